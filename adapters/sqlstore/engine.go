@@ -1,0 +1,38 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+)
+
+// Engine is all that differs between databases. Everything else in this package is written once.
+type Engine interface {
+	// DB builds queries in the engine's dialect, and runs single reads outside of any unit.
+	DB() *bun.DB
+
+	// View runs read on one read-only snapshot.
+	View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error
+
+	// Update runs unit as store.Store.Update says. Unit may run more than once.
+	Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error
+
+	// ForUpdate makes a query lock the rows that it reads until the unit ends.
+	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
+
+	// LockTable keeps other units from writing to a table until the unit on conn ends.
+	LockTable(ctx context.Context, conn bun.IConn, table string) error
+
+	// Classify tells what an error of the driver means, by its code.
+	Classify(err error) Failure
+}
+
+// Failure is what an error of a driver means.
+type Failure int
+
+// The failures that callers tell apart.
+const (
+	Defect      Failure = iota // a fault of this program
+	Duplicate                  // a unique constraint holds such a row
+	Unavailable                // unreachable, busy past the time limit, full, or out of order
+)

@@ -1,0 +1,112 @@
+// Package access says who may do what: tokens, the scopes they carry, and the caller that a token makes of a request.
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+)
+
+// Permission is a kind of access. Read and Write do not include each other; Admin includes both.
+type Permission string
+
+// The permissions.
+const (
+	Read  Permission = "read"
+	Write Permission = "write"
+	Admin Permission = "admin"
+)
+
+// Scope grants a permission, everywhere or in one company only.
+type Scope struct {
+	Permission Permission
+	Company    id.Company // empty: everywhere
+}
+
+const companyPrefix = "company:"
+
+// String spells the scope: read, or company:<id>:read.
+func (s Scope) String() string {
+	if s.Company == "" {
+		return string(s.Permission)
+	}
+	return companyPrefix + string(s.Company) + ":" + string(s.Permission)
+}
+
+// Reference is a scope as it was asked for: its company is still an id or a slug, to be looked up.
+type Reference struct {
+	Permission Permission
+	Company    string // empty: everywhere
+}
+
+// ParseReference reads read, write, admin, company:<id or slug>:read or company:<id or slug>:write.
+func ParseReference(text string) (Reference, bool) {
+	permission, company := text, ""
+	if rest, ok := strings.CutPrefix(text, companyPrefix); ok {
+		company, permission, ok = strings.Cut(rest, ":")
+		if !ok || company == "" || permission == string(Admin) {
+			return Reference{}, false
+		}
+	}
+	switch p := Permission(permission); p {
+	case Read, Write, Admin:
+		return Reference{Permission: p, Company: company}, true
+	}
+	return Reference{}, false
+}
+
+// ParseScope reads what String spells.
+func ParseScope(text string) (Scope, bool) {
+	reference, ok := ParseReference(text)
+	if !ok || reference.Company == "" {
+		return Scope{Permission: reference.Permission}, ok
+	}
+	company, ok := id.Parse[id.Company](reference.Company)
+	return Scope{Permission: reference.Permission, Company: company}, ok
+}
+
+// Scopes are what a token grants.
+type Scopes []Scope
+
+// Strings spells each scope.
+func (s Scopes) Strings() []string {
+	texts := make([]string, len(s))
+	for i, scope := range s {
+		texts[i] = scope.String()
+	}
+	return texts
+}
+
+// everywhere reports whether p is granted without regard to a company.
+func (s Scopes) everywhere(p Permission) bool {
+	return slices.ContainsFunc(s, func(scope Scope) bool {
+		return scope.Company == "" && (scope.Permission == p || scope.Permission == Admin)
+	})
+}
+
+// somewhere reports whether p is granted at all.
+func (s Scopes) somewhere(p Permission) bool { return s.everywhere(p) || len(s.companies(p)) > 0 }
+
+// companies lists the companies in which p is granted by scopes of their own.
+func (s Scopes) companies(p Permission) []id.Company {
+	var companies []id.Company
+	for _, scope := range s {
+		if scope.Company != "" && scope.Permission == p {
+			companies = append(companies, scope.Company)
+		}
+	}
+	return companies
+}
+
+// sees reports whether any scope lets the company be known.
+func (s Scopes) sees(company id.Company) bool {
+	return s.everywhere(Read) || s.everywhere(Write) ||
+		slices.ContainsFunc(s, func(scope Scope) bool { return scope.Company == company })
+}
+
+func insufficient(required Permission) error {
+	return fault.New(fault.InsufficientScope, "The token does not have the scope %s.", required).
+		With("required", string(required))
+}

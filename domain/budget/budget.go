@@ -1,0 +1,104 @@
+// Package budget holds what may be spent, in which period.
+package budget
+
+import (
+	"errors"
+	"strings"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/money"
+)
+
+// Most is the largest budget that can be set.
+const Most = 1_000_000_000 * money.Dollar
+
+// whole is 100 %.
+const whole money.Percent = 100_00
+
+// Period is the stretch of time that a budget is for, in UTC: a calendar day, an ISO week, a month or a quarter.
+type Period string
+
+// The periods there are.
+const (
+	Daily     Period = "daily"
+	Weekly    Period = "weekly"
+	Monthly   Period = "monthly"
+	Quarterly Period = "quarterly"
+)
+
+var periods = []Period{Daily, Weekly, Monthly, Quarterly}
+
+// ParsePeriod reads a period. The faults name path.
+func ParsePeriod(path, text string) (Period, []fault.Field) {
+	names := make([]string, len(periods))
+	for i, period := range periods {
+		if names[i] = string(period); names[i] == text {
+			return period, nil
+		}
+	}
+	return "", []fault.Field{fault.Fieldf(path, fault.UnknownValue, "%s must be one of %s", path, strings.Join(names, ", "))}
+}
+
+// Budget is the top-line budget of a company for the current period, and the share of it that is held back.
+type Budget struct {
+	USD            money.USD // 0 to Most
+	Period         Period
+	ReservePercent money.Percent // 0 to 100 %
+}
+
+// Fields shows the budget as the API does.
+func (b Budget) Fields() event.Fields {
+	return event.Fields{
+		event.F("usd", b.USD),
+		event.F("period", string(b.Period)),
+		event.F("reservePercent", b.ReservePercent),
+	}
+}
+
+// Change is what was sent of a budget: nil where nothing was.
+type Change struct {
+	USD            *money.Number
+	Period         *string
+	ReservePercent *money.Number
+}
+
+// Apply returns b with the change. Fields that cannot be held at all are in invalid; figures that can be, but must not
+// be a budget (usd below 0, reservePercent outside 0 to 100), are in outOfBounds. Paths start with "budget.".
+func (b Budget) Apply(change Change) (next Budget, invalid, outOfBounds []fault.Field) {
+	if change.USD != nil {
+		amount, err := money.ParseUSD(*change.USD)
+		switch {
+		case isBelowZero(*change.USD, int64(amount), err):
+			outOfBounds = append(outOfBounds, fault.Fieldf("budget.usd", fault.OutOfRange, "budget.usd must be 0 or more"))
+		case errors.Is(err, money.ErrTooPrecise):
+			invalid = append(invalid, fault.Fieldf("budget.usd", fault.TooPrecise, "budget.usd must have at most 6 decimals"))
+		case err != nil || amount > Most:
+			invalid = append(invalid, fault.Fieldf("budget.usd", fault.OutOfRange, "budget.usd must be at most %s", Most))
+		}
+		b.USD = amount
+	}
+	if change.Period != nil {
+		var faults []fault.Field
+		b.Period, faults = ParsePeriod("budget.period", *change.Period)
+		invalid = append(invalid, faults...)
+	}
+	if change.ReservePercent != nil {
+		percent, err := money.ParsePercent(*change.ReservePercent)
+		switch {
+		case errors.Is(err, money.ErrTooPrecise):
+			invalid = append(invalid, fault.Fieldf("budget.reservePercent", fault.TooPrecise,
+				"budget.reservePercent must have at most 2 decimals"))
+		case err != nil || percent < 0 || percent > whole:
+			outOfBounds = append(outOfBounds, fault.Fieldf("budget.reservePercent", fault.OutOfRange,
+				"budget.reservePercent must be from 0 to 100"))
+		}
+		b.ReservePercent = percent
+	}
+	return b, invalid, outOfBounds
+}
+
+// isBelowZero tells a negative amount, also one too large to be held.
+func isBelowZero(sent money.Number, parsed int64, err error) bool {
+	return parsed < 0 || errors.Is(err, money.ErrOutOfRange) && strings.HasPrefix(string(sent), "-")
+}

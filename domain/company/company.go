@@ -1,0 +1,161 @@
+// Package company holds the company: its fields, the rules they obey, and the moves between its states.
+//
+// Start with Company and the moves below it; draft.go has the rules of what clients send.
+package company
+
+import (
+	"time"
+
+	"holdco/domain/budget"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+)
+
+// Company is a company of agents. It is made by New or by a store, and changed by its moves alone: each returns the
+// next company and the event to record with it.
+type Company struct {
+	ID              id.Company
+	Slug            string // text.IsSlug; unique per instance; permanent
+	Name            string // 1 to NameLength characters
+	Description     string // at most DescriptionLength characters
+	DefaultAdapter  string
+	FiscalPeriod    budget.Period
+	Budget          budget.Budget
+	TeamCount       int
+	AgentCount      int
+	Status          Status
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	ArchivedAt      time.Time   // zero unless archived
+	RestorableUntil time.Time   // the last instant at which Restore works; zero unless archived
+	DeletedBy       event.Actor // who asked for the deletion; empty unless deleting
+	Version         int64       // grows by one with every change, counts included; the ETag of the API
+}
+
+// Status is a state of a company's life.
+type Status string
+
+// The states.
+const (
+	Active   Status = "active"
+	Archived Status = "archived"
+	Deleting Status = "deleting" // being removed; still readable, in no list
+)
+
+// Action is a move that a client asks for.
+type Action string
+
+// The moves.
+const (
+	Update  Action = "update"
+	Archive Action = "archive"
+	Restore Action = "restore"
+	Delete  Action = "delete"
+)
+
+// moves is the state machine: what is not in it is refused.
+var moves = map[Action]map[Status]Status{
+	Update:  {Active: Active},
+	Archive: {Active: Archived},
+	Restore: {Archived: Active},
+	Delete:  {Active: Deleting, Archived: Deleting, Deleting: Deleting},
+}
+
+// Allows refuses an action that the company's state does not know: fault.CompanyArchived for changes of an archived
+// company, fault.InvalidTransition for everything else.
+func (c Company) Allows(action Action) error {
+	if _, ok := moves[action][c.Status]; ok {
+		return nil
+	}
+	if c.Status == Archived && action == Update {
+		return fault.New(fault.CompanyArchived, "The company is archived; restore it first.")
+	}
+	return fault.New(fault.InvalidTransition, "A company that is %s cannot take the action %s.", c.Status, action).
+		With("from", string(c.Status)).With("action", string(action))
+}
+
+// Archive hides the company and starts the grace window in which it can be restored.
+func (c Company) Archive(at time.Time, retention time.Duration) (Company, event.Event, error) {
+	if err := c.Allows(Archive); err != nil {
+		return c, event.Event{}, err
+	}
+	c.Status, c.ArchivedAt, c.RestorableUntil = moves[Archive][c.Status], at, at.Add(retention)
+	c.changed(at)
+	return c, c.event(event.CompanyArchived), nil
+}
+
+// Restore reverses Archive. It fails with fault.RestoreWindowExpired after RestorableUntil.
+func (c Company) Restore(at time.Time) (Company, event.Event, error) {
+	if err := c.Allows(Restore); err != nil {
+		return c, event.Event{}, err
+	}
+	if at.After(c.RestorableUntil) {
+		return c, event.Event{}, fault.New(fault.RestoreWindowExpired,
+			"The company could be restored until %s.", instant.Format(c.RestorableUntil)).
+			With("restorableUntil", instant.Format(c.RestorableUntil))
+	}
+	c.Status, c.ArchivedAt, c.RestorableUntil = moves[Restore][c.Status], time.Time{}, time.Time{}
+	c.changed(at)
+	return c, c.event(event.CompanyRestored), nil
+}
+
+// Delete marks the company as being removed, for good. Nothing is said of it before the removal is complete: see
+// Deleted. A company that is being removed already stays as it is.
+func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
+	if err := c.Allows(Delete); err != nil {
+		return c, err
+	}
+	if c.Status == Deleting {
+		return c, nil
+	}
+	c.Status, c.DeletedBy = moves[Delete][c.Status], by
+	c.changed(at)
+	return c, nil
+}
+
+// Deleted is the event that closes a company's removal. It belongs to the instance, for nothing of the company stays,
+// and tells no more than its id and slug.
+func (c Company) Deleted() event.Event {
+	return event.Event{
+		Type:    event.CompanyDeleted,
+		Actor:   c.DeletedBy,
+		Subject: event.Subject{Type: "company", ID: string(c.ID)},
+		Data:    event.Fields{event.F("id", string(c.ID)), event.F("slug", c.Slug)},
+	}
+}
+
+// Fields shows the company as the API does.
+func (c Company) Fields() event.Fields {
+	return event.Fields{
+		event.F("id", string(c.ID)),
+		event.F("slug", c.Slug),
+		event.F("name", c.Name),
+		event.F("description", c.Description),
+		event.F("defaultAdapter", c.DefaultAdapter),
+		event.F("fiscalPeriod", string(c.FiscalPeriod)),
+		event.F("budget", c.Budget.Fields()),
+		event.F("teamCount", c.TeamCount),
+		event.F("agentCount", c.AgentCount),
+		event.F("status", string(c.Status)),
+		event.F("createdAt", instant.Format(c.CreatedAt)),
+		event.F("updatedAt", instant.Format(c.UpdatedAt)),
+		event.F("archivedAt", instant.Optional(c.ArchivedAt)),
+		event.F("restorableUntil", instant.Optional(c.RestorableUntil)),
+	}
+}
+
+func (c *Company) changed(at time.Time) {
+	c.UpdatedAt = at
+	c.Version++
+}
+
+func (c Company) event(what event.Type) event.Event {
+	return event.Event{
+		Company: c.ID,
+		Type:    what,
+		Subject: event.Subject{Type: "company", ID: string(c.ID)},
+		Data:    c.Fields(),
+	}
+}

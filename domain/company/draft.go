@@ -1,0 +1,215 @@
+package company
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"holdco/domain/budget"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/team"
+	"holdco/domain/text"
+)
+
+// Bounds of what clients send.
+const (
+	NameLength        = 200
+	DescriptionLength = 4000
+	MostStartingTeams = 50
+)
+
+// Draft is what was sent to create a company: nil where nothing was. Problems are what is wrong with its form (unknown
+// fields, wrong types); New lists them with its own.
+type Draft struct {
+	Slug          *string
+	Name          *string
+	StartingTeams []team.Draft // nil: none were sent
+	Settings
+	Problems fault.Problems
+}
+
+// Patch is what was sent to change a company: nil keeps what is there. Problems are as in Draft.
+type Patch struct {
+	Name *string
+	Settings
+	Problems fault.Problems
+}
+
+// Settings are the fields that both a Draft and a Patch may carry and that have a default.
+type Settings struct {
+	Description    *string
+	DefaultAdapter *string
+	FiscalPeriod   *string
+	Budget         *budget.Change
+}
+
+// Founding is a new company with the teams and the empty slots that it starts with.
+type Founding struct {
+	Company Company
+	Teams   []team.Team // nil unless startingTeams was sent
+	Slots   []team.Slot
+}
+
+// New founds a company. adapters are those installed on the instance; the first is the default. It fails with
+// fault.ValidationFailed (every field at fault at once), fault.BudgetInvalid or fault.AdapterNotInstalled.
+func New(newID id.Company, draft Draft, adapters []string, ids id.Source, at time.Time) (Founding, event.Event, error) {
+	c := Company{
+		ID:             newID,
+		DefaultAdapter: adapters[0],
+		FiscalPeriod:   budget.Monthly,
+		Status:         Active,
+		CreatedAt:      at,
+		UpdatedAt:      at,
+		Version:        1,
+	}
+	check := checked{invalid: slices.Clone(draft.Problems)}
+
+	c.Slug = check.slug(draft.Slug)
+	c.Name = check.required("name", draft.Name, NameLength)
+	if draft.FiscalPeriod != nil {
+		c.FiscalPeriod = check.period("fiscalPeriod", *draft.FiscalPeriod)
+	}
+	c.Budget.Period = c.FiscalPeriod
+	c = check.settings(c, draft.Settings)
+	founding := Founding{Company: c}
+	check.startingTeams(&founding, draft.StartingTeams, ids, at)
+
+	if err := check.verdict(draft.DefaultAdapter, adapters); err != nil {
+		return Founding{}, event.Event{}, err
+	}
+	return founding, founding.Company.event(event.CompanyCreated), nil
+}
+
+// readOnly are the fields that a company shows and no patch can change.
+var readOnly = []string{
+	"id", "slug", "createdAt", "updatedAt", "teamCount", "agentCount", "status", "startingTeams", "archivedAt", "restorableUntil",
+}
+
+// Apply merges a patch, and returns the company as it is then with the event to record, or nil when nothing changed.
+// It fails with the faults of Allows, fault.ImmutableField, and those of New.
+func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *event.Event, error) {
+	if err := c.Allows(Update); err != nil {
+		return c, nil, err
+	}
+	if immutable := immutables(patch.Problems); immutable != nil {
+		return c, nil, fault.Immutables(immutable)
+	}
+	check := checked{invalid: slices.Clone(patch.Problems)}
+	next := c
+	if patch.Name != nil {
+		next.Name = check.required("name", patch.Name, NameLength)
+	}
+	if patch.FiscalPeriod != nil {
+		next.FiscalPeriod = check.period("fiscalPeriod", *patch.FiscalPeriod)
+	}
+	next = check.settings(next, patch.Settings)
+	if err := check.verdict(patch.DefaultAdapter, adapters); err != nil {
+		return c, nil, err
+	}
+	if next == c {
+		return c, nil, nil
+	}
+	next.changed(at)
+	updated := next.event(event.CompanyUpdated)
+	updated.Previous = c.Fields().Changed(next.Fields())
+	return next, &updated, nil
+}
+
+// immutables picks the problems that are attempts to change a read-only field.
+func immutables(problems fault.Problems) []fault.Field {
+	var picked []fault.Field
+	for _, p := range problems {
+		if p.Code == fault.UnknownField && slices.Contains(readOnly, p.Path) {
+			picked = append(picked, fault.Fieldf(p.Path, fault.Immutable, "%s cannot be changed by a patch", p.Path))
+		}
+	}
+	return picked
+}
+
+// checked gathers what is wrong, so that all of it can be told at once.
+type checked struct {
+	invalid     fault.Problems
+	outOfBounds []fault.Field // budget figures below or beyond their bounds: a code of their own
+}
+
+func (c *checked) required(path string, sent *string, most int) string {
+	if sent == nil {
+		c.invalid.Add(fault.Fieldf(path, fault.Required, "%s is required", path))
+		return ""
+	}
+	name, wrong := text.Name(path, *sent, most)
+	c.invalid.Add(wrong...)
+	return name
+}
+
+func (c *checked) slug(sent *string) string {
+	switch {
+	case sent == nil:
+		c.invalid.Add(fault.Fieldf("slug", fault.Required, "slug is required"))
+		return ""
+	case !text.IsSlug(*sent):
+		c.invalid.Add(fault.Fieldf("slug", fault.InvalidFormat,
+			"slug must be lower-case letters and digits in groups joined by single hyphens, at most %d characters", text.SlugLength))
+	}
+	return *sent
+}
+
+func (c *checked) period(path, sent string) budget.Period {
+	period, wrong := budget.ParsePeriod(path, sent)
+	c.invalid.Add(wrong...)
+	return period
+}
+
+func (c *checked) settings(next Company, sent Settings) Company {
+	if sent.Description != nil {
+		var wrong []fault.Field
+		next.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
+		c.invalid.Add(wrong...)
+	}
+	if sent.DefaultAdapter != nil {
+		next.DefaultAdapter = *sent.DefaultAdapter
+	}
+	if sent.Budget != nil {
+		var invalid, outOfBounds []fault.Field
+		next.Budget, invalid, outOfBounds = next.Budget.Apply(*sent.Budget)
+		c.invalid.Add(invalid...)
+		c.outOfBounds = append(c.outOfBounds, outOfBounds...)
+	}
+	return next
+}
+
+func (c *checked) startingTeams(founding *Founding, drafts []team.Draft, ids id.Source, at time.Time) {
+	if len(drafts) > MostStartingTeams {
+		c.invalid.Add(fault.Fieldf("startingTeams", fault.TooMany,
+			"startingTeams has %d items; at most %d are allowed", len(drafts), MostStartingTeams))
+		return
+	}
+	if drafts != nil {
+		founding.Teams, founding.Slots = []team.Team{}, []team.Slot{}
+	}
+	roster := team.NewRoster(founding.Company.ID)
+	for i, draft := range drafts {
+		next, slots, wrong := roster.Add(fmt.Sprintf("startingTeams.%d", i), draft, ids, at)
+		c.invalid.Add(wrong...)
+		founding.Teams = append(founding.Teams, next)
+		founding.Slots = append(founding.Slots, slots...)
+	}
+	founding.Company.TeamCount = len(founding.Teams)
+}
+
+// verdict turns what was gathered into the one fault to answer with, or nil. adapter is what was sent, nil if nothing.
+func (c *checked) verdict(adapter *string, adapters []string) error {
+	switch {
+	case len(c.invalid) > 0:
+		return fault.Validation(append(c.invalid, c.outOfBounds...))
+	case len(c.outOfBounds) > 0:
+		return fault.Budget(c.outOfBounds)
+	case adapter != nil && !slices.Contains(adapters, *adapter):
+		return fault.New(fault.AdapterNotInstalled, "The adapter %q is not installed on this instance; installed are: %s.",
+			*adapter, strings.Join(adapters, ", ")).With("adapter", *adapter).With("installed", adapters)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+// Package fault is the one kind of error that Holdco shows to whoever called it.
+//
+// Domain and application packages refuse by returning an *Error with a Code. An adapter decides how a code looks from
+// outside (an HTTP status, an exit code). Any other error is Internal: logged, never shown.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code says, for programs, why a request was refused. Codes are part of the public API and never change their meaning.
+type Code string
+
+// The codes of the public API.
+const (
+	InvalidJSON          Code = "invalid_json"
+	InvalidParameter     Code = "invalid_parameter"
+	InvalidCursor        Code = "invalid_cursor"
+	Unauthorized         Code = "unauthorized"
+	InsufficientScope    Code = "insufficient_scope"
+	NotFound             Code = "not_found"
+	MethodNotAllowed     Code = "method_not_allowed"
+	SlugInUse            Code = "slug_in_use"
+	InvalidTransition    Code = "invalid_transition"
+	RestoreWindowExpired Code = "restore_window_expired"
+	CompanyArchived      Code = "company_archived"
+	IdempotencyConflict  Code = "idempotency_conflict"
+	PreconditionFailed   Code = "precondition_failed"
+	PayloadTooLarge      Code = "payload_too_large"
+	UnsupportedMediaType Code = "unsupported_media_type"
+	ValidationFailed     Code = "validation_failed"
+	ImmutableField       Code = "immutable_field"
+	BudgetInvalid        Code = "budget_invalid"
+	AdapterNotInstalled  Code = "adapter_not_installed"
+	Internal             Code = "internal"
+	Unavailable          Code = "unavailable"
+)
+
+// Error is a refusal: a code for programs, a message for people, details for both, and the cause for the log only.
+type Error struct {
+	Code    Code
+	Message string
+	Details map[string]any // more for programs, under the names of the public API; nil when there is none
+	Fields  []Field        // the fields at fault; shown as details.fields
+	cause   error
+}
+
+// New makes a refusal with a message in the manner of fmt.Sprintf.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// With returns a copy of e that carries one more detail.
+func (e *Error) With(name string, value any) *Error {
+	next := *e
+	next.Details = make(map[string]any, len(e.Details)+1)
+	for k, v := range e.Details {
+		next.Details[k] = v
+	}
+	next.Details[name] = value
+	return &next
+}
+
+// Because returns a copy of e that wraps cause, which is logged and never shown.
+func (e *Error) Because(cause error) *Error {
+	next := *e
+	next.cause = cause
+	return &next
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// Of returns the refusal within err, or nil when err is none.
+func Of(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}
+
+// CodeOf returns the code of err: its own when it is a refusal, Internal otherwise, and "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if e := Of(err); e != nil {
+		return e.Code
+	}
+	return Internal
+}

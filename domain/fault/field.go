@@ -1,0 +1,66 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Field is what is wrong with one field of what was sent.
+type Field struct {
+	Path    string // such as "budget.usd" or "startingTeams.0.name"
+	Code    string // one of the constants below
+	Message string
+}
+
+// What can be wrong with a field.
+const (
+	Required          = "required"           // absent, or blank
+	NotNull           = "not_null"           // null where a value is needed
+	WrongType         = "wrong_type"         // another JSON type than the field's
+	UnknownField      = "unknown_field"      // no such field
+	Immutable         = "immutable"          // cannot be changed by a patch
+	TooLong           = "too_long"           // more characters than allowed
+	TooMany           = "too_many"           // more items than allowed
+	OutOfRange        = "out_of_range"       // a number or time beyond its bounds
+	TooPrecise        = "too_precise"        // more decimals than allowed
+	InvalidFormat     = "invalid_format"     // does not have the form that the field asks for
+	InvalidCharacters = "invalid_characters" // holds control characters or bidirectional overrides
+	UnknownValue      = "unknown_value"      // not one of the allowed values
+	Duplicate         = "duplicate"          // given twice where values must differ
+)
+
+// Fieldf describes a fault of one field, with a message in the manner of fmt.Sprintf.
+func Fieldf(path, code, format string, args ...any) Field {
+	return Field{Path: path, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Problems gathers fields at fault, so that all of them can be told at once.
+type Problems []Field
+
+// Add notes faults. Of several faults of one path the first is kept: a field of the wrong type is not also missing.
+func (p *Problems) Add(faults ...Field) {
+	for _, f := range faults {
+		if !slices.ContainsFunc(*p, func(known Field) bool { return known.Path == f.Path }) {
+			*p = append(*p, f)
+		}
+	}
+}
+
+// Validation refuses what was sent because of the given fields.
+func Validation(fields []Field) *Error {
+	return ofFields(ValidationFailed, "The request has fields that are not valid.", fields)
+}
+
+// Immutables refuses a patch that names fields which no patch can change.
+func Immutables(fields []Field) *Error {
+	return ofFields(ImmutableField, "The patch names fields that cannot be changed.", fields)
+}
+
+// Budget refuses budget figures below or beyond their bounds.
+func Budget(fields []Field) *Error {
+	return ofFields(BudgetInvalid, "The budget is not valid: usd must be 0 or more, reservePercent from 0 to 100.", fields)
+}
+
+func ofFields(code Code, message string, fields []Field) *Error {
+	return &Error{Code: code, Message: message, Fields: fields}
+}

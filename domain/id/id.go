@@ -1,0 +1,69 @@
+// Package id holds the typed identifiers of everything that Holdco keeps.
+//
+// An id is a prefix that tells its kind, an underscore, and 26 characters of Crockford's base 32 in lower case that
+// spell a UUIDv7: a TypeID (https://github.com/jetify-com/typeid, specification 0.3). Ids of one kind sort by the time
+// they were made. They are made from bytes that a port supplies; this package draws none.
+package id
+
+import (
+	"encoding/binary"
+	"strings"
+)
+
+// The ids in use, one type each, so that the compiler keeps them apart. The empty string is no id and is found nowhere.
+type (
+	Company string // cmp_
+	Team    string // tm_
+	Slot    string // slt_
+	Agent   string // agt_
+	Token   string // tok_
+	Entry   string // act_, an entry of the activity log
+	Request string // req_
+)
+
+// ID is any of the id types.
+type ID interface {
+	~string
+	prefix() string
+}
+
+func (Company) prefix() string { return "cmp_" }
+func (Team) prefix() string    { return "tm_" }
+func (Slot) prefix() string    { return "slt_" }
+func (Agent) prefix() string   { return "agt_" }
+func (Token) prefix() string   { return "tok_" }
+func (Entry) prefix() string   { return "act_" }
+func (Request) prefix() string { return "req_" }
+
+const (
+	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+	length   = 26 // 128 bits in groups of 5, with two zero bits in front
+)
+
+// New spells the 16 bytes of a UUIDv7 as an id.
+func New[I ID](uuid [16]byte) I {
+	var kind I
+	high, low := binary.BigEndian.Uint64(uuid[:8]), binary.BigEndian.Uint64(uuid[8:])
+	var digits [length]byte
+	for i := length - 1; i >= 0; i-- {
+		digits[i] = alphabet[low&31]
+		low = low>>5 | high<<59
+		high >>= 5
+	}
+	return I(kind.prefix() + string(digits[:]))
+}
+
+// Parse reads an id as a client wrote it, and reports whether it is one of this kind. What is not gives the empty id.
+func Parse[I ID](text string) (I, bool) {
+	var kind I
+	digits, found := strings.CutPrefix(text, kind.prefix())
+	if !found || len(digits) != length || digits[0] > '7' || strings.Trim(digits, alphabet) != "" {
+		return "", false
+	}
+	return I(text), true
+}
+
+// Source supplies the bytes of new ids: UUIDv7s, each greater than the one before.
+type Source interface {
+	UUIDv7() [16]byte
+}

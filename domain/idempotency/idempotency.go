@@ -1,0 +1,72 @@
+// Package idempotency lets a client repeat a request without repeating its effect: the first successful answer is kept
+// under the client's key and given again.
+package idempotency
+
+import (
+	"time"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+)
+
+// Lifetime is how long an answer is kept.
+const Lifetime = 24 * time.Hour
+
+// KeyLength is the greatest length of a key: 1 to 255 visible ASCII characters.
+const KeyLength = 255
+
+// Key names one request of one token.
+type Key struct {
+	Token id.Token
+	Value string // empty: the client sent none, so nothing is kept
+}
+
+// ParseKey reads the key that a client sent.
+func ParseKey(text string) (string, error) {
+	for _, c := range []byte(text) {
+		if c < '!' || c > '~' {
+			text = ""
+		}
+	}
+	if text == "" || len(text) > KeyLength {
+		return "", fault.New(fault.InvalidParameter,
+			"Idempotency-Key must be 1 to %d visible ASCII characters.", KeyLength).With("parameter", "Idempotency-Key")
+	}
+	return text, nil
+}
+
+// Request is a request that carries a key, or one that could have.
+type Request struct {
+	Key         Key
+	Fingerprint string                           // tells requests apart: a hash of method, path and body
+	Answer      func(result any) ([]byte, error) // how the result of the use case is answered; secrets left out
+}
+
+// Receipt is a kept answer.
+type Receipt struct {
+	Key         Key
+	Fingerprint string
+	Company     id.Company // the company whose data the answer holds; empty: none
+	Answer      []byte     // nil once the company was deleted
+	CreatedAt   time.Time
+}
+
+// Expired reports whether the key may be used anew.
+func (r Receipt) Expired(at time.Time) bool { return !at.Before(r.CreatedAt.Add(Lifetime)) }
+
+// Replay returns, as an error that is no fault, the answer to give again; or fault.IdempotencyConflict when the request
+// is another one, or its answer went with the deletion of its company.
+func (r Receipt) Replay(request Request) error {
+	switch {
+	case r.Fingerprint != request.Fingerprint:
+		return fault.New(fault.IdempotencyConflict, "The Idempotency-Key was used for another request.")
+	case r.Answer == nil:
+		return fault.New(fault.IdempotencyConflict, "The company that the request with this Idempotency-Key concerned was deleted.")
+	}
+	return &Replay{Answer: r.Answer}
+}
+
+// Replay stops a use case that was already done: its answer is given again, with no second effect.
+type Replay struct{ Answer []byte }
+
+func (*Replay) Error() string { return "answered before under the same idempotency key" }

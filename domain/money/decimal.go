@@ -1,0 +1,97 @@
+// Package money holds exact decimal figures: US dollars in millionths and percentages in hundredths, never a binary float.
+package money
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Number is a decimal number as it was written in JSON, kept as text until its bounds are known.
+type Number string
+
+// Why a Number cannot be held.
+var (
+	ErrSyntax     = errors.New("not a decimal number")
+	ErrTooPrecise = errors.New("more decimals than can be held")
+	ErrOutOfRange = errors.New("beyond what can be held")
+)
+
+// Scaled returns n times ten to the power of scale, exactly. Trailing zeros and exponents are fine, so 1.50, 15e-1 and
+// 1.5 are the same number. It fails with ErrSyntax, ErrTooPrecise, or ErrOutOfRange (beyond 63 bits).
+func (n Number) Scaled(scale int) (int64, error) {
+	rest := string(n)
+	rest, negative := strings.CutPrefix(rest, "-")
+	exponent := 0
+	if at := strings.IndexAny(rest, "eE"); at >= 0 {
+		var err error
+		if exponent, err = parseExponent(rest[at+1:]); err != nil {
+			return 0, err
+		}
+		rest = rest[:at]
+	}
+	whole, fraction, dotted := strings.Cut(rest, ".")
+	if whole == "" || dotted && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
+		return 0, ErrSyntax
+	}
+
+	// The number is digits * 10^shift; make shift 0 by dropping or adding zeros.
+	digits := strings.TrimLeft(whole+fraction, "0")
+	shift := exponent - len(fraction) + scale
+	for shift < 0 && strings.HasSuffix(digits, "0") {
+		digits, shift = digits[:len(digits)-1], shift+1
+	}
+	switch {
+	case digits == "":
+		return 0, nil
+	case shift < 0:
+		return 0, ErrTooPrecise
+	case len(digits)+shift > 19:
+		return 0, ErrOutOfRange
+	}
+	value, err := strconv.ParseUint(digits+strings.Repeat("0", shift), 10, 64)
+	if err != nil || value > math.MaxInt64 {
+		return 0, ErrOutOfRange
+	}
+	if negative {
+		return -int64(value), nil
+	}
+	return int64(value), nil
+}
+
+// parseExponent reads the digits behind an e. An absurd exponent is cut to one that no figure survives, so that it
+// costs no memory.
+func parseExponent(text string) (int, error) {
+	const absurd = 1 << 20
+	unsigned := strings.TrimPrefix(strings.TrimPrefix(text, "+"), "-")
+	if unsigned == "" || len(text)-len(unsigned) > 1 || strings.Trim(unsigned, "0123456789") != "" {
+		return 0, ErrSyntax
+	}
+	exponent, err := strconv.Atoi(text)
+	if err != nil || exponent > absurd || exponent < -absurd {
+		exponent = absurd
+		if strings.HasPrefix(text, "-") {
+			exponent = -absurd
+		}
+	}
+	return exponent, nil
+}
+
+// shortest spells value / 10^scale without needless zeros.
+func shortest(value int64, scale int) string {
+	sign := ""
+	magnitude := uint64(value)
+	if value < 0 {
+		sign, magnitude = "-", -magnitude
+	}
+	digits := strconv.FormatUint(magnitude, 10)
+	if missing := scale + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	whole, fraction := digits[:len(digits)-scale], strings.TrimRight(digits[len(digits)-scale:], "0")
+	if fraction == "" {
+		return sign + whole
+	}
+	return sign + whole + "." + fraction
+}

@@ -1,0 +1,84 @@
+// Package page walks long lists by keyset: each page starts behind the last row of the one before, so that rows which
+// come or go in between make it neither skip nor repeat.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+
+	"holdco/domain/fault"
+)
+
+// The size of a page: MinSize to MaxSize rows, DefaultSize unless asked otherwise.
+const (
+	MinSize     = 1
+	DefaultSize = 50
+	MaxSize     = 200
+)
+
+// Position is the place of one row in a sorted list: its sort values, then its id, which settles ties. The zero value
+// is the place before the first row.
+type Position struct {
+	Values []string
+	ID     string
+}
+
+// IsStart reports whether p is the place before the first row.
+func (p Position) IsStart() bool { return p.ID == "" }
+
+// Page is one page of a list. Next is where the page after it starts; it is the start position on the last page.
+type Page[T any] struct {
+	Items []T
+	Next  Position
+}
+
+// Of makes a page of at most size rows from rows, which hold one row more when there is a next page.
+func Of[T any](rows []T, size int, position func(T) Position) Page[T] {
+	if len(rows) <= size {
+		return Page[T]{Items: rows}
+	}
+	rows = rows[:size]
+	return Page[T]{Items: rows, Next: position(rows[size-1])}
+}
+
+const (
+	separator   = "\x00"
+	sealLength  = 12
+	longestText = 4096
+)
+
+// Cursor spells a position so that clients can hand it back. It is bound to query, which names the list and its
+// filters. The start position gives "".
+func Cursor(query string, p Position) string {
+	if p.IsStart() {
+		return ""
+	}
+	payload := []byte(strings.Join(append([]string{p.ID}, p.Values...), separator))
+	return base64.RawURLEncoding.EncodeToString(append(seal(query, payload), payload...))
+}
+
+// ParseCursor reads what Cursor spelled for the same query. "" is the start position; anything else is refused with
+// fault.InvalidCursor.
+func ParseCursor(query, cursor string) (Position, error) {
+	if cursor == "" {
+		return Position{}, nil
+	}
+	if len(cursor) <= longestText {
+		raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+		if err == nil && len(raw) > sealLength && bytes.Equal(raw[:sealLength], seal(query, raw[sealLength:])) {
+			parts := strings.Split(string(raw[sealLength:]), separator)
+			return Position{ID: parts[0], Values: parts[1:]}, nil
+		}
+	}
+	return Position{}, fault.New(fault.InvalidCursor,
+		"The cursor was not issued for this list with these filters; start again without it.")
+}
+
+// seal tells a cursor of this list from a mangled one and from one of another list. It is no secret: a forged position
+// shows nothing that the list would not.
+func seal(query string, payload []byte) []byte {
+	sum := sha256.Sum256([]byte(query + separator + string(payload)))
+	return sum[:sealLength]
+}

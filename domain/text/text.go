@@ -1,0 +1,96 @@
+// Package text holds the rules that all texts of the API share: normalization, length, forbidden characters, slugs.
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mozillazg/go-unidecode"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"holdco/domain/fault"
+)
+
+// SlugLength is the greatest length of a slug.
+const SlugLength = 63
+
+// Name returns raw as a name: normalized to NFC and trimmed. A name has 1 to most characters (code points) and no
+// control characters, line breaks or bidirectional overrides; the faults name path.
+func Name(path, raw string, most int) (string, []fault.Field) {
+	name := strings.TrimSpace(norm.NFC.String(raw))
+	switch {
+	case strings.ContainsFunc(name, forbiddenInName):
+		return name, []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
+			"%s must not hold control characters, line breaks or bidirectional overrides", path)}
+	case name == "":
+		return name, []fault.Field{fault.Fieldf(path, fault.Required, "%s must not be blank", path)}
+	}
+	return name, tooLong(path, name, most)
+}
+
+// Prose returns raw as a text of any number of lines, normalized to NFC. It has at most most characters (code points)
+// and no control characters but tabs and line breaks; the faults name path.
+func Prose(path, raw string, most int) (string, []fault.Field) {
+	prose := norm.NFC.String(raw)
+	if strings.ContainsFunc(prose, forbiddenInProse) {
+		return prose, []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
+			"%s must not hold control characters other than tabs and line breaks", path)}
+	}
+	return prose, tooLong(path, prose, most)
+}
+
+// Fold returns a key under which texts that differ in case only are equal.
+func Fold(text string) string { return norm.NFC.String(cases.Fold().String(text)) }
+
+// IsSlug reports whether text is a slug: lower-case ASCII letters and digits in groups joined by single hyphens, at
+// most SlugLength characters.
+func IsSlug(text string) bool {
+	if len(text) > SlugLength {
+		return false
+	}
+	for group := range strings.SplitSeq(text, "-") {
+		if group == "" || strings.ContainsFunc(group, notOfSlug) {
+			return false
+		}
+	}
+	return true
+}
+
+// Slug derives a slug from a name, transliterated to ASCII; fallback when nothing of the name is left.
+func Slug(name, fallback string) string {
+	groups := strings.FieldsFunc(strings.ToLower(unidecode.Unidecode(name)), notOfSlug)
+	slug := strings.Join(groups, "-")
+	if len(slug) > SlugLength {
+		slug = strings.TrimRight(slug[:SlugLength], "-")
+	}
+	if slug == "" {
+		return fallback
+	}
+	return slug
+}
+
+func tooLong(path, text string, most int) []fault.Field {
+	if length := utf8.RuneCountInString(text); length > most {
+		return []fault.Field{fault.Fieldf(path, fault.TooLong, "%s has %d characters; at most %d are allowed", path, length, most)}
+	}
+	return nil
+}
+
+func notOfSlug(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+
+func forbiddenInName(r rune) bool {
+	const lineSeparator, paragraphSeparator = '\u2028', '\u2029'
+	return unicode.IsControl(r) || unicode.Is(overrides, r) || r == lineSeparator || r == paragraphSeparator
+}
+
+func forbiddenInProse(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
+}
+
+// overrides are the explicit directional formatting characters of Unicode Standard Annex 9, sections 2.1 to 2.5.
+var overrides = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x202A, Hi: 0x202E, Stride: 1},
+	{Lo: 0x2066, Hi: 0x2069, Stride: 1},
+}}

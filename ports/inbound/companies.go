@@ -1,0 +1,58 @@
+// Package inbound holds the ports through which driving adapters (REST, command line, ...) use the application: one
+// interface per capability. Errors are faults, or Internal when they are none.
+package inbound
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/domain/precondition"
+	"holdco/domain/team"
+)
+
+// Companies is what can be done with companies. An id that is none is fault.NotFound, and so is a company that is none
+// of the caller's business.
+type Companies interface {
+	// List needs Read. It shows active or archived companies, newest first.
+	List(ctx context.Context, caller access.Caller, list CompanyList) (page.Page[company.Company], error)
+
+	// Get needs Read.
+	Get(ctx context.Context, caller access.Caller, which id.Company) (company.Company, error)
+
+	// GetWithTeams needs Read. It returns a company and its teams as of one instant.
+	GetWithTeams(ctx context.Context, caller access.Caller, which id.Company) (company.Company, []team.Team, error)
+
+	// Create needs Write everywhere. The faults are those of company.New, and fault.SlugInUse.
+	Create(ctx context.Context, caller access.Caller, draft company.Draft, once idempotency.Request) (company.Founding, error)
+
+	// Update needs Write. The faults are fault.PreconditionFailed and those of company.Company.Apply.
+	Update(ctx context.Context, caller access.Caller, which id.Company, patch company.Patch, match precondition.Match) (company.Company, error)
+
+	// Archive needs Write. The faults are fault.PreconditionFailed and those of company.Company.Archive.
+	Archive(ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request) (company.Company, error)
+
+	// Restore needs Write. The faults are fault.PreconditionFailed and those of company.Company.Restore.
+	Restore(ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request) (company.Company, error)
+
+	// Delete needs Admin. It returns the last look at the company once everything of it is gone, or after ten seconds
+	// while the removal goes on.
+	Delete(ctx context.Context, caller access.Caller, which id.Company, match precondition.Match) (CompanyDeletion, error)
+}
+
+// CompanyList says which page of which companies to list.
+type CompanyList struct {
+	Status company.Status // Active or Archived
+	Slug   *string        // only the company with this slug
+	After  page.Position
+	Size   int // page.MinSize to page.MaxSize
+}
+
+// CompanyDeletion is how far a deletion got.
+type CompanyDeletion struct {
+	Company company.Company // as it was last, with the status Deleting
+	Gone    bool            // nothing of it is left
+}

@@ -1,0 +1,22 @@
+package store
+
+import (
+	"context"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/page"
+)
+
+// ActivityReader reads the activity log: every event ever recorded, but for those of deleted companies.
+type ActivityReader interface {
+	// List returns at most size events that match, from behind after on: newest first, and by descending id within one
+	// instant. The fields of Data and Previous are sorted by name.
+	List(ctx context.Context, filter ActivityFilter, after page.Position, size int) (page.Page[event.Event], error)
+}
+
+// ActivityFilter says which events a list holds: those that meet every condition that is set.
+type ActivityFilter struct {
+	Company *id.Company // nil: any; empty: those of the instance alone
+	Type    event.Type  // "": any
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+
+	"holdco/domain/company"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/team"
+)
+
+// CompanyReader reads companies.
+type CompanyReader interface {
+	// Get returns a company in whatever state it is, or fault.NotFound.
+	Get(ctx context.Context, which id.Company) (company.Company, error)
+
+	// BySlug returns the company that holds a slug, in whatever state it is, or fault.NotFound.
+	BySlug(ctx context.Context, slug string) (company.Company, error)
+
+	// List returns at most size of the companies that match, from behind after on: newest first, and by descending id
+	// within one instant.
+	List(ctx context.Context, filter CompanyFilter, after page.Position, size int) (page.Page[company.Company], error)
+}
+
+// CompanyFilter says which companies a list holds: those that meet every condition that is set.
+type CompanyFilter struct {
+	Status company.Status // "": any
+	Slug   *string        // nil: any
+	Within []id.Company   // nil: any; empty: none
+}
+
+// Companies reads and changes companies.
+type Companies interface {
+	CompanyReader
+
+	// Lock is Get, and keeps every other unit from changing the company until this one ends.
+	Lock(ctx context.Context, which id.Company) (company.Company, error)
+
+	// Add keeps a new company, or fails with fault.SlugInUse.
+	Add(ctx context.Context, c company.Company) error
+
+	// Save replaces a company that was locked in this unit.
+	Save(ctx context.Context, c company.Company) error
+
+	// Empty removes at most most rows of what belongs to a company, and reports whether nothing but the company itself
+	// is left. An answer kept in a receipt is blanked, not removed, and counts as a row.
+	Empty(ctx context.Context, which id.Company, most int) (done bool, err error)
+
+	// Remove removes a company that Empty has emptied. Its slug is free again.
+	Remove(ctx context.Context, which id.Company) error
+}
+
+// TeamReader reads teams and their slots.
+type TeamReader interface {
+	// OfCompany returns every team of a company, oldest first.
+	OfCompany(ctx context.Context, which id.Company) ([]team.Team, error)
+
+	// SlotsOfCompany returns every slot of a company, oldest first.
+	SlotsOfCompany(ctx context.Context, which id.Company) ([]team.Slot, error)
+}
+
+// Teams reads and changes teams and their slots.
+type Teams interface {
+	TeamReader
+
+	// Add keeps new teams with their slots, all of one company.
+	Add(ctx context.Context, teams []team.Team, slots []team.Slot) error
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+)
+
+// Receipts keep the answers of requests that carried an idempotency key. They are bookkeeping: no business change.
+type Receipts interface {
+	// Claim takes a key for this unit and returns nil, or returns the receipt that is kept under it. A unit that claims
+	// a key which another unit has claimed waits until that one ends. An expired receipt gives way.
+	Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error)
+
+	// Keep keeps the answer under the key that this unit has claimed.
+	Keep(ctx context.Context, receipt idempotency.Receipt) error
+
+	// Purge removes at most most receipts from before the given instant, and returns how many it removed.
+	Purge(ctx context.Context, before time.Time, most int) (int, error)
+}
+
+// UpdateOnce is Update for a unit whose result may be kept under the client's idempotency key: it commits the answer
+// with the effect. When the request was answered before, the error is an *idempotency.Replay. The company is the one
+// whose data the answer holds, empty when none.
+func UpdateOnce[T any](
+	ctx context.Context, s Store, request idempotency.Request, company id.Company,
+	write func(ctx context.Context, tx Tx) (T, error),
+) (T, error) {
+	var result T
+	err := s.Update(ctx, func(ctx context.Context, tx Tx) error {
+		if request.Key.Value == "" {
+			var err error
+			result, err = write(ctx, tx)
+			return err
+		}
+		kept, err := tx.Receipts().Claim(ctx, request.Key)
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			return kept.Replay(request)
+		}
+		if result, err = write(ctx, tx); err != nil {
+			return err
+		}
+		answer, err := request.Answer(result)
+		if err != nil {
+			return err
+		}
+		return tx.Receipts().Keep(ctx, idempotency.Receipt{
+			Key:         request.Key,
+			Fingerprint: request.Fingerprint,
+			Company:     company,
+			Answer:      answer,
+			CreatedAt:   tx.Now(),
+		})
+	})
+	return result, err
+}
