@@ -85,7 +85,7 @@ func NewToken(newID id.Token, draft TokenDraft, value Value, resolve Resolve, at
 		}
 	}
 
-	if problems != nil {
+	if len(problems) > 0 {
 		return Token{}, event.Event{}, fault.Validation(problems)
 	}
 	return token, token.event(event.TokenCreated), nil
@@ -125,6 +125,10 @@ func (t Token) IsLive(at time.Time) bool {
 // Rotate gives the token a new value. The old one goes on for grace, 0 to MostGrace; a value older than that ends now.
 // A token that is revoked or expired cannot be rotated: fault.InvalidTransition.
 func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, event.Event, error) {
+	if grace < 0 || grace > MostGrace {
+		return t, event.Event{}, fault.Validation([]fault.Field{fault.Fieldf("graceSeconds", fault.OutOfRange,
+			"graceSeconds must be from 0 to %d", int(MostGrace.Seconds()))})
+	}
 	if !t.IsLive(at) {
 		from := "expired"
 		if !t.RevokedAt.IsZero() {
@@ -132,10 +136,6 @@ func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, ev
 		}
 		return t, event.Event{}, fault.New(fault.InvalidTransition, "A token that is %s cannot be rotated.", from).
 			With("from", from).With("action", "rotate")
-	}
-	if grace < 0 || grace > MostGrace {
-		return t, event.Event{}, fault.Validation([]fault.Field{fault.Fieldf("graceSeconds", fault.OutOfRange,
-			"graceSeconds must be from 0 to %d", int(MostGrace.Seconds()))})
 	}
 	t.OldHash, t.OldUntil = "", time.Time{}
 	if grace > 0 {

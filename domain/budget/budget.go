@@ -1,4 +1,3 @@
-// Package budget holds what may be spent, in which period.
 package budget
 
 import (

@@ -1,6 +1,3 @@
-// Package company holds the company: its fields, the rules they obey, and the moves between its states.
-//
-// Start with Company and the moves below it; draft.go has the rules of what clients send.
 package company
 
 import (
@@ -111,6 +108,7 @@ func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
 		return c, nil
 	}
 	c.Status, c.DeletedBy = moves[Delete][c.Status], by
+	c.ArchivedAt, c.RestorableUntil = time.Time{}, time.Time{}
 	c.changed(at)
 	return c, nil
 }

@@ -91,8 +91,9 @@ var readOnly = []string{
 // Apply merges a patch, and returns the company as it is then with the event to record, or nil when nothing changed.
 // It fails with the faults of Allows, fault.ImmutableField, and those of New.
 func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *event.Event, error) {
-	if err := c.Allows(Update); err != nil {
-		return c, nil, err
+	refusal := c.Allows(Update)
+	if fault.CodeOf(refusal) == fault.CompanyArchived {
+		return c, nil, refusal
 	}
 	if immutable := immutables(patch.Problems); immutable != nil {
 		return c, nil, fault.Immutables(immutable)
@@ -108,6 +109,9 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	next = check.settings(next, patch.Settings)
 	if err := check.verdict(patch.DefaultAdapter, adapters); err != nil {
 		return c, nil, err
+	}
+	if refusal != nil { // it is being removed; a move that the state does not know is told after what was sent
+		return c, nil, refusal
 	}
 	if next == c {
 		return c, nil, nil

@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Field is what is wrong with one field of what was sent.
@@ -37,10 +38,11 @@ func Fieldf(path, code, format string, args ...any) Field {
 // Problems gathers fields at fault, so that all of them can be told at once.
 type Problems []Field
 
-// Add notes faults. Of several faults of one path the first is kept: a field of the wrong type is not also missing.
+// Add notes faults, unless a path or what holds it is at fault already: a field of the wrong type is not also missing,
+// and neither are the fields in it.
 func (p *Problems) Add(faults ...Field) {
 	for _, f := range faults {
-		if !slices.ContainsFunc(*p, func(known Field) bool { return known.Path == f.Path }) {
+		if !slices.ContainsFunc(*p, func(known Field) bool { return known.Path == f.Path || strings.HasPrefix(f.Path, known.Path+".") }) {
 			*p = append(*p, f)
 		}
 	}

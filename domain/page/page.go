@@ -1,5 +1,3 @@
-// Package page walks long lists by keyset: each page starts behind the last row of the one before, so that rows which
-// come or go in between make it neither skip nor repeat.
 package page
 
 import (
@@ -65,7 +63,7 @@ func ParseCursor(query, cursor string) (Position, error) {
 	if cursor == "" {
 		return Position{}, nil
 	}
-	if len(cursor) <= longestText {
+	if len(cursor) <= longestText && !strings.ContainsAny(cursor, "\r\n") { // base64 would pass over line breaks
 		raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 		if err == nil && len(raw) > sealLength && bytes.Equal(raw[:sealLength], seal(query, raw[sealLength:])) {
 			parts := strings.Split(string(raw[sealLength:]), separator)

@@ -1,4 +1,3 @@
-// Package text holds the rules that all texts of the API share: normalization, length, forbidden characters, slugs.
 package text
 
 import (
@@ -21,9 +20,9 @@ const SlugLength = 63
 func Name(path, raw string, most int) (string, []fault.Field) {
 	name := strings.TrimSpace(norm.NFC.String(raw))
 	switch {
-	case strings.ContainsFunc(name, forbiddenInName):
+	case !utf8.ValidString(raw) || strings.ContainsFunc(name, forbiddenInName):
 		return name, []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
-			"%s must not hold control characters, line breaks or bidirectional overrides", path)}
+			"%s must be UTF-8, and must not hold control characters, line breaks or bidirectional overrides", path)}
 	case name == "":
 		return name, []fault.Field{fault.Fieldf(path, fault.Required, "%s must not be blank", path)}
 	}
@@ -34,9 +33,9 @@ func Name(path, raw string, most int) (string, []fault.Field) {
 // and no control characters but tabs and line breaks; the faults name path.
 func Prose(path, raw string, most int) (string, []fault.Field) {
 	prose := norm.NFC.String(raw)
-	if strings.ContainsFunc(prose, forbiddenInProse) {
+	if !utf8.ValidString(raw) || strings.ContainsFunc(prose, forbiddenInProse) {
 		return prose, []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
-			"%s must not hold control characters other than tabs and line breaks", path)}
+			"%s must be UTF-8, and must not hold control characters other than tabs and line breaks", path)}
 	}
 	return prose, tooLong(path, prose, most)
 }

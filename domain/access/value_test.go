@@ -1,0 +1,103 @@
+package access_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"holdco/domain/access"
+)
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+var form = regexp.MustCompile(`^hco_[0-9A-Za-z]{49}$`)
+
+func TestValuesHaveTheirForm(t *testing.T) {
+	t.Parallel()
+	bits := rapid.SliceOfN(rapid.Byte(), 32, 32)
+	rapid.Check(t, func(t *rapid.T) {
+		random := [32]byte(bits.Draw(t, "random"))
+		value := access.NewValue(random)
+		if !form.MatchString(string(value)) {
+			t.Fatalf("%s", value)
+		}
+		if again, ok := access.ParseValue(string(value)); again != value || !ok {
+			t.Fatalf("%s is refused", value)
+		}
+		random[31]++
+		if access.NewValue(random) == value {
+			t.Fatalf("other bits give %s too", value)
+		}
+	})
+}
+
+func TestTheSmallestAndTheGreatestValueHaveTheSameLength(t *testing.T) {
+	t.Parallel()
+	smallest := access.NewValue([32]byte{})
+	greatest := access.NewValue([32]byte([]byte(strings.Repeat("\xff", 32))))
+	if !strings.HasPrefix(string(smallest), "hco_"+strings.Repeat("0", 43)) || !form.MatchString(string(greatest)) {
+		t.Errorf("%s, %s", smallest, greatest)
+	}
+}
+
+func TestEveryMistypedCharacterIsNoticed(t *testing.T) {
+	t.Parallel()
+	value := string(access.NewValue(sha256.Sum256([]byte("any"))))
+	for i := range value {
+		for _, typed := range base62 + "_-+/= é\x00" {
+			if mistyped := value[:i] + string(typed) + value[i+1:]; mistyped != value {
+				refuseValue(t, mistyped)
+			}
+		}
+		if i > 0 && value[i] != value[i-1] {
+			refuseValue(t, value[:i-1]+value[i:i+1]+value[i-1:i]+value[i+1:])
+		}
+		refuseValue(t, value[:i]+value[i+1:])
+		refuseValue(t, value[:i]+"0"+value[i:])
+	}
+}
+
+func TestWhatIsNoValueIsRefused(t *testing.T) {
+	t.Parallel()
+	value := string(access.NewValue([32]byte{1}))
+	for _, text := range []string{
+		"", "hco_", value[4:], "hcp_" + value[4:], "HCO_" + value[4:], strings.ToLower(value), strings.ToUpper(value),
+		" " + value, value + " ", value + "\n", value + value, strings.Repeat("0", 53), strings.Repeat("a", 1<<20),
+	} {
+		refuseValue(t, text)
+	}
+}
+
+func TestAValueIsKeptAsItsHashAndShownAsItsHint(t *testing.T) {
+	t.Parallel()
+	value := access.NewValue([32]byte{1})
+	sum := sha256.Sum256([]byte(value))
+	if got := value.Hash(); got != hex.EncodeToString(sum[:]) {
+		t.Errorf("hash %s", got)
+	}
+	if got := value.Hint(); got != "hco_..."+string(value[49:]) {
+		t.Errorf("hint %s", got)
+	}
+}
+
+func FuzzParseValue(f *testing.F) {
+	f.Add(string(access.NewValue([32]byte{})))
+	f.Add("hco_")
+	f.Fuzz(func(t *testing.T, text string) {
+		value, ok := access.ParseValue(text)
+		if !ok && value != "" || ok && (string(value) != text || !form.MatchString(text)) {
+			t.Fatalf("%q is read as %q, %v", text, value, ok)
+		}
+	})
+}
+
+func refuseValue(t *testing.T, text string) {
+	t.Helper()
+	if value, ok := access.ParseValue(text); ok || value != "" {
+		t.Errorf("%.80q is taken for a token's value", text)
+	}
+}

@@ -1,0 +1,2 @@
+// Package budget holds what may be spent, in which period.
+package budget

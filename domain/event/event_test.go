@@ -1,0 +1,95 @@
+package event_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/event"
+	"holdco/domain/money"
+)
+
+func TestTheCategoryIsTheKindOfTheSubject(t *testing.T) {
+	t.Parallel()
+	for what, want := range map[event.Type]string{
+		event.CompanyCreated: "company", event.CompanyDeleted: "company", "company.budget.breach": "company", event.TokenRotated: "token",
+	} {
+		if got := what.Category(); got != want {
+			t.Errorf("%s: %s; want %s", what, got, want)
+		}
+	}
+}
+
+func TestAnEventGetsItsActor(t *testing.T) {
+	t.Parallel()
+	nobodys := event.Event{Type: event.TokenRevoked}
+	if got := nobodys.By("token:tok_1"); got.Actor != "token:tok_1" || got.Type != event.TokenRevoked || nobodys.Actor != "" {
+		t.Errorf("%+v, %+v", got, nobodys)
+	}
+}
+
+func TestFieldsAreWrittenInTheirOrder(t *testing.T) {
+	t.Parallel()
+	fields := event.Fields{
+		event.F("z", "text with \"quotes\" and <tags>"),
+		event.F("a", 7),
+		event.F("nothing", nil),
+		event.F("missing", (*string)(nil)),
+		event.F("yes", true),
+		event.F("usd", money.USD(1_500_000)),
+		event.F("list", []string{"x", "y"}),
+		event.F("nested", event.Fields{event.F("b", 1), event.F("a", 2)}),
+	}
+	got, err := json.Marshal(fields)
+	want := `{"z":"text with \"quotes\" and \u003ctags\u003e","a":7,"nothing":null,"missing":null,"yes":true,"usd":1.5,` +
+		`"list":["x","y"],"nested":{"b":1,"a":2}}`
+	if string(got) != want || err != nil {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+	if got, err := json.Marshal(event.Fields{}); string(got) != "{}" || err != nil {
+		t.Errorf("no fields: %s, %v", got, err)
+	}
+	if got, err := json.Marshal(event.Fields{event.F("broken", func() {})}); err == nil {
+		t.Errorf("what is no JSON is written as %s", got)
+	}
+}
+
+func TestChangedFieldsKeepTheirOldValues(t *testing.T) {
+	t.Parallel()
+	then := event.Fields{
+		event.F("name", "Acme"),
+		event.F("count", 1),
+		event.F("at", new("noon")),
+		event.F("budget", event.Fields{event.F("usd", money.Dollar), event.F("period", "daily")}),
+		event.F("scopes", []string{"read"}),
+	}
+	for _, c := range []struct {
+		name string
+		now  event.Fields
+		want event.Fields
+	}{
+		{
+			"equal values behind other pointers",
+			event.Fields{then[0], then[1], event.F("at", new("noon")),
+				event.F("budget", event.Fields{event.F("usd", money.Dollar), event.F("period", "daily")}), event.F("scopes", []string{"read"})},
+			nil,
+		},
+		{
+			"one, and one within another",
+			event.Fields{event.F("name", "Ajax"), then[1], then[2],
+				event.F("budget", event.Fields{event.F("usd", money.Dollar), event.F("period", "weekly")}), then[4]},
+			event.Fields{then[0], then[3]},
+		},
+		{
+			"to nothing",
+			event.Fields{then[0], then[1], event.F("at", (*string)(nil)), then[3], event.F("scopes", []string{})},
+			event.Fields{then[2], then[4]},
+		},
+		{"fewer fields", then[:3], event.Fields{then[3], then[4]}},
+	} {
+		if diff := cmp.Diff(c.want, then.Changed(c.now)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}

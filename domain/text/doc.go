@@ -1,0 +1,2 @@
+// Package text holds the rules that all texts of the API share: normalization, length, forbidden characters, slugs.
+package text
