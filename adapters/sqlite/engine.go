@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/uptrace/bun"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"holdco/adapters/sqlstore"
+)
+
+// Engine is an open database. It is safe for use by many goroutines.
+type Engine struct {
+	reads    *bun.DB
+	writer   *writer
+	migrator *sqlstore.Migrator
+	closers  []func() error // in the order of opening
+}
+
+var _ sqlstore.Engine = (*Engine)(nil)
+
+// Migrator brings the schema of the database to what this program needs.
+func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
+
+// Close waits for the units that have begun, refuses all others, and closes the database.
+func (e *Engine) Close() error {
+	var failures []error
+	for _, closer := range slices.Backward(e.closers) {
+		failures = append(failures, closer())
+	}
+	return errors.Join(failures...)
+}
+
+func (e *Engine) onClose(closer func() error) { e.closers = append(e.closers, closer) }
+
+// DB implements sqlstore.Engine.
+func (e *Engine) DB() *bun.DB { return e.reads }
+
+// View implements sqlstore.Engine.
+func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
+	tx, err := e.reads.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	// BEGIN alone takes no snapshot; the first read does.
+	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
+		return err
+	}
+	return read(ctx, tx)
+}
+
+// Update implements sqlstore.Engine.
+func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error {
+	return e.writer.update(ctx, unit)
+}
+
+// ForUpdate implements sqlstore.Engine: there is one writer, so a unit has every row to itself.
+func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
+
+// LockTable implements sqlstore.Engine: there is one writer, so a unit has every table to itself.
+func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return nil }
+
+// primary is the part of an error's code that tells its kind; the rest tells the details.
+const primary = 0xff
+
+// unavailable are the kinds of errors that are the fault of the machine, the file, or whoever else uses them.
+var unavailable = []int{
+	sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM,
+	sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL,
+	sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_ABORT,
+}
+
+// errPoolClosed is what a pool says once it is closed. Package sql has the error, but no name for it.
+var errPoolClosed = func() error {
+	pool := sql.OpenDB(nil)
+	_ = pool.Close()
+	return pool.Ping()
+}()
+
+// Classify implements sqlstore.Engine.
+func (e *Engine) Classify(err error) sqlstore.Failure {
+	var failed *sqlite.Error
+	switch {
+	case errors.As(err, &failed):
+		switch code := failed.Code(); {
+		case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+			return sqlstore.Duplicate
+		case slices.Contains(unavailable, code&primary):
+			return sqlstore.Unavailable
+		}
+	case errors.Is(err, sql.ErrConnDone), errors.Is(err, errPoolClosed):
+		return sqlstore.Unavailable
+	}
+	return sqlstore.Defect
+}

@@ -1,0 +1,63 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// Memory as a path asks for a database that ends with its engine and is on no disk.
+//
+// SQLite's own databases in memory have no snapshots: readers and the writer keep each other waiting. This one is a
+// file like any other, in a folder of the system's memory; where the system has no such thing, among its temporary
+// files.
+const Memory = ":memory:"
+
+// openMemory makes a folder for a database that goes with the engine. A process that is killed leaves its folder
+// behind, to be removed by the next one.
+func (e *Engine) openMemory() (Options, error) {
+	parent := "/dev/shm"
+	if found, err := os.Stat(parent); err != nil || !found.IsDir() {
+		parent = os.TempDir()
+	}
+	removeAbandoned(parent)
+	for range 10 {
+		folder, err := os.MkdirTemp(parent, memoryFolders)
+		if err != nil {
+			return Options{}, err
+		}
+		lock := folderLock(folder)
+		locked, err := lock.TryLock()
+		if _, gone := os.Stat(folder); locked && gone == nil {
+			e.onClose(func() error { return errors.Join(os.RemoveAll(folder), lock.Unlock()) })
+			return Options{Path: filepath.Join(folder, "holdco.db"), Synchronous: off}, nil
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return Options{}, errors.Join(err, os.RemoveAll(folder))
+		}
+		// Another process took the new folder for an abandoned one, in the moment before it was locked.
+	}
+	return Options{}, errors.New("make a folder in memory: other processes kept removing it")
+}
+
+const memoryFolders = "holdco-memory-*"
+
+func removeAbandoned(parent string) {
+	folders, err := filepath.Glob(filepath.Join(parent, memoryFolders))
+	if err != nil {
+		return
+	}
+	for _, folder := range folders {
+		lock := folderLock(folder)
+		if locked, err := lock.TryLock(); err != nil || !locked {
+			continue // in use, or another user's
+		}
+		_ = os.RemoveAll(folder)
+		_ = lock.Unlock()
+	}
+}
+
+// folderLock is the lock on a folder. The system drops it when its process ends.
+func folderLock(folder string) *flock.Flock { return flock.New(folder, flock.SetFlag(os.O_RDONLY)) }

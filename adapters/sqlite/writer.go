@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/fault"
+)
+
+// writer commits units of work in batches, so that one sync of the disk makes many of them durable.
+//
+// Each unit runs in a savepoint of the batch's transaction, so that it can fail alone, and in the goroutine of its
+// caller, to whom the writer lends the transaction: a panic, or the end of the goroutine, is the caller's alone. A unit
+// sees what the units before it wrote. So every unit, refused ones too, is answered after the commit: a refusal may
+// rest on a row that never becomes durable.
+//
+// SQLite itself rolls back the whole transaction when the disk is full or fails. Then nothing of the batch is
+// committed, and each of its units runs once more, alone.
+type writer struct {
+	pool    *sql.DB // of one connection
+	queue   chan *unit
+	closing chan struct{} // closed when no more units are taken
+	stopped chan struct{} // closed when every unit is answered
+	once    sync.Once
+}
+
+// mostUnits bounds a batch, so that other processes get a turn.
+const mostUnits = 64
+
+var (
+	errClosed     = fault.New(fault.Unavailable, "The store is closed.")
+	errBusy       = fault.New(fault.Unavailable, "The store is busy; try again later.")
+	errUnwritable = fault.New(fault.Unavailable, "The store cannot be written to now; try again later.")
+	errLost       = fault.New(fault.Unavailable, "The store could not finish the change; nothing of it was kept.")
+	errSlow       = fault.New(fault.Unavailable, "The change took too long; nothing of it was kept.")
+	errUncertain  = fault.New(fault.Unavailable, "The store could not confirm the change; look whether it was made before you repeat it.")
+
+	errAbandoned = errors.New("the goroutine of the unit ended")
+	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
+)
+
+func startWriter(pool *sql.DB) *writer {
+	w := &writer{
+		pool:    pool,
+		queue:   make(chan *unit),
+		closing: make(chan struct{}),
+		stopped: make(chan struct{}),
+	}
+	go w.serve()
+	return w
+}
+
+// close waits until the units that have begun are answered.
+func (w *writer) close() error {
+	w.once.Do(func() { close(w.closing) })
+	<-w.stopped
+	return nil
+}
+
+// update runs a unit of work and returns when its outcome is durable.
+func (w *writer) update(ctx context.Context, run func(ctx context.Context, conn bun.IConn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	waited := time.NewTimer(patience)
+	defer waited.Stop()
+	u := newUnit(ctx, run)
+	select {
+	case w.queue <- u:
+		return u.wait(waited.C)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-waited.C:
+		return errBusy
+	case <-w.closing:
+		return errClosed
+	}
+}
+
+func (w *writer) serve() {
+	defer close(w.stopped)
+	for {
+		select {
+		case first := <-w.queue:
+			w.batch(first)
+		case <-w.closing:
+			return
+		}
+	}
+}
+
+// batch commits a unit together with all that wait by now.
+func (w *writer) batch(first *unit) {
+	if first.hasLeft() {
+		return
+	}
+	tx, err := begin(w.pool)
+	if err != nil {
+		first.answer(err)
+		return
+	}
+	var ran []*unit
+	for u := first; u != nil; u = w.next(tx, ran) {
+		if u.settle() {
+			ran = append(ran, u)
+			tx.run(u)
+		}
+	}
+	err = tx.end()
+	for _, u := range ran {
+		if errors.Is(err, errLost) {
+			w.alone(u)
+		} else {
+			u.answer(err)
+		}
+	}
+}
+
+// next is the unit that waits for longest; nil when none waits, or when the batch must end.
+func (w *writer) next(tx *transaction, ran []*unit) *unit {
+	if tx.lost || len(ran) == mostUnits {
+		return nil
+	}
+	select {
+	case u := <-w.queue:
+		return u
+	default:
+		return nil
+	}
+}
+
+// alone runs a unit again whose batch was lost.
+func (w *writer) alone(u *unit) {
+	if errors.Is(u.failure, errAbandoned) {
+		return
+	}
+	u.failure = nil
+	tx, err := begin(w.pool)
+	if err == nil {
+		tx.run(u)
+		err = tx.end()
+	}
+	if errors.Is(err, errLost) && u.failure != nil {
+		err = u.failure // tells more
+	}
+	u.answer(err)
+}

@@ -1,0 +1,148 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+// activity implements store.ActivityReader.
+type activity struct{ session }
+
+func (a activity) List(ctx context.Context, filter store.ActivityFilter, after page.Position, size int) (page.Page[event.Event], error) {
+	var rows []entryRow
+	query := a.selects(&rows)
+	if filter.Company != nil {
+		query = query.Where("company_id = ?", *filter.Company)
+	}
+	if filter.Type != "" {
+		query = query.Where("type = ?", filter.Type)
+	}
+	return newest(ctx, a.session, &rows, query, "at", after, size)
+}
+
+// add keeps an event, and so accounts for the changes of its unit.
+func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, at time.Time) error {
+	if happened.Actor == "" {
+		return errors.New("an event must name its actor")
+	}
+	happened.ID, happened.At = id.New[id.Entry](ids.UUIDv7()), at
+	row, err := entryRowOf(happened)
+	if err != nil {
+		return err
+	}
+	if _, err := a.keepBooks(ctx, a.inserts(&row)); err != nil {
+		return err
+	}
+	a.ledger.accounted = true
+	return nil
+}
+
+type entryRow struct {
+	bun.BaseModel `bun:"table:activity"`
+
+	ID          id.Entry    `bun:"id,pk"`
+	Company     id.Company  `bun:"company_id"`
+	Category    string      `bun:"category"`
+	Type        event.Type  `bun:"type"`
+	Actor       event.Actor `bun:"actor"`
+	SubjectType string      `bun:"subject_type"`
+	SubjectID   string      `bun:"subject_id"`
+	Data        string      `bun:"data"`
+	Previous    string      `bun:"previous"`
+	At          int64       `bun:"at"`
+}
+
+func entryRowOf(e event.Event) (entryRow, error) {
+	data, err := e.Data.MarshalJSON()
+	if err != nil {
+		return entryRow{}, err
+	}
+	var previous []byte
+	if e.Previous != nil {
+		if previous, err = e.Previous.MarshalJSON(); err != nil {
+			return entryRow{}, err
+		}
+	}
+	return entryRow{
+		ID:          e.ID,
+		Company:     e.Company,
+		Category:    e.Type.Category(),
+		Type:        e.Type,
+		Actor:       e.Actor,
+		SubjectType: e.Subject.Type,
+		SubjectID:   e.Subject.ID,
+		Data:        string(data),
+		Previous:    string(previous),
+		At:          millis(e.At),
+	}, nil
+}
+
+func (r entryRow) value() (event.Event, error) {
+	data, err := parseFields(r.Data)
+	if err != nil {
+		return event.Event{}, fmt.Errorf("data of %s: %w", r.ID, err)
+	}
+	previous, err := parseFields(r.Previous)
+	if err != nil {
+		return event.Event{}, fmt.Errorf("previous of %s: %w", r.ID, err)
+	}
+	return event.Event{
+		ID:       r.ID,
+		Company:  r.Company,
+		Type:     r.Type,
+		Actor:    r.Actor,
+		Subject:  event.Subject{Type: r.SubjectType, ID: r.SubjectID},
+		Data:     data,
+		Previous: previous,
+		At:       instant(r.At),
+	}, nil
+}
+
+func (r entryRow) position() page.Position { return place(r.At, string(r.ID)) }
+
+// parseFields reads what event.Fields wrote as JSON, or nothing. Numbers keep their digits.
+func parseFields(text string) (event.Fields, error) {
+	if text == "" {
+		return nil, nil
+	}
+	decoder := json.NewDecoder(bytes.NewBufferString(text))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return nil, err
+	}
+	return fieldsOf(object), nil
+}
+
+func fieldsOf(object map[string]any) event.Fields {
+	fields := make(event.Fields, 0, len(object))
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		fields = append(fields, event.F(name, fieldValue(object[name])))
+	}
+	return fields
+}
+
+func fieldValue(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return fieldsOf(value)
+	case []any:
+		for i, item := range value {
+			value[i] = fieldValue(item)
+		}
+	}
+	return value
+}

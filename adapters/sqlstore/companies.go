@@ -1,0 +1,148 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/access"
+	"holdco/domain/budget"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+// companies implements store.Companies.
+type companies struct{ session }
+
+func (c companies) Get(ctx context.Context, which id.Company) (company.Company, error) {
+	return c.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("id = ?", which) })
+}
+
+func (c companies) BySlug(ctx context.Context, slug string) (company.Company, error) {
+	return c.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("slug = ?", slug) })
+}
+
+func (c companies) Lock(ctx context.Context, which id.Company) (company.Company, error) {
+	return c.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return c.engine.ForUpdate(q.Where("id = ?", which))
+	})
+}
+
+func (c companies) find(ctx context.Context, narrow func(*bun.SelectQuery) *bun.SelectQuery) (company.Company, error) {
+	var found companyRow
+	if err := c.one(ctx, narrow(c.selects(&found)), access.NoCompany()); err != nil {
+		return company.Company{}, err
+	}
+	return found.value()
+}
+
+func (c companies) List(ctx context.Context, filter store.CompanyFilter, after page.Position, size int) (page.Page[company.Company], error) {
+	var rows []companyRow
+	query := c.selects(&rows)
+	if filter.Status != "" {
+		query = query.Where("status = ?", filter.Status)
+	}
+	if filter.Slug != nil {
+		query = query.Where("slug = ?", *filter.Slug)
+	}
+	if filter.Within != nil {
+		query = query.Where("id IN (?)", bun.List(filter.Within))
+	}
+	return newest(ctx, c.session, &rows, query, "created_at", after, size)
+}
+
+func (c companies) Add(ctx context.Context, added company.Company) error {
+	row := companyRowOf(added)
+	_, err := c.change(ctx, c.inserts(&row))
+	if err != nil && c.engine.Classify(err) == Duplicate {
+		return fault.New(fault.SlugInUse, "The slug %q is taken by another company.", added.Slug).With("slug", added.Slug)
+	}
+	return err
+}
+
+func (c companies) Save(ctx context.Context, saved company.Company) error {
+	row := companyRowOf(saved)
+	return c.changeOne(ctx, c.updates(&row).WherePK().Where("version = ?", row.Version-1))
+}
+
+func (c companies) Remove(ctx context.Context, which id.Company) error {
+	return c.changeOne(ctx, c.deletes((*companyRow)(nil)).Where("id = ?", which))
+}
+
+type companyRow struct {
+	bun.BaseModel `bun:"table:companies"`
+
+	ID              id.Company     `bun:"id,pk"`
+	Slug            string         `bun:"slug"`
+	Name            string         `bun:"name"`
+	Description     string         `bun:"description"`
+	DefaultAdapter  string         `bun:"default_adapter"`
+	FiscalPeriod    budget.Period  `bun:"fiscal_period"`
+	BudgetUSD       money.USD      `bun:"budget_usd"`
+	BudgetPeriod    budget.Period  `bun:"budget_period"`
+	ReservePercent  money.Percent  `bun:"reserve_percent"`
+	TeamCount       int            `bun:"team_count"`
+	AgentCount      int            `bun:"agent_count"`
+	Status          company.Status `bun:"status"`
+	CreatedAt       int64          `bun:"created_at"`
+	UpdatedAt       int64          `bun:"updated_at"`
+	ArchivedAt      *int64         `bun:"archived_at"`
+	RestorableUntil *int64         `bun:"restorable_until"`
+	DeletedBy       event.Actor    `bun:"deleted_by"`
+	Version         int64          `bun:"version"`
+}
+
+func companyRowOf(c company.Company) companyRow {
+	return companyRow{
+		ID:              c.ID,
+		Slug:            c.Slug,
+		Name:            c.Name,
+		Description:     c.Description,
+		DefaultAdapter:  c.DefaultAdapter,
+		FiscalPeriod:    c.FiscalPeriod,
+		BudgetUSD:       c.Budget.USD,
+		BudgetPeriod:    c.Budget.Period,
+		ReservePercent:  c.Budget.ReservePercent,
+		TeamCount:       c.TeamCount,
+		AgentCount:      c.AgentCount,
+		Status:          c.Status,
+		CreatedAt:       millis(c.CreatedAt),
+		UpdatedAt:       millis(c.UpdatedAt),
+		ArchivedAt:      optionalMillis(c.ArchivedAt),
+		RestorableUntil: optionalMillis(c.RestorableUntil),
+		DeletedBy:       c.DeletedBy,
+		Version:         c.Version,
+	}
+}
+
+func (r companyRow) value() (company.Company, error) {
+	return company.Company{
+		ID:             r.ID,
+		Slug:           r.Slug,
+		Name:           r.Name,
+		Description:    r.Description,
+		DefaultAdapter: r.DefaultAdapter,
+		FiscalPeriod:   r.FiscalPeriod,
+		Budget: budget.Budget{
+			USD:            r.BudgetUSD,
+			Period:         r.BudgetPeriod,
+			ReservePercent: r.ReservePercent,
+		},
+		TeamCount:       r.TeamCount,
+		AgentCount:      r.AgentCount,
+		Status:          r.Status,
+		CreatedAt:       instant(r.CreatedAt),
+		UpdatedAt:       instant(r.UpdatedAt),
+		ArchivedAt:      optionalInstant(r.ArchivedAt),
+		RestorableUntil: optionalInstant(r.RestorableUntil),
+		DeletedBy:       r.DeletedBy,
+		Version:         r.Version,
+	}, nil
+}
+
+func (r companyRow) position() page.Position { return place(r.CreatedAt, string(r.ID)) }

@@ -1,0 +1,80 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+)
+
+// receipts implements store.Receipts for one unit.
+type receipts struct {
+	session
+	now time.Time
+}
+
+func (r receipts) Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error) {
+	claim := receiptRow{Token: key.Token, Key: key.Value, CreatedAt: millis(r.now)}
+	claimed, err := r.keepBooks(ctx, r.inserts(&claim).On("CONFLICT DO NOTHING"))
+	if err != nil || claimed == 1 {
+		return nil, err
+	}
+	var found receiptRow
+	query := r.engine.ForUpdate(r.selects(&found).Where("token_id = ?", key.Token).Where("key = ?", key.Value))
+	if err := query.Scan(ctx); err != nil {
+		return nil, r.failure(ctx, err)
+	}
+	if kept := found.receipt(); !found.isClaim() && !kept.Expired(r.now) {
+		return &kept, nil
+	}
+	_, err = r.keepBooks(ctx, r.updates(&claim).WherePK())
+	return nil, err
+}
+
+func (r receipts) Keep(ctx context.Context, receipt idempotency.Receipt) error {
+	row := receiptRow{
+		Token:       receipt.Key.Token,
+		Key:         receipt.Key.Value,
+		Fingerprint: receipt.Fingerprint,
+		Company:     receipt.Company,
+		Answer:      string(receipt.Answer),
+		CreatedAt:   millis(receipt.CreatedAt),
+	}
+	return exactlyOne(r.keepBooks(ctx, r.updates(&row).WherePK()))
+}
+
+func (r receipts) Purge(ctx context.Context, before time.Time, most int) (int, error) {
+	oldest := r.selects((*receiptRow)(nil)).Column("token_id", "key").
+		Where("created_at < ?", millis(before)).Order("created_at").Limit(int64(most))
+	return r.keepBooks(ctx, r.deletes((*receiptRow)(nil)).Where("(token_id, key) IN (?)", oldest))
+}
+
+type receiptRow struct {
+	bun.BaseModel `bun:"table:receipts"`
+
+	Token       id.Token   `bun:"token_id,pk"`
+	Key         string     `bun:"key,pk"`
+	Fingerprint string     `bun:"fingerprint"`
+	Company     id.Company `bun:"company_id"`
+	Answer      string     `bun:"answer"`
+	CreatedAt   int64      `bun:"created_at"`
+}
+
+// isClaim tells a key that is claimed, but under which nothing was kept, from one whose answer went with its company.
+func (r receiptRow) isClaim() bool { return r.Fingerprint == "" && r.Answer == "" }
+
+func (r receiptRow) receipt() idempotency.Receipt {
+	receipt := idempotency.Receipt{
+		Key:         idempotency.Key{Token: r.Token, Value: r.Key},
+		Fingerprint: r.Fingerprint,
+		Company:     r.Company,
+		CreatedAt:   instant(r.CreatedAt),
+	}
+	if r.Answer != "" {
+		receipt.Answer = []byte(r.Answer)
+	}
+	return receipt
+}

@@ -1,0 +1,170 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/fault"
+	"holdco/domain/page"
+)
+
+// session runs queries in the engine's dialect on one connection, or on any connection when it belongs to no unit.
+type session struct {
+	engine Engine
+	conn   bun.IConn
+	ledger *ledger // nil: this session only reads
+}
+
+func (s session) selects(model any) *bun.SelectQuery {
+	return s.engine.DB().NewSelect().Conn(s.conn).Model(model)
+}
+
+func (s session) inserts(model any) *bun.InsertQuery {
+	return s.engine.DB().NewInsert().Conn(s.conn).Model(model).Returning("NULL")
+}
+
+func (s session) updates(model any) *bun.UpdateQuery {
+	return s.engine.DB().NewUpdate().Conn(s.conn).Model(model)
+}
+
+func (s session) deletes(model any) *bun.DeleteQuery {
+	return s.engine.DB().NewDelete().Conn(s.conn).Model(model)
+}
+
+// one reads the single row of a query into its model, or fails with missing.
+func (s session) one(ctx context.Context, query *bun.SelectQuery, missing error) error {
+	err := query.Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return missing
+	}
+	return s.failure(ctx, err)
+}
+
+// all reads the rows of a query into its model.
+func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
+	return s.failure(ctx, query.Scan(ctx))
+}
+
+// statement is a query that writes.
+type statement interface {
+	Exec(ctx context.Context, dest ...any) (sql.Result, error)
+}
+
+// change writes business rows and returns how many: the unit has to record an event.
+func (s session) change(ctx context.Context, write statement) (int, error) {
+	rows, err := s.keepBooks(ctx, write)
+	if rows > 0 {
+		s.ledger.changed = true
+	}
+	return rows, err
+}
+
+// changeOne is change for a row that has to be there.
+func (s session) changeOne(ctx context.Context, write statement) error {
+	return exactlyOne(s.change(ctx, write))
+}
+
+func exactlyOne(rows int, err error) error {
+	if err == nil && rows != 1 {
+		return fmt.Errorf("%d rows were changed instead of one: the row is not there, or was not locked by this unit", rows)
+	}
+	return err
+}
+
+// keepBooks writes rows that are bookkeeping, no business change, and returns how many.
+func (s session) keepBooks(ctx context.Context, write statement) (int, error) {
+	result, err := write.Exec(ctx)
+	if err != nil {
+		return 0, s.failure(ctx, err)
+	}
+	rows, err := result.RowsAffected()
+	return int(rows), err
+}
+
+// failure is what an error of the engine looks like from outside. Faults and everything that is not the engine's pass.
+func (s session) failure(ctx context.Context, err error) error {
+	switch {
+	case err == nil, fault.Of(err) != nil:
+		return err
+	case errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil: // package sql ends transactions with their context
+		return ctx.Err()
+	case s.engine.Classify(err) != Unavailable:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(err)
+}
+
+// newest reads one page of a query, newest first by the time in column and then by descending id.
+func newest[R listed[T], T any](ctx context.Context, s session, rows *[]R, query *bun.SelectQuery, column string,
+	after page.Position, size int,
+) (page.Page[T], error) {
+	if !after.IsStart() {
+		at, err := positionTime(after)
+		if err != nil {
+			return page.Page[T]{}, err
+		}
+		query = query.Where("(?, id) < (?, ?)", bun.Ident(column), at, after.ID)
+	}
+	query = query.OrderExpr("? DESC, id DESC", bun.Ident(column)).Limit(int64(size) + 1)
+	if err := s.all(ctx, query); err != nil {
+		return page.Page[T]{}, err
+	}
+	found := page.Of(*rows, size, R.position)
+	items := make([]T, len(found.Items))
+	for i, row := range found.Items {
+		var err error
+		if items[i], err = row.value(); err != nil {
+			return page.Page[T]{}, err
+		}
+	}
+	return page.Page[T]{Items: items, Next: found.Next}, nil
+}
+
+// listed is a row that stands for one value of the domain, in a list.
+type listed[T any] interface {
+	value() (T, error)
+	position() page.Position
+}
+
+// place is the position of a row in a list that is sorted by a time.
+func place(at int64, id string) page.Position {
+	return page.Position{Values: []string{strconv.FormatInt(at, 10)}, ID: id}
+}
+
+func positionTime(p page.Position) (int64, error) {
+	if len(p.Values) == 1 {
+		if at, err := strconv.ParseInt(p.Values[0], 10, 64); err == nil {
+			return at, nil
+		}
+	}
+	return 0, fault.New(fault.InvalidCursor, "The cursor was not issued for this list; start again without it.")
+}
+
+// Times are kept as milliseconds since 1970, and as NULL where the domain has the zero time.
+
+func millis(t time.Time) int64 { return t.UnixMilli() }
+
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+func optionalMillis(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	ms := millis(t)
+	return &ms
+}
+
+func optionalInstant(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return instant(*ms)
+}

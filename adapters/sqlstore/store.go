@@ -1,0 +1,106 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/event"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Store implements store.Store on an engine.
+type Store struct {
+	reader
+	clock    outbound.Clock
+	ids      outbound.IDs
+	migrator *Migrator
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New makes a store of an engine. The migrator tells whether the engine has the schema that this program needs.
+func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrator) *Store {
+	return &Store{
+		reader:   reader{session{engine: engine, conn: engine.DB().DB}},
+		clock:    clock,
+		ids:      ids,
+		migrator: migrator,
+	}
+}
+
+// View implements store.Store.
+func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
+	err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
+		return read(ctx, reader{session{engine: s.engine, conn: conn}})
+	})
+	return s.failure(ctx, err)
+}
+
+// Update implements store.Store.
+func (s *Store) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
+	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
+		unit := tx{
+			session: session{engine: s.engine, conn: conn, ledger: &ledger{}},
+			now:     s.clock.Now(),
+			ids:     s.ids,
+		}
+		if err := write(ctx, unit); err != nil {
+			return err
+		}
+		return unit.ledger.balanced()
+	})
+	return s.failure(ctx, err)
+}
+
+// Ready implements store.Store.
+func (s *Store) Ready(ctx context.Context) error {
+	return s.failure(ctx, s.migrator.current(ctx))
+}
+
+// reader implements store.Reader on the database as its session sees it.
+type reader struct{ session }
+
+func (r reader) Companies() store.CompanyReader { return companies(r) }
+func (r reader) Teams() store.TeamReader        { return teams(r) }
+func (r reader) Tokens() store.TokenReader      { return tokens(r) }
+func (r reader) Activity() store.ActivityReader { return activity(r) }
+
+// tx implements store.Tx for one run of one unit.
+type tx struct {
+	session
+	now time.Time
+	ids outbound.IDs
+}
+
+func (t tx) Now() time.Time { return t.now }
+
+func (t tx) Companies() store.Companies     { return companies{t.session} }
+func (t tx) Teams() store.Teams             { return teams{t.session} }
+func (t tx) Tokens() store.Tokens           { return tokens{t.session} }
+func (t tx) Activity() store.ActivityReader { return activity{t.session} }
+func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.now} }
+
+func (t tx) Record(ctx context.Context, happened event.Event) error {
+	return activity{t.session}.add(ctx, happened, t.ids, t.now)
+}
+
+func (t tx) Unrecorded() { t.ledger.accounted = true }
+
+// ledger watches that no unit changes anything in silence.
+type ledger struct {
+	changed   bool // business rows were changed
+	accounted bool // an event was recorded, or the unit said that it needs none
+}
+
+var errUnrecorded = errors.New("a unit of work changed rows, but recorded no event")
+
+func (l *ledger) balanced() error {
+	if l.changed && !l.accounted {
+		return errUnrecorded
+	}
+	return nil
+}

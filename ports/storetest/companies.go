@@ -1,0 +1,221 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"holdco/domain/budget"
+	"holdco/domain/company"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+var companyRules = []rule{
+	{"a company reads back as it was added", companyReadsBack},
+	{"figures keep all their 63 bits", companyKeepsFigures},
+	{"what is not there is not found", companyNotFound},
+	{"a slug in use is refused, whatever the state of its holder", slugInUse},
+	{"a slug is matched exactly", slugIsExact},
+	{"save replaces one company and no other", saveReplaces},
+	{"save of a company that was not locked here is a defect", saveNeedsLock},
+	{"a list holds what meets every condition, newest first", companyList},
+}
+
+func companyReadsBack(f *fixture) {
+	at := f.clock.Now()
+	for _, want := range []company.Company{
+		f.found("active"),
+		f.found("archived", func(c *company.Company) {
+			c.Status, c.ArchivedAt, c.RestorableUntil = company.Archived, at.Add(time.Millisecond), at.Add(720*time.Hour)
+		}),
+		f.found("deleting", func(c *company.Company) {
+			c.Status, c.DeletedBy = company.Deleting, "token:tok_somebody"
+		}),
+		f.found("every-field", func(c *company.Company) {
+			c.Description, c.DefaultAdapter, c.FiscalPeriod = "What it does", "http", budget.Quarterly
+			c.Budget = budget.Budget{USD: 1_500_250_001, Period: budget.Daily, ReservePercent: 12_50}
+			c.TeamCount, c.AgentCount, c.Version = 3, 2, 7
+			c.UpdatedAt = at.Add(999 * time.Millisecond)
+		}),
+	} {
+		f.looksLike(want)
+	}
+}
+
+// looksLike holds every way to read one company against want.
+func (f *fixture) looksLike(want company.Company) {
+	f.Helper()
+	byID, err := f.store.Companies().Get(f.ctx, want.ID)
+	f.ok(err)
+	f.same(byID, want)
+	bySlug, err := f.store.Companies().BySlug(f.ctx, want.Slug)
+	f.ok(err)
+	f.same(bySlug, want)
+	listed, err := f.store.Companies().List(f.ctx, store.CompanyFilter{Slug: &want.Slug}, page.Position{}, 10)
+	f.ok(err)
+	f.same(listed, page.Page[company.Company]{Items: []company.Company{want}})
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		locked, err := tx.Companies().Lock(ctx, want.ID)
+		if err == nil {
+			f.same(locked, want)
+		}
+		return err
+	})
+}
+
+func companyKeepsFigures(f *fixture) {
+	for i, figure := range []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64} {
+		f.looksLike(f.found(fmt.Sprintf("figure-%d", i), func(c *company.Company) {
+			c.Budget.USD, c.Budget.ReservePercent, c.Version = money.USD(figure), money.Percent(figure), figure
+			c.TeamCount, c.AgentCount = int(figure), int(figure)
+		}))
+	}
+}
+
+func companyNotFound(f *fixture) {
+	f.found("there")
+	for _, which := range []id.Company{"", "cmp_00000000000000000000000000", "' OR '1'='1", "%"} {
+		_, err := f.store.Companies().Get(f.ctx, which)
+		f.code(err, fault.NotFound)
+		_, err = f.store.Companies().BySlug(f.ctx, string(which))
+		f.code(err, fault.NotFound)
+		f.refused(fault.NotFound, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Companies().Lock(ctx, which)
+			return err
+		})
+	}
+}
+
+func slugInUse(f *fixture) {
+	for _, status := range []company.Status{company.Active, company.Archived, company.Deleting} {
+		holder := f.found(string(status), withStatus(status))
+		second := f.newCompany(string(status))
+		f.refused(fault.SlugInUse, adding(second))
+		_, err := f.store.Companies().Get(f.ctx, second.ID)
+		f.code(err, fault.NotFound)
+		f.looksLike(holder)
+	}
+}
+
+func slugIsExact(f *fixture) {
+	f.found("acme-1")
+	for _, other := range []string{"acme", "acme-1 ", "ACME-1", "acme_1", "acme%", "acme-", ""} {
+		_, err := f.store.Companies().BySlug(f.ctx, other)
+		f.code(err, fault.NotFound)
+		listed, err := f.store.Companies().List(f.ctx, store.CompanyFilter{Slug: &other}, page.Position{}, 10)
+		f.ok(err)
+		f.same(len(listed.Items), 0)
+	}
+}
+
+func saveReplaces(f *fixture) {
+	changed, untouched := f.found("changed"), f.found("untouched")
+	f.clock.Advance(time.Second)
+	changed.Name, changed.Description, changed.DefaultAdapter = "New", "Text", "http"
+	changed.FiscalPeriod = budget.Daily
+	changed.Budget = budget.Budget{USD: 5, Period: budget.Weekly, ReservePercent: 6}
+	changed.TeamCount, changed.AgentCount = 8, 9
+	changed.Status, changed.DeletedBy = company.Archived, "system:x"
+	changed.ArchivedAt, changed.RestorableUntil = f.clock.Now(), f.clock.Now().Add(time.Hour)
+	changed.UpdatedAt, changed.Version = f.clock.Now(), changed.Version+1
+	f.save(changed)
+	f.looksLike(changed)
+
+	changed.ArchivedAt, changed.RestorableUntil, changed.DeletedBy = time.Time{}, time.Time{}, ""
+	changed.Status, changed.Version = company.Active, changed.Version+1
+	f.save(changed)
+	f.looksLike(changed)
+	f.looksLike(untouched)
+}
+
+// save replaces a company with its next version.
+func (f *fixture) save(next company.Company) {
+	f.Helper()
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		if _, err := tx.Companies().Lock(ctx, next.ID); err != nil {
+			return err
+		}
+		if err := tx.Companies().Save(ctx, next); err != nil {
+			return err
+		}
+		return tx.Record(ctx, founded(next))
+	})
+}
+
+func saveNeedsLock(f *fixture) {
+	missing, there := f.newCompany("missing"), f.found("there")
+	stale := there
+	for _, name := range []string{"Second", "Third"} {
+		f.update(moving(there.ID, rename(name)))
+	}
+	stale.Name, stale.Version = "Stale", stale.Version+1
+	for _, wrong := range []company.Company{missing, stale} {
+		f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			return tx.Companies().Save(ctx, wrong)
+		})
+	}
+	kept, err := f.store.Companies().Get(f.ctx, there.ID)
+	f.ok(err)
+	f.same(kept.Name, "Third")
+}
+
+func companyList(f *fixture) {
+	var all []company.Company
+	statuses := []company.Status{company.Active, company.Archived, company.Deleting}
+	for i := range 12 {
+		if i%4 == 0 {
+			f.clock.Advance(time.Millisecond) // so that four each are of one instant
+		}
+		all = append(all, f.found(fmt.Sprintf("c-%d", i), withStatus(statuses[i%len(statuses)])))
+	}
+	slices.SortFunc(all, newestCompanyFirst)
+
+	some, none := "c-3", "c-99"
+	for _, filter := range combinations(
+		[]company.Status{"", company.Active, company.Archived, company.Deleting},
+		[]*string{nil, &some, &none},
+		[][]id.Company{nil, {}, {all[2].ID}, {all[0].ID, all[1].ID, all[5].ID, all[11].ID, "cmp_none", all[0].ID}},
+	) {
+		want := slices.DeleteFunc(slices.Clone(all), func(c company.Company) bool { return !meets(c, filter) })
+		for _, size := range []int{1, 2, 3, len(all), page.MaxSize} {
+			got := walk(f, size, func(after page.Position) (page.Page[company.Company], error) {
+				return f.store.Companies().List(f.ctx, filter, after, size)
+			})
+			f.same(got, want)
+		}
+	}
+}
+
+func newestCompanyFirst(a, b company.Company) int {
+	if byAge := b.CreatedAt.Compare(a.CreatedAt); byAge != 0 {
+		return byAge
+	}
+	return strings.Compare(string(b.ID), string(a.ID))
+}
+
+func combinations(statuses []company.Status, slugs []*string, within [][]id.Company) []store.CompanyFilter {
+	var filters []store.CompanyFilter
+	for _, status := range statuses {
+		for _, slug := range slugs {
+			for _, ids := range within {
+				filters = append(filters, store.CompanyFilter{Status: status, Slug: slug, Within: ids})
+			}
+		}
+	}
+	return filters
+}
+
+// meets is what CompanyFilter means.
+func meets(c company.Company, filter store.CompanyFilter) bool {
+	return (filter.Status == "" || filter.Status == c.Status) &&
+		(filter.Slug == nil || *filter.Slug == c.Slug) &&
+		(filter.Within == nil || slices.Contains(filter.Within, c.ID))
+}

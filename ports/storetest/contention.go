@@ -1,0 +1,140 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+var contentionRules = []rule{
+	{"of sixteen who take one slug at once, one gets it", oneSlug},
+	{"of sixteen moves that exclude each other, one is made", oneArchive},
+	{"of sixteen changes of one company none is lost", noneLost},
+	{"what several units read and write stays true as if they ran one after the other", serializable},
+	{"of sixteen who look for an admin and add one, one does", oneAdmin},
+	{"a view sees all of a unit or nothing", allOrNothing},
+}
+
+const crowd = 16
+
+func oneSlug(f *fixture) {
+	made := make([]company.Company, crowd)
+	for i := range made {
+		made[i] = f.newCompany("wanted")
+	}
+	f.exactly(together(crowd, func(i int) error {
+		return f.store.Update(f.ctx, adding(made[i]))
+	}), map[fault.Code]int{"": 1, fault.SlugInUse: crowd - 1})
+	f.recorded([]event.Type{event.CompanyCreated})
+}
+
+func oneArchive(f *fixture) {
+	acme := f.found("acme")
+	f.exactly(together(crowd, func(int) error {
+		return f.store.Update(f.ctx, moving(acme.ID, archive))
+	}), map[fault.Code]int{"": 1, fault.InvalidTransition: crowd - 1})
+	f.recorded([]event.Type{event.CompanyArchived, event.CompanyCreated})
+}
+
+func noneLost(f *fixture) {
+	acme := f.found("acme")
+	f.exactly(together(crowd, func(i int) error {
+		return f.store.Update(f.ctx, moving(acme.ID, rename(fmt.Sprint(i))))
+	}), map[fault.Code]int{"": crowd})
+	got, err := f.store.Companies().Get(f.ctx, acme.ID)
+	f.ok(err)
+	f.same(got.Version, acme.Version+crowd)
+}
+
+// serializable lets everybody archive a company of their own, unless it is the last but one that is active: a rule over
+// rows that nobody else changes.
+func serializable(f *fixture) {
+	const least = 2
+	companies := make([]company.Company, 6)
+	for i := range companies {
+		companies[i] = f.found(fmt.Sprintf("c-%d", i))
+	}
+	archived := together(len(companies), func(i int) error {
+		return f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+			active, err := tx.Companies().List(ctx, store.CompanyFilter{Status: company.Active}, page.Position{}, 10)
+			if err != nil {
+				return err
+			}
+			if len(active.Items) <= least {
+				return fault.New(fault.InvalidTransition, "Too few would be left.")
+			}
+			return moving(companies[i].ID, archive)(ctx, tx)
+		})
+	})
+	f.exactly(archived, map[fault.Code]int{"": len(companies) - least, fault.InvalidTransition: least})
+}
+
+func oneAdmin(f *fixture) {
+	tokens := make([]unit, crowd)
+	for i := range tokens {
+		tokens[i] = issuing(f.newToken("admin"))
+	}
+	f.exactly(together(crowd, func(i int) error {
+		return f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+			if err := tx.Tokens().LockAll(ctx); err != nil {
+				return err
+			}
+			found, err := tx.Tokens().HasLiveAdmin(ctx, tx.Now())
+			if err != nil || found {
+				return err
+			}
+			return tokens[i](ctx, tx)
+		})
+	}), map[fault.Code]int{"": crowd})
+	f.tokensAre(1)
+}
+
+// allOrNothing keeps two companies at the same version, in one unit each time.
+func allOrNothing(f *fixture) {
+	const rounds = 30
+	one, two := f.found("one"), f.found("two")
+	versions := func(ctx context.Context, r store.Reader) (sum, difference int64) {
+		var versions [2]int64
+		for i, which := range []id.Company{one.ID, two.ID} {
+			c, err := r.Companies().Get(ctx, which)
+			if err != nil {
+				f.Error(err)
+			}
+			versions[i] = c.Version
+		}
+		return versions[0] + versions[1], versions[0] - versions[1]
+	}
+	errs := together(3, func(i int) error {
+		for round := range rounds {
+			var err error
+			if i == 0 {
+				err = f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+					if err := moving(one.ID, rename(fmt.Sprint(round)))(ctx, tx); err != nil {
+						return err
+					}
+					return moving(two.ID, rename(fmt.Sprint(round)))(ctx, tx)
+				})
+			} else {
+				err = f.store.View(f.ctx, func(ctx context.Context, r store.Reader) error {
+					if _, difference := versions(ctx, r); difference != 0 {
+						return fmt.Errorf("the versions differ by %d", difference)
+					}
+					return nil
+				})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	f.exactly(errs, map[fault.Code]int{"": 3})
+	sum, _ := versions(f.ctx, f.store)
+	f.same(sum, int64(2*(1+rounds)))
+}

@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+var deletionRules = []rule{
+	{"a company with rows in every table is emptied in steps of any size, then removed", deletion},
+	{"an empty company is done at once, again and again", emptyAgain},
+	{"the last words on a company stay, and its slug is free", lastWords},
+	{"a company that is not empty stays", notEmpty},
+	{"an answer that went with its company is a conflict, not another effect", blankedAnswer},
+}
+
+// settled is a company with rows in every table.
+type settled struct {
+	company company.Company
+	keys    []idempotency.Key // of the receipts whose answers hold its data
+}
+
+func (f *fixture) settle(slug string) settled {
+	f.Helper()
+	s := settled{company: f.found(slug)}
+	f.staff(s.company.ID, 3, 0)
+	for i := range 2 {
+		f.update(moving(s.company.ID, rename(fmt.Sprint(i))))
+		key := idempotency.Key{Token: "tok_some", Value: fmt.Sprint(slug, i)}
+		s.keys = append(s.keys, key)
+		f.update(keeping(idempotency.Receipt{
+			Key: key, Fingerprint: "f", Company: s.company.ID, Answer: []byte("{}"), CreatedAt: f.clock.Now(),
+		}))
+	}
+	return s
+}
+
+// rows counts what is left of a company.
+func (f *fixture) rows(s settled) int {
+	f.Helper()
+	teams, err := f.store.Teams().OfCompany(f.ctx, s.company.ID)
+	f.ok(err)
+	slots, err := f.store.Teams().SlotsOfCompany(f.ctx, s.company.ID)
+	f.ok(err)
+	filter := store.ActivityFilter{Company: &s.company.ID}
+	activity, err := f.store.Activity().List(f.ctx, filter, page.Position{}, page.MaxSize)
+	f.ok(err)
+	answers := 0
+	for _, key := range s.keys {
+		if f.kept(key).Answer != nil {
+			answers++
+		}
+	}
+	return len(teams) + len(slots) + len(activity.Items) + answers
+}
+
+// kept returns the receipt under a key that is taken.
+func (f *fixture) kept(key idempotency.Key) (receipt idempotency.Receipt) {
+	f.Helper()
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		kept, err := tx.Receipts().Claim(ctx, key)
+		if err == nil && kept == nil {
+			err = fmt.Errorf("%v is free", key)
+		}
+		if err == nil {
+			receipt = *kept
+		}
+		return err
+	})
+	return receipt
+}
+
+func deletion(f *fixture) {
+	const all = 3 + 2 + 3 + 2 // slots, teams, events, answers
+	other := f.settle("other")
+	for _, most := range []int{1, 2, 3, 4, 7, all - 1, all, all + 1, 1000} {
+		s := f.settle(fmt.Sprintf("steps-of-%d", most))
+		f.same(f.rows(s), all)
+		for left := all; left > 0; {
+			done := f.empty(s.company.ID, most)
+			left -= min(most, left)
+			f.same(f.rows(s), left)
+			f.same(done, left == 0)
+		}
+		f.update(removing(s.company.ID))
+		_, err := f.store.Companies().Get(f.ctx, s.company.ID)
+		f.code(err, fault.NotFound)
+	}
+	f.same(f.rows(other), all)
+	f.same(string(f.kept(other.keys[0]).Answer), "{}")
+}
+
+func emptyAgain(f *fixture) {
+	s := f.settle("acme")
+	f.empty(s.company.ID, 1000)
+	for _, most := range []int{1, 1000} {
+		f.same(f.empty(s.company.ID, most), true)
+	}
+	got, err := f.store.Companies().Get(f.ctx, s.company.ID)
+	f.ok(err)
+	f.same(got.ID, s.company.ID)
+}
+
+func lastWords(f *fixture) {
+	s := f.settle("acme")
+	var last company.Company
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		locked, err := tx.Companies().Lock(ctx, s.company.ID)
+		if err != nil {
+			return err
+		}
+		if last, err = locked.Delete("token:tok_admin", tx.Now()); err != nil {
+			return err
+		}
+		return tx.Companies().Save(ctx, last)
+	})
+	f.looksLike(last)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		if err := removing(last.ID)(ctx, tx); err != nil {
+			return err
+		}
+		return tx.Record(ctx, last.Deleted())
+	})
+	f.recorded([]event.Type{event.CompanyDeleted})
+	words, err := f.store.Activity().List(f.ctx, store.ActivityFilter{Company: new(id.Company)}, page.Position{}, 10)
+	f.ok(err)
+	f.same(words.Items[0].Actor, last.DeletedBy)
+	f.same(words.Items[0].Data, event.Fields{event.F("id", string(last.ID)), event.F("slug", "acme")})
+
+	_, err = f.store.Companies().BySlug(f.ctx, "acme")
+	f.code(err, fault.NotFound)
+	f.looksLike(f.found("acme"))
+}
+
+func notEmpty(f *fixture) {
+	s := f.settle("acme")
+	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Companies().Remove(ctx, s.company.ID)
+	})
+	f.same(f.rows(s), 3+2+3+2)
+}
+
+func blankedAnswer(f *fixture) {
+	made := f.newCompany("acme")
+	request := asking("key", "fingerprint")
+	create := func() error {
+		_, err := store.UpdateOnce(f.ctx, f.store, request, made.ID, func(ctx context.Context, tx store.Tx) (string, error) {
+			return "made", adding(made)(ctx, tx)
+		})
+		return err
+	}
+	f.ok(create())
+	f.remove(made.ID)
+	f.same(f.kept(request.Key).Answer == nil, true)
+	f.code(create(), fault.IdempotencyConflict)
+	_, err := f.store.Companies().Get(f.ctx, made.ID)
+	f.code(err, fault.NotFound)
+
+	f.clock.Advance(idempotency.Lifetime)
+	f.ok(create())
+}

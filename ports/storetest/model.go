@@ -1,0 +1,94 @@
+package storetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/team"
+	"holdco/ports/store"
+)
+
+// model is a store in the plainest form: what a history of units leaves behind.
+type model struct {
+	companies map[id.Company]company.Company
+	teams     map[id.Company][]team.Team
+	slots     map[id.Company][]team.Slot
+	tokens    map[id.Token]access.Token
+	events    []event.Event // oldest first, without their ids
+	answers   map[idempotency.Key]idempotency.Receipt
+}
+
+func newModel() model {
+	return model{
+		companies: map[id.Company]company.Company{},
+		teams:     map[id.Company][]team.Team{},
+		slots:     map[id.Company][]team.Slot{},
+		tokens:    map[id.Token]access.Token{},
+		answers:   map[idempotency.Key]idempotency.Receipt{},
+	}
+}
+
+func (m model) clone() model {
+	return model{
+		maps.Clone(m.companies), maps.Clone(m.teams), maps.Clone(m.slots), maps.Clone(m.tokens),
+		slices.Clone(m.events), maps.Clone(m.answers),
+	}
+}
+
+// record is Tx.Record on both sides.
+func (m *model) record(ctx context.Context, tx store.Tx, happened event.Event) error {
+	happened = happened.By(actor)
+	if err := tx.Record(ctx, happened); err != nil {
+		return err
+	}
+	happened.At = tx.Now()
+	m.events = append(m.events, happened)
+	return nil
+}
+
+// forget takes away all that belongs to a company.
+func (m *model) forget(which id.Company) {
+	delete(m.teams, which)
+	delete(m.slots, which)
+	m.events = slices.DeleteFunc(m.events, func(happened event.Event) bool { return happened.Company == which })
+	for key, receipt := range m.answers {
+		if receipt.Company == which {
+			receipt.Company, receipt.Answer = "", nil
+			m.answers[key] = receipt
+		}
+	}
+}
+
+// rows counts what belongs to a company.
+func (m *model) rows(which id.Company) int {
+	rows := len(m.teams[which]) + len(m.slots[which]) + len(m.eventsOf(which))
+	for _, receipt := range m.answers {
+		if receipt.Company == which {
+			rows++
+		}
+	}
+	return rows
+}
+
+// eventsOf returns the events of a company, newest first.
+func (m *model) eventsOf(which id.Company) []event.Event {
+	var events []event.Event
+	for _, happened := range slices.Backward(m.events) {
+		if happened.Company == which {
+			events = append(events, happened)
+		}
+	}
+	return events
+}
+
+// listed returns the companies that meet a filter, newest first.
+func (m *model) listed(filter store.CompanyFilter) []company.Company {
+	companies := slices.SortedFunc(maps.Values(m.companies), newestCompanyFirst)
+	return slices.DeleteFunc(companies, func(c company.Company) bool { return !meets(c, filter) })
+}

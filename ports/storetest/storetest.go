@@ -1,0 +1,53 @@
+// Package storetest is the conformance suite of ports/store: every store passes all of it.
+//
+// RunAll is the way in. There is one file of rules per area; each rule is a sentence about a store, and a function that
+// holds a fresh store to it. history.go compares random histories with model.go, a store
+// that is a few maps in memory.
+package storetest
+
+import (
+	"testing"
+
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// RunAll holds a store to its contract. Open returns a fresh, migrated store that tells the time by clock and takes new
+// ids from ids; it closes the store when its test ends.
+func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outbound.IDs) store.Store) {
+	for _, area := range areas {
+		t.Run(area.name, func(t *testing.T) {
+			t.Parallel()
+			for _, rule := range area.rules {
+				t.Run(rule.name, func(t *testing.T) {
+					t.Parallel()
+					clock, ids := NewClock(), NewIDs()
+					rule.hold(&fixture{reporter: t, t: t, ctx: t.Context(), store: open(t, clock, ids), clock: clock, ids: ids})
+				})
+			}
+		})
+	}
+}
+
+// rule is one thing that every store does, and how to tell.
+type rule struct {
+	name string
+	hold func(f *fixture)
+}
+
+var areas = []struct {
+	name  string
+	rules []rule
+}{
+	{"companies", companyRules},
+	{"teams", teamRules},
+	{"tokens", tokenRules},
+	{"activity", activityRules},
+	{"receipts", receiptRules},
+	{"units", unitRules},
+	{"contention", contentionRules},
+	{"deletion", deletionRules},
+	{"paging", pagingRules},
+	{"texts", textRules},
+	{"histories", historyRules},
+}

@@ -1,0 +1,79 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/domain/team"
+	"holdco/ports/store"
+)
+
+var textRules = []rule{
+	{"every table keeps texts as they are, to the last byte", textsAreKept},
+}
+
+// texts are of the kind on which stores and the builders of their queries have stumbled.
+var texts = []string{
+	`it's "quoted"`, `'; DROP TABLE companies; --`, `''`, `""`, "`",
+	`back\slash \' \\ \n \x00 \u0000`, `E'\\000'`,
+	`? ?? ?0 ?1 ?TableAlias`, `{} {0} {name}`, `$1 $2 $$ $tag$`, `:name @name #name`, `% %% %s %d _`, `/* -- */`,
+	"tab\tline\nreturn\r\nend", " leading and trailing ", "",
+	"Ärger, façade, naïve, ß", "日本語 中文 한국어", "עברית العربية", "🦆👩‍👩‍👧‍👦🇨🇭", "e\u0301 and \u00e9", "\u200d\ufeff\u00a0", "\U0010FFFF",
+}
+
+var longTexts = []string{
+	strings.Repeat("𝕏", 4000), strings.Repeat("'", 4000), strings.Repeat(`\`, 4000), strings.Repeat("?", 4000),
+	strings.Repeat("long ", 50_000),
+}
+
+func textsAreKept(f *fixture) {
+	for i, text := range slices.Concat(texts, longTexts) {
+		acme := f.found(fmt.Sprintf("text-%d", i), func(c *company.Company) {
+			c.Name, c.Description, c.DefaultAdapter, c.DeletedBy = text, text, text, event.Actor(text)
+		})
+		f.looksLike(acme)
+		acme.Name, acme.Description, acme.Version = text+"!", "!"+text, acme.Version+1
+		f.save(acme)
+		f.looksLike(acme)
+
+		if utf8.RuneCountInString(text) <= team.NameLength {
+			teams, slots := f.newTeams(acme.ID, 1)
+			teams[0].Name = text
+			f.update(staffing(teams, slots))
+			f.hasTeams(acme.ID, teams, slots)
+		}
+
+		f.tokenIs(f.issue("read", func(token *access.Token) { token.Name, token.Hint = text, text }))
+
+		happened := event.Event{
+			Company: acme.ID, Type: event.CompanyUpdated, Actor: event.Actor("user:" + text),
+			Subject:  event.Subject{Type: text, ID: text},
+			Data:     event.Fields{event.F("list", []string{text}), event.F("text", text)},
+			Previous: event.Fields{event.F("nested", event.Fields{event.F("text", text)})},
+		}
+		f.update(recording(happened))
+		got, err := f.store.Activity().List(f.ctx, store.ActivityFilter{Company: &acme.ID}, page.Position{}, 1)
+		f.ok(err)
+		happened.At = f.clock.Now()
+		f.same(unstamped(got.Items), []event.Event{happened})
+
+		receipt := idempotency.Receipt{
+			Key:         idempotency.Key{Token: "tok_some", Value: fmt.Sprint(i, text)},
+			Fingerprint: "f" + text,
+			Company:     acme.ID,
+			Answer:      []byte("{" + text),
+			CreatedAt:   f.clock.Now(),
+		}
+		if len(text) < idempotency.KeyLength {
+			f.update(keeping(receipt))
+			f.receiptIs(receipt.Key, &receipt)
+		}
+	}
+}
