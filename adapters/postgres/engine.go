@@ -1,0 +1,196 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+
+	"holdco/adapters/sqlstore"
+	"holdco/domain/fault"
+)
+
+// Engine is an open database. It is safe for use by many goroutines.
+type Engine struct {
+	pool      *sql.DB
+	db        *bun.DB // on pool
+	migrating *sql.DB
+	migrator  *sqlstore.Migrator
+}
+
+var _ sqlstore.Engine = (*Engine)(nil)
+
+// Migrator brings the schema of the database to what this program needs.
+func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
+
+// Close closes all connections. It waits for the statements that run.
+func (e *Engine) Close() error { return errors.Join(e.pool.Close(), e.migrating.Close()) }
+
+// DB implements sqlstore.Engine.
+func (e *Engine) DB() *bun.DB { return e.db }
+
+// ForUpdate implements sqlstore.Engine.
+func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
+
+// LockTable implements sqlstore.Engine. Reading goes on beside the lock.
+func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) error {
+	_, err := conn.ExecContext(ctx, e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())
+	return err
+}
+
+// View implements sqlstore.Engine. BEGIN alone takes no snapshot; the first query does.
+func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
+	return e.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1", func(ctx context.Context, conn *sql.Conn) error {
+		return read(ctx, conn)
+	})
+}
+
+// Update implements sqlstore.Engine. A unit that got in the way of another is run again, until patience ends.
+func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error {
+	giveUp := time.Now().Add(patience)
+	for attempt := 0; ; attempt++ {
+		err := e.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ", func(ctx context.Context, conn *sql.Conn) error {
+			if err := unit(ctx, conn); err != nil {
+				return err
+			}
+			return commit(ctx, conn)
+		})
+		if !isConflict(err) || time.Now().After(giveUp) {
+			return err
+		}
+		pause(ctx, attempt, 2*time.Millisecond, 100*time.Millisecond)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// transact runs work in a transaction and rolls it back, unless work has ended it.
+func (e *Engine) transact(ctx context.Context, begin string, work func(ctx context.Context, conn *sql.Conn) error) error {
+	conn, err := e.begin(ctx, begin)
+	if err != nil {
+		return err
+	}
+	defer end(ctx, conn) // after a panic too
+	ctx, cancel := context.WithTimeout(ctx, unitLimit)
+	defer cancel()
+	return work(ctx, conn)
+}
+
+// begin takes a connection of the pool and begins a transaction on it. Nothing can be wrong with that but the server.
+func (e *Engine) begin(ctx context.Context, begin string) (*sql.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := e.pool.Conn(waiting)
+	if err == nil {
+		if _, err = conn.ExecContext(waiting, begin); err == nil {
+			return conn, nil
+		}
+		_ = conn.Close()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, unavailable(err)
+}
+
+var errWentOn = errors.New("a unit of work went on after a statement of it had failed")
+
+// commit commits. A context that ends meanwhile must not interrupt it: what is acknowledged is durable, and what is not
+// is unknown only when the connection breaks.
+func commit(ctx context.Context, conn *sql.Conn) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if transactionStatus(conn) == failed {
+		return errWentOn // COMMIT would roll back and say that all is well
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementLimit+patience)
+	defer cancel()
+	_, err := conn.ExecContext(ctx, "COMMIT")
+	var answer *pgconn.PgError
+	if err == nil || errors.As(err, &answer) && answer.SeverityUnlocalized == "ERROR" {
+		return err // with an answer, the transaction was rolled back
+	}
+	return unavailable(err)
+}
+
+// end rolls back what was not committed, and gives the connection back. A connection that fails meanwhile is closed.
+func end(ctx context.Context, conn *sql.Conn) {
+	if transactionStatus(conn) != idle {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		_, _ = conn.ExecContext(ctx, "ROLLBACK")
+	}
+	_ = conn.Close()
+}
+
+// What a server says of the transaction on a connection.
+const (
+	idle   = 'I' // there is none
+	failed = 'E' // it can only be rolled back
+)
+
+func transactionStatus(conn *sql.Conn) (status byte) {
+	_ = conn.Raw(func(driverConn any) error {
+		status = driverConn.(*stdlib.Conn).Conn().PgConn().TxStatus()
+		return nil
+	})
+	return status
+}
+
+func unavailable(cause error) error {
+	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(cause)
+}
+
+// isConflict tells an error that goes away when the unit is run again: a serialization failure or a deadlock.
+func isConflict(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (answer.Code == "40001" || answer.Code == "40P01")
+}
+
+// Classify implements sqlstore.Engine.
+func (e *Engine) Classify(err error) sqlstore.Failure {
+	var unreached *pgconn.ConnectError
+	var answer *pgconn.PgError
+	var broken net.Error // time limits among them
+	switch {
+	case errors.As(err, &unreached):
+		return sqlstore.Unavailable
+	case errors.As(err, &answer):
+		return meaning(answer.Code)
+	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), pgconn.SafeToRetry(err),
+		errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
+		return sqlstore.Unavailable
+	}
+	return sqlstore.Defect
+}
+
+// meaning tells what an SQLSTATE means: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func meaning(code string) sqlstore.Failure {
+	switch code {
+	case "23505": // unique_violation
+		return sqlstore.Duplicate
+	case "25006", // read_only_sql_transaction: a standby
+		"25P03",          // idle_in_transaction_session_timeout
+		"25P04",          // transaction_timeout
+		"40001", "40P01", // serialization_failure, deadlock_detected, again and again
+		"55P03": // lock_not_available
+		return sqlstore.Unavailable
+	}
+	switch code[:2] {
+	case "08", // connection exception
+		"53", // insufficient resources
+		"57", // operator intervention: shutdown, start, statement_timeout
+		"58": // system error
+		return sqlstore.Unavailable
+	}
+	return sqlstore.Defect
+}

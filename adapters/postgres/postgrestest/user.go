@@ -1,0 +1,51 @@
+package postgrestest
+
+import (
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// asServerUser makes a program run as somebody else when this process is root, for PostgreSQL refuses to run as root.
+// The program is kept from the signals of the terminal: the process that started it says when it ends.
+func asServerUser() *syscall.SysProcAttr {
+	attributes := &syscall.SysProcAttr{Setpgid: true}
+	if uid, gid, ok := serverUser(); ok {
+		attributes.Credential = &syscall.Credential{Uid: uid, Gid: gid}
+	}
+	return attributes
+}
+
+// giveAway makes files belong to the user that the server runs as.
+func giveAway(paths ...string) error {
+	uid, gid, ok := serverUser()
+	for _, path := range paths {
+		if !ok {
+			break
+		}
+		if err := os.Chown(path, int(uid), int(gid)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serverUser returns the user to run as instead of root; ok is false when this process is somebody else already.
+func serverUser() (uid, gid uint32, ok bool) {
+	if os.Getuid() != 0 {
+		return 0, 0, false
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		found, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, uidErr := strconv.ParseUint(found.Uid, 10, 32)
+		gid, gidErr := strconv.ParseUint(found.Gid, 10, 32)
+		if uidErr == nil && gidErr == nil {
+			return uint32(uid), uint32(gid), true
+		}
+	}
+	return 0, 0, false
+}
