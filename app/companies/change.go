@@ -1,0 +1,45 @@
+package companies
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/precondition"
+)
+
+// Update merges a patch into a company.
+func (s *Service) Update(
+	ctx context.Context, caller access.Caller, which id.Company, patch company.Patch, match precondition.Match,
+) (company.Company, error) {
+	return s.move(ctx, caller, which, match, idempotency.Request{},
+		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
+			return c.Apply(patch, s.rules.Adapters, at)
+		})
+}
+
+// Archive hides a company from lists, until it is restored or deleted.
+func (s *Service) Archive(
+	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
+) (company.Company, error) {
+	return s.move(ctx, caller, which, match, once,
+		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
+			next, archived, err := c.Archive(at, s.rules.Retention)
+			return next, &archived, err
+		})
+}
+
+// Restore reverses Archive within the grace window.
+func (s *Service) Restore(
+	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
+) (company.Company, error) {
+	return s.move(ctx, caller, which, match, once,
+		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
+			next, restored, err := c.Restore(at)
+			return next, &restored, err
+		})
+}

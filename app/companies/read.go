@@ -1,0 +1,48 @@
+package companies
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/team"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// List shows a page of the companies that the caller may see.
+func (s *Service) List(ctx context.Context, caller access.Caller, list inbound.CompanyList) (page.Page[company.Company], error) {
+	if err := caller.Needs(access.Read); err != nil {
+		return page.Page[company.Company]{}, err
+	}
+	filter := store.CompanyFilter{Status: list.Status, Slug: list.Slug}
+	if within, everywhere := caller.Within(); !everywhere {
+		filter.Within = within
+	}
+	return s.store.Companies().List(ctx, filter, list.After, list.Size)
+}
+
+// Get shows one company.
+func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Company) (company.Company, error) {
+	if err := caller.NeedsIn(access.Read, which); err != nil {
+		return company.Company{}, err
+	}
+	return s.store.Companies().Get(ctx, which)
+}
+
+// GetWithTeams shows one company and its teams.
+func (s *Service) GetWithTeams(ctx context.Context, caller access.Caller, which id.Company) (c company.Company, teams []team.Team, err error) {
+	if err := caller.NeedsIn(access.Read, which); err != nil {
+		return company.Company{}, nil, err
+	}
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
+		if c, err = r.Companies().Get(ctx, which); err != nil {
+			return err
+		}
+		teams, err = r.Teams().OfCompany(ctx, which)
+		return err
+	})
+	return c, teams, err
+}

@@ -1,0 +1,125 @@
+package companies
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/precondition"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+const (
+	patience    = 10 * time.Second // how long the answer to a deletion waits for its end
+	rowsPerStep = 500              // how much one unit of work removes, so that others get their turn
+)
+
+// Delete marks a company as being deleted and waits a while for the removal, which goes on in the background: see
+// RemoveDeleted. The mark is durable, so the removal is finished even if this process dies.
+func (s *Service) Delete(
+	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match,
+) (inbound.CompanyDeletion, error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return inbound.CompanyDeletion{}, err
+	}
+	var marked company.Company
+	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		current, err := tx.Companies().Lock(ctx, which)
+		if err != nil {
+			return err
+		}
+		if err := match.Check(current.Version); err != nil {
+			return err
+		}
+		if marked, err = current.Delete(caller.Actor, tx.Now()); err != nil || marked == current {
+			return err
+		}
+		tx.Unrecorded() // company.deleted is recorded with the last removal
+		return tx.Companies().Save(ctx, marked)
+	})
+	if err != nil {
+		return inbound.CompanyDeletion{}, err
+	}
+
+	select {
+	case s.deletions <- struct{}{}:
+	default: // the worker has been told already
+	}
+	gone, err := s.awaitRemoval(ctx, which)
+	return inbound.CompanyDeletion{Company: marked, Gone: gone}, err
+}
+
+// awaitRemoval looks now and then whether the company is gone, whichever process removes it.
+func (s *Service) awaitRemoval(ctx context.Context, which id.Company) (gone bool, err error) {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-deadline.C:
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+		_, err := s.store.Companies().Get(ctx, which)
+		if fault.CodeOf(err) == fault.NotFound {
+			return true, nil
+		}
+		if err != nil {
+			return false, nil // the deletion is accepted and goes on; only the look failed
+		}
+	}
+}
+
+// Deletions holds a value when a deletion was asked for.
+func (s *Service) Deletions() <-chan struct{} { return s.deletions }
+
+// RemoveDeleted takes every company that is being deleted one step further, and reports whether there is more to do.
+// A company whose step fails does not hold up the others. A step may be taken twice, and by several processes at once: a crash at any point loses nothing.
+func (s *Service) RemoveDeleted(ctx context.Context) (more bool, err error) {
+	filter := store.CompanyFilter{Status: company.Deleting}
+	deleting, err := s.store.Companies().List(ctx, filter, page.Position{}, page.MaxSize)
+	if err != nil {
+		return false, err
+	}
+	var failures error
+	for _, c := range deleting.Items {
+		failures = errors.Join(failures, s.removeStep(ctx, c))
+	}
+	return len(deleting.Items) > 0, failures
+}
+
+func (s *Service) removeStep(ctx context.Context, c company.Company) error {
+	var empty bool
+	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
+		tx.Unrecorded() // a step of the deletion
+		empty, err = tx.Companies().Empty(ctx, c.ID, rowsPerStep)
+		return err
+	})
+	if err != nil || !empty {
+		return err
+	}
+	if err := s.workspaces.Remove(c.ID); err != nil {
+		return err
+	}
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		last, err := tx.Companies().Lock(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if err := tx.Companies().Remove(ctx, c.ID); err != nil {
+			return err
+		}
+		return tx.Record(ctx, last.Deleted())
+	})
+	if fault.CodeOf(err) == fault.NotFound {
+		return nil // another process was faster
+	}
+	return err
+}

@@ -1,0 +1,48 @@
+package tokens
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// EnsureAdmin issues an admin token unless a live one exists, in one unit of work, so that of two processes that start
+// at once one makes it. It returns nil when there was nothing to do. A store that never held a token gives it the value
+// preset, unless that is empty.
+func (s *Service) EnsureAdmin(ctx context.Context, preset access.Value) (*inbound.IssuedToken, error) {
+	exists, err := s.store.Tokens().HasLiveAdmin(ctx, s.clock.Now())
+	if err != nil || exists {
+		return nil, err
+	}
+	random := access.NewValue(s.entropy.Bits256())
+	var issued *inbound.IssuedToken
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		issued = nil
+		if err := tx.Tokens().LockAll(ctx); err != nil {
+			return err
+		}
+		if exists, err := tx.Tokens().HasLiveAdmin(ctx, tx.Now()); err != nil || exists {
+			return err
+		}
+		earlier, err := tx.Tokens().List(ctx, page.Position{}, 1)
+		if err != nil {
+			return err
+		}
+		value := random
+		if preset != "" && len(earlier.Items) == 0 {
+			value = preset
+		}
+		name := "admin"
+		draft := access.TokenDraft{Name: &name, Scopes: []string{string(access.Admin)}}
+		first, err := s.issue(ctx, tx, access.System("start"), draft, value)
+		issued = &first
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return issued, nil
+}

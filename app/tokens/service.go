@@ -1,0 +1,63 @@
+package tokens
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service is the application's inbound.Tokens and inbound.Authenticator.
+type Service struct {
+	store   store.Store
+	clock   outbound.Clock
+	ids     outbound.IDs
+	entropy outbound.Entropy
+	used    lastUses
+}
+
+var (
+	_ inbound.Tokens        = (*Service)(nil)
+	_ inbound.Authenticator = (*Service)(nil)
+)
+
+// New makes the service.
+func New(s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy) *Service {
+	return &Service{store: s, clock: clock, ids: ids, entropy: entropy}
+}
+
+// List shows a page of all tokens.
+func (s *Service) List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[access.Token], error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return page.Page[access.Token]{}, err
+	}
+	return s.store.Tokens().List(ctx, after, size)
+}
+
+// Get shows one token.
+func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return access.Token{}, err
+	}
+	return s.store.Tokens().Get(ctx, which)
+}
+
+// resolveIn looks up companies that scopes name, within a unit of work.
+func resolveIn(ctx context.Context, companies store.CompanyReader) access.Resolve {
+	return func(name string) (id.Company, bool, error) {
+		which, isID := id.Parse[id.Company](name)
+		found, err := companies.Get(ctx, which)
+		if !isID {
+			found, err = companies.BySlug(ctx, name)
+		}
+		if fault.CodeOf(err) == fault.NotFound {
+			return "", false, nil
+		}
+		return found.ID, err == nil, err
+	}
+}
