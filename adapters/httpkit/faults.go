@@ -1,0 +1,113 @@
+package httpkit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/domain/fault"
+	"holdco/domain/idempotency"
+)
+
+// statuses is the one table from codes to statuses. What is not in it is a fault of this program.
+var statuses = map[fault.Code]int{
+	fault.InvalidJSON:          http.StatusBadRequest,
+	fault.InvalidParameter:     http.StatusBadRequest,
+	fault.InvalidCursor:        http.StatusBadRequest,
+	fault.Unauthorized:         http.StatusUnauthorized,
+	fault.InsufficientScope:    http.StatusForbidden,
+	fault.NotFound:             http.StatusNotFound,
+	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
+	fault.SlugInUse:            http.StatusConflict,
+	fault.InvalidTransition:    http.StatusConflict,
+	fault.RestoreWindowExpired: http.StatusConflict,
+	fault.CompanyArchived:      http.StatusConflict,
+	fault.IdempotencyConflict:  http.StatusConflict,
+	fault.PreconditionFailed:   http.StatusPreconditionFailed,
+	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
+	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	fault.ValidationFailed:     http.StatusUnprocessableEntity,
+	fault.ImmutableField:       http.StatusUnprocessableEntity,
+	fault.BudgetInvalid:        http.StatusUnprocessableEntity,
+	fault.AdapterNotInstalled:  http.StatusUnprocessableEntity,
+	fault.Unavailable:          http.StatusServiceUnavailable,
+}
+
+// The statuses of success.
+const (
+	OK       = http.StatusOK
+	Created  = http.StatusCreated
+	Accepted = http.StatusAccepted
+
+	noContent   = http.StatusNoContent
+	notModified = http.StatusNotModified
+	clientGone  = 499 // for the log alone: the client did not wait for its answer
+)
+
+// retryAfter is when a client may try again after fault.Unavailable, in seconds.
+const retryAfter = "2"
+
+// Fail answers with an error: a refusal as its code says, an *idempotency.Replay with the answer that was kept, anything
+// else as fault.Internal, which is logged and tells the client nothing.
+func Fail(c *gin.Context, err error) {
+	c.Abort()
+	var replay *idempotency.Replay
+	if errors.As(err, &replay) {
+		repeat(c, replay)
+		return
+	}
+	if errors.Is(err, context.Canceled) && c.Request.Context().Err() != nil {
+		logFailure(c, slog.LevelDebug, "the client did not wait", err)
+		c.Status(clientGone)
+		return
+	}
+
+	refusal := fault.Of(err)
+	status := http.StatusInternalServerError
+	if refusal != nil {
+		if known, ok := statuses[refusal.Code]; ok {
+			status = known
+		}
+	}
+	switch status {
+	case http.StatusInternalServerError:
+		logFailure(c, slog.LevelError, "a request failed", err)
+		refusal = fault.New(fault.Internal, "Something went wrong inside; the server's log tells more under this request id.")
+	case http.StatusServiceUnavailable:
+		logFailure(c, slog.LevelWarn, "a request could not be served", err)
+		c.Header("Retry-After", retryAfter)
+	case http.StatusUnauthorized:
+		c.Header("WWW-Authenticate", "Bearer")
+	}
+	send(c, status, envelope{Error: failureOf(refusal)})
+}
+
+// failure is the error of an envelope.
+type failure struct {
+	Code    fault.Code     `json:"code"`
+	Message string         `json:"message"`
+	Details map[string]any `json:"details"`
+}
+
+type fieldFailure struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func failureOf(refusal *fault.Error) *failure {
+	details := map[string]any{}
+	maps.Copy(details, refusal.Details)
+	if refusal.Fields != nil {
+		fields := make([]fieldFailure, len(refusal.Fields))
+		for i, field := range refusal.Fields {
+			fields[i] = fieldFailure{Field: field.Path, Code: field.Code, Message: field.Message}
+		}
+		details["fields"] = fields
+	}
+	return &failure{Code: refusal.Code, Message: refusal.Message, Details: details}
+}

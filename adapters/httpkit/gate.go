@@ -1,0 +1,167 @@
+package httpkit
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/domain/access"
+	"holdco/domain/fault"
+	"holdco/domain/idempotency"
+	"holdco/ports/inbound"
+)
+
+// MostBody is how large a body can be, in bytes.
+const MostBody = 1 << 20
+
+const (
+	onceHeader = "Idempotency-Key"
+	jsonType   = "application/json"
+)
+
+// Gate lets a request through to its handler when all is well that can be told without looking at what is stored.
+// Unknown paths and methods were answered before it.
+func (t Table) Gate(auth inbound.Authenticator) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		op, known := t.operationOf(c)
+		switch {
+		case !known:
+			Fail(c, errors.New("the OpenAPI document does not describe this route"))
+		case !op.public:
+			if err := pass(c, op, auth); err != nil {
+				Fail(c, err)
+			}
+		}
+	}
+}
+
+// pass makes the checks in the order of the public API: of several faults the first is answered.
+func pass(c *gin.Context, op operation, auth inbound.Authenticator) (err error) {
+	r := of(c)
+	if r.caller, err = authenticate(c.Request, auth); err != nil {
+		return err
+	}
+	if err := op.permits(r.caller); err != nil {
+		return err
+	}
+	if r.body, err = readBody(c.Request.Body); err != nil {
+		return err
+	}
+	if err := op.body.takes(c.Request.Header, r.body); err != nil {
+		return err
+	}
+	if r.body, err = op.body.check(r.body); err != nil {
+		return err
+	}
+	if err := checkQuery(c.Request.URL.RawQuery, op.query); err != nil {
+		return err
+	}
+	r.once, err = op.checkHeaders(c.Request.Header)
+	return err
+}
+
+func (t Table) operationOf(c *gin.Context) (operation, bool) {
+	method := c.Request.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	op, known := t[route{method, c.FullPath()}]
+	return op, known
+}
+
+func authenticate(r *http.Request, auth inbound.Authenticator) (access.Caller, error) {
+	var value string
+	if sent := r.Header.Values("Authorization"); len(sent) == 1 {
+		scheme, credentials, _ := strings.Cut(sent[0], " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			value = strings.Trim(credentials, " ")
+		}
+	}
+	return auth.Authenticate(r.Context(), value)
+}
+
+func (op operation) permits(caller access.Caller) error {
+	switch {
+	case op.scope == "":
+		return nil
+	case op.instanceWide:
+		return caller.NeedsEverywhere(op.scope)
+	}
+	return caller.Needs(op.scope)
+}
+
+// readBody reads all of a body, be it wanted or not. One that does not arrive in full, because the client was too slow
+// or went away, is as good as truncated.
+func readBody(from io.Reader) ([]byte, error) {
+	sent, err := io.ReadAll(io.LimitReader(from, MostBody+1))
+	if len(sent) > MostBody {
+		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MostBody)
+	}
+	if err != nil {
+		return nil, fault.New(fault.InvalidJSON, "The body did not arrive in full.").Because(err)
+	}
+	return sent, nil
+}
+
+// takes refuses a body by how it was sent.
+func (b bodyRule) takes(header http.Header, sent []byte) error {
+	if len(sent) == 0 {
+		return nil
+	}
+	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return fault.New(fault.UnsupportedMediaType, "The body must not be compressed.")
+	}
+	allowed := b.mediaTypes
+	if allowed == nil {
+		allowed = []string{jsonType}
+	}
+	mediaType, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset, charsetSent := parameters["charset"]
+	if err != nil || !slices.Contains(allowed, mediaType) || charsetSent && !strings.EqualFold(charset, "utf-8") {
+		return fault.New(fault.UnsupportedMediaType, "The body must have the Content-Type %s, in UTF-8.", strings.Join(allowed, " or "))
+	}
+	return nil
+}
+
+// check refuses a body that is not one JSON object, or is missing. It returns nil where there is nothing to read.
+func (b bodyRule) check(sent []byte) ([]byte, error) {
+	if len(sent) == 0 {
+		if b.required {
+			return nil, fault.New(fault.InvalidJSON, "The body is missing; it must be one JSON object.")
+		}
+		return nil, nil
+	}
+	empty, err := checkJSON(sent)
+	if err != nil || b.mediaTypes != nil {
+		return sent, err
+	}
+	if !empty {
+		return nil, fault.New(fault.UnsupportedMediaType, "The operation takes no body, or {}.")
+	}
+	return nil, nil
+}
+
+// checkHeaders refuses the headers of the operation that are given twice or empty, and returns the idempotency key.
+func (op operation) checkHeaders(header http.Header) (once string, err error) {
+	for _, name := range op.headers {
+		sent := header.Values(name)
+		switch {
+		case len(sent) == 0:
+			continue
+		case len(sent) > 1:
+			return "", invalid(name, "is given twice")
+		case sent[0] == "":
+			return "", invalid(name, "is empty")
+		case name == onceHeader:
+			if once, err = idempotency.ParseKey(sent[0]); err != nil {
+				return "", err
+			}
+		}
+	}
+	return once, nil
+}

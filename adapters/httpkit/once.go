@@ -1,0 +1,52 @@
+package httpkit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/domain/idempotency"
+)
+
+// Once describes the request to a use case whose answer may be kept under the client's idempotency key. answer turns
+// the result of the use case into what is given to whoever repeats the request, so it leaves secrets out.
+func Once[T any](c *gin.Context, answer func(result T) Answer) idempotency.Request {
+	r := of(c)
+	return idempotency.Request{
+		Key:         idempotency.Key{Token: r.caller.Token, Value: r.once},
+		Fingerprint: fingerprint(c.Request.Method, c.Request.URL.EscapedPath(), r.body),
+		Answer: func(result any) ([]byte, error) {
+			a := answer(result.(T))
+			return encode(kept{Status: a.Status, ETag: a.ETag, Location: a.Location, Data: encode(a.Data)}), nil
+		},
+	}
+}
+
+// kept is an answer as it is kept: all but what belongs to one request.
+type kept struct {
+	Status   int             `json:"status"`
+	ETag     string          `json:"etag"`
+	Location string          `json:"location"`
+	Data     json.RawMessage `json:"data"`
+}
+
+// fingerprint tells requests apart. Bodies count as they were sent, to the byte.
+func fingerprint(method, path string, body []byte) string {
+	hash := sha256.New()
+	_, _ = io.WriteString(hash, method+" "+path+"\n")
+	_, _ = hash.Write(body)
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+func repeat(c *gin.Context, replay *idempotency.Replay) {
+	var answer kept
+	if err := json.Unmarshal(replay.Answer, &answer); err != nil {
+		Fail(c, err)
+		return
+	}
+	c.Header("Idempotency-Replayed", "true")
+	Write(c, Answer{Status: answer.Status, ETag: answer.ETag, Location: answer.Location, Data: answer.Data})
+}

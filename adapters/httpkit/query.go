@@ -1,0 +1,110 @@
+package httpkit
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"holdco/domain/fault"
+)
+
+// parameter is a parameter as the OpenAPI document describes it.
+type parameter struct {
+	Ref    string `yaml:"$ref"`
+	Name   string `yaml:"name"`
+	In     string `yaml:"in"`
+	Schema schema `yaml:"schema"`
+}
+
+// schema is what the document says of a parameter's value. Arrays are lists separated by commas.
+type schema struct {
+	Type    string   `yaml:"type"`
+	Enum    []string `yaml:"enum"`
+	Minimum *int64   `yaml:"minimum"`
+	Maximum *int64   `yaml:"maximum"`
+	Items   *schema  `yaml:"items"`
+}
+
+// checkQuery refuses, with fault.InvalidParameter, the first parameter that is unknown, given twice, empty, malformed
+// or not one of the values that the document allows.
+func checkQuery(raw string, known map[string]parameter) error {
+	seen := map[string]bool{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, err := unescaped(pair)
+		described, ok := known[name]
+		switch {
+		case err != nil:
+			return invalid(name, "is malformed")
+		case !ok:
+			return invalid(name, "is no parameter of this operation")
+		case seen[name]:
+			return invalid(name, "is given twice")
+		case value == "":
+			return invalid(name, "is empty")
+		}
+		if wrong := described.Schema.check(value); wrong != "" {
+			return invalid(name, wrong)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// unescaped splits name=value. A semicolon must be escaped, for some take it for a separator.
+func unescaped(pair string) (name, value string, err error) {
+	rawName, rawValue, _ := strings.Cut(pair, "=")
+	if name, err = url.QueryUnescape(rawName); err != nil {
+		return rawName, "", err
+	}
+	if value, err = url.QueryUnescape(rawValue); err != nil {
+		return name, "", err
+	}
+	if strings.Contains(pair, ";") || !utf8.ValidString(name+value) {
+		return name, "", url.EscapeError(pair)
+	}
+	return name, value, nil
+}
+
+// check returns what is wrong with a value, or "".
+func (s schema) check(value string) string {
+	switch {
+	case s.Type == "integer":
+		return s.checkInteger(value)
+	case s.Type == "array":
+		return s.checkList(value)
+	case s.Enum != nil && !slices.Contains(s.Enum, value):
+		return "must be one of " + strings.Join(s.Enum, ", ")
+	}
+	return ""
+}
+
+func (s schema) checkInteger(value string) string {
+	number, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || strconv.FormatInt(number, 10) != value || number < *s.Minimum || number > *s.Maximum {
+		return "must be a whole number from " + strconv.FormatInt(*s.Minimum, 10) + " to " + strconv.FormatInt(*s.Maximum, 10)
+	}
+	return ""
+}
+
+func (s schema) checkList(value string) string {
+	seen := map[string]bool{}
+	for item := range strings.SplitSeq(value, ",") {
+		if wrong := s.Items.check(item); wrong != "" {
+			return "must hold items separated by commas, each of which " + wrong
+		}
+		if seen[item] {
+			return "names an item twice"
+		}
+		seen[item] = true
+	}
+	return ""
+}
+
+func invalid(name, wrong string) error {
+	return fault.New(fault.InvalidParameter, "%s %s.", name, wrong).With("parameter", name)
+}

@@ -1,0 +1,79 @@
+package httpkit
+
+import (
+	"log/slog"
+	"net"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/domain/access"
+	"holdco/domain/id"
+	"holdco/ports/outbound"
+)
+
+// request is what is known of a request beside what Gin knows.
+type request struct {
+	options Options
+	id      string
+	caller  access.Caller // set by the gate
+	body    []byte        // set by the gate: nil, or one JSON object
+	once    string        // set by the gate: the idempotency key, empty when there is none
+}
+
+const requestKey = "holdco.request"
+
+func of(c *gin.Context) *request { return c.MustGet(requestKey).(*request) }
+
+// CallerOf returns who asks, behind the gate.
+func CallerOf(c *gin.Context) access.Caller { return of(c).caller }
+
+// BodyOf returns the body, behind the gate: one JSON object, or nil when there was none.
+func BodyOf(c *gin.Context) []byte { return of(c).body }
+
+// begin gives a request its id, and its answer the headers that all answers have.
+func begin(options Options) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs)}
+		c.Set(requestKey, r)
+		c.Header("X-Request-Id", r.id)
+		c.Header("X-Content-Type-Options", "nosniff")
+	}
+}
+
+// requestID keeps the id that a client sent when it is harmless.
+func requestID(sent string, ids outbound.IDs) string {
+	const longest = 128
+	if sent == "" || len(sent) > longest || strings.ContainsFunc(sent, notOfRequestID) {
+		return string(id.New[id.Request](ids.UUIDv7()))
+	}
+	return sent
+}
+
+func notOfRequestID(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
+}
+
+// attributes are what the log tells of a request: never query values, headers or bodies.
+func attributes(c *gin.Context) []slog.Attr {
+	r := of(c)
+	remote, _, err := net.SplitHostPort(c.Request.RemoteAddr)
+	if err != nil {
+		remote = c.Request.RemoteAddr
+	}
+	attrs := []slog.Attr{
+		slog.String("requestId", r.id),
+		slog.String("method", c.Request.Method),
+		slog.String("route", c.FullPath()),
+		slog.String("remote", remote),
+	}
+	if r.caller.Token != "" {
+		attrs = append(attrs, slog.String("token", string(r.caller.Token)))
+	}
+	return attrs
+}
+
+func logFailure(c *gin.Context, level slog.Level, message string, cause error) {
+	attrs := append(attributes(c), slog.String("error", cause.Error()))
+	of(c).options.Log.LogAttrs(c.Request.Context(), level, message, attrs...)
+}

@@ -1,0 +1,65 @@
+package httpkit
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/domain/fault"
+	"holdco/ports/outbound"
+)
+
+// Options are what every answer needs.
+type Options struct {
+	Clock outbound.Clock
+	IDs   outbound.IDs
+	Log   *slog.Logger
+}
+
+// New makes a router that matches paths exactly, never redirects, and answers in the envelope whatever happens.
+func New(options Options) *gin.Engine {
+	gin.SetMode(gin.ReleaseMode) // the mode is a global of Gin; in any other it prints to standard output
+	router := gin.New()
+	router.RedirectTrailingSlash = false
+	router.RedirectFixedPath = false
+	router.HandleMethodNotAllowed = true
+	router.UseRawPath = true // an encoded slash is not a slash
+	router.ForwardedByClientIP = false
+	router.Use(begin(options), logAccess, recoverPanics, refuseDoubleSlash)
+	router.NoRoute(noRoute)
+	router.NoMethod(noMethod)
+	return router
+}
+
+// WithHead makes every route that is added for GET serve HEAD too. The server leaves the body out.
+func WithHead(router gin.IRouter) gin.IRouter { return headRouter{router} }
+
+type headRouter struct{ gin.IRouter }
+
+func (r headRouter) GET(path string, handlers ...gin.HandlerFunc) gin.IRoutes {
+	r.HEAD(path, handlers...)
+	return r.IRouter.GET(path, handlers...)
+}
+
+// refuseDoubleSlash keeps an empty part of a path from being taken for an id.
+func refuseDoubleSlash(c *gin.Context) {
+	if strings.Contains(c.Request.URL.EscapedPath(), "//") {
+		noRoute(c)
+	}
+}
+
+func noRoute(c *gin.Context) {
+	Fail(c, fault.New(fault.NotFound, "There is no such path."))
+}
+
+// noMethod answers for a path that knows other methods only. Gin has listed them in Allow.
+func noMethod(c *gin.Context) {
+	c.Header("Allow", c.Writer.Header().Get("Allow")+", "+http.MethodOptions)
+	if c.Request.Method == http.MethodOptions {
+		c.Status(noContent)
+		return
+	}
+	Fail(c, fault.New(fault.MethodNotAllowed, "The path does not know the method %s.", c.Request.Method))
+}

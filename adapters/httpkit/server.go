@@ -1,0 +1,27 @@
+package httpkit
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+)
+
+// NewServer makes a server that slow or greedy clients cannot hold up.
+func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is an unknown path like others
+	}
+}
+
+// Compressed answers with gzip or zstd when the client takes one of them and the answer is worth it.
+func Compressed(handler http.Handler) http.Handler { return gzhttp.GzipHandler(handler) }

@@ -1,0 +1,71 @@
+package httpkit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/domain/precondition"
+)
+
+// VersionTag is the strong entity tag of a version. It stays the same under every content coding, so that a client can
+// send back what it got.
+func VersionTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// DigestTag is the strong entity tag of data that has no version.
+func DigestTag(data any) string {
+	sum := sha256.Sum256(encode(data))
+	return `"` + hex.EncodeToString(sum[:16]) + `"`
+}
+
+// MatchOf reads If-Match, behind the gate: the versions that the client will change. Weak tags, and tags that are none of ours, match
+// nothing (RFC 9110, section 13.1.1).
+func MatchOf(c *gin.Context) precondition.Match {
+	header := c.GetHeader("If-Match")
+	if header == "" || header == "*" {
+		return precondition.Any()
+	}
+	var versions []int64
+	for _, tag := range entityTags(header) {
+		version, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
+		if err == nil && tag == VersionTag(version) {
+			versions = append(versions, version)
+		}
+	}
+	return precondition.OneOf(versions...)
+}
+
+// hasAlready reports whether the client asked to be spared an answer with this tag (RFC 9110, section 13.1.2: here weak
+// tags do match).
+func hasAlready(c *gin.Context, tag string) bool {
+	if tag == "" || c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead {
+		return false
+	}
+	header := c.GetHeader("If-None-Match")
+	return header == "*" || slices.ContainsFunc(entityTags(header), func(sent string) bool {
+		return strings.TrimPrefix(sent, "W/") == tag
+	})
+}
+
+// entityTags splits a list of entity tags, such as `"1", W/"2"`. A list that is malformed holds none.
+func entityTags(list string) []string {
+	var tags []string
+	for rest := strings.TrimLeft(list, ", \t"); rest != ""; {
+		before, after, _ := strings.Cut(rest, `"`)
+		opaque, next, closed := strings.Cut(after, `"`)
+		if before != "" && before != "W/" || !closed {
+			return nil
+		}
+		tags = append(tags, before+`"`+opaque+`"`)
+		if rest = strings.TrimLeft(next, " \t"); rest != "" && rest[0] != ',' {
+			return nil
+		}
+		rest = strings.TrimLeft(rest, ", \t")
+	}
+	return tags
+}

@@ -1,0 +1,64 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/httpkit"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+)
+
+// Options are what the API needs. Everything is required but Docs.
+type Options struct {
+	Companies inbound.Companies
+	Tokens    inbound.Tokens
+	Auth      inbound.Authenticator
+	Ready     func(context.Context) error // fails while requests cannot be served
+	Clock     outbound.Clock
+	IDs       outbound.IDs
+	Log       *slog.Logger
+	Docs      map[string]http.Handler // the pages of the API reference by their paths; they answer GET and HEAD
+}
+
+// API is every operation of openapi.yaml: one struct per resource, each in its own file.
+type API struct {
+	companies
+	tokens
+	system
+}
+
+var _ ServerInterface = API{}
+
+// New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served.
+func New(options Options) (http.Handler, error) {
+	table, err := httpkit.ReadTable(source)
+	if err != nil {
+		return nil, err
+	}
+	published, err := publish(source)
+	if err != nil {
+		return nil, err
+	}
+	router := httpkit.New(httpkit.Options{Clock: options.Clock, IDs: options.IDs, Log: options.Log})
+	api := API{
+		companies: companies{options.Companies},
+		tokens:    tokens{options.Tokens},
+		system:    system{options.Ready, published, httpkit.DigestTag(published)},
+	}
+	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth)))
+	RegisterHandlersWithOptions(gated, api, GinServerOptions{ErrorHandler: unbound})
+	for path, page := range options.Docs {
+		httpkit.WithHead(router).GET(path, gin.WrapH(page))
+	}
+	return httpkit.Compressed(router), nil
+}
+
+// unbound is called for a parameter that the generated code cannot read. The gate has refused all of these before.
+func unbound(c *gin.Context, err error, _ int) {
+	httpkit.Fail(c, errors.New("a parameter has passed the gate and cannot be read: "+err.Error()))
+}

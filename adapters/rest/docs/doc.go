@@ -1,0 +1,5 @@
+// Package docs is the API reference page: Swagger UI, held in the binary, showing the document that lies beside the page
+// as openapi.json. The page loads nothing from elsewhere and talks to its own origin only.
+//
+// page/ holds what is ours, swagger-ui/ what update.sh fetched, compressed.
+package docs
