@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"holdco/domain/access"
+	"holdco/domain/fault"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// The exit codes.
+const (
+	Done   = 0
+	Failed = 1
+	Misuse = 2 // unknown commands and flags, bad values, bad configuration
+)
+
+// Program is what the commands run on. The functions that take flags read the configuration from them.
+type Program struct {
+	Version Version
+	Clock   outbound.Clock
+
+	// Flags adds the flags of all settings to a command, StoreFlags those that say where the store is.
+	Flags, StoreFlags func(flags *pflag.FlagSet)
+
+	// Serve runs the server until ctx ends. It migrates the store first, or refuses one that needs it.
+	Serve func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error
+
+	// Tokens opens the store, which a server may be using. The returned function closes it.
+	Tokens func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Tokens, func(), error)
+
+	// Migrator is like Tokens.
+	Migrator func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (store.Migrator, func(), error)
+}
+
+// WrongUsage marks an error as one of whoever typed the command or wrote the configuration: the exit code is Misuse.
+func WrongUsage(err error) error { return misuse{err} }
+
+type misuse struct{ error }
+
+func (m misuse) Unwrap() error { return m.error }
+
+// Run runs one command and returns its exit code. Results go to stdout, errors to stderr.
+func Run(ctx context.Context, program Program, args []string, stdout, stderr io.Writer) int {
+	a := &app{program: program, caller: access.System("cli")}
+	root := a.root(args, stdout, stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return Done
+	}
+	if !a.started {
+		err = misuse{fmt.Errorf("%w; see \"%s --help\"", err, command.CommandPath())}
+	}
+	for line := range strings.Lines(explain(err)) {
+		fmt.Fprintln(stderr, "holdco: "+strings.TrimRight(line, "\n"))
+	}
+	if errors.As(err, new(misuse)) || fault.CodeOf(err) == fault.ValidationFailed {
+		return Misuse
+	}
+	return Failed
+}
+
+// app is one run of the program.
+type app struct {
+	program Program
+	caller  access.Caller
+	started bool // arguments and flags were in order, and a command took over
+}
+
+func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "holdco",
+		Short: "The control plane for companies of agents",
+		Long: "Holdco is the control plane for companies of agents.\n\n" +
+			"\"holdco serve\" runs it. Without any configuration it keeps everything in ./data.",
+		Example:       "  holdco serve\n  holdco token create --name deploy --scopes read,write",
+		Version:       a.program.Version.Number,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetVersionTemplate("holdco {{.Version}}\n")
+	root.AddCommand(a.serve(), a.migrate(), a.token(), a.version())
+	root.SetHelpCommand(help())
+	root.InitDefaultCompletionCmd()
+
+	for _, command := range root.Commands() {
+		if command.HasSubCommands() {
+			command.Args, command.RunE = knownCommand, needsCommand
+		}
+		for _, leaf := range command.Commands() {
+			leaf.ValidArgsFunction = cobra.NoFileCompletions
+		}
+	}
+	root.Args = knownCommand
+	root.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		// A mistyped command is the first thing wrong with its flags.
+		_, rest, _ := root.Find(args)
+		if command.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			return knownCommand(command, rest)
+		}
+		return err
+	})
+	return root
+}
+
+// run makes a function the action of a command: from there on a failure is no fault of the arguments.
+func (a *app) run(action func(command *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		a.started = true
+		return action(command, args)
+	}
+}
+
+func help() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Show the help of a command",
+		RunE: func(command *cobra.Command, args []string) error {
+			about, rest, err := command.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return knownCommand(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// knownCommand refuses an argument where the name of a command is wanted.
+func knownCommand(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	command.SuggestionsMinimumDistance = 2
+	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
+		hint = fmt.Sprintf(", did you mean %q?", similar[0])
+	}
+	return fmt.Errorf("%q has no command %q%s", command.CommandPath(), args[0], hint)
+}
+
+func needsCommand(command *cobra.Command, _ []string) error {
+	var names []string
+	for _, sub := range command.Commands() {
+		names = append(names, sub.Name())
+	}
+	return fmt.Errorf("%q needs a command: %s", command.CommandPath(), strings.Join(names, ", "))
+}
+
+// noArgs refuses arguments.
+func noArgs(command *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q takes no argument, and got %q", command.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// explain tells an error in words for an operator: of a fault the message without its code, then the cause.
+func explain(err error) string {
+	refused := fault.Of(err)
+	if refused == nil {
+		return err.Error()
+	}
+	words := strings.TrimSuffix(refused.Message, ".")
+	if len(refused.Fields) > 0 {
+		messages := make([]string, len(refused.Fields))
+		for i, field := range refused.Fields {
+			messages[i] = field.Message
+		}
+		words = strings.Join(messages, "; ")
+	}
+	if cause := refused.Unwrap(); cause != nil {
+		words += ": " + cause.Error()
+	}
+	return strings.Replace(err.Error(), refused.Error(), words, 1)
+}

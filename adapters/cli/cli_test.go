@@ -1,0 +1,324 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"holdco/adapters/cli"
+	"holdco/domain/access"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+
+// fake is a program that remembers what it was asked to do.
+type fake struct {
+	tokens   fakeTokens
+	migrator fakeMigrator
+	dataDir  string // of the flags
+	migrate  bool
+	closed   int
+	fails    error // of opening the store, and of serving
+}
+
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs a command line, split at spaces.
+func (f *fake) run(line string) result { return f.runArgs(strings.Fields(line)...) }
+
+func (f *fake) runArgs(args ...string) result {
+	var stdout, stderr strings.Builder
+	flags := func(flags *pflag.FlagSet) { flags.String("data-dir", "./data", "where the data is") }
+	open := func(flags *pflag.FlagSet) { f.dataDir, _ = flags.GetString("data-dir") }
+	code := cli.Run(context.Background(), cli.Program{
+		Version:    cli.Version{Number: "v1.2.3", Commit: "abc"},
+		Clock:      clock{},
+		Flags:      flags,
+		StoreFlags: flags,
+		Serve: func(_ context.Context, flags *pflag.FlagSet, stdout, _ io.Writer, migrate bool) error {
+			open(flags)
+			f.migrate = migrate
+			fmt.Fprintln(stdout, "serving")
+			return f.fails
+		},
+		Tokens: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Tokens, func(), error) {
+			open(flags)
+			return &f.tokens, func() { f.closed++ }, f.fails
+		},
+		Migrator: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (store.Migrator, func(), error) {
+			open(flags)
+			return f.migrator, func() { f.closed++ }, f.fails
+		},
+	}, args, &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+type clock struct{}
+
+func (clock) Now() time.Time { return now }
+
+// fakeTokens holds what was asked for, and answers with token number 1.
+type fakeTokens struct {
+	caller access.Caller
+	draft  access.TokenDraft
+	which  id.Token
+	grace  time.Duration
+	pages  [][]access.Token
+	fails  error
+}
+
+var (
+	value = access.NewValue([32]byte{31: 9})
+	first = access.Token{
+		ID: id.New[id.Token]([16]byte{15: 1}), Name: "deploy", Hint: value.Hint(), CreatedAt: now,
+		Scopes: access.Scopes{{Permission: access.Read}, {Permission: access.Write, Company: id.New[id.Company]([16]byte{15: 1})}},
+	}
+	second = access.Token{
+		ID: id.New[id.Token]([16]byte{15: 2}), Name: "old <one>", Hint: value.Hint(), CreatedAt: now.Add(-time.Hour),
+		Scopes: access.Scopes{{Permission: access.Admin}}, ExpiresAt: now.Add(time.Hour), LastUsedAt: now, RevokedAt: now,
+	}
+)
+
+func (f *fakeTokens) List(_ context.Context, caller access.Caller, after page.Position, size int) (page.Page[access.Token], error) {
+	f.caller = caller
+	number := len(after.Values)
+	list := page.Page[access.Token]{Items: f.pages[number]}
+	if number+1 < len(f.pages) {
+		list.Next = page.Position{ID: "next", Values: make([]string, number+1)}
+	}
+	if size != page.MaxSize {
+		return list, errors.New("the pages are small")
+	}
+	return list, f.fails
+}
+
+func (f *fakeTokens) Get(context.Context, access.Caller, id.Token) (access.Token, error) {
+	return access.Token{}, errors.New("nobody asks for one token")
+}
+
+func (f *fakeTokens) Create(
+	_ context.Context, caller access.Caller, draft access.TokenDraft, _ idempotency.Request,
+) (inbound.IssuedToken, error) {
+	f.caller, f.draft = caller, draft
+	return inbound.IssuedToken{Token: first, Value: value}, f.fails
+}
+
+func (f *fakeTokens) Rotate(
+	_ context.Context, caller access.Caller, which id.Token, grace time.Duration, _ idempotency.Request,
+) (inbound.IssuedToken, error) {
+	f.caller, f.which, f.grace = caller, which, grace
+	return inbound.IssuedToken{Token: first, Value: value}, f.fails
+}
+
+func (f *fakeTokens) Revoke(_ context.Context, caller access.Caller, which id.Token) (access.Token, error) {
+	f.caller, f.which = caller, which
+	return first, f.fails
+}
+
+// fakeMigrator knows two migrations, the second of which is pending.
+type fakeMigrator struct {
+	upToDate bool
+	fails    error
+}
+
+var (
+	applied = store.Migration{Version: 1, Name: "00001_companies.sql", AppliedAt: now}
+	pending = store.Migration{Version: 2, Name: "00002_agents.sql"}
+)
+
+func (f fakeMigrator) Up(context.Context) ([]store.Migration, error) {
+	if f.upToDate {
+		return nil, f.fails
+	}
+	done := pending
+	done.AppliedAt = now
+	return []store.Migration{done}, f.fails
+}
+
+func (f fakeMigrator) Status(context.Context) ([]store.Migration, error) {
+	return []store.Migration{applied, pending}, f.fails
+}
+
+func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"serv":                            `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
+		"serv --no-migrate":               `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
+		"frobnicate":                      `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
+		"help frobnicate":                 `holdco: "holdco" has no command "frobnicate"; see "holdco help --help"`,
+		"token":                           `holdco: "holdco token" needs a command: create, list, revoke, rotate; see "holdco token --help"`,
+		"token creat --name x":            `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
+		"token --json creat":              `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
+		"migrate":                         `holdco: "holdco migrate" needs a command: status, up; see "holdco migrate --help"`,
+		"migrate down":                    `holdco: "holdco migrate" has no command "down"; see "holdco migrate --help"`,
+		"completion tcsh":                 `holdco: "holdco completion" has no command "tcsh", did you mean "bash"?; see "holdco completion --help"`,
+		"--frob":                          `holdco: unknown flag: --frob; see "holdco --help"`,
+		"serve --prot 1":                  `holdco: unknown flag: --prot; see "holdco serve --help"`,
+		"serve --data-dir":                `holdco: flag needs an argument: --data-dir; see "holdco serve --help"`,
+		"serve now":                       `holdco: "holdco serve" takes no argument, and got "now"; see "holdco serve --help"`,
+		"version 1":                       `holdco: "holdco version" takes no argument, and got "1"; see "holdco version --help"`,
+		"token list all":                  `holdco: "holdco token list" takes no argument, and got "all"; see "holdco token list --help"`,
+		"token create":                    `holdco: required flag(s) "name", "scopes" not set; see "holdco token create --help"`,
+		"token create x --name a":         `holdco: "holdco token create" takes no argument, and got "x"; see "holdco token create --help"`,
+		"token rotate":                    `holdco: "holdco token rotate" needs one argument, the id of a token; "holdco token list" shows them; see "holdco token rotate --help"`,
+		"token revoke a b":                `holdco: "holdco token revoke" needs one argument, the id of a token; "holdco token list" shows them; see "holdco token revoke --help"`,
+		"token revoke deploy":             `holdco: "deploy" is not the id of a token; "holdco token list" shows them; see "holdco token revoke --help"`,
+		rotate("--grace=1"):               `holdco: invalid argument "1" for "--grace" flag: time: missing unit in duration "1"; see "holdco token rotate --help"`,
+		rotate("--grace=-1s"):             `holdco: --grace must be from 0s to 720h; it is -1s; see "holdco token rotate --help"`,
+		rotate("--grace=720h1ms"):         `holdco: --grace must be from 0s to 720h; it is 720h0m0.001s; see "holdco token rotate --help"`,
+		create("--expires=soon"):          `holdco: --expires must be a duration such as 720h, a date such as 2027-04-11 or a time such as 2027-04-11T10:42:17Z; it is "soon"; see "holdco token create --help"`,
+		create("--expires="):              `holdco: --expires must be a duration such as 720h, a date such as 2027-04-11 or a time such as 2027-04-11T10:42:17Z; it is ""; see "holdco token create --help"`,
+		create("--expires=0s"):            `holdco: --expires must lie in the future; it is "0s"; see "holdco token create --help"`,
+		create("--expires=2026-11-21"):    `holdco: --expires must lie in the future; it is "2026-11-21"; see "holdco token create --help"`,
+		create("--expires=2027-02-30"):    `holdco: --expires must be a duration such as 720h, a date such as 2027-04-11 or a time such as 2027-04-11T10:42:17Z; it is "2027-02-30"; see "holdco token create --help"`,
+		create("--expires=1h --expire=2"): `holdco: unknown flag: --expire; see "holdco token create --help"`,
+	} {
+		var f fake
+		got := f.run(line)
+		if want := (result{cli.Misuse, "", want + "\n"}); got != want {
+			t.Errorf("%s:\n got %+v\nwant %+v", line, got, want)
+		}
+		if f.closed > 0 || f.dataDir != "" {
+			t.Errorf("%s: the store was opened", line)
+		}
+	}
+}
+
+func rotate(flags string) string { return "token rotate " + string(first.ID) + " " + flags }
+func create(flags string) string { return "token create --name a --scopes read " + flags }
+
+func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err    error
+		code   int
+		stderr string
+	}{
+		{errors.New("no route"), cli.Failed, "holdco: no route\n"},
+		{cli.WrongUsage(errors.Join(errors.New("A must be 1"), errors.New("B must be 2"))), cli.Misuse, "holdco: A must be 1\nholdco: B must be 2\n"},
+		{fmt.Errorf("at start: %w", cli.WrongUsage(errors.New("A must be 1"))), cli.Misuse, "holdco: at start: A must be 1\n"},
+		{fault.New(fault.NotFound, "There is no such token."), cli.Failed, "holdco: There is no such token\n"},
+		{
+			fault.New(fault.Unavailable, "The store cannot be used.").Because(errors.New("the disk is full")), cli.Failed,
+			"holdco: The store cannot be used: the disk is full\n",
+		},
+		{
+			fmt.Errorf("%w; try later", fault.New(fault.Unavailable, "The store is busy.")), cli.Failed,
+			"holdco: The store is busy; try later\n",
+		},
+		{
+			fault.Validation([]fault.Field{fault.Fieldf("name", fault.Required, "name must not be blank"), fault.Fieldf("scopes.0", fault.UnknownValue, "scopes.0 must be read")}),
+			cli.Misuse, "holdco: name must not be blank; scopes.0 must be read\n",
+		},
+	} {
+		opening, asking := fake{fails: c.err}, fake{tokens: fakeTokens{fails: c.err, pages: [][]access.Token{{}}}, migrator: fakeMigrator{fails: c.err}}
+		want := result{c.code, "", c.stderr}
+		for _, line := range []string{create(""), rotate(""), "token list --json", "token revoke " + string(first.ID), "migrate up", "migrate status --json"} {
+			if got := opening.run(line); got != want {
+				t.Errorf("%s when opening fails:\n got %+v\nwant %+v", line, got, want)
+			}
+			if got := asking.run(line); got != want {
+				t.Errorf("%s when asking fails:\n got %+v\nwant %+v", line, got, want)
+			}
+		}
+		if opening.closed != 0 || asking.closed != 6 {
+			t.Errorf("closed %d and %d stores", opening.closed, asking.closed)
+		}
+	}
+}
+
+func TestServeMigratesUnlessToldNotTo(t *testing.T) {
+	t.Parallel()
+	var f fake
+	if got := f.run("serve --data-dir elsewhere"); got != (result{cli.Done, "serving\n", ""}) || !f.migrate || f.dataDir != "elsewhere" {
+		t.Errorf("%+v, %+v", got, f)
+	}
+	if got := f.run("serve --no-migrate"); got.code != cli.Done || f.migrate {
+		t.Errorf("%+v, %+v", got, f)
+	}
+	f.fails = errors.New("the port is taken")
+	if got := f.run("serve"); got != (result{cli.Failed, "serving\n", "holdco: the port is taken\n"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestHelpGoesToStandardOutput(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"":                    "Available Commands:",
+		"--help":              "Available Commands:",
+		"help":                "Available Commands:",
+		"help token create":   "--expires",
+		"serve --help":        "--data-dir",
+		"serve -h":            "--no-migrate",
+		"token --help":        "rotate",
+		"token create --help": "--data-dir",
+		"completion --help":   "zsh",
+	} {
+		got := new(fake).run(line)
+		if got.code != cli.Done || got.stderr != "" || !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+}
+
+func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"serve", "migrate up", "migrate status", "token create", "token list", "token rotate", "token revoke", "version",
+	} {
+		if got := new(fake).run(line + " --help"); !strings.Contains(got.stdout, "Examples:\n  holdco "+line) {
+			t.Errorf("%s:\n%s", line, got.stdout)
+		}
+	}
+}
+
+func TestShellCompletion(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := new(fake).run("completion " + shell); got.code != cli.Done || !strings.Contains(got.stdout, "holdco") || got.stderr != "" {
+			t.Errorf("%s: %d, %s", shell, got.code, got.stderr)
+		}
+	}
+	for line, want := range map[string]string{
+		"token ":                                "create\tIssue a token",
+		"mig":                                   "migrate\tBring the store's schema",
+		"token create --scopes ":                "admin\n",
+		"token create --name x --scopes read -": "--expires\twhen it ends",
+		"token list ":                           ":4\n", // no file names
+	} {
+		args := append([]string{"__complete"}, strings.Split(line, " ")...)
+		if got := new(fake).runArgs(args...); !strings.Contains(got.stdout, want) {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	if got := new(fake).run("version"); !strings.HasPrefix(got.stdout, "holdco v1.2.3 (commit abc, go1.") || got.code != cli.Done {
+		t.Errorf("%+v", got)
+	}
+	if got := new(fake).run("--version"); got != (result{cli.Done, "holdco v1.2.3\n", ""}) {
+		t.Errorf("%+v", got)
+	}
+	got := new(fake).run("version --json")
+	if !strings.HasPrefix(got.stdout, "{\n  \"version\": \"v1.2.3\",\n  \"commit\": \"abc\",\n  \"goVersion\": \"go1.") {
+		t.Errorf("%+v", got)
+	}
+}

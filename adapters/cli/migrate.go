@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"holdco/domain/event"
+	"holdco/domain/instant"
+	"holdco/ports/store"
+)
+
+func (a *app) migrate() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the store's schema up to date, or look at it",
+		Long: "Bring the schema of the store to what this program needs, or look at it. \"holdco serve\" does the same when it\n" +
+			"starts. Migrations go forward only; each runs in a transaction of its own.",
+	}
+	command.AddCommand(
+		&cobra.Command{
+			Use:     "up",
+			Short:   "Apply the migrations that are pending",
+			Example: "  holdco migrate up --database-url postgres://holdco:secret@localhost/holdco",
+			Args:    noArgs,
+			RunE: a.migrator(func(command *cobra.Command, migrator store.Migrator) error {
+				applied, err := migrator.Up(command.Context())
+				if err != nil {
+					return err
+				}
+				if len(applied) == 0 && !asJSON {
+					_, err = fmt.Fprintln(command.OutOrStdout(), "The schema is up to date.")
+					return err
+				}
+				return printMigrations(command, applied, asJSON)
+			}),
+		},
+		&cobra.Command{
+			Use:     "status",
+			Short:   "List all migrations and when they were applied",
+			Example: "  holdco migrate status\n  holdco migrate status --json",
+			Args:    noArgs,
+			RunE: a.migrator(func(command *cobra.Command, migrator store.Migrator) error {
+				all, err := migrator.Status(command.Context())
+				if err != nil {
+					return err
+				}
+				return printMigrations(command, all, asJSON)
+			}),
+		},
+	)
+	jsonFlag(command.PersistentFlags(), &asJSON)
+	a.program.StoreFlags(command.PersistentFlags())
+	return command
+}
+
+// migrator makes an action of one that needs the migrator of the store.
+func (a *app) migrator(
+	action func(command *cobra.Command, migrator store.Migrator) error,
+) func(*cobra.Command, []string) error {
+	return a.run(func(command *cobra.Command, _ []string) error {
+		migrator, done, err := a.program.Migrator(command.Context(), command.Flags(), command.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		defer done()
+		return action(command, migrator)
+	})
+}
+
+func printMigrations(command *cobra.Command, migrations []store.Migration, asJSON bool) error {
+	if asJSON {
+		objects := make([]event.Fields, len(migrations))
+		for i, m := range migrations {
+			objects[i] = event.Fields{
+				event.F("version", m.Version), event.F("name", m.Name), event.F("appliedAt", instant.Optional(m.AppliedAt)),
+			}
+		}
+		return printJSON(command.OutOrStdout(), objects)
+	}
+	rows := [][]string{{"MIGRATION", "APPLIED"}}
+	for _, m := range migrations {
+		rows = append(rows, []string{m.Name, shown(m.AppliedAt, "pending")})
+	}
+	return printTable(command.OutOrStdout(), rows)
+}

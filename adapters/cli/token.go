@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+)
+
+func (a *app) token() *cobra.Command {
+	t := tokens{app: a}
+	command := &cobra.Command{
+		Use:   "token",
+		Short: "Issue, list, rotate and revoke API tokens",
+		Long: "Issue, list, rotate and revoke API tokens. These commands work directly on the store, so they need no token;\n" +
+			"the server may be running, and obeys within a second.",
+	}
+	command.AddCommand(t.create(), t.list(), t.rotate(), t.revoke())
+	jsonFlag(command.PersistentFlags(), &t.asJSON)
+	a.program.StoreFlags(command.PersistentFlags())
+	return command
+}
+
+// tokens are the commands below "token".
+type tokens struct {
+	*app
+	asJSON bool
+}
+
+func (t *tokens) create() *cobra.Command {
+	var draft access.TokenDraft
+	var name, expires string
+	command := &cobra.Command{
+		Use:   "create",
+		Short: "Issue a token and print its value, which is shown this once",
+		Long: "Issue a token and print its value, which is shown this once: only a hash of it is kept.\n\n" +
+			"Scopes are read, write and admin, and company:ID:read and company:ID:write for one company only (a slug will do\n" +
+			"for ID). Neither of read and write includes the other; admin includes both.",
+		Example: "  holdco token create --name deploy --scopes read,write\n" +
+			"  holdco token create --name report --scopes company:acme:read --expires 720h\n" +
+			"  holdco token create --name ci --scopes write --expires 2027-04-11 --json",
+		Args: noArgs,
+		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, _ []string) error {
+			issued, err := port.Create(command.Context(), t.caller, draft, idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return t.printIssued(command, issued)
+		}),
+	}
+	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
+		draft.Name = &name
+		for i, scope := range draft.Scopes {
+			draft.Scopes[i] = strings.TrimSpace(scope)
+		}
+		if command.Flags().Changed("expires") {
+			draft.ExpiresAt, err = t.expiry(expires)
+		}
+		return err
+	}
+	flags := command.Flags()
+	flags.StringVar(&name, "name", "", "what the token is for")
+	flags.StringSliceVar(&draft.Scopes, "scopes", nil, "what it allows, separated by commas")
+	flags.StringVar(&expires, "expires", "", "when it ends: in a duration such as 720h, on a date such as 2027-04-11 (UTC), or at a\n"+
+		"time such as 2027-04-11T10:42:17Z (default never)")
+	_ = command.MarkFlagRequired("name")
+	_ = command.MarkFlagRequired("scopes")
+	_ = command.RegisterFlagCompletionFunc("scopes",
+		cobra.FixedCompletions([]string{"read", "write", "admin"}, cobra.ShellCompDirectiveNoFileComp))
+	return command
+}
+
+func (t *tokens) list() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List all tokens, newest first",
+		Example: "  holdco token list\n  holdco token list --json",
+		Args:    noArgs,
+		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, _ []string) error {
+			objects := []event.Fields{}
+			rows := [][]string{{"ID", "NAME", "SCOPES", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}}
+			for after := (page.Position{}); ; {
+				list, err := port.List(command.Context(), t.caller, after, page.MaxSize)
+				if err != nil {
+					return err
+				}
+				for _, token := range list.Items {
+					objects = append(objects, token.Fields())
+					rows = append(rows, row(token))
+				}
+				if after = list.Next; after.IsStart() {
+					break
+				}
+			}
+			if t.asJSON {
+				return printJSON(command.OutOrStdout(), objects)
+			}
+			return printTable(command.OutOrStdout(), rows)
+		}),
+	}
+}
+
+func (t *tokens) rotate() *cobra.Command {
+	var grace time.Duration
+	command := &cobra.Command{
+		Use:   "rotate ID",
+		Short: "Give a token a new value and print it, which is shown this once",
+		Long: "Give a token a new value and print it, which is shown this once. The id, name, scopes and end stay as they are.\n" +
+			"The old value ends at once, or after --grace.",
+		Example: "  holdco token rotate tok_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
+		Args:    tokenID,
+		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, args []string) error {
+			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), grace, idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return t.printIssued(command, issued)
+		}),
+	}
+	command.Flags().DurationVar(&grace, "grace", 0, "how long the old value goes on, at most 720h")
+	command.PreRunE = func(*cobra.Command, []string) error {
+		if grace < 0 || grace > access.MostGrace {
+			return fmt.Errorf("--grace must be from 0s to 720h; it is %s", grace)
+		}
+		return nil
+	}
+	return command
+}
+
+func (t *tokens) revoke() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "End a token for good",
+		Example: "  holdco token revoke tok_01jqvb2k3e8m0t9c5x7a4n6p1r",
+		Args:    tokenID,
+		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, args []string) error {
+			token, err := port.Revoke(command.Context(), t.caller, id.Token(args[0]))
+			if err != nil {
+				return err
+			}
+			if t.asJSON {
+				return printJSON(command.OutOrStdout(), token.Fields())
+			}
+			_, err = fmt.Fprintf(command.OutOrStdout(), "The token %s (%s) is revoked.\n", token.ID, token.Name)
+			return err
+		}),
+	}
+}
+
+// with makes an action of one that needs the port.
+func (t *tokens) with(
+	action func(command *cobra.Command, port inbound.Tokens, args []string) error,
+) func(*cobra.Command, []string) error {
+	return t.run(func(command *cobra.Command, args []string) error {
+		port, done, err := t.program.Tokens(command.Context(), command.Flags(), command.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		defer done()
+		return action(command, port, args)
+	})
+}
+
+func (t *tokens) printIssued(command *cobra.Command, issued inbound.IssuedToken) error {
+	token := issued.Token
+	if t.asJSON {
+		return printJSON(command.OutOrStdout(), append(token.Fields(), event.F("token", string(issued.Value))))
+	}
+	return printTable(command.OutOrStdout(), [][]string{
+		{"id", string(token.ID)},
+		{"name", token.Name},
+		{"scopes", strings.Join(token.Scopes.Strings(), ",")},
+		{"expires", shown(token.ExpiresAt, "never")},
+		{"token", string(issued.Value) + "  (shown only this once)"},
+	})
+}
+
+func row(token access.Token) []string {
+	return []string{
+		string(token.ID), token.Name, strings.Join(token.Scopes.Strings(), ","), token.Hint, shown(token.CreatedAt, "-"),
+		shown(token.ExpiresAt, "never"), shown(token.LastUsedAt, "never"), shown(token.RevokedAt, "-"),
+	}
+}
+
+// expiry reads when a token ends.
+func (t *tokens) expiry(text string) (*time.Time, error) {
+	now := t.program.Clock.Now()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = time.Parse(time.DateOnly, text)
+	}
+	if err != nil {
+		var in time.Duration
+		in, err = time.ParseDuration(text)
+		at = now.Add(in)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--expires must be a duration such as 720h, a date such as 2027-04-11 "+
+			"or a time such as 2027-04-11T10:42:17Z; it is %q", text)
+	case !at.After(now):
+		return nil, fmt.Errorf("--expires must lie in the future; it is %q", text)
+	}
+	return &at, nil
+}
+
+// tokenID asks for one argument, the id of a token.
+func tokenID(command *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%q needs one argument, the id of a token; \"holdco token list\" shows them", command.CommandPath())
+	}
+	if _, ok := id.Parse[id.Token](args[0]); !ok {
+		return fmt.Errorf("%q is not the id of a token; \"holdco token list\" shows them", args[0])
+	}
+	return nil
+}

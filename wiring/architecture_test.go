@@ -1,0 +1,243 @@
+package wiring_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// topFolders are the only folders of the project, beside hidden ones and what a build or a run leaves.
+var (
+	topFolders = []string{"cmd", "domain", "ports", "adapters", "app", "wiring", "testdata"}
+	leftovers  = []string{"bin", "data"}
+)
+
+// layer says what the packages in a folder may import beside the standard library. In patterns * stands for one name.
+type layer struct {
+	folders   []string
+	ours      []string // packages of this project
+	libraries []string // modules or packages of others, with all that is below them
+	inTests   []string // the same, in tests alone
+	not       []string // of the standard library, with all that is below; not checked in tests
+}
+
+// layers is the architecture. Of several that fit a package the first holds.
+var layers = []layer{
+	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
+	{folders: []string{"domain/*"}, ours: domain, not: impure},
+	{folders: []string{"ports/storetest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
+	{folders: []string{"ports/*"}, ours: domain, not: outside},
+	{folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside},
+
+	{
+		folders: []string{"adapters/httpkit"}, ours: slices.Concat(domain, ports),
+		libraries: []string{gin, "github.com/go-json-experiment/json", "github.com/klauspost/compress", yaml},
+	},
+	{
+		folders: []string{"adapters/rest"}, ours: slices.Concat(domain, ports, []string{"adapters/httpkit", "adapters/rest/docs"}),
+		libraries: []string{gin, "github.com/oapi-codegen/runtime", yaml},
+		inTests:   []string{"adapters/rest/resttest", openapi},
+	},
+	{folders: []string{"adapters/rest/docs"}, inTests: []string{"github.com/chromedp", yaml}},
+	{
+		folders: []string{"adapters/rest/resttest"}, ours: slices.Concat(domain, []string{"adapters/rest"}),
+		libraries: slices.Concat(testLibraries, []string{openapi}),
+	},
+	{folders: []string{"adapters/cli"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/spf13"}},
+
+	{folders: []string{"adapters/sqlstore"}, ours: slices.Concat(domain, ports), libraries: []string{bun, goose}},
+	{
+		folders: []string{"adapters/sqlite"}, ours: slices.Concat(domain, ports, []string{"adapters/sqlstore"}),
+		libraries: []string{bun, goose, "modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sys"},
+		inTests:   []string{"ports/storetest"},
+	},
+	{
+		folders: []string{"adapters/postgres"}, ours: slices.Concat(domain, ports, []string{"adapters/sqlstore"}),
+		libraries: []string{bun, goose, pgx},
+		inTests:   []string{"ports/storetest", "adapters/postgres/postgrestest"},
+	},
+	{
+		folders: []string{"adapters/postgres/postgrestest"}, ours: []string{"adapters/postgres", "adapters/sqlstore"},
+		libraries: slices.Concat(testLibraries, []string{pgx, "golang.org/x/sys"}),
+	},
+	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
+	{folders: []string{"adapters/workspaces"}, ours: slices.Concat(domain, ports)},
+
+	{
+		folders: []string{"wiring"}, ours: []string{"domain/*", "ports/*", "app/*", "adapters/*", "adapters/rest/docs"},
+		libraries: []string{
+			"github.com/google/wire", "github.com/spf13/pflag", yaml, "github.com/agnivade/levenshtein",
+			"github.com/lmittmann/tint", "golang.org/x/term", "golang.org/x/sync",
+		},
+		inTests: []string{"adapters/rest/resttest", "adapters/postgres/postgrestest"},
+	},
+	{folders: []string{"cmd/holdco"}, ours: []string{"wiring", "adapters/cli"}},
+}
+
+var (
+	domain = []string{"domain/*"}
+	ports  = []string{"ports/inbound", "ports/outbound", "ports/store"}
+
+	// testLibraries are the libraries that every test may use.
+	testLibraries = []string{"testing", "github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal"}
+
+	// outside is what only adapters touch; impure, what in addition is nothing for rules.
+	outside = []string{"crypto/rand", "database/sql", "io/fs", "log", "math/rand", "net", "os"}
+	impure  = append([]string{"context", "sync"}, outside...)
+)
+
+const (
+	gin     = "github.com/gin-gonic/gin"
+	bun     = "github.com/uptrace/bun"
+	goose   = "github.com/pressly/goose/v3"
+	pgx     = "github.com/jackc/pgx/v5"
+	openapi = "github.com/getkin/kin-openapi"
+	yaml    = "go.yaml.in/yaml/v3"
+)
+
+const root = ".."
+
+func TestEveryPackageImportsOnlyWhatItsLayerMay(t *testing.T) {
+	t.Parallel()
+	files := 0
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "testdata" || len(entry.Name()) > 2 && entry.Name()[0] == '.') {
+			return fs.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(file) != ".go" {
+			return nil
+		}
+		files++
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if problem := refuse(filepath.ToSlash(folder), strings.HasSuffix(file, "_test.go"), imported); problem != "" {
+				t.Errorf("%s: %s", strings.TrimPrefix(file, root+"/"), problem)
+			}
+		}
+		return nil
+	})
+	if err != nil || files == 0 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+func TestTheTopLevelIsFixed(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() && name[0] != '.' && !slices.Contains(topFolders, name) && !slices.Contains(leftovers, name) {
+			t.Errorf("%s is a new folder at the top; the top level is %v", name, topFolders)
+		}
+	}
+}
+
+func TestTheLayersRefuseAWrongImport(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		folder, imported    string
+		allowed, allowedToo bool // in the package, in its tests
+	}{
+		{"domain/company", "holdco/domain/team", true, true},
+		{"domain/company", "holdco/ports/store", false, false},
+		{"domain/company", "context", false, true},
+		{"domain/company", "golang.org/x/text/cases", false, false},
+		{"domain/text", "golang.org/x/text/cases", true, true},
+		{"domain/money", "pgregory.net/rapid", false, true},
+		{"ports/store", "holdco/domain/company", true, true},
+		{"ports/store", "holdco/ports/inbound", false, false},
+		{"ports/storetest", "holdco/ports/store", true, true},
+		{"app/companies", "holdco/ports/store", true, true},
+		{"app/companies", "holdco/app/tokens", false, false},
+		{"app/companies", "holdco/adapters/sqlite", false, false},
+		{"app/companies", "holdco/ports/storetest", false, false},
+		{"app/companies", "math/rand/v2", false, true},
+		{"app/companies", "net/http", false, true},
+		{"adapters/rest", "holdco/adapters/httpkit", true, true},
+		{"adapters/rest", "holdco/adapters/rest/resttest", false, true},
+		{"adapters/rest", "holdco/adapters/sqlstore", false, false},
+		{"adapters/rest", "holdco/app/companies", false, false},
+		{"adapters/rest", "github.com/gin-gonic/gin/binding", true, true},
+		{"adapters/sqlite", "holdco/ports/storetest", false, true},
+		{"adapters/sqlite", "github.com/jackc/pgx/v5/pgconn", false, false},
+		{"adapters/postgres", "modernc.org/sqlite", false, false},
+		{"adapters/sqlstore", "modernc.org/sqlite", false, false},
+		{"adapters/sqlstore", "github.com/gin-gonic/gin", false, false},
+		{"adapters/workspaces", "testing", false, true},
+		{"wiring", "holdco/app/companies", true, true},
+		{"wiring", "holdco/adapters/postgres/postgrestest", false, true},
+		{"wiring", "github.com/gin-gonic/gin", false, false},
+		{"wiring", "holdco/cmd/holdco", false, false},
+		{"cmd/holdco", "holdco/wiring", true, true},
+		{"cmd/holdco", "holdco/domain/access", false, false},
+		{"cmd/other", "fmt", false, false},
+		{"adapters/new", "fmt", false, false},
+		{"domain/company/parts", "fmt", false, false},
+	} {
+		if problem := refuse(c.folder, false, c.imported); (problem == "") != c.allowed {
+			t.Errorf("%s imports %s: %q", c.folder, c.imported, problem)
+		}
+		if problem := refuse(c.folder, true, c.imported); (problem == "") != c.allowedToo {
+			t.Errorf("a test of %s imports %s: %q", c.folder, c.imported, problem)
+		}
+	}
+}
+
+// refuse says why a package, or its tests, may not import what they do; "" when they may.
+func refuse(folder string, test bool, imported string) string {
+	at := slices.IndexFunc(layers, func(l layer) bool { return fits(folder, l.folders) })
+	if at < 0 {
+		return "the folder is unknown; give it a line in wiring/architecture_test.go"
+	}
+	l := layers[at]
+	name, ours := strings.CutPrefix(imported, "holdco/")
+	standard := !ours && !strings.Contains(strings.Split(imported, "/")[0], ".")
+	switch {
+	case test && (name == folder || fits(name, l.inTests) || below(imported, l.inTests) || below(imported, testLibraries)):
+		return ""
+	case ours && fits(name, l.ours), below(imported, l.libraries):
+		return ""
+	case standard && (test || !below(imported, l.not) && !below(imported, []string{"testing"})):
+		return ""
+	}
+	return "must not import " + imported + "; see the layers in wiring/architecture_test.go"
+}
+
+// fits reports whether a package of ours matches one of the patterns.
+func fits(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matched, _ := path.Match(pattern, name)
+		return matched
+	})
+}
+
+// below reports whether a package is one of those named or lies below one.
+func below(imported string, named []string) bool {
+	return slices.ContainsFunc(named, func(one string) bool {
+		return imported == one || strings.HasPrefix(imported, one+"/")
+	})
+}

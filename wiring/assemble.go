@@ -1,0 +1,104 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"holdco/adapters/cli"
+	"holdco/adapters/postgres"
+	"holdco/adapters/rest"
+	"holdco/adapters/rest/docs"
+	"holdco/adapters/sqlite"
+	"holdco/adapters/sqlstore"
+	"holdco/adapters/system"
+	"holdco/adapters/workspaces"
+	"holdco/app/companies"
+	"holdco/app/tokens"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// database is an open store, whichever engine it runs on.
+type database struct {
+	Engine   sqlstore.Engine
+	Migrator *sqlstore.Migrator
+}
+
+// command is what the command line works with.
+type command struct {
+	Store  store.Store
+	Tokens *tokens.Service
+}
+
+// openForServer opens the configured store; an embedded one for this process as its only server.
+func openForServer(ctx context.Context, config Config, log *slog.Logger) (database, func(), error) {
+	return open(ctx, config, log, true)
+}
+
+// openForCommand opens the configured store beside a server that may be running on it.
+func openForCommand(ctx context.Context, config Config, log *slog.Logger) (database, func(), error) {
+	if config.Database.SQLite == Memory {
+		return database{}, nil, cli.WrongUsage(errors.New("HOLDCO_DATABASE_URL is sqlite::memory:, which ends with its process; " +
+			"name a store that a command can share with the server"))
+	}
+	return open(ctx, config, log, false)
+}
+
+func open(ctx context.Context, config Config, log *slog.Logger, server bool) (database, func(), error) {
+	if config.Database.Postgres != "" {
+		engine, err := postgres.Open(ctx, postgres.Options{
+			URL:  config.Database.Postgres,
+			Wait: config.DatabaseWait,
+			OnWait: func(cause error) {
+				log.WarnContext(ctx, "waiting for Postgres", "atMost", config.DatabaseWait.String(), "error", cause.Error())
+			},
+		})
+		if err != nil {
+			return database{}, nil, err
+		}
+		return database{engine, engine.Migrator()}, closing(engine, log), nil
+	}
+	engine, err := sqlite.Open(ctx, sqlite.Options{
+		Path:        config.Database.SQLite,
+		Synchronous: sqlite.Synchronous(config.SQLiteSync),
+		Exclusive:   server,
+	})
+	if err != nil {
+		return database{}, nil, err
+	}
+	return database{engine, engine.Migrator()}, closing(engine, log), nil
+}
+
+func closing(engine io.Closer, log *slog.Logger) func() {
+	return func() {
+		if err := engine.Close(); err != nil {
+			log.Warn("the store did not close cleanly", "error", err.Error())
+		}
+	}
+}
+
+func newWorkspaces(config Config) workspaces.Directories { return workspaces.New(config.DataDir) }
+
+func newRules(config Config) companies.Rules {
+	return companies.Rules{Adapters: config.Adapters, Retention: config.ArchiveRetention}
+}
+
+func newOperatorLog(log *slog.Logger) outbound.Log { return operatorLog{log} }
+
+func newAPI(
+	c *companies.Service, t *tokens.Service, s store.Store, clock outbound.Clock, ids system.IDs, log *slog.Logger,
+) (http.Handler, error) {
+	return rest.New(rest.Options{
+		Companies: c,
+		Tokens:    t,
+		Auth:      t,
+		Ready:     s.Ready,
+		Clock:     clock,
+		IDs:       ids,
+		Log:       log,
+		Docs:      docs.Pages(),
+	})
+}

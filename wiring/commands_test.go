@@ -1,0 +1,114 @@
+package wiring_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"holdco/adapters/postgres/postgrestest"
+)
+
+// The scenarios of testdata/script run as an operator would type them, on both stores.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	scripts := func(t *testing.T, databaseURL func() string) {
+		testscript.Run(t, testscript.Params{
+			Dir:                 filepath.Join("..", "testdata", "script"),
+			RequireExplicitExec: true,
+			Setup: func(env *testscript.Env) error {
+				env.Setenv("HOLDCO_DATA_DIR", filepath.Join(env.WorkDir, "data"))
+				if databaseURL != nil {
+					env.Setenv("HOLDCO_DATABASE_URL", databaseURL())
+				}
+				return nil
+			},
+		})
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		scripts(t, nil)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		scripts(t, func() string { return postgrestest.EmptyURL(t) })
+	})
+}
+
+// A token that another process rotates or revokes ends within one second in a running server.
+func TestCommandsEndTokensInARunningServer(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		endTokens(t, "HOLDCO_DATA_DIR="+t.TempDir())
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		endTokens(t, "HOLDCO_DATA_DIR="+t.TempDir(), "HOLDCO_DATABASE_URL="+postgrestest.URL(t))
+	})
+}
+
+func endTokens(t *testing.T, environ ...string) {
+	server := startProcess(t, environ...)
+	var issued struct{ ID, Token string }
+	run := func(args ...string) string {
+		t.Helper()
+		command := exec.Command("holdco", args...)
+		command.Env = append(os.Environ(), environ...)
+		command.Stderr = t.Output()
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("holdco %s: %v", strings.Join(args, " "), err)
+		}
+		return string(out)
+	}
+	status := func() int {
+		t.Helper()
+		request, err := http.NewRequest(http.MethodGet, server.url+"/v1/whoami", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "bearer "+issued.Token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		return response.StatusCode
+	}
+	endsWithinASecond := func() {
+		t.Helper()
+		for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			if status() == http.StatusUnauthorized {
+				return
+			}
+		}
+		t.Error("the old value still works")
+	}
+
+	if err := json.Unmarshal([]byte(run("token", "create", "--json", "--name", "x", "--scopes", "read")), &issued); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); got != http.StatusOK {
+		t.Fatalf("a new token gets %d", got)
+	}
+	old := issued.Token
+	if err := json.Unmarshal([]byte(run("token", "rotate", "--json", issued.ID)), &issued); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); got != http.StatusOK {
+		t.Fatalf("the new value gets %d", got)
+	}
+	fresh := issued.Token
+	issued.Token = old
+	endsWithinASecond()
+	issued.Token = fresh
+	run("token", "revoke", issued.ID)
+	endsWithinASecond()
+}

@@ -1,0 +1,227 @@
+package wiring
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"holdco/domain/access"
+)
+
+// Config is what an operator sets. Its zero value is no configuration: see LoadConfig.
+type Config struct {
+	Database         Database
+	DatabaseWait     time.Duration // how long the start waits for a Postgres server
+	SQLiteSync       string        // full or normal
+	DataDir          string
+	APIAddr          string   // host:port; empty: no listener
+	Adapters         []string // at least one
+	ArchiveRetention time.Duration
+	LogLevel         slog.Level
+	LogFormat        string       // text or json; empty: text on a terminal, else json
+	AdminToken       access.Value // of the first admin token; empty: a random one
+}
+
+// Database says where the store is. One of its fields is set.
+type Database struct {
+	SQLite   string // path of a file, or Memory
+	Postgres string // connection URL; may hold a password
+}
+
+// Memory is the path of a SQLite database that ends with its process.
+const Memory = ":memory:"
+
+// Flags adds the flags of all settings, and --config, to a command.
+func Flags(flags *pflag.FlagSet) { addFlags(flags, settings) }
+
+// StoreFlags adds the flags of the settings that say where the store is, and --config, to a command that works on it.
+func StoreFlags(flags *pflag.FlagSet) {
+	addFlags(flags, slices.DeleteFunc(slices.Clone(settings), func(s setting) bool { return !s.ofStore }))
+}
+
+func addFlags(flags *pflag.FlagSet, settings []setting) {
+	flags.Var(&flagValue{kind: "FILE"}, configFlag, "settings in YAML, such as \"log_level: debug\"; flags and variables go before it")
+	for _, s := range settings {
+		help := s.help + "\n" + s.variable()
+		if s.absent != "" {
+			help += " (default " + s.absent + ")"
+		}
+		flags.Var(&flagValue{text: s.fallback, kind: s.kind}, s.flag(), help)
+	}
+}
+
+// LoadConfig takes each setting from the flag, else from the variable in environ (in the form of os.Environ), else from
+// the file that --config names, else from its default. The error has one line for every value that is not allowed.
+// Warnings tell of variables that look like settings and are none.
+func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings []string, err error) {
+	variables := holdcoVariables(environ)
+	file, err := readFile(flags)
+	if err != nil {
+		return Config{}, nil, err
+	}
+
+	var problems []error
+	for _, s := range settings {
+		value, origin := s.fallback, ""
+		if inFile, ok := file.values[s.name]; ok {
+			value, origin = inFile, s.name+" in "+file.path
+		}
+		if variable, ok := variables[s.variable()]; ok {
+			value, origin = variable, s.variable()
+		}
+		if flag := flags.Lookup(s.flag()); flag != nil && flag.Changed {
+			value, origin = flag.Value.String(), "--"+s.flag()
+		}
+		if origin == "" && s.fallback == "" {
+			continue
+		}
+		if !s.set(&config, value) {
+			problems = append(problems, fmt.Errorf("%s must be %s; it is %s", origin, s.allowed, s.show(value)))
+		}
+	}
+	if problems != nil {
+		return Config{}, nil, errors.Join(problems...)
+	}
+	if config.Database == (Database{}) {
+		config.Database.SQLite = filepath.Join(config.DataDir, "holdco.db")
+	}
+	return config, unknown(variables), nil
+}
+
+const (
+	configFlag     = "config"
+	variablePrefix = "HOLDCO_"
+	testPrefix     = "HOLDCO_TEST_" // read by the tests alone
+)
+
+func (s setting) variable() string { return variablePrefix + strings.ToUpper(s.name) }
+func (s setting) flag() string     { return strings.ReplaceAll(s.name, "_", "-") }
+
+// show spells a value for an error, without secrets.
+func (s setting) show(value string) string {
+	const hidden = "a value that is not shown, for it may be secret"
+	parsed, err := url.Parse(value)
+	switch {
+	case s.secret || strings.Contains(strings.ToLower(value), "password"):
+		return hidden
+	case !strings.Contains(value, "@"):
+		return fmt.Sprintf("%q", value)
+	case err != nil || parsed.User == nil || strings.Count(value, "@") > 1:
+		return hidden
+	}
+	return fmt.Sprintf("%q", parsed.Redacted())
+}
+
+// configFile is what a file of settings says.
+type configFile struct {
+	path   string
+	values map[string]string // by the name of the setting
+}
+
+// readFile reads the file that --config names, if it names one.
+func readFile(flags *pflag.FlagSet) (configFile, error) {
+	named := flags.Lookup(configFlag)
+	if named == nil || !named.Changed {
+		return configFile{}, nil
+	}
+	file := configFile{path: named.Value.String(), values: map[string]string{}}
+	text, err := os.ReadFile(file.path)
+	if err != nil {
+		return file, fmt.Errorf("--%s names a file that cannot be read: %w", configFlag, err)
+	}
+	var entries map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &entries); err != nil {
+		return file, fmt.Errorf("%s is no YAML file of settings: %w", file.path, err)
+	}
+
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.name
+	}
+	var problems []error
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		value, ok := plain(entries[key])
+		switch {
+		case !slices.Contains(names, key):
+			problems = append(problems, fmt.Errorf("%s has the unknown key %s; the nearest is %s", file.path, key, nearest(key, names)))
+		case !ok:
+			problems = append(problems, fmt.Errorf("%s in %s must be one value, or a list of values", key, file.path))
+		}
+		file.values[key] = value
+	}
+	return file, errors.Join(problems...)
+}
+
+// plain returns a value as it was written, and the values of a list with commas between them.
+func plain(node yaml.Node) (text string, ok bool) {
+	switch {
+	case node.Kind == yaml.ScalarNode && node.Tag != "!!null":
+		return node.Value, true
+	case node.Kind == yaml.SequenceNode:
+		items := make([]string, len(node.Content))
+		for i, item := range node.Content {
+			if item.Kind != yaml.ScalarNode {
+				return "", false
+			}
+			items[i] = item.Value
+		}
+		return strings.Join(items, ","), true
+	}
+	return "", false
+}
+
+// holdcoVariables picks those that are meant for Holdco.
+func holdcoVariables(environ []string) map[string]string {
+	variables := map[string]string{}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, variablePrefix) && !strings.HasPrefix(name, testPrefix) {
+			variables[name] = value
+		}
+	}
+	return variables
+}
+
+func unknown(variables map[string]string) (warnings []string) {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.variable()
+	}
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if !slices.Contains(names, name) {
+			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name, nearest(name, names)))
+		}
+	}
+	return warnings
+}
+
+func nearest(name string, names []string) string {
+	return slices.MinFunc(names, func(a, b string) int {
+		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
+	})
+}
+
+// flagValue is a flag that keeps its text and tells what kind of value it takes.
+type flagValue struct{ text, kind string }
+
+func (v *flagValue) String() string { return v.text }
+
+// Type is what the help calls the value.
+func (v *flagValue) Type() string { return v.kind }
+
+// Set takes any text; LoadConfig looks at it, whichever source it comes from.
+func (v *flagValue) Set(text string) error {
+	v.text = text
+	return nil
+}

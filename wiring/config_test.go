@@ -1,0 +1,316 @@
+package wiring_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"holdco/domain/access"
+	"holdco/wiring"
+)
+
+var adminToken = access.NewValue([32]byte{31: 7})
+
+// load reads the configuration from command line arguments, a file's text ("": no file), and variables.
+func load(t *testing.T, args []string, file string, environ ...string) (wiring.Config, []string, error) {
+	t.Helper()
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "holdco.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--config", path)
+	}
+	flags := pflag.NewFlagSet("holdco", pflag.ContinueOnError)
+	wiring.Flags(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return wiring.LoadConfig(flags, environ)
+}
+
+func TestEverySettingHasADefault(t *testing.T) {
+	t.Parallel()
+	config, warnings, err := load(t, nil, "", "PATH=/bin", "HOME=/root")
+	if err != nil || warnings != nil {
+		t.Fatal(warnings, err)
+	}
+	want := wiring.Config{
+		Database:         wiring.Database{SQLite: "data/holdco.db"},
+		DatabaseWait:     30 * time.Second,
+		SQLiteSync:       "full",
+		DataDir:          "./data",
+		APIAddr:          "127.0.0.1:3100",
+		Adapters:         []string{"process", "http"},
+		ArchiveRetention: 720 * time.Hour,
+		LogLevel:         slog.LevelInfo,
+	}
+	if diff := cmp.Diff(want, config); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEverySettingCanComeFromEverySource(t *testing.T) {
+	t.Parallel()
+	want := wiring.Config{
+		Database:         wiring.Database{Postgres: "postgres://me@db/holdco"},
+		DatabaseWait:     2 * time.Minute,
+		SQLiteSync:       "normal",
+		DataDir:          "/var/lib/holdco",
+		APIAddr:          "[::1]:80",
+		Adapters:         []string{"http", "my-own_1"},
+		ArchiveRetention: 1000*time.Hour + time.Minute,
+		LogLevel:         slog.LevelWarn,
+		LogFormat:        "json",
+		AdminToken:       adminToken,
+	}
+	values := [][2]string{
+		{"database_url", "postgres://me@db/holdco"}, {"database_wait", "2m"}, {"sqlite_sync", "normal"},
+		{"data_dir", "/var/lib/holdco"}, {"api_addr", "[::1]:80"}, {"adapters", "http, my-own_1"},
+		{"archive_retention", "1000h1m"}, {"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
+	}
+	var flags, variables []string
+	var file strings.Builder
+	for _, v := range values {
+		flags = append(flags, "--"+strings.ReplaceAll(v[0], "_", "-")+"="+v[1])
+		variables = append(variables, "HOLDCO_"+strings.ToUpper(v[0])+"="+v[1])
+		file.WriteString(v[0] + ": '" + v[1] + "'\n")
+	}
+	for source, given := range map[string]func() (wiring.Config, []string, error){
+		"flags":     func() (wiring.Config, []string, error) { return load(t, flags, "") },
+		"variables": func() (wiring.Config, []string, error) { return load(t, nil, "", variables...) },
+		"file":      func() (wiring.Config, []string, error) { return load(t, nil, file.String()) },
+	} {
+		config, warnings, err := given()
+		if err != nil || warnings != nil {
+			t.Errorf("%s: %v, %v", source, warnings, err)
+		}
+		if diff := cmp.Diff(want, config); diff != "" {
+			t.Errorf("%s: %s", source, diff)
+		}
+	}
+}
+
+func TestFlagsGoBeforeVariablesBeforeTheFileBeforeDefaults(t *testing.T) {
+	t.Parallel()
+	const file, variable, flag = "data_dir: of-file", "HOLDCO_DATA_DIR=of-variable", "--data-dir=of-flag"
+	for _, c := range []struct {
+		args     []string
+		file     string
+		variable string
+		want     string
+	}{
+		{want: "./data"},
+		{file: file, want: "of-file"},
+		{file: file, variable: variable, want: "of-variable"},
+		{file: file, variable: variable, args: []string{flag}, want: "of-flag"},
+		{file: file, args: []string{flag}, want: "of-flag"},
+		{variable: variable, args: []string{"--data-dir=./data"}, want: "./data"}, // the default, but given
+	} {
+		config, _, err := load(t, c.args, c.file, c.variable)
+		if err != nil || config.DataDir != c.want {
+			t.Errorf("%+v: %q, %v", c, config.DataDir, err)
+		}
+		if want := filepath.Join(c.want, "holdco.db"); config.Database.SQLite != want {
+			t.Errorf("%+v: the store is %q, not %q", c, config.Database.SQLite, want)
+		}
+	}
+}
+
+func TestValuesThatAreAllowed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		variable string
+		got      func(wiring.Config) any
+		want     any
+	}{
+		{"HOLDCO_DATABASE_URL=sqlite::memory:", database, wiring.Database{SQLite: ":memory:"}},
+		{"HOLDCO_DATABASE_URL=sqlite://a b/holdco.db", database, wiring.Database{SQLite: "a b/holdco.db"}},
+		{"HOLDCO_DATABASE_URL=sqlite:///var/lib/holdco.db", database, wiring.Database{SQLite: "/var/lib/holdco.db"}},
+		{"HOLDCO_DATABASE_URL=postgres:///holdco?host=/run/postgresql", database, wiring.Database{Postgres: "postgres:///holdco?host=/run/postgresql"}},
+		{"HOLDCO_DATABASE_URL=postgresql://u:p%40ss@db:5432/holdco", database, wiring.Database{Postgres: "postgresql://u:p%40ss@db:5432/holdco"}},
+		{"HOLDCO_DATABASE_WAIT=0s", func(c wiring.Config) any { return c.DatabaseWait }, time.Duration(0)},
+		{"HOLDCO_API_ADDR=", address, ""},
+		{"HOLDCO_API_ADDR=:0", address, ":0"},
+		{"HOLDCO_API_ADDR=api.example.com:65535", address, "api.example.com:65535"},
+		{"HOLDCO_ADAPTERS=one", func(c wiring.Config) any { return c.Adapters }, []string{"one"}},
+		{"HOLDCO_ARCHIVE_RETENTION=720h", func(c wiring.Config) any { return c.ArchiveRetention }, 720 * time.Hour},
+		{"HOLDCO_LOG_LEVEL=debug", func(c wiring.Config) any { return c.LogLevel }, slog.LevelDebug},
+		{"HOLDCO_LOG_FORMAT=", func(c wiring.Config) any { return c.LogFormat }, ""},
+		{"HOLDCO_ADMIN_TOKEN=", func(c wiring.Config) any { return c.AdminToken }, access.Value("")},
+	} {
+		config, warnings, err := load(t, nil, "", c.variable)
+		if err != nil || warnings != nil {
+			t.Errorf("%s: %v, %v", c.variable, warnings, err)
+		} else if diff := cmp.Diff(c.want, c.got(config)); diff != "" {
+			t.Errorf("%s: %s", c.variable, diff)
+		}
+	}
+}
+
+func database(c wiring.Config) any { return c.Database }
+func address(c wiring.Config) any  { return c.APIAddr }
+
+func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ variable, value, allowed string }{
+		{"HOLDCO_DATABASE_URL", "", "sqlite://PATH"},
+		{"HOLDCO_DATABASE_URL", "holdco.db", "sqlite://PATH"},
+		{"HOLDCO_DATABASE_URL", "sqlite://", "sqlite://PATH"},
+		{"HOLDCO_DATABASE_URL", "sqlite://:memory:", "sqlite::memory:"},
+		{"HOLDCO_DATABASE_URL", "sqlite://a.db?mode=ro", "sqlite://PATH"},
+		{"HOLDCO_DATABASE_URL", "postgres:/db/holdco", "postgres://"},
+		{"HOLDCO_DATABASE_URL", "postgres://db:port/holdco", "postgres://"},
+		{"HOLDCO_DATABASE_URL", "mysql://db/holdco", "postgres://"},
+		{"HOLDCO_DATABASE_WAIT", "30", "30s"},
+		{"HOLDCO_DATABASE_WAIT", "-1s", "0s"},
+		{"HOLDCO_SQLITE_SYNC", "FULL", "full or normal"},
+		{"HOLDCO_SQLITE_SYNC", "", "full or normal"},
+		{"HOLDCO_DATA_DIR", "", "directory"},
+		{"HOLDCO_API_ADDR", "3100", "HOST:PORT"},
+		{"HOLDCO_API_ADDR", "localhost", "HOST:PORT"},
+		{"HOLDCO_API_ADDR", "localhost:", "HOST:PORT"},
+		{"HOLDCO_API_ADDR", "localhost:http", "HOST:PORT"},
+		{"HOLDCO_API_ADDR", "localhost:65536", "HOST:PORT"},
+		{"HOLDCO_API_ADDR", "::1:3100", "HOST:PORT"},
+		{"HOLDCO_ADAPTERS", "", "names"},
+		{"HOLDCO_ADAPTERS", "http,,process", "names"},
+		{"HOLDCO_ADAPTERS", "http, http", "different"},
+		{"HOLDCO_ADAPTERS", "HTTP", "a-z"},
+		{"HOLDCO_ARCHIVE_RETENTION", "719h59m59s", "at least 720h"},
+		{"HOLDCO_ARCHIVE_RETENTION", "30d", "at least 720h"},
+		{"HOLDCO_LOG_LEVEL", "warning", "debug, info, warn or error"},
+		{"HOLDCO_LOG_LEVEL", "INFO+1", "debug, info, warn or error"},
+		{"HOLDCO_LOG_FORMAT", "logfmt", "text or json"},
+	} {
+		_, _, err := load(t, nil, "", c.variable+"="+c.value)
+		if err == nil {
+			t.Errorf("%s took %q", c.variable, c.value)
+			continue
+		}
+		for _, part := range []string{c.variable + " must be ", c.allowed, `it is "` + c.value + `"`} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s=%s: %q does not say %q", c.variable, c.value, err, part)
+			}
+		}
+	}
+}
+
+func TestABadValueIsBlamedOnTheSourceItCameFrom(t *testing.T) {
+	t.Parallel()
+	_, _, err := load(t, []string{"--log-level=loud"}, "sqlite_sync: 7\n", "HOLDCO_API_ADDR=x", "HOLDCO_LOG_LEVEL=soft")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "sqlite_sync in ") || !strings.Contains(lines[0], `holdco.yaml must be full or normal; it is "7"`) ||
+		!strings.HasPrefix(lines[1], "HOLDCO_API_ADDR ") || !strings.HasPrefix(lines[2], `--log-level must be debug, info, warn or error; it is "loud"`) {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestErrorsHoldNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ variable, shown string }{
+		{"HOLDCO_ADMIN_TOKEN=hunter2", "not shown"},
+		{"HOLDCO_ADMIN_TOKEN=" + string(adminToken[:len(adminToken)-1]) + "_hunter2", "not shown"},
+		{"HOLDCO_DATABASE_URL=mysql://me:hunter2@db/holdco", "mysql://me:xxxxx@db/holdco"},
+		{"HOLDCO_DATABASE_URL=postgres://me:hunter2%zz@db/holdco", "not shown"},
+		{"HOLDCO_DATABASE_URL=mysql://me:1/hunter2@db/holdco", "not shown"},
+		{"HOLDCO_DATABASE_URL=mysql://me:1@hunter2@db/holdco", "not shown"},
+		{"HOLDCO_DATABASE_URL=mysql://db/holdco?sslPassword=hunter2", "not shown"},
+		{"HOLDCO_DATABASE_URL=host=db user=me password=hunter2", "not shown"},
+		{"HOLDCO_API_ADDR=postgres://me:hunter2@db/holdco", "postgres://me:xxxxx@db/holdco"},
+	} {
+		_, _, err := load(t, nil, "", c.variable)
+		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), c.shown) {
+			t.Errorf("%s: %v", c.variable, err)
+		}
+	}
+}
+
+func TestTheFile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		want string // a part of the error; empty: none
+	}{
+		"empty":            {text: "# nothing\n"},
+		"a list":           {text: "adapters: [process, http]\n"},
+		"unquoted":         {text: "archive_retention: 720h\napi_addr: 127.0.0.1:3100\nlog_level: info\n"},
+		"empty string":     {text: `api_addr: ""`},
+		"unknown key":      {text: "api_adr: x", want: "unknown key api_adr; the nearest is api_addr"},
+		"a variable's key": {text: "HOLDCO_API_ADDR: x", want: "unknown key HOLDCO_API_ADDR"},
+		"no value":         {text: "api_addr:\n", want: "api_addr in "},
+		"a tree":           {text: "api_addr: {host: x}", want: "must be one value, or a list of values"},
+		"a list of trees":  {text: "adapters: [{name: x}]", want: "must be one value, or a list of values"},
+		"twice":            {text: "log_level: info\nlog_level: warn\n", want: "already defined"},
+		"no settings":      {text: "- a\n- b\n", want: "no YAML file of settings"},
+		"no YAML":          {text: "a: b: c", want: "no YAML file of settings"},
+	} {
+		_, _, err := load(t, nil, c.text)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := load(t, []string{"--config", "/nowhere/holdco.yaml"}, ""); err == nil || !strings.Contains(err.Error(), "/nowhere/holdco.yaml") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestAnUnknownVariableIsAWarningWithTheNearestName(t *testing.T) {
+	t.Parallel()
+	_, warnings, err := load(t, nil, "", "HOLDCO_LOGLEVEL=warn", "HOLDCO_API_ADDRESS=x", "HOLDCO_TEST_POSTGRES_URL=x", "HOLDCOX=1")
+	want := []string{
+		"the variable HOLDCO_API_ADDRESS is not known and has no effect; the nearest is HOLDCO_API_ADDR",
+		"the variable HOLDCO_LOGLEVEL is not known and has no effect; the nearest is HOLDCO_LOG_LEVEL",
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheHelpNamesEveryVariableAndDefault(t *testing.T) {
+	t.Parallel()
+	flags := pflag.NewFlagSet("holdco", pflag.ContinueOnError)
+	wiring.Flags(flags)
+	help := flags.FlagUsages()
+	for _, part := range []string{
+		"--config FILE", "--api-addr HOST:PORT", "HOLDCO_API_ADDR (default 127.0.0.1:3100)",
+		"HOLDCO_DATABASE_URL (default sqlite://<data dir>/holdco.db)", "HOLDCO_DATABASE_WAIT (default 30s)",
+		"HOLDCO_SQLITE_SYNC (default full)", "HOLDCO_DATA_DIR (default ./data)", "HOLDCO_ADAPTERS (default process,http)",
+		"HOLDCO_ARCHIVE_RETENTION (default 720h)", "HOLDCO_LOG_LEVEL (default info)",
+		"HOLDCO_LOG_FORMAT (default text on a terminal, else json)", "HOLDCO_ADMIN_TOKEN (default a random value, shown once)",
+	} {
+		if !strings.Contains(help, part) {
+			t.Errorf("the help does not say %q:\n%s", part, help)
+		}
+	}
+}
+
+func TestCommandsOnTheStoreHaveFlagsForTheStoreAlone(t *testing.T) {
+	t.Parallel()
+	flags := pflag.NewFlagSet("holdco token", pflag.ContinueOnError)
+	wiring.StoreFlags(flags)
+	var names []string
+	flags.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if diff := cmp.Diff([]string{"config", "data-dir", "database-url", "database-wait", "sqlite-sync"}, names); diff != "" {
+		t.Error(diff)
+	}
+	if err := flags.Parse([]string{"--data-dir=elsewhere"}); err != nil {
+		t.Fatal(err)
+	}
+	config, _, err := wiring.LoadConfig(flags, []string{"HOLDCO_LOG_LEVEL=warn"})
+	if err != nil || config.DataDir != "elsewhere" || config.LogLevel != slog.LevelWarn {
+		t.Errorf("%+v, %v", config, err)
+	}
+}

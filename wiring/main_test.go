@@ -1,0 +1,70 @@
+package wiring_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"holdco/adapters/cli"
+	"holdco/wiring"
+)
+
+// TestMain lets the test binary be the program too: commands that scripts and tests start as "holdco" run holdco.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"holdco": holdco})
+}
+
+func holdco() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	program := wiring.Program(cli.Version{Number: "v0.0.0-test", Commit: "none"})
+	os.Exit(cli.Run(ctx, program, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// process is holdco as a process of its own, which can be killed.
+type process struct {
+	*exec.Cmd
+	url string
+}
+
+// startProcess starts a server and waits until it accepts connections. It is killed at the end of the test.
+func startProcess(t *testing.T, environ ...string) *process {
+	t.Helper()
+	command := exec.Command("holdco", "serve", "--log-level", "error")
+	command.Env = append(os.Environ(), append(environ, "HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN="+string(rootToken))...)
+	command.Stderr = t.Output()
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: command}
+	t.Cleanup(p.kill)
+
+	const announcement = "The API listens on "
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if rest, found := strings.CutPrefix(lines.Text(), announcement); found {
+			p.url, _, _ = strings.Cut(rest, " ")
+			return p
+		}
+	}
+	t.Fatal("the server ended before it accepted connections")
+	return nil
+}
+
+// kill ends the process the hard way.
+func (p *process) kill() {
+	if p.ProcessState == nil {
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	}
+}

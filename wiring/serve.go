@@ -1,0 +1,132 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"holdco/adapters/httpkit"
+	"holdco/app/companies"
+	"holdco/app/receipts"
+	"holdco/app/tokens"
+	"holdco/app/worker"
+	"holdco/domain/access"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// drain is how long a stopping server waits for the requests in flight.
+const drain = 30 * time.Second
+
+// Server is one running instance: its listeners and its jobs, on one store.
+type Server struct {
+	Config    Config
+	Log       *slog.Logger
+	Clock     outbound.Clock
+	Migrator  store.Migrator
+	Store     store.Store
+	Companies *companies.Service
+	Tokens    *tokens.Service
+	API       http.Handler
+}
+
+// Run serves until ctx ends, then stops in order: no new connections, the requests in flight, the jobs, what is still
+// to be written down. What a person should see once goes to out: the first admin token, and a line for each listener
+// when it accepts connections.
+func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
+	if err := s.prepare(ctx, out, migrate); err != nil {
+		return err
+	}
+	listener, err := listen(ctx, s.Config.APIAddr)
+	if err != nil {
+		return err
+	}
+	server := httpkit.NewServer(s.API, s.Log)
+	failed := make(chan error, 1)
+	if listener != nil {
+		go func() { failed <- server.Serve(listener) }()
+		fmt.Fprintf(out, "The API listens on http://%s (reference: http://%[1]s/docs)\n", listener.Addr())
+	}
+
+	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopJobs()
+	idle := make(chan struct{})
+	go func() {
+		worker.Run(jobs, operatorLog{s.Log}, s.jobs()...)
+		close(idle)
+	}()
+
+	select {
+	case <-ctx.Done():
+		s.Log.InfoContext(ctx, "stopping")
+	case err = <-failed:
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if shutdown := server.Shutdown(last); shutdown != nil {
+		err = errors.Join(err, fmt.Errorf("requests were still running after %s: %w", drain, shutdown))
+	}
+	stopJobs()
+	<-idle
+	if _, flush := s.Tokens.FlushLastUses(last); flush != nil {
+		s.Log.WarnContext(ctx, "the last uses of some tokens could not be written down", "error", flush.Error())
+	}
+	if err == nil {
+		s.Log.InfoContext(ctx, "stopped")
+	}
+	return err
+}
+
+// prepare brings the store to a state that can be served: its schema, and a token to begin with.
+func (s *Server) prepare(ctx context.Context, out io.Writer, migrate bool) error {
+	if migrate {
+		applied, err := s.Migrator.Up(ctx)
+		if err != nil {
+			return err
+		}
+		for _, migration := range applied {
+			s.Log.InfoContext(ctx, "migrated", "migration", migration.Name)
+		}
+	}
+	if err := s.Store.Ready(ctx); err != nil {
+		return err
+	}
+	preset := access.Value(s.Config.AdminToken)
+	first, err := s.Tokens.EnsureAdmin(ctx, preset)
+	if err != nil || first == nil {
+		return err
+	}
+	if first.Value == preset {
+		fmt.Fprintln(out, "The first admin token has the value of HOLDCO_ADMIN_TOKEN.")
+		return nil
+	}
+	fmt.Fprintf(out, "The first admin token, shown only this once:\n\n  %s\n\n", first.Value)
+	return nil
+}
+
+// jobs are what this instance does in the background.
+func (s *Server) jobs() []worker.Job {
+	return []worker.Job{
+		{Name: "remove deleted companies", Every: 5 * time.Second, Wake: s.Companies.Deletions(), Run: s.Companies.RemoveDeleted},
+		{Name: "mend workspaces", Every: 5 * time.Second, Run: s.Companies.MendWorkspaces},
+		{Name: "write down last uses of tokens", Every: 10 * time.Second, Run: s.Tokens.FlushLastUses},
+		{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)},
+	}
+}
+
+// listen opens addr, or returns nil when it is turned off.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	if addr == "" {
+		return nil, nil //nolint:nilnil // no address, no listener
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on HOLDCO_API_ADDR %s: %w", addr, err)
+	}
+	return listener, nil
+}

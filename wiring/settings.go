@@ -1,0 +1,140 @@
+package wiring
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdco/domain/access"
+)
+
+// setting is one line of the table from which flags, variables, keys of the file, help and errors come.
+type setting struct {
+	name     string // in the file; the flag is --name with hyphens, the variable is HOLDCO_NAME
+	kind     string // what the value is called in the help
+	help     string
+	allowed  string // what the value must be
+	fallback string // the value when none is given; empty: none
+	absent   string // how the help calls that the value is absent
+	ofStore  bool   // says where the store is
+	secret   bool   // the value is never shown, not even a part of it
+
+	// set puts a value into the configuration, and reports whether it is allowed.
+	set func(c *Config, value string) bool
+}
+
+// settings are all there are, in the order of the help.
+var settings = []setting{
+	{
+		name: "database_url", kind: "URL", absent: "sqlite://<data dir>/holdco.db", ofStore: true,
+		help:    "the store: sqlite://PATH, sqlite::memory: (ends with the process) or postgres://USER:PASSWORD@HOST/NAME",
+		allowed: "sqlite://PATH, sqlite::memory:, or postgres://USER:PASSWORD@HOST/NAME with special characters as %XX",
+		set:     func(c *Config, v string) (ok bool) { c.Database, ok = parseDatabase(v); return ok },
+	},
+	{
+		name: "database_wait", kind: "DURATION", fallback: "30s", ofStore: true,
+		help:    "how long the start waits for a Postgres server that does not answer",
+		allowed: "a duration such as 30s or 2m; 0s does not wait",
+		set:     func(c *Config, v string) bool { return parseDuration(&c.DatabaseWait, v, 0) },
+	},
+	{
+		name: "sqlite_sync", kind: "MODE", fallback: "full", ofStore: true,
+		help:    "full: a commit survives a loss of power; normal: it survives a crash of the process",
+		allowed: "full or normal",
+		set:     func(c *Config, v string) bool { return parseOneOf(&c.SQLiteSync, v, "full", "normal") },
+	},
+	{
+		name: "data_dir", kind: "DIRECTORY", fallback: "./data", ofStore: true,
+		help:    "directory of the embedded store and of the companies' workspaces; made when missing",
+		allowed: "the path of a directory",
+		set:     func(c *Config, v string) bool { c.DataDir = v; return v != "" && !strings.Contains(v, "\x00") },
+	},
+	{
+		name: "api_addr", kind: "HOST:PORT", fallback: "127.0.0.1:3100",
+		help:    "where the orchestration API listens; empty turns it off",
+		allowed: "HOST:PORT such as 127.0.0.1:3100, :3100 or [::1]:3100, or empty",
+		set:     func(c *Config, v string) bool { c.APIAddr = v; return v == "" || isAddress(v) },
+	},
+	{
+		name: "adapters", kind: "NAMES", fallback: "process,http",
+		help:    "adapters installed on this instance, separated by commas; the first is the default of new companies",
+		allowed: "different names of a-z, 0-9, - and _, separated by commas",
+		set:     func(c *Config, v string) (ok bool) { c.Adapters, ok = parseNames(v); return ok },
+	},
+	{
+		name: "archive_retention", kind: "DURATION", fallback: "720h",
+		help:    "how long an archived company can be restored; at least 720h (30 days)",
+		allowed: "a duration of at least 720h (30 days), such as 2160h",
+		set:     func(c *Config, v string) bool { return parseDuration(&c.ArchiveRetention, v, 720*time.Hour) },
+	},
+	{
+		name: "log_level", kind: "LEVEL", fallback: "info",
+		help:    "the least important messages to log: debug, info, warn or error",
+		allowed: "debug, info, warn or error",
+		set: func(c *Config, v string) bool {
+			return slices.Contains([]string{"debug", "info", "warn", "error"}, v) && c.LogLevel.UnmarshalText([]byte(v)) == nil
+		},
+	},
+	{
+		name: "log_format", kind: "FORMAT", absent: "text on a terminal, else json",
+		help:    "text for people, or json with one object per line",
+		allowed: "text or json",
+		set:     func(c *Config, v string) bool { return parseOneOf(&c.LogFormat, v, "text", "json", "") },
+	},
+	{
+		name: "admin_token", kind: "TOKEN", absent: "a random value, shown once", secret: true,
+		help:    "value of the first admin token of a new store; other users of the machine see flags, so use the variable",
+		allowed: "a token value: hco_ and 49 letters and digits, the last 6 of them a checksum",
+		set: func(c *Config, v string) (ok bool) {
+			c.AdminToken, ok = access.ParseValue(v)
+			return ok || v == ""
+		},
+	},
+}
+
+func parseDatabase(value string) (Database, bool) {
+	if value == "sqlite:"+Memory {
+		return Database{SQLite: Memory}, true
+	}
+	if path, ok := strings.CutPrefix(value, "sqlite://"); ok {
+		// SQLite would take what follows a question mark for options.
+		return Database{SQLite: path}, path != "" && path != Memory && !strings.ContainsAny(path, "?\x00")
+	}
+	_, err := url.Parse(value)
+	isPostgres := strings.HasPrefix(value, "postgres://") || strings.HasPrefix(value, "postgresql://")
+	return Database{Postgres: value}, isPostgres && err == nil
+}
+
+func parseDuration(duration *time.Duration, value string, least time.Duration) bool {
+	parsed, err := time.ParseDuration(value)
+	*duration = parsed
+	return err == nil && parsed >= least
+}
+
+func parseOneOf(chosen *string, value string, choices ...string) bool {
+	*chosen = value
+	return slices.Contains(choices, value)
+}
+
+func parseNames(value string) (names []string, ok bool) {
+	for name := range strings.SplitSeq(value, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || slices.Contains(names, name) {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, true
+}
+
+func isAddress(value string) bool {
+	_, port, err := net.SplitHostPort(value)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}

@@ -1,0 +1,50 @@
+//go:build wireinject
+
+package wiring
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/google/wire"
+
+	"holdco/adapters/sqlstore"
+	"holdco/adapters/system"
+	"holdco/adapters/workspaces"
+	"holdco/app/companies"
+	"holdco/app/tokens"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// NewServer assembles a server on the configured store, which it opens. The returned function closes the store.
+func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (*Server, func(), error) {
+	panic(wire.Build(
+		openForServer, storeSet, systemSet, companySet, tokens.New, newAPI,
+		wire.Struct(new(Server), "*"),
+	))
+}
+
+// newCommand assembles what the command line works with, beside a server that may be running on the same store.
+func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
+	panic(wire.Build(openForCommand, storeSet, systemSet, tokens.New, wire.Struct(new(command), "*")))
+}
+
+var storeSet = wire.NewSet(
+	sqlstore.New,
+	wire.FieldsOf(new(database), "Engine", "Migrator"),
+	wire.Bind(new(store.Store), new(*sqlstore.Store)),
+	wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)),
+)
+
+var systemSet = wire.NewSet(
+	wire.Value(system.IDs{}), wire.Value(system.Entropy{}),
+	wire.Bind(new(outbound.IDs), new(system.IDs)),
+	wire.Bind(new(outbound.Entropy), new(system.Entropy)),
+)
+
+var companySet = wire.NewSet(
+	newWorkspaces, newRules, newOperatorLog,
+	wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)),
+	companies.New,
+)
