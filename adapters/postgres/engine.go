@@ -56,7 +56,7 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error {
 	giveUp := time.Now().Add(patience)
 	for attempt := 0; ; attempt++ {
-		err := e.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ", func(ctx context.Context, conn *sql.Conn) error {
+		err := e.transact(ctx, "BEGIN ISOLATION LEVEL SERIALIZABLE", func(ctx context.Context, conn *sql.Conn) error {
 			if err := unit(ctx, conn); err != nil {
 				return err
 			}

@@ -39,16 +39,21 @@ func (s session) deletes(model any) *bun.DeleteQuery {
 
 // one reads the single row of a query into its model, or fails with missing.
 func (s session) one(ctx context.Context, query *bun.SelectQuery, missing error) error {
-	err := query.Limit(1).Scan(ctx)
+	err := s.all(ctx, query.Limit(1))
 	if errors.Is(err, sql.ErrNoRows) {
 		return missing
 	}
-	return s.failure(ctx, err)
+	return err
 }
+
+// readLimit is how long a read may take, the wait for a connection included.
+const readLimit = 10 * time.Second
 
 // all reads the rows of a query into its model.
 func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
-	return s.failure(ctx, query.Scan(ctx))
+	limited, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	return s.failure(ctx, query.Scan(limited))
 }
 
 // statement is a query that writes.

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -39,17 +38,6 @@ func (m model) clone() model {
 		maps.Clone(m.companies), maps.Clone(m.teams), maps.Clone(m.slots), maps.Clone(m.tokens),
 		slices.Clone(m.events), maps.Clone(m.answers),
 	}
-}
-
-// record is Tx.Record on both sides.
-func (m *model) record(ctx context.Context, tx store.Tx, happened event.Event) error {
-	happened = happened.By(actor)
-	if err := tx.Record(ctx, happened); err != nil {
-		return err
-	}
-	happened.At = tx.Now()
-	m.events = append(m.events, happened)
-	return nil
 }
 
 // forget takes away all that belongs to a company.

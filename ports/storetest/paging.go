@@ -90,13 +90,13 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(text string) bool { return !slices.Contains(b, text) })
 }
 
-// severally calls make twelve times, three times each in one instant.
-func (f *fixture) severally(make func(i int)) {
+// severally calls add twelve times, three times each in one instant.
+func (f *fixture) severally(add func(i int)) {
 	for i := range 12 {
 		if i%3 == 0 {
 			f.clock.Advance(time.Millisecond)
 		}
-		make(i)
+		add(i)
 	}
 }
 

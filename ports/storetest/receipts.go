@@ -133,7 +133,7 @@ func asking(key, fingerprint string) idempotency.Request {
 	return idempotency.Request{
 		Key:         idempotency.Key{Token: "tok_some", Value: key},
 		Fingerprint: fingerprint,
-		Answer:      func(result any) ([]byte, error) { return json.Marshal(result) },
+		Answer:      json.Marshal,
 	}
 }
 
