@@ -34,7 +34,10 @@ var layers = []layer{
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
-	{folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside},
+	{
+		folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{"adapters/sqlite", "adapters/sqlstore", "adapters/system"},
+	},
 
 	{
 		folders: []string{"adapters/httpkit"}, ours: slices.Concat(domain, ports),
@@ -173,7 +176,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"ports/storetest", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/app/tokens", false, false},
-		{"app/companies", "holdco/adapters/sqlite", false, false},
+		{"app/companies", "holdco/adapters/sqlite", false, true},
+		{"app/companies", "holdco/adapters/postgres", false, false},
 		{"app/companies", "holdco/ports/storetest", false, false},
 		{"app/companies", "math/rand/v2", false, true},
 		{"app/companies", "net/http", false, true},

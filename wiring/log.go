@@ -25,7 +25,7 @@ func newLogger(out io.Writer, level slog.Level, format string) *slog.Logger {
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level}))
 	}
-	return slog.New(tint.NewHandler(out, &tint.Options{Level: level, NoColor: !terminal}))
+	return slog.New(tint.NewTextHandler(out, &tint.Options{Level: level, NoColor: !terminal}))
 }
 
 // operatorLog is the application's outbound.Log.

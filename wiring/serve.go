@@ -15,7 +15,6 @@ import (
 	"holdco/app/receipts"
 	"holdco/app/tokens"
 	"holdco/app/worker"
-	"holdco/domain/access"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -96,7 +95,7 @@ func (s *Server) prepare(ctx context.Context, out io.Writer, migrate bool) error
 	if err := s.Store.Ready(ctx); err != nil {
 		return err
 	}
-	preset := access.Value(s.Config.AdminToken)
+	preset := s.Config.AdminToken
 	first, err := s.Tokens.EnsureAdmin(ctx, preset)
 	if err != nil || first == nil {
 		return err

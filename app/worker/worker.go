@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -29,7 +31,7 @@ func Run(ctx context.Context, log outbound.Log, jobs ...Job) {
 
 func (j Job) loop(ctx context.Context, log outbound.Log) {
 	for failing := false; ctx.Err() == nil; {
-		more, err := j.Run(ctx)
+		more, err := j.attempt(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
 			log.Error(ctx, "The job \""+j.Name+"\" failed; it is tried again until it succeeds.", err)
 		}
@@ -43,4 +45,14 @@ func (j Job) loop(ctx context.Context, log outbound.Log) {
 		case <-time.After(j.Every):
 		}
 	}
+}
+
+// attempt runs the job once. A panic is a failure like any other: it must not take the requests down with it.
+func (j Job) attempt(ctx context.Context) (more bool, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			more, err = false, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return j.Run(ctx)
 }

@@ -1,0 +1,206 @@
+package companies_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"holdco/adapters/sqlite"
+	"holdco/adapters/sqlstore"
+	"holdco/adapters/system"
+	"holdco/app/companies"
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/domain/precondition"
+	"holdco/ports/store"
+)
+
+// What goes on after the answer is tested here with workspaces that fail; everything else of the use cases is tested
+// through the API, on both stores.
+
+func TestAWorkspaceThatCouldNotBeMadeIsMadeLater(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mend(t) // nothing to do
+	f.workspaces.fails = errors.New("the disk is full")
+	acme := f.create(t, "acme")
+	if len(f.log.causes) != 1 || len(f.workspaces.have()) != 0 {
+		t.Fatalf("the log has %q, the disk %v", f.log.causes, f.workspaces.have())
+	}
+	if _, err := f.service.MendWorkspaces(t.Context()); err == nil {
+		t.Error("mending succeeded on a full disk")
+	}
+	f.workspaces.fails = nil
+	f.mend(t)
+	if have := f.workspaces.have(); !slices.Equal(have, []id.Company{acme}) {
+		t.Errorf("there are workspaces of %v", have)
+	}
+}
+
+func TestMendingRemovesWorkspacesOfNobody(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	acme := f.create(t, "acme")
+	if err := f.workspaces.Make(id.New[id.Company](system.IDs{}.UUIDv7())); err != nil {
+		t.Fatal(err)
+	}
+	f.mend(t)
+	if have := f.workspaces.have(); !slices.Equal(have, []id.Company{acme}) {
+		t.Errorf("there are workspaces of %v", have)
+	}
+}
+
+func TestADeletionWaitsForItsWorkspaceAndHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	stuck, free := f.create(t, "stuck"), f.create(t, "free")
+	f.workspaces.stuck = stuck
+	f.delete(t, stuck)
+	f.delete(t, free)
+	for range 3 {
+		if _, err := f.service.RemoveDeleted(t.Context()); err == nil {
+			t.Error("the workspace cannot be removed, and nobody says so")
+		}
+	}
+	if _, err := f.store.Companies().Get(t.Context(), free); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("the other company is still there: %v", err)
+	}
+	if c, err := f.store.Companies().Get(t.Context(), stuck); err != nil || c.Status != company.Deleting {
+		t.Errorf("the company with the workspace is %+v, %v", c, err)
+	}
+
+	f.workspaces.stuck = ""
+	for more := true; more; {
+		var err error
+		if more, err = f.service.RemoveDeleted(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deleted, err := f.store.Activity().List(t.Context(), store.ActivityFilter{}, page.Position{}, page.MaxSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []event.Type
+	for _, e := range deleted.Items {
+		types = append(types, e.Type)
+	}
+	if want := []event.Type{event.CompanyDeleted, event.CompanyDeleted}; !slices.Equal(types, want) {
+		t.Errorf("the log has %v", types)
+	}
+}
+
+// fixture is the service on a real store, with a file system that can fail.
+type fixture struct {
+	service    *companies.Service
+	store      store.Store
+	workspaces *workspaces
+	log        *record
+}
+
+func newFixture(t *testing.T) fixture {
+	t.Helper()
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	if _, err := engine.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f := fixture{
+		store:      sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator()),
+		workspaces: &workspaces{made: map[id.Company]bool{}},
+		log:        &record{},
+	}
+	rules := companies.Rules{Adapters: []string{"process"}, Retention: 720 * time.Hour}
+	f.service = companies.New(f.store, f.workspaces, system.IDs{}, f.log, rules)
+	return f
+}
+
+var caller = access.System("test")
+
+func (f fixture) create(t *testing.T, slug string) id.Company {
+	t.Helper()
+	founding, err := f.service.Create(t.Context(), caller, company.Draft{Name: &slug, Slug: &slug}, idempotency.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return founding.Company.ID
+}
+
+// delete asks for a deletion, and does not wait for its end.
+func (f fixture) delete(t *testing.T, which id.Company) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	answered := make(chan error)
+	go func() {
+		_, err := f.service.Delete(ctx, caller, which, precondition.Any())
+		answered <- err
+	}()
+	<-f.service.Deletions()
+	leave()
+	if err := <-answered; err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+func (f fixture) mend(t *testing.T) {
+	t.Helper()
+	if _, err := f.service.MendWorkspaces(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// workspaces is an outbound.Workspaces without a disk.
+type workspaces struct {
+	mutex sync.Mutex
+	made  map[id.Company]bool
+	fails error      // of making any
+	stuck id.Company // cannot be removed
+}
+
+func (w *workspaces) Make(which id.Company) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.fails == nil {
+		w.made[which] = true
+	}
+	return w.fails
+}
+
+func (w *workspaces) Remove(which id.Company) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if which == w.stuck {
+		return errors.New("a file is in use")
+	}
+	delete(w.made, which)
+	return nil
+}
+
+func (w *workspaces) List() ([]id.Company, error) { return w.have(), nil }
+
+func (w *workspaces) have() []id.Company {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	var have []id.Company
+	for which := range w.made {
+		have = append(have, which)
+	}
+	return have
+}
+
+// record is an outbound.Log that keeps what is told.
+type record struct{ causes []string }
+
+func (r *record) Error(_ context.Context, _ string, cause error) {
+	r.causes = append(r.causes, cause.Error())
+}
