@@ -38,11 +38,15 @@ type Server struct {
 // to be written down. What a person should see once goes to out: the first admin token, and a line for each listener
 // when it accepts connections.
 func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
-	if err := s.prepare(ctx, out, migrate); err != nil {
+	if err := s.prepareStore(ctx, migrate); err != nil {
 		return err
 	}
 	listener, err := listen(ctx, s.Config.APIAddr)
 	if err != nil {
+		return err
+	}
+	// The token is shown once, so it is made when nothing can come between it and whoever reads it.
+	if err := s.showFirstToken(ctx, out); err != nil {
 		return err
 	}
 	server := httpkit.NewServer(s.API, s.Log)
@@ -81,8 +85,8 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	return err
 }
 
-// prepare brings the store to a state that can be served: its schema, and a token to begin with.
-func (s *Server) prepare(ctx context.Context, out io.Writer, migrate bool) error {
+// prepareStore brings the schema to what this program needs, or refuses one that is not.
+func (s *Server) prepareStore(ctx context.Context, migrate bool) error {
 	if migrate {
 		applied, err := s.Migrator.Up(ctx)
 		if err != nil {
@@ -92,19 +96,21 @@ func (s *Server) prepare(ctx context.Context, out io.Writer, migrate bool) error
 			s.Log.InfoContext(ctx, "migrated", "migration", migration.Name)
 		}
 	}
-	if err := s.Store.Ready(ctx); err != nil {
+	return s.Store.Ready(ctx)
+}
+
+// showFirstToken makes an admin token when there is none, and shows it.
+func (s *Server) showFirstToken(ctx context.Context, out io.Writer) error {
+	first, err := s.Tokens.EnsureAdmin(ctx, s.Config.AdminToken)
+	switch {
+	case err != nil:
 		return err
-	}
-	preset := s.Config.AdminToken
-	first, err := s.Tokens.EnsureAdmin(ctx, preset)
-	if err != nil || first == nil {
-		return err
-	}
-	if first.Value == preset {
+	case first == nil:
+	case first.Value == s.Config.AdminToken:
 		fmt.Fprintln(out, "The first admin token has the value of HOLDCO_ADMIN_TOKEN.")
-		return nil
+	default:
+		fmt.Fprintf(out, "The first admin token, shown only this once:\n\n  %s\n\n", first.Value)
 	}
-	fmt.Fprintf(out, "The first admin token, shown only this once:\n\n  %s\n\n", first.Value)
 	return nil
 }
 
