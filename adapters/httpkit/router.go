@@ -39,8 +39,8 @@ func WithHead(router gin.IRouter) gin.IRouter { return headRouter{router} }
 type headRouter struct{ gin.IRouter }
 
 func (r headRouter) GET(path string, handlers ...gin.HandlerFunc) gin.IRoutes {
-	r.HEAD(path, handlers...)
-	return r.IRouter.GET(path, handlers...)
+	r.IRouter.GET(path, handlers...)
+	return r.HEAD(path, handlers...)
 }
 
 // refuseDoubleSlash keeps an empty part of a path from being taken for an id.

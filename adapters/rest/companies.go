@@ -137,7 +137,7 @@ func draftOf(c *gin.Context) company.Draft {
 		Problems: problems,
 	}
 	if sent.StartingTeams != nil {
-		draft.StartingTeams = views(*sent.StartingTeams, func(t TeamDraft) team.Draft {
+		draft.StartingTeams = each(*sent.StartingTeams, func(t TeamDraft) team.Draft {
 			return team.Draft{Name: t.Name, Headcount: t.Headcount}
 		})
 	}
@@ -175,7 +175,7 @@ func foundingAnswer(founding company.Founding) httpkit.Answer {
 	answer.Status, answer.Location = httpkit.Created, "/v1/companies/"+string(founding.Company.ID)
 	if founding.Teams != nil {
 		view := companyView(founding.Company)
-		teams, slots := views(founding.Teams, teamView), views(founding.Slots, slotView)
+		teams, slots := each(founding.Teams, teamView), each(founding.Slots, slotView)
 		view.Teams, view.AgentSlots = &teams, &slots
 		answer.Data, answer.ETag = view, ""
 	}
@@ -211,7 +211,7 @@ func embed(view Company, include []GetCompanyParamsInclude, teams []team.Team) C
 		none := []map[string]any{}
 		switch name {
 		case GetCompanyParamsIncludeTeams:
-			shown := views(teams, teamView)
+			shown := each(teams, teamView)
 			view.Teams = &shown
 		case GetCompanyParamsIncludeAgents:
 			view.Agents = &none

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -308,4 +309,17 @@ func TestAListIsFiltered(t *testing.T) {
 			t.Errorf("%s: %s", query, answer.Data)
 		}
 	}
+}
+
+func FuzzCursor(f *testing.F) {
+	w := newWorld(f)
+	for _, cursor := range []string{"0", "AAAA", "=", strings.Repeat("A", 5000)} {
+		f.Add(cursor)
+	}
+	f.Fuzz(func(t *testing.T, cursor string) {
+		answer := w.In(t).Send(resttest.Request{Method: http.MethodGet, Path: "/v1/companies?cursor=" + url.QueryEscape(cursor), Wrong: true})
+		if answer.Status != http.StatusBadRequest {
+			t.Errorf("%q: %d %s", cursor, answer.Status, answer.Body)
+		}
+	})
 }

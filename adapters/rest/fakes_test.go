@@ -3,7 +3,9 @@ package rest_test
 import (
 	"context"
 	"encoding/binary"
+	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
@@ -32,7 +34,7 @@ type world struct {
 }
 
 // newWorld starts an API. Its client has the token "admin".
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	shared := &ledger{receipts: map[idempotency.Key]idempotency.Receipt{}}
 	w := &world{companies: &fakeCompanies{ledger: shared}, tokens: &fakeTokens{ledger: shared}}
@@ -44,6 +46,9 @@ func newWorld(t *testing.T) *world {
 		Clock:     shared,
 		IDs:       shared,
 		Log:       slog.New(slog.DiscardHandler),
+		Docs: map[string]http.Handler{"/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "The reference.")
+		})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,17 +124,13 @@ type fakeCompanies struct {
 	all     []company.Company // newest first
 	teams   []team.Team
 	err     error // fails every call
-	panics  bool
-	ongoing bool // deletions go on
+	ongoing bool  // deletions go on
 	sawList inbound.CompanyList
 }
 
 var adapters = []string{"process", "http"}
 
 func (f *fakeCompanies) find(which id.Company) (*company.Company, error) {
-	if f.panics {
-		panic("a secret of the house")
-	}
 	if f.err != nil {
 		return nil, f.err
 	}

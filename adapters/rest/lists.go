@@ -20,15 +20,16 @@ func pageAfter(query string, cursor *Cursor, limit *Limit) (after page.Position,
 // listAnswer shows a page of a list, each item as view shows it.
 func listAnswer[T, V any](query string, size int, found page.Page[T], view func(T) V) httpkit.Answer {
 	return httpkit.Answer{
-		Data: views(found.Items, view),
+		Data: each(found.Items, view),
 		Page: httpkit.PageOf(size, page.Cursor(query, found.Next)),
 	}
 }
 
-func views[T, V any](items []T, view func(T) V) []V {
-	shown := make([]V, len(items))
+// each turns every item of a list into something else. No items give an empty list, not none.
+func each[T, V any](items []T, turn func(T) V) []V {
+	turned := make([]V, len(items))
 	for i, item := range items {
-		shown[i] = view(item)
+		turned[i] = turn(item)
 	}
-	return shown
+	return turned
 }

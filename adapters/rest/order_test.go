@@ -58,7 +58,7 @@ func TestOfSeveralFaultsTheFirstIsAnswered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			answer := w.As(c.token).Send(resttest.Request{
+			answer := w.As(c.token).In(t).Send(resttest.Request{
 				Method: c.method, Path: c.path, Body: c.body, Header: c.header, Wrong: true,
 			})
 			answer.Is(t, c.status, c.code)

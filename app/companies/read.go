@@ -8,6 +8,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/domain/team"
+	"holdco/domain/text"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -16,6 +17,9 @@ import (
 func (s *Service) List(ctx context.Context, caller access.Caller, list inbound.CompanyList) (page.Page[company.Company], error) {
 	if err := caller.Needs(access.Read); err != nil {
 		return page.Page[company.Company]{}, err
+	}
+	if list.Slug != nil && !text.IsSlug(*list.Slug) {
+		return page.Page[company.Company]{}, nil // no company has it
 	}
 	filter := store.CompanyFilter{Status: list.Status, Slug: list.Slug}
 	if within, everywhere := caller.Within(); !everywhere {

@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"holdco/domain/access"
+	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/text"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -50,10 +52,15 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Token)
 // resolveIn looks up companies that scopes name, within a unit of work.
 func resolveIn(ctx context.Context, companies store.CompanyReader) access.Resolve {
 	return func(name string) (id.Company, bool, error) {
-		which, isID := id.Parse[id.Company](name)
-		found, err := companies.Get(ctx, which)
-		if !isID {
+		var found company.Company
+		var err error
+		switch which, isID := id.Parse[id.Company](name); {
+		case isID:
+			found, err = companies.Get(ctx, which)
+		case text.IsSlug(name):
 			found, err = companies.BySlug(ctx, name)
+		default:
+			return "", false, nil
 		}
 		if fault.CodeOf(err) == fault.NotFound {
 			return "", false, nil

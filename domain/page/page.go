@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"strings"
+	"unicode/utf8"
 
 	"holdco/domain/fault"
 )
@@ -65,9 +66,12 @@ func ParseCursor(query, cursor string) (Position, error) {
 	}
 	if len(cursor) <= longestText && !strings.ContainsAny(cursor, "\r\n") { // base64 would pass over line breaks
 		raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-		if err == nil && len(raw) > sealLength && bytes.Equal(raw[:sealLength], seal(query, raw[sealLength:])) {
-			parts := strings.Split(string(raw[sealLength:]), separator)
-			return Position{ID: parts[0], Values: parts[1:]}, nil
+		if err == nil && len(raw) > sealLength {
+			sealed, payload := raw[:sealLength], raw[sealLength:]
+			if bytes.Equal(sealed, seal(query, payload)) && utf8.Valid(payload) {
+				parts := strings.Split(string(payload), separator)
+				return Position{ID: parts[0], Values: parts[1:]}, nil
+			}
 		}
 	}
 	return Position{}, fault.New(fault.InvalidCursor,

@@ -35,6 +35,13 @@ func (c *Client) As(token string) *Client {
 	return &next
 }
 
+// In returns a client that reports to another test, such as a subtest.
+func (c *Client) In(t testing.TB) *Client {
+	next := *c
+	next.t = t
+	return &next
+}
+
 // Request is a request to send.
 type Request struct {
 	Method string
