@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,6 +37,12 @@ func (e *Engine) Close() error { return errors.Join(e.pool.Close(), e.migrating.
 // DB implements sqlstore.Engine.
 func (e *Engine) DB() *bun.DB { return e.db }
 
+// Conn implements sqlstore.Engine.
+func (e *Engine) Conn() bun.IConn { return conn{e.pool} }
+
+// Placeholder implements sqlstore.Engine.
+func (e *Engine) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
 // ForUpdate implements sqlstore.Engine.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
 
@@ -47,8 +54,8 @@ func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) er
 
 // View implements sqlstore.Engine. BEGIN alone takes no snapshot; the first query does.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
-	return e.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1", func(ctx context.Context, conn *sql.Conn) error {
-		return read(ctx, conn)
+	return e.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1", func(ctx context.Context, c *sql.Conn) error {
+		return read(ctx, conn{c})
 	})
 }
 
@@ -56,11 +63,11 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error {
 	giveUp := time.Now().Add(patience)
 	for attempt := 0; ; attempt++ {
-		err := e.transact(ctx, "BEGIN ISOLATION LEVEL SERIALIZABLE", func(ctx context.Context, conn *sql.Conn) error {
-			if err := unit(ctx, conn); err != nil {
+		err := e.transact(ctx, "BEGIN ISOLATION LEVEL SERIALIZABLE", func(ctx context.Context, c *sql.Conn) error {
+			if err := unit(ctx, conn{c}); err != nil {
 				return err
 			}
-			return commit(ctx, conn)
+			return commit(ctx, c)
 		})
 		if !isConflict(err) || time.Now().After(giveUp) {
 			return err

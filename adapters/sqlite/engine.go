@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/uptrace/bun"
 	"modernc.org/sqlite"
@@ -15,7 +16,8 @@ import (
 
 // Engine is an open database. It is safe for use by many goroutines.
 type Engine struct {
-	reads    *bun.DB
+	db       *bun.DB // builds queries
+	reads    reader
 	writer   *writer
 	migrator *sqlstore.Migrator
 	closers  []func() error // in the order of opening
@@ -38,11 +40,17 @@ func (e *Engine) Close() error {
 func (e *Engine) onClose(closer func() error) { e.closers = append(e.closers, closer) }
 
 // DB implements sqlstore.Engine.
-func (e *Engine) DB() *bun.DB { return e.reads }
+func (e *Engine) DB() *bun.DB { return e.db }
+
+// Conn implements sqlstore.Engine.
+func (e *Engine) Conn() bun.IConn { return e.reads }
+
+// Placeholder implements sqlstore.Engine.
+func (e *Engine) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
 
 // View implements sqlstore.Engine.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
-	tx, err := e.reads.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := e.reads.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -51,7 +59,7 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
 		return err
 	}
-	return read(ctx, tx)
+	return read(ctx, snapshot{tx, e.reads.compiled})
 }
 
 // Update implements sqlstore.Engine.

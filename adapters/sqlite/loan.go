@@ -24,14 +24,30 @@ func (l *loan) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	return l.transaction.conn.ExecContext(context.WithoutCancel(ctx), query, args...)
+	ctx = context.WithoutCancel(ctx)
+	if len(args) == 0 {
+		return l.transaction.conn.ExecContext(ctx, query)
+	}
+	statement, err := l.transaction.compiled.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return statement.ExecContext(ctx, args...)
 }
 
 func (l *loan) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	return l.transaction.conn.QueryContext(context.WithoutCancel(ctx), query, args...)
+	ctx = context.WithoutCancel(ctx)
+	if len(args) == 0 {
+		return l.transaction.conn.QueryContext(ctx, query)
+	}
+	statement, err := l.transaction.compiled.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return statement.QueryContext(ctx, args...)
 }
 
 func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
@@ -41,6 +57,10 @@ func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		cancel()
+	} else if len(args) > 0 {
+		if statement, err := l.transaction.compiled.statement(ctx, query); err == nil {
+			return statement.QueryRowContext(ctx, args...)
+		}
 	}
 	return l.transaction.conn.QueryRowContext(ctx, query, args...)
 }

@@ -91,10 +91,16 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.migrator, err = newMigrator(writes, path); err != nil {
+	// The writer keeps its connection, so migrations have one of their own.
+	migrations, err := e.openPool(path, 1, "foreign_keys(1)", "synchronous("+string(options.Synchronous)+")")
+	if err != nil {
 		return nil, err
 	}
-	e.reads = bun.NewDB(reads, sqlitedialect.New())
+	if e.migrator, err = newMigrator(migrations, path); err != nil {
+		return nil, err
+	}
+	e.db = bun.NewDB(reads, sqlitedialect.New())
+	e.reads = reader{pool: reads, compiled: &compiled{on: reads}}
 	e.writer = startWriter(writes)
 	e.onClose(e.writer.close)
 	return e, nil

@@ -4,16 +4,43 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"time"
 
 	"modernc.org/sqlite"
 )
 
+// connection is the one that the writer writes on. It is kept, with the statements that were compiled on it, until it
+// fails.
+type connection struct {
+	pool     *sql.DB // of one connection
+	conn     *sql.Conn
+	compiled *compiled
+}
+
+// open takes the connection of the pool, unless it is there.
+func (c *connection) open() error {
+	if c.conn != nil {
+		return nil
+	}
+	conn, err := c.pool.Conn(context.Background())
+	if err == nil {
+		c.conn, c.compiled = conn, &compiled{on: conn}
+	}
+	return err
+}
+
+// drop closes the connection; the next transaction gets a new one.
+func (c *connection) drop() {
+	if c.conn != nil {
+		_ = c.conn.Raw(func(any) error { return driver.ErrBadConn }) // closes it for good
+		c.conn = nil
+	}
+}
+
 // transaction is the writer's transaction, which one unit after the other works in. It is lost when SQLite has rolled
 // it back, or when its savepoints can no longer be trusted; then it must not be committed.
 type transaction struct {
-	conn *sql.Conn
+	*connection
 	over bool // SQLite has rolled it back
 	lost bool
 }
@@ -23,22 +50,21 @@ type hooked interface {
 	RegisterRollbackHook(hook sqlite.RollbackHookFn)
 }
 
-func begin(pool *sql.DB) (*transaction, error) {
-	ctx := context.Background()
-	conn, err := pool.Conn(ctx)
-	if err != nil {
+func begin(on *connection) (*transaction, error) {
+	if err := on.open(); err != nil {
 		return nil, errUnwritable.Because(err)
 	}
-	t := &transaction{conn: conn}
-	err = conn.Raw(func(connection any) error {
+	t := &transaction{connection: on}
+	err := t.conn.Raw(func(connection any) error {
 		connection.(hooked).RegisterRollbackHook(func() { t.over, t.lost = true, true })
 		return nil
 	})
 	if err == nil {
-		_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+		_, err = t.conn.ExecContext(context.Background(), "BEGIN IMMEDIATE")
 	}
 	if err != nil {
-		return nil, errUnwritable.Because(errors.Join(err, conn.Close()))
+		t.drop()
+		return nil, errUnwritable.Because(err)
 	}
 	return t, nil
 }
@@ -66,7 +92,6 @@ func (t *transaction) do(statement string) bool {
 
 // end commits the transaction. It fails with errLost when there is nothing left to commit.
 func (t *transaction) end() error {
-	defer func() { _ = t.conn.Close() }() // gives it back to its pool
 	if t.lost {
 		t.rollBack()
 		return errLost
@@ -82,6 +107,6 @@ func (t *transaction) end() error {
 func (t *transaction) rollBack() {
 	_, err := t.conn.ExecContext(context.Background(), "ROLLBACK")
 	if err != nil && !t.over {
-		_ = t.conn.Raw(func(any) error { return driver.ErrBadConn }) // closes it
+		t.drop()
 	}
 }

@@ -22,7 +22,7 @@ import (
 // SQLite itself rolls back the whole transaction when the disk is full or fails. Then nothing of the batch is
 // committed, and each of its units runs once more, alone.
 type writer struct {
-	pool    *sql.DB // of one connection
+	on      *connection
 	queue   chan *unit
 	closing chan struct{} // closed when no more units are taken
 	stopped chan struct{} // closed when every unit is answered
@@ -46,7 +46,7 @@ var (
 
 func startWriter(pool *sql.DB) *writer {
 	w := &writer{
-		pool:    pool,
+		on:      &connection{pool: pool},
 		queue:   make(chan *unit),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
@@ -59,6 +59,7 @@ func startWriter(pool *sql.DB) *writer {
 func (w *writer) close() error {
 	w.once.Do(func() { close(w.closing) })
 	<-w.stopped
+	w.on.drop()
 	return nil
 }
 
@@ -99,7 +100,7 @@ func (w *writer) batch(first *unit) {
 	if first.hasLeft() {
 		return
 	}
-	tx, err := begin(w.pool)
+	tx, err := begin(w.on)
 	if err != nil {
 		first.answer(err)
 		return
@@ -140,7 +141,7 @@ func (w *writer) alone(u *unit) {
 		return
 	}
 	u.failure = nil
-	tx, err := begin(w.pool)
+	tx, err := begin(w.on)
 	if err == nil {
 		tx.run(u)
 		err = tx.end()

@@ -30,7 +30,7 @@ func (a activity) List(ctx context.Context, filter store.ActivityFilter, after p
 	if filter.Type != "" {
 		query = query.Where("type = ?", filter.Type)
 	}
-	return newest(ctx, a.session, &rows, query, "at", after, size)
+	return newestPage(ctx, a.session, &rows, query, "at", after, size)
 }
 
 // add keeps an event, and so accounts for the changes of its unit.
@@ -43,7 +43,7 @@ func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, 
 	if err != nil {
 		return err
 	}
-	if _, err := a.keepBooks(ctx, a.inserts(&row)); err != nil {
+	if _, err := a.keepBooks(ctx, write{a.conn, a.texts.entryInsert, arguments(row.columns())}); err != nil {
 		return err
 	}
 	a.ledger.accounted = true
@@ -63,6 +63,10 @@ type entryRow struct {
 	Data        string      `bun:"data"`
 	Previous    string      `bun:"previous"`
 	At          int64       `bun:"at"`
+}
+
+func (r *entryRow) columns() []any {
+	return []any{&r.ID, &r.Company, &r.Category, &r.Type, &r.Actor, &r.SubjectType, &r.SubjectID, &r.Data, &r.Previous, &r.At}
 }
 
 func entryRowOf(e event.Event) (entryRow, error) {

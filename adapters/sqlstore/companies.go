@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/uptrace/bun"
 
@@ -20,45 +21,75 @@ import (
 type companies struct{ session }
 
 func (c companies) Get(ctx context.Context, which id.Company) (company.Company, error) {
-	return c.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("id = ?", which) })
+	return c.find(ctx, c.texts.companyByID, string(which))
 }
 
 func (c companies) BySlug(ctx context.Context, slug string) (company.Company, error) {
-	return c.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("slug = ?", slug) })
+	return c.find(ctx, c.texts.companyBySlug, slug)
 }
 
 func (c companies) Lock(ctx context.Context, which id.Company) (company.Company, error) {
-	return c.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return c.engine.ForUpdate(q.Where("id = ?", which))
-	})
+	return c.find(ctx, c.texts.companyLocked, string(which))
 }
 
-func (c companies) find(ctx context.Context, narrow func(*bun.SelectQuery) *bun.SelectQuery) (company.Company, error) {
+func (c companies) find(ctx context.Context, text, key string) (company.Company, error) {
 	var found companyRow
-	if err := c.one(ctx, narrow(c.selects(&found)), access.NoCompany()); err != nil {
+	if err := c.row(ctx, found.columns(), access.NoCompany(), text, key); err != nil {
 		return company.Company{}, err
 	}
 	return found.value()
 }
 
+func byID(query *bun.SelectQuery, which any) *bun.SelectQuery {
+	return query.Where("id = ?", which).Limit(1)
+}
+func bySlug(query *bun.SelectQuery, slug any) *bun.SelectQuery { return query.Where("slug = ?", slug) }
+func byStatus(query *bun.SelectQuery, status any) *bun.SelectQuery {
+	return query.Where("status = ?", status)
+}
+
 func (c companies) List(ctx context.Context, filter store.CompanyFilter, after page.Position, size int) (page.Page[company.Company], error) {
+	if filter.Status != "" && filter.Slug == nil && filter.Within == nil {
+		return c.listByStatus(ctx, filter.Status, after, size)
+	}
 	var rows []companyRow
 	query := c.selects(&rows)
 	if filter.Status != "" {
-		query = query.Where("status = ?", filter.Status)
+		query = byStatus(query, filter.Status)
 	}
 	if filter.Slug != nil {
-		query = query.Where("slug = ?", *filter.Slug)
+		query = bySlug(query, *filter.Slug)
 	}
 	if filter.Within != nil {
 		query = query.Where("id IN (?)", bun.List(filter.Within))
 	}
-	return newest(ctx, c.session, &rows, query, "created_at", after, size)
+	return newestPage(ctx, c.session, &rows, query, "created_at", after, size)
+}
+
+// listByStatus is List for what most lists ask.
+func (c companies) listByStatus(ctx context.Context, status company.Status, after page.Position, size int) (page.Page[company.Company], error) {
+	text, args := c.texts.companiesByStatus, []any{string(status), size + 1}
+	if !after.IsStart() {
+		at, err := positionTime(after)
+		if err != nil {
+			return page.Page[company.Company]{}, err
+		}
+		text, args = c.texts.companiesByStatusAfter, []any{string(status), at, after.ID, size + 1}
+	}
+	rows := make([]companyRow, 0, size+1)
+	err := c.rows(ctx, func(found *sql.Rows) error {
+		rows = append(rows, companyRow{})
+		return found.Scan(rows[len(rows)-1].columns()...)
+	}, text, args...)
+	if err != nil {
+		return page.Page[company.Company]{}, err
+	}
+	return pageOf[company.Company](rows, size)
 }
 
 func (c companies) Add(ctx context.Context, added company.Company) error {
 	row := companyRowOf(added)
-	_, err := c.change(ctx, c.inserts(&row))
+	_, err := c.change(ctx, write{c.conn, c.texts.companyInsert, arguments(row.columns())})
 	if err != nil && c.engine.Classify(err) == Duplicate {
 		return fault.New(fault.SlugInUse, "The slug %q is taken by another company.", added.Slug).With("slug", added.Slug)
 	}
@@ -67,7 +98,7 @@ func (c companies) Add(ctx context.Context, added company.Company) error {
 
 func (c companies) Save(ctx context.Context, saved company.Company) error {
 	row := companyRowOf(saved)
-	return c.changeOne(ctx, c.updates(&row).WherePK().Where("version = ?", row.Version-1))
+	return c.changeOne(ctx, write{c.conn, c.texts.companySave, append(arguments(row.columns()), row.Version-1)})
 }
 
 func (c companies) Remove(ctx context.Context, which id.Company) error {
@@ -95,6 +126,13 @@ type companyRow struct {
 	RestorableUntil *int64         `bun:"restorable_until"`
 	DeletedBy       event.Actor    `bun:"deleted_by"`
 	Version         int64          `bun:"version"`
+}
+
+func (r *companyRow) columns() []any {
+	return []any{
+		&r.ID, &r.Slug, &r.Name, &r.Description, &r.DefaultAdapter, &r.FiscalPeriod, &r.BudgetUSD, &r.BudgetPeriod, &r.ReservePercent,
+		&r.TeamCount, &r.AgentCount, &r.Status, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.RestorableUntil, &r.DeletedBy, &r.Version,
+	}
 }
 
 func companyRowOf(c company.Company) companyRow {

@@ -7,15 +7,24 @@ import (
 )
 
 // Engine is all that differs between databases. Everything else in this package is written once.
+//
+// The connections that an engine hands out compile a statement that comes with arguments once, and keep it: such texts
+// must be few. A statement without arguments is compiled each time.
 type Engine interface {
-	// DB builds queries in the engine's dialect, and runs single reads outside of any unit.
+	// DB builds queries in the engine's dialect. It runs none.
 	DB() *bun.DB
+
+	// Conn runs single reads outside of any unit.
+	Conn() bun.IConn
 
 	// View runs read on one read-only snapshot.
 	View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error
 
 	// Update runs unit as store.Store.Update says. Unit may run more than once.
 	Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error
+
+	// Placeholder stands for the nth argument of a statement, from 1 on.
+	Placeholder(n int) string
 
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery

@@ -17,6 +17,7 @@ import (
 // session runs queries in the engine's dialect on one connection, or on any connection when it belongs to no unit.
 type session struct {
 	engine Engine
+	texts  *texts
 	conn   bun.IConn
 	ledger *ledger // nil: this session only reads
 }
@@ -54,6 +55,34 @@ func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
 	limited, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	return s.failure(ctx, query.Scan(limited))
+}
+
+// row reads the single row of one of the texts into its columns, or fails with missing.
+func (s session) row(ctx context.Context, columns []any, missing error, text string, args ...any) error {
+	limited, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	err := s.conn.QueryRowContext(limited, text, args...).Scan(columns...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return missing
+	}
+	return s.failure(ctx, err)
+}
+
+// rows calls scan with each row of one of the texts.
+func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, text string, args ...any) error {
+	limited, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	found, err := s.conn.QueryContext(limited, text, args...)
+	if err != nil {
+		return s.failure(ctx, err)
+	}
+	defer found.Close()
+	for found.Next() {
+		if err := scan(found); err != nil {
+			return s.failure(ctx, err)
+		}
+	}
+	return s.failure(ctx, found.Err())
 }
 
 // statement is a query that writes.
@@ -107,22 +136,35 @@ func (s session) failure(ctx context.Context, err error) error {
 	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(err)
 }
 
-// newest reads one page of a query, newest first by the time in column and then by descending id.
-func newest[R listed[T], T any](ctx context.Context, s session, rows *[]R, query *bun.SelectQuery, column string,
+// newest puts the rows of a query in order, newest first by the time in column and then by descending id, and takes
+// limit of them: those behind a time and an id, or the first when at is nil.
+func newest(query *bun.SelectQuery, column string, at, id, limit any) *bun.SelectQuery {
+	if at != nil {
+		query = query.Where("(?, id) < (?, ?)", bun.Ident(column), at, id)
+	}
+	return query.OrderExpr("? DESC, id DESC LIMIT ?", bun.Ident(column), limit)
+}
+
+// newestPage reads one page of a query in the order of newest.
+func newestPage[R listed[T], T any](ctx context.Context, s session, rows *[]R, query *bun.SelectQuery, column string,
 	after page.Position, size int,
 ) (page.Page[T], error) {
+	var at any
 	if !after.IsStart() {
-		at, err := positionTime(after)
-		if err != nil {
+		var err error
+		if at, err = positionTime(after); err != nil {
 			return page.Page[T]{}, err
 		}
-		query = query.Where("(?, id) < (?, ?)", bun.Ident(column), at, after.ID)
 	}
-	query = query.OrderExpr("? DESC, id DESC", bun.Ident(column)).Limit(int64(size) + 1)
-	if err := s.all(ctx, query); err != nil {
+	if err := s.all(ctx, newest(query, column, at, after.ID, size+1)); err != nil {
 		return page.Page[T]{}, err
 	}
-	found := page.Of(*rows, size, R.position)
+	return pageOf[T](*rows, size)
+}
+
+// pageOf makes a page of rows, of which there is one more than size when another page follows.
+func pageOf[T any, R listed[T]](rows []R, size int) (page.Page[T], error) {
+	found := page.Of(rows, size, R.position)
 	items := make([]T, len(found.Items))
 	for i, row := range found.Items {
 		var err error

@@ -25,7 +25,7 @@ var _ store.Store = (*Store)(nil)
 // New makes a store of an engine. The migrator tells whether the engine has the schema that this program needs.
 func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrator) *Store {
 	return &Store{
-		reader:   reader{session{engine: engine, conn: engine.DB().DB}},
+		reader:   reader{session{engine: engine, texts: textsOf(engine), conn: engine.Conn()}},
 		clock:    clock,
 		ids:      ids,
 		migrator: migrator,
@@ -35,7 +35,7 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 // View implements store.Store.
 func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
 	err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-		return read(ctx, reader{session{engine: s.engine, conn: conn}})
+		return read(ctx, reader{session{engine: s.engine, texts: s.texts, conn: conn}})
 	})
 	return s.failure(ctx, err)
 }
@@ -44,7 +44,7 @@ func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store
 func (s *Store) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
 		unit := tx{
-			session: session{engine: s.engine, conn: conn, ledger: &ledger{}},
+			session: session{engine: s.engine, texts: s.texts, conn: conn, ledger: &ledger{}},
 			now:     s.clock.Now(),
 			ids:     s.ids,
 		}

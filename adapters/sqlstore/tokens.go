@@ -19,26 +19,31 @@ import (
 // tokens implements store.Tokens.
 type tokens struct{ session }
 
+var noToken = fault.New(fault.NotFound, "There is no such token.")
+
 func (t tokens) Get(ctx context.Context, which id.Token) (access.Token, error) {
-	return t.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("id = ?", which) })
+	var found tokenRow
+	if err := t.one(ctx, byID(t.selects(&found), which), noToken); err != nil {
+		return access.Token{}, err
+	}
+	return found.value()
 }
 
 func (t tokens) ByHash(ctx context.Context, hash string) (access.Token, error) {
-	return t.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("hash = ?", hash).WhereOr("old_hash <> '' AND old_hash = ?", hash)
-	})
+	var found tokenRow
+	if err := t.row(ctx, found.columns(), noToken, t.texts.tokenByHash, hash); err != nil {
+		return access.Token{}, err
+	}
+	return found.value()
+}
+
+func byHash(query *bun.SelectQuery, hash any) *bun.SelectQuery {
+	return query.Where("hash = ?", hash).WhereOr("old_hash <> '' AND old_hash = ?", hash).Limit(1)
 }
 
 func (t tokens) Lock(ctx context.Context, which id.Token) (access.Token, error) {
-	return t.find(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return t.engine.ForUpdate(q.Where("id = ?", which))
-	})
-}
-
-func (t tokens) find(ctx context.Context, narrow func(*bun.SelectQuery) *bun.SelectQuery) (access.Token, error) {
 	var found tokenRow
-	missing := fault.New(fault.NotFound, "There is no such token.")
-	if err := t.one(ctx, narrow(t.selects(&found)), missing); err != nil {
+	if err := t.one(ctx, t.engine.ForUpdate(byID(t.selects(&found), which)), noToken); err != nil {
 		return access.Token{}, err
 	}
 	return found.value()
@@ -46,7 +51,7 @@ func (t tokens) find(ctx context.Context, narrow func(*bun.SelectQuery) *bun.Sel
 
 func (t tokens) List(ctx context.Context, after page.Position, size int) (page.Page[access.Token], error) {
 	var rows []tokenRow
-	return newest(ctx, t.session, &rows, t.selects(&rows), "created_at", after, size)
+	return newestPage(ctx, t.session, &rows, t.selects(&rows), "created_at", after, size)
 }
 
 func (t tokens) HasLiveAdmin(ctx context.Context, at time.Time) (bool, error) {
@@ -100,6 +105,12 @@ type tokenRow struct {
 	ExpiresAt  *int64   `bun:"expires_at"`
 	LastUsedAt *int64   `bun:"last_used_at"`
 	RevokedAt  *int64   `bun:"revoked_at"`
+}
+
+func (r *tokenRow) columns() []any {
+	return []any{
+		&r.ID, &r.Name, &r.Scopes, &r.Hint, &r.Hash, &r.OldHash, &r.OldUntil, &r.CreatedAt, &r.ExpiresAt, &r.LastUsedAt, &r.RevokedAt,
+	}
 }
 
 func tokenRowOf(t access.Token) tokenRow {

@@ -1,0 +1,84 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"reflect"
+
+	"github.com/uptrace/bun"
+)
+
+// texts are the statements that most requests come down to. bun writes arguments into its text, so that an engine must
+// compile each statement anew, which costs more than running it. These are built once, by the same functions as all
+// others but with placeholders, and so are compiled once.
+type texts struct {
+	companyByID, companyBySlug, companyLocked string
+	companiesByStatus, companiesByStatusAfter string
+	companyInsert, companySave                string
+	tokenByHash                               string
+	entryInsert                               string
+}
+
+func textsOf(engine Engine) *texts {
+	db := engine.DB()
+	arg := func(n int) any { return bun.Safe(engine.Placeholder(n)) }
+	company := func() *bun.SelectQuery { return db.NewSelect().Model((*companyRow)(nil)) }
+	token := func() *bun.SelectQuery { return db.NewSelect().Model((*tokenRow)(nil)) }
+	return &texts{
+		companyByID:       byID(company(), arg(1)).String(),
+		companyBySlug:     bySlug(company(), arg(1)).String(),
+		companyLocked:     engine.ForUpdate(byID(company(), arg(1))).String(),
+		companiesByStatus: newest(byStatus(company(), arg(1)), "created_at", nil, nil, arg(2)).String(),
+		companiesByStatusAfter: newest(byStatus(company(), arg(1)), "created_at", arg(2), arg(3), arg(4)).
+			String(),
+		companyInsert: insertText(db, new(companyRow), arg),
+		companySave:   updateText(db, new(companyRow), arg),
+		tokenByHash:   byHash(token(), arg(1)).String(),
+		entryInsert:   insertText(db, new(entryRow), arg),
+	}
+}
+
+// insertText inserts a row whose columns, in order, are the arguments.
+func insertText(db *bun.DB, row any, arg func(n int) any) string {
+	query := db.NewInsert().Model(row).Returning("NULL")
+	for i, field := range db.Table(reflect.TypeOf(row).Elem()).Fields {
+		query = query.Value(field.Name, "?", arg(i+1))
+	}
+	return query.String()
+}
+
+// updateText replaces a row, found by its id, that has the version of the last argument; those before are its columns,
+// in order.
+func updateText(db *bun.DB, row any, arg func(n int) any) string {
+	fields := db.Table(reflect.TypeOf(row).Elem()).Fields
+	query := db.NewUpdate().Model(row)
+	for i, field := range fields {
+		if field.IsPK {
+			query = query.Where("? = ?", bun.Ident(field.Name), arg(i+1))
+		} else {
+			query = query.Set("? = ?", bun.Ident(field.Name), arg(i+1))
+		}
+	}
+	return query.Where("version = ?", arg(len(fields)+1)).String()
+}
+
+// write is a statement of texts with its arguments.
+type write struct {
+	conn bun.IConn
+	text string
+	args []any
+}
+
+// Exec runs it. There is nothing to read from it.
+func (w write) Exec(ctx context.Context, _ ...any) (sql.Result, error) {
+	return w.conn.ExecContext(ctx, w.text, w.args...)
+}
+
+// arguments are the values that the columns of a row point to.
+func arguments(columns []any) []any {
+	values := make([]any, len(columns), len(columns)+1)
+	for i, column := range columns {
+		values[i] = reflect.ValueOf(column).Elem().Interface()
+	}
+	return values
+}
