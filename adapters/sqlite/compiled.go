@@ -8,7 +8,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// compiled keeps statements that were compiled once: for SQLite that costs more than to run them.
+// compiled keeps statements that were compiled once: for SQLite that costs more than to run them. They end with what
+// they were compiled on.
 type compiled struct {
 	on interface {
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
@@ -40,66 +41,41 @@ func (c *compiled) statement(ctx context.Context, text string) (*sql.Stmt, error
 	return statement, nil
 }
 
-// reader runs single reads on the pool of readers.
-type reader struct {
-	pool     *sql.DB
-	compiled *compiled
+// session runs a statement that comes with arguments compiled, and one without as it is.
+type session struct {
+	conn      bun.IConn
+	statement func(ctx context.Context, text string) (*sql.Stmt, error)
 }
 
-var _ bun.IConn = reader{}
+var _ bun.IConn = session{}
 
-func (r reader) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return r.pool.ExecContext(ctx, query, args...)
-}
-
-func (r reader) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (s session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if len(args) == 0 {
-		return r.pool.QueryContext(ctx, query)
+		return s.conn.ExecContext(ctx, query)
 	}
-	statement, err := r.compiled.statement(ctx, query)
+	statement, err := s.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return statement.ExecContext(ctx, args...)
+}
+
+func (s session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if len(args) == 0 {
+		return s.conn.QueryContext(ctx, query)
+	}
+	statement, err := s.statement(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return statement.QueryContext(ctx, args...)
 }
 
-func (r reader) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+func (s session) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if len(args) > 0 {
-		if statement, err := r.compiled.statement(ctx, query); err == nil {
+		if statement, err := s.statement(ctx, query); err == nil {
 			return statement.QueryRowContext(ctx, args...)
 		}
 	}
-	return r.pool.QueryRowContext(ctx, query, args...)
-}
-
-// snapshot runs reads in one transaction on the pool of readers.
-type snapshot struct {
-	tx       *sql.Tx
-	compiled *compiled
-}
-
-var _ bun.IConn = snapshot{}
-
-func (s snapshot) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return s.tx.ExecContext(ctx, query, args...)
-}
-
-func (s snapshot) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if len(args) == 0 {
-		return s.tx.QueryContext(ctx, query)
-	}
-	statement, err := s.compiled.statement(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return s.tx.StmtContext(ctx, statement).QueryContext(ctx, args...)
-}
-
-func (s snapshot) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if len(args) > 0 {
-		if statement, err := s.compiled.statement(ctx, query); err == nil {
-			return s.tx.StmtContext(ctx, statement).QueryRowContext(ctx, args...)
-		}
-	}
-	return s.tx.QueryRowContext(ctx, query, args...)
+	return s.conn.QueryRowContext(ctx, query, args...)
 }

@@ -17,7 +17,8 @@ import (
 // Engine is an open database. It is safe for use by many goroutines.
 type Engine struct {
 	db       *bun.DB // builds queries
-	reads    reader
+	pool     *sql.DB // of readers
+	compiled *compiled
 	writer   *writer
 	migrator *sqlstore.Migrator
 	closers  []func() error // in the order of opening
@@ -43,14 +44,14 @@ func (e *Engine) onClose(closer func() error) { e.closers = append(e.closers, cl
 func (e *Engine) DB() *bun.DB { return e.db }
 
 // Conn implements sqlstore.Engine.
-func (e *Engine) Conn() bun.IConn { return e.reads }
+func (e *Engine) Conn() bun.IConn { return session{e.pool, e.compiled.statement} }
 
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
 
 // View implements sqlstore.Engine.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
-	tx, err := e.reads.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := e.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,13 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
 		return err
 	}
-	return read(ctx, snapshot{tx, e.reads.compiled})
+	return read(ctx, session{tx, func(ctx context.Context, text string) (*sql.Stmt, error) {
+		statement, err := e.compiled.statement(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		return tx.StmtContext(ctx, statement), nil
+	}})
 }
 
 // Update implements sqlstore.Engine.

@@ -24,30 +24,14 @@ func (l *loan) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx)
-	if len(args) == 0 {
-		return l.transaction.conn.ExecContext(ctx, query)
-	}
-	statement, err := l.transaction.compiled.statement(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return statement.ExecContext(ctx, args...)
+	return l.transaction.session().ExecContext(context.WithoutCancel(ctx), query, args...)
 }
 
 func (l *loan) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx)
-	if len(args) == 0 {
-		return l.transaction.conn.QueryContext(ctx, query)
-	}
-	statement, err := l.transaction.compiled.statement(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return statement.QueryContext(ctx, args...)
+	return l.transaction.session().QueryContext(context.WithoutCancel(ctx), query, args...)
 }
 
 func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
@@ -57,12 +41,8 @@ func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		cancel()
-	} else if len(args) > 0 {
-		if statement, err := l.transaction.compiled.statement(ctx, query); err == nil {
-			return statement.QueryRowContext(ctx, args...)
-		}
 	}
-	return l.transaction.conn.QueryRowContext(ctx, query, args...)
+	return l.transaction.session().QueryRowContext(ctx, query, args...)
 }
 
 // check refuses every further statement once one was refused.

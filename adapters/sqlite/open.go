@@ -100,7 +100,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		return nil, err
 	}
 	e.db = bun.NewDB(reads, sqlitedialect.New())
-	e.reads = reader{pool: reads, compiled: &compiled{on: reads}}
+	e.pool, e.compiled = reads, &compiled{on: reads}
 	e.writer = startWriter(writes)
 	e.onClose(e.writer.close)
 	return e, nil

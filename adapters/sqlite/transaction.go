@@ -29,6 +29,8 @@ func (c *connection) open() error {
 	return err
 }
 
+func (c *connection) session() session { return session{c.conn, c.compiled.statement} }
+
 // drop closes the connection; the next transaction gets a new one.
 func (c *connection) drop() {
 	if c.conn != nil {
