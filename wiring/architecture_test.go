@@ -32,7 +32,7 @@ type layer struct {
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
-	{folders: []string{"ports/storetest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
+	{folders: []string{"ports/storetest", "ports/limitertest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
 	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside,
@@ -70,6 +70,12 @@ var layers = []layer{
 		folders: []string{"adapters/postgres/postgrestest"}, ours: []string{"adapters/postgres", "adapters/sqlstore"},
 		libraries: slices.Concat(testLibraries, []string{pgx, "golang.org/x/sys"}),
 	},
+	{folders: []string{"adapters/memlimit"}, ours: slices.Concat(domain, ports), inTests: []string{"ports/limitertest"}},
+	{
+		folders: []string{"adapters/redislimit"}, ours: slices.Concat(domain, ports), libraries: []string{redis},
+		inTests: []string{"ports/limitertest", "adapters/redislimit/redistest", "adapters/memlimit", "adapters/system"},
+	},
+	{folders: []string{"adapters/redislimit/redistest"}, libraries: slices.Concat(testLibraries, []string{redis})},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
 	{folders: []string{"adapters/workspaces"}, ours: slices.Concat(domain, ports)},
 
@@ -79,7 +85,7 @@ var layers = []layer{
 			"github.com/google/wire", "github.com/spf13/pflag", yaml, "github.com/agnivade/levenshtein",
 			"github.com/lmittmann/tint", "golang.org/x/term", "golang.org/x/sync",
 		},
-		inTests: []string{"adapters/rest/resttest", "adapters/postgres/postgrestest"},
+		inTests: []string{"adapters/rest/resttest", "adapters/postgres/postgrestest", "adapters/redislimit/redistest"},
 	},
 	{folders: []string{"cmd/holdco"}, ours: []string{"wiring", "adapters/cli"}},
 }
@@ -101,6 +107,7 @@ const (
 	bun     = "github.com/uptrace/bun"
 	goose   = "github.com/pressly/goose/v3"
 	pgx     = "github.com/jackc/pgx/v5"
+	redis   = "github.com/redis/go-redis/v9"
 	openapi = "github.com/getkin/kin-openapi"
 	yaml    = "go.yaml.in/yaml/v3"
 )
@@ -189,6 +196,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"adapters/sqlite", "holdco/ports/storetest", false, true},
 		{"adapters/sqlite", "github.com/jackc/pgx/v5/pgconn", false, false},
 		{"adapters/postgres", "modernc.org/sqlite", false, false},
+		{"adapters/redislimit", "holdco/adapters/memlimit", false, true},
+		{"adapters/memlimit", "github.com/redis/go-redis/v9", false, false},
 		{"adapters/sqlstore", "modernc.org/sqlite", false, false},
 		{"adapters/sqlstore", "github.com/gin-gonic/gin", false, false},
 		{"adapters/workspaces", "testing", false, true},

@@ -6,9 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/httpkit"
+	"holdco/adapters/memlimit"
 	"holdco/adapters/postgres"
+	"holdco/adapters/redislimit"
 	"holdco/adapters/rest"
 	"holdco/adapters/rest/docs"
 	"holdco/adapters/sqlite"
@@ -86,15 +90,46 @@ func newRules(config Config) companies.Rules {
 	return companies.Rules{Adapters: config.Adapters, Retention: config.ArchiveRetention}
 }
 
+// redisPatience is how long Redis may take to answer before it counts as lost.
+const redisPatience = 250 * time.Millisecond
+
+// newLimiter counts in this process, and in Redis too when one is configured.
+func newLimiter(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (outbound.Limiter, func(), error) {
+	own := memlimit.New(clock)
+	if config.RedisURL == "" {
+		return own, func() {}, nil
+	}
+	shared, err := redislimit.Open(ctx, redislimit.Options{
+		URL: config.RedisURL,
+		Own: own,
+		OnLost: func(cause error) {
+			log.Warn("Redis does not answer; until it does, this process counts requests by itself", "error", cause.Error())
+		},
+		OnBack:   func() { log.Info("Redis answers again; requests are counted there") },
+		Patience: redisPatience,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return shared, func() {
+		if err := shared.Close(); err != nil {
+			log.Warn("the connections to Redis did not close cleanly", "error", err.Error())
+		}
+	}, nil
+}
+
 func newOperatorLog(log *slog.Logger) outbound.Log { return operatorLog{log} }
 
 func newAPI(
-	c *companies.Service, t *tokens.Service, s store.Store, clock outbound.Clock, ids system.IDs, log *slog.Logger,
+	config Config, c *companies.Service, t *tokens.Service, s store.Store, limiter outbound.Limiter,
+	clock outbound.Clock, ids system.IDs, log *slog.Logger,
 ) (http.Handler, error) {
 	return rest.New(rest.Options{
 		Companies: c,
 		Tokens:    t,
 		Auth:      t,
+		Limits:    httpkit.Limits{Limiter: limiter, ByToken: config.Rates},
+		Proxies:   config.TrustedProxies,
 		Ready:     s.Ready,
 		Clock:     clock,
 		IDs:       ids,

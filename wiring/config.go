@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,9 +18,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"holdco/domain/access"
+	"holdco/domain/ratelimit"
 )
 
-// Config is what an operator sets. Its zero value is no configuration: see LoadConfig.
+// Config is what an operator sets. Its zero value is no configuration: see LoadConfig. Rates that are not set are off.
 type Config struct {
 	Database         Database
 	DatabaseWait     time.Duration // how long the start waits for a Postgres server
@@ -28,6 +30,9 @@ type Config struct {
 	APIAddr          string   // host:port; empty: no listener
 	Adapters         []string // at least one
 	ArchiveRetention time.Duration
+	Rates            ratelimit.Limits // of each token
+	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
+	TrustedProxies   []netip.Prefix
 	LogLevel         slog.Level
 	LogFormat        string       // text or json; empty: text on a terminal, else json
 	AdminToken       access.Value // of the first admin token; empty: a random one

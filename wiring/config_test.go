@@ -2,6 +2,7 @@ package wiring_test
 
 import (
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,9 +10,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 
 	"holdco/domain/access"
+	"holdco/domain/ratelimit"
 	"holdco/wiring"
 )
 
@@ -49,9 +52,10 @@ func TestEverySettingHasADefault(t *testing.T) {
 		APIAddr:          "127.0.0.1:3100",
 		Adapters:         []string{"process", "http"},
 		ArchiveRetention: 720 * time.Hour,
+		Rates:            ratelimit.Limits{Read: 600, Write: 120, Costly: 10},
 		LogLevel:         slog.LevelInfo,
 	}
-	if diff := cmp.Diff(want, config); diff != "" {
+	if diff := cmp.Diff(want, config, networks); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -66,6 +70,9 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		APIAddr:          "[::1]:80",
 		Adapters:         []string{"http", "my-own_1"},
 		ArchiveRetention: 1000*time.Hour + time.Minute,
+		Rates:            ratelimit.Limits{Read: 1, Write: 1_000_000_000, Costly: ratelimit.Off},
+		RedisURL:         "redis://me@cache/1",
+		TrustedProxies:   []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")},
 		LogLevel:         slog.LevelWarn,
 		LogFormat:        "json",
 		AdminToken:       adminToken,
@@ -73,7 +80,8 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 	values := [][2]string{
 		{"database_url", "postgres://me@db/holdco"}, {"database_wait", "2m"}, {"sqlite_sync", "normal"},
 		{"data_dir", "/var/lib/holdco"}, {"api_addr", "[::1]:80"}, {"adapters", "http, my-own_1"},
-		{"archive_retention", "1000h1m"}, {"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
+		{"archive_retention", "1000h1m"}, {"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
+		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
 	}
 	var flags, variables []string
 	var file strings.Builder
@@ -91,7 +99,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		if err != nil || warnings != nil {
 			t.Errorf("%s: %v, %v", source, warnings, err)
 		}
-		if diff := cmp.Diff(want, config); diff != "" {
+		if diff := cmp.Diff(want, config, networks); diff != "" {
 			t.Errorf("%s: %s", source, diff)
 		}
 	}
@@ -141,6 +149,10 @@ func TestValuesThatAreAllowed(t *testing.T) {
 		{"HOLDCO_API_ADDR=api.example.com:65535", address, "api.example.com:65535"},
 		{"HOLDCO_ADAPTERS=one", func(c wiring.Config) any { return c.Adapters }, []string{"one"}},
 		{"HOLDCO_ARCHIVE_RETENTION=720h", func(c wiring.Config) any { return c.ArchiveRetention }, 720 * time.Hour},
+		{"HOLDCO_REDIS_URL=", func(c wiring.Config) any { return c.RedisURL }, ""},
+		{"HOLDCO_REDIS_URL=rediss://:p%40ss@cache:6380", func(c wiring.Config) any { return c.RedisURL }, "rediss://:p%40ss@cache:6380"},
+		{"HOLDCO_TRUSTED_PROXIES=", proxies, []netip.Prefix(nil)},
+		{"HOLDCO_TRUSTED_PROXIES=::1,10.0.0.0/8", proxies, []netip.Prefix{netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("10.0.0.0/8")}},
 		{"HOLDCO_LOG_LEVEL=debug", func(c wiring.Config) any { return c.LogLevel }, slog.LevelDebug},
 		{"HOLDCO_LOG_FORMAT=", func(c wiring.Config) any { return c.LogFormat }, ""},
 		{"HOLDCO_ADMIN_TOKEN=", func(c wiring.Config) any { return c.AdminToken }, access.Value("")},
@@ -148,7 +160,7 @@ func TestValuesThatAreAllowed(t *testing.T) {
 		config, warnings, err := load(t, nil, "", c.variable)
 		if err != nil || warnings != nil {
 			t.Errorf("%s: %v, %v", c.variable, warnings, err)
-		} else if diff := cmp.Diff(c.want, c.got(config)); diff != "" {
+		} else if diff := cmp.Diff(c.want, c.got(config), networks); diff != "" {
 			t.Errorf("%s: %s", c.variable, diff)
 		}
 	}
@@ -156,6 +168,9 @@ func TestValuesThatAreAllowed(t *testing.T) {
 
 func database(c wiring.Config) any { return c.Database }
 func address(c wiring.Config) any  { return c.APIAddr }
+func proxies(c wiring.Config) any  { return c.TrustedProxies }
+
+var networks = cmpopts.EquateComparable(netip.Prefix{})
 
 func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 	t.Parallel()
@@ -185,6 +200,20 @@ func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 		{"HOLDCO_ADAPTERS", "HTTP", "a-z"},
 		{"HOLDCO_ARCHIVE_RETENTION", "719h59m59s", "at least 720h"},
 		{"HOLDCO_ARCHIVE_RETENTION", "30d", "at least 720h"},
+		{"HOLDCO_RATE_READ", "0", "1 to 1000000000, or off"},
+		{"HOLDCO_RATE_READ", "", "or off"},
+		{"HOLDCO_RATE_WRITE", "1000000001", "1 to 1000000000"},
+		{"HOLDCO_RATE_WRITE", "-1", "1 to 1000000000"},
+		{"HOLDCO_RATE_COSTLY", "1e3", "whole number"},
+		{"HOLDCO_RATE_COSTLY", "OFF", "or off"},
+		{"HOLDCO_REDIS_URL", "localhost:6379", "redis://"},
+		{"HOLDCO_REDIS_URL", "redis://cache:port", "redis://"},
+		{"HOLDCO_REDIS_URL", "redis://cache/first", "redis://"},
+		{"HOLDCO_TRUSTED_PROXIES", "proxy.internal", "192.0.2.1"},
+		{"HOLDCO_TRUSTED_PROXIES", "10.0.0.1,,10.0.0.2", "separated by commas"},
+		{"HOLDCO_TRUSTED_PROXIES", "10.0.0.0/33", "10.0.0.0/8"},
+		{"HOLDCO_TRUSTED_PROXIES", "fe80::1%eth0", "addresses"},
+		{"HOLDCO_TRUSTED_PROXIES", "::ffff:10.0.0.0/104", "networks"},
 		{"HOLDCO_LOG_LEVEL", "warning", "debug, info, warn or error"},
 		{"HOLDCO_LOG_LEVEL", "INFO+1", "debug, info, warn or error"},
 		{"HOLDCO_LOG_FORMAT", "logfmt", "text or json"},
@@ -226,6 +255,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		{"HOLDCO_DATABASE_URL=mysql://me:1@hunter2@db/holdco", "not shown"},
 		{"HOLDCO_DATABASE_URL=mysql://db/holdco?sslPassword=hunter2", "not shown"},
 		{"HOLDCO_DATABASE_URL=host=db user=me password=hunter2", "not shown"},
+		{"HOLDCO_REDIS_URL=redis://:hunter2@cache/first", "redis://:xxxxx@cache/first"},
 		{"HOLDCO_API_ADDR=postgres://me:hunter2@db/holdco", "postgres://me:xxxxx@db/holdco"},
 	} {
 		_, _, err := load(t, nil, "", c.variable)
@@ -288,7 +318,8 @@ func TestTheHelpNamesEveryVariableAndDefault(t *testing.T) {
 		"--config FILE", "--api-addr HOST:PORT", "HOLDCO_API_ADDR (default 127.0.0.1:3100)",
 		"HOLDCO_DATABASE_URL (default sqlite://<data dir>/holdco.db)", "HOLDCO_DATABASE_WAIT (default 30s)",
 		"HOLDCO_SQLITE_SYNC (default full)", "HOLDCO_DATA_DIR (default ./data)", "HOLDCO_ADAPTERS (default process,http)",
-		"HOLDCO_ARCHIVE_RETENTION (default 720h)", "HOLDCO_LOG_LEVEL (default info)",
+		"HOLDCO_ARCHIVE_RETENTION (default 720h)", "HOLDCO_RATE_READ (default 600)", "HOLDCO_RATE_WRITE (default 120)",
+		"HOLDCO_RATE_COSTLY (default 10)", "HOLDCO_REDIS_URL (default none: each process counts by itself)", "HOLDCO_TRUSTED_PROXIES (default none)", "HOLDCO_LOG_LEVEL (default info)",
 		"HOLDCO_LOG_FORMAT (default text on a terminal, else json)", "HOLDCO_ADMIN_TOKEN (default a random value, shown once)",
 	} {
 		if !strings.Contains(help, part) {

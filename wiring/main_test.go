@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,11 +35,14 @@ type process struct {
 	url string
 }
 
+// unlimited lets tests make as many requests as they like.
+var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDCO_RATE_COSTLY=off"}
+
 // startProcess starts a server and waits until it accepts connections. It is killed at the end of the test.
 func startProcess(t *testing.T, environ ...string) *process {
 	t.Helper()
 	command := exec.Command("holdco", "serve", "--log-level", "error")
-	command.Env = append(os.Environ(), append(environ, "HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN="+string(rootToken))...)
+	command.Env = slices.Concat(os.Environ(), unlimited, environ, []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
 	command.Stderr = t.Output()
 	stdout, err := command.StdoutPipe()
 	if err != nil {

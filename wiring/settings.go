@@ -2,13 +2,16 @@ package wiring
 
 import (
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"holdco/adapters/redislimit"
 	"holdco/domain/access"
+	"holdco/domain/ratelimit"
 )
 
 // setting is one line of the table from which flags, variables, keys of the file, help and errors come.
@@ -71,6 +74,36 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { return parseDuration(&c.ArchiveRetention, v, 720*time.Hour) },
 	},
 	{
+		name: "rate_read", kind: "NUMBER", fallback: "600",
+		help:    "how many requests that read a token may make in a minute, or off",
+		allowed: rates,
+		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Read, v) },
+	},
+	{
+		name: "rate_write", kind: "NUMBER", fallback: "120",
+		help:    "how many requests that write a token may make in a minute, or off",
+		allowed: rates,
+		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Write, v) },
+	},
+	{
+		name: "rate_costly", kind: "NUMBER", fallback: "10",
+		help:    "how many costly requests, such as exports, a token may make in a minute, or off",
+		allowed: rates,
+		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Costly, v) },
+	},
+	{
+		name: "redis_url", kind: "URL", absent: "none: each process counts by itself",
+		help:    "the Redis in which replicas count requests together: redis://:PASSWORD@HOST:PORT/NUMBER, rediss:// with TLS",
+		allowed: "redis://USER:PASSWORD@HOST:PORT/NUMBER, rediss://... or unix://PATH, with special characters as %XX",
+		set:     func(c *Config, v string) bool { c.RedisURL = v; return v == "" || redislimit.ValidURL(v) },
+	},
+	{
+		name: "trusted_proxies", kind: "NETWORKS", absent: "none",
+		help:    "addresses or networks of proxies, separated by commas, whose X-Forwarded-For is believed",
+		allowed: "addresses such as 192.0.2.1 or networks such as 10.0.0.0/8, separated by commas",
+		set:     func(c *Config, v string) (ok bool) { c.TrustedProxies, ok = parseNetworks(v); return ok },
+	},
+	{
 		name: "log_level", kind: "LEVEL", fallback: "info",
 		help:    "the least important messages to log: debug, info, warn or error",
 		allowed: "debug, info, warn or error",
@@ -128,6 +161,37 @@ func parseNames(value string) (names []string, ok bool) {
 		names = append(names, name)
 	}
 	return names, true
+}
+
+const rates = "a whole number from 1 to 1000000000, or off"
+
+func parseRate(limit *ratelimit.Limit, value string) bool {
+	if value == "off" {
+		*limit = ratelimit.Off
+		return true
+	}
+	number, err := strconv.ParseInt(value, 10, 64)
+	*limit = ratelimit.Limit(number)
+	return err == nil && *limit >= 1 && *limit <= ratelimit.MostLimit
+}
+
+func parseNetworks(value string) (networks []netip.Prefix, ok bool) {
+	if value == "" {
+		return nil, true
+	}
+	for text := range strings.SplitSeq(value, ",") {
+		text = strings.TrimSpace(text)
+		network, err := netip.ParsePrefix(text)
+		if address, addressErr := netip.ParseAddr(text); addressErr == nil && address.Zone() == "" {
+			network, err = address.Prefix(address.BitLen())
+		}
+		// Clients that come as IPv4 over IPv6 are compared as IPv4.
+		if err != nil || network.Addr().Is4In6() {
+			return nil, false
+		}
+		networks = append(networks, network)
+	}
+	return networks, true
 }
 
 func isAddress(value string) bool {

@@ -20,7 +20,7 @@ import (
 // NewServer assembles a server on the configured store, which it opens. The returned function closes the store.
 func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, storeSet, systemSet, companySet, tokens.New, newAPI,
+		openForServer, storeSet, systemSet, companySet, tokens.New, newLimiter, newAPI,
 		wire.Struct(new(Server), "*"),
 	))
 }

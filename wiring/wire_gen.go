@@ -37,8 +37,14 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	service := companies.New(store, directories, iDs, outboundLog, rules)
 	entropy := _wireEntropyValue
 	tokensService := tokens.New(store, clock, iDs, entropy)
-	handler, err := newAPI(service, tokensService, store, clock, iDs, log)
+	limiter, cleanup2, err := newLimiter(ctx, config, clock, log)
 	if err != nil {
+		cleanup()
+		return nil, nil, err
+	}
+	handler, err := newAPI(config, service, tokensService, store, limiter, clock, iDs, log)
+	if err != nil {
+		cleanup2()
 		cleanup()
 		return nil, nil, err
 	}
@@ -53,6 +59,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		API:       handler,
 	}
 	return server, func() {
+		cleanup2()
 		cleanup()
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -31,7 +32,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		fault.InvalidTransition: 409, fault.RestoreWindowExpired: 409, fault.CompanyArchived: 409,
 		fault.IdempotencyConflict: 409, fault.PreconditionFailed: 412, fault.PayloadTooLarge: 413,
 		fault.UnsupportedMediaType: 415, fault.ValidationFailed: 422, fault.ImmutableField: 422, fault.BudgetInvalid: 422,
-		fault.AdapterNotInstalled: 422, fault.Internal: 500, fault.Unavailable: 503,
+		fault.AdapterNotInstalled: 422, fault.RateLimited: 429, fault.Internal: 500, fault.Unavailable: 503,
 	} {
 		refusal := fault.New(code, "Why.").With("from", "here").Because(errors.New("SELECT secret"))
 		answer := failing(t, fmt.Errorf("within: %w", refusal)).ask("GET", "/fail", "")
@@ -58,6 +59,26 @@ func TestWhatIsNoRefusalIsInternalAndLogged(t *testing.T) {
 		log := k.log.String()
 		if strings.Contains(answer.text, "disk") || !strings.Contains(log, "disk I/O error") || !strings.Contains(log, fixedID) {
 			t.Errorf("%s: %s, logged %s", name, answer.text, log)
+		}
+	}
+}
+
+func TestRetryAfterIsInWholeSeconds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code fault.Code
+		wait time.Duration
+		want string
+	}{
+		{fault.RateLimited, time.Millisecond, "1"},
+		{fault.RateLimited, 41*time.Second + time.Millisecond, "42"},
+		{fault.RateLimited, time.Minute, "60"},
+		{fault.Unavailable, 0, "2"},
+		{fault.Unavailable, 5 * time.Second, "5"},
+	} {
+		answer := failing(t, fault.New(c.code, "Later.").After(c.wait)).ask("GET", "/fail", "")
+		if got := answer.header.Get("Retry-After"); got != c.want {
+			t.Errorf("%s, %s: Retry-After %q, want %q", c.code, c.wait, got, c.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -34,6 +35,7 @@ var statuses = map[fault.Code]int{
 	fault.ImmutableField:       http.StatusUnprocessableEntity,
 	fault.BudgetInvalid:        http.StatusUnprocessableEntity,
 	fault.AdapterNotInstalled:  http.StatusUnprocessableEntity,
+	fault.RateLimited:          http.StatusTooManyRequests,
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }
 
@@ -48,8 +50,8 @@ const (
 	clientGone  = 499 // for the log alone: the client did not wait for its answer
 )
 
-// retryAfter is when a client may try again after fault.Unavailable, in seconds.
-const retryAfter = "2"
+// retryAfter is when a client may try again after fault.Unavailable, unless that is known.
+const retryAfter = 2 * time.Second
 
 // Fail answers with an error: a refusal as its code says, an *idempotency.Replay with the answer that was kept, anything
 // else as fault.Internal, which is logged and tells the client nothing.
@@ -79,9 +81,12 @@ func Fail(c *gin.Context, err error) {
 		refusal = fault.New(fault.Internal, "Something went wrong inside; the server's log tells more under this request id.")
 	case http.StatusServiceUnavailable:
 		logFailure(c, slog.LevelWarn, "a request could not be served", err)
-		c.Header("Retry-After", retryAfter)
+		refusal = refusal.After(max(refusal.RetryAfter, retryAfter))
 	case http.StatusUnauthorized:
 		c.Header("WWW-Authenticate", "Bearer")
+	}
+	if refusal.RetryAfter > 0 {
+		c.Header("Retry-After", seconds(refusal.RetryAfter))
 	}
 	send(c, status, envelope{Error: failureOf(refusal)})
 }

@@ -26,14 +26,14 @@ const (
 
 // Gate lets a request through to its handler when all is well that can be told without looking at what is stored.
 // Unknown paths and methods were answered before it.
-func (t Table) Gate(auth inbound.Authenticator) gin.HandlerFunc {
+func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		op, known := t.operationOf(c)
 		switch {
 		case !known:
 			Fail(c, errors.New("the OpenAPI document does not describe this route"))
 		case !op.public:
-			if err := pass(c, op, auth); err != nil {
+			if err := pass(c, op, auth, limits); err != nil {
 				Fail(c, err)
 			}
 		}
@@ -41,9 +41,12 @@ func (t Table) Gate(auth inbound.Authenticator) gin.HandlerFunc {
 }
 
 // pass makes the checks in the order of the public API: of several faults the first is answered.
-func pass(c *gin.Context, op operation, auth inbound.Authenticator) (err error) {
+func pass(c *gin.Context, op operation, auth inbound.Authenticator, limits Limits) (err error) {
 	r := of(c)
 	if r.caller, err = authenticate(c.Request, auth); err != nil {
+		return limits.orFailedTooOften(c, err)
+	}
+	if err := limits.admit(c, op.class); err != nil {
 		return err
 	}
 	if err := op.permits(r.caller); err != nil {

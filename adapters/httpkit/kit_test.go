@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/money"
+	"holdco/domain/ratelimit"
 )
 
 // document is a small API: things are listed and made, one thing is acted upon.
@@ -28,6 +30,7 @@ paths:
   /things:
     get:
       x-scope: read
+      x-class: read
       parameters:
         - {name: kind, in: query, schema: {type: string, enum: [big, small]}}
         - {name: text, in: query, schema: {type: string}}
@@ -36,14 +39,17 @@ paths:
         - {name: If-None-Match, in: header, schema: {type: string}}
     post:
       x-scope: write
+      x-class: write
       parameters: [{$ref: "#/components/parameters/Key"}]
       requestBody: {required: true, content: {application/json: {}}}
     patch:
       x-scope: write
+      x-class: write
       requestBody: {required: false, content: {application/json: {}, application/merge-patch+json: {}}}
   /things/{id}/act:
     post:
       x-scope: any
+      x-class: costly
       parameters: [{$ref: "#/components/parameters/Key"}]
   /public:
     get: {security: []}
@@ -71,8 +77,9 @@ type part struct {
 
 // kit is an API over the document whose handlers answer with what they got.
 type kit struct {
-	router *gin.Engine
-	log    *syncBuffer
+	router  *gin.Engine
+	log     *syncBuffer
+	limiter *fakeLimiter
 }
 
 func newKit(t testing.TB) kit {
@@ -81,12 +88,14 @@ func newKit(t testing.TB) kit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &syncBuffer{}
+	log, limiter := &syncBuffer{}, &fakeLimiter{taken: map[ratelimit.Key]ratelimit.Limit{}}
 	clock := fixed{}
 	router := httpkit.New(httpkit.Options{
 		Clock: clock, IDs: clock, Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Proxies: httpkit.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 	})
-	gated := httpkit.WithHead(router.Group("", table.Gate(names{})))
+	limits := httpkit.Limits{Limiter: limiter, ByToken: ratelimit.Limits{Read: 600, Costly: 10}}
+	gated := httpkit.WithHead(router.Group("", table.Gate(names{}, limits)))
 	gated.GET("/things", func(c *gin.Context) {
 		httpkit.Write(c, httpkit.Answer{Data: c.Request.URL.Query(), ETag: `"1"`})
 	})
@@ -104,7 +113,7 @@ func newKit(t testing.TB) kit {
 		httpkit.Write(c, httpkit.Answer{Data: httpkit.CallerOf(c).Name + " " + c.Param("id") + string(httpkit.BodyOf(c))})
 	})
 	gated.GET("/public", func(c *gin.Context) { httpkit.Health(c) })
-	return kit{router, log}
+	return kit{router, log, limiter}
 }
 
 // ask sends one request with the token "all", unless the header says otherwise.
@@ -178,6 +187,23 @@ func (names) Authenticate(_ context.Context, value string) (access.Caller, error
 		return access.Caller{}, fault.New(fault.Unauthorized, "No such token.")
 	}
 	return caller, nil
+}
+
+// fakeLimiter remembers what was asked. It admits everything unless it is full.
+type fakeLimiter struct {
+	mutex sync.Mutex
+	taken map[ratelimit.Key]ratelimit.Limit
+	full  bool
+}
+
+func (l *fakeLimiter) Take(_ context.Context, key ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.taken[key] = limit
+	if l.full {
+		return ratelimit.Verdict{Limit: limit, Reset: 41*time.Second + time.Millisecond}
+	}
+	return ratelimit.Verdict{Limit: limit, Admitted: true, Remaining: int64(limit) - 1, Reset: time.Minute}
 }
 
 // fixed is a clock that stands still and a source of one id.

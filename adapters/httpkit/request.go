@@ -2,7 +2,7 @@ package httpkit
 
 import (
 	"log/slog"
-	"net"
+	"net/netip"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -16,6 +16,7 @@ import (
 type request struct {
 	options Options
 	id      string
+	client  netip.Addr    // who sent it
 	caller  access.Caller // set by the gate
 	body    []byte        // set by the gate: nil, or one JSON object
 	once    string        // set by the gate: the idempotency key, empty when there is none
@@ -34,7 +35,7 @@ func BodyOf(c *gin.Context) []byte { return of(c).body }
 // begin gives a request its id, and its answer the headers that all answers have.
 func begin(options Options) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs)}
+		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs), client: options.Proxies.clientOf(c.Request)}
 		c.Set(requestKey, r)
 		c.Header("X-Request-Id", r.id)
 		c.Header("X-Content-Type-Options", "nosniff")
@@ -57,15 +58,11 @@ func notOfRequestID(r rune) bool {
 // attributes are what the log tells of a request: never query values, headers or bodies.
 func attributes(c *gin.Context) []slog.Attr {
 	r := of(c)
-	remote, _, err := net.SplitHostPort(c.Request.RemoteAddr)
-	if err != nil {
-		remote = c.Request.RemoteAddr
-	}
 	attrs := []slog.Attr{
 		slog.String("requestId", r.id),
 		slog.String("method", c.Request.Method),
 		slog.String("route", c.FullPath()),
-		slog.String("remote", remote),
+		slog.String("remote", r.client.String()),
 	}
 	if r.caller.Token != "" {
 		attrs = append(attrs, slog.String("token", string(r.caller.Token)))

@@ -13,9 +13,10 @@ import (
 
 // Options are what every answer needs.
 type Options struct {
-	Clock outbound.Clock
-	IDs   outbound.IDs
-	Log   *slog.Logger
+	Clock   outbound.Clock
+	IDs     outbound.IDs
+	Log     *slog.Logger
+	Proxies Proxies
 }
 
 // New makes a router that matches paths exactly, never redirects, and answers in the envelope whatever happens.

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"holdco/domain/access"
+	"holdco/domain/ratelimit"
 )
 
 // Table says what each operation of an API asks of requests. It is read from the API's OpenAPI document, so that what
@@ -24,6 +25,7 @@ type operation struct {
 	public       bool              // needs no token
 	scope        access.Permission // empty: any valid token will do
 	instanceWide bool              // the scope must not be limited to one company
+	class        ratelimit.Class   // what limits it
 	body         bodyRule
 	query        map[string]parameter
 	headers      []string // those that the document describes
@@ -38,7 +40,10 @@ type bodyRule struct {
 // anyScope is how the document spells that any valid token will do.
 const anyScope = "any"
 
-// ReadTable reads a document in YAML. It fails when an operation that needs a token does not say which scope (x-scope).
+var classes = []ratelimit.Class{ratelimit.Read, ratelimit.Write, ratelimit.Costly}
+
+// ReadTable reads a document in YAML. It fails when an operation that needs a token does not say which scope (x-scope),
+// or which of the rate limits holds for it (x-class).
 func ReadTable(text []byte) (Table, error) {
 	var doc document
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -87,11 +92,12 @@ func (p pathItem) operations() map[string]*described {
 }
 
 type described struct {
-	Scope        string         `yaml:"x-scope"`
-	InstanceWide bool           `yaml:"x-instance-wide"`
-	Security     *[]any         `yaml:"security"`
-	Parameters   []parameter    `yaml:"parameters"`
-	RequestBody  *describedBody `yaml:"requestBody"`
+	Scope        string          `yaml:"x-scope"`
+	InstanceWide bool            `yaml:"x-instance-wide"`
+	Class        ratelimit.Class `yaml:"x-class"`
+	Security     *[]any          `yaml:"security"`
+	Parameters   []parameter     `yaml:"parameters"`
+	RequestBody  *describedBody  `yaml:"requestBody"`
 }
 
 type describedBody struct {
@@ -103,6 +109,7 @@ func (d described) operation(shared map[string]parameter) (operation, error) {
 	op := operation{
 		public:       d.Security != nil && len(*d.Security) == 0,
 		instanceWide: d.InstanceWide,
+		class:        d.Class,
 		query:        map[string]parameter{},
 	}
 	switch scope := access.Permission(d.Scope); {
@@ -110,6 +117,9 @@ func (d described) operation(shared map[string]parameter) (operation, error) {
 		op.scope = scope
 	case d.Scope != anyScope && !op.public:
 		return op, fmt.Errorf("x-scope must be read, write, admin or any; it is %q", d.Scope)
+	}
+	if !op.public && !slices.Contains(classes, d.Class) {
+		return op, fmt.Errorf("x-class must be one of %v; it is %q", classes, d.Class)
 	}
 	if d.RequestBody != nil {
 		op.body = bodyRule{mediaTypes: slices.Sorted(maps.Keys(d.RequestBody.Content)), required: d.RequestBody.Required}

@@ -30,6 +30,7 @@ const (
 	ErrorCodeNotFound             ErrorCode = "not_found"
 	ErrorCodePayloadTooLarge      ErrorCode = "payload_too_large"
 	ErrorCodePreconditionFailed   ErrorCode = "precondition_failed"
+	ErrorCodeRateLimited          ErrorCode = "rate_limited"
 	ErrorCodeRestoreWindowExpired ErrorCode = "restore_window_expired"
 	ErrorCodeSlugInUse            ErrorCode = "slug_in_use"
 	ErrorCodeUnauthorized         ErrorCode = "unauthorized"
@@ -70,6 +71,8 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodePayloadTooLarge:
 		return true
 	case ErrorCodePreconditionFailed:
+		return true
+	case ErrorCodeRateLimited:
 		return true
 	case ErrorCodeRestoreWindowExpired:
 		return true
@@ -377,6 +380,7 @@ type Error struct {
 		//
 		// Example: 2026-04-11T10:42:17.000Z
 		RestorableUntil *Instant `json:"restorableUntil,omitempty"`
+		Slug            *string  `json:"slug,omitempty"`
 	} `json:"details"`
 
 	// Message For people. Its wording may change.
@@ -643,6 +647,9 @@ type PayloadTooLarge = ErrorAnswer
 
 // PreconditionFailed defines model for PreconditionFailed.
 type PreconditionFailed = ErrorAnswer
+
+// TooManyRequests defines model for TooManyRequests.
+type TooManyRequests = ErrorAnswer
 
 // Unauthorized defines model for Unauthorized.
 type Unauthorized = ErrorAnswer

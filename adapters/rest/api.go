@@ -13,11 +13,13 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Options are what the API needs. Everything is required but Docs.
+// Options are what the API needs. Everything is required but Proxies and Docs.
 type Options struct {
 	Companies inbound.Companies
 	Tokens    inbound.Tokens
 	Auth      inbound.Authenticator
+	Limits    httpkit.Limits
+	Proxies   httpkit.Proxies             // whose X-Forwarded-For is believed
 	Ready     func(context.Context) error // fails while requests cannot be served
 	Clock     outbound.Clock
 	IDs       outbound.IDs
@@ -44,13 +46,13 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	router := httpkit.New(httpkit.Options{Clock: options.Clock, IDs: options.IDs, Log: options.Log})
+	router := httpkit.New(httpkit.Options{Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies})
 	api := API{
 		companies: companies{options.Companies},
 		tokens:    tokens{options.Tokens},
 		system:    system{options.Ready, published, httpkit.DigestTag(published)},
 	}
-	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth)))
+	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth, options.Limits)))
 	RegisterHandlersWithOptions(gated, api, GinServerOptions{ErrorHandler: unbound})
 	for path, page := range options.Docs {
 		httpkit.WithHead(router).GET(path, gin.WrapH(page))

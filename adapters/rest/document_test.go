@@ -43,9 +43,16 @@ func TestEveryOperationOfTheDocumentSaysWhatItIsAndCanFailWith(t *testing.T) {
 			if !slices.Contains([]string{"read", "write", "costly"}, class) {
 				t.Errorf("%s has the x-class %q", name, class)
 			}
-			for _, status := range []string{"400", "401", "413", "415", "500", "503"} {
+			for _, status := range []string{"400", "401", "413", "415", "429", "500", "503"} {
 				if operation.Responses.Value(status) == nil {
 					t.Errorf("%s does not describe %s", name, status)
+				}
+			}
+			for status, response := range operation.Responses.Map() {
+				for _, header := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+					if (response.Value.Headers[header] == nil) != (status == "401") {
+						t.Errorf("%s describes %s of %s, or should", name, header, status)
+					}
 				}
 			}
 		}
@@ -84,6 +91,8 @@ func TestAnOperationWithoutScopeStopsTheStart(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"x-scope: admin\n", "x-scope: everything\n", "x-scope must be"},
 		{"      x-scope: any\n", "", "GET /v1/whoami: x-scope must be"},
+		{"x-class: write\n", "x-class: dear\n", "x-class must be"},
+		{"      x-class: read\n", "", "x-class must be"},
 		{"minimum: 1, maximum: 200, default: 50", "default: 50", "limit has no bounds"},
 	} {
 		spoiled := strings.ReplaceAll(string(text), c.from, c.to)

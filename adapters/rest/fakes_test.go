@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"holdco/adapters/httpkit"
 	"holdco/adapters/rest"
 	"holdco/adapters/rest/resttest"
 	"holdco/domain/access"
@@ -20,6 +21,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
+	"holdco/domain/ratelimit"
 	"holdco/domain/team"
 	"holdco/ports/inbound"
 )
@@ -30,6 +32,7 @@ type world struct {
 	url       string
 	companies *fakeCompanies
 	tokens    *fakeTokens
+	limiter   *fakeLimiter
 	ready     error
 }
 
@@ -37,11 +40,12 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	shared := &ledger{receipts: map[idempotency.Key]idempotency.Receipt{}}
-	w := &world{companies: &fakeCompanies{ledger: shared}, tokens: &fakeTokens{ledger: shared}}
+	w := &world{companies: &fakeCompanies{ledger: shared}, tokens: &fakeTokens{ledger: shared}, limiter: &fakeLimiter{}}
 	handler, err := rest.New(rest.Options{
 		Companies: w.companies,
 		Tokens:    w.tokens,
 		Auth:      callers{},
+		Limits:    httpkit.Limits{Limiter: w.limiter, ByToken: ratelimit.Limits{Read: 600, Write: 120, Costly: 10}},
 		Ready:     func(context.Context) error { return w.ready },
 		Clock:     shared,
 		IDs:       shared,
@@ -83,6 +87,16 @@ func tokenID(n int) id.Token     { return id.New[id.Token](uuid(n)) }
 
 func uuid(n int) [16]byte {
 	return [16]byte(binary.BigEndian.AppendUint64([]byte{1, 0x9d, 7, 0, 0, 0, 0x70, 0}, uint64(n)))
+}
+
+// fakeLimiter admits everything unless it is full.
+type fakeLimiter struct{ full bool }
+
+func (l *fakeLimiter) Take(_ context.Context, _ ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict {
+	if l.full {
+		return ratelimit.Verdict{Limit: limit, Reset: 42 * time.Second}
+	}
+	return ratelimit.Verdict{Limit: limit, Admitted: true, Remaining: int64(limit) - 1, Reset: time.Minute}
 }
 
 // ledger is a clock that stands still, a source of ids that counts, and the receipts.

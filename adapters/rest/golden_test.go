@@ -84,6 +84,7 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 		{name: "error_immutable_field", given: create, request: wrong("PATCH", id, `{"slug":"other","status":"archived"}`)},
 		{name: "error_budget_invalid", request: wrong("POST", "/v1/companies", `{"name":"A","slug":"a","budget":{"usd":-1,"reservePercent":101}}`)},
 		{name: "error_adapter_not_installed", request: post("/v1/companies", `{"name":"A","slug":"a","defaultAdapter":"pigeon"}`)},
+		{name: "error_rate_limited", request: get(id), given: func(w *world) { w.limiter.full = true }},
 		{name: "error_internal", request: get(id), given: func(w *world) { w.companies.err = errors.New("disk I/O error in /var/lib") }},
 		{name: "error_unavailable", request: get(id), given: func(w *world) {
 			w.companies.err = fault.New(fault.Unavailable, "The store cannot be reached; try again.").Because(errors.New("dial tcp"))
@@ -137,7 +138,8 @@ func wrong(method, path, body string) resttest.Request {
 func compare(t *testing.T, name string, answer resttest.Answer) {
 	t.Helper()
 	headers := map[string]string{}
-	for _, header := range []string{"Allow", "Cache-Control", "ETag", "Idempotency-Replayed", "Location", "Retry-After", "WWW-Authenticate"} {
+	for _, header := range []string{"Allow", "Cache-Control", "ETag", "Idempotency-Replayed", "Location",
+		"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "WWW-Authenticate"} {
 		if value := answer.Header.Get(header); value != "" {
 			headers[header] = value
 		}

@@ -104,3 +104,25 @@ func TestHeadIsGetWithoutItsBody(t *testing.T) {
 	}
 	w.As("writer").Send(resttest.Request{Method: http.MethodHead, Path: path, Wrong: true}).Is(t, http.StatusForbidden, "")
 }
+
+func TestTheLimitComesAfterTheTokenAndBeforeTheScope(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limiter.full = true
+	for _, c := range []struct {
+		token, method, path string
+		status              int
+		code                string
+	}{
+		{"writer", "GET", "/v1/companies?x=1", 429, "rate_limited"},
+		{"reader", "DELETE", "/v1/companies/x", 429, "rate_limited"},
+		{"reader", "GET", "/v1/whoami", 429, "rate_limited"},
+		{"nobody", "GET", "/v1/whoami", 429, "rate_limited"},
+		{"reader", "GET", "/v1/nothing", 404, "not_found"},
+		{"reader", "PUT", "/v1/companies", 405, "method_not_allowed"},
+		{"", "GET", "/healthz", 200, ""},
+	} {
+		answer := w.As(c.token).Send(resttest.Request{Method: c.method, Path: c.path, Wrong: true})
+		answer.Is(t, c.status, c.code)
+	}
+}

@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code says, for programs, why a request was refused. Codes are part of the public API and never change their meaning.
@@ -29,6 +30,7 @@ const (
 	ImmutableField       Code = "immutable_field"
 	BudgetInvalid        Code = "budget_invalid"
 	AdapterNotInstalled  Code = "adapter_not_installed"
+	RateLimited          Code = "rate_limited"
 	Internal             Code = "internal"
 	Unavailable          Code = "unavailable"
 )
@@ -39,7 +41,11 @@ type Error struct {
 	Message string
 	Details map[string]any // more for programs, under the names of the public API; nil when there is none
 	Fields  []Field        // the fields at fault; shown as details.fields
-	cause   error
+
+	// RetryAfter is how long to wait before the same may be asked again; zero: that is not known.
+	RetryAfter time.Duration
+
+	cause error
 }
 
 // New makes a refusal with a message in the manner of fmt.Sprintf.
@@ -55,6 +61,13 @@ func (e *Error) With(name string, value any) *Error {
 		next.Details[k] = v
 	}
 	next.Details[name] = value
+	return &next
+}
+
+// After returns a copy of e that says how long to wait.
+func (e *Error) After(wait time.Duration) *Error {
+	next := *e
+	next.RetryAfter = wait
 	return &next
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,11 +50,14 @@ func TestTheCauseIsForTheLogAlone(t *testing.T) {
 	}
 }
 
-func TestDetailsAreAddedToACopy(t *testing.T) {
+func TestMoreIsSaidByACopy(t *testing.T) {
 	t.Parallel()
 	plain := fault.New(fault.InvalidTransition, "No.")
 	one := plain.With("from", "active")
 	two := one.With("action", "restore")
+	if later := plain.After(time.Second); later.RetryAfter != time.Second || plain.RetryAfter != 0 {
+		t.Errorf("%v, %v", later.RetryAfter, plain.RetryAfter)
+	}
 	if plain.Details != nil || len(one.Details) != 1 {
 		t.Errorf("%v, %v", plain.Details, one.Details)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdco/domain/id"
+	"holdco/domain/ratelimit"
 )
 
 // Clock tells the time: UTC, cut to whole milliseconds.
@@ -32,6 +33,14 @@ type Workspaces interface {
 
 	// List returns the companies that have a directory.
 	List() ([]id.Company, error)
+}
+
+// Limiter counts requests by the rule of ratelimit.Count. Any number of callers may take at once: a window never admits
+// more than its limit.
+type Limiter interface {
+	// Take asks for one more request under a key. The limit is not Off. It always answers: when the place of the counts
+	// is lost, the process goes on with counts of its own.
+	Take(ctx context.Context, key ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict
 }
 
 // Log takes what an operator should know of work that no request waits for.

@@ -1,0 +1,102 @@
+package ratelimit
+
+import (
+	"time"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+)
+
+// Window is how long requests are counted together, from the first of them on.
+const Window = time.Minute
+
+// Limit is how many requests a window admits: 1 to MostLimit, or Off.
+type Limit int64
+
+// Bounds of a limit.
+const (
+	Off       Limit = 0 // nothing is counted
+	MostLimit Limit = 1_000_000_000
+)
+
+// FailedAuthentications is how often a client may show a token that is none.
+const FailedAuthentications Limit = 60
+
+// Class is a kind of request. Each is counted by itself.
+type Class string
+
+// The classes of requests.
+const (
+	Read           Class = "read"
+	Write          Class = "write"
+	Costly         Class = "costly" // exports, audit pulls, backups
+	authentication Class = "authentication"
+)
+
+// Limits are the limits of one token, by class. The zero value is all Off.
+type Limits struct{ Read, Write, Costly Limit }
+
+// Of returns the limit of a class of requests.
+func (l Limits) Of(class Class) Limit {
+	switch class {
+	case Read:
+		return l.Read
+	case Write:
+		return l.Write
+	}
+	return l.Costly
+}
+
+// Key names what is counted together.
+type Key struct {
+	Class   Class
+	Subject string // the id of a token, or the address of a client
+}
+
+// ByToken counts the requests of one class that a token makes.
+func ByToken(token id.Token, class Class) Key { return Key{class, string(token)} }
+
+// ByClient counts the failed authentications of the client at an address.
+func ByClient(address string) Key { return Key{authentication, address} }
+
+// Count is what was admitted in one window. The zero value is no window.
+type Count struct {
+	Since    time.Time
+	Admitted int64
+}
+
+// Take asks for one more request.
+func (c Count) Take(limit Limit, at time.Time) (Count, Verdict) {
+	switch {
+	case !at.Before(c.Since.Add(Window)):
+		c = Count{Since: at}
+	case at.Before(c.Since): // the clock was set back; no window gets longer by that
+		c.Since = at
+	}
+	verdict := Verdict{Limit: limit, Admitted: c.Admitted < int64(limit), Reset: c.Since.Add(Window).Sub(at)}
+	if verdict.Admitted {
+		c.Admitted++
+	}
+	verdict.Remaining = max(0, int64(limit)-c.Admitted)
+	return c, verdict
+}
+
+// Verdict says whether a request is within its limit.
+type Verdict struct {
+	Limit     Limit
+	Admitted  bool
+	Remaining int64         // how many more the window admits
+	Reset     time.Duration // when the window ends: more than 0, at most Window
+}
+
+// Refusal is fault.RateLimited for what was not admitted under a key, and nil for what was.
+func (v Verdict) Refusal(key Key) error {
+	if v.Admitted {
+		return nil
+	}
+	message := "The token has made its %d " + string(key.Class) + " requests of this minute; wait until it is over."
+	if key.Class == authentication {
+		message = "%d authentications from this address have failed within a minute; wait until it is over."
+	}
+	return fault.New(fault.RateLimited, message, v.Limit).After(v.Reset)
+}
