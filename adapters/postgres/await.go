@@ -75,20 +75,29 @@ func isRefusal(err error) bool {
 		errors.As(err, &answer) && meaning(answer.Code) != sqlstore.Unavailable
 }
 
-// explain says what an operator can do about a database that does not open. pgx leaves passwords out of its errors.
+// explain says in one line what an operator can do about a database that does not open. pgx leaves passwords out of
+// its errors.
 func explain(config *pgx.ConnConfig, err error) error {
 	at := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
 	var answer *pgconn.PgError
 	refused := errors.As(err, &answer)
+	reason := lastAttempt(err)
 	switch {
 	case !isRefusal(err):
-		return fmt.Errorf("PostgreSQL at %s cannot be reached; see whether it runs, and whether the database URL is right: %w", at, err)
+		return fmt.Errorf("PostgreSQL at %s cannot be reached; see whether it runs, and whether the database URL is right: %s", at, reason)
 	case refused && strings.HasPrefix(answer.Code, "28"):
-		return fmt.Errorf("PostgreSQL at %s refuses the user %q; check the user and the password in the database URL: %w",
-			at, config.User, err)
+		return fmt.Errorf("PostgreSQL at %s refuses the user %q; check the user and the password in the database URL: %s",
+			at, config.User, reason)
 	case refused && answer.Code == "3D000":
-		return fmt.Errorf("PostgreSQL at %s has no database %q; create it, or name another in the database URL: %w",
-			at, config.Database, err)
+		return fmt.Errorf("PostgreSQL at %s has no database %q; create it, or name another in the database URL: %s",
+			at, config.Database, reason)
 	}
-	return fmt.Errorf("PostgreSQL at %s, database %q: %w", at, config.Database, err)
+	return fmt.Errorf("PostgreSQL at %s, database %q: %s", at, config.Database, reason)
+}
+
+// lastAttempt is what pgx tells of its last attempt to connect. It has a line for each: to every address, and with and
+// without TLS.
+func lastAttempt(err error) string {
+	account := err.Error()
+	return strings.TrimSpace(account[strings.LastIndexByte(account, '\n')+1:])
 }

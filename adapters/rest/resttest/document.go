@@ -85,7 +85,8 @@ func (d *document) find(t testing.TB, sent *http.Request) (*openapi3filter.Reque
 	described := httptest.NewRequestWithContext(t.Context(), method, sent.URL.RequestURI(), http.NoBody)
 	described.Header = sent.Header.Clone()
 	route, parameters, err := d.router.FindRoute(described)
-	if err != nil || strings.HasSuffix(sent.URL.Path, "/") { // the router does not mind a slash too many
+	// The router does not mind a slash too many or too few.
+	if path := sent.URL.EscapedPath(); err != nil || strings.HasSuffix(path, "/") || strings.Count(path, "/") != strings.Count(route.Path, "/") {
 		return nil, false
 	}
 	return &openapi3filter.RequestValidationInput{Request: described, PathParams: parameters, Route: route, Options: rules}, true

@@ -1,0 +1,274 @@
+package wiring_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdco/adapters/postgres/postgrestest"
+	"holdco/adapters/rest/resttest"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/ports/store"
+	"holdco/wiring"
+)
+
+// instance is a whole server in this process, with a client that has its first admin token.
+type instance struct {
+	*resttest.Client
+	url     string
+	said    string // what it printed before it accepted connections
+	environ []string
+	clock   *clock
+	log     *record
+	store   store.Store
+	stop    func() error // ends the server as SIGTERM does, once, and returns what Run returned
+}
+
+// eachStore runs a test against a fresh server on each store.
+func eachStore(t *testing.T, test func(t *testing.T, s *instance)) {
+	t.Helper()
+	eachDatabase(t, func(t *testing.T, environ ...string) { test(t, start(t, newClock(), environ...)) })
+}
+
+// eachDatabase runs a test with the variables that name an empty store of each kind.
+func eachDatabase(t *testing.T, test func(t *testing.T, environ ...string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, dataDir+t.TempDir())
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t))
+	})
+}
+
+// startOnPostgres runs a server on an empty database of its own.
+func startOnPostgres(t *testing.T) *instance {
+	t.Helper()
+	return start(t, newClock(), dataDir+t.TempDir(), databaseURL+postgrestest.URL(t))
+}
+
+const dataDir, databaseURL = "HOLDCO_DATA_DIR=", "HOLDCO_DATABASE_URL="
+
+// start runs a server until the end of the test, and waits until it accepts connections.
+func start(t *testing.T, clock *clock, environ ...string) *instance {
+	t.Helper()
+	s := &instance{environ: environ, clock: clock, log: &record{}}
+	out, in := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.run(ctx, t, in)
+		_ = in.Close()
+	}()
+	s.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+		if secrets := secret.FindAllString(s.log.String(), -1); secrets != nil {
+			t.Errorf("the log holds secrets: %v", secrets)
+		}
+	})
+
+	const announcement = "The API listens on "
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if rest, found := strings.CutPrefix(lines.Text(), announcement); found {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			s.url, _, _ = strings.Cut(rest, " ")
+			s.Client = resttest.New(t, s.url, string(rootToken))
+			return s
+		}
+		s.said += lines.Text() + "\n"
+	}
+	t.Fatalf("the server ended before it accepted connections: %v", s.stop())
+	return nil
+}
+
+// run does what the command serve does.
+func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
+	server, done, err := open(ctx, t, s.clock, s.log, s.environ...)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s.store = server.Store
+	return server.Run(ctx, out, true)
+}
+
+// open assembles a server with the settings that the variables name, and writes down all that it logs.
+func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ ...string) (*wiring.Server, func(), error) {
+	environ = append([]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)}, append(unlimited, environ...)...)
+	config, _, err := load(t, nil, "", environ...)
+	if err != nil {
+		return nil, nil, err
+	}
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return wiring.NewServer(ctx, config, clock, logger)
+}
+
+// secret is the value of a token, or a password within a URL.
+var secret = regexp.MustCompile(`hc[a-z]_[0-9A-Za-z]{40,}|://[^ @/]+:[^ @/]+@`)
+
+// again stops the server and starts another one on its store.
+func (s *instance) again(t *testing.T) *instance {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, s.clock, s.environ...)
+}
+
+// with returns a client that has a new token with these scopes.
+func (s *instance) with(t *testing.T, scopes ...string) *resttest.Client {
+	t.Helper()
+	return s.As(s.issue(t, scopes...).Token).In(t)
+}
+
+func (s *instance) issue(t *testing.T, scopes ...string) apiToken {
+	t.Helper()
+	answer := s.In(t).Post("/v1/tokens", `{"name":"test","scopes":["`+strings.Join(scopes, `","`)+`"]}`)
+	answer.Is(t, http.StatusCreated, "")
+	return resttest.Data[apiToken](t, answer)
+}
+
+// create makes a company of a body that is all right.
+func (s *instance) create(t *testing.T, body string) company {
+	t.Helper()
+	answer := s.In(t).Post("/v1/companies", body)
+	answer.Is(t, http.StatusCreated, "")
+	return resttest.Data[company](t, answer)
+}
+
+// see reads a company.
+func (s *instance) see(t *testing.T, c company) company {
+	t.Helper()
+	answer := s.In(t).Get(c.path())
+	answer.Is(t, http.StatusOK, "")
+	return resttest.Data[company](t, answer)
+}
+
+// events returns the activity that concerns one company, or for nobody the instance alone: oldest first.
+func (s *instance) events(t *testing.T, companyID string) []event.Event {
+	t.Helper()
+	of := id.Company(companyID)
+	var all []event.Event
+	for after := (page.Position{}); ; {
+		found, err := s.store.Activity().List(context.Background(), store.ActivityFilter{Company: &of}, after, page.MaxSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found.Items {
+			all = append([]event.Event{e}, all...)
+		}
+		if after = found.Next; after.IsStart() {
+			return all
+		}
+	}
+}
+
+// obstruct keeps the server from touching workspaces, as a broken disk would, until unblock is called.
+func (s *instance) obstruct(t *testing.T) (unblock func()) {
+	t.Helper()
+	path := filepath.Join(strings.TrimPrefix(s.environ[0], dataDir), "workspaces")
+	must(t, os.Rename(path, path+".away"))
+	must(t, os.WriteFile(path, nil, 0o600))
+	return func() {
+		t.Helper()
+		must(t, os.Remove(path))
+		must(t, os.Rename(path+".away", path))
+	}
+}
+
+// workspace is where the directory of a company is.
+func (s *instance) workspace(c company) string {
+	return filepath.Join(strings.TrimPrefix(s.environ[0], dataDir), "workspaces", c.ID)
+}
+
+// clock stands still until a test moves it.
+type clock struct{ ms, fuse atomic.Int64 }
+
+// noon is where the clocks of tests start.
+var noon = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
+
+func newClock() *clock {
+	c := &clock{}
+	c.ms.Store(noon.UnixMilli())
+	return c
+}
+
+// Now implements outbound.Clock.
+func (c *clock) Now() time.Time {
+	if c.fuse.Add(-1) == 0 {
+		panic("the clock is broken")
+	}
+	return time.UnixMilli(c.ms.Load()).UTC()
+}
+
+func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
+
+// panicAt makes the nth reading from now on panic.
+func (c *clock) panicAt(n int64) { c.fuse.Store(n) }
+
+// record keeps what is written to it.
+type record struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (r *record) Write(text []byte) (int, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.text.Write(text)
+}
+
+func (r *record) String() string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.text.String()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await fails the test unless something happens in time.
+func await(t *testing.T, limit time.Duration, what string, happened func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !happened(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not happen within %s", what, limit)
+		}
+	}
+}
+
+// exists reports whether there is a file.
+func exists(t *testing.T, path string) bool {
+	t.Helper()
+	_, err := os.Lstat(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
