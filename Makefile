@@ -10,7 +10,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate verify clean
+.PHONY: help run build test bench lint generate verify clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ build: ## build bin/holdco, one static binary
 
 test: ## run all tests, on SQLite and on an installed Postgres (RACE=1: with the race detector)
 	$(TEST) ./...
+
+bench: ## measure what Holdco costs over a bare program, as ratios
+	go test -tags bench -run TestBench -count 1 -timeout 20m -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
 
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run

@@ -1,0 +1,394 @@
+//go:build bench
+
+package wiring_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdco/adapters/postgres/postgrestest"
+	"holdco/adapters/system"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/wiring"
+)
+
+// What Holdco costs over a bare program: plain net/http and the same SQL through prepared statements, with one token
+// look-up and nothing else. Both run in this process, on stores of the same kind, and take turns. The figures are the
+// medians of their turns, and only their ratios mean anything.
+const (
+	turns     = 5
+	turn      = 700 * time.Millisecond
+	clients   = 16
+	companies = 1000
+)
+
+func TestBench(t *testing.T) {
+	fmt.Printf("%-10s %-10s %10s %10s %7s\n", "store", "operation", "holdco/s", "bare/s", "ratio")
+	t.Run("sqlite", func(t *testing.T) {
+		bare := "file:" + t.TempDir() + "/bare.db?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)"
+		compare(t, newHoldco(t, dataDir+t.TempDir()), newBare(t, "sqlite", bare))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		compare(t, newHoldco(t, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t)), newBare(t, "pgx", postgrestest.EmptyURL(t)))
+	})
+}
+
+// operations are what is measured, each on its own: -run TestBench/postgres/patch, say.
+var operations = []struct {
+	name    string
+	request func(s *subject, n int64) (method, path, body string)
+}{
+	{"get", func(s *subject, n int64) (string, string, string) {
+		return http.MethodGet, "/v1/companies/" + s.ids[n%companies], ""
+	}},
+	{"list-50", func(*subject, int64) (string, string, string) { return http.MethodGet, "/v1/companies", "" }},
+	{"create", func(_ *subject, n int64) (string, string, string) {
+		return http.MethodPost, "/v1/companies", fmt.Sprintf(`{"name":"Company","slug":"new-%d"}`, n)
+	}},
+	{"patch", func(s *subject, n int64) (string, string, string) {
+		return http.MethodPatch, "/v1/companies/" + s.ids[n%companies], fmt.Sprintf(`{"description":"%d"}`, n)
+	}},
+}
+
+// compare prints a line for each operation.
+func compare(t *testing.T, holdcoURL, bareURL string) {
+	t.Helper()
+	holdco, bare := &subject{url: holdcoURL}, &subject{url: bareURL}
+	holdco.fill(t)
+	bare.fill(t)
+	for _, operation := range operations {
+		t.Run(operation.name, func(t *testing.T) {
+			var ours, theirs []float64
+			for range turns {
+				ours = append(ours, holdco.rate(t, operation.request))
+				theirs = append(theirs, bare.rate(t, operation.request))
+			}
+			slices.Sort(ours)
+			slices.Sort(theirs)
+			a, b := ours[turns/2], theirs[turns/2]
+			store := t.Name()[len("TestBench/") : len(t.Name())-len("/"+operation.name)]
+			fmt.Printf("%-10s %-10s %10.0f %10.0f %7.2f\n", store, operation.name, a, b, a/b)
+		})
+	}
+}
+
+// newHoldco starts Holdco with all that it does for a request: authentication, limits, and its log.
+func newHoldco(t *testing.T, environ ...string) string {
+	t.Helper()
+	const most = "1000000000" // counted, but never reached
+	config, _, err := load(t, nil, "", append(environ,
+		"HOLDCO_ADMIN_TOKEN="+string(rootToken), "HOLDCO_RATE_READ="+most, "HOLDCO_RATE_WRITE="+most)...)
+	must(t, err)
+	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	must(t, err)
+	log := slog.New(slog.NewJSONHandler(nowhere, nil))
+	server, done, err := wiring.NewServer(t.Context(), config, system.Clock{}, log)
+	must(t, err)
+	t.Cleanup(done)
+	_, err = server.Migrator.Up(t.Context())
+	must(t, err)
+	_, err = server.Tokens.EnsureAdmin(t.Context(), config.AdminToken)
+	must(t, err)
+	listening := httptest.NewServer(server.API)
+	t.Cleanup(listening.Close)
+	return listening.URL
+}
+
+// subject is a server under load.
+type subject struct {
+	url    string
+	ids    []string
+	number atomic.Int64
+}
+
+// fill makes the companies that the load works on.
+func (s *subject) fill(t *testing.T) {
+	t.Helper()
+	for n := range companies {
+		body := fmt.Sprintf(`{"name":"Company","slug":"c-%d"}`, n)
+		status, answer, err := exchange(http.MethodPost, s.url+"/v1/companies", body)
+		if err != nil || status != http.StatusCreated {
+			t.Fatalf("create: %d, %v", status, err)
+		}
+		s.ids = append(s.ids, answer.Data.ID)
+	}
+}
+
+// rate keeps the server busy for one turn, and returns how many requests a second it answered.
+func (s *subject) rate(t *testing.T, request func(s *subject, n int64) (method, path, body string)) float64 {
+	t.Helper()
+	var done atomic.Int64
+	var busy sync.WaitGroup
+	began := time.Now()
+	for range clients {
+		busy.Go(func() {
+			if err := s.client(began.Add(turn), &done, request); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	busy.Wait()
+	return float64(done.Load()) / time.Since(began).Seconds()
+}
+
+// client is one connection. It spends as little as it can, for it shares the machine with the server.
+func (s *subject) client(until time.Time, done *atomic.Int64, request func(s *subject, n int64) (method, path, body string)) error {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	reader := bufio.NewReaderSize(conn, 64<<10)
+	var out bytes.Buffer
+	for time.Now().Before(until) {
+		method, path, body := request(s, s.number.Add(1))
+		out.Reset()
+		fmt.Fprintf(&out, "%s %s HTTP/1.1\r\nHost: holdco\r\nAuthorization: Bearer %s\r\n", method, path, rootToken)
+		if body != "" {
+			fmt.Fprintf(&out, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+		}
+		out.WriteString("\r\n" + body)
+		if _, err := conn.Write(out.Bytes()); err != nil {
+			return err
+		}
+		answer, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, answer.Body)
+		if err := errors.Join(err, answer.Body.Close()); err != nil {
+			return err
+		}
+		if answer.StatusCode >= 300 {
+			return fmt.Errorf("%s %s: %s", method, path, answer.Status)
+		}
+		done.Add(1)
+	}
+	return nil
+}
+
+// bare is the least that can answer these requests.
+type bare struct {
+	db                                      *sql.DB
+	writing                                 sync.Mutex // SQLite has one writer
+	lock                                    bool
+	token, get, list, insert, event, change *sql.Stmt
+}
+
+func newBare(t *testing.T, driver, url string) string {
+	t.Helper()
+	db, err := sql.Open(driver, url)
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(20)
+	db.SetMaxIdleConns(20)
+	b := &bare{db: db, lock: driver == "sqlite"}
+	number := "INTEGER"
+	if driver != "sqlite" {
+		number = "BIGINT"
+	}
+	for _, statement := range []string{
+		`CREATE TABLE companies (id TEXT PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT NOT NULL, description TEXT NOT NULL,
+			default_adapter TEXT NOT NULL, fiscal_period TEXT NOT NULL, budget_usd N NOT NULL, budget_period TEXT NOT NULL,
+			reserve_percent N NOT NULL, team_count N NOT NULL, agent_count N NOT NULL, status TEXT NOT NULL,
+			created_at N NOT NULL, updated_at N NOT NULL, archived_at N, restorable_until N, deleted_by TEXT NOT NULL, version N NOT NULL)`,
+		`CREATE INDEX companies_by_status ON companies (status, created_at, id)`,
+		`CREATE TABLE tokens (id TEXT PRIMARY KEY, name TEXT NOT NULL, scopes TEXT NOT NULL, hash TEXT NOT NULL UNIQUE)`,
+		`CREATE TABLE activity (id TEXT PRIMARY KEY, company_id TEXT NOT NULL, type TEXT NOT NULL, actor TEXT NOT NULL, data TEXT NOT NULL, at N NOT NULL)`,
+		`CREATE INDEX activity_by_company ON activity (company_id, at, id)`,
+		`CREATE INDEX activity_by_age ON activity (at, id)`,
+		`INSERT INTO tokens VALUES ('tok_1', 'admin', 'admin', '` + rootToken.Hash() + `')`,
+	} {
+		_, err := db.Exec(wholeNumber.ReplaceAllString(statement, number))
+		must(t, err)
+	}
+	prepare := func(query string) *sql.Stmt {
+		if driver == "sqlite" {
+			query = strings.ReplaceAll(query, "$", "?") // ?1, ?2, ...
+		}
+		statement, err := db.Prepare(query)
+		must(t, err)
+		return statement
+	}
+	const columns = `id, slug, name, description, default_adapter, fiscal_period, budget_usd, budget_period, reserve_percent,
+		team_count, agent_count, status, created_at, updated_at, archived_at, restorable_until, version`
+	b.token = prepare(`SELECT id, name, scopes FROM tokens WHERE hash = $1`)
+	b.get = prepare(`SELECT ` + columns + ` FROM companies WHERE id = $1`)
+	b.list = prepare(`SELECT ` + columns + ` FROM companies WHERE status = $1 ORDER BY created_at DESC, id DESC LIMIT 51`)
+	b.insert = prepare(`INSERT INTO companies (` + columns + `, deleted_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, '')`)
+	b.change = prepare(`UPDATE companies SET description = $1, updated_at = $2, version = version + 1 WHERE id = $3`)
+	b.event = prepare(`INSERT INTO activity VALUES ($1, $2, $3, $4, $5, $6)`)
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/companies", b.serve(b.listCompanies))
+	mux.HandleFunc("GET /v1/companies/{id}", b.serve(b.getCompany))
+	mux.HandleFunc("POST /v1/companies", b.serve(b.createCompany))
+	mux.HandleFunc("PATCH /v1/companies/{id}", b.serve(b.patchCompany))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// wholeNumber stands for the type of whole numbers in the statements above.
+var wholeNumber = regexp.MustCompile(`\bN\b`)
+
+// bareCompany is a company as both programs show it.
+type bareCompany struct {
+	ID             string `json:"id"`
+	Slug           string `json:"slug"`
+	Name           string `json:"name"`
+	Description    string `json:"description"`
+	DefaultAdapter string `json:"defaultAdapter"`
+	FiscalPeriod   string `json:"fiscalPeriod"`
+	Budget         struct {
+		USD            json.Number `json:"usd"`
+		Period         string      `json:"period"`
+		ReservePercent json.Number `json:"reservePercent"`
+	} `json:"budget"`
+	TeamCount       int     `json:"teamCount"`
+	AgentCount      int     `json:"agentCount"`
+	Status          string  `json:"status"`
+	CreatedAt       string  `json:"createdAt"`
+	UpdatedAt       string  `json:"updatedAt"`
+	ArchivedAt      *string `json:"archivedAt"`
+	RestorableUntil *string `json:"restorableUntil"`
+
+	version int64
+}
+
+func scan(row interface{ Scan(into ...any) error }) (bareCompany, error) {
+	var c bareCompany
+	var usd, percent, created, updated int64
+	var archived, until *int64
+	err := row.Scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.DefaultAdapter, &c.FiscalPeriod, &usd, &c.Budget.Period, &percent,
+		&c.TeamCount, &c.AgentCount, &c.Status, &created, &updated, &archived, &until, &c.version)
+	c.Budget.USD, c.Budget.ReservePercent = json.Number(fmt.Sprint(usd)), json.Number(fmt.Sprint(percent))
+	c.CreatedAt, c.UpdatedAt = instant.Format(time.UnixMilli(created)), instant.Format(time.UnixMilli(updated))
+	return c, err
+}
+
+func (b *bare) serve(answer func(ctx context.Context, r *http.Request) (int, any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		sum := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+		var tokenID, name, scopes string
+		err := b.token.QueryRowContext(r.Context(), hex.EncodeToString(sum[:])).Scan(&tokenID, &name, &scopes)
+		var status int
+		var data any
+		if err == nil {
+			status, data, err = answer(r.Context(), r)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		text, _ := json.Marshal(map[string]any{
+			"data": data,
+			"meta": map[string]string{"requestId": "req", "timestamp": instant.Format(time.Now())},
+		})
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = w.Write(text)
+	}
+}
+
+func (b *bare) getCompany(ctx context.Context, r *http.Request) (int, any, error) {
+	c, err := scan(b.get.QueryRowContext(ctx, r.PathValue("id")))
+	return http.StatusOK, c, err
+}
+
+func (b *bare) listCompanies(ctx context.Context, _ *http.Request) (int, any, error) {
+	rows, err := b.list.QueryContext(ctx, "active")
+	if err != nil {
+		return 0, nil, err
+	}
+	defer rows.Close()
+	found := []bareCompany{}
+	for rows.Next() {
+		c, err := scan(rows)
+		if err != nil {
+			return 0, nil, err
+		}
+		found = append(found, c)
+	}
+	return http.StatusOK, found[:min(50, len(found))], rows.Err()
+}
+
+func (b *bare) createCompany(ctx context.Context, r *http.Request) (int, any, error) {
+	var c bareCompany
+	if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
+		return 0, nil, err
+	}
+	now := time.Now().UnixMilli()
+	c.ID = string(id.New[id.Company](system.IDs{}.UUIDv7()))
+	c.DefaultAdapter, c.FiscalPeriod, c.Status = "process", "monthly", "active"
+	c.Budget.USD, c.Budget.Period, c.Budget.ReservePercent = "0", "monthly", "0"
+	return http.StatusCreated, c, b.write(ctx, "company.created", &c, func(tx *sql.Tx) error {
+		_, err := tx.StmtContext(ctx, b.insert).ExecContext(ctx, c.ID, c.Slug, c.Name, c.Description, c.DefaultAdapter,
+			c.FiscalPeriod, 0, c.Budget.Period, 0, 0, 0, c.Status, now, now, nil, nil, 1)
+		return err
+	})
+}
+
+func (b *bare) patchCompany(ctx context.Context, r *http.Request) (int, any, error) {
+	var sent, c bareCompany
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+		return 0, nil, err
+	}
+	err := b.write(ctx, "company.updated", &c, func(tx *sql.Tx) (err error) {
+		if c, err = scan(tx.StmtContext(ctx, b.get).QueryRowContext(ctx, r.PathValue("id"))); err != nil {
+			return err
+		}
+		c.Description = sent.Description
+		_, err = tx.StmtContext(ctx, b.change).ExecContext(ctx, c.Description, time.Now().UnixMilli(), c.ID)
+		return err
+	})
+	return http.StatusOK, c, err
+}
+
+// write commits one change with its event, alone.
+func (b *bare) write(ctx context.Context, what string, c *bareCompany, change func(tx *sql.Tx) error) error {
+	if b.lock {
+		b.writing.Lock()
+		defer b.writing.Unlock()
+	}
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := change(tx); err != nil {
+		return err
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	entry := id.New[id.Entry](system.IDs{}.UUIDv7())
+	_, err = tx.StmtContext(ctx, b.event).ExecContext(ctx, string(entry), c.ID, what, "token:tok_1", string(data), time.Now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
