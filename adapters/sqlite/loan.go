@@ -24,14 +24,14 @@ func (l *loan) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	return l.transaction.session().ExecContext(context.WithoutCancel(ctx), query, args...)
+	return l.transaction.session.ExecContext(context.WithoutCancel(ctx), query, args...)
 }
 
 func (l *loan) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	return l.transaction.session().QueryContext(context.WithoutCancel(ctx), query, args...)
+	return l.transaction.session.QueryContext(context.WithoutCancel(ctx), query, args...)
 }
 
 func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
@@ -42,7 +42,7 @@ func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *
 		ctx, cancel = context.WithCancel(ctx)
 		cancel()
 	}
-	return l.transaction.session().QueryRowContext(ctx, query, args...)
+	return l.transaction.session.QueryRowContext(ctx, query, args...)
 }
 
 // check refuses every further statement once one was refused.

@@ -29,8 +29,6 @@ func (c *connection) open() error {
 	return err
 }
 
-func (c *connection) session() session { return session{c.conn, c.compiled.statement} }
-
 // drop closes the connection; the next transaction gets a new one.
 func (c *connection) drop() {
 	if c.conn != nil {
@@ -43,8 +41,9 @@ func (c *connection) drop() {
 // it back, or when its savepoints can no longer be trusted; then it must not be committed.
 type transaction struct {
 	*connection
-	over bool // SQLite has rolled it back
-	lost bool
+	session session // on the connection, for the units
+	over    bool    // SQLite has rolled it back
+	lost    bool
 }
 
 // hooked is the driver's connection.
@@ -56,7 +55,7 @@ func begin(on *connection) (*transaction, error) {
 	if err := on.open(); err != nil {
 		return nil, errUnwritable.Because(err)
 	}
-	t := &transaction{connection: on}
+	t := &transaction{connection: on, session: session{on.conn, on.compiled.statement}}
 	err := t.conn.Raw(func(connection any) error {
 		connection.(hooked).RegisterRollbackHook(func() { t.over, t.lost = true, true })
 		return nil
