@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -161,8 +162,9 @@ func (op operation) checkHeaders(header http.Header) (once string, err error) {
 		case sent[0] == "":
 			return "", invalid(name, "is empty")
 		case name == onceHeader:
-			if once, err = idempotency.ParseKey(sent[0]); err != nil {
-				return "", err
+			var ok bool
+			if once, ok = idempotency.ParseKey(sent[0]); !ok {
+				return "", invalid(name, fmt.Sprintf("must be 1 to %d visible ASCII characters", idempotency.KeyLength))
 			}
 		}
 	}

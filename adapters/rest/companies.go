@@ -126,14 +126,9 @@ func (h companies) answer(c *gin.Context, shown company.Company, err error) {
 func draftOf(c *gin.Context) company.Draft {
 	sent, problems := httpkit.Decode[CompanyDraft](httpkit.BodyOf(c))
 	draft := company.Draft{
-		Slug: sent.Slug,
-		Name: sent.Name,
-		Settings: company.Settings{
-			Description:    sent.Description,
-			DefaultAdapter: sent.DefaultAdapter,
-			FiscalPeriod:   sent.FiscalPeriod,
-			Budget:         budgetChange(sent.Budget),
-		},
+		Slug:     sent.Slug,
+		Name:     sent.Name,
+		Settings: settings(sent.Description, sent.DefaultAdapter, sent.FiscalPeriod, sent.Budget),
 		Problems: problems,
 	}
 	if sent.StartingTeams != nil {
@@ -147,14 +142,19 @@ func draftOf(c *gin.Context) company.Draft {
 func patchOf(c *gin.Context) company.Patch {
 	sent, problems := httpkit.Decode[CompanyPatch](httpkit.BodyOf(c))
 	return company.Patch{
-		Name: sent.Name,
-		Settings: company.Settings{
-			Description:    sent.Description,
-			DefaultAdapter: sent.DefaultAdapter,
-			FiscalPeriod:   sent.FiscalPeriod,
-			Budget:         budgetChange(sent.Budget),
-		},
+		Name:     sent.Name,
+		Settings: settings(sent.Description, sent.DefaultAdapter, sent.FiscalPeriod, sent.Budget),
 		Problems: problems,
+	}
+}
+
+// settings are the fields that a draft and a patch have in common.
+func settings(description, defaultAdapter, fiscalPeriod *string, sent *BudgetChange) company.Settings {
+	return company.Settings{
+		Description:    description,
+		DefaultAdapter: defaultAdapter,
+		FiscalPeriod:   fiscalPeriod,
+		Budget:         budgetChange(sent),
 	}
 }
 

@@ -189,7 +189,7 @@ func (f *fakeCompanies) Create(_ context.Context, _ access.Caller, draft company
 		}
 		for _, c := range f.all {
 			if c.Slug == founding.Company.Slug {
-				return company.Founding{}, fault.New(fault.SlugInUse, "The slug %q belongs to another company.", c.Slug)
+				return company.Founding{}, fault.New(fault.SlugInUse, "The slug %q is taken by another company.", c.Slug).With("slug", c.Slug)
 			}
 		}
 		f.all = append([]company.Company{founding.Company}, f.all...)

@@ -1,6 +1,7 @@
 package idempotency
 
 import (
+	"strings"
 	"time"
 
 	"holdco/domain/fault"
@@ -19,18 +20,12 @@ type Key struct {
 	Value string // empty: the client sent none, so nothing is kept
 }
 
-// ParseKey reads the key that a client sent.
-func ParseKey(text string) (string, error) {
-	for _, c := range []byte(text) {
-		if c < '!' || c > '~' {
-			text = ""
-		}
+// ParseKey reads the key that a client sent, and reports whether it is one.
+func ParseKey(text string) (string, bool) {
+	if text == "" || len(text) > KeyLength || strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' }) {
+		return "", false
 	}
-	if text == "" || len(text) > KeyLength {
-		return "", fault.New(fault.InvalidParameter,
-			"Idempotency-Key must be 1 to %d visible ASCII characters.", KeyLength).With("parameter", "Idempotency-Key")
-	}
-	return text, nil
+	return text, true
 }
 
 // Request is a request that carries a key, or one that could have.
@@ -57,9 +52,9 @@ func (r Receipt) Expired(at time.Time) bool { return !at.Before(r.CreatedAt.Add(
 func (r Receipt) Replay(request Request) error {
 	switch {
 	case r.Fingerprint != request.Fingerprint:
-		return fault.New(fault.IdempotencyConflict, "The Idempotency-Key was used for another request.")
+		return fault.New(fault.IdempotencyConflict, "The idempotency key was used for another request.")
 	case r.Answer == nil:
-		return fault.New(fault.IdempotencyConflict, "The company that the request with this Idempotency-Key concerned was deleted.")
+		return fault.New(fault.IdempotencyConflict, "The company that the request with this idempotency key concerned was deleted.")
 	}
 	return &Replay{Answer: r.Answer}
 }
