@@ -20,6 +20,7 @@ type Service struct {
 	clock   outbound.Clock
 	ids     outbound.IDs
 	entropy outbound.Entropy
+	known   known
 	used    lastUses
 }
 
