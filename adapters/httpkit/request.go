@@ -58,12 +58,13 @@ func notOfRequestID(r rune) bool {
 // attributes are what the log tells of a request: never query values, headers or bodies.
 func attributes(c *gin.Context) []slog.Attr {
 	r := of(c)
-	attrs := []slog.Attr{
+	attrs := make([]slog.Attr, 0, 8) // its callers add to it
+	attrs = append(attrs,
 		slog.String("requestId", r.id),
 		slog.String("method", c.Request.Method),
 		slog.String("route", c.FullPath()),
 		slog.String("remote", r.client.String()),
-	}
+	)
 	if r.caller.Token != "" {
 		attrs = append(attrs, slog.String("token", string(r.caller.Token)))
 	}

@@ -40,6 +40,11 @@ func (e *Engine) DB() *bun.DB { return e.db }
 // Conn implements sqlstore.Engine.
 func (e *Engine) Conn() bun.IConn { return conn{e.pool} }
 
+// Brief implements sqlstore.Engine: a server may fall silent.
+func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, sqlstore.ReadLimit)
+}
+
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
 

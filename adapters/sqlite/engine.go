@@ -46,6 +46,14 @@ func (e *Engine) DB() *bun.DB { return e.db }
 // Conn implements sqlstore.Engine.
 func (e *Engine) Conn() bun.IConn { return session{e.pool, e.compiled.statement} }
 
+// Brief implements sqlstore.Engine: in this process a read ends by itself. One whose caller has left does not begin.
+func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return ctx, func() {}
+}
+
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
 

@@ -66,7 +66,10 @@ type entryRow struct {
 }
 
 func (r *entryRow) columns() []any {
-	return []any{&r.ID, &r.Company, &r.Category, &r.Type, &r.Actor, &r.SubjectType, &r.SubjectID, &r.Data, &r.Previous, &r.At}
+	return []any{
+		(*string)(&r.ID), (*string)(&r.Company), &r.Category, (*string)(&r.Type), (*string)(&r.Actor), &r.SubjectType, &r.SubjectID,
+		&r.Data, &r.Previous, &r.At,
+	}
 }
 
 func entryRowOf(e event.Event) (entryRow, error) {

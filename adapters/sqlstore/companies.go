@@ -117,8 +117,8 @@ type companyRow struct {
 	BudgetUSD       money.USD      `bun:"budget_usd"`
 	BudgetPeriod    budget.Period  `bun:"budget_period"`
 	ReservePercent  money.Percent  `bun:"reserve_percent"`
-	TeamCount       int            `bun:"team_count"`
-	AgentCount      int            `bun:"agent_count"`
+	TeamCount       int64          `bun:"team_count"`
+	AgentCount      int64          `bun:"agent_count"`
 	Status          company.Status `bun:"status"`
 	CreatedAt       int64          `bun:"created_at"`
 	UpdatedAt       int64          `bun:"updated_at"`
@@ -130,8 +130,9 @@ type companyRow struct {
 
 func (r *companyRow) columns() []any {
 	return []any{
-		&r.ID, &r.Slug, &r.Name, &r.Description, &r.DefaultAdapter, &r.FiscalPeriod, &r.BudgetUSD, &r.BudgetPeriod, &r.ReservePercent,
-		&r.TeamCount, &r.AgentCount, &r.Status, &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.RestorableUntil, &r.DeletedBy, &r.Version,
+		(*string)(&r.ID), &r.Slug, &r.Name, &r.Description, &r.DefaultAdapter, (*string)(&r.FiscalPeriod),
+		(*int64)(&r.BudgetUSD), (*string)(&r.BudgetPeriod), (*int64)(&r.ReservePercent), &r.TeamCount, &r.AgentCount,
+		(*string)(&r.Status), &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.RestorableUntil, (*string)(&r.DeletedBy), &r.Version,
 	}
 }
 
@@ -146,8 +147,8 @@ func companyRowOf(c company.Company) companyRow {
 		BudgetUSD:       c.Budget.USD,
 		BudgetPeriod:    c.Budget.Period,
 		ReservePercent:  c.Budget.ReservePercent,
-		TeamCount:       c.TeamCount,
-		AgentCount:      c.AgentCount,
+		TeamCount:       int64(c.TeamCount),
+		AgentCount:      int64(c.AgentCount),
 		Status:          c.Status,
 		CreatedAt:       millis(c.CreatedAt),
 		UpdatedAt:       millis(c.UpdatedAt),
@@ -171,8 +172,8 @@ func (r companyRow) value() (company.Company, error) {
 			Period:         r.BudgetPeriod,
 			ReservePercent: r.ReservePercent,
 		},
-		TeamCount:       r.TeamCount,
-		AgentCount:      r.AgentCount,
+		TeamCount:       int(r.TeamCount),
+		AgentCount:      int(r.AgentCount),
 		Status:          r.Status,
 		CreatedAt:       instant(r.CreatedAt),
 		UpdatedAt:       instant(r.UpdatedAt),

@@ -9,13 +9,17 @@ import (
 // Engine is all that differs between databases. Everything else in this package is written once.
 //
 // The connections that an engine hands out compile a statement that comes with arguments once, and keep it: such texts
-// must be few. A statement without arguments is compiled each time.
+// must be few, and must find by an index no more than a page of rows, for an engine need not interrupt them. A statement
+// without arguments is compiled each time.
 type Engine interface {
 	// DB builds queries in the engine's dialect. It runs none.
 	DB() *bun.DB
 
 	// Conn runs single reads outside of any unit.
 	Conn() bun.IConn
+
+	// Brief gives the context for a read that comes with arguments: to watch one can cost as much as the read.
+	Brief(ctx context.Context) (context.Context, context.CancelFunc)
 
 	// View runs read on one read-only snapshot.
 	View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error

@@ -47,19 +47,19 @@ func (s session) one(ctx context.Context, query *bun.SelectQuery, missing error)
 	return err
 }
 
-// readLimit is how long a read may take, the wait for a connection included.
-const readLimit = 10 * time.Second
+// ReadLimit is how long a read may take, the wait for a connection included.
+const ReadLimit = 10 * time.Second
 
 // all reads the rows of a query into its model.
 func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
-	limited, cancel := context.WithTimeout(ctx, readLimit)
+	limited, cancel := context.WithTimeout(ctx, ReadLimit)
 	defer cancel()
 	return s.failure(ctx, query.Scan(limited))
 }
 
 // row reads the single row of one of the texts into its columns, or fails with missing.
 func (s session) row(ctx context.Context, columns []any, missing error, text string, args ...any) error {
-	limited, cancel := context.WithTimeout(ctx, readLimit)
+	limited, cancel := s.engine.Brief(ctx)
 	defer cancel()
 	err := s.conn.QueryRowContext(limited, text, args...).Scan(columns...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -70,7 +70,7 @@ func (s session) row(ctx context.Context, columns []any, missing error, text str
 
 // rows calls scan with each row of one of the texts.
 func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, text string, args ...any) error {
-	limited, cancel := context.WithTimeout(ctx, readLimit)
+	limited, cancel := s.engine.Brief(ctx)
 	defer cancel()
 	found, err := s.conn.QueryContext(limited, text, args...)
 	if err != nil {

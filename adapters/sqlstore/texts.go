@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"reflect"
 
 	"github.com/uptrace/bun"
@@ -74,11 +75,21 @@ func (w write) Exec(ctx context.Context, _ ...any) (sql.Result, error) {
 	return w.conn.ExecContext(ctx, w.text, w.args...)
 }
 
-// arguments are the values that the columns of a row point to.
+// arguments are the values that the columns of a row point to. Package sql reads into these types, and no others,
+// without reflection.
 func arguments(columns []any) []any {
 	values := make([]any, len(columns), len(columns)+1)
 	for i, column := range columns {
-		values[i] = reflect.ValueOf(column).Elem().Interface()
+		switch column := column.(type) {
+		case *string:
+			values[i] = *column
+		case *int64:
+			values[i] = *column
+		case **int64:
+			values[i] = *column
+		default:
+			panic(fmt.Sprintf("a column of type %T", column))
+		}
 	}
 	return values
 }

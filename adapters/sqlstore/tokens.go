@@ -109,7 +109,7 @@ type tokenRow struct {
 
 func (r *tokenRow) columns() []any {
 	return []any{
-		&r.ID, &r.Name, &r.Scopes, &r.Hint, &r.Hash, &r.OldHash, &r.OldUntil, &r.CreatedAt, &r.ExpiresAt, &r.LastUsedAt, &r.RevokedAt,
+		(*string)(&r.ID), &r.Name, &r.Scopes, &r.Hint, &r.Hash, &r.OldHash, &r.OldUntil, &r.CreatedAt, &r.ExpiresAt, &r.LastUsedAt, &r.RevokedAt,
 	}
 }
 
