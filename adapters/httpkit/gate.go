@@ -102,6 +102,9 @@ func (op operation) permits(caller access.Caller) error {
 // readBody reads all of a body, be it wanted or not. One that does not arrive in full, because the client was too slow
 // or went away, is as good as truncated.
 func readBody(from io.Reader) ([]byte, error) {
+	if from == http.NoBody {
+		return nil, nil
+	}
 	sent, err := io.ReadAll(io.LimitReader(from, MostBody+1))
 	if len(sent) > MostBody {
 		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MostBody)

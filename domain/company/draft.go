@@ -118,7 +118,7 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	}
 	next.changed(at)
 	updated := next.event(event.CompanyUpdated)
-	updated.Previous = c.Fields().Changed(next.Fields())
+	updated.Previous = c.Fields().Changed(updated.Data)
 	return next, &updated, nil
 }
 

@@ -23,33 +23,54 @@ func F(name string, value any) Field { return Field{Name: name, Value: value} }
 func (f Fields) Changed(next Fields) Fields {
 	var changed Fields
 	for i, field := range f {
-		if i >= len(next) || !reflect.DeepEqual(field, next[i]) {
+		if i >= len(next) || field.Name != next[i].Name || !equal(field.Value, next[i].Value) {
 			changed = append(changed, field)
 		}
 	}
 	return changed
 }
 
+// equal compares the values that most fields have without reflection.
+func equal(a, b any) bool {
+	switch a.(type) {
+	case string, int, bool:
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
+}
+
 // MarshalJSON writes the fields as an object, in their order.
 func (f Fields) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
-	out.WriteByte('{')
-	for i, field := range f {
-		if i > 0 {
-			out.WriteByte(',')
+	if err := f.write(&out, json.NewEncoder(&out)); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// write writes the fields to out, where the encoder writes too. Their names need no escapes: they are
+// made of letters.
+func (f Fields) write(out *bytes.Buffer, encoder *json.Encoder) error {
+	separator := `{"`
+	for _, field := range f {
+		out.WriteString(separator)
+		out.WriteString(field.Name)
+		out.WriteString(`":`)
+		separator = `,"`
+		if nested, ok := field.Value.(Fields); ok {
+			if err := nested.write(out, encoder); err != nil {
+				return err
+			}
+			continue
 		}
-		name, err := json.Marshal(field.Name)
-		if err != nil {
-			return nil, err
+		if err := encoder.Encode(field.Value); err != nil {
+			return err
 		}
-		value, err := json.Marshal(field.Value)
-		if err != nil {
-			return nil, err
-		}
-		out.Write(name)
-		out.WriteByte(':')
-		out.Write(value)
+		out.Truncate(out.Len() - len("\n")) // which Encode ends with
+	}
+	if len(f) == 0 {
+		out.WriteByte('{')
 	}
 	out.WriteByte('}')
-	return out.Bytes(), nil
+	return nil
 }
