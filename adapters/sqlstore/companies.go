@@ -29,7 +29,11 @@ func (c companies) BySlug(ctx context.Context, slug string) (company.Company, er
 }
 
 func (c companies) Lock(ctx context.Context, which id.Company) (company.Company, error) {
-	return c.find(ctx, c.texts.companyLocked, string(which))
+	locked, err := c.find(ctx, c.texts.companyLocked, string(which))
+	if err == nil {
+		c.ledger.statuses[which] = locked.Status
+	}
+	return locked, err
 }
 
 func (c companies) find(ctx context.Context, text, key string) (company.Company, error) {
@@ -97,8 +101,13 @@ func (c companies) Add(ctx context.Context, added company.Company) error {
 }
 
 func (c companies) Save(ctx context.Context, saved company.Company) error {
+	text, from := c.texts.companyEdit, indexedColumns
+	if saved.Status != c.ledger.statuses[saved.ID] {
+		text, from = c.texts.companySave, permanentColumns
+	}
 	row := companyRowOf(saved)
-	return c.changeOne(ctx, write{c.conn, c.texts.companySave, append(arguments(row.columns()), row.Version-1)})
+	c.ledger.statuses[saved.ID] = saved.Status
+	return c.changeOne(ctx, write{c.conn, text, append(arguments(row.columns()[from:]), string(row.ID), row.Version-1)})
 }
 
 func (c companies) Remove(ctx context.Context, which id.Company) error {
@@ -110,6 +119,8 @@ type companyRow struct {
 
 	ID              id.Company     `bun:"id,pk"`
 	Slug            string         `bun:"slug"`
+	CreatedAt       int64          `bun:"created_at"`
+	Status          company.Status `bun:"status"`
 	Name            string         `bun:"name"`
 	Description     string         `bun:"description"`
 	DefaultAdapter  string         `bun:"default_adapter"`
@@ -119,8 +130,6 @@ type companyRow struct {
 	ReservePercent  money.Percent  `bun:"reserve_percent"`
 	TeamCount       int64          `bun:"team_count"`
 	AgentCount      int64          `bun:"agent_count"`
-	Status          company.Status `bun:"status"`
-	CreatedAt       int64          `bun:"created_at"`
 	UpdatedAt       int64          `bun:"updated_at"`
 	ArchivedAt      *int64         `bun:"archived_at"`
 	RestorableUntil *int64         `bun:"restorable_until"`
@@ -128,11 +137,18 @@ type companyRow struct {
 	Version         int64          `bun:"version"`
 }
 
+// The columns in front never change, but for the status. They are what the indexes are made of: an engine writes to
+// those of every column that an UPDATE names.
+const (
+	permanentColumns = 3
+	indexedColumns   = 4
+)
+
 func (r *companyRow) columns() []any {
 	return []any{
-		(*string)(&r.ID), &r.Slug, &r.Name, &r.Description, &r.DefaultAdapter, (*string)(&r.FiscalPeriod),
-		(*int64)(&r.BudgetUSD), (*string)(&r.BudgetPeriod), (*int64)(&r.ReservePercent), &r.TeamCount, &r.AgentCount,
-		(*string)(&r.Status), &r.CreatedAt, &r.UpdatedAt, &r.ArchivedAt, &r.RestorableUntil, (*string)(&r.DeletedBy), &r.Version,
+		(*string)(&r.ID), &r.Slug, &r.CreatedAt, (*string)(&r.Status), &r.Name, &r.Description, &r.DefaultAdapter,
+		(*string)(&r.FiscalPeriod), (*int64)(&r.BudgetUSD), (*string)(&r.BudgetPeriod), (*int64)(&r.ReservePercent), &r.TeamCount,
+		&r.AgentCount, &r.UpdatedAt, &r.ArchivedAt, &r.RestorableUntil, (*string)(&r.DeletedBy), &r.Version,
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"holdco/domain/company"
 	"holdco/domain/event"
+	"holdco/domain/id"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -44,7 +46,7 @@ func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store
 func (s *Store) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
 		unit := tx{
-			session: session{engine: s.engine, texts: s.texts, conn: conn, ledger: &ledger{}},
+			session: session{engine: s.engine, texts: s.texts, conn: conn, ledger: newLedger()},
 			now:     s.clock.Now(),
 			ids:     s.ids,
 		}
@@ -90,14 +92,18 @@ func (t tx) Record(ctx context.Context, happened event.Event) error {
 
 func (t tx) Unrecorded() { t.ledger.accounted = true }
 
-// ledger watches that no unit changes anything in silence.
+// ledger is what is known of one unit.
 type ledger struct {
-	changed   bool // business rows were changed
-	accounted bool // an event was recorded, or the unit said that it needs none
+	changed   bool                          // business rows were changed
+	accounted bool                          // an event was recorded, or the unit said that it needs none
+	statuses  map[id.Company]company.Status // of the companies that were locked
 }
+
+func newLedger() *ledger { return &ledger{statuses: map[id.Company]company.Status{}} }
 
 var errUnrecorded = errors.New("a unit of work changed rows, but recorded no event")
 
+// balanced watches that no unit changes anything in silence.
 func (l *ledger) balanced() error {
 	if l.changed && !l.accounted {
 		return errUnrecorded

@@ -15,7 +15,7 @@ import (
 type texts struct {
 	companyByID, companyBySlug, companyLocked string
 	companiesByStatus, companiesByStatusAfter string
-	companyInsert, companySave                string
+	companyInsert, companySave, companyEdit   string // an edit leaves the status alone
 	tokenByHash                               string
 	entryInsert                               string
 }
@@ -33,7 +33,8 @@ func textsOf(engine Engine) *texts {
 		companiesByStatusAfter: newest(byStatus(company(), arg(1)), "created_at", arg(2), arg(3), arg(4)).
 			String(),
 		companyInsert: insertText(db, new(companyRow), arg),
-		companySave:   updateText(db, new(companyRow), arg),
+		companySave:   updateText(db, new(companyRow), permanentColumns, arg),
+		companyEdit:   updateText(db, new(companyRow), indexedColumns, arg),
 		tokenByHash:   byHash(token(), arg(1)).String(),
 		entryInsert:   insertText(db, new(entryRow), arg),
 	}
@@ -48,19 +49,15 @@ func insertText(db *bun.DB, row any, arg func(n int) any) string {
 	return query.String()
 }
 
-// updateText replaces a row, found by its id, that has the version of the last argument; those before are its columns,
-// in order.
-func updateText(db *bun.DB, row any, arg func(n int) any) string {
-	fields := db.Table(reflect.TypeOf(row).Elem()).Fields
+// updateText changes the columns from the given one on. Its arguments are these, in order, the id of the row, and the
+// version that it has.
+func updateText(db *bun.DB, row any, from int, arg func(n int) any) string {
+	fields := db.Table(reflect.TypeOf(row).Elem()).Fields[from:]
 	query := db.NewUpdate().Model(row)
 	for i, field := range fields {
-		if field.IsPK {
-			query = query.Where("? = ?", bun.Ident(field.Name), arg(i+1))
-		} else {
-			query = query.Set("? = ?", bun.Ident(field.Name), arg(i+1))
-		}
+		query = query.Set("? = ?", bun.Ident(field.Name), arg(i+1))
 	}
-	return query.Where("version = ?", arg(len(fields)+1)).String()
+	return query.Where("id = ?", arg(len(fields)+1)).Where("version = ?", arg(len(fields)+2)).String()
 }
 
 // write is a statement of texts with its arguments.
@@ -78,7 +75,7 @@ func (w write) Exec(ctx context.Context, _ ...any) (sql.Result, error) {
 // arguments are the values that the columns of a row point to. Package sql reads into these types, and no others,
 // without reflection.
 func arguments(columns []any) []any {
-	values := make([]any, len(columns), len(columns)+1)
+	values := make([]any, len(columns), len(columns)+2)
 	for i, column := range columns {
 		switch column := column.(type) {
 		case *string:

@@ -39,7 +39,7 @@ type Companies interface {
 	// Add keeps a new company, or fails with fault.SlugInUse.
 	Add(ctx context.Context, c company.Company) error
 
-	// Save replaces a company that was locked in this unit.
+	// Save replaces a company that was locked in this unit, all but its slug and CreatedAt, which are permanent.
 	Save(ctx context.Context, c company.Company) error
 
 	// Empty removes at most most rows of what belongs to a company, and reports whether nothing but the company itself

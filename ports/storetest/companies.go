@@ -133,6 +133,22 @@ func saveReplaces(f *fixture) {
 	f.save(changed)
 	f.looksLike(changed)
 	f.looksLike(untouched)
+
+	f.update(func(ctx context.Context, tx store.Tx) error { // there and back in one unit
+		next, err := tx.Companies().Lock(ctx, changed.ID)
+		if err != nil {
+			return err
+		}
+		for _, next.Status = range []company.Status{company.Archived, company.Active} {
+			next.Version++
+			if err := tx.Companies().Save(ctx, next); err != nil {
+				return err
+			}
+		}
+		return tx.Record(ctx, founded(next))
+	})
+	changed.Version += 2
+	f.looksLike(changed)
 }
 
 // save replaces a company with its next version.
