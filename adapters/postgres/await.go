@@ -52,7 +52,7 @@ func (e *Engine) check(ctx context.Context) error {
 	defer cancel()
 	var number int
 	var version, encoding string
-	if err := e.pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int, "+
+	if err := e.Conn().QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int, "+
 		"current_setting('server_version'), current_setting('server_encoding')").Scan(&number, &version, &encoding); err != nil {
 		return err
 	}

@@ -8,28 +8,28 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// conn compiles a statement that comes with arguments once per connection, and keeps it. One without, in whose text bun
-// has written them, would only crowd out the others.
+// conn compiles a statement that comes with arguments once per connection, and keeps it, as pgx does with all. One
+// without, in whose text bun has written them, would only crowd out the others: it is sent as it is.
 type conn struct{ on bun.IConn }
 
 var _ bun.IConn = conn{}
 
 func (c conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return c.on.ExecContext(ctx, query, kept(args)...)
+	return c.on.ExecContext(ctx, query, sent(args)...)
 }
 
 func (c conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return c.on.QueryContext(ctx, query, kept(args)...)
+	return c.on.QueryContext(ctx, query, sent(args)...)
 }
 
 func (c conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return c.on.QueryRowContext(ctx, query, kept(args)...)
+	return c.on.QueryRowContext(ctx, query, sent(args)...)
 }
 
-// kept tells pgx, in its way, to keep the statement.
-func kept(args []any) []any {
+// sent tells pgx, in its way, how to send a statement.
+func sent(args []any) []any {
 	if len(args) == 0 {
-		return nil
+		return []any{pgx.QueryExecModeSimpleProtocol}
 	}
-	return append([]any{pgx.QueryExecModeCacheStatement}, args...)
+	return args
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -57,22 +58,42 @@ func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) er
 	return err
 }
 
+// ScanRow implements sqlstore.Engine.
+func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error {
+	if u, ok := conn.(*unit); ok {
+		return u.scanRow(ctx, columns, text, args...)
+	}
+	return conn.QueryRowContext(ctx, text, args...).Scan(columns...)
+}
+
+// Later implements sqlstore.Engine.
+func (e *Engine) Later(_ context.Context, conn bun.IConn, text string, args ...any) error {
+	conn.(*unit).later(text, args...)
+	return nil
+}
+
 // View implements sqlstore.Engine. BEGIN alone takes no snapshot; the first query does.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
-	return e.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1", func(ctx context.Context, c *sql.Conn) error {
+	return e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+		limited, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
+			return err
+		}
 		return read(ctx, conn{c})
 	})
 }
 
 // Update implements sqlstore.Engine. A unit that got in the way of another is run again, until patience ends.
-func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error {
+func (e *Engine) Update(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) error {
 	giveUp := time.Now().Add(patience)
 	for attempt := 0; ; attempt++ {
-		err := e.transact(ctx, "BEGIN ISOLATION LEVEL SERIALIZABLE", func(ctx context.Context, c *sql.Conn) error {
-			if err := unit(ctx, conn{c}); err != nil {
-				return err
+		err := e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+			u := newUnit(c)
+			if err := work(ctx, u); err != nil {
+				return cmp.Or(u.failure, err)
 			}
-			return commit(ctx, c)
+			return u.commit(ctx)
 		})
 		if !isConflict(err) || time.Now().After(giveUp) {
 			return err
@@ -84,9 +105,9 @@ func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn
 	}
 }
 
-// transact runs work in a transaction and rolls it back, unless work has ended it.
-func (e *Engine) transact(ctx context.Context, begin string, work func(ctx context.Context, conn *sql.Conn) error) error {
-	conn, err := e.begin(ctx, begin)
+// transact runs work on a connection of the pool, and rolls back the transaction that it began, unless it has ended it.
+func (e *Engine) transact(ctx context.Context, work func(ctx context.Context, conn *sql.Conn) error) error {
+	conn, err := e.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,43 +117,21 @@ func (e *Engine) transact(ctx context.Context, begin string, work func(ctx conte
 	return work(ctx, conn)
 }
 
-// begin takes a connection of the pool and begins a transaction on it. Nothing can be wrong with that but the server.
-func (e *Engine) begin(ctx context.Context, begin string) (*sql.Conn, error) {
+// connect takes a connection of the pool. Nothing can be wrong with that but the server.
+func (e *Engine) connect(ctx context.Context) (*sql.Conn, error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := e.pool.Conn(waiting)
-	if err == nil {
-		if _, err = conn.ExecContext(waiting, begin); err == nil {
-			return conn, nil
-		}
-		_ = conn.Close()
-	}
-	if ctx.Err() != nil {
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
 	return nil, unavailable(err)
 }
 
 var errWentOn = errors.New("a unit of work went on after a statement of it had failed")
-
-// commit commits. A context that ends meanwhile must not interrupt it: what is acknowledged is durable, and what is not
-// is unknown only when the connection breaks.
-func commit(ctx context.Context, conn *sql.Conn) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if transactionStatus(conn) == failed {
-		return errWentOn // COMMIT would roll back and say that all is well
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementLimit+patience)
-	defer cancel()
-	_, err := conn.ExecContext(ctx, "COMMIT")
-	var answer *pgconn.PgError
-	if err == nil || errors.As(err, &answer) && answer.SeverityUnlocalized == "ERROR" {
-		return err // with an answer, the transaction was rolled back
-	}
-	return unavailable(err)
-}
 
 // end rolls back what was not committed, and gives the connection back. A connection that fails meanwhile is closed.
 func end(ctx context.Context, conn *sql.Conn) {

@@ -55,8 +55,6 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		return nil, errors.New("the database URL cannot be read; it has the form postgres://user:password@host:5432/database, " +
 			"with special characters of the password percent-encoded")
 	}
-	// bun writes arguments into the text, so every text is new: preparing it would only cost a round trip.
-	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	withDefaults(config, map[string]string{
 		"application_name":            "holdco",
 		"client_encoding":             "UTF8",

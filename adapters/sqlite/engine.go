@@ -54,6 +54,17 @@ func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, func() {}
 }
 
+// ScanRow implements sqlstore.Engine.
+func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error {
+	return conn.QueryRowContext(ctx, text, args...).Scan(columns...)
+}
+
+// Later implements sqlstore.Engine: there is nothing to be gained by waiting.
+func (e *Engine) Later(ctx context.Context, conn bun.IConn, text string, args ...any) error {
+	_, err := conn.ExecContext(ctx, text, args...)
+	return err
+}
+
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
 

@@ -43,8 +43,8 @@ func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, 
 	if err != nil {
 		return err
 	}
-	if _, err := a.keepBooks(ctx, write{a.conn, a.texts.entryInsert, arguments(row.columns())}); err != nil {
-		return err
+	if err := a.engine.Later(ctx, a.conn, a.texts.entryInsert, arguments(row.columns())...); err != nil {
+		return a.failure(ctx, err)
 	}
 	a.ledger.accounted = true
 	return nil

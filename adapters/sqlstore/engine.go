@@ -21,6 +21,13 @@ type Engine interface {
 	// Brief gives the context for a read that comes with arguments: to watch one can cost as much as the read.
 	Brief(ctx context.Context) (context.Context, context.CancelFunc)
 
+	// ScanRow reads the row of a statement that comes with arguments into columns, or fails with sql.ErrNoRows.
+	ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error
+
+	// Later runs a statement that comes with arguments, and nobody looks at what comes of it: in the unit on conn, and at
+	// its end at the latest, which fails if the statement does.
+	Later(ctx context.Context, conn bun.IConn, text string, args ...any) error
+
 	// View runs read on one read-only snapshot.
 	View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error
 

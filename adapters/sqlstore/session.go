@@ -61,7 +61,7 @@ func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
 func (s session) row(ctx context.Context, columns []any, missing error, text string, args ...any) error {
 	limited, cancel := s.engine.Brief(ctx)
 	defer cancel()
-	err := s.conn.QueryRowContext(limited, text, args...).Scan(columns...)
+	err := s.engine.ScanRow(limited, s.conn, columns, text, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return missing
 	}
