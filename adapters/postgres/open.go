@@ -66,6 +66,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		"lock_timeout":                        milliseconds(patience),
 		"statement_timeout":                   milliseconds(statementLimit),
 		"idle_in_transaction_session_timeout": milliseconds(unitLimit),
+		"plan_cache_mode":                     "force_generic_plan", // what is compiled finds its rows by an index, whatever the arguments
 	})
 	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns))
 	e.db = bun.NewDB(e.pool, pgdialect.New())
