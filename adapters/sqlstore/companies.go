@@ -53,8 +53,8 @@ func byStatus(query *bun.SelectQuery, status any) *bun.SelectQuery {
 }
 
 func (c companies) List(ctx context.Context, filter store.CompanyFilter, after page.Position, size int) (page.Page[company.Company], error) {
-	if filter.Status != "" && filter.Slug == nil && filter.Within == nil {
-		return c.listByStatus(ctx, filter.Status, after, size)
+	if filter.Status != "" && filter.Slug == nil && filter.Within == nil && size == page.DefaultSize {
+		return c.listByStatus(ctx, filter.Status, after)
 	}
 	var rows []companyRow
 	query := c.selects(&rows)
@@ -70,17 +70,18 @@ func (c companies) List(ctx context.Context, filter store.CompanyFilter, after p
 	return newestPage(ctx, c.session, &rows, query, "created_at", after, size)
 }
 
-// listByStatus is List for what most lists ask.
-func (c companies) listByStatus(ctx context.Context, status company.Status, after page.Position, size int) (page.Page[company.Company], error) {
-	text, args := c.texts.companiesByStatus, []any{string(status), size + 1}
+// listByStatus is List for what most lists ask. The size is a part of the texts: SQLite compiles a statement anew when its
+// limit is an argument.
+func (c companies) listByStatus(ctx context.Context, status company.Status, after page.Position) (page.Page[company.Company], error) {
+	text, args := c.texts.companiesByStatus, []any{string(status)}
 	if !after.IsStart() {
 		at, err := positionTime(after)
 		if err != nil {
 			return page.Page[company.Company]{}, err
 		}
-		text, args = c.texts.companiesByStatusAfter, []any{string(status), at, after.ID, size + 1}
+		text, args = c.texts.companiesByStatusAfter, []any{string(status), at, after.ID}
 	}
-	rows := make([]companyRow, 0, size+1)
+	rows := make([]companyRow, 0, page.DefaultSize+1)
 	err := c.rows(ctx, func(found *sql.Rows) error {
 		rows = append(rows, companyRow{})
 		return found.Scan(rows[len(rows)-1].columns()...)
@@ -88,7 +89,7 @@ func (c companies) listByStatus(ctx context.Context, status company.Status, afte
 	if err != nil {
 		return page.Page[company.Company]{}, err
 	}
-	return pageOf[company.Company](rows, size)
+	return pageOf[company.Company](rows, page.DefaultSize)
 }
 
 func (c companies) Add(ctx context.Context, added company.Company) error {

@@ -138,7 +138,7 @@ func (s session) failure(ctx context.Context, err error) error {
 
 // newest puts the rows of a query in order, newest first by the time in column and then by descending id, and takes
 // limit of them: those behind a time and an id, or the first when at is nil.
-func newest(query *bun.SelectQuery, column string, at, id, limit any) *bun.SelectQuery {
+func newest(query *bun.SelectQuery, column string, at, id any, limit int) *bun.SelectQuery {
 	if at != nil {
 		query = query.Where("(?, id) < (?, ?)", bun.Ident(column), at, id)
 	}

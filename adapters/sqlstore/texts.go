@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/uptrace/bun"
+
+	"holdco/domain/page"
 )
 
 // texts are the statements that most requests come down to. bun writes arguments into its text, so that an engine must
@@ -29,8 +31,8 @@ func textsOf(engine Engine) *texts {
 		companyByID:       byID(company(), arg(1)).String(),
 		companyBySlug:     bySlug(company(), arg(1)).String(),
 		companyLocked:     engine.ForUpdate(byID(company(), arg(1))).String(),
-		companiesByStatus: newest(byStatus(company(), arg(1)), "created_at", nil, nil, arg(2)).String(),
-		companiesByStatusAfter: newest(byStatus(company(), arg(1)), "created_at", arg(2), arg(3), arg(4)).
+		companiesByStatus: newest(byStatus(company(), arg(1)), "created_at", nil, nil, page.DefaultSize+1).String(),
+		companiesByStatusAfter: newest(byStatus(company(), arg(1)), "created_at", arg(2), arg(3), page.DefaultSize+1).
 			String(),
 		companyInsert: insertText(db, new(companyRow), arg),
 		companySave:   updateText(db, new(companyRow), permanentColumns, arg),

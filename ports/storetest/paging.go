@@ -16,6 +16,7 @@ import (
 
 var pagingRules = []rule{
 	{"companies are neither skipped nor repeated while others come and go", pagingCompanies},
+	{"pages of the usual size hold what others hold", pagingUsually},
 	{"tokens are neither skipped nor repeated while others come", pagingTokens},
 	{"events are neither skipped nor repeated while others come and go", pagingActivity},
 	{"a position outlives its row", positionOutlivesRow},
@@ -120,6 +121,22 @@ func pagingCompanies(f *fixture) {
 			}
 		})
 	}
+}
+
+func pagingUsually(f *fixture) {
+	archived := f.found("archived")
+	f.update(moving(archived.ID, archive))
+	for i := range 2*page.DefaultSize + 1 {
+		f.found(fmt.Sprintf("number-%d", i))
+	}
+	active := func(size int) []company.Company {
+		return walk(f, size, func(after page.Position) (page.Page[company.Company], error) {
+			return f.store.Companies().List(f.ctx, store.CompanyFilter{Status: company.Active}, after, size)
+		})
+	}
+	usual := active(page.DefaultSize)
+	f.same(len(usual), 2*page.DefaultSize+1)
+	f.same(usual, active(page.MaxSize))
 }
 
 func pagingTokens(f *fixture) {
