@@ -1,8 +1,6 @@
 -- Times are milliseconds since 1970 (UTC), money is millionths of a US dollar, percentages are hundredths.
 
 -- +goose Up
--- Half of a page stays free for the next versions of its rows. A version on another page needs entries in all indexes, and
--- there, at isolation level SERIALIZABLE, it gets in the way of every unit that has read the same page of the index.
 CREATE TABLE companies (
     id               TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     slug             TEXT COLLATE "C" NOT NULL CONSTRAINT companies_slug UNIQUE,
@@ -22,7 +20,7 @@ CREATE TABLE companies (
     restorable_until BIGINT,
     deleted_by       TEXT COLLATE "C" NOT NULL,
     version          BIGINT           NOT NULL
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50); -- room for new versions: one on another page needs entries in all indexes, where units that read them fail
 CREATE INDEX companies_by_status ON companies (status, created_at, id);
 
 CREATE TABLE teams (
