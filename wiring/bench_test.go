@@ -64,14 +64,14 @@ var operations = []struct {
 	request func(s *subject, n int64) (method, path, body string)
 }{
 	{"get", func(s *subject, n int64) (string, string, string) {
-		return http.MethodGet, "/v1/companies/" + s.ids[n%companies], ""
+		return http.MethodGet, "/v1/companies/" + s.ids[n%int64(len(s.ids))], ""
 	}},
 	{"list-50", func(*subject, int64) (string, string, string) { return http.MethodGet, "/v1/companies", "" }},
 	{"create", func(_ *subject, n int64) (string, string, string) {
 		return http.MethodPost, "/v1/companies", fmt.Sprintf(`{"name":"Company","slug":"new-%d"}`, n)
 	}},
 	{"patch", func(s *subject, n int64) (string, string, string) {
-		return http.MethodPatch, "/v1/companies/" + s.ids[n%companies], fmt.Sprintf(`{"description":"%d"}`, n)
+		return http.MethodPatch, "/v1/companies/" + s.ids[n%int64(len(s.ids))], fmt.Sprintf(`{"description":"%d"}`, n)
 	}},
 }
 
@@ -101,9 +101,15 @@ func compare(t *testing.T, holdcoURL, bareURL string, tidyUp func()) {
 // newHoldco starts Holdco with all that it does for a request: authentication, limits, and its log.
 func newHoldco(t *testing.T, environ ...string) string {
 	t.Helper()
-	const most = "1000000000" // counted, but never reached
-	config, _, err := load(t, nil, "", append(environ,
-		"HOLDCO_ADMIN_TOKEN="+string(rootToken), "HOLDCO_RATE_READ="+most, "HOLDCO_RATE_WRITE="+most)...)
+	return serveHoldco(t, assemble(t, environ...))
+}
+
+// busy lets the load make as many requests as it can: they are counted, but never too many.
+var busy = []string{"HOLDCO_ADMIN_TOKEN=" + string(rootToken), "HOLDCO_RATE_READ=1000000000", "HOLDCO_RATE_WRITE=1000000000"}
+
+func assemble(t *testing.T, environ ...string) *wiring.Server {
+	t.Helper()
+	config, _, err := load(t, nil, "", append(environ, busy...)...)
 	must(t, err)
 	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	must(t, err)
@@ -115,6 +121,11 @@ func newHoldco(t *testing.T, environ ...string) string {
 	must(t, err)
 	_, err = server.Tokens.EnsureAdmin(t.Context(), config.AdminToken)
 	must(t, err)
+	return server
+}
+
+func serveHoldco(t *testing.T, server *wiring.Server) string {
+	t.Helper()
 	listening := httptest.NewServer(server.API)
 	t.Cleanup(listening.Close)
 	return listening.URL
@@ -157,38 +168,70 @@ func (s *subject) rate(t *testing.T, request func(s *subject, n int64) (method, 
 	return float64(done.Load()) / time.Since(began).Seconds()
 }
 
-// client is one connection. It spends as little as it can, for it shares the machine with the server.
+// median is how long one request takes when there is no other.
+func (s *subject) median(t *testing.T, requests int, request func(s *subject, n int64) (method, path, body string)) time.Duration {
+	t.Helper()
+	c, err := dial(s.url)
+	must(t, err)
+	defer c.conn.Close()
+	took := make([]time.Duration, requests)
+	for i := range took {
+		began := time.Now()
+		must(t, c.exchange(request(s, s.number.Add(1))))
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	return took[requests/2]
+}
+
+// client makes requests on one connection until the turn is over.
 func (s *subject) client(until time.Time, done *atomic.Int64, request func(s *subject, n int64) (method, path, body string)) error {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	c, err := dial(s.url)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	reader := bufio.NewReaderSize(conn, 64<<10)
-	var out bytes.Buffer
+	defer c.conn.Close()
 	for time.Now().Before(until) {
-		method, path, body := request(s, s.number.Add(1))
-		out.Reset()
-		fmt.Fprintf(&out, "%s %s HTTP/1.1\r\nHost: holdco\r\nAuthorization: Bearer %s\r\n", method, path, rootToken)
-		if body != "" {
-			fmt.Fprintf(&out, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
-		}
-		out.WriteString("\r\n" + body)
-		if _, err := conn.Write(out.Bytes()); err != nil {
+		if err := c.exchange(request(s, s.number.Add(1))); err != nil {
 			return err
-		}
-		answer, err := http.ReadResponse(reader, nil)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(io.Discard, answer.Body)
-		if err := errors.Join(err, answer.Body.Close()); err != nil {
-			return err
-		}
-		if answer.StatusCode >= 300 {
-			return fmt.Errorf("%s %s: %s", method, path, answer.Status)
 		}
 		done.Add(1)
+	}
+	return nil
+}
+
+// connection spends as little as it can, for it shares the machine with the server.
+type connection struct {
+	conn   net.Conn
+	reader *bufio.Reader
+	out    bytes.Buffer
+}
+
+func dial(url string) (*connection, error) {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	return &connection{conn: conn, reader: bufio.NewReaderSize(conn, 64<<10)}, err
+}
+
+func (c *connection) exchange(method, path, body string) error {
+	c.out.Reset()
+	fmt.Fprintf(&c.out, "%s %s HTTP/1.1\r\nHost: holdco\r\nAuthorization: Bearer %s\r\n", method, path, rootToken)
+	if body != "" {
+		fmt.Fprintf(&c.out, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+	}
+	c.out.WriteString("\r\n" + body)
+	if _, err := c.conn.Write(c.out.Bytes()); err != nil {
+		return err
+	}
+	answer, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		return err
+	}
+	if answer.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s", method, path, answer.Status)
 	}
 	return nil
 }

@@ -1,0 +1,127 @@
+//go:build bench
+
+package wiring_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"holdco/adapters/postgres/postgrestest"
+	"holdco/adapters/system"
+	rules "holdco/domain/company"
+	"holdco/domain/id"
+	"holdco/ports/store"
+	"holdco/wiring"
+)
+
+// What one request takes while the store grows. It should stay what it is.
+func TestBenchLatency(t *testing.T) {
+	const few, many, requests = 100, 100_000, 301
+	fmt.Printf("\n%-10s %-10s %14s %14s\n", "store", "operation", "at 100", "at 100,000")
+	for _, kind := range []string{"sqlite", "postgres"} {
+		environ, tidyUp := []string{dataDir + t.TempDir()}, func() {}
+		if kind == "postgres" {
+			url := postgrestest.URL(t)
+			environ, tidyUp = append(environ, databaseURL+url), func() { vacuum(t, url) }
+		}
+		server := assemble(t, environ...)
+		s := &subject{url: serveHoldco(t, server)}
+		took := map[string][]time.Duration{}
+		for _, size := range []int{few, many} {
+			s.ids = append(s.ids, foundMore(t, server, len(s.ids), size)...)
+			tidyUp()
+			for _, operation := range operations {
+				took[operation.name] = append(took[operation.name], s.median(t, requests, operation.request))
+			}
+		}
+		for _, operation := range operations {
+			fmt.Printf("%-10s %-10s %14s %14s\n", kind, operation.name,
+				took[operation.name][0].Round(time.Microsecond), took[operation.name][1].Round(time.Microsecond))
+		}
+	}
+}
+
+// foundMore keeps companies in big units, past the API, until there are as many as asked for.
+func foundMore(t *testing.T, server *wiring.Server, from, until int) (ids []string) {
+	t.Helper()
+	const unit = 1000
+	for from < until {
+		next := min(from+unit, until)
+		var made []string
+		must(t, server.Store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+			made = nil
+			for n := from; n < next; n++ {
+				name, slug := "Company", fmt.Sprintf("c-%d", n)
+				founding, created, err := rules.New(id.New[id.Company](system.IDs{}.UUIDv7()),
+					rules.Draft{Name: &name, Slug: &slug}, []string{"process"}, system.IDs{}, tx.Now())
+				if err != nil {
+					return err
+				}
+				if err := tx.Companies().Add(ctx, founding.Company); err != nil {
+					return err
+				}
+				if err := tx.Record(ctx, created.By("system:bench")); err != nil {
+					return err
+				}
+				made = append(made, string(founding.Company.ID))
+			}
+			return nil
+		}))
+		ids = append(ids, made...)
+		from = next
+	}
+	return ids
+}
+
+// How soon the program is ready on an empty store, and what it holds in memory.
+func TestBenchProcess(t *testing.T) {
+	folder := t.TempDir()
+	build := exec.Command("go", "build", "-o", folder, "../cmd/holdco")
+	build.Stderr = t.Output()
+	must(t, build.Run())
+	t.Setenv("PATH", folder) // so that it is what startProcess finds
+
+	var p *process
+	var ready []time.Duration
+	for range turns {
+		began := time.Now()
+		p = startProcess(t, append(busy, dataDir+t.TempDir())...)
+		status, _, err := exchangeList(p.url + "/v1/companies")
+		if err != nil || status != http.StatusOK {
+			t.Fatalf("list: %d, %v", status, err)
+		}
+		ready = append(ready, time.Since(began))
+	}
+	slices.Sort(ready)
+	time.Sleep(time.Second)
+	idle := resident(t, p)
+
+	s := &subject{url: p.url}
+	s.fill(t)
+	for _, operation := range operations {
+		for range turns {
+			s.rate(t, operation.request)
+		}
+	}
+	fmt.Printf("\nready on an empty store after %s; resident %d MiB idle, %d MiB after the load\n",
+		ready[turns/2].Round(time.Millisecond), idle>>20, resident(t, p)>>20)
+}
+
+// resident is what Linux says a process holds in memory, in bytes.
+func resident(t *testing.T, p *process) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	must(t, err)
+	held := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
+	kibibytes, err := strconv.ParseInt(string(held[1]), 10, 64)
+	must(t, err)
+	return kibibytes << 10
+}
