@@ -273,6 +273,54 @@ func TestSwallowedFailureDoesNotCommit(t *testing.T) {
 	expectValues(t, engine, 0, 0)
 }
 
+// What nobody waits for goes to the server with what comes next, or with COMMIT. It fails there.
+func TestWhatWaitsIsPartOfTheUnit(t *testing.T) {
+	t.Parallel()
+	engine := counters(t)
+	const insert = "INSERT INTO counters VALUES ($1, $2)"
+	set := func(counter string, next func(ctx context.Context, conn bun.IConn) error) error {
+		return engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+			if err := add(ctx, conn, "b"); err != nil {
+				return err
+			}
+			if err := engine.Later(ctx, conn, insert, counter, int64(5)); err != nil {
+				return err
+			}
+			return next(ctx, conn)
+		})
+	}
+	for name, next := range map[string]func(ctx context.Context, conn bun.IConn) error{
+		"at the end": func(context.Context, bun.IConn) error { return nil },
+		"at a query": func(ctx context.Context, conn bun.IConn) error { _, _, err := values(ctx, conn); return err },
+		"at two, dropped": func(ctx context.Context, conn bun.IConn) error {
+			_, _, _ = values(ctx, conn)
+			_, _, _ = values(ctx, conn)
+			return nil
+		},
+		"at a change": func(ctx context.Context, conn bun.IConn) error { return add(ctx, conn, "b") },
+		"at a compiled one": func(ctx context.Context, conn bun.IConn) error {
+			_, err := conn.ExecContext(ctx, insert, "c", int64(1))
+			return err
+		},
+	} {
+		if err := set("a", next); engine.Classify(err) != sqlstore.Duplicate {
+			t.Errorf("%s: %v", name, err)
+		}
+		expectValues(t, engine, 0, 0)
+	}
+	err := set("c", func(ctx context.Context, conn bun.IConn) error {
+		var value int64
+		if err := engine.ScanRow(ctx, conn, []any{&value}, "SELECT value FROM counters WHERE name = $1", "c"); err != nil || value != 5 {
+			t.Errorf("a unit sees %d of what it wrote: %v", value, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	expectValues(t, engine, 0, 1)
+}
+
 func TestCallerWhoLeavesStopsWaiting(t *testing.T) {
 	t.Parallel()
 	engine := counters(t)

@@ -30,18 +30,20 @@ func newUnit(on *sql.Conn) *unit {
 	return u
 }
 
-func (u *unit) ExecContext(ctx context.Context, query string, args ...any) (result sql.Result, err error) {
+func (u *unit) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if len(args) == 0 {
 		if err := u.send(ctx); err != nil {
 			return nil, err
 		}
 		return u.conn.ExecContext(ctx, query)
 	}
+	var rows int64
 	u.waiting.Queue(query, args...).Exec(func(tag pgconn.CommandTag) error {
-		result = driver.RowsAffected(tag.RowsAffected())
+		rows = tag.RowsAffected()
 		return nil
 	})
-	return result, u.send(ctx)
+	err := u.send(ctx)
+	return driver.RowsAffected(rows), err
 }
 
 func (u *unit) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
@@ -53,7 +55,8 @@ func (u *unit) QueryContext(ctx context.Context, query string, args ...any) (*sq
 
 // QueryRowContext cannot tell why what waited has failed: the end of the unit does.
 func (u *unit) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if u.failure = u.send(ctx); u.failure != nil {
+	if err := u.send(ctx); err != nil {
+		u.failure = err
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
 		return u.conn.QueryRowContext(ended, query, args...)
