@@ -76,6 +76,15 @@ var layers = []layer{
 		inTests: []string{"ports/limitertest", "adapters/redislimit/redistest", "adapters/memlimit", "adapters/system"},
 	},
 	{folders: []string{"adapters/redislimit/redistest"}, libraries: slices.Concat(testLibraries, []string{redis})},
+	{
+		folders: []string{"adapters/metrics"}, ours: slices.Concat(domain, ports, []string{"adapters/httpkit", "adapters/sqlstore"}),
+		libraries: []string{prometheus},
+	},
+	{
+		folders: []string{"adapters/tracing"}, ours: slices.Concat(domain, ports, []string{"adapters/httpkit", "adapters/sqlstore"}),
+		libraries: []string{otel},
+		inTests:   []string{otlp, protobuf},
+	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
 	{folders: []string{"adapters/workspaces"}, ours: slices.Concat(domain, ports)},
 
@@ -85,7 +94,10 @@ var layers = []layer{
 			"github.com/google/wire", "github.com/spf13/pflag", yaml, "github.com/agnivade/levenshtein",
 			"github.com/lmittmann/tint", "golang.org/x/term", "golang.org/x/sync",
 		},
-		inTests: []string{"adapters/rest/resttest", "adapters/postgres/postgrestest", "adapters/redislimit/redistest"},
+		inTests: []string{
+			"adapters/rest/resttest", "adapters/postgres/postgrestest", "adapters/redislimit/redistest",
+			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
+		},
 	},
 	{folders: []string{"cmd/holdco"}, ours: []string{"wiring", "adapters/cli"}},
 }
@@ -110,6 +122,11 @@ const (
 	redis   = "github.com/redis/go-redis/v9"
 	openapi = "github.com/getkin/kin-openapi"
 	yaml    = "go.yaml.in/yaml/v3"
+
+	prometheus = "github.com/prometheus/client_golang"
+	otel       = "go.opentelemetry.io/otel"
+	otlp       = "go.opentelemetry.io/proto/otlp"
+	protobuf   = "google.golang.org/protobuf"
 )
 
 const root = ".."

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"log/slog"
@@ -29,6 +30,10 @@ import (
 type database struct {
 	Engine   sqlstore.Engine
 	Migrator *sqlstore.Migrator
+
+	// For metrics alone.
+	Pools   map[string]*sql.DB
+	Batches func() (batches, units int64) // nil: the engine knows no batches
 }
 
 // command is what the command line works with.
@@ -63,7 +68,7 @@ func open(ctx context.Context, config Config, log *slog.Logger, server bool) (da
 		if err != nil {
 			return database{}, nil, err
 		}
-		return database{engine, engine.Migrator()}, closing(engine, log), nil
+		return database{Engine: engine, Migrator: engine.Migrator(), Pools: engine.Pools()}, closing(engine, log), nil
 	}
 	engine, err := sqlite.Open(ctx, sqlite.Options{
 		Path:        config.Database.SQLite,
@@ -73,7 +78,8 @@ func open(ctx context.Context, config Config, log *slog.Logger, server bool) (da
 	if err != nil {
 		return database{}, nil, err
 	}
-	return database{engine, engine.Migrator()}, closing(engine, log), nil
+	opened := database{Engine: engine, Migrator: engine.Migrator(), Pools: engine.Pools(), Batches: engine.Batches}
+	return opened, closing(engine, log), nil
 }
 
 func closing(engine io.Closer, log *slog.Logger) func() {
@@ -94,37 +100,48 @@ func newRules(config Config) companies.Rules {
 const redisPatience = 250 * time.Millisecond
 
 // newLimiter counts in this process, and in Redis too when one is configured.
-func newLimiter(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (outbound.Limiter, func(), error) {
+func newLimiter(
+	ctx context.Context, config Config, clock outbound.Clock, tel telemetry, log *slog.Logger,
+) (outbound.Limiter, func(), error) {
 	own := memlimit.New(clock)
 	if config.RedisURL == "" {
-		return own, func() {}, nil
+		return tel.metrics.Limiter(own), func() {}, nil
 	}
+	tel.metrics.Sharing()
 	shared, err := redislimit.Open(ctx, redislimit.Options{
 		URL: config.RedisURL,
 		Own: own,
 		OnLost: func(cause error) {
+			tel.metrics.LostRedis()
 			log.Warn("Redis does not answer; until it does, this process counts requests by itself", "error", cause.Error())
 		},
-		OnBack:   func() { log.Info("Redis answers again; requests are counted there") },
+		OnBack: func() {
+			tel.metrics.Sharing()
+			log.Info("Redis answers again; requests are counted there")
+		},
 		Patience: redisPatience,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return shared, func() {
+	return tel.metrics.Limiter(shared), func() {
 		if err := shared.Close(); err != nil {
 			log.Warn("the connections to Redis did not close cleanly", "error", err.Error())
 		}
 	}, nil
 }
 
-func newOperatorLog(log *slog.Logger) outbound.Log { return operatorLog{log} }
+func newOperatorLog(tel telemetry, log *slog.Logger) outbound.Log { return operatorLog{tel.log(log)} }
 
 func newAPI(
 	config Config, c *companies.Service, t *tokens.Service, s store.Store, limiter outbound.Limiter,
-	clock outbound.Clock, ids system.IDs, log *slog.Logger,
+	clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
 ) (http.Handler, error) {
-	return rest.New(rest.Options{
+	pages := docs.Pages()
+	if config.MetricsAddr == "" {
+		pages[httpkit.MetricsPath] = tel.metrics.Page()
+	}
+	api, err := rest.New(rest.Options{
 		Companies: c,
 		Tokens:    t,
 		Auth:      t,
@@ -133,7 +150,12 @@ func newAPI(
 		Ready:     s.Ready,
 		Clock:     clock,
 		IDs:       ids,
-		Log:       log,
-		Docs:      docs.Pages(),
+		Log:       tel.log(log),
+		Pages:     pages,
+		Watch:     tel.watch(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return tel.around(api), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"holdco/adapters/tracing"
 	"holdco/domain/access"
 	"holdco/domain/ratelimit"
 )
@@ -28,6 +29,7 @@ type Config struct {
 	SQLiteSync       string        // full or normal
 	DataDir          string
 	APIAddr          string   // host:port; empty: no listener
+	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
 	ArchiveRetention time.Duration
 	Rates            ratelimit.Limits // of each token
@@ -36,6 +38,7 @@ type Config struct {
 	LogLevel         slog.Level
 	LogFormat        string       // text or json; empty: text on a terminal, else json
 	AdminToken       access.Value // of the first admin token; empty: a random one
+	Traces           bool         // the variables of OpenTelemetry name an endpoint; the rest of them is read by its SDK
 }
 
 // Database says where the store is. One of its fields is set.
@@ -94,6 +97,9 @@ func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings
 		if !s.set(&config, value) {
 			problems = append(problems, fmt.Errorf("%s must be %s; it is %s", origin, s.allowed, s.show(value)))
 		}
+	}
+	if config.Traces, err = tracing.Configured(environ); err != nil {
+		problems = append(problems, err)
 	}
 	if problems != nil {
 		return Config{}, nil, errors.Join(problems...)

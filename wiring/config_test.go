@@ -68,6 +68,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		SQLiteSync:       "normal",
 		DataDir:          "/var/lib/holdco",
 		APIAddr:          "[::1]:80",
+		MetricsAddr:      "10.0.0.1:9464",
 		Adapters:         []string{"http", "my-own_1"},
 		ArchiveRetention: 1000*time.Hour + time.Minute,
 		Rates:            ratelimit.Limits{Read: 1, Write: 1_000_000_000, Costly: ratelimit.Off},
@@ -79,7 +80,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 	}
 	values := [][2]string{
 		{"database_url", "postgres://me@db/holdco"}, {"database_wait", "2m"}, {"sqlite_sync", "normal"},
-		{"data_dir", "/var/lib/holdco"}, {"api_addr", "[::1]:80"}, {"adapters", "http, my-own_1"},
+		{"data_dir", "/var/lib/holdco"}, {"api_addr", "[::1]:80"}, {"metrics_addr", "10.0.0.1:9464"}, {"adapters", "http, my-own_1"},
 		{"archive_retention", "1000h1m"}, {"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
 		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
 	}
@@ -147,6 +148,7 @@ func TestValuesThatAreAllowed(t *testing.T) {
 		{"HOLDCO_API_ADDR=", address, ""},
 		{"HOLDCO_API_ADDR=:0", address, ":0"},
 		{"HOLDCO_API_ADDR=api.example.com:65535", address, "api.example.com:65535"},
+		{"HOLDCO_METRICS_ADDR=", func(c wiring.Config) any { return c.MetricsAddr }, ""},
 		{"HOLDCO_ADAPTERS=one", func(c wiring.Config) any { return c.Adapters }, []string{"one"}},
 		{"HOLDCO_ARCHIVE_RETENTION=720h", func(c wiring.Config) any { return c.ArchiveRetention }, 720 * time.Hour},
 		{"HOLDCO_REDIS_URL=", func(c wiring.Config) any { return c.RedisURL }, ""},
@@ -194,6 +196,7 @@ func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 		{"HOLDCO_API_ADDR", "localhost:http", "HOST:PORT"},
 		{"HOLDCO_API_ADDR", "localhost:65536", "HOST:PORT"},
 		{"HOLDCO_API_ADDR", "::1:3100", "HOST:PORT"},
+		{"HOLDCO_METRICS_ADDR", "9464", "HOST:PORT"},
 		{"HOLDCO_ADAPTERS", "", "names"},
 		{"HOLDCO_ADAPTERS", "http,,process", "names"},
 		{"HOLDCO_ADAPTERS", "http, http", "different"},
@@ -316,6 +319,7 @@ func TestTheHelpNamesEveryVariableAndDefault(t *testing.T) {
 	help := flags.FlagUsages()
 	for _, part := range []string{
 		"--config FILE", "--api-addr HOST:PORT", "HOLDCO_API_ADDR (default 127.0.0.1:3100)",
+		"--metrics-addr HOST:PORT", "HOLDCO_METRICS_ADDR (default /metrics on the API's listener)",
 		"HOLDCO_DATABASE_URL (default sqlite://<data dir>/holdco.db)", "HOLDCO_DATABASE_WAIT (default 30s)",
 		"HOLDCO_SQLITE_SYNC (default full)", "HOLDCO_DATA_DIR (default ./data)", "HOLDCO_ADAPTERS (default process,http)",
 		"HOLDCO_ARCHIVE_RETENTION (default 720h)", "HOLDCO_RATE_READ (default 600)", "HOLDCO_RATE_WRITE (default 120)",

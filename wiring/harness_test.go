@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"holdco/adapters/cli"
 	"holdco/adapters/postgres/postgrestest"
 	"holdco/adapters/rest/resttest"
 	"holdco/domain/event"
@@ -122,8 +123,11 @@ func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ 
 		return nil, nil, err
 	}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	return wiring.NewServer(ctx, config, clock, logger)
+	return wiring.NewServer(ctx, config, clock, logger, version)
 }
+
+// version is what the servers of tests say they are.
+var version = cli.Version{Number: "v0.0.0-test", Commit: "none"}
 
 // secret is the value of a token, or a password within a URL.
 var secret = regexp.MustCompile(`hc[a-z]_[0-9A-Za-z]{40,}|://[^ @/]+:[^ @/]+@`)

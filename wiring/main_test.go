@@ -3,6 +3,7 @@ package wiring_test
 import (
 	"bufio"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 func holdco() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	program := wiring.Program(cli.Version{Number: "v0.0.0-test", Commit: "none"})
+	program := wiring.Program(version)
 	os.Exit(cli.Run(ctx, program, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -33,6 +34,7 @@ func holdco() {
 type process struct {
 	*exec.Cmd
 	url string
+	log record
 }
 
 // unlimited lets tests make as many requests as they like.
@@ -41,9 +43,10 @@ var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDC
 // startProcess starts a server and waits until it accepts connections. It is killed at the end of the test.
 func startProcess(t *testing.T, environ ...string) *process {
 	t.Helper()
-	command := exec.Command("holdco", "serve", "--log-level", "error")
-	command.Env = slices.Concat(os.Environ(), unlimited, environ, []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
-	command.Stderr = t.Output()
+	command := exec.Command("holdco", "serve")
+	command.Env = slices.Concat(os.Environ(), unlimited, []string{"HOLDCO_LOG_LEVEL=error"}, environ, []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
+	p := &process{Cmd: command}
+	command.Stderr = io.MultiWriter(t.Output(), &p.log)
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +54,6 @@ func startProcess(t *testing.T, environ ...string) *process {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: command}
 	t.Cleanup(p.kill)
 
 	const announcement = "The API listens on "

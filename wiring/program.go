@@ -21,18 +21,20 @@ func Program(version cli.Version) cli.Program {
 		Clock:      system.Clock{},
 		Flags:      Flags,
 		StoreFlags: StoreFlags,
-		Serve:      serve,
-		Tokens:     openTokens,
-		Migrator:   openMigrator,
+		Serve: func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error {
+			return serve(ctx, flags, version, stdout, stderr, migrate)
+		},
+		Tokens:   openTokens,
+		Migrator: openMigrator,
 	}
 }
 
-func serve(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error {
+func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdout, stderr io.Writer, migrate bool) error {
 	config, log, err := configure(flags, stderr)
 	if err != nil {
 		return err
 	}
-	server, done, err := NewServer(ctx, config, system.Clock{}, log)
+	server, done, err := NewServer(ctx, config, system.Clock{}, log, version)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"holdco/adapters/httpkit"
@@ -32,6 +33,9 @@ type Server struct {
 	Companies *companies.Service
 	Tokens    *tokens.Service
 	API       http.Handler
+
+	metricsPages metricsPages
+	telemetry    telemetry
 }
 
 // Run serves until ctx ends, then stops in order: no new connections, the requests in flight, the jobs, what is still
@@ -41,29 +45,31 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	if err := s.prepareStore(ctx, migrate); err != nil {
 		return err
 	}
-	listener, err := listen(ctx, s.Config.APIAddr)
-	if err != nil {
-		return err
+	fronts := s.fronts()
+	for _, f := range fronts {
+		if err := f.listen(ctx, s.Log); err != nil {
+			return err
+		}
 	}
 	// The token is shown once, so it is made when nothing can come between it and whoever reads it.
 	if err := s.showFirstToken(ctx, out); err != nil {
 		return err
 	}
-	server := httpkit.NewServer(s.API, s.Log)
-	failed := make(chan error, 1)
-	if listener != nil {
-		go func() { failed <- server.Serve(listener) }()
-		fmt.Fprintf(out, "The API listens on http://%s (reference: http://%[1]s/docs)\n", listener.Addr())
+	failed := make(chan error, len(fronts))
+	for _, f := range fronts {
+		go func() { failed <- f.server.Serve(f.listener) }()
+		fmt.Fprintf(out, f.line+"\n", f.listener.Addr())
 	}
 
 	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopJobs()
 	idle := make(chan struct{})
 	go func() {
-		worker.Run(jobs, operatorLog{s.Log}, s.jobs()...)
+		worker.Run(jobs, operatorLog{s.Log}, s.telemetry.jobs(s.jobs())...)
 		close(idle)
 	}()
 
+	var err error
 	select {
 	case <-ctx.Done():
 		s.Log.InfoContext(ctx, "stopping")
@@ -71,13 +77,18 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	if shutdown := server.Shutdown(last); shutdown != nil {
-		err = errors.Join(err, fmt.Errorf("requests were still running after %s: %w", drain, shutdown))
+	for _, f := range slices.Backward(fronts) {
+		if shutdown := f.server.Shutdown(last); shutdown != nil {
+			err = errors.Join(err, fmt.Errorf("requests were still running after %s: %w", drain, shutdown))
+		}
 	}
 	stopJobs()
 	<-idle
 	if _, flush := s.Tokens.FlushLastUses(last); flush != nil {
 		s.Log.WarnContext(ctx, "the last uses of some tokens could not be written down", "error", flush.Error())
+	}
+	if flush := s.telemetry.flush(last); flush != nil {
+		s.Log.WarnContext(ctx, "the last spans could not be sent", "error", flush.Error())
 	}
 	if err == nil {
 		s.Log.InfoContext(ctx, "stopped")
@@ -124,14 +135,37 @@ func (s *Server) jobs() []worker.Job {
 	}
 }
 
-// listen opens addr, or returns nil when it is turned off.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	if addr == "" {
-		return nil, nil //nolint:nilnil // no address, no listener
+// front is one address that the server listens on.
+type front struct {
+	variable, addr string
+	line           string // what is printed when it accepts connections
+	handler        http.Handler
+
+	listener net.Listener
+	server   *http.Server
+}
+
+// fronts are all that are not turned off. The API is the last to accept connections and the first to stop: who sees its
+// line finds everything else up.
+func (s *Server) fronts() []*front {
+	all := []*front{
+		{
+			variable: "HOLDCO_METRICS_ADDR", addr: s.Config.MetricsAddr, handler: s.metricsPages,
+			line: "Metrics are at http://%s/metrics",
+		},
+		{
+			variable: "HOLDCO_API_ADDR", addr: s.Config.APIAddr, handler: s.API,
+			line: "The API listens on http://%s (reference: http://%[1]s/docs)",
+		},
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	return slices.DeleteFunc(all, func(f *front) bool { return f.addr == "" })
+}
+
+func (f *front) listen(ctx context.Context, log *slog.Logger) (err error) {
+	f.server = httpkit.NewServer(f.handler, log)
+	f.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", f.addr)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on HOLDCO_API_ADDR %s: %w", addr, err)
+		return fmt.Errorf("cannot listen on %s %s: %w", f.variable, f.addr, err)
 	}
-	return listener, nil
+	return nil
 }

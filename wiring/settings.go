@@ -62,6 +62,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { c.APIAddr = v; return v == "" || isAddress(v) },
 	},
 	{
+		name: "metrics_addr", kind: "HOST:PORT", absent: "/metrics on the API's listener",
+		help:    "where metrics are served, when not beside the API",
+		allowed: "HOST:PORT such as 127.0.0.1:9464, :9464 or [::1]:9464, or empty",
+		set:     func(c *Config, v string) bool { c.MetricsAddr = v; return v == "" || isAddress(v) },
+	},
+	{
 		name: "adapters", kind: "NAMES", fallback: "process,http",
 		help:    "adapters installed on this instance, separated by commas; the first is the default of new companies",
 		allowed: "different names of a-z, 0-9, - and _, separated by commas",

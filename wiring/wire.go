@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/wire"
 
+	"holdco/adapters/cli"
 	"holdco/adapters/sqlstore"
 	"holdco/adapters/system"
 	"holdco/adapters/workspaces"
@@ -18,22 +19,25 @@ import (
 )
 
 // NewServer assembles a server on the configured store, which it opens. The returned function closes the store.
-func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (*Server, func(), error) {
+func NewServer(
+	ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version,
+) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, storeSet, systemSet, companySet, tokens.New, newLimiter, newAPI,
+		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet, tokens.New, newLimiter, newAPI, newMetricsPages,
 		wire.Struct(new(Server), "*"),
 	))
 }
 
 // newCommand assembles what the command line works with, beside a server that may be running on the same store.
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
-	panic(wire.Build(openForCommand, storeSet, systemSet, tokens.New, wire.Struct(new(command), "*")))
+	panic(wire.Build(
+		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), storeSet, systemSet, tokens.New,
+		wire.Struct(new(command), "*"),
+	))
 }
 
 var storeSet = wire.NewSet(
-	sqlstore.New,
 	wire.FieldsOf(new(database), "Engine", "Migrator"),
-	wire.Bind(new(store.Store), new(*sqlstore.Store)),
 	wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)),
 )
 

@@ -9,6 +9,7 @@ package wiring
 import (
 	"context"
 	"github.com/google/wire"
+	"holdco/adapters/cli"
 	"holdco/adapters/sqlstore"
 	"holdco/adapters/system"
 	"holdco/adapters/workspaces"
@@ -22,41 +23,48 @@ import (
 // Injectors from wire.go:
 
 // NewServer assembles a server on the configured store, which it opens. The returned function closes the store.
-func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (*Server, func(), error) {
+func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version) (*Server, func(), error) {
 	wiringDatabase, cleanup, err := openForServer(ctx, config, log)
 	if err != nil {
 		return nil, nil, err
 	}
 	migrator := wiringDatabase.Migrator
-	engine := wiringDatabase.Engine
 	iDs := _wireIDsValue
-	store := sqlstore.New(engine, clock, iDs, migrator)
-	directories := newWorkspaces(config)
-	outboundLog := newOperatorLog(log)
-	rules := newRules(config)
-	service := companies.New(store, directories, iDs, outboundLog, rules)
-	entropy := _wireEntropyValue
-	tokensService := tokens.New(store, clock, iDs, entropy)
-	limiter, cleanup2, err := newLimiter(ctx, config, clock, log)
+	wiringTelemetry, err := newTelemetry(ctx, config, wiringDatabase, version, log)
 	if err != nil {
 		cleanup()
 		return nil, nil, err
 	}
-	handler, err := newAPI(config, service, tokensService, store, limiter, clock, iDs, log)
+	store := newStore(wiringDatabase, clock, iDs, wiringTelemetry)
+	directories := newWorkspaces(config)
+	outboundLog := newOperatorLog(wiringTelemetry, log)
+	rules := newRules(config)
+	service := companies.New(store, directories, iDs, outboundLog, rules)
+	entropy := _wireEntropyValue
+	tokensService := tokens.New(store, clock, iDs, entropy)
+	limiter, cleanup2, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
+	if err != nil {
+		cleanup()
+		return nil, nil, err
+	}
+	handler, err := newAPI(config, service, tokensService, store, limiter, clock, iDs, wiringTelemetry, log)
 	if err != nil {
 		cleanup2()
 		cleanup()
 		return nil, nil, err
 	}
+	wiringMetricsPages := newMetricsPages(config, wiringTelemetry, store, clock, iDs, log)
 	server := &Server{
-		Config:    config,
-		Log:       log,
-		Clock:     clock,
-		Migrator:  migrator,
-		Store:     store,
-		Companies: service,
-		Tokens:    tokensService,
-		API:       handler,
+		Config:       config,
+		Log:          log,
+		Clock:        clock,
+		Migrator:     migrator,
+		Store:        store,
+		Companies:    service,
+		Tokens:       tokensService,
+		API:          handler,
+		metricsPages: wiringMetricsPages,
+		telemetry:    wiringTelemetry,
 	}
 	return server, func() {
 		cleanup2()
@@ -92,7 +100,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 
 // wire.go:
 
-var storeSet = wire.NewSet(sqlstore.New, wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)))
+var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)))
 
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 

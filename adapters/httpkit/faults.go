@@ -47,8 +47,11 @@ const (
 
 	noContent   = http.StatusNoContent
 	notModified = http.StatusNotModified
-	clientGone  = 499 // for the log alone: the client did not wait for its answer
+	clientGone  = 499 // for the log and who watches: the client did not wait for its answer
 )
+
+// Failed is the least status that tells of a failure of the server.
+const Failed = http.StatusInternalServerError
 
 // retryAfter is when a client may try again after fault.Unavailable, unless that is known.
 const retryAfter = 2 * time.Second

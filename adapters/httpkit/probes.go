@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -9,11 +10,30 @@ import (
 	"holdco/domain/fault"
 )
 
-// Paths of the probes, on every listener.
+// Paths of the probes, which are on every listener, and of the page for scrapers, which is on one.
 const (
-	HealthPath = "/healthz"
-	ReadyPath  = "/readyz"
+	HealthPath  = "/healthz"
+	ReadyPath   = "/readyz"
+	MetricsPath = "/metrics"
 )
+
+// Open makes a handler of the probes and of pages, by their paths, that anybody may see: a listener without an API. Pages
+// answer GET and HEAD.
+func Open(options Options, ready func(context.Context) error, pages map[string]http.Handler) http.Handler {
+	router := New(options)
+	open := WithHead(router)
+	open.GET(HealthPath, Health)
+	open.GET(ReadyPath, func(c *gin.Context) { Ready(c, ready) })
+	AddPages(router, pages)
+	return Compressed(router)
+}
+
+// AddPages adds pages that anybody may see, by their paths. They answer GET and HEAD.
+func AddPages(router gin.IRouter, pages map[string]http.Handler) {
+	for path, page := range pages {
+		WithHead(router).GET(path, gin.WrapH(page))
+	}
+}
 
 type probe struct {
 	Status string `json:"status"`

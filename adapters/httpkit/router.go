@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -17,6 +18,7 @@ type Options struct {
 	IDs     outbound.IDs
 	Log     *slog.Logger
 	Proxies Proxies
+	Watch   []func(ctx context.Context, e Exchange) // told of every request that was answered, in its context
 }
 
 // New makes a router that matches paths exactly, never redirects, and answers in the envelope whatever happens.
@@ -28,7 +30,7 @@ func New(options Options) *gin.Engine {
 	router.HandleMethodNotAllowed = true
 	router.UseRawPath = true // an encoded slash is not a slash
 	router.ForwardedByClientIP = false
-	router.Use(begin(options), logAccess, recoverPanics, refuseDoubleSlash)
+	router.Use(begin(options), watch, recoverPanics, refuseDoubleSlash)
 	router.NoRoute(noRoute)
 	router.NoMethod(noMethod)
 	return router

@@ -10,21 +10,36 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// logAccess writes one line per request when it is answered. Those of the probes count as noise.
-func logAccess(c *gin.Context) {
+// Exchange is a request that was answered.
+type Exchange struct {
+	ID     string // of the request
+	Method string // as the client sent it
+	Route  string // the pattern that the path matched, such as /v1/companies/:id; empty: no route has the path and the method
+	Status int
+	Took   time.Duration
+}
+
+// watch tells of a request when it is answered.
+func watch(c *gin.Context) {
 	began := time.Now()
 	defer func() {
-		level := slog.LevelInfo
-		if path := c.FullPath(); path == HealthPath || path == ReadyPath {
-			level = slog.LevelDebug
+		e := Exchange{of(c).id, c.Request.Method, c.FullPath(), c.Writer.Status(), time.Since(began)}
+		logAccess(c, e)
+		for _, tell := range of(c).options.Watch {
+			tell(c.Request.Context(), e)
 		}
-		attrs := append(attributes(c),
-			slog.Int("status", c.Writer.Status()),
-			slog.Int64("ms", time.Since(began).Milliseconds()),
-		)
-		of(c).options.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
 	}()
 	c.Next()
+}
+
+// logAccess writes one line per request. Those of the probes and of scrapes count as noise.
+func logAccess(c *gin.Context, e Exchange) {
+	level := slog.LevelInfo
+	if e.Route == HealthPath || e.Route == ReadyPath || e.Route == MetricsPath {
+		level = slog.LevelDebug
+	}
+	attrs := append(attributes(c), slog.Int("status", e.Status), slog.Int64("ms", e.Took.Milliseconds()))
+	of(c).options.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
 }
 
 // recoverPanics answers a panic as fault.Internal. When part of an answer is out already, it breaks the connection, so

@@ -32,6 +32,9 @@ var _ sqlstore.Engine = (*Engine)(nil)
 // Migrator brings the schema of the database to what this program needs.
 func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
 
+// Pools are the pools of connections, by what they are for. They are the engine's: others may only look at them.
+func (e *Engine) Pools() map[string]*sql.DB { return map[string]*sql.DB{"pool": e.pool} }
+
 // Close closes all connections. It waits for the statements that run.
 func (e *Engine) Close() error { return errors.Join(e.pool.Close(), e.migrating.Close()) }
 

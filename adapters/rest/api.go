@@ -13,7 +13,7 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Options are what the API needs. Everything is required but Proxies and Docs.
+// Options are what the API needs. Everything is required but Proxies, Pages and Watch.
 type Options struct {
 	Companies inbound.Companies
 	Tokens    inbound.Tokens
@@ -24,7 +24,8 @@ type Options struct {
 	Clock     outbound.Clock
 	IDs       outbound.IDs
 	Log       *slog.Logger
-	Docs      map[string]http.Handler // the pages of the API reference by their paths; they answer GET and HEAD
+	Pages     map[string]http.Handler // what else is served, to anybody, by its path: the API reference, say
+	Watch     []func(ctx context.Context, e httpkit.Exchange)
 }
 
 // API is every operation of openapi.yaml: one struct per resource, each in its own file.
@@ -46,7 +47,9 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	router := httpkit.New(httpkit.Options{Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies})
+	router := httpkit.New(httpkit.Options{
+		Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies, Watch: options.Watch,
+	})
 	api := API{
 		companies: companies{options.Companies},
 		tokens:    tokens{options.Tokens},
@@ -54,9 +57,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth, options.Limits)))
 	RegisterHandlersWithOptions(gated, api, GinServerOptions{ErrorHandler: unbound})
-	for path, page := range options.Docs {
-		httpkit.WithHead(router).GET(path, gin.WrapH(page))
-	}
+	httpkit.AddPages(router, options.Pages)
 	return httpkit.Compressed(router), nil
 }
 

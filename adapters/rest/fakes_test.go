@@ -50,7 +50,7 @@ func newWorld(t testing.TB) *world {
 		Clock:     shared,
 		IDs:       shared,
 		Log:       slog.New(slog.DiscardHandler),
-		Docs: map[string]http.Handler{"/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		Pages: map[string]http.Handler{"/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "The reference.")
 		})},
 	})

@@ -29,6 +29,16 @@ var _ sqlstore.Engine = (*Engine)(nil)
 // Migrator brings the schema of the database to what this program needs.
 func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
 
+// Pools are the pools of connections, by what they are for. They are the engine's: others may only look at them.
+func (e *Engine) Pools() map[string]*sql.DB {
+	return map[string]*sql.DB{"readers": e.pool, "writer": e.writer.on.pool}
+}
+
+// Batches returns how many batches were committed since the database was opened, and how many units of work in them.
+func (e *Engine) Batches() (batches, units int64) {
+	return e.writer.batches.Load(), e.writer.units.Load()
+}
+
 // Close waits for the units that have begun, refuses all others, and closes the database.
 func (e *Engine) Close() error {
 	var failures []error

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -27,6 +28,8 @@ type writer struct {
 	closing chan struct{} // closed when no more units are taken
 	stopped chan struct{} // closed when every unit is answered
 	once    sync.Once
+
+	batches, units atomic.Int64 // that were committed
 }
 
 // mostUnits bounds a batch, so that other processes get a turn.
@@ -112,7 +115,7 @@ func (w *writer) batch(first *unit) {
 			tx.run(u)
 		}
 	}
-	err = tx.end()
+	err = w.end(tx, len(ran))
 	for _, u := range ran {
 		if errors.Is(err, errLost) {
 			w.alone(u)
@@ -135,6 +138,16 @@ func (w *writer) next(tx *transaction, ran []*unit) *unit {
 	}
 }
 
+// end commits a batch.
+func (w *writer) end(tx *transaction, units int) error {
+	err := tx.end()
+	if err == nil {
+		w.batches.Add(1)
+		w.units.Add(int64(units))
+	}
+	return err
+}
+
 // alone runs a unit again whose batch was lost.
 func (w *writer) alone(u *unit) {
 	if errors.Is(u.failure, errAbandoned) {
@@ -144,7 +157,7 @@ func (w *writer) alone(u *unit) {
 	tx, err := begin(w.on)
 	if err == nil {
 		tx.run(u)
-		err = tx.end()
+		err = w.end(tx, 1)
 	}
 	if errors.Is(err, errLost) && u.failure != nil {
 		err = u.failure // tells more

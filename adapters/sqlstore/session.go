@@ -20,6 +20,8 @@ type session struct {
 	texts  *texts
 	conn   bun.IConn
 	ledger *ledger // nil: this session only reads
+
+	observers observers // of its reads; nil within a unit, which is observed as a whole
 }
 
 func (s session) selects(model any) *bun.SelectQuery {
@@ -52,37 +54,48 @@ const ReadLimit = 10 * time.Second
 
 // all reads the rows of a query into its model.
 func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
-	limited, cancel := context.WithTimeout(ctx, ReadLimit)
-	defer cancel()
-	return s.failure(ctx, query.Scan(limited))
+	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, ReadLimit)
+		defer cancel()
+		return s.failure(ctx, query.Scan(limited))
+	})
 }
 
 // row reads the single row of one of the texts into its columns, or fails with missing.
 func (s session) row(ctx context.Context, columns []any, missing error, text string, args ...any) error {
-	limited, cancel := s.engine.Brief(ctx)
-	defer cancel()
-	err := s.engine.ScanRow(limited, s.conn, columns, text, args...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return missing
-	}
-	return s.failure(ctx, err)
+	return s.brief(ctx, func(ctx context.Context) error {
+		err := s.engine.ScanRow(ctx, s.conn, columns, text, args...)
+		if errors.Is(err, sql.ErrNoRows) {
+			return missing
+		}
+		return err
+	})
 }
 
 // rows calls scan with each row of one of the texts.
 func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, text string, args ...any) error {
-	limited, cancel := s.engine.Brief(ctx)
-	defer cancel()
-	found, err := s.conn.QueryContext(limited, text, args...)
-	if err != nil {
-		return s.failure(ctx, err)
-	}
-	defer found.Close()
-	for found.Next() {
-		if err := scan(found); err != nil {
-			return s.failure(ctx, err)
+	return s.brief(ctx, func(ctx context.Context) error {
+		found, err := s.conn.QueryContext(ctx, text, args...)
+		if err != nil {
+			return err
 		}
-	}
-	return s.failure(ctx, found.Err())
+		defer found.Close()
+		for found.Next() {
+			if err := scan(found); err != nil {
+				return err
+			}
+		}
+		return found.Err()
+	})
+}
+
+// brief runs a read that finds by an index no more than a page of rows.
+func (s session) brief(ctx context.Context, read func(ctx context.Context) error) error {
+	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
+		limited, cancel := s.engine.Brief(ctx)
+		defer cancel()
+		return s.failure(ctx, read(limited))
+	})
 }
 
 // statement is a query that writes.
@@ -165,14 +178,23 @@ func newestPage[R listed[T], T any](ctx context.Context, s session, rows *[]R, q
 // pageOf makes a page of rows, of which there is one more than size when another page follows.
 func pageOf[T any, R listed[T]](rows []R, size int) (page.Page[T], error) {
 	found := page.Of(rows, size, R.position)
-	items := make([]T, len(found.Items))
-	for i, row := range found.Items {
-		var err error
-		if items[i], err = row.value(); err != nil {
-			return page.Page[T]{}, err
-		}
+	items, err := values[T](found.Items)
+	if err != nil {
+		return page.Page[T]{}, err
 	}
 	return page.Page[T]{Items: items, Next: found.Next}, nil
+}
+
+// values are what rows stand for.
+func values[T any, R listed[T]](rows []R) ([]T, error) {
+	found := make([]T, len(rows))
+	for i, row := range rows {
+		var err error
+		if found[i], err = row.value(); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // listed is a row that stands for one value of the domain, in a list.

@@ -34,16 +34,29 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 	}
 }
 
+// Observed returns the same store, which tells observers of every access.
+func (s *Store) Observed(by ...Observer) *Store {
+	observed := *s
+	observed.observers = by
+	return &observed
+}
+
 // View implements store.Store.
 func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
-	err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-		return read(ctx, reader{session{engine: s.engine, texts: s.texts, conn: conn}})
+	return s.observers.watch(ctx, View, func(ctx context.Context) error {
+		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
+			return read(ctx, reader{session{engine: s.engine, texts: s.texts, conn: conn}})
+		})
+		return s.failure(ctx, err)
 	})
-	return s.failure(ctx, err)
 }
 
 // Update implements store.Store.
 func (s *Store) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
+	return s.observers.watch(ctx, Update, func(ctx context.Context) error { return s.update(ctx, write) })
+}
+
+func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
 		unit := tx{
 			session: session{engine: s.engine, texts: s.texts, conn: conn, ledger: newLedger()},

@@ -1,0 +1,104 @@
+package wiring
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"holdco/adapters/cli"
+	"holdco/adapters/httpkit"
+	"holdco/adapters/metrics"
+	"holdco/adapters/sqlstore"
+	"holdco/adapters/tracing"
+	"holdco/app/worker"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// telemetry is what watches the server: metrics always, traces where an endpoint for them is configured.
+type telemetry struct {
+	metrics *metrics.Metrics
+	tracer  *tracing.Tracer // nil: nothing is traced
+}
+
+func newTelemetry(ctx context.Context, config Config, db database, version cli.Version, log *slog.Logger) (telemetry, error) {
+	t := telemetry{metrics: metrics.New(collectors(db, version)...)}
+	if !config.Traces {
+		return t, nil
+	}
+	var err error
+	t.tracer, err = tracing.Open(ctx, version.Number, log)
+	return t, err
+}
+
+// collectors are all metrics that are read when somebody asks. What is counted when it happens stands in adapters/metrics.
+func collectors(db database, version cli.Version) []metrics.Collector {
+	all := append(metrics.Process(), metrics.Build(version.Number, version.Commit))
+	for name, pool := range db.Pools {
+		all = append(all, metrics.Pool(name, pool))
+	}
+	if db.Batches != nil {
+		all = append(all, metrics.Batches(db.Batches)...)
+	}
+	return all
+}
+
+// newStore makes the store, and has it observed.
+func newStore(db database, clock outbound.Clock, ids outbound.IDs, tel telemetry) store.Store {
+	made := sqlstore.New(db.Engine, clock, ids, db.Migrator)
+	if tel.tracer == nil {
+		return made.Observed(tel.metrics)
+	}
+	return made.Observed(tel.metrics, tel.tracer)
+}
+
+// watch is told of every request that was answered.
+func (t telemetry) watch() []func(context.Context, httpkit.Exchange) {
+	if t.tracer == nil {
+		return []func(context.Context, httpkit.Exchange){t.metrics.Answered}
+	}
+	return []func(context.Context, httpkit.Exchange){t.metrics.Answered, t.tracer.Answered}
+}
+
+// around is what surrounds an API. Probes and scrapes come too often to be worth a trace each.
+func (t telemetry) around(api http.Handler) http.Handler {
+	api = t.metrics.InFlight(api)
+	if t.tracer == nil {
+		return api
+	}
+	return t.tracer.Requests(api, httpkit.HealthPath, httpkit.ReadyPath, httpkit.MetricsPath)
+}
+
+// log makes lines say to which trace they belong.
+func (t telemetry) log(log *slog.Logger) *slog.Logger {
+	if t.tracer == nil {
+		return log
+	}
+	return t.tracer.Log(log)
+}
+
+// jobs counts and times the runs of jobs.
+func (t telemetry) jobs(jobs []worker.Job) []worker.Job {
+	for i, job := range jobs {
+		jobs[i].Run = t.metrics.Job(job.Name, job.Run)
+	}
+	return jobs
+}
+
+// flush sends the spans that are left.
+func (t telemetry) flush(ctx context.Context) error {
+	if t.tracer == nil {
+		return nil
+	}
+	return t.tracer.Close(ctx)
+}
+
+// metricsPages is what the listener for metrics serves, where there is one.
+type metricsPages struct{ http.Handler }
+
+func newMetricsPages(
+	config Config, tel telemetry, s store.Store, clock outbound.Clock, ids outbound.IDs, log *slog.Logger,
+) metricsPages {
+	options := httpkit.Options{Clock: clock, IDs: ids, Log: log, Proxies: config.TrustedProxies}
+	return metricsPages{httpkit.Open(options, s.Ready, map[string]http.Handler{httpkit.MetricsPath: tel.metrics.Page()})}
+}
