@@ -31,6 +31,7 @@ type layer struct {
 // layers is the architecture. Of several that fit a package the first holds.
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
+	{folders: []string{"domain/webhook"}, ours: domain, libraries: []string{"net/url"}, not: impure}, // which only reads and spells
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
@@ -55,7 +56,10 @@ var layers = []layer{
 	},
 	{folders: []string{"adapters/cli"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/spf13"}},
 
-	{folders: []string{"adapters/sqlstore"}, ours: slices.Concat(domain, ports), libraries: []string{bun, goose}},
+	{
+		folders: []string{"adapters/sqlstore"}, ours: slices.Concat(domain, ports), libraries: []string{bun, goose},
+		inTests: []string{"ports/storetest", "adapters/sqlite", "adapters/postgres", "adapters/postgres/postgrestest"},
+	},
 	{
 		folders: []string{"adapters/sqlite"}, ours: slices.Concat(domain, ports, []string{"adapters/sqlstore"}),
 		libraries: []string{bun, goose, "modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sys"},
@@ -86,6 +90,12 @@ var layers = []layer{
 		inTests:   []string{otlp, protobuf},
 	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
+	{folders: []string{"adapters/vault"}, ours: slices.Concat(domain, ports)},
+	{
+		folders: []string{"adapters/webhooks"}, ours: slices.Concat(domain, ports),
+		libraries: []string{"code.dny.dev/ssrf", "github.com/standard-webhooks/standard-webhooks/libraries"},
+		inTests:   []string{"golang.org/x/net"},
+	},
 	{folders: []string{"adapters/workspaces"}, ours: slices.Concat(domain, ports)},
 
 	{
@@ -96,6 +106,7 @@ var layers = []layer{
 		},
 		inTests: []string{
 			"adapters/rest/resttest", "adapters/postgres/postgrestest", "adapters/redislimit/redistest",
+			"github.com/standard-webhooks/standard-webhooks",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 		},
 	},
@@ -215,6 +226,7 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"adapters/postgres", "modernc.org/sqlite", false, false},
 		{"adapters/redislimit", "holdco/adapters/memlimit", false, true},
 		{"adapters/memlimit", "github.com/redis/go-redis/v9", false, false},
+		{"adapters/sqlstore", "holdco/adapters/sqlite", false, true},
 		{"adapters/sqlstore", "modernc.org/sqlite", false, false},
 		{"adapters/sqlstore", "github.com/gin-gonic/gin", false, false},
 		{"adapters/workspaces", "testing", false, true},

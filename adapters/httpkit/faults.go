@@ -28,6 +28,7 @@ var statuses = map[fault.Code]int{
 	fault.RestoreWindowExpired: http.StatusConflict,
 	fault.CompanyArchived:      http.StatusConflict,
 	fault.IdempotencyConflict:  http.StatusConflict,
+	fault.WebhookLimit:         http.StatusConflict,
 	fault.PreconditionFailed:   http.StatusPreconditionFailed,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,

@@ -55,6 +55,11 @@ func (e *Engine) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
 // ForUpdate implements sqlstore.Engine.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
 
+// SkipLocked implements sqlstore.Engine.
+func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
+	return query.For("UPDATE SKIP LOCKED")
+}
+
 // LockTable implements sqlstore.Engine. Reading goes on beside the lock.
 func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) error {
 	_, err := conn.ExecContext(ctx, e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())

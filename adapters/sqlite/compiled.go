@@ -18,27 +18,33 @@ type compiled struct {
 	statements map[string]*sql.Stmt // by their texts
 }
 
+// statement returns a statement, which it compiles when it is new. Nothing is locked meanwhile: to compile on a pool is to
+// wait for a connection, while those who have one may be waiting for the lock.
 func (c *compiled) statement(ctx context.Context, text string) (*sql.Stmt, error) {
-	c.mutex.RLock()
-	statement := c.statements[text]
-	c.mutex.RUnlock()
-	if statement != nil {
-		return statement, nil
-	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if statement := c.statements[text]; statement != nil {
+	if statement := c.known(text); statement != nil {
 		return statement, nil
 	}
 	statement, err := c.on.PrepareContext(context.WithoutCancel(ctx), text)
 	if err != nil {
 		return nil, err
 	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if faster := c.statements[text]; faster != nil {
+		return faster, statement.Close()
+	}
 	if c.statements == nil {
 		c.statements = map[string]*sql.Stmt{}
 	}
 	c.statements[text] = statement
 	return statement, nil
+}
+
+// known returns a statement that was compiled before, or nil.
+func (c *compiled) known(text string) *sql.Stmt {
+	c.mutex.RLock()
+	defer c.mutex.RUnlock()
+	return c.statements[text]
 }
 
 // session runs a statement that comes with arguments compiled, and one without as it is.

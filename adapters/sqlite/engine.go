@@ -78,8 +78,27 @@ func (e *Engine) Later(ctx context.Context, conn bun.IConn, text string, args ..
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
 
-// View implements sqlstore.Engine.
+// View implements sqlstore.Engine. Who is in a transaction must not wait for a second connection, for there may be none as
+// long as all who have one do: so a new statement is compiled on the first for once, and on the pool afterwards.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
+	var unknown []string
+	err := e.view(ctx, read, func(ctx context.Context, tx *sql.Tx, text string) (*sql.Stmt, error) {
+		if statement := e.compiled.known(text); statement != nil {
+			return tx.StmtContext(ctx, statement), nil
+		}
+		unknown = append(unknown, text)
+		return tx.PrepareContext(ctx, text)
+	})
+	for _, text := range unknown {
+		_, _ = e.compiled.statement(ctx, text) // whoever needs it next is told of a failure
+	}
+	return err
+}
+
+func (e *Engine) view(
+	ctx context.Context, read func(ctx context.Context, conn bun.IConn) error,
+	statement func(ctx context.Context, tx *sql.Tx, text string) (*sql.Stmt, error),
+) error {
 	tx, err := e.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -89,13 +108,7 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
 		return err
 	}
-	return read(ctx, session{tx, func(ctx context.Context, text string) (*sql.Stmt, error) {
-		statement, err := e.compiled.statement(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		return tx.StmtContext(ctx, statement), nil
-	}})
+	return read(ctx, session{tx, func(ctx context.Context, text string) (*sql.Stmt, error) { return statement(ctx, tx, text) }})
 }
 
 // Update implements sqlstore.Engine.
@@ -105,6 +118,9 @@ func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn
 
 // ForUpdate implements sqlstore.Engine: there is one writer, so a unit has every row to itself.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
+
+// SkipLocked implements sqlstore.Engine: there is one writer, so no row is locked by another unit.
+func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery { return query }
 
 // LockTable implements sqlstore.Engine: there is one writer, so a unit has every table to itself.
 func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return nil }

@@ -15,6 +15,7 @@ type loan struct {
 	caller      context.Context
 	until       time.Time
 	over        bool
+	wrote       bool  // a statement was run that may have changed something
 	refused     error // why the unit may not go on: it cannot succeed any more
 }
 
@@ -24,7 +25,9 @@ func (l *loan) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	return l.transaction.session.ExecContext(context.WithoutCancel(ctx), query, args...)
+	result, err := l.transaction.session.ExecContext(context.WithoutCancel(ctx), query, args...)
+	l.wrote = l.wrote || err == nil // a statement that fails undoes itself
+	return result, err
 }
 
 func (l *loan) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {

@@ -3,7 +3,10 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"holdco/adapters/sqlite"
 	"holdco/adapters/sqlstore"
@@ -43,4 +46,26 @@ func TestAViewEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that the context is canceled", err)
 	}
+}
+
+func TestViewsOnAllConnectionsCompileANewStatement(t *testing.T) {
+	t.Parallel()
+	notes := openNotes(t)
+	views := notes.Pools()["readers"].Stats().MaxOpenConnections
+	var begun, ended sync.WaitGroup
+	begun.Add(views)
+	for range views {
+		ended.Go(func() {
+			err := notes.View(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+				begun.Done()
+				begun.Wait() // no connection is left
+				var n int
+				return conn.QueryRowContext(ctx, "SELECT ?1 + 1", 1).Scan(&n)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	ended.Wait()
 }

@@ -38,7 +38,7 @@ func (c *connection) drop() {
 }
 
 // transaction is the writer's transaction, which one unit after the other works in. It is lost when SQLite has rolled
-// it back, or when its savepoints can no longer be trusted; then it must not be committed.
+// it back, or when a unit has failed that wrote; then it must not be committed.
 type transaction struct {
 	*connection
 	session session // on the connection, for the units
@@ -70,25 +70,11 @@ func begin(on *connection) (*transaction, error) {
 	return t, nil
 }
 
-// run lets a unit work, and undoes what it did when it fails.
+// run lets a unit work. What a failed unit wrote cannot be told from what others did, so all of it is lost.
 func (t *transaction) run(u *unit) {
-	if !t.do("SAVEPOINT unit") {
-		return
-	}
-	u.lend(&loan{transaction: t, caller: u.ctx, until: time.Now().Add(patience)})
-	if u.failure != nil {
-		t.do("ROLLBACK TO unit")
-	}
-	t.do("RELEASE unit")
-}
-
-// do runs a statement on which everything after it rests.
-func (t *transaction) do(statement string) bool {
-	if !t.lost {
-		_, err := t.conn.ExecContext(context.Background(), statement)
-		t.lost = t.lost || err != nil
-	}
-	return !t.lost
+	lent := &loan{transaction: t, caller: u.ctx, until: time.Now().Add(patience)}
+	u.lend(lent)
+	t.lost = t.lost || u.failure != nil && lent.wrote
 }
 
 // end commits the transaction. It fails with errLost when there is nothing left to commit.

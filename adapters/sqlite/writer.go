@@ -15,13 +15,13 @@ import (
 
 // writer commits units of work in batches, so that one sync of the disk makes many of them durable.
 //
-// Each unit runs in a savepoint of the batch's transaction, so that it can fail alone, and in the goroutine of its
-// caller, to whom the writer lends the transaction: a panic, or the end of the goroutine, is the caller's alone. A unit
-// sees what the units before it wrote. So every unit, refused ones too, is answered after the commit: a refusal may
-// rest on a row that never becomes durable.
+// Each unit runs in the goroutine of its caller, to whom the writer lends the batch's transaction: a panic, or the end of
+// the goroutine, is the caller's alone. A unit sees what the units before it wrote. So every unit, refused ones too, is
+// answered after the commit: a refusal may rest on a row that never becomes durable.
 //
-// SQLite itself rolls back the whole transaction when the disk is full or fails. Then nothing of the batch is
-// committed, and each of its units runs once more, alone.
+// A unit that fails before it wrote anything, as nearly all do that fail, leaves nothing to undo. When one fails later, or
+// SQLite itself rolls back because the disk is full or fails, nothing of the batch is committed, and each of its units runs
+// once more, alone. To undo single units by savepoints would cost every unit a quarter of its time.
 type writer struct {
 	on      *connection
 	queue   chan *unit
@@ -117,10 +117,13 @@ func (w *writer) batch(first *unit) {
 	}
 	err = w.end(tx, len(ran))
 	for _, u := range ran {
-		if errors.Is(err, errLost) {
-			w.alone(u)
-		} else {
+		switch {
+		case !errors.Is(err, errLost):
 			u.answer(err)
+		case len(ran) == 1 && u.failure != nil:
+			u.answer(nil) // it rests on nothing that is lost
+		default:
+			w.alone(u)
 		}
 	}
 }
@@ -148,9 +151,13 @@ func (w *writer) end(tx *transaction, units int) error {
 	return err
 }
 
-// alone runs a unit again whose batch was lost.
+// alone runs a unit again whose batch was lost, if its caller is still there.
 func (w *writer) alone(u *unit) {
 	if errors.Is(u.failure, errAbandoned) {
+		return
+	}
+	if err := u.ctx.Err(); err != nil {
+		u.answer(err)
 		return
 	}
 	u.failure = nil

@@ -28,48 +28,61 @@ func TestABatchKeepsWhatItsGoodUnitsWrote(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		notes := openNotes(t)
-		release := notes.hold()
-
-		good := notes.start(insert(1))
-		refused := notes.start(func(ctx context.Context, conn bun.IConn) error {
-			return errors.Join(insert(2)(ctx, conn), errRefused)
-		})
-		duplicate := notes.start(insert(1))
-		panicking := notes.start(func(ctx context.Context, conn bun.IConn) error {
-			must(t, insert(3)(ctx, conn))
-			panic("a defect")
-		})
-		leaving := notes.start(func(ctx context.Context, conn bun.IConn) error {
-			must(t, insert(4)(ctx, conn))
-			runtime.Goexit()
-			return nil
-		})
 		var inside, outside []int
-		last := notes.start(func(ctx context.Context, conn bun.IConn) error {
+		runAmongBadUnits(t, notes, func(bad work) work { return bad }, func(ctx context.Context, conn bun.IConn) error {
 			inside, outside = notes.readBy(conn), notes.read()
 			return insert(5)(ctx, conn)
 		})
-		must(t, release())
-
-		must(t, <-good)
-		if err := <-refused; !errors.Is(err, errRefused) {
-			t.Errorf("the refused unit: got %v", err)
-		}
-		if err := <-duplicate; notes.Classify(err) != sqlstore.Duplicate {
-			t.Errorf("the duplicate: got %v", err)
-		}
-		if err := <-panicking; err == nil || err.Error() != "a defect" {
-			t.Errorf("the panicking unit: got %v", err)
-		}
-		if err := <-leaving; !errors.Is(err, errGone) {
-			t.Errorf("the leaving unit: got %v", err)
-		}
-		must(t, <-last)
 		if !slices.Equal(inside, []int{0, 1}) || len(outside) != 0 {
 			t.Errorf("within the batch: the last unit saw %v, and readers saw %v", inside, outside)
 		}
 		notes.expect(0, 1, 5)
 	})
+}
+
+func TestUnitsThatFailAfterTheyWroteCostTheirNeighboursNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		notes := openNotes(t)
+		runAmongBadUnits(t, notes, func(bad work) work {
+			return func(ctx context.Context, conn bun.IConn) error {
+				must(t, insert(2)(ctx, conn))
+				return bad(ctx, conn)
+			}
+		}, insert(5))
+		notes.expect(0, 1, 5)
+	})
+}
+
+// runAmongBadUnits runs a unit that writes 1 and a last one in a batch with units that end in every bad way.
+func runAmongBadUnits(t *testing.T, notes notebook, spoil func(bad work) work, last work) {
+	t.Helper()
+	release := notes.hold()
+	good := notes.start(insert(1))
+	refused := notes.start(spoil(func(context.Context, bun.IConn) error { return errRefused }))
+	duplicate := notes.start(spoil(insert(1)))
+	panicking := notes.start(spoil(func(context.Context, bun.IConn) error { panic("a defect") }))
+	leaving := notes.start(spoil(func(context.Context, bun.IConn) error {
+		runtime.Goexit()
+		return nil
+	}))
+	ended := notes.start(last)
+	must(t, release())
+
+	must(t, <-good)
+	if err := <-refused; !errors.Is(err, errRefused) {
+		t.Errorf("the refused unit: got %v", err)
+	}
+	if err := <-duplicate; notes.Classify(err) != sqlstore.Duplicate {
+		t.Errorf("the duplicate: got %v", err)
+	}
+	if err := <-panicking; err == nil || err.Error() != "a defect" {
+		t.Errorf("the panicking unit: got %v", err)
+	}
+	if err := <-leaving; !errors.Is(err, errGone) {
+		t.Errorf("the leaving unit: got %v", err)
+	}
+	must(t, <-ended)
 }
 
 func TestARefusalWaitsForTheCommitThatItRestsOn(t *testing.T) {

@@ -13,13 +13,25 @@ import (
 	"github.com/uptrace/bun"
 
 	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
 
 // activity implements store.ActivityReader.
 type activity struct{ session }
+
+var noEntry = fault.New(fault.NotFound, "There is no such entry of the activity log.")
+
+func (a activity) Get(ctx context.Context, which id.Entry) (event.Event, error) {
+	var found entryRow
+	if err := a.row(ctx, found.columns(), noEntry, a.texts.entryByID, string(which)); err != nil {
+		return event.Event{}, err
+	}
+	return found.value()
+}
 
 func (a activity) List(ctx context.Context, filter store.ActivityFilter, after page.Position, size int) (page.Page[event.Event], error) {
 	var rows []entryRow
@@ -38,16 +50,26 @@ func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, 
 	if happened.Actor == "" {
 		return errors.New("an event must name its actor")
 	}
-	happened.ID, happened.At = id.New[id.Entry](ids.UUIDv7()), at
+	happened.At = at
+	if happened.ID == "" {
+		happened.ID = id.New[id.Entry](ids.UUIDv7())
+	}
 	row, err := entryRowOf(happened)
 	if err != nil {
 		return err
 	}
-	if err := a.engine.Later(ctx, a.conn, a.texts.entryInsert, arguments(row.columns())...); err != nil {
+	isSent := webhook.IsSent(happened.Type)
+	if err := a.engine.Later(ctx, a.conn, a.texts.entryInsert, append(arguments(row.columns()), isSent)...); err != nil {
 		return a.failure(ctx, err)
 	}
 	a.ledger.accounted = true
+	a.ledger.sends = a.ledger.sends || isSent
 	return nil
+}
+
+// intoOutbox puts what is inserted into the outbox if it is sent, and if there is anybody to send it to.
+func intoOutbox(query *bun.InsertQuery, isSent any) *bun.InsertQuery {
+	return query.Value("unspread", "CASE WHEN ? AND EXISTS (SELECT 1 FROM webhooks WHERE enabled = 1) THEN 1 ELSE 0 END", isSent)
 }
 
 type entryRow struct {

@@ -40,6 +40,9 @@ type Engine interface {
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
 
+	// SkipLocked is ForUpdate, but passes over the rows that another unit has locked.
+	SkipLocked(query *bun.SelectQuery) *bun.SelectQuery
+
 	// LockTable keeps other units from writing to a table until the unit on conn ends.
 	LockTable(ctx context.Context, conn bun.IConn, table string) error
 

@@ -16,6 +16,7 @@ var belongings = []struct {
 }{
 	{table: "slots", key: "id"},
 	{table: "teams", key: "id"},
+	{table: "deliveries", key: "seq"},
 	{table: "activity", key: "id"},
 	{table: "receipts", key: "token_id, key", blank: "answer = '', company_id = ''"},
 }
@@ -55,6 +56,6 @@ func (c companies) isEmpty(ctx context.Context, which id.Company) (bool, error) 
 }
 
 func (c companies) rowsOf(table string, which id.Company) *bun.SelectQuery {
-	// The index of receipts leaves out those of no company, so the engine has to see that this is one.
+	// Some indexes leave out rows of no company, so the engine has to see that this is one.
 	return c.engine.DB().NewSelect().Conn(c.conn).Table(table).Where("company_id = ? AND company_id <> ''", which)
 }

@@ -20,6 +20,7 @@ type Store struct {
 	clock    outbound.Clock
 	ids      outbound.IDs
 	migrator *Migrator
+	outgoing chan struct{} // see Outgoing
 }
 
 var _ store.Store = (*Store)(nil)
@@ -31,6 +32,7 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 		clock:    clock,
 		ids:      ids,
 		migrator: migrator,
+		outgoing: make(chan struct{}, 1),
 	}
 }
 
@@ -57,19 +59,30 @@ func (s *Store) Update(ctx context.Context, write func(ctx context.Context, tx s
 }
 
 func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
+	var books *ledger // of the last run
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
+		books = newLedger()
 		unit := tx{
-			session: session{engine: s.engine, texts: s.texts, conn: conn, ledger: newLedger()},
+			session: session{engine: s.engine, texts: s.texts, conn: conn, ledger: books},
 			now:     s.clock.Now(),
 			ids:     s.ids,
 		}
 		if err := write(ctx, unit); err != nil {
 			return err
 		}
-		return unit.ledger.balanced()
+		return books.balanced()
 	})
+	if err == nil && books.sends {
+		select {
+		case s.outgoing <- struct{}{}:
+		default: // nobody has read the last one yet
+		}
+	}
 	return s.failure(ctx, err)
 }
+
+// Outgoing implements store.Store.
+func (s *Store) Outgoing() <-chan struct{} { return s.outgoing }
 
 // Ready implements store.Store.
 func (s *Store) Ready(ctx context.Context) error {
@@ -79,10 +92,14 @@ func (s *Store) Ready(ctx context.Context) error {
 // reader implements store.Reader on the database as its session sees it.
 type reader struct{ session }
 
-func (r reader) Companies() store.CompanyReader { return companies(r) }
-func (r reader) Teams() store.TeamReader        { return teams(r) }
-func (r reader) Tokens() store.TokenReader      { return tokens(r) }
-func (r reader) Activity() store.ActivityReader { return activity(r) }
+func (r reader) Companies() store.CompanyReader   { return companies(r) }
+func (r reader) Teams() store.TeamReader          { return teams(r) }
+func (r reader) Tokens() store.TokenReader        { return tokens(r) }
+func (r reader) Activity() store.ActivityReader   { return activity(r) }
+func (r reader) Webhooks() store.WebhookReader    { return webhooks{session: r.session} }
+func (r reader) Deliveries() store.DeliveryReader { return deliveries(r) }
+func (r reader) Outbox() store.OutboxReader       { return outbox{session: r.session} }
+func (r reader) Key() store.KeyReader             { return key(r) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -98,6 +115,10 @@ func (t tx) Teams() store.Teams             { return teams{t.session} }
 func (t tx) Tokens() store.Tokens           { return tokens{t.session} }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }
 func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.now} }
+func (t tx) Webhooks() store.Webhooks       { return webhooks{t.session, t.now} }
+func (t tx) Deliveries() store.Deliveries   { return deliveries{t.session} }
+func (t tx) Outbox() store.Outbox           { return outbox{t.session, t.now} }
+func (t tx) Key() store.Key                 { return key{t.session} }
 
 func (t tx) Record(ctx context.Context, happened event.Event) error {
 	return activity{t.session}.add(ctx, happened, t.ids, t.now)
@@ -109,6 +130,7 @@ func (t tx) Unrecorded() { t.ledger.accounted = true }
 type ledger struct {
 	changed   bool                          // business rows were changed
 	accounted bool                          // an event was recorded, or the unit said that it needs none
+	sends     bool                          // there is work for webhooks: see Outgoing
 	statuses  map[id.Company]company.Status // of the companies that were locked
 }
 

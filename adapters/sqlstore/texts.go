@@ -19,13 +19,21 @@ type texts struct {
 	companiesByStatus, companiesByStatusAfter string
 	companyInsert, companySave, companyEdit   string // an edit leaves the status alone
 	tokenByHash                               string
-	entryInsert                               string
+	entryByID, entryInsert, entryPlace        string
+	outboxWaits, outboxNext, outboxGrow       string
+	queueHeld, queueHold, queueHasten         string
+	queueRelease                              string
+	deliveriesDue, deliveryLocked             string
+	deliveryInsert, deliverySave              string
 }
 
 func textsOf(engine Engine) *texts {
 	db := engine.DB()
 	arg := func(n int) any { return bun.Safe(engine.Placeholder(n)) }
 	company := func() *bun.SelectQuery { return db.NewSelect().Model((*companyRow)(nil)) }
+	queue := func() *bun.SelectQuery { return db.NewSelect().Model((*queueRow)(nil)) }
+	entry := func() *bun.SelectQuery { return db.NewSelect().Model((*entryRow)(nil)) }
+	delivery := func() *bun.SelectQuery { return db.NewSelect().Model((*deliveryRow)(nil)) }
 	token := func() *bun.SelectQuery { return db.NewSelect().Model((*tokenRow)(nil)) }
 	return &texts{
 		companyByID:       byID(company(), arg(1)).String(),
@@ -34,21 +42,34 @@ func textsOf(engine Engine) *texts {
 		companiesByStatus: newest(byStatus(company(), arg(1)), "created_at", nil, nil, page.DefaultSize+1).String(),
 		companiesByStatusAfter: newest(byStatus(company(), arg(1)), "created_at", arg(2), arg(3), page.DefaultSize+1).
 			String(),
-		companyInsert: insertText(db, new(companyRow), arg),
-		companySave:   updateText(db, new(companyRow), permanentColumns, arg),
-		companyEdit:   updateText(db, new(companyRow), indexedColumns, arg),
-		tokenByHash:   byHash(token(), arg(1)).String(),
-		entryInsert:   insertText(db, new(entryRow), arg),
+		companyInsert:  insertion(db, new(companyRow), arg).String(),
+		companySave:    updateText(db, new(companyRow), permanentColumns, arg),
+		companyEdit:    updateText(db, new(companyRow), indexedColumns, arg),
+		tokenByHash:    byHash(token(), arg(1)).String(),
+		entryByID:      byID(entry(), arg(1)).String(),
+		entryInsert:    intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
+		entryPlace:     placing(db.NewUpdate(), arg(1), arg(2)).String(),
+		outboxWaits:    waiting(db, arg(1)).String(),
+		outboxNext:     placedFrom(db, arg(1), arg(2), arg(3)).String(),
+		outboxGrow:     growing(db.NewUpdate(), arg(1)).String(),
+		queueHeld:      engine.ForUpdate(heldUnder(queue(), arg(1), arg(2))).String(),
+		queueHold:      holding(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
+		queueRelease:   releasing(db, arg(1), arg(2), arg(3), arg(4)).String(),
+		queueHasten:    hastening(db.NewUpdate(), arg(1), arg(2)).String(),
+		deliveriesDue:  dueAt(db, arg(1), arg(2), arg(3)).String(),
+		deliveryLocked: engine.ForUpdate(byID(sentTo(delivery(), arg(1)), arg(2))).String(),
+		deliveryInsert: insertion(db, new(deliveryRow), arg).String(),
+		deliverySave:   moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
 	}
 }
 
-// insertText inserts a row whose columns, in order, are the arguments.
-func insertText(db *bun.DB, row any, arg func(n int) any) string {
+// insertion inserts a row whose columns, in order, are the arguments.
+func insertion(db *bun.DB, row any, arg func(n int) any) *bun.InsertQuery {
 	query := db.NewInsert().Model(row).Returning("NULL")
 	for i, field := range db.Table(reflect.TypeOf(row).Elem()).Fields {
 		query = query.Value(field.Name, "?", arg(i+1))
 	}
-	return query.String()
+	return query
 }
 
 // updateText changes the columns from the given one on. Its arguments are these, in order, the id of the row, and the

@@ -95,7 +95,7 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	if fault.CodeOf(refusal) == fault.CompanyArchived {
 		return c, nil, refusal
 	}
-	if immutable := immutables(patch.Problems); immutable != nil {
+	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
 		return c, nil, fault.Immutables(immutable)
 	}
 	check := checked{invalid: slices.Clone(patch.Problems)}
@@ -120,17 +120,6 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	updated := next.event(event.CompanyUpdated)
 	updated.Previous = c.Fields().Changed(updated.Data)
 	return next, &updated, nil
-}
-
-// immutables picks the problems that are attempts to change a read-only field.
-func immutables(problems fault.Problems) []fault.Field {
-	var picked []fault.Field
-	for _, p := range problems {
-		if p.Code == fault.UnknownField && slices.Contains(readOnly, p.Path) {
-			picked = append(picked, fault.Fieldf(p.Path, fault.Immutable, "%s cannot be changed by a patch", p.Path))
-		}
-	}
-	return picked
 }
 
 // checked gathers what is wrong, so that all of it can be told at once.

@@ -18,9 +18,18 @@ const (
 	CompanyRestored Type = "company.restored"
 	CompanyDeleted  Type = "company.deleted"
 
+	CompanyBudgetBreach Type = "company.budget.breach"
+
 	TokenCreated Type = "token.created"
 	TokenRotated Type = "token.rotated"
 	TokenRevoked Type = "token.revoked"
+
+	WebhookCreated       Type = "webhook.created"
+	WebhookUpdated       Type = "webhook.updated"
+	WebhookDisabled      Type = "webhook.disabled" // by Holdco itself
+	WebhookSecretRotated Type = "webhook.secret_rotated"
+	WebhookDeleted       Type = "webhook.deleted"
+	WebhookTest          Type = "webhook.test"
 )
 
 // Category groups events in the activity log: company, token, ...

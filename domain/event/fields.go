@@ -42,7 +42,9 @@ func equal(a, b any) bool {
 // MarshalJSON writes the fields as an object, in their order.
 func (f Fields) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
-	if err := f.write(&out, json.NewEncoder(&out)); err != nil {
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // nobody puts it into HTML as it is
+	if err := f.write(&out, encoder); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

@@ -23,6 +23,7 @@ const (
 	RestoreWindowExpired Code = "restore_window_expired"
 	CompanyArchived      Code = "company_archived"
 	IdempotencyConflict  Code = "idempotency_conflict"
+	WebhookLimit         Code = "webhook_limit"
 	PreconditionFailed   Code = "precondition_failed"
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"

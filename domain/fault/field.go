@@ -48,6 +48,18 @@ func (p *Problems) Add(faults ...Field) {
 	}
 }
 
+// Immutable picks those problems of a patch that are attempts to change a field of a resource that is shown, but
+// read-only.
+func (p Problems) Immutable(readOnly []string) []Field {
+	var picked []Field
+	for _, problem := range p {
+		if problem.Code == UnknownField && slices.Contains(readOnly, problem.Path) {
+			picked = append(picked, Fieldf(problem.Path, Immutable, "%s cannot be changed by a patch", problem.Path))
+		}
+	}
+	return picked
+}
+
 // Validation refuses what was sent because of the given fields.
 func Validation(fields []Field) *Error {
 	return ofFields(ValidationFailed, "The request has fields that are not valid.", fields)

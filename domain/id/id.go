@@ -14,6 +14,9 @@ type (
 	Token   string // tok_
 	Entry   string // act_, an entry of the activity log
 	Request string // req_
+
+	Webhook  string // whk_
+	Delivery string // dlv_
 )
 
 // ID is any of the id types.
@@ -29,6 +32,9 @@ func (Agent) prefix() string   { return "agt_" }
 func (Token) prefix() string   { return "tok_" }
 func (Entry) prefix() string   { return "act_" }
 func (Request) prefix() string { return "req_" }
+
+func (Webhook) prefix() string  { return "whk_" }
+func (Delivery) prefix() string { return "dlv_" }
 
 const (
 	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -10,8 +10,11 @@ import (
 
 // ActivityReader reads the activity log: every event ever recorded, but for those of deleted companies.
 type ActivityReader interface {
+	// Get returns an event, or fault.NotFound. The fields of Data and Previous are sorted by name.
+	Get(ctx context.Context, which id.Entry) (event.Event, error)
+
 	// List returns at most size events that match, from behind after on: newest first, and by descending id within one
-	// instant. The fields of Data and Previous are sorted by name.
+	// instant. The fields are as in Get.
 	List(ctx context.Context, filter ActivityFilter, after page.Position, size int) (page.Page[event.Event], error)
 }
 

@@ -28,6 +28,10 @@ type Store interface {
 	// commit.
 	Update(ctx context.Context, write func(ctx context.Context, tx Tx) error) error
 
+	// Outgoing holds a value when work for webhooks was committed through this store since it was last read: an event that
+	// they send, a delivery that is pending, or a queue that was given back with events left.
+	Outgoing() <-chan struct{}
+
 	// Ready fails unless the store answers and has exactly the schema that this program needs.
 	Ready(ctx context.Context) error
 }
@@ -38,6 +42,10 @@ type Reader interface {
 	Teams() TeamReader
 	Tokens() TokenReader
 	Activity() ActivityReader
+	Webhooks() WebhookReader
+	Deliveries() DeliveryReader
+	Outbox() OutboxReader
+	Key() KeyReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails.
@@ -50,9 +58,13 @@ type Tx interface {
 	Tokens() Tokens
 	Activity() ActivityReader
 	Receipts() Receipts
+	Webhooks() Webhooks
+	Deliveries() Deliveries
+	Outbox() Outbox
+	Key() Key
 
-	// Record stamps an event with an id and Now, and keeps it with the changes of this unit. The event must name its
-	// actor.
+	// Record stamps an event with Now, and with an id unless it has one, and keeps it with the changes of this unit. The
+	// event must name its actor.
 	Record(ctx context.Context, happened event.Event) error
 
 	// Unrecorded says that the changes of this unit need no event of their own: they are a step of a change that

@@ -16,7 +16,8 @@ import (
 )
 
 var activityRules = []rule{
-	{"an event reads back as it was recorded, stamped with an id and the unit's instant", eventReadsBack},
+	{"an event reads back as it was recorded, stamped with the unit's instant and, unless it has one, with an id", eventReadsBack},
+	{"an event that is not there is not found", eventNotFound},
 	{"an event without an actor is refused", eventNeedsActor},
 	{"figures in events keep every digit", eventKeepsDigits},
 	{"a list holds what meets every condition, newest first", activityList},
@@ -25,7 +26,7 @@ var activityRules = []rule{
 func eventReadsBack(f *fixture) {
 	at := f.clock.Now()
 	updated := event.Event{
-		ID:      "act_of_the_caller",
+		ID:      "act_0000000000000000000000000z",
 		At:      at.Add(time.Hour),
 		Company: "cmp_some",
 		Type:    event.CompanyUpdated,
@@ -51,10 +52,24 @@ func eventReadsBack(f *fixture) {
 		if _, ok := id.Parse[id.Entry](string(recorded.ID)); !ok {
 			f.Fatalf("%q is no id of an entry", recorded.ID)
 		}
-		want.ID, want.At = recorded.ID, at
+		if want.At = at; want.ID == "" {
+			want.ID = recorded.ID
+		}
 		f.same(recorded, want)
 		f.sorted(recorded.Data)
 		f.sorted(recorded.Previous)
+		alone, err := f.store.Activity().Get(f.ctx, recorded.ID)
+		f.ok(err)
+		f.same(alone, want)
+		f.sorted(alone.Data)
+	}
+}
+
+func eventNotFound(f *fixture) {
+	f.found("acme")
+	for _, which := range []id.Entry{"", "act_00000000000000000000000000", "' OR '1'='1"} {
+		_, err := f.store.Activity().Get(f.ctx, which)
+		f.code(err, fault.NotFound)
 	}
 }
 

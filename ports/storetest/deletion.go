@@ -10,6 +10,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
+	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
 
@@ -23,15 +24,17 @@ var deletionRules = []rule{
 
 // settled is a company with rows in every table.
 type settled struct {
-	company company.Company
-	keys    []idempotency.Key // of the receipts whose answers hold its data
+	company  company.Company
+	endpoint id.Webhook        // to which deliveries go with its data
+	keys     []idempotency.Key // of the receipts whose answers hold its data
 }
 
 func (f *fixture) settle(slug string) settled {
 	f.Helper()
-	s := settled{company: f.found(slug)}
+	s := settled{company: f.found(slug), endpoint: f.endpoint(disabled).ID}
 	f.staff(s.company.ID, 3, 0)
 	for i := range 2 {
+		f.send(s.endpoint, func(d *webhook.Delivery) { d.Company = s.company.ID })
 		f.update(moving(s.company.ID, rename(fmt.Sprint(i))))
 		key := idempotency.Key{Token: "tok_some", Value: fmt.Sprint(slug, i)}
 		s.keys = append(s.keys, key)
@@ -58,7 +61,8 @@ func (f *fixture) rows(s settled) int {
 			answers++
 		}
 	}
-	return len(teams) + len(slots) + len(activity.Items) + answers
+	deliveries := walk(f, page.MaxSize, f.deliveryPages(s.endpoint, page.MaxSize))
+	return len(teams) + len(slots) + len(deliveries) + len(activity.Items) + answers
 }
 
 // kept returns the receipt under a key that is taken.
@@ -78,7 +82,7 @@ func (f *fixture) kept(key idempotency.Key) (receipt idempotency.Receipt) {
 }
 
 func deletion(f *fixture) {
-	const all = 3 + 2 + 3 + 2 // slots, teams, events, answers
+	const all = 3 + 2 + 2 + 3 + 2 // slots, teams, deliveries, events, answers
 	other := f.settle("other")
 	for _, most := range []int{1, 2, 3, 4, 7, all - 1, all, all + 1, 1000} {
 		s := f.settle(fmt.Sprintf("steps-of-%d", most))
@@ -146,7 +150,7 @@ func notEmpty(f *fixture) {
 		tx.Unrecorded()
 		return tx.Companies().Remove(ctx, s.company.ID)
 	})
-	f.same(f.rows(s), 3+2+3+2)
+	f.same(f.rows(s), 3+2+2+3+2)
 }
 
 func blankedAnswer(f *fixture) {

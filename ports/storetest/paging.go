@@ -11,6 +11,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
 
@@ -19,6 +20,8 @@ var pagingRules = []rule{
 	{"pages of the usual size hold what others hold", pagingUsually},
 	{"tokens are neither skipped nor repeated while others come", pagingTokens},
 	{"events are neither skipped nor repeated while others come and go", pagingActivity},
+	{"endpoints are neither skipped nor repeated while others come and go", pagingWebhooks},
+	{"deliveries are neither skipped nor repeated while others come and go", pagingDeliveries},
 	{"a position outlives its row", positionOutlivesRow},
 }
 
@@ -40,6 +43,18 @@ func (f *fixture) tokenPages(size int) pages[access.Token] {
 func (f *fixture) activityPages(size int) pages[event.Event] {
 	return func(after page.Position) (page.Page[event.Event], error) {
 		return f.store.Activity().List(f.ctx, store.ActivityFilter{}, after, size)
+	}
+}
+
+func (f *fixture) endpointPages(size int) pages[webhook.Endpoint] {
+	return func(after page.Position) (page.Page[webhook.Endpoint], error) {
+		return f.store.Webhooks().List(f.ctx, after, size)
+	}
+}
+
+func (f *fixture) deliveryPages(endpoint id.Webhook, size int) pages[webhook.Delivery] {
+	return func(after page.Position) (page.Page[webhook.Delivery], error) {
+		return f.store.Deliveries().List(f.ctx, store.DeliveryFilter{Endpoint: endpoint}, after, size)
 	}
 }
 
@@ -159,6 +174,42 @@ func pagingActivity(f *fixture) {
 	for _, size := range []int{1, 2, 5} {
 		f.severally(happens)
 		steady(f, size, f.activityPages(size), func(happened event.Event) string { return string(happened.ID) }, func() {
+			f.clock.Advance(time.Millisecond)
+			happens(0)
+			f.empty(companies[1], 1)
+		})
+	}
+}
+
+func pagingWebhooks(f *fixture) {
+	for _, size := range []int{1, 2, 5} {
+		var leaving []id.Webhook
+		f.severally(func(i int) {
+			endpoint := f.endpoint()
+			if i%4 == 1 {
+				leaving = append(leaving, endpoint.ID)
+			}
+		})
+		steady(f, size, f.endpointPages(size), func(endpoint webhook.Endpoint) string { return string(endpoint.ID) }, func() {
+			f.clock.Advance(time.Millisecond)
+			f.endpoint()
+			if len(leaving) > 0 {
+				f.update(disconnecting(leaving[0]))
+				leaving = leaving[1:]
+			}
+		})
+	}
+}
+
+func pagingDeliveries(f *fixture) {
+	endpoint := f.endpoint().ID
+	companies := []id.Company{"cmp_stays", "cmp_leaves"}
+	happens := func(i int) {
+		f.send(endpoint, func(d *webhook.Delivery) { d.Company = companies[i%len(companies)] })
+	}
+	for _, size := range []int{1, 2, 5} {
+		f.severally(happens)
+		steady(f, size, f.deliveryPages(endpoint, size), func(d webhook.Delivery) string { return string(d.ID) }, func() {
 			f.clock.Advance(time.Millisecond)
 			happens(0)
 			f.empty(companies[1], 1)

@@ -12,6 +12,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/domain/team"
+	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
 
@@ -63,6 +64,20 @@ func textsAreKept(f *fixture) {
 		f.ok(err)
 		happened.At = f.clock.Now()
 		f.same(unstamped(got.Items), []event.Event{happened})
+
+		endpoint := f.endpoint(func(e *webhook.Endpoint) {
+			e.URL, e.Description, e.DisabledReason = text, text, text
+			e.Secret, e.OldSecret = webhook.Sealed(text), webhook.Sealed(text)
+		})
+		f.endpointIs(endpoint)
+		f.endpointIs(f.reconnect(endpoint, func(e *webhook.Endpoint) { e.Description, e.Secret = "!"+text, "!"+e.Secret }))
+		d := f.send(endpoint.ID, func(d *webhook.Delivery) {
+			d.Attempts = []webhook.Attempt{{At: d.CreatedAt, Response: text, Error: text}}
+		})
+		f.deliveryIs(d)
+		d = d.After(webhook.Attempt{At: d.CreatedAt, Response: "!" + text, Error: text + "!"}, 0, d.CreatedAt)
+		f.saveDelivery(d)
+		f.deliveryIs(d)
 
 		receipt := idempotency.Receipt{
 			Key:         idempotency.Key{Token: "tok_some", Value: fmt.Sprint(i, text)},

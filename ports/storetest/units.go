@@ -24,11 +24,7 @@ var unitRules = []rule{
 	{"a change without an event does not commit", unrecordedChange},
 	{"a change that says it needs no event commits", unrecordedOnPurpose},
 	{"bookkeeping needs no event", bookkeeping},
-	{"a unit reads what it wrote", readsOwnWrites},
-	{"nobody else reads it before it commits", hiddenUntilCommit},
 	{"now is one instant", nowIsOneInstant},
-	{"a view is one snapshot, from its beginning on", viewIsSnapshot},
-	{"the error of a view comes out as it is", viewFails},
 	{"a canceled context gives its error and has no effect", canceled},
 }
 
@@ -41,7 +37,12 @@ func changingAll(f *fixture) (unit, company.Company) {
 	receipt := idempotency.Receipt{
 		Key: idempotency.Key{Token: token.ID, Value: "key"}, Fingerprint: "f", Answer: []byte("{}"), CreatedAt: f.clock.Now(),
 	}
-	steps := []unit{adding(c), staffing(teams, slots), issuing(token), keeping(receipt)}
+	endpoint := f.newEndpoint()
+	d := f.newDelivery(endpoint.ID)
+	bind := func(ctx context.Context, tx store.Tx) error { return tx.Key().Bind(ctx, "fingerprint") }
+	steps := []unit{
+		connecting(endpoint), adding(c), staffing(teams, slots), issuing(token), keeping(receipt), sending(d), bind,
+	}
 	return func(ctx context.Context, tx store.Tx) error {
 		for _, step := range steps {
 			if err := step(ctx, tx); err != nil {
@@ -60,10 +61,15 @@ func (f *fixture) nothingOf(write unit, c company.Company) {
 	f.hasTeams(c.ID, nil, nil)
 	f.tokensAre(0)
 	f.recorded(nil)
+	f.idleAre()
+	f.waits(false)
+	f.keyIs("")
 	f.update(write)
 	f.looksLike(c)
 	f.tokensAre(1)
 	f.recorded([]event.Type{event.CompanyCreated})
+	f.waits(true)
+	f.keyIs("fingerprint")
 }
 
 func failureLeavesNothing(f *fixture) {
@@ -145,6 +151,7 @@ func silentChanges(f *fixture) map[string]unit {
 		return err
 	})
 	newcomer, newToken := f.newCompany("new"), f.newToken("read")
+	endpoint, leavingEndpoint, newEndpoint := f.endpoint(), f.endpoint(), f.newEndpoint()
 	return map[string]unit{
 		"Companies.Add": func(ctx context.Context, tx store.Tx) error { return tx.Companies().Add(ctx, newcomer) },
 		"Companies.Save": func(ctx context.Context, tx store.Tx) error {
@@ -167,6 +174,16 @@ func silentChanges(f *fixture) map[string]unit {
 			token.Name = "New"
 			return tx.Tokens().Save(ctx, token)
 		},
+		"Webhooks.Add": func(ctx context.Context, tx store.Tx) error { return tx.Webhooks().Add(ctx, newEndpoint) },
+		"Webhooks.Save": func(ctx context.Context, tx store.Tx) error {
+			locked, err := tx.Webhooks().Lock(ctx, endpoint.ID)
+			if err != nil {
+				return err
+			}
+			locked.Description, locked.Version = "New", locked.Version+1
+			return tx.Webhooks().Save(ctx, locked)
+		},
+		"Webhooks.Remove": func(ctx context.Context, tx store.Tx) error { return tx.Webhooks().Remove(ctx, leavingEndpoint.ID) },
 	}
 }
 
@@ -188,7 +205,13 @@ func (f *fixture) everything() []any {
 	f.ok(err)
 	activity, err := f.store.Activity().List(f.ctx, store.ActivityFilter{}, page.Position{}, page.MaxSize)
 	f.ok(err)
-	all := []any{companies, f.allTokens(), activity}
+	endpoints := walk(f, page.MaxSize, f.endpointPages(page.MaxSize))
+	backlog, err := f.store.Outbox().Backlog(f.ctx)
+	f.ok(err)
+	all := []any{companies, f.allTokens(), activity, endpoints, backlog}
+	for _, endpoint := range endpoints {
+		all = append(all, walk(f, page.MaxSize, f.deliveryPages(endpoint.ID, page.MaxSize)))
+	}
 	for _, c := range companies.Items {
 		teams, err := f.store.Teams().OfCompany(f.ctx, c.ID)
 		f.ok(err)
@@ -225,61 +248,22 @@ func bookkeeping(f *fixture) {
 		return err
 	})
 	f.update(func(ctx context.Context, tx store.Tx) error { return tx.Tokens().LockAll(ctx) })
+	endpoint := f.endpoint().ID
+	f.saveDelivery(f.send(endpoint))
+	f.claim("lease", 1)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		queue, err := tx.Outbox().Held(ctx, endpoint, "lease")
+		if err != nil {
+			return err
+		}
+		return tx.Outbox().Hold(ctx, queue)
+	})
+	f.release(endpoint, "lease")
+	f.same(f.purgeDeliveries(f.clock.Now().Add(time.Hour), 10), 1)
+	f.update(recording(founded(f.newCompany("acme"))))
+	f.same(len(f.place(10)), 1)
+	f.update(func(ctx context.Context, tx store.Tx) error { return tx.Key().Bind(ctx, "fingerprint") })
 	f.update(func(context.Context, store.Tx) error { return nil })
-}
-
-func readsOwnWrites(f *fixture) {
-	write, c := changingAll(f)
-	f.update(func(ctx context.Context, tx store.Tx) error {
-		if err := write(ctx, tx); err != nil {
-			return err
-		}
-		byID, err := tx.Companies().Get(ctx, c.ID)
-		f.ok(err)
-		f.same(byID, c)
-		bySlug, err := tx.Companies().BySlug(ctx, c.Slug)
-		f.ok(err)
-		f.same(bySlug, c)
-		companies, err := tx.Companies().List(ctx, store.CompanyFilter{}, page.Position{}, 10)
-		f.ok(err)
-		f.same(len(companies.Items), 1)
-		teams, err := tx.Teams().OfCompany(ctx, c.ID)
-		f.ok(err)
-		f.same(len(teams), 1)
-		slots, err := tx.Teams().SlotsOfCompany(ctx, c.ID)
-		f.ok(err)
-		f.same(len(slots), 2)
-		tokens, err := tx.Tokens().List(ctx, page.Position{}, 10)
-		f.ok(err)
-		f.same(len(tokens.Items), 1)
-		byHash, err := tx.Tokens().ByHash(ctx, tokens.Items[0].Hash)
-		f.ok(err)
-		f.same(byHash, tokens.Items[0])
-		admin, err := tx.Tokens().HasLiveAdmin(ctx, tx.Now())
-		f.ok(err)
-		f.same(admin, true)
-		activity, err := tx.Activity().List(ctx, store.ActivityFilter{Company: &c.ID}, page.Position{}, 10)
-		f.ok(err)
-		f.same(len(activity.Items), 1)
-		kept, err := tx.Receipts().Claim(ctx, idempotency.Key{Token: tokens.Items[0].ID, Value: "key"})
-		f.ok(err)
-		f.same(string(kept.Answer), "{}")
-		return nil
-	})
-}
-
-func hiddenUntilCommit(f *fixture) {
-	before := f.everything()
-	write, _ := changingAll(f)
-	f.update(func(ctx context.Context, tx store.Tx) error {
-		if err := write(ctx, tx); err != nil {
-			return err
-		}
-		var elsewhere sync.WaitGroup
-		elsewhere.Go(func() { f.same(f.everything(), before) })
-		elsewhere.Wait()
-		return nil
-	})
 }
 
 func nowIsOneInstant(f *fixture) {
@@ -297,61 +281,6 @@ func nowIsOneInstant(f *fixture) {
 		f.same(tx.Now(), first.Add(time.Minute))
 		return nil
 	})
-}
-
-func viewIsSnapshot(f *fixture) {
-	acme := f.found("acme")
-	f.staff(acme.ID, 1)
-	f.issue("admin")
-	commits := func() {
-		var elsewhere sync.WaitGroup
-		elsewhere.Go(func() {
-			f.update(moving(acme.ID, rename(string(id.New[id.Slot](f.ids.UUIDv7())))))
-			f.staff(acme.ID, 1)
-			f.issue("read")
-		})
-		elsewhere.Wait()
-	}
-	type look struct {
-		name                                 string
-		version                              int64
-		listed, teams, slots, events, tokens int
-	}
-	looks := func(ctx context.Context, r store.Reader) look {
-		c, err := r.Companies().Get(ctx, acme.ID)
-		f.ok(err)
-		listed, err := r.Companies().List(ctx, store.CompanyFilter{}, page.Position{}, 10)
-		f.ok(err)
-		teams, err := r.Teams().OfCompany(ctx, acme.ID)
-		f.ok(err)
-		slots, err := r.Teams().SlotsOfCompany(ctx, acme.ID)
-		f.ok(err)
-		events, err := r.Activity().List(ctx, store.ActivityFilter{}, page.Position{}, 10)
-		f.ok(err)
-		tokens, err := r.Tokens().List(ctx, page.Position{}, 10)
-		f.ok(err)
-		return look{c.Name, c.Version, len(listed.Items), len(teams), len(slots), len(events.Items), len(tokens.Items)}
-	}
-	before := looks(f.ctx, f.store)
-	f.ok(f.store.View(f.ctx, func(ctx context.Context, r store.Reader) error {
-		for range 3 {
-			commits()
-			if got := looks(ctx, r); got != before {
-				f.Fatalf("a view that began at %+v shows %+v", before, got)
-			}
-		}
-		return nil
-	}))
-	f.same(looks(f.ctx, f.store).version, before.version+3)
-}
-
-func viewFails(f *fixture) {
-	for _, failure := range []error{errGivenUp, fault.New(fault.NotFound, "No such thing.")} {
-		err := f.store.View(f.ctx, func(context.Context, store.Reader) error { return failure })
-		if !errors.Is(err, failure) {
-			f.Fatalf("%v, want %v", err, failure)
-		}
-	}
 }
 
 func canceled(f *fixture) {

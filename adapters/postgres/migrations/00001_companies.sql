@@ -20,7 +20,7 @@ CREATE TABLE companies (
     restorable_until BIGINT,
     deleted_by       TEXT COLLATE "C" NOT NULL,
     version          BIGINT           NOT NULL
-) WITH (fillfactor = 50); -- room for new versions: one on another page needs entries in all indexes, where units that read them fail
+);
 CREATE INDEX companies_by_status ON companies (status, created_at, id);
 
 CREATE TABLE teams (

@@ -1,0 +1,244 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/webhook"
+	"holdco/ports/store"
+)
+
+// deliveries implements store.Deliveries.
+type deliveries struct{ session }
+
+var noDelivery = fault.New(fault.NotFound, "There is no such delivery.")
+
+func (d deliveries) Get(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error) {
+	var found deliveryRow
+	if err := d.one(ctx, byID(sentTo(d.selects(&found), endpoint), which), noDelivery); err != nil {
+		return webhook.Delivery{}, err
+	}
+	return found.value()
+}
+
+func (d deliveries) Lock(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error) {
+	var found deliveryRow
+	if err := d.row(ctx, found.columns(), noDelivery, d.texts.deliveryLocked, string(endpoint), string(which)); err != nil {
+		return webhook.Delivery{}, err
+	}
+	return found.value()
+}
+
+// sentTo finds the deliveries to an endpoint that is still there.
+func sentTo(query *bun.SelectQuery, endpoint any) *bun.SelectQuery {
+	return whileThere(query.Where("webhook_id = ?", endpoint), endpoint)
+}
+
+func whileThere(query *bun.SelectQuery, endpoint any) *bun.SelectQuery {
+	return query.Where("EXISTS (SELECT 1 FROM webhooks WHERE id = ?)", endpoint)
+}
+
+func (d deliveries) List(
+	ctx context.Context, filter store.DeliveryFilter, after page.Position, size int,
+) (page.Page[webhook.Delivery], error) {
+	var rows []deliveryRow
+	query := sentTo(d.selects(&rows), filter.Endpoint)
+	if filter.Status != "" {
+		query = byStatus(query, filter.Status)
+	}
+	return newestPage(ctx, d.session, &rows, query, "created_at", after, size)
+}
+
+func (d deliveries) Due(ctx context.Context, endpoint id.Webhook, at time.Time, most int) ([]webhook.Delivery, error) {
+	var rows []deliveryRow
+	err := d.rows(ctx, func(found *sql.Rows) error {
+		rows = append(rows, deliveryRow{})
+		return found.Scan(rows[len(rows)-1].columns()...)
+	}, d.texts.deliveriesDue, string(endpoint), millis(at), most)
+	if err != nil {
+		return nil, err
+	}
+	return values[webhook.Delivery](rows)
+}
+
+// dueAt finds the deliveries of store.DeliveryReader.Due: the untried by an index that holds no others, for there can be a
+// long line of these.
+func dueAt(db *bun.DB, endpoint, at, most any) *bun.SelectQuery {
+	due := func(kind, order string) *bun.SelectQuery {
+		return db.NewSelect().Model((*deliveryRow)(nil)).Column("seq").
+			Where("webhook_id = ?", endpoint).Where(kind).Where("next_attempt_at <= ?", at).OrderExpr(order+" LIMIT ?", most)
+	}
+	untried, others := due("tries = 0", "seq"), due("status = 'pending' AND tries > 0", "next_attempt_at, seq")
+	return whileThere(db.NewSelect().Model((*deliveryRow)(nil)), endpoint).
+		Where("seq IN (SELECT seq FROM (?) AS untried UNION ALL SELECT seq FROM (?) AS others)", untried, others).
+		OrderExpr("CASE WHEN tries = 0 THEN 0 ELSE next_attempt_at END, seq")
+}
+
+func (d deliveries) Add(ctx context.Context, added webhook.Delivery) error {
+	row, err := deliveryRowOf(added)
+	if err != nil {
+		return err
+	}
+	if err := d.engine.Later(ctx, d.conn, d.texts.deliveryInsert, arguments(row.columns())...); err != nil || row.NextAttemptAt == nil {
+		return d.failure(ctx, err)
+	}
+	d.ledger.sends = true
+	return queues(d).hasten(ctx, row.Endpoint, *row.NextAttemptAt)
+}
+
+func (d deliveries) Save(ctx context.Context, saved webhook.Delivery) error {
+	row, err := deliveryRowOf(saved)
+	if err != nil {
+		return err
+	}
+	err = exactlyOne(d.keepBooks(ctx, write{d.conn, d.texts.deliverySave, []any{
+		string(row.Status), row.Tries, row.NextAttemptAt, row.Attempts, string(row.ID),
+	}}))
+	if err != nil || row.NextAttemptAt == nil {
+		return err
+	}
+	return queues(d).hasten(ctx, row.Endpoint, *row.NextAttemptAt)
+}
+
+// moving sets what the moves of a delivery change. The rest, named here, would cost a write to each of its indexes.
+func moving(query *bun.UpdateQuery, status, tries, next, attempts, which any) *bun.UpdateQuery {
+	return query.Model((*deliveryRow)(nil)).
+		Set("status = ?", status).Set("tries = ?", tries).Set("next_attempt_at = ?", next).Set("attempts = ?", attempts).
+		Where("id = ?", which)
+}
+
+func (d deliveries) Purge(ctx context.Context, before time.Time, most int) (int, error) {
+	gone, err := d.gone(ctx)
+	if err != nil {
+		return 0, err
+	}
+	removed := 0
+	if len(gone) > 0 {
+		orphans := d.selects((*deliveryRow)(nil)).Column("seq").Where("webhook_id IN (?)", bun.List(gone)).Limit(int64(most))
+		if removed, err = d.remove(ctx, orphans); err != nil || removed == most {
+			return removed, err
+		}
+	}
+	first := d.selects((*deliveryRow)(nil)).Column("seq").Order("seq").Limit(int64(most - removed))
+	old := d.selects((*deliveryRow)(nil)).Column("seq").Where("seq IN (?)", first).Where("created_at < ?", millis(before))
+	more, err := d.remove(ctx, old)
+	return removed + more, err
+}
+
+func (d deliveries) remove(ctx context.Context, which *bun.SelectQuery) (int, error) {
+	return d.keepBooks(ctx, d.deletes((*deliveryRow)(nil)).Where("seq IN (?)", which))
+}
+
+// gone returns the endpoints that are no more, but to which there are deliveries. It steps from one endpoint to the next
+// along the index: to look at every delivery would keep the writer for too long.
+func (d deliveries) gone(ctx context.Context) ([]id.Webhook, error) {
+	var found []id.Webhook
+	err := d.engine.DB().NewRaw(`
+		WITH RECURSIVE receivers (webhook_id) AS (
+			SELECT min(webhook_id) FROM deliveries
+			UNION ALL
+			SELECT (SELECT min(webhook_id) FROM deliveries WHERE webhook_id > receivers.webhook_id)
+			FROM receivers WHERE webhook_id IS NOT NULL
+		)
+		SELECT webhook_id FROM receivers
+		WHERE webhook_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM webhooks WHERE id = webhook_id)`,
+	).Conn(d.conn).Scan(ctx, &found)
+	return found, d.failure(ctx, err)
+}
+
+type deliveryRow struct {
+	bun.BaseModel `bun:"table:deliveries"`
+
+	ID            id.Delivery    `bun:"id,pk"`
+	Endpoint      id.Webhook     `bun:"webhook_id"`
+	Event         id.Entry       `bun:"event_id"`
+	Company       id.Company     `bun:"company_id"`
+	Type          event.Type     `bun:"type"`
+	Status        webhook.Status `bun:"status"`
+	Tries         int64          `bun:"tries"`
+	NextAttemptAt *int64         `bun:"next_attempt_at"`
+	Attempts      string         `bun:"attempts"`
+	CreatedAt     int64          `bun:"created_at"`
+}
+
+func (r *deliveryRow) columns() []any {
+	return []any{
+		(*string)(&r.ID), (*string)(&r.Endpoint), (*string)(&r.Event), (*string)(&r.Company), (*string)(&r.Type), (*string)(&r.Status),
+		&r.Tries, &r.NextAttemptAt, &r.Attempts, &r.CreatedAt,
+	}
+}
+
+// attemptItem is an attempt in the JSON list of its delivery.
+type attemptItem struct {
+	At       int64  `json:"at"`
+	Status   int    `json:"status"`
+	Latency  int64  `json:"latency"` // milliseconds
+	Response string `json:"response"`
+	Error    string `json:"error"`
+}
+
+func deliveryRowOf(d webhook.Delivery) (deliveryRow, error) {
+	items := make([]attemptItem, len(d.Attempts))
+	for i, attempt := range d.Attempts {
+		items[i] = attemptItem{
+			At:       millis(attempt.At),
+			Status:   attempt.Status,
+			Latency:  attempt.Latency.Milliseconds(),
+			Response: attempt.Response,
+			Error:    attempt.Error,
+		}
+	}
+	attempts, err := json.Marshal(items)
+	return deliveryRow{
+		ID:            d.ID,
+		Endpoint:      d.Endpoint,
+		Event:         d.Event,
+		Company:       d.Company,
+		Type:          d.Type,
+		Status:        d.Status,
+		Tries:         int64(d.Tries),
+		NextAttemptAt: optionalMillis(d.NextAttemptAt),
+		Attempts:      string(attempts),
+		CreatedAt:     millis(d.CreatedAt),
+	}, err
+}
+
+func (r deliveryRow) value() (webhook.Delivery, error) {
+	var items []attemptItem
+	if err := json.Unmarshal([]byte(r.Attempts), &items); err != nil {
+		return webhook.Delivery{}, fmt.Errorf("attempts of %s: %w", r.ID, err)
+	}
+	attempts := make([]webhook.Attempt, len(items))
+	for i, item := range items {
+		attempts[i] = webhook.Attempt{
+			At:       instant(item.At),
+			Status:   item.Status,
+			Latency:  time.Duration(item.Latency) * time.Millisecond,
+			Response: item.Response,
+			Error:    item.Error,
+		}
+	}
+	return webhook.Delivery{
+		ID:            r.ID,
+		Endpoint:      r.Endpoint,
+		Event:         r.Event,
+		Company:       r.Company,
+		Type:          r.Type,
+		Status:        r.Status,
+		Tries:         int(r.Tries),
+		NextAttemptAt: optionalInstant(r.NextAttemptAt),
+		Attempts:      attempts,
+		CreatedAt:     instant(r.CreatedAt),
+	}, nil
+}
+
+func (r deliveryRow) position() page.Position { return place(r.CreatedAt, string(r.ID)) }

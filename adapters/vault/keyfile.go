@@ -1,0 +1,123 @@
+package vault
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A key file is one line: a prefix that names the format, and 32 random bytes in base64.
+const (
+	keyPrefix  = "holdco-key-v1:"
+	keySize    = 32
+	mostOfFile = 1024 // bytes; a file that is longer is something else
+)
+
+// readFile reads the key in the file at a path. Errors name the path and what to do, and never show the key; one for a
+// missing file wraps fs.ErrNotExist.
+func readFile(path string) (key []byte, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the key file: %w", err)
+	}
+	if err := check(path, info); err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the key file: %w", err)
+	}
+	key, ok := parse(string(content))
+	if !ok {
+		return nil, malformed(path)
+	}
+	return key, nil
+}
+
+// makeAndRead makes a key file at a path, and its folder. Of several processes that do so at once one makes it, and all
+// have its key.
+func makeAndRead(path string) (key []byte, err error) {
+	if err := makeFile(path); err != nil {
+		return nil, fmt.Errorf("make the key file %s: %w", path, err)
+	}
+	return readFile(path)
+}
+
+// check refuses what cannot be a key file before it is opened: some things never stop being read.
+func check(path string, info fs.FileInfo) error {
+	const strangers = 0o027 // its group may read it, as containers have it
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return fmt.Errorf("%s is a folder; the key needs the name of a file, such as %s", path, filepath.Join(path, "key"))
+	case !mode.IsRegular():
+		return fmt.Errorf("the key file %s is not a regular file", path)
+	case runtime.GOOS != "windows" && mode.Perm()&strangers != 0: // Windows has no such modes
+		return fmt.Errorf("the key file %s is open to strangers (mode %04o); run: chmod 600 %s", path, mode.Perm(), path)
+	case info.Size() > mostOfFile:
+		return malformed(path)
+	}
+	return nil
+}
+
+// parse reads the one line, however it ends.
+func parse(content string) ([]byte, bool) {
+	line := strings.TrimSpace(content)
+	text, ok := strings.CutPrefix(line, keyPrefix)
+	if !ok || strings.ContainsAny(text, "\r\n") { // which base64 would pass over
+		return nil, false
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(text)
+	return key, err == nil && len(key) == keySize
+}
+
+func malformed(path string) error {
+	return fmt.Errorf("the key file %s is damaged or is none: it must be one line, %s and %d bytes in base64; restore it from a backup",
+		path, keyPrefix, keySize)
+}
+
+// makeFile makes a key file that is whole from its first moment, unless there is one by then.
+func makeFile(path string) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(folder, ".key-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(draft.Name()) }()
+	if err := fill(draft); err != nil {
+		return err
+	}
+	// A link, unlike a move, replaces nothing.
+	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+// fill writes a new key to the disk.
+func fill(file *os.File) error {
+	var key [keySize]byte
+	_, _ = rand.Read(key[:]) // it never fails: crypto/rand ends the process instead
+	_, err := file.WriteString(keyPrefix + base64.StdEncoding.EncodeToString(key[:]) + "\n")
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// syncFolder makes the name of a new file outlive the loss of power. Windows does that by itself, and refuses to be told.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

@@ -1,0 +1,133 @@
+package webhooks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"holdco/domain/webhook"
+	"holdco/ports/outbound"
+)
+
+// Options are what a sender needs.
+type Options struct {
+	Version      string // of Holdco, for receivers to see
+	AllowPrivate bool   // lets messages go to every address, not to public ones alone
+
+	// What follows is for tests. Left out, it is what the system has, none, and webhook.Patience.
+	Resolver *net.Resolver  // of host names
+	Roots    *x509.CertPool // whose certificates are believed
+	Exempt   []netip.Prefix // IPv4 addresses that are taken for public
+	Patience time.Duration  // how long a receiver may take to answer
+}
+
+// Sender is outbound.WebhookSender over HTTP/1.1. Any number of attempts may be made at the same time.
+type Sender struct {
+	transport *http.Transport
+	patience  time.Duration
+	agent     string
+}
+
+var _ outbound.WebhookSender = (*Sender)(nil)
+
+// New makes a sender.
+func New(options Options) *Sender {
+	options.Patience = cmp.Or(options.Patience, webhook.Patience)
+	return &Sender{transport: newTransport(options), patience: options.Patience, agent: "Holdco/" + options.Version}
+}
+
+// Close ends the connections that no attempt uses.
+func (s *Sender) Close() { s.transport.CloseIdleConnections() }
+
+// Send implements outbound.WebhookSender.
+func (s *Sender) Send(ctx context.Context, message webhook.Message) webhook.Attempt {
+	attempt := webhook.Attempt{At: message.At}
+	request, err := s.request(ctx, message)
+	if err != nil {
+		attempt.Error = "the message cannot be sent: its URL or its secret is not valid"
+		return attempt
+	}
+	var answered atomic.Bool
+	patient, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotFirstResponseByte: func() { answered.Store(true) },
+	}), s.patience)
+	defer cancel()
+
+	start := time.Now()
+	answer, err := s.transport.RoundTrip(request.WithContext(patient)) // unlike a client it follows no redirects
+	attempt.Latency = time.Since(start).Truncate(time.Millisecond)
+	if err != nil {
+		attempt.Error = s.explain(ctx, err, answered.Load())
+		return attempt
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == 0 { // 000 would look as if there were no answer
+		attempt.Error = notHTTP
+		return attempt
+	}
+	attempt.Status = answer.StatusCode
+	attempt.Response = excerpt(answer.Body)
+	return attempt
+}
+
+func (s *Sender) request(ctx context.Context, message webhook.Message) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, message.URL, bytes.NewReader(message.Body))
+	if err != nil {
+		return nil, err
+	}
+	signature, err := sign(message)
+	if err != nil {
+		return nil, err
+	}
+	header := request.Header
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", s.agent)
+	header.Set(standardwebhooks.HeaderWebhookID, string(message.ID))
+	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(message.At.Unix(), 10))
+	header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	// A receiver may close a kept connection just when a message comes. This key, which is not sent, tells the transport
+	// that it may take a new connection then: receivers know by the id what they have had.
+	header["Idempotency-Key"] = nil
+	return request, nil
+}
+
+// sign is one signature for each secret.
+func sign(message webhook.Message) (string, error) {
+	signatures := make([]string, len(message.Secrets))
+	for i, secret := range message.Secrets {
+		signer, err := standardwebhooks.NewWebhook(string(secret))
+		if err != nil {
+			return "", err
+		}
+		if signatures[i], err = signer.Sign(string(message.ID), message.At, message.Body); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(signatures, " "), nil
+}
+
+// excerpt is what is kept of an answer's body: text that every store and JSON can hold. The rest is not read, and an
+// error, the end of all patience too, only makes it shorter.
+func excerpt(body io.Reader) string {
+	raw, _ := io.ReadAll(io.LimitReader(body, webhook.MostResponse+utf8.UTFMax)) // so that the last character is whole
+	unknown := string(utf8.RuneError)
+	text := strings.ToValidUTF8(strings.ReplaceAll(string(raw), "\x00", unknown), unknown)
+	end := min(len(text), webhook.MostResponse)
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}

@@ -1,0 +1,153 @@
+package webhook
+
+import (
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+)
+
+// Delivery is one event on its way to one endpoint, with the log of its attempts. There is one from the first attempt on,
+// or from when a test was asked for.
+type Delivery struct {
+	ID            id.Delivery
+	Endpoint      id.Webhook
+	Event         id.Entry
+	Company       id.Company // whose data the event holds; empty: nobody's
+	Type          event.Type
+	Status        Status
+	Tries         int       // attempts since it was made, or redelivered last
+	NextAttemptAt time.Time // zero unless pending
+	Attempts      []Attempt // the newest MostAttempts, oldest first
+	CreatedAt     time.Time
+}
+
+// Status tells how a delivery stands.
+type Status string
+
+// The states of a delivery.
+const (
+	Pending   Status = "pending"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed" // given up
+)
+
+// Attempt is one request that was made, and what came of it.
+type Attempt struct {
+	At       time.Time
+	Status   int           // of the answer; 0: there was none
+	Latency  time.Duration // whole milliseconds
+	Response string        // the first MostResponse bytes of the answer's body
+	Error    string        // why there was no answer; empty when there was one
+}
+
+// Bounds of what is kept of a delivery, and for how long.
+const (
+	MostAttempts = 50
+	MostResponse = 1024 // bytes
+	LogRetention = 30 * 24 * time.Hour
+)
+
+// Patience is how long an endpoint may take to answer.
+const Patience = 15 * time.Second
+
+// pauses are how long after each failed attempt the next one follows, give or take Jitter: about three days in all.
+var pauses = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
+	2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+}
+
+// Jitter is by how much of itself a pause is made longer or shorter at random, so that not all deliveries that failed
+// together come back together.
+const Jitter = 0.2
+
+// NewDelivery puts an event on its way to an endpoint.
+func NewDelivery(newID id.Delivery, endpoint id.Webhook, happened event.Event, at time.Time) Delivery {
+	return Delivery{
+		ID:            newID,
+		Endpoint:      endpoint,
+		Event:         happened.ID,
+		Company:       happened.Company,
+		Type:          happened.Type,
+		Status:        Pending,
+		NextAttemptAt: at,
+		CreatedAt:     at,
+	}
+}
+
+// Succeeded reports whether the endpoint took the event.
+func (a Attempt) Succeeded() bool { return a.Status >= 200 && a.Status <= 299 }
+
+// gone is the status by which an endpoint says that it wants nothing any more.
+const gone = 410
+
+// After returns the delivery after an attempt that ended at the given instant. It is tried again after a pause, unless
+// it succeeded, the endpoint is gone, or all pauses are used up. chance is a random number from 0 up to 1.
+func (d Delivery) After(attempt Attempt, chance float64, at time.Time) Delivery {
+	d.Attempts = append(append([]Attempt{}, d.Attempts...), attempt)
+	d.Attempts = d.Attempts[max(0, len(d.Attempts)-MostAttempts):]
+	d.Tries++
+	d.NextAttemptAt = time.Time{}
+	switch {
+	case attempt.Succeeded():
+		d.Status = Succeeded
+	case attempt.Status == gone || d.Tries > len(pauses):
+		d.Status = Failed
+	default:
+		pause := float64(pauses[d.Tries-1]) * (1 - Jitter + 2*Jitter*chance)
+		d.NextAttemptAt = instant.Cut(at.Add(time.Duration(pause)))
+	}
+	return d
+}
+
+// Redeliver sends the event once more, whatever became of it, and starts the pauses anew.
+func (d Delivery) Redeliver(at time.Time) Delivery {
+	d.Status, d.Tries, d.NextAttemptAt = Pending, 0, at
+	return d
+}
+
+// Fields shows the delivery as the API does.
+func (d Delivery) Fields() event.Fields {
+	attempts := make([]event.Fields, len(d.Attempts))
+	for i, attempt := range d.Attempts {
+		attempts[i] = attempt.Fields()
+	}
+	return event.Fields{
+		event.F("id", string(d.ID)),
+		event.F("webhookId", string(d.Endpoint)),
+		event.F("eventId", string(d.Event)),
+		event.F("type", string(d.Type)),
+		event.F("status", string(d.Status)),
+		event.F("attempts", attempts),
+		event.F("nextAttemptAt", instant.Optional(d.NextAttemptAt)),
+		event.F("createdAt", instant.Format(d.CreatedAt)),
+	}
+}
+
+// Fields shows the attempt as the API does. Of the status and the error one is null.
+func (a Attempt) Fields() event.Fields {
+	var status *int
+	var failure *string
+	if a.Status != 0 {
+		status = &a.Status
+	} else {
+		failure = &a.Error
+	}
+	return event.Fields{
+		event.F("at", instant.Format(a.At)),
+		event.F("status", status),
+		event.F("latencyMs", a.Latency.Milliseconds()),
+		event.F("response", a.Response),
+		event.F("error", failure),
+	}
+}
+
+// ParseStatus reads the status of a delivery, and reports whether there is such a one.
+func ParseStatus(text string) (Status, bool) {
+	switch status := Status(text); status {
+	case Pending, Succeeded, Failed:
+		return status, true
+	}
+	return "", false
+}

@@ -1,0 +1,172 @@
+package webhook
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/text"
+)
+
+// Bounds of what clients send.
+const (
+	URLLength         = 2048
+	DescriptionLength = 1000
+	MostPatterns      = 100
+)
+
+// Draft is what was sent to create an endpoint: nil where nothing was. Problems are what is wrong with its form.
+type Draft struct {
+	Company *string
+	Settings
+	Problems fault.Problems
+}
+
+// Patch is what was sent to change an endpoint: nil keeps what is there. Problems are as in Draft.
+type Patch struct {
+	Settings
+	Problems fault.Problems
+}
+
+// Settings are the fields that both a Draft and a Patch may carry.
+type Settings struct {
+	URL         *string
+	Events      *[]string
+	Enabled     *bool
+	Description *string
+}
+
+// Resolve reports whether there is such a company.
+type Resolve func(which id.Company) (bool, error)
+
+// New makes an endpoint: enabled, and for all events, unless the draft says otherwise. It fails with
+// fault.ValidationFailed, every field at fault at once, or with an error of resolve.
+func New(newID id.Webhook, draft Draft, secret Sealed, resolve Resolve, at time.Time) (Endpoint, event.Event, error) {
+	e := Endpoint{
+		ID: newID, Events: []Pattern{Everything}, Enabled: true, Secret: secret, CreatedAt: at, UpdatedAt: at, Version: 1,
+	}
+	problems := slices.Clone(draft.Problems)
+	if draft.URL == nil {
+		problems.Add(fault.Fieldf("url", fault.Required, "url is required"))
+	}
+	e = e.with(draft.Settings, &problems)
+	if draft.Company != nil {
+		company, _ := id.Parse[id.Company](*draft.Company)
+		found, err := resolve(company)
+		if err != nil {
+			return Endpoint{}, event.Event{}, err
+		}
+		if !found {
+			problems.Add(fault.Fieldf("companyId", fault.UnknownValue, "companyId must be the id of a company"))
+		}
+		e.Company = company
+	}
+	if len(problems) > 0 {
+		return Endpoint{}, event.Event{}, fault.Validation(problems)
+	}
+	return e, e.event(event.WebhookCreated), nil
+}
+
+// readOnly are the fields that an endpoint shows and no patch can change.
+var readOnly = []string{"id", "companyId", "disabledReason", "secret", "createdAt", "updatedAt"}
+
+// Apply merges a patch, and returns the endpoint as it is then with the event to record, or nil when nothing changed.
+// What enables or disables the endpoint clears the reason for which Holdco had disabled it. It fails with
+// fault.ImmutableField and fault.ValidationFailed.
+func (e Endpoint) Apply(patch Patch, at time.Time) (Endpoint, *event.Event, error) {
+	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
+		return e, nil, fault.Immutables(immutable)
+	}
+	problems := slices.Clone(patch.Problems)
+	next := e.with(patch.Settings, &problems)
+	if len(problems) > 0 {
+		return e, nil, fault.Validation(problems)
+	}
+	if patch.Enabled != nil {
+		next.DisabledReason = ""
+	}
+	if e.Fields().Changed(next.Fields()) == nil {
+		return e, nil, nil
+	}
+	next.changed(at)
+	updated := next.event(event.WebhookUpdated)
+	updated.Previous = e.Fields().Changed(next.Fields())
+	return next, &updated, nil
+}
+
+// with returns e with what was sent, and notes what is wrong with that.
+func (e Endpoint) with(sent Settings, problems *fault.Problems) Endpoint {
+	if sent.URL != nil {
+		e.URL = *sent.URL
+		problems.Add(checkURL(*sent.URL)...)
+	}
+	if sent.Events != nil {
+		var wrong []fault.Field
+		e.Events, wrong = parsePatterns(*sent.Events)
+		problems.Add(wrong...)
+	}
+	if sent.Enabled != nil {
+		e.Enabled = *sent.Enabled
+	}
+	if sent.Description != nil {
+		var wrong []fault.Field
+		e.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
+		problems.Add(wrong...)
+	}
+	return e
+}
+
+// checkURL tells what is wrong with the form of a target: whether its address may be called is for the sender to see.
+func checkURL(sent string) []fault.Field {
+	if _, wrong := text.Name("url", sent, URLLength); wrong != nil { // it is shown to people, as names are
+		return wrong
+	}
+	invalid := func(why string) []fault.Field {
+		return []fault.Field{fault.Fieldf("url", fault.InvalidFormat, "url %s", why)}
+	}
+	target, err := url.Parse(sent)
+	if err != nil {
+		return invalid("must be an absolute URL such as https://example.com/hooks")
+	}
+	port, portErr := strconv.Atoi(target.Port())
+	switch {
+	case target.Scheme != "http" && target.Scheme != "https":
+		return invalid("must start with https:// or http://")
+	case target.Hostname() == "":
+		return invalid("must name a host")
+	case target.Port() != "" && (portErr != nil || port < 1 || port > 65535):
+		return invalid("must name a port from 1 to 65535, or none")
+	case target.User != nil:
+		return invalid("must not carry a user name or password; deliveries are signed instead")
+	case target.Fragment != "" || slices.Contains([]byte(sent), '#'):
+		return invalid("must not have a fragment")
+	}
+	return nil
+}
+
+func parsePatterns(sent []string) ([]Pattern, []fault.Field) {
+	switch {
+	case len(sent) == 0:
+		return nil, []fault.Field{fault.Fieldf("events", fault.Required, "events must name at least one event, or * for all")}
+	case len(sent) > MostPatterns:
+		return nil, []fault.Field{fault.Fieldf("events", fault.TooMany, "events has %d items; at most %d are allowed", len(sent), MostPatterns)}
+	}
+	var patterns []Pattern
+	var wrong []fault.Field
+	for i, text := range sent {
+		pattern, ok := ParsePattern(text)
+		if !ok {
+			path := fmt.Sprintf("events.%d", i)
+			wrong = append(wrong, fault.Fieldf(path, fault.UnknownValue,
+				"%s matches no event; it must be the name of an event, or a pattern such as company.* or *", path))
+		} else if !slices.Contains(patterns, pattern) {
+			patterns = append(patterns, pattern)
+		}
+	}
+	return patterns, wrong
+}

@@ -1,0 +1,36 @@
+package webhook
+
+import (
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+)
+
+// Message is one request to an endpoint.
+type Message struct {
+	ID      id.Entry // of the event: the same on every attempt, so that a receiver can tell what it has had
+	URL     string
+	Body    []byte
+	Secrets []Secret  // each signs it
+	At      time.Time // of the attempt; part of what is signed, so that an old request is of no use to anybody
+}
+
+// Body is what is sent of an event: {"type", "timestamp", "data"}. The data are the resource as the API shows it, with
+// companyId and actor, and, when it was updated, with previous: what its changed fields were before.
+func Body(happened event.Event) ([]byte, error) {
+	data := append(event.Fields{}, happened.Data...)
+	if company := companyOf(happened); company != "" {
+		data = append(data, event.F("companyId", string(company)))
+	}
+	data = append(data, event.F("actor", string(happened.Actor)))
+	if happened.Previous != nil {
+		data = append(data, event.F("previous", happened.Previous))
+	}
+	return event.Fields{
+		event.F("type", string(happened.Type)),
+		event.F("timestamp", instant.Format(happened.At)),
+		event.F("data", data),
+	}.MarshalJSON()
+}

@@ -1,0 +1,55 @@
+package inbound
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/domain/precondition"
+	"holdco/domain/webhook"
+)
+
+// Webhooks is what can be done with the endpoints of webhooks and the deliveries to them. Everything needs Admin. An id
+// that is none is fault.NotFound.
+type Webhooks interface {
+	List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[webhook.Endpoint], error)
+	Get(ctx context.Context, caller access.Caller, which id.Webhook) (webhook.Endpoint, error)
+
+	// Create's faults are those of webhook.New, and fault.WebhookLimit.
+	Create(ctx context.Context, caller access.Caller, draft webhook.Draft, once idempotency.Request) (IssuedWebhook, error)
+
+	// Update's faults are fault.PreconditionFailed and those of webhook.Endpoint.Apply.
+	Update(ctx context.Context, caller access.Caller, which id.Webhook, patch webhook.Patch, match precondition.Match) (webhook.Endpoint, error)
+
+	// Delete removes an endpoint with all deliveries to it, and returns it as it was last. Its fault is
+	// fault.PreconditionFailed.
+	Delete(ctx context.Context, caller access.Caller, which id.Webhook, match precondition.Match) (webhook.Endpoint, error)
+
+	// RotateSecret gives an endpoint a new secret. The old one signs beside it for webhook.Overlap.
+	RotateSecret(ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request) (IssuedWebhook, error)
+
+	// Test sends webhook.test to an endpoint, whatever events it wants. Its fault is that of webhook.Endpoint.Takes.
+	Test(ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request) (webhook.Delivery, error)
+
+	// Deliveries returns the log of an endpoint, newest first.
+	Deliveries(ctx context.Context, caller access.Caller, list DeliveryList) (page.Page[webhook.Delivery], error)
+
+	// Redeliver sends an event to an endpoint once more. Its fault is that of webhook.Endpoint.Takes.
+	Redeliver(ctx context.Context, caller access.Caller, which id.Webhook, delivery id.Delivery, once idempotency.Request) (webhook.Delivery, error)
+}
+
+// DeliveryList says which page of which deliveries to list.
+type DeliveryList struct {
+	Endpoint id.Webhook
+	Status   webhook.Status // "": any
+	After    page.Position
+	Size     int // page.MinSize to page.MaxSize
+}
+
+// IssuedWebhook is an endpoint with its newest secret, which is shown this once.
+type IssuedWebhook struct {
+	Endpoint webhook.Endpoint
+	Secret   webhook.Secret
+}

@@ -1,0 +1,18 @@
+package store
+
+import "context"
+
+// KeyReader tells which key the secrets in the store are sealed with.
+type KeyReader interface {
+	// Fingerprint returns the fingerprint of the key, or "" when the store has none yet.
+	Fingerprint(ctx context.Context) (string, error)
+}
+
+// Key binds the store to a key.
+type Key interface {
+	KeyReader
+
+	// Bind keeps the fingerprint of the key in a store that has none. Of two units at once one fails, and is run again.
+	// It is bookkeeping: no business change, no event.
+	Bind(ctx context.Context, fingerprint string) error
+}

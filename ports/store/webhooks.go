@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/webhook"
+)
+
+// WebhookReader reads the endpoints of webhooks.
+type WebhookReader interface {
+	// Get returns an endpoint, or fault.NotFound.
+	Get(ctx context.Context, which id.Webhook) (webhook.Endpoint, error)
+
+	// List returns at most size endpoints, from behind after on: newest first, and by descending id within one instant.
+	List(ctx context.Context, after page.Position, size int) (page.Page[webhook.Endpoint], error)
+}
+
+// Webhooks reads and changes the endpoints of webhooks.
+type Webhooks interface {
+	WebhookReader
+
+	// Lock is Get, and keeps every other unit from changing the endpoint until this one ends.
+	Lock(ctx context.Context, which id.Webhook) (webhook.Endpoint, error)
+
+	// Count returns how many endpoints there are. Of units that count and add at once, none counts wrong.
+	Count(ctx context.Context) (int, error)
+
+	// Add keeps a new endpoint. Its queue begins at the end of the outbox.
+	Add(ctx context.Context, endpoint webhook.Endpoint) error
+
+	// Save replaces an endpoint that was locked in this unit. What enters the outbox from when that disables it until it is
+	// enabled again is passed over by its queue. Then the queue goes on: with its pending deliveries, and with the
+	// events that waited when it was disabled.
+	Save(ctx context.Context, endpoint webhook.Endpoint) error
+
+	// Remove removes an endpoint and its queue. Its deliveries are found no more, and go with Deliveries.Purge.
+	Remove(ctx context.Context, which id.Webhook) error
+}
+
+// DeliveryReader reads deliveries.
+type DeliveryReader interface {
+	// Get returns a delivery to an endpoint, or fault.NotFound.
+	Get(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error)
+
+	// List returns at most size deliveries to an endpoint, from behind after on: newest first, and by descending id within
+	// one instant.
+	List(ctx context.Context, filter DeliveryFilter, after page.Position, size int) (page.Page[webhook.Delivery], error)
+
+	// Due returns deliveries to an endpoint whose next attempt is due at the given instant: at most most of those that were
+	// not tried since they were made or redelivered, in the order in which they were made, then at most most others, in the order in
+	// which they are due.
+	Due(ctx context.Context, endpoint id.Webhook, at time.Time, most int) ([]webhook.Delivery, error)
+}
+
+// DeliveryFilter says which deliveries a list holds: those that meet every condition that is set.
+type DeliveryFilter struct {
+	Endpoint id.Webhook
+	Status   webhook.Status // "": any
+}
+
+// Deliveries reads and changes deliveries. They are bookkeeping: no business change, no event.
+type Deliveries interface {
+	DeliveryReader
+
+	// Lock is Get, and keeps every other unit from changing the delivery until this one ends.
+	Lock(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error)
+
+	// Add keeps a new delivery. When it is pending, its endpoint's queue is due when it is.
+	Add(ctx context.Context, delivery webhook.Delivery) error
+
+	// Save replaces a delivery that was locked in this unit. When it is pending, its endpoint's queue is due when it is.
+	Save(ctx context.Context, delivery webhook.Delivery) error
+
+	// Purge removes deliveries whose endpoint is gone and, among those that were added first, those that were made before
+	// the given instant: at most most of all. It returns how many it removed.
+	Purge(ctx context.Context, before time.Time, most int) (int, error)
+}

@@ -1,0 +1,368 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/webhook"
+	"holdco/ports/store"
+)
+
+var cursorRules = []rule{
+	{"idle are the enabled endpoints in whose queues no event is left", idleEndpoints},
+	{"an event that is wanted makes an idle queue due, and gives it a cursor", wantedWakes},
+	{"a queue is idle once it is released behind the last event", releasedBehindLast},
+	{"a queue is due at once when events were placed behind its cursor meanwhile", releasedBeforeMore},
+	{"a queue that was claimed without a cursor keeps the one that it got meanwhile", cursorMeanwhile},
+	{"a new endpoint begins at the end of the outbox", newEndpointAtEnd},
+	{"what waited when an endpoint was disabled goes on when it is enabled, what happened in between does not", gapIsPassedOver},
+	{"what was recorded before an endpoint was disabled waits, though nobody had placed it", gapBeginsWhenDisabled},
+	{"gaps that are passed are of no account", gapsThatArePassed},
+	{"of two gaps that are not passed what is between them is passed over too", gapsBecomeOne},
+	{"of events that many record, place and take up at once each endpoint takes up each once, and none is left", takenUpOnce},
+}
+
+func (f *fixture) idleAre(want ...webhook.Endpoint) {
+	f.Helper()
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		got, err := tx.Outbox().Idle(ctx)
+		if err == nil {
+			f.same(got, want)
+		}
+		return err
+	})
+}
+
+// takeUp claims the queue of an endpoint, which must be due.
+func (f *fixture) takeUp(endpoint id.Webhook) webhook.Queue {
+	f.Helper()
+	var claimed []webhook.Queue
+	f.update(claiming("lease", 1, &claimed))
+	f.same(endpointsOf(claimed), []id.Webhook{endpoint})
+	return claimed[0]
+}
+
+// takesUp claims the queue of an endpoint, holds what it finds from its cursor on against want, and releases it behind that.
+func (f *fixture) takesUp(endpoint id.Webhook, want ...event.Event) {
+	f.Helper()
+	queue := f.takeUp(endpoint)
+	f.nextAre(endpoint, queue.Cursor, want...)
+	placed, err := f.store.Outbox().Next(f.ctx, endpoint, queue.Cursor, len(want))
+	f.ok(err)
+	queue.Cursor = placed[len(placed)-1].Position + 1
+	f.update(releasing(queue))
+}
+
+func (f *fixture) enable(endpoint webhook.Endpoint) webhook.Endpoint {
+	f.Helper()
+	return f.reconnect(endpoint, func(e *webhook.Endpoint) { e.Enabled = true })
+}
+
+func idleEndpoints(f *fixture) {
+	f.idleAre()
+	first := f.newEndpoint()
+	f.clock.Advance(time.Millisecond)
+	second := f.endpoint()
+	f.endpoint(disabled)
+	third := f.endpoint()
+	f.update(connecting(first)) // made earlier, though added later
+	f.idleAre(first, second, third)
+	second = f.reconnect(second, disabled)
+	f.idleAre(first, third)
+	f.happens(1, third.ID)
+	f.idleAre(first)
+	f.send(first.ID) // is no event that it would have to look for
+	f.idleAre(first)
+	f.update(disconnecting(third.ID))
+	second = f.enable(second)
+	f.idleAre(first, second)
+}
+
+func wantedWakes(f *fixture) {
+	one, other, off := f.endpoint(), f.endpoint(), f.endpoint(disabled)
+	first := f.happens(3)
+	f.claimable()
+	second := f.happens(2, one.ID)
+	f.claimable(one.ID)
+	third := f.happens(1, one.ID, other.ID)
+	f.claimable(one.ID, other.ID)
+	f.idleAre()
+	f.takesUp(one.ID, append(second, third...)...)
+	f.takesUp(other.ID, third...)
+	f.idleAre(one, other)
+	f.nextAre(one.ID, 1, slices.Concat(first, second, third)...)
+	f.send(one.ID, tried(1), dueIn(time.Hour))
+	f.happens(1, one.ID)
+	f.claimable(one.ID)
+	f.nextAre(off.ID, 1)
+}
+
+func releasedBehindLast(f *fixture) {
+	endpoint := f.endpoint()
+	f.happens(5, endpoint.ID)
+	queue := f.takeUp(endpoint.ID)
+	f.same(queue.Cursor, int64(1))
+	queue.Cursor = 5
+	f.update(releasing(queue))
+	f.idleAre()
+	f.same(f.takeUp(endpoint.ID), queue)
+	queue.Cursor = 6
+	f.update(releasing(queue))
+	f.idleAre(endpoint)
+	f.claimable()
+	later := f.happens(1, endpoint.ID)
+	f.takesUp(endpoint.ID, later...)
+	f.claimable()
+}
+
+func releasedBeforeMore(f *fixture) {
+	tells := func() bool {
+		select {
+		case <-f.store.Outgoing():
+			return true
+		default:
+			return false
+		}
+	}
+	endpoint := f.endpoint()
+	f.happens(1, endpoint.ID)
+	queue := f.takeUp(endpoint.ID)
+	queue.Cursor = 2
+	f.send(endpoint.ID, tried(1), dueIn(time.Hour))
+	more := f.happens(1) // nobody asks whether a queue wants it that is not idle
+	tells()
+	f.update(releasing(queue))
+	f.same(tells(), true)
+	f.takesUp(endpoint.ID, more...)
+	f.same(tells(), false)
+	f.clock.Advance(time.Hour)
+	f.claimable(endpoint.ID)
+}
+
+func cursorMeanwhile(f *fixture) {
+	endpoint := f.endpoint()
+	f.happens(1)
+	d := f.send(endpoint.ID, tried(1))
+	queue := f.takeUp(endpoint.ID)
+	f.same(queue.Cursor, int64(0))
+	more := f.happens(2, endpoint.ID)
+	f.held(webhook.Queue{Endpoint: endpoint.ID, Cursor: 2, Lease: "lease", LeasedUntil: queue.LeasedUntil})
+	f.saveDelivery(d.After(answered(f.clock.Now(), 200), 0, f.clock.Now()))
+	f.update(releasing(queue))
+	f.takesUp(endpoint.ID, more...)
+}
+
+func newEndpointAtEnd(f *fixture) {
+	f.endpoint()
+	f.happens(3)
+	endpoint, off := f.endpoint(), f.endpoint(disabled)
+	f.claimable()
+	more := f.happens(1, endpoint.ID)
+	f.takesUp(endpoint.ID, more...)
+	off = f.enable(off)
+	f.claimable()
+	more = f.happens(1, off.ID)
+	f.takesUp(off.ID, more...)
+}
+
+func gapIsPassedOver(f *fixture) {
+	endpoint, other := f.endpoint(), f.endpoint() // so that events enter while the one is disabled
+	before := f.happens(5, endpoint.ID)
+	queue := f.takeUp(endpoint.ID)
+	queue.Cursor = 3
+	endpoint = f.reconnect(endpoint, disabled)
+	f.update(releasing(queue))
+	f.claimable()
+	f.happens(4)
+	f.nextAre(endpoint.ID, 1, before...)
+	f.nextAre(endpoint.ID, 7)
+	endpoint = f.reconnect(endpoint, func(e *webhook.Endpoint) { e.Description = "Still disabled" })
+	f.happens(1)
+	endpoint = f.enable(endpoint)
+	f.claimable(endpoint.ID)
+	after := f.happens(2)
+	f.nextAre(endpoint.ID, 5, append(before[4:], after...)...)
+	f.nextAre(endpoint.ID, 8, after...)
+	endpoint = f.reconnect(endpoint, func(e *webhook.Endpoint) { e.Description = "Still enabled" })
+	f.takesUp(endpoint.ID, append(before[2:], after...)...)
+	f.idleAre(endpoint, other)
+}
+
+func gapBeginsWhenDisabled(f *fixture) {
+	endpoint, other := f.endpoint(), f.endpoint()
+	f.update(recording(founded(f.newCompany("before"))))
+	before := f.newest()
+	endpoint = f.reconnect(endpoint, disabled)
+	f.waits(true) // the other has to look at it
+	f.claimable(other.ID)
+	f.takesUp(other.ID, before)
+	f.update(recording(founded(f.newCompany("while"))))
+	f.clock.Advance(time.Millisecond)
+	endpoint = f.enable(endpoint)
+	f.same(len(f.place(10)), 0)
+	f.update(recording(founded(f.newCompany("after"))))
+	after := f.newest()
+	f.place(10)
+	f.takeUp(endpoint.ID)
+	f.nextAre(endpoint.ID, 1, before, after)
+}
+
+func gapsThatArePassed(f *fixture) {
+	endpoint := f.endpoint()
+	f.endpoint()
+	for range 3 {
+		before := f.happens(1, endpoint.ID)
+		f.takesUp(endpoint.ID, before...)
+		waiting := f.happens(2, endpoint.ID)
+		endpoint = f.reconnect(endpoint, disabled)
+		f.happens(2)
+		endpoint = f.enable(endpoint)
+		f.takesUp(endpoint.ID, waiting...)
+	}
+}
+
+func gapsBecomeOne(f *fixture) {
+	endpoint := f.endpoint()
+	f.endpoint()
+	before := f.happens(2, endpoint.ID)
+	for range 2 {
+		endpoint = f.reconnect(endpoint, disabled)
+		f.happens(2)
+		endpoint = f.enable(endpoint)
+		f.happens(1)
+	}
+	last := f.newest()
+	f.takesUp(endpoint.ID, append(before, last)...)
+}
+
+// takenUpOnce lets several record events, several place them, and several work through the queues as senders do: no
+// wake-up may be lost on the way. Every second endpoint wants every second event.
+func takenUpOnce(f *fixture) {
+	const recorders, placers, senders, endpoints, each = 3, 2, 3, 4, 15
+	wants := func(n int, happened event.Event) bool { return n%2 == 0 || happened.Data[0].Value == "even" }
+	order := map[id.Webhook]int{}
+	for n := range endpoints {
+		order[f.endpoint().ID] = n
+	}
+
+	var mutex sync.Mutex
+	taken := map[id.Webhook][]int64{}
+	recorded, placed := make(chan struct{}), make(chan struct{})
+	var recording, placing sync.WaitGroup
+	recording.Add(recorders)
+	placing.Add(placers)
+	go func() { recording.Wait(); close(recorded); placing.Wait(); close(placed) }()
+	f.exactly(together(recorders+placers+senders, func(i int) error {
+		switch {
+		case i < recorders:
+			defer recording.Done()
+			return f.recordParities(each)
+		case i < recorders+placers:
+			defer placing.Done()
+			return until(recorded, func() (bool, error) {
+				var events []event.Event
+				err := f.store.Update(f.ctx, waking(&events, order, wants))
+				return len(events) == 0, err
+			})
+		}
+		lease := fmt.Sprint("lease-", i)
+		return until(placed, func() (bool, error) {
+			var claimed []webhook.Queue
+			err := f.store.Update(f.ctx, claiming(lease, 2, &claimed))
+			for _, queue := range claimed {
+				positions, failed := f.workThrough(queue, func(happened event.Event) bool { return wants(order[queue.Endpoint], happened) })
+				if failed != nil {
+					return false, failed
+				}
+				mutex.Lock()
+				taken[queue.Endpoint] = append(taken[queue.Endpoint], positions...)
+				mutex.Unlock()
+			}
+			return len(claimed) == 0, err
+		})
+	}), map[fault.Code]int{"": recorders + placers + senders})
+
+	f.claimable()
+	for endpoint, n := range order {
+		all, err := f.store.Outbox().Next(f.ctx, endpoint, 1, 1000)
+		f.ok(err)
+		f.same(len(all), recorders*each)
+		var want []int64
+		for _, one := range all {
+			if wants(n, one.Event) {
+				want = append(want, one.Position)
+			}
+		}
+		f.same(taken[endpoint], want)
+	}
+}
+
+// recordParities records events that are even or odd in turn.
+func (f *fixture) recordParities(count int) error {
+	for n := range count {
+		happened := founded(f.newCompany("acme"))
+		happened.Data = event.Fields{event.F("parity", []string{"even", "odd"}[n%2])}
+		if err := f.store.Update(f.ctx, recording(happened)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waking places a few events, and wakes the idle endpoints that want any of them.
+func waking(events *[]event.Event, order map[id.Webhook]int, wants func(n int, happened event.Event) bool) unit {
+	return func(ctx context.Context, tx store.Tx) (err error) {
+		if *events, err = tx.Outbox().Unspread(ctx, 2); err != nil {
+			return err
+		}
+		idle, err := tx.Outbox().Idle(ctx)
+		if err != nil {
+			return err
+		}
+		var wantedBy []id.Webhook
+		for _, endpoint := range idle {
+			for _, happened := range *events {
+				if wants(order[endpoint.ID], happened) {
+					wantedBy = append(wantedBy, endpoint.ID)
+					break
+				}
+			}
+		}
+		return tx.Outbox().Place(ctx, entriesOf(*events), wantedBy)
+	}
+}
+
+// workThrough takes up the events of a claimed queue until there are none, gives it back, and returns their positions.
+func (f *fixture) workThrough(queue webhook.Queue, wants func(happened event.Event) bool) (taken []int64, err error) {
+	for {
+		placed, err := f.store.Outbox().Next(f.ctx, queue.Endpoint, queue.Cursor, 3)
+		if err != nil {
+			return taken, err
+		}
+		if len(placed) == 0 {
+			return taken, f.store.Update(f.ctx, releasing(queue))
+		}
+		for _, one := range placed {
+			queue.Cursor = one.Position + 1
+			if !wants(one.Event) {
+				continue
+			}
+			taken = append(taken, one.Position)
+			err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+				if _, err := tx.Outbox().Held(ctx, queue.Endpoint, queue.Lease); err != nil {
+					return err
+				}
+				return tx.Outbox().Hold(ctx, queue)
+			})
+			if err != nil {
+				return taken, err
+			}
+		}
+	}
+}
