@@ -18,14 +18,15 @@ help: ## list what there is
 run: build ## build, then serve on ./data
 	bin/holdco serve
 
+# Without nomsgpack Gin brings codecs that nothing here uses: an eighth of the binary, and 3 MB of memory.
 build: ## build bin/holdco, one static binary
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+	CGO_ENABLED=0 go build -tags nomsgpack -trimpath -buildvcs=false \
 		-ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/holdco ./cmd/holdco
 
 test: ## run all tests, on SQLite and on an installed Postgres (RACE=1: with the race detector)
 	$(TEST) ./...
 
-bench: ## measure what Holdco costs over a bare program, as ratios
+bench: build ## measure what Holdco costs over a bare program, as ratios
 	go test -tags bench -run TestBench -count 1 -timeout 20m -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
 
 lint: $(LINTER) ## look for mistakes

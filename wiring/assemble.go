@@ -19,9 +19,12 @@ import (
 	"holdco/adapters/sqlite"
 	"holdco/adapters/sqlstore"
 	"holdco/adapters/system"
+	"holdco/adapters/vault"
+	sending "holdco/adapters/webhooks"
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
 	"holdco/app/tokens"
+	"holdco/app/webhooks"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -38,8 +41,10 @@ type database struct {
 
 // command is what the command line works with.
 type command struct {
-	Store  store.Store
-	Tokens *tokens.Service
+	Store    store.Store
+	Tokens   *tokens.Service
+	Webhooks *webhooks.Service
+	Vault    outbound.Vault
 }
 
 // openForServer opens the configured store; an embedded one for this process as its only server.
@@ -96,6 +101,13 @@ func newRules(config Config) companies.Rules {
 	return companies.Rules{Adapters: config.Adapters, Retention: config.ArchiveRetention}
 }
 
+func newVault(config Config) *vault.Vault { return vault.New(config.KeyFile) }
+
+func newSender(config Config, version cli.Version, tel telemetry) (outbound.WebhookSender, func()) {
+	sender := sending.New(sending.Options{Version: version.Number, AllowPrivate: config.WebhookPrivate})
+	return tel.metrics.Sender(sender), sender.Close
+}
+
 // redisPatience is how long Redis may take to answer before it counts as lost.
 const redisPatience = 250 * time.Millisecond
 
@@ -134,7 +146,7 @@ func newLimiter(
 func newOperatorLog(tel telemetry, log *slog.Logger) outbound.Log { return operatorLog{tel.log(log)} }
 
 func newAPI(
-	config Config, c *companies.Service, t *tokens.Service, s store.Store, limiter outbound.Limiter,
+	config Config, c *companies.Service, t *tokens.Service, w *webhooks.Service, s store.Store, limiter outbound.Limiter,
 	clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
 ) (http.Handler, error) {
 	pages := docs.Pages()
@@ -144,6 +156,7 @@ func newAPI(
 	api, err := rest.New(rest.Options{
 		Companies: c,
 		Tokens:    t,
+		Webhooks:  w,
 		Auth:      t,
 		Limits:    httpkit.Limits{Limiter: limiter, ByToken: config.Rates},
 		Proxies:   config.TrustedProxies,

@@ -28,6 +28,7 @@ type Config struct {
 	DatabaseWait     time.Duration // how long the start waits for a Postgres server
 	SQLiteSync       string        // full or normal
 	DataDir          string
+	KeyFile          string   // holds the key that encrypts secrets in the store
 	APIAddr          string   // host:port; empty: no listener
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
@@ -35,6 +36,7 @@ type Config struct {
 	Rates            ratelimit.Limits // of each token
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
 	TrustedProxies   []netip.Prefix
+	WebhookPrivate   bool // webhooks may call loopback and private addresses
 	LogLevel         slog.Level
 	LogFormat        string       // text or json; empty: text on a terminal, else json
 	AdminToken       access.Value // of the first admin token; empty: a random one
@@ -106,6 +108,9 @@ func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings
 	}
 	if config.Database == (Database{}) {
 		config.Database.SQLite = filepath.Join(config.DataDir, "holdco.db")
+	}
+	if config.KeyFile == "" {
+		config.KeyFile = filepath.Join(config.DataDir, "key")
 	}
 	return config, unknown(variables), nil
 }

@@ -49,6 +49,7 @@ func TestEverySettingHasADefault(t *testing.T) {
 		DatabaseWait:     30 * time.Second,
 		SQLiteSync:       "full",
 		DataDir:          "./data",
+		KeyFile:          "data/key",
 		APIAddr:          "127.0.0.1:3100",
 		Adapters:         []string{"process", "http"},
 		ArchiveRetention: 720 * time.Hour,
@@ -67,6 +68,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		DatabaseWait:     2 * time.Minute,
 		SQLiteSync:       "normal",
 		DataDir:          "/var/lib/holdco",
+		KeyFile:          "/etc/holdco/key",
 		APIAddr:          "[::1]:80",
 		MetricsAddr:      "10.0.0.1:9464",
 		Adapters:         []string{"http", "my-own_1"},
@@ -74,15 +76,17 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		Rates:            ratelimit.Limits{Read: 1, Write: 1_000_000_000, Costly: ratelimit.Off},
 		RedisURL:         "redis://me@cache/1",
 		TrustedProxies:   []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")},
+		WebhookPrivate:   true,
 		LogLevel:         slog.LevelWarn,
 		LogFormat:        "json",
 		AdminToken:       adminToken,
 	}
 	values := [][2]string{
 		{"database_url", "postgres://me@db/holdco"}, {"database_wait", "2m"}, {"sqlite_sync", "normal"},
-		{"data_dir", "/var/lib/holdco"}, {"api_addr", "[::1]:80"}, {"metrics_addr", "10.0.0.1:9464"}, {"adapters", "http, my-own_1"},
+		{"data_dir", "/var/lib/holdco"}, {"key_file", "/etc/holdco/key"}, {"api_addr", "[::1]:80"}, {"metrics_addr", "10.0.0.1:9464"}, {"adapters", "http, my-own_1"},
 		{"archive_retention", "1000h1m"}, {"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
-		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
+		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"webhook_allow_private", "true"},
+		{"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
 	}
 	var flags, variables []string
 	var file strings.Builder
@@ -338,7 +342,7 @@ func TestCommandsOnTheStoreHaveFlagsForTheStoreAlone(t *testing.T) {
 	wiring.StoreFlags(flags)
 	var names []string
 	flags.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	if diff := cmp.Diff([]string{"config", "data-dir", "database-url", "database-wait", "sqlite-sync"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"config", "data-dir", "database-url", "database-wait", "key-file", "sqlite-sync"}, names); diff != "" {
 		t.Error(diff)
 	}
 	if err := flags.Parse([]string{"--data-dir=elsewhere"}); err != nil {

@@ -2,6 +2,7 @@ package wiring_test
 
 import (
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,7 +130,10 @@ func TestNotOneRequestMoreThanTheLimitIsAdmitted(t *testing.T) {
 func TestServersOnOneRedisCountTogether(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)
-	environ := []string{databaseURL + postgrestest.URL(t), "HOLDCO_REDIS_URL=" + redis.URL(), "HOLDCO_RATE_READ=100"}
+	environ := []string{
+		databaseURL + postgrestest.URL(t), "HOLDCO_KEY_FILE=" + filepath.Join(t.TempDir(), "key"),
+		"HOLDCO_REDIS_URL=" + redis.URL(), "HOLDCO_RATE_READ=100",
+	}
 	one, other := limited(t, environ...), limited(t, environ...)
 	for range 2 {
 		if got := storm(300, one.Client, other.Client); got[http.StatusOK] != 100 || got[http.StatusTooManyRequests] != 200 {

@@ -25,6 +25,7 @@ func Program(version cli.Version) cli.Program {
 			return serve(ctx, flags, version, stdout, stderr, migrate)
 		},
 		Tokens:   openTokens,
+		Webhooks: openWebhooks,
 		Migrator: openMigrator,
 	}
 }
@@ -42,20 +43,40 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 	return server.Run(ctx, stdout, migrate)
 }
 
+// openTokens needs no key, so it goes without one. With another key than the store's it may be the wrong store.
 func openTokens(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Tokens, func(), error) {
+	opened, done, err := openCommand(ctx, flags, stderr, func(config Config) bool {
+		_, err := os.Stat(config.KeyFile)
+		return err == nil
+	})
+	return opened.Tokens, done, err
+}
+
+func openWebhooks(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Webhooks, func(), error) {
+	opened, done, err := openCommand(ctx, flags, stderr, func(Config) bool { return true })
+	return opened.Webhooks, done, err
+}
+
+// openCommand opens the store for a command, and the vault when it needs that.
+func openCommand(
+	ctx context.Context, flags *pflag.FlagSet, stderr io.Writer, needsKey func(config Config) bool,
+) (opened command, done func(), err error) {
 	config, log, err := configure(flags, stderr)
 	if err != nil {
-		return nil, nil, err
+		return command{}, nil, err
 	}
-	command, done, err := newCommand(ctx, config, system.Clock{}, log)
+	if opened, done, err = newCommand(ctx, config, system.Clock{}, log); err != nil {
+		return command{}, nil, err
+	}
+	err = opened.Store.Ready(ctx)
+	if err == nil && needsKey(config) {
+		err = unlock(ctx, opened.Store, opened.Vault)
+	}
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := command.Store.Ready(ctx); err != nil {
 		done()
-		return nil, nil, err
+		return command{}, nil, err
 	}
-	return command.Tokens, done, nil
+	return opened, done, nil
 }
 
 func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (store.Migrator, func(), error) {

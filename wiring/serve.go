@@ -13,6 +13,8 @@ import (
 
 	"holdco/adapters/httpkit"
 	"holdco/app/companies"
+	"holdco/app/deliveries"
+	"holdco/app/keys"
 	"holdco/app/receipts"
 	"holdco/app/tokens"
 	"holdco/app/worker"
@@ -33,6 +35,9 @@ type Server struct {
 	Companies *companies.Service
 	Tokens    *tokens.Service
 	API       http.Handler
+
+	Deliveries *deliveries.Service
+	Vault      outbound.Vault
 
 	metricsPages metricsPages
 	telemetry    telemetry
@@ -84,6 +89,7 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	}
 	stopJobs()
 	<-idle
+	s.Deliveries.Wait()
 	if _, flush := s.Tokens.FlushLastUses(last); flush != nil {
 		s.Log.WarnContext(ctx, "the last uses of some tokens could not be written down", "error", flush.Error())
 	}
@@ -96,7 +102,7 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	return err
 }
 
-// prepareStore brings the schema to what this program needs, or refuses one that is not.
+// prepareStore brings the schema to what this program needs, or refuses one that is not, and opens the vault.
 func (s *Server) prepareStore(ctx context.Context, migrate bool) error {
 	if migrate {
 		applied, err := s.Migrator.Up(ctx)
@@ -107,7 +113,18 @@ func (s *Server) prepareStore(ctx context.Context, migrate bool) error {
 			s.Log.InfoContext(ctx, "migrated", "migration", migration.Name)
 		}
 	}
-	return s.Store.Ready(ctx)
+	if err := s.Store.Ready(ctx); err != nil {
+		return err
+	}
+	return unlock(ctx, s.Store, s.Vault)
+}
+
+// unlock opens the vault with the key that the store is bound to.
+func unlock(ctx context.Context, s store.Store, vault outbound.Vault) error {
+	if err := keys.Unlock(ctx, s, vault); err != nil {
+		return fmt.Errorf("HOLDCO_KEY_FILE: %w", err)
+	}
+	return nil
 }
 
 // showFirstToken makes an admin token when there is none, and shows it.
@@ -130,6 +147,8 @@ func (s *Server) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "remove deleted companies", Every: 5 * time.Second, Wake: s.Companies.Deletions(), Run: s.Companies.RemoveDeleted},
 		{Name: "mend workspaces", Every: 5 * time.Second, Run: s.Companies.MendWorkspaces},
+		{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
+		{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
 		{Name: "write down last uses of tokens", Every: 10 * time.Second, Run: s.Tokens.FlushLastUses},
 		{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)},
 	}

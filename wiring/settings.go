@@ -56,6 +56,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { c.DataDir = v; return v != "" && !strings.Contains(v, "\x00") },
 	},
 	{
+		name: "key_file", kind: "FILE", absent: "<data dir>/key", ofStore: true,
+		help:    "the key that encrypts secrets in the store; made at the first start, the same for all replicas; back it up",
+		allowed: "the path of a file",
+		set:     func(c *Config, v string) bool { c.KeyFile = v; return v != "" && !strings.Contains(v, "\x00") },
+	},
+	{
 		name: "api_addr", kind: "HOST:PORT", fallback: "127.0.0.1:3100",
 		help:    "where the orchestration API listens; empty turns it off",
 		allowed: "HOST:PORT such as 127.0.0.1:3100, :3100 or [::1]:3100, or empty",
@@ -102,6 +108,15 @@ var settings = []setting{
 		help:    "the Redis in which replicas count requests together: redis://:PASSWORD@HOST:PORT/NUMBER, rediss:// with TLS",
 		allowed: "redis://USER:PASSWORD@HOST:PORT/NUMBER, rediss://... or unix://PATH, with special characters as %XX",
 		set:     func(c *Config, v string) bool { c.RedisURL = v; return v == "" || redislimit.ValidURL(v) },
+	},
+	{
+		name: "webhook_allow_private", kind: "BOOL", fallback: "false",
+		help:    "true lets webhooks call loopback and private addresses",
+		allowed: "true or false",
+		set: func(c *Config, v string) bool {
+			c.WebhookPrivate = v == "true"
+			return v == "true" || v == "false"
+		},
 	},
 	{
 		name: "trusted_proxies", kind: "NETWORKS", absent: "none",

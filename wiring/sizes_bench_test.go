@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -83,10 +83,8 @@ func foundMore(t *testing.T, server *wiring.Server, from, until int) (ids []stri
 
 // How soon the program is ready on an empty store, and what it holds in memory.
 func TestBenchProcess(t *testing.T) {
-	folder := t.TempDir()
-	build := exec.Command("go", "build", "-o", folder, "../cmd/holdco")
-	build.Stderr = t.Output()
-	must(t, build.Run())
+	folder, err := filepath.Abs("../bin") // make bench has built it
+	must(t, err)
 	t.Setenv("PATH", folder) // so that it is what startProcess finds
 
 	var p *process

@@ -43,9 +43,10 @@ func collectors(db database, version cli.Version) []metrics.Collector {
 	return all
 }
 
-// newStore makes the store, and has it observed.
+// newStore makes the store, and has it observed. What scrapes ask of it is not.
 func newStore(db database, clock outbound.Clock, ids outbound.IDs, tel telemetry) store.Store {
 	made := sqlstore.New(db.Engine, clock, ids, db.Migrator)
+	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clock))
 	if tel.tracer == nil {
 		return made.Observed(tel.metrics)
 	}

@@ -11,9 +11,12 @@ import (
 	"holdco/adapters/cli"
 	"holdco/adapters/sqlstore"
 	"holdco/adapters/system"
+	"holdco/adapters/vault"
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
+	"holdco/app/deliveries"
 	"holdco/app/tokens"
+	"holdco/app/webhooks"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -23,7 +26,8 @@ func NewServer(
 	ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet, tokens.New, newLimiter, newAPI, newMetricsPages,
+		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet, tokens.New, webhookSet, newSender, deliveries.New,
+		newLimiter, newAPI, newMetricsPages,
 		wire.Struct(new(Server), "*"),
 	))
 }
@@ -31,7 +35,7 @@ func NewServer(
 // newCommand assembles what the command line works with, beside a server that may be running on the same store.
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
 	panic(wire.Build(
-		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), storeSet, systemSet, tokens.New,
+		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), storeSet, systemSet, tokens.New, webhookSet,
 		wire.Struct(new(command), "*"),
 	))
 }
@@ -52,3 +56,5 @@ var companySet = wire.NewSet(
 	wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)),
 	companies.New,
 )
+
+var webhookSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), webhooks.New)

@@ -12,9 +12,12 @@ import (
 	"holdco/adapters/cli"
 	"holdco/adapters/sqlstore"
 	"holdco/adapters/system"
+	"holdco/adapters/vault"
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
+	"holdco/app/deliveries"
 	"holdco/app/tokens"
+	"holdco/app/webhooks"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 	"log/slog"
@@ -42,17 +45,21 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	service := companies.New(store, directories, iDs, outboundLog, rules)
 	entropy := _wireEntropyValue
 	tokensService := tokens.New(store, clock, iDs, entropy)
+	vault := newVault(config)
+	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	limiter, cleanup2, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
 		cleanup()
 		return nil, nil, err
 	}
-	handler, err := newAPI(config, service, tokensService, store, limiter, clock, iDs, wiringTelemetry, log)
+	handler, err := newAPI(config, service, tokensService, webhooksService, store, limiter, clock, iDs, wiringTelemetry, log)
 	if err != nil {
 		cleanup2()
 		cleanup()
 		return nil, nil, err
 	}
+	webhookSender, cleanup3 := newSender(config, version, wiringTelemetry)
+	deliveriesService := deliveries.New(store, webhookSender, vault, clock, iDs, entropy, outboundLog)
 	wiringMetricsPages := newMetricsPages(config, wiringTelemetry, store, clock, iDs, log)
 	server := &Server{
 		Config:       config,
@@ -63,10 +70,13 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Companies:    service,
 		Tokens:       tokensService,
 		API:          handler,
+		Deliveries:   deliveriesService,
+		Vault:        vault,
 		metricsPages: wiringMetricsPages,
 		telemetry:    wiringTelemetry,
 	}
 	return server, func() {
+		cleanup3()
 		cleanup2()
 		cleanup()
 	}, nil
@@ -89,9 +99,13 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	store := sqlstore.New(engine, clock, iDs, migrator)
 	entropy := _wireEntropyValue
 	service := tokens.New(store, clock, iDs, entropy)
+	vault := newVault(config)
+	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	wiringCommand := command{
-		Store:  store,
-		Tokens: service,
+		Store:    store,
+		Tokens:   service,
+		Webhooks: webhooksService,
+		Vault:    vault,
 	}
 	return wiringCommand, func() {
 		cleanup()
@@ -107,3 +121,5 @@ var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{
 var companySet = wire.NewSet(
 	newWorkspaces, newRules, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)), companies.New,
 )
+
+var webhookSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), webhooks.New)

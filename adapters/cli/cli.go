@@ -35,12 +35,14 @@ type Program struct {
 	// Serve runs the server until ctx ends. It migrates the store first, or refuses one that needs it.
 	Serve func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error
 
-	// Tokens opens the store, which a server may be using. The returned function closes it.
-	Tokens func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Tokens, func(), error)
-
-	// Migrator is like Tokens.
-	Migrator func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (store.Migrator, func(), error)
+	Tokens   Opener[inbound.Tokens]
+	Webhooks Opener[inbound.Webhooks]
+	Migrator Opener[store.Migrator]
 }
+
+// Opener opens the store, which a server may be using, and returns the port that a command works with. The returned
+// function closes the store.
+type Opener[P any] func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (P, func(), error)
 
 // WrongUsage marks an error as one of whoever typed the command or wrote the configuration: the exit code is Misuse.
 func WrongUsage(err error) error { return misuse{err} }
@@ -91,7 +93,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("holdco {{.Version}}\n")
-	root.AddCommand(a.serve(), a.migrate(), a.token(), a.version())
+	root.AddCommand(a.serve(), a.migrate(), a.token(), a.webhook(), a.version())
 	root.SetHelpCommand(help())
 	root.InitDefaultCompletionCmd()
 
@@ -122,6 +124,20 @@ func (a *app) run(action func(command *cobra.Command, args []string) error) func
 		a.started = true
 		return action(command, args)
 	}
+}
+
+// on makes an action of one that needs a port.
+func on[P any](
+	a *app, open Opener[P], action func(command *cobra.Command, port P, args []string) error,
+) func(*cobra.Command, []string) error {
+	return a.run(func(command *cobra.Command, args []string) error {
+		port, done, err := open(command.Context(), command.Flags(), command.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		defer done()
+		return action(command, port, args)
+	})
 }
 
 func help() *cobra.Command {
@@ -166,6 +182,14 @@ func noArgs(command *cobra.Command, args []string) error {
 		return fmt.Errorf("%q takes no argument, and got %q", command.CommandPath(), args[0])
 	}
 	return nil
+}
+
+// trimmed drops the spaces around what was separated by commas.
+func trimmed(items []string) []string {
+	for i, item := range items {
+		items[i] = strings.TrimSpace(item)
+	}
+	return items
 }
 
 // explain tells an error in words for an operator: of a fault the message without its code, then the cause.

@@ -26,6 +26,7 @@ var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 // fake is a program that remembers what it was asked to do.
 type fake struct {
 	tokens   fakeTokens
+	webhooks fakeWebhooks
 	migrator fakeMigrator
 	dataDir  string // of the flags
 	migrate  bool
@@ -59,6 +60,10 @@ func (f *fake) runArgs(args ...string) result {
 		Tokens: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Tokens, func(), error) {
 			open(flags)
 			return &f.tokens, func() { f.closed++ }, f.fails
+		},
+		Webhooks: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Webhooks, func(), error) {
+			open(flags)
+			return &f.webhooks, func() { f.closed++ }, f.fails
 		},
 		Migrator: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (store.Migrator, func(), error) {
 			open(flags)
@@ -226,9 +231,18 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			cli.Misuse, "holdco: name must not be blank; scopes.0 must be read\n",
 		},
 	} {
-		opening, asking := fake{fails: c.err}, fake{tokens: fakeTokens{fails: c.err, pages: [][]access.Token{{}}}, migrator: fakeMigrator{fails: c.err}}
+		opening, asking := fake{fails: c.err}, fake{
+			tokens:   fakeTokens{fails: c.err, pages: [][]access.Token{{}}},
+			webhooks: fakeWebhooks{fails: c.err},
+			migrator: fakeMigrator{fails: c.err},
+		}
 		want := result{c.code, "", c.stderr}
-		for _, line := range []string{create(""), rotate(""), "token list --json", "token revoke " + string(first.ID), "migrate up", "migrate status --json"} {
+		lines := []string{
+			create(""), rotate(""), "token list --json", "token revoke " + string(first.ID), "migrate up", "migrate status --json",
+			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + string(hook.ID), "webhook rm " + string(hook.ID),
+			"webhook test " + string(hook.ID), "webhook deliveries " + string(hook.ID), redeliver("--json"),
+		}
+		for _, line := range lines {
 			if got := opening.run(line); got != want {
 				t.Errorf("%s when opening fails:\n got %+v\nwant %+v", line, got, want)
 			}
@@ -236,7 +250,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 				t.Errorf("%s when asking fails:\n got %+v\nwant %+v", line, got, want)
 			}
 		}
-		if opening.closed != 0 || asking.closed != 6 {
+		if opening.closed != 0 || asking.closed != len(lines) {
 			t.Errorf("closed %d and %d stores", opening.closed, asking.closed)
 		}
 	}
@@ -281,6 +295,7 @@ func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"serve", "migrate up", "migrate status", "token create", "token list", "token rotate", "token revoke", "version",
+		"webhook create", "webhook list", "webhook update", "webhook rotate-secret", "webhook rm", "webhook test", "webhook deliveries", "webhook redeliver",
 	} {
 		if got := new(fake).run(line + " --help"); !strings.Contains(got.stdout, "Examples:\n  holdco "+line) {
 			t.Errorf("%s:\n%s", line, got.stdout)
@@ -301,6 +316,8 @@ func TestShellCompletion(t *testing.T) {
 		"token create --scopes ":                "admin\n",
 		"token create --name x --scopes read -": "--expires\twhen it ends",
 		"token list ":                           ":4\n", // no file names
+		"webhook deliveries --status ":          "pending\n",
+		"webhook create --events ":              "company.*\n",
 	} {
 		args := append([]string{"__complete"}, strings.Split(line, " ")...)
 		if got := new(fake).runArgs(args...); !strings.Contains(got.stdout, want) {

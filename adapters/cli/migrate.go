@@ -24,7 +24,7 @@ func (a *app) migrate() *cobra.Command {
 			Short:   "Apply the migrations that are pending",
 			Example: "  holdco migrate up --database-url postgres://holdco:secret@localhost/holdco",
 			Args:    noArgs,
-			RunE: a.migrator(func(command *cobra.Command, migrator store.Migrator) error {
+			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator store.Migrator, _ []string) error {
 				applied, err := migrator.Up(command.Context())
 				if err != nil {
 					return err
@@ -41,7 +41,7 @@ func (a *app) migrate() *cobra.Command {
 			Short:   "List all migrations and when they were applied",
 			Example: "  holdco migrate status\n  holdco migrate status --json",
 			Args:    noArgs,
-			RunE: a.migrator(func(command *cobra.Command, migrator store.Migrator) error {
+			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator store.Migrator, _ []string) error {
 				all, err := migrator.Status(command.Context())
 				if err != nil {
 					return err
@@ -53,20 +53,6 @@ func (a *app) migrate() *cobra.Command {
 	jsonFlag(command.PersistentFlags(), &asJSON)
 	a.program.StoreFlags(command.PersistentFlags())
 	return command
-}
-
-// migrator makes an action of one that needs the migrator of the store.
-func (a *app) migrator(
-	action func(command *cobra.Command, migrator store.Migrator) error,
-) func(*cobra.Command, []string) error {
-	return a.run(func(command *cobra.Command, _ []string) error {
-		migrator, done, err := a.program.Migrator(command.Context(), command.Flags(), command.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		defer done()
-		return action(command, migrator)
-	})
 }
 
 func printMigrations(command *cobra.Command, migrations []store.Migration, asJSON bool) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (t *tokens) create() *cobra.Command {
 			"  holdco token create --name report --scopes company:acme:read --expires 720h\n" +
 			"  holdco token create --name ci --scopes write --expires 2027-04-11 --json",
 		Args: noArgs,
-		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, _ []string) error {
+		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, _ []string) error {
 			issued, err := port.Create(command.Context(), t.caller, draft, idempotency.Request{})
 			if err != nil {
 				return err
@@ -58,9 +59,7 @@ func (t *tokens) create() *cobra.Command {
 	}
 	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
 		draft.Name = &name
-		for i, scope := range draft.Scopes {
-			draft.Scopes[i] = strings.TrimSpace(scope)
-		}
+		draft.Scopes = trimmed(draft.Scopes)
 		if command.Flags().Changed("expires") {
 			draft.ExpiresAt, err = t.expiry(expires)
 		}
@@ -84,26 +83,15 @@ func (t *tokens) list() *cobra.Command {
 		Short:   "List all tokens, newest first",
 		Example: "  holdco token list\n  holdco token list --json",
 		Args:    noArgs,
-		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, _ []string) error {
-			objects := []event.Fields{}
-			rows := [][]string{{"ID", "NAME", "SCOPES", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}}
-			for after := (page.Position{}); ; {
-				list, err := port.List(command.Context(), t.caller, after, page.MaxSize)
-				if err != nil {
-					return err
-				}
-				for _, token := range list.Items {
-					objects = append(objects, token.Fields())
-					rows = append(rows, row(token))
-				}
-				if after = list.Next; after.IsStart() {
-					break
-				}
+		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, _ []string) error {
+			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[access.Token], error) {
+				return port.List(command.Context(), t.caller, after, size)
+			})
+			if err != nil {
+				return err
 			}
-			if t.asJSON {
-				return printJSON(command.OutOrStdout(), objects)
-			}
-			return printTable(command.OutOrStdout(), rows)
+			head := []string{"ID", "NAME", "SCOPES", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
+			return printList(command.OutOrStdout(), t.asJSON, found, head, tokenRow)
 		}),
 	}
 }
@@ -117,7 +105,7 @@ func (t *tokens) rotate() *cobra.Command {
 			"The old value ends at once, or after --grace.",
 		Example: "  holdco token rotate tok_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    tokenID,
-		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, args []string) error {
+		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, args []string) error {
 			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), grace, idempotency.Request{})
 			if err != nil {
 				return err
@@ -141,7 +129,7 @@ func (t *tokens) revoke() *cobra.Command {
 		Short:   "End a token for good",
 		Example: "  holdco token revoke tok_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    tokenID,
-		RunE: t.with(func(command *cobra.Command, port inbound.Tokens, args []string) error {
+		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, args []string) error {
 			token, err := port.Revoke(command.Context(), t.caller, id.Token(args[0]))
 			if err != nil {
 				return err
@@ -153,20 +141,6 @@ func (t *tokens) revoke() *cobra.Command {
 			return err
 		}),
 	}
-}
-
-// with makes an action of one that needs the port.
-func (t *tokens) with(
-	action func(command *cobra.Command, port inbound.Tokens, args []string) error,
-) func(*cobra.Command, []string) error {
-	return t.run(func(command *cobra.Command, args []string) error {
-		port, done, err := t.program.Tokens(command.Context(), command.Flags(), command.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		defer done()
-		return action(command, port, args)
-	})
 }
 
 func (t *tokens) printIssued(command *cobra.Command, issued inbound.IssuedToken) error {
@@ -183,7 +157,7 @@ func (t *tokens) printIssued(command *cobra.Command, issued inbound.IssuedToken)
 	})
 }
 
-func row(token access.Token) []string {
+func tokenRow(token access.Token) []string {
 	return []string{
 		string(token.ID), token.Name, strings.Join(token.Scopes.Strings(), ","), token.Hint, shown(token.CreatedAt, "-"),
 		shown(token.ExpiresAt, "never"), shown(token.LastUsedAt, "never"), shown(token.RevokedAt, "-"),

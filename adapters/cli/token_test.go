@@ -91,12 +91,7 @@ func TestTokenListShowsAllPages(t *testing.T) {
 		"tok_00000000000000000000000001 deploy read,company:cmp_00000000000000000000000001:write " + value.Hint() + " 2026-11-21T10:00:00.000Z never never -",
 		"tok_00000000000000000000000002 old <one> admin " + value.Hint() + " 2026-11-21T09:00:00.000Z 2026-11-21T11:00:00.000Z 2026-11-21T10:00:00.000Z 2026-11-21T10:00:00.000Z",
 	}
-	got := f.run("token list")
-	var lines []string
-	for line := range strings.Lines(got.stdout) {
-		lines = append(lines, strings.Join(strings.Fields(line), " "))
-	}
-	if got.code != cli.Done || !slices.Equal(lines, want) {
+	if got := f.run("token list"); got.code != cli.Done || !slices.Equal(squeezed(got.stdout), want) {
 		t.Errorf("%d, %s\n%s", got.code, got.stderr, got.stdout)
 	}
 }

@@ -17,6 +17,7 @@ type Metrics struct {
 	accesses accesses
 	limits   limits
 	jobs     jobs
+	attempts attempts
 }
 
 // Collector is read at each scrape.
@@ -33,8 +34,12 @@ func New(others ...Collector) *Metrics {
 		accesses: newAccesses(into),
 		limits:   newLimits(into),
 		jobs:     newJobs(into),
+		attempts: newAttempts(into),
 	}
 }
+
+// Add adds what a collector tells. It is called before the first scrape.
+func (m *Metrics) Add(other Collector) { m.registry.MustRegister(other) }
 
 // Page answers a scrape, in the format that the scraper prefers. A collector that fails leaves its own figures out, and
 // is counted in promhttp_metric_handler_errors_total.

@@ -37,6 +37,7 @@ const (
 	ErrorCodeUnavailable          ErrorCode = "unavailable"
 	ErrorCodeUnsupportedMediaType ErrorCode = "unsupported_media_type"
 	ErrorCodeValidationFailed     ErrorCode = "validation_failed"
+	ErrorCodeWebhookLimit         ErrorCode = "webhook_limit"
 )
 
 // Valid indicates whether the value is a known member of the ErrorCode enum.
@@ -85,6 +86,8 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodeUnsupportedMediaType:
 		return true
 	case ErrorCodeValidationFailed:
+		return true
+	case ErrorCodeWebhookLimit:
 		return true
 	default:
 		return false
@@ -184,6 +187,27 @@ func (e GetCompanyParamsInclude) Valid() bool {
 	}
 }
 
+// Defines values for ListDeliveriesParamsStatus.
+const (
+	ListDeliveriesParamsStatusFailed    ListDeliveriesParamsStatus = "failed"
+	ListDeliveriesParamsStatusPending   ListDeliveriesParamsStatus = "pending"
+	ListDeliveriesParamsStatusSucceeded ListDeliveriesParamsStatus = "succeeded"
+)
+
+// Valid indicates whether the value is a known member of the ListDeliveriesParamsStatus enum.
+func (e ListDeliveriesParamsStatus) Valid() bool {
+	switch e {
+	case ListDeliveriesParamsStatusFailed:
+		return true
+	case ListDeliveriesParamsStatusPending:
+		return true
+	case ListDeliveriesParamsStatusSucceeded:
+		return true
+	default:
+		return false
+	}
+}
+
 // Adapter One of the adapters installed on the instance; the first of them unless given.
 type Adapter = string
 
@@ -201,6 +225,32 @@ type AgentSlot struct {
 
 	// AgentID Who fills the slot; null when it is empty.
 	AgentID *string `json:"agentId"`
+}
+
+// Attempt One request to the endpoint and what came of it.
+type Attempt struct {
+	// At RFC 3339, UTC, with milliseconds.
+	//
+	// Example: 2026-04-11T10:42:17.000Z
+	At Instant `json:"at"`
+
+	// Status The status that the endpoint answered with; null when there was no answer.
+	//
+	// Example: 204
+	Status *int `json:"status"`
+
+	// LatencyMs How long the attempt took.
+	//
+	// Example: 87
+	LatencyMs int `json:"latencyMs"`
+
+	// Response The first 1024 bytes of the answer's body.
+	//
+	// Example:
+	Response string `json:"response"`
+
+	// Error Why there was no answer; null when there was one.
+	Error *string `json:"error"`
 }
 
 // Budget defines model for Budget.
@@ -358,6 +408,58 @@ type CompanyPatch struct {
 	Name         *string `json:"name,omitempty"`
 }
 
+// Delivery One event on its way to one webhook.
+type Delivery struct {
+	// ID Example: dlv_01j5ze6h2mfx4s9c1p8a3v6jyt
+	ID DeliveryID `json:"id"`
+
+	// WebhookID Example: whk_01j5ze4m8re1nb6g5t2k7q0wzd
+	WebhookID WebhookID `json:"webhookId"`
+
+	// EventID The `webhook-id` of the message.
+	//
+	// Example: act_01j5ze6h2gf0r8b4n7w3c5d9xk
+	EventID string `json:"eventId"`
+
+	// Type The event.
+	//
+	// Example: company.created
+	Type string `json:"type"`
+
+	// Status `pending`: an attempt is still to come. `succeeded`: the endpoint took the message. `failed`: it was given
+	// up.
+	Status string `json:"status"`
+
+	// Attempts Oldest first; the last 50.
+	Attempts []Attempt `json:"attempts"`
+
+	// NextAttemptAt RFC 3339, UTC, with milliseconds; null when there is none.
+	//
+	// Example: 2026-05-11T10:42:17.000Z
+	NextAttemptAt *OptionalInstant `json:"nextAttemptAt"`
+
+	// CreatedAt RFC 3339, UTC, with milliseconds.
+	//
+	// Example: 2026-04-11T10:42:17.000Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
+// DeliveryAnswer defines model for DeliveryAnswer.
+type DeliveryAnswer struct {
+	// Data One event on its way to one webhook.
+	Data Delivery `json:"data"`
+	Meta Meta     `json:"meta"`
+}
+
+// DeliveryID Example: dlv_01j5ze6h2mfx4s9c1p8a3v6jyt
+type DeliveryID = string
+
+// DeliveryList defines model for DeliveryList.
+type DeliveryList struct {
+	Data []Delivery `json:"data"`
+	Meta ListMeta   `json:"meta"`
+}
+
 // Description Any number of lines. Empty unless given.
 type Description = string
 
@@ -395,6 +497,9 @@ type ErrorAnswer struct {
 	Error Error `json:"error"`
 	Meta  Meta  `json:"meta"`
 }
+
+// EventPatterns Names of events, patterns for all below a name such as `company.*`, or `*` for all.
+type EventPatterns = []string
 
 // FieldError defines model for FieldError.
 type FieldError struct {
@@ -578,6 +683,103 @@ type TokenRotation struct {
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 }
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	// ID Example: whk_01j5ze4m8re1nb6g5t2k7q0wzd
+	ID WebhookID `json:"id"`
+
+	// URL Where messages are posted.
+	//
+	// Example: https://example.com/holdco
+	URL string `json:"url"`
+
+	// Events Names and patterns of the events that are sent.
+	//
+	// Example: ["company.*"]
+	Events []string `json:"events"`
+
+	// CompanyID Only events of this company are sent; null when those of all are.
+	CompanyID *string `json:"companyId"`
+
+	// Enabled Nothing is sent while it is false.
+	//
+	// Example: true
+	Enabled bool `json:"enabled"`
+
+	// Description Example: Announces new companies in the chat.
+	Description string `json:"description"`
+
+	// DisabledReason Why Holdco disabled the webhook; null unless it did.
+	DisabledReason *string `json:"disabledReason"`
+
+	// CreatedAt RFC 3339, UTC, with milliseconds.
+	//
+	// Example: 2026-04-11T10:42:17.000Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// UpdatedAt RFC 3339, UTC, with milliseconds.
+	//
+	// Example: 2026-04-11T10:42:17.000Z
+	UpdatedAt Instant `json:"updatedAt"`
+
+	// Secret What messages are signed with. Shown once in the answers to create and rotate.
+	Secret *string `json:"secret,omitempty"`
+}
+
+// WebhookAnswer defines model for WebhookAnswer.
+type WebhookAnswer struct {
+	Data Webhook `json:"data"`
+	Meta Meta    `json:"meta"`
+}
+
+// WebhookDescription What the webhook is for, in any number of lines. Empty unless given.
+type WebhookDescription = string
+
+// WebhookDraft Example: {"description":"Announces new companies in the chat.","events":["company.*"],"url":"https://example.com/holdco"}
+type WebhookDraft struct {
+	// CompanyID Id of the only company whose events are to be sent. Those of all companies are when it is null or not given.
+	// It cannot be changed later.
+	CompanyID *string `json:"companyId,omitempty" nullable:"true"`
+
+	// Description What the webhook is for, in any number of lines. Empty unless given.
+	Description *WebhookDescription `json:"description,omitempty"`
+
+	// Enabled Nothing is sent while it is false.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Events Names of events, patterns for all below a name such as `company.*`, or `*` for all.
+	Events *EventPatterns `json:"events,omitempty"`
+
+	// URL Absolute, `https` or `http`, without user name, password and fragment.
+	URL *string `json:"url"`
+}
+
+// WebhookID Example: whk_01j5ze4m8re1nb6g5t2k7q0wzd
+type WebhookID = string
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Data []Webhook `json:"data"`
+	Meta ListMeta  `json:"meta"`
+}
+
+// WebhookPatch What to change. Everything else of a webhook is read-only.
+//
+// Example: {"enabled":true,"events":["company.created","company.deleted"]}
+type WebhookPatch struct {
+	// Description What the webhook is for, in any number of lines. Empty unless given.
+	Description *WebhookDescription `json:"description,omitempty"`
+
+	// Enabled Nothing is sent while it is false.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Events Names of events, patterns for all below a name such as `company.*`, or `*` for all.
+	Events *EventPatterns `json:"events,omitempty"`
+
+	// URL As in a new webhook.
+	URL *string `json:"url,omitempty"`
+}
+
 // Whoami defines model for Whoami.
 type Whoami struct {
 	// TokenID Example: tok_01j5ze3rqfe9p9fkz6v1m0b2ac
@@ -639,8 +841,14 @@ type NotFound = ErrorAnswer
 // OneCompany defines model for OneCompany.
 type OneCompany = CompanyAnswer
 
+// OneDelivery defines model for OneDelivery.
+type OneDelivery = DeliveryAnswer
+
 // OneToken defines model for OneToken.
 type OneToken = TokenAnswer
+
+// OneWebhook defines model for OneWebhook.
+type OneWebhook = WebhookAnswer
 
 // PayloadTooLarge defines model for PayloadTooLarge.
 type PayloadTooLarge = ErrorAnswer
@@ -691,7 +899,7 @@ type CreateCompanyParams struct {
 
 // DeleteCompanyParams defines parameters for DeleteCompany.
 type DeleteCompanyParams struct {
-	// IfMatch Do it only if the company still has one of these `ETag`s, or exists (`*`).
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
@@ -709,13 +917,13 @@ type GetCompanyParamsInclude string
 
 // UpdateCompanyParams defines parameters for UpdateCompany.
 type UpdateCompanyParams struct {
-	// IfMatch Do it only if the company still has one of these `ETag`s, or exists (`*`).
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ArchiveCompanyParams defines parameters for ArchiveCompany.
 type ArchiveCompanyParams struct {
-	// IfMatch Do it only if the company still has one of these `ETag`s, or exists (`*`).
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
@@ -725,7 +933,7 @@ type ArchiveCompanyParams struct {
 
 // RestoreCompanyParams defines parameters for RestoreCompany.
 type RestoreCompanyParams struct {
-	// IfMatch Do it only if the company still has one of these `ETag`s, or exists (`*`).
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
@@ -763,6 +971,78 @@ type RotateTokenParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Cursor Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+	// same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+	// with another path or body, or while the first request still runs, is `idempotency_conflict` (409).
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetWebhookParams defines parameters for GetWebhook.
+type GetWebhookParams struct {
+	// IfNoneMatch Answer 304 if the resource still has one of these `ETag`s, or exists (`*`).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// UpdateWebhookParams defines parameters for UpdateWebhook.
+type UpdateWebhookParams struct {
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	// Status Only deliveries that stand like this; all of them unless given.
+	Status *ListDeliveriesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cursor Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+	// same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListDeliveriesParamsStatus defines parameters for ListDeliveries.
+type ListDeliveriesParamsStatus string
+
+// RedeliverParams defines parameters for Redeliver.
+type RedeliverParams struct {
+	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+	// with another path or body, or while the first request still runs, is `idempotency_conflict` (409).
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+	// with another path or body, or while the first request still runs, is `idempotency_conflict` (409).
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// TestWebhookParams defines parameters for TestWebhook.
+type TestWebhookParams struct {
+	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+	// with another path or body, or while the first request still runs, is `idempotency_conflict` (409).
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateCompanyJSONRequestBody defines body for CreateCompany for application/json ContentType.
 type CreateCompanyJSONRequestBody = CompanyDraft
 
@@ -777,6 +1057,15 @@ type CreateTokenJSONRequestBody = TokenDraft
 
 // RotateTokenJSONRequestBody defines body for RotateToken for application/json ContentType.
 type RotateTokenJSONRequestBody = TokenRotation
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookDraft
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookPatch
+
+// UpdateWebhookApplicationMergePatchPlusJSONRequestBody defines body for UpdateWebhook for application/merge-patch+json ContentType.
+type UpdateWebhookApplicationMergePatchPlusJSONRequestBody = WebhookPatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -825,6 +1114,33 @@ type ServerInterface interface {
 	// RotateToken Rotate a token
 	// (POST /v1/tokens/{id}/rotate)
 	RotateToken(c *gin.Context, id TokenID, params RotateTokenParams)
+	// ListWebhooks List webhooks
+	// (GET /v1/webhooks)
+	ListWebhooks(c *gin.Context, params ListWebhooksParams)
+	// CreateWebhook Create a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(c *gin.Context, params CreateWebhookParams)
+	// DeleteWebhook Delete a webhook
+	// (DELETE /v1/webhooks/{id})
+	DeleteWebhook(c *gin.Context, id WebhookID, params DeleteWebhookParams)
+	// GetWebhook Get a webhook
+	// (GET /v1/webhooks/{id})
+	GetWebhook(c *gin.Context, id WebhookID, params GetWebhookParams)
+	// UpdateWebhook Update a webhook
+	// (PATCH /v1/webhooks/{id})
+	UpdateWebhook(c *gin.Context, id WebhookID, params UpdateWebhookParams)
+	// ListDeliveries List the deliveries to a webhook
+	// (GET /v1/webhooks/{id}/deliveries)
+	ListDeliveries(c *gin.Context, id WebhookID, params ListDeliveriesParams)
+	// Redeliver Deliver a message again
+	// (POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver)
+	Redeliver(c *gin.Context, id WebhookID, deliveryID DeliveryID, params RedeliverParams)
+	// RotateWebhookSecret Rotate the secret of a webhook
+	// (POST /v1/webhooks/{id}/rotate-secret)
+	RotateWebhookSecret(c *gin.Context, id WebhookID, params RotateWebhookSecretParams)
+	// TestWebhook Send a test message
+	// (POST /v1/webhooks/{id}/test)
+	TestWebhook(c *gin.Context, id WebhookID, params TestWebhookParams)
 	// Whoami Who the request's token is
 	// (GET /v1/whoami)
 	Whoami(c *gin.Context)
@@ -1458,6 +1774,436 @@ func (siw *ServerInterfaceWrapper) RotateToken(c *gin.Context) {
 	siw.Handler.RotateToken(c, id, params)
 }
 
+// ListWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWebhooks(c, params)
+}
+
+// CreateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) CreateWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateWebhook(c, params)
+}
+
+// DeleteWebhook operation middleware
+func (siw *ServerInterfaceWrapper) DeleteWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteWebhook(c, id, params)
+}
+
+// GetWebhook operation middleware
+func (siw *ServerInterfaceWrapper) GetWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-None-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWebhook(c, id, params)
+}
+
+// UpdateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) UpdateWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateWebhook(c, id, params)
+}
+
+// ListDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListDeliveries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDeliveriesParams
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter status: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDeliveries(c, id, params)
+}
+
+// Redeliver operation middleware
+func (siw *ServerInterfaceWrapper) Redeliver(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "deliveryId" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "deliveryId", c.Param("deliveryId"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter deliveryId: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RedeliverParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.Redeliver(c, id, deliveryID, params)
+}
+
+// RotateWebhookSecret operation middleware
+func (siw *ServerInterfaceWrapper) RotateWebhookSecret(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotateWebhookSecretParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RotateWebhookSecret(c, id, params)
+}
+
+// TestWebhook operation middleware
+func (siw *ServerInterfaceWrapper) TestWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TestWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TestWebhook(c, id, params)
+}
+
 // Whoami operation middleware
 func (siw *ServerInterfaceWrapper) Whoami(c *gin.Context) {
 
@@ -1498,6 +2244,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 		ErrorHandler:       errorHandler,
 	}
 
+	router.GET(options.BaseURL+"/healthz", wrapper.Health)
+	router.GET(options.BaseURL+"/openapi.json", wrapper.Openapi)
+	router.GET(options.BaseURL+"/readyz", wrapper.Ready)
 	router.GET(options.BaseURL+"/v1/companies", wrapper.ListCompanies)
 	router.POST(options.BaseURL+"/v1/companies", wrapper.CreateCompany)
 	router.DELETE(options.BaseURL+"/v1/companies/:id", wrapper.DeleteCompany)
@@ -1510,8 +2259,14 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/tokens/:id", wrapper.RevokeToken)
 	router.GET(options.BaseURL+"/v1/tokens/:id", wrapper.GetToken)
 	router.POST(options.BaseURL+"/v1/tokens/:id/rotate", wrapper.RotateToken)
+	router.GET(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks)
+	router.POST(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook)
+	router.DELETE(options.BaseURL+"/v1/webhooks/:id", wrapper.DeleteWebhook)
+	router.GET(options.BaseURL+"/v1/webhooks/:id", wrapper.GetWebhook)
+	router.PATCH(options.BaseURL+"/v1/webhooks/:id", wrapper.UpdateWebhook)
+	router.GET(options.BaseURL+"/v1/webhooks/:id/deliveries", wrapper.ListDeliveries)
+	router.POST(options.BaseURL+"/v1/webhooks/:id/deliveries/:deliveryId/redeliver", wrapper.Redeliver)
+	router.POST(options.BaseURL+"/v1/webhooks/:id/rotate-secret", wrapper.RotateWebhookSecret)
+	router.POST(options.BaseURL+"/v1/webhooks/:id/test", wrapper.TestWebhook)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.Whoami)
-	router.GET(options.BaseURL+"/healthz", wrapper.Health)
-	router.GET(options.BaseURL+"/readyz", wrapper.Ready)
-	router.GET(options.BaseURL+"/openapi.json", wrapper.Openapi)
 }

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Companies inbound.Companies
 	Tokens    inbound.Tokens
+	Webhooks  inbound.Webhooks
 	Auth      inbound.Authenticator
 	Limits    httpkit.Limits
 	Proxies   httpkit.Proxies             // whose X-Forwarded-For is believed
@@ -32,6 +33,7 @@ type Options struct {
 type API struct {
 	companies
 	tokens
+	webhooks
 	system
 }
 
@@ -53,6 +55,7 @@ func New(options Options) (http.Handler, error) {
 	api := API{
 		companies: companies{options.Companies},
 		tokens:    tokens{options.Tokens},
+		webhooks:  webhooks{options.Webhooks},
 		system:    system{options.Ready, published, httpkit.DigestTag(published)},
 	}
 	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth, options.Limits)))

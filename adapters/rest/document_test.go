@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"slices"
@@ -11,6 +12,9 @@ import (
 
 	"holdco/adapters/httpkit"
 	"holdco/adapters/rest/resttest"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/webhook"
 )
 
 func TestTheDocumentIsValidAndItsExamplesAreTrue(t *testing.T) {
@@ -98,6 +102,45 @@ func TestAnOperationWithoutScopeStopsTheStart(t *testing.T) {
 		spoiled := strings.ReplaceAll(string(text), c.from, c.to)
 		if _, err := httpkit.ReadTable([]byte(spoiled)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q instead of %q: %v, want %q", c.to, c.from, err, c.want)
+		}
+	}
+}
+
+func TestTheDocumentDescribesWhatIsSentToWebhooks(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	operation := doc.Paths.Value("/v1/webhooks").Post
+	message := operation.Callbacks["event"].Value.Value("{$request.body#/url}").Post.RequestBody.Value.Content["application/json"].Schema.Value
+	for _, named := range message.Properties["type"].Value.Enum {
+		name := event.Type(named.(string))
+		if webhook.IsSent(name) == (name == event.WebhookTest) || !strings.Contains(operation.Description, "`"+string(name)+"`") {
+			t.Errorf("%s is not sent, or the operation does not tell of it", name)
+		}
+	}
+
+	founding, created, err := company.New(companyID(1), company.Draft{Name: new("Acme"), Slug: new("acme")}, adapters, &ledger{}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, updated, err := founding.Company.Apply(company.Patch{Name: new("Acme Ltd.")}, adapters, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := webhook.Endpoint{ID: webhookID(1)}
+	for _, happened := range []event.Event{created, *updated, founding.Company.Deleted(), endpoint.Test()} {
+		text, err := webhook.Body(happened)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body any
+		if err := json.Unmarshal(text, &body); err != nil {
+			t.Fatal(err)
+		}
+		if err := message.VisitJSON(body); err != nil {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -32,6 +32,7 @@ type world struct {
 	url       string
 	companies *fakeCompanies
 	tokens    *fakeTokens
+	webhooks  *fakeWebhooks
 	limiter   *fakeLimiter
 	ready     error
 }
@@ -40,10 +41,16 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	shared := &ledger{receipts: map[idempotency.Key]idempotency.Receipt{}}
-	w := &world{companies: &fakeCompanies{ledger: shared}, tokens: &fakeTokens{ledger: shared}, limiter: &fakeLimiter{}}
+	w := &world{
+		companies: &fakeCompanies{ledger: shared},
+		tokens:    &fakeTokens{ledger: shared},
+		webhooks:  &fakeWebhooks{ledger: shared},
+		limiter:   &fakeLimiter{},
+	}
 	handler, err := rest.New(rest.Options{
 		Companies: w.companies,
 		Tokens:    w.tokens,
+		Webhooks:  w.webhooks,
 		Auth:      callers{},
 		Limits:    httpkit.Limits{Limiter: w.limiter, ByToken: ratelimit.Limits{Read: 600, Write: 120, Costly: 10}},
 		Ready:     func(context.Context) error { return w.ready },

@@ -11,12 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/adapters/rest/resttest"
 	"holdco/domain/fault"
+	"holdco/domain/webhook"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden answers")
@@ -39,6 +41,16 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 	create := func(w *world) { w.Post("/v1/companies", full) }
 	archive := func(w *world) { create(w); w.Post(id+"/archive", "") }
 	issue := func(w *world) { w.Post("/v1/tokens", `{"name":"ci","scopes":["read","company:acme:write"]}`) }
+	const hook = `{"url":"https://example.com/holdco?a=1&b=2","events":["company.created","company.budget.*"],"description":"To the chat."}`
+	hooks, hookID := "/v1/webhooks", "/v1/webhooks/"+string(webhookID(1))
+	subscribe := func(w *world) { w.Post(hooks, hook) }
+	try := func(w *world) {
+		subscribe(w)
+		w.Post(hookID+"/test", "")
+		unanswered := webhook.Attempt{At: start, Latency: 1500 * time.Millisecond, Error: "connection refused"}
+		w.webhooks.deliveries[0] = w.webhooks.deliveries[0].After(unanswered, 0.5, start)
+		w.webhooks.deliveries[0] = w.webhooks.deliveries[0].After(webhook.Attempt{At: start, Status: 500, Response: "<down>"}, 0.5, start)
+	}
 
 	for _, c := range []struct {
 		name    string
@@ -55,6 +67,15 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 		{name: "token", given: issue, request: get("/v1/tokens/" + first)},
 		{name: "token_created", request: post("/v1/tokens", `{"name":"ci","scopes":["admin"],"expiresAt":"2027-04-11T00:00:00Z"}`)},
 		{name: "tokens", given: issue, request: get("/v1/tokens")},
+		{name: "webhook", request: get(hookID), given: func(w *world) {
+			subscribe(w)
+			w.webhooks.all[0], _ = w.webhooks.all[0].Disable(webhook.Gone, start)
+		}},
+		{name: "webhook_created", request: post(hooks, hook)},
+		{name: "webhook_rotated", given: subscribe, request: post(hookID+"/rotate-secret", "")},
+		{name: "webhooks", given: subscribe, request: get(hooks)},
+		{name: "delivery", given: subscribe, request: post(hookID+"/test", "")},
+		{name: "deliveries", given: try, request: get(hookID + "/deliveries?status=pending")},
 		{name: "whoami", request: get("/v1/whoami"), token: "limited"},
 		{name: "health", request: get("/healthz")},
 
@@ -75,6 +96,7 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 		{name: "error_idempotency_conflict", request: keyed("/v1/companies", acme, "k"), given: func(w *world) {
 			w.Send(keyed("/v1/companies", full, "k"))
 		}},
+		{name: "error_webhook_limit", request: post(hooks, hook), given: func(w *world) { w.webhooks.full = true }},
 		{name: "error_precondition_failed", given: create, request: resttest.Request{
 			Method: http.MethodDelete, Path: id, Header: map[string]string{"If-Match": `"7"`},
 		}},

@@ -15,6 +15,7 @@ func TestOfSeveralFaultsTheFirstIsAnswered(t *testing.T) {
 	archived, _ := found(t, w, `{"name":"Old","slug":"old"}`)
 	w.Post(archived+"/archive", "").Is(t, http.StatusOK, "")
 	missing := "/v1/companies/" + string(companyID(99))
+	hook, noHook := subscribed(t, w, `{"url":"https://example.com"}`), "/v1/webhooks/"+string(webhookID(99))
 	huge := `{"name":"` + strings.Repeat("x", 1<<20) + `"`
 	plain := map[string]string{"Content-Type": "text/plain", "If-Match": `"9"`}
 	stale := map[string]string{"If-Match": `"9"`}
@@ -54,6 +55,11 @@ func TestOfSeveralFaultsTheFirstIsAnswered(t *testing.T) {
 		{"fields before budget", "writer", "PATCH", path, `{"name":"","budget":{"usd":-1}}`, nil, 422, "validation_failed"},
 		{"budget before adapter", "writer", "PATCH", path, `{"defaultAdapter":"x","budget":{"usd":-1}}`, nil, 422, "budget_invalid"},
 		{"adapter before slug", "writer", "POST", "/v1/companies", `{"name":"A","slug":"acme","defaultAdapter":"x"}`, nil, 422, "adapter_not_installed"},
+		{"query before existence", "admin", "GET", noHook + "/deliveries?status=lost", "", nil, 400, "invalid_parameter"},
+		{"cursor before existence", "admin", "GET", noHook + "/deliveries?cursor=x", "", nil, 400, "invalid_cursor"},
+		{"existence before If-Match", "admin", "PATCH", noHook, `{"id":1}`, stale, 404, "not_found"},
+		{"If-Match before immutable fields", "admin", "PATCH", hook, `{"id":1}`, stale, 412, "precondition_failed"},
+		{"immutable before other fields", "admin", "PATCH", hook, `{"companyId":null,"url":7,"events":[]}`, nil, 422, "immutable_field"},
 		{"slug last", "writer", "POST", "/v1/companies", acme, nil, 409, "slug_in_use"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

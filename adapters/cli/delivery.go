@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/domain/webhook"
+	"holdco/ports/inbound"
+)
+
+func (w *webhooks) test() *cobra.Command {
+	return &cobra.Command{
+		Use:   "test ID",
+		Short: "Send a test message to a webhook",
+		Long: "Send a test message, webhook.test, to a webhook, whatever events it asks for. The server delivers it; \"holdco\n" +
+			"webhook deliveries\" shows what became of it.",
+		Example: "  holdco webhook test whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
+		Args:    webhookID,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+			made, err := port.Test(command.Context(), w.caller, id.Webhook(args[0]), idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return w.printSent(command, made)
+		}),
+	}
+}
+
+func (w *webhooks) deliveries() *cobra.Command {
+	var list inbound.DeliveryList
+	var status string
+	var limit int
+	command := &cobra.Command{
+		Use:   "deliveries ID",
+		Short: "List the deliveries to a webhook, newest first",
+		Long: "List the deliveries to a webhook, newest first. They are kept for 30 days. With --json every attempt is shown, and\n" +
+			"what was answered.",
+		Example: "  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r\n" +
+			"  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r --status failed --limit 1 --json",
+		Args: webhookID,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+			list.Endpoint = id.Webhook(args[0])
+			found, err := gather(limit, func(after page.Position, size int) (page.Page[webhook.Delivery], error) {
+				list.After, list.Size = after, size
+				return port.Deliveries(command.Context(), w.caller, list)
+			})
+			if err != nil {
+				return err
+			}
+			head := []string{"ID", "EVENT", "CREATED", "STATUS", "ATTEMPTS", "LAST ANSWER", "NEXT ATTEMPT"}
+			return printList(command.OutOrStdout(), w.asJSON, found, head, deliveryRow)
+		}),
+	}
+	command.PreRunE = func(command *cobra.Command, _ []string) error {
+		if limit < 1 {
+			return fmt.Errorf("--limit must be 1 or more; it is %d", limit)
+		}
+		if command.Flags().Changed("status") {
+			var known bool
+			if list.Status, known = webhook.ParseStatus(status); !known {
+				return fmt.Errorf("--status must be %s, %s or %s; it is %q", webhook.Pending, webhook.Succeeded, webhook.Failed, status)
+			}
+		}
+		return nil
+	}
+	command.Flags().StringVar(&status, "status", "", "only deliveries that are pending, succeeded or failed")
+	command.Flags().IntVar(&limit, "limit", page.DefaultSize, "how many to list at most")
+	_ = command.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(
+		[]string{string(webhook.Pending), string(webhook.Succeeded), string(webhook.Failed)}, cobra.ShellCompDirectiveNoFileComp))
+	return command
+}
+
+func (w *webhooks) redeliver() *cobra.Command {
+	return &cobra.Command{
+		Use:   "redeliver ID DELIVERY",
+		Short: "Deliver a message to a webhook again",
+		Long: "Deliver a message to a webhook again, whatever became of it before. The message has the same webhook-id, so a\n" +
+			"receiver that has had it can tell. The server delivers it.",
+		Example: "  holdco webhook redeliver whk_01jqvb2k3e8m0t9c5x7a4n6p1r dlv_01jqvb7w5hf2c9s4d8k1m3x6zq",
+		Args:    webhookAndDeliveryID,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+			next, err := port.Redeliver(command.Context(), w.caller, id.Webhook(args[0]), id.Delivery(args[1]), idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return w.printSent(command, next)
+		}),
+	}
+}
+
+// printSent prints a delivery that is on its way.
+func (w *webhooks) printSent(command *cobra.Command, d webhook.Delivery) error {
+	if w.asJSON {
+		return printJSON(command.OutOrStdout(), d.Fields())
+	}
+	_, err := fmt.Fprintf(command.OutOrStdout(), "The delivery %s (%s) is pending. The server makes it, at once if it is running;\n"+
+		"\"holdco webhook deliveries %s\" shows what became of it.\n", d.ID, d.Type, d.Endpoint)
+	return err
+}
+
+func deliveryRow(d webhook.Delivery) []string {
+	return []string{
+		string(d.ID), string(d.Type), shown(d.CreatedAt, "-"), string(d.Status), strconv.Itoa(len(d.Attempts)), lastAnswer(d.Attempts),
+		shown(d.NextAttemptAt, "-"),
+	}
+}
+
+// lastAnswer is the status of the last answer, or why there was none.
+func lastAnswer(attempts []webhook.Attempt) string {
+	if len(attempts) == 0 {
+		return "-"
+	}
+	last := attempts[len(attempts)-1]
+	if last.Status == 0 {
+		return last.Error
+	}
+	return strconv.Itoa(last.Status)
+}
+
+// webhookAndDeliveryID asks for two arguments, the id of a webhook and that of a delivery to it.
+func webhookAndDeliveryID(command *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("%q needs two arguments, the id of a webhook and the id of a delivery to it; "+
+			"\"holdco webhook deliveries\" shows these", command.CommandPath())
+	}
+	if err := webhookID(command, args[:1]); err != nil {
+		return err
+	}
+	if _, ok := id.Parse[id.Delivery](args[1]); !ok {
+		return fmt.Errorf("%q is not the id of a delivery; \"holdco webhook deliveries\" shows them", args[1])
+	}
+	return nil
+}

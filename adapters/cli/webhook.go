@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/domain/precondition"
+	"holdco/domain/webhook"
+	"holdco/ports/inbound"
+)
+
+func (a *app) webhook() *cobra.Command {
+	w := webhooks{app: a}
+	command := &cobra.Command{
+		Use:   "webhook",
+		Short: "Manage webhooks, and see what was delivered to them",
+		Long: "Manage webhooks, URLs to which events are posted as they happen, and see what was delivered to them. These\n" +
+			"commands work directly on the store, so they need no token; the server may be running, and it alone sends.",
+	}
+	command.AddCommand(
+		w.create(), w.list(), w.update(), w.rotateSecret(), w.rm(),
+		w.test(), w.deliveries(), w.redeliver(),
+	)
+	jsonFlag(command.PersistentFlags(), &w.asJSON)
+	a.program.StoreFlags(command.PersistentFlags())
+	return command
+}
+
+// webhooks are the commands below "webhook". Those on deliveries are in delivery.go.
+type webhooks struct {
+	*app
+	asJSON bool
+}
+
+func (w *webhooks) create() *cobra.Command {
+	var sent webhookFlags
+	var company string
+	var disabled bool
+	command := &cobra.Command{
+		Use:   "create",
+		Short: "Create a webhook and print its secret, which is shown this once",
+		Long: "Create a webhook and print its secret, which is shown this once. Receivers check with it that a message comes\n" +
+			"from here, best with one of the libraries of https://www.standardwebhooks.com.\n\n" +
+			"The events are company.created, company.updated, company.archived, company.restored, company.deleted and\n" +
+			"company.budget.breach; the API reference of the server, at /docs, tells of each.",
+		Example: "  holdco webhook create --url https://example.com/holdco\n" +
+			"  holdco webhook create --url https://example.com/holdco --events company.created,company.deleted\n" +
+			"  holdco webhook create --url https://example.com/holdco --company cmp_01jqvb2k3e8m0t9c5x7a4n6p1r --json",
+		Args: noArgs,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
+			draft := webhook.Draft{Settings: sent.settings(command.Flags())}
+			if command.Flags().Changed("company") {
+				draft.Company = &company
+			}
+			if disabled {
+				draft.Enabled = new(false)
+			}
+			issued, err := port.Create(command.Context(), w.caller, draft, idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return w.printIssued(command, issued)
+		}),
+	}
+	flags := command.Flags()
+	sent.add(command)
+	flags.StringVar(&company, "company", "", "id of the only company whose events are sent (default all companies)")
+	flags.BoolVar(&disabled, "disabled", false, "send nothing until the webhook is enabled")
+	_ = command.MarkFlagRequired("url")
+	return command
+}
+
+func (w *webhooks) list() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List all webhooks, newest first",
+		Example: "  holdco webhook list\n  holdco webhook list --json",
+		Args:    noArgs,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
+			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[webhook.Endpoint], error) {
+				return port.List(command.Context(), w.caller, after, size)
+			})
+			if err != nil {
+				return err
+			}
+			head := []string{"ID", "URL", "EVENTS", "COMPANY", "CREATED", "STATE"}
+			return printList(command.OutOrStdout(), w.asJSON, found, head, webhookRow)
+		}),
+	}
+}
+
+func (w *webhooks) update() *cobra.Command {
+	var sent webhookFlags
+	var enable, disable bool
+	command := &cobra.Command{
+		Use:   "update ID",
+		Short: "Change a webhook, enable or disable it",
+		Long: "Change a webhook, enable or disable it. What is not named stays as it is. When a webhook is enabled, deliveries\n" +
+			"that were pending go on; what happened while it was disabled is not sent.",
+		Example: "  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --enable\n" +
+			"  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --url https://example.com/new --events 'company.*'",
+		Args: webhookID,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+			patch := webhook.Patch{Settings: sent.settings(command.Flags())}
+			switch flags := command.Flags(); {
+			case flags.Changed("enable"):
+				patch.Enabled = &enable
+			case flags.Changed("disable"):
+				patch.Enabled = new(!disable)
+			}
+			next, err := port.Update(command.Context(), w.caller, id.Webhook(args[0]), patch, precondition.Any())
+			if err != nil {
+				return err
+			}
+			if w.asJSON {
+				return printJSON(command.OutOrStdout(), next.Fields())
+			}
+			return printTable(command.OutOrStdout(), webhookTable(next))
+		}),
+	}
+	sent.add(command)
+	command.Flags().BoolVar(&enable, "enable", false, "send events from now on")
+	command.Flags().BoolVar(&disable, "disable", false, "send nothing from now on")
+	command.MarkFlagsMutuallyExclusive("enable", "disable")
+	command.MarkFlagsOneRequired("url", "events", "description", "enable", "disable")
+	return command
+}
+
+func (w *webhooks) rotateSecret() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rotate-secret ID",
+		Short: "Give a webhook a new secret and print it, which is shown this once",
+		Long: "Give a webhook a new secret and print it, which is shown this once. For 24 hours messages are signed with the\n" +
+			"old one too, so that receivers can change over in peace.",
+		Example: "  holdco webhook rotate-secret whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
+		Args:    webhookID,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+			issued, err := port.RotateSecret(command.Context(), w.caller, id.Webhook(args[0]), idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return w.printIssued(command, issued)
+		}),
+	}
+}
+
+func (w *webhooks) rm() *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm ID",
+		Short:   "Remove a webhook with all deliveries to it",
+		Example: "  holdco webhook rm whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
+		Args:    webhookID,
+		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+			last, err := port.Delete(command.Context(), w.caller, id.Webhook(args[0]), precondition.Any())
+			if err != nil {
+				return err
+			}
+			if w.asJSON {
+				return printJSON(command.OutOrStdout(), last.Fields())
+			}
+			_, err = fmt.Fprintf(command.OutOrStdout(), "The webhook %s (%s) is removed.\n", last.ID, last.URL)
+			return err
+		}),
+	}
+}
+
+// webhookFlags are the flags that create and update have in common.
+type webhookFlags struct {
+	url, description string
+	events           []string
+}
+
+func (f *webhookFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.url, "url", "", "where events are posted, such as https://example.com/holdco")
+	flags.StringSliceVar(&f.events, "events", nil, "which events, separated by commas: names, and patterns such as company.* or * (a new\n"+
+		"webhook gets all unless told otherwise)")
+	flags.StringVar(&f.description, "description", "", "what the webhook is for")
+	_ = command.RegisterFlagCompletionFunc("events",
+		cobra.FixedCompletions([]string{"*", "company.*"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// settings are what the flags say, where they say anything.
+func (f *webhookFlags) settings(flags *pflag.FlagSet) webhook.Settings {
+	var s webhook.Settings
+	if flags.Changed("url") {
+		s.URL = &f.url
+	}
+	if flags.Changed("events") {
+		s.Events = new(trimmed(f.events))
+	}
+	if flags.Changed("description") {
+		s.Description = &f.description
+	}
+	return s
+}
+
+func (w *webhooks) printIssued(command *cobra.Command, issued inbound.IssuedWebhook) error {
+	secret := string(issued.Secret)
+	if w.asJSON {
+		return printJSON(command.OutOrStdout(), append(issued.Endpoint.Fields(), event.F("secret", secret)))
+	}
+	rows := append(webhookTable(issued.Endpoint), []string{"secret", secret + "  (shown only this once)"})
+	return printTable(command.OutOrStdout(), rows)
+}
+
+func webhookTable(e webhook.Endpoint) [][]string {
+	return [][]string{
+		{"id", string(e.ID)},
+		{"url", e.URL},
+		{"events", strings.Join(webhook.Names(e.Events), ",")},
+		{"company", companyOrAll(e.Company)},
+		{"state", state(e)},
+	}
+}
+
+func webhookRow(e webhook.Endpoint) []string {
+	return []string{
+		string(e.ID), e.URL, strings.Join(webhook.Names(e.Events), ","), companyOrAll(e.Company), shown(e.CreatedAt, "-"), state(e),
+	}
+}
+
+func companyOrAll(company id.Company) string {
+	if company == "" {
+		return "all"
+	}
+	return string(company)
+}
+
+func state(e webhook.Endpoint) string {
+	switch {
+	case e.Enabled:
+		return "enabled"
+	case e.DisabledReason != "":
+		return "disabled: " + strings.TrimSuffix(e.DisabledReason, ".")
+	}
+	return "disabled"
+}
+
+// webhookID asks for one argument, the id of a webhook.
+func webhookID(command *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%q needs one argument, the id of a webhook; \"holdco webhook list\" shows them", command.CommandPath())
+	}
+	if _, ok := id.Parse[id.Webhook](args[0]); !ok {
+		return fmt.Errorf("%q is not the id of a webhook; \"holdco webhook list\" shows them", args[0])
+	}
+	return nil
+}

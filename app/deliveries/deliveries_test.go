@@ -1,0 +1,533 @@
+package deliveries_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"holdco/adapters/sqlite"
+	"holdco/adapters/sqlstore"
+	"holdco/adapters/system"
+	"holdco/app/deliveries"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/webhook"
+	"holdco/ports/store"
+)
+
+// What goes wrong between a sender and the store is tested here, where time and answers can be held still. That webhooks
+// arrive is tested through the API, on both stores.
+
+func TestAnAttemptIsOfNoAccountOnceTheLeaseIsAnothers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	other := f.another()
+	f.answer = func(webhook.Message) webhook.Attempt {
+		f.answer = ok
+		f.clock.advance(webhook.LeaseTerm) // it took too long, and another process has begun
+		must(t, other.deliver(t))
+		return webhook.Attempt{At: f.clock.Now(), Status: 500}
+	}
+	must(t, f.deliver(t))
+	log := f.log(t, hook)
+	if len(f.had()) != 2 || len(log) != 1 || log[0].Status != webhook.Succeeded || len(log[0].Attempts) != 1 {
+		t.Errorf("%d messages, %+v", len(f.had()), log)
+	}
+}
+
+func TestAQueueThatNobodyGaveBackGoesOnWhenItsLeaseHasEnded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	f.spread(t)
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		claimed, err := tx.Outbox().Claim(ctx, "a process that died", tx.Now().Add(webhook.LeaseTerm), 10)
+		if len(claimed) != 1 || claimed[0].Endpoint != hook {
+			t.Errorf("claimed %v", claimed)
+		}
+		return err
+	}))
+	must(t, f.deliver(t))
+	if had := f.had(); len(had) != 0 {
+		t.Fatalf("%q were sent under another's lease", had)
+	}
+	f.clock.advance(webhook.LeaseTerm)
+	must(t, f.deliver(t))
+	if log := f.log(t, hook); log[0].Status != webhook.Succeeded {
+		t.Errorf("%+v", log)
+	}
+}
+
+func TestTheLeaseIsRenewedWhileAnEndpointIsSlow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	for n := range 30 {
+		f.happen(t, fmt.Sprintf("c-%d", n))
+	}
+	other := f.another()
+	f.answer = func(webhook.Message) webhook.Attempt {
+		f.clock.advance(webhook.Patience)
+		must(t, other.deliver(t))
+		return webhook.Attempt{At: f.clock.Now(), Status: 200}
+	}
+	must(t, f.deliver(t))
+	var want []string
+	for n := range 30 {
+		want = append(want, fmt.Sprintf("c-%d", n))
+	}
+	if had := f.had(); !slices.Equal(had, want) {
+		t.Errorf("sent were %q", had)
+	}
+	for _, delivery := range f.log(t, hook) {
+		if delivery.Status != webhook.Succeeded || len(delivery.Attempts) != 1 {
+			t.Errorf("%+v", delivery)
+		}
+	}
+}
+
+func TestAnAttemptThatIsBrokenOffByTheEndOfTheProcessIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	stopped, stop := context.WithCancel(t.Context())
+	f.hang = func(ctx context.Context) {
+		stop()
+		<-ctx.Done()
+	}
+	if _, err := f.service.Deliver(stopped); err != nil {
+		t.Fatal(err)
+	}
+	f.service.Wait()
+	if log := f.log(t, hook); len(log) != 0 {
+		t.Errorf("%+v", log)
+	}
+	f.hang = nil
+	must(t, f.deliver(t)) // at once: the queue was given back
+	if log := f.log(t, hook); log[0].Status != webhook.Succeeded || len(log[0].Attempts) != 1 {
+		t.Errorf("%+v", log)
+	}
+}
+
+func TestAnEventOfACompanyThatIsGoneIsNotSent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	f.happen(t, "two")
+	f.spread(t)
+	f.remove(t, "one")
+	must(t, f.deliver(t))
+	if had, log := f.had(), f.log(t, hook); !slices.Equal(had, []string{"two"}) || len(log) != 1 {
+		t.Errorf("%q, %+v", had, log)
+	}
+}
+
+func TestNothingIsKeptOfACompanyThatWentDuringTheAttempt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	f.answer = func(message webhook.Message) webhook.Attempt {
+		f.remove(t, "one")
+		return webhook.Attempt{At: message.At, Status: 500}
+	}
+	must(t, f.deliver(t))
+	f.clock.advance(time.Hour)
+	must(t, f.deliver(t))
+	if had, log := f.had(), f.log(t, hook); len(had) != 1 || len(log) != 0 {
+		t.Errorf("%q, %+v", had, log)
+	}
+}
+
+func TestWhatWaitsForASlowEndpointCostsNoRows(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happenOften(t, "some", 3000)
+	f.spread(t)
+	for want := 5; want <= 10; want += 5 {
+		stopped, stop := context.WithCancel(t.Context())
+		f.answer = func(message webhook.Message) webhook.Attempt {
+			if len(f.had()) == want {
+				stop()
+			}
+			return webhook.Attempt{At: message.At, Status: 200}
+		}
+		if _, err := f.service.Deliver(stopped); err != nil {
+			t.Fatal(err)
+		}
+		f.service.Wait()
+		if had, log := f.had(), f.log(t, hook); len(log) != want || had[len(had)-1] != fmt.Sprint("some-", want-1) {
+			t.Errorf("%d deliveries, %q", len(log), had)
+		}
+	}
+}
+
+func TestAnEndpointThatWantsNothingOfALongLogKeepsItsPlaceInIt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happenOften(t, "unwanted", 2000)
+	f.spread(t)
+	f.change(t, hook, webhook.Settings{Events: &[]string{"company.deleted"}})
+	f.clock.tick = time.Second // time passes with every look at it: the lease would end many times
+	must(t, f.deliver(t))
+	f.clock.tick = 0
+	if waits, err := f.store.Outbox().Waits(t.Context(), f.clock.Now()); waits || err != nil {
+		t.Error("it is not at the end of the log", err)
+	}
+	if had, causes := f.had(), f.told.all(); len(had) != 0 || len(causes) != 0 {
+		t.Errorf("%q were sent, %q", had, causes)
+	}
+	f.change(t, hook, webhook.Settings{Events: &[]string{"*"}})
+	f.happen(t, "wanted")
+	must(t, f.deliver(t))
+	if had := f.had(); !slices.Equal(had, []string{"wanted"}) {
+		t.Errorf("sent were %q", had)
+	}
+}
+
+func TestABacklogGoesOnWhenItsEndpointIsEnabledAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	others := f.subscribe(t) // so that events enter the outbox all the time
+	f.change(t, others, webhook.Settings{Events: &[]string{"company.deleted"}})
+	f.happenOften(t, "before", 30)
+	f.answer = func(message webhook.Message) webhook.Attempt {
+		if len(f.had()) == 3 {
+			f.change(t, hook, webhook.Settings{Enabled: new(bool)})
+		}
+		return webhook.Attempt{At: message.At, Status: 200}
+	}
+	must(t, f.deliver(t))
+	f.happenOften(t, "while", 30)
+	must(t, f.deliver(t))
+	f.happenOften(t, "while too", 1) // nobody has placed it yet
+	if had := f.had(); len(had) != 3 {
+		t.Fatalf("%q were sent to a disabled endpoint", had)
+	}
+	enabled := true
+	f.change(t, hook, webhook.Settings{Enabled: &enabled})
+	f.happenOften(t, "after", 2)
+	must(t, f.deliver(t))
+	var want []string
+	for n := range 30 {
+		want = append(want, fmt.Sprint("before-", n))
+	}
+	want = append(want, "after-0", "after-1")
+	if had := f.had(); !slices.Equal(had, want) {
+		t.Errorf("sent were %q", had)
+	}
+}
+
+func TestAnEndpointWantsWhatItWantsWhenTheAttemptIsMade(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happenOften(t, "c", 10)
+	f.answer = func(message webhook.Message) webhook.Attempt {
+		if len(f.had()) == 4 {
+			f.change(t, hook, webhook.Settings{Events: &[]string{"company.deleted"}})
+		}
+		return webhook.Attempt{At: message.At, Status: 200}
+	}
+	must(t, f.deliver(t))
+	if had := f.had(); len(had) != 4 {
+		t.Errorf("sent were %q", had)
+	}
+}
+
+func TestASecretThatCannotBeOpenedIsToldAndNothingIsSent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	f.vault.broken = errors.New("the key does not fit")
+	must(t, f.deliver(t))
+	if had, causes := f.had(), f.told.all(); len(had) != 0 || len(causes) != 1 || !strings.Contains(causes[0], "does not fit") {
+		t.Errorf("%q, %q", had, causes)
+	}
+	f.vault.broken = nil
+	f.clock.advance(webhook.LeaseTerm)
+	must(t, f.deliver(t))
+	if log := f.log(t, hook); log[0].Status != webhook.Succeeded {
+		t.Errorf("%+v", log)
+	}
+}
+
+func TestWhatFailedBeforeDoesNotHoldUpWhatIsNew(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.subscribe(t)
+	f.answer = func(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: message.At, Status: 500} }
+	for n := range 40 {
+		f.happen(t, fmt.Sprintf("old-%d", n))
+	}
+	must(t, f.deliver(t))
+	f.clock.advance(time.Minute)
+	f.forget()
+	f.answer = ok
+	f.happen(t, "new")
+	must(t, f.deliver(t))
+	if had := f.had(); len(had) != 41 || slices.Index(had, "new") > 20 {
+		t.Errorf("sent were %q", had)
+	}
+}
+
+func TestThePurgeKeepsTheLogOfThirtyDays(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "old")
+	must(t, f.deliver(t))
+	f.clock.advance(time.Millisecond)
+	f.happen(t, "young")
+	must(t, f.deliver(t))
+	f.clock.advance(webhook.LogRetention)
+	if more, err := f.service.Purge(t.Context()); more || err != nil {
+		t.Error(more, err)
+	}
+	if log := f.log(t, hook); len(log) != 1 || log[0].Company != companyOf("young") {
+		t.Errorf("%+v", log)
+	}
+}
+
+// fixture is the service on a real store, with a sender that does as the test says.
+type fixture struct {
+	service *deliveries.Service
+	store   store.Store
+	clock   *clock
+	vault   *vault
+	told    *told
+
+	*sent
+}
+
+// sent is what the senders of a test sent, and how it was answered.
+type sent struct {
+	mutex    sync.Mutex
+	messages []string // the slugs in their bodies
+	answer   func(message webhook.Message) webhook.Attempt
+	hang     func(ctx context.Context)
+}
+
+func ok(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: message.At, Status: 200} }
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
+	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
+	_, err = engine.Migrator().Up(t.Context())
+	must(t, err)
+	f := &fixture{clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, told: &told{}, sent: &sent{answer: ok}}
+	f.store = sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())
+	f.service = deliveries.New(f.store, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told)
+	return f
+}
+
+// another is a second process on the same store.
+func (f *fixture) another() *fixture {
+	next := *f
+	next.service = deliveries.New(f.store, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told)
+	return &next
+}
+
+// deliver lets the service do all that there is to do now.
+func (f *fixture) deliver(t *testing.T) error {
+	t.Helper()
+	for {
+		more, err := f.service.Deliver(t.Context())
+		f.service.Wait()
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// spread puts all events into the outbox, and sends none.
+func (f *fixture) spread(t *testing.T) {
+	t.Helper()
+	f.vault.broken = errors.New("not yet")
+	must(t, f.deliver(t))
+	f.vault.broken = nil
+	f.clock.advance(webhook.LeaseTerm)
+	f.told.forget()
+}
+
+func (f *fixture) subscribe(t *testing.T) id.Webhook {
+	t.Helper()
+	newID := id.New[id.Webhook](system.IDs{}.UUIDv7())
+	url := "https://example.com"
+	endpoint, created, err := webhook.New(newID, webhook.Draft{Settings: webhook.Settings{URL: &url}}, "sealed", nil, f.clock.Now())
+	must(t, err)
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Webhooks().Add(ctx, endpoint); err != nil {
+			return err
+		}
+		return tx.Record(ctx, created.By("system:test"))
+	}))
+	return newID
+}
+
+func companyOf(slug string) id.Company { return id.Company("cmp_" + slug) }
+
+// change merges settings into an endpoint.
+func (f *fixture) change(t *testing.T, which id.Webhook, settings webhook.Settings) {
+	t.Helper()
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		endpoint, err := tx.Webhooks().Lock(ctx, which)
+		if err != nil {
+			return err
+		}
+		next, updated, err := endpoint.Apply(webhook.Patch{Settings: settings}, tx.Now())
+		if err != nil {
+			return err
+		}
+		if err := tx.Webhooks().Save(ctx, next); err != nil {
+			return err
+		}
+		return tx.Record(ctx, updated.By("system:test"))
+	}))
+}
+
+// happen makes a company, and records it.
+func (f *fixture) happen(t *testing.T, slug string) {
+	t.Helper()
+	name := "Company"
+	founding, created, err := company.New(companyOf(slug), company.Draft{Slug: &slug, Name: &name}, []string{"process"}, system.IDs{}, f.clock.Now())
+	must(t, err)
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Companies().Add(ctx, founding.Company); err != nil {
+			return err
+		}
+		return tx.Record(ctx, created.By("system:test"))
+	}))
+}
+
+// happenOften records count events of no company, each with a slug of its own.
+func (f *fixture) happenOften(t *testing.T, slug string, count int) {
+	t.Helper()
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		for n := range count {
+			if err := tx.Record(ctx, event.Event{
+				Type: event.CompanyCreated, Actor: "system:test", Data: event.Fields{event.F("slug", fmt.Sprint(slug, "-", n))},
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// remove removes a company with all that belongs to it.
+func (f *fixture) remove(t *testing.T, slug string) {
+	t.Helper()
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		if _, err := tx.Companies().Empty(ctx, companyOf(slug), 100); err != nil {
+			return err
+		}
+		return tx.Companies().Remove(ctx, companyOf(slug))
+	}))
+}
+
+func (f *fixture) log(t *testing.T, of id.Webhook) []webhook.Delivery {
+	t.Helper()
+	found, err := f.store.Deliveries().List(t.Context(), store.DeliveryFilter{Endpoint: of}, page.Position{}, page.MaxSize)
+	must(t, err)
+	return found.Items
+}
+
+// Send implements outbound.WebhookSender.
+func (s *sent) Send(ctx context.Context, message webhook.Message) webhook.Attempt {
+	if s.hang != nil {
+		s.hang(ctx)
+		return webhook.Attempt{At: message.At, Error: "broken off"}
+	}
+	_, rest, _ := strings.Cut(string(message.Body), `"slug":"`)
+	slug, _, _ := strings.Cut(rest, `"`)
+	s.mutex.Lock()
+	s.messages = append(s.messages, slug)
+	s.mutex.Unlock()
+	return s.answer(message)
+}
+
+func (s *sent) had() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Clone(s.messages)
+}
+
+func (s *sent) forget() { s.messages = nil }
+
+// clock stands still until it is moved, unless it ticks.
+type clock struct {
+	mutex sync.Mutex
+	now   time.Time
+	tick  time.Duration // by which it moves when it is looked at
+}
+
+func (c *clock) Now() time.Time {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.now = c.now.Add(c.tick)
+	return c.now
+}
+
+func (c *clock) advance(by time.Duration) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.now = c.now.Add(by)
+}
+
+// vault seals nothing.
+type vault struct{ broken error }
+
+func (v *vault) Unlock(fingerprint string) (string, error) { return fingerprint, nil }
+func (v *vault) Seal(_, secret string) string              { return secret }
+func (v *vault) Open(_, sealed string) (string, error)     { return sealed, v.broken }
+
+// told is an outbound.Log that keeps what is told.
+type told struct {
+	mutex  sync.Mutex
+	causes []string
+}
+
+func (l *told) Error(_ context.Context, _ string, cause error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.causes = append(l.causes, cause.Error())
+}
+
+func (l *told) all() []string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Clone(l.causes)
+}
+
+func (l *told) forget() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.causes = nil
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,56 @@
+package webhooks
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/webhook"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service is the application's inbound.Webhooks.
+type Service struct {
+	store   store.Store
+	ids     outbound.IDs
+	entropy outbound.Entropy
+	vault   outbound.Vault
+}
+
+var _ inbound.Webhooks = (*Service)(nil)
+
+// New makes the service.
+func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, vault outbound.Vault) *Service {
+	return &Service{store: s, ids: ids, entropy: entropy, vault: vault}
+}
+
+// List shows a page of all endpoints.
+func (s *Service) List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[webhook.Endpoint], error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return page.Page[webhook.Endpoint]{}, err
+	}
+	return s.store.Webhooks().List(ctx, after, size)
+}
+
+// Get shows one endpoint.
+func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Webhook) (webhook.Endpoint, error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return webhook.Endpoint{}, err
+	}
+	return s.store.Webhooks().Get(ctx, which)
+}
+
+// companiesIn tells which companies there are, within a unit of work.
+func companiesIn(ctx context.Context, companies store.CompanyReader) webhook.Resolve {
+	return func(which id.Company) (bool, error) {
+		_, err := companies.Get(ctx, which)
+		if fault.CodeOf(err) == fault.NotFound {
+			return false, nil
+		}
+		return err == nil, err
+	}
+}
