@@ -32,6 +32,7 @@ type layer struct {
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
 	{folders: []string{"domain/webhook"}, ours: domain, libraries: []string{"net/url"}, not: impure}, // which only reads and spells
+	{folders: []string{"domain/partner"}, ours: domain, libraries: []string{"net/netip", "net/url"}, not: impure}, // the same
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},

@@ -8,35 +8,32 @@ import (
 	"strings"
 )
 
-// A token's value is a prefix, 43 base62 digits of 256 random bits, and 6 base62 digits of the CRC-32 (IEEE) of all
-// before them. The checksum tells a mistyped token without asking the store.
+// A value is a prefix that says whose it is, 43 base62 digits of 256 random bits, and 6 base62 digits of the CRC-32 (IEEE)
+// of all before them. The prefix and the checksum tell a value of another kind, and a mistyped one, without asking the
+// store.
 const (
-	ValuePrefix    = "hco_"
+	tokenPrefix    = "hco_"
+	partnerPrefix  = "hcp_"
+	prefixLength   = 4
 	secretLength   = 43
 	checksumLength = 6
 	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// Value is the secret that a client shows as its token. It is never stored; its Hash is.
+// Value is the secret that a client shows as its token, or a partner as its key. It is never stored; its Hash is.
 type Value string
 
 // NewValue spells 256 random bits as a token's value.
-func NewValue(random [32]byte) Value {
-	body := ValuePrefix + digits(new(big.Int).SetBytes(random[:]), secretLength)
-	return Value(body + checksum(body))
-}
+func NewValue(random [32]byte) Value { return spell(tokenPrefix, random) }
 
-// ParseValue reads what a client showed, and reports whether its form and checksum are right.
-func ParseValue(text string) (Value, bool) {
-	if len(text) != len(ValuePrefix)+secretLength+checksumLength || !strings.HasPrefix(text, ValuePrefix) {
-		return "", false
-	}
-	body := text[:len(text)-checksumLength]
-	if strings.Trim(body[len(ValuePrefix):], base62) != "" || text[len(body):] != checksum(body) {
-		return "", false
-	}
-	return Value(text), true
-}
+// NewPartnerKey spells 256 random bits as the value of a partner's key.
+func NewPartnerKey(random [32]byte) Value { return spell(partnerPrefix, random) }
+
+// ParseValue reads what a client showed as its token, and reports whether its form and checksum are right.
+func ParseValue(text string) (Value, bool) { return parse(tokenPrefix, text) }
+
+// ParsePartnerKey reads what a partner showed as its key, and reports whether its form and checksum are right.
+func ParsePartnerKey(text string) (Value, bool) { return parse(partnerPrefix, text) }
 
 // Hash is the SHA-256 of the value in hexadecimal. The value has 256 random bits, so a plain hash cannot be reversed.
 func (v Value) Hash() string {
@@ -45,7 +42,23 @@ func (v Value) Hash() string {
 }
 
 // Hint is what lists show of the value: its prefix and its last four characters.
-func (v Value) Hint() string { return ValuePrefix + "..." + string(v[len(v)-4:]) }
+func (v Value) Hint() string { return string(v[:prefixLength]) + "..." + string(v[len(v)-4:]) }
+
+func spell(prefix string, random [32]byte) Value {
+	body := prefix + digits(new(big.Int).SetBytes(random[:]), secretLength)
+	return Value(body + checksum(body))
+}
+
+func parse(prefix, text string) (Value, bool) {
+	if len(text) != prefixLength+secretLength+checksumLength || !strings.HasPrefix(text, prefix) {
+		return "", false
+	}
+	body := text[:len(text)-checksumLength]
+	if strings.Trim(body[prefixLength:], base62) != "" || text[len(body):] != checksum(body) {
+		return "", false
+	}
+	return Value(text), true
+}
 
 func checksum(body string) string {
 	return digits(big.NewInt(int64(crc32.ChecksumIEEE([]byte(body)))), checksumLength)

@@ -84,6 +84,23 @@ func TestAValueIsKeptAsItsHashAndShownAsItsHint(t *testing.T) {
 	}
 }
 
+func TestATokenIsNoPartnerKeyNorTheOtherWayRound(t *testing.T) {
+	t.Parallel()
+	token, key := access.NewValue([32]byte{1}), access.NewPartnerKey([32]byte{1})
+	if again, ok := access.ParsePartnerKey(string(key)); again != key || !ok || !strings.HasPrefix(key.Hint(), "hcp_...") {
+		t.Errorf("%s with the hint %s is refused", key, key.Hint())
+	}
+	for _, text := range []string{
+		string(token), "hcp_" + string(token[4:]), "hca_" + string(key[4:]), string(key[:52]) + "!", "", "hcp_",
+	} {
+		if value, ok := access.ParsePartnerKey(text); ok || value != "" {
+			t.Errorf("%s is taken for a partner's key", text)
+		}
+	}
+	refuseValue(t, string(key))
+	refuseValue(t, "hco_"+string(key[4:]))
+}
+
 func FuzzParseValue(f *testing.F) {
 	f.Add(string(access.NewValue([32]byte{})))
 	f.Add("hco_")

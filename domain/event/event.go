@@ -30,6 +30,11 @@ const (
 	WebhookSecretRotated Type = "webhook.secret_rotated"
 	WebhookDeleted       Type = "webhook.deleted"
 	WebhookTest          Type = "webhook.test"
+
+	PartnerCreated Type = "partner.created"
+	PartnerUpdated Type = "partner.updated"
+	PartnerRotated Type = "partner.rotated"
+	PartnerRevoked Type = "partner.revoked"
 )
 
 // Category groups events in the activity log: company, token, ...

@@ -17,6 +17,8 @@ type (
 
 	Webhook  string // whk_
 	Delivery string // dlv_
+
+	Partner string // prt_
 )
 
 // ID is any of the id types.
@@ -35,6 +37,8 @@ func (Request) prefix() string { return "req_" }
 
 func (Webhook) prefix() string  { return "whk_" }
 func (Delivery) prefix() string { return "dlv_" }
+
+func (Partner) prefix() string { return "prt_" }
 
 const (
 	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

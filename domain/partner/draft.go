@@ -1,0 +1,127 @@
+package partner
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/text"
+)
+
+// Bounds of what clients send.
+const (
+	NameLength  = 200
+	MostOrigins = 20
+)
+
+// Draft is what was sent to make a partner: nil where nothing was. Problems are what is wrong with its form.
+type Draft struct {
+	Settings
+	Problems fault.Problems
+}
+
+// Patch is what was sent to change a partner: nil keeps what is there. Problems are as in Draft.
+type Patch struct {
+	Settings
+	NeverExpires bool // takes the end of the key away; ExpiresAt is nil then
+	Problems     fault.Problems
+}
+
+// Settings are the fields that both a Draft and a Patch may carry.
+type Settings struct {
+	Name      *string
+	Origins   *[]string
+	ExpiresAt *time.Time
+}
+
+// New makes a partner whose key has the given value. It fails with fault.ValidationFailed, every field at fault at once.
+func New(newID id.Partner, draft Draft, key access.Value, at time.Time) (Partner, event.Event, error) {
+	p := Partner{ID: newID, Hint: key.Hint(), Hash: key.Hash(), CreatedAt: at, Version: 1}
+	problems := slices.Clone(draft.Problems)
+	if draft.Name == nil {
+		problems.Add(fault.Fieldf("name", fault.Required, "name is required"))
+	}
+	if draft.Origins == nil {
+		problems.Add(fault.Fieldf("origins", fault.Required, "origins is required"))
+	}
+	p = p.with(draft.Settings, &problems, at)
+	if len(problems) > 0 {
+		return Partner{}, event.Event{}, fault.Validation(problems)
+	}
+	return p, p.event(event.PartnerCreated), nil
+}
+
+// readOnly are the fields that a partner shows and no patch can change.
+var readOnly = []string{"id", "hint", "key", "createdAt", "lastUsedAt", "revokedAt"}
+
+// Apply merges a patch, and returns the partner as it is then with the event to record, or nil when nothing changed. An
+// expired key goes on when its end is moved; a revoked one takes no changes: fault.InvalidTransition. It fails with
+// fault.ImmutableField and fault.ValidationFailed too.
+func (p Partner) Apply(patch Patch, at time.Time) (Partner, *event.Event, error) {
+	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
+		return p, nil, fault.Immutables(immutable)
+	}
+	problems := slices.Clone(patch.Problems)
+	next := p.with(patch.Settings, &problems, at)
+	if len(problems) > 0 {
+		return p, nil, fault.Validation(problems)
+	}
+	if patch.NeverExpires {
+		next.ExpiresAt = time.Time{}
+	}
+	previous := p.Fields().Changed(next.Fields())
+	if previous == nil {
+		return p, nil, nil
+	}
+	if !p.RevokedAt.IsZero() {
+		return p, nil, p.stuck(revoked, "update")
+	}
+	next.Version++
+	updated := next.event(event.PartnerUpdated)
+	updated.Previous = previous
+	return next, &updated, nil
+}
+
+// with returns p with what was sent, and notes what is wrong with that.
+func (p Partner) with(sent Settings, problems *fault.Problems, at time.Time) Partner {
+	if sent.Name != nil {
+		var wrong []fault.Field
+		p.Name, wrong = text.Name("name", *sent.Name, NameLength)
+		problems.Add(wrong...)
+	}
+	if sent.Origins != nil {
+		var wrong []fault.Field
+		p.Origins, wrong = checkOrigins(*sent.Origins)
+		problems.Add(wrong...)
+	}
+	if sent.ExpiresAt != nil {
+		p.ExpiresAt = instant.Cut(*sent.ExpiresAt)
+		if !p.ExpiresAt.After(at) {
+			problems.Add(fault.Fieldf("expiresAt", fault.OutOfRange, "expiresAt must be in the future"))
+		}
+	}
+	return p
+}
+
+// checkOrigins returns each origin once, in the order in which they were sent.
+func checkOrigins(sent []string) (origins []string, wrong []fault.Field) {
+	switch {
+	case len(sent) == 0:
+		return nil, []fault.Field{fault.Fieldf("origins", fault.Required, "origins must name at least one origin")}
+	case len(sent) > MostOrigins:
+		return nil, []fault.Field{fault.Fieldf("origins", fault.TooMany,
+			"origins has %d items; at most %d are allowed", len(sent), MostOrigins)}
+	}
+	for i, origin := range sent {
+		wrong = append(wrong, checkOrigin(fmt.Sprintf("origins.%d", i), origin)...)
+		if !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	return origins, wrong
+}

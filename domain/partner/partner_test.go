@@ -1,0 +1,314 @@
+package partner_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/partner"
+)
+
+const partnerID = id.Partner("prt_01h455vb4pex5vsknk084sn02q")
+
+var (
+	noon   = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
+	first  = access.NewPartnerKey([32]byte{1})
+	second = access.NewPartnerKey([32]byte{2})
+	third  = access.NewPartnerKey([32]byte{3})
+)
+
+// draft is all right, but for its origins perhaps.
+func draft(origins []string) partner.Draft {
+	return partner.Draft{Settings: partner.Settings{Name: new("Acme Data"), Origins: &origins}}
+}
+
+func TestANewPartner(t *testing.T) {
+	t.Parallel()
+	sent := draft([]string{"https://b.example", "https://a.example", "https://b.example"})
+	sent.Name = new("  Acme Data ")
+	sent.ExpiresAt = new(noon.Add(time.Hour + 1500*time.Microsecond).In(time.FixedZone("", 7200)))
+	made, created, err := partner.New(partnerID, sent, first, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := partner.Partner{
+		ID:        partnerID,
+		Name:      "Acme Data",
+		Origins:   []string{"https://b.example", "https://a.example"},
+		Hint:      first.Hint(),
+		Hash:      first.Hash(),
+		CreatedAt: noon,
+		ExpiresAt: noon.Add(time.Hour + time.Millisecond),
+		Version:   1,
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Error(diff)
+	}
+	if created.Type != event.PartnerCreated || created.Company != "" || created.Subject != (event.Subject{Type: "partner", ID: string(partnerID)}) {
+		t.Errorf("event: %+v", created)
+	}
+	data, err := json.Marshal(created.Data)
+	if want := `{"id":"` + string(partnerID) + `","name":"Acme Data","origins":["https://b.example","https://a.example"],` +
+		`"hint":"` + first.Hint() + `","createdAt":"2026-04-11T12:00:00.000Z","expiresAt":"2026-04-11T13:00:00.001Z",` +
+		`"lastUsedAt":null,"revokedAt":null}`; err != nil || string(data) != want {
+		t.Errorf("the event shows %s, %v", data, err)
+	}
+}
+
+func TestANewPartnerIsRefusedForAllOfItsFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		draft partner.Draft
+		want  []string // field: code
+	}{
+		"nothing was sent": {want: []string{"name: required", "origins: required"}},
+		"all is wrong": {
+			draft: partner.Draft{
+				Settings: partner.Settings{
+					Name: new(strings.Repeat("x", partner.NameLength+1)), Origins: &[]string{"*", "https://a.b", "a.b"}, ExpiresAt: &noon,
+				},
+				Problems: fault.Problems{fault.Fieldf("colour", fault.UnknownField, "there is no field colour")},
+			},
+			want: []string{
+				"colour: unknown_field", "name: too_long", "origins.0: invalid_format", "origins.2: invalid_format", "expiresAt: out_of_range",
+			},
+		},
+		"fields of a wrong type are not also missing": {
+			draft: partner.Draft{Problems: fault.Problems{
+				fault.Fieldf("name", fault.WrongType, "name must be a string"), fault.Fieldf("origins", fault.WrongType, "origins must be a list"),
+			}},
+			want: []string{"name: wrong_type", "origins: wrong_type"},
+		},
+		"no origin":        {draft: draft(nil), want: []string{"origins: required"}},
+		"too many origins": {draft: draft(slices.Repeat([]string{"https://a.b"}, partner.MostOrigins+1)), want: []string{"origins: too_many"}},
+		"a blank name":     {draft: partner.Draft{Settings: partner.Settings{Name: new(" "), Origins: &[]string{"https://a.b"}}}, want: []string{"name: required"}},
+	} {
+		made, _, err := partner.New(partnerID, c.draft, first, noon)
+		if got := wrong(err); !slices.Equal(got, c.want) || made.ID != "" {
+			t.Errorf("%s: %v; want %v", name, got, c.want)
+		}
+	}
+	if _, _, err := partner.New(partnerID, draft(slices.Repeat([]string{"https://a.b"}, partner.MostOrigins)), first, noon); err != nil {
+		t.Error(err)
+	}
+}
+
+// wrong lists the fields that a validation refuses: "field: code".
+func wrong(err error) []string {
+	var fields []string
+	if refusal := fault.Of(err); refusal != nil && refusal.Code == fault.ValidationFailed {
+		for _, field := range refusal.Fields {
+			fields = append(fields, field.Path+": "+field.Code)
+		}
+	}
+	return fields
+}
+
+// acme is a partner whose key expires in an hour.
+func acme() partner.Partner {
+	return partner.Partner{
+		ID: partnerID, Name: "Acme Data", Origins: []string{"https://a.b"}, Hash: first.Hash(), Hint: first.Hint(),
+		CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), Version: 4,
+	}
+}
+
+func TestAPatchChangesWhatItNames(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		patch    partner.Patch
+		change   func(*partner.Partner)
+		previous event.Fields
+	}{
+		"the name": {
+			partner.Patch{Settings: partner.Settings{Name: new(" New ")}},
+			func(p *partner.Partner) { p.Name = "New" }, event.Fields{event.F("name", "Acme Data")},
+		},
+		"the origins, as a whole": {
+			partner.Patch{Settings: partner.Settings{Origins: &[]string{"https://c.d", "https://c.d"}}},
+			func(p *partner.Partner) { p.Origins = []string{"https://c.d"} }, event.Fields{event.F("origins", []string{"https://a.b"})},
+		},
+		"the end": {
+			partner.Patch{Settings: partner.Settings{ExpiresAt: new(noon.Add(24 * time.Hour))}},
+			func(p *partner.Partner) { p.ExpiresAt = noon.Add(24 * time.Hour) }, event.Fields{event.F("expiresAt", new("2026-04-11T13:00:00.000Z"))},
+		},
+		"no end": {
+			partner.Patch{NeverExpires: true},
+			func(p *partner.Partner) { p.ExpiresAt = time.Time{} }, event.Fields{event.F("expiresAt", new("2026-04-11T13:00:00.000Z"))},
+		},
+	} {
+		want := acme()
+		c.change(&want)
+		want.Version++
+		for at, state := range map[time.Time]string{noon: "live", noon.Add(2 * time.Hour): "expired"} {
+			next, updated, err := acme().Apply(c.patch, at)
+			if err != nil || updated == nil {
+				t.Errorf("%s of one that is %s: %v", name, state, err)
+				continue
+			}
+			if diff := cmp.Diff(want, next) + cmp.Diff(c.previous, updated.Previous); diff != "" || updated.Type != event.PartnerUpdated {
+				t.Errorf("%s of one that is %s: %s %s", name, state, updated.Type, diff)
+			}
+		}
+	}
+}
+
+func TestAPatchThatChangesNothingIsNoEvent(t *testing.T) {
+	t.Parallel()
+	revoked, _ := acme().Revoke(noon)
+	for _, p := range []partner.Partner{acme(), revoked} {
+		for _, patch := range []partner.Patch{
+			{},
+			{Settings: partner.Settings{Name: &p.Name, Origins: &p.Origins, ExpiresAt: &p.ExpiresAt}},
+		} {
+			next, updated, err := p.Apply(patch, noon)
+			if err != nil || updated != nil || !cmp.Equal(next, p) {
+				t.Errorf("%+v, %+v, %v", next, updated, err)
+			}
+		}
+	}
+}
+
+func TestAPatchIsRefused(t *testing.T) {
+	t.Parallel()
+	revoked, _ := acme().Revoke(noon)
+	unknown := func(field string) fault.Problems {
+		return fault.Problems{fault.Fieldf(field, fault.UnknownField, "%s is no field", field)}
+	}
+	nothing := partner.Settings{Name: new(""), Origins: &[]string{}, ExpiresAt: &noon}
+	for _, c := range []struct {
+		of    partner.Partner
+		patch partner.Patch
+		code  fault.Code
+	}{
+		{acme(), partner.Patch{Problems: unknown("hint"), Settings: nothing}, fault.ImmutableField},
+		{revoked, partner.Patch{Problems: unknown("key")}, fault.ImmutableField},
+		{acme(), partner.Patch{Problems: unknown("version")}, fault.ValidationFailed},
+		{revoked, partner.Patch{Settings: nothing}, fault.ValidationFailed},
+		{revoked, partner.Patch{Settings: partner.Settings{Name: new("New")}}, fault.InvalidTransition},
+		{revoked, partner.Patch{NeverExpires: true}, fault.InvalidTransition},
+	} {
+		next, updated, err := c.of.Apply(c.patch, noon)
+		if fault.CodeOf(err) != c.code || updated != nil || !cmp.Equal(next, c.of) {
+			t.Errorf("%+v: %v, want %s", c.patch, err, c.code)
+		}
+	}
+	_, _, err := acme().Apply(partner.Patch{Settings: nothing}, noon)
+	if want := []string{"name: required", "origins: required", "expiresAt: out_of_range"}; !slices.Equal(wrong(err), want) {
+		t.Errorf("%v; want %v", wrong(err), want)
+	}
+}
+
+func TestAKeyLetsItsBearerInUntilItEnds(t *testing.T) {
+	t.Parallel()
+	live := partner.Partner{Hash: first.Hash()}
+	expiring := partner.Partner{Hash: first.Hash(), ExpiresAt: noon}
+	revoked := partner.Partner{Hash: first.Hash(), RevokedAt: noon.Add(-time.Hour)}
+	rotated := partner.Partner{Hash: second.Hash(), OldHash: first.Hash(), OldUntil: noon}
+	for _, c := range []struct {
+		name string
+		of   partner.Partner
+		hash string
+		at   time.Time
+		want bool
+	}{
+		{"its value", live, first.Hash(), noon, true},
+		{"another value", live, second.Hash(), noon, false},
+		{"no value", live, "", noon, false},
+		{"before it expires", expiring, first.Hash(), noon.Add(-time.Millisecond), true},
+		{"when it expires", expiring, first.Hash(), noon, false},
+		{"revoked", revoked, first.Hash(), noon, false},
+		{"revoked, by an earlier clock", revoked, first.Hash(), noon.Add(-2 * time.Hour), false},
+		{"rotated: the new value", rotated, second.Hash(), noon.Add(time.Hour), true},
+		{"rotated: the old value within grace", rotated, first.Hash(), noon.Add(-time.Millisecond), true},
+		{"rotated: the old value when grace ends", rotated, first.Hash(), noon, false},
+	} {
+		if got := c.of.Accepts(c.hash, c.at); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestRotationGivesANewValueAndKeepsTheOldOneForGrace(t *testing.T) {
+	t.Parallel()
+	graceful, rotated, err := acme().Rotate(second, time.Minute, noon)
+	if err != nil || graceful.Hint != second.Hint() || graceful.Version != 5 || rotated.Type != event.PartnerRotated {
+		t.Fatalf("%+v, %+v, %v", graceful, rotated, err)
+	}
+	accepts(t, graceful, noon.Add(time.Minute-time.Millisecond), first, second)
+	accepts(t, graceful, noon.Add(time.Minute), second)
+
+	again, _, err := graceful.Rotate(third, time.Minute, noon.Add(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepts(t, again, noon.Add(time.Second), second, third)
+
+	abrupt, _, err := graceful.Rotate(third, 0, noon.Add(time.Second))
+	if err != nil || abrupt.OldHash != "" || !abrupt.OldUntil.IsZero() {
+		t.Fatalf("%+v, %v", abrupt, err)
+	}
+	accepts(t, abrupt, noon.Add(time.Second), third)
+}
+
+// accepts checks that of all values just these let the bearer in.
+func accepts(t *testing.T, p partner.Partner, at time.Time, keys ...access.Value) {
+	t.Helper()
+	for _, key := range []access.Value{first, second, third} {
+		if got := p.Accepts(key.Hash(), at); got != slices.Contains(keys, key) {
+			t.Errorf("at %v, %s: %v", at, key.Hint(), got)
+		}
+	}
+}
+
+func TestRotationIsRefused(t *testing.T) {
+	t.Parallel()
+	expired, revoked := acme(), acme()
+	expired.ExpiresAt, revoked.RevokedAt = noon, noon
+	for _, c := range []struct {
+		of    partner.Partner
+		grace time.Duration
+		code  fault.Code
+		from  any
+	}{
+		{acme(), 0, "", nil},
+		{acme(), access.MostGrace, "", nil},
+		{acme(), access.MostGrace + 1, fault.ValidationFailed, nil},
+		{acme(), -1, fault.ValidationFailed, nil},
+		{expired, 0, fault.InvalidTransition, "expired"},
+		{revoked, 0, fault.InvalidTransition, "revoked"},
+		{revoked, -1, fault.ValidationFailed, nil}, // what was sent is checked before what is stored
+	} {
+		next, _, err := c.of.Rotate(second, c.grace, noon)
+		if fault.CodeOf(err) != c.code || err != nil && !cmp.Equal(next, c.of) {
+			t.Errorf("%+v, grace %v: %+v, %v", c.of, c.grace, next, err)
+		}
+		if c.from != nil && (fault.Of(err).Details["from"] != c.from || fault.Of(err).Details["action"] != "rotate") {
+			t.Errorf("%+v: details %v", c.of, fault.Of(err).Details)
+		}
+	}
+}
+
+func TestRevocationIsForGood(t *testing.T) {
+	t.Parallel()
+	rotated, _, err := acme().Rotate(second, time.Hour, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked, happened := rotated.Revoke(noon)
+	if happened == nil || happened.Type != event.PartnerRevoked || !revoked.RevokedAt.Equal(noon) || revoked.Version != 6 {
+		t.Fatalf("%+v, %+v", revoked, happened)
+	}
+	accepts(t, revoked, noon)
+	again, happened := revoked.Revoke(noon.Add(time.Hour))
+	if happened != nil || !cmp.Equal(again, revoked) {
+		t.Errorf("%+v, %+v", again, happened)
+	}
+}
