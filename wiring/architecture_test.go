@@ -31,8 +31,10 @@ type layer struct {
 // layers is the architecture. Of several that fit a package the first holds.
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
-	{folders: []string{"domain/webhook"}, ours: domain, libraries: []string{"net/url"}, not: impure}, // which only reads and spells
-	{folders: []string{"domain/partner"}, ours: domain, libraries: []string{"net/netip", "net/url"}, not: impure}, // the same
+	{
+		folders: []string{"domain/webhook", "domain/partner"}, ours: domain, not: impure,
+		libraries: []string{"net/url", "net/netip"}, // which only read and spell
+	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},

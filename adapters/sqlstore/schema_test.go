@@ -62,7 +62,7 @@ func TestTheEnginesHaveTheSameSchema(t *testing.T) {
 	for _, line := range []string{ // so that the queries do tell something
 		"migration 00002_webhooks.sql", "column companies.slug TEXT NOT NULL", "column queues.due_at INTEGER",
 		"companies UNIQUE slug", "receipts PRIMARY KEY token_id, key", "slots FOREIGN KEY team_id REFERENCES teams id",
-		"CREATE INDEX activity_unspread ON activity seq WHERE unspread = 1",
+		"CREATE INDEX activity_unspread ON activity seq WHERE unspread = 1", "partners UNIQUE hash",
 	} {
 		if !slices.Contains(onSQLite, line) {
 			t.Errorf("not told: %s", line)

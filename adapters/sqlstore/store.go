@@ -95,6 +95,7 @@ type reader struct{ session }
 func (r reader) Companies() store.CompanyReader   { return companies(r) }
 func (r reader) Teams() store.TeamReader          { return teams(r) }
 func (r reader) Tokens() store.TokenReader        { return tokens(r) }
+func (r reader) Partners() store.PartnerReader    { return partners(r) }
 func (r reader) Activity() store.ActivityReader   { return activity(r) }
 func (r reader) Webhooks() store.WebhookReader    { return webhooks{session: r.session} }
 func (r reader) Deliveries() store.DeliveryReader { return deliveries(r) }
@@ -113,6 +114,7 @@ func (t tx) Now() time.Time { return t.now }
 func (t tx) Companies() store.Companies     { return companies{t.session} }
 func (t tx) Teams() store.Teams             { return teams{t.session} }
 func (t tx) Tokens() store.Tokens           { return tokens{t.session} }
+func (t tx) Partners() store.Partners       { return partners{t.session} }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }
 func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.now} }
 func (t tx) Webhooks() store.Webhooks       { return webhooks{t.session, t.now} }

@@ -79,10 +79,15 @@ func (t tokens) Save(ctx context.Context, token access.Token) error {
 }
 
 func (t tokens) Touch(ctx context.Context, used map[id.Token]time.Time) error {
-	// In one order, so that two units that touch the same tokens wait for each other and do not lock each other out.
+	return touch(ctx, t.session, (*tokenRow)(nil), used)
+}
+
+// touch moves the last uses of rows forward.
+func touch[I id.ID](ctx context.Context, s session, row any, used map[I]time.Time) error {
+	// In one order, so that two units that touch the same rows wait for each other and do not lock each other out.
 	for _, which := range slices.Sorted(maps.Keys(used)) {
 		at := millis(used[which])
-		_, err := t.keepBooks(ctx, t.updates((*tokenRow)(nil)).Set("last_used_at = ?", at).
+		_, err := s.keepBooks(ctx, s.updates(row).Set("last_used_at = ?", at).
 			Where("id = ?", which).Where("last_used_at IS NULL OR last_used_at < ?", at))
 		if err != nil {
 			return err

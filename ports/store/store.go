@@ -41,6 +41,7 @@ type Reader interface {
 	Companies() CompanyReader
 	Teams() TeamReader
 	Tokens() TokenReader
+	Partners() PartnerReader
 	Activity() ActivityReader
 	Webhooks() WebhookReader
 	Deliveries() DeliveryReader
@@ -56,6 +57,7 @@ type Tx interface {
 	Companies() Companies
 	Teams() Teams
 	Tokens() Tokens
+	Partners() Partners
 	Activity() ActivityReader
 	Receipts() Receipts
 	Webhooks() Webhooks

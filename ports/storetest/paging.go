@@ -11,6 +11,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/partner"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
@@ -19,6 +20,7 @@ var pagingRules = []rule{
 	{"companies are neither skipped nor repeated while others come and go", pagingCompanies},
 	{"pages of the usual size hold what others hold", pagingUsually},
 	{"tokens are neither skipped nor repeated while others come", pagingTokens},
+	{"partners are neither skipped nor repeated while others come", pagingPartners},
 	{"events are neither skipped nor repeated while others come and go", pagingActivity},
 	{"endpoints are neither skipped nor repeated while others come and go", pagingWebhooks},
 	{"deliveries are neither skipped nor repeated while others come and go", pagingDeliveries},
@@ -37,6 +39,12 @@ func (f *fixture) companyPages(size int) pages[company.Company] {
 func (f *fixture) tokenPages(size int) pages[access.Token] {
 	return func(after page.Position) (page.Page[access.Token], error) {
 		return f.store.Tokens().List(f.ctx, after, size)
+	}
+}
+
+func (f *fixture) partnerPages(size int) pages[partner.Partner] {
+	return func(after page.Position) (page.Page[partner.Partner], error) {
+		return f.store.Partners().List(f.ctx, after, size)
 	}
 }
 
@@ -160,6 +168,16 @@ func pagingTokens(f *fixture) {
 		steady(f, size, f.tokenPages(size), func(token access.Token) string { return string(token.ID) }, func() {
 			f.clock.Advance(time.Millisecond)
 			f.issue("read")
+		})
+	}
+}
+
+func pagingPartners(f *fixture) {
+	f.severally(func(int) { f.partner() })
+	for _, size := range []int{1, 2, 5} {
+		steady(f, size, f.partnerPages(size), func(p partner.Partner) string { return string(p.ID) }, func() {
+			f.clock.Advance(time.Millisecond)
+			f.partner()
 		})
 	}
 }

@@ -42,6 +42,7 @@ var areas = []struct {
 	{"companies", companyRules},
 	{"teams", teamRules},
 	{"tokens", tokenRules},
+	{"partners", partnerRules},
 	{"activity", activityRules},
 	{"receipts", receiptRules},
 	{"webhooks", webhookRules},

@@ -11,6 +11,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
+	"holdco/domain/partner"
 	"holdco/domain/team"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
@@ -52,6 +53,7 @@ func textsAreKept(f *fixture) {
 		}
 
 		f.tokenIs(f.issue("read", func(token *access.Token) { token.Name, token.Hint = text, text }))
+		f.partnerIs(f.partner(func(p *partner.Partner) { p.Name, p.Hint = text, text }))
 
 		happened := event.Event{
 			Company: acme.ID, Type: event.CompanyUpdated, Actor: event.Actor("user:" + text),
