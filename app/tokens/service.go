@@ -20,8 +20,8 @@ type Service struct {
 	clock   outbound.Clock
 	ids     outbound.IDs
 	entropy outbound.Entropy
-	known   known
-	used    lastUses
+	known   store.Known[access.Token] // by the hashes of the values that were shown
+	used    store.LastUses[id.Token]
 }
 
 var (

@@ -1,0 +1,53 @@
+package partners
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/partner"
+	"holdco/ports/store"
+)
+
+// Authenticate looks a key up. One that is mistyped, or is no partner's, is refused without asking the store, and one
+// that was looked up a moment ago is known: see store.Known.
+func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partner, error) {
+	unauthorized := fault.New(fault.Unauthorized, "The key is missing, mistyped, unknown, expired or revoked.")
+	key, ok := access.ParsePartnerKey(text)
+	if !ok {
+		return partner.Partner{}, unauthorized
+	}
+	hash, now := key.Hash(), s.clock.Now()
+	found, err := s.known.Find(hash, now, func() (partner.Partner, error) { return s.store.Partners().ByHash(ctx, hash) })
+	switch {
+	case fault.CodeOf(err) == fault.NotFound:
+		return partner.Partner{}, unauthorized
+	case err != nil:
+		return partner.Partner{}, err
+	case !found.Accepts(hash, now):
+		return partner.Partner{}, unauthorized
+	}
+	s.used.Note(found.ID, now)
+	return found, nil
+}
+
+// allOrigins is where Known keeps the origins of all live keys: one list, so that whoever asks for many origins that
+// nobody has costs no more reads than others do.
+const allOrigins = ""
+
+// KnowsOrigin reports whether the origin is registered with any live key.
+func (s *Service) KnowsOrigin(ctx context.Context, origin string) (bool, error) {
+	now := s.clock.Now()
+	origins, err := s.origins.Find(allOrigins, now, func() ([]string, error) { return s.store.Partners().Origins(ctx, now) })
+	return slices.Contains(origins, origin), err
+}
+
+// FlushLastUses writes down when keys were last used. Authenticate only notes it, so that a read costs no write.
+func (s *Service) FlushLastUses(ctx context.Context) (more bool, err error) {
+	return false, s.used.Flush(func(used map[id.Partner]time.Time) error {
+		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Partners().Touch(ctx, used) })
+	})
+}

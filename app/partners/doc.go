@@ -1,0 +1,3 @@
+// Package partners holds the use cases of partners, one file each: admitting, changing and reading them, and
+// authenticating with their keys.
+package partners

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"holdco/domain/id"
+)
+
+// LastUses remembers when each of something was last used until that is written down, so that a use costs no write. The
+// zero value is ready.
+type LastUses[I id.ID] struct {
+	mutex sync.Mutex
+	at    map[I]time.Time
+}
+
+// Note remembers a use.
+func (u *LastUses[I]) Note(which I, at time.Time) {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	if u.at == nil {
+		u.at = map[I]time.Time{}
+	}
+	u.at[which] = at
+}
+
+// Flush hands what was noted since the last time to write, unless that is nothing. What write fails with is noted again.
+func (u *LastUses[I]) Flush(write func(used map[I]time.Time) error) error {
+	used := u.take()
+	if len(used) == 0 {
+		return nil
+	}
+	err := write(used)
+	if err != nil {
+		u.putBack(used)
+	}
+	return err
+}
+
+func (u *LastUses[I]) take() map[I]time.Time {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	taken := u.at
+	u.at = nil
+	return taken
+}
+
+// putBack keeps what could not be written, unless there was a later use since.
+func (u *LastUses[I]) putBack(used map[I]time.Time) {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	maps.Copy(used, u.at)
+	u.at = used
+}
