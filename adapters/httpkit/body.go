@@ -22,7 +22,8 @@ const mostProblems = 1000
 // stays zero too: whether it is needed is for the domain to say. No body gives the zero T.
 //
 // A field is a struct, a slice, a string, a bool, an int64, a money.Number, or a pointer to one of these. The tag
-// nullable:"true" lets null stand for absent.
+// nullable:"true" lets null stand for absent; where the two differ, a pointer to a pointer is nil when the field is
+// absent, and points to nil when it is null.
 func Decode[T any](body []byte) (T, fault.Problems) {
 	var value T
 	if body == nil {
@@ -125,6 +126,9 @@ func (w *walker) readObject(path string, target reflect.Value) bool {
 			w.skip(join(path, name), fault.UnknownField, "is no field of this request")
 		case nullable && w.decoder.PeekKind() == 'n':
 			w.token()
+			if field.Kind() == reflect.Pointer && field.Type().Elem().Kind() == reflect.Pointer {
+				field.Set(reflect.New(field.Type().Elem()))
+			}
 		default:
 			w.read(join(path, name), field)
 		}

@@ -64,6 +64,7 @@ type thing struct {
 	Count  *int64        `json:"count,omitempty"`
 	Price  *money.Number `json:"price,omitempty"`
 	Until  *string       `json:"until,omitempty" nullable:"true"`
+	End    **string      `json:"end,omitempty" nullable:"true"`
 	Wanted *bool         `json:"wanted,omitempty"`
 	Part   *part         `json:"part,omitempty"`
 	Parts  *[]part       `json:"parts,omitempty"`

@@ -561,6 +561,93 @@ type Meta struct {
 // Example: 2026-05-11T10:42:17.000Z
 type OptionalInstant = string
 
+// Partner defines model for Partner.
+type Partner struct {
+	// ID Example: prt_01j5ze8w0kfd3t6y9b2n5r8v1m
+	ID PartnerID `json:"id"`
+
+	// Name Example: Acme Data
+	Name string `json:"name"`
+
+	// Origins Where pages that use the key may come from.
+	//
+	// Example: ["https://app.acme.example"]
+	Origins []string `json:"origins"`
+
+	// Hint Prefix and last four characters of the key.
+	//
+	// Example: hcp_...k3Zq
+	Hint string `json:"hint"`
+
+	// CreatedAt RFC 3339, UTC, with milliseconds.
+	//
+	// Example: 2026-04-11T10:42:17.000Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt RFC 3339, UTC, with milliseconds; null when there is none.
+	//
+	// Example: 2026-05-11T10:42:17.000Z
+	ExpiresAt *OptionalInstant `json:"expiresAt"`
+
+	// LastUsedAt RFC 3339, UTC, with milliseconds; null when there is none.
+	//
+	// Example: 2026-05-11T10:42:17.000Z
+	LastUsedAt *OptionalInstant `json:"lastUsedAt"`
+
+	// RevokedAt RFC 3339, UTC, with milliseconds; null when there is none.
+	//
+	// Example: 2026-05-11T10:42:17.000Z
+	RevokedAt *OptionalInstant `json:"revokedAt"`
+
+	// Key The key. Shown once in the answers to create and rotate.
+	Key *string `json:"key,omitempty"`
+}
+
+// PartnerAnswer defines model for PartnerAnswer.
+type PartnerAnswer struct {
+	Data Partner `json:"data"`
+	Meta Meta    `json:"meta"`
+}
+
+// PartnerDraft Example: {"expiresAt":"2027-04-11T00:00:00Z","name":"Acme Data","origins":["https://app.acme.example"]}
+type PartnerDraft struct {
+	// ExpiresAt RFC 3339, in the future. The key never expires when it is null or not given.
+	ExpiresAt *string `json:"expiresAt,omitempty" nullable:"true"`
+	Name      *string `json:"name"`
+
+	// Origins Each as a browser sends it in `Origin`: `https` or `http`, the host in lower case, and the port unless it is
+	// the scheme's own, such as `https://app.acme.example` or `http://localhost:3000`. Nothing may follow, not even
+	// a slash, and `*` is not allowed. At most 255 characters. One that is given twice counts once.
+	Origins *[]string `json:"origins"`
+}
+
+// PartnerID Example: prt_01j5ze8w0kfd3t6y9b2n5r8v1m
+type PartnerID = string
+
+// PartnerList defines model for PartnerList.
+type PartnerList struct {
+	Data []Partner `json:"data"`
+	Meta ListMeta  `json:"meta"`
+}
+
+// PartnerPatch What to change. Everything else of a partner is read-only.
+//
+// Example: {"expiresAt":null,"origins":["https://app.acme.example","http://localhost:3000"]}
+type PartnerPatch struct {
+	// ExpiresAt RFC 3339, in the future; null takes the end away.
+	ExpiresAt **string `json:"expiresAt,omitempty" nullable:"true"`
+	Name      *string  `json:"name,omitempty"`
+
+	// Origins As in a new partner. The list is replaced as a whole.
+	Origins *[]string `json:"origins,omitempty"`
+}
+
+// PartnerRotation Example: {"graceSeconds":3600}
+type PartnerRotation struct {
+	// GraceSeconds How long the old value stays valid.
+	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
+}
+
 // Period A calendar day, ISO week, month or quarter, in UTC.
 type Period = string
 
@@ -844,6 +931,9 @@ type OneCompany = CompanyAnswer
 // OneDelivery defines model for OneDelivery.
 type OneDelivery = DeliveryAnswer
 
+// OnePartner defines model for OnePartner.
+type OnePartner = PartnerAnswer
+
 // OneToken defines model for OneToken.
 type OneToken = TokenAnswer
 
@@ -936,6 +1026,48 @@ type RestoreCompanyParams struct {
 	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
+	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+	// with another path or body, or while the first request still runs, is `idempotency_conflict` (409).
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListPartnersParams defines parameters for ListPartners.
+type ListPartnersParams struct {
+	// Cursor Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+	// same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreatePartnerParams defines parameters for CreatePartner.
+type CreatePartnerParams struct {
+	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+	// with another path or body, or while the first request still runs, is `idempotency_conflict` (409).
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RevokePartnerParams defines parameters for RevokePartner.
+type RevokePartnerParams struct {
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetPartnerParams defines parameters for GetPartner.
+type GetPartnerParams struct {
+	// IfNoneMatch Answer 304 if the resource still has one of these `ETag`s, or exists (`*`).
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// UpdatePartnerParams defines parameters for UpdatePartner.
+type UpdatePartnerParams struct {
+	// IfMatch Do it only if the resource still has one of these `ETag`s, or exists (`*`).
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RotatePartnerParams defines parameters for RotatePartner.
+type RotatePartnerParams struct {
 	// IdempotencyKey Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
 	// with another path or body, or while the first request still runs, is `idempotency_conflict` (409).
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
@@ -1052,6 +1184,18 @@ type UpdateCompanyJSONRequestBody = CompanyPatch
 // UpdateCompanyApplicationMergePatchPlusJSONRequestBody defines body for UpdateCompany for application/merge-patch+json ContentType.
 type UpdateCompanyApplicationMergePatchPlusJSONRequestBody = CompanyPatch
 
+// CreatePartnerJSONRequestBody defines body for CreatePartner for application/json ContentType.
+type CreatePartnerJSONRequestBody = PartnerDraft
+
+// UpdatePartnerJSONRequestBody defines body for UpdatePartner for application/json ContentType.
+type UpdatePartnerJSONRequestBody = PartnerPatch
+
+// UpdatePartnerApplicationMergePatchPlusJSONRequestBody defines body for UpdatePartner for application/merge-patch+json ContentType.
+type UpdatePartnerApplicationMergePatchPlusJSONRequestBody = PartnerPatch
+
+// RotatePartnerJSONRequestBody defines body for RotatePartner for application/json ContentType.
+type RotatePartnerJSONRequestBody = PartnerRotation
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenDraft
 
@@ -1099,6 +1243,24 @@ type ServerInterface interface {
 	// RestoreCompany Restore an archived company
 	// (POST /v1/companies/{id}/restore)
 	RestoreCompany(c *gin.Context, id CompanyID, params RestoreCompanyParams)
+	// ListPartners List partners
+	// (GET /v1/partners)
+	ListPartners(c *gin.Context, params ListPartnersParams)
+	// CreatePartner Create a partner
+	// (POST /v1/partners)
+	CreatePartner(c *gin.Context, params CreatePartnerParams)
+	// RevokePartner Revoke a partner's key
+	// (DELETE /v1/partners/{id})
+	RevokePartner(c *gin.Context, id PartnerID, params RevokePartnerParams)
+	// GetPartner Get a partner
+	// (GET /v1/partners/{id})
+	GetPartner(c *gin.Context, id PartnerID, params GetPartnerParams)
+	// UpdatePartner Update a partner
+	// (PATCH /v1/partners/{id})
+	UpdatePartner(c *gin.Context, id PartnerID, params UpdatePartnerParams)
+	// RotatePartner Rotate a partner's key
+	// (POST /v1/partners/{id}/rotate)
+	RotatePartner(c *gin.Context, id PartnerID, params RotatePartnerParams)
 	// ListTokens List tokens
 	// (GET /v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -1574,6 +1736,277 @@ func (siw *ServerInterfaceWrapper) RestoreCompany(c *gin.Context) {
 	}
 
 	siw.Handler.RestoreCompany(c, id, params)
+}
+
+// ListPartners operation middleware
+func (siw *ServerInterfaceWrapper) ListPartners(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPartnersParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPartners(c, params)
+}
+
+// CreatePartner operation middleware
+func (siw *ServerInterfaceWrapper) CreatePartner(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreatePartnerParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreatePartner(c, params)
+}
+
+// RevokePartner operation middleware
+func (siw *ServerInterfaceWrapper) RevokePartner(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PartnerID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RevokePartnerParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RevokePartner(c, id, params)
+}
+
+// GetPartner operation middleware
+func (siw *ServerInterfaceWrapper) GetPartner(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PartnerID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPartnerParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-None-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPartner(c, id, params)
+}
+
+// UpdatePartner operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePartner(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PartnerID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePartnerParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePartner(c, id, params)
+}
+
+// RotatePartner operation middleware
+func (siw *ServerInterfaceWrapper) RotatePartner(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PartnerID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotatePartnerParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RotatePartner(c, id, params)
 }
 
 // ListTokens operation middleware
@@ -2254,6 +2687,12 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PATCH(options.BaseURL+"/v1/companies/:id", wrapper.UpdateCompany)
 	router.POST(options.BaseURL+"/v1/companies/:id/archive", wrapper.ArchiveCompany)
 	router.POST(options.BaseURL+"/v1/companies/:id/restore", wrapper.RestoreCompany)
+	router.GET(options.BaseURL+"/v1/partners", wrapper.ListPartners)
+	router.POST(options.BaseURL+"/v1/partners", wrapper.CreatePartner)
+	router.DELETE(options.BaseURL+"/v1/partners/:id", wrapper.RevokePartner)
+	router.GET(options.BaseURL+"/v1/partners/:id", wrapper.GetPartner)
+	router.PATCH(options.BaseURL+"/v1/partners/:id", wrapper.UpdatePartner)
+	router.POST(options.BaseURL+"/v1/partners/:id/rotate", wrapper.RotatePartner)
 	router.GET(options.BaseURL+"/v1/tokens", wrapper.ListTokens)
 	router.POST(options.BaseURL+"/v1/tokens", wrapper.CreateToken)
 	router.DELETE(options.BaseURL+"/v1/tokens/:id", wrapper.RevokeToken)

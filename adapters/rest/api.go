@@ -18,6 +18,7 @@ type Options struct {
 	Companies inbound.Companies
 	Tokens    inbound.Tokens
 	Webhooks  inbound.Webhooks
+	Partners  inbound.Partners
 	Auth      inbound.Authenticator
 	Limits    httpkit.Limits
 	Proxies   httpkit.Proxies             // whose X-Forwarded-For is believed
@@ -34,6 +35,7 @@ type API struct {
 	companies
 	tokens
 	webhooks
+	partners
 	system
 }
 
@@ -56,6 +58,7 @@ func New(options Options) (http.Handler, error) {
 		companies: companies{options.Companies},
 		tokens:    tokens{options.Tokens},
 		webhooks:  webhooks{options.Webhooks},
+		partners:  partners{options.Partners},
 		system:    system{options.Ready, published, httpkit.DigestTag(published)},
 	}
 	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth, options.Limits)))

@@ -33,6 +33,7 @@ type world struct {
 	companies *fakeCompanies
 	tokens    *fakeTokens
 	webhooks  *fakeWebhooks
+	partners  *fakePartners
 	limiter   *fakeLimiter
 	ready     error
 }
@@ -45,12 +46,14 @@ func newWorld(t testing.TB) *world {
 		companies: &fakeCompanies{ledger: shared},
 		tokens:    &fakeTokens{ledger: shared},
 		webhooks:  &fakeWebhooks{ledger: shared},
+		partners:  &fakePartners{ledger: shared},
 		limiter:   &fakeLimiter{},
 	}
 	handler, err := rest.New(rest.Options{
 		Companies: w.companies,
 		Tokens:    w.tokens,
 		Webhooks:  w.webhooks,
+		Partners:  w.partners,
 		Auth:      callers{},
 		Limits:    httpkit.Limits{Limiter: w.limiter, ByToken: ratelimit.Limits{Read: 600, Write: 120, Costly: 10}},
 		Ready:     func(context.Context) error { return w.ready },

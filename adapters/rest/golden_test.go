@@ -44,6 +44,8 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 	const hook = `{"url":"https://example.com/holdco?a=1&b=2","events":["company.created","company.budget.*"],"description":"To the chat."}`
 	hooks, hookID := "/v1/webhooks", "/v1/webhooks/"+string(webhookID(1))
 	subscribe := func(w *world) { w.Post(hooks, hook) }
+	partners, partner := "/v1/partners", "/v1/partners/"+string(partnerID(1))
+	admit := func(w *world) { w.Post(partners, acmeData) }
 	try := func(w *world) {
 		subscribe(w)
 		w.Post(hookID+"/test", "")
@@ -76,6 +78,13 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 		{name: "webhooks", given: subscribe, request: get(hooks)},
 		{name: "delivery", given: subscribe, request: post(hookID+"/test", "")},
 		{name: "deliveries", given: try, request: get(hookID + "/deliveries?status=pending")},
+		{name: "partner", request: get(partner), given: func(w *world) {
+			admit(w)
+			w.partners.all[0].LastUsedAt, w.partners.all[0].RevokedAt = start, start
+		}},
+		{name: "partner_created", request: post(partners, acmeData)},
+		{name: "partner_rotated", given: admit, request: post(partner+"/rotate", "")},
+		{name: "partners", given: admit, request: get(partners)},
 		{name: "whoami", request: get("/v1/whoami"), token: "limited"},
 		{name: "health", request: get("/healthz")},
 

@@ -16,6 +16,8 @@ func TestOfSeveralFaultsTheFirstIsAnswered(t *testing.T) {
 	w.Post(archived+"/archive", "").Is(t, http.StatusOK, "")
 	missing := "/v1/companies/" + string(companyID(99))
 	hook, noHook := subscribed(t, w, `{"url":"https://example.com"}`), "/v1/webhooks/"+string(webhookID(99))
+	revoked, noPartner := admitted(t, w), "/v1/partners/"+string(partnerID(99))
+	w.Delete(revoked).Is(t, http.StatusOK, "")
 	huge := `{"name":"` + strings.Repeat("x", 1<<20) + `"`
 	plain := map[string]string{"Content-Type": "text/plain", "If-Match": `"9"`}
 	stale := map[string]string{"If-Match": `"9"`}
@@ -60,6 +62,12 @@ func TestOfSeveralFaultsTheFirstIsAnswered(t *testing.T) {
 		{"existence before If-Match", "admin", "PATCH", noHook, `{"id":1}`, stale, 404, "not_found"},
 		{"If-Match before immutable fields", "admin", "PATCH", hook, `{"id":1}`, stale, 412, "precondition_failed"},
 		{"immutable before other fields", "admin", "PATCH", hook, `{"companyId":null,"url":7,"events":[]}`, nil, 422, "immutable_field"},
+		{"existence before If-Match", "admin", "PATCH", noPartner, `{"id":1}`, stale, 404, "not_found"},
+		{"an id of another kind does not exist", "admin", "GET", "/v1/partners/" + string(tokenID(1)), "", nil, 404, "not_found"},
+		{"If-Match before immutable fields", "admin", "PATCH", revoked, `{"id":1}`, stale, 412, "precondition_failed"},
+		{"immutable before other fields", "admin", "PATCH", revoked, `{"hint":"","name":""}`, nil, 422, "immutable_field"},
+		{"fields before state", "admin", "PATCH", revoked, `{"name":""}`, nil, 422, "validation_failed"},
+		{"scope before existence", "writer", "GET", noPartner, "", nil, 403, "insufficient_scope"},
 		{"slug last", "writer", "POST", "/v1/companies", acme, nil, 409, "slug_in_use"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

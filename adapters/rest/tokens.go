@@ -59,7 +59,7 @@ func (h tokens) RotateToken(c *gin.Context, which TokenID, _ RotateTokenParams) 
 		return
 	}
 	once := httpkit.Once(c, func(issued inbound.IssuedToken) httpkit.Answer { return issuedAnswer(withoutValue(issued)) })
-	issued, err := h.port.Rotate(c.Request.Context(), httpkit.CallerOf(c), tokenID, graceOf(sent), once)
+	issued, err := h.port.Rotate(c.Request.Context(), httpkit.CallerOf(c), tokenID, graceOf(sent.GraceSeconds, 0), once)
 	if err != nil {
 		httpkit.Fail(c, err)
 		return
@@ -106,27 +106,31 @@ func (h tokens) answer(c *gin.Context, shown access.Token, err error) {
 
 func tokenDraftOf(c *gin.Context) access.TokenDraft {
 	sent, problems := httpkit.Decode[TokenDraft](httpkit.BodyOf(c))
-	draft := access.TokenDraft{Name: sent.Name, Scopes: sent.Scopes}
-	if sent.ExpiresAt != nil {
-		expiresAt, err := time.Parse(time.RFC3339, *sent.ExpiresAt)
-		if err != nil {
-			problems.Add(fault.Fieldf("expiresAt", fault.InvalidFormat,
-				"expiresAt must be an instant of RFC 3339, such as 2027-04-11T00:00:00Z"))
-		} else {
-			draft.ExpiresAt = &expiresAt
-		}
+	expiresAt := expiryOf(sent.ExpiresAt, &problems)
+	return access.TokenDraft{Name: sent.Name, Scopes: sent.Scopes, ExpiresAt: expiresAt, Problems: problems}
+}
+
+// expiryOf reads when something is to expire, if that was sent, and notes what is wrong with its form.
+func expiryOf(sent *string, problems *fault.Problems) *time.Time {
+	if sent == nil {
+		return nil
 	}
-	draft.Problems = problems
-	return draft
+	expiresAt, err := time.Parse(time.RFC3339, *sent)
+	if err != nil {
+		problems.Add(fault.Fieldf("expiresAt", fault.InvalidFormat,
+			"expiresAt must be an instant of RFC 3339, such as 2027-04-11T00:00:00Z"))
+		return nil
+	}
+	return &expiresAt
 }
 
 // graceOf cuts a grace that no time.Duration holds to one that is out of range all the same.
-func graceOf(sent TokenRotation) time.Duration {
-	if sent.GraceSeconds == nil {
-		return 0
+func graceOf(seconds *int64, usual time.Duration) time.Duration {
+	if seconds == nil {
+		return usual
 	}
 	const beyond = int64(access.MostGrace/time.Second) + 1
-	return time.Duration(max(-1, min(*sent.GraceSeconds, beyond))) * time.Second
+	return time.Duration(max(-1, min(*seconds, beyond))) * time.Second
 }
 
 func createdAnswer(issued inbound.IssuedToken) httpkit.Answer {
