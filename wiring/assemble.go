@@ -23,6 +23,7 @@ import (
 	sending "holdco/adapters/webhooks"
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
+	"holdco/app/partners"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/ports/outbound"
@@ -44,6 +45,7 @@ type command struct {
 	Store    store.Store
 	Tokens   *tokens.Service
 	Webhooks *webhooks.Service
+	Partners *partners.Service
 	Vault    outbound.Vault
 }
 
@@ -146,8 +148,8 @@ func newLimiter(
 func newOperatorLog(tel telemetry, log *slog.Logger) outbound.Log { return operatorLog{tel.log(log)} }
 
 func newAPI(
-	config Config, c *companies.Service, t *tokens.Service, w *webhooks.Service, s store.Store, limiter outbound.Limiter,
-	clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
+	config Config, c *companies.Service, t *tokens.Service, w *webhooks.Service, p *partners.Service, s store.Store,
+	limiter outbound.Limiter, clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
 ) (http.Handler, error) {
 	pages := docs.Pages()
 	if config.MetricsAddr == "" {
@@ -157,6 +159,7 @@ func newAPI(
 		Companies: c,
 		Tokens:    t,
 		Webhooks:  w,
+		Partners:  p,
 		Auth:      t,
 		Limits:    httpkit.Limits{Limiter: limiter, ByToken: config.Rates},
 		Proxies:   config.TrustedProxies,

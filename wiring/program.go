@@ -26,6 +26,7 @@ func Program(version cli.Version) cli.Program {
 		},
 		Tokens:   openTokens,
 		Webhooks: openWebhooks,
+		Partners: openPartners,
 		Migrator: openMigrator,
 	}
 }
@@ -43,13 +44,21 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 	return server.Run(ctx, stdout, migrate)
 }
 
-// openTokens needs no key, so it goes without one. With another key than the store's it may be the wrong store.
 func openTokens(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Tokens, func(), error) {
-	opened, done, err := openCommand(ctx, flags, stderr, func(config Config) bool {
-		_, err := os.Stat(config.KeyFile)
-		return err == nil
-	})
+	opened, done, err := openCommand(ctx, flags, stderr, hasKey)
 	return opened.Tokens, done, err
+}
+
+func openPartners(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Partners, func(), error) {
+	opened, done, err := openCommand(ctx, flags, stderr, hasKey)
+	return opened.Partners, done, err
+}
+
+// hasKey is for commands that need no key, and so go without one. With another key than the store's it may be the wrong
+// store.
+func hasKey(config Config) bool {
+	_, err := os.Stat(config.KeyFile)
+	return err == nil
 }
 
 func openWebhooks(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Webhooks, func(), error) {

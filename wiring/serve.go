@@ -15,6 +15,7 @@ import (
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/keys"
+	"holdco/app/partners"
 	"holdco/app/receipts"
 	"holdco/app/tokens"
 	"holdco/app/worker"
@@ -34,6 +35,7 @@ type Server struct {
 	Store     store.Store
 	Companies *companies.Service
 	Tokens    *tokens.Service
+	Partners  *partners.Service
 	API       http.Handler
 
 	Deliveries *deliveries.Service
@@ -93,6 +95,9 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	if _, flush := s.Tokens.FlushLastUses(last); flush != nil {
 		s.Log.WarnContext(ctx, "the last uses of some tokens could not be written down", "error", flush.Error())
 	}
+	if _, flush := s.Partners.FlushLastUses(last); flush != nil {
+		s.Log.WarnContext(ctx, "the last uses of some partners' keys could not be written down", "error", flush.Error())
+	}
 	if flush := s.telemetry.flush(last); flush != nil {
 		s.Log.WarnContext(ctx, "the last spans could not be sent", "error", flush.Error())
 	}
@@ -150,6 +155,7 @@ func (s *Server) jobs() []worker.Job {
 		{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
 		{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
 		{Name: "write down last uses of tokens", Every: 10 * time.Second, Run: s.Tokens.FlushLastUses},
+		{Name: "write down last uses of partners' keys", Every: 10 * time.Second, Run: s.Partners.FlushLastUses},
 		{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)},
 	}
 }

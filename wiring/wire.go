@@ -15,6 +15,7 @@ import (
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
+	"holdco/app/partners"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/ports/outbound"
@@ -26,7 +27,7 @@ func NewServer(
 	ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet, tokens.New, webhookSet, newSender, deliveries.New,
+		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet, tokens.New, partners.New, webhookSet, newSender, deliveries.New,
 		newLimiter, newAPI, newMetricsPages,
 		wire.Struct(new(Server), "*"),
 	))
@@ -35,7 +36,8 @@ func NewServer(
 // newCommand assembles what the command line works with, beside a server that may be running on the same store.
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
 	panic(wire.Build(
-		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), storeSet, systemSet, tokens.New, webhookSet,
+		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), storeSet, systemSet,
+		tokens.New, partners.New, webhookSet,
 		wire.Struct(new(command), "*"),
 	))
 }

@@ -16,6 +16,7 @@ import (
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
+	"holdco/app/partners"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/ports/outbound"
@@ -45,6 +46,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	service := companies.New(store, directories, iDs, outboundLog, rules)
 	entropy := _wireEntropyValue
 	tokensService := tokens.New(store, clock, iDs, entropy)
+	partnersService := partners.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	limiter, cleanup2, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
@@ -52,7 +54,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		cleanup()
 		return nil, nil, err
 	}
-	handler, err := newAPI(config, service, tokensService, webhooksService, store, limiter, clock, iDs, wiringTelemetry, log)
+	handler, err := newAPI(config, service, tokensService, webhooksService, partnersService, store, limiter, clock, iDs, wiringTelemetry, log)
 	if err != nil {
 		cleanup2()
 		cleanup()
@@ -69,6 +71,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Store:        store,
 		Companies:    service,
 		Tokens:       tokensService,
+		Partners:     partnersService,
 		API:          handler,
 		Deliveries:   deliveriesService,
 		Vault:        vault,
@@ -101,10 +104,12 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	service := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
+	partnersService := partners.New(store, clock, iDs, entropy)
 	wiringCommand := command{
 		Store:    store,
 		Tokens:   service,
 		Webhooks: webhooksService,
+		Partners: partnersService,
 		Vault:    vault,
 	}
 	return wiringCommand, func() {

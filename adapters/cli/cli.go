@@ -37,6 +37,7 @@ type Program struct {
 
 	Tokens   Opener[inbound.Tokens]
 	Webhooks Opener[inbound.Webhooks]
+	Partners Opener[inbound.Partners]
 	Migrator Opener[store.Migrator]
 }
 
@@ -93,7 +94,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("holdco {{.Version}}\n")
-	root.AddCommand(a.serve(), a.migrate(), a.token(), a.webhook(), a.version())
+	root.AddCommand(a.serve(), a.migrate(), a.token(), a.webhook(), a.partner(), a.version())
 	root.SetHelpCommand(help())
 	root.InitDefaultCompletionCmd()
 

@@ -27,6 +27,7 @@ var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 type fake struct {
 	tokens   fakeTokens
 	webhooks fakeWebhooks
+	partners fakePartners
 	migrator fakeMigrator
 	dataDir  string // of the flags
 	migrate  bool
@@ -64,6 +65,10 @@ func (f *fake) runArgs(args ...string) result {
 		Webhooks: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Webhooks, func(), error) {
 			open(flags)
 			return &f.webhooks, func() { f.closed++ }, f.fails
+		},
+		Partners: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Partners, func(), error) {
+			open(flags)
+			return &f.partners, func() { f.closed++ }, f.fails
 		},
 		Migrator: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (store.Migrator, func(), error) {
 			open(flags)
@@ -234,6 +239,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 		opening, asking := fake{fails: c.err}, fake{
 			tokens:   fakeTokens{fails: c.err, pages: [][]access.Token{{}}},
 			webhooks: fakeWebhooks{fails: c.err},
+			partners: fakePartners{fails: c.err},
 			migrator: fakeMigrator{fails: c.err},
 		}
 		want := result{c.code, "", c.stderr}
@@ -241,6 +247,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			create(""), rotate(""), "token list --json", "token revoke " + string(first.ID), "migrate up", "migrate status --json",
 			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + string(hook.ID), "webhook rm " + string(hook.ID),
 			"webhook test " + string(hook.ID), "webhook deliveries " + string(hook.ID), redeliver("--json"),
+			admit(""), "partner list", change("--name=a"), "partner rotate " + string(acme.ID), "partner revoke " + string(acme.ID),
 		}
 		for _, line := range lines {
 			if got := opening.run(line); got != want {
@@ -296,6 +303,7 @@ func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
 	for _, line := range []string{
 		"serve", "migrate up", "migrate status", "token create", "token list", "token rotate", "token revoke", "version",
 		"webhook create", "webhook list", "webhook update", "webhook rotate-secret", "webhook rm", "webhook test", "webhook deliveries", "webhook redeliver",
+		"partner create", "partner list", "partner update", "partner rotate", "partner revoke",
 	} {
 		if got := new(fake).run(line + " --help"); !strings.Contains(got.stdout, "Examples:\n  holdco "+line) {
 			t.Errorf("%s:\n%s", line, got.stdout)

@@ -68,8 +68,7 @@ func (t *tokens) create() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&name, "name", "", "what the token is for")
 	flags.StringSliceVar(&draft.Scopes, "scopes", nil, "what it allows, separated by commas")
-	flags.StringVar(&expires, "expires", "", "when it ends: in a duration such as 720h, on a date such as 2027-04-11 (UTC), or at a\n"+
-		"time such as 2027-04-11T10:42:17Z (default never)")
+	flags.StringVar(&expires, "expires", "", expiryHelp+" (default never)")
 	_ = command.MarkFlagRequired("name")
 	_ = command.MarkFlagRequired("scopes")
 	_ = command.RegisterFlagCompletionFunc("scopes",
@@ -114,13 +113,15 @@ func (t *tokens) rotate() *cobra.Command {
 		}),
 	}
 	command.Flags().DurationVar(&grace, "grace", 0, "how long the old value goes on, at most 720h")
-	command.PreRunE = func(*cobra.Command, []string) error {
-		if grace < 0 || grace > access.MostGrace {
-			return fmt.Errorf("--grace must be from 0s to 720h; it is %s", grace)
-		}
-		return nil
-	}
+	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
 	return command
+}
+
+func checkGrace(grace time.Duration) error {
+	if grace < 0 || grace > access.MostGrace {
+		return fmt.Errorf("--grace must be from 0s to 720h; it is %s", grace)
+	}
+	return nil
 }
 
 func (t *tokens) revoke() *cobra.Command {
@@ -164,9 +165,12 @@ func tokenRow(token access.Token) []string {
 	}
 }
 
-// expiry reads when a token ends.
-func (t *tokens) expiry(text string) (*time.Time, error) {
-	now := t.program.Clock.Now()
+const expiryHelp = "when it ends: in a duration such as 720h, on a date such as 2027-04-11 (UTC), or at a\n" +
+	"time such as 2027-04-11T10:42:17Z"
+
+// expiry reads when a token, or another key, ends.
+func (a *app) expiry(text string) (*time.Time, error) {
+	now := a.program.Clock.Now()
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		at, err = time.Parse(time.DateOnly, text)

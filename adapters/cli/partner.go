@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/page"
+	"holdco/domain/partner"
+	"holdco/domain/precondition"
+	"holdco/ports/inbound"
+)
+
+func (a *app) partner() *cobra.Command {
+	p := partners{app: a}
+	command := &cobra.Command{
+		Use:   "partner",
+		Short: "Admit partners, and rotate and revoke their keys",
+		Long: "Admit partners, companies outside that will read leads through an export API, and rotate and revoke their keys.\n" +
+			"These commands work directly on the store, so they need no token; the server may be running, and obeys within a\n" +
+			"second. The export API itself is still being built.",
+	}
+	command.AddCommand(p.create(), p.list(), p.update(), p.rotate(), p.revoke())
+	jsonFlag(command.PersistentFlags(), &p.asJSON)
+	a.program.StoreFlags(command.PersistentFlags())
+	return command
+}
+
+// partners are the commands below "partner".
+type partners struct {
+	*app
+	asJSON bool
+}
+
+func (p *partners) create() *cobra.Command {
+	var sent partnerFlags
+	var draft partner.Draft
+	command := &cobra.Command{
+		Use:   "create",
+		Short: "Admit a partner and print its key, which is shown this once",
+		Long: "Admit a partner and print its key, which is shown this once: only a hash of it is kept.\n\n" +
+			"A browser names the origin of the page that sends a request: that must be one of the partner's origins, to the\n" +
+			"letter. Requests of servers name none, and need none.",
+		Example: "  holdco partner create --name 'Acme Data' --origin https://app.acme.example\n" +
+			"  holdco partner create --name Acme --origin https://acme.example --origin http://localhost:3000 --expires 2027-04-11 --json",
+		Args: noArgs,
+		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, _ []string) error {
+			issued, err := port.Create(command.Context(), p.caller, draft, idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return p.printIssued(command, issued)
+		}),
+	}
+	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
+		draft.Settings = sent.settings(command.Flags())
+		if command.Flags().Changed("expires") {
+			draft.ExpiresAt, err = p.expiry(sent.expires)
+		}
+		return err
+	}
+	sent.add(command.Flags(), " (default never)")
+	_ = command.MarkFlagRequired("name")
+	_ = command.MarkFlagRequired("origin")
+	return command
+}
+
+func (p *partners) list() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List all partners, newest first",
+		Example: "  holdco partner list\n  holdco partner list --json",
+		Args:    noArgs,
+		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, _ []string) error {
+			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[partner.Partner], error) {
+				return port.List(command.Context(), p.caller, after, size)
+			})
+			if err != nil {
+				return err
+			}
+			head := []string{"ID", "NAME", "ORIGINS", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
+			return printList(command.OutOrStdout(), p.asJSON, found, head, partnerRow)
+		}),
+	}
+}
+
+func (p *partners) update() *cobra.Command {
+	const never = "never"
+	var sent partnerFlags
+	var patch partner.Patch
+	command := &cobra.Command{
+		Use:   "update ID",
+		Short: "Change a partner",
+		Long: "Change a partner. What is not named stays as it is; --origin replaces all origins. A key that has expired goes on\n" +
+			"when it gets another end.",
+		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
+			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
+		Args: partnerID,
+		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, args []string) error {
+			next, err := port.Update(command.Context(), p.caller, id.Partner(args[0]), patch, precondition.Any())
+			if err != nil {
+				return err
+			}
+			if p.asJSON {
+				return printJSON(command.OutOrStdout(), next.Fields())
+			}
+			return printTable(command.OutOrStdout(), partnerTable(next))
+		}),
+	}
+	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
+		patch.Settings = sent.settings(command.Flags())
+		switch {
+		case sent.expires == never:
+			patch.NeverExpires = true
+		case command.Flags().Changed("expires"):
+			patch.ExpiresAt, err = p.expiry(sent.expires)
+		}
+		return err
+	}
+	sent.add(command.Flags(), ", or never")
+	command.MarkFlagsOneRequired("name", "origin", "expires")
+	return command
+}
+
+func (p *partners) rotate() *cobra.Command {
+	var grace time.Duration
+	command := &cobra.Command{
+		Use:   "rotate ID",
+		Short: "Give a partner a new key and print it, which is shown this once",
+		Long: "Give a partner a new key and print it, which is shown this once. The old one goes on for --grace, so that the\n" +
+			"partner can change over in peace; one that is older ends now.",
+		Example: "  holdco partner rotate prt_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
+		Args:    partnerID,
+		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, args []string) error {
+			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), grace, idempotency.Request{})
+			if err != nil {
+				return err
+			}
+			return p.printIssued(command, issued)
+		}),
+	}
+	command.Flags().DurationVar(&grace, "grace", partner.UsualGrace, "how long the old key goes on, at most 720h")
+	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
+	return command
+}
+
+func (p *partners) revoke() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "End the key of a partner for good",
+		Example: "  holdco partner revoke prt_01jqvb2k3e8m0t9c5x7a4n6p1r",
+		Args:    partnerID,
+		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, args []string) error {
+			last, err := port.Revoke(command.Context(), p.caller, id.Partner(args[0]), precondition.Any())
+			if err != nil {
+				return err
+			}
+			if p.asJSON {
+				return printJSON(command.OutOrStdout(), last.Fields())
+			}
+			_, err = fmt.Fprintf(command.OutOrStdout(), "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
+			return err
+		}),
+	}
+}
+
+// partnerFlags are the flags that create and update have in common.
+type partnerFlags struct {
+	name, expires string
+	origins       []string
+}
+
+func (f *partnerFlags) add(flags *pflag.FlagSet, otherwise string) {
+	flags.StringVar(&f.name, "name", "", "who the partner is")
+	flags.StringArrayVar(&f.origins, "origin", nil, "an origin of the partner's pages as browsers send it, such as https://app.acme.example; can be\n"+
+		"given several times")
+	flags.StringVar(&f.expires, "expires", "", expiryHelp+otherwise)
+}
+
+// settings are what the flags say, where they say anything. What --expires says is for the command to read.
+func (f *partnerFlags) settings(flags *pflag.FlagSet) partner.Settings {
+	var s partner.Settings
+	if flags.Changed("name") {
+		s.Name = &f.name
+	}
+	if flags.Changed("origin") {
+		s.Origins = &f.origins
+	}
+	return s
+}
+
+func (p *partners) printIssued(command *cobra.Command, issued inbound.IssuedPartner) error {
+	key := string(issued.Key)
+	if p.asJSON {
+		return printJSON(command.OutOrStdout(), append(issued.Partner.Fields(), event.F("key", key)))
+	}
+	return printTable(command.OutOrStdout(), append(partnerTable(issued.Partner), []string{"key", key + "  (shown only this once)"}))
+}
+
+func partnerTable(p partner.Partner) [][]string {
+	return [][]string{
+		{"id", string(p.ID)},
+		{"name", p.Name},
+		{"origins", strings.Join(p.Origins, " ")},
+		{"expires", shown(p.ExpiresAt, "never")},
+	}
+}
+
+func partnerRow(p partner.Partner) []string {
+	return []string{
+		string(p.ID), p.Name, strings.Join(p.Origins, " "), p.Hint, shown(p.CreatedAt, "-"),
+		shown(p.ExpiresAt, "never"), shown(p.LastUsedAt, "never"), shown(p.RevokedAt, "-"),
+	}
+}
+
+// partnerID asks for one argument, the id of a partner.
+func partnerID(command *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%q needs one argument, the id of a partner; \"holdco partner list\" shows them", command.CommandPath())
+	}
+	if _, ok := id.Parse[id.Partner](args[0]); !ok {
+		return fmt.Errorf("%q is not the id of a partner; \"holdco partner list\" shows them", args[0])
+	}
+	return nil
+}
