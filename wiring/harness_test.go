@@ -23,6 +23,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/ports/inbound"
 	"holdco/ports/store"
 	"holdco/wiring"
 )
@@ -36,6 +37,7 @@ type instance struct {
 	clock   *clock
 	log     *record
 	store   store.Store
+	keys    inbound.PartnerAuthenticator
 	stop    func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
 
@@ -111,7 +113,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 		return err
 	}
 	defer done()
-	s.store = server.Store
+	s.store, s.keys = server.Store, server.Partners
 	return server.Run(ctx, out, true)
 }
 

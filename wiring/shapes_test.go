@@ -47,6 +47,17 @@ type apiToken struct {
 
 func (t apiToken) path() string { return "/v1/tokens/" + t.ID }
 
+// apiPartner is a partner as the API shows it.
+type apiPartner struct {
+	ID, Name, Hint, Key string
+	Origins             []string
+	CreatedAt           string
+
+	ExpiresAt, LastUsedAt, RevokedAt *string
+}
+
+func (p apiPartner) path() string { return "/v1/partners/" + p.ID }
+
 // draft is the body that creates a company: {"name":"Acme","slug":"acme"}, with members that are put in or in the place
 // of these.
 func draft(t *testing.T, members string) string {
