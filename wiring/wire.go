@@ -27,8 +27,8 @@ func NewServer(
 	ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet, tokens.New, partners.New, webhookSet, newSender, deliveries.New,
-		newLimiter, newAPI, newMetricsPages,
+		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet,
+		tokens.New, partners.New, webhookSet, newSender, deliveries.New, newLimiter, newAPI, newMetricsPages,
 		wire.Struct(new(Server), "*"),
 	))
 }

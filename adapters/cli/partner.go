@@ -179,8 +179,8 @@ type partnerFlags struct {
 
 func (f *partnerFlags) add(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&f.name, "name", "", "who the partner is")
-	flags.StringArrayVar(&f.origins, "origin", nil, "an origin of the partner's pages as browsers send it, such as https://app.acme.example; can be\n"+
-		"given several times")
+	flags.StringArrayVar(&f.origins, "origin", nil, "where pages of the partner come from, as browsers send it, such as\n"+
+		"https://app.acme.example; can be given several times")
 	flags.StringVar(&f.expires, "expires", "", expiryHelp+otherwise)
 }
 
