@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -223,7 +224,7 @@ func newClock() *clock {
 
 // Now implements outbound.Clock.
 func (c *clock) Now() time.Time {
-	if c.fuse.Add(-1) == 0 {
+	if c.fuse.Load() > 0 && servesRequest() && c.fuse.Add(-1) == 0 {
 		panic("the clock is broken")
 	}
 	return time.UnixMilli(c.ms.Load()).UTC()
@@ -231,7 +232,13 @@ func (c *clock) Now() time.Time {
 
 func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
-// panicAt makes the nth reading from now on panic.
+// servesRequest reports whether the caller does. Jobs read the clock too.
+func servesRequest() bool {
+	stack := make([]byte, 64<<10)
+	return bytes.Contains(stack[:runtime.Stack(stack, false)], []byte("net/http.(*conn).serve"))
+}
+
+// panicAt makes the nth reading by requests from now on panic.
 func (c *clock) panicAt(n int64) { c.fuse.Store(n) }
 
 // record keeps what is written to it.
