@@ -18,26 +18,15 @@ type compiled struct {
 	statements map[string]*sql.Stmt // by their texts
 }
 
-// statement returns a statement, which it compiles when it is new. Nothing is locked meanwhile: to compile on a pool is to
-// wait for a connection, while those who have one may be waiting for the lock.
+// statement returns a statement, which it compiles when it is new.
 func (c *compiled) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	if statement := c.known(text); statement != nil {
 		return statement, nil
 	}
-	statement, err := c.on.PrepareContext(context.WithoutCancel(ctx), text)
-	if err != nil {
+	if err := c.compile(ctx, text); err != nil {
 		return nil, err
 	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if faster := c.statements[text]; faster != nil {
-		return faster, statement.Close()
-	}
-	if c.statements == nil {
-		c.statements = map[string]*sql.Stmt{}
-	}
-	c.statements[text] = statement
-	return statement, nil
+	return c.known(text), nil
 }
 
 // known returns a statement that was compiled before, or nil.
@@ -45,6 +34,25 @@ func (c *compiled) known(text string) *sql.Stmt {
 	c.mutex.RLock()
 	defer c.mutex.RUnlock()
 	return c.statements[text]
+}
+
+// compile makes a statement known. Nothing is locked meanwhile: to compile on a pool is to wait for a connection, while
+// those who have one may be waiting for the lock.
+func (c *compiled) compile(ctx context.Context, text string) error {
+	statement, err := c.on.PrepareContext(context.WithoutCancel(ctx), text)
+	if err != nil {
+		return err
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.statements[text] != nil { // another was faster
+		return statement.Close()
+	}
+	if c.statements == nil {
+		c.statements = map[string]*sql.Stmt{}
+	}
+	c.statements[text] = statement
+	return nil
 }
 
 // session runs a statement that comes with arguments compiled, and one without as it is.

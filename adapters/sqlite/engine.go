@@ -90,7 +90,7 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 		return tx.PrepareContext(ctx, text)
 	})
 	for _, text := range unknown {
-		_, _ = e.compiled.statement(ctx, text) // whoever needs it next is told of a failure
+		_ = e.compiled.compile(ctx, text) // whoever needs it next is told of a failure
 	}
 	return err
 }
