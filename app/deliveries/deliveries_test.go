@@ -268,6 +268,24 @@ func TestASecretThatCannotBeOpenedIsToldAndNothingIsSent(t *testing.T) {
 	}
 }
 
+func TestAPanicOfASenderIsTold(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	f.answer = func(webhook.Message) webhook.Attempt { panic("out of order") }
+	must(t, f.deliver(t))
+	if causes := f.told.all(); len(causes) != 1 || !strings.Contains(causes[0], "out of order") {
+		t.Errorf("%q", causes)
+	}
+	f.answer = ok
+	f.clock.advance(webhook.LeaseTerm)
+	must(t, f.deliver(t))
+	if log := f.log(t, hook); len(log) != 1 || log[0].Status != webhook.Succeeded {
+		t.Errorf("%+v", log)
+	}
+}
+
 func TestWhatFailedBeforeDoesNotHoldUpWhatIsNew(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -3,6 +3,8 @@ package deliveries
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -41,8 +43,8 @@ func New(
 // machines nearly all of the time, and a limit would let slow endpoints hold up the others.
 const queuesPerStep = 50
 
-// Deliver puts the events that are waiting into the outbox and sets a sender to each queue that is due. It does not wait for them. It reports
-// whether there may be more to do.
+// Deliver puts the events that are waiting into the outbox and sets a sender to each queue that is due. It does not wait
+// for them. It reports whether there may be more to do.
 func (s *Service) Deliver(ctx context.Context) (more bool, err error) {
 	waits, err := s.store.Outbox().Waits(ctx, s.clock.Now())
 	if err != nil || !waits {
@@ -69,13 +71,23 @@ func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error
 
 // work lets a sender go through its queue, and gives the queue back. When that fails, the queue rests until its lease ends.
 func (s *Service) work(ctx context.Context, sender sender) {
-	err := sender.run(ctx)
+	err := contain(func() error { return sender.run(ctx) })
 	if stopping := ctx.Err() != nil; stopping || err == nil {
 		err = s.release(ctx, sender.queue)
 	}
 	if err != nil && !errors.Is(err, errLost) {
 		s.log.Error(ctx, "The deliveries to the webhook "+string(sender.queue.Endpoint)+" were interrupted; they go on later.", err)
 	}
+}
+
+// contain turns a panic into a failure like any other: it must not take the requests down with it.
+func contain(work func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return work()
 }
 
 // releasing is how long it may take to give a queue back when the process stops.
