@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"holdco/adapters/sqlite"
@@ -42,6 +43,44 @@ func TestAnAttemptIsOfNoAccountOnceTheLeaseIsAnothers(t *testing.T) {
 	if len(f.had()) != 2 || len(log) != 1 || log[0].Status != webhook.Succeeded || len(log[0].Attempts) != 1 {
 		t.Errorf("%d messages, %+v", len(f.had()), log)
 	}
+}
+
+func TestASenderThatStoodStillLosesItsQueueToTheNextOneOfItsProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		hook := f.subscribe(t)
+		f.happen(t, "one")
+		asleep, attempting := make(chan struct{}), make(chan struct{})
+		drowsy := &drowsy{Store: f.store, doze: func() { <-asleep }}
+		f.service = f.serviceOn(drowsy)
+		deliver := func() {
+			t.Helper()
+			_, err := f.service.Deliver(t.Context())
+			must(t, err)
+			synctest.Wait()
+		}
+		f.answer = func(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: message.At, Status: 500} }
+		deliver()
+
+		drowsy.doze = func() {}
+		f.answer = func(message webhook.Message) webhook.Attempt {
+			<-attempting
+			return ok(message)
+		}
+		f.clock.advance(time.Hour)
+		deliver()
+		close(asleep)
+		synctest.Wait()
+		if had := f.had(); len(had) != 2 {
+			t.Errorf("%d attempts: two senders hold the queue", len(had))
+		}
+		close(attempting)
+		f.service.Wait()
+		if log := f.log(t, hook); len(log) != 1 || log[0].Status != webhook.Succeeded || len(log[0].Attempts) != 2 {
+			t.Errorf("%+v", log)
+		}
+	})
 }
 
 func TestAQueueThatNobodyGaveBackGoesOnWhenItsLeaseHasEnded(t *testing.T) {
@@ -353,14 +392,18 @@ func newFixture(t *testing.T) *fixture {
 	must(t, err)
 	f := &fixture{clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, told: &told{}, sent: &sent{answer: ok}}
 	f.store = sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())
-	f.service = deliveries.New(f.store, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told)
+	f.service = f.serviceOn(f.store)
 	return f
+}
+
+func (f *fixture) serviceOn(s store.Store) *deliveries.Service {
+	return deliveries.New(s, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told)
 }
 
 // another is a second process on the same store.
 func (f *fixture) another() *fixture {
 	next := *f
-	next.service = deliveries.New(f.store, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told)
+	next.service = f.serviceOn(f.store)
 	return &next
 }
 
@@ -491,6 +534,17 @@ func (s *sent) had() []string {
 }
 
 func (s *sent) forget() { s.messages = nil }
+
+// drowsy is a store before which a sender can stand still when it asks what is due.
+type drowsy struct {
+	store.Store
+	doze func()
+}
+
+func (d *drowsy) Deliveries() store.DeliveryReader {
+	d.doze()
+	return d.Store.Deliveries()
+}
 
 // clock stands still until it is moved, unless it ticks.
 type clock struct {

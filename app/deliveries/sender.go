@@ -25,7 +25,7 @@ const (
 	perLook = 20 // events that are read at a time
 )
 
-// errLost tells that another process works on the queue now.
+// errLost tells that another sender works on the queue now.
 var errLost = errors.New("the lease of the queue is another's")
 
 // run makes the attempts that are due, until there are none or ctx ends.
@@ -220,7 +220,7 @@ func (s *sender) renew(ctx context.Context) error {
 }
 
 // hold writes the cursor down and renews the lease, in one unit with what else is to be written. When the lease is not
-// held any more, another process is at work, and nothing is written: errLost. It goes on when the process stops: what is
+// held any more, another sender is at work, and nothing is written: errLost. It goes on when the process stops: what is
 // known should not be lost.
 func (s *sender) hold(
 	ctx context.Context, write func(ctx context.Context, tx store.Tx, queue webhook.Queue) (webhook.Queue, error),

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"holdco/domain/id"
 	"holdco/domain/webhook"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -24,7 +23,6 @@ type Service struct {
 	entropy outbound.Entropy
 	log     outbound.Log
 
-	lease   string         // names this process
 	sending sync.WaitGroup // one for each queue in work
 }
 
@@ -33,10 +31,7 @@ func New(
 	s store.Store, sender outbound.WebhookSender, vault outbound.Vault,
 	clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy, log outbound.Log,
 ) *Service {
-	return &Service{
-		store: s, sender: sender, vault: vault, clock: clock, ids: ids, entropy: entropy, log: log,
-		lease: string(id.New[id.Request](ids.UUIDv7())),
-	}
+	return &Service{store: s, sender: sender, vault: vault, clock: clock, ids: ids, entropy: entropy, log: log}
 }
 
 // queuesPerStep is how many queues are claimed at once. There is no limit to how many are in work: they wait for other
@@ -61,9 +56,12 @@ func (s *Service) Deliver(ctx context.Context) (more bool, err error) {
 // Wait waits for the senders, which stop soon after the context of Deliver has ended.
 func (s *Service) Wait() { s.sending.Wait() }
 
+// claim leases the queues that are due. Each claim has a lease of its own: a sender that stood still until its lease had
+// ended must not take for its own what the same process has claimed since.
 func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error) {
+	lease := fmt.Sprintf("%x", s.ids.UUIDv7())
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		claimed, err = tx.Outbox().Claim(ctx, s.lease, tx.Now().Add(webhook.LeaseTerm), queuesPerStep)
+		claimed, err = tx.Outbox().Claim(ctx, lease, tx.Now().Add(webhook.LeaseTerm), queuesPerStep)
 		return err
 	})
 	return claimed, err

@@ -7,18 +7,18 @@ import (
 )
 
 // Queue is what waits for one endpoint: the events of the outbox from its cursor on, and the deliveries that are to be
-// attempted again. One process at a time works on it, under a lease: so nothing is attempted by two at once, first
-// attempts keep their order, and a slow endpoint holds up itself alone.
+// attempted again. One sender at a time works on it, under the lease of a claim: so nothing is attempted by two at
+// once, first attempts keep their order, and a slow endpoint holds up itself alone.
 type Queue struct {
 	Endpoint     id.Webhook
 	Cursor       int64     // the position in the outbox, from 1 on, of the event to be looked at next; 0: nothing that is wanted is left
 	FailingSince time.Time // when the first of the failed attempts in a row was made; zero when the last one succeeded
-	Lease        string    // whose it is; empty: nobody's
+	Lease        string    // of the claim that has it; empty: nobody has it
 	LeasedUntil  time.Time
 }
 
-// LeaseTerm is how long a process has the queue to itself unless it renews its lease: long enough for one attempt,
-// short enough for another process to go on in time when this one dies.
+// LeaseTerm is how long a claim lasts unless its lease is renewed: long enough for one attempt, short enough for another
+// process to go on in time when this one dies.
 const LeaseTerm = Patience + 8*time.Second
 
 // Stamina is how long all attempts at an endpoint may fail until it is disabled.

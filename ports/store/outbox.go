@@ -54,7 +54,8 @@ type Outbox interface {
 	Place(ctx context.Context, which []id.Entry, wantedBy []id.Webhook) error
 
 	// Claim leases at most most queues: those of enabled endpoints that are due at Now and that nobody holds, or whose lease
-	// has ended. Those that wait longest come first. Units that claim at once get different ones.
+	// has ended. Those that wait longest come first. Units that claim at once get different ones. Each claim has a lease
+	// of its own, that no other had before.
 	Claim(ctx context.Context, lease string, until time.Time, most int) ([]webhook.Queue, error)
 
 	// Held returns the queue of an endpoint while it is held under the lease, ended or not, and keeps others from claiming it
