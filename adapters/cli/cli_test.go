@@ -95,12 +95,13 @@ type fakeTokens struct {
 var (
 	value = access.NewValue([32]byte{31: 9})
 	first = access.Token{
-		ID: id.New[id.Token]([16]byte{15: 1}), Name: "deploy", Hint: value.Hint(), CreatedAt: now,
+		Credential: access.NewCredential(value), ID: id.New[id.Token]([16]byte{15: 1}), Name: "deploy", CreatedAt: now,
 		Scopes: access.Scopes{{Permission: access.Read}, {Permission: access.Write, Company: id.New[id.Company]([16]byte{15: 1})}},
 	}
 	second = access.Token{
-		ID: id.New[id.Token]([16]byte{15: 2}), Name: "old <one>", Hint: value.Hint(), CreatedAt: now.Add(-time.Hour),
-		Scopes: access.Scopes{{Permission: access.Admin}}, ExpiresAt: now.Add(time.Hour), LastUsedAt: now, RevokedAt: now,
+		Credential: access.Credential{Hint: value.Hint(), ExpiresAt: now.Add(time.Hour), RevokedAt: now},
+		ID:         id.New[id.Token]([16]byte{15: 2}), Name: "old <one>", CreatedAt: now.Add(-time.Hour), LastUsedAt: now,
+		Scopes: access.Scopes{{Permission: access.Admin}},
 	}
 )
 

@@ -34,12 +34,13 @@ type fakePartners struct {
 var (
 	key  = access.NewPartnerKey([32]byte{31: 9})
 	acme = partner.Partner{
-		ID: id.New[id.Partner]([16]byte{15: 1}), Name: "Acme Data", Origins: []string{"https://a.b", "http://localhost:3000"},
-		Hint: key.Hint(), CreatedAt: now,
+		Credential: access.NewCredential(key), ID: id.New[id.Partner]([16]byte{15: 1}), Name: "Acme Data",
+		Origins: []string{"https://a.b", "http://localhost:3000"}, CreatedAt: now,
 	}
 	ended = partner.Partner{
-		ID: id.New[id.Partner]([16]byte{15: 2}), Name: "Old", Origins: []string{"https://c.d"}, Hint: key.Hint(),
-		CreatedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour), LastUsedAt: now, RevokedAt: now,
+		Credential: access.Credential{Hint: key.Hint(), ExpiresAt: now.Add(time.Hour), RevokedAt: now},
+		ID:         id.New[id.Partner]([16]byte{15: 2}), Name: "Old", Origins: []string{"https://c.d"},
+		CreatedAt: now.Add(-time.Hour), LastUsedAt: now,
 	}
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -115,17 +116,19 @@ func partnerRowOf(p partner.Partner) partnerRow {
 
 func (r partnerRow) value() (partner.Partner, error) {
 	return partner.Partner{
+		Credential: access.Credential{
+			Hint:      r.Hint,
+			Hash:      r.Hash,
+			OldHash:   r.OldHash,
+			OldUntil:  optionalInstant(r.OldUntil),
+			ExpiresAt: optionalInstant(r.ExpiresAt),
+			RevokedAt: optionalInstant(r.RevokedAt),
+		},
 		ID:         r.ID,
 		Name:       r.Name,
 		Origins:    strings.Fields(r.Origins),
-		Hint:       r.Hint,
-		Hash:       r.Hash,
-		OldHash:    r.OldHash,
-		OldUntil:   optionalInstant(r.OldUntil),
 		CreatedAt:  instant(r.CreatedAt),
-		ExpiresAt:  optionalInstant(r.ExpiresAt),
 		LastUsedAt: optionalInstant(r.LastUsedAt),
-		RevokedAt:  optionalInstant(r.RevokedAt),
 		Version:    r.Version,
 	}, nil
 }

@@ -144,17 +144,19 @@ func (r tokenRow) value() (access.Token, error) {
 		scopes = append(scopes, scope)
 	}
 	return access.Token{
+		Credential: access.Credential{
+			Hint:      r.Hint,
+			Hash:      r.Hash,
+			OldHash:   r.OldHash,
+			OldUntil:  optionalInstant(r.OldUntil),
+			ExpiresAt: optionalInstant(r.ExpiresAt),
+			RevokedAt: optionalInstant(r.RevokedAt),
+		},
 		ID:         r.ID,
 		Name:       r.Name,
 		Scopes:     scopes,
-		Hint:       r.Hint,
-		Hash:       r.Hash,
-		OldHash:    r.OldHash,
-		OldUntil:   optionalInstant(r.OldUntil),
 		CreatedAt:  instant(r.CreatedAt),
-		ExpiresAt:  optionalInstant(r.ExpiresAt),
 		LastUsedAt: optionalInstant(r.LastUsedAt),
-		RevokedAt:  optionalInstant(r.RevokedAt),
 	}, nil
 }
 

@@ -16,22 +16,17 @@ import (
 const (
 	TokenNameLength = 200
 	MostScopes      = 100
-	MostGrace       = 30 * 24 * time.Hour // how long a rotation may keep the old value alive
 )
 
 // Token lets a program call the API. Its value is shown once and kept as a hash.
 type Token struct {
+	Credential // its value
+
 	ID         id.Token
 	Name       string // 1 to TokenNameLength characters
 	Scopes     Scopes // at least one
-	Hint       string // Value.Hint
-	Hash       string // Value.Hash
-	OldHash    string // of the value before the last rotation; empty: none is alive
-	OldUntil   time.Time
 	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
 	LastUsedAt time.Time // zero: never; up to a minute late
-	RevokedAt  time.Time // zero: not revoked
 }
 
 // TokenDraft is what was sent to make a token: nil where nothing was. Problems are what is wrong with its form.
@@ -48,7 +43,7 @@ type Resolve func(company string) (id.Company, bool, error)
 // NewToken makes a token with the given value. It fails with fault.ValidationFailed, every field at fault at once, or
 // with an error of resolve.
 func NewToken(newID id.Token, draft TokenDraft, value Value, resolve Resolve, at time.Time) (Token, event.Event, error) {
-	token := Token{ID: newID, Hint: value.Hint(), Hash: value.Hash(), CreatedAt: at}
+	token := Token{ID: newID, Credential: NewCredential(value), CreatedAt: at}
 	problems := slices.Clone(draft.Problems)
 
 	if draft.Name == nil {
@@ -79,10 +74,9 @@ func NewToken(newID id.Token, draft TokenDraft, value Value, resolve Resolve, at
 	}
 
 	if draft.ExpiresAt != nil {
-		token.ExpiresAt = instant.Cut(*draft.ExpiresAt)
-		if !token.ExpiresAt.After(at) {
-			problems.Add(fault.Fieldf("expiresAt", fault.OutOfRange, "expiresAt must be in the future"))
-		}
+		expiresAt, wrong := Expiry(*draft.ExpiresAt, at)
+		token.ExpiresAt = expiresAt
+		problems.Add(wrong...)
 	}
 
 	if len(problems) > 0 {
@@ -109,50 +103,32 @@ func resolved(path, text string, resolve Resolve) (Scope, *fault.Field, error) {
 	return Scope{Permission: reference.Permission, Company: company}, nil, err
 }
 
-// Accepts reports whether a value with this hash lets its bearer in at the given instant.
-func (t Token) Accepts(hash string, at time.Time) bool {
-	if !t.IsLive(at) {
-		return false
-	}
-	return hash == t.Hash || hash == t.OldHash && at.Before(t.OldUntil)
-}
-
-// IsLive reports whether the token is neither revoked nor expired.
-func (t Token) IsLive(at time.Time) bool {
-	return t.RevokedAt.IsZero() && (t.ExpiresAt.IsZero() || at.Before(t.ExpiresAt))
-}
-
 // Rotate gives the token a new value. The old one goes on for grace, 0 to MostGrace; a value older than that ends now.
 // A token that is revoked or expired cannot be rotated: fault.InvalidTransition.
 func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, event.Event, error) {
-	if grace < 0 || grace > MostGrace {
-		return t, event.Event{}, fault.Validation([]fault.Field{fault.Fieldf("graceSeconds", fault.OutOfRange,
-			"graceSeconds must be from 0 to %d", int(MostGrace.Seconds()))})
+	rotated, err := t.Credential.Rotate(value, grace, at, stuck)
+	if err != nil {
+		return t, event.Event{}, err
 	}
-	if !t.IsLive(at) {
-		from := "expired"
-		if !t.RevokedAt.IsZero() {
-			from = "revoked"
-		}
-		return t, event.Event{}, fault.New(fault.InvalidTransition, "A token that is %s cannot be rotated.", from).
-			With("from", from).With("action", "rotate")
-	}
-	t.OldHash, t.OldUntil = "", time.Time{}
-	if grace > 0 {
-		t.OldHash, t.OldUntil = t.Hash, at.Add(grace)
-	}
-	t.Hash, t.Hint = value.Hash(), value.Hint()
+	t.Credential = rotated
 	return t, t.event(event.TokenRotated), nil
+}
+
+// stuck refuses to rotate a token because of its state.
+func stuck(from, action string) error {
+	return fault.New(fault.InvalidTransition, "A token that is %s cannot be rotated.", from).
+		With("from", from).With("action", action)
 }
 
 // Revoke ends the token for good. One that is revoked stays as it is, without an event.
 func (t Token) Revoke(at time.Time) (Token, *event.Event) {
-	if !t.RevokedAt.IsZero() {
+	revoked, changed := t.Credential.Revoke(at)
+	if !changed {
 		return t, nil
 	}
-	t.RevokedAt = at
-	revoked := t.event(event.TokenRevoked)
-	return t, &revoked
+	t.Credential = revoked
+	happened := t.event(event.TokenRevoked)
+	return t, &happened
 }
 
 // Caller is who the token's bearer is.

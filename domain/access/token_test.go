@@ -38,13 +38,11 @@ func TestANewToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := access.Token{
-		ID:        tokenID,
-		Name:      "CI pipeline",
-		Scopes:    access.Scopes{{Permission: access.Read}, {Permission: access.Write, Company: acme}},
-		Hint:      first.Hint(),
-		Hash:      first.Hash(),
-		CreatedAt: noon,
-		ExpiresAt: noon.Add(time.Hour + time.Millisecond),
+		Credential: access.Credential{Hint: first.Hint(), Hash: first.Hash(), ExpiresAt: noon.Add(time.Hour + time.Millisecond)},
+		ID:         tokenID,
+		Name:       "CI pipeline",
+		Scopes:     access.Scopes{{Permission: access.Read}, {Permission: access.Write, Company: acme}},
+		CreatedAt:  noon,
 	}
 	if diff := cmp.Diff(want, token); diff != "" {
 		t.Error(diff)
@@ -108,23 +106,6 @@ func TestANewTokenIsRefusedForAllOfItsFaultsAtOnce(t *testing.T) {
 	}
 }
 
-func TestANewTokenExpiresInTheFuture(t *testing.T) {
-	t.Parallel()
-	for after, ok := range map[time.Duration]bool{
-		-time.Hour:             false,
-		0:                      false,
-		999 * time.Microsecond: false, // cut to whole milliseconds, that is now
-		time.Millisecond:       true,
-	} {
-		_, _, err := access.NewToken(tokenID, access.TokenDraft{
-			Name: new("CI"), Scopes: []string{"read"}, ExpiresAt: new(noon.Add(after)),
-		}, first, resolve, noon)
-		if (err == nil) != ok {
-			t.Errorf("expires %v from now: %v", after, err)
-		}
-	}
-}
-
 func TestAFailedLookUpOfACompanyIsNoFaultOfTheClient(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -135,101 +116,43 @@ func TestAFailedLookUpOfACompanyIsNoFaultOfTheClient(t *testing.T) {
 	}
 }
 
-func TestATokenLetsItsBearerInUntilItEnds(t *testing.T) {
+func TestARotatedTokenIsTheSameWithAnotherValue(t *testing.T) {
 	t.Parallel()
-	live := access.Token{Hash: first.Hash()}
-	expiring := access.Token{Hash: first.Hash(), ExpiresAt: noon}
-	revoked := access.Token{Hash: first.Hash(), RevokedAt: noon.Add(-time.Hour)}
-	rotated := access.Token{Hash: second.Hash(), OldHash: first.Hash(), OldUntil: noon}
-	for _, c := range []struct {
-		name  string
-		token access.Token
-		hash  string
-		at    time.Time
-		want  bool
-	}{
-		{"its value", live, first.Hash(), noon, true},
-		{"another value", live, second.Hash(), noon, false},
-		{"no value", live, "", noon, false},
-		{"before it expires", expiring, first.Hash(), noon.Add(-time.Millisecond), true},
-		{"when it expires", expiring, first.Hash(), noon, false},
-		{"revoked", revoked, first.Hash(), noon, false},
-		{"revoked, by an earlier clock", revoked, first.Hash(), noon.Add(-2 * time.Hour), false},
-		{"rotated: the new value", rotated, second.Hash(), noon.Add(time.Hour), true},
-		{"rotated: the old value within grace", rotated, first.Hash(), noon.Add(-time.Millisecond), true},
-		{"rotated: the old value when grace ends", rotated, first.Hash(), noon, false},
+	token := access.Token{Credential: access.NewCredential(first), ID: tokenID, Name: "CI", CreatedAt: noon.Add(-time.Hour)}
+	next, rotated, err := token.Rotate(second, time.Minute, noon)
+	if err != nil || rotated.Type != event.TokenRotated || !cmp.Equal(rotated.Data, next.Fields()) {
+		t.Fatalf("%+v, %v", rotated, err)
+	}
+	want := token
+	want.Hash, want.Hint, want.OldHash, want.OldUntil = second.Hash(), second.Hint(), first.Hash(), noon.Add(time.Minute)
+	if diff := cmp.Diff(want, next); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestATokenThatHasEndedIsNotRotated(t *testing.T) {
+	t.Parallel()
+	for from, ended := range map[string]access.Credential{
+		"expired": {Hash: first.Hash(), ExpiresAt: noon},
+		"revoked": {Hash: first.Hash(), RevokedAt: noon},
 	} {
-		if got := c.token.Accepts(c.hash, c.at); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+		token := access.Token{Credential: ended, ID: tokenID}
+		next, _, err := token.Rotate(second, 0, noon)
+		want := fault.New(fault.InvalidTransition, "A token that is %s cannot be rotated.", from)
+		details := map[string]any{"from": from, "action": "rotate"}
+		if err == nil || err.Error() != want.Error() || !cmp.Equal(fault.Of(err).Details, details) || !cmp.Equal(next, token) {
+			t.Errorf("%v, %+v", err, next)
 		}
 	}
 }
 
-func TestRotationGivesANewValueAndKeepsTheOldOneForGrace(t *testing.T) {
+func TestATokenIsRevokedOnce(t *testing.T) {
 	t.Parallel()
-	token := access.Token{ID: tokenID, Name: "CI", Hash: first.Hash(), Hint: first.Hint(), CreatedAt: noon.Add(-time.Hour)}
-
-	graceful, rotated, err := token.Rotate(second, time.Minute, noon)
-	if err != nil || graceful.ID != tokenID || graceful.Hint != second.Hint() || rotated.Type != event.TokenRotated {
-		t.Fatalf("%+v, %+v, %v", graceful, rotated, err)
-	}
-	accepts(t, graceful, noon.Add(time.Minute-time.Millisecond), first, second)
-	accepts(t, graceful, noon.Add(time.Minute), second)
-
-	again, _, err := graceful.Rotate(third, time.Minute, noon.Add(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepts(t, again, noon.Add(time.Second), second, third)
-
-	abrupt, _, err := graceful.Rotate(third, 0, noon.Add(time.Second))
-	if err != nil || abrupt.OldHash != "" || !abrupt.OldUntil.IsZero() {
-		t.Fatalf("%+v, %v", abrupt, err)
-	}
-	accepts(t, abrupt, noon.Add(time.Second), third)
-}
-
-func TestRotationIsRefused(t *testing.T) {
-	t.Parallel()
-	live := access.Token{Hash: first.Hash()}
-	expired := access.Token{Hash: first.Hash(), ExpiresAt: noon}
-	revoked := access.Token{Hash: first.Hash(), ExpiresAt: noon, RevokedAt: noon}
-	for _, c := range []struct {
-		token access.Token
-		grace time.Duration
-		code  fault.Code
-		from  any
-	}{
-		{live, 0, "", nil},
-		{live, access.MostGrace, "", nil},
-		{live, access.MostGrace + 1, fault.ValidationFailed, nil},
-		{live, -1, fault.ValidationFailed, nil},
-		{expired, 0, fault.InvalidTransition, "expired"},
-		{revoked, 0, fault.InvalidTransition, "revoked"},
-		{revoked, -1, fault.ValidationFailed, nil}, // what was sent is checked before what is stored
-	} {
-		next, _, err := c.token.Rotate(second, c.grace, noon)
-		if fault.CodeOf(err) != c.code {
-			t.Errorf("%+v, grace %v: %v", c.token, c.grace, err)
-			continue
-		}
-		if err != nil && !cmp.Equal(next, c.token) {
-			t.Errorf("%+v, grace %v: refused, yet changed to %+v", c.token, c.grace, next)
-		}
-		if c.from != nil && (fault.Of(err).Details["from"] != c.from || fault.Of(err).Details["action"] != "rotate") {
-			t.Errorf("%+v: details %v", c.token, fault.Of(err).Details)
-		}
-	}
-}
-
-func TestRevocationIsForGood(t *testing.T) {
-	t.Parallel()
-	token := access.Token{ID: tokenID, Hash: second.Hash(), OldHash: first.Hash(), OldUntil: noon.Add(time.Hour)}
+	token := access.Token{Credential: access.NewCredential(first), ID: tokenID}
 	revoked, happened := token.Revoke(noon)
 	if happened == nil || happened.Type != event.TokenRevoked || !revoked.RevokedAt.Equal(noon) {
 		t.Fatalf("%+v, %+v", revoked, happened)
 	}
-	accepts(t, revoked, noon)
 	again, happened := revoked.Revoke(noon.Add(time.Hour))
 	if happened != nil || !cmp.Equal(again, revoked) {
 		t.Errorf("%+v, %+v", again, happened)
@@ -239,23 +162,14 @@ func TestRevocationIsForGood(t *testing.T) {
 func TestTheBearerIsKnownByTheToken(t *testing.T) {
 	t.Parallel()
 	token := access.Token{
-		ID: tokenID, Name: "CI", Scopes: access.Scopes{{Permission: access.Read}}, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
+		Credential: access.Credential{ExpiresAt: noon.Add(time.Hour)},
+		ID:         tokenID, Name: "CI", Scopes: access.Scopes{{Permission: access.Read}}, CreatedAt: noon,
 	}
 	want := access.Caller{
 		Token: tokenID, Name: "CI", Scopes: token.Scopes, Actor: "token:" + event.Actor(tokenID), CreatedAt: noon, ExpiresAt: token.ExpiresAt,
 	}
 	if diff := cmp.Diff(want, token.Caller()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// accepts checks that of all values just these let the bearer in.
-func accepts(t *testing.T, token access.Token, at time.Time, values ...access.Value) {
-	t.Helper()
-	for _, value := range []access.Value{first, second, third} {
-		if got := token.Accepts(value.Hash(), at); got != slices.Contains(values, value) {
-			t.Errorf("at %v, %s: %v", at, value.Hint(), got)
-		}
 	}
 }
 

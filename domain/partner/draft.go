@@ -9,7 +9,6 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
-	"holdco/domain/instant"
 	"holdco/domain/text"
 )
 
@@ -41,7 +40,7 @@ type Settings struct {
 
 // New makes a partner whose key has the given value. It fails with fault.ValidationFailed, every field at fault at once.
 func New(newID id.Partner, draft Draft, key access.Value, at time.Time) (Partner, event.Event, error) {
-	p := Partner{ID: newID, Hint: key.Hint(), Hash: key.Hash(), CreatedAt: at, Version: 1}
+	p := Partner{ID: newID, Credential: access.NewCredential(key), CreatedAt: at, Version: 1}
 	problems := slices.Clone(draft.Problems)
 	if draft.Name == nil {
 		problems.Add(fault.Fieldf("name", fault.Required, "name is required"))
@@ -79,7 +78,7 @@ func (p Partner) Apply(patch Patch, at time.Time) (Partner, *event.Event, error)
 		return p, nil, nil
 	}
 	if !p.RevokedAt.IsZero() {
-		return p, nil, p.stuck(revoked, "update")
+		return p, nil, stuck(access.Revoked, "update")
 	}
 	next.Version++
 	updated := next.event(event.PartnerUpdated)
@@ -100,10 +99,9 @@ func (p Partner) with(sent Settings, problems *fault.Problems, at time.Time) Par
 		problems.Add(wrong...)
 	}
 	if sent.ExpiresAt != nil {
-		p.ExpiresAt = instant.Cut(*sent.ExpiresAt)
-		if !p.ExpiresAt.After(at) {
-			problems.Add(fault.Fieldf("expiresAt", fault.OutOfRange, "expiresAt must be in the future"))
-		}
+		var wrong []fault.Field
+		p.ExpiresAt, wrong = access.Expiry(*sent.ExpiresAt, at)
+		problems.Add(wrong...)
 	}
 	return p
 }

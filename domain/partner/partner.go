@@ -14,35 +14,18 @@ import (
 // Partner is a company that may read exports, with its key. The value of the key is shown once and kept as a hash. A
 // Partner is made by New or by a store, and changed by its moves alone.
 type Partner struct {
+	access.Credential // its key
+
 	ID         id.Partner
 	Name       string   // 1 to NameLength characters
 	Origins    []string // 1 to MostOrigins, each as browsers send it; see checkOrigin
-	Hint       string   // access.Value.Hint
-	Hash       string   // access.Value.Hash
-	OldHash    string   // of the value before the last rotation; empty: none is alive
-	OldUntil   time.Time
 	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
 	LastUsedAt time.Time // zero: never; up to a minute late
-	RevokedAt  time.Time // zero: not revoked
 	Version    int64     // grows by one with every change but of LastUsedAt; the ETag of the API
-}
-
-// Accepts reports whether a key with this hash lets its bearer in at the given instant.
-func (p Partner) Accepts(hash string, at time.Time) bool {
-	if !p.IsLive(at) {
-		return false
-	}
-	return hash == p.Hash || hash == p.OldHash && at.Before(p.OldUntil)
 }
 
 // AllowsOrigin reports whether pages of this origin, as a browser sends it, may use the key.
 func (p Partner) AllowsOrigin(origin string) bool { return slices.Contains(p.Origins, origin) }
-
-// IsLive reports whether the key is neither revoked nor expired.
-func (p Partner) IsLive(at time.Time) bool {
-	return p.RevokedAt.IsZero() && (p.ExpiresAt.IsZero() || at.Before(p.ExpiresAt))
-}
 
 // UsualGrace is how long a rotation keeps the old value alive unless told otherwise: a partner needs time to change
 // over.
@@ -51,32 +34,22 @@ const UsualGrace = 24 * time.Hour
 // Rotate gives the key a new value. The old one goes on for grace, 0 to access.MostGrace; a value older than that ends
 // now. A key that is revoked or expired cannot be rotated: fault.InvalidTransition.
 func (p Partner) Rotate(key access.Value, grace time.Duration, at time.Time) (Partner, event.Event, error) {
-	if grace < 0 || grace > access.MostGrace {
-		return p, event.Event{}, fault.Validation([]fault.Field{fault.Fieldf("graceSeconds", fault.OutOfRange,
-			"graceSeconds must be from 0 to %d", int(access.MostGrace.Seconds()))})
+	rotated, err := p.Credential.Rotate(key, grace, at, stuck)
+	if err != nil {
+		return p, event.Event{}, err
 	}
-	if !p.IsLive(at) {
-		from := expired
-		if !p.RevokedAt.IsZero() {
-			from = revoked
-		}
-		return p, event.Event{}, p.stuck(from, "rotate")
-	}
-	p.OldHash, p.OldUntil = "", time.Time{}
-	if grace > 0 {
-		p.OldHash, p.OldUntil = p.Hash, at.Add(grace)
-	}
-	p.Hash, p.Hint = key.Hash(), key.Hint()
+	p.Credential = rotated
 	p.Version++
 	return p, p.event(event.PartnerRotated), nil
 }
 
 // Revoke ends the key for good. One that is revoked stays as it is, without an event.
 func (p Partner) Revoke(at time.Time) (Partner, *event.Event) {
-	if !p.RevokedAt.IsZero() {
+	revoked, changed := p.Credential.Revoke(at)
+	if !changed {
 		return p, nil
 	}
-	p.RevokedAt = at
+	p.Credential = revoked
 	p.Version++
 	happened := p.event(event.PartnerRevoked)
 	return p, &happened
@@ -96,14 +69,8 @@ func (p Partner) Fields() event.Fields {
 	}
 }
 
-// The states in which a key lets nobody in.
-const (
-	expired = "expired"
-	revoked = "revoked"
-)
-
-// stuck refuses an action that the state of the key does not allow.
-func (p Partner) stuck(from, action string) error {
+// stuck refuses an action that the state of a key does not allow.
+func stuck(from, action string) error {
 	return fault.New(fault.InvalidTransition, "A partner whose key is %s cannot take the action %s.", from, action).
 		With("from", from).With("action", action)
 }

@@ -1,0 +1,88 @@
+package access
+
+import (
+	"time"
+
+	"holdco/domain/fault"
+	"holdco/domain/instant"
+)
+
+// MostGrace is how long a rotation may keep the old value alive.
+const MostGrace = 30 * 24 * time.Hour
+
+// Credential is what a token and the key of a partner have in common: a value that is kept as a hash, and when it ends.
+type Credential struct {
+	Hint      string // Value.Hint
+	Hash      string // Value.Hash
+	OldHash   string // of the value before the last rotation; empty: none is alive
+	OldUntil  time.Time
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+}
+
+// NewCredential makes a credential that never ends.
+func NewCredential(value Value) Credential { return Credential{Hint: value.Hint(), Hash: value.Hash()} }
+
+// Expiry cuts the end that was sent for a credential to whole milliseconds, and tells what is wrong with it: it must be in
+// the future.
+func Expiry(sent, at time.Time) (expiresAt time.Time, wrong []fault.Field) {
+	expiresAt = instant.Cut(sent)
+	if !expiresAt.After(at) {
+		wrong = []fault.Field{fault.Fieldf("expiresAt", fault.OutOfRange, "expiresAt must be in the future")}
+	}
+	return expiresAt, wrong
+}
+
+// Accepts reports whether a value with this hash lets its bearer in at the given instant.
+func (c Credential) Accepts(hash string, at time.Time) bool {
+	if c.Ended(at) != "" {
+		return false
+	}
+	return hash == c.Hash || hash == c.OldHash && at.Before(c.OldUntil)
+}
+
+// How a credential has ended.
+const (
+	Expired = "expired"
+	Revoked = "revoked"
+)
+
+// Ended tells how the credential has ended: Revoked, Expired, or empty while it is alive.
+func (c Credential) Ended(at time.Time) string {
+	switch {
+	case !c.RevokedAt.IsZero():
+		return Revoked
+	case !c.ExpiresAt.IsZero() && !at.Before(c.ExpiresAt):
+		return Expired
+	}
+	return ""
+}
+
+// Rotate gives the credential a new value. The old one goes on for grace, 0 to MostGrace; a value older than that ends
+// now. One that has ended cannot be rotated: stuck refuses that, in the words of whose credential it is.
+func (c Credential) Rotate(
+	value Value, grace time.Duration, at time.Time, stuck func(from, action string) error,
+) (Credential, error) {
+	if grace < 0 || grace > MostGrace {
+		return c, fault.Validation([]fault.Field{fault.Fieldf("graceSeconds", fault.OutOfRange,
+			"graceSeconds must be from 0 to %d", int(MostGrace.Seconds()))})
+	}
+	if how := c.Ended(at); how != "" {
+		return c, stuck(how, "rotate")
+	}
+	c.OldHash, c.OldUntil = "", time.Time{}
+	if grace > 0 {
+		c.OldHash, c.OldUntil = c.Hash, at.Add(grace)
+	}
+	c.Hash, c.Hint = value.Hash(), value.Hint()
+	return c, nil
+}
+
+// Revoke ends the credential for good, and reports whether that is new.
+func (c Credential) Revoke(at time.Time) (revoked Credential, changed bool) {
+	if !c.RevokedAt.IsZero() {
+		return c, false
+	}
+	c.RevokedAt = at
+	return c, true
+}
