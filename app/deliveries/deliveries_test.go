@@ -50,9 +50,7 @@ func TestASenderThatStoodStillLosesItsQueueToTheNextOneOfItsProcess(t *testing.T
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		hook := f.subscribe(t)
-		f.happen(t, "one")
-		asleep, attempting := make(chan struct{}), make(chan struct{})
-		drowsy := &drowsy{Store: f.store, doze: func() { <-asleep }}
+		drowsy := &drowsy{Store: f.store, doze: func() {}}
 		f.service = f.serviceOn(drowsy)
 		deliver := func() {
 			t.Helper()
@@ -60,25 +58,40 @@ func TestASenderThatStoodStillLosesItsQueueToTheNextOneOfItsProcess(t *testing.T
 			must(t, err)
 			synctest.Wait()
 		}
-		f.answer = func(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: message.At, Status: 500} }
-		deliver()
 
-		drowsy.doze = func() {}
+		wake := make(chan struct{})
 		f.answer = func(message webhook.Message) webhook.Attempt {
-			<-attempting
+			drowsy.doze = func() { <-wake }
 			return ok(message)
 		}
-		f.clock.advance(time.Hour)
-		deliver()
-		close(asleep)
-		synctest.Wait()
-		if had := f.had(); len(had) != 2 {
-			t.Errorf("%d attempts: two senders hold the queue", len(had))
+		f.happen(t, "one")
+		deliver() // by one that falls asleep before it looks what is next
+
+		finish := make(chan struct{})
+		f.answer = func(message webhook.Message) webhook.Attempt {
+			<-finish
+			return ok(message)
 		}
-		close(attempting)
+		drowsy.doze = func() {}
+		f.clock.advance(webhook.LeaseTerm)
+		f.happen(t, "two")
+		deliver() // by the next one, which is in the midst of its attempt now
+
+		close(wake)
+		synctest.Wait()
+		if had := f.had(); !slices.Equal(had, []string{"one", "two"}) {
+			t.Errorf("sent were %q: two senders hold the queue", had)
+		}
+		close(finish)
 		f.service.Wait()
-		if log := f.log(t, hook); len(log) != 1 || log[0].Status != webhook.Succeeded || len(log[0].Attempts) != 2 {
-			t.Errorf("%+v", log)
+		log := f.log(t, hook)
+		for _, delivery := range log {
+			if delivery.Status != webhook.Succeeded || len(delivery.Attempts) != 1 {
+				t.Errorf("%+v", delivery)
+			}
+		}
+		if len(log) != 2 || len(f.told.all()) != 0 {
+			t.Errorf("%d deliveries, %q", len(log), f.told.all())
 		}
 	})
 }
@@ -535,15 +548,15 @@ func (s *sent) had() []string {
 
 func (s *sent) forget() { s.messages = nil }
 
-// drowsy is a store before which a sender can stand still when it asks what is due.
+// drowsy is a store before which a sender can stand still when it looks what is to be sent.
 type drowsy struct {
 	store.Store
 	doze func()
 }
 
-func (d *drowsy) Deliveries() store.DeliveryReader {
+func (d *drowsy) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
 	d.doze()
-	return d.Store.Deliveries()
+	return d.Store.View(ctx, read)
 }
 
 // clock stands still until it is moved, unless it ticks.

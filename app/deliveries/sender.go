@@ -53,9 +53,9 @@ func (s *sender) begin(ctx context.Context) (attempts int, err error) {
 		if err != nil {
 			return attempts, err
 		}
-		attempt, interrupted := s.send(ctx, message)
-		if interrupted {
-			return attempts, nil // it is made again
+		attempt, interrupted, err := s.send(ctx, message)
+		if err != nil || interrupted {
+			return attempts, err // what was interrupted is made again
 		}
 		s.queue.Cursor = next.Position + 1
 		delivery := webhook.NewDelivery(id.New[id.Delivery](s.ids.UUIDv7()), endpoint.ID, next.Event, message.At)
@@ -80,9 +80,6 @@ func (s *sender) begin(ctx context.Context) (attempts int, err error) {
 // none either while the endpoint is disabled, or when it is gone.
 func (s *sender) next(ctx context.Context) (endpoint webhook.Endpoint, next *store.Placed, err error) {
 	for s.queue.Cursor != 0 && ctx.Err() == nil {
-		if err := s.renew(ctx); err != nil {
-			return endpoint, nil, err
-		}
 		var placed []store.Placed
 		err := s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 			if endpoint, err = r.Webhooks().Get(ctx, s.queue.Endpoint); err != nil {
@@ -103,6 +100,9 @@ func (s *sender) next(ctx context.Context) (endpoint webhook.Endpoint, next *sto
 				return endpoint, &one, nil
 			}
 			s.queue.Cursor++
+		}
+		if err := s.renew(ctx); err != nil {
+			return endpoint, nil, err
 		}
 	}
 	return endpoint, nil, nil
@@ -127,9 +127,6 @@ func (s *sender) repeat(ctx context.Context) (attempts int, err error) {
 		return 0, err
 	}
 	for _, delivery := range due {
-		if err := s.renew(ctx); err != nil {
-			return attempts, err
-		}
 		endpoint, happened, err := s.subject(ctx, delivery)
 		if fault.CodeOf(err) == fault.NotFound || err == nil && !endpoint.Enabled {
 			return attempts, nil // what was looked up is out of date
@@ -141,9 +138,9 @@ func (s *sender) repeat(ctx context.Context) (attempts int, err error) {
 		if err != nil {
 			return attempts, err
 		}
-		attempt, interrupted := s.send(ctx, message)
-		if interrupted {
-			return attempts, nil // it is made again
+		attempt, interrupted, err := s.send(ctx, message)
+		if err != nil || interrupted {
+			return attempts, err // what was interrupted is made again
 		}
 		chance := s.chance()
 		err = s.hold(ctx, func(ctx context.Context, tx store.Tx, queue webhook.Queue) (webhook.Queue, error) {
@@ -199,13 +196,17 @@ func (s *sender) messageOf(endpoint webhook.Endpoint, happened event.Event) (mes
 // grace is how long an attempt may go on when the process stops.
 const grace = 3 * time.Second
 
-// send makes an attempt, and reports whether it was broken off because the process stops.
-func (s *sender) send(ctx context.Context, message webhook.Message) (attempt webhook.Attempt, interrupted bool) {
+// send makes an attempt under a lease that lasts for it, and reports whether it was broken off because the process stops.
+// Nothing comes between the look at the lease and the attempt: whoever stood still before may have lost it.
+func (s *sender) send(ctx context.Context, message webhook.Message) (attempt webhook.Attempt, interrupted bool, err error) {
+	if err := s.renew(ctx); err != nil {
+		return attempt, false, err
+	}
 	attempting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
 	attempt = s.sender.Send(attempting, message)
-	return attempt, attempting.Err() != nil
+	return attempt, attempting.Err() != nil, nil
 }
 
 // around is how long what is done before and after an attempt may take.
