@@ -495,16 +495,19 @@ func (f *fixture) happen(t *testing.T, slug string) {
 // happenOften records count events of no company, each with a slug of its own.
 func (f *fixture) happenOften(t *testing.T, slug string, count int) {
 	t.Helper()
-	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
-		for n := range count {
-			if err := tx.Record(ctx, event.Event{
-				Type: event.CompanyCreated, Actor: "system:test", Data: event.Fields{event.F("slug", fmt.Sprint(slug, "-", n))},
-			}); err != nil {
-				return err
+	const perUnit = 100 // a unit may take only so long
+	for first := 0; first < count; first += perUnit {
+		must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+			for n := first; n < min(first+perUnit, count); n++ {
+				if err := tx.Record(ctx, event.Event{
+					Type: event.CompanyCreated, Actor: "system:test", Data: event.Fields{event.F("slug", fmt.Sprint(slug, "-", n))},
+				}); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}))
+			return nil
+		}))
+	}
 }
 
 // remove removes a company with all that belongs to it.
