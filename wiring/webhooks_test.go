@@ -407,22 +407,25 @@ func TestThereAreAtMostAThousandWebhooks(t *testing.T) {
 // fill puts disabled webhooks into the store.
 func fill(t *testing.T, s *instance, count int) {
 	t.Helper()
-	must(t, s.store.Update(context.Background(), func(ctx context.Context, tx store.Tx) error {
-		tx.Unrecorded()
-		for n := range count {
-			url, off := fmt.Sprintf("https://example.com/%d", n), false
-			draft := webhook.Draft{Settings: webhook.Settings{URL: &url, Enabled: &off}}
-			newID := id.Webhook(fmt.Sprintf("whk_%026d", n))
-			endpoint, _, err := webhook.New(newID, draft, "v1:", nil, tx.Now())
-			if err != nil {
-				return err
+	const perUnit = 100 // a unit may take only so long
+	for first := 0; first < count; first += perUnit {
+		must(t, s.store.Update(context.Background(), func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			for n := first; n < min(first+perUnit, count); n++ {
+				url, off := fmt.Sprintf("https://example.com/%d", n), false
+				draft := webhook.Draft{Settings: webhook.Settings{URL: &url, Enabled: &off}}
+				newID := id.Webhook(fmt.Sprintf("whk_%026d", n))
+				endpoint, _, err := webhook.New(newID, draft, "v1:", nil, tx.Now())
+				if err != nil {
+					return err
+				}
+				if err := tx.Webhooks().Add(ctx, endpoint); err != nil {
+					return err
+				}
 			}
-			if err := tx.Webhooks().Add(ctx, endpoint); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+			return nil
+		}))
+	}
 }
 
 func TestSecretsAreNotInTheStoreNorInTheLog(t *testing.T) {
