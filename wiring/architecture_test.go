@@ -32,11 +32,11 @@ type layer struct {
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
 	{
-		folders: []string{"domain/webhook", "domain/partner"}, ours: domain, not: impure,
+		folders: []string{"domain/webhook", "domain/partner", "domain/lead"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
-	{folders: []string{"ports/storetest", "ports/limitertest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
+	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
 	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside,
@@ -76,6 +76,13 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/postgres/postgrestest"}, ours: []string{"adapters/postgres", "adapters/sqlstore"},
 		libraries: slices.Concat(testLibraries, []string{pgx, "golang.org/x/sys"}),
+	},
+	{
+		folders: []string{"adapters/leadindex"}, ours: slices.Concat(domain, ports), libraries: []string{roaring},
+		inTests: []string{
+			"ports/searchtest", "ports/storetest",
+			"adapters/sqlite", "adapters/sqlstore", "adapters/postgres", "adapters/postgres/postgrestest",
+		},
 	},
 	{folders: []string{"adapters/memlimit"}, ours: slices.Concat(domain, ports), inTests: []string{"ports/limitertest"}},
 	{
@@ -134,6 +141,7 @@ const (
 	goose   = "github.com/pressly/goose/v3"
 	pgx     = "github.com/jackc/pgx/v5"
 	redis   = "github.com/redis/go-redis/v9"
+	roaring = "github.com/RoaringBitmap/roaring/v2"
 	openapi = "github.com/getkin/kin-openapi"
 	yaml    = "go.yaml.in/yaml/v3"
 

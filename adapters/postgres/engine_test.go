@@ -374,3 +374,32 @@ func TestSessionIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestCompiledStatementsUseAnIndexThoughTheTableIsSmall(t *testing.T) {
+	t.Parallel()
+	engine := counters(t)
+	run(t, engine, "ANALYZE counters")
+	err := engine.View(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+		scans := func() (whole int, err error) {
+			err = conn.QueryRowContext(ctx, "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'counters'").Scan(&whole)
+			return whole, err
+		}
+		before, err := scans() // making the table was one
+		if err != nil {
+			return err
+		}
+		for text, arg := range map[string]any{"name = $1": "a", "name = ANY($1)": []string{"a", "c"}, "name BETWEEN $1 AND 'aa'": "a"} {
+			var value int
+			if err := conn.QueryRowContext(ctx, "SELECT value FROM counters WHERE "+text, arg).Scan(&value); err != nil {
+				return err
+			}
+		}
+		if after, err := scans(); err != nil || after != before {
+			t.Errorf("the table was read as a whole %d times: %v", after-before, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

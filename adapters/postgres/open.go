@@ -67,6 +67,8 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		"statement_timeout":                   milliseconds(statementLimit),
 		"idle_in_transaction_session_timeout": milliseconds(unitLimit),
 		"plan_cache_mode":                     "force_generic_plan", // what is compiled finds its rows by an index, whatever the arguments
+		"enable_seqscan":                      "off",                // and however few rows there were when it was compiled
+		"jit":                                 "off",                // nothing runs for so long that it would pay
 	})
 	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns))
 	e.db = bun.NewDB(e.pool, pgdialect.New())

@@ -70,6 +70,17 @@ func (u *unit) scanRow(ctx context.Context, columns []any, query string, args ..
 	return u.send(ctx)
 }
 
+// copy copies rows into a table.
+func (u *unit) copy(ctx context.Context, table string, columns []string, rows [][]any) error {
+	if err := u.send(ctx); err != nil {
+		return err
+	}
+	return u.on.Raw(func(driverConn any) error {
+		_, err := driverConn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+		return err
+	})
+}
+
 // later lets a statement wait. A result that the unit would have to look at comes too late.
 func (u *unit) later(query string, args ...any) { u.waiting.Queue(query, args...) }
 

@@ -79,7 +79,9 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 	}
 
-	writes, err := e.openPool(path, 1,
+	// An import of leads touches its indexes all over. What it has touched should still be there the next time.
+	const megabytes = 64
+	writes, err := e.openPool(path, 1, fmt.Sprintf("cache_size(%d)", -megabytes<<10),
 		"foreign_keys(1)", "journal_mode(wal)", "synchronous("+string(options.Synchronous)+")")
 	if err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	e.db = bun.NewDB(reads, sqlitedialect.New())
 	e.pool, e.compiled = reads, &compiled{on: reads}
-	e.writer = startWriter(writes)
+	e.writer = startWriter(writes, !options.Exclusive)
 	e.onClose(e.writer.close)
 	return e, nil
 }

@@ -24,6 +24,7 @@ import (
 // once more, alone. To undo single units by savepoints would cost every unit a quarter of its time.
 type writer struct {
 	on      *connection
+	rests   bool // between batches, for another process that writes to the file
 	queue   chan *unit
 	closing chan struct{} // closed when no more units are taken
 	stopped chan struct{} // closed when every unit is answered
@@ -47,9 +48,10 @@ var (
 	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
 )
 
-func startWriter(pool *sql.DB) *writer {
+func startWriter(pool *sql.DB, rests bool) *writer {
 	w := &writer{
 		on:      &connection{pool: pool},
+		rests:   rests,
 		queue:   make(chan *unit),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
@@ -108,6 +110,7 @@ func (w *writer) batch(first *unit) {
 		first.answer(err)
 		return
 	}
+	began := time.Now()
 	var ran []*unit
 	for u := first; u != nil; u = w.next(tx, ran) {
 		if u.settle() {
@@ -126,7 +129,14 @@ func (w *writer) batch(first *unit) {
 			w.alone(u)
 		}
 	}
+	if w.rests {
+		time.Sleep(time.Since(began) / restShare)
+	}
 }
+
+// restShare is how many times as long as it rests a batch may have taken. SQLite does not let processes wait in a line:
+// they look now and then whether they can write, and one that goes on at once keeps the others out.
+const restShare = 10
 
 // next is the unit that waits for longest; nil when none waits, or when the batch must end.
 func (w *writer) next(tx *transaction, ran []*unit) *unit {

@@ -37,6 +37,24 @@ type Engine interface {
 	// Placeholder stands for the nth argument of a statement, from 1 on.
 	Placeholder(n int) string
 
+	// InList makes a query find the rows with a column that is in a list. The list is the only argument of the statement,
+	// and made by List.
+	InList(query *bun.SelectQuery, column string) *bun.SelectQuery
+
+	// List makes an argument of a list of texts or integers.
+	List(of any) (any, error)
+
+	// InsertRows inserts rows with these columns into a table, in the unit on conn: thousands at once, by the quickest way.
+	InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows [][]any) error
+
+	// Rows stands for what an INSERT inserts, for those that need more than InsertRows: any number of rows with arguments
+	// such as those of one row.
+	Rows(row []any) string
+
+	// RunRows runs an INSERT of Rows, and nobody looks at what comes of it: in the unit on conn, and at its end at the
+	// latest, which fails if the INSERT does.
+	RunRows(ctx context.Context, conn bun.IConn, text string, rows [][]any) error
+
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
 

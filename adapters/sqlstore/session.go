@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,6 +24,7 @@ type session struct {
 	ledger *ledger // nil: this session only reads
 
 	observers observers // of its reads; nil within a unit, which is observed as a whole
+	scattered bool      // each of its reads has a snapshot of its own
 }
 
 func (s session) selects(model any) *bun.SelectQuery {
@@ -98,6 +101,46 @@ func (s session) brief(ctx context.Context, read func(ctx context.Context) error
 	})
 }
 
+// agreeing runs several reads that must agree in a session with one snapshot.
+func (s session) agreeing(ctx context.Context, read func(ctx context.Context, s session) error) error {
+	if !s.scattered {
+		return read(ctx, s)
+	}
+	return s.observers.watch(ctx, View, func(ctx context.Context) error {
+		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
+			return read(ctx, session{engine: s.engine, texts: s.texts, conn: conn})
+		})
+		return s.failure(ctx, err)
+	})
+}
+
+// each calls scan with each row of a query of any length.
+func (s session) each(ctx context.Context, query *bun.SelectQuery, scan func(rows *sql.Rows) error) error {
+	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
+		found, err := query.Rows(ctx)
+		if err != nil {
+			return s.failure(ctx, err)
+		}
+		defer found.Close()
+		for found.Next() {
+			if err := scan(found); err != nil {
+				return err
+			}
+		}
+		return s.failure(ctx, found.Err())
+	})
+}
+
+// count counts the rows of a query.
+func (s session) count(ctx context.Context, query *bun.SelectQuery) (count int64, err error) {
+	err = s.observers.watch(ctx, Read, func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, ReadLimit)
+		defer cancel()
+		return s.failure(ctx, query.ColumnExpr("count(*)").Scan(limited, &count))
+	})
+	return count, err
+}
+
 // statement is a query that writes.
 type statement interface {
 	Exec(ctx context.Context, dest ...any) (sql.Result, error)
@@ -110,6 +153,18 @@ func (s session) change(ctx context.Context, write statement) (int, error) {
 		s.ledger.changed = true
 	}
 	return rows, err
+}
+
+// replace inserts rows, or replaces those with their ids, but for the columns that stay as they are.
+func (s session) replace(ctx context.Context, rows any, but ...string) error {
+	query := s.inserts(rows).On("CONFLICT (id) DO UPDATE")
+	for _, field := range s.engine.DB().Table(reflect.TypeOf(rows).Elem().Elem()).DataFields {
+		if !slices.Contains(but, field.Name) {
+			query = query.Set("? = excluded.?", bun.Ident(field.Name), bun.Ident(field.Name))
+		}
+	}
+	_, err := s.change(ctx, query)
+	return err
 }
 
 // changeOne is change for a row that has to be there.
@@ -223,6 +278,9 @@ func millis(t time.Time) int64 { return t.UnixMilli() }
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
+// millisFrom is the first millisecond that is not before t.
+func millisFrom(t time.Time) int64 { return millis(t.Add(time.Millisecond - 1)) }
+
 func optionalMillis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -236,4 +294,12 @@ func optionalInstant(ms *int64) time.Time {
 		return time.Time{}
 	}
 	return instant(*ms)
+}
+
+// flag is how truth is kept.
+func flag(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

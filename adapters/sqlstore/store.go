@@ -10,6 +10,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
+	"holdco/domain/lead"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -28,7 +29,7 @@ var _ store.Store = (*Store)(nil)
 // New makes a store of an engine. The migrator tells whether the engine has the schema that this program needs.
 func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrator) *Store {
 	return &Store{
-		reader:   reader{session{engine: engine, texts: textsOf(engine), conn: engine.Conn()}},
+		reader:   reader{session{engine: engine, texts: textsOf(engine), conn: engine.Conn(), scattered: true}},
 		clock:    clock,
 		ids:      ids,
 		migrator: migrator,
@@ -101,6 +102,9 @@ func (r reader) Webhooks() store.WebhookReader    { return webhooks{session: r.s
 func (r reader) Deliveries() store.DeliveryReader { return deliveries(r) }
 func (r reader) Outbox() store.OutboxReader       { return outbox{session: r.session} }
 func (r reader) Key() store.KeyReader             { return key(r) }
+func (r reader) Leads() store.LeadReader          { return leads{session: r.session} }
+func (r reader) Campaigns() store.CampaignReader  { return campaigns(r) }
+func (r reader) Taxonomy() store.TaxonomyReader   { return taxonomy(r) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -121,6 +125,9 @@ func (t tx) Webhooks() store.Webhooks       { return webhooks{t.session, t.now} 
 func (t tx) Deliveries() store.Deliveries   { return deliveries{t.session} }
 func (t tx) Outbox() store.Outbox           { return outbox{t.session, t.now} }
 func (t tx) Key() store.Key                 { return key{t.session} }
+func (t tx) Leads() store.Leads             { return leads{t.session, t.now} }
+func (t tx) Campaigns() store.Campaigns     { return campaigns{t.session} }
+func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
 
 func (t tx) Record(ctx context.Context, happened event.Event) error {
 	return activity{t.session}.add(ctx, happened, t.ids, t.now)
@@ -134,9 +141,13 @@ type ledger struct {
 	accounted bool                          // an event was recorded, or the unit said that it needs none
 	sends     bool                          // there is work for webhooks: see Outgoing
 	statuses  map[id.Company]company.Status // of the companies that were locked
+	revision  lead.Revision                 // that changes of leads belong to; 0: none is allowed
+	keys      map[id.Lead]int64             // of leads whose standing is known; 0: they have none
 }
 
-func newLedger() *ledger { return &ledger{statuses: map[id.Company]company.Status{}} }
+func newLedger() *ledger {
+	return &ledger{statuses: map[id.Company]company.Status{}, keys: map[id.Lead]int64{}}
+}
 
 var errUnrecorded = errors.New("a unit of work changed rows, but recorded no event")
 

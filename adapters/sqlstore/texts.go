@@ -25,6 +25,9 @@ type texts struct {
 	queueRelease                              string
 	deliveriesDue, deliveryLocked             string
 	deliveryInsert, deliverySave              string
+	leadState, leadByID, leadLastKey          string
+	leadsKeyed, leadsBetween, leadsStanding   string
+	leadsKeep, entriesKeep                    string
 }
 
 func textsOf(engine Engine) *texts {
@@ -35,6 +38,8 @@ func textsOf(engine Engine) *texts {
 	entry := func() *bun.SelectQuery { return db.NewSelect().Model((*entryRow)(nil)) }
 	delivery := func() *bun.SelectQuery { return db.NewSelect().Model((*deliveryRow)(nil)) }
 	token := func() *bun.SelectQuery { return db.NewSelect().Model((*tokenRow)(nil)) }
+	lead := func() *bun.SelectQuery { return db.NewSelect().Model((*leadRow)(nil)) }
+	leadEntry := func() *bun.SelectQuery { return db.NewSelect().Model((*leadEntryRow)(nil)).Column("entry") }
 	return &texts{
 		companyByID:       byID(company(), arg(1)).String(),
 		companyBySlug:     bySlug(company(), arg(1)).String(),
@@ -60,13 +65,21 @@ func textsOf(engine Engine) *texts {
 		deliveryLocked: engine.ForUpdate(byID(sentTo(delivery(), arg(1)), arg(2))).String(),
 		deliveryInsert: insertion(db, new(deliveryRow), arg).String(),
 		deliverySave:   moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
+		leadState:      db.NewSelect().Model((*leadStateRow)(nil)).Where("single = ?", arg(1)).String(),
+		leadByID:       entryOf(db, arg(1)).String(),
+		leadLastKey:    lead().ColumnExpr("coalesce(max(key), 0)").Where("key > ?", arg(1)).String(),
+		leadsKeyed:     engine.InList(leadEntry(), "key").String(),
+		leadsBetween:   leadEntry().Where("key BETWEEN ? AND ?", arg(1), arg(2)).String(),
+		leadsStanding:  engine.InList(lead().Column(standingColumns()...), "id").String(),
+		leadsKeep:      keeping(engine, "leads", new(leadRow)),
+		entriesKeep:    keeping(engine, "lead_entries", new(leadEntryRow)),
 	}
 }
 
 // insertion inserts a row whose columns, in order, are the arguments.
 func insertion(db *bun.DB, row any, arg func(n int) any) *bun.InsertQuery {
 	query := db.NewInsert().Model(row).Returning("NULL")
-	for i, field := range db.Table(reflect.TypeOf(row).Elem()).Fields {
+	for i, field := range db.Table(rowType(row)).Fields {
 		query = query.Value(field.Name, "?", arg(i+1))
 	}
 	return query
@@ -75,13 +88,16 @@ func insertion(db *bun.DB, row any, arg func(n int) any) *bun.InsertQuery {
 // updateText changes the columns from the given one on. Its arguments are these, in order, the id of the row, and the
 // version that it has.
 func updateText(db *bun.DB, row any, from int, arg func(n int) any) string {
-	fields := db.Table(reflect.TypeOf(row).Elem()).Fields[from:]
+	fields := db.Table(rowType(row)).Fields[from:]
 	query := db.NewUpdate().Model(row)
 	for i, field := range fields {
 		query = query.Set("? = ?", bun.Ident(field.Name), arg(i+1))
 	}
 	return query.Where("id = ?", arg(len(fields)+1)).Where("version = ?", arg(len(fields)+2)).String()
 }
+
+// rowType is the type of a row to which row points.
+func rowType(row any) reflect.Type { return reflect.TypeOf(row).Elem() }
 
 // write is a statement of texts with its arguments.
 type write struct {

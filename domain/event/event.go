@@ -35,6 +35,11 @@ const (
 	PartnerUpdated Type = "partner.updated"
 	PartnerRotated Type = "partner.rotated"
 	PartnerRevoked Type = "partner.revoked"
+
+	LeadImported     Type = "lead.imported" // one for each batch that changed anything; so are those below
+	LeadRemoved      Type = "lead.removed"
+	CampaignImported Type = "campaign.imported"
+	TaxonomyImported Type = "taxonomy.imported"
 )
 
 // Category groups events in the activity log: company, token, ...

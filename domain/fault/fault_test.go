@@ -66,6 +66,21 @@ func TestMoreIsSaidByACopy(t *testing.T) {
 	}
 }
 
+func TestNothingWithinAFieldAtFaultIsToldToo(t *testing.T) {
+	t.Parallel()
+	var problems fault.Problems
+	for _, path := range []string{"teams.1", "teams.1.name", "teams.10", "teams.1.lead.name", "teams", "teams.2", "team"} {
+		problems.Add(fault.Fieldf(path, fault.WrongType, "no"))
+	}
+	var got []string
+	for _, problem := range problems {
+		got = append(got, problem.Path)
+	}
+	if diff := cmp.Diff([]string{"teams.1", "teams.10", "teams", "team"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestOfSeveralFaultsOfOneFieldTheFirstIsTold(t *testing.T) {
 	t.Parallel()
 	name := fault.Fieldf("name", fault.WrongType, "name must be a %s", "string")
@@ -79,6 +94,10 @@ func TestOfSeveralFaultsOfOneFieldTheFirstIsTold(t *testing.T) {
 	problems.Add(fault.Fieldf("budget.usd", fault.TooPrecise, "budget.usd must have at most 6 decimals"))
 	if diff := cmp.Diff(fault.Problems{name, budget}, problems); diff != "" {
 		t.Error(diff)
+	}
+	whole := fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}
+	if whole.Add(name); len(whole) != 1 {
+		t.Errorf("of what is at fault as a whole, a field is told: %v", whole)
 	}
 	for _, c := range []struct {
 		refusal *fault.Error

@@ -8,7 +8,7 @@ import (
 
 // Field is what is wrong with one field of what was sent.
 type Field struct {
-	Path    string // such as "budget.usd" or "startingTeams.0.name"
+	Path    string // such as "budget.usd" or "startingTeams.0.name"; empty: all of what was sent
 	Code    string // one of the constants below
 	Message string
 }
@@ -39,13 +39,19 @@ func Fieldf(path, code, format string, args ...any) Field {
 type Problems []Field
 
 // Add notes faults, unless a path or what holds it is at fault already: a field of the wrong type is not also missing,
-// and neither are the fields in it.
+// and neither are the fields in it. The empty path holds all of what was sent.
 func (p *Problems) Add(faults ...Field) {
 	for _, f := range faults {
-		if !slices.ContainsFunc(*p, func(known Field) bool { return known.Path == f.Path || strings.HasPrefix(f.Path, known.Path+".") }) {
+		if !slices.ContainsFunc(*p, func(known Field) bool { return known.holds(f) }) {
 			*p = append(*p, f)
 		}
 	}
+}
+
+// holds reports whether other is at the same path, or below it. Everything is below the empty one.
+func (f Field) holds(other Field) bool {
+	below, found := strings.CutPrefix(other.Path, f.Path)
+	return found && (f.Path == "" || below == "" || below[0] == '.')
 }
 
 // Immutable picks those problems of a patch that are attempts to change a field of a resource that is shown, but

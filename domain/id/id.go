@@ -1,6 +1,7 @@
 package id
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"strings"
 )
@@ -19,6 +20,14 @@ type (
 	Delivery string // dlv_
 
 	Partner string // prt_
+
+	Lead         string // cmp_: a lead is a company too, though not one of Holdco's
+	Contact      string // cnt_
+	Campaign     string // cam_
+	Industry     string // ind_
+	Vertical     string // vrt_
+	Geography    string // geo_
+	Intelligence string // vin_
 )
 
 // ID is any of the id types.
@@ -39,6 +48,14 @@ func (Webhook) prefix() string  { return "whk_" }
 func (Delivery) prefix() string { return "dlv_" }
 
 func (Partner) prefix() string { return "prt_" }
+
+func (Lead) prefix() string         { return "cmp_" }
+func (Contact) prefix() string      { return "cnt_" }
+func (Campaign) prefix() string     { return "cam_" }
+func (Industry) prefix() string     { return "ind_" }
+func (Vertical) prefix() string     { return "vrt_" }
+func (Geography) prefix() string    { return "geo_" }
+func (Intelligence) prefix() string { return "vin_" }
 
 const (
 	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -66,6 +83,37 @@ func Parse[I ID](text string) (I, bool) {
 		return "", false
 	}
 	return I(text), true
+}
+
+// ForeignLength is the greatest length of what follows the prefix of an id that was made elsewhere.
+const ForeignLength = 64
+
+// ParseForeign reads an id that may have been made elsewhere, and reports whether it is one of this kind: the prefix, and
+// 1 to ForeignLength ASCII letters, digits, hyphens and underscores. What is not gives the empty id.
+func ParseForeign[I ID](text string) (I, bool) {
+	var kind I
+	rest, found := strings.CutPrefix(text, kind.prefix())
+	if !found || rest == "" || len(rest) > ForeignLength {
+		return "", false
+	}
+	for i := range len(rest) {
+		if c := rest[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return "", false
+		}
+	}
+	return I(text), true
+}
+
+// Prefix is what ids of this kind begin with.
+func Prefix[I ID]() string {
+	var kind I
+	return kind.prefix()
+}
+
+// Derive makes the id of what is known by its content alone: the same parts give the same id. No part may hold a NUL.
+func Derive[I ID](parts ...string) I {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return New[I]([16]byte(sum[:16]))
 }
 
 // Source supplies the bytes of new ids: UUIDv7s, each greater than the one before.

@@ -3,6 +3,8 @@ package id_test
 import (
 	"bytes"
 	"encoding/hex"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +74,16 @@ func TestEveryKindHasItsPrefix(t *testing.T) {
 		{string(id.New[id.Token](uuid)), "tok_"},
 		{string(id.New[id.Entry](uuid)), "act_"},
 		{string(id.New[id.Request](uuid)), "req_"},
+		{string(id.New[id.Webhook](uuid)), "whk_"},
+		{string(id.New[id.Delivery](uuid)), "dlv_"},
+		{string(id.New[id.Partner](uuid)), "prt_"},
+		{string(id.New[id.Lead](uuid)), "cmp_"},
+		{string(id.New[id.Contact](uuid)), "cnt_"},
+		{string(id.New[id.Campaign](uuid)), "cam_"},
+		{string(id.New[id.Industry](uuid)), "ind_"},
+		{string(id.New[id.Vertical](uuid)), "vrt_"},
+		{string(id.New[id.Geography](uuid)), "geo_"},
+		{string(id.New[id.Intelligence](uuid)), "vin_"},
 	} {
 		if c.id != c.prefix+"00000000000000000000000000" {
 			t.Errorf("%s; want the prefix %s", c.id, c.prefix)
@@ -94,6 +106,80 @@ func TestIDsSortAsTheirBytesDo(t *testing.T) {
 	})
 }
 
+func TestIDsMadeElsewhereHaveThePrefixAndAFewCharacters(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"ind_01h455vb4pex5vsknk084sn02q":  true,
+		"ind_1":                           true,
+		"ind_Health-Care_2":               true,
+		"ind__":                           true,
+		"ind_-":                           true,
+		"ind_ind_":                        true,
+		"ind_" + strings.Repeat("z", 64):  true,
+		"ind_" + strings.Repeat("z", 65):  false,
+		"":                                false,
+		"ind":                             false,
+		"ind_":                            false,
+		"IND_1":                           false,
+		"vrt_1":                           false,
+		"1":                               false,
+		" ind_1":                          false,
+		"ind_1 ":                          false,
+		"ind_1\n":                         false,
+		"ind_a.b":                         false,
+		"ind_a/b":                         false,
+		"ind_a%20":                        false,
+		"ind_\x00":                        false,
+		"ind_é":                           false,
+		"ind_\xff":                        false,
+		"ind_٣":                           false, // a digit, but not of ASCII
+		"ind_" + strings.Repeat("é", 32):  false,
+		"ind_" + strings.Repeat("z", 1e6): false,
+	} {
+		got, ok := id.ParseForeign[id.Industry](text)
+		if ok != want || ok && string(got) != text || !ok && got != "" {
+			t.Errorf("%.80q is read as %q, %v", text, got, ok)
+		}
+	}
+}
+
+func TestIDsOfHoldcoAreReadAsThoseMadeElsewhere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		made := id.New[id.Lead]([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "uuid")))
+		if got, ok := id.ParseForeign[id.Lead](string(made)); got != made || !ok {
+			t.Fatalf("%s is read as %s, %v", made, got, ok)
+		}
+	})
+}
+
+func TestDerivedIDsAreThoseOfTheirParts(t *testing.T) {
+	t.Parallel()
+	// Ids are kept for good, so what makes them must not change.
+	if got, want := id.Derive[id.Lead]("website", "acme.example"), id.Lead("cmp_0zksxxc14mja3vn2p3gk0g1p4y"); got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
+func TestOtherPartsMakeAnotherID(t *testing.T) {
+	t.Parallel()
+	part := rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return r != 0 }))
+	rapid.Check(t, func(t *rapid.T) {
+		one := rapid.SliceOfN(part, 1, 4).Draw(t, "one")
+		other := rapid.SliceOfN(part, 1, 4).Draw(t, "other")
+		first, second := id.Derive[id.Contact](one...), id.Derive[id.Contact](other...)
+		if (first == second) != slices.Equal(one, other) {
+			t.Fatalf("%q makes %s, %q makes %s", one, first, other, second)
+		}
+		if got, ok := id.Parse[id.Contact](string(first)); got != first || !ok {
+			t.Fatalf("%s is refused", first)
+		}
+		if id.Derive[id.Contact](one...) != first {
+			t.Fatalf("%q makes several ids", one)
+		}
+	})
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("tok_01h455vb4pex5vsknk084sn02q")
 	f.Add("tok_8zzzzzzzzzzzzzzzzzzzzzzzzz")
@@ -105,6 +191,21 @@ func FuzzParse(f *testing.F) {
 		}
 		if ok && (len(text) != 30 || strings.ToLower(text) != text || strings.ContainsAny(text[4:], "ilou_- \x00")) {
 			t.Fatalf("%q is taken for an id", text)
+		}
+	})
+}
+
+func FuzzParseForeign(f *testing.F) {
+	f.Add("cam_spring-2026")
+	f.Add("cam_")
+	f.Add("cmp_01h455vb4pex5vsknk084sn02q")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := id.ParseForeign[id.Campaign](text)
+		if !ok && got != "" || ok && string(got) != text {
+			t.Fatalf("%q is read as %q, %v", text, got, ok)
+		}
+		if want := regexp.MustCompile(`^cam_[0-9A-Za-z_-]{1,64}$`).MatchString(text); ok != want {
+			t.Fatalf("%q: %v", text, ok)
 		}
 	})
 }

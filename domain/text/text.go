@@ -18,6 +18,9 @@ const SlugLength = 63
 // Name returns raw as a name: normalized to NFC and trimmed. A name has 1 to most characters (code points) and no
 // control characters, line breaks or bidirectional overrides; the faults name path.
 func Name(path, raw string, most int) (string, []fault.Field) {
+	if isPlain(raw) && raw != "" && len(raw) <= most && raw[0] != ' ' && raw[len(raw)-1] != ' ' {
+		return raw, nil // as most are, in imports of millions
+	}
 	name := strings.TrimSpace(norm.NFC.String(raw))
 	switch {
 	case !utf8.ValidString(raw) || strings.ContainsFunc(name, forbiddenInName):
@@ -41,7 +44,12 @@ func Prose(path, raw string, most int) (string, []fault.Field) {
 }
 
 // Fold returns a key under which texts that differ in case only are equal.
-func Fold(text string) string { return norm.NFC.String(cases.Fold().String(text)) }
+func Fold(text string) string {
+	if isPlain(text) {
+		return strings.ToLower(text)
+	}
+	return norm.NFC.String(cases.Fold().String(text))
+}
 
 // IsSlug reports whether text is a slug: lower-case ASCII letters and digits in groups joined by single hyphens, at
 // most SlugLength characters.
@@ -68,6 +76,16 @@ func Slug(name, fallback string) string {
 		return fallback
 	}
 	return slug
+}
+
+// isPlain reports whether all of text is ASCII characters that can be seen, and spaces.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func tooLong(path, text string, most int) []fault.Field {

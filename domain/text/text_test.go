@@ -69,6 +69,26 @@ func TestProseHasLinesAndNoOtherControlCharacters(t *testing.T) {
 	}
 }
 
+func TestPlainNamesAreReadAsAllOthersAre(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		raw := rapid.StringOf(rapid.RuneFrom([]rune(" !aZ~\t\n\x00\x7f"))).Draw(t, "raw")
+		want, code := strings.TrimSpace(raw), ""
+		switch {
+		case strings.ContainsAny(want, "\t\n\x00\x7f"):
+			code = fault.InvalidCharacters
+		case want == "":
+			code = fault.Required
+		case len(want) > 5:
+			code = fault.TooLong
+		}
+		name, faults := text.Name("name", raw, 5)
+		if name != want || (len(faults) > 0) != (code != "") || len(faults) > 0 && faults[0].Code != code {
+			t.Fatalf("%q, %v; want %q, %s", name, faults, want, code)
+		}
+	})
+}
+
 func TestFoldForgetsCaseAndSpelling(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][2]string{

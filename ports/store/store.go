@@ -47,6 +47,9 @@ type Reader interface {
 	Deliveries() DeliveryReader
 	Outbox() OutboxReader
 	Key() KeyReader
+	Leads() LeadReader
+	Campaigns() CampaignReader
+	Taxonomy() TaxonomyReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails.
@@ -64,6 +67,9 @@ type Tx interface {
 	Deliveries() Deliveries
 	Outbox() Outbox
 	Key() Key
+	Leads() Leads
+	Campaigns() Campaigns
+	Taxonomy() Taxonomy
 
 	// Record stamps an event with Now, and with an id unless it has one, and keeps it with the changes of this unit. The
 	// event must name its actor.

@@ -1,0 +1,126 @@
+package leadindex
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// Pace is how often the index is to be told to follow its store, so that a change shows within a tenth of a second.
+const Pace = 50 * time.Millisecond
+
+const (
+	// attempts is how many snapshots a search tries before the store answers it.
+	attempts = 3
+
+	// patience is how long a search waits for a newer snapshot before the store answers it.
+	patience = 2 * Pace
+)
+
+// Index searches the leads of a store. Until it has read them for the first time, and whenever it cannot keep up, the
+// store answers in its stead. It is safe for use by many goroutines.
+type Index struct {
+	store     store.Store
+	published atomic.Pointer[snapshot] // nil: there is none yet
+	answered  atomic.Int64             // the latest revision that anybody was given a page of
+	wanted    chan struct{}
+
+	following sync.Mutex    // guards what is below
+	draft     *draft        // nil: all is to be read
+	rest      time.Time     // until then the index follows no change
+	built     time.Duration // how long it took to read all
+}
+
+var _ store.LeadSearch = (*Index)(nil)
+
+// New makes an index. It has nothing to answer from before Follow was called.
+func New(s store.Store) *Index { return &Index{store: s, wanted: make(chan struct{}, 1)} }
+
+// Wanted holds a value when a search waits for Follow.
+func (x *Index) Wanted() <-chan struct{} { return x.wanted }
+
+// Search implements store.LeadSearch. No search is answered from an older revision than one that ended before it began.
+func (x *Index) Search(ctx context.Context, query store.LeadQuery) (store.LeadPage, error) {
+	for range attempts {
+		now := x.published.Load()
+		if now == nil {
+			break
+		}
+		if int64(now.state.Revision) >= x.answered.Load() {
+			page, err := now.page(ctx, x.store.Leads(), query)
+			if err == nil {
+				x.answer(page.State.Revision)
+			}
+			if !errors.Is(err, errStale) {
+				return page, err
+			}
+		}
+		if !x.await(ctx, now) {
+			break
+		}
+	}
+	page, err := x.store.Leads().Search(ctx, query)
+	if err == nil {
+		x.answer(page.State.Revision)
+	}
+	return page, err
+}
+
+// answer remembers that somebody has seen a revision.
+func (x *Index) answer(revision lead.Revision) {
+	for {
+		latest := x.answered.Load()
+		if int64(revision) <= latest || x.answered.CompareAndSwap(latest, int64(revision)) {
+			return
+		}
+	}
+}
+
+// await reports whether there is a newer snapshot soon.
+func (x *Index) await(ctx context.Context, old *snapshot) bool {
+	select {
+	case x.wanted <- struct{}{}:
+	default:
+	}
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	select {
+	case <-old.replaced:
+		return true
+	case <-enough.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// Status tells how an index stands.
+type Status struct {
+	Ready    bool          // whether the index answers, and not the store
+	Revision lead.Revision // to which its answers belong
+	Leads    int64
+	Dead     int64         // positions that leads had before, and that are not forgotten yet
+	Bytes    uint64        // of memory; at most twice mostRemembered come on top
+	Built    time.Duration // how long it took to read the whole store
+}
+
+// Status tells how the index stands.
+func (x *Index) Status() Status {
+	now := x.published.Load()
+	if now == nil {
+		return Status{}
+	}
+	leads := int64(now.live.GetCardinality())
+	return Status{
+		Ready:    true,
+		Revision: now.state.Revision,
+		Leads:    leads,
+		Dead:     int64(now.columns.rows()) - leads,
+		Bytes:    now.bytes() + now.beside,
+		Built:    now.built,
+	}
+}

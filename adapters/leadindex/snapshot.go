@@ -1,0 +1,153 @@
+package leadindex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// snapshot is all leads at one revision. It never changes. Nobody may clone its bitmaps: roaring marks the original.
+type snapshot struct {
+	state    lead.State
+	columns  columns
+	live     *roaring.Bitmap
+	sets     byTrait[*roaring.Bitmap]
+	results  *results
+	replaced chan struct{} // closed when there is a newer one
+
+	built  time.Duration // see Status
+	beside uint64        // bytes that only the follower needs
+}
+
+// errStale says that the store has changed in what the page shows.
+var errStale = errors.New("the store has moved on")
+
+// page answers a query, with the leads themselves from the store. It fails with errStale when these are not those of
+// the snapshot any more.
+func (s *snapshot) page(ctx context.Context, from store.LeadReader, query store.LeadQuery) (store.LeadPage, error) {
+	found := s.find(query)
+	page := store.LeadPage{State: s.state, Total: found.total, More: found.more, Leads: make([]lead.Entry, len(found.positions))}
+	keys := make([]int64, len(found.positions))
+	order := make(map[int64]int, len(keys))
+	for i, at := range found.positions {
+		keys[i] = s.columns.key(at)
+		order[keys[i]] = i
+	}
+	for chunk := range slices.Chunk(keys, store.MostKeyed) {
+		rows, err := from.Keyed(ctx, chunk)
+		if err != nil {
+			return store.LeadPage{}, err
+		}
+		if len(rows) != len(chunk) {
+			return store.LeadPage{}, errStale
+		}
+		for _, row := range rows {
+			if row.Revision > s.state.Revision {
+				return store.LeadPage{}, errStale
+			}
+			page.Leads[order[row.Key]] = row.Entry
+		}
+	}
+	return page, nil
+}
+
+// found is a page without its leads.
+type found struct {
+	positions []uint32
+	total     int64
+	more      bool
+}
+
+func (s *snapshot) find(query store.LeadQuery) found {
+	matching, end := s.matching(query.Filter), uint64(s.columns.length)
+	first := uint64(s.columns.since(query.Filter.Since))
+	start := max(first, uint64(s.columns.behind(query.After)))
+	var f found
+	if !query.Uncounted {
+		f.total = int64(matching.CardinalityInRange(first, end))
+	}
+	ahead := int64(matching.CardinalityInRange(start, end)) - query.Skip
+	if ahead <= 0 {
+		return f
+	}
+	size := min(ahead, int64(query.Size))
+	f.more, f.positions = ahead > size, make([]uint32, size)
+	begin, _ := matching.Select(uint32(matching.CardinalityInRange(0, start)) + uint32(query.Skip)) // there are more than that
+	rest := matching.Iterator()
+	rest.AdvanceIfNeeded(begin)
+	for i := range f.positions {
+		f.positions[i] = rest.Next()
+	}
+	return f
+}
+
+// matching returns the positions that a filter wants, whatever its instant.
+func (s *snapshot) matching(f lead.Filter) *roaring.Bitmap {
+	q := ask(f)
+	if q == ask(lead.Filter{}) {
+		return s.live
+	}
+	return s.results.of(q, func() *roaring.Bitmap { return s.intersect(q) })
+}
+
+func (s *snapshot) intersect(q question) *roaring.Bitmap {
+	wanted := []*roaring.Bitmap{s.live}
+	for _, t := range q.traits {
+		if t.kind != living {
+			wanted = append(wanted, s.having(t))
+		}
+	}
+	if q.rating != lead.Unrated {
+		wanted = append(wanted, s.having(trait{kind: rated}))
+	}
+	slices.SortFunc(wanted, func(a, b *roaring.Bitmap) int { return cmp.Compare(a.GetCardinality(), b.GetCardinality()) })
+	all := roaring.And(wanted[0], wanted[1])
+	for _, one := range wanted[2:] {
+		all.And(one)
+	}
+	if q.rating > 0 {
+		return s.atLeast(q.rating, all)
+	}
+	return all
+}
+
+// atLeast returns those of the rated positions that have at least this rating, which is not 0. It goes through the
+// binary digits from the lowest 1 on: of the positions that reach the bound so far, those must have the digit where the
+// bound has it; where the bound has not, those that have it reach the bound as well.
+func (s *snapshot) atLeast(bound lead.Rating, among *roaring.Bitmap) *roaring.Bitmap {
+	lowest := kind(bits.TrailingZeros16(uint16(bound)))
+	reached := roaring.And(among, s.having(trait{kind: ratingBit + lowest}))
+	for bit := lowest + 1; bit < ratingBits; bit++ {
+		digit := s.having(trait{kind: ratingBit + bit})
+		if bound>>bit&1 == 1 {
+			reached.And(digit)
+		} else {
+			reached.Or(roaring.And(among, digit))
+		}
+	}
+	return reached
+}
+
+// having returns the positions that have a trait.
+func (s *snapshot) having(t trait) *roaring.Bitmap {
+	if b, known := s.sets.get(t); known {
+		return b
+	}
+	return roaring.New()
+}
+
+func (s *snapshot) bytes() uint64 {
+	total := s.columns.bytes()
+	for b := range s.sets.all() {
+		total += b.GetSizeInBytes()
+	}
+	return total
+}

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/uptrace/bun"
+)
+
+// InList implements sqlstore.Engine.
+func (e *Engine) InList(query *bun.SelectQuery, column string) *bun.SelectQuery {
+	return query.Where("?TableAlias.? = ANY(?)", bun.Ident(column), bun.Safe(e.Placeholder(1)))
+}
+
+// List implements sqlstore.Engine.
+func (e *Engine) List(of any) (any, error) { return of, nil }
+
+// InsertRows implements sqlstore.Engine: COPY takes half the time of an INSERT.
+func (e *Engine) InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return conn.(*unit).copy(ctx, table, columns, rows)
+}
+
+// Rows implements sqlstore.Engine: each column comes as an array, for one statement with many rows is far quicker than
+// many statements.
+func (e *Engine) Rows(row []any) string {
+	arrays := make([]string, len(row))
+	for i, cell := range row {
+		arrays[i] = fmt.Sprintf("$%d::%s", i+1, columnOf(cell).array())
+	}
+	return "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
+}
+
+// RunRows implements sqlstore.Engine.
+func (e *Engine) RunRows(_ context.Context, conn bun.IConn, text string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	args := make([]any, len(rows[0]))
+	for i, cell := range rows[0] {
+		args[i] = columnOf(cell).of(rows, i)
+	}
+	conn.(*unit).later(text, args...)
+	return nil
+}
+
+// column is how cells of one type are sent together.
+type column interface {
+	array() string              // its type
+	of(rows [][]any, i int) any // the cells in the ith column of rows
+}
+
+func columnOf(cell any) column {
+	switch cell.(type) {
+	case string:
+		return cells[string]{"text[]"}
+	case int64:
+		return cells[int64]{"bigint[]"}
+	case *int64:
+		return cells[*int64]{"bigint[]"}
+	default:
+		panic(fmt.Sprintf("a cell of type %T", cell))
+	}
+}
+
+type cells[T any] struct{ kind string }
+
+func (c cells[T]) array() string { return c.kind }
+
+func (c cells[T]) of(rows [][]any, i int) any {
+	column := make([]T, len(rows))
+	for n, row := range rows {
+		column[n] = row[i].(T)
+	}
+	return column
+}

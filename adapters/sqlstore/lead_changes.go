@@ -1,0 +1,140 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+)
+
+func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
+	revision, err := l.ledger.advanced()
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	keys, last, err := l.keys(ctx, kept)
+	if err != nil {
+		return err
+	}
+	var added, replaced leadRows
+	for i, one := range kept {
+		if keys[i] > last {
+			added.add(one, keys[i], revision)
+		} else {
+			replaced.add(one, keys[i], revision)
+		}
+	}
+	l.ledger.changed = true // which nothing of what follows tells
+	if err := l.insert(ctx, added); err != nil {
+		return l.failure(ctx, err)
+	}
+	return l.failure(ctx, l.overwrite(ctx, replaced))
+}
+
+// leadRows are the arguments for rows of leads, and as many of their entries.
+type leadRows struct{ leads, entries [][]any }
+
+func (r *leadRows) add(kept lead.Kept, key, revision int64) {
+	row, entry := leadRowOf(kept, key, revision), leadEntryRowOf(kept, key, revision)
+	r.leads, r.entries = append(r.leads, arguments(row.columns())), append(r.entries, arguments(entry.columns()))
+}
+
+func (l leads) insert(ctx context.Context, rows leadRows) error {
+	db := l.engine.DB()
+	if err := l.engine.InsertRows(ctx, l.conn, "leads", columnNames(db, new(leadRow)), rows.leads); err != nil {
+		return err
+	}
+	return l.engine.InsertRows(ctx, l.conn, "lead_entries", columnNames(db, new(leadEntryRow)), rows.entries)
+}
+
+// overwrite replaces rows. There may be no entry, for a lead that was removed.
+func (l leads) overwrite(ctx context.Context, rows leadRows) error {
+	if err := l.engine.RunRows(ctx, l.conn, l.texts.leadsKeep, rows.leads); err != nil {
+		return err
+	}
+	return l.engine.RunRows(ctx, l.conn, l.texts.entriesKeep, rows.entries)
+}
+
+// keys are those under which leads are to be kept: those that they have, or had before they were removed, and for new leads
+// the next ones behind the last that is there. No other unit gives any away meanwhile.
+func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last int64, err error) {
+	var unseen []id.Lead
+	for _, one := range kept {
+		if _, seen := l.ledger.keys[one.ID]; !seen {
+			unseen = append(unseen, one.ID)
+		}
+	}
+	if _, err := l.Standing(ctx, unseen); err != nil {
+		return nil, 0, err
+	}
+	if err := l.row(ctx, []any{&last}, nil, l.texts.leadLastKey, 0); err != nil {
+		return nil, 0, err
+	}
+	keys, next := make([]int64, len(kept)), last
+	for i, one := range kept {
+		if keys[i] = l.ledger.keys[one.ID]; keys[i] == 0 {
+			next++
+			keys[i], l.ledger.keys[one.ID] = next, next
+		}
+	}
+	return keys, last, nil
+}
+
+// keeping inserts rows, or replaces those that have their keys. An id never changes, and so needs no look at its index.
+func keeping(engine Engine, table string, row interface{ columns() []any }) string {
+	columns := columnNames(engine.DB(), row)
+	var changes []string
+	for _, column := range columns {
+		if column != "key" && column != "id" {
+			changes = append(changes, column+" = excluded."+column)
+		}
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) %s ON CONFLICT (key) DO UPDATE SET %s",
+		table, strings.Join(columns, ", "), engine.Rows(arguments(row.columns())), strings.Join(changes, ", "))
+}
+
+// columnNames are the names of a row's columns.
+func columnNames(db *bun.DB, row any) []string {
+	fields := db.Table(rowType(row)).Fields
+	names := make([]string, len(fields))
+	for i, field := range fields {
+		names[i] = field.Name
+	}
+	return names
+}
+
+func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Standing, error) {
+	revision, err := l.ledger.advanced()
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	found, err := l.Standing(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	removed, keys := make([]lead.Standing, 0, len(found)), make([]int64, 0, len(found))
+	for _, which := range ids {
+		if one := found[which]; one.ID != "" {
+			delete(found, which) // for it may be named twice
+			removed, keys = append(removed, one), append(keys, l.ledger.keys[which])
+		}
+	}
+	if len(removed) == 0 {
+		return nil, nil
+	}
+	if _, err := l.change(ctx, l.deletes((*leadEntryRow)(nil)).Where("key IN (?)", bun.List(keys))); err != nil {
+		return nil, err
+	}
+	_, err = l.change(ctx, l.updates((*leadRow)(nil)).
+		Set("revision = ?", revision).Set("removed_at = ?", millis(at)).
+		Set("updated_at = CASE WHEN ? - updated_at < ? THEN coalesce(moved_from, updated_at) ELSE updated_at END",
+			millis(at), lead.ResumeWindow.Milliseconds()).
+		Set("labels = ' ', rating = ?, digest = '', created_at = 0, moved_from = NULL", lead.Unrated).
+		Where("key IN (?)", bun.List(keys)))
+	return removed, err
+}

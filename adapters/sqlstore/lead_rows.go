@@ -1,0 +1,174 @@
+package sqlstore
+
+import (
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// leadRow is what leads are found by.
+type leadRow struct {
+	bun.BaseModel `bun:"table:leads"`
+
+	Key       int64       `bun:"key,pk"`
+	ID        id.Lead     `bun:"id"`
+	Revision  int64       `bun:"revision"`
+	UpdatedAt int64       `bun:"updated_at"`
+	Labels    string      `bun:"labels"`
+	Rating    int64       `bun:"rating"`
+	Digest    lead.Digest `bun:"digest"`
+	CreatedAt int64       `bun:"created_at"`
+	MovedFrom *int64      `bun:"moved_from"`
+	RemovedAt *int64      `bun:"removed_at"`
+}
+
+func (r *leadRow) columns() []any {
+	return []any{
+		&r.Key, (*string)(&r.ID), &r.Revision, &r.UpdatedAt, &r.Labels, &r.Rating, (*string)(&r.Digest), &r.CreatedAt, &r.MovedFrom,
+		&r.RemovedAt,
+	}
+}
+
+func leadRowOf(kept lead.Kept, key, revision int64) leadRow {
+	return leadRow{
+		Key:       key,
+		ID:        kept.ID,
+		Revision:  revision,
+		UpdatedAt: millis(kept.UpdatedAt),
+		Labels:    labelsOf(kept.Lead),
+		Rating:    int64(kept.Rating),
+		Digest:    kept.Digest,
+		CreatedAt: millis(kept.CreatedAt),
+		MovedFrom: optionalMillis(kept.MovedFrom),
+	}
+}
+
+// standingColumns tell how a lead stands.
+func standingColumns() []string {
+	return []string{"key", "id", "digest", "labels", "created_at", "updated_at", "moved_from", "removed_at"}
+}
+
+func (r *leadRow) standingColumns() []any {
+	return []any{&r.Key, (*string)(&r.ID), (*string)(&r.Digest), &r.Labels, &r.CreatedAt, &r.UpdatedAt, &r.MovedFrom, &r.RemovedAt}
+}
+
+// markColumns tell what an index has to know of a lead.
+func markColumns() []string { return []string{"key", "id", "updated_at", "labels", "rating"} }
+
+func (r *leadRow) markColumns() []any {
+	return []any{&r.Key, (*string)(&r.ID), &r.UpdatedAt, &r.Labels, &r.Rating}
+}
+
+func (r *leadRow) standing(of labels) lead.Standing {
+	return lead.Standing{
+		ID:        r.ID,
+		Digest:    r.Digest,
+		Campaigns: of.campaigns,
+		CreatedAt: instant(r.CreatedAt),
+		UpdatedAt: instant(r.UpdatedAt),
+		MovedFrom: optionalInstant(r.MovedFrom),
+	}
+}
+
+func (r *leadRow) mark(of labels) store.LeadMark {
+	return store.LeadMark{
+		Key:        r.Key,
+		Place:      lead.Place{UpdatedAt: instant(r.UpdatedAt), ID: r.ID},
+		Campaigns:  of.campaigns,
+		Industry:   of.industry,
+		Vertical:   of.vertical,
+		HasWebsite: of.hasWebsite,
+		Rating:     lead.Rating(r.Rating),
+		Enrichment: of.enrichment,
+	}
+}
+
+// labels are what a lead is labelled with: what filters ask for by name.
+type labels struct {
+	industry   id.Industry
+	vertical   id.Vertical
+	enrichment lead.Enrichment
+	hasWebsite bool
+	campaigns  []id.Campaign
+}
+
+// websiteLabel is for leads that have one. No label can be taken for one of another kind: ids have prefixes.
+const websiteLabel = "website"
+
+func labelsOf(l lead.Lead) string {
+	var text strings.Builder
+	text.WriteByte(' ')
+	add := func(label string) {
+		if label != "" {
+			text.WriteString(label)
+			text.WriteByte(' ')
+		}
+	}
+	add(string(l.Industry))
+	add(string(l.Vertical))
+	add(string(l.Enrichment))
+	if l.Website != "" {
+		add(websiteLabel)
+	}
+	for _, campaign := range l.Campaigns {
+		add(string(campaign))
+	}
+	return text.String()
+}
+
+// labelReader reads labels. What it has read before it shares: there are few of each kind, and millions of leads.
+type labelReader struct {
+	sorts     map[string]labels // without campaigns
+	campaigns map[string][]id.Campaign
+}
+
+func newLabelReader() *labelReader {
+	return &labelReader{map[string]labels{}, map[string][]id.Campaign{}}
+}
+
+// mostShared bounds what is remembered, should there be more than a few after all.
+const mostShared = 100_000
+
+func (r *labelReader) read(text string) labels {
+	first := strings.Index(text, " "+id.Prefix[id.Campaign]())
+	if first < 0 {
+		first = len(text)
+	}
+	sort, campaigns := text[:first], text[first:]
+	found, known := r.sorts[sort]
+	if !known {
+		found = parseSort(sort)
+		if len(r.sorts) < mostShared {
+			r.sorts[sort] = found
+		}
+	}
+	if found.campaigns, known = r.campaigns[campaigns]; !known {
+		for campaign := range strings.FieldsSeq(campaigns) {
+			found.campaigns = append(found.campaigns, id.Campaign(campaign))
+		}
+		if len(r.campaigns) < mostShared {
+			r.campaigns[campaigns] = found.campaigns
+		}
+	}
+	return found
+}
+
+func parseSort(text string) (found labels) {
+	for label := range strings.FieldsSeq(text) {
+		switch {
+		case label == websiteLabel:
+			found.hasWebsite = true
+		case strings.HasPrefix(label, id.Prefix[id.Industry]()):
+			found.industry = id.Industry(label)
+		case strings.HasPrefix(label, id.Prefix[id.Vertical]()):
+			found.vertical = id.Vertical(label)
+		default:
+			found.enrichment = lead.Enrichment(label)
+		}
+	}
+	return found
+}

@@ -1,0 +1,107 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+func (l leads) Search(ctx context.Context, query store.LeadQuery) (store.LeadPage, error) {
+	var page store.LeadPage
+	err := l.agreeing(ctx, func(ctx context.Context, s session) (err error) {
+		if page.State, err = leadState(ctx, s); err != nil {
+			return err
+		}
+		if !query.Uncounted {
+			if page.Total, err = s.count(ctx, matching(s.selects((*leadRow)(nil)), query.Filter)); err != nil {
+				return err
+			}
+		}
+		found := matching(s.selects((*leadRow)(nil)), query.Filter).Column("key", "updated_at", "id").
+			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
+			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip)
+		var rows []leadEntryRow
+		err = s.all(ctx, s.selects(&rows).Column("entry").
+			Join("JOIN (?) AS found USING (key)", found).OrderExpr("found.updated_at, found.id"))
+		if err != nil {
+			return err
+		}
+		page.More = len(rows) > query.Size
+		for _, row := range rows[:min(len(rows), query.Size)] {
+			one, err := parseEntry(row.Entry)
+			if err != nil {
+				return err
+			}
+			page.Leads = append(page.Leads, one.Entry)
+		}
+		return nil
+	})
+	return page, err
+}
+
+// matching finds the leads that lead.Filter.Match does.
+func matching(query *bun.SelectQuery, filter lead.Filter) *bun.SelectQuery {
+	query = standing(query)
+	for _, label := range []string{string(filter.Industry), string(filter.Vertical), string(filter.Enrichment), string(filter.Campaign)} {
+		if label != "" {
+			query = labelled(query, label, true)
+		}
+	}
+	if filter.HasWebsite != nil {
+		query = labelled(query, websiteLabel, *filter.HasWebsite)
+	}
+	if filter.MinRating != nil {
+		query = query.Where("rating >= ?", max(*filter.MinRating, 0))
+	}
+	if !filter.Since.IsZero() {
+		query = query.Where("updated_at >= ?", millisFrom(filter.Since))
+	}
+	return query
+}
+
+// labelled finds leads that have a label, or that do not. Unlike LIKE this is the same on every engine, letter by letter.
+func labelled(query *bun.SelectQuery, label string, has bool) *bun.SelectQuery {
+	return query.Where("(replace(labels, ?, '') <> labels) = ?", " "+label+" ", has)
+}
+
+func (l leads) Removed(ctx context.Context, query store.RemovedQuery) (store.RemovedPage, error) {
+	var page store.RemovedPage
+	err := l.agreeing(ctx, func(ctx context.Context, s session) (err error) {
+		if page.State, err = leadState(ctx, s); err != nil {
+			return err
+		}
+		if page.Total, err = s.count(ctx, removedSince(s.selects((*leadRow)(nil)), query)); err != nil {
+			return err
+		}
+		var rows []leadRow
+		err = s.all(ctx, removedSince(s.selects(&rows), query).Column("id", "removed_at").
+			Where("(removed_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
+			OrderExpr("removed_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip))
+		page.More = len(rows) > query.Size
+		for _, row := range rows[:min(len(rows), query.Size)] {
+			page.Leads = append(page.Leads, store.RemovedLead{ID: row.ID, RemovedAt: optionalInstant(row.RemovedAt)})
+		}
+		return err
+	})
+	return page, err
+}
+
+func removedSince(rows *bun.SelectQuery, query store.RemovedQuery) *bun.SelectQuery {
+	rows = rows.Where("removed_at IS NOT NULL")
+	if !query.Since.IsZero() {
+		rows = rows.Where("removed_at >= ?", millisFrom(query.Since))
+	}
+	return rows
+}
+
+func (l leads) RemovedPlace(ctx context.Context, which id.Lead) (lead.Place, error) {
+	var found leadRow
+	err := l.one(ctx, l.selects(&found).Column("id", "updated_at").Where("id = ?", which).Where("removed_at IS NOT NULL"),
+		fault.New(fault.NotFound, "There was no such lead."))
+	return lead.Place{UpdatedAt: instant(found.UpdatedAt), ID: found.ID}, err
+}

@@ -1,0 +1,76 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/lead"
+)
+
+func (l leads) State(ctx context.Context) (lead.State, error) { return leadState(ctx, l.session) }
+
+func leadState(ctx context.Context, s session) (lead.State, error) {
+	var found leadStateRow
+	if err := s.row(ctx, found.columns(), errNoLeadState, s.texts.leadState, 1); err != nil {
+		return lead.State{}, err
+	}
+	return found.value(), nil
+}
+
+var (
+	errNoLeadState = errors.New("the state of leads is not there")
+	errAdvanced    = errors.New("a unit of work advances leads once")
+	errNotAdvanced = errors.New("leads, campaigns and the taxonomy are changed by a unit that has advanced leads")
+)
+
+func (l leads) Advance(ctx context.Context) (time.Time, error) {
+	if l.ledger.revision != 0 {
+		return time.Time{}, errAdvanced
+	}
+	// The table, not its row, is locked: a unit that begins with this takes its snapshot only when it has the lock, so
+	// that it need not run again when another held it.
+	if err := l.engine.LockTable(ctx, l.conn, "lead_state"); err != nil {
+		return time.Time{}, l.failure(ctx, err)
+	}
+	state, err := l.State(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	at := state.Next(l.now)
+	_, err = l.keepBooks(ctx, l.updates((*leadStateRow)(nil)).
+		Set("revision = ?", state.Revision+1).Set("changed_at = ?", millis(at)).Where("single = 1"))
+	if err == nil {
+		l.ledger.revision = state.Revision + 1
+	}
+	return at, err
+}
+
+// advanced returns the revision that the unit's changes belong to.
+func (l *ledger) advanced() (int64, error) {
+	if l.revision == 0 {
+		return 0, errNotAdvanced
+	}
+	return int64(l.revision), nil
+}
+
+// leadStateRow is the only row of its table.
+type leadStateRow struct {
+	bun.BaseModel `bun:"table:lead_state"`
+
+	Revision  int64  `bun:"revision"`
+	Taxonomy  int64  `bun:"taxonomy"`
+	ChangedAt *int64 `bun:"changed_at"`
+}
+
+func (r *leadStateRow) columns() []any { return []any{&r.Revision, &r.Taxonomy, &r.ChangedAt} }
+
+func (r leadStateRow) value() lead.State {
+	return lead.State{
+		Revision:  lead.Revision(r.Revision),
+		Taxonomy:  lead.Revision(r.Taxonomy),
+		ChangedAt: optionalInstant(r.ChangedAt),
+	}
+}

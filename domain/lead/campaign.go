@@ -1,0 +1,87 @@
+package lead
+
+import (
+	"cmp"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+)
+
+// Campaign is an effort that leads belong to.
+type Campaign struct {
+	ID        id.Campaign
+	Name      string
+	Status    Status
+	Industry  id.Industry  // empty: none
+	Vertical  id.Vertical  // empty: none; otherwise one of Industry
+	Geography id.Geography // empty: none
+	LeadCount int64        // leads that belong to it; kept by the import of leads
+	CreatedAt time.Time
+	UpdatedAt time.Time // moves when a field above LeadCount changes
+}
+
+// CampaignPlace is where a campaign stands in the export: by UpdatedAt, and by id among those of one instant. The zero value
+// is the place before all campaigns.
+type CampaignPlace struct {
+	UpdatedAt time.Time
+	ID        id.Campaign
+}
+
+// Place returns where the campaign stands.
+func (c Campaign) Place() CampaignPlace { return CampaignPlace{c.UpdatedAt, c.ID} }
+
+// Compare tells which of two places comes first, as cmp.Compare does.
+func (p CampaignPlace) Compare(other CampaignPlace) int {
+	return cmp.Or(p.UpdatedAt.Compare(other.UpdatedAt), cmp.Compare(p.ID, other.ID))
+}
+
+// Status tells how a campaign stands.
+type Status string
+
+// The states of a campaign.
+const (
+	StatusDraft     Status = "draft"
+	StatusActive    Status = "active"
+	StatusPaused    Status = "paused"
+	StatusCompleted Status = "completed"
+)
+
+// Statuses are all of them.
+func Statuses() []Status { return []Status{StatusDraft, StatusActive, StatusPaused, StatusCompleted} }
+
+// CampaignFilter says which campaigns are wanted: those to which all of it applies. The zero value wants every campaign.
+type CampaignFilter struct {
+	Status    Status // empty: however it stands
+	Industry  id.Industry
+	Vertical  id.Vertical
+	Geography id.Geography
+	HasLeads  *bool // nil: with and without
+	MinLeads  int64 // at least so many
+}
+
+// Match reports whether the campaign is wanted.
+func (f CampaignFilter) Match(c Campaign) bool {
+	return (f.Status == "" || f.Status == c.Status) &&
+		(f.Industry == "" || f.Industry == c.Industry) &&
+		(f.Vertical == "" || f.Vertical == c.Vertical) &&
+		(f.Geography == "" || f.Geography == c.Geography) &&
+		(f.HasLeads == nil || *f.HasLeads == (c.LeadCount > 0)) &&
+		c.LeadCount >= f.MinLeads
+}
+
+// Fields shows the campaign as the export does, with the names that the taxonomy gives.
+func (c Campaign) Fields(names Names) event.Fields {
+	return event.Fields{
+		event.F("id", string(c.ID)),
+		event.F("name", c.Name),
+		event.F("status", string(c.Status)),
+		event.F("industry", names.industry(c.Industry)),
+		event.F("vertical", names.vertical(c.Vertical)),
+		event.F("geography", names.geography(c.Geography)),
+		event.F("lead_count", c.LeadCount),
+		event.F("created_at", instant.Format(c.CreatedAt)),
+		event.F("updated_at", instant.Format(c.UpdatedAt)),
+	}
+}

@@ -1,0 +1,32 @@
+package lead
+
+import "holdco/domain/event"
+
+// Change counts what an import did.
+type Change struct{ Inserted, Updated, Unchanged int }
+
+// Any reports whether anything changed.
+func (c Change) Any() bool { return c.Inserted+c.Updated > 0 }
+
+// Plus adds what another part of an import did.
+func (c Change) Plus(other Change) Change {
+	return Change{c.Inserted + other.Inserted, c.Updated + other.Updated, c.Unchanged + other.Unchanged}
+}
+
+// Imported is the event of an import that changed something. It counts what it changed, and names nothing of it.
+func (c Change) Imported(what event.Type) event.Event {
+	return event.Event{
+		Type:    what,
+		Subject: event.Subject{Type: what.Category()},
+		Data:    event.Fields{event.F("inserted", c.Inserted), event.F("updated", c.Updated)},
+	}
+}
+
+// Removed is the event of a removal of so many leads.
+func Removed(leads int) event.Event {
+	return event.Event{
+		Type:    event.LeadRemoved,
+		Subject: event.Subject{Type: event.LeadRemoved.Category()},
+		Data:    event.Fields{event.F("removed", leads)},
+	}
+}

@@ -1,0 +1,356 @@
+package lead
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/money"
+	"holdco/domain/text"
+)
+
+// Bounds of what a lead holds. Lengths are in characters.
+const (
+	NameLength    = 200 // of a lead, a contact, a title
+	PhoneLength   = 50
+	EmailLength   = 254
+	AddressLength = 2048 // of a website or a page in a social network
+	MostContacts  = 100
+	MostCampaigns = 1000
+)
+
+// Draft is what was sent to make or replace a lead. A blank text is as good as none. Problems are what is wrong with
+// its form.
+type Draft struct {
+	ID         string // blank: derived from the content
+	Name       string
+	Phone      string
+	Email      string
+	Website    string
+	Rating     money.Number // blank: unrated
+	Enrichment string       // blank: none
+	Social     Social
+	Industry   string
+	Vertical   string // without Industry: that of the vertical
+	Contacts   []ContactDraft
+	Campaigns  []string
+	CreatedAt  string // RFC 3339; looked at only when timestamps are kept
+	UpdatedAt  string
+	Problems   fault.Problems
+}
+
+// ContactDraft is a contact in a Draft.
+type ContactDraft struct {
+	ID      string // blank: derived from the content
+	Name    string
+	Title   string
+	Email   string
+	Primary bool
+}
+
+// Catalog is what leads and campaigns may refer to.
+type Catalog struct {
+	Industries  map[id.Industry]bool
+	Verticals   map[id.Vertical]id.Industry
+	Geographies map[id.Geography]bool
+	Campaigns   map[id.Campaign]bool
+}
+
+// Catalog tells what of the taxonomy, inactive or not, can be referred to, beside the given campaigns.
+func (t Taxonomy) Catalog(campaigns []id.Campaign) Catalog {
+	c := Catalog{map[id.Industry]bool{}, map[id.Vertical]id.Industry{}, map[id.Geography]bool{}, map[id.Campaign]bool{}}
+	for _, industry := range t.Industries {
+		c.Industries[industry.ID] = true
+	}
+	for _, vertical := range t.Verticals {
+		c.Verticals[vertical.ID] = vertical.Industry
+	}
+	for _, geography := range t.Geographies {
+		c.Geographies[geography.ID] = true
+	}
+	for _, campaign := range campaigns {
+		c.Campaigns[campaign] = true
+	}
+	return c
+}
+
+// Lead makes the lead, without timestamps. It fails with fault.ValidationFailed, every field at fault at once, and then
+// returns the id alone, as far as it can be told.
+func (d Draft) Lead(catalog Catalog) (Lead, error) {
+	c := checks{problems: slices.Clone(d.Problems)}
+	l := Lead{
+		Name:    c.name("name", d.Name),
+		Phone:   c.line("phone", d.Phone, PhoneLength),
+		Email:   c.email("email", d.Email),
+		Website: c.website("website", d.Website),
+		Rating:  c.rating("google_rating", d.Rating),
+		Social: Social{
+			Instagram: c.address("social_media.instagram", d.Social.Instagram),
+			Facebook:  c.address("social_media.facebook", d.Social.Facebook),
+			LinkedIn:  c.address("social_media.linkedin", d.Social.LinkedIn),
+			Twitter:   c.address("social_media.twitter", d.Social.Twitter),
+			TikTok:    c.address("social_media.tiktok", d.Social.TikTok),
+		},
+		Enrichment: oneOf(&c, "enrichment_level", d.Enrichment, None, Enrichments()),
+	}
+	l.Industry, l.Vertical = c.branch(catalog, d.Industry, d.Vertical)
+	l.Campaigns = c.campaigns(catalog, d.Campaigns)
+	l.ID = foreign[id.Lead](&c, "id", d.ID)
+	if isBlank(d.ID) {
+		l.ID = deriveLead(l)
+	}
+	l.Contacts = c.contacts(l.ID, d.Contacts)
+	if len(c.problems) > 0 {
+		return Lead{ID: l.ID}, fault.Validation(c.problems)
+	}
+	return l, nil
+}
+
+// deriveLead gives a lead the id that its content makes: that of its website, else its e-mail, phone or name; none when it
+// has none of these.
+func deriveLead(l Lead) id.Lead {
+	switch {
+	case l.Website != "":
+		return id.Derive[id.Lead]("website", strings.ToLower(l.Website))
+	case l.Email != "":
+		return id.Derive[id.Lead]("email", strings.ToLower(l.Email))
+	case l.Phone != "":
+		return id.Derive[id.Lead]("phone", l.Phone)
+	case l.Name != "":
+		return id.Derive[id.Lead]("name", text.Fold(l.Name))
+	}
+	return ""
+}
+
+// Timestamps reads when the lead was made and changed last, as the draft says: one stands for a blank other, and at for
+// both. It fails with fault.ValidationFailed: no lead can have changed before it was made, nor after at.
+func (d Draft) Timestamps(at time.Time) (created, updated time.Time, err error) {
+	return timestamps(d.CreatedAt, d.UpdatedAt, at)
+}
+
+func timestamps(sentCreated, sentUpdated string, at time.Time) (created, updated time.Time, err error) {
+	var c checks
+	created, updated = c.instant("created_at", sentCreated, at), c.instant("updated_at", sentUpdated, at)
+	switch {
+	case created.IsZero() && updated.IsZero():
+		created, updated = at, at
+	case created.IsZero():
+		created = updated
+	case updated.IsZero():
+		updated = created
+	}
+	if updated.Before(created) {
+		c.problems.Add(fault.Fieldf("updated_at", fault.OutOfRange, "updated_at must not be before created_at"))
+	}
+	if len(c.problems) > 0 {
+		return time.Time{}, time.Time{}, fault.Validation(c.problems)
+	}
+	return created, updated, nil
+}
+
+// checks read what was sent, and gather what is wrong with it.
+type checks struct{ problems fault.Problems }
+
+func (c *checks) name(path, sent string) string {
+	name, wrong := text.Name(path, sent, NameLength)
+	c.problems.Add(wrong...)
+	return name
+}
+
+// line reads a text of one line, which may be blank.
+func (c *checks) line(path, sent string, most int) string {
+	if isBlank(sent) {
+		return ""
+	}
+	line, wrong := text.Name(path, sent, most)
+	c.problems.Add(wrong...)
+	return line
+}
+
+func (c *checks) email(path, sent string) string {
+	email := c.line(path, sent, EmailLength)
+	local, domain, found := strings.Cut(email, "@")
+	if email != "" && (!found || local == "" || domain == "" || strings.ContainsFunc(email, unicode.IsSpace) || strings.Contains(domain, "@")) {
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address such as anna@example.com", path))
+	}
+	return email
+}
+
+func (c *checks) website(path, sent string) string {
+	website := c.line(path, sent, AddressLength)
+	if strings.ContainsFunc(website, unicode.IsSpace) {
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be a domain or an address, without spaces", path))
+	}
+	return website
+}
+
+func (c *checks) address(path, sent string) string {
+	address := c.line(path, sent, AddressLength)
+	if address == "" {
+		return ""
+	}
+	page, err := url.Parse(address)
+	if err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Hostname() == "" || strings.ContainsFunc(address, unicode.IsSpace) {
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address that begins with https:// or http://, without spaces", path))
+	}
+	return address
+}
+
+func (c *checks) rating(path string, sent money.Number) Rating {
+	if isBlank(string(sent)) {
+		return Unrated
+	}
+	hundredths, err := sent.Scaled(2)
+	switch {
+	case errors.Is(err, money.ErrTooPrecise):
+		c.problems.Add(fault.Fieldf(path, fault.TooPrecise, "%s must have at most 2 decimals", path))
+	case errors.Is(err, money.ErrSyntax):
+		c.problems.Add(fault.Fieldf(path, fault.WrongType, "%s must be a number", path))
+	case err != nil || hundredths < 0 || hundredths > int64(MostRating):
+		c.problems.Add(fault.Fieldf(path, fault.OutOfRange, "%s must be from 0 to 5", path))
+	default:
+		return Rating(hundredths)
+	}
+	return Unrated
+}
+
+// instant reads a timestamp from 1970 to now, to the millisecond; the zero time when it is blank.
+func (c *checks) instant(path, sent string, now time.Time) time.Time {
+	if isBlank(sent) {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, sent)
+	if err != nil {
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z", path))
+		return time.Time{}
+	}
+	if at = instant.Cut(at); at.Before(time.UnixMilli(0)) || at.After(now) {
+		c.problems.Add(fault.Fieldf(path, fault.OutOfRange, "%s must not be before 1970, nor in the future", path))
+		return time.Time{}
+	}
+	return at
+}
+
+// branch reads an industry and a vertical, which may both be blank.
+func (c *checks) branch(catalog Catalog, sentIndustry, sentVertical string) (id.Industry, id.Vertical) {
+	industry, vertical := foreign[id.Industry](c, "industry_id", sentIndustry), foreign[id.Vertical](c, "vertical_id", sentVertical)
+	if industry != "" && !catalog.Industries[industry] {
+		c.problems.Add(fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: %s", industry))
+	}
+	within, found := catalog.Verticals[vertical]
+	switch {
+	case vertical == "":
+	case !found:
+		c.problems.Add(fault.Fieldf("vertical_id", fault.UnknownValue, "vertical_id names no vertical: %s", vertical))
+	case isBlank(sentIndustry):
+		industry = within
+	case catalog.Industries[industry] && industry != within:
+		c.problems.Add(fault.Fieldf("vertical_id", fault.UnknownValue, "vertical_id names a vertical of another industry, %s", within))
+	}
+	return industry, vertical
+}
+
+// campaigns reads the ids of campaigns, in their order, each once.
+func (c *checks) campaigns(catalog Catalog, sent []string) []id.Campaign {
+	if len(sent) > MostCampaigns {
+		c.problems.Add(fault.Fieldf("campaign_ids", fault.TooMany,
+			"campaign_ids has %d items; at most %d are allowed", len(sent), MostCampaigns))
+		return nil
+	}
+	var campaigns []id.Campaign
+	for i, one := range sent {
+		path := "campaign_ids." + strconv.Itoa(i)
+		campaign := foreign[id.Campaign](c, path, one)
+		if campaign != "" && !catalog.Campaigns[campaign] {
+			c.problems.Add(fault.Fieldf(path, fault.UnknownValue, "%s names no campaign: %s", path, campaign))
+		}
+		if campaign != "" {
+			campaigns = append(campaigns, campaign)
+		}
+	}
+	slices.Sort(campaigns)
+	return slices.Compact(campaigns)
+}
+
+func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
+	if len(sent) > MostContacts {
+		c.problems.Add(fault.Fieldf("contacts", fault.TooMany, "contacts has %d items; at most %d are allowed", len(sent), MostContacts))
+		return nil
+	}
+	contacts := make([]Contact, len(sent))
+	for i, draft := range sent {
+		at := "contacts." + strconv.Itoa(i) + "."
+		contact := Contact{
+			Name:    c.line(at+"name", draft.Name, NameLength),
+			Title:   c.line(at+"title", draft.Title, NameLength),
+			Email:   c.email(at+"email", draft.Email),
+			Primary: draft.Primary,
+		}
+		contact.ID = foreign[id.Contact](c, at+"id", draft.ID)
+		if isBlank(draft.ID) {
+			contact.ID = deriveContact(of, contact)
+		}
+		if contact.Name == "" && contact.Email == "" {
+			c.problems.Add(fault.Fieldf(at+"name", fault.Required, "a contact must have a name or an email"))
+		}
+		if contact.ID != "" && slices.ContainsFunc(contacts[:i], func(other Contact) bool { return other.ID == contact.ID }) {
+			c.problems.Add(fault.Fieldf(at+"id", fault.Duplicate,
+				"%s is the id of another contact of the lead; contacts without ids must differ in their emails, or else their names", at+"id"))
+		}
+		contacts[i] = contact
+	}
+	return contacts
+}
+
+// deriveContact gives a contact the id that the lead and its e-mail make, or its name when it has none; none when it has
+// neither.
+func deriveContact(of id.Lead, contact Contact) id.Contact {
+	if contact.Email != "" {
+		return id.Derive[id.Contact](string(of), "email", strings.ToLower(contact.Email))
+	}
+	if contact.Name != "" {
+		return id.Derive[id.Contact](string(of), "name", text.Fold(contact.Name))
+	}
+	return ""
+}
+
+// foreign reads an id that may be blank.
+func foreign[I id.ID](c *checks, path, sent string) I {
+	if isBlank(sent) {
+		return ""
+	}
+	read, ok := id.ParseForeign[I](sent)
+	if !ok {
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an id: %s and 1 to %d letters, digits, hyphens or underscores",
+			path, id.Prefix[I](), id.ForeignLength))
+	}
+	return read
+}
+
+// oneOf reads one of some words; usual when it is blank.
+func oneOf[W ~string](c *checks, path, sent string, usual W, allowed []W) W {
+	if isBlank(sent) {
+		return usual
+	}
+	if !slices.Contains(allowed, W(sent)) {
+		c.problems.Add(fault.Fieldf(path, fault.UnknownValue, "%s must be one of %s", path, words(allowed)))
+	}
+	return W(sent)
+}
+
+func isBlank(sent string) bool { return strings.TrimSpace(sent) == "" }
+
+func words[W ~string](all []W) string {
+	texts := make([]string, len(all))
+	for i, word := range all {
+		texts[i] = string(word)
+	}
+	return strings.Join(texts, ", ")
+}

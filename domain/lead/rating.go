@@ -1,0 +1,35 @@
+package lead
+
+import (
+	"strconv"
+	"strings"
+)
+
+// ParseMinRating reads the least rating of a filter: a decimal number from 0 to 5 in digits, such as 4.25, and reports
+// whether it is one. It is rounded up to hundredths, for only these are met.
+func ParseMinRating(text string) (Rating, bool) {
+	whole, fraction, dotted := strings.Cut(text, ".")
+	if whole == "" || dotted && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
+		return 0, false
+	}
+	const places = 2
+	hundredths := (fraction + "00")[:places]
+	rating, err := strconv.Atoi(whole + hundredths)
+	if err == nil && len(fraction) > places && strings.Trim(fraction[places:], "0") != "" {
+		rating++
+	}
+	if err != nil || rating > int(MostRating) {
+		return 0, false
+	}
+	return Rating(rating), true
+}
+
+// MarshalJSON writes the rating as a number of stars in its shortest form, such as 4.5, or null.
+func (r Rating) MarshalJSON() ([]byte, error) { return r.append(nil), nil }
+
+func (r Rating) append(to []byte) []byte {
+	if r == Unrated {
+		return append(to, "null"...)
+	}
+	return strconv.AppendFloat(to, float64(r)/100, 'f', -1, 64)
+}

@@ -1,0 +1,145 @@
+package lead
+
+import (
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+)
+
+// Taxonomy is how leads and campaigns are sorted. Nothing in it is ever removed: what is not used any more is inactive.
+// Each list is in the order of its ids.
+type Taxonomy struct {
+	Industries   []Industry
+	Verticals    []Vertical
+	Geographies  []Geography
+	Intelligence []Intelligence
+}
+
+// Industry is a branch of business.
+type Industry struct {
+	ID     id.Industry
+	Name   string
+	Slug   string
+	Active bool
+}
+
+// Vertical is a part of an industry.
+type Vertical struct {
+	ID       id.Vertical
+	Industry id.Industry // never changes
+	Name     string
+	Slug     string
+	Active   bool
+}
+
+// Geography is a region.
+type Geography struct {
+	ID          id.Geography
+	Name        string
+	Slug        string
+	CountryCode string // ISO 3166-1 alpha-2, such as DE; empty: none
+}
+
+// Intelligence is what is known of a vertical.
+type Intelligence struct {
+	ID            id.Intelligence
+	Vertical      id.Vertical
+	Summary       string
+	PainPoints    []string
+	BuyingSignals []string
+	UpdatedAt     time.Time
+}
+
+// Active is what of the taxonomy is in use: the industries that are active, their active verticals, what is known of
+// these, and all geographies.
+func (t Taxonomy) Active() Taxonomy {
+	active := Taxonomy{Geographies: t.Geographies}
+	industries, verticals := map[id.Industry]bool{}, map[id.Vertical]bool{}
+	for _, industry := range t.Industries {
+		if industry.Active {
+			industries[industry.ID] = true
+			active.Industries = append(active.Industries, industry)
+		}
+	}
+	for _, vertical := range t.Verticals {
+		if vertical.Active && industries[vertical.Industry] {
+			verticals[vertical.ID] = true
+			active.Verticals = append(active.Verticals, vertical)
+		}
+	}
+	for _, intelligence := range t.Intelligence {
+		if verticals[intelligence.Vertical] {
+			active.Intelligence = append(active.Intelligence, intelligence)
+		}
+	}
+	return active
+}
+
+// Fields shows the industries, the verticals and what is known of them as the export does.
+func (t Taxonomy) Fields() event.Fields {
+	return event.Fields{
+		event.F("industries", shown(t.Industries)),
+		event.F("verticals", shown(t.Verticals)),
+		event.F("vertical_intelligence", shown(t.Intelligence)),
+	}
+}
+
+// Fields shows the industry as the export does, in leads and campaigns too.
+func (i Industry) Fields() event.Fields {
+	return event.Fields{event.F("id", string(i.ID)), event.F("name", i.Name), event.F("slug", i.Slug)}
+}
+
+// Fields shows the vertical as the taxonomy does.
+func (v Vertical) Fields() event.Fields {
+	return append(v.brief(), event.F("industry_id", string(v.Industry)))
+}
+
+// brief shows the vertical as leads and campaigns do.
+func (v Vertical) brief() event.Fields {
+	return event.Fields{event.F("id", string(v.ID)), event.F("name", v.Name), event.F("slug", v.Slug)}
+}
+
+// Fields shows the geography as campaigns do.
+func (g Geography) Fields() event.Fields {
+	return event.Fields{
+		event.F("id", string(g.ID)), event.F("name", g.Name), event.F("slug", g.Slug), event.F("country_code", optional(g.CountryCode)),
+	}
+}
+
+// Fields shows what is known of a vertical.
+func (i Intelligence) Fields() event.Fields {
+	return event.Fields{
+		event.F("id", string(i.ID)),
+		event.F("vertical_id", string(i.Vertical)),
+		event.F("summary", i.Summary),
+		event.F("pain_points", list(i.PainPoints)),
+		event.F("buying_signals", list(i.BuyingSignals)),
+		event.F("updated_at", instant.Format(i.UpdatedAt)),
+	}
+}
+
+func shown[T interface{ Fields() event.Fields }](all []T) []event.Fields {
+	fields := make([]event.Fields, len(all))
+	for i, one := range all {
+		fields[i] = one.Fields()
+	}
+	return fields
+}
+
+// optional is null where nothing is known.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// list is never null.
+func list(texts []string) []string {
+	if texts == nil {
+		return []string{}
+	}
+	return texts
+}

@@ -1,0 +1,133 @@
+package searchtest
+
+import (
+	"math"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// histories draws changes, and pages in between. All histories share one subject; each begins without leads.
+func histories(f *fixture) {
+	rapid.Check(f.t, func(t *rapid.T) {
+		own := *f
+		own.reporter = t
+		own.removeAll()
+		for range rapid.IntRange(1, 8).Draw(t, "changes") {
+			own.drawChange(t)
+			if rapid.IntRange(0, 3).Draw(t, "lag") > 0 {
+				own.catchUp()
+			}
+			for range rapid.IntRange(0, 6).Draw(t, "pages") {
+				own.check(drawQuery(t, own.now()))
+			}
+		}
+		f.seen = own.seen
+	})
+}
+
+func (f *fixture) removeAll() {
+	var all []id.Lead
+	for _, one := range f.now() {
+		all = append(all, one.ID)
+	}
+	f.remove(all...)
+}
+
+func (f *fixture) drawChange(t *rapid.T) {
+	switch rapid.SampledFrom([]string{"keep", "keep", "keep", "own timestamps", "remove", "other"}).Draw(t, "change") {
+	case "keep":
+		f.keep(rapid.SliceOfN(rapid.Custom(drawLead), 1, 25).Draw(t, "leads")...)
+	case "own timestamps":
+		leads := rapid.SliceOfN(rapid.Custom(drawLead), 1, 25).Draw(t, "leads")
+		for i := range leads {
+			at(drawInstant(t, f.now()).Truncate(time.Millisecond))(&leads[i])
+		}
+		f.keep(leads...)
+	case "remove":
+		f.remove(rapid.SliceOfN(rapid.Custom(drawID), 1, 20).Draw(t, "ids")...)
+	default:
+		f.keep()
+	}
+}
+
+func drawID(t *rapid.T) id.Lead {
+	return id.Lead("cmp_" + rapid.StringOfN(rapid.RuneFrom([]rune("aB_")), 1, 3, -1).Draw(t, "id"))
+}
+
+func drawLead(t *rapid.T) lead.Lead {
+	one := lead.Lead{
+		ID:         drawID(t),
+		Name:       rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "name"),
+		Website:    rapid.SampledFrom([]string{"", "example.com"}).Draw(t, "website"),
+		Rating:     lead.Rating(rapid.IntRange(int(lead.Unrated), int(lead.MostRating)).Draw(t, "rating")),
+		Enrichment: rapid.SampledFrom(lead.Enrichments()).Draw(t, "enrichment"),
+		Industry:   rapid.SampledFrom(append(industries, "")).Draw(t, "industry"),
+	}
+	if one.Industry != "" {
+		one.Vertical = rapid.SampledFrom(append(verticals[one.Industry], "")).Draw(t, "vertical")
+	}
+	for _, campaign := range []id.Campaign{"cam_autumn", "cam_spring", "cam_spring2"} {
+		if rapid.Bool().Draw(t, "member") {
+			one.Campaigns = append(one.Campaigns, campaign)
+		}
+	}
+	return one
+}
+
+// drawInstant draws one that leads have, or one near it.
+func drawInstant(t *rapid.T, leads []lead.Kept) time.Time {
+	instant := time.Date(2020, time.February, 29, 12, 0, 0, 0, time.UTC)
+	if len(leads) > 0 && rapid.Bool().Draw(t, "of a lead") {
+		instant = rapid.SampledFrom(leads).Draw(t, "lead").UpdatedAt
+	}
+	return instant.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "before")) * time.Millisecond / 2)
+}
+
+func drawQuery(t *rapid.T, leads []lead.Kept) store.LeadQuery {
+	query := store.LeadQuery{
+		Filter:    drawFilter(t, leads),
+		Size:      rapid.SampledFrom([]int{1, 2, 7, 1000}).Draw(t, "size"),
+		Uncounted: rapid.Bool().Draw(t, "uncounted"),
+	}
+	if rapid.Bool().Draw(t, "after") {
+		query.After = lead.Place{UpdatedAt: drawInstant(t, leads).Truncate(time.Millisecond), ID: drawID(t)}
+	}
+	if rapid.Bool().Draw(t, "skip") {
+		query.Skip = rapid.OneOf(rapid.Int64Range(0, 30), rapid.Just(int64(math.MaxInt64))).Draw(t, "passed over")
+	}
+	return query
+}
+
+func drawFilter(t *rapid.T, leads []lead.Kept) lead.Filter {
+	var filter lead.Filter
+	wanted := func(what string) bool { return rapid.IntRange(0, 3).Draw(t, what) == 0 }
+	if wanted("by campaign") {
+		filter.Campaign = rapid.SampledFrom(append(campaigns, "cam_unknown")).Draw(t, "campaign")
+	}
+	if wanted("by industry") {
+		filter.Industry = rapid.SampledFrom(append(industries, "ind_unknown")).Draw(t, "industry")
+	}
+	if wanted("by vertical") {
+		filter.Vertical = rapid.SampledFrom([]id.Vertical{"vrt_bread", "vrt_wine", "vrt_saws", "vrt_unknown"}).Draw(t, "vertical")
+	}
+	if wanted("by website") {
+		has := rapid.Bool().Draw(t, "website")
+		filter.HasWebsite = &has
+	}
+	if wanted("by rating") {
+		bound := lead.Rating(rapid.IntRange(0, int(lead.MostRating)).Draw(t, "rating"))
+		filter.MinRating = &bound
+	}
+	if wanted("by enrichment") {
+		filter.Enrichment = rapid.SampledFrom(lead.Enrichments()).Draw(t, "enrichment")
+	}
+	if wanted("by instant") {
+		filter.Since = drawInstant(t, leads)
+	}
+	return filter
+}

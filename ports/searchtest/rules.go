@@ -1,0 +1,272 @@
+package searchtest
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+func emptyStore(f *fixture) {
+	f.check(store.LeadQuery{Size: 10})
+	f.catchUp()
+	f.check(store.LeadQuery{Size: 10})
+	f.check(store.LeadQuery{Size: 10, Uncounted: true})
+	f.check(store.LeadQuery{Size: 1, Skip: math.MaxInt64, Filter: lead.Filter{Enrichment: lead.Deep}})
+}
+
+func filters(f *fixture) {
+	f.keep(
+		newLead("plain"),
+		newLead("site", func(l *lead.Lead) { l.Website = "example.com" }),
+		newLead("spring", func(l *lead.Lead) { l.Campaigns = campaigns[:1] }),
+		newLead("spring2", func(l *lead.Lead) { l.Campaigns = campaigns[1:2] }),
+		newLead("both", func(l *lead.Lead) { l.Campaigns = campaigns[:2] }),
+		newLead("food", func(l *lead.Lead) { l.Industry = "ind_food" }),
+		newLead("wine", func(l *lead.Lead) { l.Industry, l.Vertical = "ind_food", "vrt_wine" }),
+		newLead("deep", func(l *lead.Lead) { l.Enrichment = lead.Deep }),
+		newLead("worst", func(l *lead.Lead) { l.Rating = 0 }),
+		newLead("fair", func(l *lead.Lead) { l.Rating = 399 }),
+		newLead("good", func(l *lead.Lead) { l.Rating = 400 }),
+		newLead("best", func(l *lead.Lead) { l.Rating = lead.MostRating }),
+		newLead("all", func(l *lead.Lead) {
+			l.Website, l.Campaigns, l.Industry, l.Vertical = "example.com", campaigns[:3], "ind_food", "vrt_wine"
+			l.Rating, l.Enrichment = 450, lead.Deep
+		}),
+	)
+	f.catchUp()
+	yes, no := true, false
+	for _, filter := range []lead.Filter{
+		{Campaign: "cam_spring"}, {Campaign: "cam_spring2"}, {Campaign: "cam_none"},
+		{Industry: "ind_food"}, {Vertical: "vrt_wine"}, {Vertical: "vrt_saws"},
+		{HasWebsite: &yes}, {HasWebsite: &no}, {Enrichment: lead.Deep}, {Enrichment: lead.None}, {Enrichment: lead.Basic},
+		{Campaign: "cam_spring", Industry: "ind_food", Vertical: "vrt_wine", HasWebsite: &yes, Enrichment: lead.Deep},
+	} {
+		f.check(store.LeadQuery{Filter: filter, Size: 100})
+		f.check(store.LeadQuery{Filter: filter, Size: 1, Uncounted: true})
+	}
+	for bound := range lead.MostRating + 1 {
+		if bound%50 < 2 || bound%50 == 49 || bound&(bound-1) == 0 {
+			f.check(store.LeadQuery{Filter: lead.Filter{MinRating: &bound}, Size: 100})
+			f.check(store.LeadQuery{Filter: lead.Filter{MinRating: &bound, Industry: "ind_food"}, Size: 100})
+		}
+	}
+}
+
+func unknownValues(f *fixture) {
+	f.keep(newLead("one", func(l *lead.Lead) { l.Campaigns, l.Industry, l.Vertical = campaigns[:1], "ind_food", "vrt_wine" }))
+	f.catchUp()
+	for _, filter := range []lead.Filter{
+		{Campaign: "cam_spri"}, {Campaign: "cam_SPRING"}, {Industry: "ind_foo"}, {Industry: "ind_FOOD"}, {Vertical: "vrt_%"}, {Vertical: "vrt_win_"},
+	} {
+		if page := f.check(store.LeadQuery{Filter: filter, Size: 10}); page.Total != 0 {
+			f.Fatalf("%+v: %d", filter, page.Total)
+		}
+	}
+}
+
+func sinceIsInclusive(f *fixture) {
+	for range 3 {
+		f.keep(newLead("x"), newLead("y"))
+		f.keep(newLead("x", named("other")), newLead("z"))
+		f.remove("cmp_y")
+	}
+	f.catchUp()
+	for _, one := range f.now() {
+		for _, by := range []time.Duration{-time.Millisecond, -time.Microsecond, 0, time.Microsecond, time.Millisecond, 24 * time.Hour} {
+			since := one.UpdatedAt.Add(by)
+			f.check(store.LeadQuery{Filter: lead.Filter{Since: since}, Size: 10})
+			f.check(store.LeadQuery{Filter: lead.Filter{Since: since.In(time.FixedZone("", 3600))}, Size: 1, Skip: 1})
+			f.check(store.LeadQuery{Filter: lead.Filter{Since: since}, Size: 10, After: one.Place()})
+		}
+	}
+}
+
+func named(name string) func(*lead.Lead) { return func(l *lead.Lead) { l.Name = name } }
+
+func ties(f *fixture) {
+	f.keep(
+		newLead("a"), newLead("b"), newLead("B"), newLead("a-"), newLead("a_"), newLead("aA"), newLead("aa"), newLead("0"), newLead("00"),
+		newLead("-"), newLead("_"), newLead("Z"), newLead("z"),
+	)
+	f.keep(newLead("A"), newLead("zz"))
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 1})
+	f.walk(store.LeadQuery{Size: 4})
+}
+
+// walk pages through all that a query finds, and returns the ids.
+func (f *fixture) walk(query store.LeadQuery) []id.Lead {
+	f.Helper()
+	var ids []id.Lead
+	for {
+		page := f.check(query)
+		for _, one := range page.Leads {
+			ids = append(ids, one.Place.ID)
+		}
+		if !page.More {
+			return ids
+		}
+		query.After = page.Leads[len(page.Leads)-1].Place
+	}
+}
+
+func pages(f *fixture) {
+	const most, each = 1200, 300
+	all := numbered(most, func(l *lead.Lead) { l.Enrichment = lead.Basic })
+	for i := range all {
+		if i%3 == 0 {
+			all[i].Enrichment = lead.Deep
+		}
+	}
+	for batch := range slices.Chunk(all, each) {
+		f.keep(batch...)
+	}
+	f.catchUp()
+	for _, filter := range []lead.Filter{{}, {Enrichment: lead.Deep}} {
+		for _, size := range []int{170, store.MostKeyed + 1, most} {
+			f.walk(store.LeadQuery{Filter: filter, Size: size})
+			for skip := int64(0); skip < most; skip += int64(size) {
+				f.check(store.LeadQuery{Filter: filter, Size: size, Skip: skip})
+			}
+		}
+	}
+}
+
+func places(f *fixture) {
+	f.keep(numbered(6)...)
+	f.keep(newLead("100001", named("moved")), newLead("100003", named("moved")))
+	f.remove("cmp_100004")
+	f.catchUp()
+	for _, one := range f.now() {
+		for _, by := range []time.Duration{-time.Hour, -time.Millisecond, 0, time.Millisecond, time.Hour} {
+			for _, which := range []id.Lead{"", "cmp_0", "cmp_100001", "cmp_100002", "cmp_1000020", "cmp_100004", "cmp_z"} {
+				f.check(store.LeadQuery{After: lead.Place{UpdatedAt: one.UpdatedAt.Add(by), ID: which}, Size: 2})
+			}
+		}
+	}
+	far := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+	f.check(store.LeadQuery{After: lead.Place{UpdatedAt: far}, Size: 2})
+	f.check(store.LeadQuery{Filter: lead.Filter{Since: far}, Size: 2})
+	f.check(store.LeadQuery{Filter: lead.Filter{Since: time.Date(1, time.January, 1, 0, 0, 0, 1, time.UTC)}, Size: 2})
+}
+
+func skipping(f *fixture) {
+	f.keep(numbered(5)...)
+	f.catchUp()
+	middle := f.now()[2].Place()
+	for _, skip := range []int64{0, 1, 2, 3, 4, 5, 6, math.MaxInt32, 1 << 32, 1<<32 + 1, math.MaxInt64 - 1, math.MaxInt64} {
+		for _, filter := range []lead.Filter{{}, {Enrichment: lead.None}, {Since: middle.UpdatedAt}, {Enrichment: lead.Deep}} {
+			f.check(store.LeadQuery{Filter: filter, Skip: skip, Size: 2})
+			f.check(store.LeadQuery{Filter: filter, Skip: skip, Size: 2, After: middle})
+			f.check(store.LeadQuery{Filter: filter, Skip: skip, Size: 2, Uncounted: true})
+		}
+	}
+}
+
+func changing(f *fixture) {
+	f.keep(newLead("a"), newLead("b"), newLead("c", func(l *lead.Lead) { l.Campaigns, l.Rating = campaigns[:2], 300 }))
+	f.catchUp()
+	f.keep(newLead("a", func(l *lead.Lead) { l.Enrichment = lead.Deep }))
+	f.catchUp()
+	if got := f.walk(store.LeadQuery{Size: 2}); got[2] != "cmp_a" {
+		f.Fatal(got)
+	}
+	f.keep(newLead("c", func(l *lead.Lead) { l.Campaigns, l.Rating = campaigns[1:3], 200 }))
+	f.keep(newLead("b"), newLead("b", named("twice")), newLead("a"))
+	f.catchUp()
+	bound := lead.Rating(250)
+	for _, filter := range []lead.Filter{{}, {Enrichment: lead.None}, {Enrichment: lead.Deep}, {Campaign: campaigns[0]}, {Campaign: campaigns[2]}, {MinRating: &bound}} {
+		f.walk(store.LeadQuery{Filter: filter, Size: 2})
+	}
+}
+
+func pagingWhileLeadsChange(f *fixture) {
+	const most, size = 40, 7
+	f.keep(numbered(most)...)
+	f.catchUp()
+	came := map[id.Lead]int{}
+	changed := map[id.Lead]bool{}
+	query := store.LeadQuery{Size: size}
+	for page := f.check(query); ; page = f.check(query) {
+		for _, one := range page.Leads {
+			came[one.Place.ID]++
+		}
+		if !page.More {
+			break
+		}
+		query.After = page.Leads[len(page.Leads)-1].Place
+		if len(changed) == 0 {
+			for _, i := range []int{0, size - 1, size, most / 2, most - 1} {
+				one := numbered(most)[i]
+				changed[one.ID] = true
+				one.Name = "changed"
+				f.keep(one)
+			}
+			f.remove("cmp_100003", "cmp_100030")
+			f.catchUp()
+		}
+	}
+	for i, one := range numbered(most) {
+		want := 1
+		switch {
+		case changed[one.ID] && i < size:
+			want = 2
+		case i == 30:
+			want = 0
+		}
+		if came[one.ID] != want {
+			f.Fatalf("%s came %d times, want %d", one.ID, came[one.ID], want)
+		}
+	}
+}
+
+func ownTimestamps(f *fixture) {
+	early := time.Date(2020, time.February, 29, 12, 0, 0, 0, time.UTC)
+	f.keep(newLead("new"))
+	f.catchUp()
+	f.keep(newLead("m", at(early.Add(time.Second))), newLead("k", at(early)))
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 1})
+	f.keep(newLead("l", at(early)), newLead("n", at(early.Add(time.Minute))), newLead("a", at(early.Add(time.Second))))
+	f.keep(newLead("k", at(early.Add(time.Hour))), newLead("new", at(early.Add(time.Second))))
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 2})
+	f.keep(newLead("newer"), newLead("j", at(early)))
+	f.remove("cmp_l")
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 2})
+	f.check(store.LeadQuery{Filter: lead.Filter{Since: early.Add(time.Second)}, Size: 2, After: lead.Place{UpdatedAt: early.Add(time.Second), ID: "cmp_b"}})
+}
+
+func removal(f *fixture) {
+	f.keep(numbered(4, func(l *lead.Lead) { l.Campaigns = campaigns[:1] })...)
+	f.catchUp()
+	f.remove("cmp_100001", "cmp_unknown", "cmp_100001")
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 2, Filter: lead.Filter{Campaign: campaigns[0]}})
+	f.keep(newLead("100001"))
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 2})
+	f.remove("cmp_100001")
+	f.keep(newLead("100001", named("again")), newLead("fresh"))
+	f.remove("cmp_fresh")
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 2})
+	f.remove("cmp_100000", "cmp_100001", "cmp_100002", "cmp_100003")
+	f.catchUp()
+	f.walk(store.LeadQuery{Size: 2})
+}
+
+func otherChanges(f *fixture) {
+	f.keep(numbered(2)...)
+	f.catchUp()
+	f.keep()
+	f.catchUp()
+	if page := f.check(store.LeadQuery{Size: 2}); page.State.Revision != f.record.present {
+		f.Fatalf("revision %d, not %d", page.State.Revision, f.record.present)
+	}
+}
