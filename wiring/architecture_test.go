@@ -37,6 +37,7 @@ var layers = []layer{
 	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
+	{folders: []string{"ports/inbound"}, ours: slices.Concat(domain, []string{"ports/store"}), not: outside}, // pages as the store has them
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
 	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside,
@@ -48,16 +49,36 @@ var layers = []layer{
 		libraries: []string{gin, "github.com/go-json-experiment/json", "github.com/klauspost/compress", yaml},
 	},
 	{
-		folders: []string{"adapters/rest"}, ours: slices.Concat(domain, ports, []string{"adapters/httpkit", "adapters/rest/docs"}),
+		folders: []string{"adapters/rest"}, ours: slices.Concat(domain, ports, []string{"adapters/httpkit"}),
 		libraries: []string{gin, "github.com/oapi-codegen/runtime", yaml},
 		inTests:   []string{"adapters/rest/resttest", openapi},
 	},
-	{folders: []string{"adapters/rest/docs"}, inTests: []string{"github.com/chromedp", yaml}},
 	{
-		folders: []string{"adapters/rest/resttest"}, ours: slices.Concat(domain, []string{"adapters/rest"}),
-		libraries: slices.Concat(testLibraries, []string{openapi}),
+		folders: []string{"adapters/partner"}, ours: slices.Concat(domain, ports, []string{"adapters/httpkit"}),
+		libraries: []string{gin},
+		inTests:   []string{"adapters/partner/partnertest", openapi, "github.com/klauspost/compress"},
 	},
-	{folders: []string{"adapters/cli"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/spf13"}},
+	{
+		folders: []string{"adapters/partner/partnertest"}, ours: slices.Concat(domain, []string{"adapters/apitest"}), libraries: testLibraries,
+	},
+	{folders: []string{"adapters/docs"}, inTests: []string{"github.com/chromedp", yaml}},
+	{
+		folders: []string{"adapters/rest/resttest"}, ours: slices.Concat(domain, []string{"adapters/rest", "adapters/apitest"}),
+		libraries: testLibraries,
+	},
+	{folders: []string{"adapters/apitest"}, libraries: slices.Concat(testLibraries, []string{openapi})},
+	{
+		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, ports),
+		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
+	},
+	{
+		folders: []string{"adapters/importer"}, ours: slices.Concat(domain, ports),
+		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
+	},
+	{
+		folders: []string{"adapters/samples"}, ours: domain, libraries: []string{"github.com/brianvoe/gofakeit/v7"},
+		inTests: []string{"adapters/importer", "ports/inbound"},
+	},
 
 	{
 		folders: []string{"adapters/sqlstore"}, ours: slices.Concat(domain, ports), libraries: []string{bun, goose},
@@ -81,7 +102,7 @@ var layers = []layer{
 		folders: []string{"adapters/leadindex"}, ours: slices.Concat(domain, ports), libraries: []string{roaring},
 		inTests: []string{
 			"ports/searchtest", "ports/storetest",
-			"adapters/sqlite", "adapters/sqlstore", "adapters/postgres", "adapters/postgres/postgrestest",
+			"adapters/sqlite", "adapters/postgres", "adapters/postgres/postgrestest", "adapters/sqlstore",
 		},
 	},
 	{folders: []string{"adapters/memlimit"}, ours: slices.Concat(domain, ports), inTests: []string{"ports/limitertest"}},
@@ -109,14 +130,14 @@ var layers = []layer{
 	{folders: []string{"adapters/workspaces"}, ours: slices.Concat(domain, ports)},
 
 	{
-		folders: []string{"wiring"}, ours: []string{"domain/*", "ports/*", "app/*", "adapters/*", "adapters/rest/docs"},
+		folders: []string{"wiring"}, ours: []string{"domain/*", "ports/*", "app/*", "adapters/*"},
 		libraries: []string{
 			"github.com/google/wire", "github.com/spf13/pflag", yaml, "github.com/agnivade/levenshtein",
 			"github.com/lmittmann/tint", "golang.org/x/term", "golang.org/x/sync",
 		},
 		inTests: []string{
-			"adapters/rest/resttest", "adapters/postgres/postgrestest", "adapters/redislimit/redistest",
-			"github.com/standard-webhooks/standard-webhooks",
+			"adapters/rest/resttest", "adapters/partner/partnertest", roaring, "adapters/postgres/postgrestest", "adapters/redislimit/redistest",
+			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 		},
 	},

@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/docs"
 	"holdco/adapters/httpkit"
+	"holdco/adapters/leadindex"
 	"holdco/adapters/memlimit"
+	"holdco/adapters/metrics"
+	"holdco/adapters/partner"
 	"holdco/adapters/postgres"
 	"holdco/adapters/redislimit"
 	"holdco/adapters/rest"
-	"holdco/adapters/rest/docs"
 	"holdco/adapters/sqlite"
 	"holdco/adapters/sqlstore"
 	"holdco/adapters/system"
@@ -23,6 +26,8 @@ import (
 	sending "holdco/adapters/webhooks"
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
+	"holdco/app/export"
+	"holdco/app/imports"
 	"holdco/app/partners"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -46,6 +51,7 @@ type command struct {
 	Tokens   *tokens.Service
 	Webhooks *webhooks.Service
 	Partners *partners.Service
+	Imports  *imports.Service
 	Vault    outbound.Vault
 }
 
@@ -151,7 +157,7 @@ func newAPI(
 	config Config, c *companies.Service, t *tokens.Service, w *webhooks.Service, p *partners.Service, s store.Store,
 	limiter outbound.Limiter, clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
 ) (http.Handler, error) {
-	pages := docs.Pages()
+	pages := docs.Pages("")
 	if config.MetricsAddr == "" {
 		pages[httpkit.MetricsPath] = tel.metrics.Page()
 	}
@@ -161,7 +167,7 @@ func newAPI(
 		Webhooks:  w,
 		Partners:  p,
 		Auth:      t,
-		Limits:    httpkit.Limits{Limiter: limiter, ByToken: config.Rates},
+		Limits:    httpkit.Limits{Limiter: limiter, ByClass: config.Rates},
 		Proxies:   config.TrustedProxies,
 		Ready:     s.Ready,
 		Clock:     clock,
@@ -169,9 +175,47 @@ func newAPI(
 		Log:       tel.log(log),
 		Pages:     pages,
 		Watch:     tel.watch(),
+		Origins:   config.CORSOrigins,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return tel.around(api), nil
+}
+
+func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {
+	index := leadindex.New(s)
+	tel.metrics.Add(metrics.LeadIndex(func() metrics.Index {
+		now := index.Status()
+		return metrics.Index{Ready: now.Ready, Leads: now.Leads, Bytes: now.Bytes, Built: now.Built}
+	}))
+	return index
+}
+
+// exportAPI is what partners read, with all that surrounds it.
+type exportAPI struct {
+	http.Handler
+	breakOff func() // ends the streams that are running
+}
+
+func newExportAPI(
+	config Config, e *export.Service, p *partners.Service, s store.Store,
+	limiter outbound.Limiter, clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
+) (exportAPI, error) {
+	api, err := partner.New(partner.Options{
+		Export:  e,
+		Auth:    p,
+		Limits:  httpkit.Limits{Limiter: limiter, ByClass: config.Rates},
+		Proxies: config.TrustedProxies,
+		Ready:   s.Ready,
+		Clock:   clock,
+		IDs:     ids,
+		Log:     tel.log(log),
+		Pages:   docs.Pages(partner.Root),
+		Watch:   tel.watch(),
+	})
+	if err != nil {
+		return exportAPI{}, err
+	}
+	return exportAPI{tel.around(api), api.BreakOff}, nil
 }

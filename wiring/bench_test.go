@@ -5,6 +5,7 @@ package wiring_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -12,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -134,6 +134,7 @@ func serveHoldco(t *testing.T, server *wiring.Server) string {
 // subject is a server under load.
 type subject struct {
 	url    string
+	bearer string // what opens it; empty: the root token
 	ids    []string
 	number atomic.Int64
 }
@@ -173,6 +174,7 @@ func (s *subject) median(t *testing.T, requests int, request func(s *subject, n 
 	t.Helper()
 	c, err := dial(s.url)
 	must(t, err)
+	c.bearer = s.bearer
 	defer c.conn.Close()
 	took := make([]time.Duration, requests)
 	for i := range took {
@@ -190,6 +192,7 @@ func (s *subject) client(until time.Time, done *atomic.Int64, request func(s *su
 	if err != nil {
 		return err
 	}
+	c.bearer = s.bearer
 	defer c.conn.Close()
 	for time.Now().Before(until) {
 		if err := c.exchange(request(s, s.number.Add(1))); err != nil {
@@ -205,6 +208,8 @@ type connection struct {
 	conn   net.Conn
 	reader *bufio.Reader
 	out    bytes.Buffer
+	answer bytes.Buffer // the body of the last one
+	bearer string
 }
 
 func dial(url string) (*connection, error) {
@@ -214,7 +219,8 @@ func dial(url string) (*connection, error) {
 
 func (c *connection) exchange(method, path, body string) error {
 	c.out.Reset()
-	fmt.Fprintf(&c.out, "%s %s HTTP/1.1\r\nHost: holdco\r\nAuthorization: Bearer %s\r\n", method, path, rootToken)
+	c.answer.Reset()
+	fmt.Fprintf(&c.out, "%s %s HTTP/1.1\r\nHost: holdco\r\nAuthorization: Bearer %s\r\n", method, path, cmp.Or(c.bearer, string(rootToken)))
 	if body != "" {
 		fmt.Fprintf(&c.out, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
 	}
@@ -226,7 +232,7 @@ func (c *connection) exchange(method, path, body string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, answer.Body)
+	_, err = c.answer.ReadFrom(answer.Body)
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
 		return err
 	}

@@ -30,11 +30,13 @@ type Config struct {
 	DataDir          string
 	KeyFile          string   // holds the key that encrypts secrets in the store
 	APIAddr          string   // host:port; empty: no listener
+	PartnerAddr      string   // the same, of the export API
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
 	ArchiveRetention time.Duration
-	Rates            ratelimit.Limits // of each token
+	Rates            ratelimit.Limits // of each token, and of each partner's key
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
+	CORSOrigins      []string         // whose pages may call the orchestration API
 	TrustedProxies   []netip.Prefix
 	WebhookPrivate   bool // webhooks may call loopback and private addresses
 	LogLevel         slog.Level

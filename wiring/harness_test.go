@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/leadindex"
 	"holdco/adapters/postgres/postgrestest"
 	"holdco/adapters/rest/resttest"
 	"holdco/domain/event"
@@ -32,14 +33,17 @@ import (
 // instance is a whole server in this process, with a client that has its first admin token.
 type instance struct {
 	*resttest.Client
-	url     string
-	said    string // what it printed before it accepted connections
-	environ []string
-	clock   *clock
-	log     *record
-	store   store.Store
-	keys    inbound.PartnerAuthenticator
-	stop    func() error // ends the server as SIGTERM does, once, and returns what Run returned
+	url string
+
+	exportURL string // empty: it is turned off
+	said      string // what it printed before it accepted connections, but for where the export API is
+	environ   []string
+	clock     *clock
+	log       *record
+	store     store.Store
+	keys      inbound.PartnerAuthenticator
+	index     *leadindex.Index
+	stop      func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
 
 // eachStore runs a test against a fresh server on each store.
@@ -93,13 +97,17 @@ func start(t *testing.T, clock *clock, environ ...string) *instance {
 		}
 	})
 
-	const announcement = "The API listens on "
+	const announcement, exports = "The API listens on ", "The export API for partners listens on "
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if rest, found := strings.CutPrefix(lines.Text(), announcement); found {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			s.url, _, _ = strings.Cut(rest, " ")
 			s.Client = resttest.New(t, s.url, string(rootToken))
 			return s
+		}
+		if rest, found := strings.CutPrefix(lines.Text(), exports); found {
+			s.exportURL, _, _ = strings.Cut(rest, " ")
+			continue
 		}
 		s.said += lines.Text() + "\n"
 	}
@@ -114,13 +122,13 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 		return err
 	}
 	defer done()
-	s.store, s.keys = server.Store, server.Partners
+	s.store, s.keys, s.index = server.Store, server.Partners, server.Index
 	return server.Run(ctx, out, true)
 }
 
 // open assembles a server with the settings that the variables name, and writes down all that it logs.
 func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ ...string) (*wiring.Server, func(), error) {
-	environ = append([]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)}, append(unlimited, environ...)...)
+	environ = append([]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)}, append(unlimited, environ...)...)
 	config, _, err := load(t, nil, "", environ...)
 	if err != nil {
 		return nil, nil, err

@@ -33,18 +33,18 @@ func holdco() {
 // process is holdco as a process of its own, which can be killed.
 type process struct {
 	*exec.Cmd
-	url string
-	log record
+	url, exportURL string
+	log            record
 }
 
 // unlimited lets tests make as many requests as they like.
-var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDCO_RATE_COSTLY=off"}
+var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDCO_RATE_COSTLY=off", "HOLDCO_RATE_PARTNER=off"}
 
 // startProcess starts a server and waits until it accepts connections. It is killed at the end of the test.
 func startProcess(t *testing.T, environ ...string) *process {
 	t.Helper()
 	command := exec.Command("holdco", "serve")
-	command.Env = slices.Concat(os.Environ(), unlimited, []string{"HOLDCO_LOG_LEVEL=error"}, environ, []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
+	command.Env = slices.Concat(os.Environ(), unlimited, []string{"HOLDCO_LOG_LEVEL=error"}, environ, []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
 	p := &process{Cmd: command}
 	command.Stderr = io.MultiWriter(t.Output(), &p.log)
 	stdout, err := command.StdoutPipe()
@@ -56,11 +56,14 @@ func startProcess(t *testing.T, environ ...string) *process {
 	}
 	t.Cleanup(p.kill)
 
-	const announcement = "The API listens on "
+	const announcement, exports = "The API listens on ", "The export API for partners listens on "
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		if rest, found := strings.CutPrefix(lines.Text(), announcement); found {
 			p.url, _, _ = strings.Cut(rest, " ")
 			return p
+		}
+		if rest, found := strings.CutPrefix(lines.Text(), exports); found {
+			p.exportURL, _, _ = strings.Cut(rest, " ")
 		}
 	}
 	t.Fatal("the server ended before it accepted connections")

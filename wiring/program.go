@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/importer"
+	"holdco/adapters/samples"
 	"holdco/adapters/system"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
@@ -27,7 +29,10 @@ func Program(version cli.Version) cli.Program {
 		Tokens:   openTokens,
 		Webhooks: openWebhooks,
 		Partners: openPartners,
+		Imports:  openImports,
 		Migrator: openMigrator,
+		Files:    importer.Files{},
+		Samples:  func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
 	}
 }
 
@@ -52,6 +57,11 @@ func openTokens(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (in
 func openPartners(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Partners, func(), error) {
 	opened, done, err := openCommand(ctx, flags, stderr, hasKey)
 	return opened.Partners, done, err
+}
+
+func openImports(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Imports, func(), error) {
+	opened, done, err := openCommand(ctx, flags, stderr, hasKey)
+	return opened.Imports, done, err
 }
 
 // hasKey is for commands that need no key, and so go without one. With another key than the store's it may be the wrong

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdco/adapters/httpkit"
+	"holdco/adapters/leadindex"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/keys"
@@ -23,8 +24,12 @@ import (
 	"holdco/ports/store"
 )
 
-// drain is how long a stopping server waits for the requests in flight.
-const drain = 30 * time.Second
+// drain is how long a stopping server waits for the requests in flight, and streamDrain for streams: these can be taken up
+// again where they broke off.
+const (
+	drain       = 30 * time.Second
+	streamDrain = 25 * time.Second
+)
 
 // Server is one running instance: its listeners and its jobs, on one store.
 type Server struct {
@@ -37,9 +42,11 @@ type Server struct {
 	Tokens    *tokens.Service
 	Partners  *partners.Service
 	API       http.Handler
+	Export    exportAPI
 
 	Deliveries *deliveries.Service
 	Vault      outbound.Vault
+	Index      *leadindex.Index
 
 	metricsPages metricsPages
 	telemetry    telemetry
@@ -84,6 +91,7 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
+	defer time.AfterFunc(streamDrain, s.Export.breakOff).Stop()
 	for _, f := range slices.Backward(fronts) {
 		if shutdown := f.server.Shutdown(last); shutdown != nil {
 			err = errors.Join(err, fmt.Errorf("requests were still running after %s: %w", drain, shutdown))
@@ -149,7 +157,7 @@ func (s *Server) showFirstToken(ctx context.Context, out io.Writer) error {
 
 // jobs are what this instance does in the background.
 func (s *Server) jobs() []worker.Job {
-	return []worker.Job{
+	jobs := []worker.Job{
 		{Name: "remove deleted companies", Every: 5 * time.Second, Wake: s.Companies.Deletions(), Run: s.Companies.RemoveDeleted},
 		{Name: "mend workspaces", Every: 5 * time.Second, Run: s.Companies.MendWorkspaces},
 		{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
@@ -158,6 +166,10 @@ func (s *Server) jobs() []worker.Job {
 		{Name: "write down last uses of partners' keys", Every: 10 * time.Second, Run: s.Partners.FlushLastUses},
 		{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)},
 	}
+	if s.Config.PartnerAddr != "" { // otherwise nobody asks for leads
+		jobs = append(jobs, worker.Job{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow})
+	}
+	return jobs
 }
 
 // front is one address that the server listens on.
@@ -177,6 +189,10 @@ func (s *Server) fronts() []*front {
 		{
 			variable: "HOLDCO_METRICS_ADDR", addr: s.Config.MetricsAddr, handler: s.metricsPages,
 			line: "Metrics are at http://%s/metrics",
+		},
+		{
+			variable: "HOLDCO_PARTNER_ADDR", addr: s.Config.PartnerAddr, handler: s.Export,
+			line: "The export API for partners listens on http://%s (reference: http://%[1]s/api/external/docs)",
 		},
 		{
 			variable: "HOLDCO_API_ADDR", addr: s.Config.APIAddr, handler: s.API,

@@ -11,6 +11,7 @@ import (
 
 	"holdco/adapters/redislimit"
 	"holdco/domain/access"
+	"holdco/domain/partner"
 	"holdco/domain/ratelimit"
 )
 
@@ -68,6 +69,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { c.APIAddr = v; return v == "" || isAddress(v) },
 	},
 	{
+		name: "partner_addr", kind: "HOST:PORT", fallback: "127.0.0.1:3102",
+		help:    "where the export API for partners listens; empty turns it off",
+		allowed: "HOST:PORT such as 127.0.0.1:3102, :3102 or [::1]:3102, or empty",
+		set:     func(c *Config, v string) bool { c.PartnerAddr = v; return v == "" || isAddress(v) },
+	},
+	{
 		name: "metrics_addr", kind: "HOST:PORT", absent: "/metrics on the API's listener",
 		help:    "where metrics are served, when not beside the API",
 		allowed: "HOST:PORT such as 127.0.0.1:9464, :9464 or [::1]:9464, or empty",
@@ -104,6 +111,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Costly, v) },
 	},
 	{
+		name: "rate_partner", kind: "NUMBER", fallback: "600",
+		help:    "how many requests the key of a partner may make in a minute, or off",
+		allowed: rates,
+		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Partner, v) },
+	},
+	{
 		name: "redis_url", kind: "URL", absent: "none: each process counts by itself",
 		help:    "the Redis in which replicas count requests together: redis://:PASSWORD@HOST:PORT/NUMBER, rediss:// with TLS",
 		allowed: "redis://USER:PASSWORD@HOST:PORT/NUMBER, rediss://... or unix://PATH, with special characters as %XX",
@@ -117,6 +130,12 @@ var settings = []setting{
 			c.WebhookPrivate = v == "true"
 			return v == "true" || v == "false"
 		},
+	},
+	{
+		name: "cors_origins", kind: "ORIGINS", absent: "none",
+		help:    "origins, separated by commas, whose pages may call the orchestration API from a browser",
+		allowed: "origins as browsers send them, such as https://dashboard.example.com, separated by commas; never *",
+		set:     func(c *Config, v string) (ok bool) { c.CORSOrigins, ok = parseOrigins(v); return ok },
 	},
 	{
 		name: "trusted_proxies", kind: "NETWORKS", absent: "none",
@@ -194,6 +213,20 @@ func parseRate(limit *ratelimit.Limit, value string) bool {
 	number, err := strconv.ParseInt(value, 10, 64)
 	*limit = ratelimit.Limit(number)
 	return err == nil && *limit >= 1 && *limit <= ratelimit.MostLimit
+}
+
+func parseOrigins(value string) (origins []string, ok bool) {
+	if value == "" {
+		return nil, true
+	}
+	for origin := range strings.SplitSeq(value, ",") {
+		origin = strings.TrimSpace(origin)
+		if !partner.IsOrigin(origin) {
+			return nil, false
+		}
+		origins = append(origins, origin)
+	}
+	return origins, true
 }
 
 func parseNetworks(value string) (networks []netip.Prefix, ok bool) {

@@ -9,12 +9,15 @@ import (
 	"github.com/google/wire"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/leadindex"
 	"holdco/adapters/sqlstore"
 	"holdco/adapters/system"
 	"holdco/adapters/vault"
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
+	"holdco/app/export"
+	"holdco/app/imports"
 	"holdco/app/partners"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -29,6 +32,7 @@ func NewServer(
 	panic(wire.Build(
 		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet,
 		tokens.New, partners.New, webhookSet, newSender, deliveries.New, newLimiter, newAPI, newMetricsPages,
+		newLeadIndex, wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))
 }
@@ -37,7 +41,7 @@ func NewServer(
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
 	panic(wire.Build(
 		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), storeSet, systemSet,
-		tokens.New, partners.New, webhookSet,
+		tokens.New, partners.New, imports.New, webhookSet,
 		wire.Struct(new(command), "*"),
 	))
 }

@@ -16,6 +16,8 @@ import (
 	"holdco/adapters/workspaces"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
+	"holdco/app/export"
+	"holdco/app/imports"
 	"holdco/app/partners"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -60,6 +62,14 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		cleanup()
 		return nil, nil, err
 	}
+	index := newLeadIndex(store, wiringTelemetry)
+	exportService := export.New(store, index, clock)
+	wiringExportAPI, err := newExportAPI(config, exportService, partnersService, store, limiter, clock, iDs, wiringTelemetry, log)
+	if err != nil {
+		cleanup2()
+		cleanup()
+		return nil, nil, err
+	}
 	webhookSender, cleanup3 := newSender(config, version, wiringTelemetry)
 	deliveriesService := deliveries.New(store, webhookSender, vault, clock, iDs, entropy, outboundLog)
 	wiringMetricsPages := newMetricsPages(config, wiringTelemetry, store, clock, iDs, log)
@@ -73,8 +83,10 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Tokens:       tokensService,
 		Partners:     partnersService,
 		API:          handler,
+		Export:       wiringExportAPI,
 		Deliveries:   deliveriesService,
 		Vault:        vault,
+		Index:        index,
 		metricsPages: wiringMetricsPages,
 		telemetry:    wiringTelemetry,
 	}
@@ -105,11 +117,13 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
+	importsService := imports.New(store, clock)
 	wiringCommand := command{
 		Store:    store,
 		Tokens:   service,
 		Webhooks: webhooksService,
 		Partners: partnersService,
+		Imports:  importsService,
 		Vault:    vault,
 	}
 	return wiringCommand, func() {

@@ -38,7 +38,11 @@ type Program struct {
 	Tokens   Opener[inbound.Tokens]
 	Webhooks Opener[inbound.Webhooks]
 	Partners Opener[inbound.Partners]
+	Imports  Opener[inbound.Imports]
 	Migrator Opener[store.Migrator]
+
+	Files   Files
+	Samples func(leads int, seed uint64) Samples
 }
 
 // Opener opens the store, which a server may be using, and returns the port that a command works with. The returned
@@ -94,7 +98,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("holdco {{.Version}}\n")
-	root.AddCommand(a.serve(), a.migrate(), a.token(), a.webhook(), a.partner(), a.version())
+	root.AddCommand(a.serve(), a.migrate(), a.token(), a.webhook(), a.partner(), a.taxonomy(), a.campaigns(), a.leads(), a.version())
 	root.SetHelpCommand(help())
 	root.InitDefaultCompletionCmd()
 
@@ -103,7 +107,9 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 			command.Args, command.RunE = knownCommand, needsCommand
 		}
 		for _, leaf := range command.Commands() {
-			leaf.ValidArgsFunction = cobra.NoFileCompletions
+			if leaf.ValidArgsFunction == nil {
+				leaf.ValidArgsFunction = cobra.NoFileCompletions
+			}
 		}
 	}
 	root.Args = knownCommand

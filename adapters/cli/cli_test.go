@@ -28,6 +28,7 @@ type fake struct {
 	tokens   fakeTokens
 	webhooks fakeWebhooks
 	partners fakePartners
+	imports  fakeImports
 	migrator fakeMigrator
 	dataDir  string // of the flags
 	migrate  bool
@@ -47,7 +48,10 @@ func (f *fake) runArgs(args ...string) result {
 	var stdout, stderr strings.Builder
 	flags := func(flags *pflag.FlagSet) { flags.String("data-dir", "./data", "where the data is") }
 	open := func(flags *pflag.FlagSet) { f.dataDir, _ = flags.GetString("data-dir") }
-	code := cli.Run(context.Background(), cli.Program{
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	f.imports.interrupt = cancel
+	code := cli.Run(ctx, cli.Program{
 		Version:    cli.Version{Number: "v1.2.3", Commit: "abc"},
 		Clock:      clock{},
 		Flags:      flags,
@@ -70,6 +74,12 @@ func (f *fake) runArgs(args ...string) result {
 			open(flags)
 			return &f.partners, func() { f.closed++ }, f.fails
 		},
+		Imports: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Imports, func(), error) {
+			open(flags)
+			return &f.imports, func() { f.closed++ }, f.fails
+		},
+		Files:   fakeFiles{},
+		Samples: func(leads int, seed uint64) cli.Samples { return fakeSamples{leads, seed} },
 		Migrator: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (store.Migrator, func(), error) {
 			open(flags)
 			return f.migrator, func() { f.closed++ }, f.fails
@@ -241,6 +251,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			tokens:   fakeTokens{fails: c.err, pages: [][]access.Token{{}}},
 			webhooks: fakeWebhooks{fails: c.err},
 			partners: fakePartners{fails: c.err},
+			imports:  fakeImports{fails: c.err},
 			migrator: fakeMigrator{fails: c.err},
 		}
 		want := result{c.code, "", c.stderr}
@@ -249,6 +260,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + string(hook.ID), "webhook rm " + string(hook.ID),
 			"webhook test " + string(hook.ID), "webhook deliveries " + string(hook.ID), redeliver("--json"),
 			admit(""), "partner list", change("--name=a"), "partner rotate " + string(acme.ID), "partner revoke " + string(acme.ID),
+			"leads import ../../testdata/leads/leads.ndjson", "campaigns import ../../testdata/leads/campaigns.ndjson --json", "leads rm cmp_1",
 		}
 		for _, line := range lines {
 			if got := opening.run(line); got != want {
@@ -305,6 +317,7 @@ func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
 		"serve", "migrate up", "migrate status", "token create", "token list", "token rotate", "token revoke", "version",
 		"webhook create", "webhook list", "webhook update", "webhook rotate-secret", "webhook rm", "webhook test", "webhook deliveries", "webhook redeliver",
 		"partner create", "partner list", "partner update", "partner rotate", "partner revoke",
+		"taxonomy import", "campaigns import", "leads import", "leads rm", "leads generate",
 	} {
 		if got := new(fake).run(line + " --help"); !strings.Contains(got.stdout, "Examples:\n  holdco "+line) {
 			t.Errorf("%s:\n%s", line, got.stdout)
@@ -327,6 +340,8 @@ func TestShellCompletion(t *testing.T) {
 		"token list ":                           ":4\n", // no file names
 		"webhook deliveries --status ":          "pending\n",
 		"webhook create --events ":              "company.*\n",
+		"leads import ":                         ":0\n", // names of files
+		"leads import --format ":                "ndjson\n",
 	} {
 		args := append([]string{"__complete"}, strings.Split(line, " ")...)
 		if got := new(fake).runArgs(args...); !strings.Contains(got.stdout, want) {

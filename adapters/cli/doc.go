@@ -1,5 +1,6 @@
 // Package cli is the command line of Holdco. It reads arguments, asks the application through its ports, and prints;
 // what it needs from the wiring comes in as a Program.
 //
-// Start with Run; each command has a file of its own, and webhook a second one, delivery.go.
+// Start with Run; each command has a file of its own, and webhook a second one, delivery.go. What imports leads and campaigns
+// is in import.go, on input.go, rejects.go and progress.go.
 package cli

@@ -49,14 +49,14 @@ func Write(c *gin.Context, answer Answer) {
 	if answer.Status == 0 {
 		answer.Status = OK
 	}
-	send(c, answer.Status, envelope{Data: answer.Data, Meta: meta{Page: answer.Page}})
+	send(c, answer.Status, envelope{Data: answer.Data, Meta: &meta{Page: answer.Page}})
 }
 
 // envelope is the body of every answer.
 type envelope struct {
 	Data  any      `json:"data,omitempty"`
 	Error *failure `json:"error,omitempty"`
-	Meta  meta     `json:"meta"`
+	Meta  *meta    `json:"meta,omitempty"` // nil: the API is bare
 }
 
 type meta struct {
@@ -66,16 +66,22 @@ type meta struct {
 }
 
 func send(c *gin.Context, status int, body envelope) {
-	request := of(c)
-	body.Meta.RequestID = request.id
-	body.Meta.Timestamp = instant.Format(request.options.Clock.Now())
+	if request := of(c); !request.options.Bare {
+		if body.Meta == nil {
+			body.Meta = &meta{}
+		}
+		body.Meta.RequestID = request.id
+		body.Meta.Timestamp = instant.Format(request.options.Clock.Now())
+	}
 	sendJSON(c, status, body)
 }
+
+const jsonAnswer = "application/json; charset=utf-8"
 
 // sendJSON answers with body as it is. Nobody keeps such an answer.
 func sendJSON(c *gin.Context, status int, body any) {
 	text := encode(body)
-	c.Header("Content-Type", "application/json; charset=utf-8")
+	c.Header("Content-Type", jsonAnswer)
 	c.Header("Content-Length", strconv.Itoa(len(text)))
 	c.Header("Cache-Control", "no-store")
 	c.Status(status)

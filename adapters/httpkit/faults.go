@@ -21,6 +21,7 @@ var statuses = map[fault.Code]int{
 	fault.InvalidCursor:        http.StatusBadRequest,
 	fault.Unauthorized:         http.StatusUnauthorized,
 	fault.InsufficientScope:    http.StatusForbidden,
+	fault.OriginNotAllowed:     http.StatusForbidden,
 	fault.NotFound:             http.StatusNotFound,
 	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	fault.SlugInUse:            http.StatusConflict,

@@ -14,6 +14,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/idempotency"
+	"holdco/domain/ratelimit"
 	"holdco/ports/inbound"
 )
 
@@ -25,34 +26,61 @@ const (
 	jsonType   = "application/json"
 )
 
-// Gate lets a request through to its handler when all is well that can be told without looking at what is stored.
-// Unknown paths and methods were answered before it.
+// Gate lets a request with a token through to its handler when all is well that can be told without looking at what is
+// stored. Unknown paths and methods were answered before it.
 func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
+	return t.gate(func(c *gin.Context, op operation) error {
+		caller, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
+		if err != nil {
+			return limits.orFailedTooOften(c, err)
+		}
+		of(c).caller = caller
+		if err := limits.admit(c, ratelimit.ByToken(caller.Token, op.class)); err != nil {
+			return err
+		}
+		return op.permits(caller)
+	})
+}
+
+// PartnerGate is Gate for an API that the keys of partners open, all of it to all of them. What a page sends must come
+// from an origin that is registered with the key.
+func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin.HandlerFunc {
+	return t.gate(func(c *gin.Context, op operation) error {
+		partner, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
+		if err != nil {
+			return limits.orFailedTooOften(c, err)
+		}
+		of(c).partner = partner.ID
+		if err := limits.admit(c, ratelimit.ByPartner(partner.ID, op.class)); err != nil {
+			return err
+		}
+		return checkOrigin(c, partner)
+	})
+}
+
+// gate makes the checks in the order of the public APIs: of several faults the first is answered. Who may enter an
+// operation that is not public is for enter to say.
+func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		op, known := t.operationOf(c)
 		switch {
 		case !known:
 			Fail(c, errors.New("the OpenAPI document does not describe this route"))
 		case !op.public:
-			if err := pass(c, op, auth, limits); err != nil {
+			err := enter(c, op)
+			if err == nil {
+				err = op.inspect(c)
+			}
+			if err != nil {
 				Fail(c, err)
 			}
 		}
 	}
 }
 
-// pass makes the checks in the order of the public API: of several faults the first is answered.
-func pass(c *gin.Context, op operation, auth inbound.Authenticator, limits Limits) (err error) {
+// inspect looks at what was sent, and notes it.
+func (op operation) inspect(c *gin.Context) (err error) {
 	r := of(c)
-	if r.caller, err = authenticate(c.Request, auth); err != nil {
-		return limits.orFailedTooOften(c, err)
-	}
-	if err := limits.admit(c, op.class); err != nil {
-		return err
-	}
-	if err := op.permits(r.caller); err != nil {
-		return err
-	}
 	if r.body, err = readBody(c.Request.Body); err != nil {
 		return err
 	}
@@ -62,7 +90,7 @@ func pass(c *gin.Context, op operation, auth inbound.Authenticator, limits Limit
 	if r.body, err = op.body.check(r.body); err != nil {
 		return err
 	}
-	if err := checkQuery(c.Request.URL.RawQuery, op.query); err != nil {
+	if r.query, err = readQuery(c.Request.URL.RawQuery, op.query); err != nil {
 		return err
 	}
 	r.once, err = op.checkHeaders(c.Request.Header)
@@ -78,15 +106,15 @@ func (t Table) operationOf(c *gin.Context) (operation, bool) {
 	return op, known
 }
 
-func authenticate(r *http.Request, auth inbound.Authenticator) (access.Caller, error) {
-	var value string
+// credentials are the token or the key that a request shows; empty: none.
+func credentials(r *http.Request) string {
 	if sent := r.Header.Values("Authorization"); len(sent) == 1 {
-		scheme, credentials, _ := strings.Cut(sent[0], " ")
+		scheme, value, _ := strings.Cut(sent[0], " ")
 		if strings.EqualFold(scheme, "Bearer") {
-			value = strings.Trim(credentials, " ")
+			return strings.Trim(value, " ")
 		}
 	}
-	return auth.Authenticate(r.Context(), value)
+	return ""
 }
 
 func (op operation) permits(caller access.Caller) error {
@@ -161,13 +189,13 @@ func (op operation) checkHeaders(header http.Header) (once string, err error) {
 		case len(sent) == 0:
 			continue
 		case len(sent) > 1:
-			return "", invalid(name, "is given twice")
+			return "", InvalidParameter(name, "is given twice")
 		case sent[0] == "":
-			return "", invalid(name, "is empty")
+			return "", InvalidParameter(name, "is empty")
 		case name == onceHeader:
 			var ok bool
 			if once, ok = idempotency.ParseKey(sent[0]); !ok {
-				return "", invalid(name, fmt.Sprintf("must be 1 to %d visible ASCII characters", idempotency.KeyLength))
+				return "", InvalidParameter(name, fmt.Sprintf("must be 1 to %d visible ASCII characters", idempotency.KeyLength))
 			}
 		}
 	}

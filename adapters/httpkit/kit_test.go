@@ -95,7 +95,7 @@ func newKit(t testing.TB) kit {
 		Clock: clock, IDs: clock, Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Proxies: httpkit.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 	})
-	limits := httpkit.Limits{Limiter: limiter, ByToken: ratelimit.Limits{Read: 600, Costly: 10}}
+	limits := httpkit.Limits{Limiter: limiter, ByClass: ratelimit.Limits{Read: 600, Costly: 10}}
 	gated := httpkit.WithHead(router.Group("", table.Gate(names{}, limits)))
 	gated.GET("/things", func(c *gin.Context) {
 		httpkit.Write(c, httpkit.Answer{Data: c.Request.URL.Query(), ETag: `"1"`})

@@ -14,16 +14,15 @@ import (
 // Limits are the rate limits of an API.
 type Limits struct {
 	Limiter outbound.Limiter
-	ByToken ratelimit.Limits
+	ByClass ratelimit.Limits // of each token, or of each partner's key
 }
 
-// admit counts a request against the limit of its token, and tells the client how much is left of it.
-func (l Limits) admit(c *gin.Context, class ratelimit.Class) error {
-	limit := l.ByToken.Of(class)
+// admit counts a request against the limit of its key, and tells the client how much is left of it.
+func (l Limits) admit(c *gin.Context, key ratelimit.Key) error {
+	limit := l.ByClass.Of(key.Class)
 	if limit == ratelimit.Off {
 		return nil
 	}
-	key := ratelimit.ByToken(of(c).caller.Token, class)
 	verdict := l.Limiter.Take(c.Request.Context(), key, limit)
 	c.Header("RateLimit-Limit", strconv.FormatInt(int64(limit), 10))
 	c.Header("RateLimit-Remaining", strconv.FormatInt(verdict.Remaining, 10))

@@ -27,32 +27,36 @@ type schema struct {
 	Items   *schema  `yaml:"items"`
 }
 
-// checkQuery refuses, with fault.InvalidParameter, the first parameter that is unknown, given twice, empty, malformed
+// Query holds the values of the parameters that a request has, by their names: each has one, and it is not empty.
+type Query map[string]string
+
+// readQuery refuses, with fault.InvalidParameter, the first parameter that is unknown, given twice, empty, malformed
 // or not one of the values that the document allows.
-func checkQuery(raw string, known map[string]parameter) error {
-	seen := map[string]bool{}
+func readQuery(raw string, known map[string]parameter) (Query, error) {
+	query := Query{}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
 		}
 		name, value, err := unescaped(pair)
 		described, ok := known[name]
+		_, seen := query[name]
 		switch {
 		case err != nil:
-			return invalid(name, "is malformed")
+			return nil, InvalidParameter(name, "is malformed")
 		case !ok:
-			return invalid(name, "is no parameter of this operation")
-		case seen[name]:
-			return invalid(name, "is given twice")
+			return nil, InvalidParameter(name, "is no parameter of this operation")
+		case seen:
+			return nil, InvalidParameter(name, "is given twice")
 		case value == "":
-			return invalid(name, "is empty")
+			return nil, InvalidParameter(name, "is empty")
 		}
 		if wrong := described.Schema.check(value); wrong != "" {
-			return invalid(name, wrong)
+			return nil, InvalidParameter(name, wrong)
 		}
-		seen[name] = true
+		query[name] = value
 	}
-	return nil
+	return query, nil
 }
 
 // unescaped splits name=value. A semicolon must be escaped, for some take it for a separator.
@@ -77,6 +81,8 @@ func (s schema) check(value string) string {
 		return s.checkInteger(value)
 	case s.Type == "array":
 		return s.checkList(value)
+	case s.Type == "boolean" && value != "true" && value != "false":
+		return "must be true or false"
 	case s.Enum != nil && !slices.Contains(s.Enum, value):
 		return "must be one of " + strings.Join(s.Enum, ", ")
 	}
@@ -105,6 +111,7 @@ func (s schema) checkList(value string) string {
 	return ""
 }
 
-func invalid(name, wrong string) error {
+// InvalidParameter refuses a parameter, or a header, with fault.InvalidParameter.
+func InvalidParameter(name, wrong string) error {
 	return fault.New(fault.InvalidParameter, "%s %s.", name, wrong).With("parameter", name)
 }

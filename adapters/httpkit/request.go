@@ -17,8 +17,10 @@ type request struct {
 	options Options
 	id      string
 	client  netip.Addr    // who sent it
-	caller  access.Caller // set by the gate
+	caller  access.Caller // set by Gate
+	partner id.Partner    // set by PartnerGate
 	body    []byte        // set by the gate: nil, or one JSON object
+	query   Query         // set by the gate
 	once    string        // set by the gate: the idempotency key, empty when there is none
 }
 
@@ -31,6 +33,9 @@ func CallerOf(c *gin.Context) access.Caller { return of(c).caller }
 
 // BodyOf returns the body, behind the gate: one JSON object, or nil when there was none.
 func BodyOf(c *gin.Context) []byte { return of(c).body }
+
+// QueryOf returns the parameters of a request, behind the gate.
+func QueryOf(c *gin.Context) Query { return of(c).query }
 
 // begin gives a request its id, and its answer the headers that all answers have.
 func begin(options Options) gin.HandlerFunc {
@@ -67,6 +72,9 @@ func attributes(c *gin.Context) []slog.Attr {
 	)
 	if r.caller.Token != "" {
 		attrs = append(attrs, slog.String("token", string(r.caller.Token)))
+	}
+	if r.partner != "" {
+		attrs = append(attrs, slog.String("partner", string(r.partner)))
 	}
 	return attrs
 }

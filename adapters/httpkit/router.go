@@ -19,9 +19,11 @@ type Options struct {
 	Log     *slog.Logger
 	Proxies Proxies
 	Watch   []func(ctx context.Context, e Exchange) // told of every request that was answered, in its context
+	Bare    bool                                    // errors come as {"error": ...} alone, without meta
+	CORS    *CORS                                   // nil: pages of other origins may ask nothing
 }
 
-// New makes a router that matches paths exactly, never redirects, and answers in the envelope whatever happens.
+// New makes a router that matches paths exactly, never redirects, and answers in one shape whatever happens.
 func New(options Options) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode) // the mode is a global of Gin; in any other it prints to standard output
 	router := gin.New()
@@ -30,7 +32,11 @@ func New(options Options) *gin.Engine {
 	router.HandleMethodNotAllowed = true
 	router.UseRawPath = true // an encoded slash is not a slash
 	router.ForwardedByClientIP = false
-	router.Use(begin(options), watch, recoverPanics, refuseDoubleSlash)
+	router.Use(begin(options), watch, recoverPanics)
+	if options.CORS != nil {
+		router.Use(options.CORS.allow)
+	}
+	router.Use(refuseDoubleSlash)
 	router.NoRoute(noRoute)
 	router.NoMethod(noMethod)
 	return router

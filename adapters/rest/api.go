@@ -2,9 +2,11 @@ package rest
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,7 +15,10 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Options are what the API needs. Everything is required but Proxies, Pages and Watch.
+//go:embed openapi.yaml
+var source []byte
+
+// Options are what the API needs. Everything is required but Proxies, Pages, Watch and Origins.
 type Options struct {
 	Companies inbound.Companies
 	Tokens    inbound.Tokens
@@ -28,6 +33,7 @@ type Options struct {
 	Log       *slog.Logger
 	Pages     map[string]http.Handler // what else is served, to anybody, by its path: the API reference, say
 	Watch     []func(ctx context.Context, e httpkit.Exchange)
+	Origins   []string // whose pages may use the API from within a browser
 }
 
 // API is every operation of openapi.yaml: one struct per resource, each in its own file.
@@ -47,24 +53,41 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	published, err := publish(source)
+	document, err := httpkit.Published(source)
 	if err != nil {
 		return nil, err
 	}
 	router := httpkit.New(httpkit.Options{
 		Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies, Watch: options.Watch,
+		CORS: pagesOf(options.Origins),
 	})
 	api := API{
 		companies: companies{options.Companies},
 		tokens:    tokens{options.Tokens},
 		webhooks:  webhooks{options.Webhooks},
 		partners:  partners{options.Partners},
-		system:    system{options.Ready, published, httpkit.DigestTag(published)},
+		system:    system{options.Ready, document},
 	}
 	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth, options.Limits)))
 	RegisterHandlersWithOptions(gated, api, GinServerOptions{ErrorHandler: unbound})
 	httpkit.AddPages(router, options.Pages)
 	return httpkit.Compressed(router), nil
+}
+
+// pagesOf lets pages of these origins use the API.
+func pagesOf(origins []string) *httpkit.CORS {
+	if origins == nil {
+		return nil
+	}
+	return &httpkit.CORS{
+		Knows:   func(_ context.Context, origin string) (bool, error) { return slices.Contains(origins, origin), nil },
+		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
+		Headers: []string{"authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-request-id"},
+		Exposed: []string{
+			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Idempotency-Replayed", "Location", "Retry-After",
+			"X-Request-Id",
+		},
+	}
 }
 
 // unbound is called for a parameter that the generated code cannot read. The gate has refused all of these before.

@@ -55,7 +55,7 @@ func newWorld(t testing.TB) *world {
 		Webhooks:  w.webhooks,
 		Partners:  w.partners,
 		Auth:      callers{},
-		Limits:    httpkit.Limits{Limiter: w.limiter, ByToken: ratelimit.Limits{Read: 600, Write: 120, Costly: 10}},
+		Limits:    httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Read: 600, Write: 120, Costly: 10}},
 		Ready:     func(context.Context) error { return w.ready },
 		Clock:     shared,
 		IDs:       shared,

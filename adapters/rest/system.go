@@ -1,10 +1,7 @@
 package rest
 
 import (
-	"bytes"
 	"context"
-	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,9 +10,8 @@ import (
 
 // system answers about the service itself.
 type system struct {
-	ready       func(context.Context) error
-	document    []byte // the OpenAPI document in JSON
-	documentTag string
+	ready    func(context.Context) error
+	document gin.HandlerFunc
 }
 
 // Health answers GET /healthz.
@@ -24,10 +20,5 @@ func (s system) Health(c *gin.Context) { httpkit.Health(c) }
 // Ready answers GET /readyz.
 func (s system) Ready(c *gin.Context) { httpkit.Ready(c, s.ready) }
 
-// Openapi answers GET /openapi.json. Clients may keep the document and ask each time whether it is still the same.
-func (s system) Openapi(c *gin.Context) {
-	c.Header("Content-Type", "application/json; charset=utf-8")
-	c.Header("Cache-Control", "no-cache")
-	c.Header("ETag", s.documentTag)
-	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(s.document))
-}
+// Openapi answers GET /openapi.json.
+func (s system) Openapi(c *gin.Context) { s.document(c) }

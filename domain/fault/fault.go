@@ -16,6 +16,7 @@ const (
 	InvalidCursor        Code = "invalid_cursor"
 	Unauthorized         Code = "unauthorized"
 	InsufficientScope    Code = "insufficient_scope"
+	OriginNotAllowed     Code = "origin_not_allowed"
 	NotFound             Code = "not_found"
 	MethodNotAllowed     Code = "method_not_allowed"
 	SlugInUse            Code = "slug_in_use"

@@ -13,6 +13,9 @@ import (
 // OriginLength is the greatest length of an origin.
 const OriginLength = 255
 
+// IsOrigin reports whether a text is an origin, spelled as browsers spell it.
+func IsOrigin(sent string) bool { return checkOrigin("origin", sent) == nil }
+
 // checkOrigin tells what is wrong with an origin. It has to be spelled as browsers spell it in the header Origin
 // (RFC 6454, section 6.2), for requests are held against it to the letter: scheme, host in lower case, and the port
 // unless it is the scheme's own.

@@ -29,12 +29,13 @@ type Class string
 const (
 	Read           Class = "read"
 	Write          Class = "write"
-	Costly         Class = "costly" // exports, audit pulls, backups
+	Costly         Class = "costly"  // exports, audit pulls, backups
+	Partner        Class = "partner" // all that a partner's key is shown for
 	authentication Class = "authentication"
 )
 
-// Limits are the limits of one token, by class. The zero value is all Off.
-type Limits struct{ Read, Write, Costly Limit }
+// Limits are the limits of one token, or of one partner's key, by class. The zero value is all Off.
+type Limits struct{ Read, Write, Costly, Partner Limit }
 
 // Of returns the limit of a class of requests.
 func (l Limits) Of(class Class) Limit {
@@ -43,6 +44,8 @@ func (l Limits) Of(class Class) Limit {
 		return l.Read
 	case Write:
 		return l.Write
+	case Partner:
+		return l.Partner
 	}
 	return l.Costly
 }
@@ -50,11 +53,14 @@ func (l Limits) Of(class Class) Limit {
 // Key names what is counted together.
 type Key struct {
 	Class   Class
-	Subject string // the id of a token, or the address of a client
+	Subject string // the id of a token or of a partner, or the address of a client
 }
 
 // ByToken counts the requests of one class that a token makes.
 func ByToken(token id.Token, class Class) Key { return Key{class, string(token)} }
+
+// ByPartner counts the requests of one class that are made with the key of a partner.
+func ByPartner(partner id.Partner, class Class) Key { return Key{class, string(partner)} }
 
 // ByClient counts the failed authentications of the client at an address.
 func ByClient(address string) Key { return Key{authentication, address} }
@@ -95,7 +101,10 @@ func (v Verdict) Refusal(key Key) error {
 		return nil
 	}
 	message := "The token has made its %d " + string(key.Class) + " requests of this minute; wait until it is over."
-	if key.Class == authentication {
+	switch key.Class {
+	case Partner:
+		message = "The key has made its %d requests of this minute; wait until it is over."
+	case authentication:
 		message = "%d authentications from this address have failed within a minute; wait until it is over."
 	}
 	return fault.New(fault.RateLimited, message, v.Limit).After(v.Reset)

@@ -48,9 +48,9 @@ func TestALimitThatWasLoweredHoldsAtOnce(t *testing.T) {
 
 func TestEveryClassHasItsLimit(t *testing.T) {
 	t.Parallel()
-	limits := ratelimit.Limits{Read: 600, Write: 120, Costly: 10}
+	limits := ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 60}
 	for class, want := range map[ratelimit.Class]ratelimit.Limit{
-		ratelimit.Read: 600, ratelimit.Write: 120, ratelimit.Costly: 10,
+		ratelimit.Read: 600, ratelimit.Write: 120, ratelimit.Costly: 10, ratelimit.Partner: 60,
 	} {
 		if got := limits.Of(class); got != want {
 			t.Errorf("%s: %d, want %d", class, got, want)
@@ -64,14 +64,15 @@ func TestEveryClassHasItsLimit(t *testing.T) {
 func TestNothingIsCountedTogetherThatDiffers(t *testing.T) {
 	t.Parallel()
 	keys := map[ratelimit.Key]bool{
-		ratelimit.ByToken("tok_1", ratelimit.Read):   true,
-		ratelimit.ByToken("tok_1", ratelimit.Write):  true,
-		ratelimit.ByToken("tok_1", ratelimit.Costly): true,
-		ratelimit.ByToken("tok_2", ratelimit.Read):   true,
-		ratelimit.ByClient("tok_1"):                  true,
-		ratelimit.ByClient("192.0.2.1"):              true,
+		ratelimit.ByToken("tok_1", ratelimit.Read):      true,
+		ratelimit.ByToken("tok_1", ratelimit.Write):     true,
+		ratelimit.ByToken("tok_1", ratelimit.Costly):    true,
+		ratelimit.ByToken("tok_2", ratelimit.Read):      true,
+		ratelimit.ByPartner("tok_1", ratelimit.Partner): true,
+		ratelimit.ByClient("tok_1"):                     true,
+		ratelimit.ByClient("192.0.2.1"):                 true,
 	}
-	if len(keys) != 6 {
+	if len(keys) != 7 {
 		t.Errorf("%v", keys)
 	}
 }
@@ -79,8 +80,9 @@ func TestNothingIsCountedTogetherThatDiffers(t *testing.T) {
 func TestARefusalSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	for key, message := range map[ratelimit.Key]string{
-		ratelimit.ByToken("tok_1", ratelimit.Costly): "The token has made its 7 costly requests of this minute; wait until it is over.",
-		ratelimit.ByClient("192.0.2.1"):              "7 authentications from this address have failed within a minute; wait until it is over.",
+		ratelimit.ByToken("tok_1", ratelimit.Costly):    "The token has made its 7 costly requests of this minute; wait until it is over.",
+		ratelimit.ByPartner("prt_1", ratelimit.Partner): "The key has made its 7 requests of this minute; wait until it is over.",
+		ratelimit.ByClient("192.0.2.1"):                 "7 authentications from this address have failed within a minute; wait until it is over.",
 	} {
 		refusal := fault.Of(ratelimit.Verdict{Limit: 7, Reset: 1500 * time.Millisecond}.Refusal(key))
 		if refusal == nil || refusal.Code != fault.RateLimited || refusal.RetryAfter != 1500*time.Millisecond || refusal.Message != message {

@@ -2,10 +2,14 @@ package resttest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"holdco/adapters/apitest"
 )
 
 // Client talks to one server with one token.
@@ -13,7 +17,7 @@ type Client struct {
 	t        testing.TB
 	baseURL  string
 	token    string
-	document *document
+	document *apitest.Document
 	http     *http.Client
 }
 
@@ -25,7 +29,7 @@ func New(t testing.TB, baseURL, token string) *Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	t.Cleanup(client.CloseIdleConnections)
-	return &Client{t: t, baseURL: baseURL, token: token, document: load(t, client, baseURL), http: client}
+	return &Client{t: t, baseURL: baseURL, token: token, document: apitest.Load(t, client, baseURL+"/openapi.json"), http: client}
 }
 
 // As returns a client that differs in its token.
@@ -125,7 +129,7 @@ func (c *Client) Try(request Request) (Answer, error) {
 		return Answer{}, err
 	}
 	if !request.Wrong {
-		c.document.checkRequest(c.t, sent, request.Body)
+		c.document.CheckRequest(c.t, sent, request.Body)
 	}
 	response, err := c.http.Do(sent)
 	if err != nil {
@@ -142,7 +146,10 @@ func (c *Client) Try(request Request) (Answer, error) {
 			c.t.Errorf("%s %s: the answer is no JSON: %v\n%s", request.Method, request.Path, err, body)
 		}
 	}
-	c.document.checkAnswer(c.t, sent, answer)
+	if err := headersOf(sent, answer); err != nil {
+		c.t.Errorf("%s %s: %v", sent.Method, sent.URL, err)
+	}
+	c.document.CheckAnswer(c.t, sent, apitest.Answer{Status: answer.Status, Header: answer.Header, Body: answer.Body})
 	return answer, nil
 }
 
@@ -161,6 +168,29 @@ func (c *Client) build(request Request) (*http.Request, error) {
 		sent.Header.Set(name, value)
 	}
 	return sent, nil
+}
+
+// headersOf checks what holds for all answers.
+func headersOf(sent *http.Request, answer Answer) error {
+	public := slices.Contains([]string{"/healthz", "/readyz", "/openapi.json"}, sent.URL.Path)
+	header := answer.Header
+	switch {
+	case header.Get("X-Content-Type-Options") != "nosniff":
+		return errors.New("the answer lacks X-Content-Type-Options")
+	case header.Get("X-Request-Id") == "":
+		return errors.New("the answer lacks X-Request-Id")
+	case len(answer.Body) == 0:
+		return nil
+	case header.Get("Content-Type") != "application/json; charset=utf-8":
+		return errors.New("the answer has the Content-Type " + header.Get("Content-Type"))
+	case public || header.Get("Content-Encoding") != "":
+		return nil
+	case header.Get("Cache-Control") != "no-store":
+		return errors.New("the answer may be kept")
+	case header.Get("X-Request-Id") != answer.Meta.RequestID:
+		return errors.New("X-Request-Id is not meta.requestId")
+	}
+	return nil
 }
 
 // Data reads the data of an answer.

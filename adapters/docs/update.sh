@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches a version of Swagger UI into swagger-ui/: adapters/rest/docs/update.sh 5.35.0
+# Fetches a version of Swagger UI into swagger-ui/: adapters/docs/update.sh 5.35.0
 set -eu
 version=${1:?usage: update.sh VERSION}
 target=$(cd "$(dirname "$0")" && pwd)/swagger-ui

@@ -1,17 +1,32 @@
-package rest
+package httpkit
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
+	"time"
 
+	"github.com/gin-gonic/gin"
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed openapi.yaml
-var source []byte
+// Published makes the handler that shows an OpenAPI document, given in YAML, as JSON. Clients may keep it and ask each
+// time whether it is still the same.
+func Published(text []byte) (gin.HandlerFunc, error) {
+	published, err := publish(text)
+	if err != nil {
+		return nil, err
+	}
+	tag := DigestTag(published)
+	return func(c *gin.Context) {
+		c.Header("Content-Type", jsonAnswer)
+		c.Header("Cache-Control", "no-cache")
+		c.Header("ETag", tag)
+		http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(published))
+	}, nil
+}
 
 // publish spells an OpenAPI document as JSON, in its own order, without what is meant for the code generator alone.
 func publish(text []byte) ([]byte, error) {

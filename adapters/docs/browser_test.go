@@ -18,25 +18,33 @@ import (
 	"github.com/chromedp/chromedp"
 	"go.yaml.in/yaml/v3"
 
-	"holdco/adapters/rest/docs"
+	"holdco/adapters/docs"
 )
 
-// The page is shown with the document that the API serves; the browser reads YAML as well as JSON.
-const documentFile = "../openapi.yaml"
+// api is where an API has its page, and the document that it serves; the browser reads YAML as well as JSON.
+type api struct{ under, document string }
+
+var (
+	orchestration = api{"", "../rest/openapi.yaml"}
+	export        = api{"/api/external", "../partner/openapi.yaml"}
+)
 
 func TestThePageShowsEveryOperation(t *testing.T) {
 	t.Parallel()
-	tab, _ := openPage(t)
-	for _, summary := range summaries(t) {
-		tab.wait("[...document.querySelectorAll('.opblock-summary-description')].some(s => s.innerText === %q)", summary)
+	for _, of := range []api{orchestration, export} {
+		tab, _ := openPage(t, of)
+		expected := summaries(t, of.document)
+		for _, summary := range expected {
+			tab.wait("[...document.querySelectorAll('.opblock-summary-description')].some(s => s.innerText === %q)", summary)
+		}
+		tab.wait("[...document.querySelectorAll('.opblock-summary-control')].map(control => control.click())") // opens all
+		tab.wait("document.querySelectorAll('.opblock .responses-table').length === %d", len(expected))
 	}
-	tab.wait("[...document.querySelectorAll('.opblock-summary-control')].map(control => control.click())") // opens all
-	tab.wait("document.querySelectorAll('.opblock .responses-table').length === %d", len(summaries(t)))
 }
 
 func TestATokenTypedIntoThePageGoesToItsOriginAlone(t *testing.T) {
 	t.Parallel()
-	tab, tokens := openPage(t)
+	tab, tokens := openPage(t, orchestration)
 	tab.click(".btn.authorize")
 	tab.do(chromedp.SendKeys(chromedp.CSS(".auth-container input"), "a-token"))
 	tab.click(".auth-btn-wrapper .authorize")
@@ -52,18 +60,18 @@ func TestATokenTypedIntoThePageGoesToItsOriginAlone(t *testing.T) {
 
 // openPage serves the page beside an API that reports the Authorization of what it is asked, and opens it in a browser.
 // The test fails when the page asks for anything from elsewhere, breaks its policy, or complains in any other way.
-func openPage(t *testing.T) (*tab, <-chan string) {
+func openPage(t *testing.T, of api) (*tab, <-chan string) {
 	t.Helper()
-	document, err := os.ReadFile(documentFile)
+	document, err := os.ReadFile(of.document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tokens := make(chan string, 10)
 	site := http.NewServeMux()
-	for path, page := range docs.Pages() {
+	for path, page := range docs.Pages(of.under) {
 		site.Handle("GET "+path, page)
 	}
-	site.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(document) })
+	site.HandleFunc("GET "+of.under+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(document) })
 	site.HandleFunc("GET /v1/", func(w http.ResponseWriter, r *http.Request) {
 		tokens <- r.Header.Get("Authorization")
 		w.Header().Set("Content-Type", "application/json")
@@ -73,7 +81,7 @@ func openPage(t *testing.T) (*tab, <-chan string) {
 	t.Cleanup(server.Close)
 
 	tab := openTab(t, server.URL)
-	tab.do(chromedp.Navigate(server.URL + "/docs"))
+	tab.do(chromedp.Navigate(server.URL + of.under + "/docs"))
 	tab.do(chromedp.WaitVisible(chromedp.CSS(".opblock")))
 	return tab, tokens
 }
@@ -168,20 +176,20 @@ func (tab *tab) check(err error) {
 }
 
 // summaries are those of all operations in the document.
-func summaries(t *testing.T) []string {
+func summaries(t *testing.T, document string) []string {
 	t.Helper()
-	text, err := os.ReadFile(documentFile)
+	text, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var document struct {
+	var described struct {
 		Paths map[string]map[string]yaml.Node
 	}
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	if err := yaml.Unmarshal(text, &described); err != nil {
 		t.Fatal(err)
 	}
 	var found []string
-	for _, item := range document.Paths {
+	for _, item := range described.Paths {
 		for method, node := range item {
 			if method == "parameters" {
 				continue

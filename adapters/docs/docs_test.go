@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"holdco/adapters/rest/docs"
+	"holdco/adapters/docs"
 )
 
 func TestEveryPageIsStrictAboutWhatItLoads(t *testing.T) {
 	t.Parallel()
-	for path := range docs.Pages() {
+	for path := range docs.Pages("") {
 		answer := ask(t, http.MethodGet, path, nil)
 		policy := answer.Header().Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; style-src 'self';") || strings.Contains(policy, "unsafe") {
@@ -27,7 +27,7 @@ func TestEveryPageIsStrictAboutWhatItLoads(t *testing.T) {
 
 func TestPagesAreKeptByBrowsersAndAskedForAgain(t *testing.T) {
 	t.Parallel()
-	for path := range docs.Pages() {
+	for path := range docs.Pages("") {
 		for _, coding := range []string{"gzip", "identity"} {
 			first := ask(t, http.MethodGet, path, http.Header{"Accept-Encoding": {coding}})
 			tag := first.Header().Get("ETag")
@@ -41,7 +41,7 @@ func TestPagesAreKeptByBrowsersAndAskedForAgain(t *testing.T) {
 
 func TestHeadIsGetWithoutBody(t *testing.T) {
 	t.Parallel()
-	for path := range docs.Pages() {
+	for path := range docs.Pages("") {
 		answer := ask(t, http.MethodHead, path, nil)
 		if body := read(t, answer.Body); answer.Code != http.StatusOK || body != "" {
 			t.Errorf("%s: status %d, %d bytes", path, answer.Code, len(body))
@@ -102,7 +102,7 @@ func ask(t *testing.T, method, path string, header http.Header) *httptest.Respon
 		request.Header = http.Header{}
 	}
 	recorder := httptest.NewRecorder()
-	docs.Pages()[path].ServeHTTP(recorder, request)
+	docs.Pages("")[path].ServeHTTP(recorder, request)
 	return recorder
 }
 

@@ -21,15 +21,16 @@ var files embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Pages returns the page and all that it loads, each under its path. They answer GET and HEAD, to anybody.
-func Pages() map[string]http.Handler {
+// Pages returns the page and all that it loads, each under its path, for the document at under + "/openapi.json". They
+// answer GET and HEAD, to anybody.
+func Pages(under string) map[string]http.Handler {
 	return map[string]http.Handler{
-		"/docs":                                  load("page/index.html", "text/html"),
-		"/docs/page.css":                         load("page/page.css", "text/css"),
-		"/docs/start.js":                         load("page/start.js", "text/javascript"),
-		"/docs/swagger-ui.css":                   load("swagger-ui/swagger-ui.css.gz", "text/css"),
-		"/docs/swagger-ui-bundle.js":             load("swagger-ui/swagger-ui-bundle.js.gz", "text/javascript"),
-		"/docs/swagger-ui-bundle.js.LICENSE.txt": load("swagger-ui/swagger-ui-bundle.js.LICENSE.txt.gz", "text/plain"),
+		under + "/docs":                                  load("page/index.html", "text/html"),
+		under + "/docs/page.css":                         load("page/page.css", "text/css"),
+		under + "/docs/start.js":                         load("page/start.js", "text/javascript"),
+		under + "/docs/swagger-ui.css":                   load("swagger-ui/swagger-ui.css.gz", "text/css"),
+		under + "/docs/swagger-ui-bundle.js":             load("swagger-ui/swagger-ui-bundle.js.gz", "text/javascript"),
+		under + "/docs/swagger-ui-bundle.js.LICENSE.txt": load("swagger-ui/swagger-ui-bundle.js.LICENSE.txt.gz", "text/plain"),
 	}
 }
 
@@ -66,7 +67,7 @@ func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	content, version := f.content, f.version
 	if f.compressed {
-		header.Set("Vary", "Accept-Encoding")
+		header.Add("Vary", "Accept-Encoding")
 		if acceptsGzip(r) {
 			header.Set("Content-Encoding", "gzip")
 			version += "-gzip"

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"holdco/domain/event"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+)
+
+// Files reads files of what is to be imported. Their formats are those of Formats.
+type Files interface {
+	Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error]
+	Campaigns(from io.Reader, format string) iter.Seq2[inbound.CampaignLine, error]
+	Taxonomy(from io.Reader) (lead.TaxonomyDraft, error)
+}
+
+func (a *app) campaigns() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "campaigns",
+		Short: "Import campaigns",
+		Long: "Import campaigns, which leads belong to. These commands work directly on the store, so they need no token; the\n" +
+			"server may be running, and shows what is imported at once.",
+	}
+	command.AddCommand(a.importing("campaigns", "the name and the id are required; status is draft unless given. industry_id, vertical_id and geography_id name\n"+
+		"what is in the taxonomy, so that is imported first.", a.importCampaigns))
+	return command
+}
+
+func (a *app) leads() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "leads",
+		Short: "Import and remove leads, and make sample data",
+		Long: "Import and remove leads: companies outside, which partners read through the export API. These commands work\n" +
+			"directly on the store, so they need no token; the server may be running, and shows what is imported at once.",
+	}
+	command.AddCommand(a.importing("leads", "only the name is required. industry_id, vertical_id and campaign_ids name what is in the store, so the taxonomy and\n"+
+		"campaigns are imported first. A lead without an id gets one of its website, e-mail, phone or name.", a.importLeads),
+		a.removeLeads(), a.generate())
+	return command
+}
+
+// importer imports what a file holds.
+type importer func(
+	ctx context.Context, port inbound.Imports, from io.Reader, format string, options inbound.ImportOptions,
+) (inbound.ImportSummary, error)
+
+func (a *app) importLeads(
+	ctx context.Context, port inbound.Imports, from io.Reader, format string, options inbound.ImportOptions,
+) (inbound.ImportSummary, error) {
+	return port.Leads(ctx, a.caller, a.program.Files.Leads(from, format), options)
+}
+
+func (a *app) importCampaigns(
+	ctx context.Context, port inbound.Imports, from io.Reader, format string, options inbound.ImportOptions,
+) (inbound.ImportSummary, error) {
+	return port.Campaigns(ctx, a.caller, a.program.Files.Campaigns(from, format), options)
+}
+
+// importing is the command that imports one kind of things.
+func (a *app) importing(what, fields string, do importer) *cobra.Command {
+	i := imports{app: a, what: what, do: do}
+	command := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Import " + what + " from a file, or from standard input when FILE is -",
+		Long: "Import " + what + " from a file, or from standard input when FILE is \"-\": one JSON object per line as the export API\n" +
+			"shows them (.ndjson, .jsonl), a JSON list of them (.json), or CSV with a header (.csv), each also packed with gzip\n" +
+			"(.gz). In each, " + fields + "\n\n" +
+			"What has an id that is there already is replaced if it differs; importing a file twice changes nothing. Lines at\n" +
+			"fault are left out, and told in FILE.errors.ndjson; the exit code is 1 then. What is imported is kept batch by batch:\n" +
+			"after an interruption the same command goes on where it was.",
+		Example: "  holdco " + what + " import " + what + ".ndjson\n" +
+			"  holdco " + what + " import " + what + ".csv --strict\n" +
+			"  zcat " + what + ".ndjson.gz | holdco " + what + " import - --dry-run --json",
+		Args:              oneFile,
+		PreRunE:           func(_ *cobra.Command, args []string) (err error) { return i.settle(args[0]) },
+		RunE:              on(a, a.program.Imports, i.run),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // names of files
+	}
+	flags := command.Flags()
+	flags.BoolVar(&i.dryRun, "dry-run", false, "only check: nothing is kept")
+	flags.BoolVar(&i.strict, "strict", false, "import nothing unless every line is fine: the file is read twice")
+	flags.BoolVar(&i.keepTimestamps, "keep-timestamps", false, "take created_at and updated_at from the file, for a first load or a move")
+	flags.StringVar(&i.format, "format", "", "ndjson, csv or json (default by the name of FILE; of standard input ndjson)")
+	flags.StringVar(&i.errorsPath, "errors", "", "where the lines at fault are told (default FILE.errors.ndjson)")
+	jsonFlag(flags, &i.asJSON)
+	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(Formats(), cobra.ShellCompDirectiveNoFileComp))
+	a.program.StoreFlags(flags)
+	return command
+}
+
+// imports is an import of leads or campaigns.
+type imports struct {
+	*app
+	what string
+	do   importer
+
+	dryRun, strict, keepTimestamps, asJSON bool
+	format, errorsPath                     string
+}
+
+// settle finds out what the flags leave open.
+func (i *imports) settle(path string) (err error) {
+	if i.format, err = formatOf(path, i.format); err != nil {
+		return err
+	}
+	if i.errorsPath == "" {
+		i.errorsPath = "stdin.errors.ndjson"
+		if path != standardInput {
+			i.errorsPath = path + ".errors.ndjson"
+		}
+	}
+	return nil
+}
+
+func (i *imports) run(command *cobra.Command, port inbound.Imports, args []string) error {
+	ctx := command.Context()
+	file, err := openInput(args[0], command.InOrStdin())
+	if err != nil {
+		return err
+	}
+	defer file.close()
+	if i.strict {
+		if err := file.makeSeekable(ctx); err != nil {
+			return err
+		}
+	}
+	rejects, err := newRejects(i.errorsPath, file)
+	if err != nil {
+		return err
+	}
+	begun := i.program.Clock.Now()
+	summary, err := i.passes(ctx, port, file, rejects, command.ErrOrStderr())
+	err = errors.Join(err, rejects.close())
+	if err == nil || summary.Read > 0 {
+		if err := i.print(command, summary, i.program.Clock.Now().Sub(begun)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted; what the summary counts is kept, and the same command goes on behind it")
+	case err != nil:
+		return err
+	}
+	return rejects.verdict(summary, i.strict)
+}
+
+// passes reads the file once, or twice if it must be without fault.
+func (i *imports) passes(
+	ctx context.Context, port inbound.Imports, file *input, rejects *rejects, stderr io.Writer,
+) (inbound.ImportSummary, error) {
+	pass := func(doing string, dryRun bool) (inbound.ImportSummary, error) {
+		progress := i.newProgress(stderr, doing+" "+i.what, file.size)
+		defer progress.end()
+		return i.do(ctx, port, file, i.format, inbound.ImportOptions{
+			DryRun: dryRun, KeepTimestamps: i.keepTimestamps, Report: rejects.add, Progress: progress.show,
+		})
+	}
+	if i.dryRun {
+		return pass("checking", true)
+	}
+	if i.strict {
+		checked, err := pass("checking", true)
+		if err != nil || checked.Rejected > 0 {
+			return inbound.ImportSummary{Read: checked.Read, Rejected: checked.Rejected}, err
+		}
+		if err := file.rewind(); err != nil {
+			return inbound.ImportSummary{}, err
+		}
+	}
+	return pass("importing", false)
+}
+
+func (i *imports) print(command *cobra.Command, s inbound.ImportSummary, took time.Duration) error {
+	rate := int64(float64(s.Read) / max(took.Seconds(), 0.001))
+	if i.asJSON {
+		return printJSON(command.OutOrStdout(), event.Fields{
+			event.F("read", s.Read), event.F("inserted", s.Inserted), event.F("updated", s.Updated), event.F("unchanged", s.Unchanged),
+			event.F("rejected", s.Rejected), event.F("dryRun", i.dryRun), event.F("seconds", took.Seconds()), event.F("perSecond", rate),
+		})
+	}
+	return printTable(command.OutOrStdout(), [][]string{
+		{"read", fmt.Sprint(s.Read)},
+		{"inserted", fmt.Sprint(s.Inserted)},
+		{"updated", fmt.Sprint(s.Updated)},
+		{"unchanged", fmt.Sprint(s.Unchanged)},
+		{"rejected", fmt.Sprint(s.Rejected)},
+		{"took", fmt.Sprintf("%s, %d lines a second", took.Round(time.Millisecond), rate)},
+	})
+}

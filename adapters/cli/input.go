@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// standardInput stands for the standard input where the name of a file is wanted.
+const standardInput = "-"
+
+// oneFile asks for one argument.
+func oneFile(command *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%q needs one argument, a file, or - for standard input", command.CommandPath())
+	}
+	return nil
+}
+
+// Formats are those of files of leads and campaigns.
+func Formats() []string { return []string{"ndjson", "csv", "json"} }
+
+// formatOf is the format that was asked for, or else the one that the name of a file tells.
+func formatOf(path, asked string) (string, error) {
+	if asked != "" {
+		if !slices.Contains(Formats(), asked) {
+			return "", fmt.Errorf("--format must be ndjson, csv or json; it is %q", asked)
+		}
+		return asked, nil
+	}
+	switch extension := strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz"))); {
+	case path == standardInput, extension == ".jsonl":
+		return "ndjson", nil
+	case extension != "" && slices.Contains(Formats(), extension[1:]):
+		return extension[1:], nil
+	}
+	return "", fmt.Errorf("the name of %q does not tell its format; say --format ndjson, csv or json", path)
+}
+
+// input is what is imported.
+type input struct {
+	io.Reader
+	file *os.File // nil: not a file
+	size int64    // in bytes; -1: unknown
+}
+
+func openInput(path string, stdin io.Reader) (*input, error) {
+	if path == standardInput {
+		return &input{Reader: stdin, size: -1}, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	about, err := file.Stat()
+	if err == nil && about.IsDir() {
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	opened := &input{Reader: file, file: file, size: -1}
+	if about.Mode().IsRegular() {
+		opened.size = about.Size()
+	}
+	return opened, nil
+}
+
+func (i *input) close() {
+	if i.file != nil {
+		_ = i.file.Close()
+	}
+}
+
+// makeSeekable copies what can be read once alone to a temporary file, which has no name and goes with the process.
+func (i *input) makeSeekable(ctx context.Context) error {
+	if i.size >= 0 {
+		return nil
+	}
+	spool, err := os.CreateTemp("", "holdco-import-*")
+	if err != nil {
+		return err
+	}
+	from := i.Reader
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(spool, from)
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err := errors.Join(err, os.Remove(spool.Name())); err != nil {
+		return errors.Join(err, spool.Close())
+	}
+	i.close()
+	i.Reader, i.file = spool, spool
+	if i.size, err = spool.Seek(0, io.SeekCurrent); err != nil {
+		return err
+	}
+	return i.rewind()
+}
+
+func (i *input) rewind() error {
+	_, err := i.file.Seek(0, io.SeekStart)
+	return err
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode"
+
+	"holdco/domain/event"
+	"holdco/ports/inbound"
+)
+
+// rejects tells the lines at fault in a file, which is there only if there are any.
+type rejects struct {
+	path  string
+	file  *os.File
+	out   *bufio.Writer
+	first []string // the first of them, for people
+}
+
+// newRejects removes the file that an earlier import has left.
+func newRejects(path string, from *input) (*rejects, error) {
+	old, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &rejects{path: path}, nil
+	case err != nil:
+		return nil, err
+	case old.IsDir():
+		return nil, fmt.Errorf("--errors names a directory, %s", path)
+	case !old.Mode().IsRegular(): // such as /dev/null
+		return &rejects{path: path}, nil
+	}
+	if from.file != nil {
+		if imported, err := from.file.Stat(); err != nil || os.SameFile(old, imported) {
+			return nil, errors.Join(err, fmt.Errorf("--errors names the file that is imported, %s", path))
+		}
+	}
+	return &rejects{path: path}, os.Remove(path)
+}
+
+// add tells one line.
+func (r *rejects) add(line inbound.RejectedLine) error {
+	if r.file == nil {
+		file, err := os.Create(r.path)
+		if err != nil {
+			return err
+		}
+		r.file, r.out = file, bufio.NewWriter(file)
+	}
+	faults := make([]event.Fields, len(line.Fields))
+	words := make([]string, len(line.Fields))
+	for i, field := range line.Fields {
+		faults[i] = event.Fields{event.F("field", field.Path), event.F("code", field.Code), event.F("message", field.Message)}
+		words[i] = field.Message
+	}
+	which := any(nil)
+	if line.ID != "" {
+		which = line.ID
+	}
+	encoder := json.NewEncoder(r.out)
+	encoder.SetEscapeHTML(false)
+	const shown = 5
+	if len(r.first) < shown {
+		r.first = append(r.first, fmt.Sprintf("line %d: %s", line.Number, printable(strings.Join(words, "; "))))
+	}
+	return encoder.Encode(event.Fields{event.F("line", line.Number), event.F("id", which), event.F("errors", faults)})
+}
+
+func (r *rejects) close() error {
+	if r.file == nil {
+		return nil
+	}
+	return errors.Join(r.out.Flush(), r.file.Close())
+}
+
+// verdict is an error when there are lines at fault.
+func (r *rejects) verdict(summary inbound.ImportSummary, strict bool) error {
+	if summary.Rejected == 0 {
+		return nil
+	}
+	what := fmt.Sprintf("%d of %d lines are at fault; %s tells all of them", summary.Rejected, summary.Read, r.path)
+	if strict {
+		what += ". Nothing was imported"
+	}
+	return errors.New(strings.Join(append([]string{what}, r.first...), "\n"))
+}
+
+// printable keeps what a file holds from controlling a terminal, and from filling it.
+func printable(text string) string {
+	const longest = 500
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text[:min(len(text), longest)])
+}

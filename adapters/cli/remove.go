@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/ports/inbound"
+)
+
+func (a *app) removeLeads() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "rm ID...|FILE",
+		Short: "Remove leads for good",
+		Long: "Remove leads for good, with all that is known of them. Partners are told their ids, so that they can remove their\n" +
+			"copies. A FILE holds one id per line; - is standard input. A mistyped id stops it before anything is removed; ids\n" +
+			"that are not there do not.",
+		Example: "  holdco leads rm cmp_01jqvb2k3e8m0t9c5x7a4n6p1r\n  holdco leads rm ids.txt --json",
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%q needs ids of leads, or a file of them", command.CommandPath())
+			}
+			return nil
+		},
+		RunE: on(a, a.program.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+			ids, err := gatherIDs(args, command.InOrStdin())
+			if err != nil {
+				return err
+			}
+			removed, err := port.RemoveLeads(command.Context(), a.caller, each(ids))
+			if command.Context().Err() != nil {
+				err = fmt.Errorf("interrupted; %d leads were removed", removed)
+			}
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return printJSON(command.OutOrStdout(), event.Fields{event.F("removed", removed), event.F("absent", len(ids)-removed)})
+			}
+			_, err = fmt.Fprintf(command.OutOrStdout(), "%d leads are removed; %d were not there.\n", removed, len(ids)-removed)
+			return err
+		}),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+	}
+	jsonFlag(command.Flags(), &asJSON)
+	a.program.StoreFlags(command.Flags())
+	return command
+}
+
+// gatherIDs reads ids, and files of ids: each once.
+func gatherIDs(args []string, stdin io.Reader) ([]id.Lead, error) {
+	var ids []id.Lead
+	seen := map[id.Lead]bool{}
+	add := func(text string) bool {
+		which, ok := id.ParseForeign[id.Lead](text)
+		if ok && !seen[which] {
+			seen[which] = true
+			ids = append(ids, which)
+		}
+		return ok
+	}
+	for _, arg := range args {
+		if add(arg) {
+			continue
+		}
+		file, err := openInput(arg, stdin)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no id of a lead, and no file either: %w", arg, errors.Unwrap(err))
+		}
+		defer file.close()
+		number := 0
+		lines := bufio.NewScanner(file)
+		for lines.Scan() {
+			number++
+			if line := strings.TrimSpace(lines.Text()); line != "" && !add(line) {
+				return nil, fmt.Errorf("%s: line %d is no id of a lead; nothing was removed", arg, number)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("%s: %w", arg, err)
+		}
+	}
+	return ids, nil
+}
+
+func each(ids []id.Lead) iter.Seq2[id.Lead, error] {
+	return func(yield func(id.Lead, error) bool) {
+		for _, which := range ids {
+			if !yield(which, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/ports/inbound"
+)
+
+func (a *app) taxonomy() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "taxonomy",
+		Short: "Import industries, verticals and geographies",
+		Long: "Import the taxonomy: industries, verticals, geographies and what is known of verticals. These commands work directly\n" +
+			"on the store, so they need no token; the server may be running, and shows what is imported at once.",
+	}
+	command.AddCommand(a.importTaxonomy())
+	return command
+}
+
+func (a *app) importTaxonomy() *cobra.Command {
+	var dryRun, asJSON bool
+	command := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Import the taxonomy from a file, or from standard input when FILE is -",
+		Long: "Import the taxonomy from a file, or from standard input when FILE is \"-\": one JSON object with the lists industries,\n" +
+			"verticals, geographies and vertical_intelligence. What has an id that is there already is replaced if it differs,\n" +
+			"and nothing is removed: what is not used any more gets \"active\": false. All of the file is imported, or nothing.",
+		Example: "  holdco taxonomy import taxonomy.json\n  holdco taxonomy import taxonomy.json --dry-run --json",
+		Args:    oneFile,
+		RunE: on(a, a.program.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+			file, err := openInput(args[0], command.InOrStdin())
+			if err != nil {
+				return err
+			}
+			defer file.close()
+			draft, err := a.program.Files.Taxonomy(file)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			change, err := port.Taxonomy(command.Context(), a.caller, draft, dryRun)
+			switch refused := fault.Of(err); {
+			case refused != nil && refused.Code == fault.ValidationFailed:
+				return faulty(args[0], refused.Fields)
+			case err != nil:
+				return err
+			}
+			if asJSON {
+				return printJSON(command.OutOrStdout(), event.Fields{
+					event.F("inserted", change.Inserted), event.F("updated", change.Updated), event.F("unchanged", change.Unchanged),
+					event.F("dryRun", dryRun),
+				})
+			}
+			return printTable(command.OutOrStdout(), [][]string{
+				{"inserted", fmt.Sprint(change.Inserted)},
+				{"updated", fmt.Sprint(change.Updated)},
+				{"unchanged", fmt.Sprint(change.Unchanged)},
+			})
+		}),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+	}
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "only check: nothing is kept")
+	jsonFlag(command.Flags(), &asJSON)
+	a.program.StoreFlags(command.Flags())
+	return command
+}
+
+// faulty tells what is wrong with a file. The usage of the command is all right.
+func faulty(path string, fields []fault.Field) error {
+	const most = 20
+	lines := []string{fmt.Sprintf("%s is at fault in %d places; nothing was imported", path, len(fields))}
+	for _, field := range fields[:min(len(fields), most)] {
+		lines = append(lines, printable(field.Message))
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}

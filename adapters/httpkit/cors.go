@@ -1,0 +1,63 @@
+package httpkit
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/domain/fault"
+	"holdco/domain/partner"
+)
+
+// CORS says which pages of other origins may use an API from within a browser, and what of it.
+type CORS struct {
+	// Knows reports whether pages of an origin, spelled as browsers send it, may use the API.
+	Knows func(ctx context.Context, origin string) (bool, error)
+
+	Methods []string
+	Headers []string // that requests may carry
+	Exposed []string // headers of answers that pages may read, beside those that they always may
+}
+
+// preflightAge is for how many seconds browsers need not ask again whether a page may.
+const preflightAge = "600"
+
+const allowOrigin = "Access-Control-Allow-Origin"
+
+// allow tells browsers what pages may do. It answers nothing: what a browser asks before the request of a page is
+// OPTIONS like any other, and without these headers the browser refuses the page.
+func (s CORS) allow(c *gin.Context) {
+	header := c.Writer.Header()
+	header.Add("Vary", "Origin")
+	origin := c.GetHeader("Origin")
+	if origin == "" {
+		return
+	}
+	known, err := s.Knows(c.Request.Context(), origin)
+	if err != nil {
+		logFailure(c, slog.LevelWarn, "whether pages of an origin may ask could not be told", err)
+	}
+	if err != nil || !known {
+		return
+	}
+	header.Set(allowOrigin, origin)
+	header.Set("Access-Control-Expose-Headers", strings.Join(s.Exposed, ", "))
+	if c.Request.Method == http.MethodOptions {
+		header.Set("Access-Control-Allow-Methods", strings.Join(s.Methods, ", "))
+		header.Set("Access-Control-Allow-Headers", strings.Join(s.Headers, ", "))
+		header.Set("Access-Control-Max-Age", preflightAge)
+	}
+}
+
+// checkOrigin refuses pages of origins that are not registered with the key that they use. They cannot read why.
+func checkOrigin(c *gin.Context, p partner.Partner) error {
+	sent := c.Request.Header.Values("Origin")
+	if len(sent) == 0 || len(sent) == 1 && p.AllowsOrigin(sent[0]) {
+		return nil
+	}
+	c.Writer.Header().Del(allowOrigin)
+	return fault.New(fault.OriginNotAllowed, "The request comes from a page of an origin that is not registered with this key.")
+}

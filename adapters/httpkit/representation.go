@@ -1,0 +1,62 @@
+package httpkit
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Representation is what clients can know of an answer that a handler spells itself: by what to tell whether they have it
+// already, and whether they may keep it.
+type Representation struct {
+	ETag     string    // strong
+	Modified time.Time // zero: not told
+	Keep     string    // Cache-Control; empty: nobody keeps it
+}
+
+// Spared answers with 304 when the client has just this already, and reports whether it did.
+func Spared(c *gin.Context, r Representation) bool {
+	if !hasAlready(c, r.ETag) && !r.isUnmodified(c) {
+		return false
+	}
+	r.announce(c)
+	c.Status(notModified)
+	return true
+}
+
+// WriteJSON answers with a body that is spelled already.
+func WriteJSON(c *gin.Context, r Representation, body []byte) {
+	WriteHead(c, r)
+	c.Header("Content-Length", strconv.Itoa(len(body)))
+	_, _ = c.Writer.Write(body) // fails when the client is gone, or asked for the head alone
+}
+
+// WriteHead answers HEAD as WriteJSON would, before anybody has spelled the body.
+func WriteHead(c *gin.Context, r Representation) {
+	r.announce(c)
+	c.Header("Content-Type", jsonAnswer)
+	c.Status(OK)
+}
+
+func (r Representation) announce(c *gin.Context) {
+	c.Header("ETag", r.ETag)
+	if !r.Modified.IsZero() {
+		c.Header("Last-Modified", r.Modified.UTC().Format(http.TimeFormat))
+	}
+	keep := r.Keep
+	if keep == "" {
+		keep = "no-store"
+	}
+	c.Header("Cache-Control", keep)
+}
+
+// isUnmodified is for clients that send no entity tag (RFC 9110, section 13.1.3).
+func (r Representation) isUnmodified(c *gin.Context) bool {
+	if r.Modified.IsZero() || c.GetHeader("If-None-Match") != "" {
+		return false
+	}
+	since, err := http.ParseTime(c.GetHeader("If-Modified-Since"))
+	return err == nil && !r.Modified.Truncate(time.Second).After(since)
+}

@@ -1,0 +1,60 @@
+package httpkit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Stream is an answer that is written in portions, for as long as it takes.
+type Stream struct {
+	c          *gin.Context
+	controller *http.ResponseController
+	patience   time.Duration
+	lost       bool // the client took no more
+}
+
+// BeginStream begins an answer of a media type. The time limits of the server hold for it no more: the client may take
+// so long, its patience, for each portion.
+func BeginStream(c *gin.Context, mediaType string, patience time.Duration) *Stream {
+	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), patience: patience}
+	c.Header("Content-Type", mediaType)
+	c.Header("Cache-Control", "no-store")
+	// The server looks by reading whether the client is still there. When its time for that is over it says no.
+	_ = s.controller.SetReadDeadline(time.Time{}) // fails when the connection is closed, which Write will tell
+	return s
+}
+
+// Write sends a portion at once. An error means that the client takes no more.
+func (s *Stream) Write(portion []byte) error {
+	err := s.controller.SetWriteDeadline(time.Now().Add(s.patience))
+	if err == nil {
+		_, err = s.c.Writer.Write(portion)
+	}
+	if err == nil {
+		err = s.controller.Flush()
+	}
+	s.lost = err != nil
+	return err
+}
+
+// End ends the answer. After a failure the client must not take the part for the whole: when nothing was sent yet, it
+// is told as usual, otherwise the connection is broken off.
+func (s *Stream) End(failed error) {
+	switch {
+	case failed == nil:
+	case !s.c.Writer.Written():
+		Fail(s.c, failed)
+	default:
+		level := slog.LevelError
+		if s.lost || errors.Is(failed, context.Canceled) {
+			level = slog.LevelInfo // nothing is wrong here: the client went away, or the server stops
+		}
+		logFailure(s.c, level, "a stream broke off", failed)
+		panic(http.ErrAbortHandler)
+	}
+}

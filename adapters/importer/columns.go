@@ -1,0 +1,135 @@
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"holdco/domain/fault"
+	"holdco/domain/lead"
+)
+
+// field is where the text of a column belongs in a draft.
+type field[D any] = func(to *D) *string
+
+var leadFields = map[string]field[lead.Draft]{
+	"id":                     func(to *lead.Draft) *string { return &to.ID },
+	"name":                   func(to *lead.Draft) *string { return &to.Name },
+	"phone":                  func(to *lead.Draft) *string { return &to.Phone },
+	"email":                  func(to *lead.Draft) *string { return &to.Email },
+	"website":                func(to *lead.Draft) *string { return &to.Website },
+	"google_rating":          func(to *lead.Draft) *string { return (*string)(&to.Rating) },
+	"enrichment_level":       func(to *lead.Draft) *string { return &to.Enrichment },
+	"social_media.instagram": func(to *lead.Draft) *string { return &to.Social.Instagram },
+	"social_media.facebook":  func(to *lead.Draft) *string { return &to.Social.Facebook },
+	"social_media.linkedin":  func(to *lead.Draft) *string { return &to.Social.LinkedIn },
+	"social_media.twitter":   func(to *lead.Draft) *string { return &to.Social.Twitter },
+	"social_media.tiktok":    func(to *lead.Draft) *string { return &to.Social.TikTok },
+	"industry_id":            func(to *lead.Draft) *string { return &to.Industry },
+	"vertical_id":            func(to *lead.Draft) *string { return &to.Vertical },
+	"created_at":             func(to *lead.Draft) *string { return &to.CreatedAt },
+	"updated_at":             func(to *lead.Draft) *string { return &to.UpdatedAt },
+}
+
+var contactFields = map[string]field[lead.ContactDraft]{
+	"id":    func(to *lead.ContactDraft) *string { return &to.ID },
+	"name":  func(to *lead.ContactDraft) *string { return &to.Name },
+	"title": func(to *lead.ContactDraft) *string { return &to.Title },
+	"email": func(to *lead.ContactDraft) *string { return &to.Email },
+}
+
+var campaignFields = map[string]field[lead.CampaignDraft]{
+	"id":           func(to *lead.CampaignDraft) *string { return &to.ID },
+	"name":         func(to *lead.CampaignDraft) *string { return &to.Name },
+	"status":       func(to *lead.CampaignDraft) *string { return &to.Status },
+	"industry_id":  func(to *lead.CampaignDraft) *string { return &to.Industry },
+	"vertical_id":  func(to *lead.CampaignDraft) *string { return &to.Vertical },
+	"geography_id": func(to *lead.CampaignDraft) *string { return &to.Geography },
+	"created_at":   func(to *lead.CampaignDraft) *string { return &to.CreatedAt },
+	"updated_at":   func(to *lead.CampaignDraft) *string { return &to.UpdatedAt },
+}
+
+// ignored are columns of what is known without them.
+var ignored = []string{
+	"industry.name", "industry.slug", "vertical.name", "vertical.slug", "vertical.industry_id",
+	"geography.name", "geography.slug", "geography.country_code", "lead_count",
+}
+
+// spelled gives the columns that can be spelled in two ways one name.
+func spelled(name string) string {
+	switch name {
+	case "industry.id", "vertical.id", "geography.id":
+		return strings.Replace(name, ".", "_", 1)
+	}
+	return name
+}
+
+// leadColumn finds a column of a file of leads.
+func leadColumn(name string) (column[lead.Draft], bool) {
+	list, rest, _ := strings.Cut(name, ".")
+	switch list {
+	case "campaign_ids":
+		_, numbered := number(rest, lead.MostCampaigns)
+		return campaignIDs, rest == "" || numbered
+	case "contacts":
+		item, of, _ := strings.Cut(rest, ".")
+		at, numbered := number(item, lead.MostContacts)
+		read, known := contactColumn(name, at, of)
+		return read, numbered && known
+	}
+	return textColumn(leadFields, name)
+}
+
+// campaignColumn finds a column of a file of campaigns.
+func campaignColumn(name string) (column[lead.CampaignDraft], bool) {
+	return textColumn(campaignFields, name)
+}
+
+func textColumn[D any](fields map[string]field[D], name string) (column[D], bool) {
+	if slices.Contains(ignored, name) {
+		return func(*D, string, *fault.Problems) {}, true
+	}
+	of, known := fields[spelled(name)]
+	return func(to *D, cell string, _ *fault.Problems) { *of(to) = cell }, known
+}
+
+// campaignIDs reads a cell of ids, which spaces or semicolons separate.
+func campaignIDs(to *lead.Draft, cell string, _ *fault.Problems) {
+	separates := func(r rune) bool { return r == ';' || unicode.IsSpace(r) }
+	to.Campaigns = append(to.Campaigns, strings.FieldsFunc(cell, separates)...)
+}
+
+func contactColumn(name string, at int, of string) (column[lead.Draft], bool) {
+	contact := func(to *lead.Draft) *lead.ContactDraft {
+		for len(to.Contacts) <= at {
+			to.Contacts = append(to.Contacts, lead.ContactDraft{})
+		}
+		return &to.Contacts[at]
+	}
+	if of == "is_primary_lead" {
+		return func(to *lead.Draft, cell string, problems *fault.Problems) {
+			primary, err := strconv.ParseBool(strings.ToLower(cell))
+			if err != nil {
+				problems.Add(fault.Fieldf(name, fault.WrongType, "%s must be true or false", name))
+			}
+			if primary {
+				contact(to).Primary = true
+			}
+		}, true
+	}
+	text, known := contactFields[of]
+	return func(to *lead.Draft, cell string, _ *fault.Problems) { *text(contact(to)) = cell }, known
+}
+
+// present drops the contacts of whom nothing is said.
+func present(d *lead.Draft) {
+	d.Contacts = slices.DeleteFunc(d.Contacts, func(c lead.ContactDraft) bool { return c == lead.ContactDraft{} })
+}
+
+// number reads a place in a list, in its only spelling.
+func number(text string, below int) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n < below && fmt.Sprint(n) == text
+}

@@ -1,0 +1,283 @@
+package importer
+
+import (
+	"strings"
+
+	"holdco/domain/fault"
+	"holdco/domain/lead"
+	"holdco/domain/money"
+)
+
+// lead reads a lead.
+func (w *walker) lead() lead.Draft {
+	var d lead.Draft
+	var industry, vertical string
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			d.ID = w.text()
+		case "name":
+			d.Name = w.text()
+		case "phone":
+			d.Phone = w.text()
+		case "email":
+			d.Email = w.text()
+		case "website":
+			d.Website = w.text()
+		case "google_rating":
+			d.Rating = money.Number(w.number())
+		case "enrichment_level":
+			d.Enrichment = w.text()
+		case "social_media":
+			w.social(&d.Social)
+		case "industry_id":
+			d.Industry = w.text()
+		case "industry":
+			industry = w.reference()
+		case "vertical_id":
+			d.Vertical = w.text()
+		case "vertical":
+			vertical = w.reference()
+		case "contacts":
+			w.list(func() { d.Contacts = append(d.Contacts, w.contact()) })
+		case "campaign_ids":
+			d.Campaigns = w.texts()
+		case "created_at":
+			d.CreatedAt = w.loose()
+		case "updated_at":
+			d.UpdatedAt = w.loose()
+		default:
+			return false
+		}
+		return true
+	})
+	d.Industry = w.agreed("industry", d.Industry, industry)
+	d.Vertical = w.agreed("vertical", d.Vertical, vertical)
+	return d
+}
+
+func (w *walker) social(s *lead.Social) {
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "instagram":
+			s.Instagram = w.text()
+		case "facebook":
+			s.Facebook = w.text()
+		case "linkedin":
+			s.LinkedIn = w.text()
+		case "twitter":
+			s.Twitter = w.text()
+		case "tiktok":
+			s.TikTok = w.text()
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+func (w *walker) contact() lead.ContactDraft {
+	var c lead.ContactDraft
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			c.ID = w.text()
+		case "name":
+			c.Name = w.text()
+		case "title":
+			c.Title = w.text()
+		case "email":
+			c.Email = w.text()
+		case "is_primary_lead":
+			primary := w.truth()
+			c.Primary = primary != nil && *primary
+		default:
+			return false
+		}
+		return true
+	})
+	return c
+}
+
+// campaign reads a campaign.
+func (w *walker) campaign() lead.CampaignDraft {
+	var d lead.CampaignDraft
+	var industry, vertical, geography string
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			d.ID = w.text()
+		case "name":
+			d.Name = w.text()
+		case "status":
+			d.Status = w.text()
+		case "industry_id":
+			d.Industry = w.text()
+		case "industry":
+			industry = w.reference()
+		case "vertical_id":
+			d.Vertical = w.text()
+		case "vertical":
+			vertical = w.reference()
+		case "geography_id":
+			d.Geography = w.text()
+		case "geography":
+			geography = w.reference()
+		case "lead_count":
+			w.skip() // it is counted here
+		case "created_at":
+			d.CreatedAt = w.loose()
+		case "updated_at":
+			d.UpdatedAt = w.loose()
+		default:
+			return false
+		}
+		return true
+	})
+	d.Industry = w.agreed("industry", d.Industry, industry)
+	d.Vertical = w.agreed("vertical", d.Vertical, vertical)
+	d.Geography = w.agreed("geography", d.Geography, geography)
+	return d
+}
+
+// taxonomy reads a taxonomy.
+func (w *walker) taxonomy() lead.TaxonomyDraft {
+	var d lead.TaxonomyDraft
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "industries":
+			w.list(func() { d.Industries = append(d.Industries, w.industry()) })
+		case "verticals":
+			w.list(func() { d.Verticals = append(d.Verticals, w.vertical()) })
+		case "geographies":
+			w.list(func() { d.Geographies = append(d.Geographies, w.geography()) })
+		case "vertical_intelligence":
+			w.list(func() { d.Intelligence = append(d.Intelligence, w.intelligence()) })
+		default:
+			return false
+		}
+		return true
+	})
+	return d
+}
+
+func (w *walker) industry() lead.IndustryDraft {
+	var d lead.IndustryDraft
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			d.ID = w.text()
+		case "name":
+			d.Name = w.text()
+		case "slug":
+			d.Slug = w.text()
+		case "active":
+			d.Active = w.truth()
+		default:
+			return false
+		}
+		return true
+	})
+	return d
+}
+
+func (w *walker) vertical() lead.VerticalDraft {
+	var d lead.VerticalDraft
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			d.ID = w.text()
+		case "industry_id":
+			d.Industry = w.text()
+		case "name":
+			d.Name = w.text()
+		case "slug":
+			d.Slug = w.text()
+		case "active":
+			d.Active = w.truth()
+		default:
+			return false
+		}
+		return true
+	})
+	return d
+}
+
+func (w *walker) geography() lead.GeographyDraft {
+	var d lead.GeographyDraft
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			d.ID = w.text()
+		case "name":
+			d.Name = w.text()
+		case "slug":
+			d.Slug = w.text()
+		case "country_code":
+			d.CountryCode = w.text()
+		default:
+			return false
+		}
+		return true
+	})
+	return d
+}
+
+func (w *walker) intelligence() lead.IntelligenceDraft {
+	var d lead.IntelligenceDraft
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			d.ID = w.text()
+		case "vertical_id":
+			d.Vertical = w.text()
+		case "summary":
+			d.Summary = w.text()
+		case "pain_points":
+			d.PainPoints = w.texts()
+		case "buying_signals":
+			d.BuyingSignals = w.texts()
+		case "updated_at":
+			w.skip() // it is set here
+		default:
+			return false
+		}
+		return true
+	})
+	return d
+}
+
+// reference reads the id of an industry, a vertical or a geography as the export shows it. What else it shows of it
+// belongs to the taxonomy.
+func (w *walker) reference() string {
+	var which string
+	present := w.decoder.PeekKind() == '{'
+	w.object(func(name []byte) bool {
+		switch string(name) {
+		case "id":
+			which = w.text()
+		case "name", "slug", "industry_id", "country_code":
+			w.skip()
+		default:
+			return false
+		}
+		return true
+	})
+	if present && which == "" && w.broken == nil {
+		at := path(w.decoder.StackPointer()) + ".id"
+		w.problems.Add(fault.Fieldf(at, fault.Required, "%s is required", at))
+	}
+	return which
+}
+
+// agreed is the id that was given by itself, or within an object, or both ways.
+func (w *walker) agreed(what, alone, within string) string {
+	alone, within = strings.TrimSpace(alone), strings.TrimSpace(within)
+	if alone != "" && within != "" && alone != within {
+		w.problems.Add(fault.Fieldf(what+"_id", fault.Duplicate, "%s_id is another one than %s.id; leave one of them out", what, what))
+	}
+	if alone != "" {
+		return alone
+	}
+	return within
+}

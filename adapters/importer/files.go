@@ -1,0 +1,196 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"holdco/domain/fault"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+)
+
+// The formats of files.
+const (
+	NDJSON = "ndjson" // one JSON object per line
+	CSV    = "csv"    // with a header
+	JSON   = "json"   // one list of objects
+)
+
+// MostLine is how long a line may be, or what stands for one in another format, in bytes.
+const MostLine = 1 << 20
+
+// Files reads files.
+type Files struct{}
+
+// Leads reads leads. An error ends the file: it cannot be read, or its header or its list is broken.
+func (Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
+	return func(yield func(inbound.LeadLine, error) bool) {
+		for found, err := range drafts(from, format, leads) {
+			if !yield(inbound.LeadLine{Number: found.number, End: found.end, Draft: found.draft}, err) {
+				return
+			}
+		}
+	}
+}
+
+// Campaigns is Leads for campaigns.
+func (Files) Campaigns(from io.Reader, format string) iter.Seq2[inbound.CampaignLine, error] {
+	return func(yield func(inbound.CampaignLine, error) bool) {
+		for found, err := range drafts(from, format, campaigns) {
+			if !yield(inbound.CampaignLine{Number: found.number, End: found.end, Draft: found.draft}, err) {
+				return
+			}
+		}
+	}
+}
+
+// mostTaxonomy is how large a taxonomy may be, in bytes.
+const mostTaxonomy = 64 << 20
+
+// Taxonomy reads a taxonomy: one JSON object.
+func (Files) Taxonomy(from io.Reader) (lead.TaxonomyDraft, error) {
+	s, err := open(from)
+	if err != nil {
+		return lead.TaxonomyDraft{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(s.from, mostTaxonomy+1))
+	switch {
+	case err != nil:
+		return lead.TaxonomyDraft{}, err
+	case len(text) > mostTaxonomy:
+		return lead.TaxonomyDraft{}, fmt.Errorf("the file has more than %d MiB", mostTaxonomy>>20)
+	}
+	w := walker{what: "the file"}
+	draft := read(&w, text, (*walker).taxonomy)
+	draft.Problems = w.problems
+	return draft, nil
+}
+
+// kind is what a file holds.
+type kind[D any] struct {
+	object   func(w *walker) D // reads a JSON object
+	columns  func(name string) (column[D], bool)
+	required []string   // the columns that a header must have
+	complete func(d *D) // is called with what a record has put into a draft
+	problems func(d *D) *fault.Problems
+}
+
+var (
+	leads = kind[lead.Draft]{
+		object: (*walker).lead, columns: leadColumn, required: []string{"name"}, complete: present,
+		problems: func(d *lead.Draft) *fault.Problems { return &d.Problems },
+	}
+	campaigns = kind[lead.CampaignDraft]{
+		object: (*walker).campaign, columns: campaignColumn, required: []string{"id", "name"}, complete: func(*lead.CampaignDraft) {},
+		problems: func(d *lead.CampaignDraft) *fault.Problems { return &d.Problems },
+	}
+)
+
+// piece is a part of a file that stands for one line.
+type piece struct {
+	number, end int64  // the line that it begins in, and how many bytes of the file are behind its end
+	text        []byte // until the next piece is asked for
+	broken      string // why it cannot be taken; empty: it can
+	code        string // of what is broken
+}
+
+// numbered is a draft with the line that it comes from.
+type numbered[D any] struct {
+	number, end int64
+	draft       D
+}
+
+// drafts reads the drafts of a file, one after the other.
+func drafts[D any](from io.Reader, format string, of kind[D]) iter.Seq2[numbered[D], error] {
+	return func(yield func(numbered[D], error) bool) {
+		pieces, draftOf, err := reader(from, format, of)
+		for err == nil {
+			var p piece
+			if p, err = pieces(); err != nil {
+				break
+			}
+			found := numbered[D]{number: p.number, end: p.end}
+			if p.broken != "" {
+				of.problems(&found.draft).Add(fault.Fieldf("", p.code, "%s", p.broken))
+			} else {
+				found.draft = draftOf(p.text)
+			}
+			if !yield(found, nil) {
+				return
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(numbered[D]{}, err)
+		}
+	}
+}
+
+// reader returns what takes a file apart, and ends it with io.EOF, and what reads a piece of it.
+func reader[D any](from io.Reader, format string, of kind[D]) (pieces func() (piece, error), draft func(text []byte) D, err error) {
+	s, err := open(from)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := walker{what: "the line"}
+	object := func(text []byte) D {
+		draft := read(&w, text, of.object)
+		*of.problems(&draft) = w.problems
+		return draft
+	}
+	switch format {
+	case NDJSON:
+		return s.nextLine, object, nil
+	case JSON:
+		return (&elements{source: s}).next, object, nil
+	case CSV:
+		r := &records{source: s}
+		t, err := tableOf(r, of)
+		return r.next, t.draft, err
+	}
+	return nil, nil, fmt.Errorf("%q is none of the formats %s, %s and %s", format, NDJSON, CSV, JSON)
+}
+
+// open unpacks a file that is packed, and passes over a byte order mark.
+func open(from io.Reader) (*source, error) {
+	const ahead = 64 << 10
+	s := &source{from: bufio.NewReaderSize(from, ahead)}
+	if magic, _ := s.from.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		s.packed = &counter{from: s.from}
+		unpacked, err := gzip.NewReader(s.packed)
+		if err != nil {
+			return nil, fmt.Errorf("unpack the file: %w", err)
+		}
+		s.from = bufio.NewReaderSize(unpacked, ahead)
+	}
+	if mark, _ := s.from.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		n, _ := s.from.Discard(len(mark))
+		s.offset = int64(n)
+	}
+	return s, nil
+}
+
+// counter counts what is read. It is an io.ByteReader, for gzip would read ahead otherwise.
+type counter struct {
+	from *bufio.Reader
+	read int64
+}
+
+func (c *counter) Read(into []byte) (int, error) {
+	n, err := c.from.Read(into)
+	c.read += int64(n)
+	return n, err
+}
+
+// ReadByte implements io.ByteReader.
+func (c *counter) ReadByte() (byte, error) {
+	b, err := c.from.ReadByte()
+	if err == nil {
+		c.read++
+	}
+	return b, err
+}

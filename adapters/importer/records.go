@@ -1,0 +1,154 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"holdco/domain/fault"
+)
+
+// records takes a CSV file apart. A record may go on over several lines, within quotes; where the quotes never end, only
+// the line that they begin in is at fault.
+type records struct {
+	*source
+	text []byte // of a record of several lines
+}
+
+// next returns the next record that is not blank.
+func (r *records) next() (piece, error) {
+	first, err := r.nextLine()
+	if err != nil || !goesOn(first.text, false) {
+		return first, err
+	}
+	r.text = append(append(r.text[:0], first.text...), '\n')
+	size := len(r.text)
+	for quoted := true; quoted; {
+		line, err := r.read()
+		switch {
+		case err == nil && len(r.text) <= MostLine:
+			r.text = append(r.text, line...)
+			quoted = goesOn(line, true)
+		case err == nil || errors.Is(err, io.EOF):
+			r.back(slices.Concat(r.text[size:], line), first.number)
+			return piece{
+				number: first.number, end: r.end(), broken: "the line opens a quote that is never closed", code: fault.InvalidFormat,
+			}, nil
+		default:
+			return piece{}, err
+		}
+	}
+	return r.piece(first.number, r.text), nil
+}
+
+// goesOn reports whether a line ends within quotes; quoted tells whether it begins there. Quotes count at the
+// beginning of a field alone.
+func goesOn(line []byte, quoted bool) bool {
+	begins, closed := !quoted, false
+	for _, b := range line {
+		switch {
+		case quoted:
+			quoted, closed = b != '"', b == '"'
+		case b == '"' && (begins || closed): // closed: two of them stand for one
+			quoted, begins, closed = true, false, false
+		default:
+			begins, closed = b == ',', false
+		}
+	}
+	return quoted
+}
+
+// column puts what a cell holds into a draft.
+type column[D any] func(to *D, cell string, problems *fault.Problems)
+
+// table reads records under a header.
+type table[D any] struct {
+	of      kind[D]
+	columns []column[D]
+	feed    *bytes.Reader
+	parser  *csv.Reader // reads what is fed, one record at a time
+}
+
+// tableOf reads the header.
+func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
+	t := &table[D]{of: of}
+	t.reset()
+	header, err := r.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the file has no header")
+	case err != nil:
+		return nil, err
+	case header.broken != "":
+		return nil, fmt.Errorf("the header is no CSV: %s", header.broken)
+	}
+	names, err := t.cells(header.text)
+	if err != nil {
+		return nil, fmt.Errorf("the header is no CSV: %w", err)
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		read, known := of.columns(name)
+		if !known {
+			return nil, fmt.Errorf("the header names the column %.100q, which there is not; columns are separated by commas", name)
+		}
+		if name = spelled(name); seen[name] {
+			return nil, fmt.Errorf("the header names the column %s twice", name)
+		}
+		seen[name] = true
+		t.columns = append(t.columns, read)
+	}
+	for _, name := range of.required {
+		if !seen[name] {
+			return nil, fmt.Errorf("the header lacks the column %s", name)
+		}
+	}
+	return t, nil
+}
+
+// draft reads a record.
+func (t *table[D]) draft(text []byte) D {
+	var draft D
+	cells, err := t.cells(text)
+	switch {
+	case err != nil:
+		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line is no CSV: %s", err))
+		return draft
+	case len(cells) != len(t.columns):
+		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line has %d fields; the header has %d", len(cells), len(t.columns)))
+		return draft
+	}
+	for i, cell := range cells {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			t.columns[i](&draft, cell, t.of.problems(&draft))
+		}
+	}
+	t.of.complete(&draft)
+	return draft
+}
+
+// cells returns the fields of a record, until the next call.
+func (t *table[D]) cells(text []byte) ([]string, error) {
+	t.feed.Reset(text)
+	cells, err := t.parser.Read()
+	if err != nil {
+		t.reset() // the parser may have read a part of the text alone
+		var wrong *csv.ParseError
+		if errors.As(err, &wrong) {
+			err = wrong.Err
+		}
+	}
+	return cells, err
+}
+
+func (t *table[D]) reset() {
+	t.feed = bytes.NewReader(nil)
+	t.parser = csv.NewReader(t.feed)
+	t.parser.FieldsPerRecord = -1
+	t.parser.ReuseRecord = true
+}

@@ -1,0 +1,362 @@
+package export_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdco/adapters/sqlite"
+	"holdco/adapters/sqlstore"
+	"holdco/adapters/system"
+	"holdco/app/export"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+func TestLeadsComeWithTheNamesOfTheirTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.name(t, "Health")
+	f.keep(t, 1)
+	for _, name := range []string{"Health", "Wellness"} {
+		f.name(t, name)
+		for what, shown := range f.shown(t) {
+			if !strings.Contains(shown, `"name":"`+name+`"`) {
+				t.Errorf("%s has not the name %s: %s", what, name, shown)
+			}
+		}
+	}
+}
+
+// shown is the one lead, and the one campaign, as each use case shows it.
+func (f *fixture) shown(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	page, err := f.service.Leads(t.Context(), store.LeadQuery{Size: 10})
+	must(t, err)
+	all["the page"] = string(page.Leads[0].Append(nil, page.Names))
+	one, err := f.service.Lead(t.Context(), leadID(1))
+	must(t, err)
+	all["the lead"] = string(one.Append(nil, one.Names))
+	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Entry, names lead.Names) error {
+		all["the stream"] = string(leads[0].Append(nil, names))
+		return nil
+	}))
+	campaigns, err := f.service.Campaigns(t.Context(), store.CampaignQuery{Size: 10})
+	must(t, err)
+	text, err := campaigns.Campaigns[0].Fields(campaigns.Names).MarshalJSON()
+	must(t, err)
+	all["the campaign"] = string(text)
+	active, err := f.service.Taxonomy(t.Context())
+	must(t, err)
+	text, err = active.Fields().MarshalJSON()
+	must(t, err)
+	all["the taxonomy"] = string(text)
+	return all
+}
+
+func TestTheTaxonomyIsReadOnceForEachOfItsRevisions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.name(t, "Health")
+	for range 3 {
+		f.keep(t, 1)
+		f.shown(t)
+	}
+	f.name(t, "Wellness")
+	f.shown(t)
+	f.shown(t)
+	if got := f.store.taxonomies.Load(); got != 2 {
+		t.Errorf("it was read %d times", got)
+	}
+}
+
+func TestEverythingIsAsOfOneState(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.name(t, "Health")
+	f.keep(t, 1)
+	state, err := f.service.State(t.Context())
+	must(t, err)
+	leads, err := f.service.Leads(t.Context(), store.LeadQuery{Size: 1})
+	must(t, err)
+	campaigns, err := f.service.Campaigns(t.Context(), store.CampaignQuery{Size: 1})
+	must(t, err)
+	removed, err := f.service.Removed(t.Context(), store.RemovedQuery{Size: 1})
+	must(t, err)
+	if leads.State != state || campaigns.State != state || removed.State != state || state.Revision != 2 {
+		t.Errorf("%+v %+v %+v %+v", state, leads.State, campaigns.State, removed.State)
+	}
+}
+
+func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.name(t, "Health")
+	numbers := make([]int, 2500)
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	f.keep(t, numbers[:2000]...)
+	f.keep(t, numbers[2000:]...)
+	for _, c := range []struct {
+		after lead.Place
+		want  int
+	}{{lead.Place{}, 2500}, {f.placeOf(t, 1000), 1500}, {f.placeOf(t, 2500), 0}} {
+		last, count := c.after, 0
+		must(t, f.service.Stream(t.Context(), lead.Filter{}, c.after, func(leads []lead.Entry, _ lead.Names) error {
+			for _, one := range leads {
+				if one.Place.Compare(last) <= 0 {
+					t.Errorf("%v comes behind %v", one.Place, last)
+				}
+				last = one.Place
+			}
+			count += len(leads)
+			return nil
+		}))
+		if count != c.want {
+			t.Errorf("%d leads, want %d", count, c.want)
+		}
+	}
+	none := func([]lead.Entry, lead.Names) error { return errors.New("there should be none") }
+	must(t, f.service.Stream(t.Context(), lead.Filter{Enrichment: lead.Deep}, lead.Place{}, none))
+}
+
+func TestAStreamReadsOnePortionAhead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	search := &endless{}
+	service := export.New(f.store, search, f.clock)
+	taken := 0
+	enough := errors.New("enough")
+	err := service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
+		taken++
+		for deadline := time.Now().Add(10 * time.Second); search.read.Load() < int64(taken+1); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("nothing was read ahead")
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+		if ahead := search.read.Load() - int64(taken); ahead != 1 {
+			t.Errorf("%d portions were read ahead", ahead)
+		}
+		if taken == 5 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		t.Error(err)
+	}
+	if got := search.read.Load(); got != 6 {
+		t.Errorf("%d portions were read for 5", got)
+	}
+}
+
+func TestAStreamEndsWithWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	broken := errors.New("disk I/O error")
+	for what, search := range map[string]*endless{"at once": {fails: 1, err: broken}, "later": {fails: 3, err: broken}, "a panic": {fails: 2}} {
+		err := export.New(f.store, search, f.clock).Stream(t.Context(), lead.Filter{}, lead.Place{}, take)
+		if search.err != nil && !errors.Is(err, broken) || search.err == nil && (err == nil || !strings.HasPrefix(err.Error(), "panic: ")) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	err := export.New(f.store, &endless{}, f.clock).Stream(ctx, lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
+		stop()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.name(t, "Health")
+	f.keep(t, 1)
+	f.keep(t, 2)
+	before := f.placeOf(t, 1)
+	resume := func() lead.Place {
+		t.Helper()
+		place, err := f.service.ResumeFrom(t.Context(), leadID(1))
+		must(t, err)
+		return place
+	}
+	if got := resume(); got != before {
+		t.Errorf("unchanged: %v", got)
+	}
+	f.rename(t, 1, "Changed")
+	if now := f.placeOf(t, 1); resume() != before || now.Compare(before) <= 0 {
+		t.Errorf("it moved to %v; the stream goes on at %v", now, resume())
+	}
+	f.clock.now = f.clock.now.Add(lead.ResumeWindow + time.Second)
+	if got := resume(); got != f.placeOf(t, 1) {
+		t.Errorf("long after the change: %v", got)
+	}
+	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
+		_, err := tx.Leads().Remove(ctx, []id.Lead{leadID(1)}, at)
+		return err
+	})
+	if got := resume(); got.ID != leadID(1) || got.UpdatedAt.IsZero() {
+		t.Errorf("removed: %v", got)
+	}
+	if _, err := f.service.ResumeFrom(t.Context(), "cmp_never"); fault.CodeOf(err) != fault.NotFound {
+		t.Error(err)
+	}
+	if _, err := f.service.Lead(t.Context(), leadID(1)); fault.CodeOf(err) != fault.NotFound {
+		t.Error(err)
+	}
+	gone, err := f.service.Removed(t.Context(), store.RemovedQuery{Size: 10})
+	if err != nil || len(gone.Leads) != 1 || gone.Leads[0].ID != leadID(1) {
+		t.Errorf("%+v, %v", gone, err)
+	}
+}
+
+func take([]lead.Entry, lead.Names) error { return nil }
+
+// endless is a search that finds a lead more each time, until it fails.
+type endless struct {
+	read  atomic.Int64
+	fails int64 // at which time; 0: never
+	err   error // nil: it panics
+}
+
+func (e *endless) Search(context.Context, store.LeadQuery) (store.LeadPage, error) {
+	if n := e.read.Add(1); n == e.fails {
+		if e.err == nil {
+			panic("the search is broken")
+		}
+		return store.LeadPage{}, e.err
+	}
+	return store.LeadPage{Leads: []lead.Entry{{Place: lead.Place{ID: "cmp_x"}}}, More: true}, nil
+}
+
+// fixture is the service on a store of its own.
+type fixture struct {
+	store   *watched
+	clock   *clock
+	service *export.Service
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
+	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
+	_, err = engine.Migrator().Up(t.Context())
+	must(t, err)
+	f := &fixture{clock: &clock{time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}}
+	f.store = &watched{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
+	f.service = export.New(f.store, export.Tables{Store: f.store}, f.clock)
+	return f
+}
+
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+// watched counts how often the taxonomy is read.
+type watched struct {
+	store.Store
+	taxonomies atomic.Int64
+}
+
+func (w *watched) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
+	return w.Store.View(ctx, func(ctx context.Context, r store.Reader) error { return read(ctx, watchedReader{r, &w.taxonomies}) })
+}
+
+type watchedReader struct {
+	store.Reader
+	count *atomic.Int64
+}
+
+func (r watchedReader) Taxonomy() store.TaxonomyReader {
+	r.count.Add(1)
+	return r.Reader.Taxonomy()
+}
+
+// change makes a change as imports do.
+func (f *fixture) change(t *testing.T, write func(ctx context.Context, tx store.Tx, at time.Time) error) {
+	t.Helper()
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		at, err := tx.Leads().Advance(ctx)
+		if err != nil {
+			return err
+		}
+		return write(ctx, tx, at)
+	}))
+}
+
+// name gives the one industry a name, and keeps a campaign of it.
+func (f *fixture) name(t *testing.T, name string) {
+	t.Helper()
+	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
+		taxonomy, _, err := lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_1", Name: name}}}.Over(lead.Taxonomy{}, at)
+		if err != nil {
+			return err
+		}
+		if err := tx.Taxonomy().Keep(ctx, taxonomy); err != nil {
+			return err
+		}
+		return tx.Campaigns().Keep(ctx, []lead.Campaign{{ID: "cam_1", Name: "Spring", Status: lead.StatusActive, Industry: "ind_1", CreatedAt: at, UpdatedAt: at}})
+	})
+}
+
+// keep keeps leads with these numbers, in this order.
+func (f *fixture) keep(t *testing.T, numbers ...int) {
+	t.Helper()
+	f.keepNamed(t, "Lead", numbers...)
+}
+
+func (f *fixture) rename(t *testing.T, number int, name string) {
+	t.Helper()
+	f.keepNamed(t, name, number)
+}
+
+func (f *fixture) keepNamed(t *testing.T, name string, numbers ...int) {
+	t.Helper()
+	catalog := lead.Taxonomy{Industries: []lead.Industry{{ID: "ind_1"}}}.Catalog(nil)
+	var batch []lead.Incoming
+	var ids []id.Lead
+	for _, n := range numbers {
+		made, err := lead.Draft{ID: string(leadID(n)), Name: name, Industry: "ind_1"}.Lead(catalog)
+		must(t, err)
+		incoming, err := made.Incoming()
+		must(t, err)
+		batch, ids = append(batch, incoming), append(ids, made.ID)
+	}
+	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
+		standing, err := tx.Leads().Standing(ctx, ids)
+		if err != nil {
+			return err
+		}
+		return tx.Leads().Keep(ctx, lead.Merge(batch, standing, at).Changed)
+	})
+}
+
+func (f *fixture) placeOf(t *testing.T, number int) lead.Place {
+	t.Helper()
+	found, err := f.service.Lead(t.Context(), leadID(number))
+	must(t, err)
+	return found.Place
+}
+
+func leadID(n int) id.Lead { return id.Lead(fmt.Sprintf("cmp_%06d", n)) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,127 @@
+package export
+
+import (
+	"context"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service is the application's inbound.Export.
+type Service struct {
+	store  store.Store
+	search store.LeadSearch
+	clock  outbound.Clock
+	known  catalog
+}
+
+var _ inbound.Export = (*Service)(nil)
+
+// New makes the service. Leads are found by search: Tables, or an index that is quicker.
+func New(s store.Store, search store.LeadSearch, clock outbound.Clock) *Service {
+	return &Service{store: s, search: search, clock: clock}
+}
+
+// State tells the revision of all that is exported.
+func (s *Service) State(ctx context.Context) (lead.State, error) { return s.store.Leads().State(ctx) }
+
+// Leads finds a page of leads.
+func (s *Service) Leads(ctx context.Context, query store.LeadQuery) (inbound.LeadsPage, error) {
+	found, err := s.search.Search(ctx, query)
+	if err != nil {
+		return inbound.LeadsPage{}, err
+	}
+	taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
+	return inbound.LeadsPage{LeadPage: found, Names: taxonomy.names}, err
+}
+
+// Lead shows one lead.
+func (s *Service) Lead(ctx context.Context, which id.Lead) (shown inbound.LeadShown, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		if shown.Entry, err = r.Leads().Get(ctx, which); err != nil {
+			return err
+		}
+		state, err := r.Leads().State(ctx)
+		if err != nil {
+			return err
+		}
+		taxonomy, err := s.known.at(ctx, r, state.Taxonomy)
+		shown.Names = taxonomy.names
+		return err
+	})
+	return shown, err
+}
+
+// ResumeFrom tells where a stream goes on that broke off behind a lead, be it that the lead was removed meanwhile.
+func (s *Service) ResumeFrom(ctx context.Context, which id.Lead) (place lead.Place, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		entry, err := r.Leads().Get(ctx, which)
+		if fault.CodeOf(err) == fault.NotFound {
+			place, err = r.Leads().RemovedPlace(ctx, which)
+			return err
+		}
+		place = entry.ResumeFrom(s.clock.Now())
+		return err
+	})
+	return place, err
+}
+
+// Removed finds a page of the leads that were removed.
+func (s *Service) Removed(ctx context.Context, query store.RemovedQuery) (found store.RemovedPage, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		found, err = r.Leads().Removed(ctx, query)
+		return err
+	})
+	return found, err
+}
+
+// Campaigns finds a page of campaigns.
+func (s *Service) Campaigns(ctx context.Context, query store.CampaignQuery) (found inbound.CampaignsPage, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
+			return err
+		}
+		taxonomy, err := s.known.at(ctx, r, found.State.Taxonomy)
+		found.Names = taxonomy.names
+		return err
+	})
+	return found, err
+}
+
+// Taxonomy shows what of the taxonomy is active.
+func (s *Service) Taxonomy(ctx context.Context) (lead.Taxonomy, error) {
+	state, err := s.State(ctx)
+	if err != nil {
+		return lead.Taxonomy{}, err
+	}
+	taxonomy, err := s.taxonomyAt(ctx, state.Taxonomy)
+	return taxonomy.active, err
+}
+
+// taxonomyAt is for where no view is open.
+func (s *Service) taxonomyAt(ctx context.Context, least lead.Revision) (found taxonomy, err error) {
+	if found, ok := s.known.kept(least); ok {
+		return found, nil
+	}
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		found, err = s.known.at(ctx, r, least)
+		return err
+	})
+	return found, err
+}
+
+// Tables searches the tables of a store, each page in a view of its own.
+type Tables struct{ Store store.Store }
+
+// Search implements store.LeadSearch.
+func (t Tables) Search(ctx context.Context, query store.LeadQuery) (found store.LeadPage, err error) {
+	err = t.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		found, err = r.Leads().Search(ctx, query)
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,67 @@
+package imports
+
+import (
+	"context"
+	"iter"
+
+	"holdco/ports/inbound"
+)
+
+// checked is a line that was read: what it holds, or why it is rejected.
+type checked[T any] struct {
+	item     T
+	rejected *inbound.RejectedLine
+	end      int64 // bytes of the file up to the end of the line
+}
+
+// portion is some lines, handed over together. An error is what ended the reading behind them.
+type portion[T any] struct {
+	lines []checked[T]
+	err   error
+}
+
+// How far ahead lines are read: so many portions of so many lines, which are from at most so many bytes of the file and
+// one line.
+const (
+	mostPortions   = 32
+	linesOfPortion = 64
+	bytesOfPortion = 256 << 10
+)
+
+// ahead reads and checks lines until they end, or ctx does. A reader that is stuck is left behind.
+func ahead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(line L) (checked[T], error)) <-chan portion[T] {
+	portions := make(chan portion[T], mostPortions)
+	go func() {
+		defer close(portions)
+		var begun int64
+		next := portion[T]{}
+		hand := func() bool {
+			select {
+			case portions <- next:
+				next = portion[T]{lines: make([]checked[T], 0, linesOfPortion)}
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		for line, err := range lines {
+			var one checked[T]
+			if err == nil {
+				one, err = check(line)
+			}
+			if err != nil {
+				next.err = err
+				break
+			}
+			next.lines = append(next.lines, one)
+			if len(next.lines) == linesOfPortion || one.end-begun > bytesOfPortion {
+				begun = one.end
+				if !hand() {
+					return
+				}
+			}
+		}
+		hand()
+	}()
+	return portions
+}

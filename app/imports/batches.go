@@ -1,0 +1,105 @@
+package imports
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// importing is an import on its way.
+type importing[T any] struct {
+	options inbound.ImportOptions
+	keep    func(ctx context.Context, batch []T) (lead.Change, time.Duration, error)
+
+	pace    pace
+	batch   []T
+	behind  int64 // bytes of the file up to the end of the last batch
+	summary inbound.ImportSummary
+}
+
+// bytesOfBatch is of how many bytes of the file, and one line, a batch is at most.
+const bytesOfBatch = 4 << 20
+
+// run keeps lines, batch by batch. Those before an error are kept. When ctx ends it stops behind a batch.
+func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (inbound.ImportSummary, error) {
+	i.pace = usualPace
+	for {
+		select {
+		case <-ctx.Done():
+			return i.summary, ctx.Err()
+		case next, more := <-portions:
+			err := i.take(ctx, next)
+			if err == nil && (!more || next.err != nil) {
+				err = i.flush(ctx)
+			}
+			if err == nil {
+				err = next.err
+			}
+			if err != nil || !more {
+				return i.summary, err
+			}
+		}
+	}
+}
+
+func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
+	for _, line := range next.lines {
+		if line.rejected == nil {
+			i.batch = append(i.batch, line.item)
+		} else if err := i.reject(*line.rejected); err != nil {
+			return err
+		}
+		if len(i.batch) >= i.pace.size || line.end-i.behind > bytesOfBatch {
+			i.behind = line.end
+			if err := i.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if n := len(next.lines); n > 0 && i.options.Progress != nil {
+		i.options.Progress(inbound.ImportProgress{Lines: i.summary.Read, Bytes: next.lines[n-1].end})
+	}
+	return nil
+}
+
+func (i *importing[T]) reject(line inbound.RejectedLine) error {
+	i.summary.Read++
+	i.summary.Rejected++
+	if i.options.Report == nil {
+		return nil
+	}
+	return i.options.Report(line)
+}
+
+// flush keeps the batch.
+func (i *importing[T]) flush(ctx context.Context) error {
+	if ctx.Err() != nil || len(i.batch) == 0 {
+		return ctx.Err()
+	}
+	change, took, err := i.keep(ctx, i.batch)
+	if err != nil {
+		return err
+	}
+	i.summary.Change = i.summary.Plus(change)
+	i.summary.Read += int64(len(i.batch))
+	i.pace = i.pace.after(len(i.batch), took)
+	clear(i.batch) // so that what was kept can go
+	i.batch = i.batch[:0]
+	return nil
+}
+
+// pace is how much units do at once, so that each takes about as long as a unit may.
+type pace struct{ size int }
+
+var usualPace = pace{500}
+
+// after is the pace after a unit that did so much and took so long.
+func (p pace) after(size int, took time.Duration) pace {
+	const long = 50 * time.Millisecond
+	const least = 100
+	fits := size * int(long/time.Microsecond) / max(1, int(took/time.Microsecond))
+	return pace{max(least, min(fits, 2*p.size, store.MostKept))}
+}

@@ -1,0 +1,105 @@
+package imports
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// Campaigns imports campaigns.
+func (s *Service) Campaigns(
+	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.CampaignLine, error], options inbound.ImportOptions,
+) (inbound.ImportSummary, error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return inbound.ImportSummary{}, err
+	}
+	catalog, err := s.catalog(ctx)
+	if err != nil {
+		return inbound.ImportSummary{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	check := campaignCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
+	keep := func(ctx context.Context, batch []lead.Campaign) (lead.Change, time.Duration, error) {
+		return s.keepCampaigns(ctx, caller.Actor, batch, options.DryRun)
+	}
+	importing := importing[lead.Campaign]{options: options, keep: keep}
+	return importing.run(ctx, ahead(ctx, lines, check.line))
+}
+
+// campaignCheck is leadCheck for campaigns.
+type campaignCheck struct {
+	catalog lead.Catalog
+	own     bool
+	at      time.Time
+}
+
+func (c campaignCheck) line(line inbound.CampaignLine) (checked[lead.Campaign], error) {
+	read, err := line.Draft.Campaign(c.catalog)
+	problems := fieldsOf(err)
+	if c.own && (line.Draft.CreatedAt != "" || line.Draft.UpdatedAt != "") {
+		read.CreatedAt, read.UpdatedAt, err = line.Draft.Timestamps(c.at)
+		problems.Add(fieldsOf(err)...)
+	}
+	one := checked[lead.Campaign]{item: read, end: line.End}
+	if len(problems) > 0 {
+		one.rejected = rejected(line.Number, line.Draft.ID, string(read.ID), problems)
+	}
+	return one, nil
+}
+
+// keepCampaigns keeps a batch of campaigns.
+func (s *Service) keepCampaigns(
+	ctx context.Context, actor event.Actor, batch []lead.Campaign, dryRun bool,
+) (change lead.Change, took time.Duration, err error) {
+	err = patiently(ctx, func() error {
+		standing, err := standingCampaigns(ctx, s.store.Campaigns(), batch)
+		_, change = lead.MergeCampaigns(batch, standing, s.clock.Now())
+		return err
+	})
+	if err != nil || dryRun || !change.Any() {
+		return change, 0, err
+	}
+	took, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
+		at, err := tx.Leads().Advance(ctx)
+		if err != nil {
+			return err
+		}
+		standing, err := standingCampaigns(ctx, tx.Campaigns(), batch)
+		if err != nil {
+			return err
+		}
+		var changed []lead.Campaign
+		if changed, change = lead.MergeCampaigns(batch, standing, at); !change.Any() {
+			return errNothing
+		}
+		if err := tx.Campaigns().Keep(ctx, changed); err != nil {
+			return err
+		}
+		return tx.Record(ctx, change.Imported(event.CampaignImported).By(actor))
+	})
+	return change, took, err
+}
+
+// standingCampaigns are what is kept of the campaigns of a batch.
+func standingCampaigns(ctx context.Context, kept store.CampaignReader, batch []lead.Campaign) (map[id.Campaign]lead.Campaign, error) {
+	standing := make(map[id.Campaign]lead.Campaign, len(batch))
+	for _, one := range batch {
+		found, err := kept.Get(ctx, one.ID)
+		switch {
+		case err == nil:
+			standing[one.ID] = found
+		case fault.CodeOf(err) != fault.NotFound:
+			return nil, err
+		}
+	}
+	return standing, nil
+}

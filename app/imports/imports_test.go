@@ -1,0 +1,375 @@
+package imports_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/access"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+func TestImportingAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	drafts := []lead.Draft{
+		{ID: "cmp_1", Name: "Acme", Industry: "ind_1", Campaigns: []string{"cam_1", "cam_2"}},
+		{Name: "Bolt", Website: "bolt.example", Contacts: []lead.ContactDraft{{Name: "Ben"}}},
+		{ID: "cmp_1", Name: "Acme again", Campaigns: []string{"cam_1"}}, // the later line counts
+	}
+	first := f.leads(t, drafts, inbound.ImportOptions{})
+	if want := summary(3, 2, 0, 1, 0); first != want {
+		t.Errorf("%+v; want %+v", first, want)
+	}
+	before := f.state(t)
+	f.clock.now = f.clock.now.Add(time.Hour)
+	if got, want := f.leads(t, drafts, inbound.ImportOptions{}), summary(3, 0, 0, 3, 0); got != want {
+		t.Errorf("again: %+v; want %+v", got, want)
+	}
+	if after := f.state(t); after != before {
+		t.Errorf("the state was %+v and is %+v", before, after)
+	}
+	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 2 0")
+	f.counts(t, 1, 0)
+	if got := f.entry(t, "cmp_1"); got.Place.UpdatedAt != noon.Add(2*time.Millisecond) {
+		t.Errorf("it was updated at %s", got.Place.UpdatedAt)
+	}
+}
+
+func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme", Campaigns: []string{"cam_1"}}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{})
+	f.clock.now = f.clock.now.Add(time.Hour)
+	got := f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Ajax", Campaigns: []string{"cam_2"}}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{})
+	if want := summary(2, 0, 1, 1, 0); got != want {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+	if moved, stayed := f.entry(t, "cmp_1"), f.entry(t, "cmp_2"); !moved.Place.UpdatedAt.Equal(f.clock.now) || stayed.Place.UpdatedAt.Equal(f.clock.now) {
+		t.Errorf("updated at %s and %s", moved.Place.UpdatedAt, stayed.Place.UpdatedAt)
+	}
+	f.counts(t, 0, 1)
+}
+
+func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var told []inbound.RejectedLine
+	got := f.leads(t, []lead.Draft{
+		{ID: "cmp_1", Name: "Acme"},
+		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{fault.Fieldf("title", fault.UnknownField, "title is no field here")}},
+		{Problems: fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}},
+		{Name: "Bolt", Website: "bolt.example", Industry: "ind_9"},
+		{ID: "cmp_3", Name: "Cog"},
+	}, inbound.ImportOptions{Report: func(line inbound.RejectedLine) error {
+		told = append(told, line)
+		return nil
+	}})
+	if want := summary(5, 2, 0, 0, 3); got != want {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+	want := []inbound.RejectedLine{
+		{Number: 2, ID: "cmp_2", Fields: []fault.Field{
+			fault.Fieldf("title", fault.UnknownField, "title is no field here"),
+			fault.Fieldf("name", fault.Required, "name must not be blank"),
+			fault.Fieldf("campaign_ids.0", fault.UnknownValue, "campaign_ids.0 names no campaign: cam_9"),
+		}},
+		{Number: 3, Fields: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}},
+		{
+			Number: 4, ID: string(id.Derive[id.Lead]("website", "bolt.example")),
+			Fields: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},
+		},
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+	if got := f.leads(t, []lead.Draft{{}}, inbound.ImportOptions{}); got != summary(1, 0, 0, 0, 1) {
+		t.Errorf("without anybody to tell: %+v", got)
+	}
+}
+
+func TestADryRunCountsAndKeepsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme"}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{})
+	before := f.state(t)
+	drafts := []lead.Draft{{ID: "cmp_1", Name: "Ajax"}, {ID: "cmp_2", Name: "Bolt"}, {ID: "cmp_3", Name: "Cog"}, {}}
+	dry := f.leads(t, drafts, inbound.ImportOptions{DryRun: true})
+	if after := f.state(t); after != before {
+		t.Errorf("the state was %+v and is %+v", before, after)
+	}
+	if wet := f.leads(t, drafts, inbound.ImportOptions{}); dry != wet || dry != summary(4, 1, 1, 1, 1) {
+		t.Errorf("%+v, and then %+v", dry, wet)
+	}
+}
+
+func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.clock.now = f.clock.now.Add(time.Hour)
+	drafts := []lead.Draft{
+		{ID: "cmp_1", Name: "Acme", CreatedAt: "2026-01-01T00:00:00Z", UpdatedAt: "2026-01-02T00:00:00Z"},
+		{ID: "cmp_2", Name: "Bolt"},
+	}
+	keep := inbound.ImportOptions{KeepTimestamps: true}
+	f.leads(t, drafts, keep)
+	if got := f.entry(t, "cmp_1"); got.Place.UpdatedAt != time.Date(2026, time.January, 2, 0, 0, 0, 0, time.UTC) {
+		t.Errorf("updated at %s", got.Place.UpdatedAt)
+	}
+	if got := f.entry(t, "cmp_2"); got.Place.UpdatedAt != f.clock.now {
+		t.Errorf("without timestamps: updated at %s", got.Place.UpdatedAt)
+	}
+	f.clock.now = f.clock.now.Add(time.Hour)
+	if got := f.leads(t, drafts, keep); got != summary(2, 0, 0, 2, 0) {
+		t.Errorf("again: %+v", got)
+	}
+	var told []inbound.RejectedLine
+	keep.Report = func(line inbound.RejectedLine) error {
+		told = append(told, line)
+		return nil
+	}
+	broken := []lead.Draft{{ID: "cmp_3", UpdatedAt: "2999-01-01T00:00:00Z"}, {ID: "cmp_4", Name: "Dot", CreatedAt: "17"}}
+	if got := f.leads(t, broken, keep); got != summary(2, 0, 0, 0, 2) {
+		t.Errorf("%+v", got)
+	}
+	want := []inbound.RejectedLine{
+		{Number: 1, ID: "cmp_3", Fields: []fault.Field{
+			fault.Fieldf("name", fault.Required, "name must not be blank"),
+			fault.Fieldf("updated_at", fault.OutOfRange, "updated_at must not be before 1970, nor in the future"),
+		}},
+		{Number: 2, ID: "cmp_4", Fields: []fault.Field{
+			fault.Fieldf("created_at", fault.InvalidFormat, "created_at must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z"),
+		}},
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+	broken[0].Name = "Cog"
+	if got := f.leads(t, broken, inbound.ImportOptions{}); got != summary(2, 2, 0, 0, 0) {
+		t.Errorf("timestamps that are not kept: %+v", got)
+	}
+}
+
+func TestManyLeadsAreKeptInManyUnits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const many = 10_000
+	var progress []inbound.ImportProgress
+	options := inbound.ImportOptions{Progress: func(now inbound.ImportProgress) { progress = append(progress, now) }}
+	if got := f.leads(t, manyDrafts(many), options); got != summary(many, many, 0, 0, 0) {
+		t.Errorf("%+v", got)
+	}
+	units := f.state(t).Revision - 2 // of the taxonomy and the campaigns
+	if units < many/store.MostKept || units > many/100 {
+		t.Errorf("%d units", units)
+	}
+	if last := progress[len(progress)-1]; len(progress) < 100 || last.Bytes != 10*many || last.Lines > many {
+		t.Errorf("%d times told, last %+v", len(progress), last)
+	}
+	f.counts(t, many/2, 0)
+	revision := f.state(t).Revision
+	if got := f.leads(t, manyDrafts(many+1), inbound.ImportOptions{}); got != summary(many+1, 1, 0, many, 0) {
+		t.Errorf("and one more: %+v", got)
+	}
+	if got := f.state(t).Revision; got != revision+1 {
+		t.Errorf("one more lead is %d revisions", got-revision)
+	}
+}
+
+func TestAnInterruptedImportStopsBetweenUnitsAndGoesOnLater(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const many = 10_000
+	ctx, cancel := context.WithCancel(t.Context())
+	got, err := f.imports.Leads(ctx, caller, lines(manyDrafts(many)), inbound.ImportOptions{Progress: func(now inbound.ImportProgress) {
+		if now.Lines > 0 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || got.Inserted == 0 || got.Inserted == many || int64(got.Inserted) != got.Read {
+		t.Errorf("%+v, %v", got, err)
+	}
+	f.total(t, int64(got.Inserted))
+	if again := f.leads(t, manyDrafts(many), inbound.ImportOptions{}); again != summary(many, many-got.Inserted, 0, got.Inserted, 0) {
+		t.Errorf("again: %+v", again)
+	}
+	f.counts(t, many/2, 0)
+}
+
+func TestLinesBeforeAnErrorAreKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	broken := errors.New("the disk is broken")
+	reading := func(yield func(inbound.LeadLine, error) bool) {
+		for line, err := range lines(manyDrafts(700)) {
+			yield(line, err)
+		}
+		yield(inbound.LeadLine{}, broken)
+	}
+	got, err := f.imports.Leads(t.Context(), caller, reading, inbound.ImportOptions{})
+	if !errors.Is(err, broken) || got != summary(700, 700, 0, 0, 0) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	full := errors.New("the disk is full")
+	got, err = f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Acme"}, {}}), inbound.ImportOptions{
+		Report: func(inbound.RejectedLine) error { return full },
+	})
+	if !errors.Is(err, full) || got.Inserted != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestAUnitIsTriedAgainWhenTheStoreIsNotAvailable(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	lost := fault.New(fault.Unavailable, "The store is busy.")
+	f.store.fails = []error{lost, lost}
+	if got := f.leads(t, []lead.Draft{{Name: "Acme"}}, inbound.ImportOptions{}); got != summary(1, 1, 0, 0, 0) {
+		t.Errorf("%+v", got)
+	}
+	broken := errors.New("broken")
+	f.store.fails = []error{broken}
+	if got, err := f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{}); !errors.Is(err, broken) || got.Read != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	f.store.fails = []error{lost, lost, lost, lost, lost, lost, lost}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := f.imports.Leads(ctx, caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{Name: "Acme", Campaigns: []string{"cam_1"}}}, inbound.ImportOptions{})
+	f.clock.now = f.clock.now.Add(time.Hour)
+	var told []inbound.RejectedLine
+	options := inbound.ImportOptions{DryRun: true, Report: func(line inbound.RejectedLine) error {
+		told = append(told, line)
+		return nil
+	}}
+	drafts := []lead.CampaignDraft{
+		{ID: "cam_1", Name: "Renamed", Vertical: "vrt_1"},
+		{ID: "cam_2", Name: "Second", CreatedAt: "2026-01-01T00:00:00Z"},
+		{ID: "cam_3", Name: "Third", Status: "paused", Geography: "geo_1"},
+		{ID: "cam_4", Status: "gone"},
+	}
+	before := f.state(t)
+	dry, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts), options)
+	if err != nil || dry != summary(4, 1, 1, 1, 1) || f.state(t) != before {
+		t.Errorf("%+v, %v", dry, err)
+	}
+	options.DryRun = false
+	if wet, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts), options); err != nil || wet != dry {
+		t.Errorf("%+v, %v", wet, err)
+	}
+	if len(told) != 2 || told[1].ID != "cam_4" || told[1].Number != 4 || len(told[1].Fields) != 2 {
+		t.Errorf("%+v", told)
+	}
+	got, err := f.store.Campaigns().Get(t.Context(), "cam_1")
+	want := lead.Campaign{
+		ID: "cam_1", Name: "Renamed", Status: lead.StatusDraft, Industry: "ind_1", Vertical: "vrt_1", LeadCount: 1,
+		CreatedAt: noon.Add(time.Millisecond), UpdatedAt: f.clock.now,
+	}
+	if err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	options = inbound.ImportOptions{KeepTimestamps: true}
+	if got, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts[:3]), options); err != nil || got != summary(3, 0, 1, 2, 0) {
+		t.Errorf("with timestamps: %+v, %v", got, err)
+	}
+	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 1 0", "campaign.imported 1 1", "campaign.imported 0 1")
+}
+
+func TestATaxonomyIsImportedWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	before := f.state(t)
+	for _, c := range []struct {
+		name   string
+		draft  lead.TaxonomyDraft
+		dryRun bool
+		want   lead.Change
+		code   fault.Code
+	}{
+		{"the same again", taxonomy, false, lead.Change{Unchanged: 3}, ""},
+		{
+			"half of it at fault", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}, {Name: "Lost"}}},
+			false, lead.Change{}, fault.ValidationFailed,
+		},
+		{"a dry run", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}}}, true, lead.Change{Inserted: 1}, ""},
+	} {
+		got, err := f.imports.Taxonomy(t.Context(), caller, c.draft, c.dryRun)
+		if got != c.want || fault.CodeOf(err) != c.code || f.state(t) != before {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+	}
+	draft := lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_1", Name: "Food", Active: new(false)}, {ID: "ind_2", Name: "Health"}}}
+	if got, err := f.imports.Taxonomy(t.Context(), caller, draft, false); err != nil || got != (lead.Change{Inserted: 1, Updated: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if after := f.state(t); after.Revision != before.Revision+1 || after.Taxonomy != after.Revision {
+		t.Errorf("the state was %+v and is %+v", before, after)
+	}
+}
+
+func TestRemovedLeadsAreGoneAndTheirCampaignsShrink(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, manyDrafts(3000), inbound.ImportOptions{})
+	ids := func(yield func(id.Lead, error) bool) {
+		for n := range 2999 {
+			if !yield(id.Lead(fmt.Sprintf("cmp_%d", n+1)), nil) {
+				return
+			}
+		}
+		yield("cmp_x", nil)
+	}
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids); err != nil || removed != 2999 {
+		t.Errorf("%d, %v", removed, err)
+	}
+	f.total(t, 1)
+	f.counts(t, 1, 0)
+	before := f.state(t)
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids); err != nil || removed != 0 || f.state(t) != before {
+		t.Errorf("again: %d, %v", removed, err)
+	}
+	if got := f.leads(t, manyDrafts(3), inbound.ImportOptions{}); got != summary(3, 2, 0, 1, 0) {
+		t.Errorf("they come back: %+v", got)
+	}
+	broken := errors.New("broken")
+	failing := func(yield func(id.Lead, error) bool) { yield("", broken) }
+	if _, err := f.imports.RemoveLeads(t.Context(), caller, failing); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if removed, err := f.imports.RemoveLeads(ctx, caller, ids); !errors.Is(err, context.Canceled) || removed != 0 {
+		t.Errorf("%d, %v", removed, err)
+	}
+}
+
+func TestEverythingNeedsAdmin(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	nobody := access.Caller{Actor: "token:x", Scopes: access.Scopes{{Permission: access.Read}, {Permission: access.Write}}}
+	_, leads := f.imports.Leads(t.Context(), nobody, lines(manyDrafts(1)), inbound.ImportOptions{})
+	_, campaigns := f.imports.Campaigns(t.Context(), nobody, campaignLines(nil), inbound.ImportOptions{})
+	_, taxonomy := f.imports.Taxonomy(t.Context(), nobody, lead.TaxonomyDraft{}, true)
+	_, removed := f.imports.RemoveLeads(t.Context(), nobody, func(func(id.Lead, error) bool) {})
+	for _, err := range []error{leads, campaigns, taxonomy, removed} {
+		if fault.CodeOf(err) != fault.InsufficientScope {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package imports
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// Leads imports leads.
+func (s *Service) Leads(
+	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.LeadLine, error], options inbound.ImportOptions,
+) (inbound.ImportSummary, error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return inbound.ImportSummary{}, err
+	}
+	catalog, err := s.catalog(ctx)
+	if err != nil {
+		return inbound.ImportSummary{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	check := leadCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
+	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, look: true}
+	importing := importing[lead.Incoming]{options: options, keep: keeper.keep}
+	return importing.run(ctx, ahead(ctx, lines, check.line))
+}
+
+// leadCheck checks lines.
+type leadCheck struct {
+	catalog lead.Catalog
+	own     bool      // leads bring their own timestamps
+	at      time.Time // which lie no later than this
+}
+
+func (c leadCheck) line(line inbound.LeadLine) (checked[lead.Incoming], error) {
+	one := checked[lead.Incoming]{end: line.End}
+	read, err := line.Draft.Lead(c.catalog)
+	problems := fieldsOf(err)
+	if c.own && (line.Draft.CreatedAt != "" || line.Draft.UpdatedAt != "") {
+		read.CreatedAt, read.UpdatedAt, err = line.Draft.Timestamps(c.at)
+		problems.Add(fieldsOf(err)...)
+	}
+	if len(problems) > 0 {
+		one.rejected = rejected(line.Number, line.Draft.ID, string(read.ID), problems)
+		return one, nil
+	}
+	one.item, err = read.Incoming()
+	return one, err
+}
+
+// leadKeeper keeps batches of leads.
+type leadKeeper struct {
+	*Service
+	actor  event.Actor
+	dryRun bool
+
+	// look says that a batch may hold nothing new, as the one before: then it is worth a look before a unit is begun.
+	look bool
+}
+
+func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Change, time.Duration, error) {
+	ids := make([]id.Lead, len(batch))
+	for i, one := range batch {
+		ids[i] = one.ID
+	}
+	if k.look || k.dryRun {
+		change, err := k.compare(ctx, ids, batch)
+		if err != nil || k.dryRun || !change.Any() {
+			return change, 0, err
+		}
+	}
+	var change lead.Change
+	took, err := k.update(ctx, func(ctx context.Context, tx store.Tx) error {
+		at, err := tx.Leads().Advance(ctx)
+		if err != nil {
+			return err
+		}
+		standing, err := tx.Leads().Standing(ctx, ids)
+		if err != nil {
+			return err
+		}
+		merged := lead.Merge(batch, standing, at)
+		if change = merged.Change; !change.Any() {
+			return errNothing
+		}
+		if err := tx.Leads().Keep(ctx, merged.Changed); err != nil {
+			return err
+		}
+		if err := tx.Campaigns().Count(ctx, merged.Members); err != nil {
+			return err
+		}
+		return tx.Record(ctx, change.Imported(event.LeadImported).By(k.actor))
+	})
+	k.look = change.Unchanged > 0
+	return change, took, err
+}
+
+// compare tells what keeping a batch would change.
+func (k *leadKeeper) compare(ctx context.Context, ids []id.Lead, batch []lead.Incoming) (lead.Change, error) {
+	var change lead.Change
+	err := patiently(ctx, func() error {
+		standing, err := k.store.Leads().Standing(ctx, ids)
+		change = lead.Merge(batch, standing, k.clock.Now()).Change
+		return err
+	})
+	return change, err
+}
+
+// fieldsOf are the fields at fault that a draft is refused for.
+func fieldsOf(err error) fault.Problems {
+	if refused := fault.Of(err); refused != nil {
+		return refused.Fields
+	}
+	return nil
+}

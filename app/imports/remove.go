@@ -1,0 +1,71 @@
+package imports
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// RemoveLeads removes leads for good, in batches. What was removed before an error is gone.
+func (s *Service) RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error]) (removed int, err error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return 0, err
+	}
+	pace, batch := usualPace, []id.Lead{}
+	remove := func() error {
+		if ctx.Err() != nil || len(batch) == 0 {
+			return ctx.Err()
+		}
+		gone, took, err := s.removeBatch(ctx, caller.Actor, batch)
+		removed += gone
+		pace, batch = pace.after(len(batch), took), batch[:0]
+		return err
+	}
+	for which, err := range ids {
+		if err != nil {
+			return removed, err
+		}
+		if batch = append(batch, which); len(batch) < pace.size {
+			continue
+		}
+		if err := remove(); err != nil {
+			return removed, err
+		}
+	}
+	return removed, remove()
+}
+
+func (s *Service) removeBatch(ctx context.Context, actor event.Actor, ids []id.Lead) (gone int, took time.Duration, err error) {
+	took, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
+		gone = 0
+		at, err := tx.Leads().Advance(ctx)
+		if err != nil {
+			return err
+		}
+		removed, err := tx.Leads().Remove(ctx, ids, at)
+		if err != nil {
+			return err
+		}
+		if len(removed) == 0 {
+			return errNothing
+		}
+		gone = len(removed)
+		members := map[id.Campaign]int64{}
+		for _, one := range removed {
+			for _, campaign := range one.Campaigns {
+				members[campaign]--
+			}
+		}
+		if err := tx.Campaigns().Count(ctx, members); err != nil {
+			return err
+		}
+		return tx.Record(ctx, lead.Removed(gone).By(actor))
+	})
+	return gone, took, err
+}

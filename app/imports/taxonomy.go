@@ -1,0 +1,47 @@
+package imports
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// Taxonomy lays a draft over the taxonomy.
+func (s *Service) Taxonomy(ctx context.Context, caller access.Caller, draft lead.TaxonomyDraft, dryRun bool) (lead.Change, error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return lead.Change{}, err
+	}
+	standing, err := s.store.Taxonomy().Get(ctx)
+	if err != nil {
+		return lead.Change{}, err
+	}
+	_, change, err := draft.Over(standing, s.clock.Now())
+	if err != nil || dryRun || !change.Any() {
+		return change, err
+	}
+	_, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
+		at, err := tx.Leads().Advance(ctx)
+		if err != nil {
+			return err
+		}
+		standing, err := tx.Taxonomy().Get(ctx)
+		if err != nil {
+			return err
+		}
+		var next lead.Taxonomy
+		if next, change, err = draft.Over(standing, at); err != nil {
+			return err
+		}
+		if !change.Any() {
+			return errNothing
+		}
+		if err := tx.Taxonomy().Keep(ctx, next); err != nil {
+			return err
+		}
+		return tx.Record(ctx, change.Imported(event.TaxonomyImported).By(caller.Actor))
+	})
+	return change, err
+}
