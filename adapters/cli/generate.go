@@ -28,7 +28,7 @@ func (a *app) generate() *cobra.Command {
 		Short: "Make sample data to import",
 		Long: "Make sample data to import: taxonomy.json, campaigns.ndjson and leads.ndjson. They look real and are nobody's. The same\n" +
 			"count and seed give the same files.",
-		Example: "  holdco leads generate\n  holdco leads generate --count 1000000 --seed 7 --out /tmp/samples --force",
+		Example: "  holdco leads generate\n  holdco leads generate --count 1000000 --seed 7 --out samples --force",
 		Args:    noArgs,
 		RunE: a.run(func(command *cobra.Command, _ []string) error {
 			set := a.program.Samples(count, seed)

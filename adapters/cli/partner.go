@@ -23,9 +23,9 @@ func (a *app) partner() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "partner",
 		Short: "Admit partners, and rotate and revoke their keys",
-		Long: "Admit partners, companies outside that will read leads through an export API, and rotate and revoke their keys.\n" +
+		Long: "Admit partners, companies outside that read leads through the export API, and rotate and revoke their keys.\n" +
 			"These commands work directly on the store, so they need no token; the server may be running, and obeys within a\n" +
-			"second. The export API itself is still being built.",
+			"second.",
 	}
 	command.AddCommand(p.create(), p.list(), p.update(), p.rotate(), p.revoke())
 	jsonFlag(command.PersistentFlags(), &p.asJSON)

@@ -257,7 +257,7 @@ func newFixture(t *testing.T) *fixture {
 	must(t, err)
 	f := &fixture{clock: &clock{time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}}
 	f.store = &watched{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
-	f.service = export.New(f.store, export.Tables{Store: f.store}, f.clock)
+	f.service = export.New(f.store, f.store.Leads(), f.clock)
 	return f
 }
 

@@ -21,7 +21,7 @@ type Service struct {
 
 var _ inbound.Export = (*Service)(nil)
 
-// New makes the service. Leads are found by search: Tables, or an index that is quicker.
+// New makes the service. Leads are found by search: that of the store, or an index that is quicker.
 func New(s store.Store, search store.LeadSearch, clock outbound.Clock) *Service {
 	return &Service{store: s, search: search, clock: clock}
 }
@@ -109,18 +109,6 @@ func (s *Service) taxonomyAt(ctx context.Context, least lead.Revision) (found ta
 	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		found, err = s.known.at(ctx, r, least)
-		return err
-	})
-	return found, err
-}
-
-// Tables searches the tables of a store, each page in a view of its own.
-type Tables struct{ Store store.Store }
-
-// Search implements store.LeadSearch.
-func (t Tables) Search(ctx context.Context, query store.LeadQuery) (found store.LeadPage, err error) {
-	err = t.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		found, err = r.Leads().Search(ctx, query)
 		return err
 	})
 	return found, err

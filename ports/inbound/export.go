@@ -10,7 +10,7 @@ import (
 
 // Export is what partners read. Every live key reads all of it.
 type Export interface {
-	// State tells the revision that the next answer has at least: as long as it stays the same, so do all answers.
+	// State tells the revision of all that is kept. Pages of leads may belong to one from shortly before: each tells which.
 	State(ctx context.Context) (lead.State, error)
 
 	// Leads returns a page of leads, with the names to show them with.
