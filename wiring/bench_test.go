@@ -26,8 +26,8 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/postgres/postgrestest"
-	"holdco/adapters/sqlite"
+	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/store/sqlite"
 	"holdco/adapters/system"
 	"holdco/domain/id"
 	"holdco/domain/instant"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 // site serves an empty page, whose origin is that of the returned URL.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 func TestAPanicEndsItsRequestAlone(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"holdco/adapters/postgres/postgrestest"
+	"holdco/adapters/store/postgres/postgrestest"
 )
 
 // The scenarios of testdata/script run as an operator would type them, on both stores.

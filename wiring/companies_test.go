@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 func TestAMinimalCompanyHasDefaults(t *testing.T) {

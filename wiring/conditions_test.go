@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 func TestOfSeveralFaultsTheFirstIsTold(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
-	"holdco/adapters/tracing"
+	"holdco/adapters/telemetry/tracing"
 	"holdco/domain/access"
 	"holdco/domain/ratelimit"
 )

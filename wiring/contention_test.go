@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 	"holdco/domain/event"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/postgres/postgrestest"
+	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/access"
 )
 

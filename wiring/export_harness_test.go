@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/partner/partnertest"
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/partner/partnertest"
+	"holdco/adapters/http/rest/resttest"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/domain/money"

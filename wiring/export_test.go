@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/partner/partnertest"
-	"holdco/adapters/postgres/postgrestest"
-	"holdco/adapters/redislimit/redistest"
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/partner/partnertest"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/limits/redislimit/redistest"
+	"holdco/adapters/store/postgres/postgrestest"
 )
 
 // stocked runs a test against a server on each store that holds a taxonomy, a campaign and 60 leads.

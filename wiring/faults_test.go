@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/postgres/postgrestest"
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/postgres/postgrestest"
 )
 
 // traffic is clients that create companies until they are told to stop.

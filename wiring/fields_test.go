@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 // A faulty member of a company that is otherwise all right, and the fields at fault: "path code".

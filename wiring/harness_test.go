@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"holdco/adapters/cli"
-	"holdco/adapters/leadindex"
-	"holdco/adapters/postgres/postgrestest"
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/leads/leadindex"
+	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 // once sends a POST request with an idempotency key.

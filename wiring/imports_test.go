@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/samples"
+	"holdco/adapters/leads/samples"
 	"holdco/domain/event"
 	"holdco/domain/lead"
 	"holdco/ports/store"

@@ -27,7 +27,7 @@ import (
 
 	bitmaps "github.com/RoaringBitmap/roaring/v2"
 
-	"holdco/adapters/postgres/postgrestest"
+	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/access"
 	"holdco/domain/lead"
 	"holdco/ports/store"

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/postgres/postgrestest"
-	"holdco/adapters/redislimit/redistest"
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/limits/redislimit/redistest"
+	"holdco/adapters/store/postgres/postgrestest"
 )
 
 // limited starts a server with limits, on the embedded store unless the variables say otherwise.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 // slugs lists the slugs of a page of companies.

@@ -17,9 +17,9 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"holdco/adapters/postgres/postgrestest"
-	"holdco/adapters/redislimit/redistest"
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/limits/redislimit/redistest"
+	"holdco/adapters/store/postgres/postgrestest"
 )
 
 // figures are what one scrape tells: the value of each series, spelled as name{label="value",...} with sorted labels. Of
@@ -385,7 +385,7 @@ func TestTheDashboardAndTheAlertsAskForMetricsThatExist(t *testing.T) {
 		name, _, _ := strings.Cut(series, "{")
 		exported[name] = true
 	}
-	for _, file := range []string{"../adapters/metrics/grafana.json", "../adapters/metrics/alerts.yaml"} {
+	for _, file := range []string{"../adapters/telemetry/metrics/grafana.json", "../adapters/telemetry/metrics/alerts.yaml"} {
 		text, err := os.ReadFile(file)
 		must(t, err)
 		asked := regexp.MustCompile(`\b(holdco|go|process|promhttp)_[a-z_]+`).FindAllString(string(text), -1)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/webhook"

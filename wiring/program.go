@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"holdco/adapters/cli"
-	"holdco/adapters/importer"
-	"holdco/adapters/samples"
+	"holdco/adapters/leads/importer"
+	"holdco/adapters/leads/samples"
 	"holdco/adapters/system"
 	"holdco/ports/inbound"
 	"holdco/ports/store"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 // send is a request that may break the document's rules.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"holdco/adapters/httpkit"
-	"holdco/adapters/leadindex"
+	"holdco/adapters/http/httpkit"
+	"holdco/adapters/leads/leadindex"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/keys"

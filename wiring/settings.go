@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"holdco/adapters/redislimit"
+	"holdco/adapters/limits/redislimit"
 	"holdco/domain/access"
 	"holdco/domain/partner"
 	"holdco/domain/ratelimit"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
 )
 
 // company is a company as the API shows it. Numbers keep their spelling.

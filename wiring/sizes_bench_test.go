@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/postgres/postgrestest"
+	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/system"
 	rules "holdco/domain/company"
 	"holdco/domain/id"

@@ -6,10 +6,10 @@ import (
 	"net/http"
 
 	"holdco/adapters/cli"
-	"holdco/adapters/httpkit"
-	"holdco/adapters/metrics"
-	"holdco/adapters/sqlstore"
-	"holdco/adapters/tracing"
+	"holdco/adapters/http/httpkit"
+	"holdco/adapters/store/sqlstore"
+	"holdco/adapters/telemetry/metrics"
+	"holdco/adapters/telemetry/tracing"
 	"holdco/app/worker"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -31,7 +31,7 @@ func newTelemetry(ctx context.Context, config Config, db database, version cli.V
 	return t, err
 }
 
-// collectors are all metrics that are read when somebody asks. What is counted when it happens stands in adapters/metrics.
+// collectors are all metrics that are read when somebody asks. What is counted when it happens stands in adapters/telemetry/metrics.
 func collectors(db database, version cli.Version) []metrics.Collector {
 	all := append(metrics.Process(), metrics.Build(version.Number, version.Commit))
 	for name, pool := range db.Pools {

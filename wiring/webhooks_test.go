@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdco/adapters/postgres/postgrestest"
-	"holdco/adapters/rest/resttest"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/webhook"

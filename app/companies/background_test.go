@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/sqlite"
-	"holdco/adapters/sqlstore"
+	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/companies"
 	"holdco/domain/access"

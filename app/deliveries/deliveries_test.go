@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdco/adapters/sqlite"
-	"holdco/adapters/sqlstore"
+	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/deliveries"
 	"holdco/domain/company"

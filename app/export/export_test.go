@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/sqlite"
-	"holdco/adapters/sqlstore"
+	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/export"
 	"holdco/domain/fault"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdco/adapters/sqlite"
-	"holdco/adapters/sqlstore"
+	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/imports"
 	"holdco/domain/access"

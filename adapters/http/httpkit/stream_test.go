@@ -1,0 +1,73 @@
+package httpkit_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+)
+
+// endless makes the kit answer /endless with zeros until nobody takes them, and tell why it ended.
+func endless(k kit, patience time.Duration) <-chan error {
+	ended := make(chan error, 1)
+	k.router.GET("/endless", func(c *gin.Context) {
+		out := httpkit.BeginStream(c, "application/x-ndjson", patience)
+		var err error
+		for portion := []byte(strings.Repeat("0", 1<<20)); err == nil; {
+			err = out.Write(portion)
+		}
+		ended <- err
+		out.End(err)
+	})
+	return ended
+}
+
+func TestAClientThatTakesNothingHoldsNoStream(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	ended := endless(k, 200*time.Millisecond)
+	server := serve(t, k)
+	connection, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if _, err := io.WriteString(connection, "GET /endless HTTP/1.1\r\nHost: kit\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the stream ended with: %v", err)
+	}
+	if log := k.log.String(); strings.Contains(log, "ERROR") {
+		t.Error(log)
+	}
+}
+
+func TestAStreamEndsWhenItsClientGoesAway(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	ended := endless(k, time.Minute)
+	ctx, leave := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, serve(t, k).URL+"/endless", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	_ = response.Body.Close()
+	if err := <-ended; err == nil {
+		t.Error("somebody took an endless stream")
+	}
+}

@@ -1,0 +1,55 @@
+package partner
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// campaigns answers the operation on campaigns.
+type campaigns struct{ lists }
+
+// list answers GET /api/external/campaigns.
+func (h campaigns) list(c *gin.Context) {
+	p := &parameters{Query: httpkit.QueryOf(c)}
+	filter := lead.CampaignFilter{
+		Status:    lead.Status(p.Query["status"]),
+		Industry:  foreign[id.Industry](p, "industry_id"),
+		Vertical:  foreign[id.Vertical](p, "vertical_id"),
+		Geography: foreign[id.Geography](p, "geography_id"),
+		HasLeads:  p.flag("has_leads"),
+		MinLeads:  p.number("min_leads", 0),
+	}
+	asked := pagingOf(p, "campaigns", "status", "industry_id", "vertical_id", "geography_id", "has_leads", "min_leads")
+	if p.err != nil {
+		httpkit.Fail(c, p.err)
+		return
+	}
+	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
+		page, err := h.port.Campaigns(ctx, store.CampaignQuery{
+			Filter: filter, After: lead.CampaignPlace{UpdatedAt: asked.at, ID: id.Campaign(asked.after.ID)},
+			Skip: asked.skip(), Size: int(asked.size),
+		})
+		if err != nil {
+			return found{}, nil, err
+		}
+		result := found{state: page.State, total: page.Total, more: page.More}
+		for i, one := range page.Campaigns {
+			if i > 0 {
+				rows = append(rows, ',')
+			}
+			shown, err := one.Fields(page.Names).MarshalJSON()
+			if err != nil {
+				return found{}, nil, err
+			}
+			rows = append(rows, shown...)
+			result.lastAt, result.lastID = one.UpdatedAt, string(one.ID)
+		}
+		return result, rows, nil
+	})
+}

@@ -1,0 +1,348 @@
+package partner_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/adapters/http/partner"
+	"holdco/adapters/http/partner/partnertest"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	domain "holdco/domain/partner"
+	"holdco/domain/ratelimit"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// world is an API over a fake that keeps everything in memory and leaves the rules to the domain.
+type world struct {
+	*partnertest.Client
+	url     string
+	export  *fakeExport
+	keys    *keys
+	limiter *fakeLimiter
+	clock   *clock
+	api     *partner.API
+	log     *record
+}
+
+// newWorld starts an API. Its client has the key of the partner with the origin home.
+func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
+	t.Helper()
+	w := &world{
+		export: newExport(t), keys: &keys{}, limiter: &fakeLimiter{}, clock: &clock{now: start.Add(time.Hour)}, log: &record{},
+	}
+	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var err error
+	w.api, err = partner.New(partner.Options{
+		Export: w.export,
+		Auth:   w.keys,
+		Limits: httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Partner: 600}},
+		Ready:  func(context.Context) error { return w.export.err },
+		Clock:  w.clock,
+		IDs:    w.clock,
+		Log:    log,
+		Pages: map[string]http.Handler{"/api/external/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "The reference.")
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = httpkit.NewServer(w.api, log)
+	for _, set := range settings {
+		set(server.Config)
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	w.Client = partnertest.New(t, server.URL, key)
+	return w
+}
+
+const (
+	key      = "hcp_key"
+	otherKey = "hcp_other"
+
+	home, elsewhere = "https://app.acme.example", "https://evil.example"
+	otherHome       = "https://other.example"
+)
+
+var start = time.Date(2026, 4, 11, 10, 42, 17, 0, time.UTC)
+
+// keys are two partners, each with an origin.
+type keys struct{ err error }
+
+func (k *keys) Authenticate(_ context.Context, value string) (domain.Partner, error) {
+	switch value {
+	case key:
+		return domain.Partner{ID: "prt_1", Origins: []string{home}}, k.err
+	case otherKey:
+		return domain.Partner{ID: "prt_2", Origins: []string{otherHome}}, k.err
+	}
+	return domain.Partner{}, fault.New(fault.Unauthorized, "The key is missing, mistyped, unknown, expired or revoked.")
+}
+
+func (k *keys) KnowsOrigin(_ context.Context, origin string) (bool, error) {
+	return origin == home || origin == otherHome, k.err
+}
+
+// fakeLimiter admits everything unless it is full.
+type fakeLimiter struct{ full bool }
+
+func (l *fakeLimiter) Take(_ context.Context, _ ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict {
+	if l.full {
+		return ratelimit.Verdict{Limit: limit, Reset: 42 * time.Second}
+	}
+	return ratelimit.Verdict{Limit: limit, Admitted: true, Remaining: int64(limit) - 1, Reset: time.Minute}
+}
+
+// clock stands still. It is a source of one id too.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+func (c *clock) UUIDv7() [16]byte { return uuid(1) }
+
+func uuid(n int) [16]byte {
+	return [16]byte(binary.BigEndian.AppendUint64([]byte{1, 0x9d, 7, 0, 0, 0, 0x70, 0}, uint64(n)))
+}
+
+func leadID(n int) id.Lead { return id.New[id.Lead](uuid(n)) }
+
+// record keeps what is written to it.
+type record struct {
+	mutex sync.Mutex
+	text  []byte
+}
+
+func (r *record) Write(text []byte) (int, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.text = append(r.text, text...)
+	return len(text), nil
+}
+
+func (r *record) String() string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return string(r.text)
+}
+
+// fakeExport is an inbound.Export over slices.
+type fakeExport struct {
+	state     lead.State
+	leads     []lead.Kept // in their order
+	removedAt map[id.Lead]time.Time
+	campaigns []lead.Campaign
+	taxonomy  lead.Taxonomy
+
+	err      error        // fails every call
+	breaksAt int          // a stream fails behind so many leads; 0: never
+	pace     func() error // is called before each portion of a stream
+	searches atomic.Int64 // for pages
+	saw      store.LeadQuery
+}
+
+const (
+	health, arts   = id.Industry("ind_health"), id.Industry("ind_arts")
+	dentists, vets = id.Vertical("vrt_dentists"), id.Vertical("vrt_vets")
+	berlin         = id.Geography("geo_berlin")
+	spring         = id.Campaign("cam_spring")
+)
+
+// newExport holds a small taxonomy, two campaigns and two leads: one about which all is known, and one of which only the
+// name is.
+func newExport(t testing.TB) *fakeExport {
+	t.Helper()
+	f := &fakeExport{state: lead.State{Revision: 7, Taxonomy: 2, ChangedAt: start}, removedAt: map[id.Lead]time.Time{}}
+	var err error
+	f.taxonomy, _, err = lead.TaxonomyDraft{
+		Industries: []lead.IndustryDraft{{ID: string(health), Name: "Health & care"}, {ID: string(arts), Name: "Arts", Active: new(false)}},
+		Verticals: []lead.VerticalDraft{
+			{ID: string(dentists), Industry: string(health), Name: "Dentists"}, {ID: string(vets), Industry: string(health), Name: "Vets", Active: new(false)},
+		},
+		Geographies: []lead.GeographyDraft{{ID: string(berlin), Name: "Berlin", CountryCode: "DE"}},
+		Intelligence: []lead.IntelligenceDraft{{
+			ID: "vin_dentists", Vertical: string(dentists), Summary: "They grow by <word of mouth>.", PainPoints: []string{"Empty slots"},
+		}},
+	}.Over(lead.Taxonomy{}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.campaigns = []lead.Campaign{
+		{ID: spring, Name: "Spring", Status: lead.StatusActive, Industry: health, Vertical: dentists, Geography: berlin, LeadCount: 1250, CreatedAt: start, UpdatedAt: start},
+		{ID: "cam_bare", Name: "Bare", Status: lead.StatusDraft, CreatedAt: start, UpdatedAt: start.Add(time.Second)},
+	}
+	f.add(t, lead.Draft{
+		ID: string(leadID(1)), Name: `Blue "Door" <Dental>`, Phone: "+49 30 901820", Email: "hello@bluedoor.example", Website: "bluedoor.example",
+		Rating: "4.7", Enrichment: "deep", Social: lead.Social{LinkedIn: "https://www.linkedin.com/company/bluedoor"},
+		Industry: string(health), Vertical: string(dentists), Campaigns: []string{string(spring)},
+		Contacts: []lead.ContactDraft{{ID: "cnt_ada", Name: "Ada Berg", Title: "Practice manager", Email: "ada@bluedoor.example", Primary: true}},
+	}, lead.Draft{ID: string(leadID(2)), Name: "Nobody knows"})
+	return f
+}
+
+// add adds leads, each a second later than the one before.
+func (f *fakeExport) add(t testing.TB, drafts ...lead.Draft) {
+	t.Helper()
+	catalog := f.taxonomy.Catalog([]id.Campaign{spring})
+	for _, draft := range drafts {
+		made, err := draft.Lead(catalog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		incoming, err := made.Incoming()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := start.Add(time.Duration(len(f.leads)) * time.Second)
+		f.leads = append(f.leads, lead.Merge([]lead.Incoming{incoming}, nil, at).Changed...)
+	}
+}
+
+// fill adds leads with the numbers from 3 on, until there are so many.
+func (f *fakeExport) fill(t testing.TB, count int) {
+	t.Helper()
+	for n := len(f.leads) + 1; n <= count; n++ {
+		f.add(t, lead.Draft{ID: string(leadID(n)), Name: fmt.Sprintf("Lead %d", n)})
+	}
+}
+
+func (f *fakeExport) State(context.Context) (lead.State, error) { return f.state, f.err }
+
+func (f *fakeExport) names() lead.Names {
+	names, err := f.taxonomy.Names()
+	if err != nil {
+		panic(err)
+	}
+	return names
+}
+
+// entries are the leads that a filter matches, from behind a place on.
+func (f *fakeExport) entries(filter lead.Filter, after lead.Place) (entries []lead.Entry, total int64) {
+	for _, kept := range f.leads {
+		if !filter.Match(kept.Lead) {
+			continue
+		}
+		total++
+		if kept.Place().Compare(after) > 0 {
+			entries = append(entries, lead.Entry{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: kept.Document})
+		}
+	}
+	return entries, total
+}
+
+func (f *fakeExport) Leads(_ context.Context, query store.LeadQuery) (inbound.LeadsPage, error) {
+	f.searches.Add(1)
+	f.saw = query
+	entries, total := f.entries(query.Filter, query.After)
+	rows, more := cut(entries, query.Skip, query.Size)
+	return inbound.LeadsPage{LeadPage: store.LeadPage{State: f.state, Leads: rows, Total: total, More: more}, Names: f.names()}, f.err
+}
+
+func (f *fakeExport) Lead(_ context.Context, which id.Lead) (inbound.LeadShown, error) {
+	for _, entry := range first(f.entries(lead.Filter{}, lead.Place{})) {
+		if entry.Place.ID == which {
+			return inbound.LeadShown{Entry: entry, Names: f.names()}, f.err
+		}
+	}
+	return inbound.LeadShown{}, cmpErr(f.err, fault.New(fault.NotFound, "There is no such lead."))
+}
+
+func (f *fakeExport) Stream(
+	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Entry, names lead.Names) error,
+) error {
+	const portion = 100
+	entries, _ := f.entries(filter, after)
+	for sent := 0; len(entries) > 0; sent += portion {
+		if f.breaksAt > 0 && sent >= f.breaksAt {
+			return fault.New(fault.Unavailable, "The store cannot be reached; try again.")
+		}
+		if f.pace != nil {
+			if err := f.pace(); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows, _ := cut(entries, 0, portion)
+		if err := take(rows, f.names()); err != nil {
+			return err
+		}
+		entries = entries[len(rows):]
+	}
+	return f.err
+}
+
+func (f *fakeExport) ResumeFrom(ctx context.Context, which id.Lead) (lead.Place, error) {
+	shown, err := f.Lead(ctx, which)
+	return shown.Place, err
+}
+
+func (f *fakeExport) Removed(_ context.Context, query store.RemovedQuery) (store.RemovedPage, error) {
+	f.searches.Add(1)
+	var rows []store.RemovedLead
+	for which, at := range f.removedAt {
+		if !at.Before(query.Since) {
+			rows = append(rows, store.RemovedLead{ID: which, RemovedAt: at})
+		}
+	}
+	place := func(row store.RemovedLead) lead.Place { return lead.Place{UpdatedAt: row.RemovedAt, ID: row.ID} }
+	slices.SortFunc(rows, func(a, b store.RemovedLead) int { return place(a).Compare(place(b)) })
+	total := int64(len(rows))
+	rows = slices.DeleteFunc(rows, func(row store.RemovedLead) bool { return place(row).Compare(query.After) <= 0 })
+	rows, more := cut(rows, query.Skip, query.Size)
+	return store.RemovedPage{State: f.state, Leads: rows, Total: total, More: more}, f.err
+}
+
+func (f *fakeExport) Campaigns(_ context.Context, query store.CampaignQuery) (inbound.CampaignsPage, error) {
+	f.searches.Add(1)
+	var rows []lead.Campaign
+	var total int64
+	for _, one := range f.campaigns {
+		if query.Filter.Match(one) {
+			total++
+			if one.Place().Compare(query.After) > 0 {
+				rows = append(rows, one)
+			}
+		}
+	}
+	rows, more := cut(rows, query.Skip, query.Size)
+	return inbound.CampaignsPage{
+		CampaignPage: store.CampaignPage{State: f.state, Campaigns: rows, Total: total, More: more}, Names: f.names(),
+	}, f.err
+}
+
+func (f *fakeExport) Taxonomy(context.Context) (lead.Taxonomy, error) {
+	return f.taxonomy.Active(), f.err
+}
+
+// cut takes a page out of rows.
+func cut[T any](rows []T, skip int64, size int) (page []T, more bool) {
+	rows = rows[min(skip, int64(len(rows))):]
+	return rows[:min(size, len(rows))], len(rows) > size
+}
+
+func first[T any](entries []T, _ int64) []T { return entries }
+
+func cmpErr(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}

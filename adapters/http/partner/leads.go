@@ -1,0 +1,111 @@
+package partner
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// leads answers the operations on leads.
+type leads struct {
+	lists
+	running context.Context // ends with the streams
+}
+
+// list answers GET /api/external/leads, with a page or with a stream.
+func (h leads) list(c *gin.Context) {
+	c.Writer.Header().Add("Vary", "Accept")
+	p := &parameters{Query: httpkit.QueryOf(c)}
+	filter := filterOf(p)
+	if wantsStream(c.Request.Header.Values("Accept")) {
+		h.stream(c, p, filter)
+		return
+	}
+	p.without("is for streams alone", "after")
+	asked := pagingOf(p, "leads", leadFilters...)
+	if p.err != nil {
+		httpkit.Fail(c, p.err)
+		return
+	}
+	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
+		page, err := h.port.Leads(ctx, store.LeadQuery{
+			Filter: filter, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
+		})
+		if err != nil {
+			return found{}, nil, err
+		}
+		result := found{state: page.State, total: page.Total, more: page.More}
+		for i, one := range page.Leads {
+			if i > 0 {
+				rows = append(rows, ',')
+			}
+			rows = one.Append(rows, page.Names)
+			result.lastAt, result.lastID = one.Place.UpdatedAt, string(one.Place.ID)
+		}
+		return result, rows, nil
+	})
+}
+
+// get answers GET /api/external/leads/{id}.
+func (h leads) get(c *gin.Context) {
+	which, _ := id.ParseForeign[id.Lead](c.Param("id"))
+	shown, err := h.port.Lead(c.Request.Context(), which)
+	if err != nil {
+		httpkit.Fail(c, err)
+		return
+	}
+	writeData(c, shown.Append(nil, shown.Names), "")
+}
+
+// removed answers GET /api/external/leads/removed.
+func (h leads) removed(c *gin.Context) {
+	p := &parameters{Query: httpkit.QueryOf(c)}
+	since := p.instant("since")
+	asked := pagingOf(p, "removed", "since")
+	if p.err != nil {
+		httpkit.Fail(c, p.err)
+		return
+	}
+	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
+		page, err := h.port.Removed(ctx, store.RemovedQuery{
+			Since: since, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
+		})
+		if err != nil {
+			return found{}, nil, err
+		}
+		result := found{state: page.State, total: page.Total, more: page.More}
+		for i, one := range page.Leads {
+			if i > 0 {
+				rows = append(rows, ',')
+			}
+			rows = append(rows, `{"id":"`+string(one.ID)+`","removed_at":"`+instant.Format(one.RemovedAt)+`"}`...)
+			result.lastAt, result.lastID = one.RemovedAt, string(one.ID)
+		}
+		return result, rows, nil
+	})
+}
+
+// leadFilters are the parameters that say which leads are wanted.
+var leadFilters = []string{
+	"campaign_id", "industry_id", "vertical_id", "has_website", "min_google_rating", "enrichment_level", "since",
+}
+
+func filterOf(p *parameters) lead.Filter {
+	return lead.Filter{
+		Campaign:   foreign[id.Campaign](p, "campaign_id"),
+		Industry:   foreign[id.Industry](p, "industry_id"),
+		Vertical:   foreign[id.Vertical](p, "vertical_id"),
+		HasWebsite: p.flag("has_website"),
+		MinRating:  p.rating("min_google_rating"),
+		Enrichment: lead.Enrichment(p.Query["enrichment_level"]),
+		Since:      p.instant("since"),
+	}
+}
+
+func placeOf(p paging) lead.Place { return lead.Place{UpdatedAt: p.at, ID: id.Lead(p.after.ID)} }

@@ -1,0 +1,160 @@
+package partner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/fault"
+	"holdco/domain/instant"
+	"holdco/domain/lead"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+)
+
+// lists answers with pages.
+type lists struct {
+	port  inbound.Export
+	clock outbound.Clock
+	seal  string // of the form in which this version of the program answers
+	*buffers
+}
+
+// usualSize is the size of a page unless asked otherwise.
+const usualSize = 25
+
+// paging is which page a client asks for.
+type paging struct {
+	number int64 // 0: under a cursor
+	size   int64
+	after  page.Position
+	at     time.Time // of after
+	query  string    // the list and its filters, to which cursors are bound
+}
+
+// pagingOf reads which page is asked for. The parameters that are no filters are left out of what cursors are bound to.
+func pagingOf(p *parameters, list string, filters ...string) paging {
+	query := []string{list}
+	for _, name := range filters {
+		if value, sent := p.Query[name]; sent {
+			query = append(query, name+"="+value)
+		}
+	}
+	asked := paging{size: p.number("per_page", usualSize), query: strings.Join(query, "\n")}
+	cursor, under := p.Query["cursor"]
+	if !under {
+		asked.number = p.number("page", 1)
+		return asked
+	}
+	p.without("does not go with cursor", "page")
+	if p.err == nil {
+		asked.after, asked.at, p.err = parseCursor(asked.query, cursor)
+	}
+	return asked
+}
+
+func parseCursor(query, cursor string) (page.Position, time.Time, error) {
+	position, err := page.ParseCursor(query, cursor)
+	if err != nil {
+		return page.Position{}, time.Time{}, err
+	}
+	at, err := time.Parse(time.RFC3339, strings.Join(position.Values, ""))
+	if err != nil {
+		return page.Position{}, time.Time{}, fault.New(fault.InvalidCursor, "The cursor names no place in this list; start again without it.")
+	}
+	return position, at, nil
+}
+
+// skip is how many rows come before the page. Beyond all bounds there is nothing anyway.
+func (p paging) skip() int64 {
+	before := max(0, p.number-1)
+	if before > math.MaxInt64/p.size {
+		return math.MaxInt64
+	}
+	return before * p.size
+}
+
+// found is what was found for a page, but for its rows.
+type found struct {
+	state  lead.State
+	total  int64
+	more   bool
+	lastAt time.Time // of the last row
+	lastID string
+}
+
+// answer shows a page, for which fill appends the rows. When the client has the page already, or asks for the head alone,
+// nothing is looked for but whether something has changed.
+func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Context, rows []byte) (found, []byte, error)) {
+	ctx, header := c.Request.Context(), c.Request.Header
+	head := c.Request.Method == http.MethodHead
+	if head || header.Get("If-None-Match") != "" || header.Get("If-Modified-Since") != "" {
+		state, err := h.port.State(ctx)
+		if err != nil {
+			httpkit.Fail(c, err)
+			return
+		}
+		known := h.representation(c, state)
+		if httpkit.Spared(c, known) {
+			return
+		}
+		if head {
+			httpkit.WriteHead(c, known)
+			return
+		}
+	}
+	buffer := h.borrow()
+	defer h.giveBack(buffer)
+	result, body, err := fill(ctx, append(*buffer, `{"data":[`...))
+	if err != nil {
+		httpkit.Fail(c, err)
+		return
+	}
+	body = append(body, `],"pagination":`...)
+	body = append(asked.appendPagination(body, result), '}', '\n')
+	httpkit.WriteJSON(c, h.representation(c, result.state), body)
+	*buffer = body
+}
+
+func (p paging) appendPagination(to []byte, result found) []byte {
+	to = append(to, `{"page":`...)
+	if p.number == 0 {
+		to = append(to, "null"...)
+	} else {
+		to = strconv.AppendInt(to, p.number, 10)
+	}
+	to = append(to, `,"per_page":`...)
+	to = strconv.AppendInt(to, p.size, 10)
+	to = append(to, `,"total":`...)
+	to = strconv.AppendInt(to, result.total, 10)
+	to = append(to, `,"total_pages":`...)
+	to = strconv.AppendInt(to, (result.total+p.size-1)/p.size, 10)
+	to = append(to, `,"next_cursor":`...)
+	if !result.more {
+		return append(to, "null}"...)
+	}
+	next := page.Position{ID: result.lastID, Values: []string{instant.Format(result.lastAt)}}
+	return append(to, `"`+page.Cursor(p.query, next)+`"}`...) // of letters that need no escapes
+}
+
+// representation tells by what to know a page again: by the state of all that is exported, and by what was asked. A time
+// is told only when it cannot lie: not before the second of the last change is over, for another change could fall into it.
+func (h lists) representation(c *gin.Context, state lead.State) httpkit.Representation {
+	sum := sha256.Sum256([]byte(strings.Join([]string{
+		h.seal, c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
+	}, "\n")))
+	known := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
+	if changed := state.ChangedAt.Truncate(time.Second); !changed.IsZero() && h.clock.Now().Truncate(time.Second).After(changed) {
+		known.Modified = changed
+	}
+	return known
+}

@@ -1,0 +1,112 @@
+package partner
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+)
+
+// parameters reads the parameters of a request as what they mean. The gate has checked what the document says of them;
+// the first that is wrong nevertheless is kept in err.
+type parameters struct {
+	httpkit.Query
+	err error
+}
+
+func (p *parameters) refuse(name, wrong string) {
+	if p.err == nil {
+		p.err = httpkit.InvalidParameter(name, wrong)
+	}
+}
+
+// without refuses parameters that do not go with what was asked otherwise.
+func (p *parameters) without(wrong string, names ...string) {
+	for _, name := range names {
+		if _, sent := p.Query[name]; sent {
+			p.refuse(name, wrong)
+		}
+	}
+}
+
+func (p *parameters) number(name string, fallback int64) int64 {
+	sent, found := p.Query[name]
+	if !found {
+		return fallback
+	}
+	number, err := strconv.ParseInt(sent, 10, 64)
+	if err != nil {
+		p.refuse(name, "must be a whole number")
+	}
+	return number
+}
+
+func (p *parameters) flag(name string) *bool {
+	sent, found := p.Query[name]
+	if !found {
+		return nil
+	}
+	return new(sent == "true")
+}
+
+func (p *parameters) rating(name string) *lead.Rating {
+	sent, found := p.Query[name]
+	if !found {
+		return nil
+	}
+	rating, ok := lead.ParseMinRating(sent)
+	if !ok {
+		p.refuse(name, "must be a decimal number from 0 to 5, such as 4.5")
+	}
+	return &rating
+}
+
+// instant reads a timestamp or a date. Leads are kept to the millisecond, so what is finer is rounded up to the next.
+func (p *parameters) instant(name string) time.Time {
+	sent, found := p.Query[name]
+	if !found {
+		return time.Time{}
+	}
+	if strings.Contains(sent, " ") {
+		p.refuse(name, "holds a space; in a URL a + stands for one, so spell an offset as %2B02:00")
+		return time.Time{}
+	}
+	read, ok := parseInstant(sent)
+	read = read.Add(time.Millisecond - time.Nanosecond).UTC().Truncate(time.Millisecond)
+	if !ok || read.Year() > 9999 {
+		p.refuse(name, "must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z, or a date such as 2026-04-11")
+	}
+	if read.Year() < 1 {
+		return time.Time{} // before all leads too
+	}
+	return read
+}
+
+// parseInstant reads a date, or a timestamp of RFC 3339: unlike time.Parse no hour of one digit, no comma, and no offset of
+// a day.
+func parseInstant(sent string) (time.Time, bool) {
+	if date, err := time.Parse(time.DateOnly, sent); err == nil {
+		return date, true
+	}
+	read, err := time.Parse(time.RFC3339, sent)
+	_, offset := read.Zone()
+	return read, err == nil && strings.HasPrefix(sent, read.Format("2006-01-02T15:04:05")) && !strings.Contains(sent, ",") &&
+		offset < secondsOfADay && offset > -secondsOfADay
+}
+
+const secondsOfADay = 24 * 60 * 60
+
+func foreign[I id.ID](p *parameters, name string) I {
+	sent, found := p.Query[name]
+	if !found {
+		return ""
+	}
+	which, ok := id.ParseForeign[I](sent)
+	if !ok {
+		p.refuse(name, "must be an id that begins with "+id.Prefix[I]())
+	}
+	return which
+}

@@ -1,0 +1,94 @@
+package partner
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+)
+
+const (
+	pageType   = "application/json"
+	streamType = "application/x-ndjson"
+)
+
+// patience is how long a client may take for one portion of a stream. One that takes nothing would hold it for ever.
+const patience = time.Minute
+
+// stream answers with all leads that the filter matches, one per line.
+func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
+	p.without("does not go with a stream", "page", "per_page", "cursor")
+	after := h.resumeFrom(c.Request.Context(), p)
+	if p.err != nil {
+		httpkit.Fail(c, p.err)
+		return
+	}
+	if c.Request.Method == http.MethodHead {
+		httpkit.BeginStream(c, streamType, patience)
+		return
+	}
+	ctx, stop := context.WithCancel(c.Request.Context())
+	defer stop()
+	defer context.AfterFunc(h.running, stop)()
+
+	lines := h.borrow()
+	defer h.giveBack(lines)
+	out := httpkit.BeginStream(c, streamType, patience)
+	err := h.port.Stream(ctx, filter, after, func(leads []lead.Entry, names lead.Names) error {
+		text := (*lines)[:0]
+		for _, one := range leads {
+			text = append(one.Append(text, names), '\n')
+		}
+		*lines = text
+		return out.Write(text)
+	})
+	if err != nil && h.running.Err() != nil {
+		err = fault.New(fault.Unavailable, "The server stops; try again.").Because(context.Canceled)
+	}
+	out.End(err)
+}
+
+// resumeFrom is the place behind the lead that the client received last.
+func (h leads) resumeFrom(ctx context.Context, p *parameters) lead.Place {
+	last := foreign[id.Lead](p, "after")
+	if last == "" || p.err != nil {
+		return lead.Place{}
+	}
+	place, err := h.port.ResumeFrom(ctx, last)
+	switch {
+	case fault.CodeOf(err) == fault.NotFound:
+		p.refuse("after", "names no lead that there ever was")
+	case err != nil:
+		p.err = err
+	}
+	return place
+}
+
+// wantsStream reports whether a client prefers lines over a page: of the two that it names, the one with the greatest
+// weight, or the first of these.
+func wantsStream(accept []string) bool {
+	preferred, most := pageType, 0.0
+	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		mediaType, parameters, err := mime.ParseMediaType(part)
+		if err != nil || mediaType != streamType && mediaType != pageType {
+			continue
+		}
+		weight := 1.0
+		if sent, weighed := parameters["q"]; weighed {
+			weight, _ = strconv.ParseFloat(sent, 64) // what is no number weighs nothing
+		}
+		if weight > most {
+			preferred, most = mediaType, weight
+		}
+	}
+	return preferred == streamType
+}

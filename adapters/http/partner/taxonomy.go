@@ -1,0 +1,38 @@
+package partner
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/ports/inbound"
+)
+
+// taxonomy answers the operation on the taxonomy.
+type taxonomy struct{ port inbound.Export }
+
+// aDay lets clients keep an answer for a day.
+const aDay = "private, max-age=86400"
+
+// get answers GET /api/external/taxonomy.
+func (h taxonomy) get(c *gin.Context) {
+	active, err := h.port.Taxonomy(c.Request.Context())
+	if err != nil {
+		httpkit.Fail(c, err)
+		return
+	}
+	shown, err := active.Fields().MarshalJSON()
+	if err != nil {
+		httpkit.Fail(c, err)
+		return
+	}
+	writeData(c, shown, aDay)
+}
+
+// writeData answers with one resource, which is known again by what it says.
+func writeData(c *gin.Context, resource []byte, keep string) {
+	body := append(append([]byte(`{"data":`), resource...), '}', '\n')
+	known := httpkit.Representation{ETag: httpkit.DigestTag(body), Keep: keep}
+	if !httpkit.Spared(c, known) {
+		httpkit.WriteJSON(c, known, body)
+	}
+}

@@ -1,0 +1,188 @@
+package importer_test
+
+import (
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/adapters/leads/importer"
+	"holdco/domain/fault"
+	"holdco/domain/lead"
+)
+
+const (
+	fullHeader = "id,name,phone,email,website,google_rating,enrichment_level,social_media.instagram,social_media.facebook,social_media.linkedin," +
+		"social_media.twitter,social_media.tiktok,industry.id,industry.name,industry.slug,vertical_id,vertical.name,contacts.0.id,contacts.0.name," +
+		"contacts.0.title,contacts.0.email,contacts.0.is_primary_lead,contacts.2.name,contacts.2.is_primary_lead,campaign_ids,campaign_ids.1,created_at,updated_at"
+	fullRecord = `cmp_1,"Acme ""1""",+1 555 0100,info@acme.example,acme.example,4.50,deep,https://i.example/a,,https://l.example/a,` +
+		"https://t.example/a,https://k.example/a,ind_1,Food,food,vrt_1,Bakeries,cnt_1,Anna," +
+		"CEO,anna@acme.example,TRUE,Ben,false,cam_1,cam_2,2026-01-01T00:00:00Z,2026-01-02T00:00:00Z"
+)
+
+func TestARecordIsALead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, header, record string
+		want                 lead.Draft
+	}{
+		{"everything", fullHeader, fullRecord, fullDraft},
+		{"columns in any order, and blanks around", " website , name ", ` a.example , A `, lead.Draft{Name: "A", Website: "a.example"}},
+		{"blank cells", fullHeader, strings.Repeat(",", strings.Count(fullHeader, ",")), lead.Draft{}},
+		{"commas, quotes and lines within quotes", "name,phone", "\"A, \"\"B\"\"\r\nC\",\"\"", lead.Draft{Name: "A, \"B\"\nC"}},
+		{"many campaigns", "name,campaign_ids", "A,cam_1;cam_2 cam_3", lead.Draft{Name: "A", Campaigns: []string{"cam_1", "cam_2", "cam_3"}}},
+		{
+			"contacts of whom nothing is said", "name,contacts.0.name,contacts.1.is_primary_lead,contacts.2.email,contacts.3.name", "A,,false,b@c.example,",
+			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{{Email: "b@c.example"}}},
+		},
+		{
+			"what is neither true nor false", "name,contacts.7.is_primary_lead", "A,maybe",
+			lead.Draft{Name: "A", Problems: fault.Problems{
+				fault.Fieldf("contacts.7.is_primary_lead", fault.WrongType, "contacts.7.is_primary_lead must be true or false"),
+			}},
+		},
+		{"what the domain refuses", "name,google_rating", "A\x00\xff,4;5", lead.Draft{Name: "A\x00\xff", Rating: "4;5"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, end := range []string{"\n", "\r\n"} {
+				found, err := gather(importer.Files{}.Leads(strings.NewReader("\xef\xbb\xbf"+c.header+end+c.record+end), importer.CSV))
+				if diff := cmp.Diff([]lead.Draft{c.want}, found); diff != "" || err != nil {
+					t.Errorf("%v\n%s", err, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestABrokenRecordIsOneProblemAndTheNextIsRead(t *testing.T) {
+	t.Parallel()
+	const unclosed = "the line opens a quote that is never closed"
+	for _, c := range []struct{ name, record, code, message string }{
+		{"a field too few", "B", fault.InvalidFormat, "the line has 1 fields; the header has 2"},
+		{"a field too many", "B,C,D", fault.InvalidFormat, "the line has 3 fields; the header has 2"},
+		{"a quote within a field", `5" pipe,B`, fault.InvalidFormat, `the line is no CSV: bare " in non-quoted-field`},
+		{"text behind a quote", `"B"x,C`, fault.InvalidFormat, `the line is no CSV: extraneous or missing " in quoted-field`},
+		{"a quote that is never closed", `B,"C`, fault.InvalidFormat, unclosed},
+		{"one in quotes", `B,"""C`, fault.InvalidFormat, unclosed},
+		{"a line that is too long", strings.Repeat("B", importer.MostLine) + ",C", fault.TooLong, "the line has more than 1048576 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			// What is behind is longer than what may be read ahead for the end of a quote.
+			const behind = 40000
+			file := "name,phone\nfirst,1\n\n" + c.record + "\n" + strings.Repeat("another one of them,2\n\n", behind) + "last,3"
+			lines, err := gatherLines(importer.Files{}.Leads(iotest.HalfReader(strings.NewReader(file)), importer.CSV))
+			if err != nil || len(lines) != behind+3 {
+				t.Fatalf("%d lines, %v", len(lines), err)
+			}
+			want := fault.Problems{fault.Fieldf("", c.code, "%s", c.message)}
+			if broken := lines[1]; broken.Number != 4 || !cmp.Equal(broken.Draft.Problems, want) {
+				t.Errorf("line %d: %v; want %v", broken.Number, broken.Draft.Problems, want)
+			}
+			for i, line := range lines[2 : behind+2] {
+				if line.Number != int64(5+2*i) || line.Draft.Name != "another one of them" || line.Draft.Problems != nil {
+					t.Fatalf("line %d: %+v", line.Number, line.Draft)
+				}
+			}
+			last := lines[behind+2]
+			if last.Number != 5+2*behind || last.Draft.Name != "last" || last.Draft.Phone != "3" || last.End != int64(len(file)) {
+				t.Errorf("line %d, to %d of %d: %+v", last.Number, last.End, len(file), last.Draft)
+			}
+		})
+	}
+}
+
+func TestAQuoteThatIsNeverClosedLeavesWhatIsBehind(t *testing.T) {
+	t.Parallel()
+	found, err := gather(importer.Files{}.Leads(strings.NewReader("name\n\"A\n\"B\nC\n\"D\n"), importer.CSV))
+	var names []string
+	for _, draft := range found {
+		names = append(names, draft.Name)
+	}
+	if diff := cmp.Diff([]string{"", "C", ""}, names); diff != "" || err != nil {
+		t.Errorf("%v, %s", err, diff)
+	}
+}
+
+func TestARecordOfSeveralLinesIsNumberedByTheFirst(t *testing.T) {
+	t.Parallel()
+	file := "name\n\"A\n\n\nA\"\nB\n"
+	lines, err := gatherLines(importer.Files{}.Leads(strings.NewReader(file), importer.CSV))
+	if err != nil || len(lines) != 2 || lines[0].Number != 2 || lines[0].Draft.Name != "A\n\n\nA" || lines[1].Number != 6 {
+		t.Errorf("%+v, %v", lines, err)
+	}
+}
+
+func TestAHeaderThatCannotBeMeantStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"":                       "the file has no header",
+		"\n \n":                  "the file has no header",
+		"name,naem":              `the header names the column "naem", which there is not; columns are separated by commas`,
+		"name;email":             `the header names the column "name;email", which there is not; columns are separated by commas`,
+		"name,":                  `the header names the column "", which there is not; columns are separated by commas`,
+		"Name":                   `the header names the column "Name", which there is not; columns are separated by commas`,
+		"name,social_media":      `the header names the column "social_media", which there is not; columns are separated by commas`,
+		"name,contacts":          `the header names the column "contacts", which there is not; columns are separated by commas`,
+		"name,contacts.0":        `the header names the column "contacts.0", which there is not; columns are separated by commas`,
+		"name,contacts.00.name":  `the header names the column "contacts.00.name", which there is not; columns are separated by commas`,
+		"name,contacts.100.name": `the header names the column "contacts.100.name", which there is not; columns are separated by commas`,
+		"name,contacts.-1.name":  `the header names the column "contacts.-1.name", which there is not; columns are separated by commas`,
+		"name,campaign_ids.x":    `the header names the column "campaign_ids.x", which there is not; columns are separated by commas`,
+		"name,\xff":              `the header names the column "\xff", which there is not; columns are separated by commas`,
+		"name,email,name":        "the header names the column name twice",
+		"name,industry_id,email": "",
+		"name,vertical_id,industry.id,vertical.id": "the header names the column vertical_id twice",
+		"email,phone": "the header lacks the column name",
+		`"name`:       "the header is no CSV: the line opens a quote that is never closed",
+		`na"me`:       `the header is no CSV: bare " in non-quoted-field`,
+	} {
+		found, err := gather(importer.Files{}.Leads(strings.NewReader(header+"\n"), importer.CSV))
+		if said(err) != want || found != nil {
+			t.Errorf("%q: %v, %v; want %s", header, found, err, want)
+		}
+	}
+}
+
+func TestCampaignsAreReadFromCSV(t *testing.T) {
+	t.Parallel()
+	file := "id,name,status,industry_id,vertical.id,geography_id,geography.country_code,lead_count,created_at,updated_at\n" +
+		"cam_1,Spring,active,ind_1,vrt_1,geo_1,DE,7,2026-01-01T00:00:00Z,2026-01-02T00:00:00Z\n"
+	for line, err := range (importer.Files{}).Campaigns(strings.NewReader(file), importer.CSV) {
+		want := lead.CampaignDraft{
+			ID: "cam_1", Name: "Spring", Status: "active", Industry: "ind_1", Vertical: "vrt_1", Geography: "geo_1",
+			CreatedAt: "2026-01-01T00:00:00Z", UpdatedAt: "2026-01-02T00:00:00Z",
+		}
+		if diff := cmp.Diff(want, line.Draft); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+	}
+	for _, err := range (importer.Files{}).Campaigns(strings.NewReader("name\n"), importer.CSV) {
+		if said(err) != "the header lacks the column id" {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add(fullHeader + "\n" + fullRecord + "\n")
+	f.Add("name\n\"A\n\"B\nC\n\"D")
+	f.Add("name,phone\r\n\"a\"\"\n\",b\r\n,\n\"a\"x,\n")
+	f.Add("contacts.0.is_primary_lead,name,campaign_ids\nx,y,a;b\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		check(t, file, importer.Files{}.Leads(strings.NewReader(file), importer.CSV))
+		for line, err := range (importer.Files{}).Campaigns(strings.NewReader(file), importer.CSV) {
+			if err == nil && line.End > int64(len(file)) {
+				t.Fatalf("a line ends at %d of %d", line.End, len(file))
+			}
+		}
+	})
+}
+
+func BenchmarkCSV(b *testing.B) {
+	for b.Loop() {
+		benchmark(b, fullHeader+"\n"+strings.Repeat(fullRecord+"\n", 1000), importer.CSV)
+	}
+}

@@ -1,0 +1,215 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+
+	"holdco/adapters/store/sqlstore"
+	"holdco/domain/fault"
+)
+
+// Engine is an open database. It is safe for use by many goroutines.
+type Engine struct {
+	pool      *sql.DB
+	db        *bun.DB // on pool
+	migrating *sql.DB
+	migrator  *sqlstore.Migrator
+}
+
+var _ sqlstore.Engine = (*Engine)(nil)
+
+// Migrator brings the schema of the database to what this program needs.
+func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
+
+// Pools are the pools of connections, by what they are for. They are the engine's: others may only look at them.
+func (e *Engine) Pools() map[string]*sql.DB { return map[string]*sql.DB{"pool": e.pool} }
+
+// Close closes all connections. It waits for the statements that run.
+func (e *Engine) Close() error { return errors.Join(e.pool.Close(), e.migrating.Close()) }
+
+// DB implements sqlstore.Engine.
+func (e *Engine) DB() *bun.DB { return e.db }
+
+// Conn implements sqlstore.Engine.
+func (e *Engine) Conn() bun.IConn { return conn{e.pool} }
+
+// Brief implements sqlstore.Engine: a server may fall silent.
+func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, sqlstore.ReadLimit)
+}
+
+// Placeholder implements sqlstore.Engine.
+func (e *Engine) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
+// ForUpdate implements sqlstore.Engine.
+func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
+
+// SkipLocked implements sqlstore.Engine.
+func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
+	return query.For("UPDATE SKIP LOCKED")
+}
+
+// LockTable implements sqlstore.Engine. Reading goes on beside the lock.
+func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) error {
+	_, err := conn.ExecContext(ctx, e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())
+	return err
+}
+
+// ScanRow implements sqlstore.Engine.
+func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error {
+	if u, ok := conn.(*unit); ok {
+		return u.scanRow(ctx, columns, text, args...)
+	}
+	return conn.QueryRowContext(ctx, text, args...).Scan(columns...)
+}
+
+// Later implements sqlstore.Engine.
+func (e *Engine) Later(_ context.Context, conn bun.IConn, text string, args ...any) error {
+	conn.(*unit).later(text, args...)
+	return nil
+}
+
+// View implements sqlstore.Engine. BEGIN alone takes no snapshot; the first query does.
+func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
+	return e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+		limited, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
+			return err
+		}
+		return read(ctx, conn{c})
+	})
+}
+
+// Update implements sqlstore.Engine. A unit that got in the way of another is run again, until patience ends.
+func (e *Engine) Update(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) error {
+	giveUp := time.Now().Add(patience)
+	for attempt := 0; ; attempt++ {
+		err := e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+			u := newUnit(c)
+			if err := work(ctx, u); err != nil {
+				return cmp.Or(u.failure, err)
+			}
+			return u.commit(ctx)
+		})
+		if !isConflict(err) || time.Now().After(giveUp) {
+			return err
+		}
+		pause(ctx, attempt, 2*time.Millisecond, 100*time.Millisecond)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// transact runs work on a connection of the pool, and rolls back the transaction that it began, unless it has ended it.
+func (e *Engine) transact(ctx context.Context, work func(ctx context.Context, conn *sql.Conn) error) error {
+	conn, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer end(ctx, conn) // after a panic too
+	ctx, cancel := context.WithTimeout(ctx, unitLimit)
+	defer cancel()
+	return work(ctx, conn)
+}
+
+// connect takes a connection of the pool. Nothing can be wrong with that but the server.
+func (e *Engine) connect(ctx context.Context) (*sql.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := e.pool.Conn(waiting)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, unavailable(err)
+}
+
+var errWentOn = errors.New("a unit of work went on after a statement of it had failed")
+
+// end rolls back what was not committed, and gives the connection back. A connection that fails meanwhile is closed.
+func end(ctx context.Context, conn *sql.Conn) {
+	if transactionStatus(conn) != idle {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		_, _ = conn.ExecContext(ctx, "ROLLBACK")
+	}
+	_ = conn.Close()
+}
+
+// What a server says of the transaction on a connection.
+const (
+	idle   = 'I' // there is none
+	failed = 'E' // it can only be rolled back
+)
+
+func transactionStatus(conn *sql.Conn) (status byte) {
+	_ = conn.Raw(func(driverConn any) error {
+		status = driverConn.(*stdlib.Conn).Conn().PgConn().TxStatus()
+		return nil
+	})
+	return status
+}
+
+func unavailable(cause error) error {
+	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(cause)
+}
+
+// isConflict tells an error that goes away when the unit is run again: a serialization failure or a deadlock.
+func isConflict(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (answer.Code == "40001" || answer.Code == "40P01")
+}
+
+// Classify implements sqlstore.Engine.
+func (e *Engine) Classify(err error) sqlstore.Failure {
+	var unreached *pgconn.ConnectError
+	var answer *pgconn.PgError
+	var broken net.Error // time limits among them
+	switch {
+	case errors.As(err, &unreached):
+		return sqlstore.Unavailable
+	case errors.As(err, &answer):
+		return meaning(answer.Code)
+	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), pgconn.SafeToRetry(err),
+		errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
+		return sqlstore.Unavailable
+	}
+	return sqlstore.Defect
+}
+
+// meaning tells what an SQLSTATE means: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func meaning(code string) sqlstore.Failure {
+	switch code {
+	case "23505": // unique_violation
+		return sqlstore.Duplicate
+	case "25006", // read_only_sql_transaction: a standby
+		"25P03",          // idle_in_transaction_session_timeout
+		"25P04",          // transaction_timeout
+		"40001", "40P01", // serialization_failure, deadlock_detected, again and again
+		"55P03": // lock_not_available
+		return sqlstore.Unavailable
+	}
+	switch code[:2] {
+	case "08", // connection exception
+		"53", // insufficient resources
+		"57", // operator intervention: shutdown, start, statement_timeout
+		"58": // system error
+		return sqlstore.Unavailable
+	}
+	return sqlstore.Defect
+}

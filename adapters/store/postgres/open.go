@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"io/fs"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"holdco/adapters/store/sqlstore"
+)
+
+// Options say which database to open, and how.
+type Options struct {
+	URL      string        // postgres://user:password@host:port/database, with the parameters that pgx knows
+	Wait     time.Duration // how long a server may take to accept connections
+	MaxConns int           // connections of this process; 0: 20, and up to 2 more for migrations and Ready
+
+	// OnWait is called once, with the reason, when the server does not accept connections at first; nil: nobody cares.
+	OnWait func(err error)
+}
+
+// The limits of waiting, so that every call ends.
+const (
+	patience       = 5 * time.Second  // for a connection, for a lock, and for conflicts to pass
+	statementLimit = 30 * time.Second // for one statement
+	unitLimit      = time.Minute      // for one run of a unit, also when the server has fallen silent
+)
+
+const (
+	defaultConns  = 20
+	oldestVersion = 15
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Open opens a database, and waits until its server accepts connections. The schema is left alone: see Engine.Migrator.
+// Errors tell an operator what to do, and never hold a password.
+func Open(ctx context.Context, options Options) (_ *Engine, err error) {
+	config, err := pgx.ParseConfig(options.URL)
+	if err != nil {
+		// The parser's own words can hold a part of a password that is not encoded as it should be.
+		return nil, errors.New("the database URL cannot be read; it has the form postgres://user:password@host:5432/database, " +
+			"with special characters of the password percent-encoded")
+	}
+	withDefaults(config, map[string]string{
+		"application_name":            "holdco",
+		"client_encoding":             "UTF8",
+		"standard_conforming_strings": "on", // what bun's quoting relies on
+	})
+
+	e := &Engine{migrating: openPool(config, 2)}
+	withDefaults(config, map[string]string{
+		"lock_timeout":                        milliseconds(patience),
+		"statement_timeout":                   milliseconds(statementLimit),
+		"idle_in_transaction_session_timeout": milliseconds(unitLimit),
+		"plan_cache_mode":                     "force_generic_plan", // what is compiled finds its rows by an index, whatever the arguments
+		"enable_seqscan":                      "off",                // and however few rows there were when it was compiled
+		"jit":                                 "off",                // nothing runs for so long that it would pay
+	})
+	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns))
+	e.db = bun.NewDB(e.pool, pgdialect.New())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+
+	if e.migrator, err = newMigrator(e.migrating); err != nil {
+		return nil, err
+	}
+	switch err := e.await(ctx, options); {
+	case err == nil:
+		return e, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	default:
+		return nil, explain(config, err)
+	}
+}
+
+// withDefaults sets parameters of the session that the URL does not set.
+func withDefaults(config *pgx.ConnConfig, defaults map[string]string) {
+	given := config.RuntimeParams
+	config.RuntimeParams = maps.Clone(defaults)
+	maps.Copy(config.RuntimeParams, given)
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// openPool makes a pool that connects when it must. Connections stay open: a new one costs more than a query.
+func openPool(config *pgx.ConnConfig, size int) *sql.DB {
+	pool := stdlib.OpenDB(*config.Copy())
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	pool.SetConnMaxLifetime(time.Hour) // so that a pool spreads over a cluster whose servers come and go
+	return pool
+}
+
+// newMigrator makes a migrator on a pool of its own, for migrations may take longer than any other statement. Of several
+// processes one migrates, the others wait for it.
+func newMigrator(pool *sql.DB) (*sqlstore.Migrator, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	const everySecond, forFiveMinutes = 1, 300
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(everySecond, forFiveMinutes))
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.NewMigrator(pool, goose.DialectPostgres, files, goose.WithSessionLocker(locker))
+}

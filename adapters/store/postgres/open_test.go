@@ -1,0 +1,151 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"holdco/adapters/store/postgres"
+	"holdco/adapters/store/postgres/postgrestest"
+)
+
+func TestOpenWaitsForTheServer(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	cluster.Stop(t)
+	var waits atomic.Int32
+	opened := make(chan error, 1)
+	go func() {
+		engine, err := postgres.Open(t.Context(), postgres.Options{
+			URL:    cluster.URL,
+			Wait:   time.Minute,
+			OnWait: func(error) { waits.Add(1) },
+		})
+		if err == nil {
+			err = engine.Close()
+		}
+		opened <- err
+	}()
+	time.Sleep(500 * time.Millisecond) // several attempts
+	cluster.Start(t)
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+	if waits.Load() != 1 {
+		t.Errorf("OnWait was called %d times", waits.Load())
+	}
+}
+
+// What waiting does not mend is refused at once, with words that help and without the password.
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	cluster.Execute(t, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+	cluster.Execute(t, "CREATE ROLE outsider LOGIN PASSWORD 'secret'")
+	cluster.Execute(t, "CREATE DATABASE closed")
+	cluster.Execute(t, "REVOKE CONNECT ON DATABASE closed FROM PUBLIC")
+	for name, refused := range map[string]struct{ url, says string }{
+		"a wrong password":      {strings.Replace(cluster.URL, "secret", "topsecret", 1), "check the user and the password"},
+		"an unknown user":       {strings.Replace(cluster.URL, "holdco:", "nobody:", 1), `refuses the user "nobody"`},
+		"an unknown database":   {strings.Replace(cluster.URL, "/postgres", "/none", 1), `has no database "none"; create it`},
+		"no right to connect":   {strings.NewReplacer("holdco:", "outsider:", "/postgres", "/closed").Replace(cluster.URL), "permission denied"},
+		"another encoding":      {strings.Replace(cluster.URL, "/postgres", "/latin", 1), "ENCODING 'UTF8'"},
+		"an old version":        {oldServer(t), "Holdco needs PostgreSQL 15 or newer"},
+		"a password not quoted": {"postgres://holdco:sec%ret@127.0.0.1:5432/holdco", "percent-encoded"},
+		"no URL at all":         {"postgres://%zz:secret@/", "postgres://user:password@host:5432/database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			_, err := postgres.Open(t.Context(), postgres.Options{URL: refused.url, Wait: time.Minute})
+			if err == nil || !strings.Contains(err.Error(), refused.says) {
+				t.Errorf("%v; it should say %q", err, refused.says)
+			}
+			if err != nil && strings.Contains(strings.ReplaceAll(err.Error(), "user:password@", ""), "sec") {
+				t.Errorf("the error holds the password: %v", err)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+func TestOpenGivesUp(t *testing.T) {
+	t.Parallel()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := nobody.Addr().String()
+	if err := nobody.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = postgres.Open(t.Context(), postgres.Options{URL: "postgres://holdco:secret@" + address + "/holdco", Wait: time.Second})
+	if err == nil || !strings.Contains(err.Error(), address+" cannot be reached") || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err = postgres.Open(ctx, postgres.Options{URL: "postgres://holdco:secret@" + address + "/holdco", Wait: time.Minute})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// oldServer answers as PostgreSQL 14 would.
+func oldServer(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answerAsOld(conn)
+		}
+	}()
+	return "postgres://holdco:secret@" + listener.Addr().String() + "/holdco?sslmode=disable"
+}
+
+func answerAsOld(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	backend := pgproto3.NewBackend(conn, conn)
+	if _, err := backend.ReceiveStartupMessage(); err != nil {
+		return
+	}
+	backend.Send(&pgproto3.AuthenticationOk{})
+	backend.Send(&pgproto3.ParameterStatus{Name: "standard_conforming_strings", Value: "on"})
+	backend.Send(&pgproto3.ParameterStatus{Name: "client_encoding", Value: "UTF8"})
+	for {
+		backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+		if backend.Flush() != nil {
+			return
+		}
+		if message, err := backend.Receive(); err != nil {
+			return
+		} else if _, isQuery := message.(*pgproto3.Query); !isQuery {
+			return
+		}
+		const integer, text = 23, 25
+		backend.Send(&pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{
+			{Name: []byte("number"), DataTypeOID: integer, DataTypeSize: 4},
+			{Name: []byte("version"), DataTypeOID: text, DataTypeSize: -1},
+			{Name: []byte("encoding"), DataTypeOID: text, DataTypeSize: -1},
+		}})
+		backend.Send(&pgproto3.DataRow{Values: [][]byte{[]byte("140012"), []byte("14.12"), []byte("UTF8")}})
+		backend.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
+	}
+}

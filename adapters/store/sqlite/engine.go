@@ -1,0 +1,197 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uptrace/bun"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"holdco/adapters/store/sqlstore"
+)
+
+// Engine is an open database. It is safe for use by many goroutines.
+type Engine struct {
+	db       *bun.DB // builds queries
+	pool     *sql.DB // of readers
+	compiled *compiled
+	writer   *writer
+	migrator *sqlstore.Migrator
+	closers  []func() error // in the order of opening
+}
+
+var _ sqlstore.Engine = (*Engine)(nil)
+
+// Migrator brings the schema of the database to what this program needs.
+func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
+
+// Pools are the pools of connections, by what they are for. They are the engine's: others may only look at them.
+func (e *Engine) Pools() map[string]*sql.DB {
+	return map[string]*sql.DB{"readers": e.pool, "writer": e.writer.on.pool}
+}
+
+// Batches returns how many batches were committed since the database was opened, and how many units of work in them.
+func (e *Engine) Batches() (batches, units int64) {
+	return e.writer.batches.Load(), e.writer.units.Load()
+}
+
+// Close waits for the units that have begun, refuses all others, and closes the database.
+func (e *Engine) Close() error {
+	var failures []error
+	for _, closer := range slices.Backward(e.closers) {
+		failures = append(failures, closer())
+	}
+	return errors.Join(failures...)
+}
+
+func (e *Engine) onClose(closer func() error) { e.closers = append(e.closers, closer) }
+
+// DB implements sqlstore.Engine.
+func (e *Engine) DB() *bun.DB { return e.db }
+
+// Conn implements sqlstore.Engine.
+func (e *Engine) Conn() bun.IConn { return session{e.pool, e.compiled.statement} }
+
+// Brief implements sqlstore.Engine: in this process a read ends by itself. One whose caller has left does not begin.
+func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return ctx, func() {}
+}
+
+// ScanRow implements sqlstore.Engine.
+func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error {
+	return conn.QueryRowContext(ctx, text, args...).Scan(columns...)
+}
+
+// Later implements sqlstore.Engine: there is nothing to be gained by waiting.
+func (e *Engine) Later(ctx context.Context, conn bun.IConn, text string, args ...any) error {
+	_, err := conn.ExecContext(ctx, text, args...)
+	return err
+}
+
+// Placeholder implements sqlstore.Engine.
+func (e *Engine) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
+
+// InList implements sqlstore.Engine. To begin with the list is quicker than IN, which puts it in order first.
+func (e *Engine) InList(query *bun.SelectQuery, column string) *bun.SelectQuery {
+	return query.ModelTableExpr("json_each(?) AS listed CROSS JOIN ?TableName AS ?TableAlias", bun.Safe(e.Placeholder(1))).
+		Where("?TableAlias.? = listed.value", bun.Ident(column))
+}
+
+// List implements sqlstore.Engine.
+func (e *Engine) List(of any) (any, error) {
+	text, err := json.Marshal(of)
+	return string(text), err
+}
+
+// InsertRows implements sqlstore.Engine: there is nothing to be gained by more than one row at once.
+func (e *Engine) InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return e.RunRows(ctx, conn, "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") "+e.Rows(rows[0]), rows)
+}
+
+// Rows implements sqlstore.Engine.
+func (e *Engine) Rows(row []any) string {
+	return "VALUES (" + strings.Join(slices.Repeat([]string{"?"}, len(row)), ", ") + ")"
+}
+
+// RunRows implements sqlstore.Engine.
+func (e *Engine) RunRows(ctx context.Context, conn bun.IConn, text string, rows [][]any) error {
+	for _, row := range rows {
+		if _, err := conn.ExecContext(ctx, text, row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// View implements sqlstore.Engine. Who is in a transaction must not wait for a second connection, for there may be none as
+// long as all who have one do: so a new statement is compiled on the first for once, and on the pool afterwards.
+func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
+	var unknown []string
+	err := e.view(ctx, read, func(ctx context.Context, tx *sql.Tx, text string) (*sql.Stmt, error) {
+		if statement := e.compiled.known(text); statement != nil {
+			return tx.StmtContext(ctx, statement), nil
+		}
+		unknown = append(unknown, text)
+		return tx.PrepareContext(ctx, text)
+	})
+	for _, text := range unknown {
+		_ = e.compiled.compile(ctx, text) // whoever needs it next is told of a failure
+	}
+	return err
+}
+
+func (e *Engine) view(
+	ctx context.Context, read func(ctx context.Context, conn bun.IConn) error,
+	statement func(ctx context.Context, tx *sql.Tx, text string) (*sql.Stmt, error),
+) error {
+	tx, err := e.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	// BEGIN alone takes no snapshot; the first read does.
+	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
+		return err
+	}
+	return read(ctx, session{tx, func(ctx context.Context, text string) (*sql.Stmt, error) { return statement(ctx, tx, text) }})
+}
+
+// Update implements sqlstore.Engine.
+func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error {
+	return e.writer.update(ctx, unit)
+}
+
+// ForUpdate implements sqlstore.Engine: there is one writer, so a unit has every row to itself.
+func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
+
+// SkipLocked implements sqlstore.Engine: there is one writer, so no row is locked by another unit.
+func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery { return query }
+
+// LockTable implements sqlstore.Engine: there is one writer, so a unit has every table to itself.
+func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return nil }
+
+// primary is the part of an error's code that tells its kind; the rest tells the details.
+const primary = 0xff
+
+// unavailable are the kinds of errors that are the fault of the machine, the file, or whoever else uses them.
+var unavailable = []int{
+	sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM,
+	sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL,
+	sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_ABORT,
+}
+
+// errPoolClosed is what a pool says once it is closed. Package sql has the error, but no name for it.
+var errPoolClosed = func() error {
+	pool := sql.OpenDB(nil)
+	_ = pool.Close()
+	return pool.Ping()
+}()
+
+// Classify implements sqlstore.Engine.
+func (e *Engine) Classify(err error) sqlstore.Failure {
+	var failed *sqlite.Error
+	switch {
+	case errors.As(err, &failed):
+		switch code := failed.Code(); {
+		case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+			return sqlstore.Duplicate
+		case slices.Contains(unavailable, code&primary):
+			return sqlstore.Unavailable
+		}
+	case errors.Is(err, sql.ErrConnDone), errors.Is(err, errPoolClosed):
+		return sqlstore.Unavailable
+	}
+	return sqlstore.Defect
+}

@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"holdco/adapters/store/sqlstore"
+)
+
+// Options say which database to open, and how.
+type Options struct {
+	// Path names the file, which is made when it is missing, with its folder. Memory needs no file.
+	Path string
+
+	// Synchronous says what a commit survives; empty: Full.
+	Synchronous Synchronous
+
+	// Exclusive refuses the file when another engine has opened it so: there is one server per file. Engines without
+	// it may come and go beside a server, and write too.
+	Exclusive bool
+}
+
+// Synchronous says what a commit survives.
+type Synchronous string
+
+// What a commit can survive.
+const (
+	Full   Synchronous = "full"   // the loss of power
+	Normal Synchronous = "normal" // the end of the process, however it comes
+	off    Synchronous = "off"    // nothing: what is in memory needs no more
+)
+
+// patience is how long anything waits for the writer, and how long a unit may take.
+const patience = 5 * time.Second
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Open opens a database. The schema is left alone: see Engine.Migrator. Errors tell an operator what to do.
+func Open(ctx context.Context, options Options) (_ *Engine, err error) {
+	e := &Engine{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+
+	if options.Path == Memory {
+		if options, err = e.openMemory(); err != nil {
+			return nil, err
+		}
+	}
+	options.Synchronous = cmp.Or(options.Synchronous, Full)
+	path, err := makeFile(options.Path)
+	if err != nil {
+		return nil, err
+	}
+	if options.Exclusive {
+		if err := e.lockFile(path); err != nil {
+			return nil, err
+		}
+	}
+
+	// An import of leads touches its indexes all over. What it has touched should still be there the next time.
+	const megabytes = 64
+	writes, err := e.openPool(path, 1, fmt.Sprintf("cache_size(%d)", -megabytes<<10),
+		"foreign_keys(1)", "journal_mode(wal)", "synchronous("+string(options.Synchronous)+")")
+	if err != nil {
+		return nil, err
+	}
+	if err := check(ctx, writes, options.Synchronous); err != nil {
+		return nil, explain(path, err)
+	}
+	reads, err := e.openPool(path, max(8, 2*runtime.NumCPU()), "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	// The writer keeps its connection, so migrations have one of their own.
+	migrations, err := e.openPool(path, 1, "foreign_keys(1)", "synchronous("+string(options.Synchronous)+")")
+	if err != nil {
+		return nil, err
+	}
+	if e.migrator, err = newMigrator(migrations, path); err != nil {
+		return nil, err
+	}
+	e.db = bun.NewDB(reads, sqlitedialect.New())
+	e.pool, e.compiled = reads, &compiled{on: reads}
+	e.writer = startWriter(writes, !options.Exclusive)
+	e.onClose(e.writer.close)
+	return e, nil
+}
+
+// openPool opens connections, each with the given pragmas. They stay open: opening one anew costs more than a query.
+func (e *Engine) openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
+	query := url.Values{
+		"mode":    {"rw"},
+		"_txlock": {"immediate"},
+		"_pragma": append(pragmas, fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds())),
+	}
+	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}
+	pool, err := sql.Open("sqlite", file.String())
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size)
+	e.onClose(pool.Close)
+	return pool, nil
+}
+
+// makeFile makes the file unless it is there, readable by its owner alone, and returns its one true name.
+func makeFile(path string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("make the folder of the store: %w", err)
+	}
+	if found, err := os.Stat(path); err == nil && found.IsDir() {
+		return "", fmt.Errorf("%s is a folder; the store needs the name of a file, such as %s", path, filepath.Join(path, "holdco.db"))
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("open the store for writing: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return "", err
+	}
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// lockFile keeps other servers off. The system drops the lock when the process ends, however it ends.
+func (e *Engine) lockFile(path string) error {
+	lock := flock.New(path + ".lock")
+	locked, err := lock.TryLock()
+	if err != nil {
+		return fmt.Errorf("lock the store: %w", err)
+	}
+	if !locked {
+		return fmt.Errorf("another server has %s open; stop it first, or give this server a store of its own", path)
+	}
+	e.onClose(lock.Unlock)
+	return nil
+}
+
+// check makes sure that the first connection opens and that its pragmas hold.
+func check(ctx context.Context, writes *sql.DB, synchronous Synchronous) error {
+	var journal string
+	if err := writes.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
+		return err
+	}
+	var level int
+	if err := writes.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level); err != nil {
+		return err
+	}
+	if journal != "wal" {
+		return fmt.Errorf("its file system does not support the write-ahead log (journal mode %q); use a local disk", journal)
+	}
+	if levels := []Synchronous{off, Normal, Full}; level != slices.Index(levels, synchronous) { // in SQLite's order
+		return fmt.Errorf("synchronous is %d, not %q", level, synchronous)
+	}
+	return nil
+}
+
+// explain says what an operator can do about a database that does not open.
+func explain(path string, err error) error {
+	var failed *sqlite.Error
+	if errors.As(err, &failed) {
+		switch failed.Code() & primary {
+		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+			return fmt.Errorf("%s is not a SQLite database, or is damaged; name another file, or restore a backup: %w", path, err)
+		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+			return fmt.Errorf("%s and its folder must be writable, for SQLite keeps a log beside it: %w", path, err)
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+			return fmt.Errorf("%s cannot be written to; see whether its disk is full: %w", path, err)
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return fmt.Errorf("%s is locked by another program; stop it first: %w", path, err)
+		}
+	}
+	return fmt.Errorf("open %s: %w", path, err)
+}
+
+func newMigrator(writes *sql.DB, path string) (*sqlstore.Migrator, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	lock := migrationLock{flock.New(path + ".migrating")}
+	return sqlstore.NewMigrator(writes, goose.DialectSQLite3, files, goose.WithSessionLocker(lock))
+}
+
+// migrationLock lets one process at a time migrate a file. Within a process the one connection that writes does.
+type migrationLock struct{ file *flock.Flock }
+
+func (l migrationLock) SessionLock(ctx context.Context, _ *sql.Conn) error {
+	_, err := l.file.TryLockContext(ctx, 20*time.Millisecond)
+	return err
+}
+
+func (l migrationLock) SessionUnlock(context.Context, *sql.Conn) error { return l.file.Unlock() }
