@@ -171,8 +171,9 @@ func silentChanges(f *fixture) map[string]unit {
 			if _, err := tx.Tokens().Lock(ctx, token.ID); err != nil {
 				return err
 			}
-			token.Name = "New"
-			return tx.Tokens().Save(ctx, token)
+			next := anyToken.next(token)
+			next.Name = "New"
+			return tx.Tokens().Save(ctx, next)
 		},
 		"Webhooks.Add": func(ctx context.Context, tx store.Tx) error { return tx.Webhooks().Add(ctx, newEndpoint) },
 		"Webhooks.Save": func(ctx context.Context, tx store.Tx) error {

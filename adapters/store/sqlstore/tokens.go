@@ -23,6 +23,7 @@ var tokenTable = tableOf("tokens", fault.New(fault.NotFound, "There is no such t
 	asScopes("scopes", func(t *access.Token) *access.Scopes { return &t.Scopes }),
 	asMillis(createdAt, func(t *access.Token) *time.Time { return &t.CreatedAt }).fixed(),
 	asOptionalMillis("last_used_at", func(t *access.Token) *time.Time { return &t.LastUsedAt }).fixed(),
+	asInteger("version", func(t *access.Token) *int64 { return &t.Version }),
 ).with(credentialColumns(func(t *access.Token) *access.Credential { return &t.Credential })...)
 
 var tokenByHash = byHash(tokenTable)
