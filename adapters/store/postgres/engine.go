@@ -52,6 +52,9 @@ func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
 
+// Concurrent implements sqlstore.Engine.
+func (e *Engine) Concurrent() bool { return true }
+
 // ForUpdate implements sqlstore.Engine.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
 

@@ -153,6 +153,9 @@ func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn
 	return e.writer.update(ctx, unit)
 }
 
+// Concurrent implements sqlstore.Engine: there is one writer.
+func (e *Engine) Concurrent() bool { return false }
+
 // ForUpdate implements sqlstore.Engine: there is one writer, so a unit has every row to itself.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
 

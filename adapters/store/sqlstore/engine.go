@@ -55,6 +55,9 @@ type Engine interface {
 	// latest, which fails if the INSERT does.
 	RunRows(ctx context.Context, conn bun.IConn, text string, rows [][]any) error
 
+	// Concurrent reports whether units of work run beside each other. Otherwise each has the whole database to itself.
+	Concurrent() bool
+
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
 
