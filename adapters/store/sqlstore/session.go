@@ -196,9 +196,11 @@ func (s session) failure(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil: // package sql ends transactions with their context
 		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded): // the store's own limit, unless the caller's has passed too
 	case s.engine.Classify(err) != Unavailable:
 		return err
-	case ctx.Err() != nil:
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(err)
