@@ -22,6 +22,7 @@ var companyRules = []rule{
 	{"figures keep all their 63 bits", companyKeepsFigures},
 	{"what is not there is not found", companyNotFound},
 	{"a slug in use is refused, whatever the state of its holder", slugInUse},
+	{"an id that is taken is a defect, not a slug in use", idInUse},
 	{"a slug is matched exactly", slugIsExact},
 	{"save replaces one company and no other", saveReplaces},
 	{"save of a company that was not locked here is a defect", saveNeedsLock},
@@ -102,6 +103,14 @@ func slugInUse(f *fixture) {
 		f.code(err, fault.NotFound)
 		f.looksLike(holder)
 	}
+}
+
+func idInUse(f *fixture) {
+	holder := f.found("first")
+	second := f.newCompany("second")
+	second.ID = holder.ID
+	f.refused(fault.Internal, adding(second))
+	f.looksLike(holder)
 }
 
 func slugIsExact(f *fixture) {

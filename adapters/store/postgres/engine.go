@@ -179,20 +179,20 @@ func isConflict(err error) bool {
 }
 
 // Classify implements sqlstore.Engine.
-func (e *Engine) Classify(err error) sqlstore.Failure {
+func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint string) {
 	var unreached *pgconn.ConnectError
 	var answer *pgconn.PgError
 	var broken net.Error // time limits among them
 	switch {
 	case errors.As(err, &unreached):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	case errors.As(err, &answer):
-		return meaning(answer.Code)
+		return meaning(answer.Code), answer.ConstraintName
 	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), pgconn.SafeToRetry(err),
 		errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	}
-	return sqlstore.Defect
+	return sqlstore.Defect, ""
 }
 
 // meaning tells what an SQLSTATE means: https://www.postgresql.org/docs/current/errcodes-appendix.html.

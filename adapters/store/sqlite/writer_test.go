@@ -73,7 +73,7 @@ func runAmongBadUnits(t *testing.T, notes notebook, spoil func(bad work) work, l
 	if err := <-refused; !errors.Is(err, errRefused) {
 		t.Errorf("the refused unit: got %v", err)
 	}
-	if err := <-duplicate; notes.Classify(err) != sqlstore.Duplicate {
+	if err := <-duplicate; classify(notes, err) != sqlstore.Duplicate {
 		t.Errorf("the duplicate: got %v", err)
 	}
 	if err := <-panicking; err == nil || err.Error() != "a defect" {
@@ -282,7 +282,7 @@ func TestAViewSeesOneSnapshot(t *testing.T) {
 		if seen := notes.readBy(conn); !slices.Equal(seen, []int{1}) {
 			t.Errorf("saw %v, want [1]", seen)
 		}
-		if err := insert(3)(t.Context(), conn); notes.Classify(err) != sqlstore.Unavailable {
+		if err := insert(3)(t.Context(), conn); classify(notes, err) != sqlstore.Unavailable {
 			t.Errorf("a write: got %v, want that the database is read only", err)
 		}
 		return nil
@@ -338,9 +338,15 @@ func TestCloseWaitsForWhatHasBegun(t *testing.T) {
 			t.Errorf("a unit afterwards: got %v, want unavailable", err)
 		}
 		_, err := notes.DB().ExecContext(t.Context(), "SELECT 1")
-		if notes.Classify(err) != sqlstore.Unavailable {
+		if classify(notes, err) != sqlstore.Unavailable {
 			t.Errorf("a read afterwards: got %v, want that it is classified as unavailable", err)
 		}
 		notebook{t, open(t, sqlite.Options{Path: path})}.expect(0)
 	})
+}
+
+// classify is the failure that an engine takes an error for.
+func classify(engine sqlstore.Engine, err error) sqlstore.Failure {
+	failure, _ := engine.Classify(err)
+	return failure
 }

@@ -95,7 +95,7 @@ func (c companies) listByStatus(ctx context.Context, status company.Status, afte
 func (c companies) Add(ctx context.Context, added company.Company) error {
 	row := companyRowOf(added)
 	_, err := c.change(ctx, write{c.conn, c.texts.companyInsert, arguments(row.columns())})
-	if err != nil && c.engine.Classify(err) == Duplicate {
+	if c.isDuplicate(err, "companies_slug") {
 		return fault.New(fault.SlugInUse, "The slug %q is taken by another company.", added.Slug).With("slug", added.Slug)
 	}
 	return err
