@@ -21,6 +21,7 @@ import (
 var companyRules = anyCompany.rules([]rule{
 	{"figures keep all their 63 bits", companyKeepsFigures},
 	{"a slug in use is refused, whatever the state of its holder", slugInUse},
+	{"an id that is taken is a defect, not a slug in use", idInUse},
 	{"a slug is matched exactly", slugIsExact},
 	{"a unit saves a company there and back", savesTwice},
 	{"a list holds what meets every condition, newest first", companyList},
@@ -114,6 +115,14 @@ func slugInUse(f *fixture) {
 		f.code(err, fault.NotFound)
 		f.looksLike(holder)
 	}
+}
+
+func idInUse(f *fixture) {
+	holder := f.found("first")
+	second := f.newCompany("second")
+	second.ID = holder.ID
+	f.refused(fault.Internal, adding(second))
+	f.looksLike(holder)
 }
 
 func slugIsExact(f *fixture) {

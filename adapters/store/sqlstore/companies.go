@@ -75,7 +75,7 @@ func (c companies) List(
 
 func (c companies) Add(ctx context.Context, added company.Company) error {
 	err := c.stored.Add(ctx, added)
-	if err != nil && c.engine.Classify(err) == Duplicate {
+	if c.isDuplicate(err, "companies_slug") {
 		return fault.New(fault.SlugInUse, "The slug %q is taken by another company.", added.Slug).With("slug", added.Slug)
 	}
 	return err

@@ -188,9 +188,13 @@ func (s session) failure(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil: // package sql ends transactions with their context
 		return ctx.Err()
-	case s.engine.Classify(err) != Unavailable:
-		return err
-	case ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded): // the store's own limit, unless the caller's has passed too
+	default:
+		if failure, _ := s.engine.Classify(err); failure != Unavailable {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(err)
@@ -198,6 +202,15 @@ func (s session) failure(ctx context.Context, err error) error {
 
 func byID(query *bun.SelectQuery, which any) *bun.SelectQuery {
 	return query.Where("id = ?", which).Limit(1)
+}
+
+// isDuplicate reports whether an error says that a unique constraint holds such a row already.
+func (s session) isDuplicate(err error, constraint string) bool {
+	if err == nil {
+		return false
+	}
+	failure, violated := s.engine.Classify(err)
+	return failure == Duplicate && violated == constraint
 }
 
 // newest puts the rows of a query in order, newest first by the time in column and then by descending id, and takes
