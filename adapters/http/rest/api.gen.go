@@ -371,7 +371,7 @@ type CompanyDraft struct {
 	// FiscalPeriod A calendar day, ISO week, month or quarter, in UTC.
 	FiscalPeriod *Period `json:"fiscalPeriod,omitempty"`
 
-	// Name 1 to 200 characters after trimming; no control characters, line breaks or bidirectional overrides.
+	// Name 1 to 200 characters after trimming, at least one of which can be seen; no control characters, line breaks or bidirectional overrides.
 	Name *string `json:"name"`
 
 	// Slug Unique in the instance, archived companies included, and permanent.
