@@ -32,7 +32,11 @@ type layer struct {
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
 	{
-		folders: []string{"domain/webhook", "domain/partner", "domain/lead"}, ours: domain, not: impure,
+		folders: []string{"domain/webhook"}, ours: domain, not: impure,
+		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
+	},
+	{
+		folders: []string{"domain/partner", "domain/lead"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},

@@ -329,6 +329,8 @@ func TestWhatIsWrongWithAWebhookIsToldAtOnceAndChangesNothing(t *testing.T) {
 			`{}`: "url required",
 			`{"url":"nowhere","events":[],"description":7,"companyId":"cmp_1","color":"red"}`: "color unknown_field,companyId unknown_value,description wrong_type,events required,url invalid_format",
 			`{"url":"https://example.com","events":["company.*","company.born"]}`:             "events.1 unknown_value",
+			`{"url":"https://*.example.com"}`:                                                 "url invalid_format",
+			`{"url":"https://exam\u200bple.com"}`:                                             "url invalid_format",
 			`{"url":"https://example.com","enabled":null}`:                                    "enabled not_null",
 		} {
 			answer := s.Send(resttest.Request{Method: "POST", Path: "/v1/webhooks", Body: body, Wrong: true})

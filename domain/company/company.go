@@ -31,6 +31,9 @@ type Company struct {
 	Version         int64       // grows by one with every change, counts included; the ETag of the API
 }
 
+// IsListed reports whether lists show the company.
+func (c Company) IsListed() bool { return c.Status != Deleting }
+
 // Status is a state of a company's life.
 type Status string
 

@@ -208,7 +208,8 @@ func (f *fakeCompanies) Create(_ context.Context, _ access.Caller, draft company
 		}
 		for _, c := range f.all {
 			if c.Slug == founding.Company.Slug {
-				return company.Founding{}, fault.New(fault.SlugInUse, "The slug %q is taken by another company.", c.Slug).With("slug", c.Slug)
+				return company.Founding{}, fault.New(fault.SlugInUse, "The slug %q is taken by another company.", c.Slug).
+					With("slug", c.Slug).With("companyId", string(c.ID))
 			}
 		}
 		f.all = append([]company.Company{founding.Company}, f.all...)

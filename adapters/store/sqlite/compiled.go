@@ -55,6 +55,17 @@ func (c *compiled) compile(ctx context.Context, text string) error {
 	return nil
 }
 
+// close closes the statements. Package sql does so for those of a pool, but not for those of a single connection: these
+// would keep the connection open after it was closed.
+func (c *compiled) close() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, statement := range c.statements {
+		_ = statement.Close()
+	}
+	c.statements = nil
+}
+
 // session runs a statement that comes with arguments compiled, and one without as it is.
 type session struct {
 	conn      bun.IConn

@@ -41,10 +41,12 @@ func (e *Engine) Batches() (batches, units int64) {
 	return e.writer.batches.Load(), e.writer.units.Load()
 }
 
-// Close waits for the units that have begun, refuses all others, and closes the database.
+// Close waits for the units that have begun, refuses all others, and closes the database. A second call does nothing.
 func (e *Engine) Close() error {
+	closers := e.closers
+	e.closers = nil
 	var failures []error
-	for _, closer := range slices.Backward(e.closers) {
+	for _, closer := range slices.Backward(closers) {
 		failures = append(failures, closer())
 	}
 	return errors.Join(failures...)

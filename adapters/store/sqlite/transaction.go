@@ -32,6 +32,7 @@ func (c *connection) open() error {
 // drop closes the connection; the next transaction gets a new one.
 func (c *connection) drop() {
 	if c.conn != nil {
+		c.compiled.close()
 		_ = c.conn.Raw(func(any) error { return driver.ErrBadConn }) // closes it for good
 		c.conn = nil
 	}
