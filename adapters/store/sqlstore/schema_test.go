@@ -53,7 +53,7 @@ func openPostgres(t *testing.T) database {
 	return database{engine, engine.Migrator(), "../postgres/migrations", goose.DialectPostgres, engine.DB().DB, schemaOfPostgres}
 }
 
-func TestTheEnginesHaveTheSameSchema(t *testing.T) {
+func TestSQLiteAndPostgresHaveTheSameSchema(t *testing.T) {
 	t.Parallel()
 	onSQLite, onPostgres := openSQLite(t).migratedSchema(t), openPostgres(t).migratedSchema(t)
 	if diff := cmp.Diff(onSQLite, onPostgres); diff != "" {
