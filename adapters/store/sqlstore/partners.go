@@ -30,7 +30,7 @@ func (p partners) Get(ctx context.Context, which id.Partner) (partner.Partner, e
 
 func (p partners) ByHash(ctx context.Context, hash string) (partner.Partner, error) {
 	var found partnerRow
-	if err := p.one(ctx, byHash(p.selects(&found), hash), noPartner); err != nil {
+	if err := p.row(ctx, found.columns(), noPartner, p.texts.partnerByHash, hash); err != nil {
 		return partner.Partner{}, err
 	}
 	return found.value()
@@ -95,6 +95,13 @@ type partnerRow struct {
 	LastUsedAt *int64     `bun:"last_used_at"`
 	RevokedAt  *int64     `bun:"revoked_at"`
 	Version    int64      `bun:"version"`
+}
+
+func (r *partnerRow) columns() []any {
+	return []any{
+		(*string)(&r.ID), &r.Name, &r.Origins, &r.Hint, &r.Hash, &r.OldHash, &r.OldUntil, &r.CreatedAt, &r.ExpiresAt, &r.LastUsedAt,
+		&r.RevokedAt, &r.Version,
+	}
 }
 
 func partnerRowOf(p partner.Partner) partnerRow {

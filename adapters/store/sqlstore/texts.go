@@ -18,7 +18,7 @@ type texts struct {
 	companyByID, companyBySlug, companyLocked string
 	companiesByStatus, companiesByStatusAfter string
 	companyInsert, companySave, companyEdit   string // an edit leaves the status alone
-	tokenByHash                               string
+	tokenByHash, partnerByHash                string
 	entryByID, entryInsert, entryPlace        string
 	outboxWaits, outboxNext, outboxGrow       string
 	queueHeld, queueHold, queueHasten         string
@@ -51,6 +51,7 @@ func textsOf(engine Engine) *texts {
 		companySave:    updateText(db, new(companyRow), permanentColumns, arg),
 		companyEdit:    updateText(db, new(companyRow), indexedColumns, arg),
 		tokenByHash:    byHash(token(), arg(1)).String(),
+		partnerByHash:  byHash(db.NewSelect().Model((*partnerRow)(nil)), arg(1)).String(),
 		entryByID:      byID(entry(), arg(1)).String(),
 		entryInsert:    intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
 		entryPlace:     placing(db.NewUpdate(), arg(1), arg(2)).String(),
