@@ -41,7 +41,7 @@ func (s *Service) change(
 	if err := caller.Needs(access.Admin); err != nil {
 		return partner.Partner{}, err
 	}
-	defer s.forget()
+	defer s.invalidate()
 	var next partner.Partner
 	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		current, err := tx.Partners().Lock(ctx, which)
@@ -70,7 +70,7 @@ func (s *Service) Rotate(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedPartner{}, err
 	}
-	defer s.forget()
+	defer s.invalidate()
 	key := access.NewPartnerKey(s.entropy.Bits256())
 	return store.UpdateOnce(ctx, s.store, once, "", func(ctx context.Context, tx store.Tx) (inbound.IssuedPartner, error) {
 		current, err := tx.Partners().Lock(ctx, which)

@@ -18,7 +18,7 @@ func (s *Service) Create(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedPartner{}, err
 	}
-	defer s.forget()
+	defer s.invalidate()
 	newID, key := id.New[id.Partner](s.ids.UUIDv7()), access.NewPartnerKey(s.entropy.Bits256())
 	return store.UpdateOnce(ctx, s.store, once, "", func(ctx context.Context, tx store.Tx) (inbound.IssuedPartner, error) {
 		made, created, err := partner.New(newID, draft, key, tx.Now())

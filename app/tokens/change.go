@@ -19,7 +19,7 @@ func (s *Service) Rotate(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedToken{}, err
 	}
-	defer s.known.Forget()
+	defer s.cached.Invalidate()
 	value := access.NewValue(s.entropy.Bits256())
 	return store.UpdateOnce(ctx, s.store, once, "", func(ctx context.Context, tx store.Tx) (inbound.IssuedToken, error) {
 		token, err := tx.Tokens().Lock(ctx, which)
@@ -42,7 +42,7 @@ func (s *Service) Revoke(ctx context.Context, caller access.Caller, which id.Tok
 	if err := caller.Needs(access.Admin); err != nil {
 		return access.Token{}, err
 	}
-	defer s.known.Forget()
+	defer s.cached.Invalidate()
 	var next access.Token
 	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		token, err := tx.Tokens().Lock(ctx, which)
