@@ -43,8 +43,9 @@ var layers = []layer{
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/inbound"}, ours: slices.Concat(domain, []string{"ports/store"}), not: outside}, // pages as the store has them
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
+	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
 	{
-		folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside,
+		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system"},
 	},
 
@@ -257,6 +258,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"ports/storetest", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/app/tokens", false, false},
+		{"app/companies", "holdco/app/cache", true, true},
+		{"app/cache", "holdco/ports/store", false, false},
 		{"app/companies", "holdco/adapters/store/sqlite", false, true},
 		{"app/companies", "holdco/adapters/store/postgres", false, false},
 		{"app/companies", "holdco/ports/storetest", false, false},

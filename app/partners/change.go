@@ -62,6 +62,6 @@ func (s *Service) change(
 	ctx context.Context, order store.Order, which id.Partner,
 	move func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error),
 ) (partner.Partner, error) {
-	defer s.forget()
+	defer s.invalidate()
 	return store.Change(ctx, s.store, order, which, store.Tx.Partners, move)
 }

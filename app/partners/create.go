@@ -19,7 +19,7 @@ func (s *Service) Create(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedPartner{}, err
 	}
-	defer s.forget()
+	defer s.invalidate()
 	newID, key := id.New[id.Partner](s.ids.UUIDv7()), access.NewPartnerKey(s.entropy.Bits256())
 	order := store.Order{Actor: caller.Actor, Once: once}
 	made, err := store.Create(ctx, s.store, order, store.Tx.Partners,

@@ -45,6 +45,6 @@ func (s *Service) change(
 	ctx context.Context, order store.Order, which id.Token,
 	move func(t access.Token, at time.Time) (access.Token, *event.Event, error),
 ) (access.Token, error) {
-	defer s.known.Forget()
+	defer s.cached.Invalidate()
 	return store.Change(ctx, s.store, order, which, store.Tx.Tokens, move)
 }

@@ -45,8 +45,9 @@ func (e *Engine) DB() *bun.DB { return e.db }
 func (e *Engine) Conn() bun.IConn { return conn{e.pool} }
 
 // Brief implements sqlstore.Engine: a server may fall silent.
-func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, sqlstore.ReadLimit)
+func (e *Engine) Brief(ctx context.Context, _ bun.IConn) (context.Context, context.CancelFunc, error) {
+	limited, cancel := context.WithTimeout(ctx, sqlstore.ReadLimit)
+	return limited, cancel, nil
 }
 
 // Placeholder implements sqlstore.Engine.

@@ -48,7 +48,7 @@ const (
 	off    Synchronous = "off"    // nothing: what is in memory needs no more
 )
 
-// patience is how long anything waits for the writer, and how long a unit may take.
+// patience is how long anything waits for the writer or for a connection, and how long a unit may take.
 const patience = 5 * time.Second
 
 //go:embed migrations/*.sql
@@ -96,6 +96,10 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
+	lookups, err := e.openPool(path, maxLookups, "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
 	// The writer keeps its connection, so migrations have one of their own.
 	migrations, err := e.openPool(path, 1, "foreign_keys(1)", "synchronous("+string(options.Synchronous)+")")
 	if err != nil {
@@ -105,7 +109,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		return nil, err
 	}
 	e.db = bun.NewDB(reads, sqlitedialect.New())
-	e.pool, e.compiled = reads, &compiled{on: reads}
+	e.pool, e.compiled, e.lookups = reads, &compiled{on: reads}, newLookups(lookups)
 	e.writer = startWriter(writes, !options.Exclusive)
 	e.onClose(e.writer.close)
 	return e, nil

@@ -99,8 +99,11 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, text
 // brief runs a read that finds by an index no more than a page of rows.
 func (s session) brief(ctx context.Context, read func(ctx context.Context) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
-		limited, cancel := s.engine.Brief(ctx)
-		defer cancel()
+		limited, done, err := s.engine.Brief(ctx, s.conn)
+		if err != nil {
+			return s.failure(ctx, err)
+		}
+		defer done()
 		return s.failure(ctx, read(limited))
 	})
 }
