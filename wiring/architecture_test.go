@@ -65,7 +65,11 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/http/partner/partnertest"}, ours: slices.Concat(domain, []string{"adapters/http/apitest"}), libraries: testLibraries,
 	},
-	{folders: []string{"adapters/http/docs"}, inTests: []string{"github.com/chromedp", yaml}},
+	{folders: []string{"adapters/http/docs"}, inTests: []string{"adapters/http/browsertest", "github.com/chromedp", yaml}},
+	{
+		folders: []string{"adapters/http/browsertest"}, ours: []string{"adapters/system/processtest"},
+		libraries: slices.Concat(testLibraries, []string{"github.com/chromedp"}),
+	},
 	{
 		folders: []string{"adapters/http/rest/resttest"}, ours: slices.Concat(domain, []string{"adapters/http/rest", "adapters/http/apitest"}),
 		libraries: testLibraries,
@@ -91,7 +95,7 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/store/sqlite"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
 		libraries: []string{bun, goose, "modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sys"},
-		inTests:   []string{"ports/storetest"},
+		inTests:   []string{"ports/storetest", "adapters/system/processtest"},
 	},
 	{
 		folders: []string{"adapters/store/postgres"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
@@ -99,7 +103,8 @@ var layers = []layer{
 		inTests:   []string{"ports/storetest", "adapters/store/postgres/postgrestest"},
 	},
 	{
-		folders: []string{"adapters/store/postgres/postgrestest"}, ours: []string{"adapters/store/postgres", "adapters/store/sqlstore"},
+		folders:   []string{"adapters/store/postgres/postgrestest"},
+		ours:      []string{"adapters/store/postgres", "adapters/store/sqlstore", "adapters/system/processtest"},
 		libraries: slices.Concat(testLibraries, []string{pgx, "golang.org/x/sys"}),
 	},
 	{
@@ -114,7 +119,10 @@ var layers = []layer{
 		folders: []string{"adapters/limits/redislimit"}, ours: slices.Concat(domain, ports), libraries: []string{redis},
 		inTests: []string{"ports/limitertest", "adapters/limits/redislimit/redistest", "adapters/limits/memlimit", "adapters/system"},
 	},
-	{folders: []string{"adapters/limits/redislimit/redistest"}, libraries: slices.Concat(testLibraries, []string{redis})},
+	{
+		folders: []string{"adapters/limits/redislimit/redistest"}, ours: []string{"adapters/system/processtest"},
+		libraries: slices.Concat(testLibraries, []string{redis}),
+	},
 	{
 		folders: []string{"adapters/telemetry/metrics"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit", "adapters/store/sqlstore"}),
 		libraries: []string{prometheus},
@@ -125,6 +133,7 @@ var layers = []layer{
 		inTests:   []string{otlp, protobuf},
 	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
+	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports)},
 	{
 		folders: []string{"adapters/webhooks"}, ours: slices.Concat(domain, ports),
@@ -141,6 +150,7 @@ var layers = []layer{
 		},
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring, "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
+			"adapters/http/browsertest", "adapters/system/processtest",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 		},

@@ -57,7 +57,7 @@ func post(length int) string {
 		rootToken, length)
 }
 
-func TestSlowClientsHoldUpNobody(t *testing.T) {
+func TestSlowClientsHoldUpNobodyOnPostgres(t *testing.T) {
 	t.Parallel()
 	s := startOnPostgres(t) // whose connections are few
 	var dribbling *net.TCPConn

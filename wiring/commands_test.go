@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/system/processtest"
 )
 
 // The scenarios of testdata/script run as an operator would type them, on both stores.
@@ -23,6 +24,7 @@ func TestCommands(t *testing.T) {
 			Dir:                 filepath.Join("..", "testdata", "script"),
 			RequireExplicitExec: true,
 			Setup: func(env *testscript.Env) error {
+				env.Setenv(processtest.Environ())
 				env.Setenv("HOLDCO_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 				if databaseURL != nil {
 					env.Setenv("HOLDCO_DATABASE_URL", databaseURL())

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,15 +16,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/system/processtest"
 	"holdco/wiring"
 )
 
 // TestMain lets the test binary be the program too: commands that scripts and tests start as "holdco" run holdco.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"holdco": holdco})
+	const program = "holdco"
+	if filepath.Base(os.Args[0]) != program {
+		processtest.Setup()
+	}
+	testscript.Main(m, map[string]func(){program: holdco})
 }
 
 func holdco() {
+	processtest.EndWithParent()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	program := wiring.Program(version)

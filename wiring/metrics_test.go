@@ -169,7 +169,7 @@ func TestAccessesToTheStoreAreTimedByKindAndOutcome(t *testing.T) {
 	})
 }
 
-func TestAStoreThatIsDownCanBeSeenInMetrics(t *testing.T) {
+func TestAPostgresThatIsDownCanBeSeenInMetrics(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.NewCluster(t)
 	s := start(t, newClock(), dataDir+t.TempDir(), databaseURL+cluster.Database(t))

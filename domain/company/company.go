@@ -127,6 +127,9 @@ func (c Company) Deleted() event.Event {
 	}
 }
 
+// CurrentVersion is the version, for what works with aggregates of any kind.
+func (c Company) CurrentVersion() int64 { return c.Version }
+
 // Fields shows the company as the API does.
 func (c Company) Fields() event.Fields {
 	return event.Fields{

@@ -135,7 +135,16 @@ func once[T any](l *ledger, request idempotency.Request, write func() (T, error)
 	if err != nil {
 		return none, err
 	}
-	answer, err := request.Answer(result)
+	var shown any = result // what is answered again leaves secrets out
+	switch issued := shown.(type) {
+	case inbound.IssuedPartner:
+		shown = issued.Partner
+	case inbound.IssuedToken:
+		shown = issued.Token
+	case inbound.IssuedWebhook:
+		shown = issued.Endpoint
+	}
+	answer, err := request.Answer(shown)
 	if err != nil {
 		return none, err
 	}

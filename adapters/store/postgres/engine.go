@@ -52,6 +52,9 @@ func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
 
+// Concurrent implements sqlstore.Engine.
+func (e *Engine) Concurrent() bool { return true }
+
 // ForUpdate implements sqlstore.Engine.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
 
@@ -190,20 +193,20 @@ func isConflict(err error) bool {
 }
 
 // Classify implements sqlstore.Engine.
-func (e *Engine) Classify(err error) sqlstore.Failure {
+func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint string) {
 	var unreached *pgconn.ConnectError
 	var answer *pgconn.PgError
 	var broken net.Error // time limits among them
 	switch {
 	case errors.As(err, &unreached):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	case errors.As(err, &answer):
-		return meaning(answer.Code)
+		return meaning(answer.Code), answer.ConstraintName
 	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), pgconn.SafeToRetry(err),
 		errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	}
-	return sqlstore.Defect
+	return sqlstore.Defect, ""
 }
 
 // meaning tells what an SQLSTATE means: https://www.postgresql.org/docs/current/errcodes-appendix.html.

@@ -155,6 +155,9 @@ func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn
 	return e.writer.update(ctx, unit)
 }
 
+// Concurrent implements sqlstore.Engine: there is one writer.
+func (e *Engine) Concurrent() bool { return false }
+
 // ForUpdate implements sqlstore.Engine: there is one writer, so a unit has every row to itself.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
 
@@ -182,18 +185,37 @@ var errPoolClosed = func() error {
 }()
 
 // Classify implements sqlstore.Engine.
-func (e *Engine) Classify(err error) sqlstore.Failure {
+func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint string) {
 	var failed *sqlite.Error
 	switch {
 	case errors.As(err, &failed):
 		switch code := failed.Code(); {
 		case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-			return sqlstore.Duplicate
+			return sqlstore.Duplicate, violated(failed)
 		case slices.Contains(unavailable, code&primary):
-			return sqlstore.Unavailable
+			return sqlstore.Unavailable, ""
 		}
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, errPoolClosed):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	}
-	return sqlstore.Defect
+	return sqlstore.Defect, ""
+}
+
+// violated names the constraint that a message such as "... UNIQUE constraint failed: teams.company_id, teams.slug (2067)"
+// tells of. SQLite has no other place for it.
+func violated(failed *sqlite.Error) string {
+	_, list, _ := strings.Cut(failed.Error(), "constraint failed: UNIQUE constraint failed: ")
+	list, _, _ = strings.Cut(list, " (")
+	var name string
+	for i, one := range strings.Split(list, ", ") {
+		table, column, _ := strings.Cut(one, ".")
+		if i == 0 {
+			name = table
+		}
+		name += "_" + column
+		if failed.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
+			return table + "_pkey"
+		}
+	}
+	return name
 }

@@ -30,6 +30,10 @@ func TestAFullStoreIsNotReadyUntilThereIsRoom(t *testing.T) {
 		must(t, notes.Conn().QueryRowContext(t.Context(), "SELECT group_concat(name) FROM sqlite_schema").Scan(&names))
 		return names
 	}
+	unavailable := func(err error) bool {
+		failure, _ := notes.Classify(err)
+		return failure == sqlstore.Unavailable
+	}
 	before := tables()
 
 	must(t, notes.Ready(t.Context()))
@@ -37,11 +41,11 @@ func TestAFullStoreIsNotReadyUntilThereIsRoom(t *testing.T) {
 	if err := notes.update(func(context.Context, bun.IConn) error { return errors.New("refused") }); err == nil || notes.Ready(t.Context()) != nil {
 		t.Error("a unit that is refused says nothing about the disk")
 	}
-	if err := notes.update(large); notes.Classify(err) != sqlstore.Unavailable {
+	if err := notes.update(large); !unavailable(err) {
 		t.Fatalf("the store is not full: %v", err)
 	}
 	for range 2 {
-		if err := notes.Ready(t.Context()); notes.Classify(err) != sqlstore.Unavailable {
+		if err := notes.Ready(t.Context()); !unavailable(err) {
 			t.Errorf("a full store is ready (%v)", err)
 		}
 		must(t, notes.update(insert(1)))

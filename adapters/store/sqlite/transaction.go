@@ -75,7 +75,13 @@ func begin(on *connection) (*transaction, error) {
 func (t *transaction) run(u *unit) {
 	lent := &loan{transaction: t, caller: u.ctx, until: time.Now().Add(patience)}
 	u.lend(lent)
-	t.lost = t.lost || u.failure != nil && lent.wrote
+	t.lost = t.lost || u.failure != nil && lent.hasWritten()
+}
+
+// changes is how many rows were inserted, updated or deleted on this connection by statements that have ended.
+func (t *transaction) changes() (count int64, err error) {
+	err = t.session.QueryRowContext(context.Background(), "SELECT total_changes() + ?", 0).Scan(&count)
+	return count, err
 }
 
 // end commits the transaction. It fails with errLost when there is nothing left to commit.

@@ -55,6 +55,9 @@ type Engine interface {
 	// latest, which fails if the INSERT does.
 	RunRows(ctx context.Context, conn bun.IConn, text string, rows [][]any) error
 
+	// Concurrent reports whether units of work run beside each other. Otherwise each has the whole database to itself.
+	Concurrent() bool
+
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
 
@@ -67,8 +70,9 @@ type Engine interface {
 	// LockTable keeps other units from writing to a table until the unit on conn ends.
 	LockTable(ctx context.Context, conn bun.IConn, table string) error
 
-	// Classify tells what an error of the driver means, by its code.
-	Classify(err error) Failure
+	// Classify returns what an error of the driver means, by its code. Of a Duplicate it returns the name of the constraint
+	// too: "companies_pkey" for a primary key, otherwise the table with all columns, such as "companies_slug".
+	Classify(err error) (failure Failure, constraint string)
 }
 
 // Failure is what an error of a driver means.

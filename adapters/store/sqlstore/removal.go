@@ -8,8 +8,8 @@ import (
 	"holdco/domain/id"
 )
 
-// belongings are the tables with rows of a company, in an order in which no row is removed before those that refer to it.
-var belongings = []struct {
+// owned are the tables with rows of a company, in an order in which no row is removed before those that refer to it.
+var owned = []struct {
 	table string
 	key   string // its primary key
 	blank string // what is set instead of removing the row; company_id has to be among it
@@ -23,7 +23,7 @@ var belongings = []struct {
 
 func (c companies) Empty(ctx context.Context, which id.Company, most int) (done bool, err error) {
 	left := most
-	for _, of := range belongings {
+	for _, of := range owned {
 		some := c.rowsOf(of.table, which).ColumnExpr(of.key).Limit(int64(left))
 		var write statement
 		if of.blank == "" {
@@ -43,7 +43,7 @@ func (c companies) Empty(ctx context.Context, which id.Company, most int) (done 
 }
 
 func (c companies) isEmpty(ctx context.Context, which id.Company) (bool, error) {
-	for _, of := range belongings {
+	for _, of := range owned {
 		var some []int
 		if err := c.rowsOf(of.table, which).ColumnExpr("1").Limit(1).Scan(ctx, &some); err != nil {
 			return false, c.failure(ctx, err)
