@@ -173,12 +173,15 @@ func TestAFullDiskRefusesWritesAndDamagesNothing(t *testing.T) {
 		}
 		client.Get("/v1/companies").Is(t, 200, "")
 		client.Get("/healthz").Is(t, 200, "")
+		client.Get("/readyz").Is(t, 503, "unavailable")
+		client.Get("/readyz").Is(t, 503, "unavailable")
 		if round == 1 {
 			server.kill()
 			server = startProcess(t, dataDir+folder)
 			client = resttest.New(t, server.url, string(rootToken))
 		}
 		limit("unlimited")
+		client.Get("/readyz").Is(t, 200, "")
 		if status := create(fmt.Sprintf("s-%d-again", round)); status != 201 {
 			t.Errorf("with room again it answers %d", status)
 		}

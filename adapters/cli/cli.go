@@ -182,7 +182,7 @@ func knownCommand(command *cobra.Command, args []string) error {
 	}
 	hint := ""
 	command.SuggestionsMinimumDistance = 2
-	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
+	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 && args[0] != "" && similar[0] != args[0] {
 		hint = fmt.Sprintf(", did you mean %q?", similar[0])
 	}
 	return fmt.Errorf("%q has no command %q%s", command.CommandPath(), args[0], hint)

@@ -181,6 +181,7 @@ func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
 		"serv":                            `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
 		"serv --no-migrate":               `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
 		"frobnicate":                      `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
+		"-- token list":                   `holdco: "holdco" has no command "token"; see "holdco --help"`,
 		"frobnicate --help":               `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
 		"token creat --help":              `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
 		"help frobnicate":                 `holdco: "holdco" has no command "frobnicate"; see "holdco help --help"`,

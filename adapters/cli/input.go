@@ -75,17 +75,21 @@ func openInput(path string, stdin io.Reader) (*input, error) {
 	return opened, nil
 }
 
-// mustExist fails before the store is opened when a file does not exist, which is no wrong usage. It does not open the
-// file, because the writer of a named pipe would take the close for the end of its reader.
+// mustExist fails before the store is opened when a file does not exist or is a directory, which is no wrong usage. It does
+// not open the file, because the writer of a named pipe would take the close for the end of its reader.
 func (a *app) mustExist(path string) error {
 	if path == standardInput {
 		return nil
 	}
-	if _, err := os.Stat(path); err != nil {
-		a.started = true
-		return fmt.Errorf("open %s: %w", path, errors.Unwrap(err))
+	about, err := os.Stat(path)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("open %s: %w", path, errors.Unwrap(err))
+	case about.IsDir():
+		err = fmt.Errorf("%s is a directory", path)
 	}
-	return nil
+	a.started = err != nil
+	return err
 }
 
 func (i *input) close() {

@@ -996,7 +996,7 @@ type DeleteCompanyParams struct {
 
 // GetCompanyParams defines parameters for GetCompany.
 type GetCompanyParams struct {
-	// Include What to embed, separated by commas. Each is an array, empty when there is nothing.
+	// Include What to embed, separated by commas. Each is an array, empty when there is nothing; all but teams are always empty so far.
 	Include *[]GetCompanyParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// IfNoneMatch Answer 304 if the resource still has one of these `ETag`s, or exists (`*`).

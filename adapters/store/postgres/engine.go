@@ -64,6 +64,20 @@ func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
 	return query.For("UPDATE SKIP LOCKED")
 }
 
+// Ready implements sqlstore.Engine. A standby answers queries, and so does the server that was the primary before.
+func (e *Engine) Ready(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var readOnly string
+	if err := e.pool.QueryRowContext(limited, "SHOW transaction_read_only").Scan(&readOnly); err != nil {
+		return err
+	}
+	if readOnly != "off" {
+		return fault.New(fault.Unavailable, "PostgreSQL takes no writes: it is a standby, or its sessions are read-only.")
+	}
+	return nil
+}
+
 // LockTable implements sqlstore.Engine. Reading goes on beside the lock.
 func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) error {
 	_, err := conn.ExecContext(ctx, e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())

@@ -65,6 +65,9 @@ type Engine interface {
 	// SkipLocked is ForUpdate, but passes over the rows that another unit has locked.
 	SkipLocked(query *bun.SelectQuery) *bun.SelectQuery
 
+	// Ready fails while the database cannot be written to, as far as the engine can see without a write for each call.
+	Ready(ctx context.Context) error
+
 	// LockTable keeps other units from writing to a table until the unit on conn ends.
 	LockTable(ctx context.Context, conn bun.IConn, table string) error
 

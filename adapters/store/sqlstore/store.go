@@ -88,7 +88,10 @@ func (s *Store) Outgoing() <-chan struct{} { return s.outgoing }
 
 // Ready implements store.Store.
 func (s *Store) Ready(ctx context.Context) error {
-	return s.failure(ctx, s.migrator.current(ctx))
+	if err := s.migrator.current(ctx); err != nil {
+		return s.failure(ctx, err)
+	}
+	return s.failure(ctx, s.engine.Ready(ctx))
 }
 
 // reader implements store.Reader on the database as its session sees it.
