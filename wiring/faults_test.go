@@ -104,16 +104,14 @@ func TestPostgresMayRestartUnderLoad(t *testing.T) {
 	must(t, s.stop())
 	cluster.Stop(t)
 	var starting sync.WaitGroup
+	log := &record{}
 	starting.Go(func() {
-		time.Sleep(500 * time.Millisecond)
+		await(t, 10*time.Second, "a word of the wait", func() bool { return strings.Contains(log.String(), "waiting for Postgres") })
 		cluster.Start(t)
 	})
-	s = start(t, s.clock, s.environ...) // it waits
+	s = startLogging(t, s.clock, log, s.environ...)
 	starting.Wait()
 	s.Get("/readyz").Is(t, 200, "")
-	if !strings.Contains(s.log.String(), "waiting for Postgres") {
-		t.Errorf("the log does not tell: %s", s.log)
-	}
 }
 
 func TestAPostgresThatIsNotThereIsNamedWithoutThePassword(t *testing.T) {
