@@ -23,7 +23,9 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "parent":
-		parent()
+		parent("")
+	case "parent of a stubborn program":
+		parent(`trap "" QUIT; `)
 	case "child":
 		processtest.EndWithParent()
 		select {}
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // parent is a test binary that starts processes, prints their ids and a folder, and panics when its input ends.
-func parent() {
+func parent(trap string) {
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -42,7 +44,7 @@ func parent() {
 	own.Env = append(os.Environ(), roleVariable+"=child")
 	check(own.Start())
 
-	foreign := exec.Command("sh", "-c", `trap "" QUIT; sleep 1000 & echo $!; exec sleep 1000`) // is killed, for it ignores the signal
+	foreign := exec.Command("sh", "-c", trap+"sleep 1000 & echo $!; exec sleep 1000")
 	grandchild, err := foreign.StdoutPipe()
 	check(err)
 	_, err = processtest.Guard(foreign, syscall.SIGQUIT)
@@ -70,16 +72,21 @@ func parent() {
 
 func TestNoProcessOutlivesItsParent(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(parent *exec.Cmd, input io.Closer) error{
-		"that panics":    func(_ *exec.Cmd, input io.Closer) error { return input.Close() },
-		"that is killed": func(parent *exec.Cmd, _ io.Closer) error { return parent.Process.Kill() },
+	for name, c := range map[string]struct {
+		role string
+		end  func(parent *exec.Cmd, input io.Closer) error
+	}{
+		"that panics":    {"parent", func(_ *exec.Cmd, input io.Closer) error { return input.Close() }},
+		"that is killed": {"parent of a stubborn program", killed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			outlive(t, exec.Command(os.Args[0]), end)
+			outlive(t, exec.Command(os.Args[0]), c.role, c.end)
 		})
 	}
 }
+
+func killed(parent *exec.Cmd, _ io.Closer) error { return parent.Process.Kill() }
 
 // A killed go command leaves the test binary to end by itself.
 func TestNoProcessOutlivesTheGoCommand(t *testing.T) {
@@ -91,13 +98,13 @@ func TestNoProcessOutlivesTheGoCommand(t *testing.T) {
 	named := filepath.Join(t.TempDir(), "go")
 	must(t, os.WriteFile(named, program, 0o700))
 	command := exec.Command(named, "-c", `"$0"; true`, os.Args[0])
-	outlive(t, command, func(parent *exec.Cmd, _ io.Closer) error { return parent.Process.Kill() })
+	outlive(t, command, "parent", killed)
 }
 
 // outlive starts a parent, ends it, and waits until its processes and its folder are gone.
-func outlive(t *testing.T, command *exec.Cmd, end func(parent *exec.Cmd, input io.Closer) error) {
+func outlive(t *testing.T, command *exec.Cmd, role string, end func(parent *exec.Cmd, input io.Closer) error) {
 	t.Helper()
-	command.Env = append(os.Environ(), roleVariable+"=parent")
+	command.Env = append(os.Environ(), roleVariable+"="+role)
 	input, err := command.StdinPipe()
 	must(t, err)
 	output, err := command.StdoutPipe()
