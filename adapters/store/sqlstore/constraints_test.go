@@ -42,7 +42,7 @@ func TestTheEnginesNameTheConstraintThatFailed(t *testing.T) {
 }
 
 // The engines agree on these names only while Postgres' own are made by the rule of sqlstore.Engine.Classify.
-func TestUniqueConstraintsAreNamedAfterTheirColumns(t *testing.T) {
+func TestUniqueConstraintsAreNamedAfterTheirColumnsOnSQLiteAndPostgres(t *testing.T) {
 	t.Parallel()
 	d := openPostgres(t)
 	d.migratedSchema(t)
