@@ -2,6 +2,6 @@
 // https://www.standardwebhooks.com.
 //
 // A receiver is a stranger: whatever it answers costs at most the patience and a few kilobytes, and no name or address
-// leads a request into a private network. sender.go is one attempt, transport.go how a connection is made and which
+// leads a request into a private network. poster.go is one attempt, transport.go how a connection is made and which
 // are refused, failure.go what an owner is told when there was no answer.
 package webhooks

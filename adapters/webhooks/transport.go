@@ -15,8 +15,8 @@ import (
 // Bounds of what receivers may cost.
 const (
 	mostHeader      = 64 << 10 // bytes of an answer's headers, with those of the interim answers before it
-	mostIdle        = 256      // connections that are kept for the next message
-	mostIdlePerHost = 16
+	mostIdle        = 1024     // connections that are kept for the next message
+	mostIdlePerHost = 64       // or as many as several endpoints on one host need
 	idleFor         = 30 * time.Second
 )
 
@@ -38,7 +38,7 @@ func newTransport(options Options) *http.Transport {
 		DisableCompression:     true, // of a compressed answer the first bytes say nothing
 		MaxResponseHeaderBytes: mostHeader,
 		MaxIdleConns:           mostIdle,
-		MaxIdleConnsPerHost:    mostIdlePerHost,
+		MaxIdleConnsPerHost:    max(mostIdlePerHost, 4*options.Parallel),
 		IdleConnTimeout:        idleFor,
 	}
 }

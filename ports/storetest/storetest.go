@@ -60,6 +60,7 @@ var areas = []struct {
 	{"isolation", isolationRules},
 	{"contention", contentionRules},
 	{"deletion", deletionRules},
+	{"removals", removalRules},
 	{"paging", pagingRules},
 	{"texts", textRules},
 	{"histories", historyRules},

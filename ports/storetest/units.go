@@ -252,11 +252,11 @@ func bookkeeping(f *fixture) {
 	f.saveDelivery(f.send(endpoint))
 	f.claim("lease", 1)
 	f.update(func(ctx context.Context, tx store.Tx) error {
-		queue, err := tx.Outbox().Held(ctx, endpoint, "lease")
+		queue, err := tx.Outbox().Leased(ctx, endpoint, "lease")
 		if err != nil {
 			return err
 		}
-		return tx.Outbox().Hold(ctx, queue)
+		return tx.Outbox().Save(ctx, queue)
 	})
 	f.release(endpoint, "lease")
 	f.same(f.purgeDeliveries(f.clock.Now().Add(time.Hour), 10), 1)

@@ -112,7 +112,10 @@ func (c companies) Save(ctx context.Context, saved company.Company) error {
 }
 
 func (c companies) Remove(ctx context.Context, which id.Company) error {
-	return c.changeOne(ctx, c.deletes((*companyRow)(nil)).Where("id = ?", which))
+	if err := c.changeOne(ctx, c.deletes((*companyRow)(nil)).Where("id = ?", which)); err != nil {
+		return err
+	}
+	return removals(c).begin(ctx, which)
 }
 
 type companyRow struct {

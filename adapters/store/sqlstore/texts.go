@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -19,12 +20,14 @@ type texts struct {
 	companiesByStatus, companiesByStatusAfter string
 	companyInsert, companySave, companyEdit   string // an edit leaves the status alone
 	tokenByHash                               string
-	entryByID, entryInsert, entryPlace        string
-	outboxWaits, outboxNext, outboxGrow       string
-	queueHeld, queueHold, queueHasten         string
+	entryByID, entryInsert, entryEnqueue      string
+	outboxWork, outboxNext, outboxGrow        string
+	outboxEvents                              string
+	queueLeased, queueSave, queueWake         string
 	queueRelease                              string
 	deliveriesDue, deliveryLocked             string
-	deliveryInsert, deliverySave              string
+	deliveriesLocked, deliveriesInsert        string
+	deliverySave                              string
 	leadState, leadByID, leadLastKey          string
 	leadsKeyed, leadsBetween, leadsStanding   string
 	leadsKeep, entriesKeep                    string
@@ -32,7 +35,8 @@ type texts struct {
 
 func textsOf(engine Engine) *texts {
 	db := engine.DB()
-	arg := func(n int) any { return bun.Safe(engine.Placeholder(n)) }
+	text := engine.Placeholder
+	arg := func(n int) any { return bun.Safe(text(n)) }
 	company := func() *bun.SelectQuery { return db.NewSelect().Model((*companyRow)(nil)) }
 	queue := func() *bun.SelectQuery { return db.NewSelect().Model((*queueRow)(nil)) }
 	entry := func() *bun.SelectQuery { return db.NewSelect().Model((*entryRow)(nil)) }
@@ -47,32 +51,35 @@ func textsOf(engine Engine) *texts {
 		companiesByStatus: newest(byStatus(company(), arg(1)), "created_at", nil, nil, page.DefaultSize+1).String(),
 		companiesByStatusAfter: newest(byStatus(company(), arg(1)), "created_at", arg(2), arg(3), page.DefaultSize+1).
 			String(),
-		companyInsert:  insertion(db, new(companyRow), arg).String(),
-		companySave:    updateText(db, new(companyRow), permanentColumns, arg),
-		companyEdit:    updateText(db, new(companyRow), indexedColumns, arg),
-		tokenByHash:    byHash(token(), arg(1)).String(),
-		entryByID:      byID(entry(), arg(1)).String(),
-		entryInsert:    intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
-		entryPlace:     placing(db.NewUpdate(), arg(1), arg(2)).String(),
-		outboxWaits:    waiting(db, arg(1)).String(),
-		outboxNext:     placedFrom(db, arg(1), arg(2), arg(3)).String(),
-		outboxGrow:     growing(db.NewUpdate(), arg(1)).String(),
-		queueHeld:      engine.ForUpdate(heldUnder(queue(), arg(1), arg(2))).String(),
-		queueHold:      holding(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
-		queueRelease:   releasing(db, arg(1), arg(2), arg(3), arg(4)).String(),
-		queueHasten:    hastening(db.NewUpdate(), arg(1), arg(2)).String(),
-		deliveriesDue:  dueAt(db, arg(1), arg(2), arg(3)).String(),
-		deliveryLocked: engine.ForUpdate(byID(sentTo(delivery(), arg(1)), arg(2))).String(),
-		deliveryInsert: insertion(db, new(deliveryRow), arg).String(),
-		deliverySave:   moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
-		leadState:      db.NewSelect().Model((*leadStateRow)(nil)).Where("single = ?", arg(1)).String(),
-		leadByID:       entryOf(db, arg(1)).String(),
-		leadLastKey:    lead().ColumnExpr("coalesce(max(key), 0)").Where("key > ?", arg(1)).String(),
-		leadsKeyed:     engine.InList(leadEntry(), "key").String(),
-		leadsBetween:   leadEntry().Where("key BETWEEN ? AND ?", arg(1), arg(2)).String(),
-		leadsStanding:  engine.InList(lead().Column(standingColumns()...), "id").String(),
-		leadsKeep:      keeping(engine, "leads", new(leadRow)),
-		entriesKeep:    keeping(engine, "lead_entries", new(leadEntryRow)),
+		companyInsert:    insertion(db, new(companyRow), arg).String(),
+		companySave:      updateText(db, new(companyRow), permanentColumns, arg),
+		companyEdit:      updateText(db, new(companyRow), indexedColumns, arg),
+		tokenByHash:      byHash(token(), arg(1)).String(),
+		entryByID:        visible(byID(entry(), arg(1))).String(),
+		entryInsert:      intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
+		entryEnqueue:     enqueueing(db.NewUpdate(), arg(1), arg(2)).String(),
+		outboxWork:       workAt(db, arg(1)).String(),
+		outboxNext:       nextOf(db, text(1), text(2), text(3)).String(),
+		outboxEvents:     engine.InList(entry().ColumnExpr("?TableColumns, position"), "id").String(),
+		outboxGrow:       growing(db.NewUpdate(), arg(1)).String(),
+		queueLeased:      engine.ForUpdate(leasedUnder(queue(), arg(1), arg(2))).String(),
+		queueSave:        savingQueue(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6)).String(),
+		queueRelease:     releasing(db, text(1), text(2), arg(3), arg(4), arg(5)).String(),
+		queueWake:        waking(db.NewUpdate(), arg(1), arg(2)).String(),
+		deliveriesDue:    dueAt(db, arg(1), arg(2), arg(3)).String(),
+		deliveryLocked:   engine.ForUpdate(visible(byID(sentTo(delivery(), arg(1)), arg(2)))).String(),
+		deliveriesLocked: engine.ForUpdate(engine.InList(delivery(), "id")).String(),
+		deliveriesInsert: "INSERT INTO deliveries (" + strings.Join(columnNames(db, new(deliveryRow)), ", ") + ") " +
+			engine.Rows(arguments(new(deliveryRow).columns())),
+		deliverySave:  moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
+		leadState:     db.NewSelect().Model((*leadStateRow)(nil)).Where("single = ?", arg(1)).String(),
+		leadByID:      entryOf(db, arg(1)).String(),
+		leadLastKey:   lead().ColumnExpr("coalesce(max(key), 0)").Where("key > ?", arg(1)).String(),
+		leadsKeyed:    engine.InList(leadEntry(), "key").String(),
+		leadsBetween:  leadEntry().Where("key BETWEEN ? AND ?", arg(1), arg(2)).String(),
+		leadsStanding: engine.InList(lead().Column(standingColumns()...), "id").String(),
+		leadsKeep:     keeping(engine, "leads", new(leadRow)),
+		entriesKeep:   keeping(engine, "lead_entries", new(leadEntryRow)),
 	}
 }
 

@@ -56,7 +56,7 @@ func (w webhooks) Add(ctx context.Context, endpoint webhook.Endpoint) error {
 	if err := of.add(ctx, endpoint.ID); err != nil || endpoint.Enabled {
 		return err
 	}
-	return of.stop(ctx, endpoint.ID)
+	return of.disable(ctx, endpoint.ID)
 }
 
 func (w webhooks) Save(ctx context.Context, endpoint webhook.Endpoint) error {
@@ -66,7 +66,7 @@ func (w webhooks) Save(ctx context.Context, endpoint webhook.Endpoint) error {
 		return w.failure(ctx, err)
 	}
 	if turns {
-		if err := outbox(w).placeAll(ctx); err != nil {
+		if err := outbox(w).enqueueAll(ctx); err != nil {
 			return err
 		}
 	}
@@ -75,9 +75,9 @@ func (w webhooks) Save(ctx context.Context, endpoint webhook.Endpoint) error {
 	case err != nil || !turns:
 		return err
 	case endpoint.Enabled:
-		return of.resume(ctx, endpoint.ID, w.now)
+		return of.enable(ctx, endpoint.ID, w.now)
 	default:
-		return of.stop(ctx, endpoint.ID)
+		return of.disable(ctx, endpoint.ID)
 	}
 }
 
