@@ -20,8 +20,11 @@ import (
 
 // TestMain lets the test binary be the program too: commands that scripts and tests start as "holdco" run holdco.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"holdco": holdco})
+	testscript.Main(m, commands)
 }
+
+// commands are the programs that the test binary can be, by the names under which it is started.
+var commands = map[string]func(){"holdco": holdco}
 
 func holdco() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -20,7 +20,7 @@ const notHTTP = "the answer is not valid HTTP, or its headers are too long"
 const alert = "remote error"
 
 // explain tells the owner of an endpoint why there was no answer: what the owner can see to, without the words of
-// libraries. ctx is that of the caller, without the patience.
+// libraries. ctx is that of the caller, without the timeout.
 func (p *Poster) explain(ctx context.Context, err error, answered bool) string {
 	var refused private
 	var name *net.DNSError
@@ -37,7 +37,7 @@ func (p *Poster) explain(ctx context.Context, err error, answered bool) string {
 	case operation(err) == "dial":
 		return p.explainDial(err)
 	case isTimeout(err):
-		return "no answer within " + seconds(p.patience)
+		return "no answer within " + seconds(p.timeout)
 	case errors.As(err, &handshake), operation(err) == alert: // some alerts come after the handshake
 		return explainTLS(err)
 	case !answered || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET):
@@ -49,7 +49,7 @@ func (p *Poster) explain(ctx context.Context, err error, answered bool) string {
 func (p *Poster) explainDial(err error) string {
 	switch {
 	case isTimeout(err):
-		return "no connection within " + seconds(connecting(p.patience))
+		return "no connection within " + seconds(connecting(p.timeout))
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	}

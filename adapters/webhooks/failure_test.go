@@ -65,7 +65,7 @@ func TestAnOwnerIsToldWhyThereIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAReceiverCostsNoMoreThanThePatience(t *testing.T) {
+func TestAReceiverCostsNoMoreThanTheTimeout(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		deal func(conn net.Conn)
@@ -80,7 +80,7 @@ func TestAReceiverCostsNoMoreThanThePatience(t *testing.T) {
 			t.Parallel()
 			sent := message(receive(t, c.deal))
 			sent.Body = make([]byte, c.size)
-			attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Patience: soon}).Post(t.Context(), sent)
+			attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), sent)
 			if attempt.Error != "no answer within 0.5 s" || attempt.Status != 0 || attempt.Latency == 0 || attempt.Latency > long {
 				t.Errorf("the attempt is %+v", attempt)
 			}
@@ -93,7 +93,7 @@ func TestAReceiverCostsNoMoreThanThePatience(t *testing.T) {
 			untilClosed(conn)
 			close(over)
 		})
-		attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Patience: soon}).Post(t.Context(), message(secured(url)))
+		attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), message(secured(url)))
 		if attempt.Error != "no answer within 0.5 s" {
 			t.Errorf("the attempt is %+v", attempt)
 		}
@@ -122,7 +122,7 @@ func TestWhatKeepsAConnectionFromBeingMadeIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			poster := newPoster(t, webhooks.Options{AllowPrivate: true, Patience: 3 * soon, Resolver: c.resolver})
+			poster := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: 3 * soon, Resolver: c.resolver})
 			if attempt := poster.Post(t.Context(), message(c.url)); attempt.Error != c.want || attempt.Status != 0 {
 				t.Errorf("the attempt is %+v", attempt)
 			}
@@ -135,9 +135,9 @@ func TestAnAnswerCountsHoweverItsBodyComes(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n"
 	over := make(chan struct{})
 	for name, c := range map[string]struct {
-		patience time.Duration
-		body     func(conn net.Conn)
-		want     func(response string) bool
+		timeout time.Duration
+		body    func(conn net.Conn)
+		want    func(response string) bool
 	}{
 		"no end": {long, func(conn net.Conn) {
 			defer close(over)
@@ -152,7 +152,7 @@ func TestAnAnswerCountsHoweverItsBodyComes(t *testing.T) {
 		"the half": {long, func(conn net.Conn) { _, _ = io.WriteString(conn, "half") },
 			func(response string) bool { return response == "half" }},
 	} {
-		poster := newPoster(t, webhooks.Options{AllowPrivate: true, Patience: c.patience})
+		poster := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: c.timeout})
 		attempt := poster.Post(t.Context(), message(receive(t, afterRequest(func(conn net.Conn) {
 			_, _ = io.WriteString(conn, head)
 			c.body(conn)

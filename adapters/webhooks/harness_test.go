@@ -23,12 +23,12 @@ import (
 // Nothing takes long, however slow the machine; what hangs is found out soon.
 const long, soon = time.Minute, 500 * time.Millisecond
 
-// newPoster makes a poster whose Patience is long unless it is given.
+// newPoster makes a poster with a long Timeout unless it is given.
 func newPoster(t *testing.T, options webhooks.Options) *webhooks.Poster {
 	t.Helper()
 	options.Version = "1.2.3"
-	if options.Patience == 0 {
-		options.Patience = long
+	if options.Timeout == 0 {
+		options.Timeout = long
 	}
 	poster := webhooks.New(options)
 	t.Cleanup(poster.Close)

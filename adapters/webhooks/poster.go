@@ -28,17 +28,17 @@ type Options struct {
 	AllowPrivate bool   // lets messages go to every address, not to public ones alone
 	Parallel     int    // messages to one endpoint that may be in flight; their connections are kept
 
-	// What follows is for tests. Left out, it is what the system has, none, and webhook.Patience.
+	// What follows is for tests. Left out, it is what the system has, none, and webhook.Timeout.
 	Resolver *net.Resolver  // of host names
 	Roots    *x509.CertPool // whose certificates are believed
 	Exempt   []netip.Prefix // IPv4 addresses that are taken for public
-	Patience time.Duration  // how long a receiver may take to answer
+	Timeout  time.Duration  // how long a receiver may take to answer
 }
 
 // Poster is outbound.WebhookPoster over HTTP/1.1. Any number of attempts may be made at the same time.
 type Poster struct {
 	transport *http.Transport
-	patience  time.Duration
+	timeout   time.Duration
 	agent     string
 }
 
@@ -46,8 +46,8 @@ var _ outbound.WebhookPoster = (*Poster)(nil)
 
 // New makes a poster.
 func New(options Options) *Poster {
-	options.Patience = cmp.Or(options.Patience, webhook.Patience)
-	return &Poster{transport: newTransport(options), patience: options.Patience, agent: "Holdco/" + options.Version}
+	options.Timeout = cmp.Or(options.Timeout, webhook.Timeout)
+	return &Poster{transport: newTransport(options), timeout: options.Timeout, agent: "Holdco/" + options.Version}
 }
 
 // Close ends the connections that no attempt uses.
@@ -62,13 +62,13 @@ func (p *Poster) Post(ctx context.Context, message webhook.Message) webhook.Atte
 		return attempt
 	}
 	var answered atomic.Bool
-	patient, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	limited, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotFirstResponseByte: func() { answered.Store(true) },
-	}), p.patience)
+	}), p.timeout)
 	defer cancel()
 
 	start := time.Now()
-	answer, err := p.transport.RoundTrip(request.WithContext(patient)) // unlike a client it follows no redirects
+	answer, err := p.transport.RoundTrip(request.WithContext(limited)) // unlike a client it follows no redirects
 	attempt.Latency = time.Since(start).Truncate(time.Millisecond)
 	if err != nil {
 		attempt.Error = p.explain(ctx, err, answered.Load())
@@ -121,7 +121,7 @@ func sign(message webhook.Message) (string, error) {
 }
 
 // excerpt is what is kept of an answer's body: text that every store and JSON can hold. The rest is not read, and an
-// error, the end of all patience too, only makes it shorter.
+// error, a timeout too, only makes it shorter.
 func excerpt(body io.Reader) string {
 	raw, _ := io.ReadAll(io.LimitReader(body, webhook.MostResponse+utf8.UTFMax)) // so that the last character is whole
 	unknown := string(utf8.RuneError)

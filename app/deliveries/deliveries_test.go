@@ -129,7 +129,7 @@ func TestTheLeaseIsRenewedWhileAnEndpointIsSlow(t *testing.T) {
 	}
 	other := f.another()
 	f.answer = func(webhook.Message) webhook.Attempt {
-		f.clock.advance(webhook.Patience)
+		f.clock.advance(webhook.Timeout)
 		must(t, other.deliver(t))
 		return webhook.Attempt{At: f.clock.Now(), Status: 200}
 	}

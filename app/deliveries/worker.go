@@ -102,7 +102,7 @@ func (w *worker) covered() bool { return covers(w.queue.LeasedUntil, w.clock.Now
 
 func covers(leasedUntil, now time.Time) bool {
 	const recording = time.Second
-	return !now.Add(webhook.Patience + recording).After(leasedUntil)
+	return !now.Add(webhook.Timeout + recording).After(leasedUntil)
 }
 
 // start makes as many attempts as may be in flight.

@@ -49,8 +49,8 @@ const (
 	LogRetention = 30 * 24 * time.Hour
 )
 
-// Patience is how long an endpoint may take to answer.
-const Patience = 15 * time.Second
+// Timeout is how long an endpoint may take to answer.
+const Timeout = 15 * time.Second
 
 // backoff is how long after each failed attempt the next one follows, give or take Jitter: about three days in all.
 var backoff = []time.Duration{

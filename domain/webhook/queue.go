@@ -27,7 +27,7 @@ type Span struct{ First, Last int64 }
 
 // LeaseTerm is how long a claim lasts unless its lease is renewed: long enough for one attempt, short enough for another
 // process to continue in time when this one dies.
-const LeaseTerm = Patience + 8*time.Second
+const LeaseTerm = Timeout + 8*time.Second
 
 // FailureLimit is how long all attempts at an endpoint may fail until it is disabled.
 const FailureLimit = 5 * 24 * time.Hour

@@ -8,7 +8,7 @@ import (
 
 // WebhookPoster makes attempts.
 type WebhookPoster interface {
-	// Post signs a message and posts it, and returns what came of it after webhook.Patience at most. It never fails: what
+	// Post signs a message and posts it, and returns what came of it after webhook.Timeout at most. It never fails: what
 	// went wrong is in the attempt. A context that ends breaks the attempt off.
 	Post(ctx context.Context, message webhook.Message) webhook.Attempt
 }
