@@ -22,12 +22,14 @@ import (
 
 // TestMain lets the test binary be the program too: commands that scripts and tests start as "holdco" run holdco.
 func TestMain(m *testing.M) {
-	const program = "holdco"
-	if filepath.Base(os.Args[0]) != program {
+	if commands[filepath.Base(os.Args[0])] == nil {
 		processtest.Setup()
 	}
-	testscript.Main(m, map[string]func(){program: holdco})
+	testscript.Main(m, commands)
 }
+
+// commands are the programs that the test binary can be, by the names under which it is started.
+var commands = map[string]func(){"holdco": holdco}
 
 func holdco() {
 	processtest.EndWithParent()

@@ -31,6 +31,7 @@ type receipt struct {
 	body   []byte
 
 	id, Type, Timestamp string
+	Sequence            int64
 	Data                map[string]any
 }
 

@@ -63,6 +63,7 @@ var areas = []struct {
 	{"isolation", isolationRules},
 	{"contention", contentionRules},
 	{"deletion", deletionRules},
+	{"removals", removalRules},
 	{"paging", pagingRules},
 	{"texts", textRules},
 	{"histories", historyRules},

@@ -112,16 +112,21 @@ func (f *fixture) receiptWrites() map[string]writeCase {
 }
 
 func (f *fixture) webhookWrites() map[string]writeCase {
-	held := f.endpoint().ID
+	held, released := f.endpoint().ID, f.endpoint().ID
 	purged := f.send(held)
-	f.claim("lease", 1)
+	f.send(released)
+	f.claim("lease", 2)
 	changed, leaving, newcomer := f.endpoint(), f.endpoint(), f.newEndpoint()
 	sent, unsent := f.send(changed.ID, tried(1)), f.newDelivery(leaving.ID)
+	others := []webhook.Delivery{f.newDelivery(leaving.ID), f.newDelivery(leaving.ID)}
 	happened := founded(f.newCompany("happened"))
 	happened.ID = id.New[id.Entry](f.ids.UUIDv7())
 	f.update(recording(happened))
+	gone, closed := f.found("gone"), f.found("closed")
+	f.remove(gone.ID)
+	f.remove(closed.ID)
 	queue := func(ctx context.Context, tx store.Tx) (webhook.Queue, error) {
-		return tx.Outbox().Held(ctx, held, "lease")
+		return tx.Outbox().Leased(ctx, held, "lease")
 	}
 	return map[string]writeCase{
 		"Webhooks.Lock": {locks, func(ctx context.Context, tx store.Tx) error {
@@ -144,6 +149,13 @@ func (f *fixture) webhookWrites() map[string]writeCase {
 			return err
 		}},
 		"Deliveries.Add": {notes, sending(unsent)},
+		"Deliveries.LockAll": {locks, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Deliveries().LockAll(ctx, changed.ID, []id.Delivery{sent.ID})
+			return err
+		}},
+		"Deliveries.AddAll": {notes, func(ctx context.Context, tx store.Tx) error {
+			return tx.Deliveries().AddAll(ctx, others)
+		}},
 		"Deliveries.Save": {notes, func(ctx context.Context, tx store.Tx) error {
 			locked, err := tx.Deliveries().Lock(ctx, changed.ID, sent.ID)
 			if err != nil {
@@ -156,22 +168,34 @@ func (f *fixture) webhookWrites() map[string]writeCase {
 			_, err := tx.Deliveries().Purge(ctx, purged.CreatedAt.Add(time.Hour), 1)
 			return err
 		}},
-		"Outbox.Unspread": {locks, func(ctx context.Context, tx store.Tx) error { _, err := tx.Outbox().Unspread(ctx, 10); return err }},
+		"Outbox.Unqueued": {locks, func(ctx context.Context, tx store.Tx) error { _, err := tx.Outbox().Unqueued(ctx, 10); return err }},
 		"Outbox.Idle":     {locks, func(ctx context.Context, tx store.Tx) error { _, err := tx.Outbox().Idle(ctx); return err }},
-		"Outbox.Place": {notes, func(ctx context.Context, tx store.Tx) error {
-			return tx.Outbox().Place(ctx, []id.Entry{happened.ID}, []id.Webhook{leaving.ID})
+		"Outbox.Enqueue": {notes, func(ctx context.Context, tx store.Tx) error {
+			return tx.Outbox().Enqueue(ctx, []id.Entry{happened.ID}, []id.Webhook{leaving.ID})
 		}},
-		"Outbox.Claim": {notes, claiming("another", 1, new([]webhook.Queue))},
-		"Outbox.Held":  {locks, func(ctx context.Context, tx store.Tx) error { _, err := queue(ctx, tx); return err }},
-		"Outbox.Hold": {notes, func(ctx context.Context, tx store.Tx) error {
+		"Outbox.Claim":  {notes, claiming("another", 1, new([]webhook.Queue))},
+		"Outbox.Leased": {locks, func(ctx context.Context, tx store.Tx) error { _, err := queue(ctx, tx); return err }},
+		"Outbox.Save": {notes, func(ctx context.Context, tx store.Tx) error {
 			locked, err := queue(ctx, tx)
 			if err != nil {
 				return err
 			}
 			locked.FailingSince = tx.Now()
-			return tx.Outbox().Hold(ctx, locked)
+			return tx.Outbox().Save(ctx, locked)
 		}},
-		"Outbox.Release": {notes, releasing(webhook.Queue{Endpoint: held, Lease: "lease"})},
+		"Removals.Purge": {notes, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Removals().Purge(ctx, gone.ID, f.clock.Now().Add(time.Hour), 10)
+			return err
+		}},
+		"Removals.Finished": {locks, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Removals().Finished(ctx, gone.ID)
+			return err
+		}},
+		"Removals.Postpone": {notes, func(ctx context.Context, tx store.Tx) error {
+			return tx.Removals().Postpone(ctx, gone.ID, f.clock.Now().Add(time.Hour))
+		}},
+		"Removals.Close": {notes, func(ctx context.Context, tx store.Tx) error { return tx.Removals().Close(ctx, closed.ID) }},
+		"Outbox.Release": {notes, releasing(webhook.Queue{Endpoint: released, Lease: "lease"})},
 	}
 }
 

@@ -80,3 +80,10 @@ func (c companies) Add(ctx context.Context, added company.Company) error {
 	}
 	return err
 }
+
+func (c companies) Remove(ctx context.Context, which id.Company) error {
+	if err := c.stored.Remove(ctx, which); err != nil {
+		return err
+	}
+	return removals{c.session}.begin(ctx, which)
+}

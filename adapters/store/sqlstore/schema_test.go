@@ -62,7 +62,7 @@ func TestSQLiteAndPostgresHaveTheSameSchema(t *testing.T) {
 	for _, line := range []string{ // so that the queries do tell something
 		"migration 00002_webhooks.sql", "column companies.slug TEXT NOT NULL", "column queues.due_at INTEGER",
 		"companies UNIQUE slug", "receipts PRIMARY KEY token_id, key", "slots FOREIGN KEY team_id REFERENCES teams id",
-		"CREATE INDEX activity_unspread ON activity seq WHERE unspread = 1", "partners UNIQUE hash",
+		"CREATE INDEX activity_unqueued ON activity seq WHERE unqueued = 1", "partners UNIQUE hash",
 	} {
 		if !slices.Contains(onSQLite, line) {
 			t.Errorf("not told: %s", line)
@@ -178,7 +178,7 @@ func keepsActivity(t *testing.T, d database) {
 		return tx.Record(ctx, event.Event{Type: event.CompanyCreated, Actor: "system:test", Data: event.Fields{}})
 	}))
 	rows, err := d.writes.QueryContext(t.Context(), `
-		SELECT id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unspread
+		SELECT id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unqueued
 		FROM activity ORDER BY seq`)
 	must(t, err)
 	defer rows.Close()

@@ -105,6 +105,7 @@ func (r reader) Activity() store.ActivityReader   { return activity(r) }
 func (r reader) Webhooks() store.WebhookReader    { return webhooksOf(r.session, time.Time{}) }
 func (r reader) Deliveries() store.DeliveryReader { return deliveries(r) }
 func (r reader) Outbox() store.OutboxReader       { return outbox{session: r.session} }
+func (r reader) Removals() store.RemovalReader    { return removals(r) }
 func (r reader) Key() store.KeyReader             { return key(r) }
 func (r reader) Leads() store.LeadReader          { return leads{session: r.session} }
 func (r reader) Campaigns() store.CampaignReader  { return campaignsOf(r.session) }
@@ -128,6 +129,7 @@ func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.now} 
 func (t tx) Webhooks() store.Webhooks       { return webhooksOf(t.session, t.now) }
 func (t tx) Deliveries() store.Deliveries   { return deliveries{t.session} }
 func (t tx) Outbox() store.Outbox           { return outbox{t.session, t.now} }
+func (t tx) Removals() store.Removals       { return removals{t.session} }
 func (t tx) Key() store.Key                 { return key{t.session} }
 func (t tx) Leads() store.Leads             { return leads{t.session, t.now} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }

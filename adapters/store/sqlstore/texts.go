@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/uptrace/bun"
 )
@@ -13,12 +14,14 @@ import (
 // compile each statement anew, which costs more than running it. These are built once, by the same functions as all
 // others but with placeholders, and so are compiled once.
 type texts struct {
-	entryByID, entryInsert, entryPlace      string
-	outboxWaits, outboxNext, outboxGrow     string
-	queueHeld, queueHold, queueHasten       string
+	entryByID, entryInsert, entryEnqueue    string
+	outboxWork, outboxNext, outboxGrow      string
+	outboxEvents                            string
+	queueLeased, queueSave, queueWake       string
 	queueRelease                            string
 	deliveriesDue, deliveryLocked           string
-	deliveryInsert, deliverySave            string
+	deliveriesLocked, deliveriesInsert      string
+	deliverySave                            string
 	leadState, leadByID, leadLastKey        string
 	leadsKeyed, leadsBetween, leadsStanding string
 	leadsKeep, entriesKeep                  string
@@ -26,35 +29,39 @@ type texts struct {
 
 func textsOf(engine Engine) *texts {
 	db := engine.DB()
-	arg := func(n int) any { return bun.Safe(engine.Placeholder(n)) }
+	text := engine.Placeholder
+	arg := func(n int) any { return bun.Safe(text(n)) }
 	queue := func() *bun.SelectQuery { return db.NewSelect().Model((*queueRow)(nil)) }
 	entry := func() *bun.SelectQuery { return db.NewSelect().Model((*entryRow)(nil)) }
 	delivery := func() *bun.SelectQuery { return db.NewSelect().Model((*deliveryRow)(nil)) }
 	lead := func() *bun.SelectQuery { return db.NewSelect().Model((*leadRow)(nil)) }
 	leadEntry := func() *bun.SelectQuery { return db.NewSelect().Model((*leadEntryRow)(nil)).Column("entry") }
 	return &texts{
-		entryByID:      byID(entry(), arg(1)).String(),
-		entryInsert:    intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
-		entryPlace:     placing(db.NewUpdate(), arg(1), arg(2)).String(),
-		outboxWaits:    waiting(db, arg(1)).String(),
-		outboxNext:     placedFrom(db, arg(1), arg(2), arg(3)).String(),
-		outboxGrow:     growing(db.NewUpdate(), arg(1)).String(),
-		queueHeld:      engine.ForUpdate(heldUnder(queue(), arg(1), arg(2))).String(),
-		queueHold:      holding(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
-		queueRelease:   releasing(db, arg(1), arg(2), arg(3), arg(4)).String(),
-		queueHasten:    hastening(db.NewUpdate(), arg(1), arg(2)).String(),
-		deliveriesDue:  dueAt(db, arg(1), arg(2), arg(3)).String(),
-		deliveryLocked: engine.ForUpdate(byID(sentTo(delivery(), arg(1)), arg(2))).String(),
-		deliveryInsert: insertion(db, new(deliveryRow), arg).String(),
-		deliverySave:   moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
-		leadState:      db.NewSelect().Model((*leadStateRow)(nil)).Where("single = ?", arg(1)).String(),
-		leadByID:       entryOf(db, arg(1)).String(),
-		leadLastKey:    lead().ColumnExpr("coalesce(max(key), 0)").Where("key > ?", arg(1)).String(),
-		leadsKeyed:     engine.InList(leadEntry(), "key").String(),
-		leadsBetween:   leadEntry().Where("key BETWEEN ? AND ?", arg(1), arg(2)).String(),
-		leadsStanding:  engine.InList(lead().Column(standingColumns()...), "id").String(),
-		leadsKeep:      keeping(engine, "leads", new(leadRow)),
-		entriesKeep:    keeping(engine, "lead_entries", new(leadEntryRow)),
+		entryByID:        visible(byID(entry(), arg(1))).String(),
+		entryInsert:      intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
+		entryEnqueue:     enqueueing(db.NewUpdate(), arg(1), arg(2)).String(),
+		outboxWork:       workAt(db, arg(1)).String(),
+		outboxNext:       nextOf(db, text(1), text(2), text(3)).String(),
+		outboxEvents:     engine.InList(entry().ColumnExpr("?TableColumns, position"), "id").String(),
+		outboxGrow:       growing(db.NewUpdate(), arg(1)).String(),
+		queueLeased:      engine.ForUpdate(leasedUnder(queue(), arg(1), arg(2))).String(),
+		queueSave:        savingQueue(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6)).String(),
+		queueRelease:     releasing(db, text(1), text(2), arg(3), arg(4), arg(5)).String(),
+		queueWake:        waking(db.NewUpdate(), arg(1), arg(2)).String(),
+		deliveriesDue:    dueAt(db, arg(1), arg(2), arg(3)).String(),
+		deliveryLocked:   engine.ForUpdate(visible(byID(sentTo(delivery(), arg(1)), arg(2)))).String(),
+		deliveriesLocked: engine.ForUpdate(engine.InList(delivery(), "id")).String(),
+		deliveriesInsert: "INSERT INTO deliveries (" + strings.Join(columnNames(db, new(deliveryRow)), ", ") + ") " +
+			engine.Rows(arguments(new(deliveryRow).columns())),
+		deliverySave:  moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
+		leadState:     db.NewSelect().Model((*leadStateRow)(nil)).Where("single = ?", arg(1)).String(),
+		leadByID:      entryOf(db, arg(1)).String(),
+		leadLastKey:   lead().ColumnExpr("coalesce(max(key), 0)").Where("key > ?", arg(1)).String(),
+		leadsKeyed:    engine.InList(leadEntry(), "key").String(),
+		leadsBetween:  leadEntry().Where("key BETWEEN ? AND ?", arg(1), arg(2)).String(),
+		leadsStanding: engine.InList(lead().Column(standingColumns()...), "id").String(),
+		leadsKeep:     keeping(engine, "leads", new(leadRow)),
+		entriesKeep:   keeping(engine, "lead_entries", new(leadEntryRow)),
 	}
 }
 

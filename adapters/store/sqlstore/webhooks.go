@@ -48,14 +48,14 @@ func (w webhooks) Add(ctx context.Context, endpoint webhook.Endpoint) error {
 	if err := of.add(ctx, endpoint.ID); err != nil || endpoint.Enabled {
 		return err
 	}
-	return of.stop(ctx, endpoint.ID)
+	return of.disable(ctx, endpoint.ID)
 }
 
 func (w webhooks) Save(ctx context.Context, endpoint webhook.Endpoint) error {
 	before, isLocked := w.locked(endpoint)
 	turns := isLocked && before.Enabled != endpoint.Enabled
 	if turns {
-		if err := (outbox{w.session, w.now}).placeAll(ctx); err != nil {
+		if err := (outbox{w.session, w.now}).enqueueAll(ctx); err != nil {
 			return err
 		}
 	}
@@ -64,9 +64,9 @@ func (w webhooks) Save(ctx context.Context, endpoint webhook.Endpoint) error {
 	case err != nil || !turns:
 		return err
 	case endpoint.Enabled:
-		return of.resume(ctx, endpoint.ID, w.now)
+		return of.enable(ctx, endpoint.ID, w.now)
 	default:
-		return of.stop(ctx, endpoint.ID)
+		return of.disable(ctx, endpoint.ID)
 	}
 }
 
