@@ -45,9 +45,16 @@ type LeadReader interface {
 	// Keyed returns the leads with these keys, at most MostKeyed, in any order; those that are gone are left out.
 	Keyed(ctx context.Context, keys []int64) ([]KeyedLead, error)
 
-	// Changes visits what an index has to know of each lead that was kept at a revision after since, in the order of
-	// lead.Place.Compare, and the keys of those that were removed since, in any order. It may visit millions.
-	Changes(ctx context.Context, since lead.Revision, kept func(LeadMark) error, removed func(key int64) error) error
+	// Last returns the last place at which a lead stands, or the zero place when there are no leads.
+	Last(ctx context.Context) (lead.Place, error)
+
+	// Marks returns what an index has to know of the leads after one place, up to another, at most size of them, in the
+	// order of lead.Place.Compare. It costs what these leads cost, however many there are before and after them.
+	Marks(ctx context.Context, after, upTo lead.Place, size int) ([]LeadMark, error)
+
+	// Changes returns the last change of each lead whose last change comes after a place, at most size of them, in the order
+	// of their places. It costs what these changes cost.
+	Changes(ctx context.Context, after ChangePlace, size int) ([]LeadChange, error)
 
 	// Standing returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
 	// as lead.Standing.UpdatedAt and nothing else.
@@ -84,6 +91,22 @@ type LeadMark struct {
 	Rating     lead.Rating
 	Enrichment lead.Enrichment
 }
+
+// ChangePlace is where a change stands in the order of changes: by revision, and by key within one revision.
+type ChangePlace struct {
+	Revision lead.Revision
+	Key      int64
+}
+
+// LeadChange is the last change of a lead.
+type LeadChange struct {
+	Revision lead.Revision
+	Removed  bool // the lead was removed: of the mark there is the key alone
+	LeadMark
+}
+
+// Place returns where the change stands.
+func (c LeadChange) Place() ChangePlace { return ChangePlace{c.Revision, c.Key} }
 
 // RemovedQuery asks for a page of removed leads.
 type RemovedQuery struct {

@@ -129,14 +129,20 @@ func markOf(key int64, kept lead.Kept) store.LeadMark {
 	}
 }
 
+// unlimited is more leads than any rule keeps.
+const unlimited = 100_000
+
 // marks are those of all leads, by their ids.
 func (f *fixture) marks(r store.LeadReader) map[id.Lead]store.LeadMark {
 	f.Helper()
 	marks := map[id.Lead]store.LeadMark{}
-	f.ok(r.Changes(f.ctx, 0, func(mark store.LeadMark) error {
+	last, err := r.Last(f.ctx)
+	f.ok(err)
+	found, err := r.Marks(f.ctx, lead.Place{}, last, unlimited)
+	f.ok(err)
+	for _, mark := range found {
 		marks[mark.Place.ID] = mark
-		return nil
-	}, func(int64) error { return nil }))
+	}
 	return marks
 }
 

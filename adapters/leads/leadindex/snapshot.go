@@ -16,6 +16,7 @@ import (
 
 // snapshot is all leads at one revision. It never changes. Nobody may clone its bitmaps: roaring marks the original.
 type snapshot struct {
+	epoch    *epoch
 	state    lead.State
 	columns  columns
 	live     *roaring.Bitmap

@@ -110,33 +110,3 @@ func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.St
 	}, l.texts.leadsStanding, list)
 	return found, err
 }
-
-func (l leads) Changes(ctx context.Context, since lead.Revision, kept func(store.LeadMark) error, removed func(key int64) error) error {
-	return l.agreeing(ctx, func(ctx context.Context, s session) error {
-		var row leadRow
-		labels, columns := newLabelReader(), row.markColumns()
-		query := standing(s.selects((*leadRow)(nil))).Column(markColumns()...)
-		if since == 0 {
-			query = query.OrderExpr("updated_at, id")
-		} else { // these are few, to be found by their revision and put in order, and not the other way round: so the plus
-			query = query.Where("revision > ?", since).OrderExpr("+updated_at, id")
-		}
-		err := s.each(ctx, query, func(rows *sql.Rows) error {
-			if err := rows.Scan(columns...); err != nil {
-				return err
-			}
-			return kept(row.mark(labels.read(row.Labels)))
-		})
-		if err != nil {
-			return err
-		}
-		query = s.selects((*leadRow)(nil)).Column("key").Where("removed_at IS NOT NULL").Where("revision > ?", since)
-		return s.each(ctx, query, func(rows *sql.Rows) error {
-			var key int64
-			if err := rows.Scan(&key); err != nil {
-				return err
-			}
-			return removed(key)
-		})
-	})
-}
