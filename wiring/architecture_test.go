@@ -54,7 +54,8 @@ var layers = []layer{
 		inTests:   []string{"adapters/http/rest/resttest", openapi},
 	},
 	{
-		folders: []string{"adapters/http/partner"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit"}),
+		folders:   []string{"adapters/http/partner"},
+		ours:      slices.Concat(domain, ports, []string{"adapters/http/httpkit", "adapters/leads/leadjson"}),
 		libraries: []string{gin},
 		inTests:   []string{"adapters/http/partner/partnertest", openapi, "github.com/klauspost/compress"},
 	},
@@ -75,13 +76,14 @@ var layers = []layer{
 		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, ports),
 		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
 	},
+	{folders: []string{"adapters/leads/leadjson"}, ours: domain, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
 	{
 		folders: []string{"adapters/leads/samples"}, ours: domain, libraries: []string{"github.com/brianvoe/gofakeit/v7"},
 		inTests: []string{"adapters/leads/importer", "ports/inbound"},
 	},
 
 	{
-		folders: []string{"adapters/store/sqlstore"}, ours: slices.Concat(domain, ports), libraries: []string{bun, goose},
+		folders: []string{"adapters/store/sqlstore"}, ours: slices.Concat(domain, ports, []string{"adapters/leads/leadjson"}), libraries: []string{bun, goose},
 		inTests: []string{"ports/storetest", "adapters/store/sqlite", "adapters/store/postgres", "adapters/store/postgres/postgrestest"},
 	},
 	{

@@ -27,6 +27,7 @@ import (
 
 	bitmaps "github.com/RoaringBitmap/roaring/v2"
 
+	"holdco/adapters/leads/leadjson"
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/access"
 	"holdco/domain/lead"
@@ -365,7 +366,7 @@ func (b *bareExport) fill(t *testing.T, from store.Store) {
 			}
 			copy(args[order[one.Key]*row:], []any{
 				mark.Key, mark.Place.UpdatedAt.UnixMilli(), string(mark.Place.ID), string(mark.Industry), website, int(mark.Rating),
-				string(one.Entry.Append(nil, names)),
+				string(leadjson.Append(nil, one.Entry, names)),
 			})
 		}
 		var values strings.Builder

@@ -40,12 +40,12 @@ func (f *fixture) shown(t *testing.T) map[string]string {
 	all := map[string]string{}
 	page, err := f.service.Leads(t.Context(), store.LeadQuery{Size: 10})
 	must(t, err)
-	all["the page"] = string(page.Leads[0].Append(nil, page.Names))
+	all["the page"] = string(page.Names.Industry(page.Leads[0].Industry))
 	one, err := f.service.Lead(t.Context(), leadID(1))
 	must(t, err)
-	all["the lead"] = string(one.Append(nil, one.Names))
+	all["the lead"] = string(one.Names.Industry(one.Industry))
 	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Entry, names lead.Names) error {
-		all["the stream"] = string(leads[0].Append(nil, names))
+		all["the stream"] = string(names.Industry(leads[0].Industry))
 		return nil
 	}))
 	campaigns, err := f.service.Campaigns(t.Context(), store.CampaignQuery{Size: 10})
@@ -332,8 +332,7 @@ func (f *fixture) keepNamed(t *testing.T, name string, numbers ...int) {
 	for _, n := range numbers {
 		made, err := lead.Draft{ID: string(leadID(n)), Name: name, Industry: "ind_1"}.Lead(catalog)
 		must(t, err)
-		incoming, err := made.Incoming()
-		must(t, err)
+		incoming := made.Incoming()
 		batch, ids = append(batch, incoming), append(ids, made.ID)
 	}
 	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {

@@ -52,8 +52,8 @@ func (c leadCheck) line(line inbound.LeadLine) (checked[lead.Incoming], error) {
 		one.rejected = rejected(line.Number, line.Draft.ID, string(read.ID), problems)
 		return one, nil
 	}
-	one.item, err = read.Incoming()
-	return one, err
+	one.item = read.Incoming()
+	return one, nil
 }
 
 // leadKeeper keeps batches of leads.

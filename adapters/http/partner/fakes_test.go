@@ -17,6 +17,7 @@ import (
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/http/partner"
 	"holdco/adapters/http/partner/partnertest"
+	"holdco/adapters/leads/leadjson"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
@@ -205,10 +206,7 @@ func (f *fakeExport) add(t testing.TB, drafts ...lead.Draft) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		incoming, err := made.Incoming()
-		if err != nil {
-			t.Fatal(err)
-		}
+		incoming := made.Incoming()
 		at := start.Add(time.Duration(len(f.leads)) * time.Second)
 		f.leads = append(f.leads, lead.Merge([]lead.Incoming{incoming}, nil, at).Changed...)
 	}
@@ -240,7 +238,7 @@ func (f *fakeExport) entries(filter lead.Filter, after lead.Place) (entries []le
 		}
 		total++
 		if kept.Place().Compare(after) > 0 {
-			entries = append(entries, lead.Entry{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: kept.Document})
+			entries = append(entries, lead.Entry{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: leadjson.Encode(kept.Lead)})
 		}
 	}
 	return entries, total

@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/adapters/leads/leadjson"
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/lead"
@@ -45,7 +46,7 @@ func (h leads) list(c *gin.Context) {
 			if i > 0 {
 				rows = append(rows, ',')
 			}
-			rows = one.Append(rows, page.Names)
+			rows = leadjson.Append(rows, one, page.Names)
 			result.lastAt, result.lastID = one.Place.UpdatedAt, string(one.Place.ID)
 		}
 		return result, rows, nil
@@ -60,7 +61,7 @@ func (h leads) get(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
-	writeData(c, shown.Append(nil, shown.Names), "")
+	writeData(c, leadjson.Append(nil, shown.Entry, shown.Names), "")
 }
 
 // removed answers GET /api/external/leads/removed.

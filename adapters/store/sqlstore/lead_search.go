@@ -33,7 +33,7 @@ func (l leads) Search(ctx context.Context, query store.LeadQuery) (store.LeadPag
 		}
 		page.More = len(rows) > query.Size
 		for _, row := range rows[:min(len(rows), query.Size)] {
-			one, err := parseEntry(row.Entry)
+			one, err := currentForm.parse(row.Entry)
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func (l leads) Get(ctx context.Context, which id.Lead) (lead.Entry, error) {
 	if err := l.row(ctx, []any{&text}, noLead, l.texts.leadByID, string(which)); err != nil {
 		return lead.Entry{}, err
 	}
-	found, err := parseEntry(text)
+	found, err := currentForm.parse(text)
 	return found.Entry, err
 }
 
@@ -69,7 +69,7 @@ func (l leads) entries(ctx context.Context, about int, text string, args ...any)
 		if err := rows.Scan(&entry); err != nil {
 			return err
 		}
-		one, err := parseEntry(entry)
+		one, err := currentForm.parse(entry)
 		found = append(found, one)
 		return err
 	}, text, args...)

@@ -52,7 +52,7 @@ func textsOf(engine Engine) *texts {
 		companyEdit:    updateText(db, new(companyRow), indexedColumns, arg),
 		tokenByHash:    byHash(token(), arg(1)).String(),
 		entryByID:      byID(entry(), arg(1)).String(),
-		entryInsert:    intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
+		entryInsert:    inForm(intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1))).String(),
 		entryPlace:     placing(db.NewUpdate(), arg(1), arg(2)).String(),
 		outboxWaits:    waiting(db, arg(1)).String(),
 		outboxNext:     placedFrom(db, arg(1), arg(2), arg(3)).String(),
