@@ -191,7 +191,7 @@ func (f *fixture) catchUp() {
 }
 
 // check asks, and fails unless the page is what it should be. It returns the page.
-func (f *fixture) check(query store.LeadQuery) store.LeadPage {
+func (f *fixture) check(query lead.Query) lead.Page {
 	f.Helper()
 	page, err := f.subject.Search(f.ctx, query)
 	if err != nil {
@@ -202,7 +202,7 @@ func (f *fixture) check(query store.LeadQuery) store.LeadPage {
 }
 
 // same fails unless a page is what it should be at its revision, which must not be older than what was seen before.
-func (f *fixture) same(query store.LeadQuery, page store.LeadPage) {
+func (f *fixture) same(query lead.Query, page lead.Page) {
 	f.Helper()
 	if page.State.Revision < f.seen {
 		f.Fatalf("revision %d after %d", page.State.Revision, f.seen)
@@ -218,8 +218,8 @@ func (f *fixture) same(query store.LeadQuery, page store.LeadPage) {
 }
 
 // expected is the page by definition.
-func expected(query store.LeadQuery, state lead.State, leads []lead.Kept) store.LeadPage {
-	page := store.LeadPage{State: state}
+func expected(query lead.Query, state lead.State, leads []lead.Kept) lead.Page {
+	page := lead.Page{State: state}
 	skip := query.Skip
 	for _, one := range leads {
 		if !query.Filter.Match(one.Lead) {

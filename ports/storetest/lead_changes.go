@@ -112,7 +112,7 @@ func (f *fixture) oldLeadsAre(kept []lead.Kept) {
 	taxonomy, err := f.store.Taxonomy().Get(f.ctx)
 	f.ok(err)
 	f.same(len(taxonomy.Industries), 1)
-	removed, err := f.store.Leads().Removed(f.ctx, store.RemovedQuery{Size: 1})
+	removed, err := f.store.Leads().Removed(f.ctx, lead.RemovedQuery{Size: 1})
 	f.ok(err)
 	f.same(removed.Total, int64(0))
 }

@@ -10,7 +10,6 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // leads answers the operations on leads.
@@ -35,7 +34,7 @@ func (h leads) list(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Leads(ctx, store.LeadQuery{
+		page, err := h.port.Leads(ctx, lead.Query{
 			Filter: filter, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {
@@ -74,7 +73,7 @@ func (h leads) removed(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Removed(ctx, store.RemovedQuery{
+		page, err := h.port.Removed(ctx, lead.RemovedQuery{
 			Since: since, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {

@@ -46,7 +46,7 @@ func TestWhatChangedMeanwhileIsAskedOfTheStore(t *testing.T) {
 	default:
 		t.Error("nobody was told that the index is behind")
 	}
-	page, err := index.Search(t.Context(), store.LeadQuery{Filter: lead.Filter{Enrichment: lead.Basic}, Size: 10})
+	page, err := index.Search(t.Context(), lead.Query{Filter: lead.Filter{Enrichment: lead.Basic}, Size: 10})
 	if err != nil || page.Total != 1 {
 		t.Errorf("the index answered from a revision older than one that was seen: %+v, %v", page, err)
 	}
@@ -99,7 +99,7 @@ func TestAStoreThatDoesNotAnswerIsNoEmptyPage(t *testing.T) {
 	index := leadindex.New(s)
 	mustFollow(t, index)
 	s.lost.Store(true)
-	if _, err := index.Search(t.Context(), store.LeadQuery{Size: 2}); !errors.Is(err, errBroken) {
+	if _, err := index.Search(t.Context(), lead.Query{Size: 2}); !errors.Is(err, errBroken) {
 		t.Error(err)
 	}
 }
@@ -163,7 +163,7 @@ func same(t *testing.T, index *leadindex.Index, p *plenty) {
 	t.Helper()
 	rating := lead.Rating(250)
 	want := p.ids(names.industries[5], rating)
-	query := store.LeadQuery{Filter: lead.Filter{Industry: names.industries[5], MinRating: &rating}, Size: 10}
+	query := lead.Query{Filter: lead.Filter{Industry: names.industries[5], MinRating: &rating}, Size: 10}
 	for query.Skip < int64(len(want)) {
 		page, err := index.Search(t.Context(), query)
 		if err != nil || page.Total != int64(len(want)) || page.More != (query.Skip+10 < page.Total) {
@@ -196,9 +196,9 @@ func TestKeysMayBeFarApart(t *testing.T) {
 }
 
 // search asks for all leads.
-func search(t *testing.T, of store.LeadSearch) store.LeadPage {
+func search(t *testing.T, of store.LeadSearch) lead.Page {
 	t.Helper()
-	page, err := of.Search(t.Context(), store.LeadQuery{Size: 10})
+	page, err := of.Search(t.Context(), lead.Query{Size: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func New(s store.Store) *Index {
 func (x *Index) Wanted() <-chan struct{} { return x.wanted }
 
 // Search implements store.LeadSearch. No search is answered from an older revision than one that ended before it began.
-func (x *Index) Search(ctx context.Context, query store.LeadQuery) (store.LeadPage, error) {
+func (x *Index) Search(ctx context.Context, query lead.Query) (lead.Page, error) {
 	for range attempts {
 		now := x.published.Load()
 		if now == nil {
@@ -77,7 +77,7 @@ func (x *Index) Search(ctx context.Context, query store.LeadQuery) (store.LeadPa
 
 // searchStore lets the store answer. A page that was read while an epoch ended may belong to that or to the next, whose
 // readers must not be held to its revision: so it is read again.
-func (x *Index) searchStore(ctx context.Context, query store.LeadQuery) (store.LeadPage, error) {
+func (x *Index) searchStore(ctx context.Context, query lead.Query) (lead.Page, error) {
 	for {
 		during := x.epoch.Load()
 		page, err := x.store.Leads().Search(ctx, query)

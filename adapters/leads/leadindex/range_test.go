@@ -146,7 +146,7 @@ func TestWhatChangesDuringTheFirstReadingIsNotMissed(t *testing.T) {
 	mustFollow(t, index)
 	hooked.marks = func() { t.Error("more is read than there was at the beginning") }
 	mustFollow(t, index)
-	query := store.LeadQuery{Size: 1000}
+	query := lead.Query{Size: 1000}
 	want, err := s.Leads().Search(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func (l *hookedLeads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLea
 	return found, err
 }
 
-func (l *hookedLeads) Search(ctx context.Context, query store.LeadQuery) (store.LeadPage, error) {
+func (l *hookedLeads) Search(ctx context.Context, query lead.Query) (lead.Page, error) {
 	l.of.searches++
 	page, err := l.LeadReader.Search(ctx, query)
 	call(l.of.searched)

@@ -11,7 +11,6 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // campaigns implements store.Campaigns.
@@ -27,8 +26,8 @@ func (c campaigns) Get(ctx context.Context, which id.Campaign) (lead.Campaign, e
 	return found.value(), nil
 }
 
-func (c campaigns) Search(ctx context.Context, query store.CampaignQuery) (store.CampaignPage, error) {
-	var page store.CampaignPage
+func (c campaigns) Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error) {
+	var page lead.CampaignPage
 	err := c.agreeing(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
