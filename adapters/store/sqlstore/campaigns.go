@@ -12,7 +12,6 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // campaigns implements store.Campaigns.
@@ -36,8 +35,8 @@ var campaignTable = tableOf("campaigns", fault.New(fault.NotFound, "There is no 
 	asMillis("updated_at", func(c *lead.Campaign) *time.Time { return &c.UpdatedAt }),
 )
 
-func (c campaigns) Search(ctx context.Context, query store.CampaignQuery) (store.CampaignPage, error) {
-	var page store.CampaignPage
+func (c campaigns) Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error) {
+	var page lead.CampaignPage
 	err := c.agreeing(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err

@@ -121,9 +121,11 @@ func (s session) agreeing(ctx context.Context, read func(ctx context.Context, s 
 	})
 }
 
-// each calls scan with each row of a query of any length.
+// each calls scan with each row of a query.
 func (s session) each(ctx context.Context, query *bun.SelectQuery, scan func(rows *sql.Rows) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, ReadLimit)
+		defer cancel()
 		found, err := query.Rows(ctx)
 		if err != nil {
 			return s.failure(ctx, err)
