@@ -83,15 +83,15 @@ func placedAround(db *bun.DB, from, gapFrom, gapTo any) (before, behind *bun.Sel
 func (o outbox) Backlog(ctx context.Context) (store.Backlog, error) {
 	var backlog store.Backlog
 	var dueSince *int64
-	err := o.engine.DB().NewSelect().Conn(o.conn).
+	query := o.engine.DB().NewSelect().Conn(o.conn).
 		ColumnExpr("(?)", unspread(o.selects((*entryRow)(nil))).ColumnExpr("count(*)")).
 		ColumnExpr("(?)", o.selects((*deliveryRow)(nil)).ColumnExpr("count(*)").
 			Where("status = ?", webhook.Pending).Where("webhook_id IN (SELECT id FROM webhooks)")).
 		ColumnExpr("(?)", o.selects((*queueRow)(nil)).ColumnExpr("min(due_at)").
-			Where("webhook_id IN (SELECT id FROM webhooks WHERE enabled = 1)")).
-		Scan(ctx, &backlog.Unspread, &backlog.Pending, &dueSince)
+			Where("webhook_id IN (SELECT id FROM webhooks WHERE enabled = 1)"))
+	err := o.scan(ctx, query, &backlog.Unspread, &backlog.Pending, &dueSince)
 	backlog.DueSince = optionalInstant(dueSince)
-	return backlog, o.failure(ctx, err)
+	return backlog, err
 }
 
 func (o outbox) Unspread(ctx context.Context, most int) ([]event.Event, error) {
@@ -148,8 +148,8 @@ func placing(query *bun.UpdateQuery, position, which any) *bun.UpdateQuery {
 func (o outbox) placeAll(ctx context.Context) error {
 	var which []id.Entry
 	query := o.engine.ForUpdate(unspread(o.selects((*entryRow)(nil))).Column("id").Order("seq"))
-	if err := query.Scan(ctx, &which); err != nil || len(which) == 0 {
-		return o.failure(ctx, err)
+	if err := o.scan(ctx, query, &which); err != nil || len(which) == 0 {
+		return err
 	}
 	idle, err := o.Idle(ctx)
 	if err != nil {

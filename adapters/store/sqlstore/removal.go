@@ -45,8 +45,8 @@ func (c companies) Empty(ctx context.Context, which id.Company, most int) (done 
 func (c companies) isEmpty(ctx context.Context, which id.Company) (bool, error) {
 	for _, of := range owned {
 		var some []int
-		if err := c.rowsOf(of.table, which).ColumnExpr("1").Limit(1).Scan(ctx, &some); err != nil {
-			return false, c.failure(ctx, err)
+		if err := c.scan(ctx, c.rowsOf(of.table, which).ColumnExpr("1").Limit(1), &some); err != nil {
+			return false, err
 		}
 		if len(some) > 0 {
 			return false, nil

@@ -43,8 +43,8 @@ func (w webhooks) List(ctx context.Context, after page.Position, size int) (page
 }
 
 func (w webhooks) Count(ctx context.Context) (int, error) {
-	count, err := w.selects((*endpointRow)(nil)).Count(ctx)
-	return int(count), w.failure(ctx, err)
+	count, err := w.count(ctx, w.selects((*endpointRow)(nil)))
+	return int(count), err
 }
 
 func (w webhooks) Add(ctx context.Context, endpoint webhook.Endpoint) error {
@@ -61,10 +61,11 @@ func (w webhooks) Add(ctx context.Context, endpoint webhook.Endpoint) error {
 
 func (w webhooks) Save(ctx context.Context, endpoint webhook.Endpoint) error {
 	row := endpointRowOf(endpoint)
-	turns, err := byID(w.selects((*endpointRow)(nil)), row.ID).Where("enabled <> ?", row.Enabled).Exists(ctx)
+	turned, err := w.count(ctx, w.selects((*endpointRow)(nil)).Where("id = ?", row.ID).Where("enabled <> ?", row.Enabled))
 	if err != nil {
-		return w.failure(ctx, err)
+		return err
 	}
+	turns := turned > 0
 	if turns {
 		if err := outbox(w).placeAll(ctx); err != nil {
 			return err
