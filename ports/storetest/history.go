@@ -197,9 +197,10 @@ func (h *history) remove() step {
 			if err != nil {
 				return err
 			}
-			left = max(left-most, 0)
-			h.same(done, left == 0)
-			if done {
+			if left = max(left-most, 0); left == 0 {
+				h.same(done, true)
+			}
+			if done { // before all rows are gone when webhooks have some of them still to send
 				break
 			}
 		}
