@@ -103,7 +103,14 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	e.db = bun.NewDB(reads, sqlitedialect.New())
 	e.pool, e.compiled = reads, &compiled{on: reads}
-	e.writer = startWriter(writes, !options.Exclusive)
+	var t turns
+	if options.Synchronous != off { // otherwise the file belongs to this engine alone
+		if t, err = openTurns(path); err != nil {
+			return nil, err
+		}
+		e.onClose(t.close)
+	}
+	e.writer = startWriter(writes, t)
 	e.onClose(e.writer.close)
 	return e, nil
 }

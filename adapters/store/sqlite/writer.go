@@ -24,7 +24,7 @@ import (
 // once more, alone. To undo single units by savepoints would cost every unit a quarter of its time.
 type writer struct {
 	on      *connection
-	rests   bool // between batches, for another process that writes to the file
+	turns   turns // with other processes that write to the file
 	queue   chan *unit
 	closing chan struct{} // closed when no more units are taken
 	stopped chan struct{} // closed when every unit is answered
@@ -48,10 +48,10 @@ var (
 	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
 )
 
-func startWriter(pool *sql.DB, rests bool) *writer {
+func startWriter(pool *sql.DB, t turns) *writer {
 	w := &writer{
 		on:      &connection{pool: pool},
-		rests:   rests,
+		turns:   t,
 		queue:   make(chan *unit),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
@@ -105,12 +105,12 @@ func (w *writer) batch(first *unit) {
 	if first.hasLeft() {
 		return
 	}
+	defer w.turns.take()()
 	tx, err := begin(w.on)
 	if err != nil {
 		first.answer(err)
 		return
 	}
-	began := time.Now()
 	var ran []*unit
 	for u := first; u != nil; u = w.next(tx, ran) {
 		if u.settle() {
@@ -129,14 +129,7 @@ func (w *writer) batch(first *unit) {
 			w.alone(u)
 		}
 	}
-	if w.rests {
-		time.Sleep(time.Since(began) / restShare)
-	}
 }
-
-// restShare is how many times as long as it rests a batch may have taken. SQLite does not let processes wait in a line:
-// they look now and then whether they can write, and one that goes on at once keeps the others out.
-const restShare = 10
 
 // next is the unit that waits for longest; nil when none waits, or when the batch must end.
 func (w *writer) next(tx *transaction, ran []*unit) *unit {

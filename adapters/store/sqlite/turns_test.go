@@ -1,0 +1,57 @@
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/gofrs/flock"
+	"github.com/uptrace/bun"
+
+	"holdco/adapters/store/sqlite"
+)
+
+func TestAProcessThatWaitsIsTheNextToWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "holdco.db")
+		busy := openNotesAt(t, path)
+		waiting := notebook{t, open(t, sqlite.Options{Path: path})}
+		release := busy.hold()
+		second := waiting.start(insert(1))
+		must(t, release())
+		var seen []int
+		must(t, busy.update(func(_ context.Context, conn bun.IConn) error {
+			seen = busy.readBy(conn)
+			return nil
+		}))
+		if !slices.Equal(seen, []int{0, 1}) {
+			t.Errorf("a process that continued at once found %v", seen)
+		}
+		must(t, <-second)
+	})
+}
+
+func TestATurnThatNeverEndsKeepsNobodyFromWriting(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{".next", ".writing"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "holdco.db")
+				notes := openNotesAt(t, path)
+				stuck := flock.New(path + name)
+				locked, err := stuck.TryLock()
+				must(t, err)
+				if !locked {
+					t.Fatal("an engine that does not write has a turn")
+				}
+				must(t, notes.update(insert(1)))
+				must(t, stuck.Unlock())
+				notes.expect(1)
+			})
+		})
+	}
+}
