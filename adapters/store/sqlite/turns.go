@@ -64,11 +64,15 @@ func wait(lock *os.File, until time.Time) bool {
 	}
 }
 
+// close may be called twice, as Engine.Close may.
 func (t turns) close() error {
 	var failures []error
 	for _, file := range []*os.File{t.first, t.second} {
-		if file != nil {
-			failures = append(failures, file.Close())
+		if file == nil {
+			continue
+		}
+		if err := file.Close(); !errors.Is(err, os.ErrClosed) {
+			failures = append(failures, err)
 		}
 	}
 	return errors.Join(failures...)

@@ -2,8 +2,10 @@ package sqlite_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -53,5 +55,27 @@ func TestATurnThatNeverEndsKeepsNobodyFromWriting(t *testing.T) {
 				notes.expect(1)
 			})
 		})
+	}
+}
+
+func TestTheLogOfACommandStaysShort(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "holdco.db")
+	server := notebook{t, open(t, sqlite.Options{Path: path, Exclusive: true})}
+	notes := openNotesAt(t, path)
+	const units, size = 200, 100_000
+	for n := range units {
+		must(t, notes.update(func(ctx context.Context, conn bun.IConn) error {
+			_, err := conn.ExecContext(ctx, "INSERT INTO notes (n, text) VALUES (?, ?)", n, strings.Repeat("x", size))
+			return err
+		}))
+	}
+	log, err := os.Stat(path + "-wal")
+	must(t, err)
+	if most := int64(20 * size); log.Size() > most {
+		t.Errorf("the log has %d bytes after %d; want at most %d", log.Size(), units*size, most)
+	}
+	if kept := server.read(); len(kept) != units {
+		t.Errorf("another process finds %d of %d", len(kept), units)
 	}
 }

@@ -23,8 +23,11 @@ import (
 // SQLite itself rolls back because the disk is full or fails, nothing of the batch is committed, and each of its units runs
 // once more, alone. To undo single units by savepoints would cost every unit a quarter of its time.
 type writer struct {
-	on      *connection
-	turns   turns // with other processes that write to the file
+	on    *connection
+	turns turns // with other processes that write to the file
+
+	checkpoints bool // the writer makes checkpoints, beside the turns of other processes; otherwise commits do
+
 	queue   chan *unit
 	closing chan struct{} // closed when no more units are taken
 	stopped chan struct{} // closed when every unit is answered
@@ -48,10 +51,13 @@ var (
 	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
 )
 
-func startWriter(pool *sql.DB, t turns) *writer {
+func startWriter(pool *sql.DB, t turns, checkpoints bool) *writer {
 	w := &writer{
-		on:      &connection{pool: pool},
-		turns:   t,
+		on:    &connection{pool: pool},
+		turns: t,
+
+		checkpoints: checkpoints,
+
 		queue:   make(chan *unit),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
@@ -64,6 +70,9 @@ func startWriter(pool *sql.DB, t turns) *writer {
 func (w *writer) close() error {
 	w.once.Do(func() { close(w.closing) })
 	<-w.stopped
+	if w.batches.Load() > batchesPerCheckpoint {
+		w.checkpoint()
+	}
 	w.on.drop()
 	return nil
 }
@@ -94,6 +103,9 @@ func (w *writer) serve() {
 		select {
 		case first := <-w.queue:
 			w.batch(first)
+			if w.batches.Load()%batchesPerCheckpoint == 0 {
+				w.checkpoint()
+			}
 		case <-w.closing:
 			return
 		}
@@ -128,6 +140,18 @@ func (w *writer) batch(first *unit) {
 		default:
 			w.alone(u)
 		}
+	}
+}
+
+// batchesPerCheckpoint is how many batches of a command come to one checkpoint. What several of them wrote to a page of an
+// index is copied once.
+const batchesPerCheckpoint = 8
+
+// checkpoint copies what was committed from the log to the file. It is not a part of a commit: so other processes can write
+// meanwhile. If it fails the next one copies more.
+func (w *writer) checkpoint() {
+	if w.checkpoints && w.on.conn != nil {
+		_, _ = w.on.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 }
 
