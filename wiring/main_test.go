@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,11 +16,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/system/processtest"
 	"holdco/wiring"
 )
 
 // TestMain lets the test binary be the program too: commands that scripts and tests start as "holdco" run holdco.
 func TestMain(m *testing.M) {
+	const program = "holdco"
+	if filepath.Base(os.Args[0]) != program {
+		processtest.Setup()
+	}
 	testscript.Main(m, commands)
 }
 
@@ -27,6 +33,7 @@ func TestMain(m *testing.M) {
 var commands = map[string]func(){"holdco": holdco}
 
 func holdco() {
+	processtest.EndWithParent()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	program := wiring.Program(version)

@@ -32,7 +32,7 @@ type Store interface {
 	// they send, a delivery that is pending, or a queue that was released with work left.
 	Outgoing() <-chan struct{}
 
-	// Ready fails unless the store answers and has exactly the schema that this program needs.
+	// Ready fails unless the store answers, takes writes, and has exactly the schema that this program needs.
 	Ready(ctx context.Context) error
 }
 

@@ -11,30 +11,21 @@ import (
 
 // WebhookReader reads the endpoints of webhooks.
 type WebhookReader interface {
-	// Get returns an endpoint, or fault.NotFound.
-	Get(ctx context.Context, which id.Webhook) (webhook.Endpoint, error)
-
-	// List returns at most size endpoints, from behind after on: newest first, and by descending id within one instant.
-	List(ctx context.Context, after page.Position, size int) (page.Page[webhook.Endpoint], error)
+	Getter[id.Webhook, webhook.Endpoint]
+	Lister[webhook.Endpoint]
 }
 
 // Webhooks reads and changes the endpoints of webhooks.
 type Webhooks interface {
 	WebhookReader
 
-	// Lock is Get, and keeps every other unit from changing the endpoint until this one ends.
-	Lock(ctx context.Context, which id.Webhook) (webhook.Endpoint, error)
+	// The queue of an endpoint that is added begins at the end of the outbox. What enters the outbox from when Save disables an
+	// endpoint until Save enables it again is skipped by its queue. Then the queue continues: with its pending
+	// deliveries, and with the events that waited when it was disabled.
+	Repository[id.Webhook, webhook.Endpoint]
 
 	// Count returns how many endpoints there are. Of units that count and add at once, none counts wrong.
 	Count(ctx context.Context) (int, error)
-
-	// Add keeps a new endpoint. Its queue begins at the end of the outbox.
-	Add(ctx context.Context, endpoint webhook.Endpoint) error
-
-	// Save replaces an endpoint that was locked in this unit. What enters the outbox from when that disables it until it is
-	// enabled again is skipped by its queue. Then the queue continues: with its pending deliveries, and with the events
-	// that waited when it was disabled.
-	Save(ctx context.Context, endpoint webhook.Endpoint) error
 
 	// Remove removes an endpoint and its queue. Its deliveries are found no more, and go with Deliveries.Purge.
 	Remove(ctx context.Context, which id.Webhook) error

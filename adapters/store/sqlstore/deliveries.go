@@ -77,7 +77,7 @@ func (d deliveries) List(
 	var rows []deliveryRow
 	query := visible(sentTo(d.selects(&rows), filter.Endpoint))
 	if filter.Status != "" {
-		query = byStatus(query, filter.Status)
+		query = query.Where("status = ?", filter.Status)
 	}
 	return newestPage(ctx, d.session, &rows, query, "created_at", after, size)
 }

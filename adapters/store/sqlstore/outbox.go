@@ -124,13 +124,9 @@ func (o outbox) Unqueued(ctx context.Context, most int) ([]event.Event, error) {
 }
 
 func (o outbox) Idle(ctx context.Context) ([]webhook.Endpoint, error) {
-	var rows []endpointRow
 	idle := o.selects((*queueRow)(nil)).Column("webhook_id").Where("cursor IS NULL")
-	err := o.all(ctx, o.selects(&rows).Where("enabled = 1").Where("id IN (?)", idle).Order("created_at", "id"))
-	if err != nil {
-		return nil, err
-	}
-	return values[webhook.Endpoint](rows)
+	return readAll(ctx, o.session, endpointTable,
+		selectRows(o.session, endpointTable).Where("enabled = 1").Where("id IN (?)", idle).Order("created_at", "id"))
 }
 
 func (o outbox) Enqueue(ctx context.Context, which []id.Entry, wake []id.Webhook) error {

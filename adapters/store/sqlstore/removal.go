@@ -13,8 +13,8 @@ import (
 	"holdco/ports/store"
 )
 
-// belongings are the tables with rows of a company, in an order in which no row is removed before those that refer to it.
-var belongings = []struct {
+// owned are the tables with rows of a company, in an order in which no row is removed before those that refer to it.
+var owned = []struct {
 	table string
 	key   string // its primary key
 	blank string // what is set instead of removing the row; company_id has to be among it
@@ -40,7 +40,7 @@ const isAwaited = `activity.unqueued = 1
 
 func (c companies) Empty(ctx context.Context, which id.Company, most int) (done bool, err error) {
 	left := most
-	for _, of := range belongings {
+	for _, of := range owned {
 		some := c.rowsOf(of.table, of.kept, which).ColumnExpr(of.key).Limit(int64(left))
 		var write statement
 		if of.blank == "" {
@@ -60,7 +60,7 @@ func (c companies) Empty(ctx context.Context, which id.Company, most int) (done 
 }
 
 func (c companies) isEmpty(ctx context.Context, which id.Company) (bool, error) {
-	for _, of := range belongings {
+	for _, of := range owned {
 		if exists, err := c.exists(ctx, c.rowsOf(of.table, of.kept, which)); err != nil || exists {
 			return false, err
 		}
@@ -137,17 +137,13 @@ func (r removals) Purge(ctx context.Context, which id.Company, before time.Time,
 }
 
 func (r removals) Finished(ctx context.Context, which id.Company) ([]webhook.Endpoint, error) {
-	var rows []endpointRow
-	last := lastEventOf(r.session, "endpoint_row.company_id").Column("seq").
-		Where("activity.unqueued = 1 OR activity.position >= (SELECT cursor FROM queues WHERE webhook_id = endpoint_row.id)")
+	last := lastEventOf(r.session, "webhooks.company_id").Column("seq").
+		Where("activity.unqueued = 1 OR activity.position >= (SELECT cursor FROM queues WHERE webhook_id = webhooks.id)")
 	pending := r.engine.DB().NewSelect().Table("deliveries").Column("seq").
-		Where("deliveries.webhook_id = endpoint_row.id").Where("deliveries.status = 'pending'")
-	err := r.all(ctx, r.selects(&rows).Where("company_id = ? AND company_id <> ''", which).Where("enabled = 1").
+		Where("deliveries.webhook_id = webhooks.id").Where("deliveries.status = 'pending'")
+	return readAll(ctx, r.session, endpointTable, selectRows(r.session, endpointTable).
+		Where("company_id = ? AND company_id <> ''", which).Where("enabled = 1").
 		Where("NOT EXISTS (?)", last).Where("NOT EXISTS (?)", pending).Order("created_at", "id"))
-	if err != nil {
-		return nil, err
-	}
-	return values[webhook.Endpoint](rows)
 }
 
 func (r removals) Postpone(ctx context.Context, which id.Company, until time.Time) error {

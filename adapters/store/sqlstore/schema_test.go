@@ -53,7 +53,7 @@ func openPostgres(t *testing.T) database {
 	return database{engine, engine.Migrator(), "../postgres/migrations", goose.DialectPostgres, engine.DB().DB, schemaOfPostgres}
 }
 
-func TestTheEnginesHaveTheSameSchema(t *testing.T) {
+func TestSQLiteAndPostgresHaveTheSameSchema(t *testing.T) {
 	t.Parallel()
 	onSQLite, onPostgres := openSQLite(t).migratedSchema(t), openPostgres(t).migratedSchema(t)
 	if diff := cmp.Diff(onSQLite, onPostgres); diff != "" {
@@ -222,5 +222,32 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// keptWithoutCompany are the tables with a column company_id whose rows do not go with the company, and why.
+var keptWithoutCompany = map[string]string{
+	"webhooks":          "an endpoint is disabled, so that its last messages are sent",
+	"removed_companies": "it lists what of a company is left for webhooks to send",
+}
+
+func TestEveryTableOfACompanyIsEmptiedWithIt(t *testing.T) {
+	t.Parallel()
+	emptied := sqlstore.OwnedTables()
+	for _, line := range openSQLite(t).migratedSchema(t) {
+		table, ok := strings.CutPrefix(line, "column ")
+		if table, column, _ := strings.Cut(table, "."); ok && strings.HasPrefix(column, "company_id ") {
+			if _, kept := keptWithoutCompany[table]; slices.Contains(emptied, table) == kept {
+				t.Errorf("%s is emptied with a company: %t, want %t", table, kept, !kept)
+			}
+		}
+		// A row that refers to one that is removed has to go before it.
+		if from, to, ok := strings.Cut(line, " REFERENCES "); ok {
+			from, _, _ = strings.Cut(from, " ")
+			to, _, _ = strings.Cut(to, " ")
+			if slices.Contains(emptied, to) && slices.Index(emptied, from) > slices.Index(emptied, to) {
+				t.Errorf("%s is emptied after %s, to which it refers", from, to)
+			}
+		}
 	}
 }
