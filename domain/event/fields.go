@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strconv"
+	"unicode/utf8"
 )
 
 // Fields are the fields of a resource under the names and in the order of the public API. Values are strings, numbers,
@@ -39,40 +41,109 @@ func equal(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// MarshalJSON writes the fields as an object, in their order.
-func (f Fields) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // nobody puts it into HTML as it is
-	if err := f.write(&out, encoder); err != nil {
-		return nil, err
+// Append appends the fields to dst as a JSON object, in their order, spelled as encoding/json does without the escapes
+// that JSON within HTML would need. It panics when a value cannot be JSON.
+func (f Fields) Append(dst []byte) []byte {
+	dst, err := f.append(dst)
+	if err != nil {
+		panic(err)
 	}
-	return out.Bytes(), nil
+	return dst
 }
 
-// write writes the fields to out, where the encoder writes too. Their names need no escapes: they are
-// made of letters.
-func (f Fields) write(out *bytes.Buffer, encoder *json.Encoder) error {
-	separator := `{"`
-	for _, field := range f {
-		out.WriteString(separator)
-		out.WriteString(field.Name)
-		out.WriteString(`":`)
-		separator = `,"`
-		if nested, ok := field.Value.(Fields); ok {
-			if err := nested.write(out, encoder); err != nil {
-				return err
+// MarshalJSON writes the fields as Append does.
+func (f Fields) MarshalJSON() ([]byte, error) { return f.append(nil) }
+
+// append leaves the names as they are: they are made of letters.
+func (f Fields) append(dst []byte) (_ []byte, err error) {
+	dst = append(dst, '{')
+	for i, field := range f {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, '"'), field.Name...), '"', ':')
+		if dst, err = appendValue(dst, field.Value); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func appendValue(dst []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case string:
+		return appendString(dst, v), nil
+	case *string:
+		if v == nil {
+			return append(dst, "null"...), nil
+		}
+		return appendString(dst, *v), nil
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(dst, v, 10), nil
+	case bool:
+		return strconv.AppendBool(dst, v), nil
+	case Fields:
+		return v.append(dst)
+	case []Fields:
+		return appendList(dst, v, func(dst []byte, item Fields) ([]byte, error) { return item.append(dst) })
+	case []string:
+		return appendList(dst, v, func(dst []byte, item string) ([]byte, error) { return appendString(dst, item), nil })
+	}
+	return appendOther(dst, value)
+}
+
+// appendList writes no list as null, as encoding/json does.
+func appendList[T any](dst []byte, list []T, appendItem func(dst []byte, item T) ([]byte, error)) (_ []byte, err error) {
+	if list == nil {
+		return append(dst, "null"...), nil
+	}
+	dst = append(dst, '[')
+	for i, item := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendItem(dst, item); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+// appendString leaves what needs care to encoding/json.
+func appendString(dst []byte, text string) []byte {
+	if needsCare(text) {
+		dst, _ = appendOther(dst, text) // a string can always be encoded
+		return dst
+	}
+	return append(append(append(dst, '"'), text...), '"')
+}
+
+// needsCare reports whether a text holds what must be escaped: control characters, quotes, backslashes, invalid UTF-8, and
+// the line separators of JavaScript.
+func needsCare(text string) bool {
+	for i, r := range text {
+		switch {
+		case r < ' ', r == '"', r == '\\', r == '\u2028', r == '\u2029':
+			return true
+		case r == utf8.RuneError:
+			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
+				return true
 			}
-			continue
 		}
-		if err := encoder.Encode(field.Value); err != nil {
-			return err
-		}
-		out.Truncate(out.Len() - len("\n")) // which Encode ends with
 	}
-	if len(f) == 0 {
-		out.WriteByte('{')
+	return false
+}
+
+func appendOther(dst []byte, value any) ([]byte, error) {
+	out := bytes.NewBuffer(dst)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
 	}
-	out.WriteByte('}')
-	return nil
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil // which Encode adds
 }
