@@ -162,10 +162,7 @@ func newAPI(
 		pages[httpkit.MetricsPath] = tel.metrics.Page()
 	}
 	api, err := rest.New(rest.Options{
-		Companies: c,
-		Tokens:    t,
-		Webhooks:  w,
-		Partners:  p,
+		Resources: []httpkit.Handlers{rest.Companies(c), rest.Tokens(t), rest.Webhooks(w), rest.Partners(p)},
 		Auth:      t,
 		Limits:    httpkit.Limits{Limiter: limiter, ByClass: config.Rates},
 		Proxies:   config.TrustedProxies,

@@ -3,9 +3,13 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"holdco/domain/money"
 )
 
 // Fields are the fields of a resource under the names and in the order of the public API. Values are strings, numbers,
@@ -86,6 +90,10 @@ func appendValue(dst []byte, value any) ([]byte, error) {
 		return strconv.AppendInt(dst, v, 10), nil
 	case bool:
 		return strconv.AppendBool(dst, v), nil
+	case money.USD:
+		return append(dst, v.String()...), nil
+	case money.Percent:
+		return append(dst, v.String()...), nil
 	case Fields:
 		return v.append(dst)
 	case []Fields:
@@ -113,30 +121,52 @@ func appendList[T any](dst []byte, list []T, appendItem func(dst []byte, item T)
 	return append(dst, ']'), nil
 }
 
-// appendString leaves what needs care to encoding/json.
 func appendString(dst []byte, text string) []byte {
-	if needsCare(text) {
-		dst, _ = appendOther(dst, text) // a string can always be encoded
-		return dst
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return appendEscaped(dst, text)
+		}
 	}
 	return append(append(append(dst, '"'), text...), '"')
 }
 
-// needsCare reports whether a text holds what must be escaped: control characters, quotes, backslashes, invalid UTF-8, and
-// the line separators of JavaScript.
-func needsCare(text string) bool {
+// appendEscaped escapes what encoding/json does: control characters, quotes, backslashes, the line separators of
+// JavaScript, and invalid UTF-8, which becomes the replacement character.
+func appendEscaped(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	done := 0
 	for i, r := range text {
+		escape, size := "", utf8.RuneLen(r)
 		switch {
-		case r < ' ', r == '"', r == '\\', r == '\u2028', r == '\u2029':
-			return true
-		case r == utf8.RuneError:
-			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
-				return true
-			}
+		case r == '"':
+			escape = `\"`
+		case r == '\\':
+			escape = `\\`
+		case r < ' ':
+			escape = controls[r]
+		case r == '\u2028':
+			escape = `\u2028`
+		case r == '\u2029':
+			escape = `\u2029`
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			escape, size = `\ufffd`, 1
+		}
+		if escape != "" {
+			dst = append(append(dst, text[done:i]...), escape...)
+			done = i + size
 		}
 	}
-	return false
+	return append(append(dst, text[done:]...), '"')
 }
+
+// controls are the escapes of the control characters.
+var controls = func() (escapes [' ']string) {
+	for c := range escapes {
+		escapes[c] = fmt.Sprintf(`\u%04x`, c)
+	}
+	escapes['\b'], escapes['\f'], escapes['\n'], escapes['\r'], escapes['\t'] = `\b`, `\f`, `\n`, `\r`, `\t`
+	return escapes
+}()
 
 func appendOther(dst []byte, value any) ([]byte, error) {
 	out := bytes.NewBuffer(dst)

@@ -22,6 +22,7 @@ type route struct{ method, path string }
 
 // operation is what one operation asks of requests.
 type operation struct {
+	id           string
 	public       bool              // needs no token
 	scope        access.Permission // empty: any valid token will do
 	instanceWide bool              // the scope must not be limited to one company
@@ -92,6 +93,7 @@ func (p pathItem) operations() map[string]*described {
 }
 
 type described struct {
+	ID           string          `yaml:"operationId"`
 	Scope        string          `yaml:"x-scope"`
 	InstanceWide bool            `yaml:"x-instance-wide"`
 	Class        ratelimit.Class `yaml:"x-class"`
@@ -107,6 +109,7 @@ type describedBody struct {
 
 func (d described) operation(shared map[string]parameter) (operation, error) {
 	op := operation{
+		id:           d.ID,
 		public:       d.Security != nil && len(*d.Security) == 0,
 		instanceWide: d.InstanceWide,
 		class:        d.Class,

@@ -39,7 +39,8 @@ type API struct {
 	BreakOff func() // ends the streams that are running, and all that begin later: who reads one can go on elsewhere
 }
 
-// New makes the handler. It fails when the OpenAPI document is not fit to be served.
+// New makes the handler. It fails when the OpenAPI document is not fit to be served, or when its
+// operations are not those that have handlers.
 func New(options Options) (*API, error) {
 	table, err := httpkit.ReadTable(source)
 	if err != nil {
@@ -57,15 +58,20 @@ func New(options Options) (*API, error) {
 	shown := lists{options.Export, options.Clock, httpkit.DigestTag(source), &buffers{}}
 	leads := leads{lists: shown, running: running}
 
-	gated := httpkit.WithHead(router.Group("", table.PartnerGate(options.Auth, options.Limits)))
-	gated.GET(Root+"/leads", leads.list)
-	gated.GET(Root+"/leads/removed", leads.removed)
-	gated.GET(Root+"/leads/:id", leads.get)
-	gated.GET(Root+"/campaigns", campaigns{shown}.list)
-	gated.GET(Root+"/taxonomy", taxonomy{options.Export}.get)
-	gated.GET(Root+"/openapi.json", document)
-	gated.GET(httpkit.HealthPath, httpkit.Health)
-	gated.GET(httpkit.ReadyPath, func(c *gin.Context) { httpkit.Ready(c, options.Ready) })
+	err = table.Serve(router.Group("", table.PartnerGate(options.Auth, options.Limits)), httpkit.Writers{
+		"listLeads":        leads.list,
+		"listRemovedLeads": leads.removed,
+		"getLead":          leads.get,
+		"listCampaigns":    campaigns{shown}.list,
+		"getTaxonomy":      taxonomy{options.Export}.get,
+		"openapi":          document,
+		"health":           httpkit.Health,
+		"ready":            func(c *gin.Context) { httpkit.Ready(c, options.Ready) },
+	})
+	if err != nil {
+		breakOff()
+		return nil, err
+	}
 	httpkit.AddPages(router, options.Pages)
 	return &API{httpkit.Compressed(router), breakOff}, nil
 }

@@ -50,16 +50,15 @@ func newWorld(t testing.TB) *world {
 		limiter:   &fakeLimiter{},
 	}
 	handler, err := rest.New(rest.Options{
-		Companies: w.companies,
-		Tokens:    w.tokens,
-		Webhooks:  w.webhooks,
-		Partners:  w.partners,
-		Auth:      callers{},
-		Limits:    httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Read: 600, Write: 120, Costly: 10}},
-		Ready:     func(context.Context) error { return w.ready },
-		Clock:     shared,
-		IDs:       shared,
-		Log:       slog.New(slog.DiscardHandler),
+		Resources: []httpkit.Handlers{
+			rest.Companies(w.companies), rest.Tokens(w.tokens), rest.Webhooks(w.webhooks), rest.Partners(w.partners),
+		},
+		Auth:   callers{},
+		Limits: httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Read: 600, Write: 120, Costly: 10}},
+		Ready:  func(context.Context) error { return w.ready },
+		Clock:  shared,
+		IDs:    shared,
+		Log:    slog.New(slog.DiscardHandler),
 		Pages: map[string]http.Handler{"/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "The reference.")
 		})},
