@@ -15,10 +15,7 @@ import (
 
 func TestOperationsAndHandlersMustBeTheSame(t *testing.T) {
 	t.Parallel()
-	table, err := httpkit.ReadTable([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, document)
 	handle := func(httpkit.Request) (httpkit.Answer, error) { return httpkit.Answer{}, nil }
 	all := httpkit.Handlers{"list": handle, "create": handle, "update": handle, "act": handle}
 	public := httpkit.Writers{"public": httpkit.Health}

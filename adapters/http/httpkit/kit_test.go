@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -91,10 +92,7 @@ type kit struct {
 
 func newKit(t testing.TB, list ...httpkit.Handler) kit {
 	t.Helper()
-	table, err := httpkit.ReadTable([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, document)
 	log, limiter := &syncBuffer{}, &fakeLimiter{taken: map[ratelimit.Key]ratelimit.Limit{}}
 	clock := fixed{}
 	router := httpkit.New(httpkit.Options{
@@ -126,6 +124,20 @@ func newKit(t testing.TB, list ...httpkit.Handler) kit {
 		t.Fatal(err)
 	}
 	return kit{router, log, limiter}
+}
+
+// tableOf reads the table of a document of one file.
+func tableOf(t testing.TB, text string) httpkit.Table {
+	t.Helper()
+	assembled, err := httpkit.Assemble(fstest.MapFS{"common.yaml": {Data: []byte(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := assembled.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // ask sends one request with the token "all", unless the header says otherwise.

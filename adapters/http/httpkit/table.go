@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"holdco/domain/access"
 	"holdco/domain/ratelimit"
 )
@@ -43,12 +41,12 @@ const anyScope = "any"
 
 var classes = []ratelimit.Class{ratelimit.Read, ratelimit.Write, ratelimit.Costly, ratelimit.Partner}
 
-// ReadTable reads a document in YAML. It fails when an operation that needs a token does not say which scope (x-scope),
-// or which of the rate limits holds for it (x-class).
-func ReadTable(text []byte) (Table, error) {
+// Table reads what operations ask of requests. It fails when an operation that needs a token does not say which scope
+// (x-scope), or which of the rate limits holds for it (x-class).
+func (d *Document) Table() (Table, error) {
 	var doc document
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("the OpenAPI document is no YAML of its kind: %w", err)
+	if err := d.root.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("the OpenAPI document is not as expected: %w", err)
 	}
 	table := Table{}
 	for path, item := range doc.Paths {

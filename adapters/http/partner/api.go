@@ -2,7 +2,8 @@ package partner
 
 import (
 	"context"
-	_ "embed"
+	"embed"
+	"io/fs"
 	"log/slog"
 	"net/http"
 
@@ -13,8 +14,8 @@ import (
 	"holdco/ports/outbound"
 )
 
-//go:embed openapi.yaml
-var source []byte
+//go:embed openapi/*.yaml
+var sources embed.FS
 
 // Root is what the paths of the API begin with.
 const Root = "/api/external"
@@ -33,7 +34,7 @@ type Options struct {
 	Watch   []func(ctx context.Context, e httpkit.Exchange)
 }
 
-// API is the handler of every operation of openapi.yaml.
+// API is the handler of every operation of the OpenAPI document.
 type API struct {
 	http.Handler
 	BreakOff func() // ends the streams that are running, and all that begin later: who reads one can go on elsewhere
@@ -42,11 +43,15 @@ type API struct {
 // New makes the handler. It fails when the OpenAPI document is not fit to be served, or when its
 // operations are not those that have handlers.
 func New(options Options) (*API, error) {
-	table, err := httpkit.ReadTable(source)
+	document, err := Document()
 	if err != nil {
 		return nil, err
 	}
-	document, err := httpkit.Published(source)
+	table, err := document.Table()
+	if err != nil {
+		return nil, err
+	}
+	showDocument, err := document.Handler()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +60,11 @@ func New(options Options) (*API, error) {
 		Bare: true, CORS: pagesOf(options.Auth),
 	})
 	running, breakOff := context.WithCancel(context.Background())
-	shown := lists{options.Export, options.Clock, httpkit.DigestTag(source), &buffers{}}
+	text, err := document.JSON()
+	if err != nil {
+		return nil, err
+	}
+	shown := lists{options.Export, options.Clock, httpkit.DigestTag(text), &buffers{}}
 	leads := leads{lists: shown, running: running}
 
 	err = table.Serve(router.Group("", table.PartnerGate(options.Auth, options.Limits)), httpkit.Writers{
@@ -64,7 +73,7 @@ func New(options Options) (*API, error) {
 		"getLead":          leads.get,
 		"listCampaigns":    campaigns{shown}.list,
 		"getTaxonomy":      taxonomy{options.Export}.get,
-		"openapi":          document,
+		"openapi":          showDocument,
 		"health":           httpkit.Health,
 		"ready":            func(c *gin.Context) { httpkit.Ready(c, options.Ready) },
 	})
@@ -74,6 +83,15 @@ func New(options Options) (*API, error) {
 	}
 	httpkit.AddPages(router, options.Pages)
 	return &API{httpkit.Compressed(router), breakOff}, nil
+}
+
+// Document assembles the OpenAPI document of this API from the files in the folder openapi.
+func Document() (*httpkit.Document, error) {
+	files, err := fs.Sub(sources, "openapi")
+	if err != nil {
+		return nil, err
+	}
+	return httpkit.Assemble(files)
 }
 
 // pagesOf lets pages of the origins ask that are registered with any key. Whether it is the key that they use is seen

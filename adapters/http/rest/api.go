@@ -2,7 +2,8 @@ package rest
 
 import (
 	"context"
-	_ "embed"
+	"embed"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -14,8 +15,8 @@ import (
 	"holdco/ports/outbound"
 )
 
-//go:embed openapi.yaml
-var source []byte
+//go:embed openapi/*.yaml
+var sources embed.FS
 
 // Options are what the API needs. Everything is required but Proxies, Pages, Watch and Origins.
 type Options struct {
@@ -35,11 +36,15 @@ type Options struct {
 // New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served, or when its
 // operations are not those that have handlers.
 func New(options Options) (http.Handler, error) {
-	table, err := httpkit.ReadTable(source)
+	document, err := Document()
 	if err != nil {
 		return nil, err
 	}
-	document, err := httpkit.Published(source)
+	table, err := document.Table()
+	if err != nil {
+		return nil, err
+	}
+	showDocument, err := document.Handler()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +55,7 @@ func New(options Options) (http.Handler, error) {
 	routes := []httpkit.Routes{httpkit.Writers{
 		"health":  httpkit.Health,
 		"ready":   func(c *gin.Context) { httpkit.Ready(c, options.Ready) },
-		"openapi": document,
+		"openapi": showDocument,
 	}}
 	for _, resource := range options.Resources {
 		routes = append(routes, resource)
@@ -60,6 +65,15 @@ func New(options Options) (http.Handler, error) {
 	}
 	httpkit.AddPages(router, options.Pages)
 	return httpkit.Compressed(router), nil
+}
+
+// Document assembles the OpenAPI document of this API from the files in the folder openapi.
+func Document() (*httpkit.Document, error) {
+	files, err := fs.Sub(sources, "openapi")
+	if err != nil {
+		return nil, err
+	}
+	return httpkit.Assemble(files)
 }
 
 // pagesOf lets pages of these origins use the API.

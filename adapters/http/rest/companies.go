@@ -68,7 +68,7 @@ func (h companies) get(r httpkit.Request) (httpkit.Answer, error) {
 	} else {
 		found, err = h.port.Get(r.Context(), r.Caller(), which)
 	}
-	return httpkit.Answer{Data: embed(found.Fields(), wanted, teams)}, err
+	return httpkit.Answer{Data: including(found.Fields(), wanted, teams)}, err
 }
 
 func (h companies) update(r httpkit.Request) (httpkit.Answer, error) {
@@ -147,8 +147,8 @@ func foundingAnswer(founding company.Founding) httpkit.Answer {
 	return answer
 }
 
-// embed adds what was asked for. There are no agents, workflows or further budgets yet.
-func embed(shown event.Fields, wanted []string, teams []team.Team) event.Fields {
+// including adds what was asked for. There are no agents, workflows or further budgets yet.
+func including(shown event.Fields, wanted []string, teams []team.Team) event.Fields {
 	for _, name := range []string{"teams", "agents", "workflows", "budgets"} {
 		if !slices.Contains(wanted, name) {
 			continue
