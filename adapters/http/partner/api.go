@@ -59,11 +59,11 @@ func New(options Options) (*API, error) {
 		Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies, Watch: options.Watch,
 		Bare: true, CORS: pagesOf(options.Auth),
 	})
-	running, breakOff := context.WithCancel(context.Background())
 	text, err := document.JSON()
 	if err != nil {
 		return nil, err
 	}
+	running, breakOff := context.WithCancel(context.Background())
 	shown := lists{options.Export, options.Clock, httpkit.DigestTag(text), &buffers{}}
 	leads := leads{lists: shown, running: running}
 
