@@ -79,7 +79,7 @@ func TestWrongWebhooksAreRefused(t *testing.T) {
 		{`{"url":"https://example.com","events":"*"}`, "events", "wrong_type"},
 		{`{"url":"https://example.com","events":[]}`, "events", "required"},
 		{`{"url":"https://example.com","events":["*",null]}`, "events.1", "not_null"},
-		{`{"url":"https://example.com","events":["*","token.created"]}`, "events.1", "unknown_value"},
+		{`{"url":"https://example.com","events":["*","webhook.test"]}`, "events.1", "unknown_value"},
 		{`{"url":"https://example.com","companyId":1}`, "companyId", "wrong_type"},
 		{`{"url":"https://example.com","companyId":"acme"}`, "companyId", "unknown_value"},
 		{`{"url":"https://example.com","companyId":"` + string(companyID(2)) + `"}`, "companyId", "unknown_value"},
