@@ -22,8 +22,7 @@ import (
 
 // TestMain lets the test binary be the program too: commands that scripts and tests start as "holdco" run holdco.
 func TestMain(m *testing.M) {
-	const program = "holdco"
-	if filepath.Base(os.Args[0]) != program {
+	if commands[filepath.Base(os.Args[0])] == nil {
 		processtest.Setup()
 	}
 	testscript.Main(m, commands)

@@ -13,7 +13,7 @@ import (
 	"holdco/adapters/leads/samples"
 	"holdco/adapters/system"
 	"holdco/ports/inbound"
-	"holdco/ports/store"
+	"holdco/ports/outbound"
 )
 
 // Program is what the command line runs on.
@@ -98,7 +98,7 @@ func openCommand(
 	return opened, done, nil
 }
 
-func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (store.Migrator, func(), error) {
+func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (outbound.Migrator, func(), error) {
 	config, log, err := configure(flags, stderr)
 	if err != nil {
 		return nil, nil, err

@@ -36,7 +36,7 @@ type Server struct {
 	Config    Config
 	Log       *slog.Logger
 	Clock     outbound.Clock
-	Migrator  store.Migrator
+	Migrator  outbound.Migrator
 	Store     store.Store
 	Companies *companies.Service
 	Tokens    *tokens.Service

@@ -48,7 +48,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 
 var storeSet = wire.NewSet(
 	wire.FieldsOf(new(database), "Engine", "Migrator"),
-	wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)),
+	wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)),
 )
 
 var systemSet = wire.NewSet(

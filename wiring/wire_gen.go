@@ -22,7 +22,6 @@ import (
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/ports/outbound"
-	"holdco/ports/store"
 	"log/slog"
 )
 
@@ -134,7 +133,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 
 // wire.go:
 
-var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)))
+var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)))
 
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 

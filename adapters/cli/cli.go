@@ -14,7 +14,6 @@ import (
 	"holdco/domain/fault"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
-	"holdco/ports/store"
 )
 
 // The exit codes.
@@ -39,7 +38,7 @@ type Program struct {
 	Webhooks Opener[inbound.Webhooks]
 	Partners Opener[inbound.Partners]
 	Imports  Opener[inbound.Imports]
-	Migrator Opener[store.Migrator]
+	Migrator Opener[outbound.Migrator]
 
 	Files   Files
 	Samples func(leads int, seed uint64) Samples

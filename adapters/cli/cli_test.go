@@ -18,7 +18,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
-	"holdco/ports/store"
+	"holdco/ports/outbound"
 )
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -80,7 +80,7 @@ func (f *fake) runArgs(args ...string) result {
 		},
 		Files:   fakeFiles{},
 		Samples: func(leads int, seed uint64) cli.Samples { return fakeSamples{leads, seed} },
-		Migrator: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (store.Migrator, func(), error) {
+		Migrator: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (outbound.Migrator, func(), error) {
 			open(flags)
 			return f.migrator, func() { f.closed++ }, f.fails
 		},
@@ -158,21 +158,21 @@ type fakeMigrator struct {
 }
 
 var (
-	applied = store.Migration{Version: 1, Name: "00001_companies.sql", AppliedAt: now}
-	pending = store.Migration{Version: 2, Name: "00002_agents.sql"}
+	applied = outbound.Migration{Version: 1, Name: "00001_companies.sql", AppliedAt: now}
+	pending = outbound.Migration{Version: 2, Name: "00002_agents.sql"}
 )
 
-func (f fakeMigrator) Up(context.Context) ([]store.Migration, error) {
+func (f fakeMigrator) Up(context.Context) ([]outbound.Migration, error) {
 	if f.upToDate {
 		return nil, f.fails
 	}
 	done := pending
 	done.AppliedAt = now
-	return []store.Migration{done}, f.fails
+	return []outbound.Migration{done}, f.fails
 }
 
-func (f fakeMigrator) Status(context.Context) ([]store.Migration, error) {
-	return []store.Migration{applied, pending}, f.fails
+func (f fakeMigrator) Status(context.Context) ([]outbound.Migration, error) {
+	return []outbound.Migration{applied, pending}, f.fails
 }
 
 func TestWrongUsageIsOneLineAndCode2(t *testing.T) {

@@ -47,10 +47,16 @@ func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (inb
 
 func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
 	for _, line := range next.lines {
-		if line.rejected == nil {
+		switch {
+		case line.rejected != nil:
+			if err := i.reject(*line.rejected); err != nil {
+				return err
+			}
+		case line.superseded:
+			i.summary.Read++
+			i.summary.Unchanged++
+		default:
 			i.batch = append(i.batch, line.item)
-		} else if err := i.reject(*line.rejected); err != nil {
-			return err
 		}
 		if len(i.batch) >= i.pace.size || line.end-i.behind > bytesOfBatch {
 			i.behind = line.end
@@ -98,7 +104,7 @@ var usualPace = pace{500}
 
 // after is the pace after a unit that did so much and took so long.
 func (p pace) after(size int, took time.Duration) pace {
-	const long = 50 * time.Millisecond
+	const long = 25 * time.Millisecond
 	const least = 100
 	fits := size * int(long/time.Microsecond) / max(1, int(took/time.Microsecond))
 	return pace{max(least, min(fits, 2*p.size, store.MostKept))}

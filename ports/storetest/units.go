@@ -54,8 +54,8 @@ func changingAll(f *fixture) (unit, company.Company) {
 // writingEverywhere is a unit that writes to every table of a new store.
 func writingEverywhere(f *fixture) unit {
 	all, _ := changingAll(f)
-	joining, imported, campaign, taxonomy := f.newPartner(), leadCalled("new"), f.newCampaign("new"), f.newTaxonomy()
 	leaving := f.newCompany("leaving")
+	joining, imported, campaign, taxonomy := f.newPartner(), leadCalled("new"), f.newCampaign("new"), f.newTaxonomy()
 	return func(ctx context.Context, tx store.Tx) error {
 		if err := all(ctx, tx); err != nil {
 			return err

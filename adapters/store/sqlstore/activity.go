@@ -72,6 +72,13 @@ func intoOutbox(query *bun.InsertQuery, isSent any) *bun.InsertQuery {
 	return query.Value("unqueued", "CASE WHEN ? AND EXISTS (SELECT 1 FROM webhooks WHERE enabled = 1) THEN 1 ELSE 0 END", isSent)
 }
 
+// eventForm numbers the shape of what events hold. It is kept with each event: raise it when a field of an event is renamed or
+// changes its meaning, so that older events can be told from later ones and converted when they are read.
+const eventForm = 1
+
+// inForm inserts an event in the present form.
+func inForm(query *bun.InsertQuery) *bun.InsertQuery { return query.Value("form", "?", eventForm) }
+
 type entryRow struct {
 	bun.BaseModel `bun:"table:activity"`
 

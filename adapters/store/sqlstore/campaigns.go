@@ -12,7 +12,6 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // campaigns implements store.Campaigns.
@@ -36,8 +35,8 @@ var campaignTable = tableOf("campaigns", fault.New(fault.NotFound, "There is no 
 	asMillis("updated_at", func(c *lead.Campaign) *time.Time { return &c.UpdatedAt }),
 )
 
-func (c campaigns) Search(ctx context.Context, query store.CampaignQuery) (store.CampaignPage, error) {
-	var page store.CampaignPage
+func (c campaigns) Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error) {
+	var page lead.CampaignPage
 	err := c.agreeing(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
@@ -82,9 +81,7 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 
 func (c campaigns) IDs(ctx context.Context) ([]id.Campaign, error) {
 	var ids []id.Campaign
-	err := c.limited(ctx, func(ctx context.Context) error {
-		return c.engine.DB().NewSelect().Conn(c.conn).Table(c.table.name).Column("id").Order("id").Scan(ctx, &ids)
-	})
+	err := c.scan(ctx, c.engine.DB().NewSelect().Conn(c.conn).Table(c.table.name).Column("id").Order("id"), &ids)
 	return ids, err
 }
 

@@ -80,8 +80,8 @@ func (s session) rowsOf(table, kept string, which id.Company) *bun.SelectQuery {
 
 func (s session) exists(ctx context.Context, query *bun.SelectQuery) (bool, error) {
 	var some []int
-	err := query.ColumnExpr("1").Limit(1).Scan(ctx, &some)
-	return len(some) > 0, s.failure(ctx, err)
+	err := s.scan(ctx, query.ColumnExpr("1").Limit(1), &some)
+	return len(some) > 0, err
 }
 
 // visible leaves out the rows of removed companies.
@@ -143,7 +143,7 @@ func (r removals) Finished(ctx context.Context, which id.Company) ([]webhook.End
 		Where("deliveries.webhook_id = webhooks.id").Where("deliveries.status = 'pending'")
 	return readAll(ctx, r.session, endpointTable, selectRows(r.session, endpointTable).
 		Where("company_id = ? AND company_id <> ''", which).Where("enabled = 1").
-		Where("NOT EXISTS (?)", last).Where("NOT EXISTS (?)", pending).Order("created_at", "id"))
+		Where("NOT EXISTS (?)", last).Where("NOT EXISTS (?)", pending).Order(createdAt, "id"))
 }
 
 func (r removals) Postpone(ctx context.Context, which id.Company, until time.Time) error {

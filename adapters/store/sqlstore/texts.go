@@ -38,7 +38,7 @@ func textsOf(engine Engine) *texts {
 	leadEntry := func() *bun.SelectQuery { return db.NewSelect().Model((*leadEntryRow)(nil)).Column("entry") }
 	return &texts{
 		entryByID:        visible(byID(entry(), arg(1))).String(),
-		entryInsert:      intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
+		entryInsert:      inForm(intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1))).String(),
 		entryEnqueue:     enqueueing(db.NewUpdate(), arg(1), arg(2)).String(),
 		outboxWork:       workAt(db, arg(1)).String(),
 		outboxNext:       nextOf(db, text(1), text(2), text(3)).String(),
