@@ -32,14 +32,19 @@ type layer struct {
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
 	{
-		folders: []string{"domain/webhook", "domain/partner", "domain/lead"}, ours: domain, not: impure,
+		folders: []string{"domain/webhook"}, ours: domain, not: impure,
+		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
+	},
+	{
+		folders: []string{"domain/partner", "domain/lead"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
+	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
 	{
-		folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside,
+		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system"},
 	},
 
@@ -61,7 +66,14 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/http/partner/partnertest"}, ours: slices.Concat(domain, []string{"adapters/http/apitest"}), libraries: testLibraries,
 	},
-	{folders: []string{"adapters/http/docs"}, inTests: []string{"github.com/chromedp", yaml}},
+	{
+		folders: []string{"adapters/http/docs"},
+		inTests: []string{"adapters/http/browsertest", "adapters/system/processtest", "github.com/chromedp", yaml},
+	},
+	{
+		folders: []string{"adapters/http/browsertest"}, ours: []string{"adapters/system/processtest"},
+		libraries: slices.Concat(testLibraries, []string{"github.com/chromedp"}),
+	},
 	{
 		folders: []string{"adapters/http/rest/resttest"}, ours: slices.Concat(domain, []string{"adapters/http/rest", "adapters/http/apitest"}),
 		libraries: testLibraries,
@@ -88,7 +100,7 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/store/sqlite"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
 		libraries: []string{bun, goose, "modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sys"},
-		inTests:   []string{"ports/storetest"},
+		inTests:   []string{"ports/storetest", "adapters/system/processtest"},
 	},
 	{
 		folders: []string{"adapters/store/postgres"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
@@ -96,7 +108,8 @@ var layers = []layer{
 		inTests:   []string{"ports/storetest", "adapters/store/postgres/postgrestest"},
 	},
 	{
-		folders: []string{"adapters/store/postgres/postgrestest"}, ours: []string{"adapters/store/postgres", "adapters/store/sqlstore"},
+		folders:   []string{"adapters/store/postgres/postgrestest"},
+		ours:      []string{"adapters/store/postgres", "adapters/store/sqlstore", "adapters/system/processtest"},
 		libraries: slices.Concat(testLibraries, []string{pgx, "golang.org/x/sys"}),
 	},
 	{
@@ -111,7 +124,10 @@ var layers = []layer{
 		folders: []string{"adapters/limits/redislimit"}, ours: slices.Concat(domain, ports), libraries: []string{redis},
 		inTests: []string{"ports/limitertest", "adapters/limits/redislimit/redistest", "adapters/limits/memlimit", "adapters/system"},
 	},
-	{folders: []string{"adapters/limits/redislimit/redistest"}, libraries: slices.Concat(testLibraries, []string{redis})},
+	{
+		folders: []string{"adapters/limits/redislimit/redistest"}, ours: []string{"adapters/system/processtest"},
+		libraries: slices.Concat(testLibraries, []string{redis}),
+	},
 	{
 		folders: []string{"adapters/telemetry/metrics"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit", "adapters/store/sqlstore"}),
 		libraries: []string{prometheus},
@@ -122,6 +138,7 @@ var layers = []layer{
 		inTests:   []string{otlp, protobuf},
 	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
+	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports)},
 	{
 		folders: []string{"adapters/webhooks"}, ours: slices.Concat(domain, ports),
@@ -138,6 +155,7 @@ var layers = []layer{
 		},
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring, "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
+			"adapters/http/browsertest", "adapters/system/processtest",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 		},
@@ -247,6 +265,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"ports/storetest", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/app/tokens", false, false},
+		{"app/companies", "holdco/app/cache", true, true},
+		{"app/cache", "holdco/ports/store", false, false},
 		{"app/companies", "holdco/adapters/store/sqlite", false, true},
 		{"app/companies", "holdco/adapters/store/postgres", false, false},
 		{"app/companies", "holdco/ports/storetest", false, false},

@@ -161,6 +161,7 @@ func (s *Server) jobs() []worker.Job {
 		{Name: "remove deleted companies", Every: 5 * time.Second, Wake: s.Companies.Deletions(), Run: s.Companies.RemoveDeleted},
 		{Name: "mend workspaces", Every: 5 * time.Second, Run: s.Companies.MendWorkspaces},
 		{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
+		{Name: "finish removed companies", Every: time.Second, Run: s.Deliveries.FinishRemovals},
 		{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
 		{Name: "write down last uses of tokens", Every: 10 * time.Second, Run: s.Tokens.FlushLastUses},
 		{Name: "write down last uses of partners' keys", Every: 10 * time.Second, Run: s.Partners.FlushLastUses},

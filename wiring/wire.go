@@ -31,7 +31,7 @@ func NewServer(
 ) (*Server, func(), error) {
 	panic(wire.Build(
 		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet,
-		tokens.New, partners.New, webhookSet, newSender, deliveries.New, newLimiter, newAPI, newMetricsPages,
+		tokens.New, partners.New, webhookSet, newPoster, newParallel, deliveries.New, newLimiter, newAPI, newMetricsPages,
 		newLeadIndex, wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))

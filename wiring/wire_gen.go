@@ -69,8 +69,9 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		cleanup()
 		return nil, nil, err
 	}
-	webhookSender, cleanup3 := newSender(config, version, wiringTelemetry)
-	deliveriesService := deliveries.New(store, webhookSender, vault, clock, iDs, entropy, outboundLog)
+	webhookPoster, cleanup3 := newPoster(config, version, wiringTelemetry)
+	parallel := newParallel(config)
+	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
 	wiringMetricsPages := newMetricsPages(config, wiringTelemetry, store, clock, iDs, log)
 	server := &Server{
 		Config:       config,

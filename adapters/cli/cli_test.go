@@ -181,6 +181,9 @@ func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
 		"serv":                            `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
 		"serv --no-migrate":               `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
 		"frobnicate":                      `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
+		"-- token list":                   `holdco: "holdco" has no command "token"; see "holdco --help"`,
+		"frobnicate --help":               `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
+		"token creat --help":              `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
 		"help frobnicate":                 `holdco: "holdco" has no command "frobnicate"; see "holdco help --help"`,
 		"token":                           `holdco: "holdco token" needs a command: create, list, revoke, rotate; see "holdco token --help"`,
 		"token creat --name x":            `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
@@ -243,8 +246,8 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			"holdco: The store is busy; try later\n",
 		},
 		{
-			fault.Validation([]fault.Field{fault.Fieldf("name", fault.Required, "name must not be blank"), fault.Fieldf("scopes.0", fault.UnknownValue, "scopes.0 must be read")}),
-			cli.Misuse, "holdco: name must not be blank; scopes.0 must be read\n",
+			fault.Validation([]fault.Field{fault.Fieldf("a", fault.Required, "a must not be blank"), fault.Fieldf("b.0", fault.UnknownValue, "b.0 must be read")}),
+			cli.Misuse, "holdco: a must not be blank; b.0 must be read\n",
 		},
 	} {
 		opening, asking := fake{fails: c.err}, fake{

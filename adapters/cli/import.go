@@ -121,8 +121,16 @@ type imports struct {
 
 // settle finds out what the flags leave open.
 func (i *imports) settle(path string) (err error) {
-	if i.format, err = formatOf(path, i.format); err != nil {
+	if err := checkFormat(i.format); err != nil {
 		return err
+	}
+	if err := i.mustExist(path); err != nil {
+		return err
+	}
+	if i.format == "" {
+		if i.format, err = formatOf(path); err != nil {
+			return err
+		}
 	}
 	if i.errorsPath == "" {
 		i.errorsPath = "stdin.errors.ndjson"

@@ -29,6 +29,7 @@ type fixture struct {
 	t     *testing.T
 	ctx   context.Context
 	store store.Store
+	dump  func() map[string][]string // see Opened.Dump
 	clock *Clock
 	ids   *IDs
 }

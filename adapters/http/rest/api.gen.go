@@ -371,7 +371,7 @@ type CompanyDraft struct {
 	// FiscalPeriod A calendar day, ISO week, month or quarter, in UTC.
 	FiscalPeriod *Period `json:"fiscalPeriod,omitempty"`
 
-	// Name 1 to 200 characters after trimming; no control characters, line breaks or bidirectional overrides.
+	// Name 1 to 200 characters after trimming, at least one of which can be seen; no control characters, line breaks or bidirectional overrides.
 	Name *string `json:"name"`
 
 	// Slug Unique in the instance, archived companies included, and permanent.
@@ -472,6 +472,7 @@ type Error struct {
 	Details struct {
 		Action    *string       `json:"action,omitempty"`
 		Adapter   *string       `json:"adapter,omitempty"`
+		CompanyID *string       `json:"companyId,omitempty"`
 		Fields    *[]FieldError `json:"fields,omitempty"`
 		From      *string       `json:"from,omitempty"`
 		Installed *[]string     `json:"installed,omitempty"`
@@ -837,7 +838,7 @@ type WebhookDraft struct {
 	// Events Names of events, patterns for all below a name such as `company.*`, or `*` for all.
 	Events *EventPatterns `json:"events,omitempty"`
 
-	// URL Absolute, `https` or `http`, without user name, password and fragment.
+	// URL Absolute, `https` or `http`, without user name, password and fragment. The host is an address or a name that can resolve; international names may be written as they are.
 	URL *string `json:"url"`
 }
 
@@ -963,10 +964,10 @@ type UnsupportedMediaType = ErrorAnswer
 
 // ListCompaniesParams defines parameters for ListCompanies.
 type ListCompaniesParams struct {
-	// Status Which companies to list.
+	// Status Which companies to list; without it the active ones, or with `slug` those in either state.
 	Status *ListCompaniesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Slug Only the company with this slug. A text that cannot be a slug finds none.
+	// Slug Only the company with this slug, active or archived unless `status` is given. A text that cannot be a slug finds none.
 	Slug *string `form:"slug,omitempty" json:"slug,omitempty"`
 
 	// Cursor Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
@@ -995,7 +996,7 @@ type DeleteCompanyParams struct {
 
 // GetCompanyParams defines parameters for GetCompany.
 type GetCompanyParams struct {
-	// Include What to embed, separated by commas. Each is an array, empty when there is nothing.
+	// Include What to embed, separated by commas. Each is an array, empty when there is nothing; all but teams are always empty so far.
 	Include *[]GetCompanyParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// IfNoneMatch Answer 304 if the resource still has one of these `ETag`s, or exists (`*`).

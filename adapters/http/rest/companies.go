@@ -20,9 +20,12 @@ type companies struct{ port inbound.Companies }
 
 // ListCompanies answers GET /v1/companies.
 func (h companies) ListCompanies(c *gin.Context, params ListCompaniesParams) {
-	list := inbound.CompanyList{Status: company.Active, Slug: params.Slug}
-	if params.Status != nil {
+	list := inbound.CompanyList{Slug: params.Slug}
+	switch {
+	case params.Status != nil:
 		list.Status = company.Status(*params.Status)
+	case params.Slug == nil:
+		list.Status = company.Active
 	}
 	query := fmt.Sprintf("companies status=%s", list.Status)
 	if list.Slug != nil {

@@ -131,7 +131,7 @@ func TestTheDocumentDescribesWhatIsSentToWebhooks(t *testing.T) {
 	}
 	endpoint := webhook.Endpoint{ID: webhookID(1)}
 	for _, happened := range []event.Event{created, *updated, founding.Company.Deleted(), endpoint.Test()} {
-		text, err := webhook.Body(happened)
+		text, err := webhook.Body(happened, 7)
 		if err != nil {
 			t.Fatal(err)
 		}

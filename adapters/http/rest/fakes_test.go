@@ -135,7 +135,16 @@ func once[T any](l *ledger, request idempotency.Request, write func() (T, error)
 	if err != nil {
 		return none, err
 	}
-	answer, err := request.Answer(result)
+	var shown any = result // what is answered again leaves secrets out
+	switch issued := shown.(type) {
+	case inbound.IssuedPartner:
+		shown = issued.Partner
+	case inbound.IssuedToken:
+		shown = issued.Token
+	case inbound.IssuedWebhook:
+		shown = issued.Endpoint
+	}
+	answer, err := request.Answer(shown)
 	if err != nil {
 		return none, err
 	}
@@ -199,7 +208,8 @@ func (f *fakeCompanies) Create(_ context.Context, _ access.Caller, draft company
 		}
 		for _, c := range f.all {
 			if c.Slug == founding.Company.Slug {
-				return company.Founding{}, fault.New(fault.SlugInUse, "The slug %q is taken by another company.", c.Slug).With("slug", c.Slug)
+				return company.Founding{}, fault.New(fault.SlugInUse, "The slug %q is taken by another company.", c.Slug).
+					With("slug", c.Slug).With("companyId", string(c.ID))
 			}
 		}
 		f.all = append([]company.Company{founding.Company}, f.all...)

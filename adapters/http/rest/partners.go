@@ -32,7 +32,9 @@ func (h partners) ListPartners(c *gin.Context, params ListPartnersParams) {
 
 // CreatePartner answers POST /v1/partners.
 func (h partners) CreatePartner(c *gin.Context, _ CreatePartnerParams) {
-	once := httpkit.Once(c, func(issued inbound.IssuedPartner) httpkit.Answer { return newPartnerAnswer(withoutKey(issued)) })
+	once := httpkit.Once(c, func(shown partner.Partner) httpkit.Answer {
+		return newPartnerAnswer(inbound.IssuedPartner{Partner: shown})
+	})
 	issued, err := h.port.Create(c.Request.Context(), httpkit.CallerOf(c), partnerDraftOf(c), once)
 	if err != nil {
 		httpkit.Fail(c, err)
@@ -63,7 +65,9 @@ func (h partners) RotatePartner(c *gin.Context, which PartnerID, _ RotatePartner
 		httpkit.Fail(c, h.invalid(c, partnerID, problems))
 		return
 	}
-	once := httpkit.Once(c, func(issued inbound.IssuedPartner) httpkit.Answer { return issuedPartnerAnswer(withoutKey(issued)) })
+	once := httpkit.Once(c, func(shown partner.Partner) httpkit.Answer {
+		return issuedPartnerAnswer(inbound.IssuedPartner{Partner: shown})
+	})
 	grace := graceOf(sent.GraceSeconds, partner.UsualGrace)
 	issued, err := h.port.Rotate(c.Request.Context(), httpkit.CallerOf(c), partnerID, grace, once)
 	if err != nil {
@@ -129,11 +133,6 @@ func issuedPartnerAnswer(issued inbound.IssuedPartner) httpkit.Answer {
 		view.Key = &key
 	}
 	return httpkit.Answer{Data: view, ETag: httpkit.VersionTag(issued.Partner.Version)}
-}
-
-func withoutKey(issued inbound.IssuedPartner) inbound.IssuedPartner {
-	issued.Key = ""
-	return issued
 }
 
 func partnerView(p partner.Partner) Partner {

@@ -34,7 +34,7 @@ func (h tokens) ListTokens(c *gin.Context, params ListTokensParams) {
 
 // CreateToken answers POST /v1/tokens.
 func (h tokens) CreateToken(c *gin.Context, _ CreateTokenParams) {
-	once := httpkit.Once(c, func(issued inbound.IssuedToken) httpkit.Answer { return createdAnswer(withoutValue(issued)) })
+	once := httpkit.Once(c, func(shown access.Token) httpkit.Answer { return createdAnswer(inbound.IssuedToken{Token: shown}) })
 	issued, err := h.port.Create(c.Request.Context(), httpkit.CallerOf(c), tokenDraftOf(c), once)
 	if err != nil {
 		httpkit.Fail(c, err)
@@ -58,7 +58,7 @@ func (h tokens) RotateToken(c *gin.Context, which TokenID, _ RotateTokenParams) 
 		httpkit.Fail(c, h.invalid(c, tokenID, problems))
 		return
 	}
-	once := httpkit.Once(c, func(issued inbound.IssuedToken) httpkit.Answer { return issuedAnswer(withoutValue(issued)) })
+	once := httpkit.Once(c, func(shown access.Token) httpkit.Answer { return issuedAnswer(inbound.IssuedToken{Token: shown}) })
 	issued, err := h.port.Rotate(c.Request.Context(), httpkit.CallerOf(c), tokenID, graceOf(sent.GraceSeconds, 0), once)
 	if err != nil {
 		httpkit.Fail(c, err)
@@ -101,7 +101,7 @@ func (h tokens) answer(c *gin.Context, shown access.Token, err error) {
 		return
 	}
 	view := tokenView(shown)
-	httpkit.Write(c, httpkit.Answer{Data: view, ETag: httpkit.DigestTag(view)})
+	httpkit.Write(c, httpkit.Answer{Data: view, ETag: httpkit.VersionTag(shown.Version)})
 }
 
 func tokenDraftOf(c *gin.Context) access.TokenDraft {
@@ -146,11 +146,6 @@ func issuedAnswer(issued inbound.IssuedToken) httpkit.Answer {
 		view.Token = &value
 	}
 	return httpkit.Answer{Data: view}
-}
-
-func withoutValue(issued inbound.IssuedToken) inbound.IssuedToken {
-	issued.Value = ""
-	return issued
 }
 
 func tokenView(t access.Token) Token {

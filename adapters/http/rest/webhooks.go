@@ -31,7 +31,9 @@ func (h webhooks) ListWebhooks(c *gin.Context, params ListWebhooksParams) {
 
 // CreateWebhook answers POST /v1/webhooks.
 func (h webhooks) CreateWebhook(c *gin.Context, _ CreateWebhookParams) {
-	once := httpkit.Once(c, func(issued inbound.IssuedWebhook) httpkit.Answer { return newWebhookAnswer(withoutSecret(issued)) })
+	once := httpkit.Once(c, func(shown webhook.Endpoint) httpkit.Answer {
+		return newWebhookAnswer(inbound.IssuedWebhook{Endpoint: shown})
+	})
 	issued, err := h.port.Create(c.Request.Context(), httpkit.CallerOf(c), webhookDraftOf(c), once)
 	if err != nil {
 		httpkit.Fail(c, err)
@@ -64,7 +66,9 @@ func (h webhooks) DeleteWebhook(c *gin.Context, which WebhookID, _ DeleteWebhook
 // RotateWebhookSecret answers POST /v1/webhooks/{id}/rotate-secret.
 func (h webhooks) RotateWebhookSecret(c *gin.Context, which WebhookID, _ RotateWebhookSecretParams) {
 	webhookID, _ := id.Parse[id.Webhook](which)
-	once := httpkit.Once(c, func(issued inbound.IssuedWebhook) httpkit.Answer { return issuedWebhookAnswer(withoutSecret(issued)) })
+	once := httpkit.Once(c, func(shown webhook.Endpoint) httpkit.Answer {
+		return issuedWebhookAnswer(inbound.IssuedWebhook{Endpoint: shown})
+	})
 	issued, err := h.port.RotateSecret(c.Request.Context(), httpkit.CallerOf(c), webhookID, once)
 	if err != nil {
 		httpkit.Fail(c, err)
@@ -112,11 +116,6 @@ func issuedWebhookAnswer(issued inbound.IssuedWebhook) httpkit.Answer {
 		view.Secret = &secret
 	}
 	return httpkit.Answer{Data: view, ETag: httpkit.VersionTag(issued.Endpoint.Version)}
-}
-
-func withoutSecret(issued inbound.IssuedWebhook) inbound.IssuedWebhook {
-	issued.Secret = ""
-	return issued
 }
 
 func webhookView(e webhook.Endpoint) Webhook {
