@@ -32,62 +32,72 @@ type layer struct {
 var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
 	{
-		folders: []string{"domain/webhook", "domain/partner", "domain/lead"}, ours: domain, not: impure,
+		folders: []string{"domain/webhook"}, ours: domain, not: impure,
+		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
+	},
+	{
+		folders: []string{"domain/partner", "domain/lead"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
-	{folders: []string{"ports/inbound"}, ours: slices.Concat(domain, []string{"ports/store"}), not: outside}, // pages as the store has them
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
+	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
 	{
-		folders: []string{"app/*"}, ours: slices.Concat(domain, ports), not: outside,
+		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system"},
 	},
 
 	{
-		folders: []string{"adapters/http/httpkit"}, ours: slices.Concat(domain, ports),
+		folders: []string{"adapters/http/httpkit"}, ours: slices.Concat(domain, driving),
 		libraries: []string{gin, "github.com/go-json-experiment/json", "github.com/klauspost/compress", yaml},
 	},
 	{
-		folders: []string{"adapters/http/rest"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit"}),
+		folders: []string{"adapters/http/rest"}, ours: slices.Concat(domain, driving, []string{"adapters/http/httpkit"}),
 		libraries: []string{gin, yaml},
 		inTests:   []string{"adapters/http/rest/resttest", openapi},
 	},
 	{
-		folders: []string{"adapters/http/partner"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit"}),
+		folders:   []string{"adapters/http/partner"},
+		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/leads/leadjson"}),
 		libraries: []string{gin},
 		inTests:   []string{"adapters/http/partner/partnertest", openapi, "github.com/klauspost/compress"},
 	},
 	{
 		folders: []string{"adapters/http/partner/partnertest"}, ours: slices.Concat(domain, []string{"adapters/http/apitest"}), libraries: testLibraries,
 	},
-	{folders: []string{"adapters/http/docs"}, inTests: []string{"github.com/chromedp", yaml}},
+	{folders: []string{"adapters/http/docs"}, inTests: []string{"adapters/http/browsertest", "github.com/chromedp", yaml}},
+	{
+		folders: []string{"adapters/http/browsertest"}, ours: []string{"adapters/system/processtest"},
+		libraries: slices.Concat(testLibraries, []string{"github.com/chromedp"}),
+	},
 	{
 		folders: []string{"adapters/http/rest/resttest"}, ours: slices.Concat(domain, []string{"adapters/http/rest", "adapters/http/apitest"}),
 		libraries: testLibraries,
 	},
 	{folders: []string{"adapters/http/apitest"}, libraries: slices.Concat(testLibraries, []string{openapi})},
 	{
-		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, ports),
+		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, driving),
 		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
 	},
 	{
-		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, ports),
+		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, driving),
 		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
 	},
+	{folders: []string{"adapters/leads/leadjson"}, ours: domain, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
 	{
 		folders: []string{"adapters/leads/samples"}, ours: domain, libraries: []string{"github.com/brianvoe/gofakeit/v7"},
 		inTests: []string{"adapters/leads/importer", "ports/inbound"},
 	},
 
 	{
-		folders: []string{"adapters/store/sqlstore"}, ours: slices.Concat(domain, ports), libraries: []string{bun, goose},
+		folders: []string{"adapters/store/sqlstore"}, ours: slices.Concat(domain, ports, []string{"adapters/leads/leadjson"}), libraries: []string{bun, goose},
 		inTests: []string{"ports/storetest", "adapters/store/sqlite", "adapters/store/postgres", "adapters/store/postgres/postgrestest"},
 	},
 	{
 		folders: []string{"adapters/store/sqlite"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
 		libraries: []string{bun, goose, "modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sys"},
-		inTests:   []string{"ports/storetest"},
+		inTests:   []string{"ports/storetest", "adapters/system/processtest"},
 	},
 	{
 		folders: []string{"adapters/store/postgres"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
@@ -95,7 +105,8 @@ var layers = []layer{
 		inTests:   []string{"ports/storetest", "adapters/store/postgres/postgrestest"},
 	},
 	{
-		folders: []string{"adapters/store/postgres/postgrestest"}, ours: []string{"adapters/store/postgres", "adapters/store/sqlstore"},
+		folders:   []string{"adapters/store/postgres/postgrestest"},
+		ours:      []string{"adapters/store/postgres", "adapters/store/sqlstore", "adapters/system/processtest"},
 		libraries: slices.Concat(testLibraries, []string{pgx, "golang.org/x/sys"}),
 	},
 	{
@@ -110,7 +121,10 @@ var layers = []layer{
 		folders: []string{"adapters/limits/redislimit"}, ours: slices.Concat(domain, ports), libraries: []string{redis},
 		inTests: []string{"ports/limitertest", "adapters/limits/redislimit/redistest", "adapters/limits/memlimit", "adapters/system"},
 	},
-	{folders: []string{"adapters/limits/redislimit/redistest"}, libraries: slices.Concat(testLibraries, []string{redis})},
+	{
+		folders: []string{"adapters/limits/redislimit/redistest"}, ours: []string{"adapters/system/processtest"},
+		libraries: slices.Concat(testLibraries, []string{redis}),
+	},
 	{
 		folders: []string{"adapters/telemetry/metrics"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit", "adapters/store/sqlstore"}),
 		libraries: []string{prometheus},
@@ -121,6 +135,7 @@ var layers = []layer{
 		inTests:   []string{otlp, protobuf},
 	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
+	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports)},
 	{
 		folders: []string{"adapters/webhooks"}, ours: slices.Concat(domain, ports),
@@ -137,6 +152,7 @@ var layers = []layer{
 		},
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring, "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
+			"adapters/http/browsertest", "adapters/system/processtest",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 		},
@@ -147,6 +163,9 @@ var layers = []layer{
 var (
 	domain = []string{"domain/*"}
 	ports  = []string{"ports/inbound", "ports/outbound", "ports/store"}
+
+	// driving are the ports of those who drive Holdco: they do not reach past it into the store.
+	driving = []string{"ports/inbound", "ports/outbound"}
 
 	// testLibraries are the libraries that every test may use.
 	testLibraries = []string{"testing", "github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal"}
@@ -243,6 +262,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"ports/storetest", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/ports/store", true, true},
 		{"app/companies", "holdco/app/tokens", false, false},
+		{"app/companies", "holdco/app/cache", true, true},
+		{"app/cache", "holdco/ports/store", false, false},
 		{"app/companies", "holdco/adapters/store/sqlite", false, true},
 		{"app/companies", "holdco/adapters/store/postgres", false, false},
 		{"app/companies", "holdco/ports/storetest", false, false},
@@ -252,6 +273,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"adapters/http/rest", "holdco/adapters/http/rest/resttest", false, true},
 		{"adapters/http/rest", "holdco/adapters/store/sqlstore", false, false},
 		{"adapters/http/rest", "holdco/app/companies", false, false},
+		{"adapters/http/partner", "holdco/ports/store", false, false},
+		{"ports/inbound", "holdco/ports/store", false, false},
 		{"adapters/http/rest", "github.com/gin-gonic/gin/binding", true, true},
 		{"adapters/store/sqlite", "holdco/ports/storetest", false, true},
 		{"adapters/store/sqlite", "github.com/jackc/pgx/v5/pgconn", false, false},

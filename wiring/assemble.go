@@ -23,8 +23,9 @@ import (
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/adapters/telemetry/metrics"
-	sending "holdco/adapters/webhooks"
+	posting "holdco/adapters/webhooks"
 	"holdco/app/companies"
+	"holdco/app/deliveries"
 	"holdco/app/export"
 	"holdco/app/partners"
 	"holdco/ports/outbound"
@@ -105,9 +106,15 @@ func newRules(config Config) companies.Rules {
 
 func newVault(config Config) *vault.Vault { return vault.New(config.KeyFile) }
 
-func newSender(config Config, version cli.Version, tel telemetry) (outbound.WebhookSender, func()) {
-	sender := sending.New(sending.Options{Version: version.Number, AllowPrivate: config.WebhookPrivate})
-	return tel.metrics.Sender(sender), sender.Close
+func newPoster(config Config, version cli.Version, tel telemetry) (outbound.WebhookPoster, func()) {
+	poster := posting.New(posting.Options{
+		Version: version.Number, AllowPrivate: config.WebhookPrivate, Parallel: config.WebhookParallel,
+	})
+	return tel.metrics.Poster(poster), poster.Close
+}
+
+func newParallel(config Config) deliveries.Parallel {
+	return deliveries.Parallel(config.WebhookParallel)
 }
 
 // redisPatience is how long Redis may take to answer before it counts as lost.

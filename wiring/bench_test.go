@@ -296,7 +296,7 @@ func newBare(t *testing.T, driver, url string) string {
 	b.insert = prepare(`INSERT INTO companies (` + columns + `, deleted_by)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, '')`)
 	b.change = prepare(`UPDATE companies SET description = $1, updated_at = $2, version = version + 1 WHERE id = $3`)
-	b.event = prepare(`INSERT INTO activity (id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unspread)
+	b.event = prepare(`INSERT INTO activity (id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unqueued)
 		VALUES ($1, $2, 'company', $3, $4, 'company', $2, $5, $6, $7, 0)`)
 
 	mux := http.NewServeMux()

@@ -7,10 +7,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"holdco/adapters/http/browsertest"
 	"holdco/adapters/http/rest/resttest"
 )
 
@@ -23,21 +23,6 @@ func site(t *testing.T) (url string) {
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
-}
-
-// browse opens a browser.
-func browse(t *testing.T) context.Context {
-	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, // root, as in a container, has none
-		chromedp.DisableGPU,
-	)...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	return ctx
 }
 
 // fetchFrom lets a page fetch a URL with a key, and returns what its script saw: the status, two headers and how the body
@@ -63,7 +48,7 @@ func TestABrowserLetsPagesOfRegisteredOriginsReadTheExport(t *testing.T) {
 	made := s.Post("/v1/partners", `{"name":"Acme Data","origins":["`+home+`"]}`)
 	made.Is(t, 201, "")
 	key := resttest.Data[apiPartner](t, made).Key
-	browser := browse(t)
+	browser := browsertest.Open(t)
 	for _, path := range []string{"/api/external/leads", "/api/external/taxonomy"} {
 		if saw := fetchFrom(browser, t, home, s.exportURL+path, key); saw != `200 600 true {"data":` {
 			t.Errorf("%s: the page of a registered origin saw %s", path, saw)

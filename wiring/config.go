@@ -38,6 +38,7 @@ type Config struct {
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
 	CORSOrigins      []string         // whose pages may call the orchestration API
 	TrustedProxies   []netip.Prefix
+	WebhookParallel  int  // attempts at one endpoint that may be in flight
 	WebhookPrivate   bool // webhooks may call loopback and private addresses
 	LogLevel         slog.Level
 	LogFormat        string       // text or json; empty: text on a terminal, else json

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,11 +45,13 @@ func killAndLook(t *testing.T, environ ...string) {
 		server := startProcess(t, environ...)
 		told := make([]map[string]*story, 6)
 		var clients sync.WaitGroup
+		var acknowledged atomic.Int64
 		for n := range told {
 			told[n] = map[string]*story{}
-			clients.Go(func() { tellStories(server.url, fmt.Sprintf("r%d-c%d", round, n), told[n]) })
+			clients.Go(func() { tellStories(server.url, fmt.Sprintf("r%d-c%d", round, n), told[n], &acknowledged) })
 		}
-		time.Sleep(time.Duration(300+rand.IntN(500)) * time.Millisecond)
+		enough := 20 + rand.Int64N(100)
+		await(t, 20*time.Second, "so many writes", func() bool { return acknowledged.Load() >= enough })
 		server.kill()
 		clients.Wait()
 		for _, stories := range told {
@@ -65,22 +68,14 @@ func killAndLook(t *testing.T, environ ...string) {
 		checkWorkspaces(t, dataDir, alive)
 		server.kill()
 	}
-	acknowledged := 0
-	for _, s := range known {
-		acknowledged += s.acknowledged
-	}
-	if acknowledged < 20 {
-		t.Errorf("only %d writes were acknowledged in all rounds: nothing was put to the test", acknowledged)
-	}
 }
 
 // story is what a client knows of one company: the state that was acknowledged last, and the one that was asked for
 // since, if an answer is missing.
 type story struct {
-	id           string
-	is           state
-	maybe        *state
-	acknowledged int
+	id    string
+	is    state
+	maybe *state
 }
 
 // state is what can be seen of a company. The zero state is that there is none.
@@ -88,32 +83,38 @@ type state struct{ Name, Status string }
 
 const gone = "" // the status of a company that is not there
 
-// tellStories creates companies and takes each through its life, until the server is gone.
-func tellStories(url, prefix string, stories map[string]*story) {
+// tellStories creates companies and takes each through its life, until the server is gone. It counts what is acknowledged.
+func tellStories(url, prefix string, stories map[string]*story, acknowledged *atomic.Int64) {
 	for n := 0; ; n++ {
 		slug := fmt.Sprintf("%s-%d", prefix, n)
 		s := &story{}
 		stories[slug] = s
 		body := fmt.Sprintf(`{"name":"first","slug":%q,"startingTeams":[{"name":"a","headcount":2},{"name":"b","headcount":1}]}`, slug)
-		created, ok := s.ask(http.MethodPost, url+"/v1/companies", body, state{"first", "active"})
+		ask := func(method, url, body string, next state) (id string, ok bool) {
+			if id, ok = s.ask(method, url, body, next); ok {
+				acknowledged.Add(1)
+			}
+			return id, ok
+		}
+		created, ok := ask(http.MethodPost, url+"/v1/companies", body, state{"first", "active"})
 		if !ok {
 			return
 		}
 		s.id = created
 		path := url + "/v1/companies/" + s.id
-		if _, ok := s.ask(http.MethodPatch, path, `{"name":"second"}`, state{"second", "active"}); !ok {
+		if _, ok := ask(http.MethodPatch, path, `{"name":"second"}`, state{"second", "active"}); !ok {
 			return
 		}
 		if n%3 == 0 {
 			continue
 		}
-		if _, ok := s.ask(http.MethodPost, path+"/archive", "", state{"second", "archived"}); !ok {
+		if _, ok := ask(http.MethodPost, path+"/archive", "", state{"second", "archived"}); !ok {
 			return
 		}
 		if n%3 == 1 {
 			continue
 		}
-		if _, ok := s.ask(http.MethodDelete, path, "", state{}); !ok {
+		if _, ok := ask(http.MethodDelete, path, "", state{}); !ok {
 			return
 		}
 	}
@@ -127,7 +128,6 @@ func (s *story) ask(method, url, body string, next state) (id string, ok bool) {
 		return "", false
 	}
 	s.is, s.maybe = next, nil
-	s.acknowledged++
 	return answer.Data.ID, true
 }
 
@@ -146,11 +146,12 @@ func (s *story) check(t *testing.T, url, slug string) (alive bool) {
 		s.id = found[0].ID
 	}
 
-	now, teams := s.look(t, url)
-	for deadline := time.Now().Add(10 * time.Second); now.Status == "deleting" && time.Now().Before(deadline); {
-		time.Sleep(20 * time.Millisecond)
+	var now state
+	var teams int
+	await(t, 10*time.Second, "the deletion of "+slug, func() bool {
 		now, teams = s.look(t, url)
-	}
+		return now.Status != "deleting"
+	})
 	if now != s.is && (s.maybe == nil || now != *s.maybe) {
 		t.Errorf("%s is %+v; acknowledged was %+v, under way was %+v", slug, now, s.is, s.maybe)
 	}
@@ -179,21 +180,17 @@ func (s *story) look(t *testing.T, url string) (now state, teams int) {
 func checkWorkspaces(t *testing.T, dataDir string, alive map[string]bool) {
 	t.Helper()
 	want := slices.Sorted(maps.Keys(alive))
-	var have []string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	await(t, 10*time.Second, fmt.Sprintf("workspaces of %d companies and no others", len(want)), func() bool {
 		entries, err := os.ReadDir(filepath.Join(dataDir, "workspaces"))
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		have = have[:0]
-		for _, entry := range entries {
-			have = append(have, entry.Name())
+		have := make([]string, len(entries))
+		for n, entry := range entries {
+			have[n] = entry.Name()
 		}
-		if slices.Equal(have, want) {
-			return
-		}
-	}
-	t.Errorf("there are workspaces of %d companies, and %d companies", len(have), len(want))
+		return slices.Equal(have, want)
+	})
 }
 
 // found is a company as the API shows it, as far as the tests of crashes look.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -299,7 +300,10 @@ func TestAStoppingServerLetsAStreamEnd(t *testing.T) {
 		must(t, err)
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.stop() }()
-		time.Sleep(50 * time.Millisecond)
+		await(t, 10*time.Second, "the end of the listener", func() bool {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.exportURL, "http://"))
+			return err != nil || conn.Close() != nil
+		})
 		count := 1
 		for ; err == nil; count++ {
 			_, err = lines.ReadString('\n')

@@ -104,16 +104,14 @@ func TestPostgresMayRestartUnderLoad(t *testing.T) {
 	must(t, s.stop())
 	cluster.Stop(t)
 	var starting sync.WaitGroup
+	log := &record{}
 	starting.Go(func() {
-		time.Sleep(500 * time.Millisecond)
+		await(t, 10*time.Second, "a word of the wait", func() bool { return strings.Contains(log.String(), "waiting for Postgres") })
 		cluster.Start(t)
 	})
-	s = start(t, s.clock, s.environ...) // it waits
+	s = startLogging(t, s.clock, log, s.environ...)
 	starting.Wait()
 	s.Get("/readyz").Is(t, 200, "")
-	if !strings.Contains(s.log.String(), "waiting for Postgres") {
-		t.Errorf("the log does not tell: %s", s.log)
-	}
 }
 
 func TestAPostgresThatIsNotThereIsNamedWithoutThePassword(t *testing.T) {
@@ -173,12 +171,15 @@ func TestAFullDiskRefusesWritesAndDamagesNothing(t *testing.T) {
 		}
 		client.Get("/v1/companies").Is(t, 200, "")
 		client.Get("/healthz").Is(t, 200, "")
+		client.Get("/readyz").Is(t, 503, "unavailable")
+		client.Get("/readyz").Is(t, 503, "unavailable")
 		if round == 1 {
 			server.kill()
 			server = startProcess(t, dataDir+folder)
 			client = resttest.New(t, server.url, string(rootToken))
 		}
 		limit("unlimited")
+		client.Get("/readyz").Is(t, 200, "")
 		if status := create(fmt.Sprintf("s-%d-again", round)); status != 201 {
 			t.Errorf("with room again it answers %d", status)
 		}
@@ -260,18 +261,17 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 
 func TestPendingMigrationsStopAStartThatMustNotMigrate(t *testing.T) {
 	t.Parallel()
-	for name, environ := range map[string][]string{
-		"sqlite":   {dataDir + t.TempDir()},
-		"postgres": {dataDir + t.TempDir(), databaseURL + postgrestest.EmptyURL(t)},
-	} {
+	refused := func(t *testing.T, environ ...string) {
 		server, done, err := open(t.Context(), t, newClock(), &record{}, environ...)
 		must(t, err)
 		out := &record{}
 		if err := server.Run(t.Context(), out, false); err == nil || !strings.Contains(err.Error(), `run "holdco migrate up"`) || out.String() != "" {
-			t.Errorf("%s: %v, printed %q", name, err, out)
+			t.Errorf("%v, printed %q", err, out)
 		}
 		done()
 	}
+	t.Run("sqlite", func(t *testing.T) { refused(t, dataDir+t.TempDir()) })
+	t.Run("postgres", func(t *testing.T) { refused(t, dataDir+t.TempDir(), databaseURL+postgrestest.EmptyURL(t)) })
 }
 
 func TestASchemaOfANewerProgramIsRefused(t *testing.T) {

@@ -21,6 +21,8 @@ var faultyMembers = []struct {
 	{`"name":""`, []string{"name required"}},
 	{`"name":" \t "`, []string{"name required"}},
 	{`"name":"` + strings.Repeat("x", 201) + `"`, []string{"name too_long"}},
+	{`"name":"\u200b\u2060"`, []string{"name required"}},
+	{`"name":"\u3164"`, []string{"name required"}},
 	{`"name":"a\u0000b"`, []string{"name invalid_characters"}},
 	{`"name":"a\u0007b"`, []string{"name invalid_characters"}},
 	{`"name":"a\nb"`, []string{"name invalid_characters"}},
@@ -87,6 +89,7 @@ var faultyCreations = []struct {
 		"startingTeams.0 not_null", "startingTeams.1 wrong_type", "startingTeams.2.headcount required", "startingTeams.2.name required",
 	}},
 	{`"startingTeams":[{"name":"","headcount":-1}]`, []string{"startingTeams.0.headcount out_of_range", "startingTeams.0.name required"}},
+	{`"startingTeams":[{"name":"\u2800","headcount":1}]`, []string{"startingTeams.0.name required"}},
 	{`"startingTeams":[{"name":5,"headcount":"3","x":1}]`, []string{
 		"startingTeams.0.headcount wrong_type", "startingTeams.0.name wrong_type", "startingTeams.0.x unknown_field",
 	}},

@@ -16,7 +16,6 @@ import (
 	"holdco/adapters/leads/samples"
 	"holdco/domain/event"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // An import that is killed has kept whole batches; the same command completes it, and then changes nothing any more. The
@@ -131,7 +130,7 @@ func (s *instance) leadState(t *testing.T) lead.State {
 // leadsAddUp holds the leads that there are against the events of the units that kept them.
 func (s *instance) leadsAddUp(t *testing.T) int64 {
 	t.Helper()
-	page, err := s.store.Leads().Search(context.Background(), store.LeadQuery{Size: 1})
+	page, err := s.store.Leads().Search(context.Background(), lead.Query{Size: 1})
 	must(t, err)
 	var told int64
 	for _, happened := range s.events(t, "") {
@@ -153,7 +152,7 @@ func (s *instance) leadsAddUp(t *testing.T) int64 {
 // members counts the leads of all campaigns.
 func (s *instance) members(t *testing.T) int64 {
 	t.Helper()
-	page, err := s.store.Campaigns().Search(context.Background(), store.CampaignQuery{Size: 1000})
+	page, err := s.store.Campaigns().Search(context.Background(), lead.CampaignQuery{Size: 1000})
 	must(t, err)
 	var members int64
 	for _, campaign := range page.Campaigns {

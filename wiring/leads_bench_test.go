@@ -27,6 +27,7 @@ import (
 
 	bitmaps "github.com/RoaringBitmap/roaring/v2"
 
+	"holdco/adapters/leads/leadjson"
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/access"
 	"holdco/domain/lead"
@@ -336,13 +337,17 @@ func (b *bareExport) fill(t *testing.T, from store.Store) {
 		b.ratings[i] = bitmaps.New()
 	}
 	var marks []store.LeadMark
-	must(t, from.View(t.Context(), func(ctx context.Context, r store.Reader) error {
-		marks = nil
-		return r.Leads().Changes(ctx, 0, func(mark store.LeadMark) error {
-			marks = append(marks, mark)
-			return nil
-		}, func(int64) error { return nil })
-	}))
+	last, err := from.Leads().Last(t.Context())
+	must(t, err)
+	const size = 10_000
+	for after, more := (lead.Place{}), true; more; {
+		some, err := from.Leads().Marks(t.Context(), after, last, size)
+		must(t, err)
+		if more = len(some) == size; more {
+			after = some[size-1].Place
+		}
+		marks = append(marks, some...)
+	}
 	const row = 7 // arguments
 	for some := range slices.Chunk(marks, store.MostKeyed) {
 		keys, order := make([]int64, len(some)), make(map[int64]int, len(some))
@@ -361,7 +366,7 @@ func (b *bareExport) fill(t *testing.T, from store.Store) {
 			}
 			copy(args[order[one.Key]*row:], []any{
 				mark.Key, mark.Place.UpdatedAt.UnixMilli(), string(mark.Place.ID), string(mark.Industry), website, int(mark.Rating),
-				string(one.Entry.Append(nil, names)),
+				string(leadjson.Append(nil, one.Entry, names)),
 			})
 		}
 		var values strings.Builder

@@ -41,7 +41,7 @@ func TestTheListShowsActiveCompaniesUnlessAskedOtherwise(t *testing.T) {
 		s.Post(archived.path()+"/archive", "").Is(t, 200, "")
 		for query, want := range map[string][]string{
 			"": {"d", "c", "a"}, "?": {"d", "c", "a"}, "?status=active": {"d", "c", "a"}, "?status=archived": {"b"},
-			"?slug=a": {"a"}, "?slug=b": {}, "?slug=b&status=archived": {"b"}, "?slug=a&status=archived": {},
+			"?slug=a": {"a"}, "?slug=b": {"b"}, "?slug=b&status=archived": {"b"}, "?slug=b&status=active": {}, "?slug=a&status=archived": {},
 			"?slug=z": {}, "?slug=A": {}, "?slug=no%20slug": {}, "?slug=%25": {}, "?slug=%00": {}, "?slug='": {}, "?limit=2": {"d", "c"},
 			"?slug=" + strings.Repeat("x", 3000): {}, "?limit=200": {"d", "c", "a"}, "?limit=3": {"d", "c", "a"},
 		} {

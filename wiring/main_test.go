@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,15 +16,23 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/system/processtest"
 	"holdco/wiring"
 )
 
 // TestMain lets the test binary be the program too: commands that scripts and tests start as "holdco" run holdco.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"holdco": holdco})
+	if commands[filepath.Base(os.Args[0])] == nil {
+		processtest.Setup()
+	}
+	testscript.Main(m, commands)
 }
 
+// commands are the programs that the test binary can be, by the names under which it is started.
+var commands = map[string]func(){"holdco": holdco}
+
 func holdco() {
+	processtest.EndWithParent()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	program := wiring.Program(version)

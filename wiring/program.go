@@ -10,7 +10,7 @@ import (
 
 	"holdco/adapters/cli"
 	"holdco/adapters/system"
-	"holdco/ports/store"
+	"holdco/ports/outbound"
 )
 
 // Program is what the command line runs on.
@@ -88,7 +88,7 @@ func openCommand(
 	return opened, done, nil
 }
 
-func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (store.Migrator, func(), error) {
+func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (outbound.Migrator, func(), error) {
 	config, log, err := configure(flags, stderr)
 	if err != nil {
 		return nil, nil, err

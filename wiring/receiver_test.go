@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ type receipt struct {
 	body   []byte
 
 	id, Type, Timestamp string
+	Sequence            int64
 	Data                map[string]any
 }
 
@@ -77,10 +79,7 @@ func (r *receiver) receipts() []receipt {
 // types waits until the receiver had as many requests as are wanted, and checks the types of their events, in order.
 func (r *receiver) types(t *testing.T, want ...string) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for len(r.receipts()) < len(want) && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	await(t, 10*time.Second, "the arrival of "+strings.Join(want, ", "), func() bool { return len(r.receipts()) >= len(want) })
 	var got []string
 	for _, one := range r.receipts() {
 		got = append(got, one.Type)

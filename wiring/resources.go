@@ -63,6 +63,7 @@ var resources = []resource{
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{
 				{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
+				{Name: "finish removed companies", Every: time.Second, Run: s.Deliveries.FinishRemovals},
 				{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
 			}
 		},

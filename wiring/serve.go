@@ -34,7 +34,7 @@ type Server struct {
 	Config   Config
 	Log      *slog.Logger
 	Clock    outbound.Clock
-	Migrator store.Migrator
+	Migrator outbound.Migrator
 	Store    store.Store
 	API      http.Handler
 	Export   exportAPI

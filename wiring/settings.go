@@ -123,6 +123,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { c.RedisURL = v; return v == "" || redislimit.ValidURL(v) },
 	},
 	{
+		name: "webhook_parallel", kind: "NUMBER", fallback: "16",
+		help:    "how many messages to one webhook may be in flight; those about one company, token and so on go one at a time",
+		allowed: "a whole number from 1 to 256",
+		set:     func(c *Config, v string) bool { return parseNumber(&c.WebhookParallel, v, 1, 256) },
+	},
+	{
 		name: "webhook_allow_private", kind: "BOOL", fallback: "false",
 		help:    "true lets webhooks call loopback and private addresses",
 		allowed: "true or false",
@@ -213,6 +219,12 @@ func parseRate(limit *ratelimit.Limit, value string) bool {
 	number, err := strconv.ParseInt(value, 10, 64)
 	*limit = ratelimit.Limit(number)
 	return err == nil && *limit >= 1 && *limit <= ratelimit.MostLimit
+}
+
+func parseNumber(number *int, value string, least, most int) bool {
+	parsed, err := strconv.Atoi(value)
+	*number = parsed
+	return err == nil && parsed >= least && parsed <= most
 }
 
 func parseOrigins(value string) (origins []string, ok bool) {

@@ -23,7 +23,7 @@ import (
 )
 
 // What one request takes while the store grows. It should stay what it is.
-func TestBenchLatency(t *testing.T) {
+func TestBenchLatencyOnSQLiteAndPostgres(t *testing.T) {
 	const few, many, requests = 100, 100_000, 301
 	fmt.Printf("\n%-10s %-10s %14s %14s\n", "store", "operation", "at 100", "at 100,000")
 	for _, kind := range []string{"sqlite", "postgres"} {

@@ -26,7 +26,7 @@ func NewServer(
 ) (*Server, func(), error) {
 	panic(wire.Build(
 		openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet,
-		newSender, deliveries.New, newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newMetricsPages,
+		newPoster, newParallel, deliveries.New, newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newMetricsPages,
 		newLeadIndex, wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))
@@ -43,7 +43,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 
 var storeSet = wire.NewSet(
 	wire.FieldsOf(new(database), "Engine", "Migrator"),
-	wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)),
+	wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)),
 )
 
 var systemSet = wire.NewSet(

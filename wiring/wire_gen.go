@@ -22,7 +22,6 @@ import (
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/ports/outbound"
-	"holdco/ports/store"
 	"log/slog"
 )
 
@@ -87,8 +86,9 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		cleanup()
 		return nil, nil, err
 	}
-	webhookSender, cleanup3 := newSender(config, version, wiringTelemetry)
-	deliveriesService := deliveries.New(store, webhookSender, vault, clock, iDs, entropy, outboundLog)
+	webhookPoster, cleanup3 := newPoster(config, version, wiringTelemetry)
+	parallel := newParallel(config)
+	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
 	wiringMetricsPages := newMetricsPages(wiringSurroundings)
 	server := &Server{
 		services:     wiringServices,
@@ -161,7 +161,7 @@ var (
 
 // wire.go:
 
-var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(store.Migrator), new(*sqlstore.Migrator)))
+var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)))
 
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 

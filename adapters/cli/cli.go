@@ -13,7 +13,6 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/ports/outbound"
-	"holdco/ports/store"
 )
 
 // The exit codes.
@@ -34,7 +33,7 @@ type Program struct {
 	// Serve runs the server until ctx ends. It migrates the store first, or refuses one that needs it.
 	Serve func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error
 
-	Migrator Opener[store.Migrator]
+	Migrator Opener[outbound.Migrator]
 	Commands []Command // of the resources
 }
 
@@ -58,12 +57,15 @@ func Run(ctx context.Context, program Program, args []string, stdout, stderr io.
 	root := a.root(args, stdout, stderr)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
+		err = a.unknown
+	}
+	if err == nil {
 		return Done
 	}
 	if !a.started {
 		err = misuse{fmt.Errorf("%w; see \"%s --help\"", err, command.CommandPath())}
 	}
-	for line := range strings.Lines(explain(err)) {
+	for line := range strings.Lines(explain(command, err)) {
 		fmt.Fprintln(stderr, "holdco: "+strings.TrimRight(line, "\n"))
 	}
 	if errors.As(err, new(misuse)) || fault.CodeOf(err) == fault.ValidationFailed {
@@ -76,7 +78,8 @@ func Run(ctx context.Context, program Program, args []string, stdout, stderr io.
 type app struct {
 	program Program
 	caller  access.Caller
-	started bool // arguments and flags were in order, and a command took over
+	started bool  // arguments and flags were in order, and a command took over
+	unknown error // help was asked for of a command that does not exist
 }
 
 func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
@@ -99,6 +102,15 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 		root.AddCommand(command(a))
 	}
 	root.SetHelpCommand(help())
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(command *cobra.Command, args []string) {
+		if command.HasSubCommands() {
+			a.unknown = knownCommand(command, command.Flags().Args())
+		}
+		if a.unknown == nil {
+			show(command, args)
+		}
+	})
 	root.InitDefaultCompletionCmd()
 
 	for _, command := range root.Commands() {
@@ -168,7 +180,7 @@ func knownCommand(command *cobra.Command, args []string) error {
 	}
 	hint := ""
 	command.SuggestionsMinimumDistance = 2
-	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
+	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 && args[0] != "" && similar[0] != args[0] {
 		hint = fmt.Sprintf(", did you mean %q?", similar[0])
 	}
 	return fmt.Errorf("%q has no command %q%s", command.CommandPath(), args[0], hint)
@@ -199,7 +211,7 @@ func trimmed(items []string) []string {
 }
 
 // explain tells an error in words for an operator: of a fault the message without its code, then the cause.
-func explain(err error) string {
+func explain(command *cobra.Command, err error) string {
 	refused := fault.Of(err)
 	if refused == nil {
 		return err.Error()
@@ -208,7 +220,7 @@ func explain(err error) string {
 	if len(refused.Fields) > 0 {
 		messages := make([]string, len(refused.Fields))
 		for i, field := range refused.Fields {
-			messages[i] = field.Message
+			messages[i] = flagMessage(command, field)
 		}
 		words = strings.Join(messages, "; ")
 	}

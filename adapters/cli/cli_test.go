@@ -18,7 +18,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
-	"holdco/ports/store"
+	"holdco/ports/outbound"
 )
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -70,7 +70,7 @@ func (f *fake) runArgs(args ...string) result {
 			Imports: opener[inbound.Imports](f, &f.imports), Files: fakeFiles{},
 			Samples: func(leads int, seed uint64) cli.Samples { return fakeSamples{leads, seed} },
 		})...),
-		Migrator: opener[store.Migrator](f, f.migrator),
+		Migrator: opener[outbound.Migrator](f, f.migrator),
 	}, args, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
 }
@@ -153,21 +153,21 @@ type fakeMigrator struct {
 }
 
 var (
-	applied = store.Migration{Version: 1, Name: "00001_companies.sql", AppliedAt: now}
-	pending = store.Migration{Version: 2, Name: "00002_agents.sql"}
+	applied = outbound.Migration{Version: 1, Name: "00001_companies.sql", AppliedAt: now}
+	pending = outbound.Migration{Version: 2, Name: "00002_agents.sql"}
 )
 
-func (f fakeMigrator) Up(context.Context) ([]store.Migration, error) {
+func (f fakeMigrator) Up(context.Context) ([]outbound.Migration, error) {
 	if f.upToDate {
 		return nil, f.fails
 	}
 	done := pending
 	done.AppliedAt = now
-	return []store.Migration{done}, f.fails
+	return []outbound.Migration{done}, f.fails
 }
 
-func (f fakeMigrator) Status(context.Context) ([]store.Migration, error) {
-	return []store.Migration{applied, pending}, f.fails
+func (f fakeMigrator) Status(context.Context) ([]outbound.Migration, error) {
+	return []outbound.Migration{applied, pending}, f.fails
 }
 
 func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
@@ -176,6 +176,9 @@ func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
 		"serv":                            `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
 		"serv --no-migrate":               `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
 		"frobnicate":                      `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
+		"-- token list":                   `holdco: "holdco" has no command "token"; see "holdco --help"`,
+		"frobnicate --help":               `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
+		"token creat --help":              `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
 		"help frobnicate":                 `holdco: "holdco" has no command "frobnicate"; see "holdco help --help"`,
 		"token":                           `holdco: "holdco token" needs a command: create, list, revoke, rotate; see "holdco token --help"`,
 		"token creat --name x":            `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
@@ -238,8 +241,8 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			"holdco: The store is busy; try later\n",
 		},
 		{
-			fault.Validation([]fault.Field{fault.Fieldf("name", fault.Required, "name must not be blank"), fault.Fieldf("scopes.0", fault.UnknownValue, "scopes.0 must be read")}),
-			cli.Misuse, "holdco: name must not be blank; scopes.0 must be read\n",
+			fault.Validation([]fault.Field{fault.Fieldf("a", fault.Required, "a must not be blank"), fault.Fieldf("b.0", fault.UnknownValue, "b.0 must be read")}),
+			cli.Misuse, "holdco: a must not be blank; b.0 must be read\n",
 		},
 	} {
 		opening, asking := fake{fails: c.err}, fake{

@@ -67,6 +67,24 @@ func (f *fakeImports) Leads(
 	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.LeadLine, error], options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
 	f.caller, f.passes = caller, append(f.passes, options)
+	first := inbound.ImportOptions{DryRun: true, Report: func(inbound.RejectedLine) error { return nil }, Progress: func(now inbound.ImportProgress) {
+		now.Checking = true
+		options.Progress(now)
+	}}
+	if options.Strict {
+		first.Report = options.Report
+	}
+	checked, err := (&fakeImports{fails: f.fails, interrupt: func() {}}).read(ctx, lines, first)
+	if options.Strict && (err != nil || checked.Rejected > 0) {
+		return inbound.ImportSummary{Read: checked.Read, Rejected: checked.Rejected}, err
+	}
+	return f.read(ctx, lines, options)
+}
+
+// read makes one pass over lines.
+func (f *fakeImports) read(
+	ctx context.Context, lines iter.Seq2[inbound.LeadLine, error], options inbound.ImportOptions,
+) (inbound.ImportSummary, error) {
 	var summary inbound.ImportSummary
 	for line, err := range lines {
 		if err != nil || f.fails != nil {

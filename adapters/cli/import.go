@@ -70,19 +70,31 @@ func (a leadCommands) leads() *cobra.Command {
 
 // importer imports what a file holds.
 type importer func(
-	ctx context.Context, port inbound.Imports, from io.Reader, format string, options inbound.ImportOptions,
+	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
 ) (inbound.ImportSummary, error)
 
 func (a leadCommands) importLeads(
-	ctx context.Context, port inbound.Imports, from io.Reader, format string, options inbound.ImportOptions,
+	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
-	return port.Leads(ctx, a.caller, a.Files.Leads(from, format), options)
+	return port.Leads(ctx, a.caller, rewound(from, a.Files.Leads(from, format)), options)
 }
 
 func (a leadCommands) importCampaigns(
-	ctx context.Context, port inbound.Imports, from io.Reader, format string, options inbound.ImportOptions,
+	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
-	return port.Campaigns(ctx, a.caller, a.Files.Campaigns(from, format), options)
+	return port.Campaigns(ctx, a.caller, rewound(from, a.Files.Campaigns(from, format)), options)
+}
+
+// rewound reads lines from the beginning of their file, each time that they are iterated.
+func rewound[L any](from *input, lines iter.Seq2[L, error]) iter.Seq2[L, error] {
+	return func(yield func(L, error) bool) {
+		if err := from.rewind(); err != nil {
+			var none L
+			yield(none, err)
+			return
+		}
+		lines(yield)
+	}
 }
 
 // importing is the command that imports one kind of things.
@@ -94,8 +106,9 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 		Long: "Import " + what + " from a file, or from standard input when FILE is \"-\": one JSON object per line as the export API\n" +
 			"shows them (.ndjson, .jsonl), a JSON list of them (.json), or CSV with a header (.csv), each also packed with gzip\n" +
 			"(.gz). In each, " + fields + "\n\n" +
-			"What has an id that is there already is replaced if it differs; importing a file twice changes nothing. Lines at\n" +
-			"fault are left out, and told in FILE.errors.ndjson; the exit code is 1 then. What is imported is kept batch by batch:\n" +
+			"What has an id that is there already is replaced if it differs; of several lines with one id the last counts, so\n" +
+			"importing a file twice changes nothing. The file is read twice; standard input is copied to a temporary file first.\n" +
+			"Lines at fault are left out, and told in FILE.errors.ndjson; the exit code is 1 then. What is imported is kept batch by batch:\n" +
 			"after an interruption the same command goes on where it was.",
 		Example: "  holdco " + what + " import " + what + ".ndjson\n" +
 			"  holdco " + what + " import " + what + ".csv --strict\n" +
@@ -107,7 +120,7 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 	}
 	flags := command.Flags()
 	flags.BoolVar(&i.dryRun, "dry-run", false, "only check: nothing is kept")
-	flags.BoolVar(&i.strict, "strict", false, "import nothing unless every line is fine: the file is read twice")
+	flags.BoolVar(&i.strict, "strict", false, "import nothing unless every line is fine")
 	flags.BoolVar(&i.keepTimestamps, "keep-timestamps", false, "take created_at and updated_at from the file, for a first load or a move")
 	flags.StringVar(&i.format, "format", "", "ndjson, csv or json (default by the name of FILE; of standard input ndjson)")
 	flags.StringVar(&i.errorsPath, "errors", "", "where the lines at fault are told (default FILE.errors.ndjson)")
@@ -129,8 +142,16 @@ type imports struct {
 
 // settle finds out what the flags leave open.
 func (i *imports) settle(path string) (err error) {
-	if i.format, err = formatOf(path, i.format); err != nil {
+	if err := checkFormat(i.format); err != nil {
 		return err
+	}
+	if err := i.mustExist(path); err != nil {
+		return err
+	}
+	if i.format == "" {
+		if i.format, err = formatOf(path); err != nil {
+			return err
+		}
 	}
 	if i.errorsPath == "" {
 		i.errorsPath = "stdin.errors.ndjson"
@@ -148,17 +169,15 @@ func (i *imports) run(command *cobra.Command, port inbound.Imports, args []strin
 		return err
 	}
 	defer file.close()
-	if i.strict {
-		if err := file.makeSeekable(ctx); err != nil {
-			return err
-		}
+	if err := file.makeSeekable(ctx); err != nil {
+		return err
 	}
 	rejects, err := newRejects(i.errorsPath, file)
 	if err != nil {
 		return err
 	}
 	begun := i.program.Clock.Now()
-	summary, err := i.passes(ctx, port, file, rejects, command.ErrOrStderr())
+	summary, err := i.read(ctx, port, file, rejects, command.ErrOrStderr())
 	err = errors.Join(err, rejects.close())
 	if err == nil || summary.Read > 0 {
 		if err := i.print(command, summary, i.program.Clock.Now().Sub(begun)); err != nil {
@@ -174,30 +193,24 @@ func (i *imports) run(command *cobra.Command, port inbound.Imports, args []strin
 	return rejects.verdict(summary, i.strict)
 }
 
-// passes reads the file once, or twice if it must be without fault.
-func (i *imports) passes(
+// read lets the port read the file, and shows how far it is.
+func (i *imports) read(
 	ctx context.Context, port inbound.Imports, file *input, rejects *rejects, stderr io.Writer,
 ) (inbound.ImportSummary, error) {
-	pass := func(doing string, dryRun bool) (inbound.ImportSummary, error) {
-		progress := i.newProgress(stderr, doing+" "+i.what, file.size)
-		defer progress.end()
-		return i.do(ctx, port, file, i.format, inbound.ImportOptions{
-			DryRun: dryRun, KeepTimestamps: i.keepTimestamps, Report: rejects.add, Progress: progress.show,
-		})
-	}
-	if i.dryRun {
-		return pass("checking", true)
-	}
-	if i.strict {
-		checked, err := pass("checking", true)
-		if err != nil || checked.Rejected > 0 {
-			return inbound.ImportSummary{Read: checked.Read, Rejected: checked.Rejected}, err
-		}
-		if err := file.rewind(); err != nil {
-			return inbound.ImportSummary{}, err
-		}
-	}
-	return pass("importing", false)
+	shown := i.newProgress(stderr, "checking "+i.what, file.size)
+	defer func() { shown.end() }()
+	checking := true
+	return i.do(ctx, port, file, i.format, inbound.ImportOptions{
+		DryRun: i.dryRun, Strict: i.strict && !i.dryRun, KeepTimestamps: i.keepTimestamps, Report: rejects.add,
+		Progress: func(now inbound.ImportProgress) {
+			if checking && !now.Checking && !i.dryRun {
+				shown.end()
+				shown = i.newProgress(stderr, "importing "+i.what, file.size)
+			}
+			checking = now.Checking
+			shown.show(now)
+		},
+	})
 }
 
 func (i *imports) print(command *cobra.Command, s inbound.ImportSummary, took time.Duration) error {

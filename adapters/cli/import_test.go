@@ -132,12 +132,15 @@ func TestAnInterruptedImportTellsWhatItKept(t *testing.T) {
 func TestWhatCannotBeImportedIsSaid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	text := file(t, "a.txt", "Acme\n")
 	for line, want := range map[string]result{
+		"leads import " + dir + "/a":          {cli.Failed, "", "holdco: open " + dir + "/a: no such file or directory\n"},
 		"leads import":                        {cli.Misuse, "", `holdco: "holdco leads import" needs one argument, a file, or - for standard input; see "holdco leads import --help"` + "\n"},
 		"taxonomy import a b":                 {cli.Misuse, "", `holdco: "holdco taxonomy import" needs one argument, a file, or - for standard input; see "holdco taxonomy import --help"` + "\n"},
-		"leads import a.txt":                  {cli.Misuse, "", `holdco: the name of "a.txt" does not tell its format; say --format ndjson, csv or json; see "holdco leads import --help"` + "\n"},
+		"leads import " + text:                {cli.Misuse, "", `holdco: the name of "` + text + `" does not tell its format; say --format ndjson, csv or json; see "holdco leads import --help"` + "\n"},
 		"leads import a.csv --format xml":     {cli.Misuse, "", `holdco: --format must be ndjson, csv or json; it is "xml"; see "holdco leads import --help"` + "\n"},
 		"leads import " + dir + "/a.csv":      {cli.Failed, "", "holdco: open " + dir + "/a.csv: no such file or directory\n"},
+		"campaigns import " + dir:             {cli.Failed, "", "holdco: " + dir + " is a directory\n"},
 		"leads import --format csv " + dir:    {cli.Failed, "", "holdco: " + dir + " is a directory\n"},
 		"taxonomy import " + dir + "/a.json":  {cli.Failed, "", "holdco: open " + dir + "/a.json: no such file or directory\n"},
 		"leads rm":                            {cli.Misuse, "", `holdco: "holdco leads rm" needs ids of leads, or a file of them; see "holdco leads rm --help"` + "\n"},

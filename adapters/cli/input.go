@@ -27,14 +27,16 @@ func oneFile(command *cobra.Command, args []string) error {
 // Formats are those of files of leads and campaigns.
 func Formats() []string { return []string{"ndjson", "csv", "json"} }
 
-// formatOf is the format that was asked for, or else the one that the name of a file tells.
-func formatOf(path, asked string) (string, error) {
-	if asked != "" {
-		if !slices.Contains(Formats(), asked) {
-			return "", fmt.Errorf("--format must be ndjson, csv or json; it is %q", asked)
-		}
-		return asked, nil
+// checkFormat refuses a value of --format; empty: it was not given.
+func checkFormat(asked string) error {
+	if asked != "" && !slices.Contains(Formats(), asked) {
+		return fmt.Errorf("--format must be ndjson, csv or json; it is %q", asked)
 	}
+	return nil
+}
+
+// formatOf is the format that the name of a file ends with.
+func formatOf(path string) (string, error) {
 	switch extension := strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz"))); {
 	case path == standardInput, extension == ".jsonl":
 		return "ndjson", nil
@@ -71,6 +73,23 @@ func openInput(path string, stdin io.Reader) (*input, error) {
 		opened.size = about.Size()
 	}
 	return opened, nil
+}
+
+// mustExist fails before the store is opened when a file does not exist or is a directory, which is no wrong usage. It does
+// not open the file, because the writer of a named pipe would take the close for the end of its reader.
+func (a *app) mustExist(path string) error {
+	if path == standardInput {
+		return nil
+	}
+	about, err := os.Stat(path)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("open %s: %w", path, errors.Unwrap(err))
+	case about.IsDir():
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	a.started = err != nil
+	return err
 }
 
 func (i *input) close() {

@@ -7,7 +7,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/instant"
-	"holdco/ports/store"
+	"holdco/ports/outbound"
 )
 
 func (a *app) migrate() *cobra.Command {
@@ -24,7 +24,7 @@ func (a *app) migrate() *cobra.Command {
 			Short:   "Apply the migrations that are pending",
 			Example: "  holdco migrate up --database-url postgres://holdco:secret@localhost/holdco",
 			Args:    noArgs,
-			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator store.Migrator, _ []string) error {
+			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator outbound.Migrator, _ []string) error {
 				applied, err := migrator.Up(command.Context())
 				if err != nil {
 					return err
@@ -41,7 +41,7 @@ func (a *app) migrate() *cobra.Command {
 			Short:   "List all migrations and when they were applied",
 			Example: "  holdco migrate status\n  holdco migrate status --json",
 			Args:    noArgs,
-			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator store.Migrator, _ []string) error {
+			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator outbound.Migrator, _ []string) error {
 				all, err := migrator.Status(command.Context())
 				if err != nil {
 					return err
@@ -55,7 +55,7 @@ func (a *app) migrate() *cobra.Command {
 	return command
 }
 
-func printMigrations(command *cobra.Command, migrations []store.Migration, asJSON bool) error {
+func printMigrations(command *cobra.Command, migrations []outbound.Migration, asJSON bool) error {
 	if asJSON {
 		objects := make([]event.Fields, len(migrations))
 		for i, m := range migrations {

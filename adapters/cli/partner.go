@@ -187,6 +187,8 @@ func (f *partnerFlags) add(flags *pflag.FlagSet, otherwise string) {
 	flags.StringArrayVar(&f.origins, "origin", nil, "where pages of the partner come from, as browsers send it, such as\n"+
 		"https://app.acme.example; can be given several times")
 	flags.StringVar(&f.expires, "expires", "", expiryHelp+otherwise)
+	setsField(flags, "origin", "origins")
+	setsField(flags, "expires", "expiresAt")
 }
 
 // settings are what the flags say, where they say anything. What --expires says is for the command to read.

@@ -33,6 +33,7 @@ func (a leadCommands) importTaxonomy() *cobra.Command {
 			"and nothing is removed: what is not used any more gets \"active\": false. All of the file is imported, or nothing.",
 		Example: "  holdco taxonomy import taxonomy.json\n  holdco taxonomy import taxonomy.json --dry-run --json",
 		Args:    oneFile,
+		PreRunE: func(_ *cobra.Command, args []string) error { return a.mustExist(args[0]) },
 		RunE: on(a.app, a.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
 			file, err := openInput(args[0], command.InOrStdin())
 			if err != nil {

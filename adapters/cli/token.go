@@ -74,6 +74,7 @@ func (t *tokens) create() *cobra.Command {
 	flags.StringVar(&name, "name", "", "what the token is for")
 	flags.StringSliceVar(&draft.Scopes, "scopes", nil, "what it allows, separated by commas")
 	flags.StringVar(&expires, "expires", "", expiryHelp+" (default never)")
+	setsField(flags, "expires", "expiresAt")
 	_ = command.MarkFlagRequired("name")
 	_ = command.MarkFlagRequired("scopes")
 	_ = command.RegisterFlagCompletionFunc("scopes",

@@ -79,6 +79,7 @@ func (w *webhooks) create() *cobra.Command {
 	sent.add(command)
 	flags.StringVar(&company, "company", "", "id of the only company whose events are sent (default all companies)")
 	flags.BoolVar(&disabled, "disabled", false, "send nothing until the webhook is enabled")
+	setsField(flags, "company", "companyId")
 	_ = command.MarkFlagRequired("url")
 	return command
 }

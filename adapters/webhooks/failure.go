@@ -20,8 +20,8 @@ const notHTTP = "the answer is not valid HTTP, or its headers are too long"
 const alert = "remote error"
 
 // explain tells the owner of an endpoint why there was no answer: what the owner can see to, without the words of
-// libraries. ctx is that of the caller, without the patience.
-func (s *Sender) explain(ctx context.Context, err error, answered bool) string {
+// libraries. ctx is that of the caller, without the timeout.
+func (p *Poster) explain(ctx context.Context, err error, answered bool) string {
 	var refused private
 	var name *net.DNSError
 	var handshake handshakeError
@@ -35,9 +35,9 @@ func (s *Sender) explain(ctx context.Context, err error, answered bool) string {
 	case errors.As(err, &name):
 		return "the host name cannot be looked up: no name server answers"
 	case operation(err) == "dial":
-		return s.explainDial(err)
+		return p.explainDial(err)
 	case isTimeout(err):
-		return "no answer within " + seconds(s.patience)
+		return "no answer within " + seconds(p.timeout)
 	case errors.As(err, &handshake), operation(err) == alert: // some alerts come after the handshake
 		return explainTLS(err)
 	case !answered || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET):
@@ -46,10 +46,10 @@ func (s *Sender) explain(ctx context.Context, err error, answered bool) string {
 	return notHTTP
 }
 
-func (s *Sender) explainDial(err error) string {
+func (p *Poster) explainDial(err error) string {
 	switch {
 	case isTimeout(err):
-		return "no connection within " + seconds(connecting(s.patience))
+		return "no connection within " + seconds(connecting(p.timeout))
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	}

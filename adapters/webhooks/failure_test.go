@@ -27,7 +27,7 @@ func TestAnOwnerIsToldWhyThereIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	const closed = "the connection was closed before an answer came"
 	const notHTTP = "the answer is not valid HTTP, or its headers are too long"
-	sender := newSender(t, webhooks.Options{AllowPrivate: true, Resolver: names{}.resolver()})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true, Resolver: names{}.resolver()})
 	for name, c := range map[string]struct {
 		text string
 		want string
@@ -46,7 +46,7 @@ func TestAnOwnerIsToldWhyThereIsNoAnswer(t *testing.T) {
 		"continues for ever":   {strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 1<<16), notHTTP},
 	} {
 		url := receive(t, afterRequest(func(conn net.Conn) { _, _ = io.WriteString(conn, c.text) }))
-		if attempt := sender.Send(t.Context(), message(url)); attempt.Error != c.want || attempt.Status != 0 || attempt.Response != "" {
+		if attempt := poster.Post(t.Context(), message(url)); attempt.Error != c.want || attempt.Status != 0 || attempt.Response != "" {
 			t.Errorf("%s: %+v", name, attempt)
 		}
 	}
@@ -59,13 +59,13 @@ func TestAnOwnerIsToldWhyThereIsNoAnswer(t *testing.T) {
 		"https://unknown.test/":  "the host name does not resolve",
 		"http://255.255.255.255": "the host cannot be reached", // the system calls nobody by TCP there
 	} {
-		if attempt := sender.Send(t.Context(), message(url)); attempt.Error != want || attempt.Status != 0 {
+		if attempt := poster.Post(t.Context(), message(url)); attempt.Error != want || attempt.Status != 0 {
 			t.Errorf("%s: %+v", url, attempt)
 		}
 	}
 }
 
-func TestAReceiverCostsNoMoreThanThePatience(t *testing.T) {
+func TestAReceiverCostsNoMoreThanTheTimeout(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		deal func(conn net.Conn)
@@ -80,7 +80,7 @@ func TestAReceiverCostsNoMoreThanThePatience(t *testing.T) {
 			t.Parallel()
 			sent := message(receive(t, c.deal))
 			sent.Body = make([]byte, c.size)
-			attempt := newSender(t, webhooks.Options{AllowPrivate: true, Patience: soon}).Send(t.Context(), sent)
+			attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), sent)
 			if attempt.Error != "no answer within 0.5 s" || attempt.Status != 0 || attempt.Latency == 0 || attempt.Latency > long {
 				t.Errorf("the attempt is %+v", attempt)
 			}
@@ -93,7 +93,7 @@ func TestAReceiverCostsNoMoreThanThePatience(t *testing.T) {
 			untilClosed(conn)
 			close(over)
 		})
-		attempt := newSender(t, webhooks.Options{AllowPrivate: true, Patience: soon}).Send(t.Context(), message(secured(url)))
+		attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), message(secured(url)))
 		if attempt.Error != "no answer within 0.5 s" {
 			t.Errorf("the attempt is %+v", attempt)
 		}
@@ -122,8 +122,8 @@ func TestWhatKeepsAConnectionFromBeingMadeIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sender := newSender(t, webhooks.Options{AllowPrivate: true, Patience: 3 * soon, Resolver: c.resolver})
-			if attempt := sender.Send(t.Context(), message(c.url)); attempt.Error != c.want || attempt.Status != 0 {
+			poster := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: 3 * soon, Resolver: c.resolver})
+			if attempt := poster.Post(t.Context(), message(c.url)); attempt.Error != c.want || attempt.Status != 0 {
 				t.Errorf("the attempt is %+v", attempt)
 			}
 		})
@@ -135,9 +135,9 @@ func TestAnAnswerCountsHoweverItsBodyComes(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n"
 	over := make(chan struct{})
 	for name, c := range map[string]struct {
-		patience time.Duration
-		body     func(conn net.Conn)
-		want     func(response string) bool
+		timeout time.Duration
+		body    func(conn net.Conn)
+		want    func(response string) bool
 	}{
 		"no end": {long, func(conn net.Conn) {
 			defer close(over)
@@ -152,8 +152,8 @@ func TestAnAnswerCountsHoweverItsBodyComes(t *testing.T) {
 		"the half": {long, func(conn net.Conn) { _, _ = io.WriteString(conn, "half") },
 			func(response string) bool { return response == "half" }},
 	} {
-		sender := newSender(t, webhooks.Options{AllowPrivate: true, Patience: c.patience})
-		attempt := sender.Send(t.Context(), message(receive(t, afterRequest(func(conn net.Conn) {
+		poster := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: c.timeout})
+		attempt := poster.Post(t.Context(), message(receive(t, afterRequest(func(conn net.Conn) {
 			_, _ = io.WriteString(conn, head)
 			c.body(conn)
 		}))))
@@ -205,11 +205,11 @@ func TestTLSIsVerified(t *testing.T) {
 		})), roots,
 			"TLS: the server does not speak it at this port"},
 	} {
-		sender := newSender(t, webhooks.Options{
+		poster := newPoster(t, webhooks.Options{
 			AllowPrivate: true, Roots: c.roots,
 			Resolver: names{"example.com": always("127.0.0.1"), "other.test": always("127.0.0.1")}.resolver(),
 		})
-		if attempt := sender.Send(t.Context(), message(c.url)); attempt.Error != c.want || (attempt.Status == http.StatusOK) != (c.want == "") {
+		if attempt := poster.Post(t.Context(), message(c.url)); attempt.Error != c.want || (attempt.Status == http.StatusOK) != (c.want == "") {
 			t.Errorf("%s: %+v, want %q", c.url, attempt, c.want)
 		}
 	}

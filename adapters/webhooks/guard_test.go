@@ -21,7 +21,7 @@ var public = netip.MustParsePrefix("127.0.0.2/32")
 
 func TestNoMessageGoesToAPrivateAddress(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{Resolver: names{
+	poster := newPoster(t, webhooks.Options{Resolver: names{
 		"private.test":  always("10.0.0.1"),
 		"loopback.test": always("127.0.0.1"),
 		"metadata.test": always("169.254.169.254"),
@@ -36,13 +36,13 @@ func TestNoMessageGoesToAPrivateAddress(t *testing.T) {
 		"localhost", "LOCALHOST", "private.test", "loopback.test", "metadata.test",
 	} {
 		for _, url := range []string{"http://" + host + "/", "https://" + host + ":8443/"} {
-			attempt := sender.Send(t.Context(), message(url))
+			attempt := poster.Post(t.Context(), message(url))
 			if !strings.HasPrefix(attempt.Error, "the address ") || !strings.HasSuffix(attempt.Error, refusal) || attempt.Status != 0 {
 				t.Errorf("%s: %+v", url, attempt)
 			}
 		}
 	}
-	if attempt := sender.Send(t.Context(), message("http://10.0.0.1:8080/")); attempt.Error != "the address 10.0.0.1"+refusal {
+	if attempt := poster.Post(t.Context(), message("http://10.0.0.1:8080/")); attempt.Error != "the address 10.0.0.1"+refusal {
 		t.Errorf("the attempt is %+v", attempt)
 	}
 }
@@ -55,12 +55,12 @@ func TestOddSpellingsOfAddressesLeadNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, resolver := range []*net.Resolver{nil, names{}.resolver()} {
-		sender := newSender(t, webhooks.Options{Resolver: resolver})
+		poster := newPoster(t, webhooks.Options{Resolver: resolver})
 		for _, host := range []string{"2130706433", "127.1", "0177.0.0.1", "127.0.0.1.", "017700000001", "[::ffff:7f00:1]", "0x7f.1", "0x7f000001"} {
 			if resolver == nil && strings.Contains(host, "x") {
 				continue // a name, for which the name servers of this machine would be asked
 			}
-			attempt := sender.Send(t.Context(), message("http://"+host+":"+port+"/"))
+			attempt := poster.Post(t.Context(), message("http://"+host+":"+port+"/"))
 			if attempt.Error == "" || attempt.Status != 0 {
 				t.Errorf("%s: %+v", host, attempt)
 			}
@@ -75,8 +75,8 @@ func TestAllowPrivateLiftsTheGuard(t *testing.T) {
 	t.Parallel()
 	url := receive(t, answers(ok))
 	for allowed, want := range map[bool]int{true: http.StatusOK, false: 0} {
-		sender := newSender(t, webhooks.Options{AllowPrivate: allowed})
-		if attempt := sender.Send(t.Context(), message(url)); attempt.Status != want {
+		poster := newPoster(t, webhooks.Options{AllowPrivate: allowed})
+		if attempt := poster.Post(t.Context(), message(url)); attempt.Status != want {
 			t.Errorf("allowed %v: %+v", allowed, attempt)
 		}
 	}
@@ -91,17 +91,17 @@ func TestOfSeveralAddressesNoPrivateOneIsCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	receiveAt(t, public.Addr().String()+":"+port, counts(&outside, answers(ok)))
-	sender := newSender(t, webhooks.Options{Exempt: []netip.Prefix{public}, Resolver: names{
+	poster := newPoster(t, webhooks.Options{Exempt: []netip.Prefix{public}, Resolver: names{
 		"both.test":    always("127.0.0.2", "127.0.0.1"),
 		"swapped.test": always("127.0.0.1", "127.0.0.2"),
 		"dead.test":    always("127.0.0.2", "10.0.0.1"),
 	}.resolver()})
 	for _, host := range []string{"both.test", "swapped.test"} {
-		if attempt := sender.Send(t.Context(), message("http://"+host+":"+port+"/")); attempt.Status != http.StatusOK {
+		if attempt := poster.Post(t.Context(), message("http://"+host+":"+port+"/")); attempt.Status != http.StatusOK {
 			t.Errorf("%s: %+v", host, attempt)
 		}
 	}
-	if attempt := sender.Send(t.Context(), message("http://dead.test:1/")); attempt.Error == "" {
+	if attempt := poster.Post(t.Context(), message("http://dead.test:1/")); attempt.Error == "" {
 		t.Errorf("the attempt is %+v", attempt)
 	}
 	if inside.Load() != 0 || outside.Load() != 2 {
@@ -117,7 +117,7 @@ func TestANameThatMovesInsideIsRefusedThen(t *testing.T) {
 		t.Fatal(err)
 	}
 	receiveAt(t, public.Addr().String()+":"+port, counts(&outside, answers(ok)))
-	sender := newSender(t, webhooks.Options{Exempt: []netip.Prefix{public}, Resolver: names{
+	poster := newPoster(t, webhooks.Options{Exempt: []netip.Prefix{public}, Resolver: names{
 		"moves.test": func() []string {
 			if lookups.Add(1)%2 == 1 {
 				return []string{public.Addr().String()}
@@ -126,7 +126,7 @@ func TestANameThatMovesInsideIsRefusedThen(t *testing.T) {
 		},
 	}.resolver()})
 	for i := range int32(6) {
-		attempt := sender.Send(t.Context(), message("http://moves.test:"+port+"/"))
+		attempt := poster.Post(t.Context(), message("http://moves.test:"+port+"/"))
 		moved := i%2 == 1
 		if moved && attempt.Error != "the address 127.0.0.1"+refusal || !moved && attempt.Status != http.StatusOK || lookups.Load() != i+1 {
 			t.Errorf("%d: %+v after %d look-ups", i, attempt, lookups.Load())
@@ -144,9 +144,9 @@ func TestNoProxyIsUsed(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, proxy)
 	}
-	sender := newSender(t, webhooks.Options{Resolver: names{"inside.test": always("10.0.0.1")}.resolver()})
+	poster := newPoster(t, webhooks.Options{Resolver: names{"inside.test": always("10.0.0.1")}.resolver()})
 	for _, url := range []string{"http://inside.test/", "https://inside.test/"} {
-		if attempt := sender.Send(t.Context(), message(url)); attempt.Error != "the address 10.0.0.1"+refusal || proxied.Load() != 0 {
+		if attempt := poster.Post(t.Context(), message(url)); attempt.Error != "the address 10.0.0.1"+refusal || proxied.Load() != 0 {
 			t.Errorf("%s: %+v", url, attempt)
 		}
 	}

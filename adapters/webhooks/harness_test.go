@@ -23,16 +23,16 @@ import (
 // Nothing takes long, however slow the machine; what hangs is found out soon.
 const long, soon = time.Minute, 500 * time.Millisecond
 
-// newSender makes a sender whose Patience is long unless it is given.
-func newSender(t *testing.T, options webhooks.Options) *webhooks.Sender {
+// newPoster makes a poster with a long Timeout unless it is given.
+func newPoster(t *testing.T, options webhooks.Options) *webhooks.Poster {
 	t.Helper()
 	options.Version = "1.2.3"
-	if options.Patience == 0 {
-		options.Patience = long
+	if options.Timeout == 0 {
+		options.Timeout = long
 	}
-	sender := webhooks.New(options)
-	t.Cleanup(sender.Close)
-	return sender
+	poster := webhooks.New(options)
+	t.Cleanup(poster.Close)
+	return poster
 }
 
 var secret = webhook.NewSecret([32]byte{1, 2, 3})
@@ -114,7 +114,7 @@ func afterRequest(deal func(conn net.Conn)) func(conn net.Conn) {
 	}
 }
 
-// untilClosed waits for the sender to close the connection.
+// untilClosed waits for the poster to close the connection.
 func untilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
 // names is a name server: for each name, the addresses that a look-up finds.

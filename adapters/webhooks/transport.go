@@ -15,8 +15,8 @@ import (
 // Bounds of what receivers may cost.
 const (
 	mostHeader      = 64 << 10 // bytes of an answer's headers, with those of the interim answers before it
-	mostIdle        = 256      // connections that are kept for the next message
-	mostIdlePerHost = 16
+	mostIdle        = 1024     // connections that are kept for the next message
+	mostIdlePerHost = 64       // or as many as several endpoints on one host need
 	idleFor         = 30 * time.Second
 )
 
@@ -24,9 +24,9 @@ const (
 func newTransport(options Options) *http.Transport {
 	// The end of a request is not the end of the connection that is made for it: that has bounds of its own.
 	d := dialer{
-		Dialer:  net.Dialer{Timeout: connecting(options.Patience), Resolver: options.Resolver},
+		Dialer:  net.Dialer{Timeout: connecting(options.Timeout), Resolver: options.Resolver},
 		tls:     &tls.Config{RootCAs: options.Roots, MinVersion: tls.VersionTLS12},
-		patient: options.Patience,
+		timeout: options.Timeout,
 	}
 	if !options.AllowPrivate {
 		d.Control = guard(options.Exempt)
@@ -38,23 +38,23 @@ func newTransport(options Options) *http.Transport {
 		DisableCompression:     true, // of a compressed answer the first bytes say nothing
 		MaxResponseHeaderBytes: mostHeader,
 		MaxIdleConns:           mostIdle,
-		MaxIdleConnsPerHost:    mostIdlePerHost,
+		MaxIdleConnsPerHost:    max(mostIdlePerHost, 4*options.Parallel),
 		IdleConnTimeout:        idleFor,
 	}
 }
 
-// connecting is the part of the patience in which there must be a connection: not all, so that an owner learns what took
+// connecting is the part of the timeout in which there must be a connection: not all, so that an owner learns what took
 // so long.
-func connecting(patience time.Duration) time.Duration { return patience * 2 / 3 }
+func connecting(timeout time.Duration) time.Duration { return timeout * 2 / 3 }
 
 type dialer struct {
 	net.Dialer
 	tls     *tls.Config
-	patient time.Duration
+	timeout time.Duration
 }
 
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.patient)
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -3,6 +3,7 @@ package companies_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ func TestADeletionWaitsForItsWorkspaceAndHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	stuck, free := f.create(t, "stuck"), f.create(t, "free")
-	f.workspaces.stuck = stuck
+	f.workspaces.stuck = map[id.Company]bool{stuck: true}
 	f.delete(t, stuck)
 	f.delete(t, free)
 	for range 3 {
@@ -77,7 +78,7 @@ func TestADeletionWaitsForItsWorkspaceAndHoldsUpNoOther(t *testing.T) {
 		t.Errorf("the company with the workspace is %+v, %v", c, err)
 	}
 
-	f.workspaces.stuck = ""
+	f.workspaces.stuck = nil
 	for more := true; more; {
 		var err error
 		if more, err = f.service.RemoveDeleted(t.Context()); err != nil {
@@ -94,6 +95,29 @@ func TestADeletionWaitsForItsWorkspaceAndHoldsUpNoOther(t *testing.T) {
 	}
 	if want := []event.Type{event.CompanyDeleted, event.CompanyDeleted}; !slices.Equal(types, want) {
 		t.Errorf("the log has %v", types)
+	}
+}
+
+func TestHowManyDeletionsEverFailTheOthersEnd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.workspaces.stuck = map[id.Company]bool{}
+	free := f.create(t, "free")
+	f.delete(t, free)
+	for n := range page.MaxSize { // newer ones, as many as are listed at once
+		stuck := f.create(t, fmt.Sprint("stuck-", n))
+		f.workspaces.stuck[stuck] = true
+		f.delete(t, stuck)
+	}
+	if _, err := f.service.RemoveDeleted(t.Context()); err == nil {
+		t.Error("workspaces cannot be removed, and nobody says so")
+	}
+	if _, err := f.store.Companies().Get(t.Context(), free); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("the company that can be removed is still there: %v", err)
+	}
+	left, err := f.store.Companies().List(t.Context(), store.CompanyFilter{Status: company.Deleting}, page.Position{}, page.MaxSize)
+	if err != nil || len(left.Items) != page.MaxSize {
+		t.Errorf("%d companies are left, %v", len(left.Items), err)
 	}
 }
 
@@ -163,8 +187,8 @@ func (f fixture) mend(t *testing.T) {
 type workspaces struct {
 	mutex sync.Mutex
 	made  map[id.Company]bool
-	fails error      // of making any
-	stuck id.Company // cannot be removed
+	fails error               // of making any
+	stuck map[id.Company]bool // cannot be removed
 }
 
 func (w *workspaces) Make(which id.Company) error {
@@ -179,7 +203,7 @@ func (w *workspaces) Make(which id.Company) error {
 func (w *workspaces) Remove(which id.Company) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if which == w.stuck {
+	if w.stuck[which] {
 		return errors.New("a file is in use")
 	}
 	delete(w.made, which)

@@ -16,7 +16,7 @@ import (
 func (s *Service) Update(
 	ctx context.Context, caller access.Caller, which id.Company, patch company.Patch, match precondition.Match,
 ) (company.Company, error) {
-	return s.move(ctx, caller, which, match, idempotency.Request{},
+	return s.change(ctx, caller, which, match, idempotency.Request{},
 		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
 			return c.Apply(patch, s.rules.Adapters, at)
 		})
@@ -26,7 +26,7 @@ func (s *Service) Update(
 func (s *Service) Archive(
 	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
 ) (company.Company, error) {
-	return s.move(ctx, caller, which, match, once,
+	return s.change(ctx, caller, which, match, once,
 		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
 			next, archived, err := c.Archive(at, s.rules.Retention)
 			return next, &archived, err
@@ -37,7 +37,7 @@ func (s *Service) Archive(
 func (s *Service) Restore(
 	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
 ) (company.Company, error) {
-	return s.move(ctx, caller, which, match, once,
+	return s.change(ctx, caller, which, match, once,
 		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
 			next, restored, err := c.Restore(at)
 			return next, &restored, err

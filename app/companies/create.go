@@ -5,6 +5,7 @@ import (
 
 	"holdco/domain/access"
 	"holdco/domain/company"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/ports/store"
@@ -31,6 +32,9 @@ func (s *Service) Create(
 		}
 		return founding, tx.Record(ctx, created.By(caller.Actor))
 	})
+	if refusal := fault.Of(err); refusal != nil && refusal.Code == fault.SlugInUse {
+		return founding, s.nameHolder(ctx, caller, *draft.Slug, refusal)
+	}
 	if err == nil {
 		s.makeWorkspace(ctx, newID)
 	}

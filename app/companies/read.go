@@ -2,9 +2,11 @@ package companies
 
 import (
 	"context"
+	"slices"
 
 	"holdco/domain/access"
 	"holdco/domain/company"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/domain/team"
@@ -25,7 +27,19 @@ func (s *Service) List(ctx context.Context, caller access.Caller, list inbound.C
 	if within, everywhere := caller.Within(); !everywhere {
 		filter.Within = within
 	}
-	return s.store.Companies().List(ctx, filter, list.After, list.Size)
+	found, err := s.store.Companies().List(ctx, filter, list.After, list.Size)
+	found.Items = slices.DeleteFunc(found.Items, func(c company.Company) bool { return !c.IsListed() })
+	return found, err
+}
+
+// nameHolder adds to fault.SlugInUse which company holds the slug, if the caller may read it. It reads after the unit has
+// failed, because Postgres takes no more statements in one that has.
+func (s *Service) nameHolder(ctx context.Context, caller access.Caller, slug string, refusal *fault.Error) error {
+	holder, err := s.store.Companies().BySlug(ctx, slug)
+	if err != nil || caller.NeedsIn(access.Read, holder.ID) != nil { // it may be gone by now
+		return refusal
+	}
+	return refusal.With("companyId", string(holder.ID))
 }
 
 // Get shows one company.

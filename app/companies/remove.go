@@ -3,6 +3,9 @@ package companies
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"holdco/domain/access"
@@ -80,19 +83,53 @@ func (s *Service) awaitRemoval(ctx context.Context, which id.Company) (gone bool
 // Deletions holds a value when a deletion was asked for.
 func (s *Service) Deletions() <-chan struct{} { return s.deletions }
 
-// RemoveDeleted takes every company that is being deleted one step further, and reports whether there is more to do.
-// A company whose step fails does not hold up the others. A step may be taken twice, and by several processes at once: a crash at any point loses nothing.
+// RemoveDeleted removes the companies that are being deleted. They take turns, a step each, so that a large one does not
+// hold up the others; one whose step fails is left for the next call. A step may be taken twice, and by several processes
+// at once: a crash at any point loses nothing.
 func (s *Service) RemoveDeleted(ctx context.Context) (more bool, err error) {
+	failed := map[id.Company]error{}
+	for more := true; more; {
+		if more, err = s.removeSteps(ctx, failed); err != nil {
+			break
+		}
+	}
+	return false, errors.Join(append(firstFailures(failed), err)...)
+}
+
+// removeSteps takes every company that has not failed one step further, and reports whether it did so with any.
+func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error) (more bool, err error) {
 	filter := store.CompanyFilter{Status: company.Deleting}
-	deleting, err := s.store.Companies().List(ctx, filter, page.Position{}, page.MaxSize)
-	if err != nil {
-		return false, err
+	for after := (page.Position{}); ; {
+		deleting, err := s.store.Companies().List(ctx, filter, after, page.MaxSize)
+		if err != nil {
+			return false, err
+		}
+		for _, c := range deleting.Items {
+			if failed[c.ID] != nil {
+				continue
+			}
+			if err := s.removeStep(ctx, c); err != nil {
+				failed[c.ID] = fmt.Errorf("remove company %s: %w", c.ID, err)
+				continue
+			}
+			more = true
+		}
+		if after = deleting.Next; after.IsStart() {
+			return more, nil
+		}
 	}
-	var failures error
-	for _, c := range deleting.Items {
-		failures = errors.Join(failures, s.removeStep(ctx, c))
+}
+
+// firstFailures are the failures of the first few companies, and how many more there are.
+func firstFailures(failed map[id.Company]error) (failures []error) {
+	const few = 3
+	for _, which := range slices.Sorted(maps.Keys(failed)) {
+		if len(failures) == few {
+			return append(failures, fmt.Errorf("%d more companies could not be removed", len(failed)-few))
+		}
+		failures = append(failures, failed[which])
 	}
-	return len(deleting.Items) > 0, failures
+	return failures
 }
 
 func (s *Service) removeStep(ctx context.Context, c company.Company) error {

@@ -43,30 +43,14 @@ func New(s store.Store, workspaces outbound.Workspaces, ids outbound.IDs, log ou
 	return service
 }
 
-// move is the shape of a write to one company: lock it, check what the client demands, ask the domain, save, record.
-// The domain gives no event when nothing changed; then nothing is saved.
-func (s *Service) move(
+// change moves one company, for a caller who may write to it.
+func (s *Service) change(
 	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
-	ask func(c company.Company, at time.Time) (company.Company, *event.Event, error),
+	move func(c company.Company, at time.Time) (company.Company, *event.Event, error),
 ) (company.Company, error) {
 	if err := caller.NeedsIn(access.Write, which); err != nil {
 		return company.Company{}, err
 	}
-	return store.UpdateOnce(ctx, s.store, once, which, func(ctx context.Context, tx store.Tx) (company.Company, error) {
-		current, err := tx.Companies().Lock(ctx, which)
-		if err != nil {
-			return company.Company{}, err
-		}
-		if err := match.Check(current.Version); err != nil {
-			return company.Company{}, err
-		}
-		next, happened, err := ask(current, tx.Now())
-		if err != nil || happened == nil {
-			return current, err
-		}
-		if err := tx.Companies().Save(ctx, next); err != nil {
-			return company.Company{}, err
-		}
-		return next, tx.Record(ctx, happened.By(caller.Actor))
-	})
+	order := store.Order{Actor: caller.Actor, Match: match, Once: once, Company: which}
+	return store.Change(ctx, s.store, order, which, store.Tx.Companies, move)
 }

@@ -23,7 +23,7 @@ import (
 	"holdco/ports/store"
 )
 
-// What goes wrong between a sender and the store is tested here, where time and answers can be held still. That webhooks
+// What goes wrong between a worker and the store is tested here, where time and answers can be held still. That webhooks
 // arrive is tested through the API, on both stores.
 
 func TestAnAttemptIsOfNoAccountOnceTheLeaseIsAnothers(t *testing.T) {
@@ -45,13 +45,13 @@ func TestAnAttemptIsOfNoAccountOnceTheLeaseIsAnothers(t *testing.T) {
 	}
 }
 
-func TestASenderThatStoodStillLosesItsQueueToTheNextOneOfItsProcess(t *testing.T) {
+func TestASuspendedWorkerLosesItsQueueToTheNextOneOfItsProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		hook := f.subscribe(t)
-		drowsy := &drowsy{Store: f.store, doze: func() {}}
-		f.service = f.serviceOn(drowsy)
+		stalling := &stalling{Store: f.store, stall: func() {}}
+		f.service = f.serviceOn(stalling)
 		deliver := func() {
 			t.Helper()
 			_, err := f.service.Deliver(t.Context())
@@ -61,7 +61,7 @@ func TestASenderThatStoodStillLosesItsQueueToTheNextOneOfItsProcess(t *testing.T
 
 		wake := make(chan struct{})
 		f.answer = func(message webhook.Message) webhook.Attempt {
-			drowsy.doze = func() { <-wake }
+			stalling.stall = func() { <-wake }
 			return ok(message)
 		}
 		f.happen(t, "one")
@@ -72,7 +72,7 @@ func TestASenderThatStoodStillLosesItsQueueToTheNextOneOfItsProcess(t *testing.T
 			<-finish
 			return ok(message)
 		}
-		drowsy.doze = func() {}
+		stalling.stall = func() {}
 		f.clock.advance(webhook.LeaseTerm)
 		f.happen(t, "two")
 		deliver() // by the next one, which is in the midst of its attempt now
@@ -101,7 +101,7 @@ func TestAQueueThatNobodyGaveBackGoesOnWhenItsLeaseHasEnded(t *testing.T) {
 	f := newFixture(t)
 	hook := f.subscribe(t)
 	f.happen(t, "one")
-	f.spread(t)
+	f.enqueue(t)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		claimed, err := tx.Outbox().Claim(ctx, "a process that died", tx.Now().Add(webhook.LeaseTerm), 10)
 		if len(claimed) != 1 || claimed[0].Endpoint != hook {
@@ -129,7 +129,7 @@ func TestTheLeaseIsRenewedWhileAnEndpointIsSlow(t *testing.T) {
 	}
 	other := f.another()
 	f.answer = func(webhook.Message) webhook.Attempt {
-		f.clock.advance(webhook.Patience)
+		f.clock.advance(webhook.Timeout)
 		must(t, other.deliver(t))
 		return webhook.Attempt{At: f.clock.Now(), Status: 200}
 	}
@@ -172,34 +172,85 @@ func TestAnAttemptThatIsBrokenOffByTheEndOfTheProcessIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestAnEventOfACompanyThatIsGoneIsNotSent(t *testing.T) {
+func TestWhatWaitsWhenItsCompanyIsRemovedIsSentAllTheSame(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	hook := f.subscribe(t)
 	f.happen(t, "one")
 	f.happen(t, "two")
-	f.spread(t)
+	f.enqueue(t)
 	f.remove(t, "one")
 	must(t, f.deliver(t))
-	if had, log := f.had(), f.log(t, hook); !slices.Equal(had, []string{"two"}) || len(log) != 1 {
+	if had, log := f.had(), f.log(t, hook); !slices.Equal(had, []string{"one", "two"}) || len(log) != 1 {
 		t.Errorf("%q, %+v", had, log)
+	}
+	f.finishRemovals(t)
+	if left := f.left(t); left != 0 {
+		t.Errorf("%d removed companies have left something", left)
 	}
 }
 
-func TestNothingIsKeptOfACompanyThatWentDuringTheAttempt(t *testing.T) {
+func TestRetriesContinueWhenTheirCompanyIsRemoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	hook := f.subscribe(t)
 	f.happen(t, "one")
 	f.answer = func(message webhook.Message) webhook.Attempt {
+		f.answer = ok
 		f.remove(t, "one")
 		return webhook.Attempt{At: message.At, Status: 500}
 	}
 	must(t, f.deliver(t))
-	f.clock.advance(time.Hour)
+	f.finishRemovals(t)
+	if left := f.left(t); left != 1 {
+		t.Fatalf("%d removed companies have left something", left)
+	}
+	f.clock.advance(time.Minute)
 	must(t, f.deliver(t))
-	if had, log := f.had(), f.log(t, hook); len(had) != 1 || len(log) != 0 {
-		t.Errorf("%q, %+v", had, log)
+	f.finishRemovals(t)
+	if had, log, left := f.had(), f.log(t, hook), f.left(t); !slices.Equal(had, []string{"one", "one"}) || len(log) != 0 || left != 0 {
+		t.Errorf("%q, %+v, %d", had, log, left)
+	}
+}
+
+func TestADisabledEndpointKeepsWhatARemovedCompanyLeftForThirtyDays(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	f.enqueue(t)
+	f.change(t, hook, webhook.Settings{Enabled: new(bool)})
+	f.remove(t, "one")
+	f.clock.advance(webhook.LogRetention - 3*time.Hour)
+	f.finishRemovals(t)
+	if left := f.left(t); left != 1 {
+		t.Fatalf("%d removed companies have left something", left)
+	}
+	f.clock.advance(3 * time.Hour)
+	f.finishRemovals(t)
+	if left := f.left(t); left != 0 {
+		t.Errorf("%d removed companies have left something", left)
+	}
+}
+
+func TestADeliveryWhoseEventIsMissingDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	lost := webhook.NewDelivery("dlv_lost", hook, event.Event{ID: "act_lost", Type: event.CompanyCreated}, f.clock.Now())
+	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error { return tx.Deliveries().Add(ctx, lost) }))
+	f.answer = func(message webhook.Message) webhook.Attempt {
+		f.answer = ok
+		return webhook.Attempt{At: message.At, Status: 500}
+	}
+	f.happen(t, "one")
+	must(t, f.deliver(t))
+	f.clock.advance(time.Minute)
+	must(t, f.deliver(t))
+	got, err := f.store.Deliveries().Get(t.Context(), hook, lost.ID)
+	must(t, err)
+	if had := f.had(); got.Status != webhook.Failed || len(got.Attempts) != 0 || !slices.Equal(had, []string{"one", "one"}) {
+		t.Errorf("%+v, %q", got, had)
 	}
 }
 
@@ -208,7 +259,7 @@ func TestWhatWaitsForASlowEndpointCostsNoRows(t *testing.T) {
 	f := newFixture(t)
 	hook := f.subscribe(t)
 	f.happenOften(t, "some", 3000)
-	f.spread(t)
+	f.enqueue(t)
 	for want := 5; want <= 10; want += 5 {
 		stopped, stop := context.WithCancel(t.Context())
 		f.answer = func(message webhook.Message) webhook.Attempt {
@@ -232,13 +283,13 @@ func TestAnEndpointThatWantsNothingOfALongLogKeepsItsPlaceInIt(t *testing.T) {
 	f := newFixture(t)
 	hook := f.subscribe(t)
 	f.happenOften(t, "unwanted", 2000)
-	f.spread(t)
+	f.enqueue(t)
 	f.change(t, hook, webhook.Settings{Events: &[]string{"company.deleted"}})
 	f.clock.tick = time.Second // time passes with every look at it: the lease would end many times
 	must(t, f.deliver(t))
 	f.clock.tick = 0
-	if waits, err := f.store.Outbox().Waits(t.Context(), f.clock.Now()); waits || err != nil {
-		t.Error("it is not at the end of the log", err)
+	if work, err := f.store.Outbox().Work(t.Context(), f.clock.Now()); work != (store.Work{}) || err != nil {
+		t.Error("it is not at the end of the log", work, err)
 	}
 	if had, causes := f.had(), f.told.all(); len(had) != 0 || len(causes) != 0 {
 		t.Errorf("%q were sent, %q", had, causes)
@@ -253,53 +304,59 @@ func TestAnEndpointThatWantsNothingOfALongLogKeepsItsPlaceInIt(t *testing.T) {
 
 func TestABacklogGoesOnWhenItsEndpointIsEnabledAgain(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	hook := f.subscribe(t)
-	others := f.subscribe(t) // so that events enter the outbox all the time
-	f.change(t, others, webhook.Settings{Events: &[]string{"company.deleted"}})
-	f.happenOften(t, "before", 30)
-	f.answer = func(message webhook.Message) webhook.Attempt {
-		if len(f.had()) == 3 {
-			f.change(t, hook, webhook.Settings{Enabled: new(bool)})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.latency = 1230 * time.Millisecond // long enough for the worker to look at the endpoint again
+		hook := f.subscribe(t)
+		others := f.subscribe(t) // so that events enter the outbox all the time
+		f.change(t, others, webhook.Settings{Events: &[]string{"company.deleted"}})
+		f.happenOften(t, "before", 30)
+		f.answer = func(message webhook.Message) webhook.Attempt {
+			if len(f.had()) == 3 {
+				f.change(t, hook, webhook.Settings{Enabled: new(bool)})
+			}
+			return webhook.Attempt{At: message.At, Status: 200}
 		}
-		return webhook.Attempt{At: message.At, Status: 200}
-	}
-	must(t, f.deliver(t))
-	f.happenOften(t, "while", 30)
-	must(t, f.deliver(t))
-	f.happenOften(t, "while too", 1) // nobody has placed it yet
-	if had := f.had(); len(had) != 3 {
-		t.Fatalf("%q were sent to a disabled endpoint", had)
-	}
-	enabled := true
-	f.change(t, hook, webhook.Settings{Enabled: &enabled})
-	f.happenOften(t, "after", 2)
-	must(t, f.deliver(t))
-	var want []string
-	for n := range 30 {
-		want = append(want, fmt.Sprint("before-", n))
-	}
-	want = append(want, "after-0", "after-1")
-	if had := f.had(); !slices.Equal(had, want) {
-		t.Errorf("sent were %q", had)
-	}
+		must(t, f.deliver(t))
+		f.happenOften(t, "while", 30)
+		must(t, f.deliver(t))
+		f.happenOften(t, "while too", 1) // nobody has placed it yet
+		if had := f.had(); len(had) != 3 {
+			t.Fatalf("%q were sent to a disabled endpoint", had)
+		}
+		enabled := true
+		f.change(t, hook, webhook.Settings{Enabled: &enabled})
+		f.happenOften(t, "after", 2)
+		must(t, f.deliver(t))
+		var want []string
+		for n := range 30 {
+			want = append(want, fmt.Sprint("before-", n))
+		}
+		want = append(want, "after-0", "after-1")
+		if had := f.had(); !slices.Equal(had, want) {
+			t.Errorf("sent were %q", had)
+		}
+	})
 }
 
 func TestAnEndpointWantsWhatItWantsWhenTheAttemptIsMade(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	hook := f.subscribe(t)
-	f.happenOften(t, "c", 10)
-	f.answer = func(message webhook.Message) webhook.Attempt {
-		if len(f.had()) == 4 {
-			f.change(t, hook, webhook.Settings{Events: &[]string{"company.deleted"}})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.latency = 1230 * time.Millisecond // long enough for the worker to look at the endpoint again
+		hook := f.subscribe(t)
+		f.happenOften(t, "c", 10)
+		f.answer = func(message webhook.Message) webhook.Attempt {
+			if len(f.had()) == 4 {
+				f.change(t, hook, webhook.Settings{Events: &[]string{"company.deleted"}})
+			}
+			return webhook.Attempt{At: message.At, Status: 200}
 		}
-		return webhook.Attempt{At: message.At, Status: 200}
-	}
-	must(t, f.deliver(t))
-	if had := f.had(); len(had) != 4 {
-		t.Errorf("sent were %q", had)
-	}
+		must(t, f.deliver(t))
+		if had := f.had(); len(had) != 4 {
+			t.Errorf("sent were %q", had)
+		}
+	})
 }
 
 func TestASecretThatCannotBeOpenedIsToldAndNothingIsSent(t *testing.T) {
@@ -320,7 +377,7 @@ func TestASecretThatCannotBeOpenedIsToldAndNothingIsSent(t *testing.T) {
 	}
 }
 
-func TestAPanicOfASenderIsTold(t *testing.T) {
+func TestAPanicOfAWorkerIsLogged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	hook := f.subscribe(t)
@@ -375,7 +432,7 @@ func TestThePurgeKeepsTheLogOfThirtyDays(t *testing.T) {
 	}
 }
 
-// fixture is the service on a real store, with a sender that does as the test says.
+// fixture is the service on a real store, with a poster that does as the test says.
 type fixture struct {
 	service *deliveries.Service
 	store   store.Store
@@ -383,15 +440,18 @@ type fixture struct {
 	vault   *vault
 	told    *told
 
+	parallel deliveries.Parallel
+	checkIn  time.Duration
 	*sent
 }
 
-// sent is what the senders of a test sent, and how it was answered.
+// sent is what the workers of a test sent, and how it was answered.
 type sent struct {
 	mutex    sync.Mutex
 	messages []string // the slugs in their bodies
 	answer   func(message webhook.Message) webhook.Attempt
 	hang     func(ctx context.Context)
+	latency  time.Duration
 }
 
 func ok(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: message.At, Status: 200} }
@@ -403,14 +463,14 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(func() { must(t, engine.Close()) })
 	_, err = engine.Migrator().Up(t.Context())
 	must(t, err)
-	f := &fixture{clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, told: &told{}, sent: &sent{answer: ok}}
+	f := &fixture{clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, told: &told{}, parallel: 1, sent: &sent{answer: ok}}
 	f.store = sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())
 	f.service = f.serviceOn(f.store)
 	return f
 }
 
 func (f *fixture) serviceOn(s store.Store) *deliveries.Service {
-	return deliveries.New(s, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told)
+	return deliveries.New(s, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told, f.parallel)
 }
 
 // another is a second process on the same store.
@@ -432,8 +492,8 @@ func (f *fixture) deliver(t *testing.T) error {
 	}
 }
 
-// spread puts all events into the outbox, and sends none.
-func (f *fixture) spread(t *testing.T) {
+// enqueue gives all events their positions, and sends none.
+func (f *fixture) enqueue(t *testing.T) {
 	t.Helper()
 	f.vault.broken = errors.New("not yet")
 	must(t, f.deliver(t))
@@ -522,6 +582,26 @@ func (f *fixture) remove(t *testing.T, slug string) {
 	}))
 }
 
+// finishRemovals checks everything that removed companies have left, as if it were time for that.
+func (f *fixture) finishRemovals(t *testing.T) {
+	t.Helper()
+	f.checkIn += 2 * time.Hour
+	f.clock.advance(f.checkIn)
+	more, err := f.service.FinishRemovals(t.Context())
+	if more || err != nil {
+		t.Fatal(more, err)
+	}
+	f.clock.advance(-f.checkIn)
+}
+
+// left is of how many removed companies something is left.
+func (f *fixture) left(t *testing.T) int {
+	t.Helper()
+	removals, err := f.store.Removals().Due(t.Context(), f.clock.Now().Add(1000*time.Hour), 100)
+	must(t, err)
+	return len(removals)
+}
+
 func (f *fixture) log(t *testing.T, of id.Webhook) []webhook.Delivery {
 	t.Helper()
 	found, err := f.store.Deliveries().List(t.Context(), store.DeliveryFilter{Endpoint: of}, page.Position{}, page.MaxSize)
@@ -529,18 +609,23 @@ func (f *fixture) log(t *testing.T, of id.Webhook) []webhook.Delivery {
 	return found.Items
 }
 
-// Send implements outbound.WebhookSender.
-func (s *sent) Send(ctx context.Context, message webhook.Message) webhook.Attempt {
+// Post implements outbound.WebhookPoster.
+func (s *sent) Post(ctx context.Context, message webhook.Message) webhook.Attempt {
 	if s.hang != nil {
 		s.hang(ctx)
 		return webhook.Attempt{At: message.At, Error: "broken off"}
 	}
+	s.mutex.Lock()
+	s.messages = append(s.messages, slugOf(message))
+	s.mutex.Unlock()
+	time.Sleep(s.latency)
+	return s.answer(message)
+}
+
+func slugOf(message webhook.Message) string {
 	_, rest, _ := strings.Cut(string(message.Body), `"slug":"`)
 	slug, _, _ := strings.Cut(rest, `"`)
-	s.mutex.Lock()
-	s.messages = append(s.messages, slug)
-	s.mutex.Unlock()
-	return s.answer(message)
+	return slug
 }
 
 func (s *sent) had() []string {
@@ -551,15 +636,15 @@ func (s *sent) had() []string {
 
 func (s *sent) forget() { s.messages = nil }
 
-// drowsy is a store before which a sender can stand still when it looks what is to be sent.
-type drowsy struct {
+// stalling is a store at which a worker can be suspended when it looks what is to be sent.
+type stalling struct {
 	store.Store
-	doze func()
+	stall func()
 }
 
-func (d *drowsy) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
-	d.doze()
-	return d.Store.View(ctx, read)
+func (s *stalling) Outbox() store.OutboxReader {
+	s.stall()
+	return s.Store.Outbox()
 }
 
 // clock stands still until it is moved, unless it ticks.

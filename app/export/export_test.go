@@ -38,17 +38,17 @@ func TestLeadsComeWithTheNamesOfTheirTime(t *testing.T) {
 func (f *fixture) shown(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	page, err := f.service.Leads(t.Context(), store.LeadQuery{Size: 10})
+	page, err := f.service.Leads(t.Context(), lead.Query{Size: 10})
 	must(t, err)
-	all["the page"] = string(page.Leads[0].Append(nil, page.Names))
+	all["the page"] = string(page.Names.Industry(page.Leads[0].Industry))
 	one, err := f.service.Lead(t.Context(), leadID(1))
 	must(t, err)
-	all["the lead"] = string(one.Append(nil, one.Names))
+	all["the lead"] = string(one.Names.Industry(one.Industry))
 	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Entry, names lead.Names) error {
-		all["the stream"] = string(leads[0].Append(nil, names))
+		all["the stream"] = string(names.Industry(leads[0].Industry))
 		return nil
 	}))
-	campaigns, err := f.service.Campaigns(t.Context(), store.CampaignQuery{Size: 10})
+	campaigns, err := f.service.Campaigns(t.Context(), lead.CampaignQuery{Size: 10})
 	must(t, err)
 	text, err := campaigns.Campaigns[0].Fields(campaigns.Names).MarshalJSON()
 	must(t, err)
@@ -84,11 +84,11 @@ func TestEverythingIsAsOfOneState(t *testing.T) {
 	f.keep(t, 1)
 	state, err := f.service.State(t.Context())
 	must(t, err)
-	leads, err := f.service.Leads(t.Context(), store.LeadQuery{Size: 1})
+	leads, err := f.service.Leads(t.Context(), lead.Query{Size: 1})
 	must(t, err)
-	campaigns, err := f.service.Campaigns(t.Context(), store.CampaignQuery{Size: 1})
+	campaigns, err := f.service.Campaigns(t.Context(), lead.CampaignQuery{Size: 1})
 	must(t, err)
-	removed, err := f.service.Removed(t.Context(), store.RemovedQuery{Size: 1})
+	removed, err := f.service.Removed(t.Context(), lead.RemovedQuery{Size: 1})
 	must(t, err)
 	if leads.State != state || campaigns.State != state || removed.State != state || state.Revision != 2 {
 		t.Errorf("%+v %+v %+v %+v", state, leads.State, campaigns.State, removed.State)
@@ -216,7 +216,7 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	if _, err := f.service.Lead(t.Context(), leadID(1)); fault.CodeOf(err) != fault.NotFound {
 		t.Error(err)
 	}
-	gone, err := f.service.Removed(t.Context(), store.RemovedQuery{Size: 10})
+	gone, err := f.service.Removed(t.Context(), lead.RemovedQuery{Size: 10})
 	if err != nil || len(gone.Leads) != 1 || gone.Leads[0].ID != leadID(1) {
 		t.Errorf("%+v, %v", gone, err)
 	}
@@ -231,14 +231,14 @@ type endless struct {
 	err   error // nil: it panics
 }
 
-func (e *endless) Search(context.Context, store.LeadQuery) (store.LeadPage, error) {
+func (e *endless) Search(context.Context, lead.Query) (lead.Page, error) {
 	if n := e.read.Add(1); n == e.fails {
 		if e.err == nil {
 			panic("the search is broken")
 		}
-		return store.LeadPage{}, e.err
+		return lead.Page{}, e.err
 	}
-	return store.LeadPage{Leads: []lead.Entry{{Place: lead.Place{ID: "cmp_x"}}}, More: true}, nil
+	return lead.Page{Leads: []lead.Entry{{Place: lead.Place{ID: "cmp_x"}}}, More: true}, nil
 }
 
 // fixture is the service on a store of its own.
@@ -332,8 +332,7 @@ func (f *fixture) keepNamed(t *testing.T, name string, numbers ...int) {
 	for _, n := range numbers {
 		made, err := lead.Draft{ID: string(leadID(n)), Name: name, Industry: "ind_1"}.Lead(catalog)
 		must(t, err)
-		incoming, err := made.Incoming()
-		must(t, err)
+		incoming := made.Incoming()
 		batch, ids = append(batch, incoming), append(ids, made.ID)
 	}
 	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {

@@ -30,13 +30,13 @@ func New(s store.Store, search store.LeadSearch, clock outbound.Clock) *Service 
 func (s *Service) State(ctx context.Context) (lead.State, error) { return s.store.Leads().State(ctx) }
 
 // Leads finds a page of leads.
-func (s *Service) Leads(ctx context.Context, query store.LeadQuery) (inbound.LeadsPage, error) {
+func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPage, error) {
 	found, err := s.search.Search(ctx, query)
 	if err != nil {
 		return inbound.LeadsPage{}, err
 	}
 	taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
-	return inbound.LeadsPage{LeadPage: found, Names: taxonomy.names}, err
+	return inbound.LeadsPage{Page: found, Names: taxonomy.names}, err
 }
 
 // Lead shows one lead.
@@ -71,7 +71,7 @@ func (s *Service) ResumeFrom(ctx context.Context, which id.Lead) (place lead.Pla
 }
 
 // Removed finds a page of the leads that were removed.
-func (s *Service) Removed(ctx context.Context, query store.RemovedQuery) (found store.RemovedPage, err error) {
+func (s *Service) Removed(ctx context.Context, query lead.RemovedQuery) (found lead.RemovedPage, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		found, err = r.Leads().Removed(ctx, query)
 		return err
@@ -80,7 +80,7 @@ func (s *Service) Removed(ctx context.Context, query store.RemovedQuery) (found 
 }
 
 // Campaigns finds a page of campaigns.
-func (s *Service) Campaigns(ctx context.Context, query store.CampaignQuery) (found inbound.CampaignsPage, err error) {
+func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (found inbound.CampaignsPage, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err

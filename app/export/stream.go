@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // portionSize is how many leads of a stream are read at once. Two portions of a stream are in memory at most: while one is
@@ -59,7 +58,7 @@ func (s *Service) readAhead(ctx context.Context, filter lead.Filter, after lead.
 		}
 	}()
 	for more := true; more; {
-		found, err := s.Leads(ctx, store.LeadQuery{Filter: filter, After: after, Size: portionSize, Uncounted: true})
+		found, err := s.Leads(ctx, lead.Query{Filter: filter, After: after, Size: portionSize, Uncounted: true})
 		if err != nil {
 			return err
 		}

@@ -9,9 +9,10 @@ import (
 
 // checked is a line that was read: what it holds, or why it is rejected.
 type checked[T any] struct {
-	item     T
-	rejected *inbound.RejectedLine
-	end      int64 // bytes of the file up to the end of the line
+	item       T
+	rejected   *inbound.RejectedLine
+	superseded bool  // a later line has its id
+	end        int64 // bytes of the file up to the end of the line
 }
 
 // portion is some lines, handed over together. An error is what ended the reading behind them.
@@ -29,7 +30,7 @@ const (
 )
 
 // ahead reads and checks lines until they end, or ctx does. A reader that is stuck is left behind.
-func ahead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(line L) (checked[T], error)) <-chan portion[T] {
+func ahead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T]) <-chan portion[T] {
 	portions := make(chan portion[T], mostPortions)
 	go func() {
 		defer close(portions)
@@ -45,14 +46,11 @@ func ahead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(
 			}
 		}
 		for line, err := range lines {
-			var one checked[T]
-			if err == nil {
-				one, err = check(line)
-			}
 			if err != nil {
 				next.err = err
 				break
 			}
+			one := check(line)
 			next.lines = append(next.lines, one)
 			if len(next.lines) == linesOfPortion || one.end-begun > bytesOfPortion {
 				begun = one.end

@@ -47,10 +47,16 @@ func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (inb
 
 func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
 	for _, line := range next.lines {
-		if line.rejected == nil {
+		switch {
+		case line.rejected != nil:
+			if err := i.reject(*line.rejected); err != nil {
+				return err
+			}
+		case line.superseded:
+			i.summary.Read++
+			i.summary.Unchanged++
+		default:
 			i.batch = append(i.batch, line.item)
-		} else if err := i.reject(*line.rejected); err != nil {
-			return err
 		}
 		if len(i.batch) >= i.pace.size || line.end-i.behind > bytesOfBatch {
 			i.behind = line.end

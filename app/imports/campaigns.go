@@ -25,14 +25,12 @@ func (s *Service) Campaigns(
 	if err != nil {
 		return inbound.ImportSummary{}, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	check := campaignCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
 	keep := func(ctx context.Context, batch []lead.Campaign) (lead.Change, time.Duration, error) {
 		return s.keepCampaigns(ctx, caller.Actor, batch, options.DryRun)
 	}
-	importing := importing[lead.Campaign]{options: options, keep: keep}
-	return importing.run(ctx, ahead(ctx, lines, check.line))
+	idOf := func(c lead.Campaign) string { return string(c.ID) }
+	return passes(ctx, lines, check.line, idOf, importing[lead.Campaign]{options: options, keep: keep})
 }
 
 // campaignCheck is leadCheck for campaigns.
@@ -42,7 +40,7 @@ type campaignCheck struct {
 	at      time.Time
 }
 
-func (c campaignCheck) line(line inbound.CampaignLine) (checked[lead.Campaign], error) {
+func (c campaignCheck) line(line inbound.CampaignLine) checked[lead.Campaign] {
 	read, err := line.Draft.Campaign(c.catalog)
 	problems := fieldsOf(err)
 	if c.own && (line.Draft.CreatedAt != "" || line.Draft.UpdatedAt != "") {
@@ -53,7 +51,7 @@ func (c campaignCheck) line(line inbound.CampaignLine) (checked[lead.Campaign], 
 	if len(problems) > 0 {
 		one.rejected = rejected(line.Number, line.Draft.ID, string(read.ID), problems)
 	}
-	return one, nil
+	return one
 }
 
 // keepCampaigns keeps a batch of campaigns.

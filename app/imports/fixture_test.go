@@ -89,7 +89,7 @@ func (f fixture) counts(t *testing.T, first, second int64) {
 
 func (f fixture) total(t *testing.T, want int64) {
 	t.Helper()
-	if got, err := f.store.Leads().Search(t.Context(), store.LeadQuery{Size: 1}); err != nil || got.Total != want {
+	if got, err := f.store.Leads().Search(t.Context(), lead.Query{Size: 1}); err != nil || got.Total != want {
 		t.Errorf("there are %d leads, %v; want %d", got.Total, err, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,12 +192,22 @@ func TestAnInterruptedImportStopsBetweenUnitsAndGoesOnLater(t *testing.T) {
 	const many = 10_000
 	ctx, cancel := context.WithCancel(t.Context())
 	got, err := f.imports.Leads(ctx, caller, lines(manyDrafts(many)), inbound.ImportOptions{Progress: func(now inbound.ImportProgress) {
-		if now.Lines > 0 {
+		if now.Lines > 0 && !now.Checking {
 			cancel()
 		}
 	}})
 	if !errors.Is(err, context.Canceled) || got.Inserted == 0 || got.Inserted == many || int64(got.Inserted) != got.Read {
 		t.Errorf("%+v, %v", got, err)
+	}
+	f.total(t, int64(got.Inserted))
+	ctx, cancel = context.WithCancel(t.Context())
+	early, err := f.imports.Leads(ctx, caller, lines(manyDrafts(many)), inbound.ImportOptions{Progress: func(now inbound.ImportProgress) {
+		if now.Checking {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || early != (inbound.ImportSummary{}) {
+		t.Errorf("in the first pass: %+v, %v", early, err)
 	}
 	f.total(t, int64(got.Inserted))
 	if again := f.leads(t, manyDrafts(many), inbound.ImportOptions{}); again != summary(many, many-got.Inserted, 0, got.Inserted, 0) {
@@ -371,5 +383,74 @@ func TestEverythingNeedsAdmin(t *testing.T) {
 		if fault.CodeOf(err) != fault.InsufficientScope {
 			t.Error(err)
 		}
+	}
+}
+
+func TestOfLinesWithOneIDTheLastCountsHoweverFarApartTheyAre(t *testing.T) {
+	t.Parallel()
+	const count, again = 3000, 50
+	drafts := manyDrafts(count)
+	for i := range again {
+		drafts = append(drafts, lead.Draft{ID: fmt.Sprintf("cmp_%d", 7*i), Name: "Bolt"})
+	}
+	drafts = append(drafts, lead.Draft{ID: "cmp_1", Name: ""}, lead.Draft{ID: "cmp_2", Name: "Last"})
+	for _, options := range []inbound.ImportOptions{{}, {KeepTimestamps: true}} {
+		f := newFixture(t)
+		if got, want := f.leads(t, drafts, options), summary(count+again+2, count, 0, again+1, 1); got != want {
+			t.Errorf("%+v; want %+v", got, want)
+		}
+		before := f.state(t)
+		f.clock.now = f.clock.now.Add(time.Hour)
+		if got, want := f.leads(t, drafts, options), summary(count+again+2, 0, 0, count+again+1, 1); got != want || f.state(t) != before {
+			t.Errorf("again: %+v; want %+v", got, want)
+		}
+		for which, name := range map[id.Lead]string{"cmp_7": "Bolt", "cmp_8": "Acme", "cmp_1": "Acme", "cmp_2": "Last"} {
+			if got := f.entry(t, which); !strings.Contains(got.Document.Head, `"name":"`+name+`"`) {
+				t.Errorf("%s is %s", which, got.Document.Head)
+			}
+		}
+	}
+}
+
+func TestAStrictImportKeepsNothingUnlessEveryLineIsFine(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	drafts := append(manyDrafts(700), lead.Draft{ID: "cmp_bad"}, lead.Draft{ID: "cmp_worse"})
+	var reported []string
+	options := inbound.ImportOptions{Strict: true, Report: func(line inbound.RejectedLine) error {
+		reported = append(reported, line.ID)
+		return nil
+	}}
+	if got, want := f.leads(t, drafts, options), summary(702, 0, 0, 0, 2); got != want {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+	if diff := cmp.Diff([]string{"cmp_bad", "cmp_worse"}, reported); diff != "" {
+		t.Error(diff)
+	}
+	f.total(t, 0)
+	broken := errors.New("unexpected EOF")
+	if _, err := f.imports.Leads(t.Context(), caller, endingWith(lines(manyDrafts(700)), broken), options); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	f.total(t, 0)
+	full := errors.New("the disk is full")
+	options.Report = func(inbound.RejectedLine) error { return full }
+	if _, err := f.imports.Leads(t.Context(), caller, lines(drafts), options); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	f.total(t, 0)
+	if got, want := f.leads(t, manyDrafts(700), options), summary(700, 700, 0, 0, 0); got != want {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+}
+
+func endingWith(lines iter.Seq2[inbound.LeadLine, error], end error) iter.Seq2[inbound.LeadLine, error] {
+	return func(yield func(inbound.LeadLine, error) bool) {
+		for line, err := range lines {
+			if !yield(line, err) {
+				return
+			}
+		}
+		yield(inbound.LeadLine{}, end)
 	}
 }

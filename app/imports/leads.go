@@ -25,12 +25,10 @@ func (s *Service) Leads(
 	if err != nil {
 		return inbound.ImportSummary{}, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	check := leadCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
 	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, look: true}
-	importing := importing[lead.Incoming]{options: options, keep: keeper.keep}
-	return importing.run(ctx, ahead(ctx, lines, check.line))
+	idOf := func(l lead.Incoming) string { return string(l.ID) }
+	return passes(ctx, lines, check.line, idOf, importing[lead.Incoming]{options: options, keep: keeper.keep})
 }
 
 // leadCheck checks lines.
@@ -40,7 +38,7 @@ type leadCheck struct {
 	at      time.Time // which lie no later than this
 }
 
-func (c leadCheck) line(line inbound.LeadLine) (checked[lead.Incoming], error) {
+func (c leadCheck) line(line inbound.LeadLine) checked[lead.Incoming] {
 	one := checked[lead.Incoming]{end: line.End}
 	read, err := line.Draft.Lead(c.catalog)
 	problems := fieldsOf(err)
@@ -50,10 +48,10 @@ func (c leadCheck) line(line inbound.LeadLine) (checked[lead.Incoming], error) {
 	}
 	if len(problems) > 0 {
 		one.rejected = rejected(line.Number, line.Draft.ID, string(read.ID), problems)
-		return one, nil
+		return one
 	}
-	one.item, err = read.Incoming()
-	return one, err
+	one.item = read.Incoming()
+	return one
 }
 
 // leadKeeper keeps batches of leads.

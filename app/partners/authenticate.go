@@ -13,7 +13,7 @@ import (
 )
 
 // Authenticate looks a key up. One that is mistyped, or is no partner's, is refused without asking the store, and one
-// that was looked up a moment ago is known: see store.Known.
+// that was looked up a moment ago is cached: see cache.Cache.
 func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partner, error) {
 	unauthorized := fault.New(fault.Unauthorized, "The key is missing, mistyped, unknown, expired or revoked.")
 	key, ok := access.ParsePartnerKey(text)
@@ -21,7 +21,7 @@ func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partne
 		return partner.Partner{}, unauthorized
 	}
 	hash, now := key.Hash(), s.clock.Now()
-	found, err := s.known.Find(hash, now, func() (partner.Partner, error) { return s.store.Partners().ByHash(ctx, hash) })
+	found, err := s.cached.Get(ctx, hash, now, func() (partner.Partner, error) { return s.store.Partners().ByHash(ctx, hash) })
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		return partner.Partner{}, unauthorized
@@ -34,14 +34,14 @@ func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partne
 	return found, nil
 }
 
-// allOrigins is where Known keeps the origins of all live keys: one list, so that whoever asks for many origins that
+// allOrigins is the key of the origins of all live keys: one list, so that whoever asks for many origins that
 // nobody has costs no more reads than others do.
 const allOrigins = ""
 
 // KnowsOrigin reports whether the origin is registered with any live key.
 func (s *Service) KnowsOrigin(ctx context.Context, origin string) (bool, error) {
 	now := s.clock.Now()
-	origins, err := s.origins.Find(allOrigins, now, func() ([]string, error) { return s.store.Partners().Origins(ctx, now) })
+	origins, err := s.origins.Get(ctx, allOrigins, now, func() ([]string, error) { return s.store.Partners().Origins(ctx, now) })
 	return slices.Contains(origins, origin), err
 }
 

@@ -8,6 +8,7 @@ import (
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
+	"holdco/app/cache"
 	"holdco/app/partners"
 	"holdco/domain/access"
 	"holdco/domain/fault"
@@ -35,7 +36,7 @@ func TestAKeyIsLookedUpOnceInAWhile(t *testing.T) {
 	f := newFixture(t)
 	for range 3 {
 		f.expect(t, f.here, f.issued.Key, "")
-		f.clock.now = f.clock.now.Add(store.Freshness - time.Millisecond)
+		f.clock.now = f.clock.now.Add(cache.TTL - time.Millisecond)
 		f.expect(t, f.here, f.issued.Key, "")
 		f.clock.now = f.clock.now.Add(time.Millisecond)
 	}
@@ -81,7 +82,7 @@ func TestWhatIsChangedElsewhereHoldsWithinASecond(t *testing.T) {
 	f.expect(t, f.here, f.issued.Key, "")
 	f.knows(t, f.here, "https://a.example", true)
 	f.revoke(t, f.elsewhere)
-	f.clock.now = f.clock.now.Add(store.Freshness)
+	f.clock.now = f.clock.now.Add(cache.TTL)
 	f.expect(t, f.here, f.issued.Key, fault.Unauthorized)
 	f.knows(t, f.here, "https://a.example", false)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"holdco/domain/access"
+	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/partner"
@@ -18,16 +19,12 @@ func (s *Service) Create(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedPartner{}, err
 	}
-	defer s.forget()
+	defer s.invalidate()
 	newID, key := id.New[id.Partner](s.ids.UUIDv7()), access.NewPartnerKey(s.entropy.Bits256())
-	return store.UpdateOnce(ctx, s.store, once, "", func(ctx context.Context, tx store.Tx) (inbound.IssuedPartner, error) {
-		made, created, err := partner.New(newID, draft, key, tx.Now())
-		if err != nil {
-			return inbound.IssuedPartner{}, err
-		}
-		if err := tx.Partners().Add(ctx, made); err != nil {
-			return inbound.IssuedPartner{}, err
-		}
-		return inbound.IssuedPartner{Partner: made, Key: key}, tx.Record(ctx, created.By(caller.Actor))
-	})
+	order := store.Order{Actor: caller.Actor, Once: once}
+	made, err := store.Create(ctx, s.store, order, store.Tx.Partners,
+		func(_ context.Context, tx store.Tx) (partner.Partner, event.Event, error) {
+			return partner.New(newID, draft, key, tx.Now())
+		})
+	return inbound.IssuedPartner{Partner: made, Key: key}, err
 }

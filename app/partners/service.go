@@ -3,6 +3,7 @@ package partners
 import (
 	"context"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -18,9 +19,9 @@ type Service struct {
 	clock   outbound.Clock
 	ids     outbound.IDs
 	entropy outbound.Entropy
-	known   store.Known[partner.Partner] // by the hashes of the values that were shown
-	origins store.Known[[]string]        // of all live keys, under allOrigins
-	used    store.LastUses[id.Partner]
+	cached  cache.Cache[partner.Partner] // by the hashes of the values that were shown
+	origins cache.Cache[[]string]        // of all live keys, under allOrigins
+	used    cache.LastUses[id.Partner]
 }
 
 var (
@@ -49,8 +50,8 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Partne
 	return s.store.Partners().Get(ctx, which)
 }
 
-// forget is called when a change of a partner has ended, however it ended.
-func (s *Service) forget() {
-	s.known.Forget()
-	s.origins.Forget()
+// invalidate is called when a change of a partner has ended, however it ended.
+func (s *Service) invalidate() {
+	s.cached.Invalidate()
+	s.origins.Invalidate()
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Authenticate looks a value up. A value whose checksum is wrong is refused without asking the store, and one that was
-// looked up a moment ago is known: see store.Known.
+// looked up a moment ago is cached: see cache.Cache.
 func (s *Service) Authenticate(ctx context.Context, text string) (access.Caller, error) {
 	unauthorized := fault.New(fault.Unauthorized, "The token is missing, mistyped, unknown, expired or revoked.")
 	value, ok := access.ParseValue(text)
@@ -19,7 +19,7 @@ func (s *Service) Authenticate(ctx context.Context, text string) (access.Caller,
 		return access.Caller{}, unauthorized
 	}
 	hash, now := value.Hash(), s.clock.Now()
-	token, err := s.known.Find(hash, now, func() (access.Token, error) { return s.store.Tokens().ByHash(ctx, hash) })
+	token, err := s.cached.Get(ctx, hash, now, func() (access.Token, error) { return s.store.Tokens().ByHash(ctx, hash) })
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		return access.Caller{}, unauthorized

@@ -19,22 +19,13 @@ func (s *Service) Rotate(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedToken{}, err
 	}
-	defer s.known.Forget()
 	value := access.NewValue(s.entropy.Bits256())
-	return store.UpdateOnce(ctx, s.store, once, "", func(ctx context.Context, tx store.Tx) (inbound.IssuedToken, error) {
-		token, err := tx.Tokens().Lock(ctx, which)
-		if err != nil {
-			return inbound.IssuedToken{}, err
-		}
-		next, rotated, err := token.Rotate(value, grace, tx.Now())
-		if err != nil {
-			return inbound.IssuedToken{}, err
-		}
-		if err := tx.Tokens().Save(ctx, next); err != nil {
-			return inbound.IssuedToken{}, err
-		}
-		return inbound.IssuedToken{Token: next, Value: value}, tx.Record(ctx, rotated.By(caller.Actor))
+	order := store.Order{Actor: caller.Actor, Once: once}
+	rotated, err := s.change(ctx, order, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
+		next, happened, err := t.Rotate(value, grace, at)
+		return next, &happened, err
 	})
+	return inbound.IssuedToken{Token: rotated, Value: value}, err
 }
 
 // Revoke ends a token.
@@ -42,21 +33,18 @@ func (s *Service) Revoke(ctx context.Context, caller access.Caller, which id.Tok
 	if err := caller.Needs(access.Admin); err != nil {
 		return access.Token{}, err
 	}
-	defer s.known.Forget()
-	var next access.Token
-	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		token, err := tx.Tokens().Lock(ctx, which)
-		if err != nil {
-			return err
-		}
-		var happened *event.Event
-		if next, happened = token.Revoke(tx.Now()); happened == nil {
-			return nil
-		}
-		if err := tx.Tokens().Save(ctx, next); err != nil {
-			return err
-		}
-		return tx.Record(ctx, happened.By(caller.Actor))
+	order := store.Order{Actor: caller.Actor}
+	return s.change(ctx, order, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
+		next, revoked := t.Revoke(at)
+		return next, revoked, nil
 	})
-	return next, err
+}
+
+// change moves one token, which may be in the cache.
+func (s *Service) change(
+	ctx context.Context, order store.Order, which id.Token,
+	move func(t access.Token, at time.Time) (access.Token, *event.Event, error),
+) (access.Token, error) {
+	defer s.cached.Invalidate()
+	return store.Change(ctx, s.store, order, which, store.Tx.Tokens, move)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"holdco/domain/access"
+	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
@@ -17,6 +18,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, preset access.Value) (*inboun
 	if err != nil || exists {
 		return nil, err
 	}
+	newID := id.New[id.Token](s.ids.UUIDv7())
 	random := access.NewValue(s.entropy.Bits256())
 	var issued *inbound.IssuedToken
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
@@ -37,9 +39,15 @@ func (s *Service) EnsureAdmin(ctx context.Context, preset access.Value) (*inboun
 		}
 		name := "admin"
 		draft := access.TokenDraft{Name: &name, Scopes: []string{string(access.Admin)}}
-		first, err := s.issue(ctx, tx, access.System("start"), draft, value)
-		issued = &first
-		return err
+		first, created, err := access.NewToken(newID, draft, value, resolveIn(ctx, tx.Companies()), tx.Now())
+		if err != nil {
+			return err
+		}
+		if err := tx.Tokens().Add(ctx, first); err != nil {
+			return err
+		}
+		issued = &inbound.IssuedToken{Token: first, Value: value}
+		return tx.Record(ctx, created.By(access.System("start").Actor))
 	})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package tokens
 import (
 	"context"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/company"
 	"holdco/domain/fault"
@@ -20,8 +21,8 @@ type Service struct {
 	clock   outbound.Clock
 	ids     outbound.IDs
 	entropy outbound.Entropy
-	known   store.Known[access.Token] // by the hashes of the values that were shown
-	used    store.LastUses[id.Token]
+	cached  cache.Cache[access.Token] // by the hashes of the values that were shown
+	used    cache.LastUses[id.Token]
 }
 
 var (

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/event"
@@ -20,22 +21,11 @@ func (s *Service) Update(
 	if err := caller.Needs(access.Admin); err != nil {
 		return webhook.Endpoint{}, err
 	}
-	var next webhook.Endpoint
-	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		current, err := locked(ctx, tx, which, match)
-		if err != nil {
-			return err
-		}
-		var updated *event.Event
-		if next, updated, err = current.Apply(patch, tx.Now()); err != nil || updated == nil {
-			return err
-		}
-		if err := tx.Webhooks().Save(ctx, next); err != nil {
-			return err
-		}
-		return tx.Record(ctx, updated.By(caller.Actor))
-	})
-	return next, err
+	order := store.Order{Actor: caller.Actor, Match: match}
+	return store.Change(ctx, s.store, order, which, store.Tx.Webhooks,
+		func(e webhook.Endpoint, at time.Time) (webhook.Endpoint, *event.Event, error) {
+			return e.Apply(patch, at)
+		})
 }
 
 // RotateSecret gives an endpoint a new secret.
@@ -46,17 +36,13 @@ func (s *Service) RotateSecret(
 		return inbound.IssuedWebhook{}, err
 	}
 	secret, sealed := s.newSecret(which)
-	return store.UpdateOnce(ctx, s.store, once, "", func(ctx context.Context, tx store.Tx) (inbound.IssuedWebhook, error) {
-		current, err := tx.Webhooks().Lock(ctx, which)
-		if err != nil {
-			return inbound.IssuedWebhook{}, err
-		}
-		next, rotated := current.RotateSecret(sealed, tx.Now())
-		if err := tx.Webhooks().Save(ctx, next); err != nil {
-			return inbound.IssuedWebhook{}, err
-		}
-		return inbound.IssuedWebhook{Endpoint: next, Secret: secret}, tx.Record(ctx, rotated.By(caller.Actor))
-	})
+	order := store.Order{Actor: caller.Actor, Once: once}
+	rotated, err := store.Change(ctx, s.store, order, which, store.Tx.Webhooks,
+		func(e webhook.Endpoint, at time.Time) (webhook.Endpoint, *event.Event, error) {
+			next, happened := e.RotateSecret(sealed, at)
+			return next, &happened, nil
+		})
+	return inbound.IssuedWebhook{Endpoint: rotated, Secret: secret}, err
 }
 
 // Delete removes an endpoint. Its log is out of sight at once, and is purged later.
@@ -68,7 +54,10 @@ func (s *Service) Delete(
 	}
 	var last webhook.Endpoint
 	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
-		if last, err = locked(ctx, tx, which, match); err != nil {
+		if last, err = tx.Webhooks().Lock(ctx, which); err != nil {
+			return err
+		}
+		if err := match.Check(last.Version); err != nil {
 			return err
 		}
 		if err := tx.Webhooks().Remove(ctx, which); err != nil {
@@ -77,13 +66,4 @@ func (s *Service) Delete(
 		return tx.Record(ctx, last.Deleted().By(caller.Actor))
 	})
 	return last, err
-}
-
-// locked returns an endpoint to be changed, unless it is not the one that the client has seen.
-func locked(ctx context.Context, tx store.Tx, which id.Webhook, match precondition.Match) (webhook.Endpoint, error) {
-	current, err := tx.Webhooks().Lock(ctx, which)
-	if err != nil {
-		return webhook.Endpoint{}, err
-	}
-	return current, match.Check(current.Version)
 }

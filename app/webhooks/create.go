@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"holdco/domain/access"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -21,24 +22,25 @@ func (s *Service) Create(
 	}
 	newID := id.New[id.Webhook](s.ids.UUIDv7())
 	secret, sealed := s.newSecret(newID)
-	return store.UpdateOnce(ctx, s.store, once, "", func(ctx context.Context, tx store.Tx) (inbound.IssuedWebhook, error) {
-		endpoint, created, err := webhook.New(newID, draft, sealed, companiesIn(ctx, tx.Companies()), tx.Now())
-		if err != nil {
-			return inbound.IssuedWebhook{}, err
-		}
-		count, err := tx.Webhooks().Count(ctx)
-		if err != nil {
-			return inbound.IssuedWebhook{}, err
-		}
-		if count >= webhook.MostEndpoints {
-			return inbound.IssuedWebhook{}, fault.New(fault.WebhookLimit,
-				"There are %d webhooks, and no more are allowed; remove one first.", count)
-		}
-		if err := tx.Webhooks().Add(ctx, endpoint); err != nil {
-			return inbound.IssuedWebhook{}, err
-		}
-		return inbound.IssuedWebhook{Endpoint: endpoint, Secret: secret}, tx.Record(ctx, created.By(caller.Actor))
-	})
+	order := store.Order{Actor: caller.Actor, Once: once}
+	made, err := store.Create(ctx, s.store, order, store.Tx.Webhooks,
+		func(ctx context.Context, tx store.Tx) (webhook.Endpoint, event.Event, error) {
+			endpoint, created, err := webhook.New(newID, draft, sealed, companiesIn(ctx, tx.Companies()), tx.Now())
+			if err != nil {
+				return endpoint, created, err
+			}
+			return endpoint, created, checkLimit(ctx, tx)
+		})
+	return inbound.IssuedWebhook{Endpoint: made, Secret: secret}, err
+}
+
+// checkLimit refuses an endpoint too many.
+func checkLimit(ctx context.Context, tx store.Tx) error {
+	count, err := tx.Webhooks().Count(ctx)
+	if err == nil && count >= webhook.MostEndpoints {
+		err = fault.New(fault.WebhookLimit, "There are %d webhooks, and no more are allowed; remove one first.", count)
+	}
+	return err
 }
 
 // newSecret makes a secret for an endpoint, to be shown once, and its sealed form, to be kept.

@@ -27,6 +27,7 @@ type Token struct {
 	Scopes     Scopes // at least one
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never; up to a minute late
+	Version    int64     // grows by one with every change but of LastUsedAt; the ETag of the API
 }
 
 // TokenDraft is what was sent to make a token: nil where nothing was. Problems are what is wrong with its form.
@@ -43,7 +44,7 @@ type Resolve func(company string) (id.Company, bool, error)
 // NewToken makes a token with the given value. It fails with fault.ValidationFailed, every field at fault at once, or
 // with an error of resolve.
 func NewToken(newID id.Token, draft TokenDraft, value Value, resolve Resolve, at time.Time) (Token, event.Event, error) {
-	token := Token{ID: newID, Credential: NewCredential(value), CreatedAt: at}
+	token := Token{ID: newID, Credential: NewCredential(value), CreatedAt: at, Version: 1}
 	problems := slices.Clone(draft.Problems)
 
 	if draft.Name == nil {
@@ -111,6 +112,7 @@ func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, ev
 		return t, event.Event{}, err
 	}
 	t.Credential = rotated
+	t.Version++
 	return t, t.event(event.TokenRotated), nil
 }
 
@@ -127,6 +129,7 @@ func (t Token) Revoke(at time.Time) (Token, *event.Event) {
 		return t, nil
 	}
 	t.Credential = revoked
+	t.Version++
 	happened := t.event(event.TokenRevoked)
 	return t, &happened
 }
@@ -142,6 +145,9 @@ func (t Token) Caller() Caller {
 		ExpiresAt: t.ExpiresAt,
 	}
 }
+
+// CurrentVersion is the version, for what works with aggregates of any kind.
+func (t Token) CurrentVersion() int64 { return t.Version }
 
 // Fields shows the token as the API does, without its value.
 func (t Token) Fields() event.Fields {

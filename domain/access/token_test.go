@@ -43,6 +43,7 @@ func TestANewToken(t *testing.T) {
 		Name:       "CI pipeline",
 		Scopes:     access.Scopes{{Permission: access.Read}, {Permission: access.Write, Company: acme}},
 		CreatedAt:  noon,
+		Version:    1,
 	}
 	if diff := cmp.Diff(want, token); diff != "" {
 		t.Error(diff)
@@ -124,6 +125,7 @@ func TestARotatedTokenIsTheSameWithAnotherValue(t *testing.T) {
 		t.Fatalf("%+v, %v", rotated, err)
 	}
 	want := token
+	want.Version++
 	want.Hash, want.Hint, want.OldHash, want.OldUntil = second.Hash(), second.Hint(), first.Hash(), noon.Add(time.Minute)
 	if diff := cmp.Diff(want, next); diff != "" {
 		t.Error(diff)

@@ -31,6 +31,9 @@ type Company struct {
 	Version         int64       // grows by one with every change, counts included; the ETag of the API
 }
 
+// IsListed reports whether lists show the company.
+func (c Company) IsListed() bool { return c.Status != Deleting }
+
 // Status is a state of a company's life.
 type Status string
 
@@ -123,6 +126,9 @@ func (c Company) Deleted() event.Event {
 		Data:    event.Fields{event.F("id", string(c.ID)), event.F("slug", c.Slug)},
 	}
 }
+
+// CurrentVersion is the version, for what works with aggregates of any kind.
+func (c Company) CurrentVersion() int64 { return c.Version }
 
 // Fields shows the company as the API does.
 func (c Company) Fields() event.Fields {

@@ -345,7 +345,7 @@ func oneOf[W ~string](c *checks, path, sent string, usual W, allowed []W) W {
 	return W(sent)
 }
 
-func isBlank(sent string) bool { return strings.TrimSpace(sent) == "" }
+func isBlank(sent string) bool { return text.IsBlank(sent) }
 
 func words[W ~string](all []W) string {
 	texts := make([]string, len(all))

@@ -3,42 +3,50 @@ package lead
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"slices"
+	"strconv"
 	"time"
 
 	"holdco/domain/id"
 )
 
-// Incoming is a lead on its way into a store, encoded beforehand, so that the unit that keeps it has little to do. It
-// brings its own timestamps, or none.
+// Incoming is a lead on its way into a store, with its digest, so that the unit that keeps it has little to do. It brings
+// its own timestamps, or none.
 type Incoming struct {
 	Lead
-	digest         Digest
-	head, contacts string // of its Document
+	digest Digest
 }
 
-// Digest tells whether two leads have the same content: everything but their timestamps.
+// Digest tells whether two leads have the same content: everything but their timestamps. Stores keep it, so what is
+// digested, and in which order, must stay as it is. A field that a lead gains later is digested only when it is set.
 type Digest string
 
-// Incoming encodes the lead.
-func (l Lead) Incoming() (Incoming, error) {
-	const typical = 2048 // bytes
-	content := l.appendHead(make([]byte, 0, typical))
-	head := len(content)
-	content = l.appendContacts(content)
-	contacts := len(content)
-	for _, reference := range []string{string(l.Industry), string(l.Vertical)} {
-		content = append(append(content, 0), reference...)
+// Incoming digests the lead.
+func (l Lead) Incoming() Incoming {
+	const typical = 1024 // bytes
+	content := make([]byte, 0, typical)
+	add := func(texts ...string) {
+		for _, text := range texts { // each with its length, so that no text can be taken for a part of another
+			content = append(binary.AppendUvarint(content, uint64(len(text))), text...)
+		}
 	}
+	add(string(l.ID), l.Name, l.Phone, l.Email, l.Website, string(l.Enrichment))
+	add(l.Social.Instagram, l.Social.Facebook, l.Social.LinkedIn, l.Social.Twitter, l.Social.TikTok)
+	add(string(l.Industry), string(l.Vertical))
+	content = binary.AppendVarint(content, int64(l.Rating))
+	content = binary.AppendUvarint(content, uint64(len(l.Contacts)))
+	for _, contact := range l.Contacts {
+		add(string(contact.ID), contact.Name, contact.Title, contact.Email)
+		content = strconv.AppendBool(content, contact.Primary)
+	}
+	content = binary.AppendUvarint(content, uint64(len(l.Campaigns)))
 	for _, campaign := range l.Campaigns {
-		content = append(append(content, 0), campaign...)
+		add(string(campaign))
 	}
 	const length = 16 // bytes
 	sum := sha256.Sum256(content)
-	encoded := string(content[:contacts])
-	return Incoming{
-		Lead: l, digest: Digest(base64.RawStdEncoding.EncodeToString(sum[:length])), head: encoded[:head], contacts: encoded[head:],
-	}, nil
+	return Incoming{Lead: l, digest: Digest(base64.RawStdEncoding.EncodeToString(sum[:length]))}
 }
 
 // Standing is what an import has to know of a lead that is kept already. Of a lead that was removed it holds UpdatedAt alone,
@@ -55,8 +63,7 @@ type Standing struct {
 // Kept is a lead as it is to be kept.
 type Kept struct {
 	Lead
-	Digest   Digest
-	Document Document
+	Digest Digest
 
 	// MovedFrom is the UpdatedAt that the lead had before it changed; the earliest one, when it changed several times with
 	// less than ResumeWindow in between. Zero: it never changed.
@@ -149,7 +156,6 @@ func (i *Incoming) over(before Standing, at time.Time) Kept {
 			kept.CreatedAt = at
 		}
 	}
-	kept.Document = Document{Head: i.head, Tail: tail(i.contacts, kept.CreatedAt, kept.UpdatedAt)}
 	return kept
 }
 

@@ -3,7 +3,6 @@ package lead_test
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,10 +31,7 @@ func (s shelf) standing() map[id.Lead]lead.Standing {
 func (s shelf) keep(t *rapid.T, batch []lead.Lead, at time.Time) lead.Merged {
 	incoming := make([]lead.Incoming, len(batch))
 	for i, one := range batch {
-		var err error
-		if incoming[i], err = one.Incoming(); err != nil {
-			t.Fatal(err)
-		}
+		incoming[i] = one.Incoming()
 	}
 	merged := lead.Merge(incoming, s.standing(), at)
 	for _, kept := range merged.Changed {
@@ -105,9 +101,6 @@ func TestLeadsAreMergedOneAfterTheOther(t *testing.T) {
 			got := map[id.Lead]lead.Lead{}
 			for which, one := range kept {
 				got[which] = one.Lead
-				if !strings.Contains(one.Document.Head, `"name":"`+one.Name+`"`) || !strings.Contains(one.Document.Tail, one.UpdatedAt.Format(`"updated_at":"2006-01-02T15:04:05.000Z"}`)) {
-					t.Fatalf("%+v", one)
-				}
 			}
 			if diff := cmp.Diff(plain, got); diff != "" {
 				t.Fatal(diff)
@@ -173,10 +166,7 @@ func TestWhateverALeadHoldsMakesItDiffer(t *testing.T) {
 	for what, change := range changes {
 		one := acme()
 		change(&one)
-		incoming, err := one.Incoming()
-		if err != nil {
-			t.Fatal(err)
-		}
+		incoming := one.Incoming()
 		digest := lead.Merge([]lead.Incoming{incoming}, nil, noon).Changed[0].Digest
 		if other, found := digests[digest]; found {
 			t.Errorf("%s and %s make the same", what, other)
@@ -194,7 +184,7 @@ func TestTimestampsOfItsOwnReplaceThoseOfALead(t *testing.T) {
 		one.CreatedAt, one.UpdatedAt = noon.Add(-2*time.Hour), noon.Add(-time.Hour)
 		kept.keep(t, []lead.Lead{one}, noon.Add(time.Hour))
 		want := lead.Kept{Lead: one, MovedFrom: noon}
-		if diff := cmp.Diff(want, kept[one.ID], cmpopts.IgnoreFields(lead.Kept{}, "Digest", "Document")); diff != "" {
+		if diff := cmp.Diff(want, kept[one.ID], cmpopts.IgnoreFields(lead.Kept{}, "Digest")); diff != "" {
 			t.Fatal(diff)
 		}
 
@@ -215,10 +205,7 @@ func TestALeadThatComesBackIsNew(t *testing.T) {
 	t.Parallel()
 	one := acme()
 	one.CreatedAt, one.UpdatedAt = time.Time{}, time.Time{}
-	incoming, err := one.Incoming()
-	if err != nil {
-		t.Fatal(err)
-	}
+	incoming := one.Incoming()
 	standing := map[id.Lead]lead.Standing{one.ID: {UpdatedAt: noon.Add(-time.Minute)}}
 	merged := lead.Merge([]lead.Incoming{incoming}, standing, noon)
 	one.CreatedAt, one.UpdatedAt = noon, noon
@@ -227,7 +214,7 @@ func TestALeadThatComesBackIsNew(t *testing.T) {
 		Changed: []lead.Kept{{Lead: one, MovedFrom: noon.Add(-time.Minute)}},
 		Members: map[id.Campaign]int64{spring: 1, autumn: 1},
 	}
-	if diff := cmp.Diff(want, merged, cmpopts.IgnoreFields(lead.Kept{}, "Digest", "Document")); diff != "" {
+	if diff := cmp.Diff(want, merged, cmpopts.IgnoreFields(lead.Kept{}, "Digest")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -23,13 +23,3 @@ func ParseMinRating(text string) (Rating, bool) {
 	}
 	return Rating(rating), true
 }
-
-// MarshalJSON writes the rating as a number of stars in its shortest form, such as 4.5, or null.
-func (r Rating) MarshalJSON() ([]byte, error) { return r.append(nil), nil }
-
-func (r Rating) append(to []byte) []byte {
-	if r == Unrated {
-		return append(to, "null"...)
-	}
-	return strconv.AppendFloat(to, float64(r)/100, 'f', -1, 64)
-}

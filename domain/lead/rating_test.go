@@ -1,7 +1,6 @@
 package lead_test
 
 import (
-	"encoding/json"
 	"math/big"
 	"regexp"
 	"strings"
@@ -94,21 +93,4 @@ func FuzzParseMinRating(f *testing.F) {
 			t.Fatalf("%q: %d, %v; want %d, %v", text, got, ok, want, wanted)
 		}
 	})
-}
-
-func TestRatingsAreShownInTheirShortestForm(t *testing.T) {
-	t.Parallel()
-	for rating, want := range map[lead.Rating]string{
-		lead.Unrated: "null", 0: "0", 1: "0.01", 10: "0.1", 100: "1", 405: "4.05", 429: "4.29", 450: "4.5", lead.MostRating: "5",
-	} {
-		if got, err := json.Marshal(rating); string(got) != want || err != nil {
-			t.Errorf("%d: %s, %v; want %s", rating, got, err, want)
-		}
-	}
-	for rating := lead.Rating(0); rating <= lead.MostRating; rating++ {
-		text, err := json.Marshal(rating)
-		if again, ok := lead.ParseMinRating(string(text)); again != rating || !ok || err != nil {
-			t.Errorf("%d is shown as %s, %v", rating, text, err)
-		}
-	}
 }

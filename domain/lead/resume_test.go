@@ -47,10 +47,7 @@ type market struct {
 func (m *market) change(t *rapid.T, which id.Lead) {
 	m.state.ChangedAt, m.version = m.state.Next(m.now), m.version+1
 	one := lead.Lead{ID: which, Name: fmt.Sprint("Version ", m.version), Rating: lead.Unrated, Enrichment: lead.None}
-	incoming, err := one.Incoming()
-	if err != nil {
-		t.Fatal(err)
-	}
+	incoming := one.Incoming()
 	standing := m.kept.standing()
 	if was, gone := m.removed[which]; gone {
 		standing[which] = lead.Standing{UpdatedAt: was}

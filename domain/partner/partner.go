@@ -55,6 +55,9 @@ func (p Partner) Revoke(at time.Time) (Partner, *event.Event) {
 	return p, &happened
 }
 
+// CurrentVersion is the version, for what works with aggregates of any kind.
+func (p Partner) CurrentVersion() int64 { return p.Version }
+
 // Fields shows the partner as the API does, without the value of its key.
 func (p Partner) Fields() event.Fields {
 	return event.Fields{

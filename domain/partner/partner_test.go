@@ -86,6 +86,7 @@ func TestANewPartnerIsRefusedForAllOfItsFaultsAtOnce(t *testing.T) {
 		},
 		"no origin":        {draft: draft(nil), want: []string{"origins: required"}},
 		"too many origins": {draft: draft(slices.Repeat([]string{"https://a.b"}, partner.MostOrigins+1)), want: []string{"origins: too_many"}},
+		"an unseen name":   {draft: partner.Draft{Settings: partner.Settings{Name: new("\u3164"), Origins: &[]string{"https://a.b"}}}, want: []string{"name: required"}},
 		"a blank name":     {draft: partner.Draft{Settings: partner.Settings{Name: new(" "), Origins: &[]string{"https://a.b"}}}, want: []string{"name: required"}},
 	} {
 		made, _, err := partner.New(partnerID, c.draft, first, noon)

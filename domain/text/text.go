@@ -15,8 +15,8 @@ import (
 // SlugLength is the greatest length of a slug.
 const SlugLength = 63
 
-// Name returns raw as a name: normalized to NFC and trimmed. A name has 1 to most characters (code points) and no
-// control characters, line breaks or bidirectional overrides; the faults name path.
+// Name returns raw as a name: normalized to NFC and trimmed. A name has 1 to most characters (code points), of
+// which one at least can be seen, and no control characters, line breaks or bidirectional overrides; the faults name path.
 func Name(path, raw string, most int) (string, []fault.Field) {
 	if isPlain(raw) && raw != "" && len(raw) <= most && raw[0] != ' ' && raw[len(raw)-1] != ' ' {
 		return raw, nil // as most are, in imports of millions
@@ -26,7 +26,7 @@ func Name(path, raw string, most int) (string, []fault.Field) {
 	case !utf8.ValidString(raw) || strings.ContainsFunc(name, forbiddenInName):
 		return name, []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
 			"%s must be UTF-8, and must not hold control characters, line breaks or bidirectional overrides", path)}
-	case name == "":
+	case IsBlank(name):
 		return name, []fault.Field{fault.Fieldf(path, fault.Required, "%s must not be blank", path)}
 	}
 	return name, tooLong(path, name, most)

@@ -49,11 +49,11 @@ const (
 	LogRetention = 30 * 24 * time.Hour
 )
 
-// Patience is how long an endpoint may take to answer.
-const Patience = 15 * time.Second
+// Timeout is how long an endpoint may take to answer.
+const Timeout = 15 * time.Second
 
-// pauses are how long after each failed attempt the next one follows, give or take Jitter: about three days in all.
-var pauses = []time.Duration{
+// backoff is how long after each failed attempt the next one follows, give or take Jitter: about three days in all.
+var backoff = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
 	2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
@@ -83,7 +83,7 @@ func (a Attempt) Succeeded() bool { return a.Status >= 200 && a.Status <= 299 }
 const gone = 410
 
 // After returns the delivery after an attempt that ended at the given instant. It is tried again after a pause, unless
-// it succeeded, the endpoint is gone, or all pauses are used up. chance is a random number from 0 up to 1.
+// it succeeded, the endpoint is gone, or there have been as many as backoff allows. chance is a random number from 0 up to 1.
 func (d Delivery) After(attempt Attempt, chance float64, at time.Time) Delivery {
 	d.Attempts = append(append([]Attempt{}, d.Attempts...), attempt)
 	d.Attempts = d.Attempts[max(0, len(d.Attempts)-MostAttempts):]
@@ -92,16 +92,22 @@ func (d Delivery) After(attempt Attempt, chance float64, at time.Time) Delivery 
 	switch {
 	case attempt.Succeeded():
 		d.Status = Succeeded
-	case attempt.Status == gone || d.Tries > len(pauses):
+	case attempt.Status == gone || d.Tries > len(backoff):
 		d.Status = Failed
 	default:
-		pause := float64(pauses[d.Tries-1]) * (1 - Jitter + 2*Jitter*chance)
+		pause := float64(backoff[d.Tries-1]) * (1 - Jitter + 2*Jitter*chance)
 		d.NextAttemptAt = instant.Cut(at.Add(time.Duration(pause)))
 	}
 	return d
 }
 
-// Redeliver sends the event once more, whatever became of it, and starts the pauses anew.
+// GiveUp ends a delivery whose event is not there any more.
+func (d Delivery) GiveUp() Delivery {
+	d.Status, d.NextAttemptAt = Failed, time.Time{}
+	return d
+}
+
+// Redeliver sends the event once more, whatever became of it, and starts the backoff again.
 func (d Delivery) Redeliver(at time.Time) Delivery {
 	d.Status, d.Tries, d.NextAttemptAt = Pending, 0, at
 	return d

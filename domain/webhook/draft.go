@@ -146,6 +146,9 @@ func checkURL(sent string) []fault.Field {
 	case target.Fragment != "" || slices.Contains([]byte(sent), '#'):
 		return invalid("must not have a fragment")
 	}
+	if why := checkHost(target.Hostname()); why != "" {
+		return invalid(why)
+	}
 	return nil
 }
 

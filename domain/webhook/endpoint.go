@@ -86,6 +86,9 @@ func (e Endpoint) Takes(action string) error {
 		With("from", "disabled").With("action", action)
 }
 
+// CurrentVersion is the version, for what works with aggregates of any kind.
+func (e Endpoint) CurrentVersion() int64 { return e.Version }
+
 // Fields shows the endpoint as the API does, without its secrets.
 func (e Endpoint) Fields() event.Fields {
 	var company, reason *string

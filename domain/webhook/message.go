@@ -17,9 +17,10 @@ type Message struct {
 	At      time.Time // of the attempt; part of what is signed, so that an old request is of no use to anybody
 }
 
-// Body is what is sent of an event: {"type", "timestamp", "data"}. The data are the resource as the API shows it, with
-// companyId and actor, and, when it was updated, with previous: what its changed fields were before.
-func Body(happened event.Event) ([]byte, error) {
+// Body is what is sent of an event: {"type", "timestamp", "sequence", "data"}. The sequence is its position in the outbox,
+// or 0 for an event outside of it. The data are the resource as the API shows it, with companyId and actor, and, when it
+// was updated, with previous: what its changed fields were before.
+func Body(happened event.Event, sequence int64) ([]byte, error) {
 	data := append(event.Fields{}, happened.Data...)
 	if company := companyOf(happened); company != "" {
 		data = append(data, event.F("companyId", string(company)))
@@ -31,6 +32,7 @@ func Body(happened event.Event) ([]byte, error) {
 	return event.Fields{
 		event.F("type", string(happened.Type)),
 		event.F("timestamp", instant.Format(happened.At)),
+		event.F("sequence", sequence),
 		event.F("data", data),
 	}.MarshalJSON()
 }

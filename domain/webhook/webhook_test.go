@@ -306,17 +306,17 @@ func TestABodyTellsWhatHappenedToWhatByWhom(t *testing.T) {
 			event.Event{Type: event.CompanyUpdated, Company: acmeID, Actor: "token:tok_1", At: noon,
 				Data:     event.Fields{event.F("id", string(acmeID)), event.F("name", "Acme & Söhne")},
 				Previous: event.Fields{event.F("name", "Acme")}},
-			`{"type":"company.updated","timestamp":"2026-04-11T12:00:00.000Z","data":{"id":"cmp_01h455vb4pex5vsknk084sn02q",` +
+			`{"type":"company.updated","timestamp":"2026-04-11T12:00:00.000Z","sequence":7,"data":{"id":"cmp_01h455vb4pex5vsknk084sn02q",` +
 				`"name":"Acme & Söhne","companyId":"cmp_01h455vb4pex5vsknk084sn02q","actor":"token:tok_1","previous":{"name":"Acme"}}}`,
 		},
 		{
 			event.Event{Type: event.CompanyDeleted, Subject: event.Subject{Type: "company", ID: string(acmeID)}, Actor: "token:tok_1", At: noon,
 				Data: event.Fields{event.F("id", string(acmeID))}},
-			`{"type":"company.deleted","timestamp":"2026-04-11T12:00:00.000Z","data":{"id":"cmp_01h455vb4pex5vsknk084sn02q",` +
+			`{"type":"company.deleted","timestamp":"2026-04-11T12:00:00.000Z","sequence":7,"data":{"id":"cmp_01h455vb4pex5vsknk084sn02q",` +
 				`"companyId":"cmp_01h455vb4pex5vsknk084sn02q","actor":"token:tok_1"}}`,
 		},
 	} {
-		got, err := webhook.Body(test.event)
+		got, err := webhook.Body(test.event, 7)
 		if diff := cmp.Diff(test.want, string(got)); diff != "" || err != nil {
 			t.Error(err, diff)
 		}

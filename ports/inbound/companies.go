@@ -15,7 +15,7 @@ import (
 // Companies is what can be done with companies. An id that is none is fault.NotFound, and so is a company that is none
 // of the caller's business.
 type Companies interface {
-	// List needs Read. It shows active or archived companies, newest first.
+	// List needs Read. It shows active and archived companies, newest first.
 	List(ctx context.Context, caller access.Caller, list CompanyList) (page.Page[company.Company], error)
 
 	// Get needs Read.
@@ -24,7 +24,8 @@ type Companies interface {
 	// GetWithTeams needs Read. It returns a company and its teams as of one instant.
 	GetWithTeams(ctx context.Context, caller access.Caller, which id.Company) (company.Company, []team.Team, error)
 
-	// Create needs Write everywhere. The faults are those of company.New, and fault.SlugInUse.
+	// Create needs Write everywhere. The faults are those of company.New, and fault.SlugInUse,
+	// which names the company that has the slug if the caller may read that.
 	Create(ctx context.Context, caller access.Caller, draft company.Draft, once idempotency.Request) (company.Founding, error)
 
 	// Update needs Write. The faults are fault.PreconditionFailed and those of company.Company.Apply.
@@ -43,7 +44,7 @@ type Companies interface {
 
 // CompanyList says which page of which companies to list.
 type CompanyList struct {
-	Status company.Status // Active or Archived
+	Status company.Status // Active or Archived; "": either, with a Slug
 	Slug   *string        // only the company with this slug
 	After  page.Position
 	Size   int // page.MinSize to page.MaxSize

@@ -5,7 +5,6 @@ import (
 
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // Export is what partners read. Every live key reads all of it.
@@ -14,7 +13,7 @@ type Export interface {
 	State(ctx context.Context) (lead.State, error)
 
 	// Leads returns a page of leads, with the names to show them with.
-	Leads(ctx context.Context, query store.LeadQuery) (LeadsPage, error)
+	Leads(ctx context.Context, query lead.Query) (LeadsPage, error)
 
 	// Lead returns one lead, or fault.NotFound.
 	Lead(ctx context.Context, which id.Lead) (LeadShown, error)
@@ -28,10 +27,10 @@ type Export interface {
 	ResumeFrom(ctx context.Context, which id.Lead) (lead.Place, error)
 
 	// Removed returns a page of the leads that were removed.
-	Removed(ctx context.Context, query store.RemovedQuery) (store.RemovedPage, error)
+	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
 	// Campaigns returns a page of campaigns, with the names to show them with.
-	Campaigns(ctx context.Context, query store.CampaignQuery) (CampaignsPage, error)
+	Campaigns(ctx context.Context, query lead.CampaignQuery) (CampaignsPage, error)
 
 	// Taxonomy returns what of the taxonomy is active.
 	Taxonomy(ctx context.Context) (lead.Taxonomy, error)
@@ -39,7 +38,7 @@ type Export interface {
 
 // LeadsPage is a page of leads.
 type LeadsPage struct {
-	store.LeadPage
+	lead.Page
 	Names lead.Names
 }
 
@@ -51,6 +50,6 @@ type LeadShown struct {
 
 // CampaignsPage is a page of campaigns.
 type CampaignsPage struct {
-	store.CampaignPage
+	lead.CampaignPage
 	Names lead.Names
 }

@@ -6,11 +6,11 @@ import (
 	"holdco/domain/webhook"
 )
 
-// WebhookSender makes attempts.
-type WebhookSender interface {
-	// Send signs a message and posts it, and returns what came of it after webhook.Patience at most. It never fails: what
+// WebhookPoster makes attempts.
+type WebhookPoster interface {
+	// Post signs a message and posts it, and returns what came of it after webhook.Timeout at most. It never fails: what
 	// went wrong is in the attempt. A context that ends breaks the attempt off.
-	Send(ctx context.Context, message webhook.Message) webhook.Attempt
+	Post(ctx context.Context, message webhook.Message) webhook.Attempt
 }
 
 // Vault seals secrets with the instance's key. It is locked at first.

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // oneRevision lets readers page through all leads, over and over, while these change, move and go.
@@ -52,15 +51,15 @@ func oneRevision(f *fixture) {
 
 // answer is what a reader was told.
 type answer struct {
-	query store.LeadQuery
-	page  store.LeadPage
+	query lead.Query
+	page  lead.Page
 	err   error
 }
 
 // readUntil pages through all that a filter wants, again and again.
 func (f *fixture) readUntil(done <-chan struct{}, filter lead.Filter) []answer {
 	var answers []answer
-	query := store.LeadQuery{Filter: filter, Size: 40}
+	query := lead.Query{Filter: filter, Size: 40}
 	for {
 		page, err := f.subject.Search(f.ctx, query)
 		answers = append(answers, answer{query, page, err})

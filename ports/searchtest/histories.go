@@ -8,7 +8,6 @@ import (
 
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // histories draws changes, and pages in between. All histories share one subject; each begins without leads.
@@ -88,8 +87,8 @@ func drawInstant(t *rapid.T, leads []lead.Kept) time.Time {
 	return instant.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "before")) * time.Millisecond / 2)
 }
 
-func drawQuery(t *rapid.T, leads []lead.Kept) store.LeadQuery {
-	query := store.LeadQuery{
+func drawQuery(t *rapid.T, leads []lead.Kept) lead.Query {
+	query := lead.Query{
 		Filter:    drawFilter(t, leads),
 		Size:      rapid.SampledFrom([]int{1, 2, 7, 1000}).Draw(t, "size"),
 		Uncounted: rapid.Bool().Draw(t, "uncounted"),

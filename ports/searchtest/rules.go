@@ -11,11 +11,11 @@ import (
 )
 
 func emptyStore(f *fixture) {
-	f.check(store.LeadQuery{Size: 10})
+	f.check(lead.Query{Size: 10})
 	f.catchUp()
-	f.check(store.LeadQuery{Size: 10})
-	f.check(store.LeadQuery{Size: 10, Uncounted: true})
-	f.check(store.LeadQuery{Size: 1, Skip: math.MaxInt64, Filter: lead.Filter{Enrichment: lead.Deep}})
+	f.check(lead.Query{Size: 10})
+	f.check(lead.Query{Size: 10, Uncounted: true})
+	f.check(lead.Query{Size: 1, Skip: math.MaxInt64, Filter: lead.Filter{Enrichment: lead.Deep}})
 }
 
 func filters(f *fixture) {
@@ -45,13 +45,13 @@ func filters(f *fixture) {
 		{HasWebsite: &yes}, {HasWebsite: &no}, {Enrichment: lead.Deep}, {Enrichment: lead.None}, {Enrichment: lead.Basic},
 		{Campaign: "cam_spring", Industry: "ind_food", Vertical: "vrt_wine", HasWebsite: &yes, Enrichment: lead.Deep},
 	} {
-		f.check(store.LeadQuery{Filter: filter, Size: 100})
-		f.check(store.LeadQuery{Filter: filter, Size: 1, Uncounted: true})
+		f.check(lead.Query{Filter: filter, Size: 100})
+		f.check(lead.Query{Filter: filter, Size: 1, Uncounted: true})
 	}
 	for bound := range lead.MostRating + 1 {
 		if bound%50 < 2 || bound%50 == 49 || bound&(bound-1) == 0 {
-			f.check(store.LeadQuery{Filter: lead.Filter{MinRating: &bound}, Size: 100})
-			f.check(store.LeadQuery{Filter: lead.Filter{MinRating: &bound, Industry: "ind_food"}, Size: 100})
+			f.check(lead.Query{Filter: lead.Filter{MinRating: &bound}, Size: 100})
+			f.check(lead.Query{Filter: lead.Filter{MinRating: &bound, Industry: "ind_food"}, Size: 100})
 		}
 	}
 }
@@ -62,7 +62,7 @@ func unknownValues(f *fixture) {
 	for _, filter := range []lead.Filter{
 		{Campaign: "cam_spri"}, {Campaign: "cam_SPRING"}, {Industry: "ind_foo"}, {Industry: "ind_FOOD"}, {Vertical: "vrt_%"}, {Vertical: "vrt_win_"},
 	} {
-		if page := f.check(store.LeadQuery{Filter: filter, Size: 10}); page.Total != 0 {
+		if page := f.check(lead.Query{Filter: filter, Size: 10}); page.Total != 0 {
 			f.Fatalf("%+v: %d", filter, page.Total)
 		}
 	}
@@ -78,9 +78,9 @@ func sinceIsInclusive(f *fixture) {
 	for _, one := range f.now() {
 		for _, by := range []time.Duration{-time.Millisecond, -time.Microsecond, 0, time.Microsecond, time.Millisecond, 24 * time.Hour} {
 			since := one.UpdatedAt.Add(by)
-			f.check(store.LeadQuery{Filter: lead.Filter{Since: since}, Size: 10})
-			f.check(store.LeadQuery{Filter: lead.Filter{Since: since.In(time.FixedZone("", 3600))}, Size: 1, Skip: 1})
-			f.check(store.LeadQuery{Filter: lead.Filter{Since: since}, Size: 10, After: one.Place()})
+			f.check(lead.Query{Filter: lead.Filter{Since: since}, Size: 10})
+			f.check(lead.Query{Filter: lead.Filter{Since: since.In(time.FixedZone("", 3600))}, Size: 1, Skip: 1})
+			f.check(lead.Query{Filter: lead.Filter{Since: since}, Size: 10, After: one.Place()})
 		}
 	}
 }
@@ -94,12 +94,12 @@ func ties(f *fixture) {
 	)
 	f.keep(newLead("A"), newLead("zz"))
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 1})
-	f.walk(store.LeadQuery{Size: 4})
+	f.walk(lead.Query{Size: 1})
+	f.walk(lead.Query{Size: 4})
 }
 
 // walk pages through all that a query finds, and returns the ids.
-func (f *fixture) walk(query store.LeadQuery) []id.Lead {
+func (f *fixture) walk(query lead.Query) []id.Lead {
 	f.Helper()
 	var ids []id.Lead
 	for {
@@ -128,9 +128,9 @@ func pages(f *fixture) {
 	f.catchUp()
 	for _, filter := range []lead.Filter{{}, {Enrichment: lead.Deep}} {
 		for _, size := range []int{170, store.MostKeyed + 1, most} {
-			f.walk(store.LeadQuery{Filter: filter, Size: size})
+			f.walk(lead.Query{Filter: filter, Size: size})
 			for skip := int64(0); skip < most; skip += int64(size) {
-				f.check(store.LeadQuery{Filter: filter, Size: size, Skip: skip})
+				f.check(lead.Query{Filter: filter, Size: size, Skip: skip})
 			}
 		}
 	}
@@ -144,14 +144,14 @@ func places(f *fixture) {
 	for _, one := range f.now() {
 		for _, by := range []time.Duration{-time.Hour, -time.Millisecond, 0, time.Millisecond, time.Hour} {
 			for _, which := range []id.Lead{"", "cmp_0", "cmp_100001", "cmp_100002", "cmp_1000020", "cmp_100004", "cmp_z"} {
-				f.check(store.LeadQuery{After: lead.Place{UpdatedAt: one.UpdatedAt.Add(by), ID: which}, Size: 2})
+				f.check(lead.Query{After: lead.Place{UpdatedAt: one.UpdatedAt.Add(by), ID: which}, Size: 2})
 			}
 		}
 	}
 	far := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
-	f.check(store.LeadQuery{After: lead.Place{UpdatedAt: far}, Size: 2})
-	f.check(store.LeadQuery{Filter: lead.Filter{Since: far}, Size: 2})
-	f.check(store.LeadQuery{Filter: lead.Filter{Since: time.Date(1, time.January, 1, 0, 0, 0, 1, time.UTC)}, Size: 2})
+	f.check(lead.Query{After: lead.Place{UpdatedAt: far}, Size: 2})
+	f.check(lead.Query{Filter: lead.Filter{Since: far}, Size: 2})
+	f.check(lead.Query{Filter: lead.Filter{Since: time.Date(1, time.January, 1, 0, 0, 0, 1, time.UTC)}, Size: 2})
 }
 
 func skipping(f *fixture) {
@@ -160,9 +160,9 @@ func skipping(f *fixture) {
 	middle := f.now()[2].Place()
 	for _, skip := range []int64{0, 1, 2, 3, 4, 5, 6, math.MaxInt32, 1 << 32, 1<<32 + 1, math.MaxInt64 - 1, math.MaxInt64} {
 		for _, filter := range []lead.Filter{{}, {Enrichment: lead.None}, {Since: middle.UpdatedAt}, {Enrichment: lead.Deep}} {
-			f.check(store.LeadQuery{Filter: filter, Skip: skip, Size: 2})
-			f.check(store.LeadQuery{Filter: filter, Skip: skip, Size: 2, After: middle})
-			f.check(store.LeadQuery{Filter: filter, Skip: skip, Size: 2, Uncounted: true})
+			f.check(lead.Query{Filter: filter, Skip: skip, Size: 2})
+			f.check(lead.Query{Filter: filter, Skip: skip, Size: 2, After: middle})
+			f.check(lead.Query{Filter: filter, Skip: skip, Size: 2, Uncounted: true})
 		}
 	}
 }
@@ -172,7 +172,7 @@ func changing(f *fixture) {
 	f.catchUp()
 	f.keep(newLead("a", func(l *lead.Lead) { l.Enrichment = lead.Deep }))
 	f.catchUp()
-	if got := f.walk(store.LeadQuery{Size: 2}); got[2] != "cmp_a" {
+	if got := f.walk(lead.Query{Size: 2}); got[2] != "cmp_a" {
 		f.Fatal(got)
 	}
 	f.keep(newLead("c", func(l *lead.Lead) { l.Campaigns, l.Rating = campaigns[1:3], 200 }))
@@ -180,7 +180,7 @@ func changing(f *fixture) {
 	f.catchUp()
 	bound := lead.Rating(250)
 	for _, filter := range []lead.Filter{{}, {Enrichment: lead.None}, {Enrichment: lead.Deep}, {Campaign: campaigns[0]}, {Campaign: campaigns[2]}, {MinRating: &bound}} {
-		f.walk(store.LeadQuery{Filter: filter, Size: 2})
+		f.walk(lead.Query{Filter: filter, Size: 2})
 	}
 }
 
@@ -190,7 +190,7 @@ func pagingWhileLeadsChange(f *fixture) {
 	f.catchUp()
 	came := map[id.Lead]int{}
 	changed := map[id.Lead]bool{}
-	query := store.LeadQuery{Size: size}
+	query := lead.Query{Size: size}
 	for page := f.check(query); ; page = f.check(query) {
 		for _, one := range page.Leads {
 			came[one.Place.ID]++
@@ -230,16 +230,16 @@ func ownTimestamps(f *fixture) {
 	f.catchUp()
 	f.keep(newLead("m", at(early.Add(time.Second))), newLead("k", at(early)))
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 1})
+	f.walk(lead.Query{Size: 1})
 	f.keep(newLead("l", at(early)), newLead("n", at(early.Add(time.Minute))), newLead("a", at(early.Add(time.Second))))
 	f.keep(newLead("k", at(early.Add(time.Hour))), newLead("new", at(early.Add(time.Second))))
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 2})
+	f.walk(lead.Query{Size: 2})
 	f.keep(newLead("newer"), newLead("j", at(early)))
 	f.remove("cmp_l")
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 2})
-	f.check(store.LeadQuery{Filter: lead.Filter{Since: early.Add(time.Second)}, Size: 2, After: lead.Place{UpdatedAt: early.Add(time.Second), ID: "cmp_b"}})
+	f.walk(lead.Query{Size: 2})
+	f.check(lead.Query{Filter: lead.Filter{Since: early.Add(time.Second)}, Size: 2, After: lead.Place{UpdatedAt: early.Add(time.Second), ID: "cmp_b"}})
 }
 
 func removal(f *fixture) {
@@ -247,18 +247,18 @@ func removal(f *fixture) {
 	f.catchUp()
 	f.remove("cmp_100001", "cmp_unknown", "cmp_100001")
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 2, Filter: lead.Filter{Campaign: campaigns[0]}})
+	f.walk(lead.Query{Size: 2, Filter: lead.Filter{Campaign: campaigns[0]}})
 	f.keep(newLead("100001"))
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 2})
+	f.walk(lead.Query{Size: 2})
 	f.remove("cmp_100001")
 	f.keep(newLead("100001", named("again")), newLead("fresh"))
 	f.remove("cmp_fresh")
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 2})
+	f.walk(lead.Query{Size: 2})
 	f.remove("cmp_100000", "cmp_100001", "cmp_100002", "cmp_100003")
 	f.catchUp()
-	f.walk(store.LeadQuery{Size: 2})
+	f.walk(lead.Query{Size: 2})
 }
 
 func otherChanges(f *fixture) {
@@ -266,7 +266,7 @@ func otherChanges(f *fixture) {
 	f.catchUp()
 	f.keep()
 	f.catchUp()
-	if page := f.check(store.LeadQuery{Size: 2}); page.State.Revision != f.record.present {
+	if page := f.check(lead.Query{Size: 2}); page.State.Revision != f.record.present {
 		f.Fatalf("revision %d, not %d", page.State.Revision, f.record.present)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"holdco/domain/page"
 )
 
-// ActivityReader reads the activity log: every event ever recorded, but for those of deleted companies.
+// ActivityReader reads the activity log: every event ever recorded, but for those of removed companies.
 type ActivityReader interface {
 	// Get returns an event, or fault.NotFound. The fields of Data and Previous are sorted by name.
 	Get(ctx context.Context, which id.Entry) (event.Event, error)

@@ -11,8 +11,7 @@ import (
 
 // CompanyReader reads companies.
 type CompanyReader interface {
-	// Get returns a company in whatever state it is, or fault.NotFound.
-	Get(ctx context.Context, which id.Company) (company.Company, error)
+	Getter[id.Company, company.Company]
 
 	// BySlug returns the company that holds a slug, in whatever state it is, or fault.NotFound.
 	BySlug(ctx context.Context, slug string) (company.Company, error)
@@ -33,14 +32,8 @@ type CompanyFilter struct {
 type Companies interface {
 	CompanyReader
 
-	// Lock is Get, and keeps every other unit from changing the company until this one ends.
-	Lock(ctx context.Context, which id.Company) (company.Company, error)
-
-	// Add keeps a new company, or fails with fault.SlugInUse.
-	Add(ctx context.Context, c company.Company) error
-
-	// Save replaces a company that was locked in this unit, all but its slug and CreatedAt, which are permanent.
-	Save(ctx context.Context, c company.Company) error
+	// Add fails with fault.SlugInUse when the slug is taken. Save leaves the slug and CreatedAt alone, which are permanent.
+	Repository[id.Company, company.Company]
 
 	// Empty removes at most most rows of what belongs to a company, and reports whether nothing but the company itself
 	// is left. An answer kept in a receipt is blanked, not removed, and counts as a row.

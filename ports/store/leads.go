@@ -12,24 +12,7 @@ import (
 type LeadSearch interface {
 	// Search returns a page of the leads that the filter matches, in the order of lead.Place.Compare, with the exact
 	// total, all as of one revision.
-	Search(ctx context.Context, query LeadQuery) (LeadPage, error)
-}
-
-// LeadQuery asks for one page.
-type LeadQuery struct {
-	Filter    lead.Filter
-	After     lead.Place // the page begins behind this place
-	Skip      int64      // how many leads behind After are passed over, 0 or more
-	Size      int        // at most so many leads, 1 or more
-	Uncounted bool       // the total is not wanted, which may save much
-}
-
-// LeadPage is one page.
-type LeadPage struct {
-	State lead.State // to which the page belongs
-	Leads []lead.Entry
-	Total int64 // leads that the filter matches; 0 when Uncounted
-	More  bool  // whether there are leads behind the page
+	Search(ctx context.Context, query lead.Query) (lead.Page, error)
 }
 
 // LeadReader reads leads.
@@ -45,9 +28,16 @@ type LeadReader interface {
 	// Keyed returns the leads with these keys, at most MostKeyed, in any order; those that are gone are left out.
 	Keyed(ctx context.Context, keys []int64) ([]KeyedLead, error)
 
-	// Changes visits what an index has to know of each lead that was kept at a revision after since, in the order of
-	// lead.Place.Compare, and the keys of those that were removed since, in any order. It may visit millions.
-	Changes(ctx context.Context, since lead.Revision, kept func(LeadMark) error, removed func(key int64) error) error
+	// Last returns the last place at which a lead stands, or the zero place when there are no leads.
+	Last(ctx context.Context) (lead.Place, error)
+
+	// Marks returns what an index has to know of the leads after one place, up to another, at most size of them, in the
+	// order of lead.Place.Compare. It costs what these leads cost, however many there are before and after them.
+	Marks(ctx context.Context, after, upTo lead.Place, size int) ([]LeadMark, error)
+
+	// Changes returns the last change of each lead whose last change comes after a place, at most size of them, in the order
+	// of their places. It costs what these changes cost.
+	Changes(ctx context.Context, after ChangePlace, size int) ([]LeadChange, error)
 
 	// Standing returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
 	// as lead.Standing.UpdatedAt and nothing else.
@@ -55,7 +45,7 @@ type LeadReader interface {
 
 	// Removed returns a page of the leads that were removed at or after an instant and have not come back: by the instant
 	// of their removal, and by id within one; with the exact total.
-	Removed(ctx context.Context, query RemovedQuery) (RemovedPage, error)
+	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
 	// RemovedPlace returns the place that a lead had before it was removed, the earliest one as in
 	// lead.Entry.ResumeFrom, or fault.NotFound.
@@ -85,27 +75,21 @@ type LeadMark struct {
 	Enrichment lead.Enrichment
 }
 
-// RemovedQuery asks for a page of removed leads.
-type RemovedQuery struct {
-	Since time.Time  // zero: from the first on
-	After lead.Place // the page begins behind the lead that was removed then
-	Skip  int64
-	Size  int
+// ChangePlace is where a change stands in the order of changes: by revision, and by key within one revision.
+type ChangePlace struct {
+	Revision lead.Revision
+	Key      int64
 }
 
-// RemovedPage is one page of removed leads.
-type RemovedPage struct {
-	State lead.State
-	Leads []RemovedLead
-	Total int64
-	More  bool
+// LeadChange is the last change of a lead.
+type LeadChange struct {
+	Revision lead.Revision
+	Removed  bool // the lead was removed: of the mark there is the key alone
+	LeadMark
 }
 
-// RemovedLead is what is left of a lead.
-type RemovedLead struct {
-	ID        id.Lead
-	RemovedAt time.Time
-}
+// Place returns where the change stands.
+func (c LeadChange) Place() ChangePlace { return ChangePlace{c.Revision, c.Key} }
 
 // Leads reads and changes leads, campaigns and the taxonomy: one after the other, for each change raises the revision.
 type Leads interface {
@@ -133,26 +117,10 @@ type CampaignReader interface {
 
 	// Search returns a page of the campaigns that the filter matches, by UpdatedAt and within one instant by id, with the
 	// exact total.
-	Search(ctx context.Context, query CampaignQuery) (CampaignPage, error)
+	Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error)
 
 	// IDs returns the ids of all campaigns.
 	IDs(ctx context.Context) ([]id.Campaign, error)
-}
-
-// CampaignQuery asks for one page.
-type CampaignQuery struct {
-	Filter lead.CampaignFilter
-	After  lead.CampaignPlace
-	Skip   int64
-	Size   int
-}
-
-// CampaignPage is one page.
-type CampaignPage struct {
-	State     lead.State
-	Campaigns []lead.Campaign
-	Total     int64
-	More      bool
 }
 
 // Campaigns reads and changes campaigns. Changes need Leads.Advance first.

@@ -10,11 +10,11 @@ import (
 
 // Receipts keep the answers of requests that carried an idempotency key. They are bookkeeping: no business change.
 type Receipts interface {
-	// Claim takes a key for this unit and returns nil, or returns the receipt that is kept under it. A unit that claims
-	// a key which another unit has claimed waits until that one ends. An expired receipt gives way.
+	// Claim takes a key for this unit and returns nil, or returns the receipt that is kept under it. Of units that claim a
+	// key at once, one continues and the others wait until it ends. An expired receipt is ignored.
 	Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error)
 
-	// Keep keeps the answer under the key that this unit has claimed.
+	// Keep keeps the answer under the key that this unit has claimed; a claim without it keeps nothing.
 	Keep(ctx context.Context, receipt idempotency.Receipt) error
 
 	// Purge removes at most most receipts from before the given instant, and returns how many it removed.

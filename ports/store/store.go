@@ -29,10 +29,10 @@ type Store interface {
 	Update(ctx context.Context, write func(ctx context.Context, tx Tx) error) error
 
 	// Outgoing holds a value when work for webhooks was committed through this store since it was last read: an event that
-	// they send, a delivery that is pending, or a queue that was given back with events left.
+	// they send, a delivery that is pending, or a queue that was released with work left.
 	Outgoing() <-chan struct{}
 
-	// Ready fails unless the store answers and has exactly the schema that this program needs.
+	// Ready fails unless the store answers, takes writes, and has exactly the schema that this program needs.
 	Ready(ctx context.Context) error
 }
 
@@ -46,6 +46,7 @@ type Reader interface {
 	Webhooks() WebhookReader
 	Deliveries() DeliveryReader
 	Outbox() OutboxReader
+	Removals() RemovalReader
 	Key() KeyReader
 	Leads() LeadReader
 	Campaigns() CampaignReader
@@ -66,6 +67,7 @@ type Tx interface {
 	Webhooks() Webhooks
 	Deliveries() Deliveries
 	Outbox() Outbox
+	Removals() Removals
 	Key() Key
 	Leads() Leads
 	Campaigns() Campaigns

@@ -11,36 +11,27 @@ import (
 
 // WebhookReader reads the endpoints of webhooks.
 type WebhookReader interface {
-	// Get returns an endpoint, or fault.NotFound.
-	Get(ctx context.Context, which id.Webhook) (webhook.Endpoint, error)
-
-	// List returns at most size endpoints, from behind after on: newest first, and by descending id within one instant.
-	List(ctx context.Context, after page.Position, size int) (page.Page[webhook.Endpoint], error)
+	Getter[id.Webhook, webhook.Endpoint]
+	Lister[webhook.Endpoint]
 }
 
 // Webhooks reads and changes the endpoints of webhooks.
 type Webhooks interface {
 	WebhookReader
 
-	// Lock is Get, and keeps every other unit from changing the endpoint until this one ends.
-	Lock(ctx context.Context, which id.Webhook) (webhook.Endpoint, error)
+	// The queue of an endpoint that is added begins at the end of the outbox. What enters the outbox from when Save disables an
+	// endpoint until Save enables it again is skipped by its queue. Then the queue continues: with its pending
+	// deliveries, and with the events that waited when it was disabled.
+	Repository[id.Webhook, webhook.Endpoint]
 
 	// Count returns how many endpoints there are. Of units that count and add at once, none counts wrong.
 	Count(ctx context.Context) (int, error)
-
-	// Add keeps a new endpoint. Its queue begins at the end of the outbox.
-	Add(ctx context.Context, endpoint webhook.Endpoint) error
-
-	// Save replaces an endpoint that was locked in this unit. What enters the outbox from when that disables it until it is
-	// enabled again is passed over by its queue. Then the queue goes on: with its pending deliveries, and with the
-	// events that waited when it was disabled.
-	Save(ctx context.Context, endpoint webhook.Endpoint) error
 
 	// Remove removes an endpoint and its queue. Its deliveries are found no more, and go with Deliveries.Purge.
 	Remove(ctx context.Context, which id.Webhook) error
 }
 
-// DeliveryReader reads deliveries.
+// DeliveryReader reads deliveries. Those of a removed company are hidden, but from Due.
 type DeliveryReader interface {
 	// Get returns a delivery to an endpoint, or fault.NotFound.
 	Get(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error)
@@ -68,8 +59,15 @@ type Deliveries interface {
 	// Lock is Get, and keeps every other unit from changing the delivery until this one ends.
 	Lock(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error)
 
+	// LockAll locks those of the given deliveries to an endpoint that are there, and returns them by their ids. Those of
+	// removed companies are among them.
+	LockAll(ctx context.Context, endpoint id.Webhook, which []id.Delivery) (map[id.Delivery]webhook.Delivery, error)
+
 	// Add keeps a new delivery. When it is pending, its endpoint's queue is due when it is.
 	Add(ctx context.Context, delivery webhook.Delivery) error
+
+	// AddAll keeps new deliveries, for whoever has the lease of their queues: it wakes none.
+	AddAll(ctx context.Context, deliveries []webhook.Delivery) error
 
 	// Save replaces a delivery that was locked in this unit. When it is pending, its endpoint's queue is due when it is.
 	Save(ctx context.Context, delivery webhook.Delivery) error

@@ -70,9 +70,9 @@ func (f *fixture) campaignsAre(want ...lead.Campaign) {
 	f.same(slices.Sorted(slices.Values(found)), ids)
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)
-	page, err := f.store.Campaigns().Search(f.ctx, store.CampaignQuery{Size: len(want) + 1})
+	page, err := f.store.Campaigns().Search(f.ctx, lead.CampaignQuery{Size: len(want) + 1})
 	f.ok(err)
-	f.same(page, store.CampaignPage{State: state, Campaigns: want, Total: int64(len(want))})
+	f.same(page, lead.CampaignPage{State: state, Campaigns: want, Total: int64(len(want))})
 }
 
 func campaignReadsBack(f *fixture) {
@@ -141,7 +141,7 @@ func campaignsMany(f *fixture) {
 	for i := range all {
 		all[i].LeadCount = int64(i)
 	}
-	page, err := f.store.Campaigns().Search(f.ctx, store.CampaignQuery{Filter: lead.CampaignFilter{MinLeads: 500}, Size: 10, Skip: 495})
+	page, err := f.store.Campaigns().Search(f.ctx, lead.CampaignQuery{Filter: lead.CampaignFilter{MinLeads: 500}, Size: 10, Skip: 495})
 	f.ok(err)
 	f.same(page.Total, int64(500))
 	f.same(len(page.Campaigns), 5)
@@ -173,7 +173,7 @@ func campaignSearches(f *fixture) {
 	rapid.Check(f.t, func(t *rapid.T) {
 		own := *f
 		own.reporter = t
-		query := store.CampaignQuery{
+		query := lead.CampaignQuery{
 			Filter: drawCampaignFilter(t),
 			After:  rapid.SampledFrom(append([]lead.CampaignPlace{{}, {}, {}}, all[3].Place(), all[9].Place(), all[11].Place())).Draw(t, "after"),
 			Skip:   int64(rapid.SampledFrom([]int{0, 0, 1, 5, 100}).Draw(t, "skip")),
@@ -184,7 +184,7 @@ func campaignSearches(f *fixture) {
 		rest = rest[min(query.Skip, int64(len(rest))):]
 		got, err := f.store.Campaigns().Search(f.ctx, query)
 		own.ok(err)
-		own.same(got, store.CampaignPage{
+		own.same(got, lead.CampaignPage{
 			State: state, Campaigns: rest[:min(query.Size, len(rest))], Total: int64(len(matching)), More: len(rest) > query.Size,
 		})
 	})

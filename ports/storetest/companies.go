@@ -10,6 +10,7 @@ import (
 
 	"holdco/domain/budget"
 	"holdco/domain/company"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/money"
@@ -17,36 +18,62 @@ import (
 	"holdco/ports/store"
 )
 
-var companyRules = []rule{
-	{"a company reads back as it was added", companyReadsBack},
+var companyRules = anyCompany.rules([]rule{
 	{"figures keep all their 63 bits", companyKeepsFigures},
-	{"what is not there is not found", companyNotFound},
 	{"a slug in use is refused, whatever the state of its holder", slugInUse},
+	{"an id that is taken is a defect, not a slug in use", idInUse},
 	{"a slug is matched exactly", slugIsExact},
-	{"save replaces one company and no other", saveReplaces},
-	{"save of a company that was not locked here is a defect", saveNeedsLock},
+	{"a unit saves a company there and back", savesTwice},
 	{"a list holds what meets every condition, newest first", companyList},
+})
+
+var anyCompany = aggregate[id.Company, company.Company]{
+	of: func(r store.Reader) store.Getter[id.Company, company.Company] { return r.Companies() },
+	in: func(tx store.Tx) store.Repository[id.Company, company.Company] { return tx.Companies() },
+	new: func(f *fixture) company.Company {
+		return f.newCompany(fmt.Sprintf("c-%x", f.ids.UUIDv7()))
+	},
+	list:   (*fixture).companyPages,
+	remove: (*fixture).remove,
+	full: func(f *fixture, c *company.Company) {
+		at := f.clock.Now()
+		c.Description, c.DefaultAdapter, c.FiscalPeriod = "What it does", "http", budget.Quarterly
+		c.Budget = budget.Budget{USD: 1_500_250_001, Period: budget.Daily, ReservePercent: 12_50}
+		c.TeamCount, c.AgentCount, c.Version = 3, 2, 1<<53+1
+		c.ArchivedAt, c.RestorableUntil, c.UpdatedAt = at.Add(time.Millisecond), at.Add(720*time.Hour), at.Add(999*time.Millisecond)
+		c.DeletedBy = "token:tok_somebody"
+	},
+	edit: func(f *fixture, c *company.Company) {
+		c.Name, c.Description, c.DefaultAdapter, c.FiscalPeriod = "New", "Text", "process", budget.Daily
+		c.Budget = budget.Budget{USD: 5, Period: budget.Weekly, ReservePercent: 6}
+		c.TeamCount, c.AgentCount, c.Status, c.DeletedBy = 8, 9, company.Archived, ""
+		c.ArchivedAt, c.RestorableUntil, c.UpdatedAt = time.Time{}, time.Time{}, f.clock.Now().Add(time.Hour)
+		c.Slug, c.CreatedAt = "other", f.clock.Now().Add(time.Hour)
+	},
+	permanent: []string{"Slug", "CreatedAt"},
+	texts: func(c *company.Company, text string) {
+		c.Name, c.Description, c.DefaultAdapter, c.DeletedBy = text, text, text, event.Actor(text)
+	},
 }
 
-func companyReadsBack(f *fixture) {
-	at := f.clock.Now()
-	for _, want := range []company.Company{
-		f.found("active"),
-		f.found("archived", func(c *company.Company) {
-			c.Status, c.ArchivedAt, c.RestorableUntil = company.Archived, at.Add(time.Millisecond), at.Add(720*time.Hour)
-		}),
-		f.found("deleting", func(c *company.Company) {
-			c.Status, c.DeletedBy = company.Deleting, "token:tok_somebody"
-		}),
-		f.found("every-field", func(c *company.Company) {
-			c.Description, c.DefaultAdapter, c.FiscalPeriod = "What it does", "http", budget.Quarterly
-			c.Budget = budget.Budget{USD: 1_500_250_001, Period: budget.Daily, ReservePercent: 12_50}
-			c.TeamCount, c.AgentCount, c.Version = 3, 2, 7
-			c.UpdatedAt = at.Add(999 * time.Millisecond)
-		}),
-	} {
-		f.looksLike(want)
-	}
+// savesTwice changes a column of an index, and changes it back.
+func savesTwice(f *fixture) {
+	changed := f.found("changed")
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		next, err := tx.Companies().Lock(ctx, changed.ID)
+		if err != nil {
+			return err
+		}
+		for _, next.Status = range []company.Status{company.Archived, company.Active} {
+			next.Version++
+			if err := tx.Companies().Save(ctx, next); err != nil {
+				return err
+			}
+		}
+		return tx.Record(ctx, founded(next))
+	})
+	changed.Version += 2
+	f.looksLike(changed)
 }
 
 // looksLike holds every way to read one company against want.
@@ -79,20 +106,6 @@ func companyKeepsFigures(f *fixture) {
 	}
 }
 
-func companyNotFound(f *fixture) {
-	f.found("there")
-	for _, which := range []id.Company{"", "cmp_00000000000000000000000000", "' OR '1'='1", "%"} {
-		_, err := f.store.Companies().Get(f.ctx, which)
-		f.code(err, fault.NotFound)
-		_, err = f.store.Companies().BySlug(f.ctx, string(which))
-		f.code(err, fault.NotFound)
-		f.refused(fault.NotFound, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Companies().Lock(ctx, which)
-			return err
-		})
-	}
-}
-
 func slugInUse(f *fixture) {
 	for _, status := range []company.Status{company.Active, company.Archived, company.Deleting} {
 		holder := f.found(string(status), withStatus(status))
@@ -104,6 +117,14 @@ func slugInUse(f *fixture) {
 	}
 }
 
+func idInUse(f *fixture) {
+	holder := f.found("first")
+	second := f.newCompany("second")
+	second.ID = holder.ID
+	f.refused(fault.Internal, adding(second))
+	f.looksLike(holder)
+}
+
 func slugIsExact(f *fixture) {
 	f.found("acme-1")
 	for _, other := range []string{"acme", "acme-1 ", "ACME-1", "acme_1", "acme%", "acme-", ""} {
@@ -113,42 +134,6 @@ func slugIsExact(f *fixture) {
 		f.ok(err)
 		f.same(len(listed.Items), 0)
 	}
-}
-
-func saveReplaces(f *fixture) {
-	changed, untouched := f.found("changed"), f.found("untouched")
-	f.clock.Advance(time.Second)
-	changed.Name, changed.Description, changed.DefaultAdapter = "New", "Text", "http"
-	changed.FiscalPeriod = budget.Daily
-	changed.Budget = budget.Budget{USD: 5, Period: budget.Weekly, ReservePercent: 6}
-	changed.TeamCount, changed.AgentCount = 8, 9
-	changed.Status, changed.DeletedBy = company.Archived, "system:x"
-	changed.ArchivedAt, changed.RestorableUntil = f.clock.Now(), f.clock.Now().Add(time.Hour)
-	changed.UpdatedAt, changed.Version = f.clock.Now(), changed.Version+1
-	f.save(changed)
-	f.looksLike(changed)
-
-	changed.ArchivedAt, changed.RestorableUntil, changed.DeletedBy = time.Time{}, time.Time{}, ""
-	changed.Status, changed.Version = company.Active, changed.Version+1
-	f.save(changed)
-	f.looksLike(changed)
-	f.looksLike(untouched)
-
-	f.update(func(ctx context.Context, tx store.Tx) error { // there and back in one unit
-		next, err := tx.Companies().Lock(ctx, changed.ID)
-		if err != nil {
-			return err
-		}
-		for _, next.Status = range []company.Status{company.Archived, company.Active} {
-			next.Version++
-			if err := tx.Companies().Save(ctx, next); err != nil {
-				return err
-			}
-		}
-		return tx.Record(ctx, founded(next))
-	})
-	changed.Version += 2
-	f.looksLike(changed)
 }
 
 // save replaces a company with its next version.
@@ -163,24 +148,6 @@ func (f *fixture) save(next company.Company) {
 		}
 		return tx.Record(ctx, founded(next))
 	})
-}
-
-func saveNeedsLock(f *fixture) {
-	missing, there := f.newCompany("missing"), f.found("there")
-	stale := there
-	for _, name := range []string{"Second", "Third"} {
-		f.update(moving(there.ID, rename(name)))
-	}
-	stale.Name, stale.Version = "Stale", stale.Version+1
-	for _, wrong := range []company.Company{missing, stale} {
-		f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
-			tx.Unrecorded()
-			return tx.Companies().Save(ctx, wrong)
-		})
-	}
-	kept, err := f.store.Companies().Get(f.ctx, there.ID)
-	f.ok(err)
-	f.same(kept.Name, "Third")
 }
 
 func companyList(f *fixture) {

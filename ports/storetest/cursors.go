@@ -245,7 +245,7 @@ func gapsBecomeOne(f *fixture) {
 // wake-up may be lost on the way. Every second endpoint wants every second event.
 func takenUpOnce(f *fixture) {
 	const recorders, placers, senders, endpoints, each = 3, 2, 3, 4, 15
-	wants := func(n int, happened event.Event) bool { return n%2 == 0 || happened.Data[0].Value == "even" }
+	wants := func(n int, happened event.Event) bool { return n%2 == 0 || happened.Subject.Type == "even" }
 	order := map[id.Webhook]int{}
 	for n := range endpoints {
 		order[f.endpoint().ID] = n
@@ -307,7 +307,7 @@ func takenUpOnce(f *fixture) {
 func (f *fixture) recordParities(count int) error {
 	for n := range count {
 		happened := founded(f.newCompany("acme"))
-		happened.Data = event.Fields{event.F("parity", []string{"even", "odd"}[n%2])}
+		happened.Subject.Type = []string{"even", "odd"}[n%2]
 		if err := f.store.Update(f.ctx, recording(happened)); err != nil {
 			return err
 		}
@@ -318,7 +318,7 @@ func (f *fixture) recordParities(count int) error {
 // waking places a few events, and wakes the idle endpoints that want any of them.
 func waking(events *[]event.Event, order map[id.Webhook]int, wants func(n int, happened event.Event) bool) unit {
 	return func(ctx context.Context, tx store.Tx) (err error) {
-		if *events, err = tx.Outbox().Unspread(ctx, 2); err != nil {
+		if *events, err = tx.Outbox().Unqueued(ctx, 2); err != nil {
 			return err
 		}
 		idle, err := tx.Outbox().Idle(ctx)
@@ -334,7 +334,7 @@ func waking(events *[]event.Event, order map[id.Webhook]int, wants func(n int, h
 				}
 			}
 		}
-		return tx.Outbox().Place(ctx, entriesOf(*events), wantedBy)
+		return tx.Outbox().Enqueue(ctx, entriesOf(*events), wantedBy)
 	}
 }
 
@@ -355,10 +355,10 @@ func (f *fixture) workThrough(queue webhook.Queue, wants func(happened event.Eve
 			}
 			taken = append(taken, one.Position)
 			err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
-				if _, err := tx.Outbox().Held(ctx, queue.Endpoint, queue.Lease); err != nil {
+				if _, err := tx.Outbox().Leased(ctx, queue.Endpoint, queue.Lease); err != nil {
 					return err
 				}
-				return tx.Outbox().Hold(ctx, queue)
+				return tx.Outbox().Save(ctx, queue)
 			})
 			if err != nil {
 				return taken, err

@@ -34,7 +34,7 @@ func (f *fixture) settle(slug string) settled {
 	s := settled{company: f.found(slug), endpoint: f.endpoint(disabled).ID}
 	f.staff(s.company.ID, 3, 0)
 	for i := range 2 {
-		f.send(s.endpoint, func(d *webhook.Delivery) { d.Company = s.company.ID })
+		f.send(s.endpoint, ended(webhook.Succeeded), func(d *webhook.Delivery) { d.Company = s.company.ID })
 		f.update(moving(s.company.ID, rename(fmt.Sprint(i))))
 		key := idempotency.Key{Token: "tok_some", Value: fmt.Sprint(slug, i)}
 		s.keys = append(s.keys, key)

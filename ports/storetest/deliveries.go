@@ -222,11 +222,12 @@ func deliveriesOfCompany(f *fixture) {
 		return func(d *webhook.Delivery) { d.Company = which }
 	}
 	for range 3 {
-		f.send(endpoint, ofCompany(acme.ID))
+		f.send(endpoint, ofCompany(acme.ID), ended(webhook.Failed))
 	}
 	others := []webhook.Delivery{f.send(endpoint, ofCompany("cmp_other")), f.send(endpoint, ofCompany(""))}
 	f.remove(acme.ID)
 	f.dueAre(endpoint, f.clock.Now(), 10, others...)
+	f.same(len(walk(f, 10, f.deliveryPages(endpoint, 10))), len(others))
 }
 
 func purgeDeliveries(f *fixture) {

@@ -29,6 +29,7 @@ type fixture struct {
 	t     *testing.T
 	ctx   context.Context
 	store store.Store
+	dump  func() map[string][]string // see Opened.Dump
 	clock *Clock
 	ids   *IDs
 }
@@ -77,7 +78,7 @@ func (f *fixture) code(err error, want fault.Code) {
 // other lists, one without items is as good as none.
 func (f *fixture) same(got, want any) {
 	f.Helper()
-	if diff := cmp.Diff(want, got, sameTimes, sameFields, sameEmpty); diff != "" {
+	if diff := cmp.Diff(want, got, sameTimes, sameFields, sameEmpty, sameDocuments); diff != "" {
 		f.Fatalf("-want +got:\n%s", diff)
 	}
 }

@@ -66,17 +66,19 @@ func readsOwnWrites(f *fixture) {
 		f.same(len(due), 1)
 		entry, err := tx.Activity().Get(ctx, activity.Items[0].ID)
 		f.ok(err)
-		unspread, err := tx.Outbox().Unspread(ctx, 10)
+		unqueued, err := tx.Outbox().Unqueued(ctx, 10)
 		f.ok(err)
-		f.same(unspread, []event.Event{entry})
-		f.ok(tx.Outbox().Place(ctx, []id.Entry{entry.ID}, []id.Webhook{endpoints[0].ID}))
+		head := entry
+		head.Data, head.Previous = nil, nil
+		f.same(unqueued, []event.Event{head})
+		f.ok(tx.Outbox().Enqueue(ctx, []id.Entry{entry.ID}, []id.Webhook{endpoints[0].ID}))
 		placed, err := tx.Outbox().Next(ctx, endpoints[0].ID, 1, 10)
 		f.ok(err)
-		f.same(placed, []store.Placed{{Event: entry, Position: 1}})
+		f.same(placed, []store.Queued{{Event: entry, Position: 1}})
 		claimed, err := tx.Outbox().Claim(ctx, "lease", tx.Now().Add(time.Hour), 10)
 		f.ok(err)
 		f.same(claimed, []webhook.Queue{{Endpoint: endpoints[0].ID, Cursor: 1, Lease: "lease", LeasedUntil: tx.Now().Add(time.Hour)}})
-		_, err = tx.Outbox().Held(ctx, endpoints[0].ID, "lease")
+		_, err = tx.Outbox().Leased(ctx, endpoints[0].ID, "lease")
 		f.ok(err)
 		fingerprint, err := tx.Key().Fingerprint(ctx)
 		f.ok(err)
@@ -117,7 +119,7 @@ func viewIsSnapshot(f *fixture) {
 		name                                 string
 		version                              int64
 		listed, teams, slots, events, tokens int
-		endpoints, pending, unspread         int
+		endpoints, pending, unqueued         int
 	}
 	looks := func(ctx context.Context, r store.Reader) look {
 		c, err := r.Companies().Get(ctx, acme.ID)
@@ -138,7 +140,7 @@ func viewIsSnapshot(f *fixture) {
 		f.ok(err)
 		return look{
 			c.Name, c.Version, len(listed.Items), len(teams), len(slots), len(events.Items), len(tokens.Items),
-			len(endpoints.Items), backlog.Pending, backlog.Unspread,
+			len(endpoints.Items), backlog.Pending, backlog.Unqueued,
 		}
 	}
 	before := looks(f.ctx, f.store)

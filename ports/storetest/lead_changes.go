@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
 	"time"
 
 	"holdco/domain/fault"
@@ -17,9 +17,9 @@ var leadChangeRules = []rule{
 	{"each change raises the revision, and is later than all before", leadAdvance},
 	{"nothing is changed without an advance, and there is one in a unit", leadGuards},
 	{"changes of leads, campaigns and the taxonomy need an event", leadChangesAreRecorded},
-	{"changes tell what was kept and what was removed since a revision", leadChanges},
-	{"changes come in order, from old leads too", leadChangesInOrder},
-	{"changes end with the error of whoever looks at them", leadChangesEnd},
+	{"changes are what was kept and what was removed after a revision", leadChanges},
+	{"changes are read in ranges, each lead with its last change", leadChangesInRanges},
+	{"marks are read in ranges of places, from old leads too", leadMarksInRanges},
 	{"a unit that fails leaves all as it was", leadRollback},
 	{"a unit reads what it changed, a view what there was", leadIsolation},
 	{"imports at once take turns, and none is lost", leadContention},
@@ -112,7 +112,7 @@ func (f *fixture) oldLeadsAre(kept []lead.Kept) {
 	taxonomy, err := f.store.Taxonomy().Get(f.ctx)
 	f.ok(err)
 	f.same(len(taxonomy.Industries), 1)
-	removed, err := f.store.Leads().Removed(f.ctx, store.RemovedQuery{Size: 1})
+	removed, err := f.store.Leads().Removed(f.ctx, lead.RemovedQuery{Size: 1})
 	f.ok(err)
 	f.same(removed.Total, int64(0))
 }
@@ -176,17 +176,19 @@ func leadRollback(f *fixture) {
 	f.oldLeadsAre(kept)
 }
 
-// changesSince reads what changed after a revision: marks in the order in which they come, and sorted keys.
+// changesSince reads what changed after a revision, with keys of what was removed.
 func (f *fixture) changesSince(since lead.Revision) (kept []store.LeadMark, removed []int64) {
 	f.Helper()
-	f.ok(f.store.Leads().Changes(f.ctx, since, func(mark store.LeadMark) error {
-		kept = append(kept, mark)
-		return nil
-	}, func(key int64) error {
-		removed = append(removed, key)
-		return nil
-	}))
-	slices.Sort(removed)
+	changes, err := f.store.Leads().Changes(f.ctx, store.ChangePlace{Revision: since, Key: math.MaxInt64}, unlimited)
+	f.ok(err)
+	for _, change := range changes {
+		if !change.Removed {
+			kept = append(kept, change.LeadMark)
+			continue
+		}
+		removed = append(removed, change.Key)
+		f.same(change, store.LeadChange{Revision: change.Revision, Removed: true, LeadMark: store.LeadMark{Key: change.Key}})
+	}
 	return kept, removed
 }
 
@@ -225,45 +227,85 @@ func leadChanges(f *fixture) {
 	expect(1<<40, nil)
 }
 
-func leadChangesInOrder(f *fixture) {
+// scattered keeps leads that come with timestamps of their own, in two units, and returns them by id.
+func (f *fixture) scattered() map[id.Lead]lead.Lead {
+	f.Helper()
 	const count = 300
 	at := f.clock.Now()
-	var leads []lead.Lead
-	for i := range count {
-		leads = append(leads, leadCalled(fmt.Sprint(i*7%count), func(l *lead.Lead) {
+	leads, byID := make([]lead.Lead, count), map[id.Lead]lead.Lead{}
+	for i := range leads {
+		leads[i] = leadCalled(fmt.Sprint(i*7%count), func(l *lead.Lead) {
 			l.CreatedAt, l.UpdatedAt = at, at.Add(-time.Duration(i*31%17)*time.Hour)
 			l.Campaigns = []id.Campaign{id.Campaign(fmt.Sprint("cam_", i%3)), id.Campaign(fmt.Sprint("cam_", 3+i%5))}
-		}))
+		})
+		byID[leads[i].ID] = leads[i]
 	}
 	f.imports(leads[:100]...)
 	f.imports(leads[100:]...)
-	byID := map[id.Lead]lead.Lead{}
-	for _, one := range leads {
-		byID[one.ID] = one
-	}
-	for since, want := range []int{count, count - 100, 0} {
-		marks, _ := f.changesSince(lead.Revision(since))
-		f.same(len(marks), want)
-		if !slices.IsSortedFunc(marks, func(a, b store.LeadMark) int { return a.Place.Compare(b.Place) }) {
-			f.Errorf("since %d the marks are out of order", since)
-		}
-		for _, mark := range marks {
-			f.same(mark, markOf(mark.Key, lead.Kept{Lead: byID[mark.Place.ID]}))
-		}
-	}
+	return byID
 }
 
-func leadChangesEnd(f *fixture) {
-	f.imports(leadCalled("a"), leadCalled("b"), leadCalled("c"), leadCalled("d"))
-	f.removes("cmp_c", "cmp_d")
-	enough := errors.New("enough")
+func leadChangesInRanges(f *fixture) {
+	leads := f.scattered()
+	f.removes("cmp_1", "cmp_200")
+	const size = 7
+	var after store.ChangePlace
 	var kept, removed int
-	err := f.store.Leads().Changes(f.ctx, 0, func(store.LeadMark) error { kept++; return enough }, func(int64) error { removed++; return nil })
-	f.same(errors.Is(err, enough), true)
-	f.same([]int{kept, removed}, []int{1, 0})
-	err = f.store.Leads().Changes(f.ctx, 0, func(store.LeadMark) error { return nil }, func(int64) error { removed++; return enough })
-	f.same(errors.Is(err, enough), true)
-	f.same(removed, 1)
+	for more := true; more; {
+		changes, err := f.store.Leads().Changes(f.ctx, after, size)
+		f.ok(err)
+		more = len(changes) == size
+		for _, change := range changes {
+			if place := change.Place(); place.Revision < after.Revision || place.Revision == after.Revision && place.Key <= after.Key {
+				f.Fatalf("%v comes after %v", place, after)
+			}
+			after = change.Place()
+			if change.Removed {
+				removed++
+				f.same(change.Revision, lead.Revision(3))
+				continue
+			}
+			kept++
+			f.same(change.LeadMark, markOf(change.Key, lead.Kept{Lead: leads[change.LeadMark.Place.ID]}))
+		}
+	}
+	f.same([]int{kept, removed}, []int{len(leads) - 2, 2})
+}
+
+func leadMarksInRanges(f *fixture) {
+	last, err := f.store.Leads().Last(f.ctx)
+	f.ok(err)
+	f.same(last, lead.Place{})
+	leads := f.scattered()
+	f.removes("cmp_1")
+	last, err = f.store.Leads().Last(f.ctx)
+	f.ok(err)
+	const size = 7
+	var after lead.Place
+	count := 0
+	for more := true; more; {
+		marks, err := f.store.Leads().Marks(f.ctx, after, last, size)
+		f.ok(err)
+		more = len(marks) == size
+		for _, mark := range marks {
+			if mark.Place.Compare(after) <= 0 {
+				f.Fatalf("%v comes after %v", mark.Place, after)
+			}
+			after = mark.Place
+			f.same(mark, markOf(mark.Key, lead.Kept{Lead: leads[mark.Place.ID]}))
+			count++
+		}
+	}
+	f.same(count, len(leads)-1)
+	f.same(after, last)
+
+	middle := leads["cmp_2"].Place()
+	before, err := f.store.Leads().Marks(f.ctx, lead.Place{}, middle, unlimited)
+	f.ok(err)
+	behind, err := f.store.Leads().Marks(f.ctx, middle, last, unlimited)
+	f.ok(err)
+	f.same(before[len(before)-1].Place, middle)
+	f.same(len(before)+len(behind), count)
 }
 
 func leadIsolation(f *fixture) {

@@ -23,7 +23,7 @@ var leadSearchRules = []rule{
 }
 
 // finds holds a search against the leads that it is to find, in any order.
-func (f *fixture) finds(query store.LeadQuery, among []lead.Kept) store.LeadPage {
+func (f *fixture) finds(query lead.Query, among []lead.Kept) lead.Page {
 	f.Helper()
 	matching := slices.DeleteFunc(slices.Clone(among), func(kept lead.Kept) bool { return !query.Filter.Match(kept.Lead) })
 	slices.SortFunc(matching, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
@@ -31,7 +31,7 @@ func (f *fixture) finds(query store.LeadQuery, among []lead.Kept) store.LeadPage
 	rest = rest[min(query.Skip, int64(len(rest))):]
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)
-	want := store.LeadPage{State: state, Leads: leadEntriesOf(rest[:min(query.Size, len(rest))]), More: len(rest) > query.Size}
+	want := lead.Page{State: state, Leads: leadEntriesOf(rest[:min(query.Size, len(rest))]), More: len(rest) > query.Size}
 	if !query.Uncounted {
 		want.Total = int64(len(matching))
 	}
@@ -53,17 +53,17 @@ func leadPages(f *fixture) {
 	for size := 1; size <= len(kept)+1; size++ {
 		var after lead.Place
 		for more, skip := true, int64(0); more; skip += int64(size) {
-			f.finds(store.LeadQuery{Skip: skip, Size: size}, kept)
-			found := f.finds(store.LeadQuery{After: after, Size: size}, kept)
-			f.finds(store.LeadQuery{After: after, Skip: 2, Size: size, Uncounted: true}, kept)
+			f.finds(lead.Query{Skip: skip, Size: size}, kept)
+			found := f.finds(lead.Query{After: after, Size: size}, kept)
+			f.finds(lead.Query{After: after, Skip: 2, Size: size, Uncounted: true}, kept)
 			after, more = found.Leads[len(found.Leads)-1].Place, found.More
 		}
-		f.finds(store.LeadQuery{After: after, Size: size}, kept)
+		f.finds(lead.Query{After: after, Size: size}, kept)
 	}
-	f.finds(store.LeadQuery{Skip: 1 << 62, Size: 1}, kept)
-	f.finds(store.LeadQuery{After: lead.Place{UpdatedAt: kept[0].UpdatedAt, ID: "cmp_a"}, Size: 3}, kept)
-	f.finds(store.LeadQuery{After: lead.Place{UpdatedAt: kept[0].UpdatedAt, ID: "cmp_none"}, Size: 3}, kept)
-	f.finds(store.LeadQuery{After: lead.Place{UpdatedAt: kept[0].UpdatedAt.Add(time.Hour)}, Size: 3}, kept)
+	f.finds(lead.Query{Skip: 1 << 62, Size: 1}, kept)
+	f.finds(lead.Query{After: lead.Place{UpdatedAt: kept[0].UpdatedAt, ID: "cmp_a"}, Size: 3}, kept)
+	f.finds(lead.Query{After: lead.Place{UpdatedAt: kept[0].UpdatedAt, ID: "cmp_none"}, Size: 3}, kept)
+	f.finds(lead.Query{After: lead.Place{UpdatedAt: kept[0].UpdatedAt.Add(time.Hour)}, Size: 3}, kept)
 }
 
 func leadLookalikes(f *fixture) {
@@ -85,7 +85,7 @@ func leadLookalikes(f *fixture) {
 			{Industry: id.Industry("ind_" + text)}, {Vertical: id.Vertical("vrt_" + text)}, {Campaign: id.Campaign("cam_" + text)},
 			{Industry: id.Industry("IND_" + text)}, {Campaign: id.Campaign("cam" + text)}, {Campaign: id.Campaign("am_" + text)},
 		} {
-			f.finds(store.LeadQuery{Filter: filter, Size: 100}, kept)
+			f.finds(lead.Query{Filter: filter, Size: 100}, kept)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func leadTotals(f *fixture) {
 	kept := f.imports(leads...)
 	for _, least := range []lead.Rating{0, 1, 19, 20, 300, lead.MostRating} {
 		for _, uncounted := range []bool{false, true} {
-			query := store.LeadQuery{Filter: lead.Filter{MinRating: &least}, Size: 4, Uncounted: uncounted}
+			query := lead.Query{Filter: lead.Filter{MinRating: &least}, Size: 4, Uncounted: uncounted}
 			f.finds(query, kept)
 			query.After = kept[7].Place()
 			f.finds(query, kept)
@@ -116,13 +116,13 @@ func leadSince(f *fixture) {
 	}
 	for _, one := range kept {
 		for _, by := range []time.Duration{0, 1, -1, time.Millisecond - 1, time.Millisecond, -time.Millisecond, time.Hour, -time.Hour} {
-			f.finds(store.LeadQuery{Filter: lead.Filter{Since: one.UpdatedAt.Add(by)}, Size: 10}, kept)
+			f.finds(lead.Query{Filter: lead.Filter{Since: one.UpdatedAt.Add(by)}, Size: 10}, kept)
 			inEurope := one.UpdatedAt.Add(by).In(time.FixedZone("", 2*60*60))
-			f.finds(store.LeadQuery{Filter: lead.Filter{Since: inEurope}, Size: 10}, kept)
+			f.finds(lead.Query{Filter: lead.Filter{Since: inEurope}, Size: 10}, kept)
 		}
 	}
-	f.finds(store.LeadQuery{Filter: lead.Filter{Since: time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)}, Size: 10}, kept)
-	f.finds(store.LeadQuery{Filter: lead.Filter{Since: time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)}, Size: 10}, kept)
+	f.finds(lead.Query{Filter: lead.Filter{Since: time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)}, Size: 10}, kept)
+	f.finds(lead.Query{Filter: lead.Filter{Since: time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)}, Size: 10}, kept)
 }
 
 // leadSearches draws changes and searches, and holds a store to a few maps. All runs share one store: a run begins by
@@ -175,7 +175,7 @@ func (s *searches) change(leads []lead.Lead, removed []id.Lead) {
 
 func (s *searches) search() {
 	all := slices.Collect(maps.Values(s.kept))
-	query := store.LeadQuery{
+	query := lead.Query{
 		Filter:    rapid.Custom(s.drawFilter).Draw(s.draw, "filter"),
 		Skip:      int64(rapid.SampledFrom([]int{0, 0, 0, 1, 5}).Draw(s.draw, "skip")),
 		Size:      rapid.IntRange(1, 8).Draw(s.draw, "size"),

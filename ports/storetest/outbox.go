@@ -22,7 +22,7 @@ var outboxRules = []rule{
 	{"changes of one company are placed in their order, however many are made at once", changesPlacedInOrder},
 	{"several who place events at once place each event once", placeAtOnce},
 	{"next are the events from a position on, so many at most", nextFromPosition},
-	{"events of a company that is gone are passed over, and their positions are not given again", placedOfCompany},
+	{"events of a company that is gone are left out once they were sent, and their positions are not given again", placedOfCompany},
 	{"recorded tells of events that webhooks send, once they are kept", recordedTells},
 	{"the backlog counts what waits, and since when", backlog},
 }
@@ -31,18 +31,35 @@ var outboxRules = []rule{
 func (f *fixture) place(most int, wantedBy ...id.Webhook) (events []event.Event) {
 	f.Helper()
 	f.update(placing(most, &events, wantedBy...))
-	return events
+	return f.whole(events)
+}
+
+// whole reads events with all of their fields.
+func (f *fixture) whole(events []event.Event) []event.Event {
+	f.Helper()
+	found, err := f.store.Outbox().Events(f.ctx, entriesOf(events))
+	f.ok(err)
+	f.same(len(found), len(events))
+	whole := make([]event.Event, len(events))
+	for i, happened := range events {
+		n := slices.IndexFunc(found, func(one store.Queued) bool { return one.ID == happened.ID })
+		if n < 0 {
+			f.Fatalf("%s is not there", happened.ID)
+		}
+		whole[i] = found[n].Event
+	}
+	return whole
 }
 
 func placing(most int, events *[]event.Event, wantedBy ...id.Webhook) unit {
 	return func(ctx context.Context, tx store.Tx) (err error) {
-		if *events, err = tx.Outbox().Unspread(ctx, most); err != nil {
+		if *events, err = tx.Outbox().Unqueued(ctx, most); err != nil {
 			return err
 		}
 		if len(*events) > most {
 			return fmt.Errorf("%d events, want %d at most", len(*events), most)
 		}
-		return tx.Outbox().Place(ctx, entriesOf(*events), wantedBy)
+		return tx.Outbox().Enqueue(ctx, entriesOf(*events), wantedBy)
 	}
 }
 
@@ -117,7 +134,7 @@ func eventEntersInUnit(f *fixture) {
 		if err := recording(happened)(ctx, tx); err != nil {
 			return err
 		}
-		events, err := tx.Outbox().Unspread(ctx, 10)
+		events, err := tx.Outbox().Unqueued(ctx, 10)
 		f.ok(err)
 		f.same(len(events), 1)
 		return errGivenUp
@@ -127,12 +144,13 @@ func eventEntersInUnit(f *fixture) {
 	f.same(len(f.place(10)), 0)
 }
 
+// waits holds whether there is work for webhooks now against want.
 func (f *fixture) waits(want bool) {
 	f.Helper()
-	got, err := f.store.Outbox().Waits(f.ctx, f.clock.Now())
+	work, err := f.store.Outbox().Work(f.ctx, f.clock.Now())
 	f.ok(err)
-	if got != want {
-		f.Fatalf("waits: %v, want %v", got, want)
+	if got := work.Unqueued || work.Due; got != want {
+		f.Fatalf("work: %+v, want any: %v", work, want)
 	}
 }
 
@@ -145,18 +163,18 @@ func eventsPlacedInOrder(f *fixture) {
 		all = append(all, happened)
 		f.clock.Advance(-time.Second) // of several machines one may lag behind
 	}
-	unspread := func(most int) (events []event.Event) {
+	unqueued := func(most int) (events []event.Event) {
 		f.Helper()
 		f.update(func(ctx context.Context, tx store.Tx) error {
 			var err error
-			events, err = tx.Outbox().Unspread(ctx, most)
+			events, err = tx.Outbox().Unqueued(ctx, most)
 			return err
 		})
-		return events
+		return f.whole(events)
 	}
 	f.waits(true)
-	f.same(len(unspread(4)), 4)
-	got := unspread(100)
+	f.same(len(unqueued(4)), 4)
+	got := unqueued(100)
 	for i := range all {
 		all[i].ID, all[i].At = got[i].ID, got[i].At
 		kept, err := f.store.Activity().Get(f.ctx, got[i].ID)
@@ -166,7 +184,7 @@ func eventsPlacedInOrder(f *fixture) {
 	}
 	f.same(got, all)
 	place := func(events ...event.Event) unit {
-		return func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Place(ctx, entriesOf(events), nil) }
+		return func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Enqueue(ctx, entriesOf(events), nil) }
 	}
 	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
 		if err := place(all...)(ctx, tx); err != nil {
@@ -177,15 +195,15 @@ func eventsPlacedInOrder(f *fixture) {
 	f.update(place())
 	f.nextAre(endpoint, 1)
 	f.update(place(all[4], all[0]))
-	f.same(unspread(100), slices.Delete(slices.Clone(all[1:]), 3, 4))
+	f.same(unqueued(100), slices.Delete(slices.Clone(all[1:]), 3, 4))
 	f.nextAre(endpoint, 1, all[4], all[0])
 	f.place(100)
-	f.same(len(unspread(100)), 0)
+	f.same(len(unqueued(100)), 0)
 	f.waits(false)
 	f.nextAre(endpoint, 1, all[4], all[0], all[1], all[2], all[3], all[5], all[6], all[7], all[8])
 	placed, err := f.store.Outbox().Next(f.ctx, endpoint, 9, 100)
 	f.ok(err)
-	f.same(placed, []store.Placed{{Event: all[8], Position: 9}})
+	f.same(placed, []store.Queued{{Event: all[8], Position: 9}})
 }
 
 func changesPlacedInOrder(f *fixture) {
@@ -298,7 +316,7 @@ func nextFromPosition(f *fixture) {
 	f.nextAre(other, 3, all[2:]...)
 	placed, err := f.store.Outbox().Next(f.ctx, one, 3, 2)
 	f.ok(err)
-	f.same(placed, []store.Placed{{Event: all[2], Position: 3}, {Event: all[3], Position: 4}})
+	f.same(placed, []store.Queued{{Event: all[2], Position: 3}, {Event: all[3], Position: 4}})
 	f.sorted(placed[0].Data)
 }
 
@@ -308,7 +326,7 @@ func placedOfCompany(f *fixture) {
 	others := f.happens(2)
 	f.update(moving(acme.ID, rename("Last")))
 	f.place(10)
-	f.nextAre(endpoint, 2, append(others, f.newest())...)
+	f.nextAre(endpoint, 2, append(others, f.newest())...) // no queue has to look at them
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		if err := removing(acme.ID)(ctx, tx); err != nil {
 			return err
@@ -377,19 +395,19 @@ func backlog(f *fixture) {
 	off, on, gone := f.endpoint(disabled), f.endpoint(), f.endpoint()
 	is(store.Backlog{})
 	f.update(recording(founded(f.newCompany("acme")), founded(f.newCompany("other"))))
-	is(store.Backlog{Unspread: 2})
+	is(store.Backlog{Unqueued: 2})
 	f.send(off.ID)
 	f.send(gone.ID, dueIn(time.Second))
 	f.send(on.ID, ended(webhook.Succeeded))
 	f.send(on.ID, ended(webhook.Failed))
-	is(store.Backlog{Unspread: 2, Pending: 2, DueSince: at.Add(time.Second)})
+	is(store.Backlog{Unqueued: 2, Pending: 2, DueSince: at.Add(time.Second)})
 	f.update(disconnecting(gone.ID))
-	is(store.Backlog{Unspread: 2, Pending: 1})
+	is(store.Backlog{Unqueued: 2, Pending: 1})
 	f.send(on.ID, dueIn(time.Hour), tried(1))
-	is(store.Backlog{Unspread: 2, Pending: 2, DueSince: at.Add(time.Hour)})
+	is(store.Backlog{Unqueued: 2, Pending: 2, DueSince: at.Add(time.Hour)})
 	f.clock.Advance(time.Second)
 	f.place(1, on.ID)
-	is(store.Backlog{Unspread: 1, Pending: 2, DueSince: at.Add(time.Second)})
+	is(store.Backlog{Unqueued: 1, Pending: 2, DueSince: at.Add(time.Second)})
 	f.clock.Advance(time.Second)
 	f.place(1, on.ID)
 	is(store.Backlog{Pending: 2, DueSince: at.Add(time.Second)})

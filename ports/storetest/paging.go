@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -17,12 +16,7 @@ import (
 )
 
 var pagingRules = []rule{
-	{"companies are neither skipped nor repeated while others come and go", pagingCompanies},
-	{"pages of the usual size hold what others hold", pagingUsually},
-	{"tokens are neither skipped nor repeated while others come", pagingTokens},
-	{"partners are neither skipped nor repeated while others come", pagingPartners},
 	{"events are neither skipped nor repeated while others come and go", pagingActivity},
-	{"endpoints are neither skipped nor repeated while others come and go", pagingWebhooks},
 	{"deliveries are neither skipped nor repeated while others come and go", pagingDeliveries},
 	{"a position outlives its row", positionOutlivesRow},
 }
@@ -124,64 +118,6 @@ func (f *fixture) severally(add func(i int)) {
 	}
 }
 
-func pagingCompanies(f *fixture) {
-	for _, size := range []int{1, 2, 5} {
-		var leaving []company.Company
-		f.severally(func(i int) {
-			c := f.found(fmt.Sprintf("size-%d-number-%d", size, i))
-			if i%4 == 1 {
-				leaving = append(leaving, c)
-			}
-		})
-		newcomers := 0
-		steady(f, size, f.companyPages(size), func(c company.Company) string { return c.Slug }, func() {
-			newcomers++
-			f.clock.Advance(time.Millisecond)
-			f.found(fmt.Sprintf("size-%d-newcomer-%d", size, newcomers))
-			if len(leaving) > 0 {
-				f.remove(leaving[0].ID)
-				leaving = leaving[1:]
-			}
-		})
-	}
-}
-
-func pagingUsually(f *fixture) {
-	archived := f.found("archived")
-	f.update(moving(archived.ID, archive))
-	for i := range 2*page.DefaultSize + 1 {
-		f.found(fmt.Sprintf("number-%d", i))
-	}
-	active := func(size int) []company.Company {
-		return walk(f, size, func(after page.Position) (page.Page[company.Company], error) {
-			return f.store.Companies().List(f.ctx, store.CompanyFilter{Status: company.Active}, after, size)
-		})
-	}
-	usual := active(page.DefaultSize)
-	f.same(len(usual), 2*page.DefaultSize+1)
-	f.same(usual, active(page.MaxSize))
-}
-
-func pagingTokens(f *fixture) {
-	f.severally(func(int) { f.issue("read") })
-	for _, size := range []int{1, 2, 5} {
-		steady(f, size, f.tokenPages(size), func(token access.Token) string { return string(token.ID) }, func() {
-			f.clock.Advance(time.Millisecond)
-			f.issue("read")
-		})
-	}
-}
-
-func pagingPartners(f *fixture) {
-	f.severally(func(int) { f.partner() })
-	for _, size := range []int{1, 2, 5} {
-		steady(f, size, f.partnerPages(size), func(p partner.Partner) string { return string(p.ID) }, func() {
-			f.clock.Advance(time.Millisecond)
-			f.partner()
-		})
-	}
-}
-
 func pagingActivity(f *fixture) {
 	companies := []id.Company{"cmp_stays", "cmp_leaves"}
 	happens := func(i int) {
@@ -195,26 +131,6 @@ func pagingActivity(f *fixture) {
 			f.clock.Advance(time.Millisecond)
 			happens(0)
 			f.empty(companies[1], 1)
-		})
-	}
-}
-
-func pagingWebhooks(f *fixture) {
-	for _, size := range []int{1, 2, 5} {
-		var leaving []id.Webhook
-		f.severally(func(i int) {
-			endpoint := f.endpoint()
-			if i%4 == 1 {
-				leaving = append(leaving, endpoint.ID)
-			}
-		})
-		steady(f, size, f.endpointPages(size), func(endpoint webhook.Endpoint) string { return string(endpoint.ID) }, func() {
-			f.clock.Advance(time.Millisecond)
-			f.endpoint()
-			if len(leaving) > 0 {
-				f.update(disconnecting(leaving[0]))
-				leaving = leaving[1:]
-			}
 		})
 	}
 }

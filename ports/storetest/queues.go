@@ -73,7 +73,7 @@ func (f *fixture) claimable(want ...id.Webhook) {
 func (f *fixture) held(want webhook.Queue) {
 	f.Helper()
 	f.update(func(ctx context.Context, tx store.Tx) error {
-		queue, err := tx.Outbox().Held(ctx, want.Endpoint, want.Lease)
+		queue, err := tx.Outbox().Leased(ctx, want.Endpoint, want.Lease)
 		if err == nil {
 			f.same(queue, want)
 		}
@@ -84,7 +84,7 @@ func (f *fixture) held(want webhook.Queue) {
 func (f *fixture) notHeld(endpoint id.Webhook, lease string) {
 	f.Helper()
 	f.refused(fault.NotFound, func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.Outbox().Held(ctx, endpoint, lease)
+		_, err := tx.Outbox().Leased(ctx, endpoint, lease)
 		return err
 	})
 }
@@ -154,7 +154,7 @@ func holdReplaces(f *fixture) {
 	f.send(endpoint)
 	f.claim("lease", 1)
 	hold := func(queue webhook.Queue) unit {
-		return func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Hold(ctx, queue) }
+		return func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Save(ctx, queue) }
 	}
 	queue := webhook.Queue{Endpoint: endpoint, Cursor: 7, Lease: "lease", FailingSince: at, LeasedUntil: at.Add(time.Hour)}
 	f.update(hold(queue))
@@ -328,7 +328,7 @@ func workAtOnce(f *fixture) {
 			}
 			more := f.newDelivery(endpoints[i])
 			err = f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
-				queue, err := tx.Outbox().Held(ctx, endpoints[i], "lease")
+				queue, err := tx.Outbox().Leased(ctx, endpoints[i], "lease")
 				if err != nil {
 					return err
 				}
@@ -344,7 +344,7 @@ func workAtOnce(f *fixture) {
 					return err
 				}
 				queue, _ = queue.After(attempt)
-				return tx.Outbox().Hold(ctx, queue)
+				return tx.Outbox().Save(ctx, queue)
 			})
 			if err != nil {
 				return err

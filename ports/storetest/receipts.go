@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"holdco/domain/access"
+	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -24,6 +25,7 @@ var receiptRules = []rule{
 	{"a failure keeps nothing", failureKeepsNothing},
 	{"an answer lives as long as it should, by the clock", answerExpires},
 	{"two at once under one key have one effect", twoAtOnce},
+	{"of companies created at once under one key, one is made and the others are answered as it was", oneCompanyAtOnce},
 }
 
 func receiptReadsBack(f *fixture) {
@@ -268,6 +270,35 @@ func twoAtOnce(f *fixture) {
 				f.same(results[i], newest)
 			} else {
 				f.replays(err, newest)
+			}
+		}
+	}
+}
+
+// oneCompanyAtOnce would find a store where the effects collide before the keys do: then some get fault.SlugInUse.
+func oneCompanyAtOnce(f *fixture) {
+	for round := range 4 {
+		request := asking(fmt.Sprint(round), "fingerprint")
+		made := make([]company.Company, 4)
+		for i := range made {
+			made[i] = f.newCompany(fmt.Sprintf("acme-%d", round))
+		}
+		errs := together(len(made), func(i int) error {
+			_, err := store.UpdateOnce(f.ctx, f.store, request, made[i].ID, func(ctx context.Context, tx store.Tx) (id.Company, error) {
+				return made[i].ID, adding(made[i])(ctx, tx)
+			})
+			return err
+		})
+		kept, err := f.store.Companies().BySlug(f.ctx, fmt.Sprintf("acme-%d", round))
+		f.ok(err)
+		for i, err := range errs {
+			if made[i].ID == kept.ID {
+				f.ok(err)
+				continue
+			}
+			var replay *idempotency.Replay
+			if !errors.As(err, &replay) || string(replay.Answer) != fmt.Sprintf("%q", kept.ID) {
+				f.Errorf("%v instead of the answer that has %s", err, kept.ID)
 			}
 		}
 	}

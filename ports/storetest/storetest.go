@@ -9,12 +9,11 @@ import (
 	"testing"
 
 	"holdco/ports/outbound"
-	"holdco/ports/store"
 )
 
 // RunAll holds a store to its contract. Open returns a fresh, migrated store that tells the time by clock and takes new
 // ids from ids; it closes the store when its test ends.
-func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outbound.IDs) store.Store) {
+func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outbound.IDs) Opened) {
 	for _, area := range areas {
 		t.Run(area.name, func(t *testing.T) {
 			t.Parallel()
@@ -22,7 +21,10 @@ func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outb
 				t.Run(rule.name, func(t *testing.T) {
 					t.Parallel()
 					clock, ids := NewClock(), NewIDs()
-					rule.hold(&fixture{reporter: t, t: t, ctx: t.Context(), store: open(t, clock, ids), clock: clock, ids: ids})
+					opened := open(t, clock, ids)
+					rule.hold(&fixture{
+						reporter: t, t: t, ctx: t.Context(), store: opened.Store, dump: opened.Dump, clock: clock, ids: ids,
+					})
 				})
 			}
 		})
@@ -57,9 +59,11 @@ var areas = []struct {
 	{"campaigns", campaignRules},
 	{"taxonomy", taxonomyRules},
 	{"units", unitRules},
+	{"writes", writeRules},
 	{"isolation", isolationRules},
 	{"contention", contentionRules},
 	{"deletion", deletionRules},
+	{"removals", removalRules},
 	{"paging", pagingRules},
 	{"texts", textRules},
 	{"histories", historyRules},

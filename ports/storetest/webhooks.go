@@ -2,27 +2,47 @@ package storetest
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
-	"holdco/domain/page"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
 
-var webhookRules = []rule{
-	{"an endpoint reads back as it was added", endpointReadsBack},
-	{"what is not there is not found", endpointNotFound},
-	{"save replaces one endpoint and no other", endpointSave},
-	{"save of an endpoint that was not locked here is a defect", endpointSaveNeedsLock},
-	{"a list holds every endpoint, newest first", endpointList},
+var webhookRules = anyEndpoint.rules([]rule{
 	{"of sixteen who count and add at once, no more get in than there is room for", endpointLimit},
 	{"what is removed is found no more, nor are the deliveries to it", endpointRemove},
 	{"what is not there cannot be removed", endpointRemoveNeedsEndpoint},
+})
+
+var anyEndpoint = aggregate[id.Webhook, webhook.Endpoint]{
+	of:     func(r store.Reader) store.Getter[id.Webhook, webhook.Endpoint] { return r.Webhooks() },
+	in:     func(tx store.Tx) store.Repository[id.Webhook, webhook.Endpoint] { return tx.Webhooks() },
+	new:    (*fixture).newEndpoint,
+	list:   (*fixture).endpointPages,
+	remove: func(f *fixture, which id.Webhook) { f.update(disconnecting(which)) },
+	full: func(f *fixture, e *webhook.Endpoint) {
+		at := f.clock.Now()
+		e.URL = "http://[2001:db8::1]:8080/?" + strings.Repeat("ü", webhook.URLLength)
+		e.Events = []webhook.Pattern{"company.*", webhook.Pattern(event.CompanyBudgetBreach), "*"}
+		e.Company = "cmp_some"
+		e.Description, e.DisabledReason = strings.Repeat("🦆", webhook.DescriptionLength), webhook.Gone
+		e.Secret, e.OldSecret, e.OldSecretUntil = "v1:new", "v1:old", at.Add(webhook.Overlap)
+		e.UpdatedAt, e.Version = at.Add(999*time.Millisecond), 1<<53+1
+	},
+	edit: func(f *fixture, e *webhook.Endpoint) {
+		e.URL, e.Events, e.Company = "http://example.com", []webhook.Pattern{"company.created"}, ""
+		e.Description, e.DisabledReason, e.Enabled = "New", "", false
+		e.Secret, e.OldSecret, e.OldSecretUntil, e.UpdatedAt = "second", "", time.Time{}, f.clock.Now().Add(time.Hour)
+	},
+	permanent: []string{"CreatedAt"},
+	texts: func(e *webhook.Endpoint, text string) {
+		e.URL, e.Description, e.DisabledReason = text, text, text
+		e.Secret, e.OldSecret = webhook.Sealed(text), webhook.Sealed(text)
+	},
 }
 
 // newEndpoint makes an endpoint for all events that is in no store yet.
@@ -74,95 +94,6 @@ func disconnecting(which id.Webhook) unit {
 	return func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
 		return tx.Webhooks().Remove(ctx, which)
-	}
-}
-
-// endpointIs holds every way to read one endpoint against want.
-func (f *fixture) endpointIs(want webhook.Endpoint) {
-	f.Helper()
-	got, err := f.store.Webhooks().Get(f.ctx, want.ID)
-	f.ok(err)
-	f.same(got, want)
-	f.update(func(ctx context.Context, tx store.Tx) error {
-		locked, err := tx.Webhooks().Lock(ctx, want.ID)
-		if err == nil {
-			f.same(locked, want)
-		}
-		return err
-	})
-}
-
-func endpointReadsBack(f *fixture) {
-	at := f.clock.Now()
-	for _, want := range []webhook.Endpoint{
-		f.endpoint(),
-		f.endpoint(disabled),
-		f.endpoint(func(e *webhook.Endpoint) {
-			e.URL = "http://[2001:db8::1]:8080/?" + strings.Repeat("ü", webhook.URLLength)
-			e.Events = []webhook.Pattern{"company.*", webhook.Pattern(event.CompanyBudgetBreach), "*"}
-			e.Company, e.Enabled = "cmp_some", false
-			e.Description, e.DisabledReason = strings.Repeat("🦆", webhook.DescriptionLength), webhook.Gone
-			e.Secret, e.OldSecret, e.OldSecretUntil = "v1:new", "v1:old", at.Add(webhook.Overlap)
-			e.UpdatedAt, e.Version = at.Add(999*time.Millisecond), 1<<53+1
-		}),
-	} {
-		f.endpointIs(want)
-	}
-}
-
-func endpointNotFound(f *fixture) {
-	f.endpoint()
-	for _, which := range []id.Webhook{"", "whk_00000000000000000000000000", "' OR '1'='1", "%"} {
-		_, err := f.store.Webhooks().Get(f.ctx, which)
-		f.code(err, fault.NotFound)
-		f.refused(fault.NotFound, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Webhooks().Lock(ctx, which)
-			return err
-		})
-	}
-}
-
-func endpointSave(f *fixture) {
-	at := f.clock.Now()
-	changed, untouched := f.endpoint(), f.endpoint()
-	changed = f.reconnect(changed, func(e *webhook.Endpoint) {
-		e.URL, e.Events, e.Description = "http://example.com", []webhook.Pattern{"company.created"}, "New"
-		e.Enabled, e.DisabledReason = false, webhook.Failing
-		e.Secret, e.OldSecret, e.OldSecretUntil, e.UpdatedAt = "second", "sealed", at.Add(time.Hour), at.Add(time.Second)
-	})
-	f.endpointIs(changed)
-	changed = f.reconnect(changed, func(e *webhook.Endpoint) {
-		e.Enabled, e.DisabledReason, e.OldSecret, e.OldSecretUntil = true, "", "", time.Time{}
-	})
-	f.endpointIs(changed)
-	f.endpointIs(untouched)
-}
-
-func endpointSaveNeedsLock(f *fixture) {
-	missing, stale := f.newEndpoint(), f.endpoint()
-	kept := f.reconnect(stale, func(e *webhook.Endpoint) { e.Description = "Second" })
-	stale.Description = "Stale"
-	for _, wrong := range []webhook.Endpoint{missing, stale} {
-		f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
-			tx.Unrecorded()
-			return tx.Webhooks().Save(ctx, wrong)
-		})
-	}
-	f.endpointIs(kept)
-}
-
-func endpointList(f *fixture) {
-	none, err := f.store.Webhooks().List(f.ctx, page.Position{}, page.MaxSize)
-	f.ok(err)
-	f.same(none, page.Page[webhook.Endpoint]{})
-
-	var want []webhook.Endpoint
-	f.severally(func(i int) {
-		want = append(want, f.endpoint(func(e *webhook.Endpoint) { e.Enabled = i%2 == 0 }))
-	})
-	slices.Reverse(want)
-	for _, size := range []int{1, 2, 3, len(want), page.MaxSize} {
-		f.same(walk(f, size, f.endpointPages(size)), want)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"go.yaml.in/yaml/v3"
 
+	"holdco/adapters/http/browsertest"
 	"holdco/adapters/http/docs"
 )
 
@@ -29,7 +30,7 @@ var (
 	export        = api{"/api/external", "../../../testdata/golden/export_openapi.json"}
 )
 
-func TestThePageShowsEveryOperation(t *testing.T) {
+func TestThePageShowsEveryOperationInABrowser(t *testing.T) {
 	t.Parallel()
 	for _, of := range []api{orchestration, export} {
 		tab, _ := openPage(t, of)
@@ -42,7 +43,7 @@ func TestThePageShowsEveryOperation(t *testing.T) {
 	}
 }
 
-func TestATokenTypedIntoThePageGoesToItsOriginAlone(t *testing.T) {
+func TestATokenTypedIntoABrowserGoesToItsOriginAlone(t *testing.T) {
 	t.Parallel()
 	tab, tokens := openPage(t, orchestration)
 	tab.click(".btn.authorize")
@@ -97,22 +98,9 @@ type tab struct {
 
 func openTab(t *testing.T, origin string) *tab {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, // root, as in a container, has none
-		chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true),
-	)...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-
+	ctx := browsertest.Open(t)
 	tab := &tab{t: t, ctx: ctx, origin: origin}
-	if err := chromedp.Listen(ctx, tab.listen); err != nil {
-		t.Fatalf("no browser: %v (on Debian: apt-get install chromium)", err)
-	}
+	tab.check(chromedp.Listen(ctx, tab.listen))
 	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	tab.check(err)
 	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
@@ -157,7 +145,7 @@ func (tab *tab) do(step chromedp.Action[chromedp.Void]) {
 func (tab *tab) wait(format string, args ...any) {
 	tab.t.Helper()
 	expression := fmt.Sprintf(format, args...)
-	if err := chromedp.Do(tab.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+	if err := chromedp.Do(tab.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(2*time.Minute))); err != nil {
 		tab.t.Fatalf("%s: %v", expression, err)
 	}
 }

@@ -82,6 +82,9 @@ func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerF
 // inspect looks at what was sent, and notes it.
 func (op operation) inspect(c *gin.Context) (err error) {
 	r := of(c)
+	if c.Request.ContentLength > MostBody {
+		return errTooLarge // without a read, so that a client that waits for 100 Continue sends nothing
+	}
 	if r.body, err = readBody(c.Request.Body); err != nil {
 		return err
 	}
@@ -128,6 +131,8 @@ func (op operation) permits(caller access.Caller) error {
 	return caller.Needs(op.scope)
 }
 
+var errTooLarge = fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MostBody)
+
 // readBody reads all of a body, be it wanted or not. One that does not arrive in full, because the client was too slow
 // or went away, is as good as truncated.
 func readBody(from io.Reader) ([]byte, error) {
@@ -136,7 +141,7 @@ func readBody(from io.Reader) ([]byte, error) {
 	}
 	sent, err := io.ReadAll(io.LimitReader(from, MostBody+1))
 	if len(sent) > MostBody {
-		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MostBody)
+		return nil, errTooLarge
 	}
 	if err != nil {
 		return nil, fault.New(fault.InvalidJSON, "The body did not arrive in full.").Because(err)

@@ -79,6 +79,11 @@ func begin(options Options) gin.HandlerFunc {
 		c.Set(requestKey, r)
 		c.Header("X-Request-Id", r.id)
 		c.Header("X-Content-Type-Options", "nosniff")
+		if c.Request.TransferEncoding != nil {
+			// A request that also has a Content-Length must be the last of its connection (RFC 9112, section 6.1), because
+			// a proxy may see another end of it. Package net/http drops that header before a handler can see it.
+			c.Header("Connection", "close")
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // campaigns answers the operation on campaigns.
@@ -31,7 +30,7 @@ func (h campaigns) list(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Campaigns(ctx, store.CampaignQuery{
+		page, err := h.port.Campaigns(ctx, lead.CampaignQuery{
 			Filter: filter, After: lead.CampaignPlace{UpdatedAt: asked.at, ID: id.Campaign(asked.after.ID)},
 			Skip: asked.skip(), Size: int(asked.size),
 		})

@@ -17,13 +17,13 @@ import (
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/http/partner"
 	"holdco/adapters/http/partner/partnertest"
+	"holdco/adapters/leads/leadjson"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	domain "holdco/domain/partner"
 	"holdco/domain/ratelimit"
 	"holdco/ports/inbound"
-	"holdco/ports/store"
 )
 
 // world is an API over a fake that keeps everything in memory and leaves the rules to the domain.
@@ -154,7 +154,7 @@ type fakeExport struct {
 	breaksAt int          // a stream fails behind so many leads; 0: never
 	pace     func() error // is called before each portion of a stream
 	searches atomic.Int64 // for pages
-	saw      store.LeadQuery
+	saw      lead.Query
 }
 
 const (
@@ -205,10 +205,7 @@ func (f *fakeExport) add(t testing.TB, drafts ...lead.Draft) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		incoming, err := made.Incoming()
-		if err != nil {
-			t.Fatal(err)
-		}
+		incoming := made.Incoming()
 		at := start.Add(time.Duration(len(f.leads)) * time.Second)
 		f.leads = append(f.leads, lead.Merge([]lead.Incoming{incoming}, nil, at).Changed...)
 	}
@@ -240,18 +237,18 @@ func (f *fakeExport) entries(filter lead.Filter, after lead.Place) (entries []le
 		}
 		total++
 		if kept.Place().Compare(after) > 0 {
-			entries = append(entries, lead.Entry{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: kept.Document})
+			entries = append(entries, lead.Entry{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: leadjson.Encode(kept.Lead)})
 		}
 	}
 	return entries, total
 }
 
-func (f *fakeExport) Leads(_ context.Context, query store.LeadQuery) (inbound.LeadsPage, error) {
+func (f *fakeExport) Leads(_ context.Context, query lead.Query) (inbound.LeadsPage, error) {
 	f.searches.Add(1)
 	f.saw = query
 	entries, total := f.entries(query.Filter, query.After)
 	rows, more := cut(entries, query.Skip, query.Size)
-	return inbound.LeadsPage{LeadPage: store.LeadPage{State: f.state, Leads: rows, Total: total, More: more}, Names: f.names()}, f.err
+	return inbound.LeadsPage{Page: lead.Page{State: f.state, Leads: rows, Total: total, More: more}, Names: f.names()}, f.err
 }
 
 func (f *fakeExport) Lead(_ context.Context, which id.Lead) (inbound.LeadShown, error) {
@@ -294,23 +291,23 @@ func (f *fakeExport) ResumeFrom(ctx context.Context, which id.Lead) (lead.Place,
 	return shown.Place, err
 }
 
-func (f *fakeExport) Removed(_ context.Context, query store.RemovedQuery) (store.RemovedPage, error) {
+func (f *fakeExport) Removed(_ context.Context, query lead.RemovedQuery) (lead.RemovedPage, error) {
 	f.searches.Add(1)
-	var rows []store.RemovedLead
+	var rows []lead.RemovedLead
 	for which, at := range f.removedAt {
 		if !at.Before(query.Since) {
-			rows = append(rows, store.RemovedLead{ID: which, RemovedAt: at})
+			rows = append(rows, lead.RemovedLead{ID: which, RemovedAt: at})
 		}
 	}
-	place := func(row store.RemovedLead) lead.Place { return lead.Place{UpdatedAt: row.RemovedAt, ID: row.ID} }
-	slices.SortFunc(rows, func(a, b store.RemovedLead) int { return place(a).Compare(place(b)) })
+	place := func(row lead.RemovedLead) lead.Place { return lead.Place{UpdatedAt: row.RemovedAt, ID: row.ID} }
+	slices.SortFunc(rows, func(a, b lead.RemovedLead) int { return place(a).Compare(place(b)) })
 	total := int64(len(rows))
-	rows = slices.DeleteFunc(rows, func(row store.RemovedLead) bool { return place(row).Compare(query.After) <= 0 })
+	rows = slices.DeleteFunc(rows, func(row lead.RemovedLead) bool { return place(row).Compare(query.After) <= 0 })
 	rows, more := cut(rows, query.Skip, query.Size)
-	return store.RemovedPage{State: f.state, Leads: rows, Total: total, More: more}, f.err
+	return lead.RemovedPage{State: f.state, Leads: rows, Total: total, More: more}, f.err
 }
 
-func (f *fakeExport) Campaigns(_ context.Context, query store.CampaignQuery) (inbound.CampaignsPage, error) {
+func (f *fakeExport) Campaigns(_ context.Context, query lead.CampaignQuery) (inbound.CampaignsPage, error) {
 	f.searches.Add(1)
 	var rows []lead.Campaign
 	var total int64
@@ -324,7 +321,7 @@ func (f *fakeExport) Campaigns(_ context.Context, query store.CampaignQuery) (in
 	}
 	rows, more := cut(rows, query.Skip, query.Size)
 	return inbound.CampaignsPage{
-		CampaignPage: store.CampaignPage{State: f.state, Campaigns: rows, Total: total, More: more}, Names: f.names(),
+		CampaignPage: lead.CampaignPage{State: f.state, Campaigns: rows, Total: total, More: more}, Names: f.names(),
 	}, f.err
 }
 

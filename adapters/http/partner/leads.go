@@ -6,10 +6,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/adapters/leads/leadjson"
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // leads answers the operations on leads.
@@ -34,7 +34,7 @@ func (h leads) list(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Leads(ctx, store.LeadQuery{
+		page, err := h.port.Leads(ctx, lead.Query{
 			Filter: filter, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {
@@ -45,7 +45,7 @@ func (h leads) list(c *gin.Context) {
 			if i > 0 {
 				rows = append(rows, ',')
 			}
-			rows = one.Append(rows, page.Names)
+			rows = leadjson.Append(rows, one, page.Names)
 			result.lastAt, result.lastID = one.Place.UpdatedAt, string(one.Place.ID)
 		}
 		return result, rows, nil
@@ -60,7 +60,7 @@ func (h leads) get(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
-	writeData(c, shown.Append(nil, shown.Names), "")
+	writeData(c, leadjson.Append(nil, shown.Entry, shown.Names), "")
 }
 
 // removed answers GET /api/external/leads/removed.
@@ -73,7 +73,7 @@ func (h leads) removed(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Removed(ctx, store.RemovedQuery{
+		page, err := h.port.Removed(ctx, lead.RemovedQuery{
 			Since: since, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/adapters/leads/leadjson"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
@@ -46,7 +47,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	err := h.port.Stream(ctx, filter, after, func(leads []lead.Entry, names lead.Names) error {
 		text := (*lines)[:0]
 		for _, one := range leads {
-			text = append(one.Append(text, names), '\n')
+			text = append(leadjson.Append(text, one, names), '\n')
 		}
 		*lines = text
 		return out.Write(text)

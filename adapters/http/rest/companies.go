@@ -31,12 +31,14 @@ func Companies(port inbound.Companies) httpkit.Handlers {
 }
 
 func (h companies) list(r httpkit.Request) (httpkit.Answer, error) {
-	list := inbound.CompanyList{Status: company.Active}
-	if status, sent := r.Query()["status"]; sent {
-		list.Status = company.Status(status)
+	status, hasStatus := r.Query()["status"]
+	slug, hasSlug := r.Query()["slug"]
+	list := inbound.CompanyList{Status: company.Status(status)}
+	if !hasStatus && !hasSlug {
+		list.Status = company.Active
 	}
 	query := "companies status=" + string(list.Status)
-	if slug, sent := r.Query()["slug"]; sent {
+	if hasSlug {
 		list.Slug = &slug
 		query += " slug=" + slug
 	}

@@ -94,7 +94,7 @@ func TestTheDocumentDescribesWhatIsSentToWebhooks(t *testing.T) {
 	}
 	endpoint := webhook.Endpoint{ID: "whk_01j5ze4m8re1nb6g5t2k7q0wzd"}
 	for _, happened := range []event.Event{*updated, archived, acme.Deleted(), endpoint.Test()} {
-		text, err := webhook.Body(happened)
+		text, err := webhook.Body(happened, 7)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ type CompanyDraft struct {
 	// FiscalPeriod A calendar day, ISO week, month or quarter, in UTC.
 	FiscalPeriod *Period `json:"fiscalPeriod,omitempty"`
 
-	// Name 1 to 200 characters after trimming; no control characters, line breaks or bidirectional overrides.
+	// Name 1 to 200 characters after trimming, at least one of which can be seen; no control characters, line breaks or bidirectional overrides.
 	Name *string `json:"name"`
 
 	// Slug Unique in the instance, archived companies included, and permanent.
@@ -146,7 +146,7 @@ type WebhookDraft struct {
 	// Events Names of events, patterns for all below a name such as `company.*`, or `*` for all.
 	Events *EventPatterns `json:"events,omitempty"`
 
-	// URL Absolute, `https` or `http`, without user name, password and fragment.
+	// URL Absolute, `https` or `http`, without user name, password and fragment. The host is an address or a name that can resolve; international names may be written as they are.
 	URL *string `json:"url"`
 }
 

@@ -33,9 +33,8 @@ func (h tokens) list(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 func (h tokens) create(r httpkit.Request) (httpkit.Answer, error) {
-	issued, err := h.port.Create(r.Context(), r.Caller(), tokenDraft(r), httpkit.Once(r, func(issued inbound.IssuedToken) httpkit.Answer {
-		return newTokenAnswer(issued.Token)
-	}))
+	once := httpkit.Once(r, func(shown access.Token) httpkit.Answer { return newTokenAnswer(shown) })
+	issued, err := h.port.Create(r.Context(), r.Caller(), tokenDraft(r), once)
 	return newTokenAnswer(issued.Token, event.F("token", string(issued.Value))), err
 }
 
@@ -54,9 +53,7 @@ func (h tokens) rotate(r httpkit.Request) (httpkit.Answer, error) {
 		}
 		return httpkit.Answer{}, fault.Validation(problems)
 	}
-	once := httpkit.Once(r, func(issued inbound.IssuedToken) httpkit.Answer {
-		return httpkit.Answer{Data: issued.Token.Fields()}
-	})
+	once := httpkit.Once(r, func(shown access.Token) httpkit.Answer { return httpkit.Answer{Data: shown.Fields()} })
 	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, 0), once)
 	return httpkit.Answer{Data: append(issued.Token.Fields(), event.F("token", string(issued.Value)))}, err
 }
@@ -83,10 +80,8 @@ func tokenDraft(r httpkit.Request) access.TokenDraft {
 	return access.TokenDraft{Name: sent.Name, Scopes: sent.Scopes, ExpiresAt: expiresAt, Problems: problems}
 }
 
-// tokenAnswer shows a token. A token has no version: its last use changes too.
 func tokenAnswer(t access.Token) httpkit.Answer {
-	shown := t.Fields()
-	return httpkit.Answer{Data: shown, ETag: httpkit.DigestTag(shown.Append(nil))}
+	return httpkit.Answer{Data: t.Fields(), ETag: httpkit.VersionTag(t.Version)}
 }
 
 func newTokenAnswer(t access.Token, secret ...event.Field) httpkit.Answer {

@@ -7,7 +7,6 @@ import (
 
 	"holdco/adapters/leads/leadindex"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 const million = 1_000_000
@@ -17,7 +16,9 @@ func BenchmarkBuild(b *testing.B) {
 	b.Run("without the index", func(b *testing.B) {
 		p := newPlenty(million)
 		for b.Loop() {
-			_ = p.Changes(b.Context(), 0, func(store.LeadMark) error { return nil }, nil)
+			for one := range p.last(1) {
+				p.mark(one)
+			}
 		}
 	})
 	b.Run("with the index", func(b *testing.B) {
@@ -82,11 +83,11 @@ func BenchmarkSearch(b *testing.B) {
 	filter := lead.Filter{Industry: names.industries[3], MinRating: &rating, HasWebsite: &website}
 	recent := filter
 	recent.Since = instantOf(400)
-	all, err := index.Search(b.Context(), store.LeadQuery{Filter: filter, Size: 1})
+	all, err := index.Search(b.Context(), lead.Query{Filter: filter, Size: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, query := range map[string]store.LeadQuery{
+	for name, query := range map[string]lead.Query{
 		"all, first page":                   {},
 		"all, last page":                    {Skip: million - 100},
 		"three filters, first page":         {Filter: filter},

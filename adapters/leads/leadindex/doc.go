@@ -4,6 +4,6 @@
 // Leads are numbered by positions, in the order of the export, and for each trait that a filter can ask for there is a
 // bitmap of the positions that have it. What changes gets a position behind all others, and its old one dies. Readers
 // work on a snapshot that never changes; the follower makes the next one beside it, and shares with it what did not
-// change. Index is the way in; draft.go is the follower's side, snapshot.go that of readers, columns.go what both know
-// of a position.
+// change. Index is the way in; follow.go reads the store, draft.go is what it works on, snapshot.go what readers work on,
+// columns.go what both know of a position.
 package leadindex

@@ -2,6 +2,7 @@ package leadindex_test
 
 import (
 	"context"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -80,18 +81,52 @@ func (p *plenty) State(context.Context) (lead.State, error) {
 	return lead.State{Revision: lead.Revision(revision), ChangedAt: instantOf(revision)}, nil
 }
 
-func (p *plenty) Changes(_ context.Context, since lead.Revision, kept func(store.LeadMark) error, _ func(int64) error) error {
-	for revision := int(since) + 1; revision < len(p.batches); revision++ {
-		for _, one := range p.batches[revision] {
-			if int(p.revisions[one]) == revision {
-				if err := kept(p.mark(one)); err != nil {
-					return err
+func (p *plenty) Last(context.Context) (lead.Place, error) {
+	if len(p.revisions) == 0 {
+		return lead.Place{}, nil
+	}
+	last := p.batches[len(p.batches)-1]
+	return p.placeOf(last[len(last)-1]), nil
+}
+
+// Marks is for leads that bring no timestamps of their own.
+func (p *plenty) Marks(_ context.Context, after, upTo lead.Place, size int) (marks []store.LeadMark, _ error) {
+	for one := range p.last(max(1, int(after.UpdatedAt.Sub(instantOf(0))/time.Second))) {
+		if place := p.placeOf(one); place.Compare(after) > 0 && place.Compare(upTo) <= 0 {
+			if marks = append(marks, p.mark(one)); len(marks) == size {
+				break
+			}
+		}
+	}
+	return marks, nil
+}
+
+func (p *plenty) Changes(_ context.Context, after store.ChangePlace, size int) (changes []store.LeadChange, _ error) {
+	for one := range p.last(int(after.Revision)) {
+		revision, key := lead.Revision(p.revisions[one]), p.key(one)
+		if revision > after.Revision || key > after.Key {
+			if changes = append(changes, store.LeadChange{Revision: revision, LeadMark: p.mark(one)}); len(changes) == size {
+				break
+			}
+		}
+	}
+	return changes, nil
+}
+
+// last are the leads that changed last at a revision or later, in this order.
+func (p *plenty) last(from int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for revision := from; revision < len(p.batches); revision++ {
+			for _, one := range p.batches[revision] {
+				if int(p.revisions[one]) == revision && !yield(one) {
+					return
 				}
 			}
 		}
 	}
-	return nil
 }
+
+func (p *plenty) key(number int) int64 { return int64(number+1) * p.spread }
 
 func (p *plenty) Keyed(_ context.Context, keys []int64) ([]store.KeyedLead, error) {
 	found := make([]store.KeyedLead, len(keys))
@@ -129,7 +164,7 @@ func (p *plenty) mark(number int) store.LeadMark {
 	chance := rand.New(rand.NewPCG(uint64(number), uint64(p.revisions[number])))
 	vertical := chance.IntN(len(names.verticals))
 	return store.LeadMark{
-		Key:        int64(number+1) * p.spread,
+		Key:        p.key(number),
 		Place:      p.placeOf(number),
 		Campaigns:  []id.Campaign{names.campaigns[chance.IntN(500)], names.campaigns[500+chance.IntN(500)]},
 		Industry:   names.industries[vertical%len(names.industries)],

@@ -1,128 +1,243 @@
 package leadindex
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"holdco/domain/lead"
 	"holdco/ports/store"
 )
 
-// leisure is how many times as long as it took to number all positions anew the index rests, before it does so again
-// for leads that came with timestamps of their own.
-const leisure = 4
+const (
+	// mostRange is how many leads a statement reads at most: on a usual machine it takes a twentieth of a second. After a
+	// failure statements read half as many, but never fewer than leastRange, until the index has all that the store has.
+	mostRange, leastRange = 10_000, 100
 
-// Follow brings the index to the revision of the store. The first time it reads all leads; then more is worth doing at
-// once. When it fails nothing has changed, and it may be called again.
+	// mostGathered is about how many changes are taken over at once. Each of them may cost that all leads get new positions.
+	mostGathered = 100_000
+
+	// longestPause bounds the pause after a failure, which doubles from Pace on with each failure in a row.
+	longestPause = 30 * time.Second
+
+	// renumberingShare is how many times as long as it took to give all leads new positions the index pauses, before it
+	// does so again for leads that came with timestamps of their own.
+	renumberingShare = 4
+)
+
+// follower is what Follow knows. Everything in it belongs to the goroutine that holds Index.following.
+type follower struct {
+	draft *draft     // nil: all is to be read
+	state lead.State // a state of the store that was seen; no older one may follow
+	seen  store.ChangePlace
+
+	// Until all leads were read for the first time, the leads up to read are in the draft, and those up to last are to be read.
+	read, last lead.Place
+
+	size  int           // of the next range
+	pause time.Duration // after the last failure; 0: the last access succeeded
+	until time.Time     // Follow does nothing until then
+
+	began time.Time     // the first reading
+	built time.Duration // how long it took
+}
+
+// Follow brings the index to the revision of the store. The first time it reads all leads, in ranges: each is a statement of
+// its own, so that no statement takes longer the more leads there are. When it fails readers are left with what they have,
+// and Follow does nothing for a while; then it continues where it was.
 func (x *Index) Follow(ctx context.Context) (more bool, err error) {
 	x.following.Lock()
 	defer x.following.Unlock()
-	if time.Now().Before(x.rest) {
+	if time.Now().Before(x.until) {
 		return false, nil
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			x.draft = nil // after a panic all is read again
+		}
+	}()
+	err = x.follow(ctx)
+	if err != nil {
+		x.backOff()
+	}
+	returned = true
+	return false, err
+}
+
+func (x *Index) follow(ctx context.Context) error {
+	state, err := x.store.Leads().State(ctx)
+	if err != nil {
+		return err
+	}
+	if x.draft != nil && isOther(state, x.state) {
+		x.forget()
 	}
 	if x.draft == nil {
-		return true, x.build(ctx)
+		if err := x.begin(ctx); err != nil {
+			return err
+		}
 	}
-	standing := x.published.Load().state
-	state, err := x.store.Leads().State(ctx)
-	switch {
-	case err != nil:
-		return false, err
-	case state.Revision > standing.Revision:
-		return false, x.catchUp(ctx, standing.Revision)
-	case state.Revision == standing.Revision && state.ChangedAt.Equal(standing.ChangedAt):
-		return false, nil
+	if err := x.readRanges(ctx); err != nil {
+		return err
 	}
-	x.forget() // an older store was put in the place of this one
-	return true, nil
+	if now := x.published.Load(); now != nil && now.state.Revision == state.Revision {
+		return nil
+	}
+	return x.catchUp(ctx)
 }
 
-// build reads the whole store.
-func (x *Index) build(ctx context.Context) error {
+// isOther reports whether a store is not the one that had a state before: an older one was put in its place.
+func isOther(now, before lead.State) bool {
+	return now.Revision < before.Revision || now.Revision == before.Revision && !now.ChangedAt.Equal(before.ChangedAt)
+}
+
+// begin makes an empty draft, and finds out what is to be read. What changes from now on is read as a change.
+func (x *Index) begin(ctx context.Context) error {
 	began := time.Now()
-	var made *draft
 	var state lead.State
+	var last lead.Place
 	err := x.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		if state, err = r.Leads().State(ctx); err != nil {
 			return err
 		}
-		made = newDraft()
-		return r.Leads().Changes(ctx, 0,
-			func(mark store.LeadMark) error { made.append(mark); return nil },
-			func(int64) error { return nil })
+		last, err = r.Leads().Last(ctx)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	x.built = time.Since(began)
-	x.publish(made, state)
+	x.draft, x.state, x.seen = newDraft(), state, store.ChangePlace{Revision: state.Revision, Key: math.MaxInt64}
+	x.read, x.last, x.began, x.size = lead.Place{}, last, began, x.mostRange
 	return nil
 }
 
-// catchUp reads what has changed since a revision. It is gathered first: a change is taken over as a whole or not at all.
-func (x *Index) catchUp(ctx context.Context, since lead.Revision) error {
-	var kept []store.LeadMark
-	var removed []int64
-	var state lead.State
-	err := x.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
+// readRanges reads what is left of the leads that there were at the beginning. Those that changed since may be among them, at
+// their old places or at new ones, or missing: their changes are read afterwards.
+func (x *Index) readRanges(ctx context.Context) error {
+	for x.read.Compare(x.last) < 0 {
+		marks, err := x.store.Leads().Marks(ctx, x.read, x.last, x.size)
+		if err != nil {
+			return err
+		}
+		x.pause = 0
+		for _, mark := range marks {
+			x.draft.bury(mark.Key) // it may have moved from a range that was read before
+			x.draft.append(mark)
+		}
+		if len(marks) < x.size {
+			x.read = x.last
+		} else {
+			x.read = marks[len(marks)-1].Place
+		}
+	}
+	return nil
+}
+
+// catchUp reads what has changed, and publishes it as a whole.
+func (x *Index) catchUp(ctx context.Context) error {
+	seen := x.seen
+	var gathered []store.LeadChange
+	for {
+		changes, state, err := x.changes(ctx, seen)
+		if err != nil {
+			return err
+		}
+		x.pause = 0
+		gathered = append(gathered, changes...)
+		if len(changes) > 0 {
+			seen = changes[len(changes)-1].Place()
+		}
+		complete := len(changes) < x.size
+		if complete || len(gathered) >= mostGathered {
+			x.take(gathered)
+			x.state, x.seen, gathered = state, seen, gathered[:0]
+		}
+		if complete {
+			x.size = x.mostRange
+			x.publish()
+			x.tidy()
+			return nil
+		}
+	}
+}
+
+// changes reads a range of changes, and the state that they lead to if there are no more of them.
+func (x *Index) changes(ctx context.Context, after store.ChangePlace) (changes []store.LeadChange, state lead.State, err error) {
+	err = x.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		if state, err = r.Leads().State(ctx); err != nil {
 			return err
 		}
-		kept, removed = nil, nil
-		return r.Leads().Changes(ctx, since,
-			func(mark store.LeadMark) error { kept = append(kept, mark); return nil },
-			func(key int64) error { removed = append(removed, key); return nil })
-	})
-	if err != nil {
+		changes, err = r.Leads().Changes(ctx, after, x.size)
 		return err
-	}
-	x.take(state, kept, removed)
-	return nil
+	})
+	return changes, state, err
 }
 
-// take takes over a change.
-func (x *Index) take(state lead.State, kept []store.LeadMark, removed []int64) {
-	next := x.draft
-	x.draft = nil // should this panic, all is read anew
-	for _, key := range removed {
-		next.bury(key)
+// take lets the draft take over changes, which are in their order. A lead may have changed again while they were read.
+func (x *Index) take(changes []store.LeadChange) {
+	last := make(map[int64]int, len(changes))
+	for i, change := range changes {
+		last[change.Key] = i
+	}
+	kept := make([]store.LeadMark, 0, len(changes))
+	for i, change := range changes {
+		if last[change.Key] != i {
+			continue
+		}
+		x.draft.bury(change.Key)
+		if !change.Removed {
+			kept = append(kept, change.LeadMark)
+		}
+	}
+	slices.SortFunc(kept, func(a, b store.LeadMark) int { return a.Place.Compare(b.Place) })
+	if len(kept) > 0 && !x.draft.columns.precede(kept[0].Place) {
+		began := time.Now()
+		x.draft = x.draft.renumbered(kept)
+		x.until = time.Now().Add(renumberingShare * time.Since(began))
+		return
 	}
 	for _, mark := range kept {
-		next.bury(mark.Key)
-	}
-	if len(kept) > 0 && !next.columns.precede(kept[0].Place) {
-		began := time.Now()
-		next = next.renumbered(kept)
-		x.rest = time.Now().Add(leisure * time.Since(began))
-	} else {
-		for _, mark := range kept {
-			next.append(mark)
-		}
-	}
-	x.publish(next, state)
-	switch {
-	case next.spent():
-		x.publish(next.renumbered(nil), state)
-	case next.crowded():
-		next.purge()
-		x.publish(next, state)
+		x.draft.append(mark)
 	}
 }
 
-// publish gives readers the next snapshot.
-func (x *Index) publish(next *draft, state lead.State) {
-	made := next.snapshot(state)
-	made.built, made.beside = x.built, next.positions.bytes()
-	x.draft = next
+// publish gives readers the draft.
+func (x *Index) publish() {
+	x.built = cmp.Or(x.built, time.Since(x.began))
+	made := x.draft.snapshot(x.state)
+	made.built, made.beside, made.epoch = x.built, x.draft.positions.bytes(), x.epoch.Load()
 	if old := x.published.Swap(made); old != nil {
 		close(old.replaced)
 	}
 }
 
+// tidy gives up what the draft holds of dead positions, when these are many.
+func (x *Index) tidy() {
+	switch {
+	case x.draft.spent():
+		x.draft = x.draft.renumbered(nil)
+	case x.draft.crowded():
+		x.draft.purge()
+	default:
+		return
+	}
+	x.publish()
+}
+
+// backOff makes Follow wait after a failure. A statement may have been too long for the store, so the next reads less.
+func (x *Index) backOff() {
+	x.size = max(x.size/2, min(leastRange, x.mostRange))
+	x.pause = min(max(2*x.pause, Pace), longestPause)
+	x.until = time.Now().Add(x.pause)
+}
+
 // forget makes the store answer until the index has read all of it again.
 func (x *Index) forget() {
-	x.draft = nil
-	x.answered.Store(0)
+	x.follower = follower{pause: x.pause}
+	x.epoch.Store(new(epoch))
 	if old := x.published.Swap(nil); old != nil {
 		close(old.replaced)
 	}

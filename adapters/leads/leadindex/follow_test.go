@@ -46,7 +46,7 @@ func TestWhatChangedMeanwhileIsAskedOfTheStore(t *testing.T) {
 	default:
 		t.Error("nobody was told that the index is behind")
 	}
-	page, err := index.Search(t.Context(), store.LeadQuery{Filter: lead.Filter{Enrichment: lead.Basic}, Size: 10})
+	page, err := index.Search(t.Context(), lead.Query{Filter: lead.Filter{Enrichment: lead.Basic}, Size: 10})
 	if err != nil || page.Total != 1 {
 		t.Errorf("the index answered from a revision older than one that was seen: %+v, %v", page, err)
 	}
@@ -76,16 +76,15 @@ func TestAFailureWhileItReadsChangesNothing(t *testing.T) {
 	keep(t, s, 3, lead.Deep)
 	for _, revision := range []lead.Revision{1, 2} {
 		s.broken.Store(true)
-		for range 2 {
-			if _, err := index.Follow(t.Context()); !errors.Is(err, errBroken) {
-				t.Fatal(err)
-			}
-		}
+		mustFail(t, index)
+		mustFail(t, index)
 		s.broken.Store(false)
 		if got := search(t, index); got.State.Revision != revision || len(got.Leads) != 3 {
 			t.Errorf("%+v", got)
 		}
-		mustFollow(t, index)
+		if err := catchUp(t.Context(), index, s); err != nil {
+			t.Fatal(err)
+		}
 		if got := search(t, index); got.State.Revision != revision || len(got.Leads) != 3 || index.Status().Revision != revision {
 			t.Errorf("%+v", got)
 		}
@@ -100,7 +99,7 @@ func TestAStoreThatDoesNotAnswerIsNoEmptyPage(t *testing.T) {
 	index := leadindex.New(s)
 	mustFollow(t, index)
 	s.lost.Store(true)
-	if _, err := index.Search(t.Context(), store.LeadQuery{Size: 2}); !errors.Is(err, errBroken) {
+	if _, err := index.Search(t.Context(), lead.Query{Size: 2}); !errors.Is(err, errBroken) {
 		t.Error(err)
 	}
 }
@@ -164,7 +163,7 @@ func same(t *testing.T, index *leadindex.Index, p *plenty) {
 	t.Helper()
 	rating := lead.Rating(250)
 	want := p.ids(names.industries[5], rating)
-	query := store.LeadQuery{Filter: lead.Filter{Industry: names.industries[5], MinRating: &rating}, Size: 10}
+	query := lead.Query{Filter: lead.Filter{Industry: names.industries[5], MinRating: &rating}, Size: 10}
 	for query.Skip < int64(len(want)) {
 		page, err := index.Search(t.Context(), query)
 		if err != nil || page.Total != int64(len(want)) || page.More != (query.Skip+10 < page.Total) {
@@ -197,9 +196,9 @@ func TestKeysMayBeFarApart(t *testing.T) {
 }
 
 // search asks for all leads.
-func search(t *testing.T, of store.LeadSearch) store.LeadPage {
+func search(t *testing.T, of store.LeadSearch) lead.Page {
 	t.Helper()
-	page, err := of.Search(t.Context(), store.LeadQuery{Size: 10})
+	page, err := of.Search(t.Context(), lead.Query{Size: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,6 +208,18 @@ func search(t *testing.T, of store.LeadSearch) store.LeadPage {
 func mustFollow(t *testing.T, index *leadindex.Index) {
 	t.Helper()
 	if _, err := index.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustFail follows until that fails: after a failure nothing is done for a while.
+func mustFail(t *testing.T, index *leadindex.Index) {
+	t.Helper()
+	var err error
+	for err == nil {
+		_, err = index.Follow(t.Context())
+	}
+	if !errors.Is(err, errBroken) {
 		t.Fatal(err)
 	}
 }
@@ -259,14 +270,18 @@ type fragileLeads struct {
 	of *fragile
 }
 
-func (l fragileLeads) Changes(ctx context.Context, since lead.Revision, kept func(store.LeadMark) error, removed func(int64) error) error {
-	left := 1
-	return l.LeadReader.Changes(ctx, since, func(mark store.LeadMark) error {
-		if left--; left < 0 && l.of.broken.Load() {
-			return errBroken
-		}
-		return kept(mark)
-	}, removed)
+func (l fragileLeads) Marks(ctx context.Context, after, upTo lead.Place, size int) ([]store.LeadMark, error) {
+	if l.of.broken.Load() {
+		return nil, errBroken
+	}
+	return l.LeadReader.Marks(ctx, after, upTo, size)
+}
+
+func (l fragileLeads) Changes(ctx context.Context, after store.ChangePlace, size int) ([]store.LeadChange, error) {
+	if l.of.broken.Load() {
+		return nil, errBroken
+	}
+	return l.LeadReader.Changes(ctx, after, size)
 }
 
 func (l fragileLeads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, error) {

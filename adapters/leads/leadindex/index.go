@@ -18,43 +18,51 @@ const (
 	// attempts is how many snapshots a search tries before the store answers it.
 	attempts = 3
 
-	// patience is how long a search waits for a newer snapshot before the store answers it.
-	patience = 2 * Pace
+	// snapshotTimeout is how long a search waits for a newer snapshot before the store answers it.
+	snapshotTimeout = 2 * Pace
 )
 
 // Index searches the leads of a store. Until it has read them for the first time, and whenever it cannot keep up, the
-// store answers in its stead. It is safe for use by many goroutines.
+// store answers instead. It is safe for use by many goroutines.
 type Index struct {
 	store     store.Store
+	mostRange int
 	published atomic.Pointer[snapshot] // nil: there is none yet
-	answered  atomic.Int64             // the latest revision that anybody was given a page of
+	epoch     atomic.Pointer[epoch]
 	wanted    chan struct{}
 
-	following sync.Mutex    // guards what is below
-	draft     *draft        // nil: all is to be read
-	rest      time.Time     // until then the index follows no change
-	built     time.Duration // how long it took to read all
+	following sync.Mutex
+	follower  // guarded by following
+}
+
+// epoch is the time in which the store was one and the same. When an older one was put in its place another begins.
+type epoch struct {
+	answered atomic.Int64 // the latest revision of which a page was returned
 }
 
 var _ store.LeadSearch = (*Index)(nil)
 
 // New makes an index. It has nothing to answer from before Follow was called.
-func New(s store.Store) *Index { return &Index{store: s, wanted: make(chan struct{}, 1)} }
+func New(s store.Store) *Index {
+	x := &Index{store: s, mostRange: mostRange, wanted: make(chan struct{}, 1)}
+	x.epoch.Store(new(epoch))
+	return x
+}
 
 // Wanted holds a value when a search waits for Follow.
 func (x *Index) Wanted() <-chan struct{} { return x.wanted }
 
 // Search implements store.LeadSearch. No search is answered from an older revision than one that ended before it began.
-func (x *Index) Search(ctx context.Context, query store.LeadQuery) (store.LeadPage, error) {
+func (x *Index) Search(ctx context.Context, query lead.Query) (lead.Page, error) {
 	for range attempts {
 		now := x.published.Load()
 		if now == nil {
 			break
 		}
-		if int64(now.state.Revision) >= x.answered.Load() {
+		if int64(now.state.Revision) >= now.epoch.answered.Load() {
 			page, err := now.page(ctx, x.store.Leads(), query)
 			if err == nil {
-				x.answer(page.State.Revision)
+				now.epoch.answer(page.State.Revision)
 			}
 			if !errors.Is(err, errStale) {
 				return page, err
@@ -64,18 +72,30 @@ func (x *Index) Search(ctx context.Context, query store.LeadQuery) (store.LeadPa
 			break
 		}
 	}
-	page, err := x.store.Leads().Search(ctx, query)
-	if err == nil {
-		x.answer(page.State.Revision)
-	}
-	return page, err
+	return x.searchStore(ctx, query)
 }
 
-// answer remembers that somebody has seen a revision.
-func (x *Index) answer(revision lead.Revision) {
+// searchStore lets the store answer. A page that was read while an epoch ended may belong to that or to the next, whose
+// readers must not be held to its revision: so it is read again.
+func (x *Index) searchStore(ctx context.Context, query lead.Query) (lead.Page, error) {
 	for {
-		latest := x.answered.Load()
-		if int64(revision) <= latest || x.answered.CompareAndSwap(latest, int64(revision)) {
+		during := x.epoch.Load()
+		page, err := x.store.Leads().Search(ctx, query)
+		if err != nil {
+			return page, err
+		}
+		if during == x.epoch.Load() {
+			during.answer(page.State.Revision)
+			return page, nil
+		}
+	}
+}
+
+// answer remembers that a page of a revision was returned.
+func (e *epoch) answer(revision lead.Revision) {
+	for {
+		latest := e.answered.Load()
+		if int64(revision) <= latest || e.answered.CompareAndSwap(latest, int64(revision)) {
 			return
 		}
 	}
@@ -87,12 +107,12 @@ func (x *Index) await(ctx context.Context, old *snapshot) bool {
 	case x.wanted <- struct{}{}:
 	default:
 	}
-	enough := time.NewTimer(patience)
-	defer enough.Stop()
+	timeout := time.NewTimer(snapshotTimeout)
+	defer timeout.Stop()
 	select {
 	case <-old.replaced:
 		return true
-	case <-enough.C:
+	case <-timeout.C:
 	case <-ctx.Done():
 	}
 	return false

@@ -16,6 +16,7 @@ import (
 
 // snapshot is all leads at one revision. It never changes. Nobody may clone its bitmaps: roaring marks the original.
 type snapshot struct {
+	epoch    *epoch
 	state    lead.State
 	columns  columns
 	live     *roaring.Bitmap
@@ -32,9 +33,9 @@ var errStale = errors.New("the store has moved on")
 
 // page answers a query, with the leads themselves from the store. It fails with errStale when these are not those of
 // the snapshot any more.
-func (s *snapshot) page(ctx context.Context, from store.LeadReader, query store.LeadQuery) (store.LeadPage, error) {
+func (s *snapshot) page(ctx context.Context, from store.LeadReader, query lead.Query) (lead.Page, error) {
 	found := s.find(query)
-	page := store.LeadPage{State: s.state, Total: found.total, More: found.more, Leads: make([]lead.Entry, len(found.positions))}
+	page := lead.Page{State: s.state, Total: found.total, More: found.more, Leads: make([]lead.Entry, len(found.positions))}
 	keys := make([]int64, len(found.positions))
 	order := make(map[int64]int, len(keys))
 	for i, at := range found.positions {
@@ -44,14 +45,14 @@ func (s *snapshot) page(ctx context.Context, from store.LeadReader, query store.
 	for chunk := range slices.Chunk(keys, store.MostKeyed) {
 		rows, err := from.Keyed(ctx, chunk)
 		if err != nil {
-			return store.LeadPage{}, err
+			return lead.Page{}, err
 		}
 		if len(rows) != len(chunk) {
-			return store.LeadPage{}, errStale
+			return lead.Page{}, errStale
 		}
 		for _, row := range rows {
 			if row.Revision > s.state.Revision {
-				return store.LeadPage{}, errStale
+				return lead.Page{}, errStale
 			}
 			page.Leads[order[row.Key]] = row.Entry
 		}
@@ -66,7 +67,7 @@ type found struct {
 	more      bool
 }
 
-func (s *snapshot) find(query store.LeadQuery) found {
+func (s *snapshot) find(query lead.Query) found {
 	matching, end := s.matching(query.Filter), uint64(s.columns.length)
 	first := uint64(s.columns.since(query.Filter.Since))
 	start := max(first, uint64(s.columns.behind(query.After)))

@@ -28,7 +28,7 @@ func TestASetIsTheSameEachTime(t *testing.T) {
 	for name, write := range map[string]func(to io.Writer) error{
 		"taxonomy.json": set.Taxonomy, "campaigns.ndjson": set.Campaigns, "leads.ndjson": set.Leads,
 	} {
-		path := filepath.Join("..", "..", "testdata", "leads", name)
+		path := filepath.Join("..", "..", "..", "testdata", "leads", name)
 		got := written(t, write)
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {

@@ -7,15 +7,19 @@ import (
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/ports/outbound"
-	"holdco/ports/store"
 	"holdco/ports/storetest"
 )
 
 func TestPostgresConforms(t *testing.T) {
 	t.Parallel()
-	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) store.Store {
+	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
 		engine := open(t, postgrestest.URL(t))
-		return sqlstore.New(engine, clock, ids, engine.Migrator())
+		return storetest.Opened{
+			Store: sqlstore.New(engine, clock, ids, engine.Migrator()),
+			Dump: storetest.Dumping(t, engine.DB().DB, `
+				SELECT relname FROM pg_class
+				WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'goose_db_version'`),
+		}
 	})
 }
 

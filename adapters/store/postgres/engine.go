@@ -45,12 +45,16 @@ func (e *Engine) DB() *bun.DB { return e.db }
 func (e *Engine) Conn() bun.IConn { return conn{e.pool} }
 
 // Brief implements sqlstore.Engine: a server may fall silent.
-func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, sqlstore.ReadLimit)
+func (e *Engine) Brief(ctx context.Context, _ bun.IConn) (context.Context, context.CancelFunc, error) {
+	limited, cancel := context.WithTimeout(ctx, sqlstore.ReadLimit)
+	return limited, cancel, nil
 }
 
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
+// Concurrent implements sqlstore.Engine.
+func (e *Engine) Concurrent() bool { return true }
 
 // ForUpdate implements sqlstore.Engine.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
@@ -58,6 +62,20 @@ func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return que
 // SkipLocked implements sqlstore.Engine.
 func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
 	return query.For("UPDATE SKIP LOCKED")
+}
+
+// Ready implements sqlstore.Engine. A standby answers queries, and so does the server that was the primary before.
+func (e *Engine) Ready(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var readOnly string
+	if err := e.pool.QueryRowContext(limited, "SHOW transaction_read_only").Scan(&readOnly); err != nil {
+		return err
+	}
+	if readOnly != "off" {
+		return fault.New(fault.Unavailable, "PostgreSQL takes no writes: it is a standby, or its sessions are read-only.")
+	}
+	return nil
 }
 
 // LockTable implements sqlstore.Engine. Reading goes on beside the lock.
@@ -176,20 +194,20 @@ func isConflict(err error) bool {
 }
 
 // Classify implements sqlstore.Engine.
-func (e *Engine) Classify(err error) sqlstore.Failure {
+func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint string) {
 	var unreached *pgconn.ConnectError
 	var answer *pgconn.PgError
 	var broken net.Error // time limits among them
 	switch {
 	case errors.As(err, &unreached):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	case errors.As(err, &answer):
-		return meaning(answer.Code)
+		return meaning(answer.Code), answer.ConstraintName
 	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), pgconn.SafeToRetry(err),
 		errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	}
-	return sqlstore.Defect
+	return sqlstore.Defect, ""
 }
 
 // meaning tells what an SQLSTATE means: https://www.postgresql.org/docs/current/errcodes-appendix.html.

@@ -39,7 +39,9 @@ func (c *compiled) known(text string) *sql.Stmt {
 // compile makes a statement known. Nothing is locked meanwhile: to compile on a pool is to wait for a connection, while
 // those who have one may be waiting for the lock.
 func (c *compiled) compile(ctx context.Context, text string) error {
-	statement, err := c.on.PrepareContext(context.WithoutCancel(ctx), text)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // for the wait for a connection
+	defer cancel()
+	statement, err := c.on.PrepareContext(limited, text)
 	if err != nil {
 		return err
 	}
@@ -53,6 +55,17 @@ func (c *compiled) compile(ctx context.Context, text string) error {
 	}
 	c.statements[text] = statement
 	return nil
+}
+
+// close closes the statements. Package sql does so for those of a pool, but not for those of a single connection: these
+// would keep the connection open after it was closed.
+func (c *compiled) close() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, statement := range c.statements {
+		_ = statement.Close()
+	}
+	c.statements = nil
 }
 
 // session runs a statement that comes with arguments compiled, and one without as it is.

@@ -13,25 +13,35 @@ import (
 
 func TestAFileConforms(t *testing.T) {
 	t.Parallel()
-	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) store.Store {
-		return migrated(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "holdco.db")}, clock, ids)
+	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
+		return opened(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "holdco.db")}, clock, ids)
 	})
 }
 
 func TestMemoryConforms(t *testing.T) {
 	t.Parallel()
-	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) store.Store {
-		return migrated(t, sqlite.Options{Path: sqlite.Memory}, clock, ids)
+	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
+		return opened(t, sqlite.Options{Path: sqlite.Memory}, clock, ids)
 	})
 }
 
 func migrated(t *testing.T, options sqlite.Options, clock outbound.Clock, ids outbound.IDs) store.Store {
 	t.Helper()
+	return opened(t, options, clock, ids).Store
+}
+
+func opened(t *testing.T, options sqlite.Options, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
+	t.Helper()
 	engine := open(t, options)
 	if _, err := engine.Migrator().Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return sqlstore.New(engine, clock, ids, engine.Migrator())
+	return storetest.Opened{
+		Store: sqlstore.New(engine, clock, ids, engine.Migrator()),
+		Dump: storetest.Dumping(t, engine.DB().DB, `
+			SELECT name FROM sqlite_schema
+			WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' AND name <> 'goose_db_version'`),
+	}
 }
 
 // open opens an engine that is closed at the end of the test.

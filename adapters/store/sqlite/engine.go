@@ -19,8 +19,9 @@ import (
 // Engine is an open database. It is safe for use by many goroutines.
 type Engine struct {
 	db       *bun.DB // builds queries
-	pool     *sql.DB // of readers
+	pool     *sql.DB // of readers that may take long
 	compiled *compiled
+	lookups  *lookups
 	writer   *writer
 	migrator *sqlstore.Migrator
 	closers  []func() error // in the order of opening
@@ -33,7 +34,7 @@ func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
 
 // Pools are the pools of connections, by what they are for. They are the engine's: others may only look at them.
 func (e *Engine) Pools() map[string]*sql.DB {
-	return map[string]*sql.DB{"readers": e.pool, "writer": e.writer.on.pool}
+	return map[string]*sql.DB{"readers": e.pool, "lookups": e.lookups.pool, "writer": e.writer.on.pool}
 }
 
 // Batches returns how many batches were committed since the database was opened, and how many units of work in them.
@@ -41,10 +42,12 @@ func (e *Engine) Batches() (batches, units int64) {
 	return e.writer.batches.Load(), e.writer.units.Load()
 }
 
-// Close waits for the units that have begun, refuses all others, and closes the database.
+// Close waits for the units that have begun, refuses all others, and closes the database. A second call does nothing.
 func (e *Engine) Close() error {
+	closers := e.closers
+	e.closers = nil
 	var failures []error
-	for _, closer := range slices.Backward(e.closers) {
+	for _, closer := range slices.Backward(closers) {
 		failures = append(failures, closer())
 	}
 	return errors.Join(failures...)
@@ -55,15 +58,26 @@ func (e *Engine) onClose(closer func() error) { e.closers = append(e.closers, cl
 // DB implements sqlstore.Engine.
 func (e *Engine) DB() *bun.DB { return e.db }
 
-// Conn implements sqlstore.Engine.
-func (e *Engine) Conn() bun.IConn { return session{e.pool, e.compiled.statement} }
+// single is the connection of reads outside of any transaction. Those that come with arguments are brief, and have
+// connections of their own.
+type single struct{ session }
 
-// Brief implements sqlstore.Engine: in this process a read ends by itself. One whose caller has left does not begin.
-func (e *Engine) Brief(ctx context.Context) (context.Context, context.CancelFunc) {
-	if ctx.Err() == nil {
-		ctx = context.WithoutCancel(ctx)
+// Conn implements sqlstore.Engine.
+func (e *Engine) Conn() bun.IConn { return single{session{e.pool, e.lookups.compiled.statement}} }
+
+// Brief implements sqlstore.Engine: in this process a read ends by itself.
+func (e *Engine) Brief(ctx context.Context, conn bun.IConn) (context.Context, context.CancelFunc, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
 	}
-	return ctx, func() {}
+	done := func() {}
+	if _, ok := conn.(single); ok { // otherwise the read has the connection of its transaction
+		if err := e.lookups.begin(ctx); err != nil {
+			return nil, nil, err
+		}
+		done = e.lookups.end
+	}
+	return context.WithoutCancel(ctx), done, nil
 }
 
 // ScanRow implements sqlstore.Engine.
@@ -127,7 +141,7 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 		return tx.PrepareContext(ctx, text)
 	})
 	for _, text := range unknown {
-		_ = e.compiled.compile(ctx, text) // whoever needs it next is told of a failure
+		_ = e.compiled.compile(ctx, text) // the next view that needs it tries again
 	}
 	return err
 }
@@ -136,7 +150,12 @@ func (e *Engine) view(
 	ctx context.Context, read func(ctx context.Context, conn bun.IConn) error,
 	statement func(ctx context.Context, tx *sql.Tx, text string) (*sql.Stmt, error),
 ) error {
-	tx, err := e.pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	conn, err := connect(ctx, e.pool)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -148,10 +167,24 @@ func (e *Engine) view(
 	return read(ctx, session{tx, func(ctx context.Context, text string) (*sql.Stmt, error) { return statement(ctx, tx, text) }})
 }
 
+// connect takes a connection of a pool, and waits for one no longer than anything waits.
+func connect(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := pool.Conn(waiting)
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		return nil, errBusy
+	}
+	return conn, err
+}
+
 // Update implements sqlstore.Engine.
 func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn bun.IConn) error) error {
 	return e.writer.update(ctx, unit)
 }
+
+// Concurrent implements sqlstore.Engine: there is one writer.
+func (e *Engine) Concurrent() bool { return false }
 
 // ForUpdate implements sqlstore.Engine: there is one writer, so a unit has every row to itself.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
@@ -180,18 +213,37 @@ var errPoolClosed = func() error {
 }()
 
 // Classify implements sqlstore.Engine.
-func (e *Engine) Classify(err error) sqlstore.Failure {
+func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint string) {
 	var failed *sqlite.Error
 	switch {
 	case errors.As(err, &failed):
 		switch code := failed.Code(); {
 		case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-			return sqlstore.Duplicate
+			return sqlstore.Duplicate, violated(failed)
 		case slices.Contains(unavailable, code&primary):
-			return sqlstore.Unavailable
+			return sqlstore.Unavailable, ""
 		}
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, errPoolClosed):
-		return sqlstore.Unavailable
+		return sqlstore.Unavailable, ""
 	}
-	return sqlstore.Defect
+	return sqlstore.Defect, ""
+}
+
+// violated names the constraint that a message such as "... UNIQUE constraint failed: teams.company_id, teams.slug (2067)"
+// tells of. SQLite has no other place for it.
+func violated(failed *sqlite.Error) string {
+	_, list, _ := strings.Cut(failed.Error(), "constraint failed: UNIQUE constraint failed: ")
+	list, _, _ = strings.Cut(list, " (")
+	var name string
+	for i, one := range strings.Split(list, ", ") {
+		table, column, _ := strings.Cut(one, ".")
+		if i == 0 {
+			name = table
+		}
+		name += "_" + column
+		if failed.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
+			return table + "_pkey"
+		}
+	}
+	return name
 }

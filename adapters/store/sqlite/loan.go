@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -15,8 +16,10 @@ type loan struct {
 	caller      context.Context
 	until       time.Time
 	over        bool
-	wrote       bool  // a statement was run that may have changed something
-	refused     error // why the unit may not go on: it cannot succeed any more
+	wrote       bool  // a statement has changed something, see hasWritten
+	counted     bool  // changes is set
+	changes     int64 // what the connection counted before statements that do not say themselves what they changed
+	refused     error // why the unit may not continue: it cannot succeed any more
 }
 
 var _ bun.IConn = (*loan)(nil)
@@ -25,27 +28,64 @@ func (l *loan) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	if err := l.check(); err != nil {
 		return nil, err
 	}
+	kind := kindOf(query)
+	if kind != changes {
+		if err := l.prepare(kind); err != nil {
+			return nil, err
+		}
+	}
 	result, err := l.transaction.session.ExecContext(context.WithoutCancel(ctx), query, args...)
-	l.wrote = l.wrote || err == nil // a statement that fails undoes itself
+	if kind == changes && err == nil && !l.wrote { // a statement that fails undoes itself
+		rows, err := result.RowsAffected()
+		l.wrote = rows > 0 || err != nil
+	}
 	return result, err
 }
 
 func (l *loan) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := l.check(); err != nil {
+	if err := l.prepare(kindOf(query)); err != nil {
 		return nil, err
 	}
 	return l.transaction.session.QueryContext(context.WithoutCancel(ctx), query, args...)
 }
 
+// QueryRowContext cannot return why a statement is refused: unit.take does.
 func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	ctx = context.WithoutCancel(ctx)
-	if l.check() != nil {
+	if l.prepare(kindOf(query)) != nil {
 		// A row cannot be made with an error in it, other than by a query that is not run.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		cancel()
 	}
 	return l.transaction.session.QueryRowContext(ctx, query, args...)
+}
+
+// prepare checks whether a statement may run, and takes the count that hasWritten compares with.
+func (l *loan) prepare(kind kind) (err error) {
+	if err := l.check(); err != nil || kind == reads || l.wrote || l.counted && kind != alters {
+		return err
+	}
+	if kind == alters {
+		l.wrote = true
+		return nil
+	}
+	if l.changes, err = l.transaction.changes(); err != nil {
+		l.refused = errUnwritable.Because(err)
+		return l.refused
+	}
+	l.counted = true
+	return nil
+}
+
+// hasWritten reports whether the unit has changed anything. SQLite counts the rows that each statement changed, however
+// the statement was run, and none of one that failed.
+func (l *loan) hasWritten() bool {
+	if l.wrote || !l.counted || l.transaction.lost {
+		return l.wrote
+	}
+	now, err := l.transaction.changes()
+	return err != nil || now != l.changes
 }
 
 // check refuses every further statement once one was refused.
@@ -62,4 +102,31 @@ func (l *loan) check() error {
 		l.refused = errSlow
 	}
 	return l.refused
+}
+
+// kind is what a text of SQL can do.
+type kind int
+
+const (
+	reads   kind = iota
+	changes      // one statement that changes rows, or none
+	several      // several statements that read or change rows
+	alters       // anything else, such as the schema, which SQLite does not count as rows
+)
+
+// kindOf tells the kind of a text by its first word.
+func kindOf(text string) kind {
+	text = strings.TrimLeft(text, " \t\n")
+	word, _, _ := strings.Cut(text[:min(len(text), len("REPLACE "))], " ")
+	kind := alters
+	switch strings.ToUpper(word) {
+	case "SELECT":
+		kind = reads
+	case "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH":
+		kind = changes
+	}
+	if kind != alters && strings.Contains(text, ";") { // which may also be within a literal
+		return several
+	}
+	return kind
 }

@@ -26,7 +26,12 @@ func openNotes(t *testing.T) notebook { return openNotesAt(t, filepath.Join(t.Te
 
 func openNotesAt(t *testing.T, path string) notebook {
 	t.Helper()
-	notes := notebook{t, open(t, sqlite.Options{Path: path})}
+	return openNotesIn(t, open(t, sqlite.Options{Path: path}))
+}
+
+func openNotesIn(t *testing.T, engine *sqlite.Engine) notebook {
+	t.Helper()
+	notes := notebook{t, engine}
 	must(t, notes.update(func(ctx context.Context, conn bun.IConn) error {
 		_, err := conn.ExecContext(ctx, `
 			CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT);

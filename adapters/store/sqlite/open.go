@@ -48,7 +48,7 @@ const (
 	off    Synchronous = "off"    // nothing: what is in memory needs no more
 )
 
-// patience is how long anything waits for the writer, and how long a unit may take.
+// patience is how long anything waits for the writer or for a connection, and how long a unit may take.
 const patience = 5 * time.Second
 
 //go:embed migrations/*.sql
@@ -89,7 +89,14 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if err := check(ctx, writes, options.Synchronous); err != nil {
 		return nil, explain(path, err)
 	}
+	if options.Exclusive {
+		e.onClose(func() error { return checkpoint(writes) }) // after the readers are closed
+	}
 	reads, err := e.openPool(path, max(8, 2*runtime.NumCPU()), "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	lookups, err := e.openPool(path, maxLookups, "query_only(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +109,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		return nil, err
 	}
 	e.db = bun.NewDB(reads, sqlitedialect.New())
-	e.pool, e.compiled = reads, &compiled{on: reads}
+	e.pool, e.compiled, e.lookups = reads, &compiled{on: reads}, newLookups(lookups)
 	e.writer = startWriter(writes, !options.Exclusive)
 	e.onClose(e.writer.close)
 	return e, nil
@@ -177,6 +184,25 @@ func check(ctx context.Context, writes *sql.DB, synchronous Synchronous) error {
 	}
 	if levels := []Synchronous{off, Normal, Full}; level != slices.Index(levels, synchronous) { // in SQLite's order
 		return fmt.Errorf("synchronous is %d, not %q", level, synchronous)
+	}
+	return nil
+}
+
+// checkpoint copies the write-ahead log into the file and empties it, so that the file alone holds everything. SQLite does
+// so itself when the last connection closes, but a command may still have the file open.
+func checkpoint(writes *sql.DB) error {
+	const wait = 100 * time.Millisecond // for the transactions of commands; what they keep from the file stays in the log
+	conn, err := writes.Conn(context.Background())
+	if err != nil {
+		return fmt.Errorf("checkpoint the store: %w", err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout(%d)", wait.Milliseconds())); err != nil {
+		return fmt.Errorf("checkpoint the store: %w", err)
+	}
+	var busy, logged, copied int
+	if err := conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &copied); err != nil {
+		return fmt.Errorf("checkpoint the store: %w", err)
 	}
 	return nil
 }

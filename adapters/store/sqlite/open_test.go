@@ -15,6 +15,7 @@ import (
 
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
+	"holdco/adapters/system/processtest"
 )
 
 func TestTheFileAndItsFolderAreMadeForTheOwnerAlone(t *testing.T) {
@@ -102,10 +103,12 @@ func TestASecondServerIsRefused(t *testing.T) {
 // TestMain lets this program also be the server that TestAKilledServerLeavesNoLock kills.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("HOLDCO_TEST_SERVE"); path != "" {
+		processtest.EndWithParent()
 		_, err := sqlite.Open(context.Background(), sqlite.Options{Path: path, Exclusive: true})
 		fmt.Println("opened", err)
 		select {}
 	}
+	processtest.Setup()
 	os.Exit(m.Run())
 }
 

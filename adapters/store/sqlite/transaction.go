@@ -32,6 +32,7 @@ func (c *connection) open() error {
 // drop closes the connection; the next transaction gets a new one.
 func (c *connection) drop() {
 	if c.conn != nil {
+		c.compiled.close()
 		_ = c.conn.Raw(func(any) error { return driver.ErrBadConn }) // closes it for good
 		c.conn = nil
 	}
@@ -74,7 +75,13 @@ func begin(on *connection) (*transaction, error) {
 func (t *transaction) run(u *unit) {
 	lent := &loan{transaction: t, caller: u.ctx, until: time.Now().Add(patience)}
 	u.lend(lent)
-	t.lost = t.lost || u.failure != nil && lent.wrote
+	t.lost = t.lost || u.failure != nil && lent.hasWritten()
+}
+
+// changes is how many rows were inserted, updated or deleted on this connection by statements that have ended.
+func (t *transaction) changes() (count int64, err error) {
+	err = t.session.QueryRowContext(context.Background(), "SELECT total_changes() + ?", 0).Scan(&count)
+	return count, err
 }
 
 // end commits the transaction. It fails with errLost when there is nothing left to commit.

@@ -54,7 +54,7 @@ func (u *unit) take(lent *loan) {
 		u.ended <- failure
 	}()
 	failure = u.work(u.ctx, lent)
-	if failure == nil {
+	if lent.refused != nil { // work may have seen a consequence only, such as a row that was not read
 		failure = lent.refused
 	}
 }

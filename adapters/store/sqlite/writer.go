@@ -30,6 +30,8 @@ type writer struct {
 	stopped chan struct{} // closed when every unit is answered
 	once    sync.Once
 
+	unwritable atomic.Bool // the file could not be written to: see Engine.Ready
+
 	batches, units atomic.Int64 // that were committed
 }
 
@@ -78,7 +80,11 @@ func (w *writer) update(ctx context.Context, run func(ctx context.Context, conn 
 	u := newUnit(ctx, run)
 	select {
 	case w.queue <- u:
-		return u.wait(waited.C)
+		err := u.wait(waited.C)
+		if isUnwritable(err) {
+			w.unwritable.Store(true)
+		}
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-waited.C:

@@ -35,7 +35,7 @@ func (a activity) Get(ctx context.Context, which id.Entry) (event.Event, error) 
 
 func (a activity) List(ctx context.Context, filter store.ActivityFilter, after page.Position, size int) (page.Page[event.Event], error) {
 	var rows []entryRow
-	query := a.selects(&rows)
+	query := visible(a.selects(&rows))
 	if filter.Company != nil {
 		query = query.Where("company_id = ?", *filter.Company)
 	}
@@ -69,8 +69,15 @@ func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, 
 
 // intoOutbox puts what is inserted into the outbox if it is sent, and if there is anybody to send it to.
 func intoOutbox(query *bun.InsertQuery, isSent any) *bun.InsertQuery {
-	return query.Value("unspread", "CASE WHEN ? AND EXISTS (SELECT 1 FROM webhooks WHERE enabled = 1) THEN 1 ELSE 0 END", isSent)
+	return query.Value("unqueued", "CASE WHEN ? AND EXISTS (SELECT 1 FROM webhooks WHERE enabled = 1) THEN 1 ELSE 0 END", isSent)
 }
+
+// eventForm numbers the shape of what events hold. It is kept with each event: raise it when a field of an event is renamed or
+// changes its meaning, so that older events can be told from later ones and converted when they are read.
+const eventForm = 1
+
+// inForm inserts an event in the present form.
+func inForm(query *bun.InsertQuery) *bun.InsertQuery { return query.Value("form", "?", eventForm) }
 
 type entryRow struct {
 	bun.BaseModel `bun:"table:activity"`

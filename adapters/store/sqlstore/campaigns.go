@@ -5,44 +5,50 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/uptrace/bun"
 
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // campaigns implements store.Campaigns.
-type campaigns struct{ session }
-
-var noCampaign = fault.New(fault.NotFound, "There is no such campaign.")
-
-func (c campaigns) Get(ctx context.Context, which id.Campaign) (lead.Campaign, error) {
-	var found campaignRow
-	if err := c.one(ctx, byID(c.selects(&found), which), noCampaign); err != nil {
-		return lead.Campaign{}, err
-	}
-	return found.value(), nil
+type campaigns struct {
+	stored[id.Campaign, lead.Campaign]
 }
 
-func (c campaigns) Search(ctx context.Context, query store.CampaignQuery) (store.CampaignPage, error) {
-	var page store.CampaignPage
+func campaignsOf(s session) campaigns {
+	return campaigns{stored[id.Campaign, lead.Campaign]{s, campaignTable}}
+}
+
+var campaignTable = tableOf("campaigns", fault.New(fault.NotFound, "There is no such campaign."),
+	asText("id", func(c *lead.Campaign) *id.Campaign { return &c.ID }),
+	asText("name", func(c *lead.Campaign) *string { return &c.Name }),
+	asText("status", func(c *lead.Campaign) *lead.Status { return &c.Status }),
+	asText("industry_id", func(c *lead.Campaign) *id.Industry { return &c.Industry }),
+	asText("vertical_id", func(c *lead.Campaign) *id.Vertical { return &c.Vertical }),
+	asText("geography_id", func(c *lead.Campaign) *id.Geography { return &c.Geography }),
+	asInteger("lead_count", func(c *lead.Campaign) *int64 { return &c.LeadCount }).fixed(), // see Count
+	asMillis(createdAt, func(c *lead.Campaign) *time.Time { return &c.CreatedAt }),
+	asMillis("updated_at", func(c *lead.Campaign) *time.Time { return &c.UpdatedAt }),
+)
+
+func (c campaigns) Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error) {
+	var page lead.CampaignPage
 	err := c.agreeing(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
 		}
-		if page.Total, err = s.count(ctx, wanted(s.selects((*campaignRow)(nil)), query.Filter)); err != nil {
+		if page.Total, err = s.count(ctx, wanted(s.engine.DB().NewSelect().Conn(s.conn).Table(campaignTable.name), query.Filter)); err != nil {
 			return err
 		}
-		var rows []campaignRow
-		err = s.all(ctx, wanted(s.selects(&rows), query.Filter).
+		page.Campaigns, err = readAll(ctx, s, campaignTable, wanted(selectRows(s, campaignTable), query.Filter).
 			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
 			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip))
-		page.More = len(rows) > query.Size
-		for _, row := range rows[:min(len(rows), query.Size)] {
-			page.Campaigns = append(page.Campaigns, row.value())
+		if page.More = len(page.Campaigns) > query.Size; page.More {
+			page.Campaigns = page.Campaigns[:query.Size]
 		}
 		return err
 	})
@@ -74,26 +80,22 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 }
 
 func (c campaigns) IDs(ctx context.Context) ([]id.Campaign, error) {
-	var rows []campaignRow
-	if err := c.all(ctx, c.selects(&rows).Column("id").Order("id")); err != nil {
-		return nil, err
-	}
-	ids := make([]id.Campaign, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
-	}
-	return ids, nil
+	var ids []id.Campaign
+	err := c.limited(ctx, func(ctx context.Context) error {
+		return c.engine.DB().NewSelect().Conn(c.conn).Table(c.table.name).Column("id").Order("id").Scan(ctx, &ids)
+	})
+	return ids, err
 }
 
 func (c campaigns) Keep(ctx context.Context, kept []lead.Campaign) error {
 	if _, err := c.ledger.advanced(); err != nil || len(kept) == 0 {
 		return err
 	}
-	rows := make([]campaignRow, len(kept))
-	for i, one := range kept {
-		rows[i] = campaignRowOf(one)
+	kept = slices.Clone(kept)
+	for i := range kept {
+		kept[i].LeadCount = 0 // of a new one
 	}
-	return c.replace(ctx, &rows, "lead_count")
+	return replaceMany(ctx, c.session, c.table, kept)
 }
 
 func (c campaigns) Count(ctx context.Context, by map[id.Campaign]int64) error {
@@ -109,8 +111,8 @@ func (c campaigns) Count(ctx context.Context, by map[id.Campaign]int64) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	changed, err := c.change(ctx, c.updates((*campaignRow)(nil)).With("counts", c.engine.DB().NewValues(&rows)).TableExpr("counts").
-		Set("lead_count = lead_count + counts.change").Where("?TableAlias.id = counts.id"))
+	changed, err := c.change(ctx, c.engine.DB().NewUpdate().Conn(c.conn).Table(c.table.name).With("counts", c.engine.DB().NewValues(&rows)).TableExpr("counts").
+		Set("lead_count = lead_count + counts.change").Where("campaigns.id = counts.id"))
 	if err == nil && changed != len(rows) {
 		return fmt.Errorf("the leads of %d campaigns were counted, but there are only %d", len(rows), changed)
 	}
@@ -121,45 +123,4 @@ func (c campaigns) Count(ctx context.Context, by map[id.Campaign]int64) error {
 type countRow struct {
 	ID     id.Campaign `bun:"id"`
 	Change int64       `bun:"change"`
-}
-
-type campaignRow struct {
-	bun.BaseModel `bun:"table:campaigns"`
-
-	ID        id.Campaign  `bun:"id,pk"`
-	Name      string       `bun:"name"`
-	Status    lead.Status  `bun:"status"`
-	Industry  id.Industry  `bun:"industry_id"`
-	Vertical  id.Vertical  `bun:"vertical_id"`
-	Geography id.Geography `bun:"geography_id"`
-	LeadCount int64        `bun:"lead_count"`
-	CreatedAt int64        `bun:"created_at"`
-	UpdatedAt int64        `bun:"updated_at"`
-}
-
-func campaignRowOf(c lead.Campaign) campaignRow {
-	return campaignRow{
-		ID:        c.ID,
-		Name:      c.Name,
-		Status:    c.Status,
-		Industry:  c.Industry,
-		Vertical:  c.Vertical,
-		Geography: c.Geography,
-		CreatedAt: millis(c.CreatedAt),
-		UpdatedAt: millis(c.UpdatedAt),
-	}
-}
-
-func (r campaignRow) value() lead.Campaign {
-	return lead.Campaign{
-		ID:        r.ID,
-		Name:      r.Name,
-		Status:    r.Status,
-		Industry:  r.Industry,
-		Vertical:  r.Vertical,
-		Geography: r.Geography,
-		LeadCount: r.LeadCount,
-		CreatedAt: instant(r.CreatedAt),
-		UpdatedAt: instant(r.UpdatedAt),
-	}
 }

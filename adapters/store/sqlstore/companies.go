@@ -2,7 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
+	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -18,187 +19,71 @@ import (
 )
 
 // companies implements store.Companies.
-type companies struct{ session }
-
-func (c companies) Get(ctx context.Context, which id.Company) (company.Company, error) {
-	return c.find(ctx, c.texts.companyByID, string(which))
+type companies struct {
+	stored[id.Company, company.Company]
 }
+
+func companiesOf(s session) companies {
+	return companies{stored[id.Company, company.Company]{s, companyTable}}
+}
+
+var companyTable = tableOf("companies", access.NoCompany(),
+	asText("id", func(c *company.Company) *id.Company { return &c.ID }),
+	asText("slug", func(c *company.Company) *string { return &c.Slug }).fixed(),
+	asMillis(createdAt, func(c *company.Company) *time.Time { return &c.CreatedAt }).fixed(),
+	asText("status", func(c *company.Company) *company.Status { return &c.Status }).inIndex(),
+	asText("name", func(c *company.Company) *string { return &c.Name }),
+	asText("description", func(c *company.Company) *string { return &c.Description }),
+	asText("default_adapter", func(c *company.Company) *string { return &c.DefaultAdapter }),
+	asText("fiscal_period", func(c *company.Company) *budget.Period { return &c.FiscalPeriod }),
+	asInteger("budget_usd", func(c *company.Company) *money.USD { return &c.Budget.USD }),
+	asText("budget_period", func(c *company.Company) *budget.Period { return &c.Budget.Period }),
+	asInteger("reserve_percent", func(c *company.Company) *money.Percent { return &c.Budget.ReservePercent }),
+	asInteger("team_count", func(c *company.Company) *int { return &c.TeamCount }),
+	asInteger("agent_count", func(c *company.Company) *int { return &c.AgentCount }),
+	asMillis("updated_at", func(c *company.Company) *time.Time { return &c.UpdatedAt }),
+	asOptionalMillis("archived_at", func(c *company.Company) *time.Time { return &c.ArchivedAt }),
+	asOptionalMillis("restorable_until", func(c *company.Company) *time.Time { return &c.RestorableUntil }),
+	asText("deleted_by", func(c *company.Company) *event.Actor { return &c.DeletedBy }),
+	asInteger("version", func(c *company.Company) *int64 { return &c.Version }),
+)
+
+var companyBySlug = prepare(func(b builder) fmt.Stringer {
+	return companyTable.selects(b.db()).Where("slug = ?", b.arg(1))
+})
 
 func (c companies) BySlug(ctx context.Context, slug string) (company.Company, error) {
-	return c.find(ctx, c.texts.companyBySlug, slug)
+	return readOne(ctx, c.session, c.table, companyBySlug, slug)
 }
 
-func (c companies) Lock(ctx context.Context, which id.Company) (company.Company, error) {
-	locked, err := c.find(ctx, c.texts.companyLocked, string(which))
-	if err == nil {
-		c.ledger.statuses[which] = locked.Status
-	}
-	return locked, err
-}
-
-func (c companies) find(ctx context.Context, text, key string) (company.Company, error) {
-	var found companyRow
-	if err := c.row(ctx, found.columns(), access.NoCompany(), text, key); err != nil {
-		return company.Company{}, err
-	}
-	return found.value()
-}
-
-func byID(query *bun.SelectQuery, which any) *bun.SelectQuery {
-	return query.Where("id = ?", which).Limit(1)
-}
-func bySlug(query *bun.SelectQuery, slug any) *bun.SelectQuery { return query.Where("slug = ?", slug) }
-func byStatus(query *bun.SelectQuery, status any) *bun.SelectQuery {
-	return query.Where("status = ?", status)
-}
-
-func (c companies) List(ctx context.Context, filter store.CompanyFilter, after page.Position, size int) (page.Page[company.Company], error) {
-	if filter.Status != "" && filter.Slug == nil && filter.Within == nil && size == page.DefaultSize {
-		return c.listByStatus(ctx, filter.Status, after)
-	}
-	var rows []companyRow
-	query := c.selects(&rows)
+func (c companies) List(
+	ctx context.Context, filter store.CompanyFilter, after page.Position, size int,
+) (page.Page[company.Company], error) {
+	var where []condition
 	if filter.Status != "" {
-		query = byStatus(query, filter.Status)
+		where = append(where, condition{"status", string(filter.Status)})
 	}
 	if filter.Slug != nil {
-		query = bySlug(query, *filter.Slug)
+		where = append(where, condition{"slug", *filter.Slug})
 	}
-	if filter.Within != nil {
-		query = query.Where("id IN (?)", bun.List(filter.Within))
+	if filter.Within == nil {
+		return listPage(ctx, c.session, c.table, where, after, size)
 	}
-	return newestPage(ctx, c.session, &rows, query, "created_at", after, size)
-}
-
-// listByStatus is List for what most lists ask. The size is a part of the texts: SQLite compiles a statement anew when its
-// limit is an argument.
-func (c companies) listByStatus(ctx context.Context, status company.Status, after page.Position) (page.Page[company.Company], error) {
-	text, args := c.texts.companiesByStatus, []any{string(status)}
-	if !after.IsStart() {
-		at, err := positionTime(after)
-		if err != nil {
-			return page.Page[company.Company]{}, err
-		}
-		text, args = c.texts.companiesByStatusAfter, []any{string(status), at, after.ID}
-	}
-	rows := make([]companyRow, 0, page.DefaultSize+1)
-	err := c.rows(ctx, func(found *sql.Rows) error {
-		rows = append(rows, companyRow{})
-		return found.Scan(rows[len(rows)-1].columns()...)
-	}, text, args...)
-	if err != nil {
-		return page.Page[company.Company]{}, err
-	}
-	return pageOf[company.Company](rows, page.DefaultSize)
+	query := meeting(selectRows(c.session, c.table), where).Where("id IN (?)", bun.List(filter.Within))
+	return queryPage(ctx, c.session, c.table, query, after, size)
 }
 
 func (c companies) Add(ctx context.Context, added company.Company) error {
-	row := companyRowOf(added)
-	_, err := c.change(ctx, write{c.conn, c.texts.companyInsert, arguments(row.columns())})
-	if err != nil && c.engine.Classify(err) == Duplicate {
+	err := c.stored.Add(ctx, added)
+	if c.isDuplicate(err, "companies_slug") {
 		return fault.New(fault.SlugInUse, "The slug %q is taken by another company.", added.Slug).With("slug", added.Slug)
 	}
 	return err
 }
 
-func (c companies) Save(ctx context.Context, saved company.Company) error {
-	text, from := c.texts.companyEdit, indexedColumns
-	if saved.Status != c.ledger.statuses[saved.ID] {
-		text, from = c.texts.companySave, permanentColumns
-	}
-	row := companyRowOf(saved)
-	c.ledger.statuses[saved.ID] = saved.Status
-	return c.changeOne(ctx, write{c.conn, text, append(arguments(row.columns()[from:]), string(row.ID), row.Version-1)})
-}
-
 func (c companies) Remove(ctx context.Context, which id.Company) error {
-	return c.changeOne(ctx, c.deletes((*companyRow)(nil)).Where("id = ?", which))
-}
-
-type companyRow struct {
-	bun.BaseModel `bun:"table:companies"`
-
-	ID              id.Company     `bun:"id,pk"`
-	Slug            string         `bun:"slug"`
-	CreatedAt       int64          `bun:"created_at"`
-	Status          company.Status `bun:"status"`
-	Name            string         `bun:"name"`
-	Description     string         `bun:"description"`
-	DefaultAdapter  string         `bun:"default_adapter"`
-	FiscalPeriod    budget.Period  `bun:"fiscal_period"`
-	BudgetUSD       money.USD      `bun:"budget_usd"`
-	BudgetPeriod    budget.Period  `bun:"budget_period"`
-	ReservePercent  money.Percent  `bun:"reserve_percent"`
-	TeamCount       int64          `bun:"team_count"`
-	AgentCount      int64          `bun:"agent_count"`
-	UpdatedAt       int64          `bun:"updated_at"`
-	ArchivedAt      *int64         `bun:"archived_at"`
-	RestorableUntil *int64         `bun:"restorable_until"`
-	DeletedBy       event.Actor    `bun:"deleted_by"`
-	Version         int64          `bun:"version"`
-}
-
-// The columns in front never change, but for the status. They are what the indexes are made of: an engine writes to
-// those of every column that an UPDATE names.
-const (
-	permanentColumns = 3
-	indexedColumns   = 4
-)
-
-func (r *companyRow) columns() []any {
-	return []any{
-		(*string)(&r.ID), &r.Slug, &r.CreatedAt, (*string)(&r.Status), &r.Name, &r.Description, &r.DefaultAdapter,
-		(*string)(&r.FiscalPeriod), (*int64)(&r.BudgetUSD), (*string)(&r.BudgetPeriod), (*int64)(&r.ReservePercent), &r.TeamCount,
-		&r.AgentCount, &r.UpdatedAt, &r.ArchivedAt, &r.RestorableUntil, (*string)(&r.DeletedBy), &r.Version,
+	if err := c.stored.Remove(ctx, which); err != nil {
+		return err
 	}
+	return removals{c.session}.begin(ctx, which)
 }
-
-func companyRowOf(c company.Company) companyRow {
-	return companyRow{
-		ID:              c.ID,
-		Slug:            c.Slug,
-		Name:            c.Name,
-		Description:     c.Description,
-		DefaultAdapter:  c.DefaultAdapter,
-		FiscalPeriod:    c.FiscalPeriod,
-		BudgetUSD:       c.Budget.USD,
-		BudgetPeriod:    c.Budget.Period,
-		ReservePercent:  c.Budget.ReservePercent,
-		TeamCount:       int64(c.TeamCount),
-		AgentCount:      int64(c.AgentCount),
-		Status:          c.Status,
-		CreatedAt:       millis(c.CreatedAt),
-		UpdatedAt:       millis(c.UpdatedAt),
-		ArchivedAt:      optionalMillis(c.ArchivedAt),
-		RestorableUntil: optionalMillis(c.RestorableUntil),
-		DeletedBy:       c.DeletedBy,
-		Version:         c.Version,
-	}
-}
-
-func (r companyRow) value() (company.Company, error) {
-	return company.Company{
-		ID:             r.ID,
-		Slug:           r.Slug,
-		Name:           r.Name,
-		Description:    r.Description,
-		DefaultAdapter: r.DefaultAdapter,
-		FiscalPeriod:   r.FiscalPeriod,
-		Budget: budget.Budget{
-			USD:            r.BudgetUSD,
-			Period:         r.BudgetPeriod,
-			ReservePercent: r.ReservePercent,
-		},
-		TeamCount:       int(r.TeamCount),
-		AgentCount:      int(r.AgentCount),
-		Status:          r.Status,
-		CreatedAt:       instant(r.CreatedAt),
-		UpdatedAt:       instant(r.UpdatedAt),
-		ArchivedAt:      optionalInstant(r.ArchivedAt),
-		RestorableUntil: optionalInstant(r.RestorableUntil),
-		DeletedBy:       r.DeletedBy,
-		Version:         r.Version,
-	}, nil
-}
-
-func (r companyRow) position() page.Position { return place(r.CreatedAt, string(r.ID)) }

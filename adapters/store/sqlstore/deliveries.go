@@ -24,7 +24,7 @@ var noDelivery = fault.New(fault.NotFound, "There is no such delivery.")
 
 func (d deliveries) Get(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error) {
 	var found deliveryRow
-	if err := d.one(ctx, byID(sentTo(d.selects(&found), endpoint), which), noDelivery); err != nil {
+	if err := d.one(ctx, visible(byID(sentTo(d.selects(&found), endpoint), which)), noDelivery); err != nil {
 		return webhook.Delivery{}, err
 	}
 	return found.value()
@@ -36,6 +36,30 @@ func (d deliveries) Lock(ctx context.Context, endpoint id.Webhook, which id.Deli
 		return webhook.Delivery{}, err
 	}
 	return found.value()
+}
+
+func (d deliveries) LockAll(
+	ctx context.Context, endpoint id.Webhook, which []id.Delivery,
+) (map[id.Delivery]webhook.Delivery, error) {
+	texts := make([]string, len(which))
+	for i, one := range which {
+		texts[i] = string(one)
+	}
+	list, err := d.engine.List(texts)
+	if err != nil {
+		return nil, err
+	}
+	locked := make(map[id.Delivery]webhook.Delivery, len(which))
+	err = d.rows(ctx, func(rows *sql.Rows) error {
+		var row deliveryRow
+		if err := rows.Scan(row.columns()...); err != nil || row.Endpoint != endpoint {
+			return err
+		}
+		delivery, err := row.value()
+		locked[row.ID] = delivery
+		return err
+	}, d.texts.deliveriesLocked, list)
+	return locked, err
 }
 
 // sentTo finds the deliveries to an endpoint that is still there.
@@ -51,9 +75,9 @@ func (d deliveries) List(
 	ctx context.Context, filter store.DeliveryFilter, after page.Position, size int,
 ) (page.Page[webhook.Delivery], error) {
 	var rows []deliveryRow
-	query := sentTo(d.selects(&rows), filter.Endpoint)
+	query := visible(sentTo(d.selects(&rows), filter.Endpoint))
 	if filter.Status != "" {
-		query = byStatus(query, filter.Status)
+		query = query.Where("status = ?", filter.Status)
 	}
 	return newestPage(ctx, d.session, &rows, query, "created_at", after, size)
 }
@@ -84,15 +108,24 @@ func dueAt(db *bun.DB, endpoint, at, most any) *bun.SelectQuery {
 }
 
 func (d deliveries) Add(ctx context.Context, added webhook.Delivery) error {
-	row, err := deliveryRowOf(added)
-	if err != nil {
+	err := d.AddAll(ctx, []webhook.Delivery{added})
+	if err != nil || added.NextAttemptAt.IsZero() {
 		return err
 	}
-	if err := d.engine.Later(ctx, d.conn, d.texts.deliveryInsert, arguments(row.columns())...); err != nil || row.NextAttemptAt == nil {
-		return d.failure(ctx, err)
-	}
 	d.ledger.sends = true
-	return queues(d).hasten(ctx, row.Endpoint, *row.NextAttemptAt)
+	return queues(d).wake(ctx, added.Endpoint, millis(added.NextAttemptAt))
+}
+
+func (d deliveries) AddAll(ctx context.Context, added []webhook.Delivery) error {
+	rows := make([][]any, len(added))
+	for i, delivery := range added {
+		row, err := deliveryRowOf(delivery)
+		if err != nil {
+			return err
+		}
+		rows[i] = arguments(row.columns())
+	}
+	return d.failure(ctx, d.engine.RunRows(ctx, d.conn, d.texts.deliveriesInsert, rows))
 }
 
 func (d deliveries) Save(ctx context.Context, saved webhook.Delivery) error {
@@ -106,7 +139,7 @@ func (d deliveries) Save(ctx context.Context, saved webhook.Delivery) error {
 	if err != nil || row.NextAttemptAt == nil {
 		return err
 	}
-	return queues(d).hasten(ctx, row.Endpoint, *row.NextAttemptAt)
+	return queues(d).wake(ctx, row.Endpoint, *row.NextAttemptAt)
 }
 
 // moving sets what the moves of a delivery change. The rest, named here, would cost a write to each of its indexes.

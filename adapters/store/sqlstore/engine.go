@@ -18,8 +18,9 @@ type Engine interface {
 	// Conn runs single reads outside of any unit.
 	Conn() bun.IConn
 
-	// Brief gives the context for a read that comes with arguments: to watch one can cost as much as the read.
-	Brief(ctx context.Context) (context.Context, context.CancelFunc)
+	// Brief admits a read that comes with arguments on conn, and returns the context for it: to watch one can cost as much
+	// as the read. It waits for its turn for a limited time, or until the caller leaves. Done is called after the read.
+	Brief(ctx context.Context, conn bun.IConn) (limited context.Context, done context.CancelFunc, err error)
 
 	// ScanRow reads the row of a statement that comes with arguments into columns, or fails with sql.ErrNoRows.
 	ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error
@@ -55,17 +56,24 @@ type Engine interface {
 	// latest, which fails if the INSERT does.
 	RunRows(ctx context.Context, conn bun.IConn, text string, rows [][]any) error
 
+	// Concurrent reports whether units of work run beside each other. Otherwise each has the whole database to itself.
+	Concurrent() bool
+
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
 
 	// SkipLocked is ForUpdate, but passes over the rows that another unit has locked.
 	SkipLocked(query *bun.SelectQuery) *bun.SelectQuery
 
+	// Ready fails while the database cannot be written to, as far as the engine can see without a write for each call.
+	Ready(ctx context.Context) error
+
 	// LockTable keeps other units from writing to a table until the unit on conn ends.
 	LockTable(ctx context.Context, conn bun.IConn, table string) error
 
-	// Classify tells what an error of the driver means, by its code.
-	Classify(err error) Failure
+	// Classify returns what an error of the driver means, by its code. Of a Duplicate it returns the name of the constraint
+	// too: "companies_pkey" for a primary key, otherwise the table with all columns, such as "companies_slug".
+	Classify(err error) (failure Failure, constraint string)
 }
 
 // Failure is what an error of a driver means.

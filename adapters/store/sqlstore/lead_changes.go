@@ -40,7 +40,7 @@ func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
 type leadRows struct{ leads, entries [][]any }
 
 func (r *leadRows) add(kept lead.Kept, key, revision int64) {
-	row, entry := leadRowOf(kept, key, revision), leadEntryRowOf(kept, key, revision)
+	row, entry := leadRowOf(kept, key, revision), currentForm.rowOf(kept, key, revision)
 	r.leads, r.entries = append(r.leads, arguments(row.columns())), append(r.entries, arguments(entry.columns()))
 }
 

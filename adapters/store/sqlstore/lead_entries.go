@@ -7,13 +7,14 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"holdco/adapters/leads/leadjson"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/store"
 )
 
 // leadEntryRow is a lead as the export reads it, in one text: a line of words, with a space between each two, and the
-// document.
+// document. The first word is the form of the document.
 type leadEntryRow struct {
 	bun.BaseModel `bun:"table:lead_entries"`
 
@@ -23,9 +24,20 @@ type leadEntryRow struct {
 
 func (r *leadEntryRow) columns() []any { return []any{&r.Key, &r.Entry} }
 
-func leadEntryRowOf(kept lead.Kept, key, revision int64) leadEntryRow {
+// entryForm is how documents are encoded in entries.
+type entryForm struct {
+	number int64
+	encode func(lead.Lead) lead.Document
+	decode func(lead.Document) (lead.Lead, error) // of any form
+}
+
+var currentForm = entryForm{leadjson.Form, leadjson.Encode, leadjson.Decode}
+
+func (f entryForm) rowOf(kept lead.Kept, key, revision int64) leadEntryRow {
 	const usual = 256 // bytes of a line, at most
-	line := strconv.AppendInt(make([]byte, 0, usual), key, 10)
+	document := f.encode(kept.Lead)
+	line := strconv.AppendInt(make([]byte, 0, usual), f.number, 10)
+	line = strconv.AppendInt(append(line, ' '), key, 10)
 	line = strconv.AppendInt(append(line, ' '), revision, 10)
 	line = strconv.AppendInt(append(line, ' '), millis(kept.UpdatedAt), 10)
 	line = append(line, ' ')
@@ -35,21 +47,21 @@ func leadEntryRowOf(kept lead.Kept, key, revision int64) leadEntryRow {
 	line = append(append(line, ' '), kept.ID...)
 	line = append(append(line, ' '), kept.Industry...)
 	line = append(append(line, ' '), kept.Vertical...)
-	line = strconv.AppendInt(append(line, ' '), int64(len(kept.Document.Head)), 10)
+	line = strconv.AppendInt(append(line, ' '), int64(len(document.Head)), 10)
 
 	var entry strings.Builder
-	entry.Grow(len(line) + len("\n") + len(kept.Document.Head) + len(kept.Document.Tail))
+	entry.Grow(len(line) + len("\n") + len(document.Head) + len(document.Tail))
 	entry.Write(line)
 	entry.WriteByte('\n')
-	entry.WriteString(kept.Document.Head)
-	entry.WriteString(kept.Document.Tail)
+	entry.WriteString(document.Head)
+	entry.WriteString(document.Tail)
 	return leadEntryRow{Key: key, Entry: entry.String()}
 }
 
-// parseEntry reads what leadEntryRowOf wrote.
-func parseEntry(text string) (store.KeyedLead, error) {
+// parse reads an entry. A document of another form, older or later, is encoded anew; the row is left as it is.
+func (f entryForm) parse(text string) (store.KeyedLead, error) {
 	line, document, _ := strings.Cut(text, "\n")
-	var words [8]string
+	var words [9]string
 	for i := range words {
 		words[i], line, _ = strings.Cut(line, " ")
 	}
@@ -59,21 +71,37 @@ func parseEntry(text string) (store.KeyedLead, error) {
 		damaged = damaged || err != nil
 		return n
 	}
+	form := number(words[0])
 	found := store.KeyedLead{
-		Key:      number(words[0]),
-		Revision: lead.Revision(number(words[1])),
+		Key:      number(words[1]),
+		Revision: lead.Revision(number(words[2])),
 		Entry: lead.Entry{
-			Place:    lead.Place{UpdatedAt: instant(number(words[2])), ID: id.Lead(words[4])},
-			Industry: id.Industry(words[5]),
-			Vertical: id.Vertical(words[6]),
+			Place:    lead.Place{UpdatedAt: instant(number(words[3])), ID: id.Lead(words[5])},
+			Industry: id.Industry(words[6]),
+			Vertical: id.Vertical(words[7]),
 		},
 	}
-	if words[3] != "" {
-		found.Entry.MovedFrom = instant(number(words[3]))
+	if words[4] != "" {
+		found.Entry.MovedFrom = instant(number(words[4]))
 	}
-	if head := number(words[7]); !damaged && 0 <= head && head <= int64(len(document)) {
-		found.Entry.Document = lead.Document{Head: document[:head], Tail: document[head:]}
-		return found, nil
+	head := number(words[8])
+	if damaged || head < 0 || head > int64(len(document)) {
+		return store.KeyedLead{}, fmt.Errorf("the entry of lead %q is damaged", words[5])
 	}
-	return store.KeyedLead{}, fmt.Errorf("the entry of lead %q is damaged", words[4])
+	found.Entry.Document = lead.Document{Head: document[:head], Tail: document[head:]}
+	if form != f.number {
+		return found, f.convert(&found.Entry)
+	}
+	return found, nil
+}
+
+// convert encodes the document of an entry anew, which has another form.
+func (f entryForm) convert(e *lead.Entry) error {
+	l, err := f.decode(e.Document)
+	if err != nil {
+		return fmt.Errorf("the entry of lead %q: %w", e.Place.ID, err)
+	}
+	l.Industry, l.Vertical = e.Industry, e.Vertical
+	e.Document = f.encode(l)
+	return nil
 }

@@ -8,11 +8,10 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
-func (l leads) Search(ctx context.Context, query store.LeadQuery) (store.LeadPage, error) {
-	var page store.LeadPage
+func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) {
+	var page lead.Page
 	err := l.agreeing(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
@@ -33,7 +32,7 @@ func (l leads) Search(ctx context.Context, query store.LeadQuery) (store.LeadPag
 		}
 		page.More = len(rows) > query.Size
 		for _, row := range rows[:min(len(rows), query.Size)] {
-			one, err := parseEntry(row.Entry)
+			one, err := currentForm.parse(row.Entry)
 			if err != nil {
 				return err
 			}
@@ -69,8 +68,8 @@ func labelled(query *bun.SelectQuery, label string, has bool) *bun.SelectQuery {
 	return query.Where("(replace(labels, ?, '') <> labels) = ?", " "+label+" ", has)
 }
 
-func (l leads) Removed(ctx context.Context, query store.RemovedQuery) (store.RemovedPage, error) {
-	var page store.RemovedPage
+func (l leads) Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error) {
+	var page lead.RemovedPage
 	err := l.agreeing(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
@@ -84,14 +83,14 @@ func (l leads) Removed(ctx context.Context, query store.RemovedQuery) (store.Rem
 			OrderExpr("removed_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip))
 		page.More = len(rows) > query.Size
 		for _, row := range rows[:min(len(rows), query.Size)] {
-			page.Leads = append(page.Leads, store.RemovedLead{ID: row.ID, RemovedAt: optionalInstant(row.RemovedAt)})
+			page.Leads = append(page.Leads, lead.RemovedLead{ID: row.ID, RemovedAt: optionalInstant(row.RemovedAt)})
 		}
 		return err
 	})
 	return page, err
 }
 
-func removedSince(rows *bun.SelectQuery, query store.RemovedQuery) *bun.SelectQuery {
+func removedSince(rows *bun.SelectQuery, query lead.RemovedQuery) *bun.SelectQuery {
 	rows = rows.Where("removed_at IS NOT NULL")
 	if !query.Since.IsZero() {
 		rows = rows.Where("removed_at >= ?", millisFrom(query.Since))

@@ -27,7 +27,7 @@ func (l leads) Get(ctx context.Context, which id.Lead) (lead.Entry, error) {
 	if err := l.row(ctx, []any{&text}, noLead, l.texts.leadByID, string(which)); err != nil {
 		return lead.Entry{}, err
 	}
-	found, err := parseEntry(text)
+	found, err := currentForm.parse(text)
 	return found.Entry, err
 }
 
@@ -69,7 +69,7 @@ func (l leads) entries(ctx context.Context, about int, text string, args ...any)
 		if err := rows.Scan(&entry); err != nil {
 			return err
 		}
-		one, err := parseEntry(entry)
+		one, err := currentForm.parse(entry)
 		found = append(found, one)
 		return err
 	}, text, args...)
@@ -109,34 +109,4 @@ func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.St
 		return nil
 	}, l.texts.leadsStanding, list)
 	return found, err
-}
-
-func (l leads) Changes(ctx context.Context, since lead.Revision, kept func(store.LeadMark) error, removed func(key int64) error) error {
-	return l.agreeing(ctx, func(ctx context.Context, s session) error {
-		var row leadRow
-		labels, columns := newLabelReader(), row.markColumns()
-		query := standing(s.selects((*leadRow)(nil))).Column(markColumns()...)
-		if since == 0 {
-			query = query.OrderExpr("updated_at, id")
-		} else { // these are few, to be found by their revision and put in order, and not the other way round: so the plus
-			query = query.Where("revision > ?", since).OrderExpr("+updated_at, id")
-		}
-		err := s.each(ctx, query, func(rows *sql.Rows) error {
-			if err := rows.Scan(columns...); err != nil {
-				return err
-			}
-			return kept(row.mark(labels.read(row.Labels)))
-		})
-		if err != nil {
-			return err
-		}
-		query = s.selects((*leadRow)(nil)).Column("key").Where("removed_at IS NOT NULL").Where("revision > ?", since)
-		return s.each(ctx, query, func(rows *sql.Rows) error {
-			var key int64
-			if err := rows.Scan(&key); err != nil {
-				return err
-			}
-			return removed(key)
-		})
-	})
 }

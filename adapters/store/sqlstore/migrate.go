@@ -11,16 +11,16 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"holdco/ports/store"
+	"holdco/ports/outbound"
 )
 
-// Migrator implements store.Migrator: it applies the files of an engine's migrations by goose.
+// Migrator implements outbound.Migrator: it applies the files of an engine's migrations by goose.
 type Migrator struct {
 	// open makes a provider for one call. A provider that failed once to make its table of versions would not try again.
 	open func() (*goose.Provider, error)
 }
 
-var _ store.Migrator = (*Migrator)(nil)
+var _ outbound.Migrator = (*Migrator)(nil)
 
 // NewMigrator makes a migrator of the *.sql files at the root of files, for a database that can be written to.
 func NewMigrator(db *sql.DB, dialect goose.Dialect, files fs.FS, options ...goose.ProviderOption) (*Migrator, error) {
@@ -32,8 +32,8 @@ func NewMigrator(db *sql.DB, dialect goose.Dialect, files fs.FS, options ...goos
 	return &Migrator{open: open}, nil
 }
 
-// Up implements store.Migrator.
-func (m *Migrator) Up(ctx context.Context) ([]store.Migration, error) {
+// Up implements outbound.Migrator.
+func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 	provider, _, err := m.look(ctx)
 	if err != nil {
 		return nil, err
@@ -43,13 +43,13 @@ func (m *Migrator) Up(ctx context.Context) ([]store.Migration, error) {
 		return nil, fmt.Errorf("migrate the schema: %w", err)
 	}
 	all, err := m.Status(ctx)
-	return slices.DeleteFunc(all, func(known store.Migration) bool {
+	return slices.DeleteFunc(all, func(known outbound.Migration) bool {
 		return !slices.ContainsFunc(applied, func(now *goose.MigrationResult) bool { return now.Source.Version == known.Version })
 	}), err
 }
 
-// Status implements store.Migrator.
-func (m *Migrator) Status(ctx context.Context) ([]store.Migration, error) {
+// Status implements outbound.Migrator.
+func (m *Migrator) Status(ctx context.Context) ([]outbound.Migration, error) {
 	provider, _, err := m.look(ctx)
 	if err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func (m *Migrator) Status(ctx context.Context) ([]store.Migration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the state of the schema: %w", err)
 	}
-	migrations := make([]store.Migration, len(statuses))
+	migrations := make([]outbound.Migration, len(statuses))
 	for i, status := range statuses {
-		migrations[i] = store.Migration{Version: status.Source.Version, Name: path.Base(status.Source.Path)}
+		migrations[i] = outbound.Migration{Version: status.Source.Version, Name: path.Base(status.Source.Path)}
 		if status.State == goose.StateApplied {
 			migrations[i].AppliedAt = status.AppliedAt.UTC()
 		}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"holdco/domain/event"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
@@ -21,19 +21,20 @@ type outbox struct {
 	now time.Time
 }
 
-func (o outbox) Waits(ctx context.Context, at time.Time) (waits bool, err error) {
-	err = o.row(ctx, []any{&waits}, nil, o.texts.outboxWaits, millis(at))
-	return waits, err
+func (o outbox) Work(ctx context.Context, at time.Time) (store.Work, error) {
+	var work store.Work
+	err := o.row(ctx, []any{&work.Unqueued, &work.Due}, nil, o.texts.outboxWork, millis(at))
+	return work, err
 }
 
-func waiting(db *bun.DB, at any) *bun.SelectQuery {
-	return db.NewSelect().ColumnExpr("EXISTS (?) OR EXISTS (?)",
-		unspread(db.NewSelect().Model((*entryRow)(nil))).ColumnExpr("1"),
+func workAt(db *bun.DB, at any) *bun.SelectQuery {
+	return db.NewSelect().ColumnExpr("EXISTS (?), EXISTS (?)",
+		unqueued(db.NewSelect().Model((*entryRow)(nil))).ColumnExpr("1"),
 		claimable(db.NewSelect().Model((*queueRow)(nil)), at).ColumnExpr("1"))
 }
 
-// unspread finds the events without a position, by an index that holds no others.
-func unspread(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("unspread = 1") }
+// unqueued finds the events without a position, by an index that holds no others.
+func unqueued(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("unqueued = 1") }
 
 // claimable finds the queues that can be leased at an instant.
 func claimable(query *bun.SelectQuery, at any) *bun.SelectQuery {
@@ -41,78 +42,94 @@ func claimable(query *bun.SelectQuery, at any) *bun.SelectQuery {
 		Where("EXISTS (SELECT 1 FROM webhooks WHERE id = webhook_id AND enabled = 1)")
 }
 
-func (o outbox) Next(ctx context.Context, endpoint id.Webhook, from int64, most int) ([]store.Placed, error) {
-	var found []store.Placed
+func (o outbox) Next(ctx context.Context, endpoint id.Webhook, from int64, most int) ([]store.Queued, error) {
+	return o.queued(ctx, o.texts.outboxNext, string(endpoint), from, most)
+}
+
+// nextOf finds the events from a position on that the queue of an endpoint does not skip. What it skips can be as wide as
+// the outbox, so what comes before and after that is found by two queries, each of which begins in the index where its
+// events do.
+func nextOf(db *bun.DB, endpoint, from, most string) *bun.SelectQuery {
+	bound := func(column string) string {
+		return "(SELECT " + column + " FROM queues WHERE webhook_id = " + endpoint + ")"
+	}
+	before, after := aroundSkip(from, bound("skip_after"), bound("skip_to"))
+	first := func(positions string) *bun.SelectQuery {
+		return db.NewSelect().Model((*entryRow)(nil)).Column("seq").Where(positions).OrderExpr("position LIMIT " + most)
+	}
+	return db.NewSelect().Model((*entryRow)(nil)).ColumnExpr("?TableColumns, position").
+		Where("seq IN (SELECT seq FROM (?) AS before_skip UNION ALL SELECT seq FROM (?) AS after_skip)", first(before), first(after)).
+		OrderExpr("position LIMIT " + most)
+}
+
+// aroundSkip are conditions for the positions from one on: those up to skipAfter, or all if that is NULL, and those that
+// come after skipTo, or none if that is NULL. All are expressions of SQL.
+func aroundSkip(from, skipAfter, skipTo string) (before, after string) {
+	const never = "9223372036854775807"
+	before = fmt.Sprintf("position >= %s AND position <= coalesce(%s, %s)", from, skipAfter, never)
+	after = fmt.Sprintf("position >= CASE WHEN %[2]s IS NULL THEN %[3]s WHEN %[2]s >= %[1]s THEN %[2]s + 1 ELSE %[1]s END",
+		from, skipTo, never)
+	return before, after
+}
+
+func (o outbox) Events(ctx context.Context, which []id.Entry) ([]store.Queued, error) {
+	texts := make([]string, len(which))
+	for i, entry := range which {
+		texts[i] = string(entry)
+	}
+	list, err := o.engine.List(texts)
+	if err != nil {
+		return nil, err
+	}
+	return o.queued(ctx, o.texts.outboxEvents, list)
+}
+
+// queued reads events with their positions by one of the texts.
+func (o outbox) queued(ctx context.Context, text string, args ...any) ([]store.Queued, error) {
+	var found []store.Queued
 	err := o.rows(ctx, func(rows *sql.Rows) error {
 		var row entryRow
-		var position int64
+		var position *int64
 		if err := rows.Scan(append(row.columns(), &position)...); err != nil {
 			return err
 		}
 		happened, err := row.value()
-		found = append(found, store.Placed{Event: happened, Position: position})
+		found = append(found, store.Queued{Event: happened, Position: orZero(position)})
 		return err
-	}, o.texts.outboxNext, string(endpoint), from, most)
+	}, text, args...)
 	return found, err
-}
-
-func placedFrom(db *bun.DB, endpoint, from, most any) *bun.SelectQuery {
-	gap := func(column string) *bun.SelectQuery {
-		return db.NewSelect().Model((*queueRow)(nil)).Column(column).Where("webhook_id = ?", endpoint)
-	}
-	first := func(placed *bun.SelectQuery) *bun.SelectQuery {
-		return placed.Column("seq").OrderExpr("position LIMIT ?", most)
-	}
-	before, behind := placedAround(db, from, gap("gap_from"), gap("gap_to"))
-	return db.NewSelect().Model((*entryRow)(nil)).ColumnExpr("?TableColumns, position").
-		Where("seq IN (SELECT seq FROM (?) AS before_gap UNION ALL SELECT seq FROM (?) AS behind_gap)", first(before), first(behind)).
-		OrderExpr("position LIMIT ?", most)
-}
-
-// placedAround finds the events from a position on that are before a gap, and those that are behind it. Each query begins
-// in the index where its events do, for a gap can be as wide as the outbox, and long past.
-func placedAround(db *bun.DB, from, gapFrom, gapTo any) (before, behind *bun.SelectQuery) {
-	const never = "9223372036854775807"
-	placed := func() *bun.SelectQuery { return db.NewSelect().Model((*entryRow)(nil)) }
-	before = placed().Where("position >= ?", from).Where("position <= coalesce((?), "+never+")", gapFrom)
-	behind = placed().Where("position >= CASE WHEN (?) IS NULL THEN "+never+" WHEN (?) >= ? THEN (?) + 1 ELSE ? END",
-		gapTo, gapTo, from, gapTo, from)
-	return before, behind
 }
 
 func (o outbox) Backlog(ctx context.Context) (store.Backlog, error) {
 	var backlog store.Backlog
 	var dueSince *int64
 	err := o.engine.DB().NewSelect().Conn(o.conn).
-		ColumnExpr("(?)", unspread(o.selects((*entryRow)(nil))).ColumnExpr("count(*)")).
+		ColumnExpr("(?)", unqueued(o.selects((*entryRow)(nil))).ColumnExpr("count(*)")).
 		ColumnExpr("(?)", o.selects((*deliveryRow)(nil)).ColumnExpr("count(*)").
 			Where("status = ?", webhook.Pending).Where("webhook_id IN (SELECT id FROM webhooks)")).
 		ColumnExpr("(?)", o.selects((*queueRow)(nil)).ColumnExpr("min(due_at)").
 			Where("webhook_id IN (SELECT id FROM webhooks WHERE enabled = 1)")).
-		Scan(ctx, &backlog.Unspread, &backlog.Pending, &dueSince)
+		Scan(ctx, &backlog.Unqueued, &backlog.Pending, &dueSince)
 	backlog.DueSince = optionalInstant(dueSince)
 	return backlog, o.failure(ctx, err)
 }
 
-func (o outbox) Unspread(ctx context.Context, most int) ([]event.Event, error) {
+func (o outbox) Unqueued(ctx context.Context, most int) ([]event.Event, error) {
 	var rows []entryRow
-	if err := o.all(ctx, o.engine.ForUpdate(unspread(o.selects(&rows)).Order("seq").Limit(int64(most)))); err != nil {
+	query := unqueued(o.selects(&rows)).Column("id", "company_id", "type", "actor", "subject_type", "subject_id", "at")
+	if err := o.all(ctx, o.engine.ForUpdate(query.Order("seq").Limit(int64(most)))); err != nil {
 		return nil, err
 	}
 	return values[event.Event](rows)
 }
 
 func (o outbox) Idle(ctx context.Context) ([]webhook.Endpoint, error) {
-	var rows []endpointRow
 	idle := o.selects((*queueRow)(nil)).Column("webhook_id").Where("cursor IS NULL")
-	err := o.all(ctx, o.selects(&rows).Where("enabled = 1").Where("id IN (?)", idle).Order("created_at", "id"))
-	if err != nil {
-		return nil, err
-	}
-	return values[webhook.Endpoint](rows)
+	return readAll(ctx, o.session, endpointTable,
+		selectRows(o.session, endpointTable).Where("enabled = 1").Where("id IN (?)", idle).Order("created_at", "id"))
 }
 
-func (o outbox) Place(ctx context.Context, which []id.Entry, wantedBy []id.Webhook) error {
+func (o outbox) Enqueue(ctx context.Context, which []id.Entry, wake []id.Webhook) error {
 	if len(which) == 0 {
 		return nil
 	}
@@ -122,16 +139,16 @@ func (o outbox) Place(ctx context.Context, which []id.Entry, wantedBy []id.Webho
 	}
 	first := last - int64(len(which)) + 1
 	for i, entry := range which {
-		if err := o.engine.Later(ctx, o.conn, o.texts.entryPlace, first+int64(i), string(entry)); err != nil {
+		if err := o.engine.Later(ctx, o.conn, o.texts.entryEnqueue, first+int64(i), string(entry)); err != nil {
 			return o.failure(ctx, err)
 		}
 	}
-	if len(wantedBy) == 0 {
+	if len(wake) == 0 {
 		return nil
 	}
 	_, err := o.keepBooks(ctx, o.updates((*queueRow)(nil)).Set("cursor = ?", first).
 		Set("due_at = CASE WHEN due_at <= ? THEN due_at ELSE ? END", millis(o.now), millis(o.now)).
-		Where("webhook_id IN (?)", bun.List(wantedBy)).Where("cursor IS NULL"))
+		Where("webhook_id IN (?)", bun.List(wake)).Where("cursor IS NULL"))
 	return err
 }
 
@@ -139,15 +156,15 @@ func growing(query *bun.UpdateQuery, by any) *bun.UpdateQuery {
 	return query.Table("outbox").Set("length = length + ?", by).Where("single = 1").Returning("length")
 }
 
-func placing(query *bun.UpdateQuery, position, which any) *bun.UpdateQuery {
-	return query.Model((*entryRow)(nil)).Set("unspread = 0").Set("position = ?", position).Where("id = ?", which)
+func enqueueing(query *bun.UpdateQuery, position, which any) *bun.UpdateQuery {
+	return query.Model((*entryRow)(nil)).Set("unqueued = 0").Set("position = ?", position).Where("id = ?", which)
 }
 
-// placeAll gives every event a position, so that what was recorded before this unit is told from what comes after. Which
-// of the idle endpoints want any of them they find out by themselves.
-func (o outbox) placeAll(ctx context.Context) error {
+// enqueueAll gives every event a position, so that what was recorded before this unit is told from what comes after. It
+// wakes every idle endpoint: its worker finds out whether it wants any of them.
+func (o outbox) enqueueAll(ctx context.Context) error {
 	var which []id.Entry
-	query := o.engine.ForUpdate(unspread(o.selects((*entryRow)(nil))).Column("id").Order("seq"))
+	query := o.engine.ForUpdate(unqueued(o.selects((*entryRow)(nil))).Column("id").Order("seq"))
 	if err := query.Scan(ctx, &which); err != nil || len(which) == 0 {
 		return o.failure(ctx, err)
 	}
@@ -155,68 +172,9 @@ func (o outbox) placeAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wantedBy := make([]id.Webhook, len(idle))
+	wake := make([]id.Webhook, len(idle))
 	for i, endpoint := range idle {
-		wantedBy[i] = endpoint.ID
+		wake[i] = endpoint.ID
 	}
-	return o.Place(ctx, which, wantedBy)
-}
-
-func (o outbox) Claim(ctx context.Context, lease string, until time.Time, most int) ([]webhook.Queue, error) {
-	var rows []queueRow
-	query := claimable(o.selects(&rows), millis(o.now)).Order("due_at", "webhook_id").Limit(int64(most))
-	if err := o.all(ctx, o.engine.SkipLocked(query)); err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	claimed, which := make([]webhook.Queue, len(rows)), make([]id.Webhook, len(rows))
-	for i, row := range rows {
-		row.Lease, row.LeasedUntil = lease, optionalMillis(until)
-		claimed[i], which[i] = row.value(), row.Endpoint
-	}
-	_, err := o.keepBooks(ctx, o.updates((*queueRow)(nil)).
-		Set("lease = ?", lease).Set("leased_until = ?", millis(until)).Where("webhook_id IN (?)", bun.List(which)))
-	return claimed, err
-}
-
-var notHeld = fault.New(fault.NotFound, "The queue of the webhook is not held under this lease.")
-
-func (o outbox) Held(ctx context.Context, endpoint id.Webhook, lease string) (webhook.Queue, error) {
-	var found queueRow
-	if err := o.row(ctx, found.columns(), notHeld, o.texts.queueHeld, string(endpoint), lease); err != nil {
-		return webhook.Queue{}, err
-	}
-	return found.value(), nil
-}
-
-func heldUnder(query *bun.SelectQuery, endpoint, lease any) *bun.SelectQuery {
-	return query.Where("webhook_id = ?", endpoint).Where("lease = ? AND lease <> ''", lease)
-}
-
-func (o outbox) Hold(ctx context.Context, queue webhook.Queue) error {
-	return exactlyOne(o.keepBooks(ctx, write{o.conn, o.texts.queueHold, []any{
-		optionalPosition(queue.Cursor), optionalMillis(queue.FailingSince), optionalMillis(queue.LeasedUntil),
-		string(queue.Endpoint), queue.Lease,
-	}}))
-}
-
-func holding(query *bun.UpdateQuery, cursor, failingSince, until, endpoint, lease any) *bun.UpdateQuery {
-	return query.Model((*queueRow)(nil)).
-		Set("cursor = ?", cursor).Set("failing_since = ?", failingSince).Set("leased_until = ?", until).
-		Where("webhook_id = ?", endpoint).Where("lease = ?", lease)
-}
-
-func (o outbox) Release(ctx context.Context, queue webhook.Queue) error {
-	var cursor *int64
-	err := o.row(ctx, []any{&cursor}, notHeld, o.texts.queueRelease,
-		optionalPosition(queue.Cursor), millis(o.now), string(queue.Endpoint), queue.Lease)
-	if errors.Is(err, notHeld) {
-		return nil
-	}
-	o.ledger.sends = o.ledger.sends || cursor != nil
-	return err
-}
-
-func releasing(db *bun.DB, cursor, now, endpoint, lease any) *bun.UpdateQuery {
-	return resting(db, cursor, now).Set("lease = ''").Set("leased_until = NULL").
-		Where("webhook_id = ?", endpoint).Where("lease = ? AND lease <> ''", lease).Returning("cursor")
+	return o.Enqueue(ctx, which, wake)
 }

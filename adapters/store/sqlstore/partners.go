@@ -3,134 +3,50 @@ package sqlstore
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/uptrace/bun"
 
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
-	"holdco/domain/page"
 	"holdco/domain/partner"
 )
 
 // partners implements store.Partners.
-type partners struct{ session }
-
-var noPartner = fault.New(fault.NotFound, "There is no such partner.")
-
-func (p partners) Get(ctx context.Context, which id.Partner) (partner.Partner, error) {
-	var found partnerRow
-	if err := p.one(ctx, byID(p.selects(&found), which), noPartner); err != nil {
-		return partner.Partner{}, err
-	}
-	return found.value()
+type partners struct {
+	stored[id.Partner, partner.Partner]
 }
+
+func partnersOf(s session) partners {
+	return partners{stored[id.Partner, partner.Partner]{s, partnerTable}}
+}
+
+var partnerTable = tableOf("partners", fault.New(fault.NotFound, "There is no such partner."),
+	asText("id", func(p *partner.Partner) *id.Partner { return &p.ID }),
+	asText("name", func(p *partner.Partner) *string { return &p.Name }),
+	asWords("origins", func(p *partner.Partner) *[]string { return &p.Origins }),
+	asMillis(createdAt, func(p *partner.Partner) *time.Time { return &p.CreatedAt }).fixed(),
+	asOptionalMillis("last_used_at", func(p *partner.Partner) *time.Time { return &p.LastUsedAt }).fixed(),
+	asInteger("version", func(p *partner.Partner) *int64 { return &p.Version }),
+).with(credentialColumns(func(p *partner.Partner) *access.Credential { return &p.Credential })...)
+
+var partnerByHash = byHash(partnerTable)
 
 func (p partners) ByHash(ctx context.Context, hash string) (partner.Partner, error) {
-	var found partnerRow
-	if err := p.one(ctx, byHash(p.selects(&found), hash), noPartner); err != nil {
-		return partner.Partner{}, err
-	}
-	return found.value()
-}
-
-func (p partners) Lock(ctx context.Context, which id.Partner) (partner.Partner, error) {
-	var found partnerRow
-	if err := p.one(ctx, p.engine.ForUpdate(byID(p.selects(&found), which)), noPartner); err != nil {
-		return partner.Partner{}, err
-	}
-	return found.value()
-}
-
-func (p partners) List(ctx context.Context, after page.Position, size int) (page.Page[partner.Partner], error) {
-	var rows []partnerRow
-	return newestPage(ctx, p.session, &rows, p.selects(&rows), "created_at", after, size)
+	return readOne(ctx, p.session, p.table, partnerByHash, hash)
 }
 
 func (p partners) Origins(ctx context.Context, at time.Time) ([]string, error) {
-	var rows []partnerRow
-	err := p.all(ctx, p.selects(&rows).Column("origins").
+	live, err := readAll(ctx, p.session, p.table, selectRows(p.session, p.table).
 		Where("revoked_at IS NULL").
 		Where("expires_at IS NULL OR expires_at > ?", millis(at)))
-	if err != nil {
-		return nil, err
-	}
 	var origins []string
-	for _, row := range rows {
-		origins = append(origins, strings.Fields(row.Origins)...)
+	for _, one := range live {
+		origins = append(origins, one.Origins...)
 	}
 	slices.Sort(origins)
-	return slices.Compact(origins), nil
-}
-
-func (p partners) Add(ctx context.Context, added partner.Partner) error {
-	row := partnerRowOf(added)
-	_, err := p.change(ctx, p.inserts(&row))
-	return err
-}
-
-func (p partners) Save(ctx context.Context, changed partner.Partner) error {
-	row := partnerRowOf(changed)
-	return p.changeOne(ctx, p.updates(&row).ExcludeColumn("last_used_at").WherePK().Where("version = ?", row.Version-1))
+	return slices.Compact(origins), err
 }
 
 func (p partners) Touch(ctx context.Context, used map[id.Partner]time.Time) error {
-	return touch(ctx, p.session, (*partnerRow)(nil), used)
+	return touch(ctx, p.session, p.table.name, used)
 }
-
-type partnerRow struct {
-	bun.BaseModel `bun:"table:partners"`
-
-	ID         id.Partner `bun:"id,pk"`
-	Name       string     `bun:"name"`
-	Origins    string     `bun:"origins"`
-	Hint       string     `bun:"hint"`
-	Hash       string     `bun:"hash"`
-	OldHash    string     `bun:"old_hash"`
-	OldUntil   *int64     `bun:"old_until"`
-	CreatedAt  int64      `bun:"created_at"`
-	ExpiresAt  *int64     `bun:"expires_at"`
-	LastUsedAt *int64     `bun:"last_used_at"`
-	RevokedAt  *int64     `bun:"revoked_at"`
-	Version    int64      `bun:"version"`
-}
-
-func partnerRowOf(p partner.Partner) partnerRow {
-	return partnerRow{
-		ID:         p.ID,
-		Name:       p.Name,
-		Origins:    strings.Join(p.Origins, " "),
-		Hint:       p.Hint,
-		Hash:       p.Hash,
-		OldHash:    p.OldHash,
-		OldUntil:   optionalMillis(p.OldUntil),
-		CreatedAt:  millis(p.CreatedAt),
-		ExpiresAt:  optionalMillis(p.ExpiresAt),
-		LastUsedAt: optionalMillis(p.LastUsedAt),
-		RevokedAt:  optionalMillis(p.RevokedAt),
-		Version:    p.Version,
-	}
-}
-
-func (r partnerRow) value() (partner.Partner, error) {
-	return partner.Partner{
-		Credential: access.Credential{
-			Hint:      r.Hint,
-			Hash:      r.Hash,
-			OldHash:   r.OldHash,
-			OldUntil:  optionalInstant(r.OldUntil),
-			ExpiresAt: optionalInstant(r.ExpiresAt),
-			RevokedAt: optionalInstant(r.RevokedAt),
-		},
-		ID:         r.ID,
-		Name:       r.Name,
-		Origins:    strings.Fields(r.Origins),
-		CreatedAt:  instant(r.CreatedAt),
-		LastUsedAt: optionalInstant(r.LastUsedAt),
-		Version:    r.Version,
-	}, nil
-}
-
-func (r partnerRow) position() page.Position { return place(r.CreatedAt, string(r.ID)) }

@@ -2,16 +2,104 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/webhook"
 )
 
-// queues keep the queue of each endpoint, and when it is due: at once while it has a cursor, otherwise at the first
-// attempt of its pending deliveries, or before. Whoever finds a queue due for nothing gives it back with the right time.
+// This file is about the queue of each endpoint: its lease, its cursor, and when it is due: at once while it has a cursor,
+// otherwise at the first attempt of its pending deliveries, or before. A worker that finds a queue due for nothing
+// releases it with the right time.
+
+func (o outbox) Claim(ctx context.Context, lease string, until time.Time, most int) ([]webhook.Queue, error) {
+	var rows []queueRow
+	query := claimable(o.selects(&rows), millis(o.now)).Order("due_at", "webhook_id").Limit(int64(most))
+	if err := o.all(ctx, o.engine.SkipLocked(query)); err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	claimed, which := make([]webhook.Queue, len(rows)), make([]id.Webhook, len(rows))
+	for i, row := range rows {
+		row.Lease, row.LeasedUntil = lease, optionalMillis(until)
+		var err error
+		if claimed[i], err = row.value(); err != nil {
+			return nil, err
+		}
+		which[i] = row.Endpoint
+	}
+	_, err := o.keepBooks(ctx, o.updates((*queueRow)(nil)).
+		Set("lease = ?", lease).Set("leased_until = ?", millis(until)).Where("webhook_id IN (?)", bun.List(which)))
+	return claimed, err
+}
+
+var notLeased = fault.New(fault.NotFound, "The queue of the webhook is not under this lease.")
+
+func (o outbox) Leased(ctx context.Context, endpoint id.Webhook, lease string) (webhook.Queue, error) {
+	var found queueRow
+	if err := o.row(ctx, found.columns(), notLeased, o.texts.queueLeased, string(endpoint), lease); err != nil {
+		return webhook.Queue{}, err
+	}
+	return found.value()
+}
+
+func leasedUnder(query *bun.SelectQuery, endpoint, lease any) *bun.SelectQuery {
+	return query.Where("webhook_id = ?", endpoint).Where("lease = ? AND lease <> ''", lease)
+}
+
+func (o outbox) Save(ctx context.Context, queue webhook.Queue) error {
+	row := queueRowOf(queue)
+	return exactlyOne(o.keepBooks(ctx, write{o.conn, o.texts.queueSave, []any{
+		row.Cursor, row.Finished, row.FailingSince, row.LeasedUntil, string(row.Endpoint), row.Lease,
+	}}))
+}
+
+func savingQueue(query *bun.UpdateQuery, cursor, finished, failingSince, until, endpoint, lease any) *bun.UpdateQuery {
+	return query.Model((*queueRow)(nil)).
+		Set("cursor = ?", cursor).Set("finished = ?", finished).
+		Set("failing_since = ?", failingSince).Set("leased_until = ?", until).
+		Where("webhook_id = ?", endpoint).Where("lease = ?", lease)
+}
+
+func (o outbox) Release(ctx context.Context, queue webhook.Queue) error {
+	row := queueRowOf(queue)
+	var cursor, due *int64
+	err := o.row(ctx, []any{&cursor, &due}, notLeased, o.texts.queueRelease,
+		row.Cursor, millis(o.now), row.Finished, string(row.Endpoint), row.Lease)
+	if errors.Is(err, notLeased) {
+		return nil
+	}
+	o.ledger.sends = o.ledger.sends || cursor != nil || due != nil && *due <= millis(o.now)
+	return err
+}
+
+func releasing(db *bun.DB, cursor, now string, finished, endpoint, lease any) *bun.UpdateQuery {
+	return rescheduling(db, cursor, now).Set("finished = ?", finished).Set("lease = ''").Set("leased_until = NULL").
+		Where("webhook_id = ?", endpoint).Where("lease = ? AND lease <> ''", lease).Returning("cursor, due_at")
+}
+
+// rescheduling moves a queue to the next event from the cursor on, or from its own if that is NULL, and makes it due now;
+// when there is none, the queue is left without a cursor, and due when the first of its pending deliveries is. To ask for
+// the least position, and not only whether there is one, makes Postgres look into the index.
+func rescheduling(db *bun.DB, cursor, now string) *bun.UpdateQuery {
+	before, after := aroundSkip("coalesce("+cursor+", queue_row.cursor)", "queue_row.skip_after", "queue_row.skip_to")
+	least := func(positions string) *bun.SelectQuery {
+		return db.NewSelect().Model((*entryRow)(nil)).ColumnExpr("min(position)").Where(positions)
+	}
+	next := bun.SafeQuery("coalesce((?), (?))", least(before), least(after))
+	pending := db.NewSelect().Model((*deliveryRow)(nil)).ColumnExpr("min(next_attempt_at)").
+		Where("delivery_row.webhook_id = queue_row.webhook_id").Where("status = ?", webhook.Pending)
+	return db.NewUpdate().Model((*queueRow)(nil)).
+		Set("cursor = ?", next).Set("due_at = CASE WHEN ? IS NULL THEN (?) ELSE ? END", next, pending, bun.Safe(now))
+}
+
+// queues keep the queues when their endpoints change, and wake them.
 type queues struct{ session }
 
 func (q queues) add(ctx context.Context, endpoint id.Webhook) error {
@@ -24,48 +112,35 @@ func (q queues) remove(ctx context.Context, endpoint id.Webhook) error {
 	return err
 }
 
-// hasten makes a queue due at the given instant, unless it is due before.
-func (q queues) hasten(ctx context.Context, endpoint id.Webhook, at int64) error {
-	return q.failure(ctx, q.engine.Later(ctx, q.conn, q.texts.queueHasten, at, string(endpoint)))
+// wake makes a queue due at the given instant, unless it is due before.
+func (q queues) wake(ctx context.Context, endpoint id.Webhook, at int64) error {
+	return q.failure(ctx, q.engine.Later(ctx, q.conn, q.texts.queueWake, at, string(endpoint)))
 }
 
-func hastening(query *bun.UpdateQuery, at, endpoint any) *bun.UpdateQuery {
+func waking(query *bun.UpdateQuery, at, endpoint any) *bun.UpdateQuery {
 	return query.Model((*queueRow)(nil)).Set("due_at = ?", at).
 		Where("webhook_id = ?", endpoint).Where("due_at IS NULL OR due_at > ?", at)
 }
 
 const endOfOutbox = "(SELECT length FROM outbox)"
 
-// stop lets the gap of a queue begin at the end of the outbox. While the gap before is not passed yet, the two become one:
-// then what happened between them is passed over too.
-func (q queues) stop(ctx context.Context, endpoint id.Webhook) error {
+// disable makes a queue skip what enters the outbox from now on. While it has not passed what it skipped before, the two
+// ranges become one: then what happened between them is skipped too.
+func (q queues) disable(ctx context.Context, endpoint id.Webhook) error {
 	_, err := q.keepBooks(ctx, q.updates((*queueRow)(nil)).
-		Set("gap_from = CASE WHEN gap_to >= cursor THEN gap_from ELSE "+endOfOutbox+" END").Set("gap_to = NULL").
+		Set("skip_after = CASE WHEN skip_to >= cursor THEN skip_after ELSE "+endOfOutbox+" END").Set("skip_to = NULL").
 		Where("webhook_id = ?", endpoint))
 	return err
 }
 
-// resume lets the gap of a queue end at the end of the outbox, and the queue go on with what waits around it.
-func (q queues) resume(ctx context.Context, endpoint id.Webhook, now time.Time) error {
-	_, err := q.keepBooks(ctx, q.updates((*queueRow)(nil)).Set("gap_to = "+endOfOutbox).Where("webhook_id = ?", endpoint))
+// enable ends the range that a queue skips at the end of the outbox, and lets the queue continue with what waits around it.
+func (q queues) enable(ctx context.Context, endpoint id.Webhook, now time.Time) error {
+	_, err := q.keepBooks(ctx, q.updates((*queueRow)(nil)).Set("skip_to = "+endOfOutbox).Where("webhook_id = ?", endpoint))
 	if err == nil {
-		own := bun.Safe("queue_row.cursor")
-		_, err = q.keepBooks(ctx, resting(q.engine.DB(), own, millis(now)).Conn(q.conn).Where("webhook_id = ?", endpoint))
+		continuing := rescheduling(q.engine.DB(), "queue_row.cursor", strconv.FormatInt(millis(now), 10))
+		_, err = q.keepBooks(ctx, continuing.Conn(q.conn).Where("webhook_id = ?", endpoint))
 	}
 	return err
-}
-
-// resting leaves a queue at the next event from the cursor on, or from its own if that is NULL, and due now; when there is
-// none, without a cursor, and due when the first of its pending deliveries is. To ask for the least position, and not only
-// whether there is one, makes Postgres look into the index.
-func resting(db *bun.DB, cursor, now any) *bun.UpdateQuery {
-	from := bun.SafeQuery("coalesce(?, queue_row.cursor)", cursor)
-	before, behind := placedAround(db, from, bun.Safe("queue_row.gap_from"), bun.Safe("queue_row.gap_to"))
-	next := bun.SafeQuery("coalesce((?), (?))", before.ColumnExpr("min(position)"), behind.ColumnExpr("min(position)"))
-	pending := db.NewSelect().Model((*deliveryRow)(nil)).ColumnExpr("min(next_attempt_at)").
-		Where("delivery_row.webhook_id = queue_row.webhook_id").Where("status = ?", webhook.Pending)
-	return db.NewUpdate().Model((*queueRow)(nil)).
-		Set("cursor = ?", next).Set("due_at = CASE WHEN ? IS NULL THEN (?) ELSE ? END", next, pending, now)
 }
 
 type queueRow struct {
@@ -73,32 +148,81 @@ type queueRow struct {
 
 	Endpoint     id.Webhook `bun:"webhook_id,pk"`
 	Cursor       *int64     `bun:"cursor"`
+	Finished     string     `bun:"finished"`
 	FailingSince *int64     `bun:"failing_since"`
 	Lease        string     `bun:"lease"`
 	LeasedUntil  *int64     `bun:"leased_until"`
 }
 
 func (r *queueRow) columns() []any {
-	return []any{(*string)(&r.Endpoint), &r.Cursor, &r.FailingSince, &r.Lease, &r.LeasedUntil}
+	return []any{(*string)(&r.Endpoint), &r.Cursor, &r.Finished, &r.FailingSince, &r.Lease, &r.LeasedUntil}
 }
 
-func (r queueRow) value() webhook.Queue {
+func queueRowOf(queue webhook.Queue) queueRow {
+	row := queueRow{
+		Endpoint:     queue.Endpoint,
+		Finished:     formatSpans(queue.Finished),
+		FailingSince: optionalMillis(queue.FailingSince),
+		Lease:        queue.Lease,
+		LeasedUntil:  optionalMillis(queue.LeasedUntil),
+	}
+	if queue.Cursor != 0 {
+		row.Cursor = &queue.Cursor
+	}
+	return row
+}
+
+func (r queueRow) value() (webhook.Queue, error) {
 	queue := webhook.Queue{
 		Endpoint:     r.Endpoint,
+		Cursor:       orZero(r.Cursor),
 		FailingSince: optionalInstant(r.FailingSince),
 		Lease:        r.Lease,
 		LeasedUntil:  optionalInstant(r.LeasedUntil),
 	}
-	if r.Cursor != nil {
-		queue.Cursor = *r.Cursor
+	var err error
+	if queue.Cursor != 0 { // otherwise every position is finished
+		queue.Finished, err = parseSpans(r.Finished)
 	}
-	return queue
+	return queue, err
 }
 
-// optionalPosition is NULL where the domain has 0.
-func optionalPosition(position int64) *int64 {
-	if position == 0 {
-		return nil
+// formatSpans writes ranges as 7-9,12-12.
+func formatSpans(spans webhook.Spans) string {
+	var text []byte
+	for i, span := range spans {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, span.First, 10)
+		text = append(text, '-')
+		text = strconv.AppendInt(text, span.Last, 10)
 	}
-	return &position
+	return string(text)
+}
+
+func parseSpans(text string) (spans webhook.Spans, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, _ := strings.Cut(part, "-")
+		var span webhook.Span
+		var failures [2]error
+		span.First, failures[0] = strconv.ParseInt(first, 10, 64)
+		span.Last, failures[1] = strconv.ParseInt(last, 10, 64)
+		if err := errors.Join(failures[:]...); err != nil {
+			return nil, fmt.Errorf("finished positions of a queue: %w", err)
+		}
+		spans = append(spans, span)
+	}
+	return spans, nil
+}
+
+// orZero is 0 where the store has NULL.
+func orZero(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
 }

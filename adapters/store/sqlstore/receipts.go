@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -16,23 +17,28 @@ type receipts struct {
 	now time.Time
 }
 
+// Claim leaves a row to Keep if it can, so that a unit that is refused has written nothing.
 func (r receipts) Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error) {
-	claim := receiptRow{Token: key.Token, Key: key.Value, CreatedAt: millis(r.now)}
-	claimed, err := r.keepBooks(ctx, r.inserts(&claim).On("CONFLICT DO NOTHING"))
-	if err != nil || claimed == 1 {
-		return nil, err
+	if r.engine.Concurrent() {
+		claim := receiptRow{Token: key.Token, Key: key.Value, CreatedAt: millis(r.now)}
+		claimed, err := r.keepBooks(ctx, r.inserts(&claim).On("CONFLICT DO NOTHING"))
+		if err != nil || claimed == 1 {
+			return nil, err
+		}
 	}
 	var found receiptRow
 	query := r.engine.ForUpdate(r.selects(&found).Where("token_id = ?", key.Token).Where("key = ?", key.Value))
-	if err := query.Scan(ctx); err != nil {
-		return nil, r.failure(ctx, err)
-	}
-	if kept := found.receipt(); !found.isClaim() && !kept.Expired(r.now) {
+	err := r.one(ctx, query, errUnclaimed)
+	if kept := found.receipt(); err == nil && !found.isClaim() && !kept.Expired(r.now) {
 		return &kept, nil
 	}
-	_, err = r.keepBooks(ctx, r.updates(&claim).WherePK())
+	if errors.Is(err, errUnclaimed) {
+		err = nil
+	}
 	return nil, err
 }
+
+var errUnclaimed = errors.New("nothing is kept under the idempotency key")
 
 func (r receipts) Keep(ctx context.Context, receipt idempotency.Receipt) error {
 	row := receiptRow{
@@ -43,7 +49,10 @@ func (r receipts) Keep(ctx context.Context, receipt idempotency.Receipt) error {
 		Answer:      string(receipt.Answer),
 		CreatedAt:   millis(receipt.CreatedAt),
 	}
-	return exactlyOne(r.keepBooks(ctx, r.updates(&row).WherePK()))
+	_, err := r.keepBooks(ctx, r.inserts(&row).On("CONFLICT (token_id, key) DO UPDATE").
+		Set("fingerprint = excluded.fingerprint").Set("company_id = excluded.company_id").
+		Set("answer = excluded.answer").Set("created_at = excluded.created_at"))
+	return err
 }
 
 func (r receipts) Purge(ctx context.Context, before time.Time, most int) (int, error) {

@@ -53,7 +53,7 @@ func openPostgres(t *testing.T) database {
 	return database{engine, engine.Migrator(), "../postgres/migrations", goose.DialectPostgres, engine.DB().DB, schemaOfPostgres}
 }
 
-func TestTheEnginesHaveTheSameSchema(t *testing.T) {
+func TestSQLiteAndPostgresHaveTheSameSchema(t *testing.T) {
 	t.Parallel()
 	onSQLite, onPostgres := openSQLite(t).migratedSchema(t), openPostgres(t).migratedSchema(t)
 	if diff := cmp.Diff(onSQLite, onPostgres); diff != "" {
@@ -62,7 +62,7 @@ func TestTheEnginesHaveTheSameSchema(t *testing.T) {
 	for _, line := range []string{ // so that the queries do tell something
 		"migration 00002_webhooks.sql", "column companies.slug TEXT NOT NULL", "column queues.due_at INTEGER",
 		"companies UNIQUE slug", "receipts PRIMARY KEY token_id, key", "slots FOREIGN KEY team_id REFERENCES teams id",
-		"CREATE INDEX activity_unspread ON activity seq WHERE unspread = 1", "partners UNIQUE hash",
+		"CREATE INDEX activity_unqueued ON activity seq WHERE unqueued = 1", "partners UNIQUE hash",
 	} {
 		if !slices.Contains(onSQLite, line) {
 			t.Errorf("not told: %s", line)
@@ -178,7 +178,7 @@ func keepsActivity(t *testing.T, d database) {
 		return tx.Record(ctx, event.Event{Type: event.CompanyCreated, Actor: "system:test", Data: event.Fields{}})
 	}))
 	rows, err := d.writes.QueryContext(t.Context(), `
-		SELECT id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unspread
+		SELECT id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unqueued
 		FROM activity ORDER BY seq`)
 	must(t, err)
 	defer rows.Close()
@@ -222,5 +222,31 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// keptWithoutCompany are the tables with a column company_id whose rows do not go with the company, and why.
+var keptWithoutCompany = map[string]string{
+	"webhooks": "an endpoint is disabled, so that its last messages are sent",
+}
+
+func TestEveryTableOfACompanyIsEmptiedWithIt(t *testing.T) {
+	t.Parallel()
+	emptied := sqlstore.OwnedTables()
+	for _, line := range openSQLite(t).migratedSchema(t) {
+		table, ok := strings.CutPrefix(line, "column ")
+		if table, column, _ := strings.Cut(table, "."); ok && strings.HasPrefix(column, "company_id ") {
+			if _, kept := keptWithoutCompany[table]; slices.Contains(emptied, table) == kept {
+				t.Errorf("%s is emptied with a company: %t, want %t", table, kept, !kept)
+			}
+		}
+		// A row that refers to one that is removed has to go before it.
+		if from, to, ok := strings.Cut(line, " REFERENCES "); ok {
+			from, _, _ = strings.Cut(from, " ")
+			to, _, _ = strings.Cut(to, " ")
+			if slices.Contains(emptied, to) && slices.Index(emptied, from) > slices.Index(emptied, to) {
+				t.Errorf("%s is emptied after %s, to which it refers", from, to)
+			}
+		}
 	}
 }

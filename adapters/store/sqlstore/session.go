@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"strconv"
 	"time"
 
@@ -18,10 +16,11 @@ import (
 
 // session runs queries in the engine's dialect on one connection, or on any connection when it belongs to no unit.
 type session struct {
-	engine Engine
-	texts  *texts
-	conn   bun.IConn
-	ledger *ledger // nil: this session only reads
+	engine     Engine
+	texts      *texts
+	statements *statements
+	conn       bun.IConn
+	ledger     *ledger // nil: this session only reads
 
 	observers observers // of its reads; nil within a unit, which is observed as a whole
 	scattered bool      // each of its reads has a snapshot of its own
@@ -57,10 +56,15 @@ const ReadLimit = 10 * time.Second
 
 // all reads the rows of a query into its model.
 func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
+	return s.limited(ctx, func(ctx context.Context) error { return query.Scan(ctx) })
+}
+
+// limited runs a read that may take ReadLimit.
+func (s session) limited(ctx context.Context, read func(ctx context.Context) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, ReadLimit)
 		defer cancel()
-		return s.failure(ctx, query.Scan(limited))
+		return s.failure(ctx, read(limited))
 	})
 }
 
@@ -95,8 +99,11 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, text
 // brief runs a read that finds by an index no more than a page of rows.
 func (s session) brief(ctx context.Context, read func(ctx context.Context) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
-		limited, cancel := s.engine.Brief(ctx)
-		defer cancel()
+		limited, done, err := s.engine.Brief(ctx, s.conn)
+		if err != nil {
+			return s.failure(ctx, err)
+		}
+		defer done()
 		return s.failure(ctx, read(limited))
 	})
 }
@@ -108,15 +115,17 @@ func (s session) agreeing(ctx context.Context, read func(ctx context.Context, s 
 	}
 	return s.observers.watch(ctx, View, func(ctx context.Context) error {
 		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-			return read(ctx, session{engine: s.engine, texts: s.texts, conn: conn})
+			return read(ctx, session{engine: s.engine, texts: s.texts, statements: s.statements, conn: conn})
 		})
 		return s.failure(ctx, err)
 	})
 }
 
-// each calls scan with each row of a query of any length.
+// each calls scan with each row of a query.
 func (s session) each(ctx context.Context, query *bun.SelectQuery, scan func(rows *sql.Rows) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, ReadLimit)
+		defer cancel()
 		found, err := query.Rows(ctx)
 		if err != nil {
 			return s.failure(ctx, err)
@@ -155,18 +164,6 @@ func (s session) change(ctx context.Context, write statement) (int, error) {
 	return rows, err
 }
 
-// replace inserts rows, or replaces those with their ids, but for the columns that stay as they are.
-func (s session) replace(ctx context.Context, rows any, but ...string) error {
-	query := s.inserts(rows).On("CONFLICT (id) DO UPDATE")
-	for _, field := range s.engine.DB().Table(reflect.TypeOf(rows).Elem().Elem()).DataFields {
-		if !slices.Contains(but, field.Name) {
-			query = query.Set("? = excluded.?", bun.Ident(field.Name), bun.Ident(field.Name))
-		}
-	}
-	_, err := s.change(ctx, query)
-	return err
-}
-
 // changeOne is change for a row that has to be there.
 func (s session) changeOne(ctx context.Context, write statement) error {
 	return exactlyOne(s.change(ctx, write))
@@ -196,12 +193,29 @@ func (s session) failure(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil: // package sql ends transactions with their context
 		return ctx.Err()
-	case s.engine.Classify(err) != Unavailable:
-		return err
-	case ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded): // the store's own limit, unless the caller's has passed too
+	default:
+		if failure, _ := s.engine.Classify(err); failure != Unavailable {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(err)
+}
+
+func byID(query *bun.SelectQuery, which any) *bun.SelectQuery {
+	return query.Where("id = ?", which).Limit(1)
+}
+
+// isDuplicate reports whether an error says that a unique constraint holds such a row already.
+func (s session) isDuplicate(err error, constraint string) bool {
+	if err == nil {
+		return false
+	}
+	failure, violated := s.engine.Classify(err)
+	return failure == Duplicate && violated == constraint
 }
 
 // newest puts the rows of a query in order, newest first by the time in column and then by descending id, and takes

@@ -7,7 +7,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/lead"
@@ -29,7 +28,9 @@ var _ store.Store = (*Store)(nil)
 // New makes a store of an engine. The migrator tells whether the engine has the schema that this program needs.
 func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrator) *Store {
 	return &Store{
-		reader:   reader{session{engine: engine, texts: textsOf(engine), conn: engine.Conn(), scattered: true}},
+		reader: reader{session{
+			engine: engine, texts: textsOf(engine), statements: &statements{engine: engine}, conn: engine.Conn(), scattered: true,
+		}},
 		clock:    clock,
 		ids:      ids,
 		migrator: migrator,
@@ -48,7 +49,7 @@ func (s *Store) Observed(by ...Observer) *Store {
 func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
 	return s.observers.watch(ctx, View, func(ctx context.Context) error {
 		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-			return read(ctx, reader{session{engine: s.engine, texts: s.texts, conn: conn}})
+			return read(ctx, reader{session{engine: s.engine, texts: s.texts, statements: s.statements, conn: conn}})
 		})
 		return s.failure(ctx, err)
 	})
@@ -64,7 +65,7 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
 		books = newLedger()
 		unit := tx{
-			session: session{engine: s.engine, texts: s.texts, conn: conn, ledger: books},
+			session: session{engine: s.engine, texts: s.texts, statements: s.statements, conn: conn, ledger: books},
 			now:     s.clock.Now(),
 			ids:     s.ids,
 		}
@@ -87,23 +88,27 @@ func (s *Store) Outgoing() <-chan struct{} { return s.outgoing }
 
 // Ready implements store.Store.
 func (s *Store) Ready(ctx context.Context) error {
-	return s.failure(ctx, s.migrator.current(ctx))
+	if err := s.migrator.current(ctx); err != nil {
+		return s.failure(ctx, err)
+	}
+	return s.failure(ctx, s.engine.Ready(ctx))
 }
 
 // reader implements store.Reader on the database as its session sees it.
 type reader struct{ session }
 
-func (r reader) Companies() store.CompanyReader   { return companies(r) }
+func (r reader) Companies() store.CompanyReader   { return companiesOf(r.session) }
 func (r reader) Teams() store.TeamReader          { return teams(r) }
-func (r reader) Tokens() store.TokenReader        { return tokens(r) }
-func (r reader) Partners() store.PartnerReader    { return partners(r) }
+func (r reader) Tokens() store.TokenReader        { return tokensOf(r.session) }
+func (r reader) Partners() store.PartnerReader    { return partnersOf(r.session) }
 func (r reader) Activity() store.ActivityReader   { return activity(r) }
-func (r reader) Webhooks() store.WebhookReader    { return webhooks{session: r.session} }
+func (r reader) Webhooks() store.WebhookReader    { return webhooksOf(r.session, time.Time{}) }
 func (r reader) Deliveries() store.DeliveryReader { return deliveries(r) }
 func (r reader) Outbox() store.OutboxReader       { return outbox{session: r.session} }
+func (r reader) Removals() store.RemovalReader    { return removals(r) }
 func (r reader) Key() store.KeyReader             { return key(r) }
 func (r reader) Leads() store.LeadReader          { return leads{session: r.session} }
-func (r reader) Campaigns() store.CampaignReader  { return campaigns(r) }
+func (r reader) Campaigns() store.CampaignReader  { return campaignsOf(r.session) }
 func (r reader) Taxonomy() store.TaxonomyReader   { return taxonomy(r) }
 
 // tx implements store.Tx for one run of one unit.
@@ -115,18 +120,19 @@ type tx struct {
 
 func (t tx) Now() time.Time { return t.now }
 
-func (t tx) Companies() store.Companies     { return companies{t.session} }
+func (t tx) Companies() store.Companies     { return companiesOf(t.session) }
 func (t tx) Teams() store.Teams             { return teams{t.session} }
-func (t tx) Tokens() store.Tokens           { return tokens{t.session} }
-func (t tx) Partners() store.Partners       { return partners{t.session} }
+func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
+func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }
 func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.now} }
-func (t tx) Webhooks() store.Webhooks       { return webhooks{t.session, t.now} }
+func (t tx) Webhooks() store.Webhooks       { return webhooksOf(t.session, t.now) }
 func (t tx) Deliveries() store.Deliveries   { return deliveries{t.session} }
 func (t tx) Outbox() store.Outbox           { return outbox{t.session, t.now} }
+func (t tx) Removals() store.Removals       { return removals{t.session} }
 func (t tx) Key() store.Key                 { return key{t.session} }
 func (t tx) Leads() store.Leads             { return leads{t.session, t.now} }
-func (t tx) Campaigns() store.Campaigns     { return campaigns{t.session} }
+func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
 
 func (t tx) Record(ctx context.Context, happened event.Event) error {
@@ -137,16 +143,16 @@ func (t tx) Unrecorded() { t.ledger.accounted = true }
 
 // ledger is what is known of one unit.
 type ledger struct {
-	changed   bool                          // business rows were changed
-	accounted bool                          // an event was recorded, or the unit said that it needs none
-	sends     bool                          // there is work for webhooks: see Outgoing
-	statuses  map[id.Company]company.Status // of the companies that were locked
-	revision  lead.Revision                 // that changes of leads belong to; 0: none is allowed
-	keys      map[id.Lead]int64             // of leads whose standing is known; 0: they have none
+	changed   bool              // business rows were changed
+	accounted bool              // an event was recorded, or the unit said that it needs none
+	sends     bool              // there is work for webhooks: see Outgoing
+	locked    map[lockedRow]any // the aggregates that were locked, as they stand
+	revision  lead.Revision     // that changes of leads belong to; 0: none is allowed
+	keys      map[id.Lead]int64 // of leads whose standing is known; 0: they have none
 }
 
 func newLedger() *ledger {
-	return &ledger{statuses: map[id.Company]company.Status{}, keys: map[id.Lead]int64{}}
+	return &ledger{locked: map[lockedRow]any{}, keys: map[id.Lead]int64{}}
 }
 
 var errUnrecorded = errors.New("a unit of work changed rows, but recorded no event")

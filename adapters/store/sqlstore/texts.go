@@ -5,74 +5,63 @@ import (
 	"database/sql"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/uptrace/bun"
-
-	"holdco/domain/page"
 )
 
 // texts are the statements that most requests come down to. bun writes arguments into its text, so that an engine must
 // compile each statement anew, which costs more than running it. These are built once, by the same functions as all
 // others but with placeholders, and so are compiled once.
 type texts struct {
-	companyByID, companyBySlug, companyLocked string
-	companiesByStatus, companiesByStatusAfter string
-	companyInsert, companySave, companyEdit   string // an edit leaves the status alone
-	tokenByHash                               string
-	entryByID, entryInsert, entryPlace        string
-	outboxWaits, outboxNext, outboxGrow       string
-	queueHeld, queueHold, queueHasten         string
-	queueRelease                              string
-	deliveriesDue, deliveryLocked             string
-	deliveryInsert, deliverySave              string
-	leadState, leadByID, leadLastKey          string
-	leadsKeyed, leadsBetween, leadsStanding   string
-	leadsKeep, entriesKeep                    string
+	entryByID, entryInsert, entryEnqueue    string
+	outboxWork, outboxNext, outboxGrow      string
+	outboxEvents                            string
+	queueLeased, queueSave, queueWake       string
+	queueRelease                            string
+	deliveriesDue, deliveryLocked           string
+	deliveriesLocked, deliveriesInsert      string
+	deliverySave                            string
+	leadState, leadByID, leadLastKey        string
+	leadsKeyed, leadsBetween, leadsStanding string
+	leadsKeep, entriesKeep                  string
 }
 
 func textsOf(engine Engine) *texts {
 	db := engine.DB()
-	arg := func(n int) any { return bun.Safe(engine.Placeholder(n)) }
-	company := func() *bun.SelectQuery { return db.NewSelect().Model((*companyRow)(nil)) }
+	text := engine.Placeholder
+	arg := func(n int) any { return bun.Safe(text(n)) }
 	queue := func() *bun.SelectQuery { return db.NewSelect().Model((*queueRow)(nil)) }
 	entry := func() *bun.SelectQuery { return db.NewSelect().Model((*entryRow)(nil)) }
 	delivery := func() *bun.SelectQuery { return db.NewSelect().Model((*deliveryRow)(nil)) }
-	token := func() *bun.SelectQuery { return db.NewSelect().Model((*tokenRow)(nil)) }
 	lead := func() *bun.SelectQuery { return db.NewSelect().Model((*leadRow)(nil)) }
 	leadEntry := func() *bun.SelectQuery { return db.NewSelect().Model((*leadEntryRow)(nil)).Column("entry") }
 	return &texts{
-		companyByID:       byID(company(), arg(1)).String(),
-		companyBySlug:     bySlug(company(), arg(1)).String(),
-		companyLocked:     engine.ForUpdate(byID(company(), arg(1))).String(),
-		companiesByStatus: newest(byStatus(company(), arg(1)), "created_at", nil, nil, page.DefaultSize+1).String(),
-		companiesByStatusAfter: newest(byStatus(company(), arg(1)), "created_at", arg(2), arg(3), page.DefaultSize+1).
-			String(),
-		companyInsert:  insertion(db, new(companyRow), arg).String(),
-		companySave:    updateText(db, new(companyRow), permanentColumns, arg),
-		companyEdit:    updateText(db, new(companyRow), indexedColumns, arg),
-		tokenByHash:    byHash(token(), arg(1)).String(),
-		entryByID:      byID(entry(), arg(1)).String(),
-		entryInsert:    intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1)).String(),
-		entryPlace:     placing(db.NewUpdate(), arg(1), arg(2)).String(),
-		outboxWaits:    waiting(db, arg(1)).String(),
-		outboxNext:     placedFrom(db, arg(1), arg(2), arg(3)).String(),
-		outboxGrow:     growing(db.NewUpdate(), arg(1)).String(),
-		queueHeld:      engine.ForUpdate(heldUnder(queue(), arg(1), arg(2))).String(),
-		queueHold:      holding(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
-		queueRelease:   releasing(db, arg(1), arg(2), arg(3), arg(4)).String(),
-		queueHasten:    hastening(db.NewUpdate(), arg(1), arg(2)).String(),
-		deliveriesDue:  dueAt(db, arg(1), arg(2), arg(3)).String(),
-		deliveryLocked: engine.ForUpdate(byID(sentTo(delivery(), arg(1)), arg(2))).String(),
-		deliveryInsert: insertion(db, new(deliveryRow), arg).String(),
-		deliverySave:   moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
-		leadState:      db.NewSelect().Model((*leadStateRow)(nil)).Where("single = ?", arg(1)).String(),
-		leadByID:       entryOf(db, arg(1)).String(),
-		leadLastKey:    lead().ColumnExpr("coalesce(max(key), 0)").Where("key > ?", arg(1)).String(),
-		leadsKeyed:     engine.InList(leadEntry(), "key").String(),
-		leadsBetween:   leadEntry().Where("key BETWEEN ? AND ?", arg(1), arg(2)).String(),
-		leadsStanding:  engine.InList(lead().Column(standingColumns()...), "id").String(),
-		leadsKeep:      keeping(engine, "leads", new(leadRow)),
-		entriesKeep:    keeping(engine, "lead_entries", new(leadEntryRow)),
+		entryByID:        visible(byID(entry(), arg(1))).String(),
+		entryInsert:      inForm(intoOutbox(insertion(db, new(entryRow), arg), arg(len(new(entryRow).columns())+1))).String(),
+		entryEnqueue:     enqueueing(db.NewUpdate(), arg(1), arg(2)).String(),
+		outboxWork:       workAt(db, arg(1)).String(),
+		outboxNext:       nextOf(db, text(1), text(2), text(3)).String(),
+		outboxEvents:     engine.InList(entry().ColumnExpr("?TableColumns, position"), "id").String(),
+		outboxGrow:       growing(db.NewUpdate(), arg(1)).String(),
+		queueLeased:      engine.ForUpdate(leasedUnder(queue(), arg(1), arg(2))).String(),
+		queueSave:        savingQueue(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6)).String(),
+		queueRelease:     releasing(db, text(1), text(2), arg(3), arg(4), arg(5)).String(),
+		queueWake:        waking(db.NewUpdate(), arg(1), arg(2)).String(),
+		deliveriesDue:    dueAt(db, arg(1), arg(2), arg(3)).String(),
+		deliveryLocked:   engine.ForUpdate(visible(byID(sentTo(delivery(), arg(1)), arg(2)))).String(),
+		deliveriesLocked: engine.ForUpdate(engine.InList(delivery(), "id")).String(),
+		deliveriesInsert: "INSERT INTO deliveries (" + strings.Join(columnNames(db, new(deliveryRow)), ", ") + ") " +
+			engine.Rows(arguments(new(deliveryRow).columns())),
+		deliverySave:  moving(db.NewUpdate(), arg(1), arg(2), arg(3), arg(4), arg(5)).String(),
+		leadState:     db.NewSelect().Model((*leadStateRow)(nil)).Where("single = ?", arg(1)).String(),
+		leadByID:      entryOf(db, arg(1)).String(),
+		leadLastKey:   lead().ColumnExpr("coalesce(max(key), 0)").Where("key > ?", arg(1)).String(),
+		leadsKeyed:    engine.InList(leadEntry(), "key").String(),
+		leadsBetween:  leadEntry().Where("key BETWEEN ? AND ?", arg(1), arg(2)).String(),
+		leadsStanding: engine.InList(lead().Column(standingColumns()...), "id").String(),
+		leadsKeep:     keeping(engine, "leads", new(leadRow)),
+		entriesKeep:   keeping(engine, "lead_entries", new(leadEntryRow)),
 	}
 }
 
@@ -83,17 +72,6 @@ func insertion(db *bun.DB, row any, arg func(n int) any) *bun.InsertQuery {
 		query = query.Value(field.Name, "?", arg(i+1))
 	}
 	return query
-}
-
-// updateText changes the columns from the given one on. Its arguments are these, in order, the id of the row, and the
-// version that it has.
-func updateText(db *bun.DB, row any, from int, arg func(n int) any) string {
-	fields := db.Table(rowType(row)).Fields[from:]
-	query := db.NewUpdate().Model(row)
-	for i, field := range fields {
-		query = query.Set("? = ?", bun.Ident(field.Name), arg(i+1))
-	}
-	return query.Where("id = ?", arg(len(fields)+1)).Where("version = ?", arg(len(fields)+2)).String()
 }
 
 // rowType is the type of a row to which row points.

@@ -2,151 +2,77 @@ package sqlstore
 
 import (
 	"context"
-	"strings"
 	"time"
-
-	"github.com/uptrace/bun"
 
 	"holdco/domain/fault"
 	"holdco/domain/id"
-	"holdco/domain/page"
 	"holdco/domain/webhook"
 )
 
-// webhooks implements store.Webhooks. What only reads knows no instant.
+// webhooks implements store.Webhooks. What only reads has no instant.
 type webhooks struct {
-	session
+	stored[id.Webhook, webhook.Endpoint]
 	now time.Time
 }
 
-var noEndpoint = fault.New(fault.NotFound, "There is no such webhook.")
-
-func (w webhooks) Get(ctx context.Context, which id.Webhook) (webhook.Endpoint, error) {
-	var found endpointRow
-	if err := w.one(ctx, byID(w.selects(&found), which), noEndpoint); err != nil {
-		return webhook.Endpoint{}, err
-	}
-	return found.value()
+func webhooksOf(s session, now time.Time) webhooks {
+	return webhooks{stored[id.Webhook, webhook.Endpoint]{s, endpointTable}, now}
 }
 
-func (w webhooks) Lock(ctx context.Context, which id.Webhook) (webhook.Endpoint, error) {
-	var found endpointRow
-	if err := w.one(ctx, w.engine.ForUpdate(byID(w.selects(&found), which)), noEndpoint); err != nil {
-		return webhook.Endpoint{}, err
-	}
-	return found.value()
-}
-
-func (w webhooks) List(ctx context.Context, after page.Position, size int) (page.Page[webhook.Endpoint], error) {
-	var rows []endpointRow
-	return newestPage(ctx, w.session, &rows, w.selects(&rows), "created_at", after, size)
-}
+var endpointTable = tableOf("webhooks", fault.New(fault.NotFound, "There is no such webhook."),
+	asText("id", func(e *webhook.Endpoint) *id.Webhook { return &e.ID }),
+	asText("url", func(e *webhook.Endpoint) *string { return &e.URL }),
+	asWords("events", func(e *webhook.Endpoint) *[]webhook.Pattern { return &e.Events }),
+	asText("company_id", func(e *webhook.Endpoint) *id.Company { return &e.Company }),
+	asBoolean("enabled", func(e *webhook.Endpoint) *bool { return &e.Enabled }),
+	asText("description", func(e *webhook.Endpoint) *string { return &e.Description }),
+	asText("disabled_reason", func(e *webhook.Endpoint) *string { return &e.DisabledReason }),
+	asText("secret", func(e *webhook.Endpoint) *webhook.Sealed { return &e.Secret }),
+	asText("old_secret", func(e *webhook.Endpoint) *webhook.Sealed { return &e.OldSecret }),
+	asOptionalMillis("old_secret_until", func(e *webhook.Endpoint) *time.Time { return &e.OldSecretUntil }),
+	asMillis(createdAt, func(e *webhook.Endpoint) *time.Time { return &e.CreatedAt }).fixed(),
+	asMillis("updated_at", func(e *webhook.Endpoint) *time.Time { return &e.UpdatedAt }),
+	asInteger("version", func(e *webhook.Endpoint) *int64 { return &e.Version }),
+)
 
 func (w webhooks) Count(ctx context.Context) (int, error) {
-	count, err := w.selects((*endpointRow)(nil)).Count(ctx)
+	count, err := w.engine.DB().NewSelect().Conn(w.conn).Table(w.table.name).Count(ctx)
 	return int(count), w.failure(ctx, err)
 }
 
 func (w webhooks) Add(ctx context.Context, endpoint webhook.Endpoint) error {
-	row := endpointRowOf(endpoint)
-	if _, err := w.change(ctx, w.inserts(&row)); err != nil {
+	if err := w.stored.Add(ctx, endpoint); err != nil {
 		return err
 	}
 	of := queues{w.session}
 	if err := of.add(ctx, endpoint.ID); err != nil || endpoint.Enabled {
 		return err
 	}
-	return of.stop(ctx, endpoint.ID)
+	return of.disable(ctx, endpoint.ID)
 }
 
 func (w webhooks) Save(ctx context.Context, endpoint webhook.Endpoint) error {
-	row := endpointRowOf(endpoint)
-	turns, err := byID(w.selects((*endpointRow)(nil)), row.ID).Where("enabled <> ?", row.Enabled).Exists(ctx)
-	if err != nil {
-		return w.failure(ctx, err)
-	}
+	before, isLocked := w.locked(endpoint)
+	turns := isLocked && before.Enabled != endpoint.Enabled
 	if turns {
-		if err := outbox(w).placeAll(ctx); err != nil {
+		if err := (outbox{w.session, w.now}).enqueueAll(ctx); err != nil {
 			return err
 		}
 	}
-	err = w.changeOne(ctx, w.updates(&row).WherePK().Where("version = ?", row.Version-1))
+	err := w.stored.Save(ctx, endpoint)
 	switch of := (queues{w.session}); {
 	case err != nil || !turns:
 		return err
 	case endpoint.Enabled:
-		return of.resume(ctx, endpoint.ID, w.now)
+		return of.enable(ctx, endpoint.ID, w.now)
 	default:
-		return of.stop(ctx, endpoint.ID)
+		return of.disable(ctx, endpoint.ID)
 	}
 }
 
 func (w webhooks) Remove(ctx context.Context, which id.Webhook) error {
-	if err := w.changeOne(ctx, w.deletes((*endpointRow)(nil)).Where("id = ?", which)); err != nil {
+	if err := w.stored.Remove(ctx, which); err != nil {
 		return err
 	}
 	return queues{w.session}.remove(ctx, which)
 }
-
-type endpointRow struct {
-	bun.BaseModel `bun:"table:webhooks"`
-
-	ID             id.Webhook     `bun:"id,pk"`
-	URL            string         `bun:"url"`
-	Events         string         `bun:"events"`
-	Company        id.Company     `bun:"company_id"`
-	Enabled        int            `bun:"enabled"`
-	Description    string         `bun:"description"`
-	DisabledReason string         `bun:"disabled_reason"`
-	Secret         webhook.Sealed `bun:"secret"`
-	OldSecret      webhook.Sealed `bun:"old_secret"`
-	OldSecretUntil *int64         `bun:"old_secret_until"`
-	CreatedAt      int64          `bun:"created_at"`
-	UpdatedAt      int64          `bun:"updated_at"`
-	Version        int64          `bun:"version"`
-}
-
-func endpointRowOf(e webhook.Endpoint) endpointRow {
-	row := endpointRow{
-		ID:             e.ID,
-		URL:            e.URL,
-		Events:         strings.Join(webhook.Names(e.Events), " "),
-		Company:        e.Company,
-		Description:    e.Description,
-		DisabledReason: e.DisabledReason,
-		Secret:         e.Secret,
-		OldSecret:      e.OldSecret,
-		OldSecretUntil: optionalMillis(e.OldSecretUntil),
-		CreatedAt:      millis(e.CreatedAt),
-		UpdatedAt:      millis(e.UpdatedAt),
-		Version:        e.Version,
-	}
-	if e.Enabled {
-		row.Enabled = 1
-	}
-	return row
-}
-
-func (r endpointRow) value() (webhook.Endpoint, error) {
-	var events []webhook.Pattern
-	for name := range strings.FieldsSeq(r.Events) {
-		events = append(events, webhook.Pattern(name))
-	}
-	return webhook.Endpoint{
-		ID:             r.ID,
-		URL:            r.URL,
-		Events:         events,
-		Company:        r.Company,
-		Enabled:        r.Enabled == 1,
-		Description:    r.Description,
-		DisabledReason: r.DisabledReason,
-		Secret:         r.Secret,
-		OldSecret:      r.OldSecret,
-		OldSecretUntil: optionalInstant(r.OldSecretUntil),
-		CreatedAt:      instant(r.CreatedAt),
-		UpdatedAt:      instant(r.UpdatedAt),
-		Version:        r.Version,
-	}, nil
-}
-
-func (r endpointRow) position() page.Position { return place(r.CreatedAt, string(r.ID)) }

@@ -28,19 +28,19 @@ func newAttempts(into promauto.Factory) attempts {
 	}
 }
 
-// Sender returns a sender whose attempts are counted and timed.
-func (m *Metrics) Sender(sender outbound.WebhookSender) outbound.WebhookSender {
-	return timed{sender, m.attempts}
+// Poster returns a poster whose attempts are counted and timed.
+func (m *Metrics) Poster(poster outbound.WebhookPoster) outbound.WebhookPoster {
+	return timed{poster, m.attempts}
 }
 
 type timed struct {
-	outbound.WebhookSender
+	outbound.WebhookPoster
 	attempts attempts
 }
 
-// Send implements outbound.WebhookSender.
-func (t timed) Send(ctx context.Context, message webhook.Message) webhook.Attempt {
-	attempt := t.WebhookSender.Send(ctx, message)
+// Post implements outbound.WebhookPoster.
+func (t timed) Post(ctx context.Context, message webhook.Message) webhook.Attempt {
+	attempt := t.WebhookPoster.Post(ctx, message)
 	observer := t.attempts.refused
 	switch {
 	case attempt.Succeeded():
@@ -57,7 +57,7 @@ type backlog struct {
 	read  func(ctx context.Context) (store.Backlog, error)
 	clock outbound.Clock
 
-	unspread, pending, overdue *prometheus.Desc
+	unqueued, pending, overdue *prometheus.Desc
 }
 
 // backlogLimit is how long a scrape waits for the store.
@@ -67,7 +67,7 @@ const backlogLimit = 2 * time.Second
 func Backlog(read func(ctx context.Context) (store.Backlog, error), clock outbound.Clock) Collector {
 	return backlog{
 		read: read, clock: clock,
-		unspread: prometheus.NewDesc("holdco_webhook_events_unspread", "Events that have no place in the outbox of webhooks yet.", nil, nil),
+		unqueued: prometheus.NewDesc("holdco_webhook_events_unqueued", "Events that have no position in the outbox of webhooks yet.", nil, nil),
 		pending:  prometheus.NewDesc("holdco_webhook_deliveries_pending", "Deliveries that wait for another attempt, and tests; those to disabled endpoints too.", nil, nil),
 		overdue: prometheus.NewDesc("holdco_webhook_overdue_seconds",
 			"How long the queue that waits longest, of all enabled endpoints, has been due; 0 when none is.", nil, nil),
@@ -76,7 +76,7 @@ func Backlog(read func(ctx context.Context) (store.Backlog, error), clock outbou
 
 // Describe implements prometheus.Collector.
 func (b backlog) Describe(into chan<- *prometheus.Desc) {
-	into <- b.unspread
+	into <- b.unqueued
 	into <- b.pending
 	into <- b.overdue
 }
@@ -93,7 +93,7 @@ func (b backlog) Collect(into chan<- prometheus.Metric) {
 	if !waiting.DueSince.IsZero() {
 		overdue = max(0, b.clock.Now().Sub(waiting.DueSince))
 	}
-	into <- prometheus.MustNewConstMetric(b.unspread, prometheus.GaugeValue, float64(waiting.Unspread))
+	into <- prometheus.MustNewConstMetric(b.unqueued, prometheus.GaugeValue, float64(waiting.Unqueued))
 	into <- prometheus.MustNewConstMetric(b.pending, prometheus.GaugeValue, float64(waiting.Pending))
 	into <- prometheus.MustNewConstMetric(b.overdue, prometheus.GaugeValue, overdue.Seconds())
 }

@@ -7,8 +7,6 @@ package redistest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"os/exec"
 	"syscall"
@@ -17,6 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"holdco/adapters/system/processtest"
 )
 
 // Server is a server that one test has to itself. It keeps nothing when it stops.
@@ -24,8 +24,8 @@ type Server struct {
 	Address string // host:port
 
 	program string
-	keeper  *exec.Cmd // runs while the server does
-	orders  io.WriteCloser
+	server  *exec.Cmd // nil while it does not run
+	release func()    // of its guard
 }
 
 // password is asked for.
@@ -42,6 +42,7 @@ func New(t testing.TB) *Server {
 // Prepare chooses the address of a server that does not run yet.
 func Prepare(t testing.TB) *Server {
 	t.Helper()
+	processtest.CheckName(t, "Redis")
 	logging.Disable()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -58,28 +59,19 @@ func Prepare(t testing.TB) *Server {
 // URL is what a client needs.
 func (s *Server) URL() string { return "redis://:" + password + "@" + s.Address }
 
-// keep passes orders, the names of signals, on to a server. When the pipe that they come through is closed, by order or
-// because the process that made it has died, the server is killed.
-const keep = `trap "" INT TERM HUP
-"$@" >/dev/null 2>&1 </dev/null &
-server=$!
-while read -r signal; do kill -s "$signal" $server; done
-kill -s KILL $server 2>/dev/null
-wait $server`
-
 // Start starts the server, and waits until it answers.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	_, port, err := net.SplitHostPort(s.Address)
 	must(t, err)
-	s.keeper = exec.Command("/bin/sh", "-c", keep, "sh", s.program, "--bind", "127.0.0.1", "--port", port,
+	server := exec.Command(s.program, "--bind", "127.0.0.1", "--port", port,
 		"--requirepass", password, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	s.keeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the signals of the terminal are not for it
-	s.orders, err = s.keeper.StdinPipe()
+	s.release, err = processtest.Guard(server, syscall.SIGKILL)
 	must(t, err)
-	must(t, s.keeper.Start())
+	must(t, server.Start())
+	s.server = server
 
-	const limit, often = 30 * time.Second, 10 * time.Millisecond
+	const limit, often = 2 * time.Minute, 10 * time.Millisecond
 	for began := time.Now(); ; time.Sleep(often) {
 		if err = s.do(func(ctx context.Context, client *redis.Client) error { return client.Ping(ctx).Err() }); err == nil {
 			return
@@ -97,25 +89,26 @@ func (s *Server) Kill(t testing.TB) {
 }
 
 // Hold keeps the server from answering, until Release. Its connections stay.
-func (s *Server) Hold(t testing.TB) { s.order(t, "STOP") }
-
-// Release lets the server go on.
-func (s *Server) Release(t testing.TB) { s.order(t, "CONT") }
-
-func (s *Server) order(t testing.TB, signal string) {
+func (s *Server) Hold(t testing.TB) {
 	t.Helper()
-	_, err := fmt.Fprintln(s.orders, signal)
-	must(t, err)
+	must(t, s.server.Process.Signal(syscall.SIGSTOP))
 }
 
-// end kills the server, if it runs, and waits until it is gone.
+// Release lets the server continue.
+func (s *Server) Release(t testing.TB) {
+	t.Helper()
+	must(t, s.server.Process.Signal(syscall.SIGCONT))
+}
+
+// end kills the server, if it runs, and waits until it has ended.
 func (s *Server) end() error {
-	if s.keeper == nil {
+	if s.server == nil {
 		return nil
 	}
-	err := s.orders.Close()
-	_ = s.keeper.Wait() // it tells of the signal
-	s.keeper = nil
+	err := s.server.Process.Kill()
+	_ = s.server.Wait() // returns the signal
+	s.release()
+	s.server = nil
 	return err
 }
 

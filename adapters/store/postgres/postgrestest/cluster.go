@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -12,19 +11,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
+
+	"holdco/adapters/system/processtest"
 )
 
 // Cluster is a server that one test has to itself. Its user is a superuser; its password is asked for.
 type Cluster struct {
 	URL string // of the database postgres
 
-	bin    string // the folder of the server's programs
-	folder string // of all its files
-	port   int
-	keeper *exec.Cmd // runs while the server does
-	orders io.WriteCloser
+	bin     string // the folder of the server's programs
+	folder  string // of all its files
+	port    int
+	server  *exec.Cmd // nil while it does not run
+	release func()    // of its guard
 }
 
 const superuser, password = "holdco", "secret"
@@ -32,6 +34,7 @@ const superuser, password = "holdco", "secret"
 // NewCluster makes a server and starts it. It is gone at the end of the test.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
+	processtest.CheckName(t, "Postgres")
 	c, err := newCluster()
 	must(t, err)
 	t.Cleanup(c.remove)
@@ -57,13 +60,13 @@ func (c *Cluster) Execute(t testing.TB, statement string) {
 // Stop stops the server in an orderly way, without waiting for those who are connected.
 func (c *Cluster) Stop(t testing.TB) {
 	t.Helper()
-	must(t, c.end("INT"))
+	must(t, c.end(syscall.SIGINT))
 }
 
 // Kill stops the server as a crash would.
 func (c *Cluster) Kill(t testing.TB) {
 	t.Helper()
-	must(t, c.end("QUIT"))
+	must(t, c.end(syscall.SIGQUIT))
 }
 
 // Start starts the server again, under its old address, and waits until it accepts connections.
@@ -79,7 +82,7 @@ func newCluster() (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{bin: bin}
-	if c.folder, err = os.MkdirTemp("", "holdco-postgres-"); err != nil {
+	if c.folder, err = processtest.TempDir(); err != nil {
 		return nil, err
 	}
 	if err := c.make(); err != nil {
@@ -108,17 +111,22 @@ func (c *Cluster) make() error {
 	if err := giveAway(c.folder, secret); err != nil {
 		return err
 	}
-	initdb := c.command(filepath.Join(c.bin, "initdb"), "--pgdata", c.data(), "--username", superuser,
+	initdb := c.command("initdb", "--pgdata", c.data(), "--username", superuser,
 		"--auth", "password", "--pwfile", secret, "--encoding", "UTF8", "--locale", "C", "--no-sync", "--no-instructions")
+	release, err := processtest.Guard(initdb, syscall.SIGKILL)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if said, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, said)
 	}
 	return nil
 }
 
-// command prepares a program to run as the server's user.
+// command prepares a program of the server to run as the server's user.
 func (c *Cluster) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...)
+	cmd := exec.Command(filepath.Join(c.bin, name), args...)
 	cmd.Dir = c.folder
 	cmd.SysProcAttr = asServerUser()
 	return cmd
@@ -141,52 +149,52 @@ func (c *Cluster) choosePort() error {
 	return listener.Close()
 }
 
-// keep runs a server until it gets an order: the name of the signal to end it with. When the pipe that orders come
-// through closes without one, the process that made it has died, and the files of the server go too.
-const keep = `trap "" INT TERM HUP
-folder=$1; shift
-"$@" >"$folder/log" 2>&1 </dev/null &
-server=$!
-read -r signal
-kill -s "${signal:-QUIT}" $server 2>/dev/null
-wait $server
-[ "$signal" ] || rm -rf "$folder"`
-
-func (c *Cluster) start() (err error) {
-	log := filepath.Join(c.folder, "log")
-	_ = os.Remove(log) // of the last time
-	c.keeper = c.command("/bin/sh", "-c", keep, "sh", c.folder, filepath.Join(c.bin, "postgres"),
-		"-D", c.data(), "-k", c.folder, "-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=200",
+func (c *Cluster) start() error {
+	name := filepath.Join(c.folder, "log")
+	log, err := os.Create(name) // the server gets it open, so it may belong to the user of this process
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	server := c.command("postgres", "-D", c.data(), "-k", c.folder, "-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=200",
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "autovacuum=off")
-	if c.orders, err = c.keeper.StdinPipe(); err != nil {
+	server.Stdout, server.Stderr = log, log
+	if c.release, err = processtest.Guard(server, syscall.SIGQUIT); err != nil {
 		return err
 	}
-	if err := c.keeper.Start(); err != nil {
+	if err := server.Start(); err != nil {
 		return err
 	}
-	const limit, often = 30 * time.Second, 20 * time.Millisecond
+	c.server = server
+	const limit, often = 2 * time.Minute, 20 * time.Millisecond
 	for began := time.Now(); time.Since(began) < limit; time.Sleep(often) {
 		if err = execute(c.URL, "SELECT 1"); err == nil {
 			return nil
 		}
-		said, _ := os.ReadFile(log)
+		said, _ := os.ReadFile(name)
 		if bytes.Contains(said, []byte("database system is shut down")) {
 			err = fmt.Errorf("PostgreSQL does not start:\n%s", said)
 			break
 		}
 	}
-	return errors.Join(err, c.end("QUIT"))
+	return errors.Join(err, c.end(syscall.SIGQUIT))
 }
 
-// end gives the order to end and waits until the server has.
-func (c *Cluster) end(signal string) error {
-	_, err := fmt.Fprintln(c.orders, signal)
-	return errors.Join(err, c.orders.Close(), c.keeper.Wait())
+// end ends the server with a signal, and waits until it has ended.
+func (c *Cluster) end(signal syscall.Signal) error {
+	if c.server == nil {
+		return errors.New("PostgreSQL does not run")
+	}
+	err := c.server.Process.Signal(signal)
+	_ = c.server.Wait() // returns what the signal did to it
+	c.release()
+	c.server = nil
+	return err
 }
 
 // remove ends the server, if it runs, and removes its files.
 func (c *Cluster) remove() {
-	_ = c.end("QUIT")
+	_ = c.end(syscall.SIGQUIT)
 	_ = os.RemoveAll(c.folder)
 }
 

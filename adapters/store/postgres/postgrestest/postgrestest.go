@@ -19,11 +19,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"holdco/adapters/store/postgres"
+	"holdco/adapters/system/processtest"
 )
 
 // URL returns the address of a database of the test's own, with the schema of this program and no rows.
 func URL(t testing.TB) string {
 	t.Helper()
+	processtest.CheckName(t, "Postgres")
 	server, err := shared()
 	must(t, err)
 	if server.template != "" {
@@ -37,6 +39,7 @@ func URL(t testing.TB) string {
 // EmptyURL is URL for a database without a schema.
 func EmptyURL(t testing.TB) string {
 	t.Helper()
+	processtest.CheckName(t, "Postgres")
 	server, err := shared()
 	must(t, err)
 	return create(t, server.url, "template0")
@@ -44,8 +47,7 @@ func EmptyURL(t testing.TB) string {
 
 type server struct {
 	url      string
-	template string   // a database with the schema, quicker to copy than to migrate anew; none on a server of somebody else
-	cluster  *Cluster // held, for a server ends when nobody has the pipe to its keeper any more
+	template string // a database with the schema, quicker to copy than to migrate anew; none on a server of somebody else
 }
 
 // shared is the server that all tests of this process share, started when the first of them asks.
@@ -61,7 +63,7 @@ var shared = sync.OnceValues(func() (server, error) {
 	if err := execute(cluster.URL, "CREATE DATABASE "+template); err != nil {
 		return server{}, err
 	}
-	return server{cluster.URL, template, cluster}, migrate(withDatabase(cluster.URL, template))
+	return server{cluster.URL, template}, migrate(withDatabase(cluster.URL, template))
 })
 
 // create makes a database that is dropped at the end of the test.

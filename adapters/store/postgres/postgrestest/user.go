@@ -7,10 +7,9 @@ import (
 	"syscall"
 )
 
-// asServerUser makes a program run as somebody else when this process is root, for PostgreSQL refuses to run as root.
-// The program is kept from the signals of the terminal: the process that started it says when it ends.
+// asServerUser makes a program run as another user when this process is root, because PostgreSQL refuses to run as root.
 func asServerUser() *syscall.SysProcAttr {
-	attributes := &syscall.SysProcAttr{Setpgid: true}
+	attributes := &syscall.SysProcAttr{}
 	if uid, gid, ok := serverUser(); ok {
 		attributes.Credential = &syscall.Credential{Uid: uid, Gid: gid}
 	}

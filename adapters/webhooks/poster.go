@@ -22,55 +22,56 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Options are what a sender needs.
+// Options are what a poster needs.
 type Options struct {
 	Version      string // of Holdco, for receivers to see
 	AllowPrivate bool   // lets messages go to every address, not to public ones alone
+	Parallel     int    // messages to one endpoint that may be in flight; their connections are kept
 
-	// What follows is for tests. Left out, it is what the system has, none, and webhook.Patience.
+	// What follows is for tests. Left out, it is what the system has, none, and webhook.Timeout.
 	Resolver *net.Resolver  // of host names
 	Roots    *x509.CertPool // whose certificates are believed
 	Exempt   []netip.Prefix // IPv4 addresses that are taken for public
-	Patience time.Duration  // how long a receiver may take to answer
+	Timeout  time.Duration  // how long a receiver may take to answer
 }
 
-// Sender is outbound.WebhookSender over HTTP/1.1. Any number of attempts may be made at the same time.
-type Sender struct {
+// Poster is outbound.WebhookPoster over HTTP/1.1. Any number of attempts may be made at the same time.
+type Poster struct {
 	transport *http.Transport
-	patience  time.Duration
+	timeout   time.Duration
 	agent     string
 }
 
-var _ outbound.WebhookSender = (*Sender)(nil)
+var _ outbound.WebhookPoster = (*Poster)(nil)
 
-// New makes a sender.
-func New(options Options) *Sender {
-	options.Patience = cmp.Or(options.Patience, webhook.Patience)
-	return &Sender{transport: newTransport(options), patience: options.Patience, agent: "Holdco/" + options.Version}
+// New makes a poster.
+func New(options Options) *Poster {
+	options.Timeout = cmp.Or(options.Timeout, webhook.Timeout)
+	return &Poster{transport: newTransport(options), timeout: options.Timeout, agent: "Holdco/" + options.Version}
 }
 
 // Close ends the connections that no attempt uses.
-func (s *Sender) Close() { s.transport.CloseIdleConnections() }
+func (p *Poster) Close() { p.transport.CloseIdleConnections() }
 
-// Send implements outbound.WebhookSender.
-func (s *Sender) Send(ctx context.Context, message webhook.Message) webhook.Attempt {
+// Post implements outbound.WebhookPoster.
+func (p *Poster) Post(ctx context.Context, message webhook.Message) webhook.Attempt {
 	attempt := webhook.Attempt{At: message.At}
-	request, err := s.request(ctx, message)
+	request, err := p.request(ctx, message)
 	if err != nil {
 		attempt.Error = "the message cannot be sent: its URL or its secret is not valid"
 		return attempt
 	}
 	var answered atomic.Bool
-	patient, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	limited, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotFirstResponseByte: func() { answered.Store(true) },
-	}), s.patience)
+	}), p.timeout)
 	defer cancel()
 
 	start := time.Now()
-	answer, err := s.transport.RoundTrip(request.WithContext(patient)) // unlike a client it follows no redirects
+	answer, err := p.transport.RoundTrip(request.WithContext(limited)) // unlike a client it follows no redirects
 	attempt.Latency = time.Since(start).Truncate(time.Millisecond)
 	if err != nil {
-		attempt.Error = s.explain(ctx, err, answered.Load())
+		attempt.Error = p.explain(ctx, err, answered.Load())
 		return attempt
 	}
 	defer answer.Body.Close()
@@ -83,7 +84,7 @@ func (s *Sender) Send(ctx context.Context, message webhook.Message) webhook.Atte
 	return attempt
 }
 
-func (s *Sender) request(ctx context.Context, message webhook.Message) (*http.Request, error) {
+func (p *Poster) request(ctx context.Context, message webhook.Message) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, message.URL, bytes.NewReader(message.Body))
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (s *Sender) request(ctx context.Context, message webhook.Message) (*http.Re
 	}
 	header := request.Header
 	header.Set("Content-Type", "application/json")
-	header.Set("User-Agent", s.agent)
+	header.Set("User-Agent", p.agent)
 	header.Set(standardwebhooks.HeaderWebhookID, string(message.ID))
 	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(message.At.Unix(), 10))
 	header.Set(standardwebhooks.HeaderWebhookSignature, signature)
@@ -120,7 +121,7 @@ func sign(message webhook.Message) (string, error) {
 }
 
 // excerpt is what is kept of an answer's body: text that every store and JSON can hold. The rest is not read, and an
-// error, the end of all patience too, only makes it shorter.
+// error, a timeout too, only makes it shorter.
 func excerpt(body io.Reader) string {
 	raw, _ := io.ReadAll(io.LimitReader(body, webhook.MostResponse+utf8.UTFMax)) // so that the last character is whole
 	unknown := string(utf8.RuneError)

@@ -66,11 +66,11 @@ func TestEverySecretSigns(t *testing.T) {
 
 func TestWhatCannotBeSentIsAFailedAttempt(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
 	noSecret := message("http://127.0.0.1:1/")
 	noSecret.Secrets = []webhook.Secret{"whsec_!"}
 	for _, sent := range []webhook.Message{message("http://127.0.0.1:1/%zz"), noSecret} {
-		attempt := sender.Send(t.Context(), sent)
+		attempt := poster.Post(t.Context(), sent)
 		if attempt.Error != "the message cannot be sent: its URL or its secret is not valid" || attempt.Status != 0 {
 			t.Errorf("the attempt is %+v", attempt)
 		}
@@ -79,7 +79,7 @@ func TestWhatCannotBeSentIsAFailedAttempt(t *testing.T) {
 
 func TestAnyAnswerIsOneAndRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
 	for _, status := range []int{200, 204, 299, 301, 302, 307, 308, 400, 410, 429, 500, 503, 999} {
 		var requests atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -87,7 +87,7 @@ func TestAnyAnswerIsOneAndRedirectsAreNotFollowed(t *testing.T) {
 			w.Header().Set("Location", "/elsewhere")
 			w.WriteHeader(status)
 		}))
-		attempt := sender.Send(t.Context(), message(server.URL))
+		attempt := poster.Post(t.Context(), message(server.URL))
 		server.Close()
 		if attempt.Status != status || attempt.Error != "" || requests.Load() != 1 {
 			t.Errorf("%d: %+v after %d requests", status, attempt, requests.Load())
@@ -97,7 +97,7 @@ func TestAnyAnswerIsOneAndRedirectsAreNotFollowed(t *testing.T) {
 
 func TestTheStartOfAnAnswerIsKeptAsText(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for _, c := range []struct{ body, want string }{
 		{"", ""},
@@ -116,7 +116,7 @@ func TestTheStartOfAnAnswerIsKeptAsText(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, c.body)
 		}))
-		attempt := sender.Send(t.Context(), message(server.URL))
+		attempt := poster.Post(t.Context(), message(server.URL))
 		server.Close()
 		if attempt.Response != c.want || len(attempt.Response) > webhook.MostResponse || !utf8.ValidString(attempt.Response) {
 			t.Errorf("of %q is kept %q", c.body, attempt.Response)
@@ -126,22 +126,22 @@ func TestTheStartOfAnAnswerIsKeptAsText(t *testing.T) {
 
 func TestAnEndedContextBreaksTheAttemptOff(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	url := receive(t, func(conn net.Conn) {
 		cancel()
 		untilClosed(conn)
 	})
 	for range 2 { // the second time it has ended before
-		if attempt := sender.Send(ctx, message(url)); attempt.Error != "the attempt was broken off" || attempt.Status != 0 {
+		if attempt := poster.Post(ctx, message(url)); attempt.Error != "the attempt was broken off" || attempt.Status != 0 {
 			t.Errorf("the attempt is %+v", attempt)
 		}
 	}
 }
 
-func TestConnectionsAreKeptUntilTheSenderIsClosed(t *testing.T) {
+func TestConnectionsAreKeptUntilThePosterIsClosed(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
 	var connections atomic.Int32
 	closed := make(chan struct{})
 	url := receive(t, counts(&connections, func(conn net.Conn) {
@@ -149,20 +149,20 @@ func TestConnectionsAreKeptUntilTheSenderIsClosed(t *testing.T) {
 		close(closed)
 	}))
 	for range 10 {
-		if attempt := sender.Send(t.Context(), message(url)); attempt.Status != http.StatusOK {
+		if attempt := poster.Post(t.Context(), message(url)); attempt.Status != http.StatusOK {
 			t.Errorf("the attempt is %+v", attempt)
 		}
 	}
 	if connections.Load() != 1 {
 		t.Errorf("%d connections", connections.Load())
 	}
-	sender.Close()
+	poster.Close()
 	<-closed
 }
 
 func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
 	var connections atomic.Int32
 	url := receive(t, counts(&connections, func(conn net.Conn) {
 		requests := bufio.NewReader(conn)
@@ -172,7 +172,7 @@ func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 		}
 	}))
 	for i := range int32(3) {
-		if attempt := sender.Send(t.Context(), message(url)); attempt.Status != http.StatusOK || connections.Load() != i+1 {
+		if attempt := poster.Post(t.Context(), message(url)); attempt.Status != http.StatusOK || connections.Load() != i+1 {
 			t.Errorf("the attempt is %+v after %d connections", attempt, connections.Load())
 		}
 	}
@@ -180,15 +180,15 @@ func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 
 func TestManyAttemptsAtOnceHoldEachOtherUpInNothing(t *testing.T) {
 	t.Parallel()
-	sender := newSender(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	hangs := receive(t, untilClosed)
 	works := receive(t, answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 	var hanging, working sync.WaitGroup
 	for range 50 {
-		hanging.Go(func() { sender.Send(ctx, message(hangs)) })
+		hanging.Go(func() { poster.Post(ctx, message(hangs)) })
 		working.Go(func() {
-			if attempt := sender.Send(t.Context(), message(works)); attempt.Status != http.StatusOK {
+			if attempt := poster.Post(t.Context(), message(works)); attempt.Status != http.StatusOK {
 				t.Errorf("the attempt is %+v", attempt)
 			}
 		})
@@ -218,6 +218,6 @@ func deliver(t *testing.T, sent webhook.Message) (got received, attempt webhook.
 	}))
 	defer server.Close()
 	sent.URL = server.URL + sent.URL
-	attempt = newSender(t, webhooks.Options{AllowPrivate: true}).Send(t.Context(), sent)
+	attempt = newPoster(t, webhooks.Options{AllowPrivate: true}).Post(t.Context(), sent)
 	return got, attempt
 }

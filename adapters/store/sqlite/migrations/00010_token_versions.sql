@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE tokens ADD COLUMN version INTEGER NOT NULL DEFAULT 1;

@@ -1,0 +1,163 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlstore"
+	"holdco/domain/company"
+	"holdco/domain/fault"
+	"holdco/domain/page"
+	"holdco/ports/store"
+	"holdco/ports/storetest"
+)
+
+// busyStore is a migrated store whose connections can be held.
+type busyStore struct {
+	*sqlstore.Store
+	engine *sqlite.Engine
+}
+
+func openBusy(t *testing.T) busyStore {
+	t.Helper()
+	engine := open(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "holdco.db")})
+	_, err := engine.Migrator().Up(t.Context())
+	must(t, err)
+	return busyStore{sqlstore.New(engine, storetest.NewClock(), storetest.NewIDs(), engine.Migrator()), engine}
+}
+
+// holdViews keeps every connection of views busy until release is called.
+func (b busyStore) holdViews(t *testing.T) (release func()) {
+	t.Helper()
+	var began, ended sync.WaitGroup
+	over := make(chan struct{})
+	views := b.engine.Pools()["readers"].Stats().MaxOpenConnections
+	began.Add(views)
+	for range views {
+		ended.Go(func() {
+			must(t, b.engine.View(t.Context(), func(context.Context, bun.IConn) error {
+				began.Done()
+				<-over
+				return nil
+			}))
+		})
+	}
+	began.Wait()
+	return func() {
+		close(over)
+		ended.Wait()
+	}
+}
+
+func TestAReadThatTakesTooLongIsUnavailable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy, seen := openBusy(t), &diary{}
+		release := busy.holdViews(t)
+		defer release()
+		began := time.Now()
+		_, err := busy.Observed(seen).Companies().List(t.Context(), store.CompanyFilter{}, page.Position{}, 1)
+		if fault.CodeOf(err) != fault.Unavailable || time.Since(began) > sqlstore.ReadLimit {
+			t.Errorf("got %v after %v, want unavailable", err, time.Since(began))
+		}
+		if want := []string{"read unavailable"}; !slices.Equal(seen.entries, want) {
+			t.Errorf("observed %v, want %v", seen.entries, want)
+		}
+	})
+}
+
+func TestBriefReadsDoNotWaitBehindLongOnes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := openBusy(t)
+		release := busy.holdViews(t)
+		defer release()
+		began := time.Now()
+		_, byID := busy.Companies().Get(t.Context(), "cmp_none")
+		_, byToken := busy.Tokens().ByHash(t.Context(), "none")
+		_, byKey := busy.Partners().ByHash(t.Context(), "none")
+		for name, err := range map[string]error{"a company": byID, "a token": byToken, "a partner": byKey} {
+			if fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("%s: got %v, want not found", name, err)
+			}
+		}
+		list := store.CompanyFilter{Status: company.Active}
+		if _, err := busy.Companies().List(t.Context(), list, page.Position{}, page.DefaultSize); err != nil {
+			t.Errorf("the usual list: %v", err)
+		}
+		if err := busy.Ready(t.Context()); err != nil {
+			t.Errorf("the store is not ready: %v", err)
+		}
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("they waited for %v", waited)
+		}
+	})
+}
+
+func TestAViewWaitsForAConnectionForAtMostFiveSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := openBusy(t)
+		release := busy.holdViews(t)
+		defer release()
+		began := time.Now()
+		err := busy.View(t.Context(), func(context.Context, store.Reader) error { return nil })
+		if fault.CodeOf(err) != fault.Unavailable || time.Since(began) != 5*time.Second {
+			t.Errorf("got %v after %v, want unavailable after 5s", err, time.Since(began))
+		}
+		expectLeaves(t, func(ctx context.Context) error {
+			return busy.View(ctx, func(context.Context, store.Reader) error { return nil })
+		})
+	})
+}
+
+func TestABriefReadWaitsForItsTurnForAtMostFiveSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := openBusy(t)
+		for range busy.engine.Pools()["lookups"].Stats().MaxOpenConnections {
+			_, done, err := busy.engine.Brief(t.Context(), busy.engine.Conn())
+			must(t, err)
+			defer done()
+		}
+		began := time.Now()
+		_, err := busy.Tokens().ByHash(t.Context(), "none")
+		if fault.CodeOf(err) != fault.Unavailable || time.Since(began) != 5*time.Second {
+			t.Errorf("got %v after %v, want unavailable after 5s", err, time.Since(began))
+		}
+		expectLeaves(t, func(ctx context.Context) error {
+			_, err := busy.Tokens().ByHash(ctx, "none")
+			return err
+		})
+		must(t, busy.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Companies().BySlug(ctx, "none") // a unit reads on its own connection
+			if fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("within a unit: %v", err)
+			}
+			return nil
+		}))
+	})
+}
+
+// expectLeaves fails unless a read that waits ends as soon as its caller leaves.
+func expectLeaves(t *testing.T, read func(ctx context.Context) error) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- read(ctx) }()
+	synctest.Wait()
+	began := time.Now()
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(began) != 0 {
+		t.Errorf("got %v after %v, want that the context is canceled", err, time.Since(began))
+	}
+}

@@ -1,0 +1,191 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdco/domain/access"
+)
+
+// column is one column of a table: its name, and how it is kept of a T. It is made by asText, asInteger and the others below,
+// from where the field is in a T.
+type column[T any] struct {
+	name string
+	kind kind
+	get  func(*T) any               // what the column holds: a string, an int64, or a *int64 where it may be NULL
+	set  func(to *T, c *cell) error // the reverse
+
+	permanent bool // Save leaves it alone
+	indexed   bool // Save leaves it alone unless it changes
+}
+
+// fixed makes a column one that Save leaves alone.
+func (c column[T]) fixed() column[T] {
+	c.permanent = true
+	return c
+}
+
+// inIndex tells that a column is part of an index and rarely changes: an engine writes to the indexes of every column
+// that an UPDATE names.
+func (c column[T]) inIndex() column[T] {
+	c.indexed = true
+	return c
+}
+
+// kind is how a column is read. Package sql reads into the types of these, and few others, without reflection.
+type kind int
+
+const (
+	textKind kind = iota
+	integerKind
+	optionalKind
+)
+
+// zero is a value of the type in which the kind is written.
+func (k kind) zero() any {
+	switch k {
+	case integerKind:
+		return int64(0)
+	case optionalKind:
+		return (*int64)(nil)
+	default:
+		return ""
+	}
+}
+
+// cell is one column of one row.
+type cell struct {
+	text     string
+	integer  int64
+	optional *int64
+}
+
+func (c *cell) dest(of kind) any {
+	switch of {
+	case integerKind:
+		return &c.integer
+	case optionalKind:
+		return &c.optional
+	default:
+		return &c.text
+	}
+}
+
+// asText keeps a string as it is.
+func asText[T any, S ~string](name string, field func(*T) *S) column[T] {
+	return column[T]{
+		name: name, kind: textKind,
+		get: func(of *T) any { return string(*field(of)) },
+		set: func(to *T, c *cell) error { *field(to) = S(c.text); return nil },
+	}
+}
+
+// asInteger keeps a number as it is.
+func asInteger[T any, N ~int | ~int64](name string, field func(*T) *N) column[T] {
+	return column[T]{
+		name: name, kind: integerKind,
+		get: func(of *T) any { return int64(*field(of)) },
+		set: func(to *T, c *cell) error { *field(to) = N(c.integer); return nil },
+	}
+}
+
+// asBoolean keeps true as 1 and false as 0.
+func asBoolean[T any](name string, field func(*T) *bool) column[T] {
+	return column[T]{
+		name: name, kind: integerKind,
+		get: func(of *T) any { return flag(*field(of)) },
+		set: func(to *T, c *cell) error { *field(to) = c.integer == 1; return nil },
+	}
+}
+
+// asMillis keeps a time as milliseconds since 1970.
+func asMillis[T any](name string, field func(*T) *time.Time) column[T] {
+	return column[T]{
+		name: name, kind: integerKind,
+		get: func(of *T) any { return millis(*field(of)) },
+		set: func(to *T, c *cell) error { *field(to) = instant(c.integer); return nil },
+	}
+}
+
+// asOptionalMillis is asMillis for a column that is NULL where the domain has the zero time.
+func asOptionalMillis[T any](name string, field func(*T) *time.Time) column[T] {
+	return column[T]{
+		name: name, kind: optionalKind,
+		get: func(of *T) any { return optionalMillis(*field(of)) },
+		set: func(to *T, c *cell) error { *field(to) = optionalInstant(c.optional); return nil },
+	}
+}
+
+// asWords keeps a list separated by spaces, which no item contains.
+func asWords[T any, S ~string](name string, field func(*T) *[]S) column[T] {
+	return column[T]{
+		name: name, kind: textKind,
+		get: func(of *T) any {
+			list := make([]string, len(*field(of)))
+			for i, word := range *field(of) {
+				list[i] = string(word)
+			}
+			return strings.Join(list, " ")
+		},
+		set: func(to *T, c *cell) error {
+			*field(to) = nil
+			for word := range strings.FieldsSeq(c.text) {
+				*field(to) = append(*field(to), S(word))
+			}
+			return nil
+		},
+	}
+}
+
+// asJSONList keeps a list as JSON, an empty one as [].
+func asJSONList[T any](name string, field func(*T) *[]string) column[T] {
+	return column[T]{
+		name: name, kind: textKind,
+		get: func(of *T) any {
+			encoded, _ := json.Marshal(append([]string{}, *field(of)...)) // strings cannot fail
+			return string(encoded)
+		},
+		set: func(to *T, c *cell) error { return json.Unmarshal([]byte(c.text), field(to)) },
+	}
+}
+
+// derived is written for the database alone: it is made from the value, and not read back.
+func derived[T any](name string, from func(*T) string) column[T] {
+	return column[T]{
+		name: name, kind: textKind,
+		get: func(of *T) any { return from(of) },
+		set: func(*T, *cell) error { return nil },
+	}
+}
+
+// credentialColumns are what a token and the key of a partner have in common.
+func credentialColumns[T any](of func(*T) *access.Credential) []column[T] {
+	return []column[T]{
+		asText("hint", func(t *T) *string { return &of(t).Hint }),
+		asText("hash", func(t *T) *string { return &of(t).Hash }),
+		asText("old_hash", func(t *T) *string { return &of(t).OldHash }),
+		asOptionalMillis("old_until", func(t *T) *time.Time { return &of(t).OldUntil }),
+		asOptionalMillis("expires_at", func(t *T) *time.Time { return &of(t).ExpiresAt }),
+		asOptionalMillis("revoked_at", func(t *T) *time.Time { return &of(t).RevokedAt }),
+	}
+}
+
+// asScopes keeps scopes like asWords.
+func asScopes[T any](name string, field func(*T) *access.Scopes) column[T] {
+	return column[T]{
+		name: name, kind: textKind,
+		get: func(of *T) any { return strings.Join(field(of).Strings(), " ") },
+		set: func(to *T, c *cell) error {
+			for word := range strings.FieldsSeq(c.text) {
+				scope, ok := access.ParseScope(word)
+				if !ok {
+					return fmt.Errorf("%q is no scope", word)
+				}
+				*field(to) = append(*field(to), scope)
+			}
+			return nil
+		},
+	}
+}

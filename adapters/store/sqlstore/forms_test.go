@@ -1,0 +1,61 @@
+package sqlstore_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"holdco/adapters/store/sqlstore"
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/lead"
+	"holdco/domain/page"
+	"holdco/ports/store"
+	"holdco/ports/storetest"
+)
+
+// What was kept before there were forms is read as the first one.
+func TestWhatWasKeptBeforeThereWereFormsIsRead(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) database{"sqlite": openSQLite, "postgres": openPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := open(t)
+			const before = 4
+			d.migrateTo(t, before)
+			for _, statement := range []string{
+				`INSERT INTO leads (key, id, revision, updated_at, labels, rating, digest, created_at)
+					VALUES (7, 'cmp_acme', 12, 1775908800000, ' none ', -1, 'x', 1775908800000)`,
+				`INSERT INTO lead_entries (key, entry) VALUES (7, '7 12 1775908800000  cmp_acme   30` + "\n" +
+					`{"id":"cmp_acme","name":"Acme""contacts":[],"created_at":"2026-04-11T12:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}')`,
+				`INSERT INTO activity (id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unspread)
+					VALUES ('act_1', '', 'lead', 'lead.imported', 'system:test', 'lead', '', '{"inserted":1}', '', 1775908800000, 0)`,
+			} {
+				_, err := d.writes.ExecContext(t.Context(), statement)
+				must(t, err)
+			}
+			_, err := d.migrator.Up(t.Context())
+			must(t, err)
+
+			s := sqlstore.New(d.Engine, storetest.NewClock(), storetest.NewIDs(), d.migrator)
+			found, err := s.Leads().Get(t.Context(), "cmp_acme")
+			must(t, err)
+			if found.Document.Head != `{"id":"cmp_acme","name":"Acme"` || !strings.HasPrefix(found.Document.Tail, `"contacts":[]`) {
+				t.Errorf("%+v", found)
+			}
+			must(t, s.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+				return tx.Record(ctx, lead.Change{Inserted: 2}.Imported(event.LeadImported).By(access.System("test").Actor))
+			}))
+			happened, err := s.Activity().List(t.Context(), store.ActivityFilter{}, page.Position{}, 10)
+			must(t, err)
+			if len(happened.Items) != 2 {
+				t.Errorf("%+v", happened.Items)
+			}
+			var first, events int
+			must(t, d.writes.QueryRowContext(t.Context(), "SELECT min(form), count(*) FROM activity WHERE form = 1").Scan(&first, &events))
+			if first != 1 || events != 2 {
+				t.Errorf("%d events of form %d", events, first)
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/id"
+	"holdco/domain/page"
+)
+
+// stored is the repository of one kind of aggregate: what all of them have in common. A repository embeds it, and adds
+// only what is special.
+type stored[I id.ID, T any] struct {
+	session
+	table *table[T]
+}
+
+// Get reads one value.
+func (s stored[I, T]) Get(ctx context.Context, which I) (T, error) {
+	return readOne(ctx, s.session, s.table, s.table.get, string(which))
+}
+
+// Lock reads one value and locks its row until the unit ends.
+func (s stored[I, T]) Lock(ctx context.Context, which I) (T, error) {
+	found, err := readOne(ctx, s.session, s.table, s.table.lock, string(which))
+	if err == nil {
+		s.ledger.locked[lockedRow{s.table.name, string(which)}] = found
+	}
+	return found, err
+}
+
+// List reads a page of all values, newest first.
+func (s stored[I, T]) List(ctx context.Context, after page.Position, size int) (page.Page[T], error) {
+	return listPage(ctx, s.session, s.table, nil, after, size)
+}
+
+// Add inserts a value.
+func (s stored[I, T]) Add(ctx context.Context, added T) error {
+	_, err := s.change(ctx, s.run(s.table.insert, s.table.values(&added, s.table.columns)...))
+	return err
+}
+
+// Save replaces a value that was locked in this unit by its next version.
+func (s stored[I, T]) Save(ctx context.Context, saved T) error {
+	before, isLocked := s.locked(saved)
+	if !isLocked {
+		return fmt.Errorf("a row of %s is saved by a unit that has not locked it", s.table.name)
+	}
+	statement, columns := s.table.edit, s.table.edited
+	if s.table.movesInIndex(&before, &saved) {
+		statement, columns = s.table.save, s.table.saved
+	}
+	key := s.table.key(&saved)
+	args := append(s.table.values(&saved, columns), key)
+	if version := s.table.column("version"); version != nil {
+		args = append(args, version.get(&saved).(int64)-1)
+	}
+	s.ledger.locked[lockedRow{s.table.name, key}] = saved
+	return s.changeOne(ctx, s.run(statement, args...))
+}
+
+// Remove removes a row, which has to be there.
+func (s stored[I, T]) Remove(ctx context.Context, which I) error {
+	return s.changeOne(ctx, s.run(s.table.remove, string(which)))
+}
+
+// locked is what was locked in this unit under the key of a value, with what the unit has saved since.
+func (s stored[I, T]) locked(of T) (T, bool) {
+	found, isLocked := s.ledger.locked[lockedRow{s.table.name, s.table.key(&of)}].(T)
+	return found, isLocked
+}
+
+// lockedRow is a row that was locked in a unit.
+type lockedRow struct{ table, id string }
+
+// movesInIndex reports whether a column of an index changes.
+func (t *table[T]) movesInIndex(before, after *T) bool {
+	return slices.ContainsFunc(t.columns, func(c column[T]) bool { return c.indexed && c.get(before) != c.get(after) })
+}
+
+// readOne reads the row of a prepared statement, or fails with the table's missing.
+func readOne[T any](ctx context.Context, s session, t *table[T], statement *prepared, args ...any) (T, error) {
+	row := t.scanner()
+	if err := s.row(ctx, row.dests, t.missing, s.statements.text(statement), args...); err != nil {
+		var none T
+		return none, err
+	}
+	return row.value()
+}
+
+// selectRows begins a query of whole rows.
+func selectRows[T any](s session, t *table[T]) *bun.SelectQuery {
+	return t.selects(s.engine.DB()).Conn(s.conn)
+}
+
+// readAll reads every row of a query that selects whole rows.
+func readAll[T any](ctx context.Context, s session, t *table[T], query *bun.SelectQuery) ([]T, error) {
+	var found []T
+	row := t.scanner()
+	err := s.limited(ctx, func(ctx context.Context) error {
+		rows, err := query.Rows(ctx)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			value, err := row.scan(rows)
+			if err != nil {
+				return err
+			}
+			found = append(found, value)
+		}
+		return rows.Err()
+	})
+	return found, err
+}
+
+// insertMany inserts rows, thousands at once.
+func insertMany[T any](ctx context.Context, s session, t *table[T], added []T) error {
+	return writeMany(ctx, s, t, t.insertMany, added)
+}
+
+// replaceMany inserts rows, or replaces those that are there but for their permanent columns.
+func replaceMany[T any](ctx context.Context, s session, t *table[T], kept []T) error {
+	return writeMany(ctx, s, t, t.replaceMany, kept)
+}
+
+func writeMany[T any](ctx context.Context, s session, t *table[T], statement *prepared, values []T) error {
+	if len(values) == 0 {
+		return nil
+	}
+	rows := make([][]any, len(values))
+	for i := range values {
+		rows[i] = t.values(&values[i], t.columns)
+	}
+	s.ledger.changed = true
+	return s.failure(ctx, s.engine.RunRows(ctx, s.conn, s.statements.text(statement), rows))
+}
+
+// touch moves the last uses of rows forward.
+func touch[I id.ID](ctx context.Context, s session, table string, used map[I]time.Time) error {
+	// In one order, so that two units that touch the same rows wait for each other and do not deadlock.
+	for _, which := range slices.Sorted(maps.Keys(used)) {
+		at := millis(used[which])
+		_, err := s.keepBooks(ctx, s.engine.DB().NewUpdate().Conn(s.conn).Table(table).Set("last_used_at = ?", at).
+			Where("id = ?", which).Where("last_used_at IS NULL OR last_used_at < ?", at))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/page"
+)
+
+// table says how values of T are kept: one line per column, from which all statements come that read and write whole rows.
+type table[T any] struct {
+	name    string
+	missing error // of a row that is not there
+	columns []column[T]
+
+	get, lock, insert, remove *prepared
+	save, edit                *prepared // edit leaves the columns of indexes alone
+	insertMany, replaceMany   *prepared
+	saved, edited             []column[T] // by save and by edit
+	pages                     pageStatements
+}
+
+// tableOf declares a table. Its first column is its primary key. A table with a column "version" is saved only when the row
+// has the version before.
+func tableOf[T any](name string, missing error, columns ...column[T]) *table[T] {
+	columns[0] = columns[0].fixed()
+	t := &table[T]{name: name, missing: missing}
+	t.with(columns...)
+	byKey := func(b builder) *bun.SelectQuery {
+		return t.selects(b.db()).Where("? = ?", t.keyColumn(), b.arg(1)).Limit(1)
+	}
+	t.get = prepare(func(b builder) fmt.Stringer { return byKey(b) })
+	t.lock = prepare(func(b builder) fmt.Stringer { return b.engine.ForUpdate(byKey(b)) })
+	t.insert = prepare(func(b builder) fmt.Stringer { return t.inserts(b) })
+	t.save = prepare(func(b builder) fmt.Stringer { return t.updates(b, t.saved) })
+	t.edit = prepare(func(b builder) fmt.Stringer { return t.updates(b, t.edited) })
+	t.insertMany = prepare(func(b builder) fmt.Stringer { return t.insertsMany(b) })
+	t.replaceMany = prepare(func(b builder) fmt.Stringer { return t.replacesMany(b) })
+	t.remove = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewDelete().Table(t.name).Where("? = ?", t.keyColumn(), b.arg(1))
+	})
+	return t
+}
+
+// with adds columns that several tables have in common.
+func (t *table[T]) with(columns ...column[T]) *table[T] {
+	for _, c := range columns {
+		t.columns = append(t.columns, c)
+		if !c.permanent {
+			t.saved = append(t.saved, c)
+			if !c.indexed {
+				t.edited = append(t.edited, c)
+			}
+		}
+	}
+	return t
+}
+
+func (t *table[T]) keyColumn() bun.Ident { return bun.Ident(t.columns[0].name) }
+
+func (t *table[T]) key(of *T) string { return t.columns[0].get(of).(string) }
+
+func (t *table[T]) names() []string {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+func (t *table[T]) column(name string) *column[T] {
+	i := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.columns[i]
+}
+
+// selects reads whole rows.
+func (t *table[T]) selects(db *bun.DB) *bun.SelectQuery {
+	return db.NewSelect().Table(t.name).Column(t.names()...)
+}
+
+// inserts inserts a row, whose columns are the arguments.
+func (t *table[T]) inserts(b builder) *bun.InsertQuery {
+	row := map[string]any{}
+	for i, c := range t.columns {
+		row[c.name] = b.arg(i + 1)
+	}
+	return b.db().NewInsert().Model(&row).Table(t.name)
+}
+
+// insertsMany inserts as many rows as its arguments hold.
+func (t *table[T]) insertsMany(b builder) sqlText {
+	sample := make([]any, len(t.columns)) // of the types of the arguments
+	for i, c := range t.columns {
+		sample[i] = c.kind.zero()
+	}
+	return sqlText("INSERT INTO " + t.name + " (" + strings.Join(t.names(), ", ") + ") " + b.engine.Rows(sample))
+}
+
+// replacesMany is insertsMany for rows of which some are there: of these it replaces the columns that are not permanent.
+func (t *table[T]) replacesMany(b builder) sqlText {
+	var changes []string
+	for _, c := range t.saved {
+		changes = append(changes, c.name+" = excluded."+c.name)
+	}
+	return t.insertsMany(b) + sqlText(" ON CONFLICT ("+t.columns[0].name+") DO UPDATE SET "+strings.Join(changes, ", "))
+}
+
+// updates replaces columns. The arguments are these columns, the key, and the version before if the table has one.
+func (t *table[T]) updates(b builder, columns []column[T]) *bun.UpdateQuery {
+	query := b.db().NewUpdate().Table(t.name)
+	for i, c := range columns {
+		query = query.Set("? = ?", bun.Ident(c.name), b.arg(i+1))
+	}
+	query = query.Where("? = ?", t.keyColumn(), b.arg(len(columns)+1))
+	if t.column("version") != nil {
+		query = query.Where("version = ?", b.arg(len(columns)+2))
+	}
+	return query
+}
+
+// values are what columns of a value hold.
+func (t *table[T]) values(of *T, columns []column[T]) []any {
+	values := make([]any, len(columns), len(columns)+2)
+	for i, c := range columns {
+		values[i] = c.get(of)
+	}
+	return values
+}
+
+// scanner reads rows of a table into values, one after the other.
+type scanner[T any] struct {
+	table *table[T]
+	cells []cell
+	dests []any // where package sql puts the cells
+}
+
+func (t *table[T]) scanner() *scanner[T] {
+	s := &scanner[T]{table: t, cells: make([]cell, len(t.columns)), dests: make([]any, len(t.columns))}
+	for i, c := range t.columns {
+		s.dests[i] = s.cells[i].dest(c.kind)
+	}
+	return s
+}
+
+// scan reads one row of many.
+func (s *scanner[T]) scan(rows *sql.Rows) (T, error) {
+	if err := rows.Scan(s.dests...); err != nil {
+		var none T
+		return none, err
+	}
+	return s.value()
+}
+
+// value is what the cells stand for.
+func (s *scanner[T]) value() (T, error) {
+	var value T
+	for i, c := range s.table.columns {
+		if err := c.set(&value, &s.cells[i]); err != nil {
+			return value, fmt.Errorf("column %s of %s, where %s is %q: %w",
+				c.name, s.table.name, s.table.columns[0].name, s.cells[0].text, err)
+		}
+	}
+	return value, nil
+}
+
+// position is where a value stands in a list that is sorted by creation.
+func (t *table[T]) position(of T) page.Position {
+	at := t.column(createdAt).get(&of).(int64)
+	return page.Position{Values: []string{strconv.FormatInt(at, 10)}, ID: t.key(&of)}
+}
+
+// createdAt is the column by which lists are sorted.
+const createdAt = "created_at"

@@ -1,0 +1,52 @@
+package deliveries
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/webhook"
+)
+
+// result is what came of a task.
+type result struct {
+	*task
+	attempt webhook.Attempt
+
+	newID  id.Delivery // of the delivery, if this was a first attempt
+	chance float64     // a random number from 0 up to 1
+
+	notMade   bool  // the lease would have ended too soon
+	brokenOff bool  // the process stops
+	noEvent   bool  // the event is not there any more
+	err       error // of this program
+}
+
+// message is what is to be sent now.
+func (w *worker) message(t *task) webhook.Message {
+	return webhook.Message{ID: t.ID, URL: w.endpoint.URL, Body: t.body, Secrets: w.secrets, At: w.clock.Now()}
+}
+
+// attempt posts a message. Nothing comes between the look at the lease and the attempt: a worker that was suspended before
+// may have lost it.
+func (w *worker) attempt(ctx context.Context, t *task, message webhook.Message, leasedUntil time.Time) result {
+	r := result{task: t}
+	r.err = contain(func() error {
+		if r.notMade = !covers(leasedUntil, w.clock.Now()); r.notMade {
+			return nil
+		}
+		r.attempt = w.poster.Post(ctx, message)
+		r.brokenOff = ctx.Err() != nil
+		r.newID, r.chance = id.New[id.Delivery](w.ids.UUIDv7()), w.random()
+		return nil
+	})
+	return r
+}
+
+// random is a random number from 0 up to 1.
+func (s *Service) random() float64 {
+	const precision = 53 // bits of a float64
+	random := s.entropy.Bits256()
+	return float64(binary.BigEndian.Uint64(random[:])>>(64-precision)) / (1 << precision)
+}

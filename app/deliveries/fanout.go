@@ -1,0 +1,59 @@
+package deliveries
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/webhook"
+	"holdco/ports/store"
+)
+
+const (
+	eventsPerStep = 200
+	fanOutPause   = 10 * time.Millisecond // at least, between two fan-outs: under load one takes the events of many changes
+)
+
+// fanOut enqueues the events that wait longest and wakes the endpoints that want any of them. It reports whether there may
+// be more.
+func (s *Service) fanOut(ctx context.Context) (more bool, err error) {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		happened, err := tx.Outbox().Unqueued(ctx, eventsPerStep)
+		if more = len(happened) == eventsPerStep; err != nil || len(happened) == 0 {
+			return err
+		}
+		idle, err := tx.Outbox().Idle(ctx)
+		if err != nil {
+			return err
+		}
+		which := make([]id.Entry, len(happened))
+		for i, one := range happened {
+			which[i] = one.ID
+		}
+		return tx.Outbox().Enqueue(ctx, which, wanting(idle, happened))
+	})
+	s.fannedOut = time.Now()
+	return more, err
+}
+
+// pace waits until fanOutPause has passed since the last fan-out.
+func (s *Service) pace(ctx context.Context) {
+	if pause := fanOutPause - time.Since(s.fannedOut); pause > 0 {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// wanting are the endpoints that want any of the events.
+func wanting(endpoints []webhook.Endpoint, happened []event.Event) (which []id.Webhook) {
+	for _, endpoint := range endpoints {
+		if slices.ContainsFunc(happened, endpoint.Wants) {
+			which = append(which, endpoint.ID)
+		}
+	}
+	return which
+}

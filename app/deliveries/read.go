@@ -1,0 +1,142 @@
+package deliveries
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/webhook"
+	"holdco/ports/store"
+)
+
+// target is the endpoint that messages go to, as it was when it was last read.
+type target struct {
+	endpoint webhook.Endpoint
+	secrets  []webhook.Secret
+	readAt   time.Time
+	paused   bool // the endpoint is disabled, or gone
+}
+
+const (
+	// freshness is how old the endpoint may be that an attempt goes to.
+	freshness = 20 * time.Millisecond
+
+	leastAhead  = 256 // events that are read ahead, at least
+	retriesRead = 50  // deliveries of each kind that are read at once
+)
+
+// read looks for more to attempt, when there is room for it.
+func (w *worker) read(ctx context.Context) error {
+	if err := w.readTarget(ctx); err != nil || w.paused {
+		return err
+	}
+	if !w.canRead(ctx) {
+		return nil
+	}
+	moreEvents, err := w.readEvents(ctx)
+	if err != nil {
+		return err
+	}
+	moreRetries, err := w.readRetries(ctx)
+	w.exhausted = !moreEvents && !moreRetries
+	return err
+}
+
+// canRead reports whether there is room for more, and may be more.
+func (w *worker) canRead(ctx context.Context) bool {
+	return !w.exhausted && !w.paused && ctx.Err() == nil && (len(w.open) <= w.ahead()/2 || len(w.retries) == 0)
+}
+
+func (w *worker) ahead() int { return max(leastAhead, 4*int(w.parallel)) }
+
+func (w *worker) readTarget(ctx context.Context) error {
+	if time.Since(w.readAt) < freshness {
+		return nil
+	}
+	endpoint, err := w.store.Webhooks().Get(ctx, w.queue.Endpoint)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	w.target = target{endpoint: endpoint, readAt: time.Now(), paused: err != nil || !endpoint.Enabled}
+	if w.paused {
+		return nil
+	}
+	for _, sealed := range endpoint.Secrets(w.clock.Now()) {
+		secret, err := w.vault.Open(string(endpoint.ID), string(sealed))
+		if err != nil {
+			return err
+		}
+		w.secrets = append(w.secrets, webhook.Secret(secret))
+	}
+	return nil
+}
+
+// readEvents reads the events that follow in the outbox, and reports whether there may be more.
+func (w *worker) readEvents(ctx context.Context) (more bool, err error) {
+	room := w.ahead() - len(w.open)
+	if w.end == 0 || room < w.ahead()/2 {
+		return false, nil
+	}
+	queued, err := w.store.Outbox().Next(ctx, w.endpoint.ID, w.end, room)
+	if err != nil {
+		return false, err
+	}
+	for _, one := range queued {
+		w.end = one.Position + 1
+		if w.queue.Finished.Contains(one.Position) || !w.endpoint.Wants(one.Event) {
+			continue
+		}
+		if err := w.addTask(one, nil); err != nil {
+			return false, err
+		}
+	}
+	return len(queued) == room, nil
+}
+
+// readRetries reads deliveries that are due, and reports whether there may be more. Those that are being attempted are
+// among them until that is recorded.
+func (w *worker) readRetries(ctx context.Context) (more bool, err error) {
+	if len(w.retries) > 0 {
+		return false, nil
+	}
+	due, err := w.store.Deliveries().Due(ctx, w.endpoint.ID, w.clock.Now(), retriesRead)
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	events := make([]id.Entry, len(due))
+	for i, delivery := range due {
+		events[i] = delivery.Event
+	}
+	queued, err := w.store.Outbox().Events(ctx, events)
+	if err != nil {
+		return false, err
+	}
+	byID := make(map[id.Entry]store.Queued, len(queued))
+	for _, one := range queued {
+		byID[one.ID] = one
+	}
+	for _, delivery := range due {
+		if w.retrying[delivery.ID] {
+			continue
+		}
+		one, there := byID[delivery.Event]
+		if !there {
+			w.retrying[delivery.ID] = true
+			w.toRecord(result{task: &task{retry: &delivery}, noEvent: true})
+		} else if err := w.addTask(one, &delivery); err != nil {
+			return false, err
+		}
+	}
+	return false, nil // nothing else is due before these are recorded
+}
+
+func (w *worker) addTask(one store.Queued, retry *webhook.Delivery) error {
+	body, err := webhook.Body(one.Event, one.Position)
+	if err != nil {
+		return err
+	}
+	one.Data, one.Previous = nil, nil // they are in the body
+	w.add(&task{Queued: one, body: body, retry: retry})
+	return nil
+}

@@ -1,0 +1,165 @@
+package deliveries
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"holdco/domain/webhook"
+)
+
+// worker works through the queue of one endpoint while it has the lease. All fields belong to the goroutine of run;
+// attempts and the recording of a batch run beside it, and report to it.
+type worker struct {
+	*Service
+	queue webhook.Queue // as it was saved last
+	end   int64         // all events before this position were read; 0: the queue has no cursor
+	backlog
+	target
+
+	exhausted bool // there was nothing more to read when it was last looked for
+	inFlight  int
+	results   chan result // of attempts
+
+	unrecorded []result
+	lingering  <-chan time.Time // ends when what is not recorded is to be, however little it is
+	lingered   bool
+	recording  bool
+	recorded   chan recorded
+}
+
+const (
+	// linger is how long the record of an attempt may wait for others, so that a fast endpoint costs fewer units.
+	linger     = 10 * time.Millisecond
+	mostRecord = 200 // attempts that are recorded at once, more or less
+
+	// lookEvery is how often a worker looks for new events while an attempt keeps it from ending.
+	lookEvery = 500 * time.Millisecond
+
+	// grace is how long an attempt may take when the process stops.
+	grace = 3 * time.Second
+)
+
+// errLeaseLost means that another worker has the queue now.
+var errLeaseLost = errors.New("the lease of the queue is another's")
+
+func newWorker(s *Service, queue webhook.Queue) *worker {
+	return &worker{
+		Service: s, queue: queue, end: queue.Cursor, backlog: newBacklog(),
+		results: make(chan result, s.parallel), recorded: make(chan recorded, 1),
+	}
+}
+
+// run makes the attempts that are due, until there are none or ctx ends.
+func (w *worker) run(ctx context.Context) error {
+	attempts, breakOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, breakOff) })()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for stopping := ctx.Done(); ; {
+		if ctx.Err() == nil && w.covered() {
+			if err := w.read(ctx); err != nil {
+				return w.interrupted(ctx, err)
+			}
+			w.start(attempts)
+		}
+		if w.isDone(ctx) {
+			return nil
+		}
+		w.flush(ctx)
+		if w.canRead(ctx) && w.covered() {
+			continue
+		}
+		var err error
+		select {
+		case one := <-w.results:
+			err = w.settle(one)
+		case batch := <-w.recorded:
+			err = w.continueAfter(batch)
+		case <-w.lingering:
+			w.lingering, w.lingered = nil, true
+		case <-look.C:
+			w.exhausted = w.exhausted && w.inFlight == int(w.parallel)
+		case <-stopping:
+			stopping = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// interrupted is nil for an error that is due to the end of ctx.
+func (w *worker) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// covered reports whether the lease lasts for one more attempt and the record of it.
+func (w *worker) covered() bool { return covers(w.queue.LeasedUntil, w.clock.Now()) }
+
+func covers(leasedUntil, now time.Time) bool {
+	const recording = time.Second
+	return !now.Add(webhook.Timeout + recording).After(leasedUntil)
+}
+
+// start makes as many attempts as may be in flight.
+func (w *worker) start(ctx context.Context) {
+	for w.inFlight < int(w.parallel) && !w.paused {
+		t := w.next()
+		if t == nil {
+			return
+		}
+		if t.retry == nil && !w.endpoint.Wants(t.Event) { // not any more
+			w.attempted(t)
+			w.close(t)
+			continue
+		}
+		w.inFlight++
+		message, until := w.message(t), w.queue.LeasedUntil
+		w.running.Go(func() { w.results <- w.attempt(ctx, t, message, until) })
+	}
+}
+
+// settle takes in what came of an attempt.
+func (w *worker) settle(one result) error {
+	w.inFlight--
+	switch {
+	case one.err != nil:
+		return one.err
+	case one.brokenOff: // it is made again
+	case one.notMade:
+		w.putBack(one.task)
+	default:
+		w.attempted(one.task)
+		w.toRecord(one)
+	}
+	return nil
+}
+
+func (w *worker) toRecord(one result) {
+	if len(w.unrecorded) == 0 {
+		w.lingering = time.After(linger)
+	}
+	w.unrecorded = append(w.unrecorded, one)
+}
+
+// isDone reports whether there is nothing left to do for now.
+func (w *worker) isDone(ctx context.Context) bool {
+	if w.inFlight > 0 || w.recording || len(w.unrecorded) > 0 {
+		return false
+	}
+	return ctx.Err() != nil || w.paused || w.exhausted && len(w.ready)+len(w.retries) == 0
+}
+
+// progress is the queue as it is to be saved: its cursor is at the first event that is not finished.
+func (w *worker) progress() webhook.Queue { return reached(w.queue, w.end, w.openBut(nil)) }
+
+func reached(queue webhook.Queue, end int64, unfinished []int64) webhook.Queue {
+	if end == 0 {
+		return queue
+	}
+	return queue.Reached(end, unfinished)
+}

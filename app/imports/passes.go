@@ -1,0 +1,84 @@
+package imports
+
+import (
+	"context"
+	"iter"
+
+	"holdco/ports/inbound"
+)
+
+// passes imports lines in two passes: the first finds out which line is the last under its id, the second keeps these.
+func passes[L, T any](
+	ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T], idOf func(item T) string, i importing[T],
+) (inbound.ImportSummary, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	survey := survey{options: i.options}
+	err := surveying(ctx, &survey, ahead(ctx, lines, func(line L) checked[string] {
+		one := check(line)
+		found := checked[string]{rejected: one.rejected, end: one.end}
+		if one.rejected == nil {
+			found.item = idOf(one.item)
+		}
+		return found
+	}))
+	switch {
+	case ctx.Err() != nil:
+		return inbound.ImportSummary{}, ctx.Err()
+	case survey.failed != nil:
+		return survey.summary, survey.failed
+	case i.options.Strict && (err != nil || survey.summary.Rejected > 0):
+		return survey.summary, err
+	}
+	// An error that ended the first pass ends the second at the same line: those before it are kept.
+	superseded := survey.ids.superseded()
+	next := uint32(0)
+	return i.run(ctx, ahead(ctx, lines, func(line L) checked[T] {
+		one := check(line)
+		if len(superseded) > 0 && superseded[0] == next {
+			one.superseded, superseded = true, superseded[1:]
+		}
+		next++
+		return one
+	}))
+}
+
+// survey is what the first pass finds.
+type survey struct {
+	options inbound.ImportOptions
+	ids     lineIDs
+	summary inbound.ImportSummary
+	failed  error // of Report
+}
+
+// surveying runs the first pass. It returns what ended the reading.
+func surveying(ctx context.Context, s *survey, portions <-chan portion[string]) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case next, more := <-portions:
+			for _, line := range next.lines {
+				s.take(line)
+			}
+			if s.failed != nil || next.err != nil || !more {
+				return next.err
+			}
+			if n := len(next.lines); n > 0 && s.options.Progress != nil {
+				s.options.Progress(inbound.ImportProgress{Checking: true, Lines: s.summary.Read, Bytes: next.lines[n-1].end})
+			}
+		}
+	}
+}
+
+func (s *survey) take(line checked[string]) {
+	s.ids.add(line.item)
+	s.summary.Read++
+	if line.rejected == nil {
+		return
+	}
+	s.summary.Rejected++
+	if s.options.Strict && s.options.Report != nil && s.failed == nil {
+		s.failed = s.options.Report(*line.rejected)
+	}
+}

@@ -1,0 +1,62 @@
+package lead
+
+import (
+	"time"
+
+	"holdco/domain/id"
+)
+
+// Query asks for a page of leads.
+type Query struct {
+	Filter    Filter
+	After     Place // the page begins behind this place
+	Skip      int64 // how many leads behind After are passed over, 0 or more
+	Size      int   // at most so many leads, 1 or more
+	Uncounted bool  // the total is not wanted, which may save much
+}
+
+// Page is one page of leads.
+type Page struct {
+	State State // to which the page belongs
+	Leads []Entry
+	Total int64 // leads that the filter matches; 0 when Uncounted
+	More  bool  // whether there are leads behind the page
+}
+
+// RemovedQuery asks for a page of removed leads.
+type RemovedQuery struct {
+	Since time.Time // zero: from the first on
+	After Place     // the page begins behind the lead that was removed then
+	Skip  int64
+	Size  int
+}
+
+// RemovedPage is one page of removed leads.
+type RemovedPage struct {
+	State State
+	Leads []RemovedLead
+	Total int64
+	More  bool
+}
+
+// RemovedLead is what is left of a
+type RemovedLead struct {
+	ID        id.Lead
+	RemovedAt time.Time
+}
+
+// CampaignQuery asks for one page.
+type CampaignQuery struct {
+	Filter CampaignFilter
+	After  CampaignPlace
+	Skip   int64
+	Size   int
+}
+
+// CampaignPage is one page.
+type CampaignPage struct {
+	State     State
+	Campaigns []Campaign
+	Total     int64
+	More      bool
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/precondition"
+)
+
+// Versioned is an aggregate whose version grows by one with every change.
+type Versioned interface{ CurrentVersion() int64 }
+
+// Order says who asks for a write, and on what conditions.
+type Order struct {
+	Actor   event.Actor         // who is recorded with the event
+	Match   precondition.Match  // the version that the client has seen: If-Match
+	Once    idempotency.Request // the Idempotency-Key; its Answer gets the aggregate
+	Company id.Company          // the company whose data the answer holds; empty: none
+}
+
+// Create is the shape of every write that makes an aggregate: claim the idempotency key, ask the domain, insert, record the
+// event.
+func Create[I id.ID, T any, R Repository[I, T]](
+	ctx context.Context, s Store, order Order, in func(Tx) R,
+	create func(ctx context.Context, tx Tx) (T, event.Event, error),
+) (T, error) {
+	return UpdateOnce(ctx, s, order.Once, order.Company, func(ctx context.Context, tx Tx) (T, error) {
+		made, created, err := create(ctx, tx)
+		if err != nil {
+			return made, err
+		}
+		if err := in(tx).Add(ctx, made); err != nil {
+			return made, err
+		}
+		return made, tx.Record(ctx, created.By(order.Actor))
+	})
+}
+
+// Change is the shape of every write to one aggregate: claim the idempotency key, lock the aggregate, check If-Match, ask the
+// domain, save, record the event. The domain returns no event when nothing has changed; then nothing is saved.
+func Change[I id.ID, T Versioned, R Repository[I, T]](
+	ctx context.Context, s Store, order Order, which I, in func(Tx) R,
+	move func(current T, at time.Time) (T, *event.Event, error),
+) (T, error) {
+	return UpdateOnce(ctx, s, order.Once, order.Company, func(ctx context.Context, tx Tx) (T, error) {
+		current, err := in(tx).Lock(ctx, which)
+		if err != nil {
+			return current, err
+		}
+		if err := order.Match.Check(current.CurrentVersion()); err != nil {
+			return current, err
+		}
+		next, happened, err := move(current, tx.Now())
+		if err != nil || happened == nil {
+			return current, err
+		}
+		if err := in(tx).Save(ctx, next); err != nil {
+			return current, err
+		}
+		return next, tx.Record(ctx, happened.By(order.Actor))
+	})
+}

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/webhook"
+)
+
+// RemovalReader reads what removed companies have left behind.
+type RemovalReader interface {
+	// Due returns at most most removals whose check is due at the given instant, the longest overdue first.
+	Due(ctx context.Context, at time.Time, most int) ([]Removal, error)
+}
+
+// Removal is a company that was removed and of which something may be left: events that a queue has not passed yet,
+// deliveries, and endpoints that are bound to it. Its events and deliveries are hidden from every reader but those that
+// send them.
+type Removal struct {
+	Company   id.Company
+	RemovedAt time.Time
+}
+
+// Removals purges what removed companies have left behind. A removal begins with Companies.Remove.
+type Removals interface {
+	RemovalReader
+
+	// Purge removes the deliveries of a removed company that are not pending, and the events that no queue has to pass
+	// and no pending delivery carries: at most most of each. Events that were recorded before the given instant go
+	// whether they were sent or not. It reports whether anything of the company is left; endpoints count, enabled or not.
+	Purge(ctx context.Context, which id.Company, before time.Time, most int) (left bool, err error)
+
+	// Finished returns the enabled endpoints that are bound to a removed company and have nothing left to send: their
+	// queues have passed company.deleted, and none of their deliveries is pending.
+	Finished(ctx context.Context, which id.Company) ([]webhook.Endpoint, error)
+
+	// Postpone makes the next check of a removal due at the given instant.
+	Postpone(ctx context.Context, which id.Company, until time.Time) error
+
+	// Close ends a removal of which nothing is left.
+	Close(ctx context.Context, which id.Company) error
+}

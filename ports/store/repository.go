@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+
+	"holdco/domain/id"
+	"holdco/domain/page"
+)
+
+// Getter reads one kind of aggregate by its id.
+type Getter[I id.ID, T any] interface {
+	// Get returns an aggregate, in whatever state it is, or fault.NotFound.
+	Get(ctx context.Context, which I) (T, error)
+}
+
+// Lister lists one kind of aggregate.
+type Lister[T any] interface {
+	// List returns at most size aggregates, in whatever state they are, that come after a position: newest first, and by
+	// descending id within one instant.
+	List(ctx context.Context, after page.Position, size int) (page.Page[T], error)
+}
+
+// Repository reads and changes one kind of aggregate in a unit of work.
+type Repository[I id.ID, T any] interface {
+	Getter[I, T]
+
+	// Lock is Get, and keeps every other unit from changing the aggregate until this one ends.
+	Lock(ctx context.Context, which I) (T, error)
+
+	// Add inserts a new aggregate.
+	Add(ctx context.Context, added T) error
+
+	// Save replaces an aggregate that this unit has locked by its next version.
+	Save(ctx context.Context, saved T) error
+}

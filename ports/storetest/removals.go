@@ -1,0 +1,268 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/webhook"
+	"holdco/ports/store"
+)
+
+var removalRules = []rule{
+	{"events that a queue has not passed stay, hidden, when their company is removed", removalKeepsUnsent},
+	{"events that every queue has passed go with their company", removalDropsPassed},
+	{"an event that a disabled endpoint skips goes with its company", removalDropsSkipped},
+	{"pending deliveries and their events stay, hidden, when their company is removed", removalKeepsPending},
+	{"what was not sent in time goes nevertheless", removalDropsOld},
+	{"endpoints of a removed company are finished when they have passed its last event and nothing is pending", removalFinishes},
+	{"a removal is due until it is postponed or closed", removalDue},
+	{"a purge of a removal removes so many rows at most", removalInSteps},
+}
+
+// renames records changes of a company, and returns their events.
+func (f *fixture) renames(which id.Company, names ...string) []event.Event {
+	f.Helper()
+	var events []event.Event
+	for _, name := range names {
+		f.update(moving(which, rename(name)))
+		events = append(events, f.newest())
+	}
+	return events
+}
+
+// removeForGood removes a company as its deletion does, with its last event, and returns that.
+func (f *fixture) removeForGood(c company.Company) event.Event {
+	f.Helper()
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		if err := removing(c.ID)(ctx, tx); err != nil {
+			return err
+		}
+		return tx.Record(ctx, c.Deleted().By(actor))
+	})
+	return f.newest()
+}
+
+// purge purges what a removed company has left, and holds whether something is left against want.
+func (f *fixture) purge(which id.Company, want bool) {
+	f.Helper()
+	f.purgeBefore(which, time.Time{}, 1000, want)
+}
+
+func (f *fixture) purgeBefore(which id.Company, before time.Time, most int, want bool) {
+	f.Helper()
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		left, err := tx.Removals().Purge(ctx, which, before, most)
+		if err == nil {
+			f.same(left, want)
+		}
+		return err
+	})
+}
+
+// hidden checks that no reader shows anything of a company.
+func (f *fixture) hidden(which id.Company, entries []event.Event, deliveries ...webhook.Delivery) {
+	f.Helper()
+	found, err := f.store.Activity().List(f.ctx, store.ActivityFilter{Company: &which}, page.Position{}, 10)
+	f.ok(err)
+	f.same(len(found.Items), 0)
+	for _, entry := range entries {
+		_, err := f.store.Activity().Get(f.ctx, entry.ID)
+		f.code(err, fault.NotFound)
+	}
+	for _, d := range deliveries {
+		_, err := f.store.Deliveries().Get(f.ctx, d.Endpoint, d.ID)
+		f.code(err, fault.NotFound)
+		f.same(len(walk(f, 10, f.deliveryPages(d.Endpoint, 10))), 0)
+		f.refused(fault.NotFound, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Deliveries().Lock(ctx, d.Endpoint, d.ID)
+			return err
+		})
+	}
+}
+
+// passes moves the queue of an endpoint behind the last event.
+func (f *fixture) passes(endpoint id.Webhook) {
+	f.Helper()
+	queue := f.takeUp(endpoint)
+	queue.Cursor = 1000
+	f.update(releasing(queue))
+}
+
+func removalKeepsUnsent(f *fixture) {
+	acme := f.found("acme") // before there is an endpoint: this event is in no outbox
+	one, other := f.endpoint().ID, f.endpoint().ID
+	waiting := f.renames(acme.ID, "one", "two")
+	f.place(1, one, other)
+	last := f.removeForGood(acme)
+	f.hidden(acme.ID, waiting)
+	f.purge(acme.ID, true)
+	f.place(10)
+	f.nextAre(one, 1, waiting[0], waiting[1], last)
+	f.passes(one)
+	f.purge(acme.ID, true)
+	f.nextAre(other, 1, waiting[0], waiting[1], last)
+	f.passes(other)
+	f.purge(acme.ID, false)
+	f.nextAre(one, 1, last)
+}
+
+func removalDropsPassed(f *fixture) {
+	acme, endpoint := f.found("acme"), f.endpoint().ID
+	passed := f.renames(acme.ID, "one", "two")
+	f.place(10, endpoint)
+	f.passes(endpoint)
+	f.update(removing(acme.ID))
+	f.hidden(acme.ID, passed)
+	f.nextAre(endpoint, 1)
+	f.purge(acme.ID, false)
+}
+
+func removalDropsSkipped(f *fixture) {
+	acme, endpoint := f.found("acme"), f.endpoint()
+	f.endpoint()
+	waiting := f.renames(acme.ID, "waits")
+	f.place(10, endpoint.ID)
+	endpoint = f.reconnect(endpoint, disabled)
+	f.renames(acme.ID, "skipped")
+	f.place(10)
+	f.update(removing(acme.ID))
+	f.nextAre(endpoint.ID, 1, waiting...)
+	endpoint = f.enable(endpoint)
+	f.nextAre(endpoint.ID, 1, waiting...)
+	f.purge(acme.ID, true)
+	f.passes(endpoint.ID)
+	f.purge(acme.ID, false)
+}
+
+func removalKeepsPending(f *fixture) {
+	acme, endpoint := f.found("acme"), f.endpoint().ID
+	events := f.renames(acme.ID, "sent", "pending")
+	f.place(10, endpoint)
+	f.passes(endpoint)
+	of := func(happened event.Event) func(*webhook.Delivery) {
+		return func(d *webhook.Delivery) { d.Event, d.Company = happened.ID, acme.ID }
+	}
+	f.send(endpoint, of(events[0]), ended(webhook.Succeeded))
+	pending := f.send(endpoint, of(events[1]), tried(1))
+	f.update(removing(acme.ID))
+	f.hidden(acme.ID, events, pending)
+	f.purge(acme.ID, true)
+	f.dueAre(endpoint, f.clock.Now(), 10, pending)
+	kept, err := f.store.Outbox().Events(f.ctx, entriesOf(events))
+	f.ok(err)
+	f.same(kept, []store.Queued{{Event: events[1], Position: 2}})
+
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		locked, err := tx.Deliveries().LockAll(ctx, endpoint, []id.Delivery{pending.ID, "dlv_none"})
+		if err != nil {
+			return err
+		}
+		f.same(locked, map[id.Delivery]webhook.Delivery{pending.ID: pending})
+		return tx.Deliveries().Save(ctx, pending.After(answered(tx.Now(), 200), 0, tx.Now()))
+	})
+	f.purge(acme.ID, false)
+
+	// A delivery to an endpoint that is gone is not pending any more.
+	other := f.found("other")
+	gone := f.endpoint().ID
+	last := f.renames(other.ID, "pending")
+	f.place(10)
+	f.send(gone, func(d *webhook.Delivery) { d.Event, d.Company = last[0].ID, other.ID })
+	f.update(removing(other.ID))
+	f.purge(other.ID, true)
+	f.update(disconnecting(gone))
+	f.purge(other.ID, false)
+}
+
+func removalDropsOld(f *fixture) {
+	acme, endpoint := f.found("acme"), f.endpoint().ID
+	f.renames(acme.ID, "one")
+	f.clock.Advance(time.Hour)
+	young := f.renames(acme.ID, "two")
+	f.place(10, endpoint)
+	f.update(removing(acme.ID))
+	f.purgeBefore(acme.ID, f.clock.Now(), 1000, true)
+	f.nextAre(endpoint, 1, young...)
+	f.purgeBefore(acme.ID, f.clock.Now().Add(time.Millisecond), 1000, false)
+	f.nextAre(endpoint, 1)
+}
+
+func removalFinishes(f *fixture) {
+	acme := f.found("acme")
+	boundTo := func(which id.Company) func(*webhook.Endpoint) {
+		return func(e *webhook.Endpoint) { e.Company = which }
+	}
+	idle, busy, free := f.endpoint(boundTo(acme.ID)), f.endpoint(boundTo(acme.ID)), f.endpoint()
+	f.endpoint(boundTo("cmp_other"))
+	f.endpoint(boundTo(acme.ID), disabled)
+	finished := func(want ...webhook.Endpoint) {
+		f.Helper()
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			got, err := tx.Removals().Finished(ctx, acme.ID)
+			if err == nil {
+				f.same(got, want)
+			}
+			return err
+		})
+	}
+	last := f.removeForGood(acme)
+	finished() // it has no position yet
+	f.place(10, busy.ID, free.ID)
+	finished(idle)
+	f.passes(busy.ID)
+	finished(idle, busy)
+	pending := f.send(busy.ID, func(d *webhook.Delivery) { d.Event, d.Company = last.ID, "" })
+	finished(idle)
+	f.saveDelivery(pending.After(answered(f.clock.Now(), 200), 0, f.clock.Now()))
+	finished(idle, busy)
+	f.purge(acme.ID, true) // its endpoints are left
+}
+
+func removalDue(f *fixture) {
+	due := func(want ...store.Removal) {
+		f.Helper()
+		got, err := f.store.Removals().Due(f.ctx, f.clock.Now(), 2)
+		f.ok(err)
+		f.same(got, want)
+	}
+	due()
+	var all []store.Removal
+	for _, slug := range []string{"one", "two", "three"} {
+		c := f.found(slug)
+		f.removeForGood(c)
+		all = append(all, store.Removal{Company: c.ID, RemovedAt: f.clock.Now()})
+		f.clock.Advance(time.Millisecond)
+	}
+	due(all[0], all[1])
+	postpone := func(n int, by time.Duration) {
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			return tx.Removals().Postpone(ctx, all[n].Company, f.clock.Now().Add(by))
+		})
+	}
+	postpone(0, 2*time.Second)
+	postpone(1, time.Second)
+	due(all[2])
+	f.update(func(ctx context.Context, tx store.Tx) error { return tx.Removals().Close(ctx, all[2].Company) })
+	due()
+	f.clock.Advance(time.Second)
+	due(all[1])
+	f.clock.Advance(time.Second)
+	due(all[1], all[0])
+}
+
+func removalInSteps(f *fixture) {
+	acme, endpoint := f.found("acme"), f.endpoint().ID
+	f.renames(acme.ID, "1", "2", "3", "4", "5")
+	f.place(10, endpoint)
+	f.update(removing(acme.ID))
+	f.passes(endpoint)
+	for range 2 {
+		f.purgeBefore(acme.ID, time.Time{}, 2, true)
+	}
+	f.purgeBefore(acme.ID, time.Time{}, 2, false)
+}
