@@ -66,7 +66,10 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/http/partner/partnertest"}, ours: slices.Concat(domain, []string{"adapters/http/apitest"}), libraries: testLibraries,
 	},
-	{folders: []string{"adapters/http/docs"}, inTests: []string{"adapters/http/browsertest", "github.com/chromedp", yaml}},
+	{
+		folders: []string{"adapters/http/docs"},
+		inTests: []string{"adapters/http/browsertest", "adapters/system/processtest", "github.com/chromedp", yaml},
+	},
 	{
 		folders: []string{"adapters/http/browsertest"}, ours: []string{"adapters/system/processtest"},
 		libraries: slices.Concat(testLibraries, []string{"github.com/chromedp"}),

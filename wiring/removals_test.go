@@ -54,7 +54,9 @@ func TestEventsOfDeletedCompaniesAreSentAndThenGone(t *testing.T) {
 			arrived := arrivals(to)
 			return !slices.ContainsFunc(ids, func(id string) bool { return len(arrived[id]) < len(want) })
 		}
-		await(t, 30*time.Second, "the arrival of every event at the fast and the slow receiver", func() bool { return complete(fast) && complete(slow) })
+		await(t, 30*time.Second, "the arrival of every event at the fast and the slow receiver", func() bool {
+			return complete(fast) && complete(slow)
+		})
 		await(t, 30*time.Second, "the first attempt at every event", func() bool {
 			mutex.Lock()
 			defer mutex.Unlock()

@@ -236,7 +236,7 @@ func overcrowded(t *testing.T) string {
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
 	for { // until those who wait to be accepted are as many as may
-		conn, err := net.DialTimeout("tcp", address, soon/4)
+		conn, err := net.DialTimeout("tcp", address, soon)
 		if err != nil {
 			return "http://" + address
 		}

@@ -56,6 +56,7 @@ func TestASuspendedWorkerLosesItsQueueToTheNextOneOfItsProcess(t *testing.T) {
 			t.Helper()
 			_, err := f.service.Deliver(t.Context())
 			must(t, err)
+			time.Sleep(time.Second) // what came of attempts is recorded
 			synctest.Wait()
 		}
 
@@ -65,7 +66,7 @@ func TestASuspendedWorkerLosesItsQueueToTheNextOneOfItsProcess(t *testing.T) {
 			return ok(message)
 		}
 		f.happen(t, "one")
-		deliver() // by one that falls asleep before it looks what is next
+		deliver() // by one that is suspended before it looks what is next
 
 		finish := make(chan struct{})
 		f.answer = func(message webhook.Message) webhook.Attempt {
@@ -75,12 +76,12 @@ func TestASuspendedWorkerLosesItsQueueToTheNextOneOfItsProcess(t *testing.T) {
 		stalling.stall = func() {}
 		f.clock.advance(webhook.LeaseTerm)
 		f.happen(t, "two")
-		deliver() // by the next one, which is in the midst of its attempt now
+		deliver() // by the next one, whose attempt is in flight now
 
 		close(wake)
 		synctest.Wait()
 		if had := f.had(); !slices.Equal(had, []string{"one", "two"}) {
-			t.Errorf("sent were %q: two senders hold the queue", had)
+			t.Errorf("sent were %q: two workers have the queue", had)
 		}
 		close(finish)
 		f.service.Wait()
@@ -463,7 +464,10 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(func() { must(t, engine.Close()) })
 	_, err = engine.Migrator().Up(t.Context())
 	must(t, err)
-	f := &fixture{clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, told: &told{}, parallel: 1, sent: &sent{answer: ok}}
+	f := &fixture{
+		clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, told: &told{},
+		parallel: 1, sent: &sent{answer: ok},
+	}
 	f.store = sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())
 	f.service = f.serviceOn(f.store)
 	return f

@@ -22,8 +22,8 @@ const (
 	// freshness is how old the endpoint may be that an attempt goes to.
 	freshness = 20 * time.Millisecond
 
-	leastAhead  = 256 // events that are read ahead, at least
-	retriesRead = 50  // deliveries of each kind that are read at once
+	leastAhead  = 64 // events that are read ahead, at least
+	retriesRead = 50 // deliveries of each kind that are read at once
 )
 
 // read looks for more to attempt, when there is room for it.
@@ -48,7 +48,7 @@ func (w *worker) canRead(ctx context.Context) bool {
 	return !w.exhausted && !w.paused && ctx.Err() == nil && (len(w.open) <= w.ahead()/2 || len(w.retries) == 0)
 }
 
-func (w *worker) ahead() int { return max(leastAhead, 4*int(w.parallel)) }
+func (w *worker) ahead() int { return max(leastAhead, 8*int(w.parallel)) }
 
 func (w *worker) readTarget(ctx context.Context) error {
 	if time.Since(w.readAt) < freshness {

@@ -31,7 +31,7 @@ type worker struct {
 const (
 	// linger is how long the record of an attempt may wait for others, so that a fast endpoint costs fewer units.
 	linger     = 10 * time.Millisecond
-	mostRecord = 200 // attempts that are recorded at once, more or less
+	mostRecord = 64 // attempts after which the record of them does not wait
 
 	// lookEvery is how often a worker looks for new events while an attempt keeps it from ending.
 	lookEvery = 500 * time.Millisecond

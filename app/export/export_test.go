@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"holdco/adapters/store/sqlite"
@@ -130,33 +131,30 @@ func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
 
 func TestAStreamReadsOnePortionAhead(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	search := &endless{}
-	service := export.New(f.store, search, f.clock)
-	taken := 0
-	enough := errors.New("enough")
-	err := service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
-		taken++
-		for deadline := time.Now().Add(10 * time.Second); search.read.Load() < int64(taken+1); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("nothing was read ahead")
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		search := &endless{}
+		service := export.New(f.store, search, f.clock)
+		taken := 0
+		enough := errors.New("enough")
+		err := service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
+			taken++
+			synctest.Wait() // until the reader has read what it may
+			if ahead := search.read.Load() - int64(taken); ahead != 1 {
+				t.Errorf("%d portions were read ahead", ahead)
 			}
+			if taken == 5 {
+				return enough
+			}
+			return nil
+		})
+		if !errors.Is(err, enough) {
+			t.Error(err)
 		}
-		time.Sleep(5 * time.Millisecond)
-		if ahead := search.read.Load() - int64(taken); ahead != 1 {
-			t.Errorf("%d portions were read ahead", ahead)
+		if got := search.read.Load(); got != 6 {
+			t.Errorf("%d portions were read for 5", got)
 		}
-		if taken == 5 {
-			return enough
-		}
-		return nil
 	})
-	if !errors.Is(err, enough) {
-		t.Error(err)
-	}
-	if got := search.read.Load(); got != 6 {
-		t.Errorf("%d portions were read for 5", got)
-	}
 }
 
 func TestAStreamEndsWithWhatWentWrong(t *testing.T) {

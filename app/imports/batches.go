@@ -104,7 +104,7 @@ var usualPace = pace{500}
 
 // after is the pace after a unit that did so much and took so long.
 func (p pace) after(size int, took time.Duration) pace {
-	const long = 50 * time.Millisecond
+	const long = 25 * time.Millisecond
 	const least = 100
 	fits := size * int(long/time.Microsecond) / max(1, int(took/time.Microsecond))
 	return pace{max(least, min(fits, 2*p.size, store.MostKept))}

@@ -3,13 +3,17 @@ package storetest
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
+	"holdco/domain/lead"
+	"holdco/domain/partner"
 	"holdco/domain/team"
+	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
 
@@ -21,6 +25,12 @@ type model struct {
 	tokens    map[id.Token]access.Token
 	events    []event.Event // oldest first, without their ids
 	answers   map[idempotency.Key]idempotency.Receipt
+
+	endpoints  map[id.Webhook]webhook.Endpoint
+	deliveries map[id.Webhook][]webhook.Delivery // newest first
+	partners   map[id.Partner]partner.Partner
+	leads      map[id.Lead]lead.Kept
+	advanced   time.Time // the instant of the running unit's change of leads; zero: there is none yet
 }
 
 func newModel() model {
@@ -30,13 +40,20 @@ func newModel() model {
 		slots:     map[id.Company][]team.Slot{},
 		tokens:    map[id.Token]access.Token{},
 		answers:   map[idempotency.Key]idempotency.Receipt{},
+
+		endpoints:  map[id.Webhook]webhook.Endpoint{},
+		deliveries: map[id.Webhook][]webhook.Delivery{},
+		partners:   map[id.Partner]partner.Partner{},
+		leads:      map[id.Lead]lead.Kept{},
 	}
 }
 
+// clone is the model of the next unit.
 func (m model) clone() model {
 	return model{
-		maps.Clone(m.companies), maps.Clone(m.teams), maps.Clone(m.slots), maps.Clone(m.tokens),
-		slices.Clone(m.events), maps.Clone(m.answers),
+		companies: maps.Clone(m.companies), teams: maps.Clone(m.teams), slots: maps.Clone(m.slots), tokens: maps.Clone(m.tokens),
+		events: slices.Clone(m.events), answers: maps.Clone(m.answers), endpoints: maps.Clone(m.endpoints),
+		deliveries: maps.Clone(m.deliveries), partners: maps.Clone(m.partners), leads: maps.Clone(m.leads),
 	}
 }
 

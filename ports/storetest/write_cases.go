@@ -20,7 +20,7 @@ func (f *fixture) writeCases() map[string]writeCase {
 	f.Helper()
 	cases := map[string]writeCase{}
 	for _, some := range []map[string]writeCase{
-		f.companyWrites(), f.credentialWrites(), f.receiptWrites(), f.webhookWrites(), f.leadWrites(),
+		f.companyWrites(), f.credentialWrites(), f.receiptWrites(), f.webhookWrites(), f.removalWrites(), f.leadWrites(),
 	} {
 		maps.Copy(cases, some)
 	}
@@ -112,19 +112,17 @@ func (f *fixture) receiptWrites() map[string]writeCase {
 }
 
 func (f *fixture) webhookWrites() map[string]writeCase {
-	held, released := f.endpoint().ID, f.endpoint().ID
+	held := f.endpoint().ID
 	purged := f.send(held)
+	released := f.endpoint().ID
 	f.send(released)
 	f.claim("lease", 2)
 	changed, leaving, newcomer := f.endpoint(), f.endpoint(), f.newEndpoint()
 	sent, unsent := f.send(changed.ID, tried(1)), f.newDelivery(leaving.ID)
-	others := []webhook.Delivery{f.newDelivery(leaving.ID), f.newDelivery(leaving.ID)}
+	more, another := f.newDelivery(changed.ID), f.newDelivery(changed.ID)
 	happened := founded(f.newCompany("happened"))
 	happened.ID = id.New[id.Entry](f.ids.UUIDv7())
 	f.update(recording(happened))
-	gone, closed := f.found("gone"), f.found("closed")
-	f.remove(gone.ID)
-	f.remove(closed.ID)
 	queue := func(ctx context.Context, tx store.Tx) (webhook.Queue, error) {
 		return tx.Outbox().Leased(ctx, held, "lease")
 	}
@@ -148,13 +146,13 @@ func (f *fixture) webhookWrites() map[string]writeCase {
 			_, err := tx.Deliveries().Lock(ctx, changed.ID, sent.ID)
 			return err
 		}},
-		"Deliveries.Add": {notes, sending(unsent)},
 		"Deliveries.LockAll": {locks, func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.Deliveries().LockAll(ctx, changed.ID, []id.Delivery{sent.ID})
 			return err
 		}},
+		"Deliveries.Add": {notes, sending(unsent)},
 		"Deliveries.AddAll": {notes, func(ctx context.Context, tx store.Tx) error {
-			return tx.Deliveries().AddAll(ctx, others)
+			return tx.Deliveries().AddAll(ctx, []webhook.Delivery{more, another})
 		}},
 		"Deliveries.Save": {notes, func(ctx context.Context, tx store.Tx) error {
 			locked, err := tx.Deliveries().Lock(ctx, changed.ID, sent.ID)
@@ -183,8 +181,19 @@ func (f *fixture) webhookWrites() map[string]writeCase {
 			locked.FailingSince = tx.Now()
 			return tx.Outbox().Save(ctx, locked)
 		}},
+		"Outbox.Release": {notes, releasing(webhook.Queue{Endpoint: released, Lease: "lease"})},
+	}
+}
+
+func (f *fixture) removalWrites() map[string]writeCase {
+	gone, closed := f.found("gone"), f.found("closed")
+	f.update(removing(gone.ID))
+	f.update(removing(closed.ID))
+	endpoint := f.endpoint(disabled).ID
+	f.send(endpoint, ended(webhook.Failed), func(d *webhook.Delivery) { d.Company = gone.ID })
+	return map[string]writeCase{
 		"Removals.Purge": {notes, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Removals().Purge(ctx, gone.ID, f.clock.Now().Add(time.Hour), 10)
+			_, err := tx.Removals().Purge(ctx, gone.ID, f.clock.Now(), 10)
 			return err
 		}},
 		"Removals.Finished": {locks, func(ctx context.Context, tx store.Tx) error {
@@ -192,10 +201,9 @@ func (f *fixture) webhookWrites() map[string]writeCase {
 			return err
 		}},
 		"Removals.Postpone": {notes, func(ctx context.Context, tx store.Tx) error {
-			return tx.Removals().Postpone(ctx, gone.ID, f.clock.Now().Add(time.Hour))
+			return tx.Removals().Postpone(ctx, gone.ID, f.clock.Now())
 		}},
 		"Removals.Close": {notes, func(ctx context.Context, tx store.Tx) error { return tx.Removals().Close(ctx, closed.ID) }},
-		"Outbox.Release": {notes, releasing(webhook.Queue{Endpoint: released, Lease: "lease"})},
 	}
 }
 

@@ -150,10 +150,10 @@ type fakeExport struct {
 	campaigns []lead.Campaign
 	taxonomy  lead.Taxonomy
 
-	err      error        // fails every call
-	breaksAt int          // a stream fails behind so many leads; 0: never
-	pace     func() error // is called before each portion of a stream
-	searches atomic.Int64 // for pages
+	err      error                           // fails every call
+	breaksAt int                             // a stream fails behind so many leads; 0: never
+	pace     func(ctx context.Context) error // is called before each portion of a stream
+	searches atomic.Int64                    // for pages
 	saw      lead.Query
 }
 
@@ -270,7 +270,7 @@ func (f *fakeExport) Stream(
 			return fault.New(fault.Unavailable, "The store cannot be reached; try again.")
 		}
 		if f.pace != nil {
-			if err := f.pace(); err != nil {
+			if err := f.pace(ctx); err != nil {
 				return err
 			}
 		}

@@ -2,10 +2,13 @@ package partner_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,7 +101,7 @@ func TestAStreamGoesOnBehindTheLastLead(t *testing.T) {
 func TestAStreamThatFailsAtOnceIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.export.pace = func() error { return errors.New("disk I/O error") }
+	w.export.pace = func(context.Context) error { return errors.New("disk I/O error") }
 	w.Send(streamed("leads")).Is(t, 500, "internal")
 }
 
@@ -130,7 +133,7 @@ func TestLeadsArriveWhileTheStreamGoesOn(t *testing.T) {
 		w.export.fill(t, 200)
 		proceed := make(chan struct{}, 1)
 		proceed <- struct{}{}
-		w.export.pace = func() error { <-proceed; return nil }
+		w.export.pace = func(context.Context) error { <-proceed; return nil }
 		request := streamed("leads")
 		request.Header["Accept-Encoding"] = coding
 		response := w.Open(request)
@@ -146,16 +149,13 @@ func TestLeadsArriveWhileTheStreamGoesOn(t *testing.T) {
 	}
 }
 
-// slow makes the limits of the server's time shorter than a stream.
-func slow(server *http.Server) {
-	server.ReadTimeout, server.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
-}
-
 func TestTheLimitsOfTheServerEndNoStream(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, slow)
+	const limit = 2 * time.Second // in which even a busy machine reads a request
+	w := newWorld(t, func(server *http.Server) { server.ReadTimeout, server.WriteTimeout = limit, limit })
 	w.export.fill(t, 500)
-	w.export.pace = func() error { time.Sleep(250 * time.Millisecond); return nil }
+	pass := sync.OnceFunc(func() { time.Sleep(limit) }) // both began earlier
+	w.export.pace = func(context.Context) error { pass(); return nil }
 	if got := len(w.Stream("leads")); got != 500 {
 		t.Errorf("%d lines", got)
 	}
@@ -165,7 +165,13 @@ func TestAStoppingServerBreaksStreamsOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.export.fill(t, 300)
-	w.export.pace = func() error { time.Sleep(20 * time.Millisecond); return nil }
+	var begun atomic.Bool
+	w.export.pace = func(ctx context.Context) error {
+		if begun.Swap(true) { // the second portion never comes
+			<-ctx.Done()
+		}
+		return nil
+	}
 	response := w.Open(streamed("leads"))
 	defer response.Body.Close()
 	if _, err := bufio.NewReader(response.Body).ReadString('\n'); err != nil {

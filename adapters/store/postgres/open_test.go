@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ func TestOpenWaitsForTheServer(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.NewCluster(t)
 	cluster.Stop(t)
+	attempts := refusing(t, cluster.URL)
 	var waits atomic.Int32
 	opened := make(chan error, 1)
 	go func() {
@@ -32,13 +34,39 @@ func TestOpenWaitsForTheServer(t *testing.T) {
 		}
 		opened <- err
 	}()
-	time.Sleep(500 * time.Millisecond) // several attempts
+	attempts(3)
 	cluster.Start(t)
 	if err := <-opened; err != nil {
 		t.Error(err)
 	}
 	if waits.Load() != 1 {
 		t.Errorf("OnWait was called %d times", waits.Load())
+	}
+}
+
+// refusing takes the place of the server that an address names, and closes each connection. The function that it returns
+// waits for so many, and then makes room.
+func refusing(t *testing.T, address string) (attempts func(count int)) {
+	t.Helper()
+	server, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", server.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return func(count int) {
+		t.Helper()
+		for range count {
+			conn, err := listener.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.Close()
+		}
+		_ = listener.Close()
 	}
 }
 
@@ -62,15 +90,16 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			const wait = 4 * time.Minute
 			began := time.Now()
-			_, err := postgres.Open(t.Context(), postgres.Options{URL: refused.url, Wait: time.Minute})
+			_, err := postgres.Open(t.Context(), postgres.Options{URL: refused.url, Wait: wait})
 			if err == nil || !strings.Contains(err.Error(), refused.says) {
 				t.Errorf("%v; it should say %q", err, refused.says)
 			}
 			if err != nil && strings.Contains(strings.ReplaceAll(err.Error(), "user:password@", ""), "sec") {
 				t.Errorf("the error holds the password: %v", err)
 			}
-			if took := time.Since(began); took > 30*time.Second {
+			if took := time.Since(began); took > wait/2 {
 				t.Errorf("it took %s", took)
 			}
 		})

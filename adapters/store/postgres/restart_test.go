@@ -115,7 +115,7 @@ func (l *load) read(t *testing.T, s store.Store) {
 // until waits for something to happen to the load.
 func (l *load) until(t *testing.T, happened func() bool) {
 	t.Helper()
-	const limit = 30 * time.Second
+	const limit = 2 * time.Minute
 	for began := time.Now(); !happened(); time.Sleep(10 * time.Millisecond) {
 		if time.Since(began) > limit {
 			t.Fatalf("still %d done, %d failed, %d reads failed", l.done.Load(), l.failures.Load(), l.failedReads.Load())

@@ -16,10 +16,11 @@ type loan struct {
 	caller      context.Context
 	until       time.Time
 	over        bool
-	wrote       bool  // a statement has changed something, see hasWritten
-	counted     bool  // changes is set
-	changes     int64 // what the connection counted before statements that do not say themselves what they changed
-	refused     error // why the unit may not continue: it cannot succeed any more
+	wrote       bool           // a statement has changed something, see hasWritten
+	counted     bool           // changes is set
+	changes     int64          // what the connection counted before statements that do not say themselves what they changed
+	open        []func() error // the rows of statements that write
+	refused     error          // why the unit may not continue: it cannot succeed any more
 }
 
 var _ bun.IConn = (*loan)(nil)
@@ -43,22 +44,40 @@ func (l *loan) ExecContext(ctx context.Context, query string, args ...any) (sql.
 }
 
 func (l *loan) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := l.prepare(kindOf(query)); err != nil {
+	kind := kindOf(query)
+	if err := l.prepare(kind); err != nil {
 		return nil, err
 	}
-	return l.transaction.session.QueryContext(context.WithoutCancel(ctx), query, args...)
+	rows, err := l.transaction.session.QueryContext(context.WithoutCancel(ctx), query, args...)
+	if kind != reads && err == nil {
+		l.open = append(l.open, rows.Close)
+	}
+	return rows, err
 }
 
 // QueryRowContext cannot return why a statement is refused: unit.take does.
 func (l *loan) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	ctx = context.WithoutCancel(ctx)
-	if l.prepare(kindOf(query)) != nil {
+	kind := kindOf(query)
+	if l.prepare(kind) != nil {
 		// A row cannot be made with an error in it, other than by a query that is not run.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		cancel()
 	}
-	return l.transaction.session.QueryRowContext(ctx, query, args...)
+	row := l.transaction.session.QueryRowContext(ctx, query, args...)
+	if kind != reads {
+		l.open = append(l.open, func() error { return row.Scan() }) // which closes it
+	}
+	return row
+}
+
+// closeRows ends the statements that write whose rows the unit did not read to their end: SQLite commits nothing before,
+// and has not counted what they changed.
+func (l *loan) closeRows() {
+	for _, closer := range l.open {
+		_ = closer()
+	}
 }
 
 // prepare checks whether a statement may run, and takes the count that hasWritten compares with.

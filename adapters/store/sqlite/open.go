@@ -81,8 +81,12 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 
 	// An import of leads touches its indexes all over. What it has touched should still be there the next time.
 	const megabytes = 64
-	writes, err := e.openPool(path, 1, fmt.Sprintf("cache_size(%d)", -megabytes<<10),
-		"foreign_keys(1)", "journal_mode(wal)", "synchronous("+string(options.Synchronous)+")")
+	writing := []string{fmt.Sprintf("cache_size(%d)", -megabytes<<10), "foreign_keys(1)", "journal_mode(wal)",
+		"synchronous(" + string(options.Synchronous) + ")"}
+	if !options.Exclusive {
+		writing = append(writing, "wal_autocheckpoint(0)") // see checkpoints
+	}
+	writes, err := e.openPool(path, 1, writing...)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +114,14 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	e.db = bun.NewDB(reads, sqlitedialect.New())
 	e.pool, e.compiled, e.lookups = reads, &compiled{on: reads}, newLookups(lookups)
-	e.writer = startWriter(writes, !options.Exclusive)
+	var t turns
+	if options.Synchronous != off { // otherwise the file belongs to this engine alone
+		if t, err = openTurns(path); err != nil {
+			return nil, err
+		}
+		e.onClose(t.close)
+	}
+	e.writer = startWriter(writes, t, !options.Exclusive)
 	e.onClose(e.writer.close)
 	return e, nil
 }

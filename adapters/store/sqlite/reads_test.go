@@ -61,16 +61,27 @@ func (b busyStore) holdViews(t *testing.T) (release func()) {
 func TestAReadThatTakesTooLongIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		busy, seen := openBusy(t), &diary{}
+		busy := openBusy(t)
 		release := busy.holdViews(t)
 		defer release()
-		began := time.Now()
-		_, err := busy.Observed(seen).Companies().List(t.Context(), store.CompanyFilter{}, page.Position{}, 1)
-		if fault.CodeOf(err) != fault.Unavailable || time.Since(began) > sqlstore.ReadLimit {
-			t.Errorf("got %v after %v, want unavailable", err, time.Since(began))
-		}
-		if want := []string{"read unavailable"}; !slices.Equal(seen.entries, want) {
-			t.Errorf("observed %v, want %v", seen.entries, want)
+		for name, read := range map[string]func(s store.Store) error{
+			"a list": func(s store.Store) error {
+				_, err := s.Companies().List(t.Context(), store.CompanyFilter{}, page.Position{}, 1)
+				return err
+			},
+			"the backlog": func(s store.Store) error {
+				_, err := s.Outbox().Backlog(t.Context())
+				return err
+			},
+		} {
+			seen, began := &diary{}, time.Now()
+			err := read(busy.Observed(seen))
+			if fault.CodeOf(err) != fault.Unavailable || time.Since(began) > sqlstore.ReadLimit {
+				t.Errorf("%s: got %v after %v, want unavailable", name, err, time.Since(began))
+			}
+			if want := []string{"read unavailable"}; !slices.Equal(seen.entries, want) {
+				t.Errorf("%s: observed %v, want %v", name, seen.entries, want)
+			}
 		}
 	})
 }

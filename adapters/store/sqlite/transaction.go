@@ -75,6 +75,7 @@ func begin(on *connection) (*transaction, error) {
 func (t *transaction) run(u *unit) {
 	lent := &loan{transaction: t, caller: u.ctx, until: time.Now().Add(patience)}
 	u.lend(lent)
+	lent.closeRows()
 	t.lost = t.lost || u.failure != nil && lent.hasWritten()
 }
 

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -111,4 +112,33 @@ func TestAFailedUnitThatChangedNoRowIsNotRolledBack(t *testing.T) {
 			notes.expect(0, 1, 2)
 		})
 	}
+}
+
+func TestAUnitThatLeavesItsRowsOpenHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	notes := openNotes(t)
+	must(t, notes.update(insert(1)))
+	const query = "INSERT INTO notes (n) VALUES (?), (8) RETURNING n"
+	var rows *sql.Rows
+	for name, write := range map[string]work{
+		"Query": func(ctx context.Context, conn bun.IConn) (err error) {
+			rows, err = conn.QueryContext(ctx, query, 7)
+			must(t, err)
+			rows.Next()
+			return rows.Err()
+		},
+		"QueryRow": func(ctx context.Context, conn bun.IConn) error { return conn.QueryRowContext(ctx, query, 7).Err() },
+	} {
+		err := notes.update(func(ctx context.Context, conn bun.IConn) error {
+			must(t, write(ctx, conn))
+			return errRefused
+		})
+		if !errors.Is(err, errRefused) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		notes.expect(1)
+	}
+	must(t, notes.update(insert(2)))
+	notes.expect(1, 2)
+	must(t, rows.Close())
 }

@@ -23,8 +23,11 @@ import (
 // SQLite itself rolls back because the disk is full or fails, nothing of the batch is committed, and each of its units runs
 // once more, alone. To undo single units by savepoints would cost every unit a quarter of its time.
 type writer struct {
-	on      *connection
-	rests   bool // between batches, for another process that writes to the file
+	on    *connection
+	turns turns // with other processes that write to the file
+
+	checkpoints bool // the writer makes checkpoints, beside the turns of other processes; otherwise commits do
+
 	queue   chan *unit
 	closing chan struct{} // closed when no more units are taken
 	stopped chan struct{} // closed when every unit is answered
@@ -50,10 +53,13 @@ var (
 	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
 )
 
-func startWriter(pool *sql.DB, rests bool) *writer {
+func startWriter(pool *sql.DB, t turns, checkpoints bool) *writer {
 	w := &writer{
-		on:      &connection{pool: pool},
-		rests:   rests,
+		on:    &connection{pool: pool},
+		turns: t,
+
+		checkpoints: checkpoints,
+
 		queue:   make(chan *unit),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
@@ -66,6 +72,9 @@ func startWriter(pool *sql.DB, rests bool) *writer {
 func (w *writer) close() error {
 	w.once.Do(func() { close(w.closing) })
 	<-w.stopped
+	if w.batches.Load() > batchesPerCheckpoint {
+		w.checkpoint()
+	}
 	w.on.drop()
 	return nil
 }
@@ -100,6 +109,9 @@ func (w *writer) serve() {
 		select {
 		case first := <-w.queue:
 			w.batch(first)
+			if w.batches.Load()%batchesPerCheckpoint == 0 {
+				w.checkpoint()
+			}
 		case <-w.closing:
 			return
 		}
@@ -111,12 +123,12 @@ func (w *writer) batch(first *unit) {
 	if first.hasLeft() {
 		return
 	}
+	defer w.turns.take()()
 	tx, err := begin(w.on)
 	if err != nil {
 		first.answer(err)
 		return
 	}
-	began := time.Now()
 	var ran []*unit
 	for u := first; u != nil; u = w.next(tx, ran) {
 		if u.settle() {
@@ -135,14 +147,19 @@ func (w *writer) batch(first *unit) {
 			w.alone(u)
 		}
 	}
-	if w.rests {
-		time.Sleep(time.Since(began) / restShare)
-	}
 }
 
-// restShare is how many times as long as it rests a batch may have taken. SQLite does not let processes wait in a line:
-// they look now and then whether they can write, and one that goes on at once keeps the others out.
-const restShare = 10
+// batchesPerCheckpoint is how many batches of a command come to one checkpoint. What several of them wrote to a page of an
+// index is copied once.
+const batchesPerCheckpoint = 8
+
+// checkpoint copies what was committed from the log to the file. It is not a part of a commit: so other processes can write
+// meanwhile. If it fails the next one copies more.
+func (w *writer) checkpoint() {
+	if w.checkpoints && w.on.conn != nil {
+		_, _ = w.on.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
+	}
+}
 
 // next is the unit that waits for longest; nil when none waits, or when the batch must end.
 func (w *writer) next(tx *transaction, ran []*unit) *unit {

@@ -81,9 +81,7 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 
 func (c campaigns) IDs(ctx context.Context) ([]id.Campaign, error) {
 	var ids []id.Campaign
-	err := c.limited(ctx, func(ctx context.Context) error {
-		return c.engine.DB().NewSelect().Conn(c.conn).Table(c.table.name).Column("id").Order("id").Scan(ctx, &ids)
-	})
+	err := c.scan(ctx, c.engine.DB().NewSelect().Conn(c.conn).Table(c.table.name).Column("id").Order("id"), &ids)
 	return ids, err
 }
 

@@ -16,11 +16,11 @@ func TestTheEnginesNameTheConstraintThatFailed(t *testing.T) {
 			t.Parallel()
 			d := open(t)
 			d.migratedSchema(t)
-			const company = "INSERT INTO companies VALUES ('cmp_1', 'acme', '', '', '', '', 0, '', 0, 0, 0, '', 0, 0, NULL, NULL, '', 1)"
+			const rest = ", '', '', '', '', 0, '', 0, 0, 0, '', 0, 0, NULL, NULL, '', 1"
 			for _, step := range []struct{ text, violates string }{
-				{company, ""},
-				{"INSERT INTO companies SELECT id, 'other', '', '', '', '', 0, '', 0, 0, 0, '', 0, 0, NULL, NULL, '', 1 FROM companies", "companies_pkey"},
-				{"INSERT INTO companies SELECT 'cmp_2', slug, '', '', '', '', 0, '', 0, 0, 0, '', 0, 0, NULL, NULL, '', 1 FROM companies", "companies_slug"},
+				{"INSERT INTO companies SELECT 'cmp_1', 'acme'" + rest, ""},
+				{"INSERT INTO companies SELECT 'cmp_1', 'other'" + rest, "companies_pkey"},
+				{"INSERT INTO companies SELECT 'cmp_2', 'acme'" + rest, "companies_slug"},
 				{"INSERT INTO teams VALUES ('tm_1', 'cmp_1', '', 'a', 'a', 0, 0, 0, 0)", ""},
 				{"INSERT INTO teams VALUES ('tm_2', 'cmp_1', '', 'a', 'b', 0, 0, 0, 0)", "teams_company_id_name_key"},
 				{"INSERT INTO teams VALUES ('tm_2', 'cmp_1', '', 'b', 'a', 0, 0, 0, 0)", "teams_company_id_slug"},

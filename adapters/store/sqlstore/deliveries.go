@@ -175,7 +175,7 @@ func (d deliveries) remove(ctx context.Context, which *bun.SelectQuery) (int, er
 // along the index: to look at every delivery would keep the writer for too long.
 func (d deliveries) gone(ctx context.Context) ([]id.Webhook, error) {
 	var found []id.Webhook
-	err := d.engine.DB().NewRaw(`
+	err := d.scan(ctx, d.engine.DB().NewRaw(`
 		WITH RECURSIVE receivers (webhook_id) AS (
 			SELECT min(webhook_id) FROM deliveries
 			UNION ALL
@@ -184,8 +184,8 @@ func (d deliveries) gone(ctx context.Context) ([]id.Webhook, error) {
 		)
 		SELECT webhook_id FROM receivers
 		WHERE webhook_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM webhooks WHERE id = webhook_id)`,
-	).Conn(d.conn).Scan(ctx, &found)
-	return found, d.failure(ctx, err)
+	).Conn(d.conn), &found)
+	return found, err
 }
 
 type deliveryRow struct {

@@ -103,15 +103,15 @@ func (o outbox) queued(ctx context.Context, text string, args ...any) ([]store.Q
 func (o outbox) Backlog(ctx context.Context) (store.Backlog, error) {
 	var backlog store.Backlog
 	var dueSince *int64
-	err := o.engine.DB().NewSelect().Conn(o.conn).
+	query := o.engine.DB().NewSelect().Conn(o.conn).
 		ColumnExpr("(?)", unqueued(o.selects((*entryRow)(nil))).ColumnExpr("count(*)")).
 		ColumnExpr("(?)", o.selects((*deliveryRow)(nil)).ColumnExpr("count(*)").
 			Where("status = ?", webhook.Pending).Where("webhook_id IN (SELECT id FROM webhooks)")).
 		ColumnExpr("(?)", o.selects((*queueRow)(nil)).ColumnExpr("min(due_at)").
-			Where("webhook_id IN (SELECT id FROM webhooks WHERE enabled = 1)")).
-		Scan(ctx, &backlog.Unqueued, &backlog.Pending, &dueSince)
+			Where("webhook_id IN (SELECT id FROM webhooks WHERE enabled = 1)"))
+	err := o.scan(ctx, query, &backlog.Unqueued, &backlog.Pending, &dueSince)
 	backlog.DueSince = optionalInstant(dueSince)
-	return backlog, o.failure(ctx, err)
+	return backlog, err
 }
 
 func (o outbox) Unqueued(ctx context.Context, most int) ([]event.Event, error) {
@@ -165,8 +165,8 @@ func enqueueing(query *bun.UpdateQuery, position, which any) *bun.UpdateQuery {
 func (o outbox) enqueueAll(ctx context.Context) error {
 	var which []id.Entry
 	query := o.engine.ForUpdate(unqueued(o.selects((*entryRow)(nil))).Column("id").Order("seq"))
-	if err := query.Scan(ctx, &which); err != nil || len(which) == 0 {
-		return o.failure(ctx, err)
+	if err := o.scan(ctx, query, &which); err != nil || len(which) == 0 {
+		return err
 	}
 	idle, err := o.Idle(ctx)
 	if err != nil {

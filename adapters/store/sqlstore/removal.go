@@ -80,8 +80,8 @@ func (s session) rowsOf(table, kept string, which id.Company) *bun.SelectQuery {
 
 func (s session) exists(ctx context.Context, query *bun.SelectQuery) (bool, error) {
 	var some []int
-	err := query.ColumnExpr("1").Limit(1).Scan(ctx, &some)
-	return len(some) > 0, s.failure(ctx, err)
+	err := s.scan(ctx, query.ColumnExpr("1").Limit(1), &some)
+	return len(some) > 0, err
 }
 
 // visible leaves out the rows of removed companies.

@@ -227,7 +227,8 @@ func must(t *testing.T, err error) {
 
 // keptWithoutCompany are the tables with a column company_id whose rows do not go with the company, and why.
 var keptWithoutCompany = map[string]string{
-	"webhooks": "an endpoint is disabled, so that its last messages are sent",
+	"webhooks":          "an endpoint is disabled, so that its last messages are sent",
+	"removed_companies": "a row is made when the company is removed, and goes when nothing of it is left to be sent",
 }
 
 func TestEveryTableOfACompanyIsEmptiedWithIt(t *testing.T) {

@@ -55,8 +55,14 @@ func (s session) one(ctx context.Context, query *bun.SelectQuery, missing error)
 const ReadLimit = 10 * time.Second
 
 // all reads the rows of a query into its model.
-func (s session) all(ctx context.Context, query *bun.SelectQuery) error {
-	return s.limited(ctx, func(ctx context.Context) error { return query.Scan(ctx) })
+func (s session) all(ctx context.Context, query *bun.SelectQuery) error { return s.scan(ctx, query) }
+
+// scan reads what a query finds: into its model, into a slice, or a single row into its columns.
+func (s session) scan(ctx context.Context, query interface {
+	Scan(ctx context.Context, dest ...any) error
+}, into ...any,
+) error {
+	return s.limited(ctx, func(ctx context.Context) error { return query.Scan(ctx, into...) })
 }
 
 // limited runs a read that may take ReadLimit.
@@ -142,11 +148,7 @@ func (s session) each(ctx context.Context, query *bun.SelectQuery, scan func(row
 
 // count counts the rows of a query.
 func (s session) count(ctx context.Context, query *bun.SelectQuery) (count int64, err error) {
-	err = s.observers.watch(ctx, Read, func(ctx context.Context) error {
-		limited, cancel := context.WithTimeout(ctx, ReadLimit)
-		defer cancel()
-		return s.failure(ctx, query.ColumnExpr("count(*)").Scan(limited, &count))
-	})
+	err = s.scan(ctx, query.ColumnExpr("count(*)"), &count)
 	return count, err
 }
 

@@ -36,8 +36,8 @@ var endpointTable = tableOf("webhooks", fault.New(fault.NotFound, "There is no s
 )
 
 func (w webhooks) Count(ctx context.Context) (int, error) {
-	count, err := w.engine.DB().NewSelect().Conn(w.conn).Table(w.table.name).Count(ctx)
-	return int(count), w.failure(ctx, err)
+	count, err := w.count(ctx, w.engine.DB().NewSelect().Conn(w.conn).Table(w.table.name))
+	return int(count), err
 }
 
 func (w webhooks) Add(ctx context.Context, endpoint webhook.Endpoint) error {

@@ -7,6 +7,7 @@ package redistest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os/exec"
 	"syscall"
@@ -118,6 +119,20 @@ func (s *Server) Configure(t testing.TB, setting, value string) {
 	must(t, s.do(func(ctx context.Context, client *redis.Client) error {
 		return client.ConfigSet(ctx, setting, value).Err()
 	}))
+}
+
+// Refusals returns how many commands the server has refused because it is out of memory; see Configure with maxmemory.
+func (s *Server) Refusals(t testing.TB) (count int) {
+	t.Helper()
+	must(t, s.do(func(ctx context.Context, client *redis.Client) error {
+		stats, err := client.InfoMap(ctx, "errorstats").Result()
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Sscanf(stats["Errorstats"]["errorstat_OOM"], "count=%d", &count)
+		return err
+	}))
+	return count
 }
 
 // Keys returns the names of all keys with how long they still live; negative: for ever.
