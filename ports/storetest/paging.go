@@ -10,7 +10,6 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
-	"holdco/domain/partner"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
@@ -33,12 +32,6 @@ func (f *fixture) companyPages(size int) pages[company.Company] {
 func (f *fixture) tokenPages(size int) pages[access.Token] {
 	return func(after page.Position) (page.Page[access.Token], error) {
 		return f.store.Tokens().List(f.ctx, after, size)
-	}
-}
-
-func (f *fixture) partnerPages(size int) pages[partner.Partner] {
-	return func(after page.Position) (page.Page[partner.Partner], error) {
-		return f.store.Partners().List(f.ctx, after, size)
 	}
 }
 

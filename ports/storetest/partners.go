@@ -7,6 +7,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/page"
 	"holdco/domain/partner"
 	"holdco/ports/store"
 )
@@ -140,4 +141,30 @@ func partnerOrigins(f *fixture) {
 
 func touchingPartners(used map[id.Partner]time.Time) unit {
 	return func(ctx context.Context, tx store.Tx) error { return tx.Partners().Touch(ctx, used) }
+}
+
+func (f *fixture) partnerPages(size int) pages[partner.Partner] {
+	return func(after page.Position) (page.Page[partner.Partner], error) {
+		return f.store.Partners().List(f.ctx, after, size)
+	}
+}
+
+func (f *fixture) partnerWrites() map[string]writeCase {
+	joined, joining, used := f.partner(), f.newPartner(), f.clock.Now().Add(time.Second)
+	lock := func(ctx context.Context, tx store.Tx) (partner.Partner, error) {
+		return tx.Partners().Lock(ctx, joined.ID)
+	}
+	return map[string]writeCase{
+		"Partners.Lock": {locks, func(ctx context.Context, tx store.Tx) error { _, err := lock(ctx, tx); return err }},
+		"Partners.Add":  {changes, func(ctx context.Context, tx store.Tx) error { return tx.Partners().Add(ctx, joining) }},
+		"Partners.Save": {changes, func(ctx context.Context, tx store.Tx) error {
+			locked, err := lock(ctx, tx)
+			if err != nil {
+				return err
+			}
+			locked.Name, locked.Version = "New", locked.Version+1
+			return tx.Partners().Save(ctx, locked)
+		}},
+		"Partners.Touch": {notes, touchingPartners(map[id.Partner]time.Time{joined.ID: used})},
+	}
 }

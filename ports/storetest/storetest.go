@@ -68,3 +68,14 @@ var areas = []struct {
 	{"texts", textRules},
 	{"histories", historyRules},
 }
+
+// writers make the cases of all methods that write.
+var writers = []func(f *fixture) map[string]writeCase{
+	(*fixture).companyWrites,
+	(*fixture).tokenWrites,
+	(*fixture).partnerWrites,
+	(*fixture).receiptWrites,
+	(*fixture).webhookWrites,
+	(*fixture).removalWrites,
+	(*fixture).leadWrites,
+}

@@ -10,7 +10,6 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/lead"
-	"holdco/domain/partner"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
@@ -19,10 +18,8 @@ import (
 func (f *fixture) writeCases() map[string]writeCase {
 	f.Helper()
 	cases := map[string]writeCase{}
-	for _, some := range []map[string]writeCase{
-		f.companyWrites(), f.credentialWrites(), f.receiptWrites(), f.webhookWrites(), f.removalWrites(), f.leadWrites(),
-	} {
-		maps.Copy(cases, some)
+	for _, some := range writers {
+		maps.Copy(cases, some(f))
 	}
 	cases["Key.Bind"] = writeCase{notes, func(ctx context.Context, tx store.Tx) error { return tx.Key().Bind(ctx, "fingerprint") }}
 	happened := founded(f.newCompany("recorded"))
@@ -58,13 +55,10 @@ func (f *fixture) companyWrites() map[string]writeCase {
 	}
 }
 
-func (f *fixture) credentialWrites() map[string]writeCase {
-	token, newToken, joined, joining := f.issue("read"), f.newToken("read"), f.partner(), f.newPartner()
+func (f *fixture) tokenWrites() map[string]writeCase {
+	token, newToken := f.issue("read"), f.newToken("read")
 	used := f.clock.Now().Add(time.Second)
 	lockToken := func(ctx context.Context, tx store.Tx) (access.Token, error) { return tx.Tokens().Lock(ctx, token.ID) }
-	lockPartner := func(ctx context.Context, tx store.Tx) (partner.Partner, error) {
-		return tx.Partners().Lock(ctx, joined.ID)
-	}
 	return map[string]writeCase{
 		"Tokens.Lock":    {locks, func(ctx context.Context, tx store.Tx) error { _, err := lockToken(ctx, tx); return err }},
 		"Tokens.LockAll": {locks, func(ctx context.Context, tx store.Tx) error { return tx.Tokens().LockAll(ctx) }},
@@ -77,18 +71,7 @@ func (f *fixture) credentialWrites() map[string]writeCase {
 			locked.Name, locked.Version = "New", locked.Version+1
 			return tx.Tokens().Save(ctx, locked)
 		}},
-		"Tokens.Touch":  {notes, touching(map[id.Token]time.Time{token.ID: used})},
-		"Partners.Lock": {locks, func(ctx context.Context, tx store.Tx) error { _, err := lockPartner(ctx, tx); return err }},
-		"Partners.Add":  {changes, func(ctx context.Context, tx store.Tx) error { return tx.Partners().Add(ctx, joining) }},
-		"Partners.Save": {changes, func(ctx context.Context, tx store.Tx) error {
-			locked, err := lockPartner(ctx, tx)
-			if err != nil {
-				return err
-			}
-			locked.Name, locked.Version = "New", locked.Version+1
-			return tx.Partners().Save(ctx, locked)
-		}},
-		"Partners.Touch": {notes, touchingPartners(map[id.Partner]time.Time{joined.ID: used})},
+		"Tokens.Touch": {notes, touching(map[id.Token]time.Time{token.ID: used})},
 	}
 }
 

@@ -31,16 +31,15 @@ func Companies(port inbound.Companies) httpkit.Handlers {
 }
 
 func (h companies) list(r httpkit.Request) (httpkit.Answer, error) {
-	list := inbound.CompanyList{Status: company.Active}
-	slug, bySlug := r.Query()["slug"]
-	if bySlug {
-		list.Slug, list.Status = &slug, "" // in either state
-	}
-	if status, sent := r.Query()["status"]; sent {
-		list.Status = company.Status(status)
+	status, hasStatus := r.Query()["status"]
+	slug, hasSlug := r.Query()["slug"]
+	list := inbound.CompanyList{Status: company.Status(status)}
+	if !hasStatus && !hasSlug {
+		list.Status = company.Active
 	}
 	query := "companies status=" + string(list.Status)
-	if bySlug {
+	if hasSlug {
+		list.Slug = &slug
 		query += " slug=" + slug
 	}
 	return httpkit.List(r, query, func(after page.Position, size int) (page.Page[company.Company], error) {

@@ -32,7 +32,7 @@ func (h partners) list(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 func (h partners) create(r httpkit.Request) (httpkit.Answer, error) {
-	once := httpkit.Once(r, func(p partner.Partner) httpkit.Answer { return newPartnerAnswer(p) })
+	once := httpkit.Once(r, func(shown partner.Partner) httpkit.Answer { return newPartnerAnswer(shown) })
 	issued, err := h.port.Create(r.Context(), r.Caller(), partnerDraft(r), once)
 	return newPartnerAnswer(issued.Partner, event.F("key", string(issued.Key))), err
 }
@@ -57,7 +57,7 @@ func (h partners) rotate(r httpkit.Request) (httpkit.Answer, error) {
 		}
 		return httpkit.Answer{}, fault.Validation(problems)
 	}
-	once := httpkit.Once(r, func(p partner.Partner) httpkit.Answer { return partnerAnswer(p) })
+	once := httpkit.Once(r, func(shown partner.Partner) httpkit.Answer { return partnerAnswer(shown) })
 	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, partner.UsualGrace), once)
 	return partnerAnswer(issued.Partner, event.F("key", string(issued.Key))), err
 }

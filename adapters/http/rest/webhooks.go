@@ -34,7 +34,7 @@ func (h webhooks) list(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 func (h webhooks) create(r httpkit.Request) (httpkit.Answer, error) {
-	once := httpkit.Once(r, func(e webhook.Endpoint) httpkit.Answer { return newWebhookAnswer(e) })
+	once := httpkit.Once(r, func(shown webhook.Endpoint) httpkit.Answer { return newWebhookAnswer(shown) })
 	issued, err := h.port.Create(r.Context(), r.Caller(), webhookDraft(r), once)
 	return newWebhookAnswer(issued.Endpoint, event.F("secret", string(issued.Secret))), err
 }
@@ -55,7 +55,7 @@ func (h webhooks) delete(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 func (h webhooks) rotateSecret(r httpkit.Request) (httpkit.Answer, error) {
-	once := httpkit.Once(r, func(e webhook.Endpoint) httpkit.Answer { return webhookAnswer(e) })
+	once := httpkit.Once(r, func(shown webhook.Endpoint) httpkit.Answer { return webhookAnswer(shown) })
 	issued, err := h.port.RotateSecret(r.Context(), r.Caller(), httpkit.PathID[id.Webhook](r, "id"), once)
 	return webhookAnswer(issued.Endpoint, event.F("secret", string(issued.Secret))), err
 }
