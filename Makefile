@@ -1,6 +1,7 @@
 # Everything that is done with this project. "make" lists it.
 
 LINTER_VERSION := v2.15.0
+API_LINTER     := @redocly/cli@2.77.0
 LINTER         := .tools/$(LINTER_VERSION)/golangci-lint
 
 # Many tests wait for something, so more run at a time than there are processors.
@@ -19,10 +20,10 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test quick tools bench lint generate verify clean
+.PHONY: help run build test quick tools bench lint lint-api generate verify clean
 
 help: ## list what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on ./data
 	bin/holdco serve
@@ -46,6 +47,10 @@ bench: build tools ## measure what Holdco costs over a bare program, as ratios
 
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run
+
+lint-api: ## look for mistakes in the OpenAPI documents (needs npm)
+	npx --yes $(API_LINTER) lint --skip-rule operation-4xx-response --skip-rule no-unused-components \
+		testdata/golden/openapi.json testdata/golden/export_openapi.json
 
 generate: ## write all generated files anew
 	go generate ./...

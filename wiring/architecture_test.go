@@ -54,7 +54,7 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"adapters/http/rest"}, ours: slices.Concat(domain, driving, []string{"adapters/http/httpkit"}),
-		libraries: []string{gin, "github.com/oapi-codegen/runtime", yaml},
+		libraries: []string{gin, yaml},
 		inTests:   []string{"adapters/http/rest/resttest", openapi},
 	},
 	{

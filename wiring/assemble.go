@@ -20,7 +20,6 @@ import (
 	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
-	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/adapters/telemetry/metrics"
@@ -28,10 +27,7 @@ import (
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
-	"holdco/app/imports"
 	"holdco/app/partners"
-	"holdco/app/tokens"
-	"holdco/app/webhooks"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -48,12 +44,10 @@ type database struct {
 
 // command is what the command line works with.
 type command struct {
-	Store    store.Store
-	Tokens   *tokens.Service
-	Webhooks *webhooks.Service
-	Partners *partners.Service
-	Imports  *imports.Service
-	Vault    outbound.Vault
+	services
+
+	Store store.Store
+	Vault outbound.Vault
 }
 
 // openForServer opens the configured store; an embedded one for this process as its only server.
@@ -160,34 +154,50 @@ func newLimiter(
 
 func newOperatorLog(tel telemetry, log *slog.Logger) outbound.Log { return operatorLog{tel.log(log)} }
 
-func newAPI(
-	config Config, c *companies.Service, t *tokens.Service, w *webhooks.Service, p *partners.Service, s store.Store,
-	limiter outbound.Limiter, clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
-) (http.Handler, error) {
+// surroundings are what everything that listens needs.
+type surroundings struct {
+	Config  Config
+	Store   store.Store
+	Limiter outbound.Limiter
+	Clock   outbound.Clock
+	IDs     outbound.IDs
+	Log     *slog.Logger
+
+	telemetry telemetry
+}
+
+func (s surroundings) limits() httpkit.Limits {
+	return httpkit.Limits{Limiter: s.Limiter, ByClass: s.Config.Rates}
+}
+
+func newAPI(s surroundings, all services) (http.Handler, error) {
 	pages := docs.Pages("")
-	if config.MetricsAddr == "" {
-		pages[httpkit.MetricsPath] = tel.metrics.Page()
+	if s.Config.MetricsAddr == "" {
+		pages[httpkit.MetricsPath] = s.telemetry.metrics.Page()
+	}
+	var handlers []httpkit.Handlers
+	for _, r := range resources {
+		if r.handlers != nil {
+			handlers = append(handlers, r.handlers(all))
+		}
 	}
 	api, err := rest.New(rest.Options{
-		Companies: c,
-		Tokens:    t,
-		Webhooks:  w,
-		Partners:  p,
-		Auth:      t,
-		Limits:    httpkit.Limits{Limiter: limiter, ByClass: config.Rates},
-		Proxies:   config.TrustedProxies,
-		Ready:     s.Ready,
-		Clock:     clock,
-		IDs:       ids,
-		Log:       tel.log(log),
+		Resources: handlers,
+		Auth:      all.Tokens,
+		Limits:    s.limits(),
+		Proxies:   s.Config.TrustedProxies,
+		Ready:     s.Store.Ready,
+		Clock:     s.Clock,
+		IDs:       s.IDs,
+		Log:       s.telemetry.log(s.Log),
 		Pages:     pages,
-		Watch:     tel.watch(),
-		Origins:   config.CORSOrigins,
+		Watch:     s.telemetry.watch(),
+		Origins:   s.Config.CORSOrigins,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return tel.around(api), nil
+	return s.telemetry.around(api), nil
 }
 
 func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {
@@ -205,24 +215,21 @@ type exportAPI struct {
 	breakOff func() // ends the streams that are running
 }
 
-func newExportAPI(
-	config Config, e *export.Service, p *partners.Service, s store.Store,
-	limiter outbound.Limiter, clock outbound.Clock, ids system.IDs, tel telemetry, log *slog.Logger,
-) (exportAPI, error) {
+func newExportAPI(s surroundings, e *export.Service, auth *partners.Service) (exportAPI, error) {
 	api, err := partner.New(partner.Options{
 		Export:  e,
-		Auth:    p,
-		Limits:  httpkit.Limits{Limiter: limiter, ByClass: config.Rates},
-		Proxies: config.TrustedProxies,
-		Ready:   s.Ready,
-		Clock:   clock,
-		IDs:     ids,
-		Log:     tel.log(log),
+		Auth:    auth,
+		Limits:  s.limits(),
+		Proxies: s.Config.TrustedProxies,
+		Ready:   s.Store.Ready,
+		Clock:   s.Clock,
+		IDs:     s.IDs,
+		Log:     s.telemetry.log(s.Log),
 		Pages:   docs.Pages(partner.Root),
-		Watch:   tel.watch(),
+		Watch:   s.telemetry.watch(),
 	})
 	if err != nil {
 		return exportAPI{}, err
 	}
-	return exportAPI{tel.around(api), api.BreakOff}, nil
+	return exportAPI{s.telemetry.around(api), api.BreakOff}, nil
 }

@@ -14,7 +14,11 @@ func TestOfSeveralFaultsTheFirstIsTold(t *testing.T) {
 		acme := s.create(t, draft(t, ""))
 		old := s.create(t, named("old"))
 		s.Post(old.path()+"/archive", "").Is(t, 200, "")
-		missing := "/v1/companies/cmp_" + strings.Repeat("0", 26)
+		none := strings.Repeat("0", 26)
+		missing, noHook, noPartner := "/v1/companies/cmp_"+none, "/v1/webhooks/whk_"+none, "/v1/partners/prt_"+none
+		hook := s.Post("/v1/webhooks", `{"url":"https://example.com"}`).Header.Get("Location")
+		revoked := s.admit(t).path()
+		s.Delete(revoked).Is(t, 200, "")
 		clients := map[string]*resttest.Client{
 			"nobody": s.As(""), "stranger": s.As("hco_x"), "reader": s.with(t, "read"), "writer": s.with(t, "write"),
 			"elsewhere": s.with(t, "company:old:write"), "admin": s.Client,
@@ -50,6 +54,18 @@ func TestOfSeveralFaultsTheFirstIsTold(t *testing.T) {
 			{"budget before adapter", "writer", "PATCH", acme.path(), `{"defaultAdapter":"x","budget":{"usd":-1}}`, nil, 422, "budget_invalid"},
 			{"adapter before slug", "writer", "POST", "/v1/companies", `{"name":"A","slug":"acme","defaultAdapter":"x"}`, nil, 422, "adapter_not_installed"},
 			{"slug last", "writer", "POST", "/v1/companies", named("acme"), nil, 409, "slug_in_use"},
+			{"query before existence", "admin", "GET", noHook + "/deliveries?status=lost", "", nil, 400, "invalid_parameter"},
+			{"cursor before existence", "admin", "GET", noHook + "/deliveries?cursor=x", "", nil, 400, "invalid_cursor"},
+			{"existence before If-Match", "admin", "PATCH", noHook, `{"id":1}`, stale, 404, "not_found"},
+			{"If-Match before immutable fields", "admin", "PATCH", hook, `{"id":1}`, stale, 412, "precondition_failed"},
+			{"immutable before other fields", "admin", "PATCH", hook, `{"companyId":null,"url":7,"events":[]}`, nil, 422, "immutable_field"},
+			{"existence before If-Match", "admin", "PATCH", noPartner, `{"id":1}`, stale, 404, "not_found"},
+			{"an id of another kind does not exist", "admin", "GET", "/v1/partners/" + acme.ID, "", nil, 404, "not_found"},
+			{"If-Match before immutable fields", "admin", "PATCH", revoked, `{"id":1}`, stale, 412, "precondition_failed"},
+			{"immutable before other fields", "admin", "PATCH", revoked, `{"hint":"","name":""}`, nil, 422, "immutable_field"},
+			{"fields before state", "admin", "PATCH", revoked, `{"name":""}`, nil, 422, "validation_failed"},
+			{"scope before existence", "writer", "GET", noPartner, "", nil, 403, "insufficient_scope"},
+			{"scope before JSON, where one company is too little", "elsewhere", "POST", "/v1/companies", "[", nil, 403, "insufficient_scope"},
 			{"a slug of an archived company", "writer", "POST", "/v1/companies", named("old"), nil, 409, "slug_in_use"},
 		} {
 			t.Run(c.rule, func(t *testing.T) {

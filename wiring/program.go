@@ -9,15 +9,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"holdco/adapters/cli"
-	"holdco/adapters/leads/importer"
-	"holdco/adapters/leads/samples"
 	"holdco/adapters/system"
-	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
 
 // Program is what the command line runs on.
 func Program(version cli.Version) cli.Program {
+	var commands []cli.Command
+	for _, r := range resources {
+		commands = append(commands, r.commands...)
+	}
 	return cli.Program{
 		Version:    version,
 		Clock:      system.Clock{},
@@ -26,13 +27,8 @@ func Program(version cli.Version) cli.Program {
 		Serve: func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error {
 			return serve(ctx, flags, version, stdout, stderr, migrate)
 		},
-		Tokens:   openTokens,
-		Webhooks: openWebhooks,
-		Partners: openPartners,
-		Imports:  openImports,
 		Migrator: openMigrator,
-		Files:    importer.Files{},
-		Samples:  func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
+		Commands: commands,
 	}
 }
 
@@ -49,31 +45,25 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 	return server.Run(ctx, stdout, migrate)
 }
 
-func openTokens(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Tokens, func(), error) {
-	opened, done, err := openCommand(ctx, flags, stderr, hasKey)
-	return opened.Tokens, done, err
+// opener makes an opener of a command that works with one service.
+func opener[P any](needsKey func(config Config) bool, service func(s services) P) cli.Opener[P] {
+	return func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (port P, done func(), err error) {
+		opened, done, err := openCommand(ctx, flags, stderr, needsKey)
+		if err != nil {
+			return port, nil, err
+		}
+		return service(opened.services), done, nil
+	}
 }
 
-func openPartners(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Partners, func(), error) {
-	opened, done, err := openCommand(ctx, flags, stderr, hasKey)
-	return opened.Partners, done, err
-}
+// withKey is for commands that work with secrets.
+func withKey(Config) bool { return true }
 
-func openImports(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Imports, func(), error) {
-	opened, done, err := openCommand(ctx, flags, stderr, hasKey)
-	return opened.Imports, done, err
-}
-
-// hasKey is for commands that need no key, and so go without one. With another key than the store's it may be the wrong
-// store.
-func hasKey(config Config) bool {
+// withKeyIfAny is for commands that need no key, and so run without one. With another key than the store's it may be the
+// wrong store.
+func withKeyIfAny(config Config) bool {
 	_, err := os.Stat(config.KeyFile)
 	return err == nil
-}
-
-func openWebhooks(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Webhooks, func(), error) {
-	opened, done, err := openCommand(ctx, flags, stderr, func(Config) bool { return true })
-	return opened.Webhooks, done, err
 }
 
 // openCommand opens the store for a command, and the vault when it needs that.

@@ -76,6 +76,14 @@ func TestUnknownPathsAndMethodsNeedNoToken(t *testing.T) {
 				t.Errorf("OPTIONS %s: %d, Allow: %s", c.path, options.Status, options.Header.Get("Allow"))
 			}
 		}
+		for path, allow := range map[string]string{
+			"/v1/companies": "GET, HEAD, POST, OPTIONS", "/v1/companies/x": "GET, HEAD, PATCH, DELETE, OPTIONS",
+			"/v1/companies/x/archive": "POST, OPTIONS", "/openapi.json": "GET, HEAD, OPTIONS",
+		} {
+			if got := send(nobody, "BREW", path, "").Header.Get("Allow"); got != allow {
+				t.Errorf("%s allows %s, want %s", path, got, allow)
+			}
+		}
 		send(nobody, "GET", "/v1/companies", "").Is(t, 401, "unauthorized")
 		nobody.Get("/healthz").Is(t, 200, "")
 		nobody.Get("/readyz").Is(t, 200, "")

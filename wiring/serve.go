@@ -13,12 +13,8 @@ import (
 
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/leads/leadindex"
-	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/keys"
-	"holdco/app/partners"
-	"holdco/app/receipts"
-	"holdco/app/tokens"
 	"holdco/app/worker"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -33,16 +29,15 @@ const (
 
 // Server is one running instance: its listeners and its jobs, on one store.
 type Server struct {
-	Config    Config
-	Log       *slog.Logger
-	Clock     outbound.Clock
-	Migrator  outbound.Migrator
-	Store     store.Store
-	Companies *companies.Service
-	Tokens    *tokens.Service
-	Partners  *partners.Service
-	API       http.Handler
-	Export    exportAPI
+	services
+
+	Config   Config
+	Log      *slog.Logger
+	Clock    outbound.Clock
+	Migrator outbound.Migrator
+	Store    store.Store
+	API      http.Handler
+	Export   exportAPI
 
 	Deliveries *deliveries.Service
 	Vault      outbound.Vault
@@ -99,12 +94,13 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	}
 	stopJobs()
 	<-idle
-	s.Deliveries.Wait()
-	if _, flush := s.Tokens.FlushLastUses(last); flush != nil {
-		s.Log.WarnContext(ctx, "the last uses of some tokens could not be written down", "error", flush.Error())
-	}
-	if _, flush := s.Partners.FlushLastUses(last); flush != nil {
-		s.Log.WarnContext(ctx, "the last uses of some partners' keys could not be written down", "error", flush.Error())
+	for _, r := range resources {
+		if r.stop == nil {
+			continue
+		}
+		if stop := r.stop(last, s); stop != nil {
+			s.Log.WarnContext(ctx, "what was still in memory could not be written down", "error", stop.Error())
+		}
 	}
 	if flush := s.telemetry.flush(last); flush != nil {
 		s.Log.WarnContext(ctx, "the last spans could not be sent", "error", flush.Error())
@@ -156,19 +152,11 @@ func (s *Server) showFirstToken(ctx context.Context, out io.Writer) error {
 }
 
 // jobs are what this instance does in the background.
-func (s *Server) jobs() []worker.Job {
-	jobs := []worker.Job{
-		{Name: "remove deleted companies", Every: 5 * time.Second, Wake: s.Companies.Deletions(), Run: s.Companies.RemoveDeleted},
-		{Name: "mend workspaces", Every: 5 * time.Second, Run: s.Companies.MendWorkspaces},
-		{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
-		{Name: "finish removed companies", Every: time.Second, Run: s.Deliveries.FinishRemovals},
-		{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
-		{Name: "write down last uses of tokens", Every: 10 * time.Second, Run: s.Tokens.FlushLastUses},
-		{Name: "write down last uses of partners' keys", Every: 10 * time.Second, Run: s.Partners.FlushLastUses},
-		{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)},
-	}
-	if s.Config.PartnerAddr != "" { // otherwise nobody asks for leads
-		jobs = append(jobs, worker.Job{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow})
+func (s *Server) jobs() (jobs []worker.Job) {
+	for _, r := range resources {
+		if r.jobs != nil {
+			jobs = append(jobs, r.jobs(s)...)
+		}
 	}
 	return jobs
 }

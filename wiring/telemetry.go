@@ -97,9 +97,8 @@ func (t telemetry) flush(ctx context.Context) error {
 // metricsPages is what the listener for metrics serves, where there is one.
 type metricsPages struct{ http.Handler }
 
-func newMetricsPages(
-	config Config, tel telemetry, s store.Store, clock outbound.Clock, ids outbound.IDs, log *slog.Logger,
-) metricsPages {
-	options := httpkit.Options{Clock: clock, IDs: ids, Log: log, Proxies: config.TrustedProxies}
-	return metricsPages{httpkit.Open(options, s.Ready, map[string]http.Handler{httpkit.MetricsPath: tel.metrics.Page()})}
+func newMetricsPages(s surroundings) metricsPages {
+	options := httpkit.Options{Clock: s.Clock, IDs: s.IDs, Log: s.Log, Proxies: s.Config.TrustedProxies}
+	pages := map[string]http.Handler{httpkit.MetricsPath: s.telemetry.metrics.Page()}
+	return metricsPages{httpkit.Open(options, s.Store.Ready, pages)}
 }

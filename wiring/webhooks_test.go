@@ -93,7 +93,7 @@ func TestAWebhookGetsWhatItAskedFor(t *testing.T) {
 		}
 		s.issue(t, "read") // nobody asked for events of tokens
 		s.Patch(other.path(), `{"name":"Another"}`).Is(t, 200, "")
-		all.types(t, "company.updated") // of different companies any may come first
+		all.types(t, "company.updated") // before the next: events of two companies may arrive in any order
 		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
 		all.types(t, "company.updated", "company.archived")
 		archives.types(t, "company.archived")

@@ -14,13 +14,8 @@ import (
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
-	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
-	"holdco/app/imports"
-	"holdco/app/partners"
-	"holdco/app/tokens"
-	"holdco/app/webhooks"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -30,8 +25,8 @@ func NewServer(
 	ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, newTelemetry, newStore, storeSet, systemSet, companySet,
-		tokens.New, partners.New, webhookSet, newPoster, newParallel, deliveries.New, newLimiter, newAPI, newMetricsPages,
+		openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet,
+		newPoster, newParallel, deliveries.New, newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newMetricsPages,
 		newLeadIndex, wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))
@@ -40,8 +35,8 @@ func NewServer(
 // newCommand assembles what the command line works with, beside a server that may be running on the same store.
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
 	panic(wire.Build(
-		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), storeSet, systemSet,
-		tokens.New, partners.New, imports.New, webhookSet,
+		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{}),
+		storeSet, systemSet, workspaceSet, vaultSet, serviceSet,
 		wire.Struct(new(command), "*"),
 	))
 }
@@ -57,10 +52,9 @@ var systemSet = wire.NewSet(
 	wire.Bind(new(outbound.Entropy), new(system.Entropy)),
 )
 
-var companySet = wire.NewSet(
+var workspaceSet = wire.NewSet(
 	newWorkspaces, newRules, newOperatorLog,
 	wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)),
-	companies.New,
 )
 
-var webhookSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), webhooks.New)
+var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

@@ -33,7 +33,6 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	if err != nil {
 		return nil, nil, err
 	}
-	migrator := wiringDatabase.Migrator
 	iDs := _wireIDsValue
 	wiringTelemetry, err := newTelemetry(ctx, config, wiringDatabase, version, log)
 	if err != nil {
@@ -47,15 +46,33 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	service := companies.New(store, directories, iDs, outboundLog, rules)
 	entropy := _wireEntropyValue
 	tokensService := tokens.New(store, clock, iDs, entropy)
-	partnersService := partners.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
+	partnersService := partners.New(store, clock, iDs, entropy)
+	importsService := imports.New(store, clock)
+	wiringServices := services{
+		Companies: service,
+		Tokens:    tokensService,
+		Webhooks:  webhooksService,
+		Partners:  partnersService,
+		Imports:   importsService,
+	}
+	migrator := wiringDatabase.Migrator
 	limiter, cleanup2, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
 		cleanup()
 		return nil, nil, err
 	}
-	handler, err := newAPI(config, service, tokensService, webhooksService, partnersService, store, limiter, clock, iDs, wiringTelemetry, log)
+	wiringSurroundings := surroundings{
+		Config:    config,
+		Store:     store,
+		Limiter:   limiter,
+		Clock:     clock,
+		IDs:       iDs,
+		Log:       log,
+		telemetry: wiringTelemetry,
+	}
+	handler, err := newAPI(wiringSurroundings, wiringServices)
 	if err != nil {
 		cleanup2()
 		cleanup()
@@ -63,7 +80,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	}
 	index := newLeadIndex(store, wiringTelemetry)
 	exportService := export.New(store, index, clock)
-	wiringExportAPI, err := newExportAPI(config, exportService, partnersService, store, limiter, clock, iDs, wiringTelemetry, log)
+	wiringExportAPI, err := newExportAPI(wiringSurroundings, exportService, partnersService)
 	if err != nil {
 		cleanup2()
 		cleanup()
@@ -72,16 +89,14 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	webhookPoster, cleanup3 := newPoster(config, version, wiringTelemetry)
 	parallel := newParallel(config)
 	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
-	wiringMetricsPages := newMetricsPages(config, wiringTelemetry, store, clock, iDs, log)
+	wiringMetricsPages := newMetricsPages(wiringSurroundings)
 	server := &Server{
+		services:     wiringServices,
 		Config:       config,
 		Log:          log,
 		Clock:        clock,
 		Migrator:     migrator,
 		Store:        store,
-		Companies:    service,
-		Tokens:       tokensService,
-		Partners:     partnersService,
 		API:          handler,
 		Export:       wiringExportAPI,
 		Deliveries:   deliveriesService,
@@ -112,18 +127,27 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	iDs := _wireIDsValue
 	migrator := wiringDatabase.Migrator
 	store := sqlstore.New(engine, clock, iDs, migrator)
+	directories := newWorkspaces(config)
+	wiringTelemetry := _wireTelemetryValue
+	outboundLog := newOperatorLog(wiringTelemetry, log)
+	rules := newRules(config)
+	service := companies.New(store, directories, iDs, outboundLog, rules)
 	entropy := _wireEntropyValue
-	service := tokens.New(store, clock, iDs, entropy)
+	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	wiringServices := services{
+		Companies: service,
+		Tokens:    tokensService,
+		Webhooks:  webhooksService,
+		Partners:  partnersService,
+		Imports:   importsService,
+	}
 	wiringCommand := command{
+		services: wiringServices,
 		Store:    store,
-		Tokens:   service,
-		Webhooks: webhooksService,
-		Partners: partnersService,
-		Imports:  importsService,
 		Vault:    vault,
 	}
 	return wiringCommand, func() {
@@ -131,14 +155,18 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	}, nil
 }
 
+var (
+	_wireTelemetryValue = telemetry{}
+)
+
 // wire.go:
 
 var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)))
 
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 
-var companySet = wire.NewSet(
-	newWorkspaces, newRules, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)), companies.New,
+var workspaceSet = wire.NewSet(
+	newWorkspaces, newRules, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)),
 )
 
-var webhookSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), webhooks.New)
+var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

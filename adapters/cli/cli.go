@@ -12,7 +12,6 @@ import (
 
 	"holdco/domain/access"
 	"holdco/domain/fault"
-	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
 
@@ -34,15 +33,12 @@ type Program struct {
 	// Serve runs the server until ctx ends. It migrates the store first, or refuses one that needs it.
 	Serve func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error
 
-	Tokens   Opener[inbound.Tokens]
-	Webhooks Opener[inbound.Webhooks]
-	Partners Opener[inbound.Partners]
-	Imports  Opener[inbound.Imports]
 	Migrator Opener[outbound.Migrator]
-
-	Files   Files
-	Samples func(leads int, seed uint64) Samples
+	Commands []Command // of the resources
 }
+
+// Command makes a command, with those below it.
+type Command func(a *app) *cobra.Command
 
 // Opener opens the store, which a server may be using, and returns the port that a command works with. The returned
 // function closes the store.
@@ -101,7 +97,10 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("holdco {{.Version}}\n")
-	root.AddCommand(a.serve(), a.migrate(), a.token(), a.webhook(), a.partner(), a.taxonomy(), a.campaigns(), a.leads(), a.version())
+	root.AddCommand(a.serve(), a.migrate(), a.version())
+	for _, command := range a.program.Commands {
+		root.AddCommand(command(a))
+	}
 	root.SetHelpCommand(help())
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(command *cobra.Command, args []string) {

@@ -62,30 +62,25 @@ func (f *fake) runArgs(args ...string) result {
 			fmt.Fprintln(stdout, "serving")
 			return f.fails
 		},
-		Tokens: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Tokens, func(), error) {
-			open(flags)
-			return &f.tokens, func() { f.closed++ }, f.fails
-		},
-		Webhooks: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Webhooks, func(), error) {
-			open(flags)
-			return &f.webhooks, func() { f.closed++ }, f.fails
-		},
-		Partners: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Partners, func(), error) {
-			open(flags)
-			return &f.partners, func() { f.closed++ }, f.fails
-		},
-		Imports: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (inbound.Imports, func(), error) {
-			open(flags)
-			return &f.imports, func() { f.closed++ }, f.fails
-		},
-		Files:   fakeFiles{},
-		Samples: func(leads int, seed uint64) cli.Samples { return fakeSamples{leads, seed} },
-		Migrator: func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (outbound.Migrator, func(), error) {
-			open(flags)
-			return f.migrator, func() { f.closed++ }, f.fails
-		},
+		Commands: append([]cli.Command{
+			cli.TokenCommand(opener[inbound.Tokens](f, &f.tokens)),
+			cli.WebhookCommand(opener[inbound.Webhooks](f, &f.webhooks)),
+			cli.PartnerCommand(opener[inbound.Partners](f, &f.partners)),
+		}, cli.LeadCommands(cli.LeadTools{
+			Imports: opener[inbound.Imports](f, &f.imports), Files: fakeFiles{},
+			Samples: func(leads int, seed uint64) cli.Samples { return fakeSamples{leads, seed} },
+		})...),
+		Migrator: opener[outbound.Migrator](f, f.migrator),
 	}, args, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
+}
+
+// opener opens a port of the fake.
+func opener[P any](f *fake, port P) cli.Opener[P] {
+	return func(_ context.Context, flags *pflag.FlagSet, _ io.Writer) (P, func(), error) {
+		f.dataDir, _ = flags.GetString("data-dir")
+		return port, func() { f.closed++ }, f.fails
+	}
 }
 
 type clock struct{}

@@ -21,7 +21,7 @@ func (w *webhooks) test() *cobra.Command {
 			"webhook deliveries\" shows what became of it.",
 		Example: "  holdco webhook test whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    webhookID,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			made, err := port.Test(command.Context(), w.caller, id.Webhook(args[0]), idempotency.Request{})
 			if err != nil {
 				return err
@@ -43,7 +43,7 @@ func (w *webhooks) deliveries() *cobra.Command {
 		Example: "  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r\n" +
 			"  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r --status failed --limit 1 --json",
 		Args: webhookID,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			list.Endpoint = id.Webhook(args[0])
 			found, err := gather(limit, func(after page.Position, size int) (page.Page[webhook.Delivery], error) {
 				list.After, list.Size = after, size
@@ -83,7 +83,7 @@ func (w *webhooks) redeliver() *cobra.Command {
 			"receiver that has had it can tell. The server delivers it.",
 		Example: "  holdco webhook redeliver whk_01jqvb2k3e8m0t9c5x7a4n6p1r dlv_01jqvb7w5hf2c9s4d8k1m3x6zq",
 		Args:    webhookAndDeliveryID,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			next, err := port.Redeliver(command.Context(), w.caller, id.Webhook(args[0]), id.Delivery(args[1]), idempotency.Request{})
 			if err != nil {
 				return err

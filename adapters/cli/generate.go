@@ -18,7 +18,7 @@ type Samples interface {
 	Leads(to io.Writer) error
 }
 
-func (a *app) generate() *cobra.Command {
+func (a leadCommands) generate() *cobra.Command {
 	var count int
 	var seed uint64
 	var dir string
@@ -31,7 +31,7 @@ func (a *app) generate() *cobra.Command {
 		Example: "  holdco leads generate\n  holdco leads generate --count 1000000 --seed 7 --out samples --force",
 		Args:    noArgs,
 		RunE: a.run(func(command *cobra.Command, _ []string) error {
-			set := a.program.Samples(count, seed)
+			set := a.Samples(count, seed)
 			parts := []struct {
 				path  string
 				write func(to io.Writer) error

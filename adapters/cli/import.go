@@ -22,7 +22,28 @@ type Files interface {
 	Taxonomy(from io.Reader) (lead.TaxonomyDraft, error)
 }
 
-func (a *app) campaigns() *cobra.Command {
+// LeadTools are what the commands on leads, campaigns and the taxonomy work with.
+type LeadTools struct {
+	Imports Opener[inbound.Imports]
+	Files   Files
+	Samples func(leads int, seed uint64) Samples
+}
+
+// LeadCommands are the commands on leads, campaigns and the taxonomy, with those below them.
+func LeadCommands(tools LeadTools) []Command {
+	return []Command{
+		func(a *app) *cobra.Command { return leadCommands{a, tools}.taxonomy() },
+		func(a *app) *cobra.Command { return leadCommands{a, tools}.campaigns() },
+		func(a *app) *cobra.Command { return leadCommands{a, tools}.leads() },
+	}
+}
+
+type leadCommands struct {
+	*app
+	LeadTools
+}
+
+func (a leadCommands) campaigns() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "campaigns",
 		Short: "Import campaigns",
@@ -34,7 +55,7 @@ func (a *app) campaigns() *cobra.Command {
 	return command
 }
 
-func (a *app) leads() *cobra.Command {
+func (a leadCommands) leads() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "leads",
 		Short: "Import and remove leads, and make sample data",
@@ -52,16 +73,16 @@ type importer func(
 	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
 ) (inbound.ImportSummary, error)
 
-func (a *app) importLeads(
+func (a leadCommands) importLeads(
 	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
-	return port.Leads(ctx, a.caller, rewound(from, a.program.Files.Leads(from, format)), options)
+	return port.Leads(ctx, a.caller, rewound(from, a.Files.Leads(from, format)), options)
 }
 
-func (a *app) importCampaigns(
+func (a leadCommands) importCampaigns(
 	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
-	return port.Campaigns(ctx, a.caller, rewound(from, a.program.Files.Campaigns(from, format)), options)
+	return port.Campaigns(ctx, a.caller, rewound(from, a.Files.Campaigns(from, format)), options)
 }
 
 // rewound reads lines from the beginning of their file, each time that they are iterated.
@@ -77,8 +98,8 @@ func rewound[L any](from *input, lines iter.Seq2[L, error]) iter.Seq2[L, error] 
 }
 
 // importing is the command that imports one kind of things.
-func (a *app) importing(what, fields string, do importer) *cobra.Command {
-	i := imports{app: a, what: what, do: do}
+func (a leadCommands) importing(what, fields string, do importer) *cobra.Command {
+	i := imports{app: a.app, what: what, do: do}
 	command := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Import " + what + " from a file, or from standard input when FILE is -",
@@ -94,7 +115,7 @@ func (a *app) importing(what, fields string, do importer) *cobra.Command {
 			"  zcat " + what + ".ndjson.gz | holdco " + what + " import - --dry-run --json",
 		Args:              oneFile,
 		PreRunE:           func(_ *cobra.Command, args []string) (err error) { return i.settle(args[0]) },
-		RunE:              on(a, a.program.Imports, i.run),
+		RunE:              on(a.app, a.Imports, i.run),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // names of files
 	}
 	flags := command.Flags()

@@ -18,8 +18,12 @@ import (
 	"holdco/ports/inbound"
 )
 
-func (a *app) partner() *cobra.Command {
-	p := partners{app: a}
+// PartnerCommand is the command on partners, with those below it.
+func PartnerCommand(open Opener[inbound.Partners]) Command {
+	return func(a *app) *cobra.Command { return (&partners{app: a, open: open}).group() }
+}
+
+func (p *partners) group() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "partner",
 		Short: "Admit partners, and rotate and revoke their keys",
@@ -29,13 +33,14 @@ func (a *app) partner() *cobra.Command {
 	}
 	command.AddCommand(p.create(), p.list(), p.update(), p.rotate(), p.revoke())
 	jsonFlag(command.PersistentFlags(), &p.asJSON)
-	a.program.StoreFlags(command.PersistentFlags())
+	p.program.StoreFlags(command.PersistentFlags())
 	return command
 }
 
 // partners are the commands below "partner".
 type partners struct {
 	*app
+	open   Opener[inbound.Partners]
 	asJSON bool
 }
 
@@ -51,7 +56,7 @@ func (p *partners) create() *cobra.Command {
 		Example: "  holdco partner create --name 'Acme Data' --origin https://app.acme.example\n" +
 			"  holdco partner create --name Acme --origin https://acme.example --origin http://localhost:3000 --expires 2027-04-11 --json",
 		Args: noArgs,
-		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, _ []string) error {
+		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, _ []string) error {
 			issued, err := port.Create(command.Context(), p.caller, draft, idempotency.Request{})
 			if err != nil {
 				return err
@@ -78,7 +83,7 @@ func (p *partners) list() *cobra.Command {
 		Short:   "List all partners, newest first",
 		Example: "  holdco partner list\n  holdco partner list --json",
 		Args:    noArgs,
-		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, _ []string) error {
+		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, _ []string) error {
 			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[partner.Partner], error) {
 				return port.List(command.Context(), p.caller, after, size)
 			})
@@ -103,7 +108,7 @@ func (p *partners) update() *cobra.Command {
 		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
 			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
 		Args: partnerID,
-		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, args []string) error {
+		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
 			next, err := port.Update(command.Context(), p.caller, id.Partner(args[0]), patch, precondition.Any())
 			if err != nil {
 				return err
@@ -138,7 +143,7 @@ func (p *partners) rotate() *cobra.Command {
 			"partner can change over in peace; one that is older ends now.",
 		Example: "  holdco partner rotate prt_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    partnerID,
-		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, args []string) error {
+		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
 			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), grace, idempotency.Request{})
 			if err != nil {
 				return err
@@ -157,7 +162,7 @@ func (p *partners) revoke() *cobra.Command {
 		Short:   "End the key of a partner for good",
 		Example: "  holdco partner revoke prt_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    partnerID,
-		RunE: on(p.app, p.program.Partners, func(command *cobra.Command, port inbound.Partners, args []string) error {
+		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
 			last, err := port.Revoke(command.Context(), p.caller, id.Partner(args[0]), precondition.Any())
 			if err != nil {
 				return err

@@ -15,7 +15,7 @@ import (
 	"holdco/ports/inbound"
 )
 
-func (a *app) removeLeads() *cobra.Command {
+func (a leadCommands) removeLeads() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "rm ID...|FILE",
@@ -30,7 +30,7 @@ func (a *app) removeLeads() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: on(a, a.program.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+		RunE: on(a.app, a.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
 			ids, err := gatherIDs(args, command.InOrStdin())
 			if err != nil {
 				return err

@@ -12,7 +12,7 @@ import (
 	"holdco/ports/inbound"
 )
 
-func (a *app) taxonomy() *cobra.Command {
+func (a leadCommands) taxonomy() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "taxonomy",
 		Short: "Import industries, verticals and geographies",
@@ -23,7 +23,7 @@ func (a *app) taxonomy() *cobra.Command {
 	return command
 }
 
-func (a *app) importTaxonomy() *cobra.Command {
+func (a leadCommands) importTaxonomy() *cobra.Command {
 	var dryRun, asJSON bool
 	command := &cobra.Command{
 		Use:   "import FILE",
@@ -34,13 +34,13 @@ func (a *app) importTaxonomy() *cobra.Command {
 		Example: "  holdco taxonomy import taxonomy.json\n  holdco taxonomy import taxonomy.json --dry-run --json",
 		Args:    oneFile,
 		PreRunE: func(_ *cobra.Command, args []string) error { return a.mustExist(args[0]) },
-		RunE: on(a, a.program.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+		RunE: on(a.app, a.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
 			file, err := openInput(args[0], command.InOrStdin())
 			if err != nil {
 				return err
 			}
 			defer file.close()
-			draft, err := a.program.Files.Taxonomy(file)
+			draft, err := a.Files.Taxonomy(file)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

@@ -16,8 +16,12 @@ import (
 	"holdco/ports/inbound"
 )
 
-func (a *app) token() *cobra.Command {
-	t := tokens{app: a}
+// TokenCommand is the command on API tokens, with those below it.
+func TokenCommand(open Opener[inbound.Tokens]) Command {
+	return func(a *app) *cobra.Command { return (&tokens{app: a, open: open}).group() }
+}
+
+func (t *tokens) group() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "token",
 		Short: "Issue, list, rotate and revoke API tokens",
@@ -26,13 +30,14 @@ func (a *app) token() *cobra.Command {
 	}
 	command.AddCommand(t.create(), t.list(), t.rotate(), t.revoke())
 	jsonFlag(command.PersistentFlags(), &t.asJSON)
-	a.program.StoreFlags(command.PersistentFlags())
+	t.program.StoreFlags(command.PersistentFlags())
 	return command
 }
 
 // tokens are the commands below "token".
 type tokens struct {
 	*app
+	open   Opener[inbound.Tokens]
 	asJSON bool
 }
 
@@ -49,7 +54,7 @@ func (t *tokens) create() *cobra.Command {
 			"  holdco token create --name report --scopes company:acme:read --expires 720h\n" +
 			"  holdco token create --name ci --scopes write --expires 2027-04-11 --json",
 		Args: noArgs,
-		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, _ []string) error {
+		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, _ []string) error {
 			issued, err := port.Create(command.Context(), t.caller, draft, idempotency.Request{})
 			if err != nil {
 				return err
@@ -83,7 +88,7 @@ func (t *tokens) list() *cobra.Command {
 		Short:   "List all tokens, newest first",
 		Example: "  holdco token list\n  holdco token list --json",
 		Args:    noArgs,
-		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, _ []string) error {
+		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, _ []string) error {
 			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[access.Token], error) {
 				return port.List(command.Context(), t.caller, after, size)
 			})
@@ -105,7 +110,7 @@ func (t *tokens) rotate() *cobra.Command {
 			"The old value ends at once, or after --grace.",
 		Example: "  holdco token rotate tok_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    tokenID,
-		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, args []string) error {
+		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, args []string) error {
 			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), grace, idempotency.Request{})
 			if err != nil {
 				return err
@@ -131,7 +136,7 @@ func (t *tokens) revoke() *cobra.Command {
 		Short:   "End a token for good",
 		Example: "  holdco token revoke tok_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    tokenID,
-		RunE: on(t.app, t.program.Tokens, func(command *cobra.Command, port inbound.Tokens, args []string) error {
+		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, args []string) error {
 			token, err := port.Revoke(command.Context(), t.caller, id.Token(args[0]))
 			if err != nil {
 				return err

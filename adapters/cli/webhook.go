@@ -17,8 +17,12 @@ import (
 	"holdco/ports/inbound"
 )
 
-func (a *app) webhook() *cobra.Command {
-	w := webhooks{app: a}
+// WebhookCommand is the command on webhooks, with those below it.
+func WebhookCommand(open Opener[inbound.Webhooks]) Command {
+	return func(a *app) *cobra.Command { return (&webhooks{app: a, open: open}).group() }
+}
+
+func (w *webhooks) group() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "webhook",
 		Short: "Manage webhooks, and see what was delivered to them",
@@ -30,13 +34,14 @@ func (a *app) webhook() *cobra.Command {
 		w.test(), w.deliveries(), w.redeliver(),
 	)
 	jsonFlag(command.PersistentFlags(), &w.asJSON)
-	a.program.StoreFlags(command.PersistentFlags())
+	w.program.StoreFlags(command.PersistentFlags())
 	return command
 }
 
 // webhooks are the commands below "webhook". Those on deliveries are in delivery.go.
 type webhooks struct {
 	*app
+	open   Opener[inbound.Webhooks]
 	asJSON bool
 }
 
@@ -55,7 +60,7 @@ func (w *webhooks) create() *cobra.Command {
 			"  holdco webhook create --url https://example.com/holdco --events company.created,company.deleted\n" +
 			"  holdco webhook create --url https://example.com/holdco --company cmp_01jqvb2k3e8m0t9c5x7a4n6p1r --json",
 		Args: noArgs,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
 			draft := webhook.Draft{Settings: sent.settings(command.Flags())}
 			if command.Flags().Changed("company") {
 				draft.Company = &company
@@ -85,7 +90,7 @@ func (w *webhooks) list() *cobra.Command {
 		Short:   "List all webhooks, newest first",
 		Example: "  holdco webhook list\n  holdco webhook list --json",
 		Args:    noArgs,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
 			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[webhook.Endpoint], error) {
 				return port.List(command.Context(), w.caller, after, size)
 			})
@@ -109,7 +114,7 @@ func (w *webhooks) update() *cobra.Command {
 		Example: "  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --enable\n" +
 			"  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --url https://example.com/new --events 'company.*'",
 		Args: webhookID,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			patch := webhook.Patch{Settings: sent.settings(command.Flags())}
 			switch flags := command.Flags(); {
 			case flags.Changed("enable"):
@@ -143,7 +148,7 @@ func (w *webhooks) rotateSecret() *cobra.Command {
 			"old one too, so that receivers can change over in peace.",
 		Example: "  holdco webhook rotate-secret whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    webhookID,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			issued, err := port.RotateSecret(command.Context(), w.caller, id.Webhook(args[0]), idempotency.Request{})
 			if err != nil {
 				return err
@@ -159,7 +164,7 @@ func (w *webhooks) rm() *cobra.Command {
 		Short:   "Remove a webhook with all deliveries to it",
 		Example: "  holdco webhook rm whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    webhookID,
-		RunE: on(w.app, w.program.Webhooks, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			last, err := port.Delete(command.Context(), w.caller, id.Webhook(args[0]), precondition.Any())
 			if err != nil {
 				return err

@@ -1,10 +1,12 @@
 package event_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"holdco/domain/event"
 	"holdco/domain/money"
@@ -91,5 +93,31 @@ func TestChangedFieldsKeepTheirOldValues(t *testing.T) {
 		if diff := cmp.Diff(c.want, then.Changed(c.now)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
+	}
+}
+
+func TestValuesAreSpelledAsEncodingJSONDoes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.Just("\xff<&>\u2028\u2029\x7f\b\f\"\\/"), rapid.Just("")).Draw(t, "text")
+		number := rapid.Int64().Draw(t, "number")
+		for _, value := range []any{
+			text, &text, []string{text, ""}, []string{}, []string(nil), number, int(number), number > 0, nil, (*string)(nil), (*int)(nil),
+			money.USD(number), &number, map[string]string{text: text}, 1.5,
+		} {
+			var want bytes.Buffer
+			encoder := json.NewEncoder(&want)
+			encoder.SetEscapeHTML(false)
+			if err := encoder.Encode(map[string]any{"v": value}); err != nil {
+				t.Fatal(err)
+			}
+			if got := event.F("v", value); string(event.Fields{got}.Append(nil))+"\n" != want.String() {
+				t.Errorf("%#v: %s, want %s", value, event.Fields{got}.Append(nil), &want)
+			}
+		}
+	})
+	list := event.Fields{event.F("list", []event.Fields{{event.F("a", 1)}, {}}), event.F("none", []event.Fields(nil))}
+	if got := string(list.Append([]byte("before "))); got != `before {"list":[{"a":1},{}],"none":null}` {
+		t.Error(got)
 	}
 }

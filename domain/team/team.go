@@ -5,8 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/instant"
 	"holdco/domain/text"
 )
 
@@ -35,6 +37,35 @@ type Slot struct {
 	Team      id.Team
 	Agent     id.Agent // who fills it; empty: nobody
 	CreatedAt time.Time
+}
+
+// Fields shows the team as the API does.
+func (t Team) Fields() event.Fields {
+	return event.Fields{
+		event.F("id", string(t.ID)),
+		event.F("companyId", string(t.Company)),
+		event.F("name", t.Name),
+		event.F("slug", t.Slug),
+		event.F("headcount", t.Headcount),
+		event.F("agentCount", t.AgentCount),
+		event.F("createdAt", instant.Format(t.CreatedAt)),
+		event.F("updatedAt", instant.Format(t.UpdatedAt)),
+	}
+}
+
+// Fields shows the slot as the API does. The agent of an empty slot is null.
+func (s Slot) Fields() event.Fields {
+	var agent *string
+	if s.Agent != "" {
+		agent = new(string(s.Agent))
+	}
+	return event.Fields{
+		event.F("id", string(s.ID)),
+		event.F("companyId", string(s.Company)),
+		event.F("teamId", string(s.Team)),
+		event.F("status", string(s.Status())),
+		event.F("agentId", agent),
+	}
 }
 
 // SlotStatus says whether a slot is taken.

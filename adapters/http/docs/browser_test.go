@@ -22,12 +22,12 @@ import (
 	"holdco/adapters/http/docs"
 )
 
-// api is where an API has its page, and the document that it serves; the browser reads YAML as well as JSON.
+// api is where an API has its page, and the document that it serves.
 type api struct{ under, document string }
 
 var (
-	orchestration = api{"", "../rest/openapi.yaml"}
-	export        = api{"/api/external", "../partner/openapi.yaml"}
+	orchestration = api{"", "../../../testdata/golden/openapi.json"}
+	export        = api{"/api/external", "../../../testdata/golden/export_openapi.json"}
 )
 
 func TestThePageShowsEveryOperationInABrowser(t *testing.T) {

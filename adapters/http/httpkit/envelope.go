@@ -1,36 +1,34 @@
 package httpkit
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
+	"holdco/domain/event"
 	"holdco/domain/instant"
 )
 
 // Answer is a success.
 type Answer struct {
 	Status   int    // OK when zero
-	Data     any    // the resource, or a list of them (not nil)
+	Data     any    // event.Fields, a list of these, or anything else that can be JSON
 	Page     *Page  // of a list
 	ETag     string // empty: none
 	Location string // of a new resource
 }
 
-// Page tells how a list goes on.
-type Page struct {
-	Size   int     `json:"size"`
-	Cursor *string `json:"cursor"` // nil on the last page
+// At makes a the answer to the creation of a resource that is now at a path.
+func (a Answer) At(path string) Answer {
+	a.Status, a.Location = Created, path
+	return a
 }
 
-// PageOf makes a Page; cursor is empty on the last page.
-func PageOf(size int, cursor string) *Page {
-	if cursor == "" {
-		return &Page{Size: size}
-	}
-	return &Page{Size: size, Cursor: &cursor}
+// Page is where a list continues.
+type Page struct {
+	Size   int
+	Cursor string // empty on the last page
 }
 
 // Write answers with a success, or with 304 when the client has just that (If-None-Match).
@@ -49,52 +47,49 @@ func Write(c *gin.Context, answer Answer) {
 	if answer.Status == 0 {
 		answer.Status = OK
 	}
-	send(c, answer.Status, envelope{Data: answer.Data, Meta: &meta{Page: answer.Page}})
+	send(c, answer.Status, event.F("data", answer.Data), answer.Page)
 }
 
-// envelope is the body of every answer.
-type envelope struct {
-	Data  any      `json:"data,omitempty"`
-	Error *failure `json:"error,omitempty"`
-	Meta  *meta    `json:"meta,omitempty"` // nil: the API is bare
-}
-
-type meta struct {
-	RequestID string `json:"requestId"`
-	Timestamp string `json:"timestamp"`
-	Page      *Page  `json:"page,omitempty"`
-}
-
-func send(c *gin.Context, status int, body envelope) {
+// send answers with the envelope that all answers have: the data or the error, and meta.
+func send(c *gin.Context, status int, body event.Field, page *Page) {
+	envelope := append(make(event.Fields, 0, 2), body)
 	if request := of(c); !request.options.Bare {
-		if body.Meta == nil {
-			body.Meta = &meta{}
+		meta := append(make(event.Fields, 0, 3),
+			event.F("requestId", request.id), event.F("timestamp", instant.Format(request.options.Clock.Now())))
+		if page != nil {
+			meta = append(meta, event.F("page", page.fields()))
 		}
-		body.Meta.RequestID = request.id
-		body.Meta.Timestamp = instant.Format(request.options.Clock.Now())
+		envelope = append(envelope, event.F("meta", meta))
 	}
-	sendJSON(c, status, body)
+	sendJSON(c, status, envelope)
+}
+
+func (p Page) fields() event.Fields {
+	var cursor *string
+	if p.Cursor != "" {
+		cursor = &p.Cursor
+	}
+	return event.Fields{event.F("size", p.Size), event.F("cursor", cursor)}
 }
 
 const jsonAnswer = "application/json; charset=utf-8"
 
 // sendJSON answers with body as it is. Nobody keeps such an answer.
-func sendJSON(c *gin.Context, status int, body any) {
-	text := encode(body)
+func sendJSON(c *gin.Context, status int, body event.Fields) {
+	buffer := buffers.Get().(*[]byte)
+	text := append(body.Append((*buffer)[:0]), '\n')
 	c.Header("Content-Type", jsonAnswer)
 	c.Header("Content-Length", strconv.Itoa(len(text)))
 	c.Header("Cache-Control", "no-store")
 	c.Status(status)
 	_, _ = c.Writer.Write(text) // fails when the client is gone, or asked for the head alone
+	if *buffer = text; cap(text) <= largestBuffer {
+		buffers.Put(buffer)
+	}
 }
 
-// encode spells what this program made, for people too: without the escapes that JSON within HTML would need.
-func encode(value any) []byte {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic(err)
-	}
-	return text.Bytes()
-}
+// buffers are what answers are written in before they are sent.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// largestBuffer keeps one large answer from holding its memory for good.
+const largestBuffer = 1 << 18

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/idempotency"
 )
@@ -93,7 +94,7 @@ func Fail(c *gin.Context, err error) {
 	if refusal.RetryAfter > 0 {
 		c.Header("Retry-After", seconds(refusal.RetryAfter))
 	}
-	send(c, status, envelope{Error: failureOf(refusal)})
+	send(c, status, event.F("error", failureOf(refusal)), nil)
 }
 
 // failure is the error of an envelope.

@@ -22,8 +22,9 @@ import (
 const MostBody = 1 << 20
 
 const (
-	onceHeader = "Idempotency-Key"
-	jsonType   = "application/json"
+	onceHeader     = "Idempotency-Key"
+	jsonType       = "application/json"
+	mergePatchType = "application/merge-patch+json"
 )
 
 // Gate lets a request with a token through to its handler when all is well that can be told without looking at what is

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -29,30 +30,35 @@ const document = `
 paths:
   /things:
     get:
+      operationId: list
       x-scope: read
       x-class: read
       parameters:
         - {name: kind, in: query, schema: {type: string, enum: [big, small]}}
         - {name: text, in: query, schema: {type: string}}
         - {name: limit, in: query, schema: {type: integer, minimum: 1, maximum: 200}}
+        - {name: cursor, in: query, schema: {type: string}}
         - {name: parts, in: query, schema: {type: array, items: {type: string, enum: [head, tail]}}}
         - {name: If-None-Match, in: header, schema: {type: string}}
     post:
+      operationId: create
       x-scope: write
       x-class: write
       parameters: [{$ref: "#/components/parameters/Key"}]
       requestBody: {required: true, content: {application/json: {}}}
     patch:
+      operationId: update
       x-scope: write
       x-class: write
       requestBody: {required: false, content: {application/json: {}, application/merge-patch+json: {}}}
   /things/{id}/act:
     post:
+      operationId: act
       x-scope: any
       x-class: costly
       parameters: [{$ref: "#/components/parameters/Key"}]
   /public:
-    get: {security: []}
+    get: {operationId: public, security: []}
 components:
   parameters:
     Key: {name: Idempotency-Key, in: header, schema: {type: string}}
@@ -76,19 +82,17 @@ type part struct {
 	Sub  *part   `json:"sub,omitempty"`
 }
 
-// kit is an API over the document whose handlers answer with what they got.
+// kit is an API over the document whose handlers answer with what they got, unless the test brings another one for the
+// list.
 type kit struct {
 	router  *gin.Engine
 	log     *syncBuffer
 	limiter *fakeLimiter
 }
 
-func newKit(t testing.TB) kit {
+func newKit(t testing.TB, list ...httpkit.Handler) kit {
 	t.Helper()
-	table, err := httpkit.ReadTable([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, document)
 	log, limiter := &syncBuffer{}, &fakeLimiter{taken: map[ratelimit.Key]ratelimit.Limit{}}
 	clock := fixed{}
 	router := httpkit.New(httpkit.Options{
@@ -96,25 +100,44 @@ func newKit(t testing.TB) kit {
 		Proxies: httpkit.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 	})
 	limits := httpkit.Limits{Limiter: limiter, ByClass: ratelimit.Limits{Read: 600, Costly: 10}}
-	gated := httpkit.WithHead(router.Group("", table.Gate(names{}, limits)))
-	gated.GET("/things", func(c *gin.Context) {
-		httpkit.Write(c, httpkit.Answer{Data: c.Request.URL.Query(), ETag: `"1"`})
-	})
-	decode := func(c *gin.Context) {
-		value, problems := httpkit.Decode[thing](httpkit.BodyOf(c))
+	decode := func(r httpkit.Request) (httpkit.Answer, error) {
+		value, problems := httpkit.Body[thing](r)
 		if problems != nil {
-			httpkit.Fail(c, fault.Validation(problems))
-			return
+			return httpkit.Answer{}, fault.Validation(problems)
 		}
-		httpkit.Write(c, httpkit.Answer{Data: value})
+		return httpkit.Answer{Data: value}, nil
 	}
-	gated.POST("/things", decode)
-	gated.PATCH("/things", decode)
-	gated.POST("/things/:id/act", func(c *gin.Context) {
-		httpkit.Write(c, httpkit.Answer{Data: httpkit.CallerOf(c).Name + " " + c.Param("id") + string(httpkit.BodyOf(c))})
-	})
-	gated.GET("/public", func(c *gin.Context) { httpkit.Health(c) })
+	handlers := httpkit.Handlers{
+		"list": func(r httpkit.Request) (httpkit.Answer, error) {
+			return httpkit.Answer{Data: r.Query(), ETag: `"1"`}, nil
+		},
+		"create": decode,
+		"update": decode,
+		"act": func(r httpkit.Request) (httpkit.Answer, error) {
+			return httpkit.Answer{Data: r.Caller().Name + " " + string(httpkit.PathID[id.Company](r, "id"))}, nil
+		},
+	}
+	if list != nil {
+		handlers["list"] = list[0]
+	}
+	if err := table.Serve(router.Group("", table.Gate(names{}, limits)), handlers, httpkit.Writers{"public": httpkit.Health}); err != nil {
+		t.Fatal(err)
+	}
 	return kit{router, log, limiter}
+}
+
+// tableOf reads the table of a document of one file.
+func tableOf(t testing.TB, text string) httpkit.Table {
+	t.Helper()
+	assembled, err := httpkit.Assemble(fstest.MapFS{"common.yaml": {Data: []byte(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := assembled.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // ask sends one request with the token "all", unless the header says otherwise.
@@ -153,7 +176,13 @@ type answer struct {
 			Fields    []struct{ Field, Code string }
 		}
 	}
-	Meta struct{ RequestID, Timestamp string }
+	Meta struct {
+		RequestID, Timestamp string
+		Page                 struct {
+			Size   int
+			Cursor *string
+		}
+	}
 }
 
 func read(status int, header http.Header, body []byte) answer {

@@ -8,24 +8,27 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"holdco/domain/event"
 	"holdco/domain/idempotency"
 )
 
 // Once describes the request to a use case whose answer may be kept under the client's idempotency key. answer turns
 // the result of the use case into what is given to whoever repeats the request, so it leaves secrets out.
-func Once[T any](c *gin.Context, answer func(result T) Answer) idempotency.Request {
-	r := of(c)
+func Once[T any](r Request, answer func(result T) Answer) idempotency.Request {
+	sent, known := r.c.Request, of(r.c)
 	return idempotency.Request{
-		Key:         idempotency.Key{Token: r.caller.Token, Value: r.once},
-		Fingerprint: fingerprint(c.Request.Method, c.Request.URL.EscapedPath(), r.body),
+		Key:         idempotency.Key{Token: known.caller.Token, Value: known.once},
+		Fingerprint: fingerprint(sent.Method, sent.URL.EscapedPath(), known.body),
 		Answer: func(result any) ([]byte, error) {
 			a := answer(result.(T))
-			return encode(kept{Status: a.Status, ETag: a.ETag, Location: a.Location, Data: encode(a.Data)}), nil
+			return event.Fields{
+				event.F("status", a.Status), event.F("etag", a.ETag), event.F("location", a.Location), event.F("data", a.Data),
+			}.Append(nil), nil
 		},
 	}
 }
 
-// kept is an answer as it is kept: all but what belongs to one request.
+// kept reads an answer as it is kept: all but what belongs to one request.
 type kept struct {
 	Status   int             `json:"status"`
 	ETag     string          `json:"etag"`

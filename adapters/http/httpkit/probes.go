@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"holdco/domain/event"
 	"holdco/domain/fault"
 )
 
@@ -21,9 +22,8 @@ const (
 // answer GET and HEAD.
 func Open(options Options, ready func(context.Context) error, pages map[string]http.Handler) http.Handler {
 	router := New(options)
-	open := WithHead(router)
-	open.GET(HealthPath, Health)
-	open.GET(ReadyPath, func(c *gin.Context) { Ready(c, ready) })
+	addRoute(router, http.MethodGet, HealthPath, Health)
+	addRoute(router, http.MethodGet, ReadyPath, func(c *gin.Context) { Ready(c, ready) })
 	AddPages(router, pages)
 	return Compressed(router)
 }
@@ -31,16 +31,14 @@ func Open(options Options, ready func(context.Context) error, pages map[string]h
 // AddPages adds pages that anybody may see, by their paths. They answer GET and HEAD.
 func AddPages(router gin.IRouter, pages map[string]http.Handler) {
 	for path, page := range pages {
-		WithHead(router).GET(path, gin.WrapH(page))
+		addRoute(router, http.MethodGet, path, gin.WrapH(page))
 	}
 }
 
-type probe struct {
-	Status string `json:"status"`
-}
+var ok = event.Fields{event.F("status", "ok")}
 
 // Health answers that the process is up.
-func Health(c *gin.Context) { sendJSON(c, OK, probe{"ok"}) }
+func Health(c *gin.Context) { sendJSON(c, OK, ok) }
 
 // probeLimit is how long a probe waits for the store. Who asks wants an answer soon, whatever it is.
 const probeLimit = 3 * time.Second
@@ -53,5 +51,5 @@ func Ready(c *gin.Context, ready func(context.Context) error) {
 		Fail(c, fault.New(fault.Unavailable, "The store does not answer, cannot be written to, or does not have the schema that this version needs.").Because(err))
 		return
 	}
-	sendJSON(c, OK, probe{"ok"})
+	sendJSON(c, OK, ok)
 }

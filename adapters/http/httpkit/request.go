@@ -1,14 +1,19 @@
 package httpkit
 
 import (
+	"context"
 	"log/slog"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"holdco/domain/access"
+	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/precondition"
 	"holdco/ports/outbound"
 )
 
@@ -28,13 +33,43 @@ const requestKey = "holdco.request"
 
 func of(c *gin.Context) *request { return c.MustGet(requestKey).(*request) }
 
-// CallerOf returns who asks, behind the gate.
-func CallerOf(c *gin.Context) access.Caller { return of(c).caller }
+// Request is a request that has passed the gate.
+type Request struct{ c *gin.Context }
 
-// BodyOf returns the body, behind the gate: one JSON object, or nil when there was none.
-func BodyOf(c *gin.Context) []byte { return of(c).body }
+// Context ends when the client goes away.
+func (r Request) Context() context.Context { return r.c.Request.Context() }
 
-// QueryOf returns the parameters of a request, behind the gate.
+// Caller is the token that the request carries.
+func (r Request) Caller() access.Caller { return of(r.c).caller }
+
+// Query holds the query parameters.
+func (r Request) Query() Query { return of(r.c).query }
+
+// Match holds the versions that If-Match allows to be changed.
+func (r Request) Match() precondition.Match { return matchOf(r.c) }
+
+// PathID reads an id from the path. What is no id of this kind gives the empty one, which no resource has.
+func PathID[I id.ID](r Request, parameter string) I {
+	parsed, _ := id.Parse[I](r.c.Param(parameter))
+	return parsed
+}
+
+// Body decodes the body as Decode does.
+func Body[T any](r Request) (T, fault.Problems) { return Decode[T](of(r.c).body) }
+
+// page reads the parameters cursor and limit.
+func (r Request) page(query string) (after page.Position, size int, err error) {
+	size = page.DefaultSize
+	if limit, sent := r.Query()["limit"]; sent {
+		size, _ = strconv.Atoi(limit) // the gate has checked it
+	}
+	if cursor, sent := r.Query()["cursor"]; sent {
+		after, err = page.ParseCursor(query, cursor)
+	}
+	return after, size, err
+}
+
+// QueryOf returns the query parameters of a request that has passed the gate.
 func QueryOf(c *gin.Context) Query { return of(c).query }
 
 // begin gives a request its id, and its answer the headers that all answers have.

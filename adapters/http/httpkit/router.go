@@ -42,14 +42,12 @@ func New(options Options) *gin.Engine {
 	return router
 }
 
-// WithHead makes every route that is added for GET serve HEAD too. The server leaves the body out.
-func WithHead(router gin.IRouter) gin.IRouter { return headRouter{router} }
-
-type headRouter struct{ gin.IRouter }
-
-func (r headRouter) GET(path string, handlers ...gin.HandlerFunc) gin.IRoutes {
-	r.IRouter.GET(path, handlers...)
-	return r.HEAD(path, handlers...)
+// addRoute adds a handler; one of GET serves HEAD too. The server leaves the body out.
+func addRoute(router gin.IRouter, method, path string, handle gin.HandlerFunc) {
+	router.Handle(method, path, handle)
+	if method == http.MethodGet {
+		router.HEAD(path, handle)
+	}
 }
 
 // refuseDoubleSlash keeps an empty part of a path from being taken for an id.

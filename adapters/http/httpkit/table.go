@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"holdco/domain/access"
 	"holdco/domain/ratelimit"
 )
@@ -22,6 +20,7 @@ type route struct{ method, path string }
 
 // operation is what one operation asks of requests.
 type operation struct {
+	id           string
 	public       bool              // needs no token
 	scope        access.Permission // empty: any valid token will do
 	instanceWide bool              // the scope must not be limited to one company
@@ -42,12 +41,12 @@ const anyScope = "any"
 
 var classes = []ratelimit.Class{ratelimit.Read, ratelimit.Write, ratelimit.Costly, ratelimit.Partner}
 
-// ReadTable reads a document in YAML. It fails when an operation that needs a token does not say which scope (x-scope),
-// or which of the rate limits holds for it (x-class).
-func ReadTable(text []byte) (Table, error) {
+// Table reads what operations ask of requests. It fails when an operation that needs a token does not say which scope
+// (x-scope), or which of the rate limits holds for it (x-class).
+func (d *Document) Table() (Table, error) {
 	var doc document
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("the OpenAPI document is no YAML of its kind: %w", err)
+	if err := d.root.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("the OpenAPI document is not as expected: %w", err)
 	}
 	table := Table{}
 	for path, item := range doc.Paths {
@@ -92,6 +91,7 @@ func (p pathItem) operations() map[string]*described {
 }
 
 type described struct {
+	ID           string          `yaml:"operationId"`
 	Scope        string          `yaml:"x-scope"`
 	InstanceWide bool            `yaml:"x-instance-wide"`
 	Class        ratelimit.Class `yaml:"x-class"`
@@ -107,6 +107,7 @@ type describedBody struct {
 
 func (d described) operation(shared map[string]parameter) (operation, error) {
 	op := operation{
+		id:           d.ID,
 		public:       d.Security != nil && len(*d.Security) == 0,
 		instanceWide: d.InstanceWide,
 		class:        d.Class,

@@ -17,15 +17,14 @@ import (
 // send back what it got.
 func VersionTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
-// DigestTag is the strong entity tag of data that has no version.
-func DigestTag(data any) string {
-	sum := sha256.Sum256(encode(data))
+// DigestTag is the strong entity tag of a text that has no version.
+func DigestTag(text []byte) string {
+	sum := sha256.Sum256(text)
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
 
-// MatchOf reads If-Match, behind the gate: the versions that the client will change. Weak tags, and tags that are none of ours, match
-// nothing (RFC 9110, section 13.1.1).
-func MatchOf(c *gin.Context) precondition.Match {
+// matchOf reads If-Match. Weak tags, and tags that are none of ours, match nothing (RFC 9110, section 13.1.1).
+func matchOf(c *gin.Context) precondition.Match {
 	header := c.GetHeader("If-Match")
 	if header == "" || header == "*" {
 		return precondition.Any()

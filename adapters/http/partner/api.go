@@ -2,7 +2,8 @@ package partner
 
 import (
 	"context"
-	_ "embed"
+	"embed"
+	"io/fs"
 	"log/slog"
 	"net/http"
 
@@ -13,8 +14,8 @@ import (
 	"holdco/ports/outbound"
 )
 
-//go:embed openapi.yaml
-var source []byte
+//go:embed openapi/*.yaml
+var sources embed.FS
 
 // Root is what the paths of the API begin with.
 const Root = "/api/external"
@@ -33,19 +34,24 @@ type Options struct {
 	Watch   []func(ctx context.Context, e httpkit.Exchange)
 }
 
-// API is the handler of every operation of openapi.yaml.
+// API is the handler of every operation of the OpenAPI document.
 type API struct {
 	http.Handler
 	BreakOff func() // ends the streams that are running, and all that begin later: who reads one can go on elsewhere
 }
 
-// New makes the handler. It fails when the OpenAPI document is not fit to be served.
+// New makes the handler. It fails when the OpenAPI document is not fit to be served, or when its
+// operations are not those that have handlers.
 func New(options Options) (*API, error) {
-	table, err := httpkit.ReadTable(source)
+	document, err := Document()
 	if err != nil {
 		return nil, err
 	}
-	document, err := httpkit.Published(source)
+	table, err := document.Table()
+	if err != nil {
+		return nil, err
+	}
+	showDocument, err := document.Handler()
 	if err != nil {
 		return nil, err
 	}
@@ -53,21 +59,39 @@ func New(options Options) (*API, error) {
 		Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies, Watch: options.Watch,
 		Bare: true, CORS: pagesOf(options.Auth),
 	})
+	text, err := document.JSON()
+	if err != nil {
+		return nil, err
+	}
 	running, breakOff := context.WithCancel(context.Background())
-	shown := lists{options.Export, options.Clock, httpkit.DigestTag(source), &buffers{}}
+	shown := lists{options.Export, options.Clock, httpkit.DigestTag(text), &buffers{}}
 	leads := leads{lists: shown, running: running}
 
-	gated := httpkit.WithHead(router.Group("", table.PartnerGate(options.Auth, options.Limits)))
-	gated.GET(Root+"/leads", leads.list)
-	gated.GET(Root+"/leads/removed", leads.removed)
-	gated.GET(Root+"/leads/:id", leads.get)
-	gated.GET(Root+"/campaigns", campaigns{shown}.list)
-	gated.GET(Root+"/taxonomy", taxonomy{options.Export}.get)
-	gated.GET(Root+"/openapi.json", document)
-	gated.GET(httpkit.HealthPath, httpkit.Health)
-	gated.GET(httpkit.ReadyPath, func(c *gin.Context) { httpkit.Ready(c, options.Ready) })
+	err = table.Serve(router.Group("", table.PartnerGate(options.Auth, options.Limits)), httpkit.Writers{
+		"listLeads":        leads.list,
+		"listRemovedLeads": leads.removed,
+		"getLead":          leads.get,
+		"listCampaigns":    campaigns{shown}.list,
+		"getTaxonomy":      taxonomy{options.Export}.get,
+		"openapi":          showDocument,
+		"health":           httpkit.Health,
+		"ready":            func(c *gin.Context) { httpkit.Ready(c, options.Ready) },
+	})
+	if err != nil {
+		breakOff()
+		return nil, err
+	}
 	httpkit.AddPages(router, options.Pages)
 	return &API{httpkit.Compressed(router), breakOff}, nil
+}
+
+// Document assembles the OpenAPI document of this API from the files in the folder openapi.
+func Document() (*httpkit.Document, error) {
+	files, err := fs.Sub(sources, "openapi")
+	if err != nil {
+		return nil, err
+	}
+	return httpkit.Assemble(files)
 }
 
 // pagesOf lets pages of the origins ask that are registered with any key. Whether it is the key that they use is seen

@@ -42,11 +42,7 @@ func (h campaigns) list(c *gin.Context) {
 			if i > 0 {
 				rows = append(rows, ',')
 			}
-			shown, err := one.Fields(page.Names).MarshalJSON()
-			if err != nil {
-				return found{}, nil, err
-			}
-			rows = append(rows, shown...)
+			rows = one.Fields(page.Names).Append(rows)
 			result.lastAt, result.lastID = one.UpdatedAt, string(one.ID)
 		}
 		return result, rows, nil

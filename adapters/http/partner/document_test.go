@@ -8,16 +8,25 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/adapters/http/partner"
 	"holdco/adapters/http/partner/partnertest"
 )
 
 func readDocument(t testing.TB) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	assembled, err := partner.Document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return doc
+	text, err := assembled.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
 }
 
 func TestTheDocumentIsValidAndItsExamplesAreTrue(t *testing.T) {

@@ -20,12 +20,7 @@ func (h taxonomy) get(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
-	shown, err := active.Fields().MarshalJSON()
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	writeData(c, shown, aDay)
+	writeData(c, active.Fields().Append(nil), aDay)
 }
 
 // writeData answers with one resource, which is known again by what it says.

@@ -2,8 +2,8 @@ package rest
 
 import (
 	"context"
-	_ "embed"
-	"errors"
+	"embed"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -15,15 +15,12 @@ import (
 	"holdco/ports/outbound"
 )
 
-//go:embed openapi.yaml
-var source []byte
+//go:embed openapi/*.yaml
+var sources embed.FS
 
 // Options are what the API needs. Everything is required but Proxies, Pages, Watch and Origins.
 type Options struct {
-	Companies inbound.Companies
-	Tokens    inbound.Tokens
-	Webhooks  inbound.Webhooks
-	Partners  inbound.Partners
+	Resources []httpkit.Handlers // of all operations of the document that need a token
 	Auth      inbound.Authenticator
 	Limits    httpkit.Limits
 	Proxies   httpkit.Proxies             // whose X-Forwarded-For is believed
@@ -36,24 +33,18 @@ type Options struct {
 	Origins   []string // whose pages may use the API from within a browser
 }
 
-// API is every operation of openapi.yaml: one struct per resource, each in its own file.
-type API struct {
-	companies
-	tokens
-	webhooks
-	partners
-	system
-}
-
-var _ ServerInterface = API{}
-
-// New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served.
+// New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served, or when its
+// operations are not those that have handlers.
 func New(options Options) (http.Handler, error) {
-	table, err := httpkit.ReadTable(source)
+	document, err := Document()
 	if err != nil {
 		return nil, err
 	}
-	document, err := httpkit.Published(source)
+	table, err := document.Table()
+	if err != nil {
+		return nil, err
+	}
+	showDocument, err := document.Handler()
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +52,28 @@ func New(options Options) (http.Handler, error) {
 		Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies, Watch: options.Watch,
 		CORS: pagesOf(options.Origins),
 	})
-	api := API{
-		companies: companies{options.Companies},
-		tokens:    tokens{options.Tokens},
-		webhooks:  webhooks{options.Webhooks},
-		partners:  partners{options.Partners},
-		system:    system{options.Ready, document},
+	routes := []httpkit.Routes{httpkit.Writers{
+		"health":  httpkit.Health,
+		"ready":   func(c *gin.Context) { httpkit.Ready(c, options.Ready) },
+		"openapi": showDocument,
+	}}
+	for _, resource := range options.Resources {
+		routes = append(routes, resource)
 	}
-	gated := httpkit.WithHead(router.Group("", table.Gate(options.Auth, options.Limits)))
-	RegisterHandlersWithOptions(gated, api, GinServerOptions{ErrorHandler: unbound})
+	if err := table.Serve(router.Group("", table.Gate(options.Auth, options.Limits)), routes...); err != nil {
+		return nil, err
+	}
 	httpkit.AddPages(router, options.Pages)
 	return httpkit.Compressed(router), nil
+}
+
+// Document assembles the OpenAPI document of this API from the files in the folder openapi.
+func Document() (*httpkit.Document, error) {
+	files, err := fs.Sub(sources, "openapi")
+	if err != nil {
+		return nil, err
+	}
+	return httpkit.Assemble(files)
 }
 
 // pagesOf lets pages of these origins use the API.
@@ -88,9 +90,4 @@ func pagesOf(origins []string) *httpkit.CORS {
 			"X-Request-Id",
 		},
 	}
-}
-
-// unbound is called for a parameter that the generated code cannot read. The gate has refused all of these before.
-func unbound(c *gin.Context, err error, _ int) {
-	httpkit.Fail(c, errors.New("a parameter has passed the gate and cannot be read: "+err.Error()))
 }

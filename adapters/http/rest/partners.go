@@ -1,149 +1,95 @@
 package rest
 
 import (
-	"github.com/gin-gonic/gin"
-
 	"holdco/adapters/http/httpkit"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
-	"holdco/domain/instant"
+	"holdco/domain/page"
 	"holdco/domain/partner"
 	"holdco/ports/inbound"
 )
 
-// partners answers the operations on partners.
 type partners struct{ port inbound.Partners }
 
-// ListPartners answers GET /v1/partners.
-func (h partners) ListPartners(c *gin.Context, params ListPartnersParams) {
-	const query = "partners"
-	after, size, err := pageAfter(query, params.Cursor, params.Limit)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
+// Partners handles the operations on partners.
+func Partners(port inbound.Partners) httpkit.Handlers {
+	h := partners{port}
+	return httpkit.Handlers{
+		"listPartners":  h.list,
+		"createPartner": h.create,
+		"getPartner":    h.get,
+		"updatePartner": h.update,
+		"rotatePartner": h.rotate,
+		"revokePartner": h.revoke,
 	}
-	found, err := h.port.List(c.Request.Context(), httpkit.CallerOf(c), after, size)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, listAnswer(query, size, found, partnerView))
 }
 
-// CreatePartner answers POST /v1/partners.
-func (h partners) CreatePartner(c *gin.Context, _ CreatePartnerParams) {
-	once := httpkit.Once(c, func(shown partner.Partner) httpkit.Answer {
-		return newPartnerAnswer(inbound.IssuedPartner{Partner: shown})
+func (h partners) list(r httpkit.Request) (httpkit.Answer, error) {
+	return httpkit.List(r, "partners", func(after page.Position, size int) (page.Page[partner.Partner], error) {
+		return h.port.List(r.Context(), r.Caller(), after, size)
 	})
-	issued, err := h.port.Create(c.Request.Context(), httpkit.CallerOf(c), partnerDraftOf(c), once)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, newPartnerAnswer(issued))
 }
 
-// GetPartner answers GET /v1/partners/{id}.
-func (h partners) GetPartner(c *gin.Context, which PartnerID, _ GetPartnerParams) {
-	partnerID, _ := id.Parse[id.Partner](which)
-	found, err := h.port.Get(c.Request.Context(), httpkit.CallerOf(c), partnerID)
-	h.answer(c, found, err)
+func (h partners) create(r httpkit.Request) (httpkit.Answer, error) {
+	once := httpkit.Once(r, func(p partner.Partner) httpkit.Answer { return newPartnerAnswer(p) })
+	issued, err := h.port.Create(r.Context(), r.Caller(), partnerDraft(r), once)
+	return newPartnerAnswer(issued.Partner, event.F("key", string(issued.Key))), err
 }
 
-// UpdatePartner answers PATCH /v1/partners/{id}.
-func (h partners) UpdatePartner(c *gin.Context, which PartnerID, _ UpdatePartnerParams) {
-	partnerID, _ := id.Parse[id.Partner](which)
-	next, err := h.port.Update(c.Request.Context(), httpkit.CallerOf(c), partnerID, partnerPatchOf(c), httpkit.MatchOf(c))
-	h.answer(c, next, err)
+func (h partners) get(r httpkit.Request) (httpkit.Answer, error) {
+	found, err := h.port.Get(r.Context(), r.Caller(), httpkit.PathID[id.Partner](r, "id"))
+	return partnerAnswer(found), err
 }
 
-// RotatePartner answers POST /v1/partners/{id}/rotate.
-func (h partners) RotatePartner(c *gin.Context, which PartnerID, _ RotatePartnerParams) {
-	partnerID, _ := id.Parse[id.Partner](which)
-	sent, problems := httpkit.Decode[PartnerRotation](httpkit.BodyOf(c))
+func (h partners) update(r httpkit.Request) (httpkit.Answer, error) {
+	next, err := h.port.Update(r.Context(), r.Caller(), httpkit.PathID[id.Partner](r, "id"), partnerPatch(r), r.Match())
+	return partnerAnswer(next), err
+}
+
+func (h partners) rotate(r httpkit.Request) (httpkit.Answer, error) {
+	which := httpkit.PathID[id.Partner](r, "id")
+	sent, problems := httpkit.Body[PartnerRotation](r)
 	if problems != nil {
-		httpkit.Fail(c, h.invalid(c, partnerID, problems))
-		return
+		// That there is no such partner is the first fault of the two.
+		if _, err := h.port.Get(r.Context(), r.Caller(), which); err != nil {
+			return httpkit.Answer{}, err
+		}
+		return httpkit.Answer{}, fault.Validation(problems)
 	}
-	once := httpkit.Once(c, func(shown partner.Partner) httpkit.Answer {
-		return issuedPartnerAnswer(inbound.IssuedPartner{Partner: shown})
-	})
-	grace := graceOf(sent.GraceSeconds, partner.UsualGrace)
-	issued, err := h.port.Rotate(c.Request.Context(), httpkit.CallerOf(c), partnerID, grace, once)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, issuedPartnerAnswer(issued))
+	once := httpkit.Once(r, func(p partner.Partner) httpkit.Answer { return partnerAnswer(p) })
+	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, partner.UsualGrace), once)
+	return partnerAnswer(issued.Partner, event.F("key", string(issued.Key))), err
 }
 
-// RevokePartner answers DELETE /v1/partners/{id}.
-func (h partners) RevokePartner(c *gin.Context, which PartnerID, _ RevokePartnerParams) {
-	partnerID, _ := id.Parse[id.Partner](which)
-	revoked, err := h.port.Revoke(c.Request.Context(), httpkit.CallerOf(c), partnerID, httpkit.MatchOf(c))
-	h.answer(c, revoked, err)
+func (h partners) revoke(r httpkit.Request) (httpkit.Answer, error) {
+	revoked, err := h.port.Revoke(r.Context(), r.Caller(), httpkit.PathID[id.Partner](r, "id"), r.Match())
+	return partnerAnswer(revoked), err
 }
 
-// invalid refuses a body, unless there is no such partner: that goes first.
-func (h partners) invalid(c *gin.Context, which id.Partner, problems fault.Problems) error {
-	if _, err := h.port.Get(c.Request.Context(), httpkit.CallerOf(c), which); err != nil {
-		return err
-	}
-	return fault.Validation(problems)
-}
-
-// answer shows one partner, or why not.
-func (h partners) answer(c *gin.Context, shown partner.Partner, err error) {
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, issuedPartnerAnswer(inbound.IssuedPartner{Partner: shown}))
-}
-
-func partnerDraftOf(c *gin.Context) partner.Draft {
-	sent, problems := httpkit.Decode[PartnerDraft](httpkit.BodyOf(c))
-	expiresAt := expiryOf(sent.ExpiresAt, &problems)
+func partnerDraft(r httpkit.Request) partner.Draft {
+	sent, problems := httpkit.Body[PartnerDraft](r)
+	expiresAt := expiry(sent.ExpiresAt, &problems)
 	return partner.Draft{
 		Settings: partner.Settings{Name: sent.Name, Origins: sent.Origins, ExpiresAt: expiresAt},
 		Problems: problems,
 	}
 }
 
-func partnerPatchOf(c *gin.Context) partner.Patch {
-	sent, problems := httpkit.Decode[PartnerPatch](httpkit.BodyOf(c))
+func partnerPatch(r httpkit.Request) partner.Patch {
+	sent, problems := httpkit.Body[PartnerPatch](r)
 	patch := partner.Patch{Settings: partner.Settings{Name: sent.Name, Origins: sent.Origins}}
 	if sent.ExpiresAt != nil {
-		patch.ExpiresAt, patch.NeverExpires = expiryOf(*sent.ExpiresAt, &problems), *sent.ExpiresAt == nil
+		patch.ExpiresAt, patch.NeverExpires = expiry(*sent.ExpiresAt, &problems), *sent.ExpiresAt == nil
 	}
 	patch.Problems = problems
 	return patch
 }
 
-func newPartnerAnswer(issued inbound.IssuedPartner) httpkit.Answer {
-	answer := issuedPartnerAnswer(issued)
-	answer.Status, answer.Location = httpkit.Created, "/v1/partners/"+string(issued.Partner.ID)
-	return answer
+func partnerAnswer(p partner.Partner, secret ...event.Field) httpkit.Answer {
+	return httpkit.Answer{Data: append(p.Fields(), secret...), ETag: httpkit.VersionTag(p.Version)}
 }
 
-// issuedPartnerAnswer shows a partner with its key, unless that is left out.
-func issuedPartnerAnswer(issued inbound.IssuedPartner) httpkit.Answer {
-	view := partnerView(issued.Partner)
-	if key := string(issued.Key); key != "" {
-		view.Key = &key
-	}
-	return httpkit.Answer{Data: view, ETag: httpkit.VersionTag(issued.Partner.Version)}
-}
-
-func partnerView(p partner.Partner) Partner {
-	return Partner{
-		ID:         string(p.ID),
-		Name:       p.Name,
-		Origins:    p.Origins,
-		Hint:       p.Hint,
-		CreatedAt:  instant.Format(p.CreatedAt),
-		ExpiresAt:  instant.Optional(p.ExpiresAt),
-		LastUsedAt: instant.Optional(p.LastUsedAt),
-		RevokedAt:  instant.Optional(p.RevokedAt),
-	}
+func newPartnerAnswer(p partner.Partner, secret ...event.Field) httpkit.Answer {
+	return partnerAnswer(p, secret...).At("/v1/partners/" + string(p.ID))
 }

@@ -1,93 +1,67 @@
 package rest
 
 import (
-	"github.com/gin-gonic/gin"
-
 	"holdco/adapters/http/httpkit"
+	"holdco/domain/event"
 	"holdco/domain/id"
-	"holdco/domain/instant"
+	"holdco/domain/page"
 	"holdco/domain/webhook"
 	"holdco/ports/inbound"
 )
 
-// webhooks answers the operations on webhooks. Those on deliveries are in deliveries.go.
 type webhooks struct{ port inbound.Webhooks }
 
-// ListWebhooks answers GET /v1/webhooks.
-func (h webhooks) ListWebhooks(c *gin.Context, params ListWebhooksParams) {
-	const query = "webhooks"
-	after, size, err := pageAfter(query, params.Cursor, params.Limit)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
+// Webhooks handles the operations on webhooks and on deliveries.
+func Webhooks(port inbound.Webhooks) httpkit.Handlers {
+	h := webhooks{port}
+	return httpkit.Handlers{
+		"listWebhooks":        h.list,
+		"createWebhook":       h.create,
+		"getWebhook":          h.get,
+		"updateWebhook":       h.update,
+		"deleteWebhook":       h.delete,
+		"rotateWebhookSecret": h.rotateSecret,
+		"testWebhook":         h.test,
+		"listDeliveries":      h.deliveries,
+		"redeliver":           h.redeliver,
 	}
-	found, err := h.port.List(c.Request.Context(), httpkit.CallerOf(c), after, size)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, listAnswer(query, size, found, webhookView))
 }
 
-// CreateWebhook answers POST /v1/webhooks.
-func (h webhooks) CreateWebhook(c *gin.Context, _ CreateWebhookParams) {
-	once := httpkit.Once(c, func(shown webhook.Endpoint) httpkit.Answer {
-		return newWebhookAnswer(inbound.IssuedWebhook{Endpoint: shown})
+func (h webhooks) list(r httpkit.Request) (httpkit.Answer, error) {
+	return httpkit.List(r, "webhooks", func(after page.Position, size int) (page.Page[webhook.Endpoint], error) {
+		return h.port.List(r.Context(), r.Caller(), after, size)
 	})
-	issued, err := h.port.Create(c.Request.Context(), httpkit.CallerOf(c), webhookDraftOf(c), once)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, newWebhookAnswer(issued))
 }
 
-// GetWebhook answers GET /v1/webhooks/{id}.
-func (h webhooks) GetWebhook(c *gin.Context, which WebhookID, _ GetWebhookParams) {
-	webhookID, _ := id.Parse[id.Webhook](which)
-	found, err := h.port.Get(c.Request.Context(), httpkit.CallerOf(c), webhookID)
-	h.answer(c, found, err)
+func (h webhooks) create(r httpkit.Request) (httpkit.Answer, error) {
+	once := httpkit.Once(r, func(e webhook.Endpoint) httpkit.Answer { return newWebhookAnswer(e) })
+	issued, err := h.port.Create(r.Context(), r.Caller(), webhookDraft(r), once)
+	return newWebhookAnswer(issued.Endpoint, event.F("secret", string(issued.Secret))), err
 }
 
-// UpdateWebhook answers PATCH /v1/webhooks/{id}.
-func (h webhooks) UpdateWebhook(c *gin.Context, which WebhookID, _ UpdateWebhookParams) {
-	webhookID, _ := id.Parse[id.Webhook](which)
-	next, err := h.port.Update(c.Request.Context(), httpkit.CallerOf(c), webhookID, webhookPatchOf(c), httpkit.MatchOf(c))
-	h.answer(c, next, err)
+func (h webhooks) get(r httpkit.Request) (httpkit.Answer, error) {
+	found, err := h.port.Get(r.Context(), r.Caller(), httpkit.PathID[id.Webhook](r, "id"))
+	return webhookAnswer(found), err
 }
 
-// DeleteWebhook answers DELETE /v1/webhooks/{id}.
-func (h webhooks) DeleteWebhook(c *gin.Context, which WebhookID, _ DeleteWebhookParams) {
-	webhookID, _ := id.Parse[id.Webhook](which)
-	last, err := h.port.Delete(c.Request.Context(), httpkit.CallerOf(c), webhookID, httpkit.MatchOf(c))
-	h.answer(c, last, err)
+func (h webhooks) update(r httpkit.Request) (httpkit.Answer, error) {
+	next, err := h.port.Update(r.Context(), r.Caller(), httpkit.PathID[id.Webhook](r, "id"), webhookPatch(r), r.Match())
+	return webhookAnswer(next), err
 }
 
-// RotateWebhookSecret answers POST /v1/webhooks/{id}/rotate-secret.
-func (h webhooks) RotateWebhookSecret(c *gin.Context, which WebhookID, _ RotateWebhookSecretParams) {
-	webhookID, _ := id.Parse[id.Webhook](which)
-	once := httpkit.Once(c, func(shown webhook.Endpoint) httpkit.Answer {
-		return issuedWebhookAnswer(inbound.IssuedWebhook{Endpoint: shown})
-	})
-	issued, err := h.port.RotateSecret(c.Request.Context(), httpkit.CallerOf(c), webhookID, once)
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, issuedWebhookAnswer(issued))
+func (h webhooks) delete(r httpkit.Request) (httpkit.Answer, error) {
+	last, err := h.port.Delete(r.Context(), r.Caller(), httpkit.PathID[id.Webhook](r, "id"), r.Match())
+	return webhookAnswer(last), err
 }
 
-// answer shows one webhook, or why not.
-func (h webhooks) answer(c *gin.Context, shown webhook.Endpoint, err error) {
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
-	}
-	httpkit.Write(c, issuedWebhookAnswer(inbound.IssuedWebhook{Endpoint: shown}))
+func (h webhooks) rotateSecret(r httpkit.Request) (httpkit.Answer, error) {
+	once := httpkit.Once(r, func(e webhook.Endpoint) httpkit.Answer { return webhookAnswer(e) })
+	issued, err := h.port.RotateSecret(r.Context(), r.Caller(), httpkit.PathID[id.Webhook](r, "id"), once)
+	return webhookAnswer(issued.Endpoint, event.F("secret", string(issued.Secret))), err
 }
 
-func webhookDraftOf(c *gin.Context) webhook.Draft {
-	sent, problems := httpkit.Decode[WebhookDraft](httpkit.BodyOf(c))
+func webhookDraft(r httpkit.Request) webhook.Draft {
+	sent, problems := httpkit.Body[WebhookDraft](r)
 	return webhook.Draft{
 		Company:  sent.CompanyID,
 		Settings: webhook.Settings{URL: sent.URL, Events: sent.Events, Enabled: sent.Enabled, Description: sent.Description},
@@ -95,45 +69,18 @@ func webhookDraftOf(c *gin.Context) webhook.Draft {
 	}
 }
 
-func webhookPatchOf(c *gin.Context) webhook.Patch {
-	sent, problems := httpkit.Decode[WebhookPatch](httpkit.BodyOf(c))
+func webhookPatch(r httpkit.Request) webhook.Patch {
+	sent, problems := httpkit.Body[WebhookPatch](r)
 	return webhook.Patch{
 		Settings: webhook.Settings{URL: sent.URL, Events: sent.Events, Enabled: sent.Enabled, Description: sent.Description},
 		Problems: problems,
 	}
 }
 
-func newWebhookAnswer(issued inbound.IssuedWebhook) httpkit.Answer {
-	answer := issuedWebhookAnswer(issued)
-	answer.Status, answer.Location = httpkit.Created, "/v1/webhooks/"+string(issued.Endpoint.ID)
-	return answer
+func webhookAnswer(e webhook.Endpoint, secret ...event.Field) httpkit.Answer {
+	return httpkit.Answer{Data: append(e.Fields(), secret...), ETag: httpkit.VersionTag(e.Version)}
 }
 
-// issuedWebhookAnswer shows a webhook with its secret, unless that is left out.
-func issuedWebhookAnswer(issued inbound.IssuedWebhook) httpkit.Answer {
-	view := webhookView(issued.Endpoint)
-	if secret := string(issued.Secret); secret != "" {
-		view.Secret = &secret
-	}
-	return httpkit.Answer{Data: view, ETag: httpkit.VersionTag(issued.Endpoint.Version)}
-}
-
-func webhookView(e webhook.Endpoint) Webhook {
-	view := Webhook{
-		ID:          string(e.ID),
-		URL:         e.URL,
-		Events:      webhook.Names(e.Events),
-		Enabled:     e.Enabled,
-		Description: e.Description,
-		CreatedAt:   instant.Format(e.CreatedAt),
-		UpdatedAt:   instant.Format(e.UpdatedAt),
-	}
-	if e.Company != "" {
-		company := string(e.Company)
-		view.CompanyID = &company
-	}
-	if e.DisabledReason != "" {
-		view.DisabledReason = &e.DisabledReason
-	}
-	return view
+func newWebhookAnswer(e webhook.Endpoint, secret ...event.Field) httpkit.Answer {
+	return webhookAnswer(e, secret...).At("/v1/webhooks/" + string(e.ID))
 }

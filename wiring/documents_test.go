@@ -1,0 +1,93 @@
+package wiring_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// open gets a page as a browser does, and returns its text.
+func (s *instance) open(t *testing.T, url string, header ...string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	must(t, err)
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	must(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	must(t, err)
+	return response, string(text)
+}
+
+// The golden documents are what reviews read and what "make lint-api" checks.
+func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+t.TempDir())
+	for golden, url := range map[string]string{
+		"openapi.json": s.url + "/openapi.json", "export_openapi.json": s.exportURL + "/api/external/openapi.json",
+	} {
+		response, text := s.open(t, url)
+		if response.StatusCode != http.StatusOK || !strings.HasPrefix(text, `{"openapi":"3.0.3","info":{"title":`) {
+			t.Errorf("%s: %d %.80s", url, response.StatusCode, text)
+		}
+		for _, hidden := range []string{"x-go-type", "x-oapi-codegen", "holdco/domain", "x-shared", "x-versioned", "x-codes", `"data":"`} {
+			if strings.Contains(text, hidden) {
+				t.Errorf("the document at %s shows %q", url, hidden)
+			}
+		}
+		var indented bytes.Buffer
+		must(t, json.Indent(&indented, []byte(text), "", "  "))
+		compareGolden(t, golden, indented.String()+"\n")
+
+		tag := response.Header.Get("ETag")
+		if again, _ := s.open(t, url, "If-None-Match", tag, "Accept-Encoding", "identity"); again.StatusCode != http.StatusNotModified {
+			t.Errorf("an unchanged document is answered with %d", again.StatusCode)
+		}
+	}
+	for _, url := range []string{s.url + "/docs", s.exportURL + "/api/external/docs"} {
+		if response, text := s.open(t, url); response.StatusCode != http.StatusOK || !strings.Contains(text, "<html") {
+			t.Errorf("%s: %d %.80s", url, response.StatusCode, text)
+		}
+	}
+}
+
+func TestEveryErrorOfTheDocumentsHasAGoldenAnswer(t *testing.T) {
+	t.Parallel()
+	for document, prefix := range map[string]string{"openapi.json": "error_", "export_openapi.json": "export_error_"} {
+		text, err := os.ReadFile(filepath.Join(goldenFolder, document))
+		must(t, err)
+		var read struct {
+			Components struct {
+				Schemas struct {
+					Error struct {
+						Properties struct{ Code struct{ Enum []string } }
+					}
+				}
+			}
+		}
+		must(t, json.Unmarshal(text, &read))
+		codes := read.Components.Schemas.Error.Properties.Code.Enum
+		if len(codes) == 0 {
+			t.Errorf("%s lists no codes", document)
+		}
+		var missing []string
+		for _, code := range codes {
+			if !exists(t, filepath.Join(goldenFolder, prefix+code+".json")) {
+				missing = append(missing, code)
+			}
+		}
+		if diff := cmp.Diff([]string(nil), missing); diff != "" {
+			t.Errorf("%s: %s", document, diff)
+		}
+	}
+}

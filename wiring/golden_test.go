@@ -1,0 +1,220 @@
+package wiring_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/adapters/http/rest/resttest"
+	"holdco/domain/webhook"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden answers")
+
+const goldenFolder = "../testdata/golden"
+
+// eachGolden runs a test against a fresh server on each store, with the usual rate limits and a clock that stands still.
+func eachGolden(t *testing.T, test func(t *testing.T, s *instance)) {
+	t.Helper()
+	eachDatabase(t, func(t *testing.T, environ ...string) {
+		clock := &clock{}
+		clock.ms.Store(time.Date(2026, 4, 11, 10, 42, 17, 0, time.UTC).UnixMilli())
+		test(t, start(t, clock, append(environ, "HOLDCO_RATE_READ=600", "HOLDCO_RATE_WRITE=120", allowPrivate)...))
+	})
+}
+
+// golden holds the answer to a request against its golden file. The request has a token of its own, so that its rate limit
+// is untouched.
+func (s *instance) golden(t *testing.T, name, method, path, body string, header ...string) {
+	t.Helper()
+	s.goldenAs(t, s.with(t, "admin"), name, method, path, body, header...)
+}
+
+func (s *instance) goldenAs(t *testing.T, client *resttest.Client, name, method, path, body string, header ...string) {
+	t.Helper()
+	answer := send(client.In(t), method, path, body, append(header, "X-Request-Id", "req_golden")...)
+	headers := map[string]string{}
+	for _, header := range []string{"Allow", "Cache-Control", "ETag", "Idempotency-Replayed", "Location",
+		"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "WWW-Authenticate"} {
+		if value := answer.Header.Get(header); value != "" {
+			headers[header] = value
+		}
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	must(t, encoder.Encode(struct {
+		Status  int               `json:"status"`
+		Headers map[string]string `json:"headers"`
+		Body    json.RawMessage   `json:"body"`
+	}{answer.Status, headers, answer.Body}))
+	compareGolden(t, name+".json", steady(text.String()))
+}
+
+// compareGolden holds a text against its golden file, or rewrites that.
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join(goldenFolder, name)
+	if *update {
+		must(t, os.WriteFile(file, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(file)
+	must(t, err)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: %s", name, diff)
+	}
+}
+
+// unsteady is what differs from run to run, and what stands in its place.
+var unsteady = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\bhco_[0-9A-Za-z]{49}\b`), "hco_" + strings.Repeat("0", 49)},
+	{regexp.MustCompile(`\bhcp_[0-9A-Za-z]{49}\b`), "hcp_" + strings.Repeat("0", 49)},
+	{regexp.MustCompile(`\b(hco|hcp)_\.\.\.\w{4}\b`), "${1}_...0000"},
+	{regexp.MustCompile(`\bwhsec_[0-9A-Za-z+/=]+`), "whsec_" + strings.Repeat("0", 43) + "="},
+	{regexp.MustCompile(`\\"[0-9a-f]{32}\\"`), `\"` + strings.Repeat("0", 32) + `\"`}, // a digest of what has an id
+	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://example.com"},
+	{regexp.MustCompile(`"latencyMs": \d+`), `"latencyMs": 87`},
+	{regexp.MustCompile(`("nextAttemptAt": "2026-04-11T10:42):2[0-9][^"]*"`), `$1:22.000Z"`}, // the delay of a retry is random
+}
+
+var anyID = regexp.MustCompile(`\b(cmp|tm|slt|tok|whk|dlv|act|prt)_[0-7][0-9a-hjkmnp-tv-z]{25}\b`)
+
+// steady replaces what differs from run to run. Ids are numbered in the order of their appearance.
+func steady(text string) string {
+	for _, u := range unsteady {
+		text = u.pattern.ReplaceAllString(text, u.instead)
+	}
+	numbers := map[string]int{}
+	return anyID.ReplaceAllStringFunc(text, func(found string) string {
+		if numbers[found] == 0 {
+			numbers[found] = len(numbers) + 1
+		}
+		prefix, _, _ := strings.Cut(found, "_")
+		return fmt.Sprintf("%s_%026d", prefix, numbers[found])
+	})
+}
+
+const everything = `{"name":"Acme Corporation","slug":"acme","description":"Sells <everything>.",` +
+	`"budget":{"usd":1500.25,"reservePercent":12.5},"startingTeams":[{"name":"Research","headcount":2},{"name":"Sales","headcount":0}]}`
+
+func TestAnswersAboutCompaniesLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		const all = "/v1/companies"
+		s.golden(t, "health", "GET", "/healthz", "")
+		s.golden(t, "company_created", "POST", all, everything)
+		acme := resttest.Data[[]company](t, s.Get(all))[0]
+		s.golden(t, "company", "GET", acme.path(), "")
+		s.golden(t, "company_included", "GET", acme.path()+"?include=teams,agents,workflows,budgets", "")
+		s.golden(t, "companies", "GET", all, "")
+		s.goldenAs(t, s.with(t, "company:acme:write"), "whoami", "GET", "/v1/whoami", "")
+		s.golden(t, "error_slug_in_use", "POST", all, everything)
+		s.golden(t, "error_precondition_failed", "DELETE", acme.path(), "", "If-Match", `"7"`)
+		s.golden(t, "error_unsupported_media_type", "POST", acme.path()+"/archive", `{"force":true}`)
+		s.golden(t, "error_immutable_field", "PATCH", acme.path(), `{"slug":"other","status":"archived"}`)
+		s.golden(t, "company_archived", "POST", acme.path()+"/archive", "")
+		s.golden(t, "error_invalid_transition", "POST", acme.path()+"/archive", "")
+		s.golden(t, "error_company_archived", "PATCH", acme.path(), `{}`)
+		s.Post(acme.path()+"/restore", "").Is(t, 200, "")
+		s.golden(t, "company_deleted", "DELETE", acme.path(), "")
+		s.golden(t, "error_not_found", "GET", acme.path(), "")
+
+		s.golden(t, "error_invalid_json", "POST", all, `{"name":"A","name":"B"}`)
+		s.golden(t, "error_invalid_parameter", "GET", all+"?limit=201", "")
+		s.golden(t, "error_invalid_cursor", "GET", all+"?cursor=nonsense", "")
+		s.golden(t, "error_payload_too_large", "POST", all, strings.Repeat(" ", 1<<20+1))
+		s.golden(t, "error_validation_failed", "POST", all, `{"name":7,"budget":{"usd":-1},"startingTeams":[{}]}`)
+		s.golden(t, "error_budget_invalid", "POST", all, `{"name":"A","slug":"a","budget":{"usd":-1,"reservePercent":101}}`)
+		s.golden(t, "error_adapter_not_installed", "POST", all, `{"name":"A","slug":"a","defaultAdapter":"pigeon"}`)
+		s.goldenAs(t, s.As("nobody"), "error_unauthorized", "GET", all, "")
+		s.goldenAs(t, s.with(t, "read"), "error_insufficient_scope", "POST", all, everything)
+		s.golden(t, "error_method_not_allowed", "PUT", all, "")
+		twice := s.with(t, "write")
+		once(twice, "k", all, everything).Is(t, 201, "")
+		s.goldenAs(t, twice, "error_idempotency_conflict", "POST", all, named("acme"), "Idempotency-Key", "k")
+	})
+}
+
+func TestAnswersToWhatComesTooLateOrTooOftenLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme, reader := s.create(t, named("acme")), s.with(t, "read")
+		for range 600 {
+			reader.Get("/v1/whoami").Is(t, 200, "")
+		}
+		s.goldenAs(t, reader, "error_rate_limited", "GET", acme.path(), "")
+		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+		s.clock.advance(720*time.Hour + time.Millisecond)
+		s.golden(t, "error_restore_window_expired", "POST", acme.path()+"/restore", "")
+	})
+}
+
+func TestAnswersAboutTokensLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		s.create(t, named("acme"))
+		made := s.issue(t, "read", "company:acme:write")
+		s.goldenAs(t, s.Client, "tokens", "GET", "/v1/tokens", "")
+		s.golden(t, "token", "GET", made.path(), "")
+		s.golden(t, "token_created", "POST", "/v1/tokens", `{"name":"ci","scopes":["admin"],"expiresAt":"2027-04-11T00:00:00Z"}`)
+	})
+}
+
+func TestAnswersAboutPartnersLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		s.golden(t, "partner_created", "POST", "/v1/partners",
+			`{"name":"Acme Data","origins":["https://app.acme.example","http://localhost:3000"],"expiresAt":"2027-04-11T02:00:00+02:00"}`)
+		s.golden(t, "partners", "GET", "/v1/partners", "")
+		made := resttest.Data[[]apiPartner](t, s.Get("/v1/partners"))[0]
+		rotated := resttest.Data[apiPartner](t, s.Post(made.path()+"/rotate", ""))
+		s.golden(t, "partner_rotated", "POST", made.path()+"/rotate", `{"graceSeconds":0}`)
+		s.opens(t, []bool{false}, rotated.Key)
+		s.Patch(made.path(), `{"name":"Acme"}`).Is(t, 200, "")
+		key := resttest.Data[apiPartner](t, s.Post(made.path()+"/rotate", "")).Key
+		s.opens(t, []bool{true}, key)
+		s = s.again(t) // writes the last use down
+		s.Delete(made.path()).Is(t, 200, "")
+		s.golden(t, "partner", "GET", made.path(), "")
+	})
+}
+
+func TestAnswersAboutWebhooksLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		const all, body = "/v1/webhooks", `{"url":"https://example.com/holdco?a=1&b=2","events":["company.created","company.budget.*"],"description":"To the chat."}`
+		s.golden(t, "webhook_created", "POST", all, body)
+		s.golden(t, "webhooks", "GET", all, "")
+		made := resttest.Data[[]apiWebhook](t, s.Get(all))[0]
+		s.golden(t, "webhook_rotated", "POST", made.path()+"/rotate-secret", "")
+
+		to := listen(t)
+		hook := s.subscribe(t, to, `,"description":"To the chat."`)
+		to.answers(500)
+		s.golden(t, "delivery", "POST", hook.path()+"/test", "")
+		s.settled(t, hook, webhook.Pending, 1)
+		s.golden(t, "deliveries", "GET", hook.path()+"/deliveries?status=pending", "")
+		gone := listen(t)
+		gone.answers(410)
+		hook = s.subscribe(t, gone, "")
+		s.Post(hook.path()+"/test", "").Is(t, 202, "")
+		s.settled(t, hook, webhook.Failed, 1)
+		s.golden(t, "webhook", "GET", hook.path(), "")
+		fill(t, s, webhook.MostEndpoints-3)
+		s.golden(t, "error_webhook_limit", "POST", all, body)
+	})
+}

@@ -1,0 +1,119 @@
+package wiring
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/wire"
+
+	"holdco/adapters/cli"
+	"holdco/adapters/http/httpkit"
+	"holdco/adapters/http/rest"
+	"holdco/adapters/leads/importer"
+	"holdco/adapters/leads/leadindex"
+	"holdco/adapters/leads/samples"
+	"holdco/app/companies"
+	"holdco/app/imports"
+	"holdco/app/partners"
+	"holdco/app/receipts"
+	"holdco/app/tokens"
+	"holdco/app/webhooks"
+	"holdco/app/worker"
+	"holdco/ports/inbound"
+)
+
+// services are the use cases of the resources, in the server and on the command line.
+type services struct {
+	Companies *companies.Service
+	Tokens    *tokens.Service
+	Webhooks  *webhooks.Service
+	Partners  *partners.Service
+	Imports   *imports.Service
+}
+
+var serviceSet = wire.NewSet(
+	companies.New, tokens.New, webhooks.New, partners.New, imports.New,
+	wire.Struct(new(services), "*"),
+)
+
+// resource is what a resource adds to the program. What it does not have is nil.
+type resource struct {
+	handlers func(s services) httpkit.Handlers
+	commands []cli.Command
+	jobs     func(s *Server) []worker.Job
+	stop     func(ctx context.Context, s *Server) error // after the jobs, before the store is closed
+}
+
+// resources are all that there are.
+var resources = []resource{
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Companies(s.Companies) },
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{
+				{Name: "remove deleted companies", Every: 5 * time.Second, Wake: s.Companies.Deletions(), Run: s.Companies.RemoveDeleted},
+				{Name: "mend workspaces", Every: 5 * time.Second, Run: s.Companies.MendWorkspaces},
+			}
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Webhooks(s.Webhooks) },
+		commands: []cli.Command{
+			cli.WebhookCommand(opener(withKey, func(s services) inbound.Webhooks { return s.Webhooks })),
+		},
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{
+				{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
+				{Name: "finish removed companies", Every: time.Second, Run: s.Deliveries.FinishRemovals},
+				{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
+			}
+		},
+		stop: func(_ context.Context, s *Server) error {
+			s.Deliveries.Wait()
+			return nil
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Tokens(s.Tokens) },
+		commands: []cli.Command{
+			cli.TokenCommand(opener(withKeyIfAny, func(s services) inbound.Tokens { return s.Tokens })),
+		},
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{{Name: "write down last uses of tokens", Every: 10 * time.Second, Run: s.Tokens.FlushLastUses}}
+		},
+		stop: func(ctx context.Context, s *Server) error {
+			_, err := s.Tokens.FlushLastUses(ctx)
+			return err
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Partners(s.Partners) },
+		commands: []cli.Command{
+			cli.PartnerCommand(opener(withKeyIfAny, func(s services) inbound.Partners { return s.Partners })),
+		},
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{{Name: "write down last uses of partners' keys", Every: 10 * time.Second, Run: s.Partners.FlushLastUses}}
+		},
+		stop: func(ctx context.Context, s *Server) error {
+			_, err := s.Partners.FlushLastUses(ctx)
+			return err
+		},
+	},
+	{ // leads, campaigns and the taxonomy
+		commands: cli.LeadCommands(cli.LeadTools{
+			Imports: opener(withKeyIfAny, func(s services) inbound.Imports { return s.Imports }),
+			Files:   importer.Files{},
+			Samples: func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
+		}),
+		jobs: func(s *Server) []worker.Job {
+			if s.Config.PartnerAddr == "" { // nobody asks for leads
+				return nil
+			}
+			return []worker.Job{{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow}}
+		},
+	},
+	{ // receipts of idempotency keys
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)}}
+		},
+	},
+}
