@@ -23,11 +23,20 @@ import (
 // activity implements store.ActivityReader.
 type activity struct{ session }
 
+var (
+	entryByID = prepare(func(b builder) fmt.Stringer {
+		return visible(byID(b.selects((*entryRow)(nil)), b.arg(1)))
+	})
+	insertEntry = prepare(func(b builder) fmt.Stringer {
+		return inForm(intoOutbox(b.inserts(new(entryRow)), b.arg(len(new(entryRow).columns())+1)))
+	})
+)
+
 var noEntry = fault.New(fault.NotFound, "There is no such entry of the activity log.")
 
 func (a activity) Get(ctx context.Context, which id.Entry) (event.Event, error) {
 	var found entryRow
-	if err := a.row(ctx, found.columns(), noEntry, a.texts.entryByID, string(which)); err != nil {
+	if err := a.row(ctx, found.columns(), noEntry, entryByID, string(which)); err != nil {
 		return event.Event{}, err
 	}
 	return found.value()
@@ -59,8 +68,8 @@ func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, 
 		return err
 	}
 	isSent := webhook.IsSent(happened.Type)
-	if err := a.engine.Later(ctx, a.conn, a.texts.entryInsert, append(arguments(row.columns()), isSent)...); err != nil {
-		return a.failure(ctx, err)
+	if err := a.later(ctx, insertEntry, append(arguments(row.columns()), isSent)...); err != nil {
+		return err
 	}
 	a.ledger.accounted = true
 	a.ledger.sends = a.ledger.sends || isSent

@@ -30,22 +30,30 @@ func (d deliveries) Get(ctx context.Context, endpoint id.Webhook, which id.Deliv
 	return found.value()
 }
 
+var lockDelivery = prepare(func(b builder) fmt.Stringer {
+	return b.engine.ForUpdate(visible(byID(sentTo(b.selects((*deliveryRow)(nil)), b.arg(1)), b.arg(2))))
+})
+
 func (d deliveries) Lock(ctx context.Context, endpoint id.Webhook, which id.Delivery) (webhook.Delivery, error) {
 	var found deliveryRow
-	if err := d.row(ctx, found.columns(), noDelivery, d.texts.deliveryLocked, string(endpoint), string(which)); err != nil {
+	if err := d.row(ctx, found.columns(), noDelivery, lockDelivery, string(endpoint), string(which)); err != nil {
 		return webhook.Delivery{}, err
 	}
 	return found.value()
 }
 
+var lockDeliveries = prepare(func(b builder) fmt.Stringer {
+	return b.engine.ForUpdate(b.engine.InList(b.selects((*deliveryRow)(nil)), "id"))
+})
+
 func (d deliveries) LockAll(
 	ctx context.Context, endpoint id.Webhook, which []id.Delivery,
 ) (map[id.Delivery]webhook.Delivery, error) {
-	texts := make([]string, len(which))
+	ids := make([]string, len(which))
 	for i, one := range which {
-		texts[i] = string(one)
+		ids[i] = string(one)
 	}
-	list, err := d.engine.List(texts)
+	list, err := d.engine.List(ids)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +66,7 @@ func (d deliveries) LockAll(
 		delivery, err := row.value()
 		locked[row.ID] = delivery
 		return err
-	}, d.texts.deliveriesLocked, list)
+	}, lockDeliveries, list)
 	return locked, err
 }
 
@@ -87,25 +95,26 @@ func (d deliveries) Due(ctx context.Context, endpoint id.Webhook, at time.Time, 
 	err := d.rows(ctx, func(found *sql.Rows) error {
 		rows = append(rows, deliveryRow{})
 		return found.Scan(rows[len(rows)-1].columns()...)
-	}, d.texts.deliveriesDue, string(endpoint), millis(at), most)
+	}, dueDeliveries, string(endpoint), millis(at), most)
 	if err != nil {
 		return nil, err
 	}
 	return values[webhook.Delivery](rows)
 }
 
-// dueAt finds the deliveries of store.DeliveryReader.Due: the untried by an index that holds no others, for there can be a
-// long line of these.
-func dueAt(db *bun.DB, endpoint, at, most any) *bun.SelectQuery {
+// dueDeliveries finds the deliveries of store.DeliveryReader.Due. It finds the untried ones by an index that holds no others,
+// because there can be many.
+var dueDeliveries = prepare(func(b builder) fmt.Stringer {
+	endpoint, at, most := b.arg(1), b.arg(2), b.arg(3)
 	due := func(kind, order string) *bun.SelectQuery {
-		return db.NewSelect().Model((*deliveryRow)(nil)).Column("seq").
+		return b.selects((*deliveryRow)(nil)).Column("seq").
 			Where("webhook_id = ?", endpoint).Where(kind).Where("next_attempt_at <= ?", at).OrderExpr(order+" LIMIT ?", most)
 	}
 	untried, others := due("tries = 0", "seq"), due("status = 'pending' AND tries > 0", "next_attempt_at, seq")
-	return whileThere(db.NewSelect().Model((*deliveryRow)(nil)), endpoint).
+	return whileThere(b.selects((*deliveryRow)(nil)), endpoint).
 		Where("seq IN (SELECT seq FROM (?) AS untried UNION ALL SELECT seq FROM (?) AS others)", untried, others).
 		OrderExpr("CASE WHEN tries = 0 THEN 0 ELSE next_attempt_at END, seq")
-}
+})
 
 func (d deliveries) Add(ctx context.Context, added webhook.Delivery) error {
 	err := d.AddAll(ctx, []webhook.Delivery{added})
@@ -116,6 +125,8 @@ func (d deliveries) Add(ctx context.Context, added webhook.Delivery) error {
 	return queues(d).wake(ctx, added.Endpoint, millis(added.NextAttemptAt))
 }
 
+var insertDeliveries = prepare(func(b builder) fmt.Stringer { return b.insertsMany(new(deliveryRow)) })
+
 func (d deliveries) AddAll(ctx context.Context, added []webhook.Delivery) error {
 	rows := make([][]any, len(added))
 	for i, delivery := range added {
@@ -125,7 +136,7 @@ func (d deliveries) AddAll(ctx context.Context, added []webhook.Delivery) error 
 		}
 		rows[i] = arguments(row.columns())
 	}
-	return d.failure(ctx, d.engine.RunRows(ctx, d.conn, d.texts.deliveriesInsert, rows))
+	return d.runRows(ctx, insertDeliveries, rows)
 }
 
 func (d deliveries) Save(ctx context.Context, saved webhook.Delivery) error {
@@ -133,21 +144,20 @@ func (d deliveries) Save(ctx context.Context, saved webhook.Delivery) error {
 	if err != nil {
 		return err
 	}
-	err = exactlyOne(d.keepBooks(ctx, write{d.conn, d.texts.deliverySave, []any{
-		string(row.Status), row.Tries, row.NextAttemptAt, row.Attempts, string(row.ID),
-	}}))
+	err = exactlyOne(d.keepBooks(ctx, d.run(saveDelivery,
+		string(row.Status), row.Tries, row.NextAttemptAt, row.Attempts, string(row.ID))))
 	if err != nil || row.NextAttemptAt == nil {
 		return err
 	}
 	return queues(d).wake(ctx, row.Endpoint, *row.NextAttemptAt)
 }
 
-// moving sets what the moves of a delivery change. The rest, named here, would cost a write to each of its indexes.
-func moving(query *bun.UpdateQuery, status, tries, next, attempts, which any) *bun.UpdateQuery {
-	return query.Model((*deliveryRow)(nil)).
-		Set("status = ?", status).Set("tries = ?", tries).Set("next_attempt_at = ?", next).Set("attempts = ?", attempts).
-		Where("id = ?", which)
-}
+// saveDelivery sets only the columns that an attempt changes. Naming the others would cost a write to each of their indexes.
+var saveDelivery = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewUpdate().Model((*deliveryRow)(nil)).
+		Set("status = ?", b.arg(1)).Set("tries = ?", b.arg(2)).Set("next_attempt_at = ?", b.arg(3)).Set("attempts = ?", b.arg(4)).
+		Where("id = ?", b.arg(5))
+})
 
 func (d deliveries) Purge(ctx context.Context, before time.Time, most int) (int, error) {
 	gone, err := d.gone(ctx)

@@ -33,7 +33,7 @@ func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
 	if err := l.insert(ctx, added); err != nil {
 		return l.failure(ctx, err)
 	}
-	return l.failure(ctx, l.overwrite(ctx, replaced))
+	return l.overwrite(ctx, replaced)
 }
 
 // leadRows are the arguments for rows of leads, and as many of their entries.
@@ -54,11 +54,19 @@ func (l leads) insert(ctx context.Context, rows leadRows) error {
 
 // overwrite replaces rows. There may be no entry, for a lead that was removed.
 func (l leads) overwrite(ctx context.Context, rows leadRows) error {
-	if err := l.engine.RunRows(ctx, l.conn, l.texts.leadsKeep, rows.leads); err != nil {
+	if err := l.runRows(ctx, replaceLeads, rows.leads); err != nil {
 		return err
 	}
-	return l.engine.RunRows(ctx, l.conn, l.texts.entriesKeep, rows.entries)
+	return l.runRows(ctx, replaceLeadEntries, rows.entries)
 }
+
+var (
+	replaceLeads       = prepare(func(b builder) fmt.Stringer { return b.replacesKeyed("leads", new(leadRow)) })
+	replaceLeadEntries = prepare(func(b builder) fmt.Stringer { return b.replacesKeyed("lead_entries", new(leadEntryRow)) })
+	lastLeadKey        = prepare(func(b builder) fmt.Stringer {
+		return b.selects((*leadRow)(nil)).ColumnExpr("coalesce(max(key), 0)").Where("key > ?", b.arg(1))
+	})
+)
 
 // keys are those under which leads are to be kept: those that they have, or had before they were removed, and for new leads
 // the next ones behind the last that is there. No other unit gives any away meanwhile.
@@ -72,7 +80,7 @@ func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last i
 	if _, err := l.Standing(ctx, unseen); err != nil {
 		return nil, 0, err
 	}
-	if err := l.row(ctx, []any{&last}, nil, l.texts.leadLastKey, 0); err != nil {
+	if err := l.row(ctx, []any{&last}, nil, lastLeadKey, 0); err != nil {
 		return nil, 0, err
 	}
 	keys, next := make([]int64, len(kept)), last
@@ -85,27 +93,18 @@ func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last i
 	return keys, last, nil
 }
 
-// keeping inserts rows, or replaces those that have their keys. An id never changes, and so needs no look at its index.
-func keeping(engine Engine, table string, row interface{ columns() []any }) string {
-	columns := columnNames(engine.DB(), row)
+// replacesKeyed inserts rows, or replaces those that have their keys. An id never changes: not to name it saves the write to
+// its index.
+func (b builder) replacesKeyed(table string, row modelRow) sqlText {
+	columns := columnNames(b.db(), row)
 	var changes []string
 	for _, column := range columns {
 		if column != "key" && column != "id" {
 			changes = append(changes, column+" = excluded."+column)
 		}
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s) %s ON CONFLICT (key) DO UPDATE SET %s",
-		table, strings.Join(columns, ", "), engine.Rows(arguments(row.columns())), strings.Join(changes, ", "))
-}
-
-// columnNames are the names of a row's columns.
-func columnNames(db *bun.DB, row any) []string {
-	fields := db.Table(rowType(row)).Fields
-	names := make([]string, len(fields))
-	for i, field := range fields {
-		names[i] = field.Name
-	}
-	return names
+	return sqlText(fmt.Sprintf("INSERT INTO %s (%s) %s ON CONFLICT (key) DO UPDATE SET %s",
+		table, strings.Join(columns, ", "), b.engine.Rows(arguments(row.columns())), strings.Join(changes, ", ")))
 }
 
 func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Standing, error) {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -14,11 +15,15 @@ func (l leads) State(ctx context.Context) (lead.State, error) { return leadState
 
 func leadState(ctx context.Context, s session) (lead.State, error) {
 	var found leadStateRow
-	if err := s.row(ctx, found.columns(), errNoLeadState, s.texts.leadState, 1); err != nil {
+	if err := s.row(ctx, found.columns(), errNoLeadState, selectLeadState, 1); err != nil {
 		return lead.State{}, err
 	}
 	return found.value(), nil
 }
+
+var selectLeadState = prepare(func(b builder) fmt.Stringer {
+	return b.selects((*leadStateRow)(nil)).Where("single = ?", b.arg(1))
+})
 
 var (
 	errNoLeadState = errors.New("the state of leads is not there")

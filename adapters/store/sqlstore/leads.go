@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,20 +25,32 @@ var noLead = fault.New(fault.NotFound, "There is no such lead.")
 
 func (l leads) Get(ctx context.Context, which id.Lead) (lead.Entry, error) {
 	var text string
-	if err := l.row(ctx, []any{&text}, noLead, l.texts.leadByID, string(which)); err != nil {
+	if err := l.row(ctx, []any{&text}, noLead, leadByID, string(which)); err != nil {
 		return lead.Entry{}, err
 	}
 	found, err := currentForm.parse(text)
 	return found.Entry, err
 }
 
-func entryOf(db *bun.DB, which any) *bun.SelectQuery {
-	found := standing(db.NewSelect().Model((*leadRow)(nil))).Column("key").Where("id = ?", which)
-	return db.NewSelect().Model((*leadEntryRow)(nil)).Column("entry").Where("key = (?)", found)
+var leadByID = prepare(func(b builder) fmt.Stringer {
+	found := standing(b.selects((*leadRow)(nil))).Column("key").Where("id = ?", b.arg(1))
+	return b.leadEntries().Where("key = (?)", found)
+})
+
+// leadEntries begins a query of leads as they are kept for the export.
+func (b builder) leadEntries() *bun.SelectQuery {
+	return b.selects((*leadEntryRow)(nil)).Column("entry")
 }
 
 // standing leaves out what is left of removed leads.
 func standing(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("removed_at IS NULL") }
+
+var (
+	leadsByKey   = prepare(func(b builder) fmt.Stringer { return b.engine.InList(b.leadEntries(), "key") })
+	leadsBetween = prepare(func(b builder) fmt.Stringer {
+		return b.leadEntries().Where("key BETWEEN ? AND ?", b.arg(1), b.arg(2))
+	})
+)
 
 func (l leads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, error) {
 	if len(keys) == 0 {
@@ -52,17 +65,17 @@ func (l leads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, erro
 		if err != nil {
 			return nil, err
 		}
-		return l.entries(ctx, len(sorted), l.texts.leadsKeyed, list)
+		return l.entries(ctx, len(sorted), leadsByKey, list)
 	}
-	found, err := l.entries(ctx, len(sorted), l.texts.leadsBetween, first, last)
+	found, err := l.entries(ctx, len(sorted), leadsBetween, first, last)
 	return slices.DeleteFunc(found, func(one store.KeyedLead) bool {
 		_, asked := slices.BinarySearch(sorted, one.Key)
 		return !asked
 	}), err
 }
 
-// entries reads the leads that one of the texts finds, about so many.
-func (l leads) entries(ctx context.Context, about int, text string, args ...any) ([]store.KeyedLead, error) {
+// entries reads the leads that a prepared statement finds, about so many.
+func (l leads) entries(ctx context.Context, about int, statement *prepared, args ...any) ([]store.KeyedLead, error) {
 	found := make([]store.KeyedLead, 0, about)
 	err := l.rows(ctx, func(rows *sql.Rows) error {
 		var entry string
@@ -72,23 +85,27 @@ func (l leads) entries(ctx context.Context, about int, text string, args ...any)
 		one, err := currentForm.parse(entry)
 		found = append(found, one)
 		return err
-	}, text, args...)
+	}, statement, args...)
 	return found, err
 }
+
+var leadsStanding = prepare(func(b builder) fmt.Stringer {
+	return b.engine.InList(b.selects((*leadRow)(nil)).Column(standingColumns()...), "id")
+})
 
 func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Standing, error) {
 	found := make(map[id.Lead]lead.Standing, len(ids))
 	if len(ids) == 0 {
 		return found, nil
 	}
-	texts := make([]string, len(ids))
+	list := make([]string, len(ids))
 	for i, which := range ids {
-		texts[i] = string(which)
+		list[i] = string(which)
 		if l.ledger != nil {
 			l.ledger.keys[which] = 0
 		}
 	}
-	list, err := l.engine.List(texts)
+	arg, err := l.engine.List(list)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +124,6 @@ func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.St
 		}
 		found[row.ID] = row.standing(labels.read(row.Labels))
 		return nil
-	}, l.texts.leadsStanding, list)
+	}, leadsStanding, arg)
 	return found, err
 }

@@ -23,15 +23,15 @@ type outbox struct {
 
 func (o outbox) Work(ctx context.Context, at time.Time) (store.Work, error) {
 	var work store.Work
-	err := o.row(ctx, []any{&work.Unqueued, &work.Due}, nil, o.texts.outboxWork, millis(at))
+	err := o.row(ctx, []any{&work.Unqueued, &work.Due}, nil, outboxWork, millis(at))
 	return work, err
 }
 
-func workAt(db *bun.DB, at any) *bun.SelectQuery {
-	return db.NewSelect().ColumnExpr("EXISTS (?), EXISTS (?)",
-		unqueued(db.NewSelect().Model((*entryRow)(nil))).ColumnExpr("1"),
-		claimable(db.NewSelect().Model((*queueRow)(nil)), at).ColumnExpr("1"))
-}
+var outboxWork = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().ColumnExpr("EXISTS (?), EXISTS (?)",
+		unqueued(b.selects((*entryRow)(nil))).ColumnExpr("1"),
+		claimable(b.selects((*queueRow)(nil)), b.arg(1)).ColumnExpr("1"))
+})
 
 // unqueued finds the events without a position, by an index that holds no others.
 func unqueued(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("unqueued = 1") }
@@ -43,24 +43,25 @@ func claimable(query *bun.SelectQuery, at any) *bun.SelectQuery {
 }
 
 func (o outbox) Next(ctx context.Context, endpoint id.Webhook, from int64, most int) ([]store.Queued, error) {
-	return o.queued(ctx, o.texts.outboxNext, string(endpoint), from, most)
+	return o.queued(ctx, outboxNext, string(endpoint), from, most)
 }
 
-// nextOf finds the events from a position on that the queue of an endpoint does not skip. What it skips can be as wide as
+// outboxNext finds the events from a position on that the queue of an endpoint does not skip. What it skips can be as wide as
 // the outbox, so what comes before and after that is found by two queries, each of which begins in the index where its
 // events do.
-func nextOf(db *bun.DB, endpoint, from, most string) *bun.SelectQuery {
+var outboxNext = prepare(func(b builder) fmt.Stringer {
+	endpoint, from, most := b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3)
 	bound := func(column string) string {
 		return "(SELECT " + column + " FROM queues WHERE webhook_id = " + endpoint + ")"
 	}
 	before, after := aroundSkip(from, bound("skip_after"), bound("skip_to"))
 	first := func(positions string) *bun.SelectQuery {
-		return db.NewSelect().Model((*entryRow)(nil)).Column("seq").Where(positions).OrderExpr("position LIMIT " + most)
+		return b.selects((*entryRow)(nil)).Column("seq").Where(positions).OrderExpr("position LIMIT " + most)
 	}
-	return db.NewSelect().Model((*entryRow)(nil)).ColumnExpr("?TableColumns, position").
+	return b.selects((*entryRow)(nil)).ColumnExpr("?TableColumns, position").
 		Where("seq IN (SELECT seq FROM (?) AS before_skip UNION ALL SELECT seq FROM (?) AS after_skip)", first(before), first(after)).
 		OrderExpr("position LIMIT " + most)
-}
+})
 
 // aroundSkip are conditions for the positions from one on: those up to skipAfter, or all if that is NULL, and those that
 // come after skipTo, or none if that is NULL. All are expressions of SQL.
@@ -72,20 +73,24 @@ func aroundSkip(from, skipAfter, skipTo string) (before, after string) {
 	return before, after
 }
 
+var outboxEvents = prepare(func(b builder) fmt.Stringer {
+	return b.engine.InList(b.selects((*entryRow)(nil)).ColumnExpr("?TableColumns, position"), "id")
+})
+
 func (o outbox) Events(ctx context.Context, which []id.Entry) ([]store.Queued, error) {
-	texts := make([]string, len(which))
+	ids := make([]string, len(which))
 	for i, entry := range which {
-		texts[i] = string(entry)
+		ids[i] = string(entry)
 	}
-	list, err := o.engine.List(texts)
+	list, err := o.engine.List(ids)
 	if err != nil {
 		return nil, err
 	}
-	return o.queued(ctx, o.texts.outboxEvents, list)
+	return o.queued(ctx, outboxEvents, list)
 }
 
-// queued reads events with their positions by one of the texts.
-func (o outbox) queued(ctx context.Context, text string, args ...any) ([]store.Queued, error) {
+// queued reads the events that a prepared statement finds, with their positions.
+func (o outbox) queued(ctx context.Context, statement *prepared, args ...any) ([]store.Queued, error) {
 	var found []store.Queued
 	err := o.rows(ctx, func(rows *sql.Rows) error {
 		var row entryRow
@@ -96,7 +101,7 @@ func (o outbox) queued(ctx context.Context, text string, args ...any) ([]store.Q
 		happened, err := row.value()
 		found = append(found, store.Queued{Event: happened, Position: orZero(position)})
 		return err
-	}, text, args...)
+	}, statement, args...)
 	return found, err
 }
 
@@ -134,13 +139,13 @@ func (o outbox) Enqueue(ctx context.Context, which []id.Entry, wake []id.Webhook
 		return nil
 	}
 	var last int64
-	if err := o.row(ctx, []any{&last}, errors.New("there is no outbox"), o.texts.outboxGrow, len(which)); err != nil {
+	if err := o.row(ctx, []any{&last}, errors.New("there is no outbox"), growOutbox, len(which)); err != nil {
 		return err
 	}
 	first := last - int64(len(which)) + 1
 	for i, entry := range which {
-		if err := o.engine.Later(ctx, o.conn, o.texts.entryEnqueue, first+int64(i), string(entry)); err != nil {
-			return o.failure(ctx, err)
+		if err := o.later(ctx, enqueueEntry, first+int64(i), string(entry)); err != nil {
+			return err
 		}
 	}
 	if len(wake) == 0 {
@@ -152,13 +157,14 @@ func (o outbox) Enqueue(ctx context.Context, which []id.Entry, wake []id.Webhook
 	return err
 }
 
-func growing(query *bun.UpdateQuery, by any) *bun.UpdateQuery {
-	return query.Table("outbox").Set("length = length + ?", by).Where("single = 1").Returning("length")
-}
-
-func enqueueing(query *bun.UpdateQuery, position, which any) *bun.UpdateQuery {
-	return query.Model((*entryRow)(nil)).Set("unqueued = 0").Set("position = ?", position).Where("id = ?", which)
-}
+var (
+	growOutbox = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewUpdate().Table("outbox").Set("length = length + ?", b.arg(1)).Where("single = 1").Returning("length")
+	})
+	enqueueEntry = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewUpdate().Model((*entryRow)(nil)).Set("unqueued = 0").Set("position = ?", b.arg(1)).Where("id = ?", b.arg(2))
+	})
+)
 
 // enqueueAll gives every event a position, so that what was recorded before this unit is told from what comes after. It
 // wakes every idle endpoint: its worker finds out whether it wants any of them.

@@ -52,7 +52,7 @@ func listPage[T any](
 		value, err := row.scan(rows)
 		found = append(found, value)
 		return err
-	}, s.statements.text(t.pageStatement(where, !after.IsStart())), args...)
+	}, t.pageStatement(where, !after.IsStart()), args...)
 	return page.Of(found, size, t.position), err
 }
 

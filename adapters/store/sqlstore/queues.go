@@ -41,36 +41,36 @@ func (o outbox) Claim(ctx context.Context, lease string, until time.Time, most i
 
 var notLeased = fault.New(fault.NotFound, "The queue of the webhook is not under this lease.")
 
+var leasedQueue = prepare(func(b builder) fmt.Stringer {
+	return b.engine.ForUpdate(b.selects((*queueRow)(nil)).
+		Where("webhook_id = ?", b.arg(1)).Where("lease = ? AND lease <> ''", b.arg(2)))
+})
+
 func (o outbox) Leased(ctx context.Context, endpoint id.Webhook, lease string) (webhook.Queue, error) {
 	var found queueRow
-	if err := o.row(ctx, found.columns(), notLeased, o.texts.queueLeased, string(endpoint), lease); err != nil {
+	if err := o.row(ctx, found.columns(), notLeased, leasedQueue, string(endpoint), lease); err != nil {
 		return webhook.Queue{}, err
 	}
 	return found.value()
 }
 
-func leasedUnder(query *bun.SelectQuery, endpoint, lease any) *bun.SelectQuery {
-	return query.Where("webhook_id = ?", endpoint).Where("lease = ? AND lease <> ''", lease)
-}
-
 func (o outbox) Save(ctx context.Context, queue webhook.Queue) error {
 	row := queueRowOf(queue)
-	return exactlyOne(o.keepBooks(ctx, write{o.conn, o.texts.queueSave, []any{
-		row.Cursor, row.Finished, row.FailingSince, row.LeasedUntil, string(row.Endpoint), row.Lease,
-	}}))
+	return exactlyOne(o.keepBooks(ctx, o.run(saveQueue,
+		row.Cursor, row.Finished, row.FailingSince, row.LeasedUntil, string(row.Endpoint), row.Lease)))
 }
 
-func savingQueue(query *bun.UpdateQuery, cursor, finished, failingSince, until, endpoint, lease any) *bun.UpdateQuery {
-	return query.Model((*queueRow)(nil)).
-		Set("cursor = ?", cursor).Set("finished = ?", finished).
-		Set("failing_since = ?", failingSince).Set("leased_until = ?", until).
-		Where("webhook_id = ?", endpoint).Where("lease = ?", lease)
-}
+var saveQueue = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewUpdate().Model((*queueRow)(nil)).
+		Set("cursor = ?", b.arg(1)).Set("finished = ?", b.arg(2)).
+		Set("failing_since = ?", b.arg(3)).Set("leased_until = ?", b.arg(4)).
+		Where("webhook_id = ?", b.arg(5)).Where("lease = ?", b.arg(6))
+})
 
 func (o outbox) Release(ctx context.Context, queue webhook.Queue) error {
 	row := queueRowOf(queue)
 	var cursor, due *int64
-	err := o.row(ctx, []any{&cursor, &due}, notLeased, o.texts.queueRelease,
+	err := o.row(ctx, []any{&cursor, &due}, notLeased, releaseQueue,
 		row.Cursor, millis(o.now), row.Finished, string(row.Endpoint), row.Lease)
 	if errors.Is(err, notLeased) {
 		return nil
@@ -79,15 +79,16 @@ func (o outbox) Release(ctx context.Context, queue webhook.Queue) error {
 	return err
 }
 
-func releasing(db *bun.DB, cursor, now string, finished, endpoint, lease any) *bun.UpdateQuery {
-	return rescheduling(db, cursor, now).Set("finished = ?", finished).Set("lease = ''").Set("leased_until = NULL").
-		Where("webhook_id = ?", endpoint).Where("lease = ? AND lease <> ''", lease).Returning("cursor, due_at")
-}
+var releaseQueue = prepare(func(b builder) fmt.Stringer {
+	cursor, now := b.engine.Placeholder(1), b.engine.Placeholder(2)
+	return reschedule(b.db(), cursor, now).Set("finished = ?", b.arg(3)).Set("lease = ''").Set("leased_until = NULL").
+		Where("webhook_id = ?", b.arg(4)).Where("lease = ? AND lease <> ''", b.arg(5)).Returning("cursor, due_at")
+})
 
-// rescheduling moves a queue to the next event from the cursor on, or from its own if that is NULL, and makes it due now;
+// reschedule moves a queue to the next event from the cursor on, or from its own if that is NULL, and makes it due now;
 // when there is none, the queue is left without a cursor, and due when the first of its pending deliveries is. To ask for
 // the least position, and not only whether there is one, makes Postgres look into the index.
-func rescheduling(db *bun.DB, cursor, now string) *bun.UpdateQuery {
+func reschedule(db *bun.DB, cursor, now string) *bun.UpdateQuery {
 	before, after := aroundSkip("coalesce("+cursor+", queue_row.cursor)", "queue_row.skip_after", "queue_row.skip_to")
 	least := func(positions string) *bun.SelectQuery {
 		return db.NewSelect().Model((*entryRow)(nil)).ColumnExpr("min(position)").Where(positions)
@@ -114,13 +115,13 @@ func (q queues) remove(ctx context.Context, endpoint id.Webhook) error {
 
 // wake makes a queue due at the given instant, unless it is due before.
 func (q queues) wake(ctx context.Context, endpoint id.Webhook, at int64) error {
-	return q.failure(ctx, q.engine.Later(ctx, q.conn, q.texts.queueWake, at, string(endpoint)))
+	return q.later(ctx, wakeQueue, at, string(endpoint))
 }
 
-func waking(query *bun.UpdateQuery, at, endpoint any) *bun.UpdateQuery {
-	return query.Model((*queueRow)(nil)).Set("due_at = ?", at).
-		Where("webhook_id = ?", endpoint).Where("due_at IS NULL OR due_at > ?", at)
-}
+var wakeQueue = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewUpdate().Model((*queueRow)(nil)).Set("due_at = ?", b.arg(1)).
+		Where("webhook_id = ?", b.arg(2)).Where("due_at IS NULL OR due_at > ?", b.arg(1))
+})
 
 const endOfOutbox = "(SELECT length FROM outbox)"
 
@@ -137,7 +138,7 @@ func (q queues) disable(ctx context.Context, endpoint id.Webhook) error {
 func (q queues) enable(ctx context.Context, endpoint id.Webhook, now time.Time) error {
 	_, err := q.keepBooks(ctx, q.updates((*queueRow)(nil)).Set("skip_to = "+endOfOutbox).Where("webhook_id = ?", endpoint))
 	if err == nil {
-		continuing := rescheduling(q.engine.DB(), "queue_row.cursor", strconv.FormatInt(millis(now), 10))
+		continuing := reschedule(q.engine.DB(), "queue_row.cursor", strconv.FormatInt(millis(now), 10))
 		_, err = q.keepBooks(ctx, continuing.Conn(q.conn).Where("webhook_id = ?", endpoint))
 	}
 	return err

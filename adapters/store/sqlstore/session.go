@@ -17,7 +17,6 @@ import (
 // session runs queries in the engine's dialect on one connection, or on any connection when it belongs to no unit.
 type session struct {
 	engine     Engine
-	texts      *texts
 	statements *statements
 	conn       bun.IConn
 	ledger     *ledger // nil: this session only reads
@@ -74,10 +73,10 @@ func (s session) limited(ctx context.Context, read func(ctx context.Context) err
 	})
 }
 
-// row reads the single row of one of the texts into its columns, or fails with missing.
-func (s session) row(ctx context.Context, columns []any, missing error, text string, args ...any) error {
+// row reads the single row that a prepared statement finds into its columns, or fails with missing.
+func (s session) row(ctx context.Context, columns []any, missing error, statement *prepared, args ...any) error {
 	return s.brief(ctx, func(ctx context.Context) error {
-		err := s.engine.ScanRow(ctx, s.conn, columns, text, args...)
+		err := s.engine.ScanRow(ctx, s.conn, columns, s.statements.text(statement), args...)
 		if errors.Is(err, sql.ErrNoRows) {
 			return missing
 		}
@@ -85,10 +84,10 @@ func (s session) row(ctx context.Context, columns []any, missing error, text str
 	})
 }
 
-// rows calls scan with each row of one of the texts.
-func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, text string, args ...any) error {
+// rows calls scan with each row that a prepared statement finds.
+func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, statement *prepared, args ...any) error {
 	return s.brief(ctx, func(ctx context.Context) error {
-		found, err := s.conn.QueryContext(ctx, text, args...)
+		found, err := s.conn.QueryContext(ctx, s.statements.text(statement), args...)
 		if err != nil {
 			return err
 		}
@@ -121,7 +120,7 @@ func (s session) agreeing(ctx context.Context, read func(ctx context.Context, s 
 	}
 	return s.observers.watch(ctx, View, func(ctx context.Context) error {
 		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-			return read(ctx, session{engine: s.engine, texts: s.texts, statements: s.statements, conn: conn})
+			return read(ctx, session{engine: s.engine, statements: s.statements, conn: conn})
 		})
 		return s.failure(ctx, err)
 	})

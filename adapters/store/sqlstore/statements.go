@@ -1,7 +1,11 @@
 package sqlstore
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
+	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/uptrace/bun"
@@ -22,6 +26,25 @@ func prepare(build func(b builder) fmt.Stringer) *prepared { return &prepared{bu
 type builder struct{ engine Engine }
 
 func (b builder) db() *bun.DB { return b.engine.DB() }
+
+// selects begins a query of the rows of a model.
+func (b builder) selects(model any) *bun.SelectQuery { return b.db().NewSelect().Model(model) }
+
+// inserts inserts a row whose columns, in order, are the arguments.
+func (b builder) inserts(row modelRow) *bun.InsertQuery {
+	query := b.db().NewInsert().Model(row).Returning("NULL")
+	for i, name := range columnNames(b.db(), row) {
+		query = query.Value(name, "?", b.arg(i+1))
+	}
+	return query
+}
+
+// insertsMany inserts as many rows as its arguments hold.
+func (b builder) insertsMany(row modelRow) sqlText {
+	table := b.db().Table(reflect.TypeOf(row).Elem()).Name
+	return sqlText("INSERT INTO " + table + " (" + strings.Join(columnNames(b.db(), row), ", ") + ") " +
+		b.engine.Rows(arguments(row.columns())))
+}
 
 // arg stands for the nth argument, from 1 on.
 func (b builder) arg(n int) any { return bun.Safe(b.engine.Placeholder(n)) }
@@ -44,6 +67,28 @@ func (s *statements) text(of *prepared) string {
 // run is a prepared statement that writes, with its arguments.
 func (s session) run(of *prepared, args ...any) write {
 	return write{s.conn, s.statements.text(of), args}
+}
+
+// later runs a prepared statement whose result is not needed: at the end of the unit at the latest, which fails if it does.
+func (s session) later(ctx context.Context, of *prepared, args ...any) error {
+	return s.failure(ctx, s.engine.Later(ctx, s.conn, s.statements.text(of), args...))
+}
+
+// runRows is later for an INSERT of many rows.
+func (s session) runRows(ctx context.Context, of *prepared, rows [][]any) error {
+	return s.failure(ctx, s.engine.RunRows(ctx, s.conn, s.statements.text(of), rows))
+}
+
+// write is a statement that writes, with its arguments.
+type write struct {
+	conn bun.IConn
+	text string
+	args []any
+}
+
+// Exec runs the statement. It returns no rows.
+func (w write) Exec(ctx context.Context, _ ...any) (sql.Result, error) {
+	return w.conn.ExecContext(ctx, w.text, w.args...)
 }
 
 // sqlText is a statement that bun cannot build.

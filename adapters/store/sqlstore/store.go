@@ -29,7 +29,7 @@ var _ store.Store = (*Store)(nil)
 func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrator) *Store {
 	return &Store{
 		reader: reader{session{
-			engine: engine, texts: textsOf(engine), statements: &statements{engine: engine}, conn: engine.Conn(), scattered: true,
+			engine: engine, statements: &statements{engine: engine}, conn: engine.Conn(), scattered: true,
 		}},
 		clock:    clock,
 		ids:      ids,
@@ -49,7 +49,7 @@ func (s *Store) Observed(by ...Observer) *Store {
 func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
 	return s.observers.watch(ctx, View, func(ctx context.Context) error {
 		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-			return read(ctx, reader{session{engine: s.engine, texts: s.texts, statements: s.statements, conn: conn}})
+			return read(ctx, reader{session{engine: s.engine, statements: s.statements, conn: conn}})
 		})
 		return s.failure(ctx, err)
 	})
@@ -65,7 +65,7 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
 		books = newLedger()
 		unit := tx{
-			session: session{engine: s.engine, texts: s.texts, statements: s.statements, conn: conn, ledger: books},
+			session: session{engine: s.engine, statements: s.statements, conn: conn, ledger: books},
 			now:     s.clock.Now(),
 			ids:     s.ids,
 		}

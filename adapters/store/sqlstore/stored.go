@@ -86,7 +86,7 @@ func (t *table[T]) movesInIndex(before, after *T) bool {
 // readOne reads the row of a prepared statement, or fails with the table's missing.
 func readOne[T any](ctx context.Context, s session, t *table[T], statement *prepared, args ...any) (T, error) {
 	row := t.scanner()
-	if err := s.row(ctx, row.dests, t.missing, s.statements.text(statement), args...); err != nil {
+	if err := s.row(ctx, row.dests, t.missing, statement, args...); err != nil {
 		var none T
 		return none, err
 	}
@@ -139,7 +139,7 @@ func writeMany[T any](ctx context.Context, s session, t *table[T], statement *pr
 		rows[i] = t.values(&values[i], t.columns)
 	}
 	s.ledger.changed = true
-	return s.failure(ctx, s.engine.RunRows(ctx, s.conn, s.statements.text(statement), rows))
+	return s.runRows(ctx, statement, rows)
 }
 
 // touch moves the last uses of rows forward.
