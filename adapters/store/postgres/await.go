@@ -17,7 +17,8 @@ import (
 	"holdco/adapters/store/sqlstore"
 )
 
-// await returns when the server accepts connections and will do, or when waiting is of no use or has taken too long.
+// await retries until the server accepts connections and its version and encoding are supported. It gives up after
+// options.Wait, or at once on an error that a retry cannot cure.
 func (e *Engine) await(ctx context.Context, options Options) error {
 	giveUp := time.Now().Add(options.Wait)
 	for attempt := 0; ; attempt++ {
@@ -28,12 +29,12 @@ func (e *Engine) await(ctx context.Context, options Options) error {
 		if attempt == 0 && options.OnWait != nil {
 			options.OnWait(err)
 		}
-		pause(ctx, attempt, 100*time.Millisecond, time.Second)
+		backOff(ctx, attempt, 100*time.Millisecond, time.Second)
 	}
 }
 
-// pause waits longer with every attempt, for a random time so that those who wait do not meet again; or until ctx ends.
-func pause(ctx context.Context, attempt int, first, most time.Duration) {
+// backOff waits before the next attempt, or until ctx is done: exponential backoff with jitter.
+func backOff(ctx context.Context, attempt int, first, most time.Duration) {
 	longest := min(first<<min(attempt, 10), most)
 	select {
 	case <-time.After(longest/2 + rand.N(longest/2)):
@@ -41,14 +42,14 @@ func pause(ctx context.Context, attempt int, first, most time.Duration) {
 	}
 }
 
-// unfit is what this program has against a database that answers.
+// unfit is why this program cannot use a database that answers.
 type unfit string
 
 func (u unfit) Error() string { return string(u) }
 
 // check asks the server for its version and for the encoding of the database.
 func (e *Engine) check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	var number int
 	var version, encoding string
@@ -56,7 +57,7 @@ func (e *Engine) check(ctx context.Context) error {
 		"current_setting('server_version'), current_setting('server_encoding')").Scan(&number, &version, &encoding); err != nil {
 		return err
 	}
-	const digits = 100_00 // of the number that tell the minor version
+	const digits = 100_00 // of the number are the minor version
 	switch {
 	case number/digits < oldestVersion:
 		return unfit(fmt.Sprintf("this is version %s; Holdco needs PostgreSQL %d or newer", version, oldestVersion))
@@ -66,7 +67,7 @@ func (e *Engine) check(ctx context.Context) error {
 	return nil
 }
 
-// isRefusal tells what somebody has to put right from what passes by waiting.
+// isRefusal reports whether an error needs an operator, and does not go away with time.
 func isRefusal(err error) bool {
 	var wrong unfit
 	var answer *pgconn.PgError
@@ -95,7 +96,7 @@ func explain(config *pgx.ConnConfig, err error) error {
 	return fmt.Errorf("PostgreSQL at %s, database %q: %s", at, config.Database, reason)
 }
 
-// lastAttempt is what pgx tells of its last attempt to connect. It has a line for each: to every address, and with and
+// lastAttempt is the last line of an error of pgx. It has a line for each attempt to connect: to every address, with and
 // without TLS.
 func lastAttempt(err error) string {
 	account := err.Error()

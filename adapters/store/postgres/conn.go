@@ -8,8 +8,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// conn compiles a statement that comes with arguments once per connection, and keeps it, as pgx does with all. One
-// without, in whose text bun has written them, would only crowd out the others: it is sent as it is.
+// conn runs a statement with arguments as a prepared statement, which pgx caches per connection. A statement without
+// arguments, into whose text bun has written them, would only fill the cache: conn sends it with the simple protocol.
 type conn struct{ on bun.IConn }
 
 var _ bun.IConn = conn{}
@@ -26,7 +26,7 @@ func (c conn) QueryRowContext(ctx context.Context, query string, args ...any) *s
 	return c.on.QueryRowContext(ctx, query, sent(args)...)
 }
 
-// sent tells pgx, in its way, how to send a statement.
+// sent adds the option by which pgx knows how to send a statement.
 func sent(args []any) []any {
 	if len(args) == 0 {
 		return []any{pgx.QueryExecModeSimpleProtocol}

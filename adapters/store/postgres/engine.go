@@ -32,7 +32,7 @@ var _ sqlstore.Engine = (*Engine)(nil)
 // Migrator brings the schema of the database to what this program needs.
 func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
 
-// Pools are the pools of connections, by what they are for. They are the engine's: others may only look at them.
+// Pools returns the connection pools, by what they are for, to read their statistics.
 func (e *Engine) Pools() map[string]*sql.DB { return map[string]*sql.DB{"pool": e.pool} }
 
 // Close closes all connections. It waits for the statements that run.
@@ -44,9 +44,9 @@ func (e *Engine) DB() *bun.DB { return e.db }
 // Conn implements sqlstore.Engine.
 func (e *Engine) Conn() bun.IConn { return conn{e.pool} }
 
-// Brief implements sqlstore.Engine: a server may fall silent.
-func (e *Engine) Brief(ctx context.Context, _ bun.IConn) (context.Context, context.CancelFunc, error) {
-	limited, cancel := context.WithTimeout(ctx, sqlstore.ReadLimit)
+// Lookup implements sqlstore.Engine. A server can stop answering, so even a lookup has a timeout.
+func (e *Engine) Lookup(ctx context.Context, _ bun.IConn) (context.Context, context.CancelFunc, error) {
+	limited, cancel := context.WithTimeout(ctx, sqlstore.ReadTimeout)
 	return limited, cancel, nil
 }
 
@@ -64,9 +64,9 @@ func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
 	return query.For("UPDATE SKIP LOCKED")
 }
 
-// Ready implements sqlstore.Engine. A standby answers queries, and so does the server that was the primary before.
+// Ready implements sqlstore.Engine. It asks whether the server takes writes: a standby answers queries too.
 func (e *Engine) Ready(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	var readOnly string
 	if err := e.pool.QueryRowContext(limited, "SHOW transaction_read_only").Scan(&readOnly); err != nil {
@@ -78,7 +78,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return nil
 }
 
-// LockTable implements sqlstore.Engine. Reading goes on beside the lock.
+// LockTable implements sqlstore.Engine. The lock does not block readers.
 func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) error {
 	_, err := conn.ExecContext(ctx, e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())
 	return err
@@ -101,7 +101,7 @@ func (e *Engine) Later(_ context.Context, conn bun.IConn, text string, args ...a
 // View implements sqlstore.Engine. BEGIN alone takes no snapshot; the first query does.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
 	return e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
-		limited, cancel := context.WithTimeout(ctx, patience)
+		limited, cancel := context.WithTimeout(ctx, waitTimeout)
 		defer cancel()
 		if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
 			return err
@@ -110,9 +110,9 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 	})
 }
 
-// Update implements sqlstore.Engine. A unit that got in the way of another is run again, until patience ends.
+// Update implements sqlstore.Engine. It retries a unit that conflicts with another, with backoff, until retryTimeout.
 func (e *Engine) Update(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) error {
-	giveUp := time.Now().Add(patience)
+	giveUp := time.Now().Add(retryTimeout)
 	for attempt := 0; ; attempt++ {
 		err := e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
 			u := newUnit(c)
@@ -124,7 +124,7 @@ func (e *Engine) Update(ctx context.Context, work func(ctx context.Context, conn
 		if !isConflict(err) || time.Now().After(giveUp) {
 			return err
 		}
-		pause(ctx, attempt, 2*time.Millisecond, 100*time.Millisecond)
+		backOff(ctx, attempt, 2*time.Millisecond, 100*time.Millisecond)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -138,14 +138,14 @@ func (e *Engine) transact(ctx context.Context, work func(ctx context.Context, co
 		return err
 	}
 	defer end(ctx, conn) // after a panic too
-	ctx, cancel := context.WithTimeout(ctx, unitLimit)
+	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
 	defer cancel()
 	return work(ctx, conn)
 }
 
-// connect takes a connection of the pool. Nothing can be wrong with that but the server.
+// connect takes a connection of the pool. It fails only if the server is at fault, or ctx is done.
 func (e *Engine) connect(ctx context.Context) (*sql.Conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	conn, err := e.pool.Conn(waiting)
 	switch {
@@ -157,19 +157,19 @@ func (e *Engine) connect(ctx context.Context) (*sql.Conn, error) {
 	return nil, unavailable(err)
 }
 
-var errWentOn = errors.New("a unit of work went on after a statement of it had failed")
+var errContinued = errors.New("a unit of work continued after one of its statements had failed")
 
-// end rolls back what was not committed, and gives the connection back. A connection that fails meanwhile is closed.
+// end rolls back what was not committed, and returns the connection to the pool, which closes it if it has failed.
 func end(ctx context.Context, conn *sql.Conn) {
 	if transactionStatus(conn) != idle {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitTimeout)
 		defer cancel()
 		_, _ = conn.ExecContext(ctx, "ROLLBACK")
 	}
 	_ = conn.Close()
 }
 
-// What a server says of the transaction on a connection.
+// The status of the transaction on a connection.
 const (
 	idle   = 'I' // there is none
 	failed = 'E' // it can only be rolled back
@@ -187,7 +187,7 @@ func unavailable(cause error) error {
 	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(cause)
 }
 
-// isConflict tells an error that goes away when the unit is run again: a serialization failure or a deadlock.
+// isConflict reports whether a retry of the unit can succeed: after a serialization failure or a deadlock.
 func isConflict(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && (answer.Code == "40001" || answer.Code == "40P01")
@@ -197,7 +197,7 @@ func isConflict(err error) bool {
 func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint string) {
 	var unreached *pgconn.ConnectError
 	var answer *pgconn.PgError
-	var broken net.Error // time limits among them
+	var broken net.Error // timeouts among them
 	switch {
 	case errors.As(err, &unreached):
 		return sqlstore.Unavailable, ""
@@ -210,7 +210,7 @@ func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint strin
 	return sqlstore.Defect, ""
 }
 
-// meaning tells what an SQLSTATE means: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+// meaning classifies an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func meaning(code string) sqlstore.Failure {
 	switch code {
 	case "23505": // unique_violation
@@ -218,7 +218,7 @@ func meaning(code string) sqlstore.Failure {
 	case "25006", // read_only_sql_transaction: a standby
 		"25P03",          // idle_in_transaction_session_timeout
 		"25P04",          // transaction_timeout
-		"40001", "40P01", // serialization_failure, deadlock_detected, again and again
+		"40001", "40P01", // serialization_failure, deadlock_detected: even after all retries
 		"55P03": // lock_not_available
 		return sqlstore.Unavailable
 	}

@@ -27,15 +27,16 @@ type Options struct {
 	Wait     time.Duration // how long a server may take to accept connections
 	MaxConns int           // connections of this process; 0: 20, and up to 2 more for migrations and Ready
 
-	// OnWait is called once, with the reason, when the server does not accept connections at first; nil: nobody cares.
+	// OnWait is called once, with the reason, if the server does not accept connections at once. It may be nil.
 	OnWait func(err error)
 }
 
-// The limits of waiting, so that every call ends.
+// The timeouts. With them every call ends, also when the server has stopped answering.
 const (
-	patience       = 5 * time.Second  // for a connection, for a lock, and for conflicts to pass
-	statementLimit = 30 * time.Second // for one statement
-	unitLimit      = time.Minute      // for one run of a unit, also when the server has fallen silent
+	waitTimeout      = 5 * time.Second  // for a connection, or for a lock
+	retryTimeout     = 5 * time.Second  // a unit that conflicts with others is retried for so long
+	statementTimeout = 30 * time.Second // for one statement
+	unitTimeout      = time.Minute      // for one run of a unit
 )
 
 const (
@@ -46,12 +47,12 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Open opens a database, and waits until its server accepts connections. The schema is left alone: see Engine.Migrator.
-// Errors tell an operator what to do, and never hold a password.
+// Open opens a database, and waits until its server accepts connections. It does not migrate the schema: see
+// Engine.Migrator. Errors say what an operator can do, and never contain a password.
 func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	config, err := pgx.ParseConfig(options.URL)
 	if err != nil {
-		// The parser's own words can hold a part of a password that is not encoded as it should be.
+		// The parser's message can contain part of a password that is not encoded correctly.
 		return nil, errors.New("the database URL cannot be read; it has the form postgres://user:password@host:5432/database, " +
 			"with special characters of the password percent-encoded")
 	}
@@ -63,12 +64,12 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 
 	e := &Engine{migrating: openPool(config, 2)}
 	withDefaults(config, map[string]string{
-		"lock_timeout":                        milliseconds(patience),
-		"statement_timeout":                   milliseconds(statementLimit),
-		"idle_in_transaction_session_timeout": milliseconds(unitLimit),
-		"plan_cache_mode":                     "force_generic_plan", // what is compiled finds its rows by an index, whatever the arguments
-		"enable_seqscan":                      "off",                // and however few rows there were when it was compiled
-		"jit":                                 "off",                // nothing runs for so long that it would pay
+		"lock_timeout":                        milliseconds(waitTimeout),
+		"statement_timeout":                   milliseconds(statementTimeout),
+		"idle_in_transaction_session_timeout": milliseconds(unitTimeout),
+		"plan_cache_mode":                     "force_generic_plan", // prepared statements find their rows by an index, whatever the arguments
+		"enable_seqscan":                      "off",                // and however few rows there were when they were planned
+		"jit":                                 "off",                // no query runs long enough for it to pay off
 	})
 	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns))
 	e.db = bun.NewDB(e.pool, pgdialect.New())
@@ -100,18 +101,18 @@ func withDefaults(config *pgx.ConnConfig, defaults map[string]string) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// openPool makes a pool that connects when it must. Connections stay open: a new one costs more than a query.
+// openPool makes a pool that connects on demand. Connections stay open: a new one costs more than a query.
 func openPool(config *pgx.ConnConfig, size int) *sql.DB {
 	pool := stdlib.OpenDB(*config.Copy())
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	pool.SetConnMaxLifetime(time.Hour) // so that a pool spreads over a cluster whose servers come and go
+	pool.SetConnMaxLifetime(time.Hour) // so that connections spread over a cluster whose servers change
 	return pool
 }
 
-// newMigrator makes a migrator on a pool of its own, for migrations may take longer than any other statement. Of several
-// processes one migrates, the others wait for it.
+// newMigrator makes a migrator on a pool without statement timeouts: migrations may take long. One process migrates; others
+// wait for it.
 func newMigrator(pool *sql.DB) (*sqlstore.Migrator, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -24,8 +24,8 @@ func (e *Engine) InsertRows(ctx context.Context, conn bun.IConn, table string, c
 	return conn.(*unit).copy(ctx, table, columns, rows)
 }
 
-// Rows implements sqlstore.Engine: each column comes as an array, for one statement with many rows is far quicker than
-// many statements.
+// Rows implements sqlstore.Engine. Each column comes as an array: one statement with many rows is far faster than many
+// statements.
 func (e *Engine) Rows(row []any) string {
 	arrays := make([]string, len(row))
 	for i, cell := range row {

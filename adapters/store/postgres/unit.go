@@ -12,21 +12,21 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// unit is the connection of one run of a unit of work. It spares the unit most of its round trips: BEGIN, and whatever
-// nobody waits for, goes to the server together with the next statement or with COMMIT.
+// unit is the connection of one run of a unit of work. It saves round trips: BEGIN, and statements whose result is not
+// needed, go to the server in one batch with the next statement or with COMMIT.
 type unit struct {
 	conn    conn
 	on      *sql.Conn
-	waiting pgx.Batch
-	begun   bool  // the server knows of the unit
-	failure error // that the unit could not be told
+	pending pgx.Batch
+	begun   bool  // a batch was sent, and BEGIN with it
+	failure error // that QueryRowContext could not return
 }
 
 var _ bun.IConn = (*unit)(nil)
 
 func newUnit(on *sql.Conn) *unit {
 	u := &unit{conn: conn{on}, on: on}
-	u.waiting.Queue("BEGIN ISOLATION LEVEL SERIALIZABLE")
+	u.pending.Queue("BEGIN ISOLATION LEVEL SERIALIZABLE")
 	return u
 }
 
@@ -38,7 +38,7 @@ func (u *unit) ExecContext(ctx context.Context, query string, args ...any) (sql.
 		return u.conn.ExecContext(ctx, query)
 	}
 	var rows int64
-	u.waiting.Queue(query, args...).Exec(func(tag pgconn.CommandTag) error {
+	u.pending.Queue(query, args...).Exec(func(tag pgconn.CommandTag) error {
 		rows = tag.RowsAffected()
 		return nil
 	})
@@ -53,7 +53,7 @@ func (u *unit) QueryContext(ctx context.Context, query string, args ...any) (*sq
 	return u.conn.QueryContext(ctx, query, args...)
 }
 
-// QueryRowContext cannot tell why what waited has failed: the end of the unit does.
+// QueryRowContext cannot return why the pending batch failed: commit does.
 func (u *unit) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if err := u.send(ctx); err != nil {
 		u.failure = err
@@ -66,7 +66,7 @@ func (u *unit) QueryRowContext(ctx context.Context, query string, args ...any) *
 
 // scanRow reads a single row into columns.
 func (u *unit) scanRow(ctx context.Context, columns []any, query string, args ...any) error {
-	u.waiting.Queue(query, args...).QueryRow(func(row pgx.Row) error { return row.Scan(columns...) })
+	u.pending.Queue(query, args...).QueryRow(func(row pgx.Row) error { return row.Scan(columns...) })
 	return u.send(ctx)
 }
 
@@ -81,41 +81,41 @@ func (u *unit) copy(ctx context.Context, table string, columns []string, rows []
 	})
 }
 
-// later lets a statement wait. A result that the unit would have to look at comes too late.
-func (u *unit) later(query string, args ...any) { u.waiting.Queue(query, args...) }
+// later adds a statement to the pending batch. Its result is not available to the unit.
+func (u *unit) later(query string, args ...any) { u.pending.Queue(query, args...) }
 
-// send sends what waits in one go, and returns when all of it is done or the first of it has failed: then the server has
-// done nothing of what follows.
+// send sends the pending batch, and returns when all of it has run or one statement has failed: then the server has run none
+// of those after it.
 func (u *unit) send(ctx context.Context) error {
-	if len(u.waiting.QueuedQueries) == 0 {
+	if len(u.pending.QueuedQueries) == 0 {
 		return nil
 	}
-	if !u.begun { // whether the server has fallen silent is found out here, soon, but not before a lock is given up
+	if !u.begun { // fail soon if the server does not answer, but not before its lock timeout
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, 2*patience)
+		ctx, cancel = context.WithTimeout(ctx, 2*waitTimeout)
 		defer cancel()
 	}
-	sent := u.waiting
-	u.waiting, u.begun = pgx.Batch{}, true
+	sent := u.pending
+	u.pending, u.begun = pgx.Batch{}, true
 	return u.on.Raw(func(driverConn any) error {
 		return driverConn.(*stdlib.Conn).Conn().SendBatch(ctx, &sent).Close()
 	})
 }
 
-// commit commits, unless the unit has not said anything to the server. A context that ends meanwhile must not interrupt
-// it: what is acknowledged is durable, and what is not is unknown only when the connection breaks.
+// commit commits, unless the unit has sent nothing to the server. The end of the caller's context does not interrupt it: so
+// the outcome is unknown only if the connection breaks.
 func (u *unit) commit(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case u.failure != nil:
 		return u.failure
-	case !u.begun && len(u.waiting.QueuedQueries) == 1: // BEGIN alone
+	case !u.begun && len(u.pending.QueuedQueries) == 1: // BEGIN alone
 		return nil
 	case transactionStatus(u.on) == failed:
-		return errWentOn // COMMIT would roll back and say that all is well
+		return errContinued // COMMIT would roll back and report success
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementLimit+patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout+waitTimeout)
 	defer cancel()
 	u.later("COMMIT")
 	err := u.send(ctx)

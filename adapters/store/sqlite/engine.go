@@ -18,13 +18,13 @@ import (
 
 // Engine is an open database. It is safe for use by many goroutines.
 type Engine struct {
-	db       *bun.DB // builds queries
-	pool     *sql.DB // of readers that may take long
-	compiled *compiled
-	lookups  *lookups
-	writer   *writer
-	migrator *sqlstore.Migrator
-	closers  []func() error // in the order of opening
+	db         *bun.DB // builds queries
+	pool       *sql.DB // of readers that may take long
+	statements *statementCache
+	lookups    *lookups
+	writer     *writer
+	migrator   *sqlstore.Migrator
+	closers    []func() error // in the order of opening
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -32,7 +32,7 @@ var _ sqlstore.Engine = (*Engine)(nil)
 // Migrator brings the schema of the database to what this program needs.
 func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
 
-// Pools are the pools of connections, by what they are for. They are the engine's: others may only look at them.
+// Pools returns the connection pools, by what they are for, to read their statistics.
 func (e *Engine) Pools() map[string]*sql.DB {
 	return map[string]*sql.DB{"readers": e.pool, "lookups": e.lookups.pool, "writer": e.writer.on.pool}
 }
@@ -58,15 +58,15 @@ func (e *Engine) onClose(closer func() error) { e.closers = append(e.closers, cl
 // DB implements sqlstore.Engine.
 func (e *Engine) DB() *bun.DB { return e.db }
 
-// single is the connection of reads outside of any transaction. Those that come with arguments are brief, and have
-// connections of their own.
+// single is the connection of reads outside of any transaction. Those with arguments are lookups, which have a pool of their
+// own.
 type single struct{ session }
 
 // Conn implements sqlstore.Engine.
-func (e *Engine) Conn() bun.IConn { return single{session{e.pool, e.lookups.compiled.statement}} }
+func (e *Engine) Conn() bun.IConn { return single{session{e.pool, e.lookups.statements.statement}} }
 
-// Brief implements sqlstore.Engine: in this process a read ends by itself.
-func (e *Engine) Brief(ctx context.Context, conn bun.IConn) (context.Context, context.CancelFunc, error) {
+// Lookup implements sqlstore.Engine. A lookup runs in this process and needs no timeout once it is admitted.
+func (e *Engine) Lookup(ctx context.Context, conn bun.IConn) (context.Context, context.CancelFunc, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +85,7 @@ func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, tex
 	return conn.QueryRowContext(ctx, text, args...).Scan(columns...)
 }
 
-// Later implements sqlstore.Engine: there is nothing to be gained by waiting.
+// Later implements sqlstore.Engine. It runs the statement at once: there is no round trip to save.
 func (e *Engine) Later(ctx context.Context, conn bun.IConn, text string, args ...any) error {
 	_, err := conn.ExecContext(ctx, text, args...)
 	return err
@@ -94,7 +94,7 @@ func (e *Engine) Later(ctx context.Context, conn bun.IConn, text string, args ..
 // Placeholder implements sqlstore.Engine.
 func (e *Engine) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
 
-// InList implements sqlstore.Engine. To begin with the list is quicker than IN, which puts it in order first.
+// InList implements sqlstore.Engine. A join that begins with the list is faster than IN, which sorts it first.
 func (e *Engine) InList(query *bun.SelectQuery, column string) *bun.SelectQuery {
 	return query.ModelTableExpr("json_each(?) AS listed CROSS JOIN ?TableName AS ?TableAlias", bun.Safe(e.Placeholder(1))).
 		Where("?TableAlias.? = listed.value", bun.Ident(column))
@@ -106,7 +106,7 @@ func (e *Engine) List(of any) (any, error) {
 	return string(text), err
 }
 
-// InsertRows implements sqlstore.Engine: there is nothing to be gained by more than one row at once.
+// InsertRows implements sqlstore.Engine. It inserts row by row: more rows per statement would not be faster.
 func (e *Engine) InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
@@ -129,19 +129,19 @@ func (e *Engine) RunRows(ctx context.Context, conn bun.IConn, text string, rows 
 	return nil
 }
 
-// View implements sqlstore.Engine. Who is in a transaction must not wait for a second connection, for there may be none as
-// long as all who have one do: so a new statement is compiled on the first for once, and on the pool afterwards.
+// View implements sqlstore.Engine. A transaction must not wait for a second connection: if all of them did, none would ever
+// get one. So a statement that is not cached is prepared on the connection of the transaction, and cached afterwards.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
-	var unknown []string
+	var missed []string
 	err := e.view(ctx, read, func(ctx context.Context, tx *sql.Tx, text string) (*sql.Stmt, error) {
-		if statement := e.compiled.known(text); statement != nil {
+		if statement := e.statements.cached(text); statement != nil {
 			return tx.StmtContext(ctx, statement), nil
 		}
-		unknown = append(unknown, text)
+		missed = append(missed, text)
 		return tx.PrepareContext(ctx, text)
 	})
-	for _, text := range unknown {
-		_ = e.compiled.compile(ctx, text) // the next view that needs it tries again
+	for _, text := range missed {
+		_ = e.statements.prepare(ctx, text) // if this fails, the next view retries
 	}
 	return err
 }
@@ -167,9 +167,9 @@ func (e *Engine) view(
 	return read(ctx, session{tx, func(ctx context.Context, text string) (*sql.Stmt, error) { return statement(ctx, tx, text) }})
 }
 
-// connect takes a connection of a pool, and waits for one no longer than anything waits.
+// connect takes a connection of a pool, or fails with errBusy after waitTimeout.
 func connect(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	conn, err := pool.Conn(waiting)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
@@ -183,22 +183,22 @@ func (e *Engine) Update(ctx context.Context, unit func(ctx context.Context, conn
 	return e.writer.update(ctx, unit)
 }
 
-// Concurrent implements sqlstore.Engine: there is one writer.
+// Concurrent implements sqlstore.Engine. There is one writer.
 func (e *Engine) Concurrent() bool { return false }
 
-// ForUpdate implements sqlstore.Engine: there is one writer, so a unit has every row to itself.
+// ForUpdate implements sqlstore.Engine. There is one writer, so a unit has every row to itself.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
 
-// SkipLocked implements sqlstore.Engine: there is one writer, so no row is locked by another unit.
+// SkipLocked implements sqlstore.Engine. There is one writer, so no row is locked by another unit.
 func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery { return query }
 
-// LockTable implements sqlstore.Engine: there is one writer, so a unit has every table to itself.
+// LockTable implements sqlstore.Engine. There is one writer, so a unit has every table to itself.
 func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return nil }
 
-// primary is the part of an error's code that tells its kind; the rest tells the details.
+// primary masks the primary result code of an extended one.
 const primary = 0xff
 
-// unavailable are the kinds of errors that are the fault of the machine, the file, or whoever else uses them.
+// unavailable are the result codes that are caused by the machine, the file, or another program that uses it.
 var unavailable = []int{
 	sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM,
 	sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL,
@@ -229,8 +229,8 @@ func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint strin
 	return sqlstore.Defect, ""
 }
 
-// violated names the constraint that a message such as "... UNIQUE constraint failed: teams.company_id, teams.slug (2067)"
-// tells of. SQLite has no other place for it.
+// violated parses the constraint out of a message such as "... UNIQUE constraint failed: teams.company_id, teams.slug
+// (2067)". SQLite reports it nowhere else.
 func violated(failed *sqlite.Error) string {
 	_, list, _ := strings.Cut(failed.Error(), "constraint failed: UNIQUE constraint failed: ")
 	list, _, _ = strings.Cut(list, " (")

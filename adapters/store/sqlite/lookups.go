@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// lookups are the connections of brief reads. They are apart from those of long reads, so that slow views and lists hold
-// up no request that only looks something up, such as its token.
+// lookups is the pool of reads that find a few rows by an index. It is apart from that of long reads, so that slow views and
+// lists do not delay a request that only looks something up, such as its token.
 //
-// A read is admitted here, with the caller's context, and then runs without it: package sql and the driver start a
-// goroutine each for a context that can be canceled, which costs as much as the read. As no more are admitted than there
-// are connections, a read does not wait in the pool.
+// A lookup is admitted here, with the caller's context, and then runs without it: package sql and the driver each start a
+// goroutine for a context that can be canceled, which costs as much as the lookup. Because no more are admitted than there
+// are connections, none waits in the pool.
 type lookups struct {
-	pool     *sql.DB
-	compiled *compiled
-	slots    chan struct{} // holds a value for each read that is admitted
-	end      func()        // is called after an admitted read
+	pool       *sql.DB
+	statements *statementCache
+	slots      chan struct{} // a semaphore: one value for each admitted lookup
+	end        func()        // is called after an admitted lookup
 }
 
-// maxLookups is how many brief reads run at once. They wait for the processor alone.
+// maxLookups is how many lookups run at once. They are bound by the processor.
 const maxLookups = 8
 
 func newLookups(pool *sql.DB) *lookups {
 	slots := make(chan struct{}, maxLookups)
-	return &lookups{pool: pool, compiled: &compiled{on: pool}, slots: slots, end: func() { <-slots }}
+	return &lookups{pool: pool, statements: &statementCache{on: pool}, slots: slots, end: func() { <-slots }}
 }
 
-// begin waits for a connection to be free, for a limited time or until the caller leaves.
+// begin waits until a connection is free, but not longer than waitTimeout or after ctx is done.
 func (l *lookups) begin(ctx context.Context) error {
 	select {
 	case l.slots <- struct{}{}:
 		return nil
 	default:
 	}
-	waited := time.NewTimer(patience)
+	waited := time.NewTimer(waitTimeout)
 	defer waited.Stop()
 	select {
 	case l.slots <- struct{}{}:

@@ -8,15 +8,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Memory as a path asks for a database that ends with its engine and is on no disk.
+// Memory is the path of a database that is on no disk and ends with its engine.
 //
-// SQLite's own databases in memory have no snapshots: readers and the writer keep each other waiting. This one is a
-// file like any other, in a folder of the system's memory; where the system has no such thing, among its temporary
-// files.
+// SQLite's own in-memory databases have no snapshots: readers and the writer block each other. This one is a file in
+// /dev/shm, or among the temporary files where there is no such folder.
 const Memory = ":memory:"
 
-// openMemory makes a folder for a database that goes with the engine. A process that is killed leaves its folder
-// behind, to be removed by the next one.
+// openMemory makes a folder for a database that is removed with the engine. The folder of a process that was killed is
+// removed by the next one.
 func (e *Engine) openMemory() (Options, error) {
 	parent := "/dev/shm"
 	if found, err := os.Stat(parent); err != nil || !found.IsDir() {

@@ -27,14 +27,14 @@ import (
 
 // Options say which database to open, and how.
 type Options struct {
-	// Path names the file, which is made when it is missing, with its folder. Memory needs no file.
+	// Path names the file. Open creates it, with its folder, if it is missing. Memory needs no file.
 	Path string
 
 	// Synchronous says what a commit survives; empty: Full.
 	Synchronous Synchronous
 
-	// Exclusive refuses the file when another engine has opened it so: there is one server per file. Engines without
-	// it may come and go beside a server, and write too.
+	// Exclusive makes Open fail if another engine has the file open with Exclusive: there is one server per file. Engines
+	// without it may read and write beside a server.
 	Exclusive bool
 }
 
@@ -48,13 +48,15 @@ const (
 	off    Synchronous = "off"    // nothing: what is in memory needs no more
 )
 
-// patience is how long anything waits for the writer or for a connection, and how long a unit may take.
-const patience = 5 * time.Second
+const (
+	waitTimeout = 5 * time.Second // for the writer, a connection, or the lock of another process
+	unitTimeout = 5 * time.Second // for one run of a unit
+)
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Open opens a database. The schema is left alone: see Engine.Migrator. Errors tell an operator what to do.
+// Open opens a database. It does not migrate the schema: see Engine.Migrator. Errors say what an operator can do.
 func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	e := &Engine{}
 	defer func() {
@@ -79,12 +81,12 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 	}
 
-	// An import of leads touches its indexes all over. What it has touched should still be there the next time.
+	// An import of leads writes to random pages of its indexes. The page cache should keep them from one batch to the next.
 	const megabytes = 64
 	writing := []string{fmt.Sprintf("cache_size(%d)", -megabytes<<10), "foreign_keys(1)", "journal_mode(wal)",
 		"synchronous(" + string(options.Synchronous) + ")"}
 	if !options.Exclusive {
-		writing = append(writing, "wal_autocheckpoint(0)") // see checkpoints
+		writing = append(writing, "wal_autocheckpoint(0)") // see writer.checkpoint
 	}
 	writes, err := e.openPool(path, 1, writing...)
 	if err != nil {
@@ -113,7 +115,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		return nil, err
 	}
 	e.db = bun.NewDB(reads, sqlitedialect.New())
-	e.pool, e.compiled, e.lookups = reads, &compiled{on: reads}, newLookups(lookups)
+	e.pool, e.statements, e.lookups = reads, &statementCache{on: reads}, newLookups(lookups)
 	var t turns
 	if options.Synchronous != off { // otherwise the file belongs to this engine alone
 		if t, err = openTurns(path); err != nil {
@@ -126,12 +128,12 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	return e, nil
 }
 
-// openPool opens connections, each with the given pragmas. They stay open: opening one anew costs more than a query.
+// openPool opens a pool, each connection with the given pragmas. Connections stay open: a new one costs more than a query.
 func (e *Engine) openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	query := url.Values{
 		"mode":    {"rw"},
 		"_txlock": {"immediate"},
-		"_pragma": append(pragmas, fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds())),
+		"_pragma": append(pragmas, fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds())),
 	}
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}
 	pool, err := sql.Open("sqlite", file.String())
@@ -144,7 +146,7 @@ func (e *Engine) openPool(path string, size int, pragmas ...string) (*sql.DB, er
 	return pool, nil
 }
 
-// makeFile makes the file unless it is there, readable by its owner alone, and returns its one true name.
+// makeFile creates the file if it is missing, readable by its owner alone, and returns its path without symbolic links.
 func makeFile(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("make the folder of the store: %w", err)
@@ -166,7 +168,7 @@ func makeFile(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// lockFile keeps other servers off. The system drops the lock when the process ends, however it ends.
+// lockFile keeps other servers from opening the file. The system releases the lock when the process ends.
 func (e *Engine) lockFile(path string) error {
 	lock := flock.New(path + ".lock")
 	locked, err := lock.TryLock()
@@ -180,7 +182,7 @@ func (e *Engine) lockFile(path string) error {
 	return nil
 }
 
-// check makes sure that the first connection opens and that its pragmas hold.
+// check opens the first connection and verifies that its pragmas took effect.
 func check(ctx context.Context, writes *sql.DB, synchronous Synchronous) error {
 	var journal string
 	if err := writes.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
@@ -199,10 +201,10 @@ func check(ctx context.Context, writes *sql.DB, synchronous Synchronous) error {
 	return nil
 }
 
-// checkpoint copies the write-ahead log into the file and empties it, so that the file alone holds everything. SQLite does
+// checkpoint copies the write-ahead log into the file and empties it, so that the file alone is complete. SQLite does
 // so itself when the last connection closes, but a command may still have the file open.
 func checkpoint(writes *sql.DB) error {
-	const wait = 100 * time.Millisecond // for the transactions of commands; what they keep from the file stays in the log
+	const wait = 100 * time.Millisecond // for the transactions of commands; what they read or write stays in the log
 	conn, err := writes.Conn(context.Background())
 	if err != nil {
 		return fmt.Errorf("checkpoint the store: %w", err)
@@ -226,7 +228,7 @@ func explain(path string, err error) error {
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 			return fmt.Errorf("%s is not a SQLite database, or is damaged; name another file, or restore a backup: %w", path, err)
 		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-			return fmt.Errorf("%s and its folder must be writable, for SQLite keeps a log beside it: %w", path, err)
+			return fmt.Errorf("%s and its folder must be writable, because SQLite keeps a log beside it: %w", path, err)
 		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
 			return fmt.Errorf("%s cannot be written to; see whether its disk is full: %w", path, err)
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

@@ -76,7 +76,7 @@ func TestAReadThatTakesTooLongIsUnavailable(t *testing.T) {
 		} {
 			seen, began := &diary{}, time.Now()
 			err := read(busy.Observed(seen))
-			if fault.CodeOf(err) != fault.Unavailable || time.Since(began) > sqlstore.ReadLimit {
+			if fault.CodeOf(err) != fault.Unavailable || time.Since(began) > sqlstore.ReadTimeout {
 				t.Errorf("%s: got %v after %v, want unavailable", name, err, time.Since(began))
 			}
 			if want := []string{"read unavailable"}; !slices.Equal(seen.entries, want) {
@@ -136,7 +136,7 @@ func TestABriefReadWaitsForItsTurnForAtMostFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := openBusy(t)
 		for range busy.engine.Pools()["lookups"].Stats().MaxOpenConnections {
-			_, done, err := busy.engine.Brief(t.Context(), busy.engine.Conn())
+			_, done, err := busy.engine.Lookup(t.Context(), busy.engine.Conn())
 			must(t, err)
 			defer done()
 		}

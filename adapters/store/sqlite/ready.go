@@ -10,8 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Ready implements sqlstore.Engine. After a unit has failed because the file could not be written to, it writes itself,
-// until that succeeds.
+// Ready implements sqlstore.Engine. After a unit has failed because the file could not be written to, each call writes a
+// probe, until one succeeds.
 func (e *Engine) Ready(ctx context.Context) error {
 	if !e.writer.unwritable.Load() {
 		return nil

@@ -9,22 +9,21 @@ import (
 	"modernc.org/sqlite"
 )
 
-// connection is the one that the writer writes on. It is kept, with the statements that were compiled on it, until it
-// fails.
+// connection is the connection of the writer. The writer keeps it, with the statements prepared on it, until it fails.
 type connection struct {
-	pool     *sql.DB // of one connection
-	conn     *sql.Conn
-	compiled *compiled
+	pool       *sql.DB // of one connection
+	conn       *sql.Conn
+	statements *statementCache
 }
 
-// open takes the connection of the pool, unless it is there.
+// open takes the connection of the pool, unless it is open.
 func (c *connection) open() error {
 	if c.conn != nil {
 		return nil
 	}
 	conn, err := c.pool.Conn(context.Background())
 	if err == nil {
-		c.conn, c.compiled = conn, &compiled{on: conn}
+		c.conn, c.statements = conn, &statementCache{on: conn}
 	}
 	return err
 }
@@ -32,14 +31,14 @@ func (c *connection) open() error {
 // drop closes the connection; the next transaction gets a new one.
 func (c *connection) drop() {
 	if c.conn != nil {
-		c.compiled.close()
+		c.statements.close()
 		_ = c.conn.Raw(func(any) error { return driver.ErrBadConn }) // closes it for good
 		c.conn = nil
 	}
 }
 
-// transaction is the writer's transaction, which one unit after the other works in. It is lost when SQLite has rolled
-// it back, or when a unit has failed that wrote; then it must not be committed.
+// transaction is the writer's transaction, in which the units of a batch run one after the other. It is lost when SQLite has
+// rolled it back, or when a unit has failed that wrote; then it must not be committed.
 type transaction struct {
 	*connection
 	session session // on the connection, for the units
@@ -56,7 +55,7 @@ func begin(on *connection) (*transaction, error) {
 	if err := on.open(); err != nil {
 		return nil, errUnwritable.Because(err)
 	}
-	t := &transaction{connection: on, session: session{on.conn, on.compiled.statement}}
+	t := &transaction{connection: on, session: session{on.conn, on.statements.statement}}
 	err := t.conn.Raw(func(connection any) error {
 		connection.(hooked).RegisterRollbackHook(func() { t.over, t.lost = true, true })
 		return nil
@@ -71,12 +70,12 @@ func begin(on *connection) (*transaction, error) {
 	return t, nil
 }
 
-// run lets a unit work. What a failed unit wrote cannot be told from what others did, so all of it is lost.
+// run runs a unit. What a failed unit wrote cannot be separated from what others wrote, so the whole batch is lost.
 func (t *transaction) run(u *unit) {
-	lent := &loan{transaction: t, caller: u.ctx, until: time.Now().Add(patience)}
-	u.lend(lent)
-	lent.closeRows()
-	t.lost = t.lost || u.failure != nil && lent.hasWritten()
+	conn := &unitConn{transaction: t, caller: u.ctx, until: time.Now().Add(unitTimeout)}
+	u.runOn(conn)
+	conn.closeRows()
+	t.lost = t.lost || u.failure != nil && conn.hasWritten()
 }
 
 // changes is how many rows were inserted, updated or deleted on this connection by statements that have ended.
@@ -98,7 +97,7 @@ func (t *transaction) end() error {
 	return nil
 }
 
-// rollBack leaves a connection without a transaction, or none.
+// rollBack rolls back, or drops the connection if that fails.
 func (t *transaction) rollBack() {
 	_, err := t.conn.ExecContext(context.Background(), "ROLLBACK")
 	if err != nil && !t.over {

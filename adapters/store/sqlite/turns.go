@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// turns are how processes that write to one file take turns. SQLite alone lets a process that waits look now and then
-// whether it can write, with pauses of up to a tenth of a second, and one that writes batch after batch keeps it out.
+// turns make the processes that write to one file take turns. SQLite alone is not fair: a process that waits polls its lock up
+// to a tenth of a second apart, and one that writes batch after batch starves it.
 //
-// There are two locks, which the system drops when their process ends. A writer takes the first, then the second, gives
-// the first back, writes, and gives the second back. The one that waits for the second is the next to write: nobody can
-// get ahead of it, for that needs the first. Turns are a courtesy: they keep nobody from writing who does not ask for one.
+// There are two file locks, which the system releases when their process ends. A writer locks the first, then the second,
+// unlocks the first, writes, and unlocks the second. The one that waits for the second is the next to write: to overtake it
+// takes the first. The locks are advisory: a process that does not take them can write too.
 type turns struct {
 	first, second *os.File // nil: there is no other process
 }
 
 const (
-	// turnPause is how long a process that waits pauses before it looks again.
+	// turnPause is the interval at which a waiting process polls.
 	turnPause = time.Millisecond
 
-	// turnTimeout is how long it waits: who has a turn for longer is stuck, and may not even write.
+	// turnTimeout is how long it waits. A process that keeps its turn for longer is stuck, and may not even be writing.
 	turnTimeout = time.Second
 )
 

@@ -15,18 +15,18 @@ import (
 
 // writer commits units of work in batches, so that one sync of the disk makes many of them durable.
 //
-// Each unit runs in the goroutine of its caller, to whom the writer lends the batch's transaction: a panic, or the end of
-// the goroutine, is the caller's alone. A unit sees what the units before it wrote. So every unit, refused ones too, is
-// answered after the commit: a refusal may rest on a row that never becomes durable.
+// Each unit runs in the goroutine of its caller, on the transaction of the batch, so that a panic affects the caller alone. A
+// unit sees what the units before it wrote. So every unit, refused ones too, is answered after the commit: a refusal may be
+// due to a row that never becomes durable.
 //
-// A unit that fails before it wrote anything, as nearly all do that fail, leaves nothing to undo. When one fails later, or
-// SQLite itself rolls back because the disk is full or fails, nothing of the batch is committed, and each of its units runs
-// once more, alone. To undo single units by savepoints would cost every unit a quarter of its time.
+// Most units that fail do so before they write, and leave nothing to undo. When one fails later, or SQLite rolls back because
+// the disk is full or fails, the batch is rolled back, and each of its units runs again, alone. Savepoints would cost every
+// unit a quarter of its time.
 type writer struct {
 	on    *connection
 	turns turns // with other processes that write to the file
 
-	checkpoints bool // the writer makes checkpoints, beside the turns of other processes; otherwise commits do
+	checkpoints bool // the writer makes checkpoints, while other processes write; otherwise commits do
 
 	queue   chan *unit
 	closing chan struct{} // closed when no more units are taken
@@ -84,7 +84,7 @@ func (w *writer) update(ctx context.Context, run func(ctx context.Context, conn 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	waited := time.NewTimer(patience)
+	waited := time.NewTimer(waitTimeout)
 	defer waited.Stop()
 	u := newUnit(ctx, run)
 	select {
@@ -118,7 +118,7 @@ func (w *writer) serve() {
 	}
 }
 
-// batch commits a unit together with all that wait by now.
+// batch commits a unit together with all that are waiting.
 func (w *writer) batch(first *unit) {
 	if first.hasLeft() {
 		return
@@ -142,26 +142,26 @@ func (w *writer) batch(first *unit) {
 		case !errors.Is(err, errLost):
 			u.answer(err)
 		case len(ran) == 1 && u.failure != nil:
-			u.answer(nil) // it rests on nothing that is lost
+			u.answer(nil) // it saw no write that is lost
 		default:
 			w.alone(u)
 		}
 	}
 }
 
-// batchesPerCheckpoint is how many batches of a command come to one checkpoint. What several of them wrote to a page of an
-// index is copied once.
+// batchesPerCheckpoint is after how many batches a command makes a checkpoint. A page that several of them wrote is copied
+// once.
 const batchesPerCheckpoint = 8
 
-// checkpoint copies what was committed from the log to the file. It is not a part of a commit: so other processes can write
-// meanwhile. If it fails the next one copies more.
+// checkpoint copies committed pages from the log to the file. It runs between commits, so that other processes can write
+// meanwhile. If it fails, the next one copies more.
 func (w *writer) checkpoint() {
 	if w.checkpoints && w.on.conn != nil {
 		_, _ = w.on.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 }
 
-// next is the unit that waits for longest; nil when none waits, or when the batch must end.
+// next returns the unit that has waited longest, or nil if none waits or the batch must end.
 func (w *writer) next(tx *transaction, ran []*unit) *unit {
 	if tx.lost || len(ran) == mostUnits {
 		return nil
@@ -200,7 +200,7 @@ func (w *writer) alone(u *unit) {
 		err = w.end(tx, 1)
 	}
 	if errors.Is(err, errLost) && u.failure != nil {
-		err = u.failure // tells more
+		err = u.failure // is more specific
 	}
 	u.answer(err)
 }

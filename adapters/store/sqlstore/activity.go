@@ -71,8 +71,8 @@ func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, 
 	if err := a.later(ctx, insertEntry, append(arguments(row.columns()), isSent)...); err != nil {
 		return err
 	}
-	a.ledger.accounted = true
-	a.ledger.sends = a.ledger.sends || isSent
+	a.unit.recorded = true
+	a.unit.sends = a.unit.sends || isSent
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (r entryRow) value() (event.Event, error) {
 	}, nil
 }
 
-func (r entryRow) position() page.Position { return place(r.At, string(r.ID)) }
+func (r entryRow) position() page.Position { return rowPosition(r.At, string(r.ID)) }
 
 // parseFields reads what event.Fields wrote as JSON, or nothing. Numbers keep their digits.
 func parseFields(text string) (event.Fields, error) {

@@ -37,7 +37,7 @@ var campaignTable = tableOf("campaigns", fault.New(fault.NotFound, "There is no 
 
 func (c campaigns) Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error) {
 	var page lead.CampaignPage
-	err := c.agreeing(ctx, func(ctx context.Context, s session) (err error) {
+	err := c.snapshot(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (c campaigns) IDs(ctx context.Context) ([]id.Campaign, error) {
 }
 
 func (c campaigns) Keep(ctx context.Context, kept []lead.Campaign) error {
-	if _, err := c.ledger.advanced(); err != nil || len(kept) == 0 {
+	if _, err := c.unit.advanced(); err != nil || len(kept) == 0 {
 		return err
 	}
 	kept = slices.Clone(kept)
@@ -97,7 +97,7 @@ func (c campaigns) Keep(ctx context.Context, kept []lead.Campaign) error {
 }
 
 func (c campaigns) Count(ctx context.Context, by map[id.Campaign]int64) error {
-	if _, err := c.ledger.advanced(); err != nil {
+	if _, err := c.unit.advanced(); err != nil {
 		return err
 	}
 	var rows []countRow

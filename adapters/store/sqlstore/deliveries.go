@@ -121,7 +121,7 @@ func (d deliveries) Add(ctx context.Context, added webhook.Delivery) error {
 	if err != nil || added.NextAttemptAt.IsZero() {
 		return err
 	}
-	d.ledger.sends = true
+	d.unit.sends = true
 	return queues(d).wake(ctx, added.Endpoint, millis(added.NextAttemptAt))
 }
 
@@ -144,7 +144,7 @@ func (d deliveries) Save(ctx context.Context, saved webhook.Delivery) error {
 	if err != nil {
 		return err
 	}
-	err = exactlyOne(d.keepBooks(ctx, d.run(saveDelivery,
+	err = exactlyOne(d.exec(ctx, d.run(saveDelivery,
 		string(row.Status), row.Tries, row.NextAttemptAt, row.Attempts, string(row.ID))))
 	if err != nil || row.NextAttemptAt == nil {
 		return err
@@ -178,7 +178,7 @@ func (d deliveries) Purge(ctx context.Context, before time.Time, most int) (int,
 }
 
 func (d deliveries) remove(ctx context.Context, which *bun.SelectQuery) (int, error) {
-	return d.keepBooks(ctx, d.deletes((*deliveryRow)(nil)).Where("seq IN (?)", which))
+	return d.exec(ctx, d.deletes((*deliveryRow)(nil)).Where("seq IN (?)", which))
 }
 
 // gone returns the endpoints that are no more, but to which there are deliveries. It steps from one endpoint to the next
@@ -284,4 +284,4 @@ func (r deliveryRow) value() (webhook.Delivery, error) {
 	}, nil
 }
 
-func (r deliveryRow) position() page.Position { return place(r.CreatedAt, string(r.ID)) }
+func (r deliveryRow) position() page.Position { return rowPosition(r.CreatedAt, string(r.ID)) }

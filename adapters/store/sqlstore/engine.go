@@ -18,9 +18,9 @@ type Engine interface {
 	// Conn runs single reads outside of any unit.
 	Conn() bun.IConn
 
-	// Brief admits a read that comes with arguments on conn, and returns the context for it: to watch one can cost as much
+	// Lookup admits a read that comes with arguments on conn, and returns the context for it: to watch one can cost as much
 	// as the read. It waits for its turn for a limited time, or until the caller leaves. Done is called after the read.
-	Brief(ctx context.Context, conn bun.IConn) (limited context.Context, done context.CancelFunc, err error)
+	Lookup(ctx context.Context, conn bun.IConn) (limited context.Context, done context.CancelFunc, err error)
 
 	// ScanRow reads the row of a statement that comes with arguments into columns, or fails with sql.ErrNoRows.
 	ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error

@@ -25,7 +25,7 @@ var errBound = errors.New("the store is bound to a key already")
 func (k key) Bind(ctx context.Context, fingerprint string) error {
 	// A unit that must give way to another is told so by the conflict, where an error of the constraint would end it.
 	row := keyRow{Single: 1, Fingerprint: fingerprint}
-	bound, err := k.keepBooks(ctx, k.inserts(&row).On("CONFLICT DO NOTHING"))
+	bound, err := k.exec(ctx, k.inserts(&row).On("CONFLICT DO NOTHING"))
 	if err == nil && bound == 0 {
 		return errBound
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
-	revision, err := l.ledger.advanced()
+	revision, err := l.unit.advanced()
 	if err != nil || len(kept) == 0 {
 		return err
 	}
@@ -29,7 +29,7 @@ func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
 			replaced.add(one, keys[i], revision)
 		}
 	}
-	l.ledger.changed = true // which nothing of what follows tells
+	l.unit.changed = true // which nothing of what follows tells
 	if err := l.insert(ctx, added); err != nil {
 		return l.failure(ctx, err)
 	}
@@ -37,11 +37,11 @@ func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
 }
 
 // leadRows are the arguments for rows of leads, and as many of their entries.
-type leadRows struct{ leads, entries [][]any }
+type leadRows struct{ leads, documents [][]any }
 
 func (r *leadRows) add(kept lead.Kept, key, revision int64) {
 	row, entry := leadRowOf(kept, key, revision), currentForm.rowOf(kept, key, revision)
-	r.leads, r.entries = append(r.leads, arguments(row.columns())), append(r.entries, arguments(entry.columns()))
+	r.leads, r.documents = append(r.leads, arguments(row.columns())), append(r.documents, arguments(entry.columns()))
 }
 
 func (l leads) insert(ctx context.Context, rows leadRows) error {
@@ -49,7 +49,7 @@ func (l leads) insert(ctx context.Context, rows leadRows) error {
 	if err := l.engine.InsertRows(ctx, l.conn, "leads", columnNames(db, new(leadRow)), rows.leads); err != nil {
 		return err
 	}
-	return l.engine.InsertRows(ctx, l.conn, "lead_entries", columnNames(db, new(leadEntryRow)), rows.entries)
+	return l.engine.InsertRows(ctx, l.conn, "lead_entries", columnNames(db, new(leadDocumentRow)), rows.documents)
 }
 
 // overwrite replaces rows. There may be no entry, for a lead that was removed.
@@ -57,13 +57,13 @@ func (l leads) overwrite(ctx context.Context, rows leadRows) error {
 	if err := l.runRows(ctx, replaceLeads, rows.leads); err != nil {
 		return err
 	}
-	return l.runRows(ctx, replaceLeadEntries, rows.entries)
+	return l.runRows(ctx, replaceLeadDocuments, rows.documents)
 }
 
 var (
-	replaceLeads       = prepare(func(b builder) fmt.Stringer { return b.replacesKeyed("leads", new(leadRow)) })
-	replaceLeadEntries = prepare(func(b builder) fmt.Stringer { return b.replacesKeyed("lead_entries", new(leadEntryRow)) })
-	lastLeadKey        = prepare(func(b builder) fmt.Stringer {
+	replaceLeads         = prepare(func(b builder) fmt.Stringer { return b.replacesKeyed("leads", new(leadRow)) })
+	replaceLeadDocuments = prepare(func(b builder) fmt.Stringer { return b.replacesKeyed("lead_entries", new(leadDocumentRow)) })
+	lastLeadKey          = prepare(func(b builder) fmt.Stringer {
 		return b.selects((*leadRow)(nil)).ColumnExpr("coalesce(max(key), 0)").Where("key > ?", b.arg(1))
 	})
 )
@@ -73,7 +73,7 @@ var (
 func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last int64, err error) {
 	var unseen []id.Lead
 	for _, one := range kept {
-		if _, seen := l.ledger.keys[one.ID]; !seen {
+		if _, seen := l.unit.keys[one.ID]; !seen {
 			unseen = append(unseen, one.ID)
 		}
 	}
@@ -85,9 +85,9 @@ func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last i
 	}
 	keys, next := make([]int64, len(kept)), last
 	for i, one := range kept {
-		if keys[i] = l.ledger.keys[one.ID]; keys[i] == 0 {
+		if keys[i] = l.unit.keys[one.ID]; keys[i] == 0 {
 			next++
-			keys[i], l.ledger.keys[one.ID] = next, next
+			keys[i], l.unit.keys[one.ID] = next, next
 		}
 	}
 	return keys, last, nil
@@ -108,7 +108,7 @@ func (b builder) replacesKeyed(table string, row modelRow) sqlText {
 }
 
 func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Standing, error) {
-	revision, err := l.ledger.advanced()
+	revision, err := l.unit.advanced()
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -120,13 +120,13 @@ func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.
 	for _, which := range ids {
 		if one := found[which]; one.ID != "" {
 			delete(found, which) // for it may be named twice
-			removed, keys = append(removed, one), append(keys, l.ledger.keys[which])
+			removed, keys = append(removed, one), append(keys, l.unit.keys[which])
 		}
 	}
 	if len(removed) == 0 {
 		return nil, nil
 	}
-	if _, err := l.change(ctx, l.deletes((*leadEntryRow)(nil)).Where("key IN (?)", bun.List(keys))); err != nil {
+	if _, err := l.change(ctx, l.deletes((*leadDocumentRow)(nil)).Where("key IN (?)", bun.List(keys))); err != nil {
 		return nil, err
 	}
 	_, err = l.change(ctx, l.updates((*leadRow)(nil)).

@@ -12,7 +12,7 @@ import (
 
 func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) {
 	var page lead.Page
-	err := l.agreeing(ctx, func(ctx context.Context, s session) (err error) {
+	err := l.snapshot(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 		found := matching(s.selects((*leadRow)(nil)), query.Filter).Column("key", "updated_at", "id").
 			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
 			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip)
-		var rows []leadEntryRow
+		var rows []leadDocumentRow
 		err = s.all(ctx, s.selects(&rows).Column("entry").
 			Join("JOIN (?) AS found USING (key)", found).OrderExpr("found.updated_at, found.id"))
 		if err != nil {
@@ -70,7 +70,7 @@ func labelled(query *bun.SelectQuery, label string, has bool) *bun.SelectQuery {
 
 func (l leads) Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error) {
 	var page lead.RemovedPage
-	err := l.agreeing(ctx, func(ctx context.Context, s session) (err error) {
+	err := l.snapshot(ctx, func(ctx context.Context, s session) (err error) {
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
 		}

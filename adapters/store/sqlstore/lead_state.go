@@ -32,7 +32,7 @@ var (
 )
 
 func (l leads) Advance(ctx context.Context) (time.Time, error) {
-	if l.ledger.revision != 0 {
+	if l.unit.revision != 0 {
 		return time.Time{}, errAdvanced
 	}
 	// The table, not its row, is locked: a unit that begins with this takes its snapshot only when it has the lock, so
@@ -45,20 +45,20 @@ func (l leads) Advance(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	at := state.Next(l.now)
-	_, err = l.keepBooks(ctx, l.updates((*leadStateRow)(nil)).
+	_, err = l.exec(ctx, l.updates((*leadStateRow)(nil)).
 		Set("revision = ?", state.Revision+1).Set("changed_at = ?", millis(at)).Where("single = 1"))
 	if err == nil {
-		l.ledger.revision = state.Revision + 1
+		l.unit.revision = state.Revision + 1
 	}
 	return at, err
 }
 
 // advanced returns the revision that the unit's changes belong to.
-func (l *ledger) advanced() (int64, error) {
-	if l.revision == 0 {
+func (u *unitState) advanced() (int64, error) {
+	if u.revision == 0 {
 		return 0, errNotAdvanced
 	}
-	return int64(l.revision), nil
+	return int64(u.revision), nil
 }
 
 // leadStateRow is the only row of its table.

@@ -34,21 +34,21 @@ func (l leads) Get(ctx context.Context, which id.Lead) (lead.Entry, error) {
 
 var leadByID = prepare(func(b builder) fmt.Stringer {
 	found := standing(b.selects((*leadRow)(nil))).Column("key").Where("id = ?", b.arg(1))
-	return b.leadEntries().Where("key = (?)", found)
+	return b.leadDocuments().Where("key = (?)", found)
 })
 
-// leadEntries begins a query of leads as they are kept for the export.
-func (b builder) leadEntries() *bun.SelectQuery {
-	return b.selects((*leadEntryRow)(nil)).Column("entry")
+// leadDocuments begins a query of leads as they are kept for the export.
+func (b builder) leadDocuments() *bun.SelectQuery {
+	return b.selects((*leadDocumentRow)(nil)).Column("entry")
 }
 
 // standing leaves out what is left of removed leads.
 func standing(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("removed_at IS NULL") }
 
 var (
-	leadsByKey   = prepare(func(b builder) fmt.Stringer { return b.engine.InList(b.leadEntries(), "key") })
+	leadsByKey   = prepare(func(b builder) fmt.Stringer { return b.engine.InList(b.leadDocuments(), "key") })
 	leadsBetween = prepare(func(b builder) fmt.Stringer {
-		return b.leadEntries().Where("key BETWEEN ? AND ?", b.arg(1), b.arg(2))
+		return b.leadDocuments().Where("key BETWEEN ? AND ?", b.arg(1), b.arg(2))
 	})
 )
 
@@ -65,9 +65,9 @@ func (l leads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, erro
 		if err != nil {
 			return nil, err
 		}
-		return l.entries(ctx, len(sorted), leadsByKey, list)
+		return l.documents(ctx, len(sorted), leadsByKey, list)
 	}
-	found, err := l.entries(ctx, len(sorted), leadsBetween, first, last)
+	found, err := l.documents(ctx, len(sorted), leadsBetween, first, last)
 	return slices.DeleteFunc(found, func(one store.KeyedLead) bool {
 		_, asked := slices.BinarySearch(sorted, one.Key)
 		return !asked
@@ -75,7 +75,7 @@ func (l leads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, erro
 }
 
 // entries reads the leads that a prepared statement finds, about so many.
-func (l leads) entries(ctx context.Context, about int, statement *prepared, args ...any) ([]store.KeyedLead, error) {
+func (l leads) documents(ctx context.Context, about int, statement *prepared, args ...any) ([]store.KeyedLead, error) {
 	found := make([]store.KeyedLead, 0, about)
 	err := l.rows(ctx, func(rows *sql.Rows) error {
 		var entry string
@@ -101,8 +101,8 @@ func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.St
 	list := make([]string, len(ids))
 	for i, which := range ids {
 		list[i] = string(which)
-		if l.ledger != nil {
-			l.ledger.keys[which] = 0
+		if l.unit != nil {
+			l.unit.keys[which] = 0
 		}
 	}
 	arg, err := l.engine.List(list)
@@ -115,8 +115,8 @@ func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.St
 		if err := rows.Scan(columns...); err != nil {
 			return err
 		}
-		if l.ledger != nil {
-			l.ledger.keys[row.ID] = row.Key
+		if l.unit != nil {
+			l.unit.keys[row.ID] = row.Key
 		}
 		if row.RemovedAt != nil {
 			found[row.ID] = lead.Standing{UpdatedAt: instant(row.UpdatedAt)}

@@ -151,7 +151,7 @@ func (o outbox) Enqueue(ctx context.Context, which []id.Entry, wake []id.Webhook
 	if len(wake) == 0 {
 		return nil
 	}
-	_, err := o.keepBooks(ctx, o.updates((*queueRow)(nil)).Set("cursor = ?", first).
+	_, err := o.exec(ctx, o.updates((*queueRow)(nil)).Set("cursor = ?", first).
 		Set("due_at = CASE WHEN due_at <= ? THEN due_at ELSE ? END", millis(o.now), millis(o.now)).
 		Where("webhook_id IN (?)", bun.List(wake)).Where("cursor IS NULL"))
 	return err

@@ -34,7 +34,7 @@ func (o outbox) Claim(ctx context.Context, lease string, until time.Time, most i
 		}
 		which[i] = row.Endpoint
 	}
-	_, err := o.keepBooks(ctx, o.updates((*queueRow)(nil)).
+	_, err := o.exec(ctx, o.updates((*queueRow)(nil)).
 		Set("lease = ?", lease).Set("leased_until = ?", millis(until)).Where("webhook_id IN (?)", bun.List(which)))
 	return claimed, err
 }
@@ -56,7 +56,7 @@ func (o outbox) Leased(ctx context.Context, endpoint id.Webhook, lease string) (
 
 func (o outbox) Save(ctx context.Context, queue webhook.Queue) error {
 	row := queueRowOf(queue)
-	return exactlyOne(o.keepBooks(ctx, o.run(saveQueue,
+	return exactlyOne(o.exec(ctx, o.run(saveQueue,
 		row.Cursor, row.Finished, row.FailingSince, row.LeasedUntil, string(row.Endpoint), row.Lease)))
 }
 
@@ -75,7 +75,7 @@ func (o outbox) Release(ctx context.Context, queue webhook.Queue) error {
 	if errors.Is(err, notLeased) {
 		return nil
 	}
-	o.ledger.sends = o.ledger.sends || cursor != nil || due != nil && *due <= millis(o.now)
+	o.unit.sends = o.unit.sends || cursor != nil || due != nil && *due <= millis(o.now)
 	return err
 }
 
@@ -104,12 +104,12 @@ func reschedule(db *bun.DB, cursor, now string) *bun.UpdateQuery {
 type queues struct{ session }
 
 func (q queues) add(ctx context.Context, endpoint id.Webhook) error {
-	_, err := q.keepBooks(ctx, q.inserts(&queueRow{Endpoint: endpoint}))
+	_, err := q.exec(ctx, q.inserts(&queueRow{Endpoint: endpoint}))
 	return err
 }
 
 func (q queues) remove(ctx context.Context, endpoint id.Webhook) error {
-	_, err := q.keepBooks(ctx, q.deletes((*queueRow)(nil)).Where("webhook_id = ?", endpoint))
+	_, err := q.exec(ctx, q.deletes((*queueRow)(nil)).Where("webhook_id = ?", endpoint))
 	return err
 }
 
@@ -128,7 +128,7 @@ const endOfOutbox = "(SELECT length FROM outbox)"
 // disable makes a queue skip what enters the outbox from now on. While it has not passed what it skipped before, the two
 // ranges become one: then what happened between them is skipped too.
 func (q queues) disable(ctx context.Context, endpoint id.Webhook) error {
-	_, err := q.keepBooks(ctx, q.updates((*queueRow)(nil)).
+	_, err := q.exec(ctx, q.updates((*queueRow)(nil)).
 		Set("skip_after = CASE WHEN skip_to >= cursor THEN skip_after ELSE "+endOfOutbox+" END").Set("skip_to = NULL").
 		Where("webhook_id = ?", endpoint))
 	return err
@@ -136,10 +136,10 @@ func (q queues) disable(ctx context.Context, endpoint id.Webhook) error {
 
 // enable ends the range that a queue skips at the end of the outbox, and lets the queue continue with what waits around it.
 func (q queues) enable(ctx context.Context, endpoint id.Webhook, now time.Time) error {
-	_, err := q.keepBooks(ctx, q.updates((*queueRow)(nil)).Set("skip_to = "+endOfOutbox).Where("webhook_id = ?", endpoint))
+	_, err := q.exec(ctx, q.updates((*queueRow)(nil)).Set("skip_to = "+endOfOutbox).Where("webhook_id = ?", endpoint))
 	if err == nil {
 		continuing := reschedule(q.engine.DB(), "queue_row.cursor", strconv.FormatInt(millis(now), 10))
-		_, err = q.keepBooks(ctx, continuing.Conn(q.conn).Where("webhook_id = ?", endpoint))
+		_, err = q.exec(ctx, continuing.Conn(q.conn).Where("webhook_id = ?", endpoint))
 	}
 	return err
 }

@@ -21,7 +21,7 @@ type receipts struct {
 func (r receipts) Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error) {
 	if r.engine.Concurrent() {
 		claim := receiptRow{Token: key.Token, Key: key.Value, CreatedAt: millis(r.now)}
-		claimed, err := r.keepBooks(ctx, r.inserts(&claim).On("CONFLICT DO NOTHING"))
+		claimed, err := r.exec(ctx, r.inserts(&claim).On("CONFLICT DO NOTHING"))
 		if err != nil || claimed == 1 {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (r receipts) Keep(ctx context.Context, receipt idempotency.Receipt) error {
 		Answer:      string(receipt.Answer),
 		CreatedAt:   millis(receipt.CreatedAt),
 	}
-	_, err := r.keepBooks(ctx, r.inserts(&row).On("CONFLICT (token_id, key) DO UPDATE").
+	_, err := r.exec(ctx, r.inserts(&row).On("CONFLICT (token_id, key) DO UPDATE").
 		Set("fingerprint = excluded.fingerprint").Set("company_id = excluded.company_id").
 		Set("answer = excluded.answer").Set("created_at = excluded.created_at"))
 	return err
@@ -58,7 +58,7 @@ func (r receipts) Keep(ctx context.Context, receipt idempotency.Receipt) error {
 func (r receipts) Purge(ctx context.Context, before time.Time, most int) (int, error) {
 	oldest := r.selects((*receiptRow)(nil)).Column("token_id", "key").
 		Where("created_at < ?", millis(before)).Order("created_at").Limit(int64(most))
-	return r.keepBooks(ctx, r.deletes((*receiptRow)(nil)).Where("(token_id, key) IN (?)", oldest))
+	return r.exec(ctx, r.deletes((*receiptRow)(nil)).Where("(token_id, key) IN (?)", oldest))
 }
 
 type receiptRow struct {

@@ -93,7 +93,7 @@ func visible(query *bun.SelectQuery) *bun.SelectQuery {
 type removals struct{ session }
 
 func (r removals) begin(ctx context.Context, which id.Company) error {
-	_, err := r.keepBooks(ctx, r.inserts(&removalRow{Company: which}))
+	_, err := r.exec(ctx, r.inserts(&removalRow{Company: which}))
 	return err
 }
 
@@ -124,7 +124,7 @@ func (r removals) Purge(ctx context.Context, which id.Company, before time.Time,
 	}{{"deliveries", deliveries}, {"activity", events}} {
 		write := r.engine.DB().NewDelete().Conn(r.conn).Table(purged.table).
 			Where("seq IN (?)", purged.some.Column("seq").Limit(int64(most)))
-		if _, err := r.keepBooks(ctx, write); err != nil {
+		if _, err := r.exec(ctx, write); err != nil {
 			return true, err
 		}
 	}
@@ -147,12 +147,12 @@ func (r removals) Finished(ctx context.Context, which id.Company) ([]webhook.End
 }
 
 func (r removals) Postpone(ctx context.Context, which id.Company, until time.Time) error {
-	_, err := r.keepBooks(ctx, r.updates((*removalRow)(nil)).Set("check_at = ?", millis(until)).Where("company_id = ?", which))
+	_, err := r.exec(ctx, r.updates((*removalRow)(nil)).Set("check_at = ?", millis(until)).Where("company_id = ?", which))
 	return err
 }
 
 func (r removals) Close(ctx context.Context, which id.Company) error {
-	_, err := r.keepBooks(ctx, r.deletes((*removalRow)(nil)).Where("company_id = ?", which))
+	_, err := r.exec(ctx, r.deletes((*removalRow)(nil)).Where("company_id = ?", which))
 	return err
 }
 

@@ -19,10 +19,10 @@ type session struct {
 	engine     Engine
 	statements *statements
 	conn       bun.IConn
-	ledger     *ledger // nil: this session only reads
+	unit       *unitState // nil: this session only reads
 
-	observers observers // of its reads; nil within a unit, which is observed as a whole
-	scattered bool      // each of its reads has a snapshot of its own
+	observers  observers // of its reads; nil within a unit, which is observed as a whole
+	autocommit bool      // each of its reads has a snapshot of its own
 }
 
 func (s session) selects(model any) *bun.SelectQuery {
@@ -50,8 +50,8 @@ func (s session) one(ctx context.Context, query *bun.SelectQuery, missing error)
 	return err
 }
 
-// ReadLimit is how long a read may take, the wait for a connection included.
-const ReadLimit = 10 * time.Second
+// ReadTimeout is how long a read may take, the wait for a connection included.
+const ReadTimeout = 10 * time.Second
 
 // all reads the rows of a query into its model.
 func (s session) all(ctx context.Context, query *bun.SelectQuery) error { return s.scan(ctx, query) }
@@ -64,10 +64,10 @@ func (s session) scan(ctx context.Context, query interface {
 	return s.limited(ctx, func(ctx context.Context) error { return query.Scan(ctx, into...) })
 }
 
-// limited runs a read that may take ReadLimit.
+// limited runs a read that may take ReadTimeout.
 func (s session) limited(ctx context.Context, read func(ctx context.Context) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
-		limited, cancel := context.WithTimeout(ctx, ReadLimit)
+		limited, cancel := context.WithTimeout(ctx, ReadTimeout)
 		defer cancel()
 		return s.failure(ctx, read(limited))
 	})
@@ -75,7 +75,7 @@ func (s session) limited(ctx context.Context, read func(ctx context.Context) err
 
 // row reads the single row that a prepared statement finds into its columns, or fails with missing.
 func (s session) row(ctx context.Context, columns []any, missing error, statement *prepared, args ...any) error {
-	return s.brief(ctx, func(ctx context.Context) error {
+	return s.lookup(ctx, func(ctx context.Context) error {
 		err := s.engine.ScanRow(ctx, s.conn, columns, s.statements.text(statement), args...)
 		if errors.Is(err, sql.ErrNoRows) {
 			return missing
@@ -86,7 +86,7 @@ func (s session) row(ctx context.Context, columns []any, missing error, statemen
 
 // rows calls scan with each row that a prepared statement finds.
 func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, statement *prepared, args ...any) error {
-	return s.brief(ctx, func(ctx context.Context) error {
+	return s.lookup(ctx, func(ctx context.Context) error {
 		found, err := s.conn.QueryContext(ctx, s.statements.text(statement), args...)
 		if err != nil {
 			return err
@@ -102,9 +102,9 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, stat
 }
 
 // brief runs a read that finds by an index no more than a page of rows.
-func (s session) brief(ctx context.Context, read func(ctx context.Context) error) error {
+func (s session) lookup(ctx context.Context, read func(ctx context.Context) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
-		limited, done, err := s.engine.Brief(ctx, s.conn)
+		limited, done, err := s.engine.Lookup(ctx, s.conn)
 		if err != nil {
 			return s.failure(ctx, err)
 		}
@@ -113,9 +113,9 @@ func (s session) brief(ctx context.Context, read func(ctx context.Context) error
 	})
 }
 
-// agreeing runs several reads that must agree in a session with one snapshot.
-func (s session) agreeing(ctx context.Context, read func(ctx context.Context, s session) error) error {
-	if !s.scattered {
+// snapshot runs several reads that must agree in a session with one snapshot.
+func (s session) snapshot(ctx context.Context, read func(ctx context.Context, s session) error) error {
+	if !s.autocommit {
 		return read(ctx, s)
 	}
 	return s.observers.watch(ctx, View, func(ctx context.Context) error {
@@ -129,7 +129,7 @@ func (s session) agreeing(ctx context.Context, read func(ctx context.Context, s 
 // each calls scan with each row of a query.
 func (s session) each(ctx context.Context, query *bun.SelectQuery, scan func(rows *sql.Rows) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, ReadLimit)
+		ctx, cancel := context.WithTimeout(ctx, ReadTimeout)
 		defer cancel()
 		found, err := query.Rows(ctx)
 		if err != nil {
@@ -158,9 +158,9 @@ type statement interface {
 
 // change writes business rows and returns how many: the unit has to record an event.
 func (s session) change(ctx context.Context, write statement) (int, error) {
-	rows, err := s.keepBooks(ctx, write)
+	rows, err := s.exec(ctx, write)
 	if rows > 0 {
-		s.ledger.changed = true
+		s.unit.changed = true
 	}
 	return rows, err
 }
@@ -177,8 +177,8 @@ func exactlyOne(rows int, err error) error {
 	return err
 }
 
-// keepBooks writes rows that are bookkeeping, no business change, and returns how many.
-func (s session) keepBooks(ctx context.Context, write statement) (int, error) {
+// exec writes rows that are bookkeeping, no business change, and returns how many.
+func (s session) exec(ctx context.Context, write statement) (int, error) {
 	result, err := write.Exec(ctx)
 	if err != nil {
 		return 0, s.failure(ctx, err)
@@ -274,7 +274,7 @@ type listed[T any] interface {
 }
 
 // place is the position of a row in a list that is sorted by a time.
-func place(at int64, id string) page.Position {
+func rowPosition(at int64, id string) page.Position {
 	return page.Position{Values: []string{strconv.FormatInt(at, 10)}, ID: id}
 }
 

@@ -29,7 +29,7 @@ var _ store.Store = (*Store)(nil)
 func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrator) *Store {
 	return &Store{
 		reader: reader{session{
-			engine: engine, statements: &statements{engine: engine}, conn: engine.Conn(), scattered: true,
+			engine: engine, statements: &statements{engine: engine}, conn: engine.Conn(), autocommit: true,
 		}},
 		clock:    clock,
 		ids:      ids,
@@ -61,20 +61,20 @@ func (s *Store) Update(ctx context.Context, write func(ctx context.Context, tx s
 }
 
 func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
-	var books *ledger // of the last run
+	var state *unitState // of the last run
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
-		books = newLedger()
+		state = newUnitState()
 		unit := tx{
-			session: session{engine: s.engine, statements: s.statements, conn: conn, ledger: books},
+			session: session{engine: s.engine, statements: s.statements, conn: conn, unit: state},
 			now:     s.clock.Now(),
 			ids:     s.ids,
 		}
 		if err := write(ctx, unit); err != nil {
 			return err
 		}
-		return books.balanced()
+		return state.checkRecorded()
 	})
-	if err == nil && books.sends {
+	if err == nil && state.sends {
 		select {
 		case s.outgoing <- struct{}{}:
 		default: // nobody has read the last one yet
@@ -139,27 +139,27 @@ func (t tx) Record(ctx context.Context, happened event.Event) error {
 	return activity{t.session}.add(ctx, happened, t.ids, t.now)
 }
 
-func (t tx) Unrecorded() { t.ledger.accounted = true }
+func (t tx) Unrecorded() { t.unit.recorded = true }
 
-// ledger is what is known of one unit.
-type ledger struct {
-	changed   bool              // business rows were changed
-	accounted bool              // an event was recorded, or the unit said that it needs none
-	sends     bool              // there is work for webhooks: see Outgoing
-	locked    map[lockedRow]any // the aggregates that were locked, as they stand
-	revision  lead.Revision     // that changes of leads belong to; 0: none is allowed
-	keys      map[id.Lead]int64 // of leads whose standing is known; 0: they have none
+// unitState is what the store has to know about a unit of work while it runs.
+type unitState struct {
+	changed  bool              // business rows were changed
+	recorded bool              // an event was recorded, or Unrecorded was called
+	sends    bool              // there is work for webhooks: see Outgoing
+	locked   map[lockedRow]any // the aggregates that were locked, as they stand
+	revision lead.Revision     // that changes of leads belong to; 0: none is allowed
+	keys     map[id.Lead]int64 // of leads whose standing is known; 0: they have none
 }
 
-func newLedger() *ledger {
-	return &ledger{locked: map[lockedRow]any{}, keys: map[id.Lead]int64{}}
+func newUnitState() *unitState {
+	return &unitState{locked: map[lockedRow]any{}, keys: map[id.Lead]int64{}}
 }
 
 var errUnrecorded = errors.New("a unit of work changed rows, but recorded no event")
 
-// balanced watches that no unit changes anything in silence.
-func (l *ledger) balanced() error {
-	if l.changed && !l.accounted {
+// checkRecorded fails if the unit changed rows without recording an event.
+func (u *unitState) checkRecorded() error {
+	if u.changed && !u.recorded {
 		return errUnrecorded
 	}
 	return nil

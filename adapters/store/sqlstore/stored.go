@@ -29,7 +29,7 @@ func (s stored[I, T]) Get(ctx context.Context, which I) (T, error) {
 func (s stored[I, T]) Lock(ctx context.Context, which I) (T, error) {
 	found, err := readOne(ctx, s.session, s.table, s.table.lock, string(which))
 	if err == nil {
-		s.ledger.locked[lockedRow{s.table.name, string(which)}] = found
+		s.unit.locked[lockedRow{s.table.name, string(which)}] = found
 	}
 	return found, err
 }
@@ -60,7 +60,7 @@ func (s stored[I, T]) Save(ctx context.Context, saved T) error {
 	if version := s.table.column("version"); version != nil {
 		args = append(args, version.get(&saved).(int64)-1)
 	}
-	s.ledger.locked[lockedRow{s.table.name, key}] = saved
+	s.unit.locked[lockedRow{s.table.name, key}] = saved
 	return s.changeOne(ctx, s.run(statement, args...))
 }
 
@@ -71,7 +71,7 @@ func (s stored[I, T]) Remove(ctx context.Context, which I) error {
 
 // locked is what was locked in this unit under the key of a value, with what the unit has saved since.
 func (s stored[I, T]) locked(of T) (T, bool) {
-	found, isLocked := s.ledger.locked[lockedRow{s.table.name, s.table.key(&of)}].(T)
+	found, isLocked := s.unit.locked[lockedRow{s.table.name, s.table.key(&of)}].(T)
 	return found, isLocked
 }
 
@@ -138,7 +138,7 @@ func writeMany[T any](ctx context.Context, s session, t *table[T], statement *pr
 	for i := range values {
 		rows[i] = t.values(&values[i], t.columns)
 	}
-	s.ledger.changed = true
+	s.unit.changed = true
 	return s.runRows(ctx, statement, rows)
 }
 
@@ -147,7 +147,7 @@ func touch[I id.ID](ctx context.Context, s session, table string, used map[I]tim
 	// In one order, so that two units that touch the same rows wait for each other and do not deadlock.
 	for _, which := range slices.Sorted(maps.Keys(used)) {
 		at := millis(used[which])
-		_, err := s.keepBooks(ctx, s.engine.DB().NewUpdate().Conn(s.conn).Table(table).Set("last_used_at = ?", at).
+		_, err := s.exec(ctx, s.engine.DB().NewUpdate().Conn(s.conn).Table(table).Set("last_used_at = ?", at).
 			Where("id = ?", which).Where("last_used_at IS NULL OR last_used_at < ?", at))
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ var intelligenceTable = tableOf("vertical_intelligence", nil,
 
 func (t taxonomy) Get(ctx context.Context) (lead.Taxonomy, error) {
 	var found lead.Taxonomy
-	err := t.agreeing(ctx, func(ctx context.Context, s session) (err error) {
+	err := t.snapshot(ctx, func(ctx context.Context, s session) (err error) {
 		if found.Industries, err = part(ctx, s, industryTable); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func part[T any](ctx context.Context, s session, of *table[T]) ([]T, error) {
 }
 
 func (t taxonomy) Keep(ctx context.Context, kept lead.Taxonomy) error {
-	revision, err := t.ledger.advanced()
+	revision, err := t.unit.advanced()
 	if err != nil {
 		return err
 	}

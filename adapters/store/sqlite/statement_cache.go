@@ -8,9 +8,9 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// compiled keeps statements that were compiled once: for SQLite that costs more than to run them. They end with what
-// they were compiled on.
-type compiled struct {
+// statementCache keeps prepared statements: to prepare one costs SQLite more than to run it. They end with the connection or
+// the pool on which they were prepared.
+type statementCache struct {
 	on interface {
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
@@ -18,28 +18,28 @@ type compiled struct {
 	statements map[string]*sql.Stmt // by their texts
 }
 
-// statement returns a statement, which it compiles when it is new.
-func (c *compiled) statement(ctx context.Context, text string) (*sql.Stmt, error) {
-	if statement := c.known(text); statement != nil {
+// statement returns a statement, and prepares it if it is not cached.
+func (c *statementCache) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+	if statement := c.cached(text); statement != nil {
 		return statement, nil
 	}
-	if err := c.compile(ctx, text); err != nil {
+	if err := c.prepare(ctx, text); err != nil {
 		return nil, err
 	}
-	return c.known(text), nil
+	return c.cached(text), nil
 }
 
-// known returns a statement that was compiled before, or nil.
-func (c *compiled) known(text string) *sql.Stmt {
+// cached returns a cached statement, or nil.
+func (c *statementCache) cached(text string) *sql.Stmt {
 	c.mutex.RLock()
 	defer c.mutex.RUnlock()
 	return c.statements[text]
 }
 
-// compile makes a statement known. Nothing is locked meanwhile: to compile on a pool is to wait for a connection, while
-// those who have one may be waiting for the lock.
-func (c *compiled) compile(ctx context.Context, text string) error {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // for the wait for a connection
+// prepare prepares a statement and caches it. It does not hold the lock meanwhile: on a pool it waits for a connection, and
+// those who have one may wait for the lock.
+func (c *statementCache) prepare(ctx context.Context, text string) error {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitTimeout) // to get a connection
 	defer cancel()
 	statement, err := c.on.PrepareContext(limited, text)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *compiled) compile(ctx context.Context, text string) error {
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.statements[text] != nil { // another was faster
+	if c.statements[text] != nil { // another goroutine was faster
 		return statement.Close()
 	}
 	if c.statements == nil {
@@ -57,9 +57,9 @@ func (c *compiled) compile(ctx context.Context, text string) error {
 	return nil
 }
 
-// close closes the statements. Package sql does so for those of a pool, but not for those of a single connection: these
-// would keep the connection open after it was closed.
-func (c *compiled) close() {
+// close closes the statements. Package sql closes those of a pool, but not those of a single connection, which would stay
+// open.
+func (c *statementCache) close() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	for _, statement := range c.statements {
@@ -68,7 +68,7 @@ func (c *compiled) close() {
 	c.statements = nil
 }
 
-// session runs a statement that comes with arguments compiled, and one without as it is.
+// session runs statements with arguments as cached prepared statements, and others directly.
 type session struct {
 	conn      bun.IConn
 	statement func(ctx context.Context, text string) (*sql.Stmt, error)

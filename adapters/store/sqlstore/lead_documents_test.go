@@ -40,7 +40,7 @@ func TestTheFirstFormIsRead(t *testing.T) {
 	}
 
 	// A later program shows another field, with what the first form tells of it.
-	next := entryForm{number: leadjson.Form + 1, decode: leadjson.Decode, encode: func(l lead.Lead) lead.Document {
+	next := documentForm{number: leadjson.Form + 1, decode: leadjson.Decode, encode: func(l lead.Lead) lead.Document {
 		d := leadjson.Encode(l)
 		d.Head += `,"has_website":true,"vertical_id":"` + string(l.Vertical) + `"`
 		return d

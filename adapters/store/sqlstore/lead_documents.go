@@ -13,27 +13,27 @@ import (
 	"holdco/ports/store"
 )
 
-// leadEntryRow is a lead as the export reads it, in one text: a line of words, with a space between each two, and the
+// leadDocumentRow is a lead as the export reads it, in one text: a line of words, with a space between each two, and the
 // document. The first word is the form of the document.
-type leadEntryRow struct {
+type leadDocumentRow struct {
 	bun.BaseModel `bun:"table:lead_entries"`
 
 	Key   int64  `bun:"key,pk"`
 	Entry string `bun:"entry"`
 }
 
-func (r *leadEntryRow) columns() []any { return []any{&r.Key, &r.Entry} }
+func (r *leadDocumentRow) columns() []any { return []any{&r.Key, &r.Entry} }
 
-// entryForm is how documents are encoded in entries.
-type entryForm struct {
+// documentForm is how documents are encoded in entries.
+type documentForm struct {
 	number int64
 	encode func(lead.Lead) lead.Document
 	decode func(lead.Document) (lead.Lead, error) // of any form
 }
 
-var currentForm = entryForm{leadjson.Form, leadjson.Encode, leadjson.Decode}
+var currentForm = documentForm{leadjson.Form, leadjson.Encode, leadjson.Decode}
 
-func (f entryForm) rowOf(kept lead.Kept, key, revision int64) leadEntryRow {
+func (f documentForm) rowOf(kept lead.Kept, key, revision int64) leadDocumentRow {
 	const usual = 256 // bytes of a line, at most
 	document := f.encode(kept.Lead)
 	line := strconv.AppendInt(make([]byte, 0, usual), f.number, 10)
@@ -55,11 +55,11 @@ func (f entryForm) rowOf(kept lead.Kept, key, revision int64) leadEntryRow {
 	entry.WriteByte('\n')
 	entry.WriteString(document.Head)
 	entry.WriteString(document.Tail)
-	return leadEntryRow{Key: key, Entry: entry.String()}
+	return leadDocumentRow{Key: key, Entry: entry.String()}
 }
 
 // parse reads an entry. A document of another form, older or later, is encoded anew; the row is left as it is.
-func (f entryForm) parse(text string) (store.KeyedLead, error) {
+func (f documentForm) parse(text string) (store.KeyedLead, error) {
 	line, document, _ := strings.Cut(text, "\n")
 	var words [9]string
 	for i := range words {
@@ -96,7 +96,7 @@ func (f entryForm) parse(text string) (store.KeyedLead, error) {
 }
 
 // convert encodes the document of an entry anew, which has another form.
-func (f entryForm) convert(e *lead.Entry) error {
+func (f documentForm) convert(e *lead.Entry) error {
 	l, err := f.decode(e.Document)
 	if err != nil {
 		return fmt.Errorf("the entry of lead %q: %w", e.Place.ID, err)
