@@ -8,12 +8,12 @@ import (
 	"holdco/domain/page"
 )
 
-// ActivityReader reads the activity log: every event ever recorded, but for those of removed companies.
+// ActivityReader reads the activity log: every recorded event, except those of removed companies.
 type ActivityReader interface {
 	// Get returns an event, or fault.NotFound. The fields of Data and Previous are sorted by name.
 	Get(ctx context.Context, which id.Entry) (event.Event, error)
 
-	// List returns at most size events that match, from behind after on: newest first, and by descending id within one
+	// List returns at most size events that match, after the position after: newest first, and by descending id within one
 	// instant. The fields are as in Get.
 	List(ctx context.Context, filter ActivityFilter, after page.Position, size int) (page.Page[event.Event], error)
 }

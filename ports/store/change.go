@@ -18,10 +18,10 @@ type Order struct {
 	Actor   event.Actor         // who is recorded with the event
 	Match   precondition.Match  // the version that the client has seen: If-Match
 	Once    idempotency.Request // the Idempotency-Key; its Answer gets the aggregate
-	Company id.Company          // the company whose data the answer holds; empty: none
+	Company id.Company          // whose data the answer contains; empty: none
 }
 
-// Create is the shape of every write that makes an aggregate: claim the idempotency key, ask the domain, insert, record the
+// Create runs every write that makes an aggregate: claim the idempotency key, ask the domain, insert, record the
 // event.
 func Create[I id.ID, T any, R Repository[I, T]](
 	ctx context.Context, s Store, order Order, in func(Tx) R,
@@ -39,8 +39,8 @@ func Create[I id.ID, T any, R Repository[I, T]](
 	})
 }
 
-// Change is the shape of every write to one aggregate: claim the idempotency key, lock the aggregate, check If-Match, ask the
-// domain, save, record the event. The domain returns no event when nothing has changed; then nothing is saved.
+// Change runs every write to one aggregate: claim the idempotency key, lock the aggregate, check If-Match, ask the
+// domain, save, record the event. If the domain returns no event, nothing has changed, and nothing is saved.
 func Change[I id.ID, T Versioned, R Repository[I, T]](
 	ctx context.Context, s Store, order Order, which I, in func(Tx) R,
 	move func(current T, at time.Time) (T, *event.Event, error),

@@ -13,10 +13,10 @@ import (
 type CompanyReader interface {
 	Getter[id.Company, company.Company]
 
-	// BySlug returns the company that holds a slug, in whatever state it is, or fault.NotFound.
+	// BySlug returns the company with a slug, in any state, or fault.NotFound.
 	BySlug(ctx context.Context, slug string) (company.Company, error)
 
-	// List returns at most size of the companies that match, from behind after on: newest first, and by descending id
+	// List returns at most size of the companies that match, after the position after: newest first, and by descending id
 	// within one instant.
 	List(ctx context.Context, filter CompanyFilter, after page.Position, size int) (page.Page[company.Company], error)
 }
@@ -32,7 +32,7 @@ type CompanyFilter struct {
 type Companies interface {
 	CompanyReader
 
-	// Add fails with fault.SlugInUse when the slug is taken. Save leaves the slug and CreatedAt alone, which are permanent.
+	// Add fails with fault.SlugInUse if the slug is taken. Save does not change the slug and CreatedAt, which are permanent.
 	Repository[id.Company, company.Company]
 
 	// Empty removes at most most rows of what belongs to a company, and reports whether nothing but the company itself
@@ -56,6 +56,6 @@ type TeamReader interface {
 type Teams interface {
 	TeamReader
 
-	// Add keeps new teams with their slots, all of one company.
+	// Add inserts new teams with their slots, all of one company.
 	Add(ctx context.Context, teams []team.Team, slots []team.Slot) error
 }

@@ -1,7 +1,7 @@
-// Package store is the port to everything that Holdco keeps. This package's comments are the contract that each store
-// obeys; ports/storetest holds a store against them.
+// Package store is the port to everything that Holdco stores. Its comments are the contract of every store; ports/storetest
+// tests a store against them.
 //
-// Rows come and go as values of the domain. Every error is a fault where the comment of a method names one;
-// fault.Unavailable when the store cannot be reached, has no room, or is busy past its time limit; and otherwise a
-// defect, which callers show as fault.Internal. A canceled context gives the context's error.
+// Rows are read and written as values of the domain. An error is a fault where the comment of a method names one;
+// fault.Unavailable if the store cannot be reached, is full, or is busy until a timeout; and otherwise a defect, which callers
+// report as fault.Internal. If the context is canceled, the error is the context's.
 package store

@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// KeyReader tells which key the secrets in the store are sealed with.
+// KeyReader reads which key the secrets in the store are sealed with.
 type KeyReader interface {
 	// Fingerprint returns the fingerprint of the key, or "" when the store has none yet.
 	Fingerprint(ctx context.Context) (string, error)
@@ -12,7 +12,7 @@ type KeyReader interface {
 type Key interface {
 	KeyReader
 
-	// Bind keeps the fingerprint of the key in a store that has none. Of two units at once one fails, and is run again.
-	// It is bookkeeping: no business change, no event.
+	// Bind stores the fingerprint of the key in a store that has none. Of two concurrent units one fails, and is retried.
+	// It needs no event.
 	Bind(ctx context.Context, fingerprint string) error
 }

@@ -8,7 +8,7 @@ import (
 	"holdco/domain/lead"
 )
 
-// LeadSearch finds leads. A store answers from its tables; an index may answer in its stead, to the letter the same.
+// LeadSearch finds leads. A store answers from its tables; an index may answer instead, with identical results.
 type LeadSearch interface {
 	// Search returns a page of the leads that the filter matches, in the order of lead.Place.Compare, with the exact
 	// total, all as of one revision.
@@ -19,51 +19,51 @@ type LeadSearch interface {
 type LeadReader interface {
 	LeadSearch
 
-	// State tells the revision of leads, campaigns and the taxonomy.
+	// State returns the revision of leads, campaigns and the taxonomy.
 	State(ctx context.Context) (lead.State, error)
 
 	// Get returns a lead, or fault.NotFound.
 	Get(ctx context.Context, which id.Lead) (lead.Entry, error)
 
-	// Keyed returns the leads with these keys, at most MostKeyed, in any order; those that are gone are left out.
+	// Keyed returns the leads with these keys, at most MostKeyed, in any order; those that do not exist are left out.
 	Keyed(ctx context.Context, keys []int64) ([]KeyedLead, error)
 
-	// Last returns the last place at which a lead stands, or the zero place when there are no leads.
+	// Last returns the place of the last lead, or the zero place if there are no leads.
 	Last(ctx context.Context) (lead.Place, error)
 
 	// Marks returns what an index has to know of the leads after one place, up to another, at most size of them, in the
-	// order of lead.Place.Compare. It costs what these leads cost, however many there are before and after them.
+	// order of lead.Place.Compare. The cost depends on how many leads it returns, not on how many there are.
 	Marks(ctx context.Context, after, upTo lead.Place, size int) ([]LeadMark, error)
 
-	// Changes returns the last change of each lead whose last change comes after a place, at most size of them, in the order
-	// of their places. It costs what these changes cost.
-	Changes(ctx context.Context, after ChangePlace, size int) ([]LeadChange, error)
+	// Changes returns the last change of each lead whose last change comes after a cursor, at most size of them, in the
+	// order of their cursors. The cost depends on how many changes it returns.
+	Changes(ctx context.Context, after ChangeCursor, size int) ([]LeadChange, error)
 
 	// Standing returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
 	// as lead.Standing.UpdatedAt and nothing else.
 	Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Standing, error)
 
-	// Removed returns a page of the leads that were removed at or after an instant and have not come back: by the instant
+	// Removed returns a page of the leads that were removed at or after an instant and have not come back: sorted by the instant
 	// of their removal, and by id within one; with the exact total.
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
-	// RemovedPlace returns the place that a lead had before it was removed, the earliest one as in
-	// lead.Entry.ResumeFrom, or fault.NotFound.
+	// RemovedPlace returns the place from which a stream resumes after a lead that was removed since: the place that the lead
+	// had, or an earlier one, see lead.Entry.ResumeFrom. It returns fault.NotFound if there was no such lead.
 	RemovedPlace(ctx context.Context, which id.Lead) (lead.Place, error)
 }
 
 // MostKeyed is how many leads can be read by their keys at once.
 const MostKeyed = 1000
 
-// KeyedLead is a lead under its key: a number that a store gives a lead for as long as it is kept, from 1 on, and small
-// enough to serve as an index of an array.
+// KeyedLead is a lead with its key: a number from 1 on that the store assigns to the lead for good, small enough to be the
+// index of an array.
 type KeyedLead struct {
 	Key      int64
-	Revision lead.Revision // at which it was kept last
+	Revision lead.Revision // at which it was last changed
 	Entry    lead.Entry
 }
 
-// LeadMark is what an index has to know of a lead. Texts may be shared between marks.
+// LeadMark is what an index needs to know of a lead. Marks may share strings and slices.
 type LeadMark struct {
 	Key        int64
 	Place      lead.Place
@@ -75,8 +75,8 @@ type LeadMark struct {
 	Enrichment lead.Enrichment
 }
 
-// ChangePlace is where a change stands in the order of changes: by revision, and by key within one revision.
-type ChangePlace struct {
+// ChangeCursor is the sort key of a change: changes are sorted by revision, and by key within one revision.
+type ChangeCursor struct {
 	Revision lead.Revision
 	Key      int64
 }
@@ -84,14 +84,14 @@ type ChangePlace struct {
 // LeadChange is the last change of a lead.
 type LeadChange struct {
 	Revision lead.Revision
-	Removed  bool // the lead was removed: of the mark there is the key alone
+	Removed  bool // the lead was removed: only the key of the mark is set
 	LeadMark
 }
 
-// Place returns where the change stands.
-func (c LeadChange) Place() ChangePlace { return ChangePlace{c.Revision, c.Key} }
+// Cursor returns the cursor of the change.
+func (c LeadChange) Cursor() ChangeCursor { return ChangeCursor{c.Revision, c.Key} }
 
-// Leads reads and changes leads, campaigns and the taxonomy: one after the other, for each change raises the revision.
+// Leads reads and changes leads, campaigns and the taxonomy: one unit at a time, because each change raises the revision.
 type Leads interface {
 	LeadReader
 
@@ -100,14 +100,14 @@ type Leads interface {
 	// and it is called once in a unit.
 	Advance(ctx context.Context) (time.Time, error)
 
-	// Keep inserts or replaces leads, at most MostKept, each id once. They are in the order of the export.
+	// Keep inserts or replaces leads, at most MostKept, each id once. They are sorted in the order of the export.
 	Keep(ctx context.Context, leads []lead.Kept) error
 
-	// Remove removes leads for good, and remembers their ids and the instant for Removed. It returns those that were there.
+	// Remove removes leads, and keeps their ids and the instant for Removed. It returns those that existed.
 	Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Standing, error)
 }
 
-// MostKept is how many leads can be kept at once: as many as are written in 50 ms or a little more.
+// MostKept is how many leads can be kept at once: about as many as can be written in 50 ms.
 const MostKept = 2000
 
 // CampaignReader reads campaigns.
@@ -127,10 +127,10 @@ type CampaignReader interface {
 type Campaigns interface {
 	CampaignReader
 
-	// Keep inserts or replaces campaigns, each id once, but for their lead counts.
+	// Keep inserts or replaces campaigns, each id once. It does not change their lead counts.
 	Keep(ctx context.Context, campaigns []lead.Campaign) error
 
-	// Count changes lead counts by so many.
+	// Count adds to lead counts.
 	Count(ctx context.Context, by map[id.Campaign]int64) error
 }
 

@@ -21,7 +21,7 @@ type OutboxReader interface {
 	// among them until they were sent.
 	Events(ctx context.Context, which []id.Entry) ([]Queued, error)
 
-	// Backlog measures what is waiting.
+	// Backlog counts what is waiting.
 	Backlog(ctx context.Context) (Backlog, error)
 }
 
@@ -34,19 +34,19 @@ type Work struct {
 // Queued is an event with its position in the outbox.
 type Queued struct {
 	event.Event
-	Position int64 // 0: it is in no outbox, as tests are
+	Position int64 // 0: it is not in the outbox, such as a test
 }
 
 // Backlog is what waits to be sent.
 type Backlog struct {
 	Unqueued int       // events without a position yet
 	Pending  int       // deliveries that are pending, those to disabled endpoints too
-	DueSince time.Time // since when the longest waiting queue of an enabled endpoint has been, or will be, due; zero: there is none
+	DueSince time.Time // when the first queue of an enabled endpoint was, or will be, due; zero: there is none
 }
 
 // Outbox is the log of the events that webhooks send, in the order of their positions, and the queues that read it. An
 // event enters it in the unit that records it, if webhooks send such events and any endpoint is enabled then. It gets its
-// position later. It leaves with its company, but not before every queue has passed it: see Removals.
+// position later. It is removed with its company, but not before every queue has passed it: see Removals.
 type Outbox interface {
 	OutboxReader
 
@@ -63,19 +63,19 @@ type Outbox interface {
 	Enqueue(ctx context.Context, which []id.Entry, wake []id.Webhook) error
 
 	// Claim leases at most most queues: those of enabled endpoints that are due at Now and not leased, or whose lease has
-	// ended. Those that wait longest come first. Units that claim at once get different ones. Each claim has a lease of
-	// its own, that no other had before.
+	// ended. Those that wait longest come first. Concurrent units get different ones. Each claim has a lease of its own,
+	// which was never used before.
 	Claim(ctx context.Context, lease string, until time.Time, most int) ([]webhook.Queue, error)
 
-	// Leased returns the queue of an endpoint while it is under the lease, ended or not, and keeps others from claiming it
-	// until this unit ends. Otherwise: fault.NotFound.
+	// Leased returns the queue of an endpoint if it is under the lease, expired or not, and keeps other units from claiming it
+	// until this one ends. Otherwise it returns fault.NotFound.
 	Leased(ctx context.Context, endpoint id.Webhook, lease string) (webhook.Queue, error)
 
 	// Save replaces a queue that this unit found to be leased.
 	Save(ctx context.Context, queue webhook.Queue) error
 
-	// Release gives up the lease of a queue, and does nothing to one that is not under it. The queue is due again at once
-	// when there are events from its cursor on, whoever enqueues them meanwhile; otherwise its cursor is 0, and it is due
-	// when its first pending delivery is. A cursor of 0 leaves it where it was set meanwhile.
+	// Release ends the lease of a queue, and does nothing if the queue is not under it. The queue is due again at once if there
+	// are events from its cursor on, including those that other units have enqueued meanwhile. Otherwise its cursor is 0,
+	// and it is due when its first pending delivery is. A cursor of 0 does not overwrite one that was set meanwhile.
 	Release(ctx context.Context, queue webhook.Queue) error
 }

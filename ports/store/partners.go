@@ -14,20 +14,20 @@ type PartnerReader interface {
 	Lister[partner.Partner]
 
 	// ByHash returns the partner whose key has or had a value with this hash (access.Value.Hash), or fault.NotFound.
-	// Whether the value still lets anybody in is for partner.Partner.Accepts to say.
+	// partner.Partner.Accepts decides whether the value is still valid.
 	ByHash(ctx context.Context, hash string) (partner.Partner, error)
 
 	// Origins returns the origins of all partners whose keys are neither revoked nor expired at the given instant, each
-	// once, in the order of texts.
+	// once, sorted.
 	Origins(ctx context.Context, at time.Time) ([]string, error)
 }
 
 // Partners reads and changes partners.
 type Partners interface {
 	PartnerReader
-	Repository[id.Partner, partner.Partner] // Save leaves LastUsedAt alone
+	Repository[id.Partner, partner.Partner] // Save does not change LastUsedAt
 
-	// Touch moves LastUsedAt of each partner forward to the given instant, never back; partners that are gone are passed
-	// over. It is bookkeeping: no business change, no event, no new version.
+	// Touch moves LastUsedAt of each partner forward to the given instant, never back; partners that do not exist are
+	// skipped. It needs no event, and the version stays.
 	Touch(ctx context.Context, used map[id.Partner]time.Time) error
 }

@@ -8,13 +8,13 @@ import (
 	"holdco/domain/idempotency"
 )
 
-// Receipts keep the answers of requests that carried an idempotency key. They are bookkeeping: no business change.
+// Receipts keeps the answers of requests with an idempotency key. Its writes need no event.
 type Receipts interface {
-	// Claim takes a key for this unit and returns nil, or returns the receipt that is kept under it. Of units that claim a
-	// key at once, one continues and the others wait until it ends. An expired receipt is ignored.
+	// Claim takes a key for this unit and returns nil, or returns the receipt that is kept under it. Of concurrent units
+	// that claim a key, one continues and the others wait until it ends. An expired receipt is ignored.
 	Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error)
 
-	// Keep keeps the answer under the key that this unit has claimed; a claim without it keeps nothing.
+	// Keep stores the answer under the key that this unit has claimed. Without it, a claim has no effect.
 	Keep(ctx context.Context, receipt idempotency.Receipt) error
 
 	// Purge removes at most most receipts from before the given instant, and returns how many it removed.
@@ -22,8 +22,8 @@ type Receipts interface {
 }
 
 // UpdateOnce is Update for a unit whose result may be kept under the client's idempotency key: it commits the answer
-// with the effect. When the request was answered before, the error is an *idempotency.Replay. The company is the one
-// whose data the answer holds, empty when none.
+// with the effect. If the request was answered before, the error is an *idempotency.Replay. The company is the one
+// whose data the answer contains; empty: none.
 func UpdateOnce[T any](
 	ctx context.Context, s Store, request idempotency.Request, company id.Company,
 	write func(ctx context.Context, tx Tx) (T, error),

@@ -15,7 +15,7 @@ type RemovalReader interface {
 }
 
 // Removal is a company that was removed and of which something may be left: events that a queue has not passed yet,
-// deliveries, and endpoints that are bound to it. Its events and deliveries are hidden from every reader but those that
+// deliveries, and endpoints that are bound to it. Its events and deliveries are hidden from every reader except those that
 // send them.
 type Removal struct {
 	Company   id.Company

@@ -9,13 +9,13 @@ import (
 
 // Getter reads one kind of aggregate by its id.
 type Getter[I id.ID, T any] interface {
-	// Get returns an aggregate, in whatever state it is, or fault.NotFound.
+	// Get returns an aggregate, in any state, or fault.NotFound.
 	Get(ctx context.Context, which I) (T, error)
 }
 
 // Lister lists one kind of aggregate.
 type Lister[T any] interface {
-	// List returns at most size aggregates, in whatever state they are, that come after a position: newest first, and by
+	// List returns at most size aggregates, in any state, that come after a position: newest first, and by
 	// descending id within one instant.
 	List(ctx context.Context, after page.Position, size int) (page.Page[T], error)
 }

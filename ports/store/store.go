@@ -7,8 +7,8 @@ import (
 	"holdco/domain/event"
 )
 
-// Store keeps everything. It is safe for use by many goroutines and, when its engine can, by many processes at once.
-// Its own Reader methods run single statements; several reads that must agree belong in a View.
+// Store stores everything. It is safe for concurrent use by many goroutines and, if its engine can, by many processes. Its own
+// Reader methods run single statements; use View to read several things on one snapshot.
 type Store interface {
 	Reader
 
@@ -16,23 +16,23 @@ type Store interface {
 	// after it began.
 	View(ctx context.Context, read func(ctx context.Context, r Reader) error) error
 
-	// Update runs write as one serializable unit of work: when write returns nil everything it did is durable before
-	// Update returns nil; otherwise nothing of it ever happened. The outcome is unknown only when Update returns
+	// Update runs write as one serializable unit of work, a transaction. If write returns nil, it is committed and durable
+	// before Update returns nil; otherwise it is rolled back. The outcome is unknown only if Update returns
 	// fault.Unavailable.
 	//
-	// Write may run more than once, so it must touch nothing but tx and its own variables, which it sets anew on each
-	// run: no network, no files, no channels. It must not begin another View or Update, and must not use tx after it
-	// returned. Work of more than 50 ms belongs in several units.
+	// Write may run more than once, because a unit that conflicts with another is retried. So it must use only tx and its own
+	// variables, which it sets again on each run: no network, no files, no channels. It must not begin another View or
+	// Update, and must not use tx after it returned. Split work of more than 50 ms into several units.
 	//
 	// A unit that changes business rows and neither records an event nor calls Unrecorded is a defect and does not
 	// commit.
 	Update(ctx context.Context, write func(ctx context.Context, tx Tx) error) error
 
-	// Outgoing holds a value when work for webhooks was committed through this store since it was last read: an event that
-	// they send, a delivery that is pending, or a queue that was released with work left.
+	// Outgoing receives a value when work for webhooks was committed through this store: an event that they send, a pending
+	// delivery, or a queue that was released with work left. It buffers one value.
 	Outgoing() <-chan struct{}
 
-	// Ready fails unless the store answers, takes writes, and has exactly the schema that this program needs.
+	// Ready fails unless the store answers, accepts writes, and has exactly the schema that this program needs.
 	Ready(ctx context.Context) error
 }
 
@@ -73,11 +73,11 @@ type Tx interface {
 	Campaigns() Campaigns
 	Taxonomy() Taxonomy
 
-	// Record stamps an event with Now, and with an id unless it has one, and keeps it with the changes of this unit. The
-	// event must name its actor.
+	// Record sets the time of an event to Now, and its id unless it has one, and inserts it with the changes of this unit. The
+	// event must have an actor.
 	Record(ctx context.Context, happened event.Event) error
 
-	// Unrecorded says that the changes of this unit need no event of their own: they are a step of a change that
-	// records its event elsewhere.
+	// Unrecorded declares that the changes of this unit need no event: they are a step of a change whose event another unit
+	// records.
 	Unrecorded()
 }

@@ -179,7 +179,7 @@ func leadRollback(f *fixture) {
 // changesSince reads what changed after a revision, with keys of what was removed.
 func (f *fixture) changesSince(since lead.Revision) (kept []store.LeadMark, removed []int64) {
 	f.Helper()
-	changes, err := f.store.Leads().Changes(f.ctx, store.ChangePlace{Revision: since, Key: math.MaxInt64}, unlimited)
+	changes, err := f.store.Leads().Changes(f.ctx, store.ChangeCursor{Revision: since, Key: math.MaxInt64}, unlimited)
 	f.ok(err)
 	for _, change := range changes {
 		if !change.Removed {
@@ -249,17 +249,17 @@ func leadChangesInRanges(f *fixture) {
 	leads := f.scattered()
 	f.removes("cmp_1", "cmp_200")
 	const size = 7
-	var after store.ChangePlace
+	var after store.ChangeCursor
 	var kept, removed int
 	for more := true; more; {
 		changes, err := f.store.Leads().Changes(f.ctx, after, size)
 		f.ok(err)
 		more = len(changes) == size
 		for _, change := range changes {
-			if place := change.Place(); place.Revision < after.Revision || place.Revision == after.Revision && place.Key <= after.Key {
-				f.Fatalf("%v comes after %v", place, after)
+			if cursor := change.Cursor(); cursor.Revision < after.Revision || cursor.Revision == after.Revision && cursor.Key <= after.Key {
+				f.Fatalf("%v comes after %v", cursor, after)
 			}
-			after = change.Place()
+			after = change.Cursor()
 			if change.Removed {
 				removed++
 				f.same(change.Revision, lead.Revision(3))

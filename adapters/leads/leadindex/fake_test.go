@@ -101,7 +101,7 @@ func (p *plenty) Marks(_ context.Context, after, upTo lead.Place, size int) (mar
 	return marks, nil
 }
 
-func (p *plenty) Changes(_ context.Context, after store.ChangePlace, size int) (changes []store.LeadChange, _ error) {
+func (p *plenty) Changes(_ context.Context, after store.ChangeCursor, size int) (changes []store.LeadChange, _ error) {
 	for one := range p.last(int(after.Revision)) {
 		revision, key := lead.Revision(p.revisions[one]), p.key(one)
 		if revision > after.Revision || key > after.Key {

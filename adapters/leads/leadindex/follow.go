@@ -31,7 +31,7 @@ const (
 type follower struct {
 	draft *draft     // nil: all is to be read
 	state lead.State // a state of the store that was seen; no older one may follow
-	seen  store.ChangePlace
+	seen  store.ChangeCursor
 
 	// Until all leads were read for the first time, the leads up to read are in the draft, and those up to last are to be read.
 	read, last lead.Place
@@ -109,7 +109,7 @@ func (x *Index) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.draft, x.state, x.seen = newDraft(), state, store.ChangePlace{Revision: state.Revision, Key: math.MaxInt64}
+	x.draft, x.state, x.seen = newDraft(), state, store.ChangeCursor{Revision: state.Revision, Key: math.MaxInt64}
 	x.read, x.last, x.began, x.size = lead.Place{}, last, began, x.mostRange
 	return nil
 }
@@ -148,7 +148,7 @@ func (x *Index) catchUp(ctx context.Context) error {
 		x.pause = 0
 		gathered = append(gathered, changes...)
 		if len(changes) > 0 {
-			seen = changes[len(changes)-1].Place()
+			seen = changes[len(changes)-1].Cursor()
 		}
 		complete := len(changes) < x.size
 		if complete || len(gathered) >= mostGathered {
@@ -165,7 +165,7 @@ func (x *Index) catchUp(ctx context.Context) error {
 }
 
 // changes reads a range of changes, and the state that they lead to if there are no more of them.
-func (x *Index) changes(ctx context.Context, after store.ChangePlace) (changes []store.LeadChange, state lead.State, err error) {
+func (x *Index) changes(ctx context.Context, after store.ChangeCursor) (changes []store.LeadChange, state lead.State, err error) {
 	err = x.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		if state, err = r.Leads().State(ctx); err != nil {
 			return err

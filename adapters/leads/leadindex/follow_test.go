@@ -277,7 +277,7 @@ func (l fragileLeads) Marks(ctx context.Context, after, upTo lead.Place, size in
 	return l.LeadReader.Marks(ctx, after, upTo, size)
 }
 
-func (l fragileLeads) Changes(ctx context.Context, after store.ChangePlace, size int) ([]store.LeadChange, error) {
+func (l fragileLeads) Changes(ctx context.Context, after store.ChangeCursor, size int) ([]store.LeadChange, error) {
 	if l.of.broken.Load() {
 		return nil, errBroken
 	}

@@ -221,7 +221,7 @@ func (w *watched) Marks(ctx context.Context, after, upTo lead.Place, size int) (
 	return w.plenty.Marks(ctx, after, upTo, size)
 }
 
-func (w *watched) Changes(ctx context.Context, after store.ChangePlace, size int) ([]store.LeadChange, error) {
+func (w *watched) Changes(ctx context.Context, after store.ChangeCursor, size int) ([]store.LeadChange, error) {
 	if err := w.before(size); err != nil {
 		return nil, err
 	}

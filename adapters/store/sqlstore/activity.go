@@ -54,7 +54,7 @@ func (a activity) List(ctx context.Context, filter store.ActivityFilter, after p
 	return newestPage(ctx, a.session, &rows, query, "at", after, size)
 }
 
-// add keeps an event, and so accounts for the changes of its unit.
+// add inserts an event, which records the changes of its unit.
 func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, at time.Time) error {
 	if happened.Actor == "" {
 		return errors.New("an event must name its actor")
@@ -76,16 +76,16 @@ func (a activity) add(ctx context.Context, happened event.Event, ids id.Source, 
 	return nil
 }
 
-// intoOutbox puts what is inserted into the outbox if it is sent, and if there is anybody to send it to.
+// intoOutbox marks an inserted event as unqueued if webhooks send it and an endpoint is enabled.
 func intoOutbox(query *bun.InsertQuery, isSent any) *bun.InsertQuery {
 	return query.Value("unqueued", "CASE WHEN ? AND EXISTS (SELECT 1 FROM webhooks WHERE enabled = 1) THEN 1 ELSE 0 END", isSent)
 }
 
-// eventForm numbers the shape of what events hold. It is kept with each event: raise it when a field of an event is renamed or
-// changes its meaning, so that older events can be told from later ones and converted when they are read.
+// eventForm is the version of the fields of events. It is stored with each event. Raise it when a field is renamed or changes
+// its meaning, so that reads can convert older events.
 const eventForm = 1
 
-// inForm inserts an event in the present form.
+// inForm sets the form of an inserted event.
 func inForm(query *bun.InsertQuery) *bun.InsertQuery { return query.Value("form", "?", eventForm) }
 
 type entryRow struct {
@@ -158,7 +158,7 @@ func (r entryRow) value() (event.Event, error) {
 
 func (r entryRow) position() page.Position { return rowPosition(r.At, string(r.ID)) }
 
-// parseFields reads what event.Fields wrote as JSON, or nothing. Numbers keep their digits.
+// parseFields decodes the JSON of event.Fields; "" is nil. Numbers keep their digits.
 func parseFields(text string) (event.Fields, error) {
 	if text == "" {
 		return nil, nil

@@ -9,32 +9,31 @@ import (
 	"holdco/domain/access"
 )
 
-// column is one column of a table: its name, and how it is kept of a T. It is made by asText, asInteger and the others below,
-// from where the field is in a T.
+// column maps a field of T to a column of a table. It is made by asText, asInteger and the others below.
 type column[T any] struct {
 	name string
 	kind kind
 	get  func(*T) any               // what the column holds: a string, an int64, or a *int64 where it may be NULL
 	set  func(to *T, c *cell) error // the reverse
 
-	permanent bool // Save leaves it alone
-	indexed   bool // Save leaves it alone unless it changes
+	permanent bool // Save does not write it
+	indexed   bool // Save writes it only if it changes
 }
 
-// fixed makes a column one that Save leaves alone.
+// fixed makes a column one that Save does not write.
 func (c column[T]) fixed() column[T] {
 	c.permanent = true
 	return c
 }
 
-// inIndex tells that a column is part of an index and rarely changes: an engine writes to the indexes of every column
-// that an UPDATE names.
+// inIndex declares that a column is part of an index and rarely changes. Save leaves it out of an UPDATE unless it changes,
+// because an engine writes to the indexes of every column that an UPDATE names.
 func (c column[T]) inIndex() column[T] {
 	c.indexed = true
 	return c
 }
 
-// kind is how a column is read. Package sql reads into the types of these, and few others, without reflection.
+// kind is the type of a column. Package sql scans into these types, and few others, without reflection.
 type kind int
 
 const (
@@ -151,7 +150,7 @@ func asJSONList[T any](name string, field func(*T) *[]string) column[T] {
 	}
 }
 
-// derived is written for the database alone: it is made from the value, and not read back.
+// derived is a column that is computed from the value, for queries. It is not read back.
 func derived[T any](name string, from func(*T) string) column[T] {
 	return column[T]{
 		name: name, kind: textKind,

@@ -70,7 +70,7 @@ func (d deliveries) LockAll(
 	return locked, err
 }
 
-// sentTo finds the deliveries to an endpoint that is still there.
+// sentTo finds the deliveries to an endpoint, unless that was removed.
 func sentTo(query *bun.SelectQuery, endpoint any) *bun.SelectQuery {
 	return whileThere(query.Where("webhook_id = ?", endpoint), endpoint)
 }
@@ -181,8 +181,8 @@ func (d deliveries) remove(ctx context.Context, which *bun.SelectQuery) (int, er
 	return d.exec(ctx, d.deletes((*deliveryRow)(nil)).Where("seq IN (?)", which))
 }
 
-// gone returns the endpoints that are no more, but to which there are deliveries. It steps from one endpoint to the next
-// along the index: to look at every delivery would keep the writer for too long.
+// gone returns the endpoints that were removed, but have deliveries. It steps from one endpoint to the next along the index: a
+// scan of all deliveries would block the writer for too long.
 func (d deliveries) gone(ctx context.Context) ([]id.Webhook, error) {
 	var found []id.Webhook
 	err := d.scan(ctx, d.engine.DB().NewRaw(`

@@ -8,25 +8,24 @@ import (
 
 // Engine is all that differs between databases. Everything else in this package is written once.
 //
-// The connections that an engine hands out compile a statement that comes with arguments once, and keep it: such texts
-// must be few, and must find by an index no more than a page of rows, for an engine need not interrupt them. A statement
-// without arguments is compiled each time.
+// A connection of an engine runs a statement with arguments as a prepared statement, which it caches: see prepare. It runs a
+// statement without arguments directly.
 type Engine interface {
 	// DB builds queries in the engine's dialect. It runs none.
 	DB() *bun.DB
 
-	// Conn runs single reads outside of any unit.
+	// Conn runs single reads outside of any transaction.
 	Conn() bun.IConn
 
-	// Lookup admits a read that comes with arguments on conn, and returns the context for it: to watch one can cost as much
-	// as the read. It waits for its turn for a limited time, or until the caller leaves. Done is called after the read.
+	// Lookup admits a prepared statement that reads on conn, and returns the context to run it with: to watch a context can
+	// cost as much as the read. It waits for its turn until a timeout or the end of ctx. Done is called after the read.
 	Lookup(ctx context.Context, conn bun.IConn) (limited context.Context, done context.CancelFunc, err error)
 
-	// ScanRow reads the row of a statement that comes with arguments into columns, or fails with sql.ErrNoRows.
+	// ScanRow reads the row that a prepared statement finds into columns, or fails with sql.ErrNoRows.
 	ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error
 
-	// Later runs a statement that comes with arguments, and nobody looks at what comes of it: in the unit on conn, and at
-	// its end at the latest, which fails if the statement does.
+	// Later runs a prepared statement whose result is not needed: in the unit on conn, at its commit at the latest, which
+	// then fails if the statement does.
 	Later(ctx context.Context, conn bun.IConn, text string, args ...any) error
 
 	// View runs read on one read-only snapshot.
@@ -42,46 +41,45 @@ type Engine interface {
 	// and made by List.
 	InList(query *bun.SelectQuery, column string) *bun.SelectQuery
 
-	// List makes an argument of a list of texts or integers.
+	// List makes an argument of a list of strings or integers.
 	List(of any) (any, error)
 
-	// InsertRows inserts rows with these columns into a table, in the unit on conn: thousands at once, by the quickest way.
+	// InsertRows inserts rows with these columns into a table, in the unit on conn: thousands at once, in the fastest way.
 	InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows [][]any) error
 
-	// Rows stands for what an INSERT inserts, for those that need more than InsertRows: any number of rows with arguments
-	// such as those of one row.
+	// Rows is the VALUES clause of an INSERT for RunRows, which can have an ON CONFLICT clause. The types of the arguments
+	// are those of row.
 	Rows(row []any) string
 
-	// RunRows runs an INSERT of Rows, and nobody looks at what comes of it: in the unit on conn, and at its end at the
-	// latest, which fails if the INSERT does.
+	// RunRows runs an INSERT of Rows whose result is not needed, like Later.
 	RunRows(ctx context.Context, conn bun.IConn, text string, rows [][]any) error
 
-	// Concurrent reports whether units of work run beside each other. Otherwise each has the whole database to itself.
+	// Concurrent reports whether units of work run concurrently.
 	Concurrent() bool
 
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
 
-	// SkipLocked is ForUpdate, but passes over the rows that another unit has locked.
+	// SkipLocked is ForUpdate, but skips the rows that another unit has locked.
 	SkipLocked(query *bun.SelectQuery) *bun.SelectQuery
 
-	// Ready fails while the database cannot be written to, as far as the engine can see without a write for each call.
+	// Ready fails while the database cannot be written to, as far as the engine can tell without a write for each call.
 	Ready(ctx context.Context) error
 
 	// LockTable keeps other units from writing to a table until the unit on conn ends.
 	LockTable(ctx context.Context, conn bun.IConn, table string) error
 
-	// Classify returns what an error of the driver means, by its code. Of a Duplicate it returns the name of the constraint
-	// too: "companies_pkey" for a primary key, otherwise the table with all columns, such as "companies_slug".
+	// Classify returns what an error of the driver means, by its code. For a Duplicate it also returns the name of the
+	// constraint: "companies_pkey" for a primary key, otherwise the table with all columns, such as "companies_slug".
 	Classify(err error) (failure Failure, constraint string)
 }
 
 // Failure is what an error of a driver means.
 type Failure int
 
-// The failures that callers tell apart.
+// The kinds of failure.
 const (
-	Defect      Failure = iota // a fault of this program
-	Duplicate                  // a unique constraint holds such a row
-	Unavailable                // unreachable, busy past the time limit, full, or out of order
+	Defect      Failure = iota // a bug of this program
+	Duplicate                  // a unique constraint was violated
+	Unavailable                // unreachable, busy until the timeout, full, or damaged
 )

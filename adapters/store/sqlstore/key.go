@@ -23,7 +23,8 @@ func (k key) Fingerprint(ctx context.Context) (string, error) {
 var errBound = errors.New("the store is bound to a key already")
 
 func (k key) Bind(ctx context.Context, fingerprint string) error {
-	// A unit that must give way to another is told so by the conflict, where an error of the constraint would end it.
+	// With ON CONFLICT a concurrent unit gets a serialization failure, after which it is retried. A violated constraint would
+	// end it.
 	row := keyRow{Single: 1, Fingerprint: fingerprint}
 	bound, err := k.exec(ctx, k.inserts(&row).On("CONFLICT DO NOTHING"))
 	if err == nil && bound == 0 {

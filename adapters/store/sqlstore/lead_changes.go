@@ -29,19 +29,19 @@ func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
 			replaced.add(one, keys[i], revision)
 		}
 	}
-	l.unit.changed = true // which nothing of what follows tells
+	l.unit.changed = true // what follows does not go through change
 	if err := l.insert(ctx, added); err != nil {
 		return l.failure(ctx, err)
 	}
 	return l.overwrite(ctx, replaced)
 }
 
-// leadRows are the arguments for rows of leads, and as many of their entries.
+// leadRows are the arguments for rows of leads, and for as many documents.
 type leadRows struct{ leads, documents [][]any }
 
 func (r *leadRows) add(kept lead.Kept, key, revision int64) {
-	row, entry := leadRowOf(kept, key, revision), currentForm.rowOf(kept, key, revision)
-	r.leads, r.documents = append(r.leads, arguments(row.columns())), append(r.documents, arguments(entry.columns()))
+	row, document := leadRowOf(kept, key, revision), currentForm.rowOf(kept, key, revision)
+	r.leads, r.documents = append(r.leads, arguments(row.columns())), append(r.documents, arguments(document.columns()))
 }
 
 func (l leads) insert(ctx context.Context, rows leadRows) error {
@@ -52,7 +52,7 @@ func (l leads) insert(ctx context.Context, rows leadRows) error {
 	return l.engine.InsertRows(ctx, l.conn, "lead_entries", columnNames(db, new(leadDocumentRow)), rows.documents)
 }
 
-// overwrite replaces rows. There may be no entry, for a lead that was removed.
+// overwrite replaces rows. A lead that was removed has no document: that is inserted.
 func (l leads) overwrite(ctx context.Context, rows leadRows) error {
 	if err := l.runRows(ctx, replaceLeads, rows.leads); err != nil {
 		return err
@@ -68,8 +68,8 @@ var (
 	})
 )
 
-// keys are those under which leads are to be kept: those that they have, or had before they were removed, and for new leads
-// the next ones behind the last that is there. No other unit gives any away meanwhile.
+// keys returns the keys of leads: those that they have, or had before they were removed, and the next ones after the last for
+// new leads. The lock of Advance keeps other units from assigning keys meanwhile.
 func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last int64, err error) {
 	var unseen []id.Lead
 	for _, one := range kept {
@@ -93,8 +93,8 @@ func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last i
 	return keys, last, nil
 }
 
-// replacesKeyed inserts rows, or replaces those that have their keys. An id never changes: not to name it saves the write to
-// its index.
+// replacesKeyed inserts rows, or replaces those with the same keys. It leaves out the id, which never changes: to name it would
+// cost a write to its index.
 func (b builder) replacesKeyed(table string, row modelRow) sqlText {
 	columns := columnNames(b.db(), row)
 	var changes []string
@@ -119,7 +119,7 @@ func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.
 	removed, keys := make([]lead.Standing, 0, len(found)), make([]int64, 0, len(found))
 	for _, which := range ids {
 		if one := found[which]; one.ID != "" {
-			delete(found, which) // for it may be named twice
+			delete(found, which) // an id can be given twice
 			removed, keys = append(removed, one), append(keys, l.unit.keys[which])
 		}
 	}

@@ -13,18 +13,18 @@ import (
 	"holdco/ports/store"
 )
 
-// leadDocumentRow is a lead as the export reads it, in one text: a line of words, with a space between each two, and the
+// leadDocumentRow is a lead as the export reads it, encoded in one text: a line of words separated by spaces, then the
 // document. The first word is the form of the document.
 type leadDocumentRow struct {
 	bun.BaseModel `bun:"table:lead_entries"`
 
-	Key   int64  `bun:"key,pk"`
-	Entry string `bun:"entry"`
+	Key  int64  `bun:"key,pk"`
+	Text string `bun:"entry"`
 }
 
-func (r *leadDocumentRow) columns() []any { return []any{&r.Key, &r.Entry} }
+func (r *leadDocumentRow) columns() []any { return []any{&r.Key, &r.Text} }
 
-// documentForm is how documents are encoded in entries.
+// documentForm is a form in which documents are encoded.
 type documentForm struct {
 	number int64
 	encode func(lead.Lead) lead.Document
@@ -34,7 +34,7 @@ type documentForm struct {
 var currentForm = documentForm{leadjson.Form, leadjson.Encode, leadjson.Decode}
 
 func (f documentForm) rowOf(kept lead.Kept, key, revision int64) leadDocumentRow {
-	const usual = 256 // bytes of a line, at most
+	const usual = 256 // bytes of most lines
 	document := f.encode(kept.Lead)
 	line := strconv.AppendInt(make([]byte, 0, usual), f.number, 10)
 	line = strconv.AppendInt(append(line, ' '), key, 10)
@@ -49,16 +49,16 @@ func (f documentForm) rowOf(kept lead.Kept, key, revision int64) leadDocumentRow
 	line = append(append(line, ' '), kept.Vertical...)
 	line = strconv.AppendInt(append(line, ' '), int64(len(document.Head)), 10)
 
-	var entry strings.Builder
-	entry.Grow(len(line) + len("\n") + len(document.Head) + len(document.Tail))
-	entry.Write(line)
-	entry.WriteByte('\n')
-	entry.WriteString(document.Head)
-	entry.WriteString(document.Tail)
-	return leadDocumentRow{Key: key, Entry: entry.String()}
+	var text strings.Builder
+	text.Grow(len(line) + len("\n") + len(document.Head) + len(document.Tail))
+	text.Write(line)
+	text.WriteByte('\n')
+	text.WriteString(document.Head)
+	text.WriteString(document.Tail)
+	return leadDocumentRow{Key: key, Text: text.String()}
 }
 
-// parse reads an entry. A document of another form, older or later, is encoded anew; the row is left as it is.
+// parse decodes a row. It encodes a document of another form, older or newer, in this form, and does not write it back.
 func (f documentForm) parse(text string) (store.KeyedLead, error) {
 	line, document, _ := strings.Cut(text, "\n")
 	var words [9]string
@@ -86,7 +86,7 @@ func (f documentForm) parse(text string) (store.KeyedLead, error) {
 	}
 	head := number(words[8])
 	if damaged || head < 0 || head > int64(len(document)) {
-		return store.KeyedLead{}, fmt.Errorf("the entry of lead %q is damaged", words[5])
+		return store.KeyedLead{}, fmt.Errorf("the document of lead %q is damaged", words[5])
 	}
 	found.Entry.Document = lead.Document{Head: document[:head], Tail: document[head:]}
 	if form != f.number {
@@ -95,11 +95,11 @@ func (f documentForm) parse(text string) (store.KeyedLead, error) {
 	return found, nil
 }
 
-// convert encodes the document of an entry anew, which has another form.
+// convert encodes a document of another form in this form.
 func (f documentForm) convert(e *lead.Entry) error {
 	l, err := f.decode(e.Document)
 	if err != nil {
-		return fmt.Errorf("the entry of lead %q: %w", e.Place.ID, err)
+		return fmt.Errorf("the document of lead %q: %w", e.Place.ID, err)
 	}
 	l.Industry, l.Vertical = e.Industry, e.Vertical
 	e.Document = f.encode(l)

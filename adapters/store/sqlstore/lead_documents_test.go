@@ -11,7 +11,7 @@ import (
 	"holdco/ports/store"
 )
 
-// firstForm is an entry as the first form has it, and must be read for ever.
+// firstForm is a document in the first form. It must always be readable.
 const firstForm = "1 7 12 1775908800000 1775905200000 cmp_acme ind_trade vrt_shops 268\n" +
 	`{"id":"cmp_acme","name":"Acme \"Größe\"","phone":"+49 30 123","email":null,"website":"https://acme.example","google_rating":4.29,` +
 	`"enrichment_level":"deep","social_media":{"instagram":"https://i.example/a","facebook":null,"linkedin":null,"twitter":null,"tiktok":null}` +
@@ -39,7 +39,7 @@ func TestTheFirstFormIsRead(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// A later program shows another field, with what the first form tells of it.
+	// A later program adds a field, which it derives from the first form.
 	next := documentForm{number: leadjson.Form + 1, decode: leadjson.Decode, encode: func(l lead.Lead) lead.Document {
 		d := leadjson.Encode(l)
 		d.Head += `,"has_website":true,"vertical_id":"` + string(l.Vertical) + `"`
@@ -53,8 +53,8 @@ func TestTheFirstFormIsRead(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// And this program reads what that one has kept.
-	found, err = currentForm.parse(next.rowOf(want, 7, 12).Entry)
+	// This program reads what the later one wrote.
+	found, err = currentForm.parse(next.rowOf(want, 7, 12).Text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (l leads) Marks(ctx context.Context, after, upTo lead.Place, size int) ([]s
 	})
 }
 
-func (l leads) Changes(ctx context.Context, after store.ChangePlace, size int) ([]store.LeadChange, error) {
+func (l leads) Changes(ctx context.Context, after store.ChangeCursor, size int) ([]store.LeadChange, error) {
 	var row leadRow
 	query := l.selects((*leadRow)(nil)).Column(markColumns()...).Column("revision", "removed_at").
 		Where("(revision, key) > (?, ?)", after.Revision, after.Key).

@@ -10,7 +10,7 @@ import (
 	"holdco/ports/store"
 )
 
-// leadRow is what leads are found by.
+// leadRow has the columns by which leads are found.
 type leadRow struct {
 	bun.BaseModel `bun:"table:leads"`
 
@@ -47,7 +47,7 @@ func leadRowOf(kept lead.Kept, key, revision int64) leadRow {
 	}
 }
 
-// standingColumns tell how a lead stands.
+// standingColumns are the columns of a lead.Standing.
 func standingColumns() []string {
 	return []string{"key", "id", "digest", "labels", "created_at", "updated_at", "moved_from", "removed_at"}
 }
@@ -56,7 +56,7 @@ func (r *leadRow) standingColumns() []any {
 	return []any{&r.Key, (*string)(&r.ID), (*string)(&r.Digest), &r.Labels, &r.CreatedAt, &r.UpdatedAt, &r.MovedFrom, &r.RemovedAt}
 }
 
-// markColumns tell what an index has to know of a lead.
+// markColumns are the columns of a store.LeadMark.
 func markColumns() []string { return []string{"key", "id", "updated_at", "labels", "rating"} }
 
 func (r *leadRow) markColumns() []any {
@@ -87,7 +87,7 @@ func (r *leadRow) mark(of labels) store.LeadMark {
 	}
 }
 
-// labels are what a lead is labelled with: what filters ask for by name.
+// labels are the values of a lead that filters compare by equality.
 type labels struct {
 	industry   id.Industry
 	vertical   id.Vertical
@@ -96,7 +96,7 @@ type labels struct {
 	campaigns  []id.Campaign
 }
 
-// websiteLabel is for leads that have one. No label can be taken for one of another kind: ids have prefixes.
+// websiteLabel is the label of leads that have a website. Labels of different kinds never collide: ids have prefixes.
 const websiteLabel = "website"
 
 func labelsOf(l lead.Lead) string {
@@ -120,7 +120,7 @@ func labelsOf(l lead.Lead) string {
 	return text.String()
 }
 
-// labelReader reads labels. What it has read before it shares: there are few of each kind, and millions of leads.
+// labelReader decodes labels. It caches what it has decoded: there are few of each kind, and millions of leads.
 type labelReader struct {
 	sorts     map[string]labels // without campaigns
 	campaigns map[string][]id.Campaign
@@ -130,8 +130,8 @@ func newLabelReader() *labelReader {
 	return &labelReader{map[string]labels{}, map[string][]id.Campaign{}}
 }
 
-// mostShared bounds what is remembered, should there be more than a few after all.
-const mostShared = 100_000
+// maxCached bounds each cache.
+const maxCached = 100_000
 
 func (r *labelReader) read(text string) labels {
 	first := strings.Index(text, " "+id.Prefix[id.Campaign]())
@@ -139,18 +139,18 @@ func (r *labelReader) read(text string) labels {
 		first = len(text)
 	}
 	sort, campaigns := text[:first], text[first:]
-	found, known := r.sorts[sort]
-	if !known {
+	found, cached := r.sorts[sort]
+	if !cached {
 		found = parseSort(sort)
-		if len(r.sorts) < mostShared {
+		if len(r.sorts) < maxCached {
 			r.sorts[sort] = found
 		}
 	}
-	if found.campaigns, known = r.campaigns[campaigns]; !known {
+	if found.campaigns, cached = r.campaigns[campaigns]; !cached {
 		for campaign := range strings.FieldsSeq(campaigns) {
 			found.campaigns = append(found.campaigns, id.Campaign(campaign))
 		}
-		if len(r.campaigns) < mostShared {
+		if len(r.campaigns) < maxCached {
 			r.campaigns[campaigns] = found.campaigns
 		}
 	}

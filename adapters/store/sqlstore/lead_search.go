@@ -32,7 +32,7 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 		}
 		page.More = len(rows) > query.Size
 		for _, row := range rows[:min(len(rows), query.Size)] {
-			one, err := currentForm.parse(row.Entry)
+			one, err := currentForm.parse(row.Text)
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func matching(query *bun.SelectQuery, filter lead.Filter) *bun.SelectQuery {
 	return query
 }
 
-// labelled finds leads that have a label, or that do not. Unlike LIKE this is the same on every engine, letter by letter.
+// labelled finds leads that have a label, or that do not. Unlike LIKE, replace compares case-sensitively on every engine.
 func labelled(query *bun.SelectQuery, label string, has bool) *bun.SelectQuery {
 	return query.Where("(replace(labels, ?, '') <> labels) = ?", " "+label+" ", has)
 }

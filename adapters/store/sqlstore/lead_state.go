@@ -35,8 +35,8 @@ func (l leads) Advance(ctx context.Context) (time.Time, error) {
 	if l.unit.revision != 0 {
 		return time.Time{}, errAdvanced
 	}
-	// The table, not its row, is locked: a unit that begins with this takes its snapshot only when it has the lock, so
-	// that it need not run again when another held it.
+	// Lock the table, not its row: LOCK TABLE takes no snapshot. So a unit that begins with it reads only once it has the lock,
+	// and has no conflict with the unit that had the lock before.
 	if err := l.engine.LockTable(ctx, l.conn, "lead_state"); err != nil {
 		return time.Time{}, l.failure(ctx, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"holdco/ports/store"
 )
 
-// leads implements store.Leads. What only reads knows no instant.
+// leads implements store.Leads. Its now is zero outside of a unit.
 type leads struct {
 	session
 	now time.Time
@@ -37,12 +37,12 @@ var leadByID = prepare(func(b builder) fmt.Stringer {
 	return b.leadDocuments().Where("key = (?)", found)
 })
 
-// leadDocuments begins a query of leads as they are kept for the export.
+// leadDocuments begins a query of the documents of leads.
 func (b builder) leadDocuments() *bun.SelectQuery {
 	return b.selects((*leadDocumentRow)(nil)).Column("entry")
 }
 
-// standing leaves out what is left of removed leads.
+// standing filters out removed leads.
 func standing(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("removed_at IS NULL") }
 
 var (
@@ -56,8 +56,8 @@ func (l leads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, erro
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	// What was imported together mostly is read together, and lies together: it is quicker to read all from the first to
-	// the last, even if some of it was not asked for.
+	// Leads that were imported together are mostly read together, and have adjacent keys: if most of a range is wanted, it is
+	// faster to read the whole range.
 	sorted := slices.Compact(slices.Sorted(slices.Values(keys)))
 	first, last := sorted[0], sorted[len(sorted)-1]
 	if last-first >= int64(len(sorted)+len(sorted)/4) {
@@ -74,15 +74,15 @@ func (l leads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, erro
 	}), err
 }
 
-// entries reads the leads that a prepared statement finds, about so many.
+// documents reads the leads that a prepared statement finds, about so many.
 func (l leads) documents(ctx context.Context, about int, statement *prepared, args ...any) ([]store.KeyedLead, error) {
 	found := make([]store.KeyedLead, 0, about)
 	err := l.rows(ctx, func(rows *sql.Rows) error {
-		var entry string
-		if err := rows.Scan(&entry); err != nil {
+		var text string
+		if err := rows.Scan(&text); err != nil {
 			return err
 		}
-		one, err := currentForm.parse(entry)
+		one, err := currentForm.parse(text)
 		found = append(found, one)
 		return err
 	}, statement, args...)

@@ -14,9 +14,9 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Migrator implements outbound.Migrator: it applies the files of an engine's migrations by goose.
+// Migrator implements outbound.Migrator: it applies an engine's migrations with goose.
 type Migrator struct {
-	// open makes a provider for one call. A provider that failed once to make its table of versions would not try again.
+	// open makes a provider for one call. A provider that once failed to create its table of versions does not retry.
 	open func() (*goose.Provider, error)
 }
 
@@ -43,8 +43,8 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 		return nil, fmt.Errorf("migrate the schema: %w", err)
 	}
 	all, err := m.Status(ctx)
-	return slices.DeleteFunc(all, func(known outbound.Migration) bool {
-		return !slices.ContainsFunc(applied, func(now *goose.MigrationResult) bool { return now.Source.Version == known.Version })
+	return slices.DeleteFunc(all, func(one outbound.Migration) bool {
+		return !slices.ContainsFunc(applied, func(now *goose.MigrationResult) bool { return now.Source.Version == one.Version })
 	}), err
 }
 
@@ -79,20 +79,19 @@ func (m *Migrator) current(ctx context.Context) error {
 	return err
 }
 
-// look opens a provider and reports whether migrations are to be applied. It fails when the schema is newer than this
-// program.
+// look opens a provider and reports whether migrations are pending. It fails if the schema is newer than this program.
 func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, pending bool, err error) {
 	if provider, err = m.open(); err != nil {
 		return nil, false, fmt.Errorf("read the migrations: %w", err)
 	}
-	version, known, err := provider.GetVersions(ctx)
+	version, latest, err := provider.GetVersions(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the version of the schema: %w", err)
 	}
-	if version > known {
+	if version > latest {
 		return nil, false, fmt.Errorf(
 			"the schema of the store has version %d, but this program knows versions up to %d only; run a newer holdco",
-			version, known)
+			version, latest)
 	}
-	return provider, version < known, nil
+	return provider, version < latest, nil
 }

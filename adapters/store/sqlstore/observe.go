@@ -9,10 +9,10 @@ import (
 	"holdco/domain/fault"
 )
 
-// Observer is told of every access to a store: a single read outside of any unit, a view, or an update with all its
-// repetitions. What is read within a view or an update is a part of it. Many accesses go on at the same time.
+// Observer gets every access to a store reported: a single read, a view, or an update with all its retries. Reads within a
+// view or an update are part of it. Accesses are concurrent.
 type Observer interface {
-	// Begin may put what End needs into the context in which the access runs.
+	// Begin may return a context with what End needs. The access runs with it.
 	Begin(ctx context.Context, kind Kind) context.Context
 	End(ctx context.Context, kind Kind, outcome Outcome, took time.Duration)
 }
@@ -37,9 +37,9 @@ type Outcome int
 const (
 	Done     Outcome = iota
 	Refused                 // a fault: not found, a conflict, a rule
-	Canceled                // who asked did not wait for it
-	Lost                    // the store was unavailable, or took too long
-	Broken                  // a defect, a panic among them
+	Canceled                // the caller canceled it
+	Lost                    // the store was unavailable, or timed out
+	Broken                  // a defect or a panic
 	Outcomes int     = iota // how many there are
 )
 
@@ -61,10 +61,10 @@ func outcomeOf(err error) Outcome {
 	return Broken
 }
 
-// observers are all that watch a store; most often nobody or one.
+// observers are the observers of a store, mostly none or one.
 type observers []Observer
 
-// watch makes an access and tells of it.
+// watch runs an access and reports it.
 func (o observers) watch(ctx context.Context, kind Kind, access func(ctx context.Context) error) error {
 	if o == nil {
 		return access(ctx)

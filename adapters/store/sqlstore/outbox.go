@@ -15,7 +15,7 @@ import (
 	"holdco/ports/store"
 )
 
-// outbox implements store.Outbox. What only reads knows no instant.
+// outbox implements store.Outbox. Its now is zero outside of a unit.
 type outbox struct {
 	session
 	now time.Time
@@ -36,7 +36,7 @@ var outboxWork = prepare(func(b builder) fmt.Stringer {
 // unqueued finds the events without a position, by an index that holds no others.
 func unqueued(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("unqueued = 1") }
 
-// claimable finds the queues that can be leased at an instant.
+// claimable finds the queues that are due and not leased at an instant.
 func claimable(query *bun.SelectQuery, at any) *bun.SelectQuery {
 	return query.Where("due_at <= ?", at).Where("lease = '' OR leased_until <= ?", at).
 		Where("EXISTS (SELECT 1 FROM webhooks WHERE id = webhook_id AND enabled = 1)")
@@ -46,9 +46,8 @@ func (o outbox) Next(ctx context.Context, endpoint id.Webhook, from int64, most 
 	return o.queued(ctx, outboxNext, string(endpoint), from, most)
 }
 
-// outboxNext finds the events from a position on that the queue of an endpoint does not skip. What it skips can be as wide as
-// the outbox, so what comes before and after that is found by two queries, each of which begins in the index where its
-// events do.
+// outboxNext finds the events from a position on that the queue of an endpoint does not skip. The skipped range
+// can be as large as the outbox, so two queries find what comes before and after it, each by a range of the index.
 var outboxNext = prepare(func(b builder) fmt.Stringer {
 	endpoint, from, most := b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3)
 	bound := func(column string) string {
@@ -166,8 +165,8 @@ var (
 	})
 )
 
-// enqueueAll gives every event a position, so that what was recorded before this unit is told from what comes after. It
-// wakes every idle endpoint: its worker finds out whether it wants any of them.
+// enqueueAll gives every event a position, which separates what was recorded before this unit from what comes after. It wakes
+// every idle endpoint: its worker finds out whether the endpoint wants any of the events.
 func (o outbox) enqueueAll(ctx context.Context) error {
 	var which []id.Entry
 	query := o.engine.ForUpdate(unqueued(o.selects((*entryRow)(nil))).Column("id").Order("seq"))

@@ -5,20 +5,22 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/uptrace/bun"
 
+	"holdco/domain/fault"
 	"holdco/domain/page"
 )
 
-// condition is what a row of a list meets: its column holds the value.
+// condition is a filter of a list: the column equals the value.
 type condition struct {
 	column string
 	value  any
 }
 
-// meeting finds the rows that meet all conditions.
+// meeting filters a query by all conditions.
 func meeting(query *bun.SelectQuery, where []condition) *bun.SelectQuery {
 	for _, c := range where {
 		query = query.Where("? = ?", bun.Ident(c.column), c.value)
@@ -26,9 +28,9 @@ func meeting(query *bun.SelectQuery, where []condition) *bun.SelectQuery {
 	return query
 }
 
-// listPage reads a page of the rows that meet all conditions, newest first. A page of the default size comes from a prepared
-// statement. The size is part of its text: as an argument it makes SQLite compile, and Postgres plan, the statement anew each
-// time.
+// listPage reads a page of the rows that meet all conditions, newest first. It reads a page of the default size by a prepared
+// statement. The size is part of the text, because LIMIT with an argument makes SQLite prepare, and Postgres plan, the
+// statement again each time.
 func listPage[T any](
 	ctx context.Context, s session, t *table[T], where []condition, after page.Position, size int,
 ) (page.Page[T], error) {
@@ -77,7 +79,7 @@ type pageStatements struct {
 	of    map[pageShape]*prepared
 }
 
-// pageShape tells the statements of pages apart: those with other conditions, and first pages from others.
+// pageShape identifies the statement of a page: by the columns of its conditions, and whether it is the first page.
 type pageShape struct {
 	columns string
 	first   bool
@@ -112,4 +114,54 @@ func (t *table[T]) pageStatement(where []condition, continues bool) *prepared {
 	}
 	t.pages.of[shape] = statement
 	return statement
+}
+
+// newest sorts the rows of a query by the time in column, newest first, then by descending id, and takes limit of them: those
+// after a time and an id, or the first if at is nil.
+func newest(query *bun.SelectQuery, column string, at, id any, limit int) *bun.SelectQuery {
+	if at != nil {
+		query = query.Where("(?, id) < (?, ?)", bun.Ident(column), at, id)
+	}
+	return query.OrderExpr("? DESC, id DESC LIMIT ?", bun.Ident(column), limit)
+}
+
+// newestPage reads one page of a query in the order of newest.
+func newestPage[R listed[T], T any](ctx context.Context, s session, rows *[]R, query *bun.SelectQuery, column string,
+	after page.Position, size int,
+) (page.Page[T], error) {
+	var at any
+	if !after.IsStart() {
+		var err error
+		if at, err = positionTime(after); err != nil {
+			return page.Page[T]{}, err
+		}
+	}
+	if err := s.all(ctx, newest(query, column, at, after.ID, size+1)); err != nil {
+		return page.Page[T]{}, err
+	}
+	return pageOf[T](*rows, size)
+}
+
+// pageOf makes a page of rows, of which there is one more than size if another page follows.
+func pageOf[T any, R listed[T]](rows []R, size int) (page.Page[T], error) {
+	found := page.Of(rows, size, R.position)
+	items, err := values[T](found.Items)
+	if err != nil {
+		return page.Page[T]{}, err
+	}
+	return page.Page[T]{Items: items, Next: found.Next}, nil
+}
+
+// rowPosition is the position of a row in a list that is sorted by a time.
+func rowPosition(at int64, id string) page.Position {
+	return page.Position{Values: []string{strconv.FormatInt(at, 10)}, ID: id}
+}
+
+func positionTime(p page.Position) (int64, error) {
+	if len(p.Values) == 1 {
+		if at, err := strconv.ParseInt(p.Values[0], 10, 64); err == nil {
+			return at, nil
+		}
+	}
+	return 0, fault.New(fault.InvalidCursor, "The cursor was not issued for this list; start again without it.")
 }

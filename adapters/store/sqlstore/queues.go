@@ -15,9 +15,9 @@ import (
 	"holdco/domain/webhook"
 )
 
-// This file is about the queue of each endpoint: its lease, its cursor, and when it is due: at once while it has a cursor,
-// otherwise at the first attempt of its pending deliveries, or before. A worker that finds a queue due for nothing
-// releases it with the right time.
+// This file has the queue of each endpoint: its lease, its cursor, and when it is due: at once while it has a cursor,
+// otherwise when the first of its pending deliveries is, or earlier. A worker that finds nothing to do in a queue releases it,
+// which sets the time.
 
 func (o outbox) Claim(ctx context.Context, lease string, until time.Time, most int) ([]webhook.Queue, error) {
 	var rows []queueRow
@@ -85,9 +85,9 @@ var releaseQueue = prepare(func(b builder) fmt.Stringer {
 		Where("webhook_id = ?", b.arg(4)).Where("lease = ? AND lease <> ''", b.arg(5)).Returning("cursor, due_at")
 })
 
-// reschedule moves a queue to the next event from the cursor on, or from its own if that is NULL, and makes it due now;
-// when there is none, the queue is left without a cursor, and due when the first of its pending deliveries is. To ask for
-// the least position, and not only whether there is one, makes Postgres look into the index.
+// reschedule moves a queue to the next event from the cursor on, or from its own if that is NULL, and makes it due now.
+// If there is none, the queue has no cursor, and due when the first of its pending deliveries is. It asks for
+// the least position, not only whether there is one, to make Postgres use the index.
 func reschedule(db *bun.DB, cursor, now string) *bun.UpdateQuery {
 	before, after := aroundSkip("coalesce("+cursor+", queue_row.cursor)", "queue_row.skip_after", "queue_row.skip_to")
 	least := func(positions string) *bun.SelectQuery {
@@ -100,7 +100,7 @@ func reschedule(db *bun.DB, cursor, now string) *bun.UpdateQuery {
 		Set("cursor = ?", next).Set("due_at = CASE WHEN ? IS NULL THEN (?) ELSE ? END", next, pending, bun.Safe(now))
 }
 
-// queues keep the queues when their endpoints change, and wake them.
+// queues updates queues when their endpoints change, and wakes them.
 type queues struct{ session }
 
 func (q queues) add(ctx context.Context, endpoint id.Webhook) error {
@@ -113,7 +113,7 @@ func (q queues) remove(ctx context.Context, endpoint id.Webhook) error {
 	return err
 }
 
-// wake makes a queue due at the given instant, unless it is due before.
+// wake makes a queue due at the given instant, unless it is due earlier.
 func (q queues) wake(ctx context.Context, endpoint id.Webhook, at int64) error {
 	return q.later(ctx, wakeQueue, at, string(endpoint))
 }
@@ -218,12 +218,4 @@ func parseSpans(text string) (spans webhook.Spans, err error) {
 		spans = append(spans, span)
 	}
 	return spans, nil
-}
-
-// orZero is 0 where the store has NULL.
-func orZero(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }

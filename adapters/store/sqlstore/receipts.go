@@ -17,7 +17,7 @@ type receipts struct {
 	now time.Time
 }
 
-// Claim leaves a row to Keep if it can, so that a unit that is refused has written nothing.
+// Claim writes a row only if units are concurrent. Otherwise Keep does, so that a refused unit has written nothing.
 func (r receipts) Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error) {
 	if r.engine.Concurrent() {
 		claim := receiptRow{Token: key.Token, Key: key.Value, CreatedAt: millis(r.now)}
@@ -72,7 +72,7 @@ type receiptRow struct {
 	CreatedAt   int64      `bun:"created_at"`
 }
 
-// isClaim tells a key that is claimed, but under which nothing was kept, from one whose answer went with its company.
+// isClaim reports whether a key was claimed but nothing kept. A receipt whose answer was blanked has a fingerprint.
 func (r receiptRow) isClaim() bool { return r.Fingerprint == "" && r.Answer == "" }
 
 func (r receiptRow) receipt() idempotency.Receipt {

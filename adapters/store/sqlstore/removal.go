@@ -13,12 +13,12 @@ import (
 	"holdco/ports/store"
 )
 
-// owned are the tables with rows of a company, in an order in which no row is removed before those that refer to it.
+// owned are the tables with rows of a company. Rows that refer to others come first.
 var owned = []struct {
 	table string
 	key   string // its primary key
-	blank string // what is set instead of removing the row; company_id has to be among it
-	kept  string // the rows that stay until webhooks have sent what they hold; empty: none
+	blank string // what to set instead of removing the row; it must clear company_id
+	kept  string // a condition for the rows that stay until webhooks have sent them; empty: none
 }{
 	{table: "slots", key: "id"},
 	{table: "teams", key: "id"},
@@ -31,7 +31,8 @@ var owned = []struct {
 const isPending = "deliveries.status = 'pending' AND EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = deliveries.webhook_id)"
 
 // isAwaited is true of an event that has still to be sent: it has no position in the outbox yet, or a queue has not
-// passed its position, or a pending delivery carries it. The least cursor spares nearly all events the look at each queue.
+// passed its position, or a pending delivery carries it. The comparison with the least cursor rules out nearly all events
+// before the queues are read.
 const isAwaited = `activity.unqueued = 1
 	OR activity.position >= (SELECT min(cursor) FROM queues) AND EXISTS (
 		SELECT 1 FROM queues WHERE activity.position >= queues.cursor
@@ -70,7 +71,7 @@ func (c companies) isEmpty(ctx context.Context, which id.Company) (bool, error) 
 
 // rowsOf finds the rows of a company in a table, without those that are kept.
 func (s session) rowsOf(table, kept string, which id.Company) *bun.SelectQuery {
-	// Some indexes leave out rows of no company, so the engine has to see that this is one.
+	// Some indexes are partial, without the rows of no company: company_id <> '' lets the engine use them.
 	query := s.engine.DB().NewSelect().Conn(s.conn).Table(table).Where("company_id = ? AND company_id <> ''", which)
 	if kept != "" {
 		query = query.Where("(?) IS NOT TRUE", bun.Safe(kept))
@@ -84,7 +85,7 @@ func (s session) exists(ctx context.Context, query *bun.SelectQuery) (bool, erro
 	return len(some) > 0, err
 }
 
-// visible leaves out the rows of removed companies.
+// visible filters out the rows of removed companies.
 func visible(query *bun.SelectQuery) *bun.SelectQuery {
 	return query.Where("NOT EXISTS (SELECT 1 FROM removed_companies WHERE removed_companies.company_id = ?TableAlias.company_id)")
 }

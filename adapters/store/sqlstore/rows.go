@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"github.com/uptrace/bun"
+
+	"holdco/domain/page"
 )
 
 // modelRow is a pointer to a row that is a model of bun. Its columns are pointers to the fields, in the order of the model.
@@ -20,8 +22,8 @@ func columnNames(db *bun.DB, row modelRow) []string {
 	return names
 }
 
-// arguments are the values that the columns of a row point to. Package sql reads into these types, and no others,
-// without reflection.
+// arguments returns the values of columns, as arguments of a statement. Package sql handles only these types without
+// reflection.
 func arguments(columns []any) []any {
 	values := make([]any, len(columns), len(columns)+2)
 	for i, column := range columns {
@@ -37,4 +39,22 @@ func arguments(columns []any) []any {
 		}
 	}
 	return values
+}
+
+// listed is a row of a list, which holds one value of the domain.
+type listed[T any] interface {
+	value() (T, error)
+	position() page.Position
+}
+
+// values converts rows to values of the domain.
+func values[T any, R listed[T]](rows []R) ([]T, error) {
+	found := make([]T, len(rows))
+	for i, row := range rows {
+		var err error
+		if found[i], err = row.value(); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }

@@ -5,24 +5,22 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"holdco/domain/fault"
-	"holdco/domain/page"
 )
 
-// session runs queries in the engine's dialect on one connection, or on any connection when it belongs to no unit.
+// session runs queries in the engine's dialect: on the connection of a transaction, or on any connection of the pool.
 type session struct {
 	engine     Engine
 	statements *statements
 	conn       bun.IConn
-	unit       *unitState // nil: this session only reads
+	unit       *unitState // nil: the session only reads
 
-	observers  observers // of its reads; nil within a unit, which is observed as a whole
-	autocommit bool      // each of its reads has a snapshot of its own
+	observers  observers // of single reads; nil in a transaction, which is observed as a whole
+	autocommit bool      // there is no transaction: each read has a snapshot of its own
 }
 
 func (s session) selects(model any) *bun.SelectQuery {
@@ -50,13 +48,13 @@ func (s session) one(ctx context.Context, query *bun.SelectQuery, missing error)
 	return err
 }
 
-// ReadTimeout is how long a read may take, the wait for a connection included.
+// ReadTimeout is the timeout of a read, including the wait for a connection.
 const ReadTimeout = 10 * time.Second
 
 // all reads the rows of a query into its model.
 func (s session) all(ctx context.Context, query *bun.SelectQuery) error { return s.scan(ctx, query) }
 
-// scan reads what a query finds: into its model, into a slice, or a single row into its columns.
+// scan reads the result of a query: into its model, into a slice, or a single row into its columns.
 func (s session) scan(ctx context.Context, query interface {
 	Scan(ctx context.Context, dest ...any) error
 }, into ...any,
@@ -64,7 +62,7 @@ func (s session) scan(ctx context.Context, query interface {
 	return s.limited(ctx, func(ctx context.Context) error { return query.Scan(ctx, into...) })
 }
 
-// limited runs a read that may take ReadTimeout.
+// limited runs a read with ReadTimeout.
 func (s session) limited(ctx context.Context, read func(ctx context.Context) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, ReadTimeout)
@@ -101,7 +99,7 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, stat
 	})
 }
 
-// brief runs a read that finds by an index no more than a page of rows.
+// lookup runs a read that finds no more than a page of rows, by an index.
 func (s session) lookup(ctx context.Context, read func(ctx context.Context) error) error {
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
 		limited, done, err := s.engine.Lookup(ctx, s.conn)
@@ -113,7 +111,7 @@ func (s session) lookup(ctx context.Context, read func(ctx context.Context) erro
 	})
 }
 
-// snapshot runs several reads that must agree in a session with one snapshot.
+// snapshot runs several reads on one snapshot.
 func (s session) snapshot(ctx context.Context, read func(ctx context.Context, s session) error) error {
 	if !s.autocommit {
 		return read(ctx, s)
@@ -156,7 +154,7 @@ type statement interface {
 	Exec(ctx context.Context, dest ...any) (sql.Result, error)
 }
 
-// change writes business rows and returns how many: the unit has to record an event.
+// change writes business rows and returns how many. The unit must then record an event.
 func (s session) change(ctx context.Context, write statement) (int, error) {
 	rows, err := s.exec(ctx, write)
 	if rows > 0 {
@@ -165,7 +163,7 @@ func (s session) change(ctx context.Context, write statement) (int, error) {
 	return rows, err
 }
 
-// changeOne is change for a row that has to be there.
+// changeOne is change for exactly one row.
 func (s session) changeOne(ctx context.Context, write statement) error {
 	return exactlyOne(s.change(ctx, write))
 }
@@ -177,7 +175,7 @@ func exactlyOne(rows int, err error) error {
 	return err
 }
 
-// exec writes rows that are bookkeeping, no business change, and returns how many.
+// exec writes rows that need no event, and returns how many.
 func (s session) exec(ctx context.Context, write statement) (int, error) {
 	result, err := write.Exec(ctx)
 	if err != nil {
@@ -187,14 +185,14 @@ func (s session) exec(ctx context.Context, write statement) (int, error) {
 	return int(rows), err
 }
 
-// failure is what an error of the engine looks like from outside. Faults and everything that is not the engine's pass.
+// failure converts an error of the engine to the error that callers get. It returns faults and other errors unchanged.
 func (s session) failure(ctx context.Context, err error) error {
 	switch {
 	case err == nil, fault.Of(err) != nil:
 		return err
-	case errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil: // package sql ends transactions with their context
+	case errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil: // package sql rolled the transaction back when the context ended
 		return ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded): // the store's own limit, unless the caller's has passed too
+	case errors.Is(err, context.DeadlineExceeded): // a timeout of the store, unless the caller's has passed too
 	default:
 		if failure, _ := s.engine.Classify(err); failure != Unavailable {
 			return err
@@ -210,111 +208,11 @@ func byID(query *bun.SelectQuery, which any) *bun.SelectQuery {
 	return query.Where("id = ?", which).Limit(1)
 }
 
-// isDuplicate reports whether an error says that a unique constraint holds such a row already.
+// isDuplicate reports whether an error is the violation of a unique constraint.
 func (s session) isDuplicate(err error, constraint string) bool {
 	if err == nil {
 		return false
 	}
 	failure, violated := s.engine.Classify(err)
 	return failure == Duplicate && violated == constraint
-}
-
-// newest puts the rows of a query in order, newest first by the time in column and then by descending id, and takes
-// limit of them: those behind a time and an id, or the first when at is nil.
-func newest(query *bun.SelectQuery, column string, at, id any, limit int) *bun.SelectQuery {
-	if at != nil {
-		query = query.Where("(?, id) < (?, ?)", bun.Ident(column), at, id)
-	}
-	return query.OrderExpr("? DESC, id DESC LIMIT ?", bun.Ident(column), limit)
-}
-
-// newestPage reads one page of a query in the order of newest.
-func newestPage[R listed[T], T any](ctx context.Context, s session, rows *[]R, query *bun.SelectQuery, column string,
-	after page.Position, size int,
-) (page.Page[T], error) {
-	var at any
-	if !after.IsStart() {
-		var err error
-		if at, err = positionTime(after); err != nil {
-			return page.Page[T]{}, err
-		}
-	}
-	if err := s.all(ctx, newest(query, column, at, after.ID, size+1)); err != nil {
-		return page.Page[T]{}, err
-	}
-	return pageOf[T](*rows, size)
-}
-
-// pageOf makes a page of rows, of which there is one more than size when another page follows.
-func pageOf[T any, R listed[T]](rows []R, size int) (page.Page[T], error) {
-	found := page.Of(rows, size, R.position)
-	items, err := values[T](found.Items)
-	if err != nil {
-		return page.Page[T]{}, err
-	}
-	return page.Page[T]{Items: items, Next: found.Next}, nil
-}
-
-// values are what rows stand for.
-func values[T any, R listed[T]](rows []R) ([]T, error) {
-	found := make([]T, len(rows))
-	for i, row := range rows {
-		var err error
-		if found[i], err = row.value(); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-// listed is a row that stands for one value of the domain, in a list.
-type listed[T any] interface {
-	value() (T, error)
-	position() page.Position
-}
-
-// place is the position of a row in a list that is sorted by a time.
-func rowPosition(at int64, id string) page.Position {
-	return page.Position{Values: []string{strconv.FormatInt(at, 10)}, ID: id}
-}
-
-func positionTime(p page.Position) (int64, error) {
-	if len(p.Values) == 1 {
-		if at, err := strconv.ParseInt(p.Values[0], 10, 64); err == nil {
-			return at, nil
-		}
-	}
-	return 0, fault.New(fault.InvalidCursor, "The cursor was not issued for this list; start again without it.")
-}
-
-// Times are kept as milliseconds since 1970, and as NULL where the domain has the zero time.
-
-func millis(t time.Time) int64 { return t.UnixMilli() }
-
-func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-// millisFrom is the first millisecond that is not before t.
-func millisFrom(t time.Time) int64 { return millis(t.Add(time.Millisecond - 1)) }
-
-func optionalMillis(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	ms := millis(t)
-	return &ms
-}
-
-func optionalInstant(ms *int64) time.Time {
-	if ms == nil {
-		return time.Time{}
-	}
-	return instant(*ms)
-}
-
-// flag is how truth is kept.
-func flag(yes bool) int64 {
-	if yes {
-		return 1
-	}
-	return 0
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// prepared is a query with placeholders where its arguments go. Its text is built once for each engine, by bun like that
-// of every other query, and an engine prepares it once: to compile a statement costs SQLite more than to run it, and bun
-// writes arguments into the text, which makes every text another statement.
+// prepared is a prepared statement: a query with placeholders for its arguments. bun builds its text once for each engine,
+// which prepares it once: to prepare a statement costs SQLite more than to run it. In all other queries bun writes the
+// arguments into the text, so that each is another statement.
 type prepared struct {
 	build func(b builder) fmt.Stringer
 }
 
-// prepare declares a prepared statement. It belongs into a package variable: there must be few, and what they find must be
-// found by an index and be no more than a page of rows, because an engine need not interrupt them.
+// prepare declares a prepared statement, to be kept in a package variable. Engines cache all of them and need not interrupt
+// them: there must be few, and each must find no more than a page of rows, by an index.
 func prepare(build func(b builder) fmt.Stringer) *prepared { return &prepared{build} }
 
 // builder builds queries in the dialect of an engine.
@@ -64,12 +64,13 @@ func (s *statements) text(of *prepared) string {
 	return text
 }
 
-// run is a prepared statement that writes, with its arguments.
+// run returns a prepared statement that writes, with its arguments.
 func (s session) run(of *prepared, args ...any) write {
 	return write{s.conn, s.statements.text(of), args}
 }
 
-// later runs a prepared statement whose result is not needed: at the end of the unit at the latest, which fails if it does.
+// later runs a prepared statement whose result is not needed: at the commit of the unit at the latest, which then fails if the
+// statement does.
 func (s session) later(ctx context.Context, of *prepared, args ...any) error {
 	return s.failure(ctx, s.engine.Later(ctx, s.conn, s.statements.text(of), args...))
 }

@@ -25,7 +25,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// New makes a store of an engine. The migrator tells whether the engine has the schema that this program needs.
+// New makes a store on an engine. The migrator checks whether the database has the schema that this program needs.
 func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrator) *Store {
 	return &Store{
 		reader: reader{session{
@@ -38,7 +38,7 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 	}
 }
 
-// Observed returns the same store, which tells observers of every access.
+// Observed returns the same store, which reports every access to observers.
 func (s *Store) Observed(by ...Observer) *Store {
 	observed := *s
 	observed.observers = by
@@ -77,7 +77,7 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 	if err == nil && state.sends {
 		select {
 		case s.outgoing <- struct{}{}:
-		default: // nobody has read the last one yet
+		default: // the last value has not been received yet
 		}
 	}
 	return s.failure(ctx, err)
@@ -143,12 +143,12 @@ func (t tx) Unrecorded() { t.unit.recorded = true }
 
 // unitState is what the store has to know about a unit of work while it runs.
 type unitState struct {
-	changed  bool              // business rows were changed
+	changed  bool              // business rows were written
 	recorded bool              // an event was recorded, or Unrecorded was called
-	sends    bool              // there is work for webhooks: see Outgoing
-	locked   map[lockedRow]any // the aggregates that were locked, as they stand
-	revision lead.Revision     // that changes of leads belong to; 0: none is allowed
-	keys     map[id.Lead]int64 // of leads whose standing is known; 0: they have none
+	sends    bool              // the unit made work for webhooks: see Outgoing
+	locked   map[lockedRow]any // the aggregates that the unit has locked, with what it saved since
+	revision lead.Revision     // of the unit's changes to leads; 0: Advance was not called
+	keys     map[id.Lead]int64 // of the leads that the unit has looked up; 0: there is no such lead
 }
 
 func newUnitState() *unitState {

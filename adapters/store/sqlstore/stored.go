@@ -13,8 +13,7 @@ import (
 	"holdco/domain/page"
 )
 
-// stored is the repository of one kind of aggregate: what all of them have in common. A repository embeds it, and adds
-// only what is special.
+// stored is what the repositories of all aggregates have in common. A repository embeds it, and adds what is special.
 type stored[I id.ID, T any] struct {
 	session
 	table *table[T]
@@ -78,12 +77,12 @@ func (s stored[I, T]) locked(of T) (T, bool) {
 // lockedRow is a row that was locked in a unit.
 type lockedRow struct{ table, id string }
 
-// movesInIndex reports whether a column of an index changes.
+// movesInIndex reports whether an indexed column changes.
 func (t *table[T]) movesInIndex(before, after *T) bool {
 	return slices.ContainsFunc(t.columns, func(c column[T]) bool { return c.indexed && c.get(before) != c.get(after) })
 }
 
-// readOne reads the row of a prepared statement, or fails with the table's missing.
+// readOne reads the row that a prepared statement finds, or fails with the table's missing.
 func readOne[T any](ctx context.Context, s session, t *table[T], statement *prepared, args ...any) (T, error) {
 	row := t.scanner()
 	if err := s.row(ctx, row.dests, t.missing, statement, args...); err != nil {
@@ -120,12 +119,12 @@ func readAll[T any](ctx context.Context, s session, t *table[T], query *bun.Sele
 	return found, err
 }
 
-// insertMany inserts rows, thousands at once.
+// insertMany inserts rows in one statement.
 func insertMany[T any](ctx context.Context, s session, t *table[T], added []T) error {
 	return writeMany(ctx, s, t, t.insertMany, added)
 }
 
-// replaceMany inserts rows, or replaces those that are there but for their permanent columns.
+// replaceMany inserts rows, or replaces those with the same keys, except their permanent columns.
 func replaceMany[T any](ctx context.Context, s session, t *table[T], kept []T) error {
 	return writeMany(ctx, s, t, t.replaceMany, kept)
 }
@@ -142,9 +141,9 @@ func writeMany[T any](ctx context.Context, s session, t *table[T], statement *pr
 	return s.runRows(ctx, statement, rows)
 }
 
-// touch moves the last uses of rows forward.
+// touch moves the last use of rows forward, never back.
 func touch[I id.ID](ctx context.Context, s session, table string, used map[I]time.Time) error {
-	// In one order, so that two units that touch the same rows wait for each other and do not deadlock.
+	// Sorted, so that two units that touch the same rows do not deadlock.
 	for _, which := range slices.Sorted(maps.Keys(used)) {
 		at := millis(used[which])
 		_, err := s.exec(ctx, s.engine.DB().NewUpdate().Conn(s.conn).Table(table).Set("last_used_at = ?", at).

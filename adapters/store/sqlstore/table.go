@@ -12,21 +12,21 @@ import (
 	"holdco/domain/page"
 )
 
-// table says how values of T are kept: one line per column, from which all statements come that read and write whole rows.
+// table maps values of T to the rows of a table. The statements that read and write whole rows are built from its columns.
 type table[T any] struct {
 	name    string
-	missing error // of a row that is not there
+	missing error // the error if a row is not found
 	columns []column[T]
 
 	get, lock, insert, remove *prepared
-	save, edit                *prepared // edit leaves the columns of indexes alone
+	save, edit                *prepared // edit does not write indexed columns
 	insertMany, replaceMany   *prepared
 	saved, edited             []column[T] // by save and by edit
 	pages                     pageStatements
 }
 
-// tableOf declares a table. Its first column is its primary key. A table with a column "version" is saved only when the row
-// has the version before.
+// tableOf declares a table. Its first column is its primary key. If it has a column "version", save requires that the row has
+// the previous version (optimistic locking).
 func tableOf[T any](name string, missing error, columns ...column[T]) *table[T] {
 	columns[0] = columns[0].fixed()
 	t := &table[T]{name: name, missing: missing}
@@ -104,7 +104,7 @@ func (t *table[T]) insertsMany(b builder) sqlText {
 	return sqlText("INSERT INTO " + t.name + " (" + strings.Join(t.names(), ", ") + ") " + b.engine.Rows(sample))
 }
 
-// replacesMany is insertsMany for rows of which some are there: of these it replaces the columns that are not permanent.
+// replacesMany is insertsMany, but replaces the columns of existing rows that are not permanent.
 func (t *table[T]) replacesMany(b builder) sqlText {
 	var changes []string
 	for _, c := range t.saved {
@@ -113,7 +113,7 @@ func (t *table[T]) replacesMany(b builder) sqlText {
 	return t.insertsMany(b) + sqlText(" ON CONFLICT ("+t.columns[0].name+") DO UPDATE SET "+strings.Join(changes, ", "))
 }
 
-// updates replaces columns. The arguments are these columns, the key, and the version before if the table has one.
+// updates sets columns. The arguments are these columns, the key, and the previous version if the table has one.
 func (t *table[T]) updates(b builder, columns []column[T]) *bun.UpdateQuery {
 	query := b.db().NewUpdate().Table(t.name)
 	for i, c := range columns {
@@ -126,7 +126,7 @@ func (t *table[T]) updates(b builder, columns []column[T]) *bun.UpdateQuery {
 	return query
 }
 
-// values are what columns of a value hold.
+// values returns what columns of a value hold, as arguments.
 func (t *table[T]) values(of *T, columns []column[T]) []any {
 	values := make([]any, len(columns), len(columns)+2)
 	for i, c := range columns {
@@ -159,7 +159,7 @@ func (s *scanner[T]) scan(rows *sql.Rows) (T, error) {
 	return s.value()
 }
 
-// value is what the cells stand for.
+// value converts the cells to a value.
 func (s *scanner[T]) value() (T, error) {
 	var value T
 	for i, c := range s.table.columns {
