@@ -14,25 +14,25 @@ import (
 // Subject is a fresh limiter that has counted nothing.
 type Subject struct {
 	outbound.Limiter
-	Other outbound.Limiter    // shares the counts, as another process would; nil: they are shared with nobody
+	Other outbound.Limiter    // shares the counts, as another process would; nil: they are not shared
 	Pass  func(time.Duration) // lets time pass
 }
 
-// RunAll holds a limiter to its contract.
+// RunAll tests a limiter against its contract.
 func RunAll(t *testing.T, open func(t *testing.T) Subject) {
-	for name, hold := range map[string]func(t *testing.T, s Subject){
+	for name, check := range map[string]func(t *testing.T, s Subject){
 		"a window admits its limit and no more":         admitsItsLimit,
 		"a window starts with its first request":        startsWithItsFirstRequest,
 		"what is refused makes no window longer":        refusalsAreFree,
 		"nothing is counted together that differs":      keysAreApart,
 		"any number of callers get exactly the limit":   exactUnderConcurrency,
-		"a changed limit holds at once":                 changedLimit,
+		"a changed limit takes effect at once":          changedLimit,
 		"the greatest limit is a limit like any other":  greatestLimit,
 		"those who share counts get the limit together": sharedByAll,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hold(t, open(t))
+			check(t, open(t))
 		})
 	}
 }
@@ -45,7 +45,8 @@ func (s Subject) take(t *testing.T, limit ratelimit.Limit, admitted bool, remain
 	t.Helper()
 	const slack = 20 * time.Second
 	got := s.Take(t.Context(), key, limit)
-	if got.Limit != limit || got.Admitted != admitted || got.Remaining != remaining || got.Reset > reset || got.Reset <= max(0, reset-slack) {
+	if got.Limit != limit || got.Admitted != admitted || got.Remaining != remaining ||
+		got.Reset > reset || got.Reset <= max(0, reset-slack) {
 		t.Errorf("%+v, want admitted %t, remaining %d, reset %s of %d", got, admitted, remaining, reset, limit)
 	}
 }
@@ -103,8 +104,8 @@ func exactUnderConcurrency(t *testing.T, s Subject) {
 	}
 }
 
-// crowd lets many callers take at the same time, spread over limiters, and counts who was admitted. No two may be told
-// the same.
+// crowd lets many callers take concurrently from several limiters, and counts who was admitted. No two may get the same
+// Remaining.
 func (s Subject) crowd(t *testing.T, callers int, limit ratelimit.Limit, limiters ...outbound.Limiter) int {
 	t.Helper()
 	verdicts := make([]ratelimit.Verdict, callers)
@@ -113,16 +114,16 @@ func (s Subject) crowd(t *testing.T, callers int, limit ratelimit.Limit, limiter
 		everybody.Go(func() { verdicts[i] = limiters[i%len(limiters)].Take(t.Context(), key, limit) })
 	}
 	everybody.Wait()
-	told := map[int64]bool{}
+	seen := map[int64]bool{}
 	for _, verdict := range verdicts {
-		if verdict.Admitted && told[verdict.Remaining] {
+		if verdict.Admitted && seen[verdict.Remaining] {
 			t.Errorf("%d remained for two of them", verdict.Remaining)
 		}
 		if verdict.Admitted {
-			told[verdict.Remaining] = true
+			seen[verdict.Remaining] = true
 		}
 	}
-	return len(told)
+	return len(seen)
 }
 
 func changedLimit(t *testing.T, s Subject) {

@@ -49,7 +49,7 @@ func oneRevision(f *fixture) {
 	}
 }
 
-// answer is what a reader was told.
+// answer is what a reader got.
 type answer struct {
 	query lead.Query
 	page  lead.Page

@@ -35,7 +35,7 @@ type reporter interface {
 	Fatalf(format string, args ...any)
 }
 
-// record is all that the store ever held: at each revision its leads, in the order of the export.
+// record is all that the store ever contained: at each revision its leads, in the order of the export.
 type record struct {
 	mutex   sync.Mutex
 	states  map[lead.Revision]lead.State
@@ -60,7 +60,8 @@ func newFixture(t *testing.T, subject Subject) *fixture {
 		for _, industry := range industries {
 			taxonomy.Industries = append(taxonomy.Industries, lead.Industry{ID: industry, Name: "Industry", Slug: "industry", Active: true})
 			for _, vertical := range verticals[industry] {
-				taxonomy.Verticals = append(taxonomy.Verticals, lead.Vertical{ID: vertical, Industry: industry, Name: "V", Slug: "v", Active: true})
+				taxonomy.Verticals = append(taxonomy.Verticals,
+					lead.Vertical{ID: vertical, Industry: industry, Name: "V", Slug: "v", Active: true})
 			}
 		}
 		if err := tx.Taxonomy().Keep(ctx, taxonomy); err != nil {
@@ -125,7 +126,7 @@ func (f *fixture) remove(ids ...id.Lead) {
 	}, ids...)
 }
 
-// update runs a unit that changes leads, and writes down what the store holds then: with the leads that it kept, and
+// update runs a unit that changes leads, and records what the store contains then: with the leads that it kept, and
 // without those that it removed.
 func (f *fixture) update(change func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Kept, error), removed ...id.Lead) {
 	f.Helper()
@@ -166,13 +167,13 @@ func (r *record) write(state lead.State, kept []lead.Kept, removed []id.Lead) {
 	r.leads[state.Revision] = slices.SortedFunc(maps.Values(leads), func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
 }
 
-// now returns the leads that the store holds.
+// now returns the leads that the store contains.
 func (f *fixture) now() []lead.Kept {
 	_, leads := f.record.at(f.record.present)
 	return leads
 }
 
-// at returns what the store held at a revision.
+// at returns what the store contained at a revision.
 func (r *record) at(revision lead.Revision) (lead.State, []lead.Kept) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -210,7 +211,8 @@ func (f *fixture) same(query lead.Query, page lead.Page) {
 	f.seen = page.State.Revision
 	state, leads := f.record.at(page.State.Revision)
 	want := expected(query, state, leads)
-	if want.State == page.State && want.Total == page.Total && want.More == page.More && slices.EqualFunc(want.Leads, page.Leads, sameEntry) {
+	if want.State == page.State && want.Total == page.Total && want.More == page.More &&
+		slices.EqualFunc(want.Leads, page.Leads, sameEntry) {
 		return
 	}
 	diff := cmp.Diff(want, page, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(lead.Entry{}, "Document"))

@@ -60,7 +60,8 @@ func unknownValues(f *fixture) {
 	f.keep(newLead("one", func(l *lead.Lead) { l.Campaigns, l.Industry, l.Vertical = campaigns[:1], "ind_food", "vrt_wine" }))
 	f.catchUp()
 	for _, filter := range []lead.Filter{
-		{Campaign: "cam_spri"}, {Campaign: "cam_SPRING"}, {Industry: "ind_foo"}, {Industry: "ind_FOOD"}, {Vertical: "vrt_%"}, {Vertical: "vrt_win_"},
+		{Campaign: "cam_spri"}, {Campaign: "cam_SPRING"}, {Industry: "ind_foo"}, {Industry: "ind_FOOD"},
+		{Vertical: "vrt_%"}, {Vertical: "vrt_win_"},
 	} {
 		if page := f.check(lead.Query{Filter: filter, Size: 10}); page.Total != 0 {
 			f.Fatalf("%+v: %d", filter, page.Total)
@@ -179,7 +180,9 @@ func changing(f *fixture) {
 	f.keep(newLead("b"), newLead("b", named("twice")), newLead("a"))
 	f.catchUp()
 	bound := lead.Rating(250)
-	for _, filter := range []lead.Filter{{}, {Enrichment: lead.None}, {Enrichment: lead.Deep}, {Campaign: campaigns[0]}, {Campaign: campaigns[2]}, {MinRating: &bound}} {
+	for _, filter := range []lead.Filter{
+		{}, {Enrichment: lead.None}, {Enrichment: lead.Deep}, {Campaign: campaigns[0]}, {Campaign: campaigns[2]}, {MinRating: &bound},
+	} {
 		f.walk(lead.Query{Filter: filter, Size: 2})
 	}
 }
@@ -239,7 +242,9 @@ func ownTimestamps(f *fixture) {
 	f.remove("cmp_l")
 	f.catchUp()
 	f.walk(lead.Query{Size: 2})
-	f.check(lead.Query{Filter: lead.Filter{Since: early.Add(time.Second)}, Size: 2, After: lead.Place{UpdatedAt: early.Add(time.Second), ID: "cmp_b"}})
+	f.check(lead.Query{
+		Filter: lead.Filter{Since: early.Add(time.Second)}, Size: 2, After: lead.Place{UpdatedAt: early.Add(time.Second), ID: "cmp_b"},
+	})
 }
 
 func removal(f *fixture) {

@@ -20,7 +20,7 @@ var activityRules = []rule{
 	{"an event that is not there is not found", eventNotFound},
 	{"an event without an actor is refused", eventNeedsActor},
 	{"figures in events keep every digit", eventKeepsDigits},
-	{"a list holds what meets every condition, newest first", activityList},
+	{"a list has what meets every condition, newest first", activityList},
 }
 
 func eventReadsBack(f *fixture) {
@@ -100,13 +100,13 @@ func (f *fixture) sorted(fields event.Fields) {
 }
 
 func eventNeedsActor(f *fixture) {
-	nobody := founded(f.newCompany("acme"))
-	nobody.Actor = ""
-	f.refused(fault.Internal, recording(nobody))
+	noActor := founded(f.newCompany("acme"))
+	noActor.Actor = ""
+	f.refused(fault.Internal, recording(noActor))
 	f.recorded(nil)
 }
 
-// recorded holds the types of all events, newest first, against want.
+// recorded compares the types of all events, newest first, with want.
 func (f *fixture) recorded(want []event.Type) {
 	f.Helper()
 	got, err := f.store.Activity().List(f.ctx, store.ActivityFilter{}, page.Position{}, page.MaxSize)
@@ -150,8 +150,8 @@ func activityList(f *fixture) {
 	}
 	slices.Reverse(all)
 
-	nobody := id.Company("cmp_none")
-	for _, company := range []*id.Company{nil, &companies[0], &companies[1], &nobody} {
+	unknown := id.Company("cmp_none")
+	for _, company := range []*id.Company{nil, &companies[0], &companies[1], &unknown} {
 		for _, kind := range append([]event.Type{"", "company.none"}, types...) {
 			filter := store.ActivityFilter{Company: company, Type: kind}
 			var want []event.Event

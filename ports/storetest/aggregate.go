@@ -29,7 +29,7 @@ type aggregate[I id.ID, T any] struct {
 	// permanent are the fields that Save leaves alone.
 	permanent []string
 
-	// texts sets every field that holds any text.
+	// texts sets every field that can hold any text.
 	texts func(to *T, text string)
 
 	touch  func(used map[I]time.Time) unit     // nil: LastUsedAt is no field of it
@@ -47,7 +47,7 @@ func (a aggregate[I, T]) rules(own []rule) []rule {
 	}
 	if a.list != nil {
 		rules = append(rules,
-			rule{"a list holds every one, newest first", a.lists},
+			rule{"a list has every one, newest first", a.lists},
 			rule{"pages neither skip nor repeat while others come and go", a.pages},
 		)
 	}
@@ -104,7 +104,7 @@ func (a aggregate[I, T]) next(of T) T {
 	return of
 }
 
-// is holds what is kept against want.
+// is compares what is kept with want.
 func (a aggregate[I, T]) is(f *fixture, want T) {
 	f.Helper()
 	got, err := a.of(f.store).Get(f.ctx, a.id(want))

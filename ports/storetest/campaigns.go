@@ -53,7 +53,7 @@ func (f *fixture) newCampaign(name string) lead.Campaign {
 	}
 }
 
-// campaignsAre holds every way to read campaigns against all that are kept.
+// campaignsAre compares every way to read campaigns with all that are kept.
 func (f *fixture) campaignsAre(want ...lead.Campaign) {
 	f.Helper()
 	slices.SortFunc(want, func(a, b lead.Campaign) int { return a.Place().Compare(b.Place()) })
@@ -97,7 +97,7 @@ func campaignNotFound(f *fixture) {
 
 func campaignKeep(f *fixture) {
 	one, two := f.newCampaign("one"), f.newCampaign("two")
-	one.LeadCount = 7 // is nobody's to say
+	one.LeadCount = 7 // is ignored
 	f.keepCampaigns(one, two)
 	one.LeadCount = 0
 	f.campaignsAre(one, two)
@@ -175,17 +175,20 @@ func campaignSearches(f *fixture) {
 		own.reporter = t
 		query := lead.CampaignQuery{
 			Filter: drawCampaignFilter(t),
-			After:  rapid.SampledFrom(append([]lead.CampaignPlace{{}, {}, {}}, all[3].Place(), all[9].Place(), all[11].Place())).Draw(t, "after"),
-			Skip:   int64(rapid.SampledFrom([]int{0, 0, 1, 5, 100}).Draw(t, "skip")),
-			Size:   rapid.IntRange(1, 13).Draw(t, "size"),
+			After: rapid.SampledFrom(append(
+				[]lead.CampaignPlace{{}, {}, {}}, all[3].Place(), all[9].Place(), all[11].Place(),
+			)).Draw(t, "after"),
+			Skip: int64(rapid.SampledFrom([]int{0, 0, 1, 5, 100}).Draw(t, "skip")),
+			Size: rapid.IntRange(1, 13).Draw(t, "size"),
 		}
 		matching := slices.DeleteFunc(slices.Clone(all), func(c lead.Campaign) bool { return !query.Filter.Match(c) })
-		rest := slices.DeleteFunc(slices.Clone(matching), func(c lead.Campaign) bool { return c.Place().Compare(query.After) <= 0 })
-		rest = rest[min(query.Skip, int64(len(rest))):]
+		remaining := slices.DeleteFunc(slices.Clone(matching), func(c lead.Campaign) bool { return c.Place().Compare(query.After) <= 0 })
+		remaining = remaining[min(query.Skip, int64(len(remaining))):]
 		got, err := f.store.Campaigns().Search(f.ctx, query)
 		own.ok(err)
 		own.same(got, lead.CampaignPage{
-			State: state, Campaigns: rest[:min(query.Size, len(rest))], Total: int64(len(matching)), More: len(rest) > query.Size,
+			State: state, Campaigns: remaining[:min(query.Size, len(remaining))],
+			Total: int64(len(matching)), More: len(remaining) > query.Size,
 		})
 	})
 }

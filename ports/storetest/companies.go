@@ -24,7 +24,7 @@ var companyRules = anyCompany.rules([]rule{
 	{"an id that is taken is a defect, not a slug in use", idInUse},
 	{"a slug is matched exactly", slugIsExact},
 	{"a unit saves a company there and back", savesTwice},
-	{"a list holds what meets every condition, newest first", companyList},
+	{"a list has what meets every condition, newest first", companyList},
 })
 
 var anyCompany = aggregate[id.Company, company.Company]{
@@ -76,7 +76,7 @@ func savesTwice(f *fixture) {
 	f.looksLike(changed)
 }
 
-// looksLike holds every way to read one company against want.
+// looksLike compares every way to read one company with want.
 func (f *fixture) looksLike(want company.Company) {
 	f.Helper()
 	byID, err := f.store.Companies().Get(f.ctx, want.ID)

@@ -52,8 +52,8 @@ func noneLost(f *fixture) {
 	f.same(got.Version, acme.Version+crowd)
 }
 
-// serializable lets everybody archive a company of their own, unless it is the last but one that is active: a rule over
-// rows that nobody else changes.
+// serializable lets each of many archive a company of their own, unless it is the last but one that is active: a rule over
+// rows that no other unit changes.
 func serializable(f *fixture) {
 	const least = 2
 	companies := make([]company.Company, 6)

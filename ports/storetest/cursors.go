@@ -17,15 +17,15 @@ import (
 var cursorRules = []rule{
 	{"idle are the enabled endpoints in whose queues no event is left", idleEndpoints},
 	{"an event that is wanted makes an idle queue due, and gives it a cursor", wantedWakes},
-	{"a queue is idle once it is released behind the last event", releasedBehindLast},
-	{"a queue is due at once when events were placed behind its cursor meanwhile", releasedBeforeMore},
+	{"a queue is idle once it is released after the last event", releasedAfterLast},
+	{"a queue is due at once when events were enqueued after its cursor meanwhile", releasedBeforeMore},
 	{"a queue that was claimed without a cursor keeps the one that it got meanwhile", cursorMeanwhile},
 	{"a new endpoint begins at the end of the outbox", newEndpointAtEnd},
-	{"what waited when an endpoint was disabled goes on when it is enabled, what happened in between does not", gapIsPassedOver},
-	{"what was recorded before an endpoint was disabled waits, though nobody had placed it", gapBeginsWhenDisabled},
+	{"what waited when an endpoint was disabled is sent when it is enabled, what happened in between is not", gapIsSkipped},
+	{"what was recorded before an endpoint was disabled waits, even if it was not enqueued yet", gapBeginsWhenDisabled},
 	{"gaps that are passed are of no account", gapsThatArePassed},
 	{"of two gaps that are not passed what is between them is passed over too", gapsBecomeOne},
-	{"of events that many record, place and take up at once each endpoint takes up each once, and none is left", takenUpOnce},
+	{"of events that many record, enqueue and read concurrently each endpoint reads each once, and none is left", takenUpOnce},
 }
 
 func (f *fixture) idleAre(want ...webhook.Endpoint) {
@@ -48,14 +48,14 @@ func (f *fixture) takeUp(endpoint id.Webhook) webhook.Queue {
 	return claimed[0]
 }
 
-// takesUp claims the queue of an endpoint, holds what it finds from its cursor on against want, and releases it behind that.
+// takesUp claims the queue of an endpoint, compares what it finds from its cursor on with want, and releases it after that.
 func (f *fixture) takesUp(endpoint id.Webhook, want ...event.Event) {
 	f.Helper()
 	queue := f.takeUp(endpoint)
 	f.nextAre(endpoint, queue.Cursor, want...)
-	placed, err := f.store.Outbox().Next(f.ctx, endpoint, queue.Cursor, len(want))
+	queued, err := f.store.Outbox().Next(f.ctx, endpoint, queue.Cursor, len(want))
 	f.ok(err)
-	queue.Cursor = placed[len(placed)-1].Position + 1
+	queue.Cursor = queued[len(queued)-1].Position + 1
 	f.update(releasing(queue))
 }
 
@@ -103,7 +103,7 @@ func wantedWakes(f *fixture) {
 	f.nextAre(off.ID, 1)
 }
 
-func releasedBehindLast(f *fixture) {
+func releasedAfterLast(f *fixture) {
 	endpoint := f.endpoint()
 	f.happens(5, endpoint.ID)
 	queue := f.takeUp(endpoint.ID)
@@ -122,7 +122,7 @@ func releasedBehindLast(f *fixture) {
 }
 
 func releasedBeforeMore(f *fixture) {
-	tells := func() bool {
+	outgoing := func() bool {
 		select {
 		case <-f.store.Outgoing():
 			return true
@@ -135,12 +135,12 @@ func releasedBeforeMore(f *fixture) {
 	queue := f.takeUp(endpoint.ID)
 	queue.Cursor = 2
 	f.send(endpoint.ID, tried(1), dueIn(time.Hour))
-	more := f.happens(1) // nobody asks whether a queue wants it that is not idle
-	tells()
+	more := f.happens(1) // a queue that is not idle reads every event
+	outgoing()
 	f.update(releasing(queue))
-	f.same(tells(), true)
+	f.same(outgoing(), true)
 	f.takesUp(endpoint.ID, more...)
-	f.same(tells(), false)
+	f.same(outgoing(), false)
 	f.clock.Advance(time.Hour)
 	f.claimable(endpoint.ID)
 }
@@ -152,7 +152,7 @@ func cursorMeanwhile(f *fixture) {
 	queue := f.takeUp(endpoint.ID)
 	f.same(queue.Cursor, int64(0))
 	more := f.happens(2, endpoint.ID)
-	f.held(webhook.Queue{Endpoint: endpoint.ID, Cursor: 2, Lease: "lease", LeasedUntil: queue.LeasedUntil})
+	f.leaseIs(webhook.Queue{Endpoint: endpoint.ID, Cursor: 2, Lease: "lease", LeasedUntil: queue.LeasedUntil})
 	f.saveDelivery(d.After(answered(f.clock.Now(), 200), 0, f.clock.Now()))
 	f.update(releasing(queue))
 	f.takesUp(endpoint.ID, more...)
@@ -171,7 +171,7 @@ func newEndpointAtEnd(f *fixture) {
 	f.takesUp(off.ID, more...)
 }
 
-func gapIsPassedOver(f *fixture) {
+func gapIsSkipped(f *fixture) {
 	endpoint, other := f.endpoint(), f.endpoint() // so that events enter while the one is disabled
 	before := f.happens(5, endpoint.ID)
 	queue := f.takeUp(endpoint.ID)
@@ -205,10 +205,10 @@ func gapBeginsWhenDisabled(f *fixture) {
 	f.update(recording(founded(f.newCompany("while"))))
 	f.clock.Advance(time.Millisecond)
 	endpoint = f.enable(endpoint)
-	f.same(len(f.place(10)), 0)
+	f.same(len(f.enqueue(10)), 0)
 	f.update(recording(founded(f.newCompany("after"))))
 	after := f.newest()
-	f.place(10)
+	f.enqueue(10)
 	f.takeUp(endpoint.ID)
 	f.nextAre(endpoint.ID, 1, before, after)
 }
@@ -241,7 +241,7 @@ func gapsBecomeOne(f *fixture) {
 	f.takesUp(endpoint.ID, append(before, last)...)
 }
 
-// takenUpOnce lets several record events, several place them, and several work through the queues as senders do: no
+// takenUpOnce lets several record events, several enqueue them, and several work through the queues as workers do: no
 // wake-up may be lost on the way. Every second endpoint wants every second event.
 func takenUpOnce(f *fixture) {
 	const recorders, placers, senders, endpoints, each = 3, 2, 3, 4, 15
@@ -253,18 +253,18 @@ func takenUpOnce(f *fixture) {
 
 	var mutex sync.Mutex
 	taken := map[id.Webhook][]int64{}
-	recorded, placed := make(chan struct{}), make(chan struct{})
-	var recording, placing sync.WaitGroup
+	recorded, queued := make(chan struct{}), make(chan struct{})
+	var recording, enqueueing sync.WaitGroup
 	recording.Add(recorders)
-	placing.Add(placers)
-	go func() { recording.Wait(); close(recorded); placing.Wait(); close(placed) }()
+	enqueueing.Add(placers)
+	go func() { recording.Wait(); close(recorded); enqueueing.Wait(); close(queued) }()
 	f.exactly(together(recorders+placers+senders, func(i int) error {
 		switch {
 		case i < recorders:
 			defer recording.Done()
 			return f.recordParities(each)
 		case i < recorders+placers:
-			defer placing.Done()
+			defer enqueueing.Done()
 			return until(recorded, func() (bool, error) {
 				var events []event.Event
 				err := f.store.Update(f.ctx, waking(&events, order, wants))
@@ -272,7 +272,7 @@ func takenUpOnce(f *fixture) {
 			})
 		}
 		lease := fmt.Sprint("lease-", i)
-		return until(placed, func() (bool, error) {
+		return until(queued, func() (bool, error) {
 			var claimed []webhook.Queue
 			err := f.store.Update(f.ctx, claiming(lease, 2, &claimed))
 			for _, queue := range claimed {
@@ -315,7 +315,7 @@ func (f *fixture) recordParities(count int) error {
 	return nil
 }
 
-// waking places a few events, and wakes the idle endpoints that want any of them.
+// waking enqueues a few events, and wakes the idle endpoints that want any of them.
 func waking(events *[]event.Event, order map[id.Webhook]int, wants func(n int, happened event.Event) bool) unit {
 	return func(ctx context.Context, tx store.Tx) (err error) {
 		if *events, err = tx.Outbox().Unqueued(ctx, 2); err != nil {
@@ -338,17 +338,17 @@ func waking(events *[]event.Event, order map[id.Webhook]int, wants func(n int, h
 	}
 }
 
-// workThrough takes up the events of a claimed queue until there are none, gives it back, and returns their positions.
+// workThrough reads the events of a claimed queue until there are none, releases it, and returns their positions.
 func (f *fixture) workThrough(queue webhook.Queue, wants func(happened event.Event) bool) (taken []int64, err error) {
 	for {
-		placed, err := f.store.Outbox().Next(f.ctx, queue.Endpoint, queue.Cursor, 3)
+		queued, err := f.store.Outbox().Next(f.ctx, queue.Endpoint, queue.Cursor, 3)
 		if err != nil {
 			return taken, err
 		}
-		if len(placed) == 0 {
+		if len(queued) == 0 {
 			return taken, f.store.Update(f.ctx, releasing(queue))
 		}
-		for _, one := range placed {
+		for _, one := range queued {
 			queue.Cursor = one.Position + 1
 			if !wants(one.Event) {
 				continue

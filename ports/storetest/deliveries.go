@@ -19,7 +19,7 @@ var deliveryRules = []rule{
 	{"a delivery is found with its own endpoint alone", deliveryNotFound},
 	{"save replaces one delivery and no other", deliverySave},
 	{"save of a delivery that is not there is a defect", deliverySaveNeedsDelivery},
-	{"a list holds what meets every condition, newest first", deliveryList},
+	{"a list has what meets every condition, newest first", deliveryList},
 	{"due are first the untried as they were made, then others as they are due", deliveriesDue},
 	{"the deliveries of a company go with it, and no others", deliveriesOfCompany},
 	{"purge removes what is older or without an endpoint, so many at most", purgeDeliveries},
@@ -71,7 +71,7 @@ func (f *fixture) saveDelivery(d webhook.Delivery) {
 	})
 }
 
-// deliveryIs holds every way to read one delivery against want.
+// deliveryIs compares every way to read one delivery with want.
 func (f *fixture) deliveryIs(want webhook.Delivery) {
 	f.Helper()
 	got, err := f.store.Deliveries().Get(f.ctx, want.Endpoint, want.ID)

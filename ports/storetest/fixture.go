@@ -75,7 +75,7 @@ func (f *fixture) code(err error, want fault.Code) {
 }
 
 // same compares values of the domain. Times must be the same instant and in UTC; fields may be in another order; of
-// other lists, one without items is as good as none.
+// other lists, an empty one equals nil.
 func (f *fixture) same(got, want any) {
 	f.Helper()
 	if diff := cmp.Diff(want, got, sameTimes, sameFields, sameEmpty, sameDocuments); diff != "" {

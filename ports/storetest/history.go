@@ -20,7 +20,7 @@ import (
 )
 
 var historyRules = []rule{
-	{"random histories leave what a few maps in memory hold", histories},
+	{"random histories leave the same in a store as in a few maps", histories},
 }
 
 // histories draws units of a few steps each, some of which give up at their end, and compares what is left. All
@@ -152,14 +152,14 @@ func (h *history) move() step {
 	move := moves[h.upTo("move", len(moves)-1)]
 	return func(ctx context.Context, tx store.Tx, m *model) error {
 		locked, err := tx.Companies().Lock(ctx, which)
-		known, ok := m.companies[which]
+		want, ok := m.companies[which]
 		if !ok {
 			return h.expect(err, fault.NotFound)
 		}
 		if err := h.expect(err, ""); err != nil {
 			return err
 		}
-		h.same(locked, known)
+		h.same(locked, want)
 		next, happened, err := move(locked, tx.Now())
 		if err != nil || next == locked {
 			return err
@@ -227,14 +227,14 @@ func (h *history) rotate() step {
 	revokes := h.upTo("revokes", 3) == 0
 	return func(ctx context.Context, tx store.Tx, m *model) error {
 		locked, err := tx.Tokens().Lock(ctx, which)
-		known, ok := m.tokens[which]
+		want, ok := m.tokens[which]
 		if !ok {
 			return h.expect(err, fault.NotFound)
 		}
 		if err := h.expect(err, ""); err != nil {
 			return err
 		}
-		h.same(locked, known)
+		h.same(locked, want)
 		next, happened, err := locked.Rotate(value, grace, tx.Now())
 		if err != nil {
 			return err
@@ -275,8 +275,8 @@ func (h *history) answer() step {
 		if err != nil {
 			return err
 		}
-		if known, ok := m.answers[key]; ok {
-			h.same(kept, &known)
+		if want, ok := m.answers[key]; ok {
+			h.same(kept, &want)
 			return nil
 		}
 		h.same(kept, (*idempotency.Receipt)(nil))

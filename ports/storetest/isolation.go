@@ -17,7 +17,7 @@ import (
 
 var isolationRules = []rule{
 	{"a unit reads what it wrote", readsOwnWrites},
-	{"nobody else reads it before it commits", hiddenUntilCommit},
+	{"no other reader sees it before it commits", hiddenUntilCommit},
 	{"a view is one snapshot, from its beginning on", viewIsSnapshot},
 	{"the error of a view comes out as it is", viewFails},
 }
@@ -72,9 +72,9 @@ func readsOwnWrites(f *fixture) {
 		head.Data, head.Previous = nil, nil
 		f.same(unqueued, []event.Event{head})
 		f.ok(tx.Outbox().Enqueue(ctx, []id.Entry{entry.ID}, []id.Webhook{endpoints[0].ID}))
-		placed, err := tx.Outbox().Next(ctx, endpoints[0].ID, 1, 10)
+		queued, err := tx.Outbox().Next(ctx, endpoints[0].ID, 1, 10)
 		f.ok(err)
-		f.same(placed, []store.Queued{{Event: entry, Position: 1}})
+		f.same(queued, []store.Queued{{Event: entry, Position: 1}})
 		claimed, err := tx.Outbox().Claim(ctx, "lease", tx.Now().Add(time.Hour), 10)
 		f.ok(err)
 		f.same(claimed, []webhook.Queue{{Endpoint: endpoints[0].ID, Cursor: 1, Lease: "lease", LeasedUntil: tx.Now().Add(time.Hour)}})

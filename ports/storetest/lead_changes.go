@@ -98,7 +98,7 @@ func (f *fixture) withOldLeads() []lead.Kept {
 	return kept
 }
 
-// oldLeadsAre holds the store to what withOldLeads left.
+// oldLeadsAre tests the store against what withOldLeads left.
 func (f *fixture) oldLeadsAre(kept []lead.Kept) {
 	f.Helper()
 	f.leadsAre(f.store.Leads(), map[id.Lead]lead.Revision{"cmp_old": 1}, kept...)
@@ -227,8 +227,8 @@ func leadChanges(f *fixture) {
 	expect(1<<40, nil)
 }
 
-// scattered keeps leads that come with timestamps of their own, in two units, and returns them by id.
-func (f *fixture) scattered() map[id.Lead]lead.Lead {
+// withOwnTimes keeps leads that come with timestamps of their own, in two units, and returns them by id.
+func (f *fixture) withOwnTimes() map[id.Lead]lead.Lead {
 	f.Helper()
 	const count = 300
 	at := f.clock.Now()
@@ -246,7 +246,7 @@ func (f *fixture) scattered() map[id.Lead]lead.Lead {
 }
 
 func leadChangesInRanges(f *fixture) {
-	leads := f.scattered()
+	leads := f.withOwnTimes()
 	f.removes("cmp_1", "cmp_200")
 	const size = 7
 	var after store.ChangeCursor
@@ -276,7 +276,7 @@ func leadMarksInRanges(f *fixture) {
 	last, err := f.store.Leads().Last(f.ctx)
 	f.ok(err)
 	f.same(last, lead.Place{})
-	leads := f.scattered()
+	leads := f.withOwnTimes()
 	f.removes("cmp_1")
 	last, err = f.store.Leads().Last(f.ctx)
 	f.ok(err)
@@ -302,10 +302,10 @@ func leadMarksInRanges(f *fixture) {
 	middle := leads["cmp_2"].Place()
 	before, err := f.store.Leads().Marks(f.ctx, lead.Place{}, middle, unlimited)
 	f.ok(err)
-	behind, err := f.store.Leads().Marks(f.ctx, middle, last, unlimited)
+	later, err := f.store.Leads().Marks(f.ctx, middle, last, unlimited)
 	f.ok(err)
 	f.same(before[len(before)-1].Place, middle)
-	f.same(len(before)+len(behind), count)
+	f.same(len(before)+len(later), count)
 }
 
 func leadIsolation(f *fixture) {

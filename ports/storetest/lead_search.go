@@ -22,16 +22,16 @@ var leadSearchRules = []rule{
 	{"random searches find what the definition of a filter matches", leadSearches},
 }
 
-// finds holds a search against the leads that it is to find, in any order.
+// finds compares a search with the leads that it is to find, in any order.
 func (f *fixture) finds(query lead.Query, among []lead.Kept) lead.Page {
 	f.Helper()
 	matching := slices.DeleteFunc(slices.Clone(among), func(kept lead.Kept) bool { return !query.Filter.Match(kept.Lead) })
 	slices.SortFunc(matching, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
-	rest := slices.DeleteFunc(slices.Clone(matching), func(kept lead.Kept) bool { return kept.Place().Compare(query.After) <= 0 })
-	rest = rest[min(query.Skip, int64(len(rest))):]
+	remaining := slices.DeleteFunc(slices.Clone(matching), func(kept lead.Kept) bool { return kept.Place().Compare(query.After) <= 0 })
+	remaining = remaining[min(query.Skip, int64(len(remaining))):]
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)
-	want := lead.Page{State: state, Leads: leadEntriesOf(rest[:min(query.Size, len(rest))]), More: len(rest) > query.Size}
+	want := lead.Page{State: state, Leads: leadEntriesOf(remaining[:min(query.Size, len(remaining))]), More: len(remaining) > query.Size}
 	if !query.Uncounted {
 		want.Total = int64(len(matching))
 	}
@@ -136,7 +136,8 @@ func leadSearches(f *fixture) {
 		s.change(nil, slices.Collect(maps.Keys(left)))
 		for range rapid.IntRange(1, 6).Draw(t, "changes") {
 			s.clock.Advance(time.Duration(rapid.IntRange(0, 2).Draw(t, "pause")) * time.Millisecond)
-			s.change(rapid.SliceOfN(rapid.Custom(drawLead), 0, 12).Draw(t, "leads"), rapid.SliceOfN(rapid.Custom(drawLeadID), 0, 3).Draw(t, "removed"))
+			s.change(rapid.SliceOfN(rapid.Custom(drawLead), 0, 12).Draw(t, "leads"),
+				rapid.SliceOfN(rapid.Custom(drawLeadID), 0, 3).Draw(t, "removed"))
 			for range 4 {
 				s.search()
 			}

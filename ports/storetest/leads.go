@@ -23,8 +23,8 @@ var leadRules = []rule{
 	{"keys are small, and leads that are kept together follow each other", leadKeys},
 	{"texts of a lead are kept to the last byte", leadTexts},
 	{"a removed lead is gone for every reader", leadRemoved},
-	{"remove tells what was there, each once", leadRemoveTells},
-	{"the place of a removed lead is the earliest that a stream goes on from", leadRemovedPlace},
+	{"remove returns what was there, each once", leadRemoveReturns},
+	{"the place of a removed lead is the earliest from which a stream resumes", leadRemovedPlace},
 	{"a lead that comes back is removed no more, and has its key again", leadReturns},
 	{"removed leads come by the instant and by id, in pages", leadsRemovedPages},
 }
@@ -143,7 +143,7 @@ func (f *fixture) marks(r store.LeadReader) map[id.Lead]store.LeadMark {
 	return marks
 }
 
-// leadsAre holds every way to read leads against all that are kept.
+// leadsAre compares every way to read leads with all that are kept.
 func (f *fixture) leadsAre(r store.LeadReader, revisions map[id.Lead]lead.Revision, want ...lead.Kept) {
 	f.Helper()
 	slices.SortFunc(want, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
@@ -274,13 +274,13 @@ func leadsMost(f *fixture) {
 	for _, some := range [][]int64{keys[:store.MostKeyed], keys[500 : 500+store.MostKeyed]} {
 		f.hasKeys(some)
 	}
-	var scattered []int64
+	var spacedKeys []int64
 	for i := 1; i < len(keys); i += 2 {
-		scattered = append(scattered, keys[len(keys)-i])
+		spacedKeys = append(spacedKeys, keys[len(keys)-i])
 	}
-	f.hasKeys(scattered)
-	f.hasKeys(scattered[:100])
-	f.hasKeys(scattered[:101])
+	f.hasKeys(spacedKeys)
+	f.hasKeys(spacedKeys[:100])
+	f.hasKeys(spacedKeys[:101])
 	f.hasKeys([]int64{keys[3], keys[1], keys[2]})
 	f.hasKeys([]int64{keys[0]})
 }
@@ -300,10 +300,10 @@ func (f *fixture) hasKeys(keys []int64) {
 
 func leadsInPortions(f *fixture) {
 	first := f.imports(leadCalled("b"))
-	var rest []lead.Kept
+	var remaining []lead.Kept
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
-		rest = nil
+		remaining = nil
 		at, err := tx.Leads().Advance(ctx)
 		if err != nil {
 			return err
@@ -313,23 +313,23 @@ func leadsInPortions(f *fixture) {
 			if err != nil {
 				return err
 			}
-			rest = append(rest, kept...)
+			remaining = append(remaining, kept...)
 		}
 		// Without a look at how they stand, and what the unit itself has kept.
 		once := first[0]
 		once.UpdatedAt = at
-		rest[0].Name = "twice"
-		if err := tx.Leads().Keep(ctx, []lead.Kept{rest[0]}); err != nil {
+		remaining[0].Name = "twice"
+		if err := tx.Leads().Keep(ctx, []lead.Kept{remaining[0]}); err != nil {
 			return err
 		}
 		first = []lead.Kept{once}
 		return tx.Leads().Keep(ctx, first)
 	})
 	revisions := map[id.Lead]lead.Revision{}
-	for _, one := range append(rest, first...) {
+	for _, one := range append(remaining, first...) {
 		revisions[one.ID] = 2
 	}
-	f.leadsAre(f.store.Leads(), revisions, append(rest, first...)...)
+	f.leadsAre(f.store.Leads(), revisions, append(remaining, first...)...)
 }
 
 func leadKeys(f *fixture) {
@@ -396,7 +396,7 @@ func leadRemoved(f *fixture) {
 	})
 }
 
-func leadRemoveTells(f *fixture) {
+func leadRemoveReturns(f *fixture) {
 	kept := f.imports(leadCalled("a"), fullLead("b"), fullLead("c"))
 	_, removed := f.removes()
 	f.same(len(removed), 0)
@@ -448,7 +448,7 @@ func leadReturns(f *fixture) {
 	kept := f.imports(one)
 	f.leadsAre(f.store.Leads(), map[id.Lead]lead.Revision{one.ID: 6}, kept...)
 	f.same(f.marks(f.store.Leads())[one.ID].Key, key)
-	f.same(kept[0].MovedFrom, before.UpdatedAt) // so that a stream which broke off behind it finds where it was
+	f.same(kept[0].MovedFrom, before.UpdatedAt) // so that a stream that broke off after it finds where it was
 	_, err := f.store.Leads().RemovedPlace(f.ctx, one.ID)
 	f.code(err, fault.NotFound)
 	removed, err := f.store.Leads().Removed(f.ctx, lead.RemovedQuery{Size: 10})
@@ -484,7 +484,7 @@ func leadsRemovedPages(f *fixture) {
 	f.removedAre(lead.RemovedQuery{Since: f.clock.Now().Add(time.Hour)}, nil)
 }
 
-// removedAre holds pages of every size, by place and by number, against all that the query matches.
+// removedAre compares pages of every size, by place and by number, with all that the query matches.
 func (f *fixture) removedAre(query lead.RemovedQuery, want []lead.RemovedLead) {
 	f.Helper()
 	for size := 1; size <= len(want)+1; size++ {

@@ -17,7 +17,7 @@ import (
 	"holdco/ports/store"
 )
 
-// model is a store in the plainest form: what a history of units leaves behind.
+// model is the simplest store: the expected result of a history of units.
 type model struct {
 	companies map[id.Company]company.Company
 	teams     map[id.Company][]team.Team

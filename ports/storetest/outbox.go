@@ -19,16 +19,16 @@ var outboxRules = []rule{
 	{"an event enters when webhooks send it and an endpoint is enabled", eventEnters},
 	{"it enters in its own unit", eventEntersInUnit},
 	{"events get positions in the order in which they were recorded, each once", eventsPlacedInOrder},
-	{"changes of one company are placed in their order, however many are made at once", changesPlacedInOrder},
-	{"several who place events at once place each event once", placeAtOnce},
+	{"changes of one company are enqueued in their order, however many are concurrent", changesEnqueuedInOrder},
+	{"units that enqueue events concurrently enqueue each event once", enqueueAtOnce},
 	{"next are the events from a position on, so many at most", nextFromPosition},
 	{"events of a company that is gone are left out once they were sent, and their positions are not given again", placedOfCompany},
-	{"recorded tells of events that webhooks send, once they are kept", recordedTells},
+	{"outgoing reports events that webhooks send, once they are committed", outgoingReports},
 	{"the backlog counts what waits, and since when", backlog},
 }
 
-// place gives at most most events their positions, and returns them. The given endpoints want them.
-func (f *fixture) place(most int, wantedBy ...id.Webhook) (events []event.Event) {
+// enqueue gives at most most events their positions, and returns them. The given endpoints want them.
+func (f *fixture) enqueue(most int, wantedBy ...id.Webhook) (events []event.Event) {
 	f.Helper()
 	f.update(placing(most, &events, wantedBy...))
 	return f.whole(events)
@@ -71,25 +71,25 @@ func entriesOf(events []event.Event) []id.Entry {
 	return which
 }
 
-// happens records events, each of a company of its own, and places them.
+// happens records events, each of a company of its own, and enqueues them.
 func (f *fixture) happens(count int, wantedBy ...id.Webhook) []event.Event {
 	f.Helper()
 	for range count {
 		f.update(recording(founded(f.newCompany("acme"))))
 	}
-	events := f.place(count, wantedBy...)
+	events := f.enqueue(count, wantedBy...)
 	f.same(len(events), count)
 	return events
 }
 
-// nextAre holds the events that an endpoint looks at from a position on against want.
+// nextAre compares the events that an endpoint looks at from a position on with want.
 func (f *fixture) nextAre(endpoint id.Webhook, from int64, want ...event.Event) {
 	f.Helper()
-	placed, err := f.store.Outbox().Next(f.ctx, endpoint, from, 100)
+	queued, err := f.store.Outbox().Next(f.ctx, endpoint, from, 100)
 	f.ok(err)
-	got := make([]event.Event, len(placed))
-	for i, one := range placed {
-		if got[i] = one.Event; one.Position < from || i > 0 && one.Position <= placed[i-1].Position {
+	got := make([]event.Event, len(queued))
+	for i, one := range queued {
+		if got[i] = one.Event; one.Position < from || i > 0 && one.Position <= queued[i-1].Position {
 			f.Fatalf("%d comes at %d", one.Position, i)
 		}
 	}
@@ -102,7 +102,7 @@ func (f *fixture) entered(kind event.Type) bool {
 	happened := founded(f.newCompany("acme"))
 	happened.Type = kind
 	f.update(recording(happened))
-	return len(f.place(10)) > 0
+	return len(f.enqueue(10)) > 0
 }
 
 func eventEnters(f *fixture) {
@@ -141,10 +141,10 @@ func eventEntersInUnit(f *fixture) {
 	})
 	f.update(connecting(endpoint))
 	f.waits(false)
-	f.same(len(f.place(10)), 0)
+	f.same(len(f.enqueue(10)), 0)
 }
 
-// waits holds whether there is work for webhooks now against want.
+// waits compares whether there is work for webhooks now with want.
 func (f *fixture) waits(want bool) {
 	f.Helper()
 	work, err := f.store.Outbox().Work(f.ctx, f.clock.Now())
@@ -161,7 +161,7 @@ func eventsPlacedInOrder(f *fixture) {
 		happened := founded(f.newCompany(fmt.Sprint(i)))
 		f.update(recording(happened))
 		all = append(all, happened)
-		f.clock.Advance(-time.Second) // of several machines one may lag behind
+		f.clock.Advance(-time.Second) // the clocks of several machines differ
 	}
 	unqueued := func(most int) (events []event.Event) {
 		f.Helper()
@@ -183,30 +183,30 @@ func eventsPlacedInOrder(f *fixture) {
 		f.sorted(got[i].Data)
 	}
 	f.same(got, all)
-	place := func(events ...event.Event) unit {
+	enqueue := func(events ...event.Event) unit {
 		return func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Enqueue(ctx, entriesOf(events), nil) }
 	}
 	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
-		if err := place(all...)(ctx, tx); err != nil {
+		if err := enqueue(all...)(ctx, tx); err != nil {
 			return err
 		}
 		return errGivenUp
 	})
-	f.update(place())
+	f.update(enqueue())
 	f.nextAre(endpoint, 1)
-	f.update(place(all[4], all[0]))
+	f.update(enqueue(all[4], all[0]))
 	f.same(unqueued(100), slices.Delete(slices.Clone(all[1:]), 3, 4))
 	f.nextAre(endpoint, 1, all[4], all[0])
-	f.place(100)
+	f.enqueue(100)
 	f.same(len(unqueued(100)), 0)
 	f.waits(false)
 	f.nextAre(endpoint, 1, all[4], all[0], all[1], all[2], all[3], all[5], all[6], all[7], all[8])
-	placed, err := f.store.Outbox().Next(f.ctx, endpoint, 9, 100)
+	queued, err := f.store.Outbox().Next(f.ctx, endpoint, 9, 100)
 	f.ok(err)
-	f.same(placed, []store.Queued{{Event: all[8], Position: 9}})
+	f.same(queued, []store.Queued{{Event: all[8], Position: 9}})
 }
 
-func changesPlacedInOrder(f *fixture) {
+func changesEnqueuedInOrder(f *fixture) {
 	const each = 4
 	f.endpoint()
 	acme := f.found("acme")
@@ -218,7 +218,7 @@ func changesPlacedInOrder(f *fixture) {
 		}
 		return nil
 	}), map[fault.Code]int{"": crowd})
-	f.inOrder(acme.Name, f.place(1000)[1:], crowd*each)
+	f.inOrder(acme.Name, f.enqueue(1000)[1:], crowd*each)
 }
 
 // inOrder follows a company from name to name through its renamings.
@@ -239,8 +239,8 @@ func fieldOf(fields event.Fields, name string) any {
 	return fields[i].Value
 }
 
-// placeAtOnce lets several place events while several others change two companies.
-func placeAtOnce(f *fixture) {
+// enqueueAtOnce lets several enqueue events while several others change two companies.
+func enqueueAtOnce(f *fixture) {
 	const writers, placers, each = 2, 3, 20
 	endpoint := f.endpoint().ID
 	var names [writers]string
@@ -249,7 +249,7 @@ func placeAtOnce(f *fixture) {
 		c := f.found(fmt.Sprint("c-", i))
 		names[i], companies[i] = c.Name, c.ID
 	}
-	f.place(writers)
+	f.enqueue(writers)
 
 	var writing sync.WaitGroup
 	writing.Add(writers)
@@ -273,13 +273,13 @@ func placeAtOnce(f *fixture) {
 	}), map[fault.Code]int{"": writers + placers})
 
 	f.waits(false)
-	placed, err := f.store.Outbox().Next(f.ctx, endpoint, 1, 1000)
+	queued, err := f.store.Outbox().Next(f.ctx, endpoint, 1, 1000)
 	f.ok(err)
-	f.same(len(placed), writers+writers*each)
-	f.same(placed[len(placed)-1].Position, int64(len(placed)))
+	f.same(len(queued), writers+writers*each)
+	f.same(queued[len(queued)-1].Position, int64(len(queued)))
 	for i, company := range companies {
 		var own []event.Event
-		for _, one := range placed {
+		for _, one := range queued {
 			if one.Company == company {
 				own = append(own, one.Event)
 			}
@@ -314,18 +314,18 @@ func nextFromPosition(f *fixture) {
 	}
 	f.nextAre(one, 8)
 	f.nextAre(other, 3, all[2:]...)
-	placed, err := f.store.Outbox().Next(f.ctx, one, 3, 2)
+	queued, err := f.store.Outbox().Next(f.ctx, one, 3, 2)
 	f.ok(err)
-	f.same(placed, []store.Queued{{Event: all[2], Position: 3}, {Event: all[3], Position: 4}})
-	f.sorted(placed[0].Data)
+	f.same(queued, []store.Queued{{Event: all[2], Position: 3}, {Event: all[3], Position: 4}})
+	f.sorted(queued[0].Data)
 }
 
 func placedOfCompany(f *fixture) {
 	endpoint, acme := f.endpoint().ID, f.found("acme")
-	f.place(10)
+	f.enqueue(10)
 	others := f.happens(2)
 	f.update(moving(acme.ID, rename("Last")))
-	f.place(10)
+	f.enqueue(10)
 	f.nextAre(endpoint, 2, append(others, f.newest())...) // no queue has to look at them
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		if err := removing(acme.ID)(ctx, tx); err != nil {
@@ -334,7 +334,7 @@ func placedOfCompany(f *fixture) {
 		return tx.Record(ctx, acme.Deleted().By(actor))
 	})
 	f.nextAre(endpoint, 1, others...)
-	lastWords := f.place(10)
+	lastWords := f.enqueue(10)
 	f.same(len(lastWords), 1)
 	f.same(lastWords[0].Type, event.CompanyDeleted)
 	f.nextAre(endpoint, 1, append(others, lastWords...)...)
@@ -349,8 +349,8 @@ func (f *fixture) newest() event.Event {
 	return found.Items[0]
 }
 
-func recordedTells(f *fixture) {
-	tells := func(want bool) {
+func outgoingReports(f *fixture) {
+	outgoing := func(want bool) {
 		f.Helper()
 		select {
 		case <-f.store.Outgoing():
@@ -359,7 +359,7 @@ func recordedTells(f *fixture) {
 			f.same(false, want)
 		}
 	}
-	tells(false)
+	outgoing(false)
 	happened := founded(f.newCompany("acme"))
 	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
 		if err := recording(happened)(ctx, tx); err != nil {
@@ -367,20 +367,20 @@ func recordedTells(f *fixture) {
 		}
 		return errGivenUp
 	})
-	tells(false)
+	outgoing(false)
 	unsent := happened
 	unsent.Type = event.WebhookTest
 	f.update(recording(unsent))
 	f.update(recording())
-	tells(false)
+	outgoing(false)
 	f.update(recording(unsent, happened, unsent))
-	tells(true)
-	tells(false)
+	outgoing(true)
+	outgoing(false)
 	f.update(recording(happened))
 	f.update(recording(happened))
 	f.update(recording(unsent))
-	tells(true)
-	tells(false)
+	outgoing(true)
+	outgoing(false)
 }
 
 func backlog(f *fixture) {
@@ -406,10 +406,10 @@ func backlog(f *fixture) {
 	f.send(on.ID, dueIn(time.Hour), tried(1))
 	is(store.Backlog{Unqueued: 2, Pending: 2, DueSince: at.Add(time.Hour)})
 	f.clock.Advance(time.Second)
-	f.place(1, on.ID)
+	f.enqueue(1, on.ID)
 	is(store.Backlog{Unqueued: 1, Pending: 2, DueSince: at.Add(time.Second)})
 	f.clock.Advance(time.Second)
-	f.place(1, on.ID)
+	f.enqueue(1, on.ID)
 	is(store.Backlog{Pending: 2, DueSince: at.Add(time.Second)})
 	f.reconnect(off, func(e *webhook.Endpoint) { e.Enabled = true })
 	is(store.Backlog{Pending: 2, DueSince: at})

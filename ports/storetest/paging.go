@@ -63,7 +63,7 @@ func walk[T any](f *fixture, size int, list pages[T]) []T {
 		f.ok(err)
 		isLast := got.Next.IsStart()
 		if len(got.Items) > size || !isLast && len(got.Items) < size || !isLast && got.Next.ID == after.ID {
-			f.Fatalf("behind %+v came a page of %d items, size %d, with next %+v", after, len(got.Items), size, got.Next)
+			f.Fatalf("after %+v came a page of %d items, size %d, with next %+v", after, len(got.Items), size, got.Next)
 		}
 		all = append(all, got.Items...)
 		if isLast {

@@ -16,12 +16,12 @@ import (
 var queueRules = []rule{
 	{"a queue can be claimed when an attempt is due and its endpoint is enabled", claimWhenDue},
 	{"those that wait longest are claimed first, so many at most", claimLongestFirst},
-	{"a queue is held by one until it is released or the lease ends", heldByOne},
-	{"whoever holds a queue renews the lease, moves the cursor and keeps how the endpoint fails", holdReplaces},
-	{"a queue whose lease has ended goes to whoever claims it, and is lost to who held it", leaseEnds},
+	{"a queue is leased by one until it is released or the lease ends", leasedByOne},
+	{"the holder of a lease renews it, moves the cursor and records how the endpoint fails", leaseHolderSaves},
+	{"a queue whose lease has ended goes to the next claim, and is lost to the former holder", leaseEnds},
 	{"a released queue is due when its first pending delivery is", releasedWhenDue},
 	{"a new or changed delivery makes a queue due, and never later", hastened},
-	{"pending deliveries go on when their endpoint is enabled", enabledGoesOn},
+	{"pending deliveries continue when their endpoint is enabled", enabledContinues},
 	{"a removed endpoint has no queue", queueGoes},
 	{"a claim goes with its unit", claimGivenUp},
 	{"four who claim two hundred queues at once get each of them once", claimAtOnce},
@@ -52,7 +52,7 @@ func claiming(lease string, most int, claimed *[]webhook.Queue) unit {
 	}
 }
 
-// claimable holds what waits, and what can be claimed, against want, and leaves it as it is.
+// claimable compares what waits, and what can be claimed, with want, and leaves it as it is.
 func (f *fixture) claimable(want ...id.Webhook) {
 	f.Helper()
 	f.waits(len(want) > 0)
@@ -69,8 +69,8 @@ func (f *fixture) claimable(want ...id.Webhook) {
 	}
 }
 
-// held holds the queue of an endpoint under a lease against want.
-func (f *fixture) held(want webhook.Queue) {
+// held compares the queue of an endpoint under a lease with want.
+func (f *fixture) leaseIs(want webhook.Queue) {
 	f.Helper()
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		queue, err := tx.Outbox().Leased(ctx, want.Endpoint, want.Lease)
@@ -127,7 +127,7 @@ func claimLongestFirst(f *fixture) {
 	f.same(len(f.claim("lease", 3)), 0)
 }
 
-func heldByOne(f *fixture) {
+func leasedByOne(f *fixture) {
 	one, two := f.endpoint().ID, f.endpoint().ID
 	f.send(one)
 	f.send(two)
@@ -136,8 +136,8 @@ func heldByOne(f *fixture) {
 	f.same(f.claim("first", 1), []id.Webhook{one})
 	f.same(f.claim("second", 10), []id.Webhook{two})
 	f.claimable()
-	f.held(webhook.Queue{Endpoint: one, Lease: "first", LeasedUntil: until})
-	f.held(webhook.Queue{Endpoint: two, Lease: "second", LeasedUntil: until})
+	f.leaseIs(webhook.Queue{Endpoint: one, Lease: "first", LeasedUntil: until})
+	f.leaseIs(webhook.Queue{Endpoint: two, Lease: "second", LeasedUntil: until})
 	for _, lease := range []string{"second", "", "FIRST", "' OR '1'='1"} {
 		f.notHeld(one, lease)
 		f.release(one, lease) // of no effect
@@ -149,18 +149,18 @@ func heldByOne(f *fixture) {
 	f.claimable(one)
 }
 
-func holdReplaces(f *fixture) {
+func leaseHolderSaves(f *fixture) {
 	endpoint, at := f.endpoint().ID, f.clock.Now()
 	f.send(endpoint)
 	f.claim("lease", 1)
-	hold := func(queue webhook.Queue) unit {
+	save := func(queue webhook.Queue) unit {
 		return func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Save(ctx, queue) }
 	}
 	queue := webhook.Queue{Endpoint: endpoint, Cursor: 7, Lease: "lease", FailingSince: at, LeasedUntil: at.Add(time.Hour)}
-	f.update(hold(queue))
-	f.held(queue)
-	f.refused(fault.Internal, hold(webhook.Queue{Endpoint: endpoint, Lease: "another", LeasedUntil: at}))
-	f.held(queue)
+	f.update(save(queue))
+	f.leaseIs(queue)
+	f.refused(fault.Internal, save(webhook.Queue{Endpoint: endpoint, Lease: "another", LeasedUntil: at}))
+	f.leaseIs(queue)
 	f.clock.Advance(time.Hour - time.Millisecond)
 	f.claimable()
 	f.clock.Advance(time.Millisecond)
@@ -170,10 +170,10 @@ func holdReplaces(f *fixture) {
 	f.release(endpoint, "lease")
 	f.claim("next", 1)
 	queue.Lease, queue.LeasedUntil, queue.Cursor = "next", f.clock.Now().Add(webhook.LeaseTerm), 0
-	f.held(queue)
+	f.leaseIs(queue)
 	queue.FailingSince = time.Time{}
-	f.update(hold(queue))
-	f.held(queue)
+	f.update(save(queue))
+	f.leaseIs(queue)
 }
 
 func leaseEnds(f *fixture) {
@@ -183,11 +183,11 @@ func leaseEnds(f *fixture) {
 	f.clock.Advance(webhook.LeaseTerm - time.Millisecond)
 	f.claimable()
 	f.clock.Advance(time.Millisecond)
-	f.held(webhook.Queue{Endpoint: endpoint, Lease: "first", LeasedUntil: f.clock.Now()}) // nobody has claimed it yet
+	f.leaseIs(webhook.Queue{Endpoint: endpoint, Lease: "first", LeasedUntil: f.clock.Now()}) // it was not claimed again yet
 	f.same(f.claim("second", 1), []id.Webhook{endpoint})
 	f.notHeld(endpoint, "first")
 	f.release(endpoint, "first") // of no effect
-	f.held(webhook.Queue{Endpoint: endpoint, Lease: "second", LeasedUntil: f.clock.Now().Add(webhook.LeaseTerm)})
+	f.leaseIs(webhook.Queue{Endpoint: endpoint, Lease: "second", LeasedUntil: f.clock.Now().Add(webhook.LeaseTerm)})
 }
 
 func releasedWhenDue(f *fixture) {
@@ -233,7 +233,7 @@ func hastened(f *fixture) {
 	f.claimable(endpoint)
 }
 
-func enabledGoesOn(f *fixture) {
+func enabledContinues(f *fixture) {
 	endpoint := f.endpoint()
 	f.send(endpoint.ID)
 	f.claim("lease", 1)
@@ -298,7 +298,7 @@ func claimAtOnce(f *fixture) {
 			mutex.Lock()
 			for _, endpoint := range endpointsOf(claimed) {
 				if other, taken := holders[endpoint]; taken {
-					f.Errorf("%s is held by %s and %s", endpoint, other, lease)
+					f.Errorf("%s is leased by %s and %s", endpoint, other, lease)
 				}
 				holders[endpoint] = lease
 			}
@@ -307,11 +307,11 @@ func claimAtOnce(f *fixture) {
 	}), map[fault.Code]int{"": claimers})
 	f.same(len(holders), queues)
 	for endpoint, lease := range holders {
-		f.held(webhook.Queue{Endpoint: endpoint, Lease: lease, LeasedUntil: f.clock.Now().Add(webhook.LeaseTerm)})
+		f.leaseIs(webhook.Queue{Endpoint: endpoint, Lease: lease, LeasedUntil: f.clock.Now().Add(webhook.LeaseTerm)})
 	}
 }
 
-// workAtOnce lets each of a few work off a queue, as a sender does, while more is added to it.
+// workAtOnce lets each of a few work off a queue, as a worker does, while more is added to it.
 func workAtOnce(f *fixture) {
 	const workers, each = 6, 10
 	endpoints := make([]id.Webhook, workers)

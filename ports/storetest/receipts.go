@@ -65,7 +65,7 @@ func keeping(receipt idempotency.Receipt) unit {
 
 var errGivenUp = errors.New("given up")
 
-// receiptIs holds what is kept under a key against want, and leaves it as it is.
+// receiptIs compares what is kept under a key with want, and leaves it as it is.
 func (f *fixture) receiptIs(key idempotency.Key, want *idempotency.Receipt) {
 	f.Helper()
 	err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {

@@ -47,7 +47,7 @@ func (f *fixture) removeForGood(c company.Company) event.Event {
 	return f.newest()
 }
 
-// purge purges what a removed company has left, and holds whether something is left against want.
+// purge purges what a removed company has left, and compares whether something is left with want.
 func (f *fixture) purge(which id.Company, want bool) {
 	f.Helper()
 	f.purgeBefore(which, time.Time{}, 1000, want)
@@ -85,7 +85,7 @@ func (f *fixture) hidden(which id.Company, entries []event.Event, deliveries ...
 	}
 }
 
-// passes moves the queue of an endpoint behind the last event.
+// passes moves the queue of an endpoint after the last event.
 func (f *fixture) passes(endpoint id.Webhook) {
 	f.Helper()
 	queue := f.takeUp(endpoint)
@@ -97,11 +97,11 @@ func removalKeepsUnsent(f *fixture) {
 	acme := f.found("acme") // before there is an endpoint: this event is in no outbox
 	one, other := f.endpoint().ID, f.endpoint().ID
 	waiting := f.renames(acme.ID, "one", "two")
-	f.place(1, one, other)
+	f.enqueue(1, one, other)
 	last := f.removeForGood(acme)
 	f.hidden(acme.ID, waiting)
 	f.purge(acme.ID, true)
-	f.place(10)
+	f.enqueue(10)
 	f.nextAre(one, 1, waiting[0], waiting[1], last)
 	f.passes(one)
 	f.purge(acme.ID, true)
@@ -114,7 +114,7 @@ func removalKeepsUnsent(f *fixture) {
 func removalDropsPassed(f *fixture) {
 	acme, endpoint := f.found("acme"), f.endpoint().ID
 	passed := f.renames(acme.ID, "one", "two")
-	f.place(10, endpoint)
+	f.enqueue(10, endpoint)
 	f.passes(endpoint)
 	f.update(removing(acme.ID))
 	f.hidden(acme.ID, passed)
@@ -126,10 +126,10 @@ func removalDropsSkipped(f *fixture) {
 	acme, endpoint := f.found("acme"), f.endpoint()
 	f.endpoint()
 	waiting := f.renames(acme.ID, "waits")
-	f.place(10, endpoint.ID)
+	f.enqueue(10, endpoint.ID)
 	endpoint = f.reconnect(endpoint, disabled)
 	f.renames(acme.ID, "skipped")
-	f.place(10)
+	f.enqueue(10)
 	f.update(removing(acme.ID))
 	f.nextAre(endpoint.ID, 1, waiting...)
 	endpoint = f.enable(endpoint)
@@ -142,7 +142,7 @@ func removalDropsSkipped(f *fixture) {
 func removalKeepsPending(f *fixture) {
 	acme, endpoint := f.found("acme"), f.endpoint().ID
 	events := f.renames(acme.ID, "sent", "pending")
-	f.place(10, endpoint)
+	f.enqueue(10, endpoint)
 	f.passes(endpoint)
 	of := func(happened event.Event) func(*webhook.Delivery) {
 		return func(d *webhook.Delivery) { d.Event, d.Company = happened.ID, acme.ID }
@@ -171,7 +171,7 @@ func removalKeepsPending(f *fixture) {
 	other := f.found("other")
 	gone := f.endpoint().ID
 	last := f.renames(other.ID, "pending")
-	f.place(10)
+	f.enqueue(10)
 	f.send(gone, func(d *webhook.Delivery) { d.Event, d.Company = last[0].ID, other.ID })
 	f.update(removing(other.ID))
 	f.purge(other.ID, true)
@@ -184,7 +184,7 @@ func removalDropsOld(f *fixture) {
 	f.renames(acme.ID, "one")
 	f.clock.Advance(time.Hour)
 	young := f.renames(acme.ID, "two")
-	f.place(10, endpoint)
+	f.enqueue(10, endpoint)
 	f.update(removing(acme.ID))
 	f.purgeBefore(acme.ID, f.clock.Now(), 1000, true)
 	f.nextAre(endpoint, 1, young...)
@@ -212,7 +212,7 @@ func removalFinishes(f *fixture) {
 	}
 	last := f.removeForGood(acme)
 	finished() // it has no position yet
-	f.place(10, busy.ID, free.ID)
+	f.enqueue(10, busy.ID, free.ID)
 	finished(idle)
 	f.passes(busy.ID)
 	finished(idle, busy)
@@ -258,7 +258,7 @@ func removalDue(f *fixture) {
 func removalInSteps(f *fixture) {
 	acme, endpoint := f.found("acme"), f.endpoint().ID
 	f.renames(acme.ID, "1", "2", "3", "4", "5")
-	f.place(10, endpoint)
+	f.enqueue(10, endpoint)
 	f.update(removing(acme.ID))
 	f.passes(endpoint)
 	for range 2 {

@@ -1,7 +1,7 @@
 // Package storetest is the conformance suite of ports/store: every store passes all of it.
 //
 // RunAll is the way in. There is one file of rules per area; each rule is a sentence about a store, and a function that
-// holds a fresh store to it. history.go compares random histories with model.go, a store
+// tests a fresh store against it. history.go compares random histories with model.go, a store
 // that is a few maps in memory.
 package storetest
 
@@ -11,7 +11,7 @@ import (
 	"holdco/ports/outbound"
 )
 
-// RunAll holds a store to its contract. Open returns a fresh, migrated store that tells the time by clock and takes new
+// RunAll tests a store against its contract. Open returns a fresh, migrated store that tells the time by clock and takes new
 // ids from ids; it closes the store when its test ends.
 func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outbound.IDs) Opened) {
 	for _, area := range areas {
@@ -22,7 +22,7 @@ func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outb
 					t.Parallel()
 					clock, ids := NewClock(), NewIDs()
 					opened := open(t, clock, ids)
-					rule.hold(&fixture{
+					rule.check(&fixture{
 						reporter: t, t: t, ctx: t.Context(), store: opened.Store, dump: opened.Dump, clock: clock, ids: ids,
 					})
 				})
@@ -31,10 +31,10 @@ func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outb
 	}
 }
 
-// rule is one thing that every store does, and how to tell.
+// rule is one thing that every store does, and its test.
 type rule struct {
-	name string
-	hold func(f *fixture)
+	name  string
+	check func(f *fixture)
 }
 
 var areas = []struct {

@@ -11,7 +11,7 @@ import (
 var taxonomyRules = []rule{
 	{"a taxonomy reads back as it was kept, each list in the order of its ids", taxonomyReadsBack},
 	{"keep replaces what has an id that is there, and nothing goes", taxonomyKeep},
-	{"the state tells in which revision the taxonomy changed last", taxonomyState},
+	{"the state has the revision in which the taxonomy changed last", taxonomyState},
 }
 
 func (f *fixture) keepTaxonomy(t lead.Taxonomy) {
@@ -37,13 +37,17 @@ func (f *fixture) newTaxonomy() lead.Taxonomy {
 	return lead.Taxonomy{
 		Industries: []lead.Industry{{ID: "ind_A", Name: `It's "Ä"`, Slug: "a", Active: true}, {ID: "ind_a", Name: "🦆 %_\\", Slug: "b"}},
 		Verticals: []lead.Vertical{
-			{ID: "vrt_-", Industry: "ind_A", Name: "One", Slug: "one"}, {ID: "vrt_0", Industry: "ind_a", Name: "Two", Slug: "two", Active: true},
+			{ID: "vrt_-", Industry: "ind_A", Name: "One", Slug: "one"},
+			{ID: "vrt_0", Industry: "ind_a", Name: "Two", Slug: "two", Active: true},
 		},
 		Geographies: []lead.Geography{
 			{ID: "geo_1", Name: "Germany", Slug: "germany", CountryCode: "DE"}, {ID: "geo_2", Name: "World", Slug: "world"},
 		},
 		Intelligence: []lead.Intelligence{
-			{ID: "vin_1", Vertical: "vrt_-", Summary: "Long\nand \"quoted\" <&>", PainPoints: []string{"ä", "'"}, BuyingSignals: []string{"[]"}, UpdatedAt: at},
+			{
+				ID: "vin_1", Vertical: "vrt_-", Summary: "Long\nand \"quoted\" <&>", PainPoints: []string{"ä", "'"},
+				BuyingSignals: []string{"[]"}, UpdatedAt: at,
+			},
 			{ID: "vin_2", Vertical: "vrt_-", UpdatedAt: at.Add(time.Hour)},
 		},
 	}

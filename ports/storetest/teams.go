@@ -37,7 +37,7 @@ func teamsReadBack(f *fixture) {
 	f.hasTeams(late.ID, append(earlier, later...), append(earlierSlots, laterSlots...))
 }
 
-// hasTeams holds every way to read the teams of a company against what they should be.
+// hasTeams compares every way to read the teams of a company with what they should be.
 func (f *fixture) hasTeams(which id.Company, teams []team.Team, slots []team.Slot) {
 	f.Helper()
 	f.ok(f.store.View(f.ctx, func(ctx context.Context, r store.Reader) error {

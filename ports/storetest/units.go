@@ -20,7 +20,7 @@ import (
 var unitRules = []rule{
 	{"a fresh store is ready", isReady},
 	{"a unit that fails leaves nothing, and its error comes out as it is", failureLeavesNothing},
-	{"a unit that panics leaves nothing, and goes on panicking", panicLeavesNothing},
+	{"a unit that panics is rolled back, and the panic continues", panicLeavesNothing},
 	{"a unit whose goroutine ends leaves nothing", exitLeavesNothing},
 	{"now is one instant", nowIsOneInstant},
 	{"a canceled context gives its error and has no effect", canceled},

@@ -30,7 +30,7 @@ type effect int
 const (
 	locks   effect = iota // nothing
 	claims                // nothing, or what only its own unit needs
-	notes                 // bookkeeping
+	notes                 // needs no event
 	changes               // a change of business rows, which needs an event
 )
 

@@ -67,8 +67,8 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		"lock_timeout":                        milliseconds(waitTimeout),
 		"statement_timeout":                   milliseconds(statementTimeout),
 		"idle_in_transaction_session_timeout": milliseconds(unitTimeout),
-		"plan_cache_mode":                     "force_generic_plan", // prepared statements find their rows by an index, whatever the arguments
-		"enable_seqscan":                      "off",                // and however few rows there were when they were planned
+		"plan_cache_mode":                     "force_generic_plan", // every prepared statement can use an index
+		"enable_seqscan":                      "off",                // even if it was planned when there were few rows
 		"jit":                                 "off",                // no query runs long enough for it to pay off
 	})
 	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns))

@@ -79,10 +79,12 @@ func TestOpenRefuses(t *testing.T) {
 	cluster.Execute(t, "CREATE DATABASE closed")
 	cluster.Execute(t, "REVOKE CONNECT ON DATABASE closed FROM PUBLIC")
 	for name, refused := range map[string]struct{ url, says string }{
-		"a wrong password":      {strings.Replace(cluster.URL, "secret", "topsecret", 1), "check the user and the password"},
-		"an unknown user":       {strings.Replace(cluster.URL, "holdco:", "nobody:", 1), `refuses the user "nobody"`},
-		"an unknown database":   {strings.Replace(cluster.URL, "/postgres", "/none", 1), `has no database "none"; create it`},
-		"no right to connect":   {strings.NewReplacer("holdco:", "outsider:", "/postgres", "/closed").Replace(cluster.URL), "permission denied"},
+		"a wrong password":    {strings.Replace(cluster.URL, "secret", "topsecret", 1), "check the user and the password"},
+		"an unknown user":     {strings.Replace(cluster.URL, "holdco:", "nobody:", 1), `refuses the user "nobody"`},
+		"an unknown database": {strings.Replace(cluster.URL, "/postgres", "/none", 1), `has no database "none"; create it`},
+		"no right to connect": {
+			strings.NewReplacer("holdco:", "outsider:", "/postgres", "/closed").Replace(cluster.URL), "permission denied",
+		},
 		"another encoding":      {strings.Replace(cluster.URL, "/postgres", "/latin", 1), "ENCODING 'UTF8'"},
 		"an old version":        {oldServer(t), "Holdco needs PostgreSQL 15 or newer"},
 		"a password not quoted": {"postgres://holdco:sec%ret@127.0.0.1:5432/holdco", "percent-encoded"},
@@ -97,7 +99,7 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("%v; it should say %q", err, refused.says)
 			}
 			if err != nil && strings.Contains(strings.ReplaceAll(err.Error(), "user:password@", ""), "sec") {
-				t.Errorf("the error holds the password: %v", err)
+				t.Errorf("the error contains the password: %v", err)
 			}
 			if took := time.Since(began); took > wait/2 {
 				t.Errorf("it took %s", took)

@@ -41,7 +41,7 @@ func (c campaigns) Search(ctx context.Context, query lead.CampaignQuery) (lead.C
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
 		}
-		if page.Total, err = s.count(ctx, wanted(s.engine.DB().NewSelect().Conn(s.conn).Table(campaignTable.name), query.Filter)); err != nil {
+		if page.Total, err = s.count(ctx, wanted(s.selectFrom(campaignTable.name), query.Filter)); err != nil {
 			return err
 		}
 		page.Campaigns, err = readAll(ctx, s, campaignTable, wanted(selectRows(s, campaignTable), query.Filter).
@@ -81,7 +81,7 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 
 func (c campaigns) IDs(ctx context.Context) ([]id.Campaign, error) {
 	var ids []id.Campaign
-	err := c.scan(ctx, c.engine.DB().NewSelect().Conn(c.conn).Table(c.table.name).Column("id").Order("id"), &ids)
+	err := c.scan(ctx, c.selectFrom(c.table.name).Column("id").Order("id"), &ids)
 	return ids, err
 }
 
@@ -109,7 +109,8 @@ func (c campaigns) Count(ctx context.Context, by map[id.Campaign]int64) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	changed, err := c.change(ctx, c.engine.DB().NewUpdate().Conn(c.conn).Table(c.table.name).With("counts", c.engine.DB().NewValues(&rows)).TableExpr("counts").
+	db := c.engine.DB()
+	changed, err := c.change(ctx, db.NewUpdate().Conn(c.conn).Table(c.table.name).With("counts", db.NewValues(&rows)).TableExpr("counts").
 		Set("lead_count = lead_count + counts.change").Where("campaigns.id = counts.id"))
 	if err == nil && changed != len(rows) {
 		return fmt.Errorf("the leads of %d campaigns were counted, but there are only %d", len(rows), changed)

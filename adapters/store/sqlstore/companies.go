@@ -81,7 +81,7 @@ func (c companies) Add(ctx context.Context, added company.Company) error {
 	return err
 }
 
-// Remove removes a company. What it leaves behind for webhooks to send is hidden from then on.
+// Remove removes a company. What webhooks have still to send of it is hidden from then on.
 func (c companies) Remove(ctx context.Context, which id.Company) error {
 	if err := c.stored.Remove(ctx, which); err != nil {
 		return err

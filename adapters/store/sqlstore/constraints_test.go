@@ -49,7 +49,8 @@ func TestUniqueConstraintsAreNamedAfterTheirColumnsOnSQLiteAndPostgres(t *testin
 	rows, err := d.writes.QueryContext(t.Context(), `
 		SELECT i.relname, t.relname || CASE WHEN x.indisprimary THEN '_pkey' ELSE
 			(SELECT string_agg('_' || a.attname, '' ORDER BY k.place)
-			FROM unnest(x.indkey) WITH ORDINALITY AS k (number, place) JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number) END
+			FROM unnest(x.indkey) WITH ORDINALITY AS k (number, place)
+			JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number) END
 		FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid
 		WHERE x.indisunique AND t.relnamespace = 'public'::regnamespace AND t.relname <> 'goose_db_version'`)
 	must(t, err)

@@ -27,7 +27,8 @@ func TestWhatWasKeptBeforeThereWereFormsIsRead(t *testing.T) {
 				`INSERT INTO leads (key, id, revision, updated_at, labels, rating, digest, created_at)
 					VALUES (7, 'cmp_acme', 12, 1775908800000, ' none ', -1, 'x', 1775908800000)`,
 				`INSERT INTO lead_entries (key, entry) VALUES (7, '7 12 1775908800000  cmp_acme   30` + "\n" +
-					`{"id":"cmp_acme","name":"Acme""contacts":[],"created_at":"2026-04-11T12:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}')`,
+					`{"id":"cmp_acme","name":"Acme""contacts":[],` +
+					`"created_at":"2026-04-11T12:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}')`,
 				`INSERT INTO activity (id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unspread)
 					VALUES ('act_1', '', 'lead', 'lead.imported', 'system:test', 'lead', '', '{"inserted":1}', '', 1775908800000, 0)`,
 			} {

@@ -14,7 +14,8 @@ import (
 // firstForm is a document in the first form. It must always be readable.
 const firstForm = "1 7 12 1775908800000 1775905200000 cmp_acme ind_trade vrt_shops 268\n" +
 	`{"id":"cmp_acme","name":"Acme \"Größe\"","phone":"+49 30 123","email":null,"website":"https://acme.example","google_rating":4.29,` +
-	`"enrichment_level":"deep","social_media":{"instagram":"https://i.example/a","facebook":null,"linkedin":null,"twitter":null,"tiktok":null}` +
+	`"enrichment_level":"deep","social_media":{"instagram":"https://i.example/a","facebook":null,` +
+	`"linkedin":null,"twitter":null,"tiktok":null}` +
 	`"contacts":[{"id":"cnt_1","name":"Anna","title":null,"email":"anna@acme.example","is_primary_lead":true}],` +
 	`"created_at":"2026-04-11T10:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}`
 

@@ -72,7 +72,7 @@ func (c companies) isEmpty(ctx context.Context, which id.Company) (bool, error) 
 // rowsOf finds the rows of a company in a table, without those that are kept.
 func (s session) rowsOf(table, kept string, which id.Company) *bun.SelectQuery {
 	// Some indexes are partial, without the rows of no company: company_id <> '' lets the engine use them.
-	query := s.engine.DB().NewSelect().Conn(s.conn).Table(table).Where("company_id = ? AND company_id <> ''", which)
+	query := s.selectFrom(table).Where("company_id = ? AND company_id <> ''", which)
 	if kept != "" {
 		query = query.Where("(?) IS NOT TRUE", bun.Safe(kept))
 	}

@@ -27,6 +27,11 @@ func (s session) selects(model any) *bun.SelectQuery {
 	return s.engine.DB().NewSelect().Conn(s.conn).Model(model)
 }
 
+// selectFrom begins a query of a table that has no model.
+func (s session) selectFrom(table string) *bun.SelectQuery {
+	return s.engine.DB().NewSelect().Conn(s.conn).Table(table)
+}
+
 func (s session) inserts(model any) *bun.InsertQuery {
 	return s.engine.DB().NewInsert().Conn(s.conn).Model(model).Returning("NULL")
 }

@@ -36,7 +36,7 @@ var endpointTable = tableOf("webhooks", fault.New(fault.NotFound, "There is no s
 )
 
 func (w webhooks) Count(ctx context.Context) (int, error) {
-	count, err := w.count(ctx, w.engine.DB().NewSelect().Conn(w.conn).Table(w.table.name))
+	count, err := w.count(ctx, w.selectFrom(w.table.name))
 	return int(count), err
 }
 

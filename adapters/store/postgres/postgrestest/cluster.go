@@ -156,7 +156,8 @@ func (c *Cluster) start() error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	server := c.command("postgres", "-D", c.data(), "-k", c.folder, "-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=200",
+	server := c.command("postgres", "-D", c.data(), "-k", c.folder,
+		"-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=200",
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "autovacuum=off")
 	server.Stdout, server.Stderr = log, log
 	if c.release, err = processtest.Guard(server, syscall.SIGQUIT); err != nil {
