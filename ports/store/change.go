@@ -13,7 +13,7 @@ import (
 // Versioned is an aggregate whose version grows by one with every change.
 type Versioned interface{ CurrentVersion() int64 }
 
-// Order says who asks for a write, and on what conditions.
+// Order is who requests a write, and on what conditions.
 type Order struct {
 	Actor   event.Actor         // who is recorded with the event
 	Match   precondition.Match  // the version that the client has seen: If-Match

@@ -237,7 +237,7 @@ func TestBrokenConnectionIsUnavailable(t *testing.T) {
 	expectValues(t, engine, 0, 0)
 }
 
-// Whether a COMMIT that got no answer has happened, nobody knows: it is not done again.
+// The outcome of a COMMIT that got no answer is unknown: it is not retried.
 func TestConnectionLostAtCommitIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	engine := counters(t)
@@ -273,7 +273,7 @@ func TestSwallowedFailureDoesNotCommit(t *testing.T) {
 	expectValues(t, engine, 0, 0)
 }
 
-// What nobody waits for goes to the server with what comes next, or with COMMIT. It fails there.
+// A statement whose result is not needed goes to the server with the next one, or with COMMIT, and fails there.
 func TestWhatWaitsIsPartOfTheUnit(t *testing.T) {
 	t.Parallel()
 	engine := counters(t)
@@ -298,7 +298,7 @@ func TestWhatWaitsIsPartOfTheUnit(t *testing.T) {
 			return nil
 		},
 		"at a change": func(ctx context.Context, conn bun.IConn) error { return add(ctx, conn, "b") },
-		"at a compiled one": func(ctx context.Context, conn bun.IConn) error {
+		"at a prepared one": func(ctx context.Context, conn bun.IConn) error {
 			_, err := conn.ExecContext(ctx, insert, "c", int64(1))
 			return err
 		},

@@ -25,7 +25,7 @@ func TestManyMigrateOnce(t *testing.T) {
 	}
 	all.Wait()
 
-	known, err := open(t, url).Migrator().Status(t.Context())
+	migrations, err := open(t, url).Migrator().Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +33,10 @@ func TestManyMigrateOnce(t *testing.T) {
 	for _, n := range applied {
 		total += n
 	}
-	if total != len(known) {
-		t.Errorf("%d migrations were applied; there are %d", total, len(known))
+	if total != len(migrations) {
+		t.Errorf("%d migrations were applied; there are %d", total, len(migrations))
 	}
-	for _, migration := range known {
+	for _, migration := range migrations {
 		if migration.AppliedAt.IsZero() {
 			t.Errorf("%s is still pending", migration.Name)
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 // A server that goes and comes back under load costs Unavailable in between and nothing else: no acknowledged write is
-// lost, none that failed otherwise is there, and nobody has to restart this program.
+// lost, none that failed otherwise is there, and the program need not be restarted.
 func TestServerRestartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*postgrestest.Cluster, testing.TB){
@@ -128,7 +128,7 @@ func (l *load) end() {
 	l.all.Wait()
 }
 
-// compare holds what is in the store against what was acknowledged.
+// compare compares what is in the store with what was acknowledged.
 func (l *load) compare(t *testing.T, s store.Store) {
 	t.Helper()
 	l.end()

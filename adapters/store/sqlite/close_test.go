@@ -59,7 +59,7 @@ func TestAServerClosesWhileACommandReads(t *testing.T) {
 	expectAlone(t, path, 1, 2)
 }
 
-// serveNotes opens a notebook that has the number 1, and has compiled statements of every kind.
+// serveNotes opens a notebook that has the number 1, and has prepared statements of every kind.
 func serveNotes(t *testing.T, options sqlite.Options) notebook {
 	t.Helper()
 	notes := notebook{t, open(t, options)}
@@ -99,6 +99,6 @@ func expectAlone(t *testing.T, path string, want ...int) {
 		got = append(got, n)
 	}
 	if must(t, rows.Err()); !slices.Equal(got, want) {
-		t.Errorf("the file alone holds %v, want %v", got, want)
+		t.Errorf("the file alone contains %v, want %v", got, want)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"holdco/adapters/store/sqlite"
 )
 
-// notebook is an engine with a table of numbers, to tell which units were kept.
+// notebook is an engine with a table of numbers, to see which units were committed.
 type notebook struct {
 	t *testing.T
 	*sqlite.Engine
@@ -50,15 +50,15 @@ func insert(n int) work {
 
 func (n notebook) update(unit work) error { return n.Update(n.t.Context(), unit) }
 
-// hold starts a unit that writes 0 and then keeps the writer until release is called, which waits for its outcome.
-func (n notebook) hold() (release func() error) {
-	held := make(chan struct{})
+// block starts a unit that writes 0 and then blocks the writer until release is called, which waits for its outcome.
+func (n notebook) block() (release func() error) {
+	blocked := make(chan struct{})
 	outcome := n.start(func(ctx context.Context, conn bun.IConn) error {
-		<-held
+		<-blocked
 		return insert(0)(ctx, conn)
 	})
 	return func() error {
-		close(held)
+		close(blocked)
 		return <-outcome
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"holdco/ports/storetest"
 )
 
-// diary is an observer that writes down what it is told.
+// diary is an observer that records all accesses.
 type diary struct{ entries []string }
 
 type mark struct{}

@@ -46,7 +46,7 @@ func TestAKeyedRequestThatIsRefusedCostsItsNeighboursNothing(t *testing.T) {
 				must(t, err)
 
 				batches, units := notes.Batches()
-				release := notes.hold()
+				release := notes.block()
 				var neighbours []chan error
 				const count = 20
 				for n := range count {

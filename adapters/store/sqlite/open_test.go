@@ -129,7 +129,7 @@ func TestAKilledServerLeavesNoLock(t *testing.T) {
 		t.Fatalf("the server said %q (%v)", said, err)
 	}
 	if _, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Exclusive: true}); err == nil {
-		t.Error("a second server was let in")
+		t.Error("a second server opened the file")
 	}
 	must(t, server.Process.Kill())
 	_ = server.Wait()

@@ -21,7 +21,7 @@ import (
 	"holdco/ports/storetest"
 )
 
-// busyStore is a migrated store whose connections can be held.
+// busyStore is a migrated store whose connections can be occupied.
 type busyStore struct {
 	*sqlstore.Store
 	engine *sqlite.Engine

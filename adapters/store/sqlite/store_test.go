@@ -23,10 +23,10 @@ func TestAClosedStoreIsUnavailable(t *testing.T) {
 
 	_, get := closed.Companies().BySlug(t.Context(), "acme")
 	for name, err := range map[string]error{
-		"a read":   get,
-		"a view":   closed.View(t.Context(), func(context.Context, store.Reader) error { return nil }),
-		"a unit":   closed.Update(t.Context(), func(context.Context, store.Tx) error { return nil }),
-		"the rest": closed.Ready(t.Context()),
+		"a read": get,
+		"a view": closed.View(t.Context(), func(context.Context, store.Reader) error { return nil }),
+		"a unit": closed.Update(t.Context(), func(context.Context, store.Tx) error { return nil }),
+		"Ready":  closed.Ready(t.Context()),
 	} {
 		if fault.CodeOf(err) != fault.Unavailable {
 			t.Errorf("%s: got %v, want unavailable", name, err)

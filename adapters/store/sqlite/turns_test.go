@@ -21,7 +21,7 @@ func TestAProcessThatWaitsIsTheNextToWrite(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "holdco.db")
 		busy := openNotesAt(t, path)
 		waiting := notebook{t, open(t, sqlite.Options{Path: path})}
-		release := busy.hold()
+		release := busy.block()
 		second := waiting.start(insert(1))
 		must(t, release())
 		var seen []int

@@ -95,7 +95,7 @@ func TestAFailedUnitThatChangedNoRowIsNotRolledBack(t *testing.T) {
 			notes := openNotes(t)
 			must(t, notes.update(insert(1)))
 			before, _ := notes.Batches()
-			release := notes.hold()
+			release := notes.block()
 			refused := notes.start(func(ctx context.Context, conn bun.IConn) error {
 				_, _ = conn.ExecContext(ctx, query, 1)
 				return errRefused

@@ -57,7 +57,7 @@ func TestUnitsThatFailAfterTheyWroteCostTheirNeighboursNothing(t *testing.T) {
 // runAmongBadUnits runs a unit that writes 1 and a last one in a batch with units that end in every bad way.
 func runAmongBadUnits(t *testing.T, notes notebook, spoil func(bad work) work, last work) {
 	t.Helper()
-	release := notes.hold()
+	release := notes.block()
 	good := notes.start(insert(1))
 	refused := notes.start(spoil(func(context.Context, bun.IConn) error { return errRefused }))
 	duplicate := notes.start(spoil(insert(1)))
@@ -89,7 +89,7 @@ func TestARefusalWaitsForTheCommitThatItRestsOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		notes := openNotes(t)
-		release := notes.hold()
+		release := notes.block()
 		first := notes.start(insert(1))
 		duplicate := notes.start(insert(1))
 		breaking := notes.start(func(ctx context.Context, conn bun.IConn) error {
@@ -99,7 +99,7 @@ func TestARefusalWaitsForTheCommitThatItRestsOn(t *testing.T) {
 			return err
 		})
 		if err := release(); fault.CodeOf(err) != fault.Unavailable {
-			t.Errorf("the unit that held: got %v, want unavailable", err)
+			t.Errorf("the unit that blocks: got %v, want unavailable", err)
 		}
 		for name, outcome := range map[string]chan error{"first": first, "duplicate": duplicate, "breaking": breaking} {
 			if err := <-outcome; fault.CodeOf(err) != fault.Unavailable {
@@ -122,7 +122,7 @@ func TestAFullDiskCostsOnlyTheGuiltyUnit(t *testing.T) {
 			_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages+2))
 			return err
 		}))
-		release := notes.hold()
+		release := notes.block()
 		before := notes.start(insert(1))
 		var runs int
 		var afterwards error
@@ -185,7 +185,7 @@ func TestAUnitThatWaitsLeavesWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		notes := openNotes(t)
-		release := notes.hold()
+		release := notes.block()
 		ctx, cancel := context.WithCancel(t.Context())
 		waiting := notes.startWith(ctx, insert(1))
 		cancel()
@@ -202,7 +202,7 @@ func TestAUnitWaitsForAtMostFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		notes := openNotes(t)
 		start := time.Now()
-		release := notes.hold()
+		release := notes.block()
 		err := notes.update(insert(1))
 		if fault.CodeOf(err) != fault.Unavailable || time.Since(start) != 5*time.Second {
 			t.Errorf("got %v after %v, want unavailable after 5s", err, time.Since(start))
@@ -315,7 +315,7 @@ func TestCloseWaitsForWhatHasBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "holdco.db")
 		notes := openNotesAt(t, path)
-		release := notes.hold()
+		release := notes.block()
 		waiting := notes.start(insert(1))
 		var closed atomic.Bool
 		go func() {

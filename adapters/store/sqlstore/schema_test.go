@@ -30,7 +30,7 @@ type database struct {
 	files    string // where its migrations are
 	dialect  goose.Dialect
 	writes   *sql.DB // to do what no store does
-	schema   string  // the query that tells its schema
+	schema   string  // the query for its schema
 }
 
 func openSQLite(t *testing.T) database {
@@ -59,13 +59,13 @@ func TestSQLiteAndPostgresHaveTheSameSchema(t *testing.T) {
 	if diff := cmp.Diff(onSQLite, onPostgres); diff != "" {
 		t.Errorf("-sqlite +postgres:\n%s", diff)
 	}
-	for _, line := range []string{ // so that the queries do tell something
+	for _, line := range []string{ // so that the queries are not empty
 		"migration 00002_webhooks.sql", "column companies.slug TEXT NOT NULL", "column queues.due_at INTEGER",
 		"companies UNIQUE slug", "receipts PRIMARY KEY token_id, key", "slots FOREIGN KEY team_id REFERENCES teams id",
 		"CREATE INDEX activity_unqueued ON activity seq WHERE unqueued = 1", "partners UNIQUE hash",
 	} {
 		if !slices.Contains(onSQLite, line) {
-			t.Errorf("not told: %s", line)
+			t.Errorf("missing: %s", line)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestActivityFromBeforeWebhooksIsKept(t *testing.T) {
 func keepsActivity(t *testing.T, d database) {
 	t.Helper()
 	d.migrateTo(t, 1)
-	// Ids tell the order, whatever the order in which rows lie in their table.
+	// The ids determine the order, whatever the physical order of the rows.
 	const count = 50
 	var want []string
 	for i := range count {

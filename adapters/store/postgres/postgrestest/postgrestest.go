@@ -3,7 +3,7 @@
 //
 // The servers are throw-away clusters made by the binaries that are installed. They end with the process of the test,
 // however that ends. HOLDCO_TEST_POSTGRES_URL names a running server to share instead; its user must be allowed to
-// create databases. With neither, tests fail: a store that was not tested is not known to work.
+// create databases. With neither, tests fail: a store must not pass untested.
 package postgrestest
 
 import (

@@ -30,7 +30,7 @@ func giveAway(paths ...string) error {
 	return nil
 }
 
-// serverUser returns the user to run as instead of root; ok is false when this process is somebody else already.
+// serverUser returns the user to run as instead of root; ok is false if this process does not run as root.
 func serverUser() (uid, gid uint32, ok bool) {
 	if os.Getuid() != 0 {
 		return 0, 0, false
