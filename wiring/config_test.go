@@ -55,6 +55,7 @@ func TestEverySettingHasADefault(t *testing.T) {
 		Adapters:         []string{"process", "http"},
 		ArchiveRetention: 720 * time.Hour,
 		Rates:            ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 600},
+		WebhookParallel:  16,
 		LogLevel:         slog.LevelInfo,
 	}
 	if diff := cmp.Diff(want, config, networks); diff != "" {
@@ -79,6 +80,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		RedisURL:         "redis://me@cache/1",
 		CORSOrigins:      []string{"https://app.example.com", "http://[::1]:3000"},
 		TrustedProxies:   []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")},
+		WebhookParallel:  256,
 		WebhookPrivate:   true,
 		LogLevel:         slog.LevelWarn,
 		LogFormat:        "json",
@@ -90,6 +92,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		{"adapters", "http, my-own_1"}, {"cors_origins", "https://app.example.com, http://[::1]:3000"}, {"rate_partner", "7"},
 		{"archive_retention", "1000h1m"}, {"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
 		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"webhook_allow_private", "true"},
+		{"webhook_parallel", "256"},
 		{"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
 	}
 	var flags, variables []string
@@ -224,6 +227,9 @@ func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 		{"HOLDCO_RATE_COSTLY", "1e3", "whole number"},
 		{"HOLDCO_RATE_COSTLY", "OFF", "or off"},
 		{"HOLDCO_RATE_PARTNER", "0", "1 to 1000000000, or off"},
+		{"HOLDCO_WEBHOOK_PARALLEL", "0", "from 1 to 256"},
+		{"HOLDCO_WEBHOOK_PARALLEL", "257", "from 1 to 256"},
+		{"HOLDCO_WEBHOOK_PARALLEL", "many", "from 1 to 256"},
 		{"HOLDCO_REDIS_URL", "localhost:6379", "redis://"},
 		{"HOLDCO_REDIS_URL", "redis://cache:port", "redis://"},
 		{"HOLDCO_REDIS_URL", "redis://cache/first", "redis://"},

@@ -192,7 +192,7 @@ func TestEveryChangeOfAPartnerIsInTheActivityLogAlone(t *testing.T) {
 			must(t, err)
 			diff := cmp.Diff(shown, object(t, data))
 			if diff != "" || e.Type != want[i] || e.Subject != (event.Subject{Type: "partner", ID: made.ID}) ||
-				!strings.HasPrefix(string(e.Actor), "token:tok_") || webhook.IsSent(e.Type) {
+				!strings.HasPrefix(string(e.Actor), "token:tok_") || !webhook.IsSent(e.Type) {
 				t.Errorf("%+v %s", e, diff)
 			}
 		}

@@ -134,9 +134,12 @@ type apiDelivery struct {
 	CreatedAt     string
 }
 
-// subscribe makes a webhook to a receiver. More are members of the body.
+// subscribe makes a webhook to a receiver, for what happens to companies unless more, members of the body, names events.
 func (s *instance) subscribe(t *testing.T, to *receiver, more string) apiWebhook {
 	t.Helper()
+	if !strings.Contains(more, `"events"`) {
+		more += `,"events":["company.*"]`
+	}
 	answer := s.In(t).Post("/v1/webhooks", `{"url":"`+to.url+`"`+more+`}`)
 	answer.Is(t, http.StatusCreated, "")
 	return resttest.Data[apiWebhook](t, answer)

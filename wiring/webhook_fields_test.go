@@ -48,7 +48,7 @@ func TestEachFieldOfAWebhookIsChecked(t *testing.T) {
 			url + `"events":null}`:                  "events not_null",
 			url + `"events":"*"}`:                   "events wrong_type",
 			url + `"events":["*",null]}`:            "events.1 not_null",
-			url + `"events":["*","token.created"]}`: "events.1 unknown_value",
+			url + `"events":["*","webhook.test"]}`: "events.1 unknown_value",
 			url + `"companyId":1}`:                  "companyId wrong_type",
 			url + `"companyId":"acme"}`:             "companyId unknown_value",
 			url + `"companyId":"cmp_` + strings.Repeat("0", 26) + `"}`: "companyId unknown_value",

@@ -54,8 +54,8 @@ func (w *webhooks) create() *cobra.Command {
 		Short: "Create a webhook and print its secret, which is shown this once",
 		Long: "Create a webhook and print its secret, which is shown this once. Receivers check with it that a message comes\n" +
 			"from here, best with one of the libraries of https://www.standardwebhooks.com.\n\n" +
-			"The events are company.created, company.updated, company.archived, company.restored, company.deleted and\n" +
-			"company.budget.breach; the API reference of the server, at /docs, tells of each.",
+			"Events have names such as company.created, token.revoked or webhook.disabled, and patterns such as company.*\n" +
+			"match all of a kind. The API reference of the server, at /docs, tells of each.",
 		Example: "  holdco webhook create --url https://example.com/holdco\n" +
 			"  holdco webhook create --url https://example.com/holdco --events company.created,company.deleted\n" +
 			"  holdco webhook create --url https://example.com/holdco --company cmp_01jqvb2k3e8m0t9c5x7a4n6p1r --json",

@@ -510,7 +510,7 @@ func (f *fixture) subscribe(t *testing.T) id.Webhook {
 	t.Helper()
 	newID := id.New[id.Webhook](system.IDs{}.UUIDv7())
 	url := "https://example.com"
-	endpoint, created, err := webhook.New(newID, webhook.Draft{Settings: webhook.Settings{URL: &url}}, "sealed", nil, f.clock.Now())
+	endpoint, created, err := webhook.New(newID, webhook.Draft{Settings: webhook.Settings{URL: &url, Events: &[]string{"company.*"}}}, "sealed", nil, f.clock.Now())
 	must(t, err)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Webhooks().Add(ctx, endpoint); err != nil {

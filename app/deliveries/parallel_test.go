@@ -247,3 +247,26 @@ func (f *fixture) record(t *testing.T, subject, slug string) {
 		})
 	}))
 }
+
+// What was recorded before an endpoint was disabled waits for it, even if nobody has enqueued it yet.
+func TestWhatIsRecordedJustBeforeAnEndpointIsGivenUpWaitsForIt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hook := f.subscribe(t)
+	f.happen(t, "one")
+	f.answer = func(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: message.At, Status: 500} }
+	must(t, f.deliver(t))
+	f.clock.advance(time.Minute)
+	f.answer = func(message webhook.Message) webhook.Attempt {
+		f.happen(t, "two")
+		return webhook.Attempt{At: message.At, Status: 410}
+	}
+	must(t, f.deliver(t))
+	f.answer = ok
+	enabled := true
+	f.change(t, hook, webhook.Settings{Enabled: &enabled})
+	must(t, f.deliver(t))
+	if had := f.had(); !slices.Equal(had, []string{"one", "one", "two"}) {
+		t.Errorf("sent were %q", had)
+	}
+}

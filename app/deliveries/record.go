@@ -93,14 +93,12 @@ func (s *Service) record(ctx context.Context, endpoint id.Webhook, lease string,
 				disable = reason
 			}
 		}
-		if disable != "" {
-			if err := disableEndpoint(ctx, tx, endpoint, disable); err != nil {
-				return err
-			}
-		}
 		saved = reached(queue, b.end, b.unfinished)
 		saved.LeasedUntil = tx.Now().Add(webhook.LeaseTerm)
-		return tx.Outbox().Save(ctx, saved)
+		if err := tx.Outbox().Save(ctx, saved); err != nil || disable == "" {
+			return err
+		}
+		return disableEndpoint(ctx, tx, endpoint, disable) // last, because it may give the queue a cursor
 	})
 	if fault.CodeOf(err) == fault.NotFound && !leased {
 		return saved, errLeaseLost

@@ -97,14 +97,14 @@ func (i *importing[T]) flush(ctx context.Context) error {
 	return nil
 }
 
-// pace is how much units do at once, so that each takes about as long as a unit may.
+// pace is how much units do at once, so that each takes about 15 ms: on SQLite a request waits until a unit has ended.
 type pace struct{ size int }
 
 var usualPace = pace{500}
 
 // after is the pace after a unit that did so much and took so long.
 func (p pace) after(size int, took time.Duration) pace {
-	const long = 25 * time.Millisecond
+	const long = 15 * time.Millisecond
 	const least = 100
 	fits := size * int(long/time.Microsecond) / max(1, int(took/time.Microsecond))
 	return pace{max(least, min(fits, 2*p.size, store.MostKept))}

@@ -13,8 +13,8 @@ func passes[L, T any](
 ) (inbound.ImportSummary, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	survey := survey{options: i.options}
-	err := surveying(ctx, &survey, ahead(ctx, lines, func(line L) checked[string] {
+	first := survey{options: i.options}
+	err := first.run(ctx, ahead(ctx, lines, func(line L) checked[string] {
 		one := check(line)
 		found := checked[string]{rejected: one.rejected, end: one.end}
 		if one.rejected == nil {
@@ -25,13 +25,13 @@ func passes[L, T any](
 	switch {
 	case ctx.Err() != nil:
 		return inbound.ImportSummary{}, ctx.Err()
-	case survey.failed != nil:
-		return survey.summary, survey.failed
-	case i.options.Strict && (err != nil || survey.summary.Rejected > 0):
-		return survey.summary, err
+	case first.failed != nil:
+		return first.summary, first.failed
+	case i.options.Strict && (err != nil || first.summary.Rejected > 0):
+		return first.summary, err
 	}
 	// An error that ended the first pass ends the second at the same line: those before it are kept.
-	superseded := survey.ids.superseded()
+	superseded := first.ids.superseded()
 	next := uint32(0)
 	return i.run(ctx, ahead(ctx, lines, func(line L) checked[T] {
 		one := check(line)
@@ -51,8 +51,8 @@ type survey struct {
 	failed  error // of Report
 }
 
-// surveying runs the first pass. It returns what ended the reading.
-func surveying(ctx context.Context, s *survey, portions <-chan portion[string]) error {
+// run runs the first pass. It returns what ended the reading.
+func (s *survey) run(ctx context.Context, portions <-chan portion[string]) error {
 	for {
 		select {
 		case <-ctx.Done():

@@ -29,9 +29,10 @@ type Endpoint struct {
 	Version        int64 // grows by one with every change; the ETag of the API
 }
 
-// Wants reports whether an event is sent to the endpoint. What happened before there was such an endpoint is not.
+// Wants reports whether an event is sent to the endpoint. What happened before there was such an endpoint is not, nor what
+// happens to the endpoint itself.
 func (e Endpoint) Wants(happened event.Event) bool {
-	return e.Enabled && !happened.At.Before(e.CreatedAt) &&
+	return e.Enabled && !happened.At.Before(e.CreatedAt) && happened.Subject != e.subject() &&
 		(e.Company == "" || e.Company == companyOf(happened)) && matchAny(e.Events, happened.Type)
 }
 
@@ -118,5 +119,7 @@ func (e *Endpoint) changed(at time.Time) {
 }
 
 func (e Endpoint) event(what event.Type) event.Event {
-	return event.Event{Type: what, Subject: event.Subject{Type: "webhook", ID: string(e.ID)}, Data: e.Fields()}
+	return event.Event{Type: what, Subject: e.subject(), Data: e.Fields()}
 }
+
+func (e Endpoint) subject() event.Subject { return event.Subject{Type: "webhook", ID: string(e.ID)} }

@@ -11,14 +11,21 @@ import (
 // Pattern names events: one by its name, all below a name by "company.*", or all by "*".
 type Pattern string
 
-// Everything matches every event that is sent.
+// Everything matches every event that is sent, without those of onRequest.
 const Everything Pattern = "*"
 
 // sent are the events that webhooks send. Others are in the activity log alone.
 var sent = []event.Type{
 	event.CompanyCreated, event.CompanyUpdated, event.CompanyArchived, event.CompanyRestored, event.CompanyDeleted,
 	event.CompanyBudgetBreach,
+	event.TokenCreated, event.TokenRotated, event.TokenRevoked,
+	event.PartnerCreated, event.PartnerUpdated, event.PartnerRotated, event.PartnerRevoked,
+	event.WebhookCreated, event.WebhookUpdated, event.WebhookDisabled, event.WebhookSecretRotated, event.WebhookDeleted,
+	event.CampaignImported, event.TaxonomyImported, event.LeadImported, event.LeadRemoved,
 }
+
+// onRequest begins the names of events that are sent only where a name or a pattern begins with it: an import has many.
+const onRequest = "lead."
 
 // IsSent reports whether webhooks send events of this type.
 func IsSent(t event.Type) bool { return slices.Contains(sent, t) }
@@ -31,6 +38,9 @@ func ParsePattern(text string) (Pattern, bool) {
 
 // Matches reports whether an event of this type is meant.
 func (p Pattern) Matches(t event.Type) bool {
+	if strings.HasPrefix(string(t), onRequest) && !strings.HasPrefix(string(p), onRequest) {
+		return false
+	}
 	above, isPrefix := strings.CutSuffix(string(p), "*")
 	if !isPrefix {
 		return string(p) == string(t)

@@ -66,7 +66,7 @@ func TestADraftTellsAllThatIsWrongAtOnce(t *testing.T) {
 	draft := webhook.Draft{
 		Company: ptr("cmp_nothing"),
 		Settings: webhook.Settings{
-			URL: ptr("ftp://example.com"), Events: &[]string{"company.*", "token.created", "Company.created"},
+			URL: ptr("ftp://example.com"), Events: &[]string{"company.*", "webhook.test", "Company.created"},
 			Description: ptr("a\x00b"),
 		},
 		Problems: fault.Problems{fault.Fieldf("color", fault.UnknownField, "no")},
@@ -133,7 +133,9 @@ func TestPatternsMatchNamesAndWhatIsBelow(t *testing.T) {
 		matches []event.Type
 		not     []event.Type
 	}{
-		{"*", true, []event.Type{event.CompanyCreated, event.CompanyBudgetBreach}, nil},
+		{"*", true, []event.Type{event.CompanyCreated, event.CompanyBudgetBreach, event.TokenRevoked}, []event.Type{event.LeadImported}},
+		{"lead.*", true, []event.Type{event.LeadImported, event.LeadRemoved}, []event.Type{event.CompanyCreated}},
+		{"lead.imported", true, []event.Type{event.LeadImported}, []event.Type{event.LeadRemoved}},
 		{"company.*", true, []event.Type{event.CompanyCreated, event.CompanyBudgetBreach}, []event.Type{"companyx.created", "company"}},
 		{"company.budget.*", true, []event.Type{event.CompanyBudgetBreach}, []event.Type{event.CompanyCreated}},
 		{"company.created", true, []event.Type{event.CompanyCreated}, []event.Type{event.CompanyUpdated, "company.created.twice"}},
@@ -141,7 +143,8 @@ func TestPatternsMatchNamesAndWhatIsBelow(t *testing.T) {
 		{"company.creat*", false, nil, []event.Type{event.CompanyCreated}},
 		{"", false, nil, []event.Type{event.CompanyCreated}},
 		{"*.created", false, nil, []event.Type{event.CompanyCreated}},
-		{"token.*", false, nil, nil},
+		{"token.*", true, []event.Type{event.TokenCreated}, []event.Type{event.CompanyCreated}},
+		{"agent.*", false, nil, nil},
 		{"webhook.test", false, nil, nil},
 	} {
 		pattern, ok := webhook.ParsePattern(test.pattern)

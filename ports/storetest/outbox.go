@@ -113,7 +113,7 @@ func eventEnters(f *fixture) {
 	f.endpoint(disabled)
 	for kind, want := range map[event.Type]bool{
 		event.CompanyCreated: true, event.CompanyDeleted: true, event.CompanyBudgetBreach: true,
-		event.TokenCreated: false, event.WebhookUpdated: false, event.WebhookTest: false,
+		event.TokenCreated: true, event.WebhookUpdated: true, event.LeadImported: true, event.WebhookTest: false,
 	} {
 		if got := f.entered(kind); got != want {
 			f.Errorf("%s: entered %v, want %v", kind, got, want)
@@ -369,7 +369,7 @@ func recordedTells(f *fixture) {
 	})
 	tells(false)
 	unsent := happened
-	unsent.Type = event.TokenCreated
+	unsent.Type = event.WebhookTest
 	f.update(recording(unsent))
 	f.update(recording())
 	tells(false)

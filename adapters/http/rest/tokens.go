@@ -33,7 +33,7 @@ func (h tokens) list(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 func (h tokens) create(r httpkit.Request) (httpkit.Answer, error) {
-	once := httpkit.Once(r, func(shown access.Token) httpkit.Answer { return newTokenAnswer(shown) })
+	once := httpkit.Once(r, func(t access.Token) httpkit.Answer { return newTokenAnswer(t) })
 	issued, err := h.port.Create(r.Context(), r.Caller(), tokenDraft(r), once)
 	return newTokenAnswer(issued.Token, event.F("token", string(issued.Value))), err
 }
@@ -53,9 +53,9 @@ func (h tokens) rotate(r httpkit.Request) (httpkit.Answer, error) {
 		}
 		return httpkit.Answer{}, fault.Validation(problems)
 	}
-	once := httpkit.Once(r, func(shown access.Token) httpkit.Answer { return httpkit.Answer{Data: shown.Fields()} })
+	once := httpkit.Once(r, func(t access.Token) httpkit.Answer { return tokenAnswer(t) })
 	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, 0), once)
-	return httpkit.Answer{Data: append(issued.Token.Fields(), event.F("token", string(issued.Value)))}, err
+	return tokenAnswer(issued.Token, event.F("token", string(issued.Value))), err
 }
 
 func (h tokens) revoke(r httpkit.Request) (httpkit.Answer, error) {
@@ -80,10 +80,10 @@ func tokenDraft(r httpkit.Request) access.TokenDraft {
 	return access.TokenDraft{Name: sent.Name, Scopes: sent.Scopes, ExpiresAt: expiresAt, Problems: problems}
 }
 
-func tokenAnswer(t access.Token) httpkit.Answer {
-	return httpkit.Answer{Data: t.Fields(), ETag: httpkit.VersionTag(t.Version)}
+func tokenAnswer(t access.Token, secret ...event.Field) httpkit.Answer {
+	return httpkit.Answer{Data: append(t.Fields(), secret...), ETag: httpkit.VersionTag(t.Version)}
 }
 
 func newTokenAnswer(t access.Token, secret ...event.Field) httpkit.Answer {
-	return httpkit.Answer{Data: append(t.Fields(), secret...)}.At("/v1/tokens/" + string(t.ID))
+	return tokenAnswer(t, secret...).At("/v1/tokens/" + string(t.ID))
 }
