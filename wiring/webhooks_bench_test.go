@@ -23,28 +23,30 @@ import (
 // How fast webhooks are sent to a receiver of its own process, and what that costs the requests beside it. Holdco is a
 // process too: on a machine of few processors the three share them.
 func TestBenchWebhooks(t *testing.T) {
+	eachSendingProcess := func(measure func(t *testing.T, store string, start func() *process)) {
+		t.Run("sqlite", func(t *testing.T) {
+			measure(t, "sqlite", func() *process { return startProcess(t, allowPrivate, dataDir+t.TempDir()) })
+		})
+		t.Run("postgres", func(t *testing.T) {
+			measure(t, "postgres", func() *process {
+				return startProcess(t, allowPrivate, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t))
+			})
+		})
+	}
 	fmt.Printf("%-10s %-14s %12s\n", "store", "receiver", "messages/s")
-	for name, environ := range webhookStores(t) {
+	eachSendingProcess(func(t *testing.T, store string, start func() *process) {
 		for _, delay := range []time.Duration{0, 20 * time.Millisecond} {
-			server, to := startProcess(t, environ()...), startReceiver(t, delay)
-			fmt.Printf("%-10s %-14s %12.0f\n", name, "after "+delay.String(), drainRate(t, server, to))
+			server, to := start(), startReceiver(t, delay)
+			fmt.Printf("%-10s %-14s %12.0f\n", store, "after "+delay.String(), drainRate(t, server, to))
 			server.kill()
 		}
-	}
+	})
 	fmt.Printf("%-10s %12s %14s %7s %12s\n", "store", "patches/s", "with webhooks", "ratio", "messages/s")
-	for name, environ := range webhookStores(t) {
-		server := startProcess(t, environ()...)
-		patchesBeside(t, name, server, startReceiver(t, 0))
+	eachSendingProcess(func(t *testing.T, store string, start func() *process) {
+		server := start()
+		patchesBeside(t, store, server, startReceiver(t, 0))
 		server.kill()
-	}
-}
-
-func webhookStores(t *testing.T) map[string]func() []string {
-	common := []string{allowPrivate, "HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off"}
-	return map[string]func() []string{
-		"sqlite":   func() []string { return append(common, dataDir+t.TempDir()) },
-		"postgres": func() []string { return append(common, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t)) },
-	}
+	})
 }
 
 var patch = operations[3].request

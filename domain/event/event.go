@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,36 +12,46 @@ import (
 type Type string
 
 // The events there are.
-const (
-	CompanyCreated  Type = "company.created"
-	CompanyUpdated  Type = "company.updated"
-	CompanyArchived Type = "company.archived"
-	CompanyRestored Type = "company.restored"
-	CompanyDeleted  Type = "company.deleted"
+var (
+	CompanyCreated  = define("company.created")
+	CompanyUpdated  = define("company.updated")
+	CompanyArchived = define("company.archived")
+	CompanyRestored = define("company.restored")
+	CompanyDeleted  = define("company.deleted")
 
-	CompanyBudgetBreach Type = "company.budget.breach"
+	CompanyBudgetBreach = define("company.budget.breach")
 
-	TokenCreated Type = "token.created"
-	TokenRotated Type = "token.rotated"
-	TokenRevoked Type = "token.revoked"
+	TokenCreated = define("token.created")
+	TokenRotated = define("token.rotated")
+	TokenRevoked = define("token.revoked")
 
-	WebhookCreated       Type = "webhook.created"
-	WebhookUpdated       Type = "webhook.updated"
-	WebhookDisabled      Type = "webhook.disabled" // by Holdco itself
-	WebhookSecretRotated Type = "webhook.secret_rotated"
-	WebhookDeleted       Type = "webhook.deleted"
-	WebhookTest          Type = "webhook.test"
+	WebhookCreated       = define("webhook.created")
+	WebhookUpdated       = define("webhook.updated")
+	WebhookDisabled      = define("webhook.disabled") // by Holdco itself
+	WebhookSecretRotated = define("webhook.secret_rotated")
+	WebhookDeleted       = define("webhook.deleted")
+	WebhookTest          = define("webhook.test")
 
-	PartnerCreated Type = "partner.created"
-	PartnerUpdated Type = "partner.updated"
-	PartnerRotated Type = "partner.rotated"
-	PartnerRevoked Type = "partner.revoked"
+	PartnerCreated = define("partner.created")
+	PartnerUpdated = define("partner.updated")
+	PartnerRotated = define("partner.rotated")
+	PartnerRevoked = define("partner.revoked")
 
-	LeadImported     Type = "lead.imported" // one for each batch that changed anything; so are those below
-	LeadRemoved      Type = "lead.removed"
-	CampaignImported Type = "campaign.imported"
-	TaxonomyImported Type = "taxonomy.imported"
+	LeadImported     = define("lead.imported") // one for each batch that changed anything; so are those below
+	LeadRemoved      = define("lead.removed")
+	CampaignImported = define("campaign.imported")
+	TaxonomyImported = define("taxonomy.imported")
 )
+
+var types []Type
+
+func define(name Type) Type {
+	types = append(types, name)
+	return name
+}
+
+// Types returns all events there are, in the order of their definition.
+func Types() []Type { return slices.Clone(types) }
 
 // Category groups events in the activity log: company, token, ...
 func (t Type) Category() string {

@@ -14,15 +14,8 @@ type Pattern string
 // Everything matches every event that is sent, without those of onRequest.
 const Everything Pattern = "*"
 
-// sent are the events that webhooks send. Others are in the activity log alone.
-var sent = []event.Type{
-	event.CompanyCreated, event.CompanyUpdated, event.CompanyArchived, event.CompanyRestored, event.CompanyDeleted,
-	event.CompanyBudgetBreach,
-	event.TokenCreated, event.TokenRotated, event.TokenRevoked,
-	event.PartnerCreated, event.PartnerUpdated, event.PartnerRotated, event.PartnerRevoked,
-	event.WebhookCreated, event.WebhookUpdated, event.WebhookDisabled, event.WebhookSecretRotated, event.WebhookDeleted,
-	event.CampaignImported, event.TaxonomyImported, event.LeadImported, event.LeadRemoved,
-}
+// sent are the events that webhooks send: all but a test, which goes to the endpoint that it tests.
+var sent = slices.DeleteFunc(event.Types(), func(t event.Type) bool { return t == event.WebhookTest })
 
 // onRequest begins the names of events that are sent only where a name or a pattern begins with it: an import has many.
 const onRequest = "lead."
