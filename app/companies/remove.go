@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	patience    = 10 * time.Second // how long the answer to a deletion waits for its end
-	rowsPerStep = 500              // how much one unit of work removes, so that others get their turn
+	removalTimeout = 10 * time.Second // how long the answer to a deletion waits for its end
+	rowsPerStep    = 500              // how much one unit of work removes, so that others get their turn
 )
 
 // Delete marks a company as being deleted and waits a while for the removal, which goes on in the background: see
@@ -60,7 +60,7 @@ func (s *Service) Delete(
 
 // awaitRemoval looks now and then whether the company is gone, whichever process removes it.
 func (s *Service) awaitRemoval(ctx context.Context, which id.Company) (gone bool, err error) {
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(removalTimeout)
 	defer deadline.Stop()
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		select {

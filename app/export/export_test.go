@@ -45,7 +45,7 @@ func (f *fixture) shown(t *testing.T) map[string]string {
 	one, err := f.service.Lead(t.Context(), leadID(1))
 	must(t, err)
 	all["the lead"] = string(one.Names.Industry(one.Industry))
-	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Entry, names lead.Names) error {
+	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Exported, names lead.Names) error {
 		all["the stream"] = string(names.Industry(leads[0].Industry))
 		return nil
 	}))
@@ -111,7 +111,7 @@ func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
 		want  int
 	}{{lead.Place{}, 2500}, {f.placeOf(t, 1000), 1500}, {f.placeOf(t, 2500), 0}} {
 		last, count := c.after, 0
-		must(t, f.service.Stream(t.Context(), lead.Filter{}, c.after, func(leads []lead.Entry, _ lead.Names) error {
+		must(t, f.service.Stream(t.Context(), lead.Filter{}, c.after, func(leads []lead.Exported, _ lead.Names) error {
 			for _, one := range leads {
 				if one.Place.Compare(last) <= 0 {
 					t.Errorf("%v comes behind %v", one.Place, last)
@@ -125,7 +125,7 @@ func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
 			t.Errorf("%d leads, want %d", count, c.want)
 		}
 	}
-	none := func([]lead.Entry, lead.Names) error { return errors.New("there should be none") }
+	none := func([]lead.Exported, lead.Names) error { return errors.New("there should be none") }
 	must(t, f.service.Stream(t.Context(), lead.Filter{Enrichment: lead.Deep}, lead.Place{}, none))
 }
 
@@ -137,7 +137,7 @@ func TestAStreamReadsOnePortionAhead(t *testing.T) {
 		service := export.New(f.store, search, f.clock)
 		taken := 0
 		enough := errors.New("enough")
-		err := service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
+		err := service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func([]lead.Exported, lead.Names) error {
 			taken++
 			synctest.Wait() // until the reader has read what it may
 			if ahead := search.read.Load() - int64(taken); ahead != 1 {
@@ -168,7 +168,7 @@ func TestAStreamEndsWithWhatWentWrong(t *testing.T) {
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	err := export.New(f.store, &endless{}, f.clock).Stream(ctx, lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
+	err := export.New(f.store, &endless{}, f.clock).Stream(ctx, lead.Filter{}, lead.Place{}, func([]lead.Exported, lead.Names) error {
 		stop()
 		return nil
 	})
@@ -220,7 +220,7 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	}
 }
 
-func take([]lead.Entry, lead.Names) error { return nil }
+func take([]lead.Exported, lead.Names) error { return nil }
 
 // endless is a search that finds a lead more each time, until it fails.
 type endless struct {
@@ -236,7 +236,7 @@ func (e *endless) Search(context.Context, lead.Query) (lead.Page, error) {
 		}
 		return lead.Page{}, e.err
 	}
-	return lead.Page{Leads: []lead.Entry{{Place: lead.Place{ID: "cmp_x"}}}, More: true}, nil
+	return lead.Page{Leads: []lead.Exported{{Place: lead.Place{ID: "cmp_x"}}}, More: true}, nil
 }
 
 // fixture is the service on a store of its own.

@@ -16,7 +16,7 @@ type Service struct {
 	store  store.Store
 	search store.LeadSearch
 	clock  outbound.Clock
-	known  catalog
+	cache  taxonomyCache
 }
 
 var _ inbound.Export = (*Service)(nil)
@@ -42,14 +42,14 @@ func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPag
 // Lead shows one lead.
 func (s *Service) Lead(ctx context.Context, which id.Lead) (shown inbound.LeadShown, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		if shown.Entry, err = r.Leads().Get(ctx, which); err != nil {
+		if shown.Exported, err = r.Leads().Get(ctx, which); err != nil {
 			return err
 		}
 		state, err := r.Leads().State(ctx)
 		if err != nil {
 			return err
 		}
-		taxonomy, err := s.known.at(ctx, r, state.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, state.Taxonomy)
 		shown.Names = taxonomy.names
 		return err
 	})
@@ -85,7 +85,7 @@ func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (foun
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err
 		}
-		taxonomy, err := s.known.at(ctx, r, found.State.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, found.State.Taxonomy)
 		found.Names = taxonomy.names
 		return err
 	})
@@ -104,11 +104,11 @@ func (s *Service) Taxonomy(ctx context.Context) (lead.Taxonomy, error) {
 
 // taxonomyAt is for where no view is open.
 func (s *Service) taxonomyAt(ctx context.Context, least lead.Revision) (found taxonomy, err error) {
-	if found, ok := s.known.kept(least); ok {
+	if found, ok := s.cache.cached(least); ok {
 		return found, nil
 	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		found, err = s.known.at(ctx, r, least)
+		found, err = s.cache.at(ctx, r, least)
 		return err
 	})
 	return found, err

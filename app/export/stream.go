@@ -14,14 +14,14 @@ const portionSize = 1000
 
 // portion is a part of a stream, or what kept it from being read.
 type portion struct {
-	leads []lead.Entry
+	leads []lead.Exported
 	names lead.Names
 	err   error
 }
 
 // Stream hands over all leads that the filter matches.
 func (s *Service) Stream(
-	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Entry, names lead.Names) error,
+	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Exported, names lead.Names) error,
 ) error {
 	ctx, stop := context.WithCancel(ctx)
 	portions := make(chan portion)

@@ -58,7 +58,7 @@ func (c campaignCheck) line(line inbound.CampaignLine) checked[lead.Campaign] {
 func (s *Service) keepCampaigns(
 	ctx context.Context, actor event.Actor, batch []lead.Campaign, dryRun bool,
 ) (change lead.Change, took time.Duration, err error) {
-	err = patiently(ctx, func() error {
+	err = retry(ctx, func() error {
 		standing, err := standingCampaigns(ctx, s.store.Campaigns(), batch)
 		_, change = lead.MergeCampaigns(batch, standing, s.clock.Now())
 		return err

@@ -104,7 +104,7 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 // compare tells what keeping a batch would change.
 func (k *leadKeeper) compare(ctx context.Context, ids []id.Lead, batch []lead.Incoming) (lead.Change, error) {
 	var change lead.Change
-	err := patiently(ctx, func() error {
+	err := retry(ctx, func() error {
 		standing, err := k.store.Leads().Standing(ctx, ids)
 		change = lead.Merge(batch, standing, k.clock.Now()).Change
 		return err

@@ -46,7 +46,7 @@ var errNothing = errors.New("nothing differs")
 // are short. It returns how long the unit took once it was its turn.
 func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) (took time.Duration, err error) {
 	var begun time.Time
-	err = patiently(ctx, func() error {
+	err = retry(ctx, func() error {
 		return s.store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
 			begun = s.clock.Now()
 			return write(ctx, tx)
@@ -58,23 +58,23 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 	return s.clock.Now().Sub(begun), nil
 }
 
-func rest(ctx context.Context, pause time.Duration) {
+func sleep(ctx context.Context, pause time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	}
 }
 
-// patiently does again what failed because the store was not available. Nothing is done twice: what was kept without
+// retry does again what failed because the store was not available. Nothing is done twice: what was kept without
 // anybody knowing does not differ any more.
-func patiently(ctx context.Context, do func() error) error {
+func retry(ctx context.Context, do func() error) error {
 	const longest = 2 * time.Second
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		err := do()
 		if fault.CodeOf(err) != fault.Unavailable || pause > longest {
 			return err
 		}
-		if rest(ctx, pause); ctx.Err() != nil {
+		if sleep(ctx, pause); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}

@@ -142,10 +142,10 @@ func TestPartsOfHoldcoMayDoEverything(t *testing.T) {
 	}
 }
 
-func scopes(t *testing.T, texts []string) access.Scopes {
+func scopes(t *testing.T, names []string) access.Scopes {
 	t.Helper()
 	var read access.Scopes
-	for _, text := range texts {
+	for _, text := range names {
 		scope, ok := access.ParseScope(text)
 		if !ok {
 			t.Fatalf("%s is no scope", text)

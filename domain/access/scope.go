@@ -71,11 +71,11 @@ type Scopes []Scope
 
 // Strings spells each scope.
 func (s Scopes) Strings() []string {
-	texts := make([]string, len(s))
+	names := make([]string, len(s))
 	for i, scope := range s {
-		texts[i] = scope.String()
+		names[i] = scope.String()
 	}
-	return texts
+	return names
 }
 
 // everywhere reports whether p is granted without regard to a company.

@@ -42,14 +42,14 @@ type Problems []Field
 // and neither are the fields in it. The empty path holds all of what was sent.
 func (p *Problems) Add(faults ...Field) {
 	for _, f := range faults {
-		if !slices.ContainsFunc(*p, func(known Field) bool { return known.holds(f) }) {
+		if !slices.ContainsFunc(*p, func(noted Field) bool { return noted.covers(f) }) {
 			*p = append(*p, f)
 		}
 	}
 }
 
-// holds reports whether other is at the same path, or below it. Everything is below the empty one.
-func (f Field) holds(other Field) bool {
+// covers reports whether other is at the same path, or below it. Everything is below the empty one.
+func (f Field) covers(other Field) bool {
 	below, found := strings.CutPrefix(other.Path, f.Path)
 	return found && (f.Path == "" || below == "" || below[0] == '.')
 }

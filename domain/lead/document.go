@@ -12,8 +12,8 @@ import (
 // into it.
 type Document struct{ Head, Tail string }
 
-// Entry is a lead as a store keeps it for the export.
-type Entry struct {
+// Exported is a lead as a store keeps it for the export.
+type Exported struct {
 	Place     Place
 	MovedFrom time.Time // see Kept
 	Industry  id.Industry
@@ -42,7 +42,7 @@ func (t Taxonomy) Names() (Names, error) {
 		}
 	}
 	for _, vertical := range t.Verticals {
-		if names.verticals[vertical.ID], err = vertical.brief().MarshalJSON(); err != nil {
+		if names.verticals[vertical.ID], err = vertical.reference().MarshalJSON(); err != nil {
 			return Names{}, err
 		}
 	}

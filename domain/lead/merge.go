@@ -77,7 +77,7 @@ const ResumeWindow = time.Hour
 
 // ResumeFrom is the place from which a stream goes on that broke off behind this lead. The lead may have changed since,
 // and moved to the end: then it is where the lead was before, so that some leads come twice rather than one not at all.
-func (e Entry) ResumeFrom(now time.Time) Place {
+func (e Exported) ResumeFrom(now time.Time) Place {
 	return Place{earliest(e.MovedFrom, e.Place.UpdatedAt, now), e.Place.ID}
 }
 

@@ -18,7 +18,7 @@ type Query struct {
 // Page is one page of leads.
 type Page struct {
 	State State // to which the page belongs
-	Leads []Entry
+	Leads []Exported
 	Total int64 // leads that the filter matches; 0 when Uncounted
 	More  bool  // whether there are leads behind the page
 }

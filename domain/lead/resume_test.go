@@ -27,7 +27,7 @@ func TestAStreamIsResumedWhereTheLeadWas(t *testing.T) {
 		"changed too early":        {before, noon.Add(lead.ResumeWindow), noon},
 		"moved back":               {after, noon.Add(time.Minute), noon},
 	} {
-		entry := lead.Entry{Place: lead.Place{UpdatedAt: noon, ID: "cmp_1"}, MovedFrom: c.movedFrom}
+		entry := lead.Exported{Place: lead.Place{UpdatedAt: noon, ID: "cmp_1"}, MovedFrom: c.movedFrom}
 		if got := entry.ResumeFrom(c.now); got != (lead.Place{UpdatedAt: c.want, ID: "cmp_1"}) {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -89,8 +89,8 @@ func (m *market) stream(after lead.Place) []lead.Kept {
 	return leads
 }
 
-func entry(kept lead.Kept) lead.Entry {
-	return lead.Entry{Place: kept.Place(), MovedFrom: kept.MovedFrom}
+func entry(kept lead.Kept) lead.Exported {
+	return lead.Exported{Place: kept.Place(), MovedFrom: kept.MovedFrom}
 }
 
 // TestAStreamResumedInTimeMissesNothing breaks a stream again and again while leads change, go and come back.

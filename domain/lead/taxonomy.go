@@ -93,11 +93,11 @@ func (i Industry) Fields() event.Fields {
 
 // Fields shows the vertical as the taxonomy does.
 func (v Vertical) Fields() event.Fields {
-	return append(v.brief(), event.F("industry_id", string(v.Industry)))
+	return append(v.reference(), event.F("industry_id", string(v.Industry)))
 }
 
-// brief shows the vertical as leads and campaigns do.
-func (v Vertical) brief() event.Fields {
+// reference shows the vertical as leads and campaigns do.
+func (v Vertical) reference() event.Fields {
 	return event.Fields{event.F("id", string(v.ID)), event.F("name", v.Name), event.F("slug", v.Slug)}
 }
 

@@ -20,9 +20,9 @@ type Export interface {
 
 	// Stream hands over all leads that the filter matches, from behind a place on, in portions, until there are no more:
 	// what changes meanwhile comes again at the end. It ends with an error of take.
-	Stream(ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Entry, names lead.Names) error) error
+	Stream(ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Exported, names lead.Names) error) error
 
-	// ResumeFrom returns the place from which a stream goes on that broke off behind a lead: see lead.Entry.ResumeFrom. It
+	// ResumeFrom returns the place from which a stream goes on that broke off behind a lead: see lead.Exported.ResumeFrom. It
 	// fails with fault.NotFound when there never was such a lead.
 	ResumeFrom(ctx context.Context, which id.Lead) (lead.Place, error)
 
@@ -44,7 +44,7 @@ type LeadsPage struct {
 
 // LeadShown is one lead.
 type LeadShown struct {
-	lead.Entry
+	lead.Exported
 	Names lead.Names
 }
 

@@ -23,7 +23,7 @@ type LeadReader interface {
 	State(ctx context.Context) (lead.State, error)
 
 	// Get returns a lead, or fault.NotFound.
-	Get(ctx context.Context, which id.Lead) (lead.Entry, error)
+	Get(ctx context.Context, which id.Lead) (lead.Exported, error)
 
 	// Keyed returns the leads with these keys, at most MostKeyed, in any order; those that are gone are left out.
 	Keyed(ctx context.Context, keys []int64) ([]KeyedLead, error)
@@ -48,7 +48,7 @@ type LeadReader interface {
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
 	// RemovedPlace returns the place that a lead had before it was removed, the earliest one as in
-	// lead.Entry.ResumeFrom, or fault.NotFound.
+	// lead.Exported.ResumeFrom, or fault.NotFound.
 	RemovedPlace(ctx context.Context, which id.Lead) (lead.Place, error)
 }
 
@@ -60,7 +60,7 @@ const MostKeyed = 1000
 type KeyedLead struct {
 	Key      int64
 	Revision lead.Revision // at which it was kept last
-	Entry    lead.Entry
+	Entry    lead.Exported
 }
 
 // LeadMark is what an index has to know of a lead. Texts may be shared between marks.

@@ -75,7 +75,7 @@ func (f entryForm) parse(text string) (store.KeyedLead, error) {
 	found := store.KeyedLead{
 		Key:      number(words[1]),
 		Revision: lead.Revision(number(words[2])),
-		Entry: lead.Entry{
+		Entry: lead.Exported{
 			Place:    lead.Place{UpdatedAt: instant(number(words[3])), ID: id.Lead(words[5])},
 			Industry: id.Industry(words[6]),
 			Vertical: id.Vertical(words[7]),
@@ -96,7 +96,7 @@ func (f entryForm) parse(text string) (store.KeyedLead, error) {
 }
 
 // convert encodes the document of an entry anew, which has another form.
-func (f entryForm) convert(e *lead.Entry) error {
+func (f entryForm) convert(e *lead.Exported) error {
 	l, err := f.decode(e.Document)
 	if err != nil {
 		return fmt.Errorf("the entry of lead %q: %w", e.Place.ID, err)

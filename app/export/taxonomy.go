@@ -15,14 +15,14 @@ type taxonomy struct {
 	active   lead.Taxonomy
 }
 
-// catalog keeps the taxonomy that was read last, for it rarely changes.
-type catalog struct{ last atomic.Pointer[taxonomy] }
+// taxonomyCache keeps the taxonomy that was read last, for it rarely changes.
+type taxonomyCache struct{ last atomic.Pointer[taxonomy] }
 
 // at returns a taxonomy that is not older than a revision. Nothing is ever removed from a taxonomy, so a newer one has
 // all names that an older answer needs.
-func (c *catalog) at(ctx context.Context, r store.Reader, least lead.Revision) (taxonomy, error) {
-	if kept, ok := c.kept(least); ok {
-		return kept, nil
+func (c *taxonomyCache) at(ctx context.Context, r store.Reader, least lead.Revision) (taxonomy, error) {
+	if cached, ok := c.cached(least); ok {
+		return cached, nil
 	}
 	read, err := r.Taxonomy().Get(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *catalog) at(ctx context.Context, r store.Reader, least lead.Revision) (
 	return fresh, nil
 }
 
-func (c *catalog) kept(least lead.Revision) (taxonomy, bool) {
+func (c *taxonomyCache) cached(least lead.Revision) (taxonomy, bool) {
 	last := c.last.Load()
 	if last == nil || last.revision < least {
 		return taxonomy{}, false
