@@ -8,17 +8,17 @@ import (
 	"holdco/ports/store"
 )
 
-// taxonomy is what answers need of a taxonomy.
+// taxonomy is the part of a taxonomy that answers need.
 type taxonomy struct {
-	revision lead.Revision // it is as of this one, or newer
+	revision lead.Revision // at least this one
 	names    lead.Names
 	active   lead.Taxonomy
 }
 
-// taxonomyCache keeps the taxonomy that was read last, for it rarely changes.
+// taxonomyCache caches the last taxonomy that was read: it rarely changes.
 type taxonomyCache struct{ last atomic.Pointer[taxonomy] }
 
-// at returns a taxonomy that is not older than a revision. Nothing is ever removed from a taxonomy, so a newer one has
+// at returns a taxonomy of this revision or a newer one. Nothing is ever removed from a taxonomy, so a newer one has
 // all names that an older answer needs.
 func (c *taxonomyCache) at(ctx context.Context, r store.Reader, least lead.Revision) (taxonomy, error) {
 	if cached, ok := c.cached(least); ok {

@@ -14,7 +14,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Campaigns imports campaigns.
+// Campaigns imports campaigns in batches.
 func (s *Service) Campaigns(
 	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.CampaignLine, error], options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
@@ -33,7 +33,7 @@ func (s *Service) Campaigns(
 	return passes(ctx, lines, check.line, idOf, importing[lead.Campaign]{options: options, keep: keep})
 }
 
-// campaignCheck is leadCheck for campaigns.
+// campaignCheck validates lines of campaigns.
 type campaignCheck struct {
 	catalog lead.Catalog
 	own     bool
@@ -54,7 +54,8 @@ func (c campaignCheck) line(line inbound.CampaignLine) checked[lead.Campaign] {
 	return one
 }
 
-// keepCampaigns keeps a batch of campaigns.
+// keepCampaigns stores a batch of campaigns. It compares first without a unit of work, which most repeated imports do
+// not need.
 func (s *Service) keepCampaigns(
 	ctx context.Context, actor event.Actor, batch []lead.Campaign, dryRun bool,
 ) (change lead.Change, took time.Duration, err error) {
@@ -87,7 +88,7 @@ func (s *Service) keepCampaigns(
 	return change, took, err
 }
 
-// standingCampaigns are what is kept of the campaigns of a batch.
+// standingCampaigns reads the stored campaigns with the ids of a batch.
 func standingCampaigns(ctx context.Context, kept store.CampaignReader, batch []lead.Campaign) (map[id.Campaign]lead.Campaign, error) {
 	standing := make(map[id.Campaign]lead.Campaign, len(batch))
 	for _, one := range batch {

@@ -9,7 +9,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Taxonomy lays a draft over the taxonomy.
+// Taxonomy merges a draft into the taxonomy, or reports what that would change.
 func (s *Service) Taxonomy(ctx context.Context, caller access.Caller, draft lead.TaxonomyDraft, dryRun bool) (lead.Change, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return lead.Change{}, err
