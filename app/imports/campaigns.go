@@ -60,8 +60,8 @@ func (s *Service) keepCampaigns(
 	ctx context.Context, actor event.Actor, batch []lead.Campaign, dryRun bool,
 ) (change lead.Change, took time.Duration, err error) {
 	err = retry(ctx, func() error {
-		standing, err := standingCampaigns(ctx, s.store.Campaigns(), batch)
-		_, change = lead.MergeCampaigns(batch, standing, s.clock.Now())
+		stored, err := storedCampaigns(ctx, s.store.Campaigns(), batch)
+		_, change = lead.MergeCampaigns(batch, stored, s.clock.Now())
 		return err
 	})
 	if err != nil || dryRun || !change.Any() {
@@ -72,12 +72,12 @@ func (s *Service) keepCampaigns(
 		if err != nil {
 			return err
 		}
-		standing, err := standingCampaigns(ctx, tx.Campaigns(), batch)
+		stored, err := storedCampaigns(ctx, tx.Campaigns(), batch)
 		if err != nil {
 			return err
 		}
 		var changed []lead.Campaign
-		if changed, change = lead.MergeCampaigns(batch, standing, at); !change.Any() {
+		if changed, change = lead.MergeCampaigns(batch, stored, at); !change.Any() {
 			return errNothing
 		}
 		if err := tx.Campaigns().Keep(ctx, changed); err != nil {
@@ -88,17 +88,17 @@ func (s *Service) keepCampaigns(
 	return change, took, err
 }
 
-// standingCampaigns reads the stored campaigns with the ids of a batch.
-func standingCampaigns(ctx context.Context, kept store.CampaignReader, batch []lead.Campaign) (map[id.Campaign]lead.Campaign, error) {
-	standing := make(map[id.Campaign]lead.Campaign, len(batch))
+// storedCampaigns reads the stored campaigns with the ids of a batch.
+func storedCampaigns(ctx context.Context, kept store.CampaignReader, batch []lead.Campaign) (map[id.Campaign]lead.Campaign, error) {
+	stored := make(map[id.Campaign]lead.Campaign, len(batch))
 	for _, one := range batch {
 		found, err := kept.Get(ctx, one.ID)
 		switch {
 		case err == nil:
-			standing[one.ID] = found
+			stored[one.ID] = found
 		case fault.CodeOf(err) != fault.NotFound:
 			return nil, err
 		}
 	}
-	return standing, nil
+	return stored, nil
 }

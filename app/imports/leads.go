@@ -82,11 +82,11 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		if err != nil {
 			return err
 		}
-		standing, err := tx.Leads().Standing(ctx, ids)
+		stored, err := tx.Leads().Standing(ctx, ids)
 		if err != nil {
 			return err
 		}
-		merged := lead.Merge(batch, standing, at)
+		merged := lead.Merge(batch, stored, at)
 		if change = merged.Change; !change.Any() {
 			return errNothing
 		}
@@ -106,8 +106,8 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 func (k *leadKeeper) compare(ctx context.Context, ids []id.Lead, batch []lead.Incoming) (lead.Change, error) {
 	var change lead.Change
 	err := retry(ctx, func() error {
-		standing, err := k.store.Leads().Standing(ctx, ids)
-		change = lead.Merge(batch, standing, k.clock.Now()).Change
+		stored, err := k.store.Leads().Standing(ctx, ids)
+		change = lead.Merge(batch, stored, k.clock.Now()).Change
 		return err
 	})
 	return change, err
