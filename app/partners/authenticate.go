@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -20,14 +21,12 @@ func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partne
 	if !ok {
 		return partner.Partner{}, unauthorized
 	}
-	hash, now := key.Hash(), s.clock.Now()
-	found, err := s.cached.Get(ctx, hash, now, func() (partner.Partner, error) { return s.store.Partners().ByHash(ctx, hash) })
+	now := s.clock.Now()
+	found, ok, err := cache.Authenticate(ctx, &s.cached, s.store.Partners, key, now)
 	switch {
-	case fault.CodeOf(err) == fault.NotFound:
-		return partner.Partner{}, unauthorized
 	case err != nil:
 		return partner.Partner{}, err
-	case !found.Accepts(hash, now):
+	case !ok:
 		return partner.Partner{}, unauthorized
 	}
 	s.used.Note(found.ID, now)

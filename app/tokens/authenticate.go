@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -18,14 +19,12 @@ func (s *Service) Authenticate(ctx context.Context, text string) (access.Caller,
 	if !ok {
 		return access.Caller{}, unauthorized
 	}
-	hash, now := value.Hash(), s.clock.Now()
-	token, err := s.cached.Get(ctx, hash, now, func() (access.Token, error) { return s.store.Tokens().ByHash(ctx, hash) })
+	now := s.clock.Now()
+	token, ok, err := cache.Authenticate(ctx, &s.cached, s.store.Tokens, value, now)
 	switch {
-	case fault.CodeOf(err) == fault.NotFound:
-		return access.Caller{}, unauthorized
 	case err != nil:
 		return access.Caller{}, err
-	case !token.Accepts(hash, now):
+	case !ok:
 		return access.Caller{}, unauthorized
 	}
 	s.used.Note(token.ID, now)
