@@ -510,7 +510,8 @@ func (f *fixture) subscribe(t *testing.T) id.Webhook {
 	t.Helper()
 	newID := id.New[id.Webhook](system.IDs{}.UUIDv7())
 	url := "https://example.com"
-	endpoint, created, err := webhook.New(newID, webhook.Draft{Settings: webhook.Settings{URL: &url, Events: &[]string{"company.*"}}}, "sealed", nil, f.clock.Now())
+	endpoint, created, err := webhook.New(newID, webhook.Draft{Settings: webhook.Settings{URL: &url, Events: &[]string{"company.*"}}},
+		"sealed", nil, f.clock.Now())
 	must(t, err)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Webhooks().Add(ctx, endpoint); err != nil {
@@ -546,7 +547,8 @@ func (f *fixture) change(t *testing.T, which id.Webhook, settings webhook.Settin
 func (f *fixture) happen(t *testing.T, slug string) {
 	t.Helper()
 	name := "Company"
-	founding, created, err := company.New(companyOf(slug), company.Draft{Slug: &slug, Name: &name}, []string{"process"}, system.IDs{}, f.clock.Now())
+	founding, created, err := company.New(companyOf(slug), company.Draft{Slug: &slug, Name: &name}, []string{"process"}, system.IDs{},
+		f.clock.Now())
 	must(t, err)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Companies().Add(ctx, founding.Company); err != nil {

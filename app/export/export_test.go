@@ -161,7 +161,9 @@ func TestAStreamEndsWithWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	broken := errors.New("disk I/O error")
-	for what, search := range map[string]*endless{"at once": {fails: 1, err: broken}, "later": {fails: 3, err: broken}, "a panic": {fails: 2}} {
+	for what, search := range map[string]*endless{
+		"at once": {fails: 1, err: broken}, "later": {fails: 3, err: broken}, "a panic": {fails: 2},
+	} {
 		err := export.New(f.store, search, f.clock).Stream(t.Context(), lead.Filter{}, lead.Place{}, take)
 		if search.err != nil && !errors.Is(err, broken) || search.err == nil && (err == nil || !strings.HasPrefix(err.Error(), "panic: ")) {
 			t.Errorf("%s: %v", what, err)
@@ -307,7 +309,9 @@ func (f *fixture) name(t *testing.T, name string) {
 		if err := tx.Taxonomy().Keep(ctx, taxonomy); err != nil {
 			return err
 		}
-		return tx.Campaigns().Keep(ctx, []lead.Campaign{{ID: "cam_1", Name: "Spring", Status: lead.StatusActive, Industry: "ind_1", CreatedAt: at, UpdatedAt: at}})
+		return tx.Campaigns().Keep(ctx, []lead.Campaign{{
+			ID: "cam_1", Name: "Spring", Status: lead.StatusActive, Industry: "ind_1", CreatedAt: at, UpdatedAt: at,
+		}})
 	})
 }
 

@@ -49,13 +49,16 @@ func TestImportingAgainChangesNothing(t *testing.T) {
 func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme", Campaigns: []string{"cam_1"}}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{})
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme", Campaigns: []string{"cam_1"}}, {ID: "cmp_2", Name: "Bolt"}},
+		inbound.ImportOptions{})
 	f.clock.now = f.clock.now.Add(time.Hour)
-	got := f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Ajax", Campaigns: []string{"cam_2"}}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{})
+	got := f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Ajax", Campaigns: []string{"cam_2"}}, {ID: "cmp_2", Name: "Bolt"}},
+		inbound.ImportOptions{})
 	if want := summary(2, 0, 1, 1, 0); got != want {
 		t.Errorf("%+v; want %+v", got, want)
 	}
-	if moved, stayed := f.entry(t, "cmp_1"), f.entry(t, "cmp_2"); !moved.Place.UpdatedAt.Equal(f.clock.now) || stayed.Place.UpdatedAt.Equal(f.clock.now) {
+	if moved, stayed := f.entry(t, "cmp_1"), f.entry(t, "cmp_2"); !moved.Place.UpdatedAt.Equal(f.clock.now) ||
+		stayed.Place.UpdatedAt.Equal(f.clock.now) {
 		t.Errorf("updated at %s and %s", moved.Place.UpdatedAt, stayed.Place.UpdatedAt)
 	}
 	f.counts(t, 0, 1)
@@ -67,7 +70,9 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 	var told []inbound.RejectedLine
 	got := f.leads(t, []lead.Draft{
 		{ID: "cmp_1", Name: "Acme"},
-		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{fault.Fieldf("title", fault.UnknownField, "title is no field here")}},
+		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{
+			fault.Fieldf("title", fault.UnknownField, "title is no field here"),
+		}},
 		{Problems: fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}},
 		{Name: "Bolt", Website: "bolt.example", Industry: "ind_9"},
 		{ID: "cmp_3", Name: "Cog"},
@@ -249,13 +254,15 @@ func TestAUnitIsTriedAgainWhenTheStoreIsNotAvailable(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	f.store.fails = []error{broken}
-	if got, err := f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{}); !errors.Is(err, broken) || got.Read != 0 {
+	got, err := f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{})
+	if !errors.Is(err, broken) || got.Read != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	f.store.fails = []error{lost, lost, lost, lost, lost, lost, lost}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := f.imports.Leads(ctx, caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+	_, err = f.imports.Leads(ctx, caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{})
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 }
@@ -297,7 +304,8 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	options = inbound.ImportOptions{KeepTimestamps: true}
-	if got, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts[:3]), options); err != nil || got != summary(3, 0, 1, 2, 0) {
+	if got, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts[:3]), options); err != nil ||
+		got != summary(3, 0, 1, 2, 0) {
 		t.Errorf("with timestamps: %+v, %v", got, err)
 	}
 	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 1 0", "campaign.imported 1 1", "campaign.imported 0 1")
@@ -319,14 +327,18 @@ func TestATaxonomyIsImportedWholeOrNotAtAll(t *testing.T) {
 			"half of it at fault", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}, {Name: "Lost"}}},
 			false, lead.Change{}, fault.ValidationFailed,
 		},
-		{"a dry run", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}}}, true, lead.Change{Inserted: 1}, ""},
+		{
+			"a dry run", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}}}, true,
+			lead.Change{Inserted: 1}, "",
+		},
 	} {
 		got, err := f.imports.Taxonomy(t.Context(), caller, c.draft, c.dryRun)
 		if got != c.want || fault.CodeOf(err) != c.code || f.state(t) != before {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 	}
-	draft := lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_1", Name: "Food", Active: new(false)}, {ID: "ind_2", Name: "Health"}}}
+	draft := lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_1", Name: "Food", Active: new(false)},
+		{ID: "ind_2", Name: "Health"}}}
 	if got, err := f.imports.Taxonomy(t.Context(), caller, draft, false); err != nil || got != (lead.Change{Inserted: 1, Updated: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -94,7 +94,9 @@ func TestCallersMayDoWhatTheirScopesGrantInEachCompany(t *testing.T) {
 	t.Parallel()
 	for _, c := range grants {
 		caller := access.Caller{Scopes: scopes(t, c.scopes)}
-		for permission, want := range map[access.Permission][2]fault.Code{access.Read: c.read, access.Write: c.write, access.Admin: c.admin} {
+		for permission, want := range map[access.Permission][2]fault.Code{
+			access.Read: c.read, access.Write: c.write, access.Admin: c.admin,
+		} {
 			for i, company := range []id.Company{acme, other} {
 				err := caller.NeedsIn(permission, company)
 				if got := fault.CodeOf(err); got != want[i] {

@@ -304,7 +304,8 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 		}
 		if contact.ID != "" && slices.ContainsFunc(contacts[:i], func(other Contact) bool { return other.ID == contact.ID }) {
 			c.problems.Add(fault.Fieldf(at+"id", fault.Duplicate,
-				"%s is the id of another contact of the lead; contacts without ids must differ in their emails, or else their names", at+"id"))
+				"%s is the id of another contact of the lead; contacts without ids must differ in their emails, or else their names",
+				at+"id"))
 		}
 		contacts[i] = contact
 	}

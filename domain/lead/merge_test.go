@@ -21,7 +21,8 @@ func (s shelf) standing() map[id.Lead]lead.Standing {
 	all := map[id.Lead]lead.Standing{}
 	for which, kept := range s {
 		all[which] = lead.Standing{
-			ID: which, Digest: kept.Digest, Campaigns: kept.Campaigns, CreatedAt: kept.CreatedAt, UpdatedAt: kept.UpdatedAt, MovedFrom: kept.MovedFrom,
+			ID: which, Digest: kept.Digest, Campaigns: kept.Campaigns, CreatedAt: kept.CreatedAt, UpdatedAt: kept.UpdatedAt,
+			MovedFrom: kept.MovedFrom,
 		}
 	}
 	return all

@@ -75,9 +75,10 @@ func (d TaxonomyDraft) Over(t Taxonomy, at time.Time) (next Taxonomy, change Cha
 	}, &change)
 	verticals := next.Catalog(nil).Verticals
 	next.Geographies = over(&c, "geographies", t.Geographies, d.Geographies, c.geography, &change)
-	next.Intelligence = over(&c, "vertical_intelligence", t.Intelligence, d.Intelligence, func(path string, sent IntelligenceDraft) Intelligence {
-		return c.intelligence(path, sent, verticals, at)
-	}, &change)
+	next.Intelligence = over(&c, "vertical_intelligence", t.Intelligence, d.Intelligence,
+		func(path string, sent IntelligenceDraft) Intelligence {
+			return c.intelligence(path, sent, verticals, at)
+		}, &change)
 	if len(c.problems) > 0 {
 		return t, Change{}, fault.Validation(c.problems)
 	}
@@ -180,7 +181,8 @@ func (c *checks) geography(path string, sent GeographyDraft) Geography {
 		CountryCode: strings.TrimSpace(sent.CountryCode),
 	}
 	if g.CountryCode != "" && (len(g.CountryCode) != 2 || strings.Trim(g.CountryCode, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
-		c.problems.Add(fault.Fieldf(path+".country_code", fault.InvalidFormat, "%s.country_code must be two capital letters, as in ISO 3166", path))
+		c.problems.Add(fault.Fieldf(path+".country_code", fault.InvalidFormat,
+			"%s.country_code must be two capital letters, as in ISO 3166", path))
 	}
 	return g
 }

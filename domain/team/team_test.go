@@ -22,7 +22,8 @@ var noon = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
 func TestATeamComesWithItsEmptySlots(t *testing.T) {
 	t.Parallel()
 	ids := new(counter)
-	got, slots, faults := team.NewRoster(acme).Add("startingTeams.0", team.Draft{Name: new(" Field Sales "), Headcount: new(int64(2))}, ids, noon)
+	got, slots, faults := team.NewRoster(acme).Add("startingTeams.0", team.Draft{Name: new(" Field Sales "), Headcount: new(int64(2))},
+		ids, noon)
 	want := team.Team{
 		ID: numbered[id.Team](1), Company: acme, Name: "Field Sales", Slug: "field-sales", Headcount: 2, CreatedAt: noon, UpdatedAt: noon,
 	}

@@ -158,7 +158,8 @@ func parsePatterns(sent []string) ([]Pattern, []fault.Field) {
 	case len(sent) == 0:
 		return nil, []fault.Field{fault.Fieldf("events", fault.Required, "events must name at least one event, or * for all")}
 	case len(sent) > MostPatterns:
-		return nil, []fault.Field{fault.Fieldf("events", fault.TooMany, "events has %d items; at most %d are allowed", len(sent), MostPatterns)}
+		return nil, []fault.Field{fault.Fieldf("events", fault.TooMany,
+			"events has %d items; at most %d are allowed", len(sent), MostPatterns)}
 	}
 	var patterns []Pattern
 	var wrong []fault.Field
