@@ -114,7 +114,7 @@ func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
 		must(t, f.service.Stream(t.Context(), lead.Filter{}, c.after, func(leads []lead.Exported, _ lead.Names) error {
 			for _, one := range leads {
 				if one.Place.Compare(last) <= 0 {
-					t.Errorf("%v comes behind %v", one.Place, last)
+					t.Errorf("%v comes after %v", one.Place, last)
 				}
 				last = one.Place
 			}
@@ -197,7 +197,7 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	}
 	f.rename(t, 1, "Changed")
 	if now := f.placeOf(t, 1); resume() != before || now.Compare(before) <= 0 {
-		t.Errorf("it moved to %v; the stream goes on at %v", now, resume())
+		t.Errorf("it moved to %v; the stream continues at %v", now, resume())
 	}
 	f.clock.now = f.clock.now.Add(lead.ResumeWindow + time.Second)
 	if got := resume(); got != f.placeOf(t, 1) {

@@ -67,7 +67,7 @@ func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
 func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	var told []inbound.RejectedLine
+	var reported []inbound.RejectedLine
 	got := f.leads(t, []lead.Draft{
 		{ID: "cmp_1", Name: "Acme"},
 		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{
@@ -77,7 +77,7 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 		{Name: "Bolt", Website: "bolt.example", Industry: "ind_9"},
 		{ID: "cmp_3", Name: "Cog"},
 	}, inbound.ImportOptions{Report: func(line inbound.RejectedLine) error {
-		told = append(told, line)
+		reported = append(reported, line)
 		return nil
 	}})
 	if want := summary(5, 2, 0, 0, 3); got != want {
@@ -95,11 +95,11 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 			Fields: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},
 		},
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, reported); diff != "" {
 		t.Error(diff)
 	}
 	if got := f.leads(t, []lead.Draft{{}}, inbound.ImportOptions{}); got != summary(1, 0, 0, 0, 1) {
-		t.Errorf("without anybody to tell: %+v", got)
+		t.Errorf("without Report: %+v", got)
 	}
 }
 
@@ -138,9 +138,9 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 	if got := f.leads(t, drafts, keep); got != summary(2, 0, 0, 2, 0) {
 		t.Errorf("again: %+v", got)
 	}
-	var told []inbound.RejectedLine
+	var reported []inbound.RejectedLine
 	keep.Report = func(line inbound.RejectedLine) error {
-		told = append(told, line)
+		reported = append(reported, line)
 		return nil
 	}
 	broken := []lead.Draft{{ID: "cmp_3", UpdatedAt: "2999-01-01T00:00:00Z"}, {ID: "cmp_4", Name: "Dot", CreatedAt: "17"}}
@@ -156,7 +156,7 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 			fault.Fieldf("created_at", fault.InvalidFormat, "created_at must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z"),
 		}},
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, reported); diff != "" {
 		t.Error(diff)
 	}
 	broken[0].Name = "Cog"
@@ -179,7 +179,7 @@ func TestManyLeadsAreKeptInManyUnits(t *testing.T) {
 		t.Errorf("%d units", units)
 	}
 	if last := progress[len(progress)-1]; len(progress) < 100 || last.Bytes != 10*many || last.Lines > many {
-		t.Errorf("%d times told, last %+v", len(progress), last)
+		t.Errorf("progress was reported %d times, last %+v", len(progress), last)
 	}
 	f.counts(t, many/2, 0)
 	revision := f.state(t).Revision
@@ -272,9 +272,9 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 	f := newFixture(t)
 	f.leads(t, []lead.Draft{{Name: "Acme", Campaigns: []string{"cam_1"}}}, inbound.ImportOptions{})
 	f.clock.now = f.clock.now.Add(time.Hour)
-	var told []inbound.RejectedLine
+	var reported []inbound.RejectedLine
 	options := inbound.ImportOptions{DryRun: true, Report: func(line inbound.RejectedLine) error {
-		told = append(told, line)
+		reported = append(reported, line)
 		return nil
 	}}
 	drafts := []lead.CampaignDraft{
@@ -292,8 +292,8 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 	if wet, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts), options); err != nil || wet != dry {
 		t.Errorf("%+v, %v", wet, err)
 	}
-	if len(told) != 2 || told[1].ID != "cam_4" || told[1].Number != 4 || len(told[1].Fields) != 2 {
-		t.Errorf("%+v", told)
+	if len(reported) != 2 || reported[1].ID != "cam_4" || reported[1].Number != 4 || len(reported[1].Fields) != 2 {
+		t.Errorf("%+v", reported)
 	}
 	got, err := f.store.Campaigns().Get(t.Context(), "cam_1")
 	want := lead.Campaign{

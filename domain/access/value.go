@@ -24,10 +24,10 @@ const (
 type Value string
 
 // NewValue encodes 256 random bits as the value of a token.
-func NewValue(random [32]byte) Value { return spell(tokenPrefix, random) }
+func NewValue(random [32]byte) Value { return encode(tokenPrefix, random) }
 
 // NewPartnerKey encodes 256 random bits as the value of a partner's key.
-func NewPartnerKey(random [32]byte) Value { return spell(partnerPrefix, random) }
+func NewPartnerKey(random [32]byte) Value { return encode(partnerPrefix, random) }
 
 // ParseValue parses the value of a token, and reports whether its form and checksum are right.
 func ParseValue(text string) (Value, bool) { return parse(tokenPrefix, text) }
@@ -45,7 +45,7 @@ func (v Value) Hash() string {
 // Hint returns what lists show of the value: its prefix and its last four characters.
 func (v Value) Hint() string { return string(v[:prefixLength]) + "..." + string(v[len(v)-4:]) }
 
-func spell(prefix string, random [32]byte) Value {
+func encode(prefix string, random [32]byte) Value {
 	body := prefix + digits(new(big.Int).SetBytes(random[:]), secretLength)
 	return Value(body + checksum(body))
 }

@@ -162,7 +162,7 @@ func TestEveryStatusIsRead(t *testing.T) {
 	}
 }
 
-// TestCampaignsAreMergedOneAfterTheOther holds batches against the plain way to keep campaigns.
+// TestCampaignsAreMergedOneAfterTheOther compares batches with storing campaigns one by one.
 func TestCampaignsAreMergedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

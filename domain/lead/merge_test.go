@@ -68,7 +68,7 @@ var some = rapid.Custom(func(t *rapid.T) lead.Lead {
 	return one
 })
 
-// TestLeadsAreMergedOneAfterTheOther holds batches against the plain way to keep leads.
+// TestLeadsAreMergedOneAfterTheOther compares batches with storing leads one by one.
 func TestLeadsAreMergedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

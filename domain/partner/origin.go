@@ -33,22 +33,22 @@ func checkOrigin(path, sent string) []fault.Field {
 	case origin.Scheme != "http" && origin.Scheme != "https":
 		return invalid("must start with https:// or http://; * and null are no origins")
 	}
-	host, isHost := spellHost(origin.Hostname())
+	host, isHost := formatHost(origin.Hostname())
 	if !isHost {
 		return invalid("must name a host as browsers do: in ASCII, international names as xn--..., addresses in full")
 	}
-	port, isPort := spellPort(origin.Scheme, origin.Port())
+	port, isPort := formatPort(origin.Scheme, origin.Port())
 	if !isPort {
 		return invalid("must name a port from 1 to 65535, or none")
 	}
-	if spelled := origin.Scheme + "://" + host + port; sent != spelled {
-		return invalid("must be spelled as browsers send it: " + spelled)
+	if formatted := origin.Scheme + "://" + host + port; sent != formatted {
+		return invalid("must be spelled as browsers send it: " + formatted)
 	}
 	return nil
 }
 
-// spellHost formats the host of an origin: a name, or an address, IPv6 in brackets.
-func spellHost(host string) (spelled string, ok bool) {
+// formatHost formats the host of an origin: a name, or an address, IPv6 in brackets.
+func formatHost(host string) (formatted string, ok bool) {
 	address, err := netip.ParseAddr(host)
 	switch {
 	case err == nil && address.Is4():
@@ -71,8 +71,8 @@ func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == "" || strings.HasPrefix(label, "0x") && strings.Trim(label[2:], "0123456789abcdef") == ""
 }
 
-// spellPort formats the port of an origin, with the colon before it. The default port of the scheme is left out.
-func spellPort(scheme, port string) (spelled string, ok bool) {
+// formatPort formats the port of an origin, with the colon before it. The default port of the scheme is left out.
+func formatPort(scheme, port string) (formatted string, ok bool) {
 	if port == "" {
 		return "", true
 	}

@@ -23,5 +23,5 @@ func (m Match) Check(version int64) error {
 	if !m.Demanded || slices.Contains(m.Versions, version) {
 		return nil
 	}
-	return fault.New(fault.PreconditionFailed, "The resource has changed since; read it again and decide anew.")
+	return fault.New(fault.PreconditionFailed, "The resource has changed since you read it; read it again, then retry.")
 }

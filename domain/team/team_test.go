@@ -72,8 +72,8 @@ func TestAllThatIsWrongWithATeamIsToldAtOnce(t *testing.T) {
 		{"two lines", team.Draft{Name: new("a\nb"), Headcount: new(int64(1))}, "team.name:invalid_characters"},
 	} {
 		got, slots, faults := team.NewRoster(acme).Add("team", c.draft, new(counter), noon)
-		if told := spelled(faults); told != c.want || got != (team.Team{}) || slots != nil {
-			t.Errorf("%s: %s, %+v; want %s", c.name, told, got, c.want)
+		if listed := spelled(faults); listed != c.want || got != (team.Team{}) || slots != nil {
+			t.Errorf("%s: %s, %+v; want %s", c.name, listed, got, c.want)
 		}
 	}
 }

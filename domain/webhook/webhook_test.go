@@ -58,7 +58,7 @@ func TestANewEndpointIsEnabledForEverything(t *testing.T) {
 		t.Errorf("%+v", created)
 	}
 	if text, _ := json.Marshal(created.Data); strings.Contains(string(text), "sealed") {
-		t.Errorf("the event tells the secret: %s", text)
+		t.Errorf("the event contains the secret: %s", text)
 	}
 }
 
