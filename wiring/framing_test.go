@@ -54,7 +54,7 @@ func TestARequestWithALengthAndATransferCodingIsTheLastOfItsConnection(t *testin
 		smuggled := "GET /v1/whoami HTTP/1.1\r\nHost: holdco\r\n\r\n"
 		_, err := fmt.Fprintf(conn, "%s%x\r\n%s\r\n0\r\n\r\n%s", requestHead(headers), len(body), body, smuggled)
 		must(t, err)
-		if response, text := readAnswer(t, from); response.StatusCode != 201 || !response.Close {
+		if response, text := readAnswer(t, from); response.StatusCode != http.StatusCreated || !response.Close {
 			t.Errorf("%q: %d, closes %t: %s", headers, response.StatusCode, response.Close, text)
 		}
 		if rest, err := io.ReadAll(from); len(rest) > 0 {
@@ -75,7 +75,7 @@ func TestABodyThatIsDeclaredTooLargeIsNotAwaited(t *testing.T) {
 		_, err := io.WriteString(conn, requestHead(headers))
 		must(t, err)
 		response, text := readAnswer(t, from)
-		if response.StatusCode != 413 || !response.Close || !strings.Contains(text, `"code":"payload_too_large"`) {
+		if response.StatusCode != http.StatusRequestEntityTooLarge || !response.Close || !strings.Contains(text, `"code":"payload_too_large"`) {
 			t.Errorf("%q: %d, closes %t: %s", headers, response.StatusCode, response.Close, text)
 		}
 		if rest, err := io.ReadAll(from); len(rest) > 0 || err != nil {
@@ -86,13 +86,13 @@ func TestABodyThatIsDeclaredTooLargeIsNotAwaited(t *testing.T) {
 	conn, from := connect(t, s)
 	_, err := io.WriteString(conn, requestHead("Content-Length: 1048576\r\nExpect: 100-continue\r\n"))
 	must(t, err)
-	if response, _ := readAnswer(t, from); response.StatusCode != 100 {
+	if response, _ := readAnswer(t, from); response.StatusCode != http.StatusContinue {
 		t.Errorf("a body of the greatest length: %d", response.StatusCode)
 	}
 	body := named("large")
 	_, err = io.WriteString(conn, body+strings.Repeat(" ", 1<<20-len(body)))
 	must(t, err)
-	if response, text := readAnswer(t, from); response.StatusCode != 201 {
+	if response, text := readAnswer(t, from); response.StatusCode != http.StatusCreated {
 		t.Errorf("a body of the greatest length: %d: %s", response.StatusCode, text)
 	}
 }

@@ -135,7 +135,7 @@ func bareInsert(t *testing.T, from, into importable) time.Duration {
 				_, err := insert.Exec(row...)
 				must(t, err)
 			}
-			must(t, insert.Close())
+			must(t, insert.Close()) //nolint:sqlclosecheck // in the loop, before the next one
 		}
 		must(t, tx.Commit())
 	}

@@ -130,8 +130,7 @@ func TestARepeatedAnswerShowsNoKeyAndNoSecret(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		shown := func(answer resttest.Answer) (secret, rest string) {
-			var found struct{ Key, Secret string }
-			found = resttest.Data[struct{ Key, Secret string }](t, answer)
+			found := resttest.Data[struct{ Key, Secret string }](t, answer)
 			rest = strings.Replace(string(answer.Data), `,"key":"`+found.Key+`"`, "", 1)
 			return found.Key + found.Secret, strings.Replace(rest, `,"secret":"`+found.Secret+`"`, "", 1)
 		}

@@ -31,7 +31,7 @@ type services struct {
 	Imports   *imports.Service
 }
 
-var serviceSet = wire.NewSet(
+var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, tokens.New, webhooks.New, partners.New, imports.New,
 	wire.Struct(new(services), "*"),
 )

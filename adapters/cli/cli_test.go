@@ -26,7 +26,6 @@ var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 // fake is a program that remembers what it was asked to do.
 type fake struct {
 	tokens   fakeTokens
-	webhooks fakeWebhooks
 	partners fakePartners
 	imports  fakeImports
 	migrator fakeMigrator
@@ -34,6 +33,7 @@ type fake struct {
 	migrate  bool
 	closed   int
 	fails    error // of opening the store, and of serving
+	asks     error // of what is asked about webhooks
 }
 
 type result struct {
@@ -64,7 +64,7 @@ func (f *fake) runArgs(args ...string) result {
 		},
 		Commands: append([]cli.Command{
 			cli.TokenCommand(opener[inbound.Tokens](f, &f.tokens)),
-			cli.WebhookCommand(opener[inbound.Webhooks](f, &f.webhooks)),
+			cli.WebhookCommand(opener[inbound.Webhooks](f, failingWebhooks{f.asks})),
 			cli.PartnerCommand(opener[inbound.Partners](f, &f.partners)),
 		}, cli.LeadCommands(cli.LeadTools{
 			Imports: opener[inbound.Imports](f, &f.imports), Files: fakeFiles{},
@@ -247,7 +247,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 	} {
 		opening, asking := fake{fails: c.err}, fake{
 			tokens:   fakeTokens{fails: c.err, pages: [][]access.Token{{}}},
-			webhooks: fakeWebhooks{fails: c.err},
+			asks:     c.err,
 			partners: fakePartners{fails: c.err},
 			imports:  fakeImports{fails: c.err},
 			migrator: fakeMigrator{fails: c.err},
@@ -255,8 +255,8 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 		want := result{c.code, "", c.stderr}
 		lines := []string{
 			create(""), rotate(""), "token list --json", "token revoke " + string(first.ID), "migrate up", "migrate status --json",
-			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + string(hook.ID), "webhook rm " + string(hook.ID),
-			"webhook test " + string(hook.ID), "webhook deliveries " + string(hook.ID), redeliver("--json"),
+			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + hookID, "webhook rm " + hookID,
+			"webhook test " + hookID, "webhook deliveries " + hookID, redeliver("--json"),
 			admit(""), "partner list", change("--name=a"), "partner rotate " + string(acme.ID), "partner revoke " + string(acme.ID),
 			"leads import ../../testdata/leads/leads.ndjson", "campaigns import ../../testdata/leads/campaigns.ndjson --json", "leads rm cmp_1",
 		}

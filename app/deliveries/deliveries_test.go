@@ -180,7 +180,7 @@ func TestWhatWaitsWhenItsCompanyIsRemovedIsSentAllTheSame(t *testing.T) {
 	f.happen(t, "one")
 	f.happen(t, "two")
 	f.enqueue(t)
-	f.remove(t, "one")
+	f.remove(t)
 	must(t, f.deliver(t))
 	if had, log := f.had(), f.log(t, hook); !slices.Equal(had, []string{"one", "two"}) || len(log) != 1 {
 		t.Errorf("%q, %+v", had, log)
@@ -198,7 +198,7 @@ func TestRetriesContinueWhenTheirCompanyIsRemoved(t *testing.T) {
 	f.happen(t, "one")
 	f.answer = func(message webhook.Message) webhook.Attempt {
 		f.answer = ok
-		f.remove(t, "one")
+		f.remove(t)
 		return webhook.Attempt{At: message.At, Status: 500}
 	}
 	must(t, f.deliver(t))
@@ -221,7 +221,7 @@ func TestADisabledEndpointKeepsWhatARemovedCompanyLeftForThirtyDays(t *testing.T
 	f.happen(t, "one")
 	f.enqueue(t)
 	f.change(t, hook, webhook.Settings{Enabled: new(bool)})
-	f.remove(t, "one")
+	f.remove(t)
 	f.clock.advance(webhook.LogRetention - 3*time.Hour)
 	f.finishRemovals(t)
 	if left := f.left(t); left != 1 {
@@ -576,15 +576,15 @@ func (f *fixture) happenOften(t *testing.T, slug string, count int) {
 	}
 }
 
-// remove removes a company with all that belongs to it.
-func (f *fixture) remove(t *testing.T, slug string) {
+// remove removes the company "one" with all that belongs to it.
+func (f *fixture) remove(t *testing.T) {
 	t.Helper()
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
-		if _, err := tx.Companies().Empty(ctx, companyOf(slug), 100); err != nil {
+		if _, err := tx.Companies().Empty(ctx, companyOf("one"), 100); err != nil {
 			return err
 		}
-		return tx.Companies().Remove(ctx, companyOf(slug))
+		return tx.Companies().Remove(ctx, companyOf("one"))
 	}))
 }
 

@@ -188,7 +188,7 @@ func TestAnEndpointOfARemovedCompanyIsDisabledAfterItsLastMessage(t *testing.T) 
 	which := companyOf("one")
 	bound, deaf := f.subscribeTo(t, which, "company.*"), f.subscribeTo(t, which, "company.archived")
 	f.answer = func(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: message.At, Status: 500} }
-	f.remove(t, "one")
+	f.remove(t)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		return tx.Record(ctx, company.Company{ID: which, Slug: "one", DeletedBy: "system:test"}.Deleted())
 	}))

@@ -34,13 +34,12 @@ func (w *worker) read(ctx context.Context) error {
 	if !w.canRead(ctx) {
 		return nil
 	}
-	moreEvents, err := w.readEvents(ctx)
+	more, err := w.readEvents(ctx)
 	if err != nil {
 		return err
 	}
-	moreRetries, err := w.readRetries(ctx)
-	w.exhausted = !moreEvents && !moreRetries
-	return err
+	w.exhausted = !more
+	return w.readRetries(ctx)
 }
 
 // canRead reports whether there is room for more tasks, and may be more.
@@ -51,14 +50,15 @@ func (w *worker) canRead(ctx context.Context) bool {
 func (w *worker) ahead() int { return max(leastAhead, 8*int(w.parallel)) }
 
 func (w *worker) readTarget(ctx context.Context) error {
-	if time.Since(w.readAt) < freshness {
+	if time.Since(w.readAt) < freshness { //nolint:forbidigo // the age of a cached value, on the monotonic clock
 		return nil
 	}
 	endpoint, err := w.store.Webhooks().Get(ctx, w.queue.Endpoint)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return err
 	}
-	w.target = target{endpoint: endpoint, readAt: time.Now(), paused: err != nil || !endpoint.Enabled}
+	readAt := time.Now() //nolint:forbidigo // as above
+	w.target = target{endpoint: endpoint, readAt: readAt, paused: err != nil || !endpoint.Enabled}
 	if w.paused {
 		return nil
 	}
@@ -94,15 +94,15 @@ func (w *worker) readEvents(ctx context.Context) (more bool, err error) {
 	return len(queued) == room, nil
 }
 
-// readRetries reads deliveries that are due, and reports whether there may be more. Deliveries that are being retried
-// are due until the retry is recorded; they are skipped.
-func (w *worker) readRetries(ctx context.Context) (more bool, err error) {
+// readRetries reads deliveries that are due. Deliveries that are being retried are due until the retry is recorded; it skips
+// them, and reads no others until then.
+func (w *worker) readRetries(ctx context.Context) error {
 	if len(w.retries) > 0 {
-		return false, nil
+		return nil
 	}
 	due, err := w.store.Deliveries().Due(ctx, w.endpoint.ID, w.clock.Now(), retriesRead)
 	if err != nil || len(due) == 0 {
-		return false, err
+		return err
 	}
 	events := make([]id.Entry, len(due))
 	for i, delivery := range due {
@@ -110,7 +110,7 @@ func (w *worker) readRetries(ctx context.Context) (more bool, err error) {
 	}
 	queued, err := w.store.Outbox().Events(ctx, events)
 	if err != nil {
-		return false, err
+		return err
 	}
 	byID := make(map[id.Entry]store.Queued, len(queued))
 	for _, one := range queued {
@@ -125,10 +125,10 @@ func (w *worker) readRetries(ctx context.Context) (more bool, err error) {
 			w.retrying[delivery.ID] = true
 			w.toRecord(result{task: &task{retry: &delivery}, noEvent: true})
 		} else if err := w.addTask(one, &delivery); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return false, nil // nothing else is due before these are recorded
+	return nil
 }
 
 func (w *worker) addTask(one store.Queued, retry *webhook.Delivery) error {

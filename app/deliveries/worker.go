@@ -91,10 +91,10 @@ func (w *worker) run(ctx context.Context) error {
 
 // interrupted drops an error that is due to the end of ctx.
 func (w *worker) interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // covered reports whether the lease lasts for one more attempt and its recording.

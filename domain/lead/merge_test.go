@@ -29,7 +29,7 @@ func (s shelf) standing() map[id.Lead]lead.Standing {
 }
 
 // keep imports a batch.
-func (s shelf) keep(t *rapid.T, batch []lead.Lead, at time.Time) lead.Merged {
+func (s shelf) keep(batch []lead.Lead, at time.Time) lead.Merged {
 	incoming := make([]lead.Incoming, len(batch))
 	for i, one := range batch {
 		incoming[i] = one.Incoming()
@@ -92,7 +92,7 @@ func TestLeadsAreMergedOneAfterTheOther(t *testing.T) {
 				plain[one.ID] = over(one, stands, at)
 			}
 
-			merged := kept.keep(t, batch, at)
+			merged := kept.keep(batch, at)
 			if merged.Change != want || len(merged.Changed) != want.Inserted+want.Updated {
 				t.Fatalf("%+v, %d leads; want %+v", merged.Change, len(merged.Changed), want)
 			}
@@ -117,7 +117,7 @@ func TestLeadsAreMergedOneAfterTheOther(t *testing.T) {
 				t.Fatal(diff)
 			}
 
-			again := kept.keep(t, batch, at.Add(time.Second))
+			again := kept.keep(batch, at.Add(time.Second))
 			if again.Any() || again.Unchanged != len(batch) || len(again.Changed)+len(again.Members) != 0 {
 				t.Fatalf("the same batch again: %+v", again)
 			}
@@ -181,9 +181,9 @@ func TestTimestampsOfItsOwnReplaceThoseOfALead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kept, one := shelf{}, acme()
 		one.CreatedAt, one.UpdatedAt = time.Time{}, time.Time{}
-		kept.keep(t, []lead.Lead{one}, noon)
+		kept.keep([]lead.Lead{one}, noon)
 		one.CreatedAt, one.UpdatedAt = noon.Add(-2*time.Hour), noon.Add(-time.Hour)
-		kept.keep(t, []lead.Lead{one}, noon.Add(time.Hour))
+		kept.keep([]lead.Lead{one}, noon.Add(time.Hour))
 		want := lead.Kept{Lead: one, MovedFrom: noon}
 		if diff := cmp.Diff(want, kept[one.ID], cmpopts.IgnoreFields(lead.Kept{}, "Digest")); diff != "" {
 			t.Fatal(diff)
@@ -191,11 +191,11 @@ func TestTimestampsOfItsOwnReplaceThoseOfALead(t *testing.T) {
 
 		// The content alone is the same again, and what it does not bring stays.
 		one.CreatedAt, one.UpdatedAt = time.Time{}, time.Time{}
-		if merged := kept.keep(t, []lead.Lead{one}, noon.Add(2*time.Hour)); merged.Any() {
+		if merged := kept.keep([]lead.Lead{one}, noon.Add(2*time.Hour)); merged.Any() {
 			t.Fatalf("%+v", merged)
 		}
 		one.Name = "Ajax"
-		kept.keep(t, []lead.Lead{one}, noon.Add(3*time.Hour))
+		kept.keep([]lead.Lead{one}, noon.Add(3*time.Hour))
 		if now := kept[one.ID]; !now.CreatedAt.Equal(noon.Add(-2*time.Hour)) || !now.UpdatedAt.Equal(noon.Add(3*time.Hour)) {
 			t.Fatalf("%v, %v", now.CreatedAt, now.UpdatedAt)
 		}

@@ -44,7 +44,7 @@ type market struct {
 }
 
 // change gives a lead a name that no lead ever had.
-func (m *market) change(t *rapid.T, which id.Lead) {
+func (m *market) change(which id.Lead) {
 	m.state.ChangedAt, m.version = m.state.Next(m.now), m.version+1
 	one := lead.Lead{ID: which, Name: fmt.Sprint("Version ", m.version), Rating: lead.Unrated, Enrichment: lead.None}
 	incoming := one.Incoming()
@@ -112,7 +112,7 @@ func TestAStreamResumedInTimeMissesNothing(t *testing.T) {
 				if rapid.IntRange(0, 3).Draw(t, "removal") == 0 {
 					m.remove(which.Draw(t, "removed"))
 				} else {
-					m.change(t, which.Draw(t, "changed"))
+					m.change(which.Draw(t, "changed"))
 				}
 			}
 		}

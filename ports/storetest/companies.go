@@ -136,20 +136,6 @@ func slugIsExact(f *fixture) {
 	}
 }
 
-// save replaces a company with its next version.
-func (f *fixture) save(next company.Company) {
-	f.Helper()
-	f.update(func(ctx context.Context, tx store.Tx) error {
-		if _, err := tx.Companies().Lock(ctx, next.ID); err != nil {
-			return err
-		}
-		if err := tx.Companies().Save(ctx, next); err != nil {
-			return err
-		}
-		return tx.Record(ctx, founded(next))
-	})
-}
-
 func companyList(f *fixture) {
 	var all []company.Company
 	statuses := []company.Status{company.Active, company.Archived, company.Deleting}

@@ -62,17 +62,6 @@ func (f *fixture) newKey() access.Value {
 	return access.NewPartnerKey(random)
 }
 
-// partner adds a partner, altered by each of alter.
-func (f *fixture) partner(alter ...func(*partner.Partner)) partner.Partner {
-	f.Helper()
-	made := f.newPartner()
-	for _, change := range alter {
-		change(&made)
-	}
-	f.update(admitting(made))
-	return made
-}
-
 func admitting(p partner.Partner) unit {
 	return func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
@@ -81,8 +70,8 @@ func admitting(p partner.Partner) unit {
 }
 
 func partnerByHash(f *fixture) {
-	first := f.partner()
-	f.partner()
+	first := anyPartner.add(f)
+	anyPartner.add(f)
 	at := f.clock.Now()
 	rotated := anyPartner.edited(f, first, func(p *partner.Partner) {
 		p.OldHash, p.OldUntil, p.Hash = p.Hash, at.Add(time.Hour), f.newKey().Hash()
@@ -104,7 +93,7 @@ func partnerByHash(f *fixture) {
 }
 
 func partnerHashUnique(f *fixture) {
-	kept, twin := f.partner(), f.newPartner()
+	kept, twin := anyPartner.add(f), f.newPartner()
 	twin.Hash = kept.Hash
 	f.refused(fault.Internal, admitting(twin))
 	anyPartner.is(f, kept)
@@ -150,7 +139,7 @@ func (f *fixture) partnerPages(size int) pages[partner.Partner] {
 }
 
 func (f *fixture) partnerWrites() map[string]writeCase {
-	joined, joining, used := f.partner(), f.newPartner(), f.clock.Now().Add(time.Second)
+	joined, joining, used := anyPartner.add(f), f.newPartner(), f.clock.Now().Add(time.Second)
 	lock := func(ctx context.Context, tx store.Tx) (partner.Partner, error) {
 		return tx.Partners().Lock(ctx, joined.ID)
 	}

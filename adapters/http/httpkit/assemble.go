@@ -28,6 +28,8 @@ const commonFile = "common.yaml"
 //     x-envelopes.page around a list of it, schema: X is X itself.
 //   - An operation has the tag of its file: the first one, or x-tag.
 //   - x-codes describes error codes, wherever they belong by their status: in the response and in the schema Error.
+//   - x-events describes events: they are listed in the schema EventName, and a table of them stands where the description
+//     of an operation says {events}.
 //   - x-shared of common.yaml adds to every operation of a kind what all of its kind have; see kindsOf.
 func Assemble(files fs.FS) (*Document, error) {
 	names, err := fs.Glob(files, "*.yaml")
@@ -111,6 +113,7 @@ func (a assembly) document() error {
 	if err := a.codes(); err != nil {
 		return err
 	}
+	a.events()
 	limited := a.limitedResponses()
 	for name, response := range pairs(get(get(a.root, "components"), "responses")) {
 		a.response(response)
@@ -158,6 +161,23 @@ func (a assembly) codes() error {
 		set(response, "description", scalar(description+"\n"))
 	}
 	return nil
+}
+
+// events lists the events of x-events in the schema EventName, and puts a table of them where descriptions want it.
+func (a assembly) events() {
+	table := "| Event | What happened |\n|---|---|"
+	for name, text := range pairs(remove(a.root, "x-events")) {
+		table += "\n| `" + name + "` | " + text.Value + " |"
+		enum := get(get(get(get(a.root, "components"), "schemas"), "EventName"), "enum")
+		enum.Content = append(enum.Content, scalar(name))
+	}
+	for _, item := range pairs(get(a.root, "paths")) {
+		for _, op := range pairs(item) {
+			if description := get(op, "description"); description != nil {
+				description.Value = strings.ReplaceAll(description.Value, "{events}", table)
+			}
+		}
+	}
 }
 
 // sharedResponse is the component that operations share for a status.

@@ -40,6 +40,7 @@ components:
     Wrong: {schema: ErrorAnswer}
   schemas:
     Error: {type: object, properties: {code: {type: string, enum: []}}}
+    EventName: {type: string, enum: [test]}
 `
 
 const things = `
@@ -47,10 +48,13 @@ tags: [{name: Things}]
 x-codes:
   invalid_cursor: not of this list.
   slug_in_use: taken.
+x-events:
+  thing.made: A thing was made.
 paths:
   /things:
     get:
       operationId: listThings
+      description: "All. {events}"
       x-scope: read
       parameters: [Kind]
       responses: {"200": {description: A page., page: Thing}}
@@ -116,7 +120,7 @@ func TestOperationsGetWhatTheirKindsShare(t *testing.T) {
 		failure = `"content":{"application/json":{"schema":{"$ref":"#/components/schemas/ErrorAnswer"}}}`
 	)
 	for path, want := range map[string]string{
-		"/things get": `{"operationId":"listThings","x-scope":"read","parameters":[{"$ref":"#/components/parameters/Kind"},` +
+		"/things get": `{"operationId":"listThings","description":"All. | Event | What happened |\n|---|---|\n| ` + "`thing.made`" + ` | A thing was made. |","x-scope":"read","parameters":[{"$ref":"#/components/parameters/Kind"},` +
 			`{"$ref":"#/components/parameters/Cursor"}],"responses":{"200":{"description":"A page.","content":{"application/json":` +
 			`{"schema":{"$ref":"#/components/schemas/ThingList"}}},"headers":{` + headers + `}},` + errors + `},"tags":["Things"],"x-class":"read"}`,
 		"/things/{id} get": `{"operationId":"getThing","x-scope":"any","responses":{"200":{"description":"It.",` + thing + `},` +
@@ -148,6 +152,7 @@ func TestOperationsGetWhatTheirKindsShare(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Error":       `{"type":"object","properties":{"code":{"type":"string","enum":["unauthorized","invalid_json","invalid_cursor","slug_in_use"]}}}`,
+		"EventName":   `{"type":"string","enum":["test","thing.made"]}`,
 		"Thing":       `{"type":"object","properties":{"id":{"type":"string"}}}`,
 		"ThingAnswer": `{"type":"object","required":["data"],"properties":{"data":{"$ref":"#/components/schemas/Thing"}}}`,
 		"ThingList": `{"type":"object","required":["data","page"],"properties":{"data":{"type":"array","items":` +

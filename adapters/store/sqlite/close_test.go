@@ -46,7 +46,7 @@ func TestAServerClosesWhileACommandReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "holdco.db")
 	server := serveNotes(t, sqlite.Options{Path: path, Exclusive: true})
 	command := notebook{t, open(t, sqlite.Options{Path: path})}
-	must(t, command.View(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+	must(t, command.View(t.Context(), func(context.Context, bun.IConn) error {
 		must(t, server.update(insert(2)))
 		began := time.Now()
 		must(t, server.Close())

@@ -28,10 +28,11 @@ func failing(t *testing.T, query string, args ...any) map[string]work {
 			if err != nil {
 				return err
 			}
+			defer rows.Close()
 			for rows.Next() {
 				continue
 			}
-			must(t, errors.Join(rows.Err(), rows.Close()))
+			must(t, rows.Err())
 			return errRefused
 		},
 	}
@@ -122,7 +123,7 @@ func TestAUnitThatLeavesItsRowsOpenHarmsNoOther(t *testing.T) {
 	var rows *sql.Rows
 	for name, write := range map[string]work{
 		"Query": func(ctx context.Context, conn bun.IConn) (err error) {
-			rows, err = conn.QueryContext(ctx, query, 7)
+			rows, err = conn.QueryContext(ctx, query, 7) //nolint:sqlclosecheck // left open on purpose
 			must(t, err)
 			rows.Next()
 			return rows.Err()
