@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// TTL is how long a Cache believes what was loaded. What changes elsewhere, in another process, is seen here after that
-// time at the latest; what changes here, at once.
+// TTL is how long a cached value is used. A change made by another process is seen after that time at the latest, a
+// change made by this process at once.
 const TTL = 500 * time.Millisecond
 
-// maxEntries bounds what is cached.
+// maxEntries bounds the memory of a cache. A full cache is emptied.
 const maxEntries = 1000
 
-// Cache holds what was loaded a moment ago. Of those who miss the same key at once, one loads it and the others wait. The
-// zero value is empty.
+// Cache caches loaded values for TTL. When several callers miss the same key at the same time, one loads the value and
+// the others wait for it. The zero value is empty.
 type Cache[T any] struct {
 	mutex   sync.Mutex
 	entries map[string]entry[T]
-	loads   map[string]*call[T] // under way, since the last Invalidate
+	loads   map[string]*call[T] // in progress, since the last Invalidate
 }
 
 type entry[T any] struct {
@@ -27,7 +27,7 @@ type entry[T any] struct {
 	at    time.Time // when loading began
 }
 
-// call is a load under way.
+// call is a load in progress.
 type call[T any] struct {
 	began time.Time
 	done  chan struct{} // closed when value and err are set
@@ -35,11 +35,11 @@ type call[T any] struct {
 	err   error
 }
 
-// errAbandoned is how a load ends for those who wait when who runs it does not end it: it panics, or leaves.
+// errAbandoned is the error of a load whose caller did not finish it: it panicked, or its context ended.
 var errAbandoned = errors.New("the load was abandoned")
 
-// Get returns what is cached under a key, or what load returns. Errors are not cached. When ctx ends, that ends the wait
-// or the load of this caller alone: one of those who waited for it loads again.
+// Get returns the value cached under a key, or else the result of load. Errors are not cached. When ctx ends, only this
+// caller stops: if it was loading the value, one of those who waited for it loads it again.
 func (c *Cache[T]) Get(ctx context.Context, key string, now time.Time, load func() (T, error)) (T, error) {
 	for {
 		cached, found, pending, runs := c.find(key, now)
@@ -60,14 +60,16 @@ func (c *Cache[T]) Get(ctx context.Context, key string, now time.Time, load func
 	}
 }
 
-// Invalidate is called when a change of what is loaded has ended, however it ended.
+// Invalidate empties the cache. Call it after every change of what is loaded, even a failed one: it may have been
+// committed.
 func (c *Cache[T]) Invalidate() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	c.entries, c.loads = nil, nil // a load that began before is neither kept nor joined any more
+	c.entries, c.loads = nil, nil // a load that began before is neither cached nor joined
 }
 
-// find returns what is cached under a key, or else the call that loads it, which the caller has to run if it is a new one.
+// find returns the value cached under a key, or else the call that loads it. If the call is new (runs), the caller has
+// to run it.
 func (c *Cache[T]) find(key string, now time.Time) (value T, found bool, pending *call[T], runs bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -85,7 +87,7 @@ func (c *Cache[T]) find(key string, now time.Time) (value T, found bool, pending
 	return value, false, pending, true
 }
 
-// isFresh reports whether what was loaded at an instant holds. It does not when the clock was set back.
+// isFresh reports whether a value loaded at an instant can still be used. It cannot when the clock was set back.
 func isFresh(at, now time.Time) bool { return !now.Before(at) && now.Before(at.Add(TTL)) }
 
 func (c *Cache[T]) run(ctx context.Context, key string, pending *call[T], load func() (T, error)) (T, error) {
@@ -94,13 +96,13 @@ func (c *Cache[T]) run(ctx context.Context, key string, pending *call[T], load f
 		close(pending.done)
 	}()
 	value, err := load()
-	if err == nil || ctx.Err() == nil { // otherwise the caller left, which is no answer for those who wait
+	if err == nil || ctx.Err() == nil { // otherwise the context of this caller ended, which says nothing to the others
 		pending.value, pending.err = value, err
 	}
 	return value, err
 }
 
-// end keeps what was loaded, unless it failed or may be out of date.
+// end caches the loaded value, unless loading failed or the cache was invalidated meanwhile.
 func (c *Cache[T]) end(key string, pending *call[T]) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

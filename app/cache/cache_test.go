@@ -73,7 +73,7 @@ func TestThoseWhoMissAtOnceLoadOnce(t *testing.T) {
 	})
 }
 
-func TestWhoLeavesFailsNobodyElse(t *testing.T) {
+func TestACanceledCallerDoesNotFailTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var c cache.Cache[int]

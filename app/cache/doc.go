@@ -1,2 +1,3 @@
-// Package cache holds what use cases remember between requests, so that not every request costs an access to the store.
+// Package cache caches what use cases need on every request, and batches the last uses of credentials, so that
+// authentication does not access the store on every request.
 package cache

@@ -8,14 +8,14 @@ import (
 	"holdco/domain/id"
 )
 
-// LastUses remembers when each of something was last used until that is written down, so that a use costs no write. The
-// zero value is ready.
+// LastUses buffers when tokens or keys were last used until Flush writes it, so that a use costs no write. The zero
+// value is ready.
 type LastUses[I id.ID] struct {
 	mutex sync.Mutex
 	at    map[I]time.Time
 }
 
-// Note remembers a use.
+// Note records a use in memory.
 func (u *LastUses[I]) Note(which I, at time.Time) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
@@ -25,7 +25,8 @@ func (u *LastUses[I]) Note(which I, at time.Time) {
 	u.at[which] = at
 }
 
-// Flush hands what was noted since the last time to write, unless that is nothing. What write fails with is noted again.
+// Flush calls write with the uses since the last Flush, unless there are none. If write fails, they are kept for the
+// next Flush.
 func (u *LastUses[I]) Flush(write func(used map[I]time.Time) error) error {
 	used := u.take()
 	if len(used) == 0 {
@@ -46,7 +47,7 @@ func (u *LastUses[I]) take() map[I]time.Time {
 	return taken
 }
 
-// putBack keeps what could not be written, unless there was a later use since.
+// putBack keeps what could not be written, except where there was a later use.
 func (u *LastUses[I]) putBack(used map[I]time.Time) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()

@@ -24,7 +24,7 @@ import (
 	"holdco/ports/store"
 )
 
-// What goes on after the answer is tested here with workspaces that fail; everything else of the use cases is tested
+// What continues after the answer is tested here with workspaces that fail; everything else of the use cases is tested
 // through the API, on both stores.
 
 func TestAWorkspaceThatCouldNotBeMadeIsMadeLater(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAWorkspaceThatCouldNotBeMadeIsMadeLater(t *testing.T) {
 	}
 }
 
-func TestMendingRemovesWorkspacesOfNobody(t *testing.T) {
+func TestMendingRemovesWorkspacesWithoutCompany(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	acme := f.create(t, "acme")
@@ -68,7 +68,7 @@ func TestADeletionWaitsForItsWorkspaceAndHoldsUpNoOther(t *testing.T) {
 	f.delete(t, free)
 	for range 3 {
 		if _, err := f.service.RemoveDeleted(t.Context()); err == nil {
-			t.Error("the workspace cannot be removed, and nobody says so")
+			t.Error("the workspace cannot be removed, and no error was logged")
 		}
 	}
 	if _, err := f.store.Companies().Get(t.Context(), free); fault.CodeOf(err) != fault.NotFound {
@@ -110,7 +110,7 @@ func TestHowManyDeletionsEverFailTheOthersEnd(t *testing.T) {
 		f.delete(t, stuck)
 	}
 	if _, err := f.service.RemoveDeleted(t.Context()); err == nil {
-		t.Error("workspaces cannot be removed, and nobody says so")
+		t.Error("workspaces cannot be removed, and no error was logged")
 	}
 	if _, err := f.store.Companies().Get(t.Context(), free); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("the company that can be removed is still there: %v", err)
@@ -222,7 +222,7 @@ func (w *workspaces) have() []id.Company {
 	return have
 }
 
-// record is an outbound.Log that keeps what is told.
+// record is an outbound.Log that keeps what is logged.
 type record struct{ causes []string }
 
 func (r *record) Error(_ context.Context, _ string, cause error) {

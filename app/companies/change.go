@@ -22,7 +22,7 @@ func (s *Service) Update(
 		})
 }
 
-// Archive hides a company from lists, until it is restored or deleted.
+// Archive hides a company from lists until it is restored or deleted.
 func (s *Service) Archive(
 	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
 ) (company.Company, error) {
@@ -33,7 +33,7 @@ func (s *Service) Archive(
 		})
 }
 
-// Restore reverses Archive within the grace window.
+// Restore reverses Archive while the company can be restored.
 func (s *Service) Restore(
 	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
 ) (company.Company, error) {

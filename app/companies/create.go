@@ -11,7 +11,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Create founds a company, with its teams and empty slots when it starts with some, and makes its workspace.
+// Create makes a company with its first teams and their empty slots, then its workspace.
 func (s *Service) Create(
 	ctx context.Context, caller access.Caller, draft company.Draft, once idempotency.Request,
 ) (company.Founding, error) {

@@ -15,7 +15,7 @@ import (
 	"holdco/ports/store"
 )
 
-// List shows a page of the companies that the caller may see.
+// List returns a page of the companies that the caller may see.
 func (s *Service) List(ctx context.Context, caller access.Caller, list inbound.CompanyList) (page.Page[company.Company], error) {
 	if err := caller.Needs(access.Read); err != nil {
 		return page.Page[company.Company]{}, err
@@ -32,8 +32,8 @@ func (s *Service) List(ctx context.Context, caller access.Caller, list inbound.C
 	return found, err
 }
 
-// nameHolder adds to fault.SlugInUse which company holds the slug, if the caller may read it. It reads after the unit has
-// failed, because Postgres takes no more statements in one that has.
+// nameHolder adds the company that has the slug to fault.SlugInUse, if the caller may read that company. It reads after
+// the unit of work has failed, because Postgres executes no more statements in a failed transaction.
 func (s *Service) nameHolder(ctx context.Context, caller access.Caller, slug string, refusal *fault.Error) error {
 	holder, err := s.store.Companies().BySlug(ctx, slug)
 	if err != nil || caller.NeedsIn(access.Read, holder.ID) != nil { // it may be gone by now
@@ -42,7 +42,7 @@ func (s *Service) nameHolder(ctx context.Context, caller access.Caller, slug str
 	return refusal.With("companyId", string(holder.ID))
 }
 
-// Get shows one company.
+// Get returns one company.
 func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Company) (company.Company, error) {
 	if err := caller.NeedsIn(access.Read, which); err != nil {
 		return company.Company{}, err
@@ -50,8 +50,10 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Compan
 	return s.store.Companies().Get(ctx, which)
 }
 
-// GetWithTeams shows one company and its teams.
-func (s *Service) GetWithTeams(ctx context.Context, caller access.Caller, which id.Company) (c company.Company, teams []team.Team, err error) {
+// GetWithTeams reads a company and its teams from one snapshot.
+func (s *Service) GetWithTeams(
+	ctx context.Context, caller access.Caller, which id.Company,
+) (c company.Company, teams []team.Team, err error) {
 	if err := caller.NeedsIn(access.Read, which); err != nil {
 		return company.Company{}, nil, err
 	}

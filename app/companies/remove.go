@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	patience    = 10 * time.Second // how long the answer to a deletion waits for its end
-	rowsPerStep = 500              // how much one unit of work removes, so that others get their turn
+	removalTimeout = 10 * time.Second // how long Delete waits for the removal
+	rowsPerStep    = 500              // removed by one unit of work, so that other units are not delayed
 )
 
-// Delete marks a company as being deleted and waits a while for the removal, which goes on in the background: see
-// RemoveDeleted. The mark is durable, so the removal is finished even if this process dies.
+// Delete marks a company as being deleted, wakes the job that removes it, and waits up to removalTimeout for the
+// removal. The mark is durable, so RemoveDeleted finishes the removal even if this process dies.
 func (s *Service) Delete(
 	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match,
 ) (inbound.CompanyDeletion, error) {
@@ -52,15 +52,15 @@ func (s *Service) Delete(
 
 	select {
 	case s.deletions <- struct{}{}:
-	default: // the worker has been told already
+	default: // the job is already notified
 	}
 	gone, err := s.awaitRemoval(ctx, which)
 	return inbound.CompanyDeletion{Company: marked, Gone: gone}, err
 }
 
-// awaitRemoval looks now and then whether the company is gone, whichever process removes it.
+// awaitRemoval polls with backoff until the company is gone: another process may be removing it.
 func (s *Service) awaitRemoval(ctx context.Context, which id.Company) (gone bool, err error) {
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(removalTimeout)
 	defer deadline.Stop()
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		select {
@@ -75,17 +75,17 @@ func (s *Service) awaitRemoval(ctx context.Context, which id.Company) (gone bool
 			return true, nil
 		}
 		if err != nil {
-			return false, nil // the deletion is accepted and goes on; only the look failed
+			return false, nil // the deletion is accepted and continues; only this read failed
 		}
 	}
 }
 
-// Deletions holds a value when a deletion was asked for.
+// Deletions receives a value when a company was marked for deletion.
 func (s *Service) Deletions() <-chan struct{} { return s.deletions }
 
-// RemoveDeleted removes the companies that are being deleted. They take turns, a step each, so that a large one does not
-// hold up the others; one whose step fails is left for the next call. A step may be taken twice, and by several processes
-// at once: a crash at any point loses nothing.
+// RemoveDeleted removes the companies that are marked as being deleted. They take turns, one step each, so that a large
+// company does not delay the others. A company whose step fails is retried by the next call. Steps are idempotent, and
+// several processes may run them at once, so a crash at any point loses nothing.
 func (s *Service) RemoveDeleted(ctx context.Context) (more bool, err error) {
 	failed := map[id.Company]error{}
 	for more := true; more; {
@@ -96,7 +96,7 @@ func (s *Service) RemoveDeleted(ctx context.Context) (more bool, err error) {
 	return false, errors.Join(append(firstFailures(failed), err)...)
 }
 
-// removeSteps takes every company that has not failed one step further, and reports whether it did so with any.
+// removeSteps runs one step of every company that has not failed, and reports whether it ran any.
 func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error) (more bool, err error) {
 	filter := store.CompanyFilter{Status: company.Deleting}
 	for after := (page.Position{}); ; {
@@ -120,7 +120,7 @@ func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error) 
 	}
 }
 
-// firstFailures are the failures of the first few companies, and how many more there are.
+// firstFailures returns the first few failures and the number of the others.
 func firstFailures(failed map[id.Company]error) (failures []error) {
 	const few = 3
 	for _, which := range slices.Sorted(maps.Keys(failed)) {

@@ -24,11 +24,11 @@ type Service struct {
 	log        outbound.Log
 	rules      Rules
 
-	deletions chan struct{} // holds a value when a deletion was asked for
-	mending   atomic.Bool   // a workspace may be missing or left over
+	deletions chan struct{} // notifies the job that removes companies
+	mending   atomic.Bool   // a workspace may be missing, or left over from a deleted company
 }
 
-// Rules are what the operator decides.
+// Rules are settings of the operator.
 type Rules struct {
 	Adapters  []string      // the installed adapters; the first is the default; at least one
 	Retention time.Duration // how long an archived company can be restored
@@ -36,14 +36,14 @@ type Rules struct {
 
 var _ inbound.Companies = (*Service)(nil)
 
-// New makes the service.
+// New returns the use cases. Workspaces are checked once after the start: see MendWorkspaces.
 func New(s store.Store, workspaces outbound.Workspaces, ids outbound.IDs, log outbound.Log, rules Rules) *Service {
 	service := &Service{store: s, workspaces: workspaces, ids: ids, log: log, rules: rules, deletions: make(chan struct{}, 1)}
 	service.mending.Store(true)
 	return service
 }
 
-// change moves one company, for a caller who may write to it.
+// change updates one company if the caller may write to it.
 func (s *Service) change(
 	ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
 	move func(c company.Company, at time.Time) (company.Company, *event.Event, error),

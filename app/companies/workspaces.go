@@ -9,17 +9,17 @@ import (
 	"holdco/ports/store"
 )
 
-// makeWorkspace makes the directory of a company that is committed. The company is there whether or not that works, so
-// a failure is for the operator, and MendWorkspaces tries again.
+// makeWorkspace makes the directory of a committed company. The request has succeeded either way, so a failure is
+// logged, and MendWorkspaces retries.
 func (s *Service) makeWorkspace(ctx context.Context, which id.Company) {
 	if err := s.workspaces.Make(which); err != nil {
 		s.mending.Store(true)
-		s.log.Error(ctx, "The workspace of company "+string(which)+" could not be made; it will be tried again.", err)
+		s.log.Error(ctx, "The workspace of company "+string(which)+" could not be made; Holdco will retry.", err)
 	}
 }
 
-// MendWorkspaces makes the directories that are missing and removes those whose company is gone: what a crash, a full
-// disk or another replica left behind. It does nothing unless this process has just started or failed to make one.
+// MendWorkspaces makes missing directories and removes those of deleted companies, which a crash, a full disk or
+// another replica may leave. It does nothing unless this process has just started or failed to make a directory.
 func (s *Service) MendWorkspaces(ctx context.Context) (more bool, err error) {
 	if !s.mending.Swap(false) {
 		return false, nil
@@ -32,8 +32,8 @@ func (s *Service) MendWorkspaces(ctx context.Context) (more bool, err error) {
 }
 
 func (s *Service) mendWorkspaces(ctx context.Context) error {
-	// The directories are read before the companies: a company is committed before its directory is made, so whatever
-	// has a directory here and no company below was deleted.
+	// The directories are listed before the companies: a company is committed before its directory is made, so a
+	// directory listed here without a company below belongs to a deleted one.
 	existing, err := s.workspaces.List()
 	if err != nil {
 		return err

@@ -9,27 +9,26 @@ import (
 	"holdco/domain/webhook"
 )
 
-// result is what came of a task.
+// result is the outcome of a task.
 type result struct {
 	*task
 	attempt webhook.Attempt
 
-	newID  id.Delivery // of the delivery, if this was a first attempt
-	chance float64     // a random number from 0 up to 1
+	newID  id.Delivery // of the new delivery, if this was a first attempt
+	chance float64     // random, in [0, 1)
 
-	notMade   bool  // the lease would have ended too soon
-	brokenOff bool  // the process stops
-	noEvent   bool  // the event is not there any more
-	err       error // of this program
+	notMade   bool  // the lease did not cover the attempt
+	brokenOff bool  // canceled, because the process stops
+	noEvent   bool  // the event is gone
+	err       error // a failure of this program
 }
 
-// message is what is to be sent now.
+// message builds the request for a task.
 func (w *worker) message(t *task) webhook.Message {
 	return webhook.Message{ID: t.ID, URL: w.endpoint.URL, Body: t.body, Secrets: w.secrets, At: w.clock.Now()}
 }
 
-// attempt posts a message. Nothing comes between the look at the lease and the attempt: a worker that was suspended before
-// may have lost it.
+// attempt posts a message. It checks the lease right before: a worker that was suspended may have lost it.
 func (w *worker) attempt(ctx context.Context, t *task, message webhook.Message, leasedUntil time.Time) result {
 	r := result{task: t}
 	r.err = contain(func() error {
@@ -44,7 +43,7 @@ func (w *worker) attempt(ctx context.Context, t *task, message webhook.Message, 
 	return r
 }
 
-// random is a random number from 0 up to 1.
+// random returns a random number in [0, 1).
 func (s *Service) random() float64 {
 	const precision = 53 // bits of a float64
 	random := s.entropy.Bits256()

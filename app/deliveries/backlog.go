@@ -9,21 +9,21 @@ import (
 	"holdco/ports/store"
 )
 
-// task is one attempt that is to be made.
+// task is one attempt to be made.
 type task struct {
 	store.Queued
 	body  []byte
-	retry *webhook.Delivery // that is to be attempted again; nil: this is the first attempt at the event
+	retry *webhook.Delivery // to be retried; nil: this is a first attempt
 }
 
-// backlog is what a worker has read of its queue and not recorded yet. First attempts about one subject are made one after
-// the other, those about different subjects in parallel. Retries keep no order.
+// backlog is what a worker has read from its queue and not recorded yet. First attempts about the same subject are made
+// one after the other, about different subjects in parallel. Retries are not ordered.
 type backlog struct {
 	ready   []*task                   // first attempts that can be made now
-	blocked map[event.Subject][]*task // those that wait for another about their subject, which is ready or in flight
+	blocked map[event.Subject][]*task // wait for an attempt about their subject that is ready or in flight
 	open    []*task                   // all first attempts that are not recorded, by position
 
-	retries   []*task // that can be made now
+	retries   []*task // ready
 	retrying  map[id.Delivery]bool
 	retryTurn bool
 }
@@ -32,7 +32,7 @@ func newBacklog() backlog {
 	return backlog{blocked: map[event.Subject][]*task{}, retrying: map[id.Delivery]bool{}}
 }
 
-// add appends a task that was read.
+// add appends a task.
 func (b *backlog) add(t *task) {
 	if t.retry != nil {
 		b.retrying[t.retry.ID] = true
@@ -48,8 +48,8 @@ func (b *backlog) add(t *task) {
 	b.ready = append(b.ready, t)
 }
 
-// next takes the task that is to be attempted next: first attempts and retries in turn, so that neither has to wait for
-// all of the other. It is nil when there is none.
+// next removes and returns the next task, or nil when there is none. It alternates between first attempts and retries,
+// so that neither starves.
 func (b *backlog) next() *task {
 	from := &b.ready
 	if len(b.ready) == 0 || b.retryTurn && len(b.retries) > 0 {
@@ -64,7 +64,7 @@ func (b *backlog) next() *task {
 	return t
 }
 
-// putBack returns a task that was not attempted.
+// putBack puts back a task that was not attempted.
 func (b *backlog) putBack(t *task) {
 	if t.retry != nil {
 		b.retries = slices.Insert(b.retries, 0, t)
@@ -73,7 +73,7 @@ func (b *backlog) putBack(t *task) {
 	}
 }
 
-// attempted makes way for the next event about the same subject.
+// attempted unblocks the next event about the same subject.
 func (b *backlog) attempted(t *task) {
 	if t.retry != nil {
 		return
@@ -86,7 +86,7 @@ func (b *backlog) attempted(t *task) {
 	}
 }
 
-// close removes tasks that were recorded, or need no attempt.
+// close removes tasks that were recorded or need no attempt.
 func (b *backlog) close(tasks ...*task) {
 	closed := make(map[*task]bool, len(tasks))
 	for _, t := range tasks {
@@ -98,7 +98,7 @@ func (b *backlog) close(tasks ...*task) {
 	b.open = slices.DeleteFunc(b.open, func(t *task) bool { return closed[t] })
 }
 
-// openBut returns the positions of the first attempts that are not recorded, without those of some tasks.
+// openBut returns the positions of the first attempts that are not recorded, except those of some tasks.
 func (b *backlog) openBut(tasks []*task) []int64 {
 	but := make(map[*task]bool, len(tasks))
 	for _, t := range tasks {

@@ -91,13 +91,13 @@ func TestASuspendedWorkerLosesItsQueueToTheNextOneOfItsProcess(t *testing.T) {
 				t.Errorf("%+v", delivery)
 			}
 		}
-		if len(log) != 2 || len(f.told.all()) != 0 {
-			t.Errorf("%d deliveries, %q", len(log), f.told.all())
+		if len(log) != 2 || len(f.errors.all()) != 0 {
+			t.Errorf("%d deliveries, %q", len(log), f.errors.all())
 		}
 	})
 }
 
-func TestAQueueThatNobodyGaveBackGoesOnWhenItsLeaseHasEnded(t *testing.T) {
+func TestAQueueThatWasNotReleasedContinuesWhenItsLeaseHasEnded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	hook := f.subscribe(t)
@@ -292,7 +292,7 @@ func TestAnEndpointThatWantsNothingOfALongLogKeepsItsPlaceInIt(t *testing.T) {
 	if work, err := f.store.Outbox().Work(t.Context(), f.clock.Now()); work != (store.Work{}) || err != nil {
 		t.Error("it is not at the end of the log", work, err)
 	}
-	if had, causes := f.had(), f.told.all(); len(had) != 0 || len(causes) != 0 {
+	if had, causes := f.had(), f.errors.all(); len(had) != 0 || len(causes) != 0 {
 		t.Errorf("%q were sent, %q", had, causes)
 	}
 	f.change(t, hook, webhook.Settings{Events: &[]string{"*"}})
@@ -321,7 +321,7 @@ func TestABacklogGoesOnWhenItsEndpointIsEnabledAgain(t *testing.T) {
 		must(t, f.deliver(t))
 		f.happenOften(t, "while", 30)
 		must(t, f.deliver(t))
-		f.happenOften(t, "while too", 1) // nobody has placed it yet
+		f.happenOften(t, "while too", 1) // it is not enqueued yet
 		if had := f.had(); len(had) != 3 {
 			t.Fatalf("%q were sent to a disabled endpoint", had)
 		}
@@ -367,7 +367,7 @@ func TestASecretThatCannotBeOpenedIsToldAndNothingIsSent(t *testing.T) {
 	f.happen(t, "one")
 	f.vault.broken = errors.New("the key does not fit")
 	must(t, f.deliver(t))
-	if had, causes := f.had(), f.told.all(); len(had) != 0 || len(causes) != 1 || !strings.Contains(causes[0], "does not fit") {
+	if had, causes := f.had(), f.errors.all(); len(had) != 0 || len(causes) != 1 || !strings.Contains(causes[0], "does not fit") {
 		t.Errorf("%q, %q", had, causes)
 	}
 	f.vault.broken = nil
@@ -385,7 +385,7 @@ func TestAPanicOfAWorkerIsLogged(t *testing.T) {
 	f.happen(t, "one")
 	f.answer = func(webhook.Message) webhook.Attempt { panic("out of order") }
 	must(t, f.deliver(t))
-	if causes := f.told.all(); len(causes) != 1 || !strings.Contains(causes[0], "out of order") {
+	if causes := f.errors.all(); len(causes) != 1 || !strings.Contains(causes[0], "out of order") {
 		t.Errorf("%q", causes)
 	}
 	f.answer = ok
@@ -439,7 +439,7 @@ type fixture struct {
 	store   store.Store
 	clock   *clock
 	vault   *vault
-	told    *told
+	errors  *log
 
 	parallel deliveries.Parallel
 	checkIn  time.Duration
@@ -465,7 +465,7 @@ func newFixture(t *testing.T) *fixture {
 	_, err = engine.Migrator().Up(t.Context())
 	must(t, err)
 	f := &fixture{
-		clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, told: &told{},
+		clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, errors: &log{},
 		parallel: 1, sent: &sent{answer: ok},
 	}
 	f.store = sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())
@@ -474,7 +474,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (f *fixture) serviceOn(s store.Store) *deliveries.Service {
-	return deliveries.New(s, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.told, f.parallel)
+	return deliveries.New(s, f.sent, f.vault, f.clock, system.IDs{}, system.Entropy{}, f.errors, f.parallel)
 }
 
 // another is a second process on the same store.
@@ -503,14 +503,15 @@ func (f *fixture) enqueue(t *testing.T) {
 	must(t, f.deliver(t))
 	f.vault.broken = nil
 	f.clock.advance(webhook.LeaseTerm)
-	f.told.forget()
+	f.errors.forget()
 }
 
 func (f *fixture) subscribe(t *testing.T) id.Webhook {
 	t.Helper()
 	newID := id.New[id.Webhook](system.IDs{}.UUIDv7())
 	url := "https://example.com"
-	endpoint, created, err := webhook.New(newID, webhook.Draft{Settings: webhook.Settings{URL: &url, Events: &[]string{"company.*"}}}, "sealed", nil, f.clock.Now())
+	endpoint, created, err := webhook.New(newID, webhook.Draft{Settings: webhook.Settings{URL: &url, Events: &[]string{"company.*"}}},
+		"sealed", nil, f.clock.Now())
 	must(t, err)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Webhooks().Add(ctx, endpoint); err != nil {
@@ -546,7 +547,8 @@ func (f *fixture) change(t *testing.T, which id.Webhook, settings webhook.Settin
 func (f *fixture) happen(t *testing.T, slug string) {
 	t.Helper()
 	name := "Company"
-	founding, created, err := company.New(companyOf(slug), company.Draft{Slug: &slug, Name: &name}, []string{"process"}, system.IDs{}, f.clock.Now())
+	founding, created, err := company.New(companyOf(slug), company.Draft{Slug: &slug, Name: &name}, []string{"process"}, system.IDs{},
+		f.clock.Now())
 	must(t, err)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Companies().Add(ctx, founding.Company); err != nil {
@@ -678,25 +680,25 @@ func (v *vault) Unlock(fingerprint string) (string, error) { return fingerprint,
 func (v *vault) Seal(_, secret string) string              { return secret }
 func (v *vault) Open(_, sealed string) (string, error)     { return sealed, v.broken }
 
-// told is an outbound.Log that keeps what is told.
-type told struct {
+// log is an outbound.Log that keeps the causes of errors.
+type log struct {
 	mutex  sync.Mutex
 	causes []string
 }
 
-func (l *told) Error(_ context.Context, _ string, cause error) {
+func (l *log) Error(_ context.Context, _ string, cause error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.causes = append(l.causes, cause.Error())
 }
 
-func (l *told) all() []string {
+func (l *log) all() []string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return slices.Clone(l.causes)
 }
 
-func (l *told) forget() {
+func (l *log) forget() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.causes = nil

@@ -13,11 +13,11 @@ import (
 
 const (
 	eventsPerStep = 200
-	fanOutPause   = 10 * time.Millisecond // at least, between two fan-outs: under load one takes the events of many changes
+	fanOutPause   = 10 * time.Millisecond // between two fan-outs, at least: under load one fan-out takes the events of many changes
 )
 
-// fanOut enqueues the events that wait longest and wakes the endpoints that want any of them. It reports whether there may
-// be more.
+// fanOut enqueues the oldest unqueued events and wakes the idle endpoints that want any of them. It reports whether
+// there may be more.
 func (s *Service) fanOut(ctx context.Context) (more bool, err error) {
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		happened, err := tx.Outbox().Unqueued(ctx, eventsPerStep)
@@ -49,7 +49,7 @@ func (s *Service) pace(ctx context.Context) {
 	}
 }
 
-// wanting are the endpoints that want any of the events.
+// wanting returns the endpoints that want any of the events.
 func wanting(endpoints []webhook.Endpoint, happened []event.Event) (which []id.Webhook) {
 	for _, endpoint := range endpoints {
 		if slices.ContainsFunc(happened, endpoint.Wants) {

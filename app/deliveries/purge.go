@@ -9,7 +9,7 @@ import (
 
 const purgedPerStep = 500
 
-// Purge removes some of the deliveries that nobody can see any more or that are older than the log is kept, and reports
+// Purge removes some of the deliveries that are older than the log is kept or whose endpoint is gone, and reports
 // whether there may be more.
 func (s *Service) Purge(ctx context.Context) (more bool, err error) {
 	var removed int

@@ -10,7 +10,7 @@ import (
 	"holdco/ports/store"
 )
 
-// target is the endpoint that messages go to, as it was when it was last read.
+// target is the endpoint that messages are sent to, cached for freshness.
 type target struct {
 	endpoint webhook.Endpoint
 	secrets  []webhook.Secret
@@ -19,14 +19,14 @@ type target struct {
 }
 
 const (
-	// freshness is how old the endpoint may be that an attempt goes to.
+	// freshness is how old the cached endpoint of an attempt may be.
 	freshness = 20 * time.Millisecond
 
-	leastAhead  = 64 // events that are read ahead, at least
-	retriesRead = 50 // deliveries of each kind that are read at once
+	leastAhead  = 64 // minimum number of events to read ahead
+	retriesRead = 50 // deliveries read at once
 )
 
-// read looks for more to attempt, when there is room for it.
+// read reads more tasks when there is room for them.
 func (w *worker) read(ctx context.Context) error {
 	if err := w.readTarget(ctx); err != nil || w.paused {
 		return err
@@ -42,7 +42,7 @@ func (w *worker) read(ctx context.Context) error {
 	return w.readRetries(ctx)
 }
 
-// canRead reports whether there is room for more, and may be more.
+// canRead reports whether there is room for more tasks, and may be more.
 func (w *worker) canRead(ctx context.Context) bool {
 	return !w.exhausted && !w.paused && ctx.Err() == nil && (len(w.open) <= w.ahead()/2 || len(w.retries) == 0)
 }
@@ -72,7 +72,7 @@ func (w *worker) readTarget(ctx context.Context) error {
 	return nil
 }
 
-// readEvents reads the events that follow in the outbox, and reports whether there may be more.
+// readEvents reads the next events of the outbox, and reports whether there may be more.
 func (w *worker) readEvents(ctx context.Context) (more bool, err error) {
 	room := w.ahead() - len(w.open)
 	if w.end == 0 || room < w.ahead()/2 {
@@ -94,8 +94,8 @@ func (w *worker) readEvents(ctx context.Context) (more bool, err error) {
 	return len(queued) == room, nil
 }
 
-// readRetries reads deliveries that are due. Those that are being attempted are among them until that is recorded, and
-// until then it reads no others.
+// readRetries reads deliveries that are due. Deliveries that are being retried are due until the retry is recorded; it skips
+// them, and reads no others until then.
 func (w *worker) readRetries(ctx context.Context) error {
 	if len(w.retries) > 0 {
 		return nil

@@ -10,22 +10,22 @@ import (
 	"holdco/ports/store"
 )
 
-// batch is what one unit records.
+// batch is what one unit of work records.
 type batch struct {
 	results    []result
 	end        int64   // as in worker
 	unfinished []int64 // positions before end
 }
 
-// recorded is how the record of a batch ended.
+// recorded is the outcome of recording a batch.
 type recorded struct {
 	batch
 	queue webhook.Queue // as it was saved
 	err   error
 }
 
-// flush begins to record what came of the attempts when there is enough of it, when it has waited for long enough, or when
-// the lease has to be renewed. Attempts continue meanwhile.
+// flush starts recording the results when there are enough, when they have lingered, or when the lease has to be
+// renewed. Attempts continue meanwhile.
 func (w *worker) flush(ctx context.Context) {
 	wantsLease := ctx.Err() == nil && !w.paused && !w.covered() && (len(w.ready)+len(w.retries) > 0 || !w.exhausted)
 	nothingFollows := w.inFlight == 0 && (ctx.Err() != nil || w.paused)
@@ -50,7 +50,7 @@ func (w *worker) flush(ctx context.Context) {
 	})
 }
 
-// continueAfter continues when a batch is recorded: there may be more to read since.
+// continueAfter takes the outcome of a recorded batch. There may be more to read since.
 func (w *worker) continueAfter(done recorded) error {
 	if w.recording = false; done.err != nil {
 		return done.err
@@ -60,16 +60,16 @@ func (w *worker) continueAfter(done recorded) error {
 	}
 	finished := w.queue.Finished // as it was when the queue was claimed
 	if w.queue = done.queue; w.end == 0 {
-		w.end = w.queue.Cursor // it may have got one meanwhile
+		w.end = w.queue.Cursor // it may have got a cursor meanwhile
 	}
 	w.queue.Finished = finished
 	w.exhausted = false
 	return nil
 }
 
-// record records a batch, moves the cursor and renews the lease, in one unit. When the lease is not held any more, another
-// worker has the queue, and nothing is recorded: errLeaseLost. It continues when the process stops: what is known should
-// not be lost.
+// record records a batch, moves the cursor and renews the lease in one unit of work. If the lease has ended and another
+// worker has the queue, it records nothing and returns errLeaseLost. It ignores cancellation, so that finished attempts
+// are not repeated after a stop.
 func (s *Service) record(ctx context.Context, endpoint id.Webhook, lease string, b batch) (saved webhook.Queue, err error) {
 	var leased bool
 	err = s.store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
@@ -106,7 +106,7 @@ func (s *Service) record(ctx context.Context, endpoint id.Webhook, lease string,
 	return saved, err
 }
 
-// recordFirst makes the deliveries of first attempts.
+// recordFirst adds a delivery for each first attempt.
 func recordFirst(ctx context.Context, tx store.Tx, endpoint id.Webhook, results []result) error {
 	var made []webhook.Delivery
 	for _, one := range results {
@@ -118,7 +118,7 @@ func recordFirst(ctx context.Context, tx store.Tx, endpoint id.Webhook, results 
 	return tx.Deliveries().AddAll(ctx, made)
 }
 
-// recordRetries adds further attempts to their deliveries, as far as these are still there.
+// recordRetries adds retries to their deliveries, unless these are gone.
 func recordRetries(ctx context.Context, tx store.Tx, endpoint id.Webhook, results []result) error {
 	var which []id.Delivery
 	for _, one := range results {
@@ -153,7 +153,7 @@ func recordRetries(ctx context.Context, tx store.Tx, endpoint id.Webhook, result
 	return nil
 }
 
-// disableEndpoint disables an endpoint, unless it is already.
+// disableEndpoint disables an endpoint and records the event, unless it is disabled already.
 func disableEndpoint(ctx context.Context, tx store.Tx, which id.Webhook, reason string) error {
 	endpoint, err := tx.Webhooks().Lock(ctx, which)
 	if err != nil || !endpoint.Enabled {

@@ -11,11 +11,12 @@ import (
 
 const (
 	removalsPerStep = 50
-	rowsPerRemoval  = 500 // of each kind that one unit purges
+	rowsPerRemoval  = 500 // of each kind, purged by one unit of work
 )
 
-// FinishRemovals purges what removed companies have left behind and webhooks have sent or given up, and disables the
-// endpoints that have nothing left to send because their company was removed. It reports whether there may be more to do.
+// FinishRemovals purges the events and deliveries of removed companies once webhooks have sent them or given up, and
+// disables the endpoints that have nothing left to send because their company was removed. It reports whether there may
+// be more to do.
 func (s *Service) FinishRemovals(ctx context.Context) (more bool, err error) {
 	due, err := s.store.Removals().Due(ctx, s.clock.Now(), removalsPerStep)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Service) finish(ctx context.Context, removal store.Removal) error {
 	})
 }
 
-// nextCheck is when to look again what is left of a company: the later, the longer it has been removed.
+// nextCheck is when to check again what is left of a company, with backoff by the time since the removal.
 func nextCheck(removedAt, now time.Time) time.Time {
 	const soonest, latest = time.Second, time.Hour
 	return now.Add(min(max(now.Sub(removedAt)/4, soonest), latest))

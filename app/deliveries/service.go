@@ -31,7 +31,7 @@ type Service struct {
 // Parallel is how many attempts at one endpoint may be in flight.
 type Parallel int
 
-// New makes the service.
+// New returns the use cases. Nothing is sent before Deliver is called.
 func New(
 	s store.Store, poster outbound.WebhookPoster, vault outbound.Vault,
 	clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy, log outbound.Log, parallel Parallel,
@@ -39,12 +39,12 @@ func New(
 	return &Service{store: s, poster: poster, vault: vault, clock: clock, ids: ids, entropy: entropy, log: log, parallel: parallel}
 }
 
-// queuesPerStep is how many queues are claimed at once. There is no limit to how many workers run: they wait for other
-// machines nearly all of the time, and a limit would let slow endpoints delay the others.
+// queuesPerStep is how many queues are claimed at once. The number of workers is not limited: they nearly always wait
+// for the network, and with a limit slow endpoints would delay the others.
 const queuesPerStep = 50
 
-// Deliver enqueues new events and starts a worker for each queue that is due. It does not wait for them. It reports whether
-// there may be more to do. It is called by one goroutine.
+// Deliver enqueues new events and starts a worker for each queue that is due. It does not wait for the workers. It
+// reports whether there may be more to do. Only one goroutine may call it.
 func (s *Service) Deliver(ctx context.Context) (more bool, err error) {
 	work, err := s.store.Outbox().Work(ctx, s.clock.Now())
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Service) Deliver(ctx context.Context) (more bool, err error) {
 // Wait waits for the workers, which stop soon after the context of Deliver has ended.
 func (s *Service) Wait() { s.running.Wait() }
 
-// claim leases the queues that are due. Each claim has a lease of its own: a worker that was suspended until its lease had
-// ended must not mistake what the same process has claimed since for its own.
+// claim leases the queues that are due. Each claim uses a new lease id, so that a worker that was suspended until its
+// lease ended cannot mistake a later claim of the same process for its own.
 func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error) {
 	lease := fmt.Sprintf("%x", s.ids.UUIDv7())
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
@@ -79,7 +79,7 @@ func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error
 	return claimed, err
 }
 
-// work works through a queue, and releases it. When that fails, the queue waits until its lease ends.
+// work processes a queue and releases it. If that fails, the queue becomes free when its lease ends.
 func (s *Service) work(ctx context.Context, queue webhook.Queue) {
 	w := newWorker(s, queue)
 	err := contain(func() error { return w.run(ctx) })
@@ -91,7 +91,7 @@ func (s *Service) work(ctx context.Context, queue webhook.Queue) {
 	}
 }
 
-// contain turns a panic into a failure like any other: it must not end the process.
+// contain returns a panic as an error, so that it does not end the process.
 func contain(work func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -101,7 +101,7 @@ func contain(work func() error) (err error) {
 	return work()
 }
 
-// releaseTimeout is how long it may take to release a queue when the process stops.
+// releaseTimeout bounds the release of a queue, which ignores cancellation.
 const releaseTimeout = 5 * time.Second
 
 func (s *Service) release(ctx context.Context, queue webhook.Queue) error {

@@ -8,40 +8,40 @@ import (
 	"holdco/domain/webhook"
 )
 
-// worker works through the queue of one endpoint while it has the lease. All fields belong to the goroutine of run;
-// attempts and the recording of a batch run beside it, and report to it.
+// worker processes the queue of one endpoint while it has the lease. Its fields belong to the goroutine of run.
+// Attempts and the recording of batches run in other goroutines and report to it by channels.
 type worker struct {
 	*Service
-	queue webhook.Queue // as it was saved last
-	end   int64         // all events before this position were read; 0: the queue has no cursor
+	queue webhook.Queue // as last saved
+	end   int64         // all events before this position are read; 0: the queue has no cursor
 	backlog
 	target
 
-	exhausted bool // there was nothing more to read when it was last looked for
+	exhausted bool // the last read found nothing more
 	inFlight  int
 	results   chan result // of attempts
 
 	unrecorded []result
-	lingering  <-chan time.Time // ends when what is not recorded is to be, however little it is
+	lingering  <-chan time.Time // fires when unrecorded results have waited for linger
 	lingered   bool
 	recording  bool
 	recorded   chan recorded
 }
 
 const (
-	// linger is how long the record of an attempt may wait for others, so that a fast endpoint costs fewer units.
+	// linger is how long a result may wait for others, so that a fast endpoint needs fewer transactions.
 	linger     = 10 * time.Millisecond
-	mostRecord = 64 // attempts after which the record of them does not wait
+	mostRecord = 64 // results that are recorded without lingering
 
-	// lookEvery is how often a worker looks for new events while an attempt keeps it from ending.
-	lookEvery = 500 * time.Millisecond
+	// pollEvery is how often a worker polls for new events while an attempt in flight keeps it running.
+	pollEvery = 500 * time.Millisecond
 
-	// grace is how long an attempt may take when the process stops.
-	grace = 3 * time.Second
+	// stopTimeout is how long an attempt in flight may continue when the process stops.
+	stopTimeout = 3 * time.Second
 )
 
 // errLeaseLost means that another worker has the queue now.
-var errLeaseLost = errors.New("the lease of the queue is another's")
+var errLeaseLost = errors.New("the lease of the queue is lost")
 
 func newWorker(s *Service, queue webhook.Queue) *worker {
 	return &worker{
@@ -52,10 +52,10 @@ func newWorker(s *Service, queue webhook.Queue) *worker {
 
 // run makes the attempts that are due, until there are none or ctx ends.
 func (w *worker) run(ctx context.Context) error {
-	attempts, breakOff := context.WithCancel(context.WithoutCancel(ctx))
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, breakOff) })()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopTimeout, cancel) })()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
 	for stopping := ctx.Done(); ; {
 		if ctx.Err() == nil && w.covered() {
 			if err := w.read(ctx); err != nil {
@@ -78,7 +78,7 @@ func (w *worker) run(ctx context.Context) error {
 			err = w.continueAfter(batch)
 		case <-w.lingering:
 			w.lingering, w.lingered = nil, true
-		case <-look.C:
+		case <-poll.C:
 			w.exhausted = w.exhausted && w.inFlight == int(w.parallel)
 		case <-stopping:
 			stopping = nil
@@ -89,7 +89,7 @@ func (w *worker) run(ctx context.Context) error {
 	}
 }
 
-// interrupted is nil for an error that is due to the end of ctx.
+// interrupted drops an error that is due to the end of ctx.
 func (w *worker) interrupted(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -97,7 +97,7 @@ func (w *worker) interrupted(ctx context.Context, err error) error {
 	return nil
 }
 
-// covered reports whether the lease lasts for one more attempt and the record of it.
+// covered reports whether the lease lasts for one more attempt and its recording.
 func (w *worker) covered() bool { return covers(w.queue.LeasedUntil, w.clock.Now()) }
 
 func covers(leasedUntil, now time.Time) bool {
@@ -105,7 +105,7 @@ func covers(leasedUntil, now time.Time) bool {
 	return !now.Add(webhook.Timeout + recording).After(leasedUntil)
 }
 
-// start makes as many attempts as may be in flight.
+// start starts as many attempts as may be in flight.
 func (w *worker) start(ctx context.Context) {
 	for w.inFlight < int(w.parallel) && !w.paused {
 		t := w.next()
@@ -123,7 +123,7 @@ func (w *worker) start(ctx context.Context) {
 	}
 }
 
-// settle takes in what came of an attempt.
+// settle handles the result of an attempt.
 func (w *worker) settle(one result) error {
 	w.inFlight--
 	switch {
@@ -154,7 +154,7 @@ func (w *worker) isDone(ctx context.Context) bool {
 	return ctx.Err() != nil || w.paused || w.exhausted && len(w.ready)+len(w.retries) == 0
 }
 
-// progress is the queue as it is to be saved: its cursor is at the first event that is not finished.
+// progress returns the queue with its cursor at the first event that is not finished.
 func (w *worker) progress() webhook.Queue { return reached(w.queue, w.end, w.openBut(nil)) }
 
 func reached(queue webhook.Queue, end int64, unfinished []int64) webhook.Queue {

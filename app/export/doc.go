@@ -1,3 +1,3 @@
-// Package export answers what partners ask: leads, campaigns and the taxonomy, read only. Which leads a filter wants is
-// for store.LeadSearch to find; here the names of the taxonomy come to them.
+// Package export answers partners: leads, campaigns and the taxonomy, read only. store.LeadSearch finds the leads; this
+// package adds the names of the taxonomy.
 package export

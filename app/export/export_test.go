@@ -45,7 +45,7 @@ func (f *fixture) shown(t *testing.T) map[string]string {
 	one, err := f.service.Lead(t.Context(), leadID(1))
 	must(t, err)
 	all["the lead"] = string(one.Names.Industry(one.Industry))
-	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Entry, names lead.Names) error {
+	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Exported, names lead.Names) error {
 		all["the stream"] = string(names.Industry(leads[0].Industry))
 		return nil
 	}))
@@ -111,10 +111,10 @@ func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
 		want  int
 	}{{lead.Place{}, 2500}, {f.placeOf(t, 1000), 1500}, {f.placeOf(t, 2500), 0}} {
 		last, count := c.after, 0
-		must(t, f.service.Stream(t.Context(), lead.Filter{}, c.after, func(leads []lead.Entry, _ lead.Names) error {
+		must(t, f.service.Stream(t.Context(), lead.Filter{}, c.after, func(leads []lead.Exported, _ lead.Names) error {
 			for _, one := range leads {
 				if one.Place.Compare(last) <= 0 {
-					t.Errorf("%v comes behind %v", one.Place, last)
+					t.Errorf("%v comes after %v", one.Place, last)
 				}
 				last = one.Place
 			}
@@ -125,7 +125,7 @@ func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
 			t.Errorf("%d leads, want %d", count, c.want)
 		}
 	}
-	none := func([]lead.Entry, lead.Names) error { return errors.New("there should be none") }
+	none := func([]lead.Exported, lead.Names) error { return errors.New("there should be none") }
 	must(t, f.service.Stream(t.Context(), lead.Filter{Enrichment: lead.Deep}, lead.Place{}, none))
 }
 
@@ -137,7 +137,7 @@ func TestAStreamReadsOnePortionAhead(t *testing.T) {
 		service := export.New(f.store, search, f.clock)
 		taken := 0
 		enough := errors.New("enough")
-		err := service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
+		err := service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func([]lead.Exported, lead.Names) error {
 			taken++
 			synctest.Wait() // until the reader has read what it may
 			if ahead := search.read.Load() - int64(taken); ahead != 1 {
@@ -161,14 +161,16 @@ func TestAStreamEndsWithWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	broken := errors.New("disk I/O error")
-	for what, search := range map[string]*endless{"at once": {fails: 1, err: broken}, "later": {fails: 3, err: broken}, "a panic": {fails: 2}} {
+	for what, search := range map[string]*endless{
+		"at once": {fails: 1, err: broken}, "later": {fails: 3, err: broken}, "a panic": {fails: 2},
+	} {
 		err := export.New(f.store, search, f.clock).Stream(t.Context(), lead.Filter{}, lead.Place{}, take)
 		if search.err != nil && !errors.Is(err, broken) || search.err == nil && (err == nil || !strings.HasPrefix(err.Error(), "panic: ")) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	err := export.New(f.store, &endless{}, f.clock).Stream(ctx, lead.Filter{}, lead.Place{}, func([]lead.Entry, lead.Names) error {
+	err := export.New(f.store, &endless{}, f.clock).Stream(ctx, lead.Filter{}, lead.Place{}, func([]lead.Exported, lead.Names) error {
 		stop()
 		return nil
 	})
@@ -195,7 +197,7 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	}
 	f.rename(t, 1, "Changed")
 	if now := f.placeOf(t, 1); resume() != before || now.Compare(before) <= 0 {
-		t.Errorf("it moved to %v; the stream goes on at %v", now, resume())
+		t.Errorf("it moved to %v; the stream continues at %v", now, resume())
 	}
 	f.clock.now = f.clock.now.Add(lead.ResumeWindow + time.Second)
 	if got := resume(); got != f.placeOf(t, 1) {
@@ -220,7 +222,7 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	}
 }
 
-func take([]lead.Entry, lead.Names) error { return nil }
+func take([]lead.Exported, lead.Names) error { return nil }
 
 // endless is a search that finds a lead more each time, until it fails.
 type endless struct {
@@ -236,7 +238,7 @@ func (e *endless) Search(context.Context, lead.Query) (lead.Page, error) {
 		}
 		return lead.Page{}, e.err
 	}
-	return lead.Page{Leads: []lead.Entry{{Place: lead.Place{ID: "cmp_x"}}}, More: true}, nil
+	return lead.Page{Leads: []lead.Exported{{Place: lead.Place{ID: "cmp_x"}}}, More: true}, nil
 }
 
 // fixture is the service on a store of its own.
@@ -307,7 +309,9 @@ func (f *fixture) name(t *testing.T, name string) {
 		if err := tx.Taxonomy().Keep(ctx, taxonomy); err != nil {
 			return err
 		}
-		return tx.Campaigns().Keep(ctx, []lead.Campaign{{ID: "cam_1", Name: "Spring", Status: lead.StatusActive, Industry: "ind_1", CreatedAt: at, UpdatedAt: at}})
+		return tx.Campaigns().Keep(ctx, []lead.Campaign{{
+			ID: "cam_1", Name: "Spring", Status: lead.StatusActive, Industry: "ind_1", CreatedAt: at, UpdatedAt: at,
+		}})
 	})
 }
 

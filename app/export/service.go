@@ -16,20 +16,20 @@ type Service struct {
 	store  store.Store
 	search store.LeadSearch
 	clock  outbound.Clock
-	known  catalog
+	cache  taxonomyCache
 }
 
 var _ inbound.Export = (*Service)(nil)
 
-// New makes the service. Leads are found by search: that of the store, or an index that is quicker.
+// New returns the use cases. search is the store's own, or a faster index.
 func New(s store.Store, search store.LeadSearch, clock outbound.Clock) *Service {
 	return &Service{store: s, search: search, clock: clock}
 }
 
-// State tells the revision of all that is exported.
+// State returns the current revision.
 func (s *Service) State(ctx context.Context) (lead.State, error) { return s.store.Leads().State(ctx) }
 
-// Leads finds a page of leads.
+// Leads returns a page of leads.
 func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPage, error) {
 	found, err := s.search.Search(ctx, query)
 	if err != nil {
@@ -39,24 +39,25 @@ func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPag
 	return inbound.LeadsPage{Page: found, Names: taxonomy.names}, err
 }
 
-// Lead shows one lead.
+// Lead reads one lead and the names of its taxonomy from one snapshot.
 func (s *Service) Lead(ctx context.Context, which id.Lead) (shown inbound.LeadShown, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		if shown.Entry, err = r.Leads().Get(ctx, which); err != nil {
+		if shown.Exported, err = r.Leads().Get(ctx, which); err != nil {
 			return err
 		}
 		state, err := r.Leads().State(ctx)
 		if err != nil {
 			return err
 		}
-		taxonomy, err := s.known.at(ctx, r, state.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, state.Taxonomy)
 		shown.Names = taxonomy.names
 		return err
 	})
 	return shown, err
 }
 
-// ResumeFrom tells where a stream goes on that broke off behind a lead, be it that the lead was removed meanwhile.
+// ResumeFrom returns the place from which a stream that ended after a lead continues, even if that lead was removed
+// meanwhile.
 func (s *Service) ResumeFrom(ctx context.Context, which id.Lead) (place lead.Place, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		entry, err := r.Leads().Get(ctx, which)
@@ -70,7 +71,7 @@ func (s *Service) ResumeFrom(ctx context.Context, which id.Lead) (place lead.Pla
 	return place, err
 }
 
-// Removed finds a page of the leads that were removed.
+// Removed returns a page of the leads that were removed.
 func (s *Service) Removed(ctx context.Context, query lead.RemovedQuery) (found lead.RemovedPage, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		found, err = r.Leads().Removed(ctx, query)
@@ -79,20 +80,20 @@ func (s *Service) Removed(ctx context.Context, query lead.RemovedQuery) (found l
 	return found, err
 }
 
-// Campaigns finds a page of campaigns.
+// Campaigns returns a page of campaigns.
 func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (found inbound.CampaignsPage, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err
 		}
-		taxonomy, err := s.known.at(ctx, r, found.State.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, found.State.Taxonomy)
 		found.Names = taxonomy.names
 		return err
 	})
 	return found, err
 }
 
-// Taxonomy shows what of the taxonomy is active.
+// Taxonomy returns the active part of the taxonomy.
 func (s *Service) Taxonomy(ctx context.Context) (lead.Taxonomy, error) {
 	state, err := s.State(ctx)
 	if err != nil {
@@ -102,13 +103,13 @@ func (s *Service) Taxonomy(ctx context.Context) (lead.Taxonomy, error) {
 	return taxonomy.active, err
 }
 
-// taxonomyAt is for where no view is open.
+// taxonomyAt is taxonomyCache.at outside of a view: it opens one only to fill the cache.
 func (s *Service) taxonomyAt(ctx context.Context, least lead.Revision) (found taxonomy, err error) {
-	if found, ok := s.known.kept(least); ok {
+	if found, ok := s.cache.cached(least); ok {
 		return found, nil
 	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		found, err = s.known.at(ctx, r, least)
+		found, err = s.cache.at(ctx, r, least)
 		return err
 	})
 	return found, err

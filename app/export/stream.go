@@ -8,20 +8,20 @@ import (
 	"holdco/domain/lead"
 )
 
-// portionSize is how many leads of a stream are read at once. Two portions of a stream are in memory at most: while one is
-// taken, the next one is read.
+// portionSize is how many leads of a stream are read at once. At most two portions of a stream are in memory: the next
+// is read while one is written.
 const portionSize = 1000
 
-// portion is a part of a stream, or what kept it from being read.
+// portion is a part of a stream, or the error that ended it.
 type portion struct {
-	leads []lead.Entry
+	leads []lead.Exported
 	names lead.Names
 	err   error
 }
 
-// Stream hands over all leads that the filter matches.
+// Stream calls take with all leads that the filter matches, portion by portion. A goroutine reads one portion ahead.
 func (s *Service) Stream(
-	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Entry, names lead.Names) error,
+	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Exported, names lead.Names) error,
 ) error {
 	ctx, stop := context.WithCancel(ctx)
 	portions := make(chan portion)
@@ -50,7 +50,8 @@ func (s *Service) Stream(
 	return context.Cause(ctx)
 }
 
-// readAhead reads portion after portion. Nobody else would stop a panic here: it must not take other requests down.
+// readAhead reads portion after portion. It recovers panics: nothing else does in its goroutine, and they would end the
+// process.
 func (s *Service) readAhead(ctx context.Context, filter lead.Filter, after lead.Place, portions chan<- portion) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -7,29 +7,30 @@ import (
 	"holdco/ports/inbound"
 )
 
-// checked is a line that was read: what it holds, or why it is rejected.
+// checked is a line after validation: its item, or why it is rejected.
 type checked[T any] struct {
 	item       T
 	rejected   *inbound.RejectedLine
-	superseded bool  // a later line has its id
+	superseded bool  // a later line has the same id
 	end        int64 // bytes of the file up to the end of the line
 }
 
-// portion is some lines, handed over together. An error is what ended the reading behind them.
+// portion is a group of lines, sent over the channel together. err ended the reading after them.
 type portion[T any] struct {
 	lines []checked[T]
 	err   error
 }
 
-// How far ahead lines are read: so many portions of so many lines, which are from at most so many bytes of the file and
-// one line.
+// Bounds of reading ahead: the number of portions, and of each portion the lines and the bytes of the file, which the
+// last line may exceed.
 const (
 	mostPortions   = 32
 	linesOfPortion = 64
 	bytesOfPortion = 256 << 10
 )
 
-// ahead reads and checks lines until they end, or ctx does. A reader that is stuck is left behind.
+// ahead reads and checks lines in a goroutine until they end or ctx does. It does not wait for a reader that is
+// blocked.
 func ahead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T]) <-chan portion[T] {
 	portions := make(chan portion[T], mostPortions)
 	go func() {

@@ -9,21 +9,21 @@ import (
 	"holdco/ports/store"
 )
 
-// importing is an import on its way.
+// importing is an import in progress.
 type importing[T any] struct {
 	options inbound.ImportOptions
 	keep    func(ctx context.Context, batch []T) (lead.Change, time.Duration, error)
 
 	pace    pace
 	batch   []T
-	behind  int64 // bytes of the file up to the end of the last batch
+	flushed int64 // bytes of the file up to the end of the last batch
 	summary inbound.ImportSummary
 }
 
-// bytesOfBatch is of how many bytes of the file, and one line, a batch is at most.
+// bytesOfBatch bounds the bytes of the file in one batch, which its last line may exceed.
 const bytesOfBatch = 4 << 20
 
-// run keeps lines, batch by batch. Those before an error are kept. When ctx ends it stops behind a batch.
+// run stores lines batch by batch. Those before an error are stored. When ctx ends it stops after a batch.
 func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (inbound.ImportSummary, error) {
 	i.pace = usualPace
 	for {
@@ -58,8 +58,8 @@ func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
 		default:
 			i.batch = append(i.batch, line.item)
 		}
-		if len(i.batch) >= i.pace.size || line.end-i.behind > bytesOfBatch {
-			i.behind = line.end
+		if len(i.batch) >= i.pace.size || line.end-i.flushed > bytesOfBatch {
+			i.flushed = line.end
 			if err := i.flush(ctx); err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (i *importing[T]) reject(line inbound.RejectedLine) error {
 	return i.options.Report(line)
 }
 
-// flush keeps the batch.
+// flush stores the batch.
 func (i *importing[T]) flush(ctx context.Context) error {
 	if ctx.Err() != nil || len(i.batch) == 0 {
 		return ctx.Err()
@@ -92,17 +92,18 @@ func (i *importing[T]) flush(ctx context.Context) error {
 	i.summary.Change = i.summary.Plus(change)
 	i.summary.Read += int64(len(i.batch))
 	i.pace = i.pace.after(len(i.batch), took)
-	clear(i.batch) // so that what was kept can go
+	clear(i.batch) // so that stored items can be freed
 	i.batch = i.batch[:0]
 	return nil
 }
 
-// pace is how much units do at once, so that each takes about 15 ms: on SQLite a request waits until a unit has ended.
+// pace is the size of batches. It aims at units of work of about 15 ms, because on SQLite other requests wait until a
+// unit has ended.
 type pace struct{ size int }
 
 var usualPace = pace{500}
 
-// after is the pace after a unit that did so much and took so long.
+// after adjusts the pace to how long a unit of this size took.
 func (p pace) after(size int, took time.Duration) pace {
 	const long = 15 * time.Millisecond
 	const least = 100

@@ -14,7 +14,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Campaigns imports campaigns.
+// Campaigns imports campaigns in batches.
 func (s *Service) Campaigns(
 	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.CampaignLine, error], options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
@@ -33,7 +33,7 @@ func (s *Service) Campaigns(
 	return passes(ctx, lines, check.line, idOf, importing[lead.Campaign]{options: options, keep: keep})
 }
 
-// campaignCheck is leadCheck for campaigns.
+// campaignCheck validates lines of campaigns.
 type campaignCheck struct {
 	catalog lead.Catalog
 	own     bool
@@ -54,13 +54,14 @@ func (c campaignCheck) line(line inbound.CampaignLine) checked[lead.Campaign] {
 	return one
 }
 
-// keepCampaigns keeps a batch of campaigns.
+// keepCampaigns stores a batch of campaigns. It compares first without a unit of work, which most repeated imports do
+// not need.
 func (s *Service) keepCampaigns(
 	ctx context.Context, actor event.Actor, batch []lead.Campaign, dryRun bool,
 ) (change lead.Change, took time.Duration, err error) {
-	err = patiently(ctx, func() error {
-		standing, err := standingCampaigns(ctx, s.store.Campaigns(), batch)
-		_, change = lead.MergeCampaigns(batch, standing, s.clock.Now())
+	err = retry(ctx, func() error {
+		stored, err := storedCampaigns(ctx, s.store.Campaigns(), batch)
+		_, change = lead.MergeCampaigns(batch, stored, s.clock.Now())
 		return err
 	})
 	if err != nil || dryRun || !change.Any() {
@@ -71,12 +72,12 @@ func (s *Service) keepCampaigns(
 		if err != nil {
 			return err
 		}
-		standing, err := standingCampaigns(ctx, tx.Campaigns(), batch)
+		stored, err := storedCampaigns(ctx, tx.Campaigns(), batch)
 		if err != nil {
 			return err
 		}
 		var changed []lead.Campaign
-		if changed, change = lead.MergeCampaigns(batch, standing, at); !change.Any() {
+		if changed, change = lead.MergeCampaigns(batch, stored, at); !change.Any() {
 			return errNothing
 		}
 		if err := tx.Campaigns().Keep(ctx, changed); err != nil {
@@ -87,17 +88,17 @@ func (s *Service) keepCampaigns(
 	return change, took, err
 }
 
-// standingCampaigns are what is kept of the campaigns of a batch.
-func standingCampaigns(ctx context.Context, kept store.CampaignReader, batch []lead.Campaign) (map[id.Campaign]lead.Campaign, error) {
-	standing := make(map[id.Campaign]lead.Campaign, len(batch))
+// storedCampaigns reads the stored campaigns with the ids of a batch.
+func storedCampaigns(ctx context.Context, kept store.CampaignReader, batch []lead.Campaign) (map[id.Campaign]lead.Campaign, error) {
+	stored := make(map[id.Campaign]lead.Campaign, len(batch))
 	for _, one := range batch {
 		found, err := kept.Get(ctx, one.ID)
 		switch {
 		case err == nil:
-			standing[one.ID] = found
+			stored[one.ID] = found
 		case fault.CodeOf(err) != fault.NotFound:
 			return nil, err
 		}
 	}
-	return standing, nil
+	return stored, nil
 }

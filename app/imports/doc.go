@@ -1,6 +1,6 @@
-// Package imports holds the use cases by which leads, campaigns and the taxonomy come in, and leads go.
+// Package imports holds the use cases that import leads, campaigns and the taxonomy, and remove leads.
 //
-// Lines are read and checked in a goroutine of their own (ahead.go), while units of work keep them batch by batch
-// (batches.go): each unit in about the time that one may take, so that others get their turn. A batch in which nothing
-// differs from what is kept writes nothing.
+// Lines are read and checked in a goroutine (ahead.go), while units of work store them batch by batch (batches.go). The
+// size of a batch adapts to the time that its unit takes, so that other requests are not delayed. A batch that changes
+// nothing writes nothing.
 package imports

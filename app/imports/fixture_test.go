@@ -70,7 +70,7 @@ func (f fixture) state(t *testing.T) lead.State {
 	return state
 }
 
-func (f fixture) entry(t *testing.T, which id.Lead) lead.Entry {
+func (f fixture) entry(t *testing.T, which id.Lead) lead.Exported {
 	t.Helper()
 	entry, err := f.store.Leads().Get(t.Context(), which)
 	must(t, err)

@@ -49,13 +49,16 @@ func TestImportingAgainChangesNothing(t *testing.T) {
 func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme", Campaigns: []string{"cam_1"}}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{})
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme", Campaigns: []string{"cam_1"}}, {ID: "cmp_2", Name: "Bolt"}},
+		inbound.ImportOptions{})
 	f.clock.now = f.clock.now.Add(time.Hour)
-	got := f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Ajax", Campaigns: []string{"cam_2"}}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{})
+	got := f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Ajax", Campaigns: []string{"cam_2"}}, {ID: "cmp_2", Name: "Bolt"}},
+		inbound.ImportOptions{})
 	if want := summary(2, 0, 1, 1, 0); got != want {
 		t.Errorf("%+v; want %+v", got, want)
 	}
-	if moved, stayed := f.entry(t, "cmp_1"), f.entry(t, "cmp_2"); !moved.Place.UpdatedAt.Equal(f.clock.now) || stayed.Place.UpdatedAt.Equal(f.clock.now) {
+	if moved, stayed := f.entry(t, "cmp_1"), f.entry(t, "cmp_2"); !moved.Place.UpdatedAt.Equal(f.clock.now) ||
+		stayed.Place.UpdatedAt.Equal(f.clock.now) {
 		t.Errorf("updated at %s and %s", moved.Place.UpdatedAt, stayed.Place.UpdatedAt)
 	}
 	f.counts(t, 0, 1)
@@ -64,15 +67,17 @@ func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
 func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	var told []inbound.RejectedLine
+	var reported []inbound.RejectedLine
 	got := f.leads(t, []lead.Draft{
 		{ID: "cmp_1", Name: "Acme"},
-		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{fault.Fieldf("title", fault.UnknownField, "title is no field here")}},
+		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{
+			fault.Fieldf("title", fault.UnknownField, "title is no field here"),
+		}},
 		{Problems: fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}},
 		{Name: "Bolt", Website: "bolt.example", Industry: "ind_9"},
 		{ID: "cmp_3", Name: "Cog"},
 	}, inbound.ImportOptions{Report: func(line inbound.RejectedLine) error {
-		told = append(told, line)
+		reported = append(reported, line)
 		return nil
 	}})
 	if want := summary(5, 2, 0, 0, 3); got != want {
@@ -90,11 +95,11 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 			Fields: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},
 		},
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, reported); diff != "" {
 		t.Error(diff)
 	}
 	if got := f.leads(t, []lead.Draft{{}}, inbound.ImportOptions{}); got != summary(1, 0, 0, 0, 1) {
-		t.Errorf("without anybody to tell: %+v", got)
+		t.Errorf("without Report: %+v", got)
 	}
 }
 
@@ -133,9 +138,9 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 	if got := f.leads(t, drafts, keep); got != summary(2, 0, 0, 2, 0) {
 		t.Errorf("again: %+v", got)
 	}
-	var told []inbound.RejectedLine
+	var reported []inbound.RejectedLine
 	keep.Report = func(line inbound.RejectedLine) error {
-		told = append(told, line)
+		reported = append(reported, line)
 		return nil
 	}
 	broken := []lead.Draft{{ID: "cmp_3", UpdatedAt: "2999-01-01T00:00:00Z"}, {ID: "cmp_4", Name: "Dot", CreatedAt: "17"}}
@@ -151,7 +156,7 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 			fault.Fieldf("created_at", fault.InvalidFormat, "created_at must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z"),
 		}},
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, reported); diff != "" {
 		t.Error(diff)
 	}
 	broken[0].Name = "Cog"
@@ -174,7 +179,7 @@ func TestManyLeadsAreKeptInManyUnits(t *testing.T) {
 		t.Errorf("%d units", units)
 	}
 	if last := progress[len(progress)-1]; len(progress) < 100 || last.Bytes != 10*many || last.Lines > many {
-		t.Errorf("%d times told, last %+v", len(progress), last)
+		t.Errorf("progress was reported %d times, last %+v", len(progress), last)
 	}
 	f.counts(t, many/2, 0)
 	revision := f.state(t).Revision
@@ -249,13 +254,15 @@ func TestAUnitIsTriedAgainWhenTheStoreIsNotAvailable(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	f.store.fails = []error{broken}
-	if got, err := f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{}); !errors.Is(err, broken) || got.Read != 0 {
+	got, err := f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{})
+	if !errors.Is(err, broken) || got.Read != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	f.store.fails = []error{lost, lost, lost, lost, lost, lost, lost}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := f.imports.Leads(ctx, caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+	_, err = f.imports.Leads(ctx, caller, lines([]lead.Draft{{Name: "Bolt"}}), inbound.ImportOptions{})
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 }
@@ -265,9 +272,9 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 	f := newFixture(t)
 	f.leads(t, []lead.Draft{{Name: "Acme", Campaigns: []string{"cam_1"}}}, inbound.ImportOptions{})
 	f.clock.now = f.clock.now.Add(time.Hour)
-	var told []inbound.RejectedLine
+	var reported []inbound.RejectedLine
 	options := inbound.ImportOptions{DryRun: true, Report: func(line inbound.RejectedLine) error {
-		told = append(told, line)
+		reported = append(reported, line)
 		return nil
 	}}
 	drafts := []lead.CampaignDraft{
@@ -285,8 +292,8 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 	if wet, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts), options); err != nil || wet != dry {
 		t.Errorf("%+v, %v", wet, err)
 	}
-	if len(told) != 2 || told[1].ID != "cam_4" || told[1].Number != 4 || len(told[1].Fields) != 2 {
-		t.Errorf("%+v", told)
+	if len(reported) != 2 || reported[1].ID != "cam_4" || reported[1].Number != 4 || len(reported[1].Fields) != 2 {
+		t.Errorf("%+v", reported)
 	}
 	got, err := f.store.Campaigns().Get(t.Context(), "cam_1")
 	want := lead.Campaign{
@@ -297,7 +304,8 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	options = inbound.ImportOptions{KeepTimestamps: true}
-	if got, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts[:3]), options); err != nil || got != summary(3, 0, 1, 2, 0) {
+	if got, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts[:3]), options); err != nil ||
+		got != summary(3, 0, 1, 2, 0) {
 		t.Errorf("with timestamps: %+v, %v", got, err)
 	}
 	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 1 0", "campaign.imported 1 1", "campaign.imported 0 1")
@@ -319,14 +327,18 @@ func TestATaxonomyIsImportedWholeOrNotAtAll(t *testing.T) {
 			"half of it at fault", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}, {Name: "Lost"}}},
 			false, lead.Change{}, fault.ValidationFailed,
 		},
-		{"a dry run", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}}}, true, lead.Change{Inserted: 1}, ""},
+		{
+			"a dry run", lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_2", Name: "Health"}}}, true,
+			lead.Change{Inserted: 1}, "",
+		},
 	} {
 		got, err := f.imports.Taxonomy(t.Context(), caller, c.draft, c.dryRun)
 		if got != c.want || fault.CodeOf(err) != c.code || f.state(t) != before {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 	}
-	draft := lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_1", Name: "Food", Active: new(false)}, {ID: "ind_2", Name: "Health"}}}
+	draft := lead.TaxonomyDraft{Industries: []lead.IndustryDraft{{ID: "ind_1", Name: "Food", Active: new(false)},
+		{ID: "ind_2", Name: "Health"}}}
 	if got, err := f.imports.Taxonomy(t.Context(), caller, draft, false); err != nil || got != (lead.Change{Inserted: 1, Updated: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Leads imports leads.
+// Leads imports leads in batches.
 func (s *Service) Leads(
 	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.LeadLine, error], options inbound.ImportOptions,
 ) (inbound.ImportSummary, error) {
@@ -26,16 +26,16 @@ func (s *Service) Leads(
 		return inbound.ImportSummary{}, err
 	}
 	check := leadCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
-	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, look: true}
+	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true}
 	idOf := func(l lead.Incoming) string { return string(l.ID) }
 	return passes(ctx, lines, check.line, idOf, importing[lead.Incoming]{options: options, keep: keeper.keep})
 }
 
-// leadCheck checks lines.
+// leadCheck validates lines of leads.
 type leadCheck struct {
 	catalog lead.Catalog
 	own     bool      // leads bring their own timestamps
-	at      time.Time // which lie no later than this
+	at      time.Time // no timestamp may be later
 }
 
 func (c leadCheck) line(line inbound.LeadLine) checked[lead.Incoming] {
@@ -54,14 +54,15 @@ func (c leadCheck) line(line inbound.LeadLine) checked[lead.Incoming] {
 	return one
 }
 
-// leadKeeper keeps batches of leads.
+// leadKeeper stores batches of leads.
 type leadKeeper struct {
 	*Service
 	actor  event.Actor
 	dryRun bool
 
-	// look says that a batch may hold nothing new, as the one before: then it is worth a look before a unit is begun.
-	look bool
+	// compareFirst: the last batch had unchanged leads, so the next may be unchanged as a whole. Then it is compared
+	// before a unit of work is begun.
+	compareFirst bool
 }
 
 func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Change, time.Duration, error) {
@@ -69,7 +70,7 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 	for i, one := range batch {
 		ids[i] = one.ID
 	}
-	if k.look || k.dryRun {
+	if k.compareFirst || k.dryRun {
 		change, err := k.compare(ctx, ids, batch)
 		if err != nil || k.dryRun || !change.Any() {
 			return change, 0, err
@@ -81,11 +82,11 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		if err != nil {
 			return err
 		}
-		standing, err := tx.Leads().Standing(ctx, ids)
+		stored, err := tx.Leads().Standing(ctx, ids)
 		if err != nil {
 			return err
 		}
-		merged := lead.Merge(batch, standing, at)
+		merged := lead.Merge(batch, stored, at)
 		if change = merged.Change; !change.Any() {
 			return errNothing
 		}
@@ -97,22 +98,22 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		}
 		return tx.Record(ctx, change.Imported(event.LeadImported).By(k.actor))
 	})
-	k.look = change.Unchanged > 0
+	k.compareFirst = change.Unchanged > 0
 	return change, took, err
 }
 
-// compare tells what keeping a batch would change.
+// compare returns what storing a batch would change.
 func (k *leadKeeper) compare(ctx context.Context, ids []id.Lead, batch []lead.Incoming) (lead.Change, error) {
 	var change lead.Change
-	err := patiently(ctx, func() error {
-		standing, err := k.store.Leads().Standing(ctx, ids)
-		change = lead.Merge(batch, standing, k.clock.Now()).Change
+	err := retry(ctx, func() error {
+		stored, err := k.store.Leads().Standing(ctx, ids)
+		change = lead.Merge(batch, stored, k.clock.Now()).Change
 		return err
 	})
 	return change, err
 }
 
-// fieldsOf are the fields at fault that a draft is refused for.
+// fieldsOf returns the invalid fields of a refused draft.
 func fieldsOf(err error) fault.Problems {
 	if refused := fault.Of(err); refused != nil {
 		return refused.Fields

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// lineIDs finds the lines of a file whose id a later line has. It takes 16 bytes for each line, whatever the ids: of an id
-// it keeps 96 bits of a hash. That two ids of ten million share them has a probability of 1 in 10^15.
+// lineIDs finds the lines of a file that a later line with the same id supersedes. It takes 16 bytes for each line
+// whatever the length of the id, because it stores 96 bits of a hash. The probability of a collision within ten million
+// ids is 1 in 10^15.
 type lineIDs struct {
 	seeds [2]maphash.Seed
 	lines []lineID
@@ -20,7 +21,7 @@ type lineID struct {
 	line uint32 // from 0 on
 }
 
-// add adds the id of the next line, or nothing for a line that does not count.
+// add adds the id of the next line, or "" for a rejected line.
 func (l *lineIDs) add(which string) {
 	if l.count == 0 {
 		l.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -31,7 +32,7 @@ func (l *lineIDs) add(which string) {
 	l.count++
 }
 
-// superseded returns the lines whose id a later line has, in their order. Nothing can be added after it.
+// superseded returns the superseded lines in ascending order. Nothing can be added afterwards.
 func (l *lineIDs) superseded() []uint32 {
 	slices.SortFunc(l.lines, func(a, b lineID) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.more, b.more), cmp.Compare(a.line, b.line))

@@ -7,7 +7,7 @@ import (
 	"holdco/ports/inbound"
 )
 
-// passes imports lines in two passes: the first finds out which line is the last under its id, the second keeps these.
+// passes imports lines in two passes: the first finds the last line of each id, the second stores these.
 func passes[L, T any](
 	ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T], idOf func(item T) string, i importing[T],
 ) (inbound.ImportSummary, error) {
@@ -30,7 +30,7 @@ func passes[L, T any](
 	case i.options.Strict && (err != nil || first.summary.Rejected > 0):
 		return first.summary, err
 	}
-	// An error that ended the first pass ends the second at the same line: those before it are kept.
+	// An error that ended the first pass ends the second at the same line. The lines before it are stored.
 	superseded := first.ids.superseded()
 	next := uint32(0)
 	return i.run(ctx, ahead(ctx, lines, func(line L) checked[T] {
@@ -43,15 +43,15 @@ func passes[L, T any](
 	}))
 }
 
-// survey is what the first pass finds.
+// survey is the first pass.
 type survey struct {
 	options inbound.ImportOptions
 	ids     lineIDs
 	summary inbound.ImportSummary
-	failed  error // of Report
+	failed  error // by Report
 }
 
-// run runs the first pass. It returns what ended the reading.
+// run runs the first pass. It returns the error that ended the reading.
 func (s *survey) run(ctx context.Context, portions <-chan portion[string]) error {
 	for {
 		select {

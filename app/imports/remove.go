@@ -12,7 +12,7 @@ import (
 	"holdco/ports/store"
 )
 
-// RemoveLeads removes leads for good, in batches. What was removed before an error is gone.
+// RemoveLeads removes leads for good, in batches. Those removed before an error stay removed.
 func (s *Service) RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error]) (removed int, err error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return 0, err

@@ -24,7 +24,7 @@ var _ inbound.Imports = (*Service)(nil)
 // New returns the use cases on a store.
 func New(s store.Store, clock outbound.Clock) *Service { return &Service{store: s, clock: clock} }
 
-// catalog is what lines may refer to. Nothing of it ever goes, so it holds for a whole import.
+// catalog reads what lines may refer to. Nothing is ever removed from it, so one read serves a whole import.
 func (s *Service) catalog(ctx context.Context) (lead.Catalog, error) {
 	var catalog lead.Catalog
 	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
@@ -39,14 +39,14 @@ func (s *Service) catalog(ctx context.Context) (lead.Catalog, error) {
 	return catalog, err
 }
 
-// errNothing ends a unit in which nothing turns out to differ: it must leave no revision behind.
+// errNothing rolls back a unit that found nothing to change, so that it uses up no revision.
 var errNothing = errors.New("nothing differs")
 
-// update runs a unit of work that may do nothing, by errNothing. What is in order is finished even when ctx ends: units
-// are short. It returns how long the unit took once it was its turn.
+// update runs a unit of work, which may end with errNothing, and returns how long it took without the wait for its
+// turn. It ignores cancellation, because units are short, and retries.
 func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) (took time.Duration, err error) {
 	var begun time.Time
-	err = patiently(ctx, func() error {
+	err = retry(ctx, func() error {
 		return s.store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
 			begun = s.clock.Now()
 			return write(ctx, tx)
@@ -58,29 +58,29 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 	return s.clock.Now().Sub(begun), nil
 }
 
-func rest(ctx context.Context, pause time.Duration) {
+func sleep(ctx context.Context, pause time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	}
 }
 
-// patiently does again what failed because the store was not available. Nothing is done twice: what was kept without
-// anybody knowing does not differ any more.
-func patiently(ctx context.Context, do func() error) error {
+// retry retries do, with exponential backoff, while the store is unavailable. Imports are idempotent: what was
+// committed before the connection was lost counts as unchanged in the retry.
+func retry(ctx context.Context, do func() error) error {
 	const longest = 2 * time.Second
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		err := do()
 		if fault.CodeOf(err) != fault.Unavailable || pause > longest {
 			return err
 		}
-		if rest(ctx, pause); ctx.Err() != nil {
+		if sleep(ctx, pause); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 }
 
-// rejected is the report of a line, under the id that was sent, or else the one that its content makes.
+// rejected reports a line under the id that was sent, or else the id derived from its content.
 func rejected(number int64, sent, made string, problems fault.Problems) *inbound.RejectedLine {
 	const longest = 100
 	which := sent

@@ -9,16 +9,16 @@ import (
 	"holdco/ports/store"
 )
 
-// Taxonomy lays a draft over the taxonomy.
+// Taxonomy merges a draft into the taxonomy, or reports what that would change.
 func (s *Service) Taxonomy(ctx context.Context, caller access.Caller, draft lead.TaxonomyDraft, dryRun bool) (lead.Change, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return lead.Change{}, err
 	}
-	standing, err := s.store.Taxonomy().Get(ctx)
+	stored, err := s.store.Taxonomy().Get(ctx)
 	if err != nil {
 		return lead.Change{}, err
 	}
-	_, change, err := draft.Over(standing, s.clock.Now())
+	_, change, err := draft.Over(stored, s.clock.Now())
 	if err != nil || dryRun || !change.Any() {
 		return change, err
 	}
@@ -27,12 +27,12 @@ func (s *Service) Taxonomy(ctx context.Context, caller access.Caller, draft lead
 		if err != nil {
 			return err
 		}
-		standing, err := tx.Taxonomy().Get(ctx)
+		stored, err := tx.Taxonomy().Get(ctx)
 		if err != nil {
 			return err
 		}
 		var next lead.Taxonomy
-		if next, change, err = draft.Over(standing, at); err != nil {
+		if next, change, err = draft.Over(stored, at); err != nil {
 			return err
 		}
 		if !change.Any() {

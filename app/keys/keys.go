@@ -1,4 +1,4 @@
-// Package keys binds the store of an instance to the key that its secrets are sealed with.
+// Package keys binds a store to the key that seals its secrets.
 package keys
 
 import (
@@ -9,8 +9,8 @@ import (
 	"holdco/ports/store"
 )
 
-// Unlock opens the vault with the key that the store is bound to, and binds a store that is new. Of two processes that
-// start on a new store with different keys one fails. It needs a store with the current schema.
+// Unlock unlocks the vault with the key that the store is bound to, and binds a new store. If two processes start on a
+// new store with different keys, one of them fails. The store must have the current schema.
 func Unlock(ctx context.Context, s store.Store, vault outbound.Vault) error {
 	bound, err := s.Key().Fingerprint(ctx)
 	if err != nil {

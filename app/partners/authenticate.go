@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -12,30 +13,28 @@ import (
 	"holdco/ports/store"
 )
 
-// Authenticate looks a key up. One that is mistyped, or is no partner's, is refused without asking the store, and one
-// that was looked up a moment ago is cached: see cache.Cache.
+// Authenticate returns the partner of a key. A mistyped key, or one of another kind, is refused without a read of the
+// store, and a key looked up a moment ago is cached.
 func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partner, error) {
 	unauthorized := fault.New(fault.Unauthorized, "The key is missing, mistyped, unknown, expired or revoked.")
 	key, ok := access.ParsePartnerKey(text)
 	if !ok {
 		return partner.Partner{}, unauthorized
 	}
-	hash, now := key.Hash(), s.clock.Now()
-	found, err := s.cached.Get(ctx, hash, now, func() (partner.Partner, error) { return s.store.Partners().ByHash(ctx, hash) })
+	now := s.clock.Now()
+	found, ok, err := cache.Authenticate(ctx, &s.cached, s.store.Partners, key, now)
 	switch {
-	case fault.CodeOf(err) == fault.NotFound:
-		return partner.Partner{}, unauthorized
 	case err != nil:
 		return partner.Partner{}, err
-	case !found.Accepts(hash, now):
+	case !ok:
 		return partner.Partner{}, unauthorized
 	}
 	s.used.Note(found.ID, now)
 	return found, nil
 }
 
-// allOrigins is the key of the origins of all live keys: one list, so that whoever asks for many origins that
-// nobody has costs no more reads than others do.
+// allOrigins is the cache key of one list with the origins of all live keys. With a cache key for each origin, requests
+// from many unknown origins would cause one read each.
 const allOrigins = ""
 
 // KnowsOrigin reports whether the origin is registered with any live key.
@@ -45,7 +44,7 @@ func (s *Service) KnowsOrigin(ctx context.Context, origin string) (bool, error) 
 	return slices.Contains(origins, origin), err
 }
 
-// FlushLastUses writes down when keys were last used. Authenticate only notes it, so that a read costs no write.
+// FlushLastUses writes when keys were last used, which Authenticate only buffers.
 func (s *Service) FlushLastUses(ctx context.Context) (more bool, err error) {
 	return false, s.used.Flush(func(used map[id.Partner]time.Time) error {
 		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Partners().Touch(ctx, used) })

@@ -90,7 +90,9 @@ func TestWhatIsChangedElsewhereHoldsWithinASecond(t *testing.T) {
 func TestPreflightsOfAnyOriginsCostOneReadInAWhile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for _, origin := range []string{"https://a.example", "https://a.example:444", "https://A.example", "null", "*", "", "https://else.example"} {
+	for _, origin := range []string{
+		"https://a.example", "https://a.example:444", "https://A.example", "null", "*", "", "https://else.example",
+	} {
 		f.knows(t, f.here, origin, origin == "https://a.example")
 	}
 	f.lookedUp(t, 1)

@@ -27,7 +27,7 @@ func (s *Service) Update(
 	})
 }
 
-// Revoke ends a key.
+// Revoke ends a key for good.
 func (s *Service) Revoke(
 	ctx context.Context, caller access.Caller, which id.Partner, match precondition.Match,
 ) (partner.Partner, error) {
@@ -57,7 +57,7 @@ func (s *Service) Rotate(
 	return inbound.IssuedPartner{Partner: rotated, Key: key}, err
 }
 
-// change moves one partner, whose key may be in a cache.
+// change updates one partner and invalidates the caches.
 func (s *Service) change(
 	ctx context.Context, order store.Order, which id.Partner,
 	move func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error),

@@ -12,7 +12,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Create admits a partner, with a key of its own.
+// Create makes a partner and its key.
 func (s *Service) Create(
 	ctx context.Context, caller access.Caller, draft partner.Draft, once idempotency.Request,
 ) (inbound.IssuedPartner, error) {

@@ -1,3 +1,3 @@
-// Package partners holds the use cases of partners, one file each: admitting, changing and reading them, and
+// Package partners holds the use cases of partners, one file each: creating, changing and reading them, and
 // authenticating with their keys.
 package partners

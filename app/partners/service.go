@@ -29,12 +29,12 @@ var (
 	_ inbound.PartnerAuthenticator = (*Service)(nil)
 )
 
-// New makes the service.
+// New returns the use cases with empty caches.
 func New(s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy) *Service {
 	return &Service{store: s, clock: clock, ids: ids, entropy: entropy}
 }
 
-// List shows a page of all partners.
+// List returns a page of all partners.
 func (s *Service) List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[partner.Partner], error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return page.Page[partner.Partner]{}, err
@@ -42,7 +42,7 @@ func (s *Service) List(ctx context.Context, caller access.Caller, after page.Pos
 	return s.store.Partners().List(ctx, after, size)
 }
 
-// Get shows one partner.
+// Get returns one partner.
 func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Partner) (partner.Partner, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return partner.Partner{}, err
@@ -50,7 +50,7 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Partne
 	return s.store.Partners().Get(ctx, which)
 }
 
-// invalidate is called when a change of a partner has ended, however it ended.
+// invalidate empties the caches. It is called after every change of a partner, even a failed one.
 func (s *Service) invalidate() {
 	s.cached.Invalidate()
 	s.origins.Invalidate()

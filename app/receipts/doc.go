@@ -1,2 +1,2 @@
-// Package receipts throws away the kept answers of requests whose idempotency keys have expired.
+// Package receipts purges the stored answers of requests whose idempotency keys have expired.
 package receipts

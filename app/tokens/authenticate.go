@@ -4,35 +4,34 @@ import (
 	"context"
 	"time"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/ports/store"
 )
 
-// Authenticate looks a value up. A value whose checksum is wrong is refused without asking the store, and one that was
-// looked up a moment ago is cached: see cache.Cache.
+// Authenticate returns the caller that a token stands for. A value with a wrong checksum is refused without a read of
+// the store, and a value looked up a moment ago is cached.
 func (s *Service) Authenticate(ctx context.Context, text string) (access.Caller, error) {
 	unauthorized := fault.New(fault.Unauthorized, "The token is missing, mistyped, unknown, expired or revoked.")
 	value, ok := access.ParseValue(text)
 	if !ok {
 		return access.Caller{}, unauthorized
 	}
-	hash, now := value.Hash(), s.clock.Now()
-	token, err := s.cached.Get(ctx, hash, now, func() (access.Token, error) { return s.store.Tokens().ByHash(ctx, hash) })
+	now := s.clock.Now()
+	token, ok, err := cache.Authenticate(ctx, &s.cached, s.store.Tokens, value, now)
 	switch {
-	case fault.CodeOf(err) == fault.NotFound:
-		return access.Caller{}, unauthorized
 	case err != nil:
 		return access.Caller{}, err
-	case !token.Accepts(hash, now):
+	case !ok:
 		return access.Caller{}, unauthorized
 	}
 	s.used.Note(token.ID, now)
 	return token.Caller(), nil
 }
 
-// FlushLastUses writes down when tokens were last used. Authenticate only notes it, so that a read costs no write.
+// FlushLastUses writes when tokens were last used, which Authenticate only buffers.
 func (s *Service) FlushLastUses(ctx context.Context) (more bool, err error) {
 	return false, s.used.Flush(func(used map[id.Token]time.Time) error {
 		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Tokens().Touch(ctx, used) })

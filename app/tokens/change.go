@@ -28,7 +28,7 @@ func (s *Service) Rotate(
 	return inbound.IssuedToken{Token: rotated, Value: value}, err
 }
 
-// Revoke ends a token.
+// Revoke ends a token for good.
 func (s *Service) Revoke(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return access.Token{}, err
@@ -40,7 +40,7 @@ func (s *Service) Revoke(ctx context.Context, caller access.Caller, which id.Tok
 	})
 }
 
-// change moves one token, which may be in the cache.
+// change updates one token and invalidates the cache.
 func (s *Service) change(
 	ctx context.Context, order store.Order, which id.Token,
 	move func(t access.Token, at time.Time) (access.Token, *event.Event, error),

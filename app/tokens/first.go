@@ -10,9 +10,9 @@ import (
 	"holdco/ports/store"
 )
 
-// EnsureAdmin issues an admin token unless a live one exists, in one unit of work, so that of two processes that start
-// at once one makes it. It returns nil when there was nothing to do. A store that never held a token gives it the value
-// preset, unless that is empty.
+// EnsureAdmin issues an admin token unless a live one exists. It does so in one unit of work, so that only one of two
+// processes that start at the same time issues one. It returns nil if it issued none. In a store without any token,
+// even an ended one, the token gets the value preset, unless that is empty.
 func (s *Service) EnsureAdmin(ctx context.Context, preset access.Value) (*inbound.IssuedToken, error) {
 	exists, err := s.store.Tokens().HasLiveAdmin(ctx, s.clock.Now())
 	if err != nil || exists {

@@ -30,12 +30,12 @@ var (
 	_ inbound.Authenticator = (*Service)(nil)
 )
 
-// New makes the service.
+// New returns the use cases with an empty cache.
 func New(s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy) *Service {
 	return &Service{store: s, clock: clock, ids: ids, entropy: entropy}
 }
 
-// List shows a page of all tokens.
+// List returns a page of all tokens.
 func (s *Service) List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[access.Token], error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return page.Page[access.Token]{}, err
@@ -43,7 +43,7 @@ func (s *Service) List(ctx context.Context, caller access.Caller, after page.Pos
 	return s.store.Tokens().List(ctx, after, size)
 }
 
-// Get shows one token.
+// Get returns one token.
 func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return access.Token{}, err
@@ -51,7 +51,7 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Token)
 	return s.store.Tokens().Get(ctx, which)
 }
 
-// resolveIn looks up companies that scopes name, within a unit of work.
+// resolveIn looks up the companies that scopes name by id or slug, within a unit of work.
 func resolveIn(ctx context.Context, companies store.CompanyReader) access.Resolve {
 	return func(name string) (id.Company, bool, error) {
 		var found company.Company

@@ -45,7 +45,7 @@ func (s *Service) RotateSecret(
 	return inbound.IssuedWebhook{Endpoint: rotated, Secret: secret}, err
 }
 
-// Delete removes an endpoint. Its log is out of sight at once, and is purged later.
+// Delete removes an endpoint. Its log is hidden at once and purged later.
 func (s *Service) Delete(
 	ctx context.Context, caller access.Caller, which id.Webhook, match precondition.Match,
 ) (webhook.Endpoint, error) {

@@ -13,7 +13,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Create makes an endpoint with a secret of its own.
+// Create makes an endpoint and its secret.
 func (s *Service) Create(
 	ctx context.Context, caller access.Caller, draft webhook.Draft, once idempotency.Request,
 ) (inbound.IssuedWebhook, error) {
@@ -34,7 +34,7 @@ func (s *Service) Create(
 	return inbound.IssuedWebhook{Endpoint: made, Secret: secret}, err
 }
 
-// checkLimit refuses an endpoint too many.
+// checkLimit fails with fault.WebhookLimit when there are webhook.MostEndpoints.
 func checkLimit(ctx context.Context, tx store.Tx) error {
 	count, err := tx.Webhooks().Count(ctx)
 	if err == nil && count >= webhook.MostEndpoints {
@@ -43,7 +43,7 @@ func checkLimit(ctx context.Context, tx store.Tx) error {
 	return err
 }
 
-// newSecret makes a secret for an endpoint, to be shown once, and its sealed form, to be kept.
+// newSecret makes a secret to be shown once, and its sealed form to be stored.
 func (s *Service) newSecret(owner id.Webhook) (webhook.Secret, webhook.Sealed) {
 	secret := webhook.NewSecret(s.entropy.Bits256())
 	return secret, webhook.Sealed(s.vault.Seal(string(owner), string(secret)))

@@ -12,7 +12,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Deliveries shows a page of the log of one endpoint.
+// Deliveries returns a page of the delivery log of one endpoint.
 func (s *Service) Deliveries(ctx context.Context, caller access.Caller, list inbound.DeliveryList) (page.Page[webhook.Delivery], error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return page.Page[webhook.Delivery]{}, err
@@ -24,7 +24,7 @@ func (s *Service) Deliveries(ctx context.Context, caller access.Caller, list inb
 	return s.store.Deliveries().List(ctx, filter, list.After, list.Size)
 }
 
-// Test puts webhook.test on its way to an endpoint.
+// Test creates a delivery of webhook.test to an endpoint, which the job of app/deliveries sends.
 func (s *Service) Test(
 	ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request,
 ) (webhook.Delivery, error) {
@@ -50,7 +50,7 @@ func (s *Service) Test(
 	})
 }
 
-// Redeliver puts an event on its way to an endpoint once more.
+// Redeliver makes a delivery pending again.
 func (s *Service) Redeliver(
 	ctx context.Context, caller access.Caller, which id.Webhook, delivery id.Delivery, once idempotency.Request,
 ) (webhook.Delivery, error) {

@@ -1,3 +1,3 @@
-// Package webhooks holds the use cases of webhook endpoints, one file each: making and changing them, and what can be
-// asked of their deliveries. Sending is the work of app/deliveries.
+// Package webhooks holds the use cases of webhook endpoints, one file each: creating and changing them, testing them,
+// and their deliveries. Package app/deliveries does the sending.
 package webhooks

@@ -23,12 +23,12 @@ type Service struct {
 
 var _ inbound.Webhooks = (*Service)(nil)
 
-// New makes the service.
+// New returns the use cases.
 func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, vault outbound.Vault) *Service {
 	return &Service{store: s, ids: ids, entropy: entropy, vault: vault}
 }
 
-// List shows a page of all endpoints.
+// List returns a page of all endpoints.
 func (s *Service) List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[webhook.Endpoint], error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return page.Page[webhook.Endpoint]{}, err
@@ -36,7 +36,7 @@ func (s *Service) List(ctx context.Context, caller access.Caller, after page.Pos
 	return s.store.Webhooks().List(ctx, after, size)
 }
 
-// Get shows one endpoint.
+// Get returns one endpoint.
 func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Webhook) (webhook.Endpoint, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return webhook.Endpoint{}, err
@@ -44,7 +44,7 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Webhoo
 	return s.store.Webhooks().Get(ctx, which)
 }
 
-// companiesIn tells which companies there are, within a unit of work.
+// companiesIn reports which companies exist, within a unit of work.
 func companiesIn(ctx context.Context, companies store.CompanyReader) webhook.Resolve {
 	return func(which id.Company) (bool, error) {
 		_, err := companies.Get(ctx, which)

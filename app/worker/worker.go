@@ -10,17 +10,17 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Job is work that is done again and again. Each run does a small part and may be repeated at any time.
+// Job is background work that is repeated. Each run does a small part; it must be idempotent.
 type Job struct {
 	Name  string
-	Every time.Duration   // the longest pause between two runs
+	Every time.Duration   // the longest pause between two runs, and the pause after a failure
 	Wake  <-chan struct{} // ends a pause; may be nil
 	Run   func(ctx context.Context) (more bool, err error)
 }
 
-// Run runs all jobs side by side, each first at once, until ctx ends; then it waits for those that are running. A job
-// that has more to do goes on at once, one that fails rests until its next turn. Of failures in a row the first is
-// logged.
+// Run runs all jobs concurrently until ctx ends, and then waits for those that are running. Each job runs at once after
+// the start. A job that has more to do runs again at once; one that failed waits for its next turn. Of consecutive
+// failures only the first is logged.
 func Run(ctx context.Context, log outbound.Log, jobs ...Job) {
 	var running sync.WaitGroup
 	for _, job := range jobs {
@@ -33,7 +33,7 @@ func (j Job) loop(ctx context.Context, log outbound.Log) {
 	for failing := false; ctx.Err() == nil; {
 		more, err := j.attempt(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
-			log.Error(ctx, "The job \""+j.Name+"\" failed; it is tried again until it succeeds.", err)
+			log.Error(ctx, "The job \""+j.Name+"\" failed; Holdco retries it until it succeeds.", err)
 		}
 		failing = err != nil
 		if more && !failing {
@@ -47,7 +47,7 @@ func (j Job) loop(ctx context.Context, log outbound.Log) {
 	}
 }
 
-// attempt runs the job once. A panic is a failure like any other: it must not take the requests down with it.
+// attempt runs the job once. A panic is returned as an error, so that it does not end the process.
 func (j Job) attempt(ctx context.Context) (more bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

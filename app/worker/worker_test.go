@@ -12,7 +12,7 @@ import (
 	"holdco/app/worker"
 )
 
-// record is an outbound.Log that keeps what is told.
+// record is an outbound.Log that keeps what is logged.
 type record struct {
 	mutex  sync.Mutex
 	causes []string

@@ -8,7 +8,7 @@ import (
 	"holdco/domain/id"
 )
 
-// Caller is who asks: an authenticated token, or a part of Holdco itself. Every use case takes one.
+// Caller is who makes a request: an authenticated token, or a part of Holdco itself. Every use case takes one.
 type Caller struct {
 	Token     id.Token // empty for System callers
 	Name      string
@@ -18,12 +18,12 @@ type Caller struct {
 	ExpiresAt time.Time // zero: never
 }
 
-// System is a part of Holdco that acts by itself, with every permission.
+// System returns the caller for a part of Holdco that acts by itself, with every permission.
 func System(component string) Caller {
 	return Caller{Name: component, Scopes: Scopes{{Permission: Admin}}, Actor: event.Actor("system:" + component)}
 }
 
-// Needs refuses a caller who is granted p nowhere at all, with fault.InsufficientScope.
+// Needs fails with fault.InsufficientScope unless the caller is granted p, everywhere or in any company.
 func (c Caller) Needs(p Permission) error {
 	if c.Scopes.somewhere(p) {
 		return nil
@@ -31,7 +31,7 @@ func (c Caller) Needs(p Permission) error {
 	return insufficient(p)
 }
 
-// NeedsEverywhere refuses a caller who is granted p in single companies at most, with fault.InsufficientScope.
+// NeedsEverywhere fails with fault.InsufficientScope unless the caller is granted p everywhere.
 func (c Caller) NeedsEverywhere(p Permission) error {
 	if c.Scopes.everywhere(p) {
 		return nil
@@ -39,8 +39,8 @@ func (c Caller) NeedsEverywhere(p Permission) error {
 	return insufficient(p)
 }
 
-// NeedsIn refuses a caller who is not granted p in company: with fault.InsufficientScope when the caller may know the
-// company or has p nowhere, with fault.NotFound when the company is none of the caller's business.
+// NeedsIn fails unless the caller is granted p in company: with fault.NotFound when the caller has p in other companies
+// only and no scope for this one, so that it does not learn of the company, else with fault.InsufficientScope.
 func (c Caller) NeedsIn(p Permission, company id.Company) error {
 	if c.Scopes.everywhere(p) {
 		return nil
@@ -56,7 +56,7 @@ func (c Caller) NeedsIn(p Permission, company id.Company) error {
 	return NoCompany()
 }
 
-// Within lists the companies that the caller may see in lists; everywhere means all of them.
+// Within returns the companies that the caller may see in lists; everywhere means all of them.
 func (c Caller) Within() (companies []id.Company, everywhere bool) {
 	if c.Scopes.everywhere(Read) {
 		return nil, true
@@ -64,5 +64,5 @@ func (c Caller) Within() (companies []id.Company, everywhere bool) {
 	return c.Scopes.companies(Read), false
 }
 
-// NoCompany is the refusal for a company that does not exist, or not for the caller.
+// NoCompany is the fault for a company that does not exist or that the caller may not know of.
 func NoCompany() error { return fault.New(fault.NotFound, "There is no such company.") }

@@ -94,7 +94,9 @@ func TestCallersMayDoWhatTheirScopesGrantInEachCompany(t *testing.T) {
 	t.Parallel()
 	for _, c := range grants {
 		caller := access.Caller{Scopes: scopes(t, c.scopes)}
-		for permission, want := range map[access.Permission][2]fault.Code{access.Read: c.read, access.Write: c.write, access.Admin: c.admin} {
+		for permission, want := range map[access.Permission][2]fault.Code{
+			access.Read: c.read, access.Write: c.write, access.Admin: c.admin,
+		} {
 			for i, company := range []id.Company{acme, other} {
 				err := caller.NeedsIn(permission, company)
 				if got := fault.CodeOf(err); got != want[i] {
@@ -142,10 +144,10 @@ func TestPartsOfHoldcoMayDoEverything(t *testing.T) {
 	}
 }
 
-func scopes(t *testing.T, texts []string) access.Scopes {
+func scopes(t *testing.T, names []string) access.Scopes {
 	t.Helper()
 	var read access.Scopes
-	for _, text := range texts {
+	for _, text := range names {
 		scope, ok := access.ParseScope(text)
 		if !ok {
 			t.Fatalf("%s is no scope", text)

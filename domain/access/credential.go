@@ -7,24 +7,24 @@ import (
 	"holdco/domain/instant"
 )
 
-// MostGrace is how long a rotation may keep the old value alive.
+// MostGrace bounds how long a rotation may keep the old value valid.
 const MostGrace = 30 * 24 * time.Hour
 
-// Credential is what a token and the key of a partner have in common: a value that is kept as a hash, and when it ends.
+// Credential is what a token and the key of a partner have in common: a value, stored as a hash, and when it ends.
 type Credential struct {
 	Hint      string // Value.Hint
 	Hash      string // Value.Hash
-	OldHash   string // of the value before the last rotation; empty: none is alive
+	OldHash   string // of the value before the last rotation; empty: none is valid
 	OldUntil  time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
 }
 
-// NewCredential makes a credential that never ends.
+// NewCredential returns a credential that never expires.
 func NewCredential(value Value) Credential { return Credential{Hint: value.Hint(), Hash: value.Hash()} }
 
-// Expiry cuts the end that was sent for a credential to whole milliseconds, and tells what is wrong with it: it must be in
-// the future.
+// Expiry truncates the expiry that was sent for a credential to milliseconds, and returns what is wrong with it: it
+// must be in the future.
 func Expiry(sent, at time.Time) (expiresAt time.Time, wrong []fault.Field) {
 	expiresAt = instant.Cut(sent)
 	if !expiresAt.After(at) {
@@ -33,7 +33,7 @@ func Expiry(sent, at time.Time) (expiresAt time.Time, wrong []fault.Field) {
 	return expiresAt, wrong
 }
 
-// Accepts reports whether a value with this hash lets its bearer in at the given instant.
+// Accepts reports whether a value with this hash authenticates its bearer at the given instant.
 func (c Credential) Accepts(hash string, at time.Time) bool {
 	if c.Ended(at) != "" {
 		return false
@@ -47,7 +47,7 @@ const (
 	Revoked = "revoked"
 )
 
-// Ended tells how the credential has ended: Revoked, Expired, or empty while it is alive.
+// Ended returns how the credential has ended: Revoked, Expired, or "" while it is live.
 func (c Credential) Ended(at time.Time) string {
 	switch {
 	case !c.RevokedAt.IsZero():
@@ -58,8 +58,8 @@ func (c Credential) Ended(at time.Time) string {
 	return ""
 }
 
-// Rotate gives the credential a new value. The old one goes on for grace, 0 to MostGrace; a value older than that ends
-// now. One that has ended cannot be rotated: stuck refuses that, in the words of whose credential it is.
+// Rotate gives the credential a new value. The old one stays valid for grace, 0 to MostGrace; a value older than that
+// ends now. A credential that has ended cannot be rotated: stuck makes the fault, in the words of its kind.
 func (c Credential) Rotate(
 	value Value, grace time.Duration, at time.Time, stuck func(from, action string) error,
 ) (Credential, error) {
@@ -78,7 +78,7 @@ func (c Credential) Rotate(
 	return c, nil
 }
 
-// Revoke ends the credential for good, and reports whether that is new.
+// Revoke ends the credential for good, and reports whether it was not revoked before.
 func (c Credential) Revoke(at time.Time) (revoked Credential, changed bool) {
 	if !c.RevokedAt.IsZero() {
 		return c, false

@@ -83,7 +83,7 @@ func rotate(t *testing.T, c access.Credential, value access.Value, grace time.Du
 	return next
 }
 
-// stuck is the refusal of a credential that is nobody's.
+// stuck is the refusal of a credential without an owner.
 func stuck(from, action string) error {
 	return fault.New(fault.InvalidTransition, "%s, so no %s", from, action)
 }

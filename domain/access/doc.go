@@ -1,3 +1,3 @@
-// Package access says who may do what: tokens, the scopes they carry, and the caller that a token makes of a request. What
-// tokens have in common with the keys of partners is a Credential.
+// Package access is authentication and authorization: tokens, their scopes, and the Caller that a token authenticates.
+// A Credential is what tokens share with the keys of partners.
 package access

@@ -26,7 +26,7 @@ type Scope struct {
 
 const companyPrefix = "company:"
 
-// String spells the scope: read, or company:<id>:read.
+// String formats the scope: read, or company:<id>:read.
 func (s Scope) String() string {
 	if s.Company == "" {
 		return string(s.Permission)
@@ -34,13 +34,13 @@ func (s Scope) String() string {
 	return companyPrefix + string(s.Company) + ":" + string(s.Permission)
 }
 
-// Reference is a scope as it was asked for: its company is still an id or a slug, to be looked up.
+// Reference is a scope as it was sent: its company is an id or a slug, still to be looked up.
 type Reference struct {
 	Permission Permission
 	Company    string // empty: everywhere
 }
 
-// ParseReference reads read, write, admin, company:<id or slug>:read or company:<id or slug>:write.
+// ParseReference parses read, write, admin, company:<id or slug>:read or company:<id or slug>:write.
 func ParseReference(text string) (Reference, bool) {
 	permission, company := text, ""
 	if rest, ok := strings.CutPrefix(text, companyPrefix); ok {
@@ -56,7 +56,7 @@ func ParseReference(text string) (Reference, bool) {
 	return Reference{}, false
 }
 
-// ParseScope reads what String spells.
+// ParseScope parses what String formats.
 func ParseScope(text string) (Scope, bool) {
 	reference, ok := ParseReference(text)
 	if !ok || reference.Company == "" {
@@ -69,26 +69,26 @@ func ParseScope(text string) (Scope, bool) {
 // Scopes are what a token grants.
 type Scopes []Scope
 
-// Strings spells each scope.
+// Strings formats each scope.
 func (s Scopes) Strings() []string {
-	texts := make([]string, len(s))
+	names := make([]string, len(s))
 	for i, scope := range s {
-		texts[i] = scope.String()
+		names[i] = scope.String()
 	}
-	return texts
+	return names
 }
 
-// everywhere reports whether p is granted without regard to a company.
+// everywhere reports whether p is granted in all companies.
 func (s Scopes) everywhere(p Permission) bool {
 	return slices.ContainsFunc(s, func(scope Scope) bool {
 		return scope.Company == "" && (scope.Permission == p || scope.Permission == Admin)
 	})
 }
 
-// somewhere reports whether p is granted at all.
+// somewhere reports whether p is granted in any company.
 func (s Scopes) somewhere(p Permission) bool { return s.everywhere(p) || len(s.companies(p)) > 0 }
 
-// companies lists the companies in which p is granted by scopes of their own.
+// companies returns the companies in which p is granted by a scope of their own.
 func (s Scopes) companies(p Permission) []id.Company {
 	var companies []id.Company
 	for _, scope := range s {
@@ -99,7 +99,7 @@ func (s Scopes) companies(p Permission) []id.Company {
 	return companies
 }
 
-// sees reports whether any scope lets the company be known.
+// sees reports whether the caller may learn that the company exists.
 func (s Scopes) sees(company id.Company) bool {
 	return s.everywhere(Read) || s.everywhere(Write) ||
 		slices.ContainsFunc(s, func(scope Scope) bool { return scope.Company == company })

@@ -18,7 +18,7 @@ const (
 	MostScopes      = 100
 )
 
-// Token lets a program call the API. Its value is shown once and kept as a hash.
+// Token authenticates a program that calls the API. Its value is shown once and stored as a hash.
 type Token struct {
 	Credential // its value
 
@@ -30,7 +30,7 @@ type Token struct {
 	Version    int64     // grows by one with every change but of LastUsedAt; the ETag of the API
 }
 
-// TokenDraft is what was sent to make a token: nil where nothing was. Problems are what is wrong with its form.
+// TokenDraft is what was sent to make a token; nil fields were absent. Problems are errors of its form.
 type TokenDraft struct {
 	Name      *string
 	Scopes    []string
@@ -38,11 +38,11 @@ type TokenDraft struct {
 	Problems  fault.Problems
 }
 
-// Resolve looks up the company that a scope names by id or slug, and reports whether there is one.
+// Resolve looks up the company that a scope names by id or slug, and reports whether it exists.
 type Resolve func(company string) (id.Company, bool, error)
 
-// NewToken makes a token with the given value. It fails with fault.ValidationFailed, every field at fault at once, or
-// with an error of resolve.
+// NewToken makes a token with the given value. It fails with fault.ValidationFailed, which lists every invalid field,
+// or with an error of resolve.
 func NewToken(newID id.Token, draft TokenDraft, value Value, resolve Resolve, at time.Time) (Token, event.Event, error) {
 	token := Token{ID: newID, Credential: NewCredential(value), CreatedAt: at, Version: 1}
 	problems := slices.Clone(draft.Problems)
@@ -104,8 +104,8 @@ func resolved(path, text string, resolve Resolve) (Scope, *fault.Field, error) {
 	return Scope{Permission: reference.Permission, Company: company}, nil, err
 }
 
-// Rotate gives the token a new value. The old one goes on for grace, 0 to MostGrace; a value older than that ends now.
-// A token that is revoked or expired cannot be rotated: fault.InvalidTransition.
+// Rotate gives the token a new value: see Credential.Rotate. A token that is revoked or expired cannot be rotated:
+// fault.InvalidTransition.
 func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, event.Event, error) {
 	rotated, err := t.Credential.Rotate(value, grace, at, stuck)
 	if err != nil {
@@ -116,13 +116,13 @@ func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, ev
 	return t, t.event(event.TokenRotated), nil
 }
 
-// stuck refuses to rotate a token because of its state.
+// stuck is the fault of rotating a token that has ended.
 func stuck(from, action string) error {
 	return fault.New(fault.InvalidTransition, "A token that is %s cannot be rotated.", from).
 		With("from", from).With("action", action)
 }
 
-// Revoke ends the token for good. One that is revoked stays as it is, without an event.
+// Revoke ends the token for good. If it is revoked already, it is returned unchanged, without an event.
 func (t Token) Revoke(at time.Time) (Token, *event.Event) {
 	revoked, changed := t.Credential.Revoke(at)
 	if !changed {
@@ -134,7 +134,7 @@ func (t Token) Revoke(at time.Time) (Token, *event.Event) {
 	return t, &happened
 }
 
-// Caller is who the token's bearer is.
+// Caller returns the caller that the token authenticates.
 func (t Token) Caller() Caller {
 	return Caller{
 		Token:     t.ID,
@@ -146,10 +146,10 @@ func (t Token) Caller() Caller {
 	}
 }
 
-// CurrentVersion is the version, for what works with aggregates of any kind.
+// CurrentVersion returns Version, for generic code.
 func (t Token) CurrentVersion() int64 { return t.Version }
 
-// Fields shows the token as the API does, without its value.
+// Fields returns the token as the API shows it, without its value.
 func (t Token) Fields() event.Fields {
 	return event.Fields{
 		event.F("id", string(t.ID)),

@@ -48,7 +48,8 @@ func TestANewToken(t *testing.T) {
 	if diff := cmp.Diff(want, token); diff != "" {
 		t.Error(diff)
 	}
-	if created.Type != event.TokenCreated || created.Company != "" || created.Subject != (event.Subject{Type: "token", ID: string(tokenID)}) {
+	if created.Type != event.TokenCreated || created.Company != "" ||
+		created.Subject != (event.Subject{Type: "token", ID: string(tokenID)}) {
 		t.Errorf("event: %+v", created)
 	}
 	data, err := json.Marshal(created.Data)
@@ -168,7 +169,8 @@ func TestTheBearerIsKnownByTheToken(t *testing.T) {
 		ID:         tokenID, Name: "CI", Scopes: access.Scopes{{Permission: access.Read}}, CreatedAt: noon,
 	}
 	want := access.Caller{
-		Token: tokenID, Name: "CI", Scopes: token.Scopes, Actor: "token:" + event.Actor(tokenID), CreatedAt: noon, ExpiresAt: token.ExpiresAt,
+		Token: tokenID, Name: "CI", Scopes: token.Scopes, Actor: "token:" + event.Actor(tokenID), CreatedAt: noon,
+		ExpiresAt: token.ExpiresAt,
 	}
 	if diff := cmp.Diff(want, token.Caller()); diff != "" {
 		t.Error(diff)

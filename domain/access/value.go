@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A value is a prefix that says whose it is, 43 base62 digits of 256 random bits, and 6 base62 digits of the CRC-32 (IEEE)
-// of all before them. The prefix and the checksum tell a value of another kind, and a mistyped one, without asking the
-// store.
+// A value is a prefix for its kind, 43 base62 digits of 256 random bits, and 6 base62 digits of the CRC-32 (IEEE) of
+// everything before them. The prefix and the checksum reject mistyped values, and those of another kind, without a read
+// of the store.
 const (
 	tokenPrefix    = "hco_"
 	partnerPrefix  = "hcp_"
@@ -20,31 +20,32 @@ const (
 	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// Value is the secret that a client shows as its token, or a partner as its key. It is never stored; its Hash is.
+// Value is the secret that a client sends as its token, or a partner as its key. Only its Hash is stored.
 type Value string
 
-// NewValue spells 256 random bits as a token's value.
-func NewValue(random [32]byte) Value { return spell(tokenPrefix, random) }
+// NewValue encodes 256 random bits as the value of a token.
+func NewValue(random [32]byte) Value { return encode(tokenPrefix, random) }
 
-// NewPartnerKey spells 256 random bits as the value of a partner's key.
-func NewPartnerKey(random [32]byte) Value { return spell(partnerPrefix, random) }
+// NewPartnerKey encodes 256 random bits as the value of a partner's key.
+func NewPartnerKey(random [32]byte) Value { return encode(partnerPrefix, random) }
 
-// ParseValue reads what a client showed as its token, and reports whether its form and checksum are right.
+// ParseValue parses the value of a token, and reports whether its form and checksum are right.
 func ParseValue(text string) (Value, bool) { return parse(tokenPrefix, text) }
 
-// ParsePartnerKey reads what a partner showed as its key, and reports whether its form and checksum are right.
+// ParsePartnerKey parses the value of a partner's key, and reports whether its form and checksum are right.
 func ParsePartnerKey(text string) (Value, bool) { return parse(partnerPrefix, text) }
 
-// Hash is the SHA-256 of the value in hexadecimal. The value has 256 random bits, so a plain hash cannot be reversed.
+// Hash returns the SHA-256 of the value in hexadecimal. The value has 256 random bits, so a plain hash cannot be
+// reversed.
 func (v Value) Hash() string {
 	sum := sha256.Sum256([]byte(v))
 	return hex.EncodeToString(sum[:])
 }
 
-// Hint is what lists show of the value: its prefix and its last four characters.
+// Hint returns what lists show of the value: its prefix and its last four characters.
 func (v Value) Hint() string { return string(v[:prefixLength]) + "..." + string(v[len(v)-4:]) }
 
-func spell(prefix string, random [32]byte) Value {
+func encode(prefix string, random [32]byte) Value {
 	body := prefix + digits(new(big.Int).SetBytes(random[:]), secretLength)
 	return Value(body + checksum(body))
 }
@@ -64,7 +65,7 @@ func checksum(body string) string {
 	return digits(big.NewInt(int64(crc32.ChecksumIEEE([]byte(body)))), checksumLength)
 }
 
-// digits spells n in base 62 with leading zeros.
+// digits formats n in base 62 with leading zeros.
 func digits(n *big.Int, length int) string {
 	out := make([]byte, length)
 	base, digit := big.NewInt(int64(len(base62))), new(big.Int)

@@ -15,10 +15,10 @@ const Most = 1_000_000_000 * money.Dollar
 // whole is 100 %.
 const whole money.Percent = 100_00
 
-// Period is the stretch of time that a budget is for, in UTC: a calendar day, an ISO week, a month or a quarter.
+// Period is the time that a budget covers, in UTC: a calendar day, an ISO week, a month or a quarter.
 type Period string
 
-// The periods there are.
+// The periods.
 const (
 	Daily     Period = "daily"
 	Weekly    Period = "weekly"
@@ -28,7 +28,7 @@ const (
 
 var periods = []Period{Daily, Weekly, Monthly, Quarterly}
 
-// ParsePeriod reads a period. The faults name path.
+// ParsePeriod parses a period. The paths of faults are path.
 func ParsePeriod(path, text string) (Period, []fault.Field) {
 	names := make([]string, len(periods))
 	for i, period := range periods {
@@ -39,14 +39,14 @@ func ParsePeriod(path, text string) (Period, []fault.Field) {
 	return "", []fault.Field{fault.Fieldf(path, fault.UnknownValue, "%s must be one of %s", path, strings.Join(names, ", "))}
 }
 
-// Budget is the top-line budget of a company for the current period, and the share of it that is held back.
+// Budget is the budget of a company for the current period, and the share of it that is reserved.
 type Budget struct {
 	USD            money.USD // 0 to Most
 	Period         Period
 	ReservePercent money.Percent // 0 to 100 %
 }
 
-// Fields shows the budget as the API does.
+// Fields returns the budget as the API shows it.
 func (b Budget) Fields() event.Fields {
 	return event.Fields{
 		event.F("usd", b.USD),
@@ -55,15 +55,15 @@ func (b Budget) Fields() event.Fields {
 	}
 }
 
-// Change is what was sent of a budget: nil where nothing was.
+// Change is what was sent of a budget; nil fields were absent.
 type Change struct {
 	USD            *money.Number
 	Period         *string
 	ReservePercent *money.Number
 }
 
-// Apply returns b with the change. Fields that cannot be held at all are in invalid; figures that can be, but must not
-// be a budget (usd below 0, reservePercent outside 0 to 100), are in outOfBounds. Paths start with "budget.".
+// Apply returns b with the change. Figures that cannot be represented are in invalid; those that can, but are no budget
+// (usd below 0, reservePercent outside 0 to 100), are in outOfBounds. Paths start with "budget.".
 func (b Budget) Apply(change Change) (next Budget, invalid, outOfBounds []fault.Field) {
 	if change.USD != nil {
 		amount, err := money.ParseUSD(*change.USD)
@@ -97,7 +97,7 @@ func (b Budget) Apply(change Change) (next Budget, invalid, outOfBounds []fault.
 	return b, invalid, outOfBounds
 }
 
-// isBelowZero tells a negative amount, also one too large to be held.
+// isBelowZero reports whether an amount is negative, even if it is too large to be represented.
 func isBelowZero(sent money.Number, parsed int64, err error) bool {
 	return parsed < 0 || errors.Is(err, money.ErrOutOfRange) && strings.HasPrefix(string(sent), "-")
 }

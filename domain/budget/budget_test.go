@@ -88,7 +88,8 @@ func TestPeriods(t *testing.T) {
 		if got != want || (faults == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, faults)
 		}
-		if faults != nil && (faults[0].Code != fault.UnknownValue || !strings.Contains(faults[0].Message, "daily, weekly, monthly, quarterly")) {
+		if faults != nil && (faults[0].Code != fault.UnknownValue ||
+			!strings.Contains(faults[0].Message, "daily, weekly, monthly, quarterly")) {
 			t.Errorf("%q: %v", text, faults)
 		}
 	}

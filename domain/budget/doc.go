@@ -1,2 +1,2 @@
-// Package budget holds what may be spent, in which period.
+// Package budget is how much a company may spend in which period.
 package budget

@@ -10,8 +10,8 @@ import (
 	"holdco/domain/instant"
 )
 
-// Company is a company of agents. It is made by New or by a store, and changed by its moves alone: each returns the
-// next company and the event to record with it.
+// Company is a company of agents. New and stores make it, and only its methods change it: each returns the next company
+// and the event to record with it.
 type Company struct {
 	ID              id.Company
 	Slug            string // text.IsSlug; unique per instance; permanent
@@ -34,20 +34,20 @@ type Company struct {
 // IsListed reports whether lists show the company.
 func (c Company) IsListed() bool { return c.Status != Deleting }
 
-// Status is a state of a company's life.
+// Status is a state of a company.
 type Status string
 
 // The states.
 const (
 	Active   Status = "active"
 	Archived Status = "archived"
-	Deleting Status = "deleting" // being removed; still readable, in no list
+	Deleting Status = "deleting" // being removed; readable by id, not listed
 )
 
-// Action is a move that a client asks for.
+// Action is a state transition that a client asks for.
 type Action string
 
-// The moves.
+// The actions.
 const (
 	Update  Action = "update"
 	Archive Action = "archive"
@@ -55,7 +55,7 @@ const (
 	Delete  Action = "delete"
 )
 
-// moves is the state machine: what is not in it is refused.
+// moves is the state machine: an action that is not in it is refused.
 var moves = map[Action]map[Status]Status{
 	Update:  {Active: Active},
 	Archive: {Active: Archived},
@@ -63,8 +63,8 @@ var moves = map[Action]map[Status]Status{
 	Delete:  {Active: Deleting, Archived: Deleting, Deleting: Deleting},
 }
 
-// Allows refuses an action that the company's state does not know: fault.CompanyArchived for changes of an archived
-// company, fault.InvalidTransition for everything else.
+// Allows refuses an action that the state of the company does not allow: with fault.CompanyArchived for changes of an
+// archived company, else with fault.InvalidTransition.
 func (c Company) Allows(action Action) error {
 	if _, ok := moves[action][c.Status]; ok {
 		return nil
@@ -76,7 +76,7 @@ func (c Company) Allows(action Action) error {
 		With("from", string(c.Status)).With("action", string(action))
 }
 
-// Archive hides the company and starts the grace window in which it can be restored.
+// Archive hides the company and starts the retention period, during which it can be restored.
 func (c Company) Archive(at time.Time, retention time.Duration) (Company, event.Event, error) {
 	if err := c.Allows(Archive); err != nil {
 		return c, event.Event{}, err
@@ -101,8 +101,8 @@ func (c Company) Restore(at time.Time) (Company, event.Event, error) {
 	return c, c.event(event.CompanyRestored), nil
 }
 
-// Delete marks the company as being removed, for good. Nothing is said of it before the removal is complete: see
-// Deleted. A company that is being removed already stays as it is.
+// Delete marks the company as being removed, for good. The event is recorded when the removal is complete: see Deleted.
+// A company that is marked already is returned unchanged.
 func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
 	if err := c.Allows(Delete); err != nil {
 		return c, err
@@ -116,8 +116,8 @@ func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
 	return c, nil
 }
 
-// Deleted is the event that closes a company's removal. It belongs to the instance, for nothing of the company stays,
-// and tells no more than its id and slug.
+// Deleted is the event at the end of a removal. It belongs to the instance, because nothing of the company remains, and
+// has only the id and the slug.
 func (c Company) Deleted() event.Event {
 	return event.Event{
 		Type:    event.CompanyDeleted,
@@ -127,10 +127,10 @@ func (c Company) Deleted() event.Event {
 	}
 }
 
-// CurrentVersion is the version, for what works with aggregates of any kind.
+// CurrentVersion returns Version, for generic code.
 func (c Company) CurrentVersion() int64 { return c.Version }
 
-// Fields shows the company as the API does.
+// Fields returns the company as the API shows it.
 func (c Company) Fields() event.Fields {
 	return event.Fields{
 		event.F("id", string(c.ID)),

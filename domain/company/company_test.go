@@ -209,7 +209,7 @@ func TestACompanyIsShownAsTheAPIDoes(t *testing.T) {
 	}
 }
 
-// checkEvent checks an event of a company that tells no previous values.
+// checkEvent checks an event of a company without previous values.
 func checkEvent(t *testing.T, got event.Event, what event.Type, c company.Company) {
 	t.Helper()
 	want := event.Event{

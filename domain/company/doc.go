@@ -1,4 +1,4 @@
-// Package company holds the company: its fields, the rules they obey, and the moves between its states.
+// Package company is a company: its fields, their rules, and its state machine.
 //
-// Start with Company and the moves below it; draft.go has the rules of what clients send.
+// Start with Company and its methods; draft.go has the rules of what clients send.
 package company

@@ -21,17 +21,17 @@ const (
 	MostStartingTeams = 50
 )
 
-// Draft is what was sent to create a company: nil where nothing was. Problems are what is wrong with its form (unknown
-// fields, wrong types); New lists them with its own.
+// Draft is what was sent to create a company; nil fields were absent. Problems are errors of its form (unknown fields,
+// wrong types); New lists them with its own.
 type Draft struct {
 	Slug          *string
 	Name          *string
-	StartingTeams []team.Draft // nil: none were sent
+	StartingTeams []team.Draft // nil: absent
 	Settings
 	Problems fault.Problems
 }
 
-// Patch is what was sent to change a company: nil keeps what is there. Problems are as in Draft.
+// Patch is what was sent to change a company; nil fields stay as they are. Problems are as in Draft.
 type Patch struct {
 	Name *string
 	Settings
@@ -53,8 +53,8 @@ type Founding struct {
 	Slots   []team.Slot
 }
 
-// New founds a company. adapters are those installed on the instance; the first is the default. It fails with
-// fault.ValidationFailed (every field at fault at once), fault.BudgetInvalid or fault.AdapterNotInstalled.
+// New makes a company. adapters are those installed on the instance; the first is the default. It fails with
+// fault.ValidationFailed, which lists every invalid field, fault.BudgetInvalid or fault.AdapterNotInstalled.
 func New(newID id.Company, draft Draft, adapters []string, ids id.Source, at time.Time) (Founding, event.Event, error) {
 	c := Company{
 		ID:             newID,
@@ -83,13 +83,13 @@ func New(newID id.Company, draft Draft, adapters []string, ids id.Source, at tim
 	return founding, founding.Company.event(event.CompanyCreated), nil
 }
 
-// readOnly are the fields that a company shows and no patch can change.
+// readOnly are the fields of the resource that no patch can change.
 var readOnly = []string{
 	"id", "slug", "createdAt", "updatedAt", "teamCount", "agentCount", "status", "startingTeams", "archivedAt", "restorableUntil",
 }
 
-// Apply merges a patch, and returns the company as it is then with the event to record, or nil when nothing changed.
-// It fails with the faults of Allows, fault.ImmutableField, and those of New.
+// Apply merges a patch. It returns the next company and the event to record, or no event when nothing changed. It fails
+// with the faults of Allows, fault.ImmutableField, and those of New.
 func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *event.Event, error) {
 	refusal := c.Allows(Update)
 	if fault.CodeOf(refusal) == fault.CompanyArchived {
@@ -110,7 +110,7 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	if err := check.verdict(patch.DefaultAdapter, adapters); err != nil {
 		return c, nil, err
 	}
-	if refusal != nil { // it is being removed; a move that the state does not know is told after what was sent
+	if refusal != nil { // it is being removed; errors of the patch are reported first
 		return c, nil, refusal
 	}
 	if next == c {
@@ -122,7 +122,7 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	return next, &updated, nil
 }
 
-// checked gathers what is wrong, so that all of it can be told at once.
+// checked collects everything that is wrong, to report all of it at once.
 type checked struct {
 	invalid     fault.Problems
 	outOfBounds []fault.Field // budget figures below or beyond their bounds: a code of their own
@@ -193,7 +193,7 @@ func (c *checked) startingTeams(founding *Founding, drafts []team.Draft, ids id.
 	founding.Company.TeamCount = len(founding.Teams)
 }
 
-// verdict turns what was gathered into the one fault to answer with, or nil. adapter is what was sent, nil if nothing.
+// verdict returns what was collected as one fault, or nil. adapter is what was sent; nil: absent.
 func (c *checked) verdict(adapter *string, adapters []string) error {
 	switch {
 	case len(c.invalid) > 0:

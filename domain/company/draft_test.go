@@ -105,7 +105,7 @@ var faults = []struct {
 	name      string
 	sent      func(*company.Draft)
 	draftOnly bool
-	want      string // as checkTold spells it
+	want      string // as checkRefusal spells it
 }{
 	{
 		name: "no slug", draftOnly: true, want: "validation_failed slug:required",
@@ -205,7 +205,7 @@ func TestEveryFieldOfADraftObeysItsRule(t *testing.T) {
 	t.Parallel()
 	for _, c := range faults {
 		_, _, err := found(draft(c.sent))
-		checkTold(t, c.name, err, c.want)
+		checkRefusal(t, c.name, err, c.want)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestAllThatIsWrongWithADraftIsToldAtOnce(t *testing.T) {
 			fault.Fieldf("colour", fault.UnknownField, "there is no field colour"),
 		},
 	})
-	checkTold(t, "everything", err, "validation_failed slug:wrong_type colour:unknown_field name:invalid_characters "+
+	checkRefusal(t, "everything", err, "validation_failed slug:wrong_type colour:unknown_field name:invalid_characters "+
 		"fiscalPeriod:unknown_value description:invalid_characters budget.period:unknown_value "+
 		"startingTeams.0.name:required startingTeams.0.headcount:required startingTeams.1.headcount:out_of_range "+
 		"startingTeams.2.name:duplicate budget.usd:out_of_range budget.reservePercent:out_of_range")
@@ -288,7 +288,7 @@ func TestADraftIsLeftAsItIs(t *testing.T) {
 	problems := append(make(fault.Problems, 0, 10), fault.Fieldf("colour", fault.UnknownField, "there is no field colour"))
 	for range 2 {
 		_, _, err := found(company.Draft{Problems: problems})
-		checkTold(t, "draft", err, "validation_failed colour:unknown_field slug:required name:required")
+		checkRefusal(t, "draft", err, "validation_failed colour:unknown_field slug:required name:required")
 	}
 	if after := problems[:2][1]; after != (fault.Field{}) {
 		t.Errorf("the problems of the draft were added to: %v", after)
@@ -326,19 +326,19 @@ func (c *counter) UUIDv7() (uuid [16]byte) {
 	return uuid
 }
 
-// checkTold checks what a refusal tells: its code, and the path and code of each of its fields.
-func checkTold(t *testing.T, name string, err error, want string) {
+// checkRefusal checks a refusal: its code, and the path and code of each of its fields.
+func checkRefusal(t *testing.T, name string, err error, want string) {
 	t.Helper()
-	told := string(fault.CodeOf(err))
+	got := string(fault.CodeOf(err))
 	if refusal := fault.Of(err); refusal != nil {
 		for _, field := range refusal.Fields {
-			told += " " + field.Path + ":" + field.Code
+			got += " " + field.Path + ":" + field.Code
 			if !strings.Contains(field.Message, field.Path) {
 				t.Errorf("%s: %q does not say which field", name, field.Message)
 			}
 		}
 	}
-	if told != want {
-		t.Errorf("%s: %s; want %s", name, told, want)
+	if got != want {
+		t.Errorf("%s: %s; want %s", name, got, want)
 	}
 }

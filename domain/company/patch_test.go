@@ -132,7 +132,7 @@ func TestEveryFieldOfAPatchObeysItsRule(t *testing.T) {
 		c.sent(&sent)
 		got, updated, err := acme(company.Active).Apply(
 			company.Patch{Name: sent.Name, Settings: sent.Settings, Problems: sent.Problems}, adapters, later)
-		checkTold(t, c.name, err, c.want)
+		checkRefusal(t, c.name, err, c.want)
 		if got != acme(company.Active) || updated != nil {
 			t.Errorf("%s: refused, yet changed to %+v", c.name, got)
 		}
@@ -155,7 +155,7 @@ func TestReadOnlyFieldsAreToldAlone(t *testing.T) {
 		fault.Fieldf("description", fault.NotNull, "description must not be null"),
 	)
 	_, _, err := acme(company.Active).Apply(patch, adapters, later)
-	checkTold(t, "patch", err, want)
+	checkRefusal(t, "patch", err, want)
 }
 
 func TestOneCodeAnswersForAPatchInAnyState(t *testing.T) {

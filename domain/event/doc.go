@@ -1,2 +1,2 @@
-// Package event holds what happened, as one fact: an entry of the activity log and a webhook are two looks at it.
+// Package event is what happened: an event is an entry of the activity log (audit), and the content of a webhook.
 package event

@@ -8,10 +8,10 @@ import (
 	"holdco/domain/id"
 )
 
-// Type names what happened, such as company.updated: the subject's kind, then the verb in the past.
+// Type names what happened, such as company.updated: the kind of the subject, then a verb in the past tense.
 type Type string
 
-// The events there are.
+// The types of events.
 var (
 	CompanyCreated  = define("company.created")
 	CompanyUpdated  = define("company.updated")
@@ -50,7 +50,7 @@ func define(name Type) Type {
 	return name
 }
 
-// Types returns all events there are, in the order of their definition.
+// Types returns all types of events, in the order of their definition.
 func Types() []Type { return slices.Clone(types) }
 
 // Category groups events in the activity log: company, token, ...
@@ -59,15 +59,15 @@ func (t Type) Category() string {
 	return category
 }
 
-// Event is one fact. A store stamps ID and At when it records the event in the transaction of the change.
+// Event is one fact. The store sets ID and At when it records the event, in the transaction of the change.
 type Event struct {
 	ID       id.Entry
-	Company  id.Company // empty: it concerns the whole instance
+	Company  id.Company // empty: an event of the instance
 	Type     Type
 	Actor    Actor
 	Subject  Subject
 	Data     Fields // the resource after the change, as the API shows it
-	Previous Fields // what the changed fields were before; nil unless the event is an update
+	Previous Fields // the changed fields with their old values; nil unless the event is an update
 	At       time.Time
 }
 
@@ -80,5 +80,5 @@ func (e Event) By(actor Actor) Event {
 // Actor is who did it: token:<id>, agent:<id>, user:<id> or system:<component>.
 type Actor string
 
-// Subject is what it was done to: a kind such as "company", and its id.
+// Subject is what it was done to: a kind, such as "company", and its id.
 type Subject struct{ Type, ID string }

@@ -74,7 +74,8 @@ func TestChangedFieldsKeepTheirOldValues(t *testing.T) {
 		{
 			"equal values behind other pointers",
 			event.Fields{then[0], then[1], event.F("at", new("noon")),
-				event.F("budget", event.Fields{event.F("usd", money.Dollar), event.F("period", "daily")}), event.F("scopes", []string{"read"})},
+				event.F("budget", event.Fields{event.F("usd", money.Dollar), event.F("period", "daily")}),
+				event.F("scopes", []string{"read"})},
 			nil,
 		},
 		{

@@ -12,7 +12,7 @@ import (
 	"holdco/domain/money"
 )
 
-// Fields are the fields of a resource under the names and in the order of the public API. Values are strings, numbers,
+// Fields are the fields of a resource, with the names and in the order of the public API. Values are strings, numbers,
 // booleans, nil, json.Marshalers, slices of these, and nested Fields.
 type Fields []Field
 
@@ -25,7 +25,7 @@ type Field struct {
 // F makes a field.
 func F(name string, value any) Field { return Field{Name: name, Value: value} }
 
-// Changed returns those of f whose values differ in next, with the values that they have in f.
+// Changed returns the fields of f whose values differ in next, with their values in f.
 func (f Fields) Changed(next Fields) Fields {
 	var changed Fields
 	for i, field := range f {
@@ -45,8 +45,8 @@ func equal(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Append appends the fields to dst as a JSON object, in their order, spelled as encoding/json does without the escapes
-// that JSON within HTML would need. It panics when a value cannot be JSON.
+// Append appends the fields to dst as a JSON object, in their order, encoded as by encoding/json without HTML escapes.
+// It panics when a value cannot be encoded.
 func (f Fields) Append(dst []byte) []byte {
 	dst, err := f.append(dst)
 	if err != nil {
@@ -55,10 +55,10 @@ func (f Fields) Append(dst []byte) []byte {
 	return dst
 }
 
-// MarshalJSON writes the fields as Append does.
+// MarshalJSON encodes the fields as Append does.
 func (f Fields) MarshalJSON() ([]byte, error) { return f.append(nil) }
 
-// append leaves the names as they are: they are made of letters.
+// append does not escape names: they consist of letters.
 func (f Fields) append(dst []byte) (_ []byte, err error) {
 	dst = append(dst, '{')
 	for i, field := range f {
@@ -104,7 +104,7 @@ func appendValue(dst []byte, value any) ([]byte, error) {
 	return appendOther(dst, value)
 }
 
-// appendList writes no list as null, as encoding/json does.
+// appendList encodes a nil list as null, as encoding/json does.
 func appendList[T any](dst []byte, list []T, appendItem func(dst []byte, item T) ([]byte, error)) (_ []byte, err error) {
 	if list == nil {
 		return append(dst, "null"...), nil

@@ -1,5 +1,5 @@
-// Package fault is the one kind of error that Holdco shows to whoever called it.
+// Package fault is the kind of error that Holdco shows to its clients.
 //
-// Domain and application packages refuse by returning an *Error with a Code. An adapter decides how a code looks from
-// outside (an HTTP status, an exit code). Any other error is Internal: logged, never shown.
+// Domain and application packages refuse requests with an *Error, which has a Code. Adapters map codes to HTTP statuses
+// or exit codes. Any other error is Internal: logged, never shown.
 package fault

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Code says, for programs, why a request was refused. Codes are part of the public API and never change their meaning.
+// Code is the reason of a refusal, for programs. Codes are part of the public API and never change their meaning.
 type Code string
 
 // The codes of the public API.
@@ -44,18 +44,18 @@ type Error struct {
 	Details map[string]any // more for programs, under the names of the public API; nil when there is none
 	Fields  []Field        // the fields at fault; shown as details.fields
 
-	// RetryAfter is how long to wait before the same may be asked again; zero: that is not known.
+	// RetryAfter is how long to wait before a retry; zero: unknown.
 	RetryAfter time.Duration
 
 	cause error
 }
 
-// New makes a refusal with a message in the manner of fmt.Sprintf.
+// New returns a fault; the message is formatted as by fmt.Sprintf.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// With returns a copy of e that carries one more detail.
+// With returns a copy of e with one more detail.
 func (e *Error) With(name string, value any) *Error {
 	next := *e
 	next.Details = make(map[string]any, len(e.Details)+1)
@@ -66,7 +66,7 @@ func (e *Error) With(name string, value any) *Error {
 	return &next
 }
 
-// After returns a copy of e that says how long to wait.
+// After returns a copy of e with RetryAfter.
 func (e *Error) After(wait time.Duration) *Error {
 	next := *e
 	next.RetryAfter = wait
@@ -89,7 +89,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// Of returns the refusal within err, or nil when err is none.
+// Of returns the fault that err is or wraps, or nil.
 func Of(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -98,7 +98,7 @@ func Of(err error) *Error {
 	return nil
 }
 
-// CodeOf returns the code of err: its own when it is a refusal, Internal otherwise, and "" for nil.
+// CodeOf returns the code of err: that of its fault, Internal if it is none, and "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""

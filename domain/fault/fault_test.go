@@ -97,7 +97,7 @@ func TestOfSeveralFaultsOfOneFieldTheFirstIsTold(t *testing.T) {
 	}
 	whole := fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}
 	if whole.Add(name); len(whole) != 1 {
-		t.Errorf("of what is at fault as a whole, a field is told: %v", whole)
+		t.Errorf("of what is at fault as a whole, a field is reported: %v", whole)
 	}
 	for _, c := range []struct {
 		refusal *fault.Error

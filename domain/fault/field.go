@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Field is what is wrong with one field of what was sent.
+// Field is an error of one field of what was sent.
 type Field struct {
 	Path    string // such as "budget.usd" or "startingTeams.0.name"; empty: all of what was sent
 	Code    string // one of the constants below
@@ -25,37 +25,36 @@ const (
 	OutOfRange        = "out_of_range"       // a number or time beyond its bounds
 	TooPrecise        = "too_precise"        // more decimals than allowed
 	InvalidFormat     = "invalid_format"     // does not have the form that the field asks for
-	InvalidCharacters = "invalid_characters" // holds control characters or bidirectional overrides
+	InvalidCharacters = "invalid_characters" // contains control characters or bidirectional overrides
 	UnknownValue      = "unknown_value"      // not one of the allowed values
 	Duplicate         = "duplicate"          // given twice where values must differ
 )
 
-// Fieldf describes a fault of one field, with a message in the manner of fmt.Sprintf.
+// Fieldf returns an error of one field; the message is formatted as by fmt.Sprintf.
 func Fieldf(path, code, format string, args ...any) Field {
 	return Field{Path: path, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Problems gathers fields at fault, so that all of them can be told at once.
+// Problems collects errors of fields, to report all of them at once.
 type Problems []Field
 
-// Add notes faults, unless a path or what holds it is at fault already: a field of the wrong type is not also missing,
-// and neither are the fields in it. The empty path holds all of what was sent.
+// Add adds errors, except below a path that has an error already: a field of the wrong type is not also missing, and
+// neither are the fields in it. The empty path contains everything.
 func (p *Problems) Add(faults ...Field) {
 	for _, f := range faults {
-		if !slices.ContainsFunc(*p, func(known Field) bool { return known.holds(f) }) {
+		if !slices.ContainsFunc(*p, func(noted Field) bool { return noted.covers(f) }) {
 			*p = append(*p, f)
 		}
 	}
 }
 
-// holds reports whether other is at the same path, or below it. Everything is below the empty one.
-func (f Field) holds(other Field) bool {
+// covers reports whether other is at the same path, or below it. Everything is below the empty path.
+func (f Field) covers(other Field) bool {
 	below, found := strings.CutPrefix(other.Path, f.Path)
 	return found && (f.Path == "" || below == "" || below[0] == '.')
 }
 
-// Immutable picks those problems of a patch that are attempts to change a field of a resource that is shown, but
-// read-only.
+// Immutable returns the problems of a patch that are attempts to change read-only fields.
 func (p Problems) Immutable(readOnly []string) []Field {
 	var picked []Field
 	for _, problem := range p {
@@ -66,17 +65,17 @@ func (p Problems) Immutable(readOnly []string) []Field {
 	return picked
 }
 
-// Validation refuses what was sent because of the given fields.
+// Validation is the fault of invalid fields.
 func Validation(fields []Field) *Error {
 	return ofFields(ValidationFailed, "The request has fields that are not valid.", fields)
 }
 
-// Immutables refuses a patch that names fields which no patch can change.
+// Immutables is the fault of a patch that has read-only fields.
 func Immutables(fields []Field) *Error {
 	return ofFields(ImmutableField, "The patch names fields that cannot be changed.", fields)
 }
 
-// Budget refuses budget figures below or beyond their bounds.
+// Budget is the fault of budget figures outside their bounds.
 func Budget(fields []Field) *Error {
 	return ofFields(BudgetInvalid, "The budget is not valid: usd must be 0 or more, reservePercent from 0 to 100.", fields)
 }

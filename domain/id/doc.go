@@ -1,6 +1,6 @@
-// Package id holds the typed identifiers of everything that Holdco keeps.
+// Package id has the typed identifiers of everything that Holdco stores.
 //
-// An id is a prefix that tells its kind, an underscore, and 26 characters of Crockford's base 32 in lower case that
-// spell a UUIDv7: a TypeID (https://github.com/jetify-com/typeid, specification 0.3). Ids of one kind sort by the time
-// they were made. They are made from bytes that a port supplies; this package draws none.
+// An id is a prefix for its kind, an underscore, and a UUIDv7 as 26 lower-case characters of Crockford's base 32: a
+// TypeID (https://github.com/jetify-com/typeid, specification 0.3). Ids of one kind sort by the time at which they were
+// made. A port supplies the random bytes.
 package id

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The ids in use, one type each, so that the compiler keeps them apart. The empty string is no id and is found nowhere.
+// The types of ids, which the compiler keeps apart. The empty string is no id, and no store finds it.
 type (
 	Company string // cmp_
 	Team    string // tm_
@@ -62,7 +62,7 @@ const (
 	length   = 26 // 128 bits in groups of 5, with two zero bits in front
 )
 
-// New spells the 16 bytes of a UUIDv7 as an id.
+// New encodes the 16 bytes of a UUIDv7 as an id.
 func New[I ID](uuid [16]byte) I {
 	var kind I
 	high, low := binary.BigEndian.Uint64(uuid[:8]), binary.BigEndian.Uint64(uuid[8:])
@@ -75,7 +75,7 @@ func New[I ID](uuid [16]byte) I {
 	return I(kind.prefix() + string(digits[:]))
 }
 
-// Parse reads an id as a client wrote it, and reports whether it is one of this kind. What is not gives the empty id.
+// Parse parses an id, and reports whether it is one of this kind. If not, it returns the empty id.
 func Parse[I ID](text string) (I, bool) {
 	var kind I
 	digits, found := strings.CutPrefix(text, kind.prefix())
@@ -85,11 +85,11 @@ func Parse[I ID](text string) (I, bool) {
 	return I(text), true
 }
 
-// ForeignLength is the greatest length of what follows the prefix of an id that was made elsewhere.
+// ForeignLength bounds the part after the prefix of an id that was made elsewhere.
 const ForeignLength = 64
 
-// ParseForeign reads an id that may have been made elsewhere, and reports whether it is one of this kind: the prefix, and
-// 1 to ForeignLength ASCII letters, digits, hyphens and underscores. What is not gives the empty id.
+// ParseForeign parses an id that may have been made elsewhere, and reports whether it is one of this kind: the prefix,
+// and 1 to ForeignLength ASCII letters, digits, hyphens and underscores. If not, it returns the empty id.
 func ParseForeign[I ID](text string) (I, bool) {
 	var kind I
 	rest, found := strings.CutPrefix(text, kind.prefix())
@@ -110,13 +110,13 @@ func Prefix[I ID]() string {
 	return kind.prefix()
 }
 
-// Derive makes the id of what is known by its content alone: the same parts give the same id. No part may hold a NUL.
+// Derive makes an id from content: the same parts give the same id. No part may contain a NUL.
 func Derive[I ID](parts ...string) I {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return New[I]([16]byte(sum[:16]))
 }
 
-// Source supplies the bytes of new ids: UUIDv7s, each greater than the one before.
+// Source supplies the bytes of new ids: UUIDv7s in ascending order.
 type Source interface {
 	UUIDv7() [16]byte
 }

@@ -1,3 +1,3 @@
-// Package idempotency lets a client repeat a request without repeating its effect: the first successful answer is kept
-// under the client's key and given again.
+// Package idempotency makes retries of requests safe: the first successful answer is stored under the idempotency key
+// of the client, and a retry gets it again.
 package idempotency

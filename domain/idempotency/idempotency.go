@@ -8,19 +8,19 @@ import (
 	"holdco/domain/id"
 )
 
-// Lifetime is how long an answer is kept.
+// Lifetime is how long an answer is stored.
 const Lifetime = 24 * time.Hour
 
 // KeyLength is the greatest length of a key: 1 to 255 visible ASCII characters.
 const KeyLength = 255
 
-// Key names one request of one token.
+// Key identifies one request of one token.
 type Key struct {
 	Token id.Token
-	Value string // empty: the client sent none, so nothing is kept
+	Value string // empty: the client sent none, and nothing is stored
 }
 
-// ParseKey reads the key that a client sent, and reports whether it is one.
+// ParseKey parses the key that a client sent, and reports whether it is valid.
 func ParseKey(text string) (string, bool) {
 	if text == "" || len(text) > KeyLength || strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' }) {
 		return "", false
@@ -28,27 +28,27 @@ func ParseKey(text string) (string, bool) {
 	return text, true
 }
 
-// Request is a request that carries a key, or one that could have.
+// Request is a request that may have an idempotency key.
 type Request struct {
 	Key         Key
-	Fingerprint string                           // tells requests apart: a hash of method, path and body
-	Answer      func(result any) ([]byte, error) // how the result of the use case is answered; secrets left out
+	Fingerprint string                           // a hash of method, path and body
+	Answer      func(result any) ([]byte, error) // encodes the result of the use case, without secrets
 }
 
-// Receipt is a kept answer.
+// Receipt is a stored answer.
 type Receipt struct {
 	Key         Key
 	Fingerprint string
-	Company     id.Company // the company whose data the answer holds; empty: none
+	Company     id.Company // the company whose data the answer contains; empty: none
 	Answer      []byte     // nil once the company was deleted
 	CreatedAt   time.Time
 }
 
-// Expired reports whether the key may be used anew.
+// Expired reports whether the key can be used again.
 func (r Receipt) Expired(at time.Time) bool { return !at.Before(r.CreatedAt.Add(Lifetime)) }
 
-// Replay returns, as an error that is no fault, the answer to give again; or fault.IdempotencyConflict when the request
-// is another one, or its answer went with the deletion of its company.
+// Replay returns the stored answer as a *Replay error, which is no fault; or fault.IdempotencyConflict when the request
+// is a different one, or the answer was removed with its company.
 func (r Receipt) Replay(request Request) error {
 	switch {
 	case r.Fingerprint != request.Fingerprint:
@@ -59,7 +59,7 @@ func (r Receipt) Replay(request Request) error {
 	return &Replay{Answer: r.Answer}
 }
 
-// Replay stops a use case that was already done: its answer is given again, with no second effect.
+// Replay stops a use case whose request was answered before: the answer is sent again, and nothing else happens.
 type Replay struct{ Answer []byte }
 
 func (*Replay) Error() string { return "answered before under the same idempotency key" }

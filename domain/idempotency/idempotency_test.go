@@ -42,7 +42,9 @@ func TestAReceiptLivesADay(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
 	receipt := idempotency.Receipt{CreatedAt: noon}
-	for age, want := range map[time.Duration]bool{0: false, 24*time.Hour - time.Millisecond: false, 24 * time.Hour: true, 48 * time.Hour: true} {
+	for age, want := range map[time.Duration]bool{
+		0: false, 24*time.Hour - time.Millisecond: false, 24 * time.Hour: true, 48 * time.Hour: true,
+	} {
 		if got := receipt.Expired(noon.Add(age)); got != want {
 			t.Errorf("%v old: expired: %v", age, got)
 		}

@@ -1,2 +1,2 @@
-// Package instant spells points in time the way the public API does: RFC 3339, UTC, whole milliseconds.
+// Package instant formats times as the public API does: RFC 3339, UTC, milliseconds.
 package instant

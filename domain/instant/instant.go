@@ -4,10 +4,10 @@ import "time"
 
 const layout = "2006-01-02T15:04:05.000Z"
 
-// Format spells t, such as 2026-04-11T10:42:17.000Z.
+// Format formats t, such as 2026-04-11T10:42:17.000Z.
 func Format(t time.Time) string { return t.UTC().Format(layout) }
 
-// Optional spells t, or gives nil for the zero time.
+// Optional formats t, or returns nil for the zero time.
 func Optional(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -16,5 +16,5 @@ func Optional(t time.Time) *string {
 	return &text
 }
 
-// Cut drops what the API cannot show: everything below a millisecond, and the time zone.
+// Cut truncates t to what the API shows: UTC and milliseconds.
 func Cut(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

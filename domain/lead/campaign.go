@@ -9,7 +9,7 @@ import (
 	"holdco/domain/instant"
 )
 
-// Campaign is an effort that leads belong to.
+// Campaign is a marketing campaign that leads belong to.
 type Campaign struct {
 	ID        id.Campaign
 	Name      string
@@ -17,13 +17,13 @@ type Campaign struct {
 	Industry  id.Industry  // empty: none
 	Vertical  id.Vertical  // empty: none; otherwise one of Industry
 	Geography id.Geography // empty: none
-	LeadCount int64        // leads that belong to it; kept by the import of leads
+	LeadCount int64        // leads that belong to it; maintained by the import of leads
 	CreatedAt time.Time
-	UpdatedAt time.Time // moves when a field above LeadCount changes
+	UpdatedAt time.Time // of the last change of a field above LeadCount
 }
 
-// CampaignPlace is where a campaign stands in the export: by UpdatedAt, and by id among those of one instant. The zero value
-// is the place before all campaigns.
+// CampaignPlace is where a campaign stands in the order of the export: by UpdatedAt, then by id. The zero value is
+// before all campaigns.
 type CampaignPlace struct {
 	UpdatedAt time.Time
 	ID        id.Campaign
@@ -32,12 +32,12 @@ type CampaignPlace struct {
 // Place returns where the campaign stands.
 func (c Campaign) Place() CampaignPlace { return CampaignPlace{c.UpdatedAt, c.ID} }
 
-// Compare tells which of two places comes first, as cmp.Compare does.
+// Compare compares two places as cmp.Compare does.
 func (p CampaignPlace) Compare(other CampaignPlace) int {
 	return cmp.Or(p.UpdatedAt.Compare(other.UpdatedAt), cmp.Compare(p.ID, other.ID))
 }
 
-// Status tells how a campaign stands.
+// Status is the state of a campaign.
 type Status string
 
 // The states of a campaign.
@@ -48,20 +48,20 @@ const (
 	StatusCompleted Status = "completed"
 )
 
-// Statuses are all of them.
+// Statuses returns all states.
 func Statuses() []Status { return []Status{StatusDraft, StatusActive, StatusPaused, StatusCompleted} }
 
-// CampaignFilter says which campaigns are wanted: those to which all of it applies. The zero value wants every campaign.
+// CampaignFilter selects the campaigns that meet all of its conditions. The zero value selects every campaign.
 type CampaignFilter struct {
-	Status    Status // empty: however it stands
+	Status    Status // empty: any
 	Industry  id.Industry
 	Vertical  id.Vertical
 	Geography id.Geography
 	HasLeads  *bool // nil: with and without
-	MinLeads  int64 // at least so many
+	MinLeads  int64 // minimum
 }
 
-// Match reports whether the campaign is wanted.
+// Match reports whether the filter selects the campaign.
 func (f CampaignFilter) Match(c Campaign) bool {
 	return (f.Status == "" || f.Status == c.Status) &&
 		(f.Industry == "" || f.Industry == c.Industry) &&
@@ -71,7 +71,7 @@ func (f CampaignFilter) Match(c Campaign) bool {
 		c.LeadCount >= f.MinLeads
 }
 
-// Fields shows the campaign as the export does, with the names that the taxonomy gives.
+// Fields returns the campaign as the export shows it, with the names of the taxonomy.
 func (c Campaign) Fields(names Names) event.Fields {
 	return event.Fields{
 		event.F("id", string(c.ID)),

@@ -8,8 +8,8 @@ import (
 	"holdco/domain/id"
 )
 
-// CampaignDraft is what was sent to make or replace a campaign. A blank text is as good as none. Problems are what is
-// wrong with its form.
+// CampaignDraft is what was sent to insert or replace a campaign. A blank text counts as absent. Problems are errors of
+// its form.
 type CampaignDraft struct {
 	ID        string
 	Name      string
@@ -17,12 +17,13 @@ type CampaignDraft struct {
 	Industry  string
 	Vertical  string // without Industry: that of the vertical
 	Geography string
-	CreatedAt string // RFC 3339; looked at only when timestamps are kept
+	CreatedAt string // RFC 3339; used only by Timestamps
 	UpdatedAt string
 	Problems  fault.Problems
 }
 
-// Campaign makes the campaign, without timestamps. It fails with fault.ValidationFailed, every field at fault at once.
+// Campaign makes the campaign, without timestamps. It fails with fault.ValidationFailed, which lists every invalid
+// field.
 func (d CampaignDraft) Campaign(catalog Catalog) (Campaign, error) {
 	c := checks{problems: slices.Clone(d.Problems)}
 	made := Campaign{
@@ -46,25 +47,25 @@ func (d CampaignDraft) Timestamps(at time.Time) (created, updated time.Time, err
 	return timestamps(d.CreatedAt, d.UpdatedAt, at)
 }
 
-// MergeCampaigns holds campaigns against those that are kept, by id, as Merge does leads. It returns those that are to be
-// inserted or replaced.
-func MergeCampaigns(batch []Campaign, standing map[id.Campaign]Campaign, at time.Time) (changed []Campaign, change Change) {
+// MergeCampaigns compares campaigns with the stored ones, as Merge does for leads. It returns those to be inserted or
+// replaced.
+func MergeCampaigns(batch []Campaign, stored map[id.Campaign]Campaign, at time.Time) (changed []Campaign, change Change) {
 	last := make(map[id.Campaign]int, len(batch))
 	for i, one := range batch {
 		last[one.ID] = i
 	}
 	for i, one := range batch {
-		before, stands := standing[one.ID]
+		before, exists := stored[one.ID]
 		one.LeadCount = before.LeadCount
 		own := !one.UpdatedAt.IsZero()
 		if !own {
 			one.CreatedAt, one.UpdatedAt = before.CreatedAt, before.UpdatedAt
 		}
 		switch {
-		case last[one.ID] != i || stands && one.same(before):
+		case last[one.ID] != i || exists && one.same(before):
 			change.Unchanged++
 			continue
-		case stands:
+		case exists:
 			change.Updated++
 		default:
 			change.Inserted++
@@ -84,6 +85,6 @@ func (c Campaign) same(other Campaign) bool {
 	if !c.CreatedAt.Equal(other.CreatedAt) || !c.UpdatedAt.Equal(other.UpdatedAt) {
 		return false
 	}
-	other.CreatedAt, other.UpdatedAt = c.CreatedAt, c.UpdatedAt // which == would tell apart by their time zones
+	other.CreatedAt, other.UpdatedAt = c.CreatedAt, c.UpdatedAt // == would compare their time zones too
 	return c == other
 }

@@ -24,22 +24,23 @@ func TestACampaignFilterMatchesCampaignsToWhichAllOfItApplies(t *testing.T) {
 		count  int64
 		want   bool
 	}{
-		"nothing asked":          {want: true},
-		"status":                 {filter: lead.CampaignFilter{Status: lead.StatusActive}, want: true},
-		"another status":         {filter: lead.CampaignFilter{Status: lead.StatusDraft}},
-		"industry":               {filter: lead.CampaignFilter{Industry: health}, want: true},
-		"another industry":       {filter: lead.CampaignFilter{Industry: trade}},
-		"vertical":               {filter: lead.CampaignFilter{Vertical: dental}, want: true},
-		"another vertical":       {filter: lead.CampaignFilter{Vertical: eyes}},
-		"geography":              {filter: lead.CampaignFilter{Geography: berlin}, want: true},
-		"another geography":      {filter: lead.CampaignFilter{Geography: "geo_bonn"}},
-		"with leads":             {filter: lead.CampaignFilter{HasLeads: new(true)}, count: 1, want: true},
-		"with leads, none":       {filter: lead.CampaignFilter{HasLeads: new(true)}},
-		"without leads":          {filter: lead.CampaignFilter{HasLeads: new(false)}, want: true},
-		"without leads, one":     {filter: lead.CampaignFilter{HasLeads: new(false)}, count: 1},
-		"so many leads":          {filter: lead.CampaignFilter{MinLeads: 3}, count: 3, want: true},
-		"not so many":            {filter: lead.CampaignFilter{MinLeads: 4}, count: 3},
-		"all of it":              {filter: lead.CampaignFilter{Status: lead.StatusActive, Industry: health, MinLeads: 1}, count: 1, want: true},
+		"nothing asked":      {want: true},
+		"status":             {filter: lead.CampaignFilter{Status: lead.StatusActive}, want: true},
+		"another status":     {filter: lead.CampaignFilter{Status: lead.StatusDraft}},
+		"industry":           {filter: lead.CampaignFilter{Industry: health}, want: true},
+		"another industry":   {filter: lead.CampaignFilter{Industry: trade}},
+		"vertical":           {filter: lead.CampaignFilter{Vertical: dental}, want: true},
+		"another vertical":   {filter: lead.CampaignFilter{Vertical: eyes}},
+		"geography":          {filter: lead.CampaignFilter{Geography: berlin}, want: true},
+		"another geography":  {filter: lead.CampaignFilter{Geography: "geo_bonn"}},
+		"with leads":         {filter: lead.CampaignFilter{HasLeads: new(true)}, count: 1, want: true},
+		"with leads, none":   {filter: lead.CampaignFilter{HasLeads: new(true)}},
+		"without leads":      {filter: lead.CampaignFilter{HasLeads: new(false)}, want: true},
+		"without leads, one": {filter: lead.CampaignFilter{HasLeads: new(false)}, count: 1},
+		"so many leads":      {filter: lead.CampaignFilter{MinLeads: 3}, count: 3, want: true},
+		"not so many":        {filter: lead.CampaignFilter{MinLeads: 4}, count: 3},
+		"all of it": {filter: lead.CampaignFilter{Status: lead.StatusActive, Industry: health, MinLeads: 1}, count: 1,
+			want: true},
 		"all of it but the last": {filter: lead.CampaignFilter{Status: lead.StatusActive, Industry: health, MinLeads: 1}},
 	} {
 		one.LeadCount = c.count
@@ -78,10 +79,12 @@ func TestACampaignIsShownWithItsNames(t *testing.T) {
 	}{
 		{
 			lead.Campaign{
-				ID: spring, Name: `Spring "2026" <&>`, Status: lead.StatusPaused, Industry: trade, Vertical: shops, Geography: berlin, LeadCount: 1 << 40,
+				ID: spring, Name: `Spring "2026" <&>`, Status: lead.StatusPaused, Industry: trade, Vertical: shops, Geography: berlin,
+				LeadCount: 1 << 40,
 				CreatedAt: noon, UpdatedAt: noon.Add(time.Millisecond),
 			},
-			`{"id":"cam_spring","name":"Spring \"2026\" <&>","status":"paused","industry":{"id":"ind_trade","name":"Trade & <Co>","slug":"trade"},` +
+			`{"id":"cam_spring","name":"Spring \"2026\" <&>","status":"paused",` +
+				`"industry":{"id":"ind_trade","name":"Trade & <Co>","slug":"trade"},` +
 				`"vertical":{"id":"vrt_shops","name":"Shops","slug":"shops"},` +
 				`"geography":{"id":"geo_berlin","name":"Berlin","slug":"berlin","country_code":"DE"},"lead_count":1099511627776,` +
 				`"created_at":"2026-04-11T12:00:00.000Z","updated_at":"2026-04-11T12:00:00.001Z"}`,
@@ -133,12 +136,14 @@ func TestADraftOfACampaignTellsAllThatIsWrongAtOnce(t *testing.T) {
 		},
 		{
 			lead.CampaignDraft{ID: "spring", Name: strings.Repeat("a", 201), Status: "Draft", Geography: "DE"}, "",
-			map[string]string{"id": fault.InvalidFormat, "name": fault.TooLong, "status": fault.UnknownValue, "geography_id": fault.InvalidFormat},
+			map[string]string{"id": fault.InvalidFormat, "name": fault.TooLong, "status": fault.UnknownValue,
+				"geography_id": fault.InvalidFormat},
 		},
 		{lead.CampaignDraft{ID: "cam_1", Name: "a\x00"}, "cam_1", map[string]string{"name": fault.InvalidCharacters}},
 	} {
 		made, err := c.draft.Campaign(catalog)
-		if diff := cmp.Diff(c.want, codes(err)); diff != "" || made != (lead.Campaign{ID: c.id}) || fault.CodeOf(err) != fault.ValidationFailed {
+		if diff := cmp.Diff(c.want, codes(err)); diff != "" || made != (lead.Campaign{ID: c.id}) ||
+			fault.CodeOf(err) != fault.ValidationFailed {
 			t.Errorf("%s; %+v", diff, made)
 		}
 	}
@@ -157,7 +162,7 @@ func TestEveryStatusIsRead(t *testing.T) {
 	}
 }
 
-// TestCampaignsAreMergedOneAfterTheOther holds batches against the plain way to keep campaigns.
+// TestCampaignsAreMergedOneAfterTheOther compares batches with storing campaigns one by one.
 func TestCampaignsAreMergedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

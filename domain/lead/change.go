@@ -2,18 +2,18 @@ package lead
 
 import "holdco/domain/event"
 
-// Change counts what an import did.
+// Change counts what an import changed.
 type Change struct{ Inserted, Updated, Unchanged int }
 
 // Any reports whether anything changed.
 func (c Change) Any() bool { return c.Inserted+c.Updated > 0 }
 
-// Plus adds what another part of an import did.
+// Plus returns the sum of two parts of an import.
 func (c Change) Plus(other Change) Change {
 	return Change{c.Inserted + other.Inserted, c.Updated + other.Updated, c.Unchanged + other.Unchanged}
 }
 
-// Imported is the event of an import that changed something. It counts what it changed, and names nothing of it.
+// Imported is the event of an import that changed something. It has the counts, but no ids.
 func (c Change) Imported(what event.Type) event.Event {
 	return event.Event{
 		Type:    what,
@@ -22,7 +22,7 @@ func (c Change) Imported(what event.Type) event.Event {
 	}
 }
 
-// Removed is the event of a removal of so many leads.
+// Removed is the event of a removal of leads.
 func Removed(leads int) event.Event {
 	return event.Event{
 		Type:    event.LeadRemoved,

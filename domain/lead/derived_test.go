@@ -63,7 +63,8 @@ func TestAContactWithoutAnIDGetsThatOfItsContent(t *testing.T) {
 		return made.Contacts
 	}
 	anna := contacts("cmp_1",
-		lead.ContactDraft{Name: "Anna", Email: "Anna@acme.example"}, lead.ContactDraft{Name: "Anna"}, lead.ContactDraft{ID: "cnt_1", Name: "Anna"})
+		lead.ContactDraft{Name: "Anna", Email: "Anna@acme.example"}, lead.ContactDraft{Name: "Anna"},
+		lead.ContactDraft{ID: "cnt_1", Name: "Anna"})
 	again := contacts("cmp_1",
 		lead.ContactDraft{Name: "Anne", Email: "anna@ACME.example", Title: "CEO", Primary: true}, lead.ContactDraft{Name: " ANNA "})
 	if anna[0].ID != again[0].ID || anna[1].ID != again[1].ID || anna[0].ID == anna[1].ID || anna[2].ID != "cnt_1" {
@@ -80,9 +81,11 @@ func TestContactsOfALeadDiffer(t *testing.T) {
 		contacts []lead.ContactDraft
 		want     map[string]string
 	}{
-		"names":      {contacts: []lead.ContactDraft{{Name: "Anna"}, {Name: "Ben"}}},
-		"same name":  {[]lead.ContactDraft{{Name: "Anna"}, {Name: "Ben"}, {Name: "anna"}}, map[string]string{"contacts.2.id": fault.Duplicate}},
-		"same email": {[]lead.ContactDraft{{Name: "Anna", Email: "i@a.b"}, {Name: "Ben", Email: "i@a.b"}}, map[string]string{"contacts.1.id": fault.Duplicate}},
+		"names": {contacts: []lead.ContactDraft{{Name: "Anna"}, {Name: "Ben"}}},
+		"same name": {[]lead.ContactDraft{{Name: "Anna"}, {Name: "Ben"}, {Name: "anna"}},
+			map[string]string{"contacts.2.id": fault.Duplicate}},
+		"same email": {[]lead.ContactDraft{{Name: "Anna", Email: "i@a.b"}, {Name: "Ben", Email: "i@a.b"}},
+			map[string]string{"contacts.1.id": fault.Duplicate}},
 		"same email, own ids": {
 			contacts: []lead.ContactDraft{{ID: "cnt_1", Name: "Anna", Email: "i@a.b"}, {ID: "cnt_2", Name: "Ben", Email: "i@a.b"}},
 		},

@@ -7,13 +7,13 @@ import (
 	"holdco/domain/id"
 )
 
-// Document is a lead as the export shows it, encoded, but for its industry and its vertical. Their names are of the
-// taxonomy, which may change while the lead does not: so a store keeps the two halves around them. Rules do not look
-// into it.
+// Document is a lead as the export shows it, encoded, without its industry and vertical: their names belong to the
+// taxonomy, which may change while the lead does not. So a store keeps the two halves around them. The domain treats
+// them as opaque.
 type Document struct{ Head, Tail string }
 
-// Entry is a lead as a store keeps it for the export.
-type Entry struct {
+// Exported is a lead as stores return it for the export.
+type Exported struct {
 	Place     Place
 	MovedFrom time.Time // see Kept
 	Industry  id.Industry
@@ -21,14 +21,14 @@ type Entry struct {
 	Document  Document
 }
 
-// Names are the names of a taxonomy, ready to be shown in leads and campaigns.
+// Names are the names of a taxonomy, encoded in JSON to be shown in leads and campaigns.
 type Names struct {
 	industries  map[id.Industry]json.RawMessage
 	verticals   map[id.Vertical]json.RawMessage
 	geographies map[id.Geography]json.RawMessage
 }
 
-// Names encodes the names in the taxonomy, of the inactive too.
+// Names encodes the names of the taxonomy, including inactive ones.
 func (t Taxonomy) Names() (Names, error) {
 	names := Names{
 		industries:  make(map[id.Industry]json.RawMessage, len(t.Industries)),
@@ -42,7 +42,7 @@ func (t Taxonomy) Names() (Names, error) {
 		}
 	}
 	for _, vertical := range t.Verticals {
-		if names.verticals[vertical.ID], err = vertical.brief().MarshalJSON(); err != nil {
+		if names.verticals[vertical.ID], err = vertical.reference().MarshalJSON(); err != nil {
 			return Names{}, err
 		}
 	}
@@ -54,16 +54,16 @@ func (t Taxonomy) Names() (Names, error) {
 	return names, nil
 }
 
-// Industry returns an industry as leads show it, in JSON; null for one that there is not.
+// Industry returns an industry as leads show it, in JSON; null if it does not exist.
 func (n Names) Industry(which id.Industry) json.RawMessage { return encoded(n.industries, which) }
 
-// Vertical is Industry for a vertical.
+// Vertical returns a vertical as leads show it, in JSON; null if it does not exist.
 func (n Names) Vertical(which id.Vertical) json.RawMessage { return encoded(n.verticals, which) }
 
-// Geography is Industry for a geography.
+// Geography returns a geography as campaigns show it, in JSON; null if it does not exist.
 func (n Names) Geography(which id.Geography) json.RawMessage { return encoded(n.geographies, which) }
 
-// encoded is null for what there is not.
+// encoded returns null for an unknown id.
 func encoded[I ~string](names map[I]json.RawMessage, which I) json.RawMessage {
 	if name, found := names[which]; found {
 		return name

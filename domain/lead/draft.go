@@ -16,7 +16,7 @@ import (
 	"holdco/domain/text"
 )
 
-// Bounds of what a lead holds. Lengths are in characters.
+// Bounds of the fields of a lead. Lengths are in characters.
 const (
 	NameLength    = 200 // of a lead, a contact, a title
 	PhoneLength   = 50
@@ -26,8 +26,7 @@ const (
 	MostCampaigns = 1000
 )
 
-// Draft is what was sent to make or replace a lead. A blank text is as good as none. Problems are what is wrong with
-// its form.
+// Draft is what was sent to insert or replace a lead. A blank text counts as absent. Problems are errors of its form.
 type Draft struct {
 	ID         string // blank: derived from the content
 	Name       string
@@ -41,7 +40,7 @@ type Draft struct {
 	Vertical   string // without Industry: that of the vertical
 	Contacts   []ContactDraft
 	Campaigns  []string
-	CreatedAt  string // RFC 3339; looked at only when timestamps are kept
+	CreatedAt  string // RFC 3339; used only by Timestamps
 	UpdatedAt  string
 	Problems   fault.Problems
 }
@@ -63,7 +62,7 @@ type Catalog struct {
 	Campaigns   map[id.Campaign]bool
 }
 
-// Catalog tells what of the taxonomy, inactive or not, can be referred to, beside the given campaigns.
+// Catalog returns what leads can refer to: everything in the taxonomy, active or not, and the given campaigns.
 func (t Taxonomy) Catalog(campaigns []id.Campaign) Catalog {
 	c := Catalog{map[id.Industry]bool{}, map[id.Vertical]id.Industry{}, map[id.Geography]bool{}, map[id.Campaign]bool{}}
 	for _, industry := range t.Industries {
@@ -81,8 +80,8 @@ func (t Taxonomy) Catalog(campaigns []id.Campaign) Catalog {
 	return c
 }
 
-// Lead makes the lead, without timestamps. It fails with fault.ValidationFailed, every field at fault at once, and then
-// returns the id alone, as far as it can be told.
+// Lead makes the lead, without timestamps. It fails with fault.ValidationFailed, which lists every invalid field, and
+// then returns only the id, if it is known.
 func (d Draft) Lead(catalog Catalog) (Lead, error) {
 	c := checks{problems: slices.Clone(d.Problems)}
 	l := Lead{
@@ -113,8 +112,8 @@ func (d Draft) Lead(catalog Catalog) (Lead, error) {
 	return l, nil
 }
 
-// deriveLead gives a lead the id that its content makes: that of its website, else its e-mail, phone or name; none when it
-// has none of these.
+// deriveLead derives an id from the content of a lead: from its website, else its e-mail, phone or name. Without any of
+// these the id is empty.
 func deriveLead(l Lead) id.Lead {
 	switch {
 	case l.Website != "":
@@ -129,8 +128,8 @@ func deriveLead(l Lead) id.Lead {
 	return ""
 }
 
-// Timestamps reads when the lead was made and changed last, as the draft says: one stands for a blank other, and at for
-// both. It fails with fault.ValidationFailed: no lead can have changed before it was made, nor after at.
+// Timestamps parses when the lead was created and last updated. A blank one defaults to the other, and both default to
+// at. It fails with fault.ValidationFailed: created <= updated <= at must hold.
 func (d Draft) Timestamps(at time.Time) (created, updated time.Time, err error) {
 	return timestamps(d.CreatedAt, d.UpdatedAt, at)
 }
@@ -155,7 +154,7 @@ func timestamps(sentCreated, sentUpdated string, at time.Time) (created, updated
 	return created, updated, nil
 }
 
-// checks read what was sent, and gather what is wrong with it.
+// checks parses and validates fields, and collects what is wrong.
 type checks struct{ problems fault.Problems }
 
 func (c *checks) name(path, sent string) string {
@@ -164,7 +163,7 @@ func (c *checks) name(path, sent string) string {
 	return name
 }
 
-// line reads a text of one line, which may be blank.
+// line validates a text of one line, which may be blank.
 func (c *checks) line(path, sent string, most int) string {
 	if isBlank(sent) {
 		return ""
@@ -177,7 +176,8 @@ func (c *checks) line(path, sent string, most int) string {
 func (c *checks) email(path, sent string) string {
 	email := c.line(path, sent, EmailLength)
 	local, domain, found := strings.Cut(email, "@")
-	if email != "" && (!found || local == "" || domain == "" || strings.ContainsFunc(email, unicode.IsSpace) || strings.Contains(domain, "@")) {
+	wrong := !found || local == "" || domain == "" || strings.Contains(domain, "@") || strings.ContainsFunc(email, unicode.IsSpace)
+	if email != "" && wrong {
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address such as anna@example.com", path))
 	}
 	return email
@@ -197,8 +197,10 @@ func (c *checks) address(path, sent string) string {
 		return ""
 	}
 	page, err := url.Parse(address)
-	if err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Hostname() == "" || strings.ContainsFunc(address, unicode.IsSpace) {
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address that begins with https:// or http://, without spaces", path))
+	if err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Hostname() == "" ||
+		strings.ContainsFunc(address, unicode.IsSpace) {
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
+			"%s must be an address that begins with https:// or http://, without spaces", path))
 	}
 	return address
 }
@@ -221,7 +223,7 @@ func (c *checks) rating(path string, sent money.Number) Rating {
 	return Unrated
 }
 
-// instant reads a timestamp from 1970 to now, to the millisecond; the zero time when it is blank.
+// instant parses a timestamp from 1970 to now, truncated to milliseconds; it returns the zero time for a blank one.
 func (c *checks) instant(path, sent string, now time.Time) time.Time {
 	if isBlank(sent) {
 		return time.Time{}
@@ -238,7 +240,7 @@ func (c *checks) instant(path, sent string, now time.Time) time.Time {
 	return at
 }
 
-// branch reads an industry and a vertical, which may both be blank.
+// branch parses an industry and a vertical. Both may be blank.
 func (c *checks) branch(catalog Catalog, sentIndustry, sentVertical string) (id.Industry, id.Vertical) {
 	industry, vertical := foreign[id.Industry](c, "industry_id", sentIndustry), foreign[id.Vertical](c, "vertical_id", sentVertical)
 	if industry != "" && !catalog.Industries[industry] {
@@ -257,7 +259,7 @@ func (c *checks) branch(catalog Catalog, sentIndustry, sentVertical string) (id.
 	return industry, vertical
 }
 
-// campaigns reads the ids of campaigns, in their order, each once.
+// campaigns parses ids of campaigns and drops duplicates.
 func (c *checks) campaigns(catalog Catalog, sent []string) []id.Campaign {
 	if len(sent) > MostCampaigns {
 		c.problems.Add(fault.Fieldf("campaign_ids", fault.TooMany,
@@ -302,15 +304,16 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 		}
 		if contact.ID != "" && slices.ContainsFunc(contacts[:i], func(other Contact) bool { return other.ID == contact.ID }) {
 			c.problems.Add(fault.Fieldf(at+"id", fault.Duplicate,
-				"%s is the id of another contact of the lead; contacts without ids must differ in their emails, or else their names", at+"id"))
+				"%s is the id of another contact of the lead; contacts without ids must differ in their emails, or else their names",
+				at+"id"))
 		}
 		contacts[i] = contact
 	}
 	return contacts
 }
 
-// deriveContact gives a contact the id that the lead and its e-mail make, or its name when it has none; none when it has
-// neither.
+// deriveContact derives an id from the lead and the e-mail of the contact, or its name if it has no e-mail. Without
+// either the id is empty.
 func deriveContact(of id.Lead, contact Contact) id.Contact {
 	if contact.Email != "" {
 		return id.Derive[id.Contact](string(of), "email", strings.ToLower(contact.Email))
@@ -321,7 +324,7 @@ func deriveContact(of id.Lead, contact Contact) id.Contact {
 	return ""
 }
 
-// foreign reads an id that may be blank.
+// foreign parses an id, which may be blank.
 func foreign[I id.ID](c *checks, path, sent string) I {
 	if isBlank(sent) {
 		return ""
@@ -334,7 +337,7 @@ func foreign[I id.ID](c *checks, path, sent string) I {
 	return read
 }
 
-// oneOf reads one of some words; usual when it is blank.
+// oneOf parses one of the allowed words; a blank one is the default.
 func oneOf[W ~string](c *checks, path, sent string, usual W, allowed []W) W {
 	if isBlank(sent) {
 		return usual

@@ -33,7 +33,8 @@ func TestADraftBecomesALead(t *testing.T) {
 		ID: "cmp_Acme-1", Name: " Cafe\u0301 ", Phone: " +49 30 1 ", Email: " Info@acme.example ", Website: " https://Acme.example ",
 		Rating: "4.50", Enrichment: "standard",
 		Social: lead.Social{
-			Instagram: " https://i.example/a ", Facebook: "http://f.example", LinkedIn: "https://l.example/a", Twitter: "https://x.example/a", TikTok: "https://t.example/@a",
+			Instagram: " https://i.example/a ", Facebook: "http://f.example", LinkedIn: "https://l.example/a",
+			Twitter: "https://x.example/a", TikTok: "https://t.example/@a",
 		},
 		Industry: string(health), Vertical: string(eyes),
 		Contacts: []lead.ContactDraft{
@@ -48,7 +49,8 @@ func TestADraftBecomesALead(t *testing.T) {
 		ID: "cmp_Acme-1", Name: "Caf\u00e9", Phone: "+49 30 1", Email: "Info@acme.example", Website: "https://Acme.example",
 		Rating: 450, Enrichment: lead.Standard,
 		Social: lead.Social{
-			Instagram: "https://i.example/a", Facebook: "http://f.example", LinkedIn: "https://l.example/a", Twitter: "https://x.example/a", TikTok: "https://t.example/@a",
+			Instagram: "https://i.example/a", Facebook: "http://f.example", LinkedIn: "https://l.example/a",
+			Twitter: "https://x.example/a", TikTok: "https://t.example/@a",
 		},
 		Industry: health, Vertical: eyes,
 		Contacts: []lead.Contact{
@@ -86,9 +88,11 @@ func TestADraftOfALeadTellsAllThatIsWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	draft := lead.Draft{
 		ID: "acme", Name: " ", Phone: "1\x00", Email: "acme.example", Website: "acme example", Rating: "5.1", Enrichment: "deepest",
-		Social:   lead.Social{Instagram: "i", Facebook: "ftp://f.example", LinkedIn: "l.example", Twitter: "//x.example", TikTok: "https://"},
+		Social: lead.Social{Instagram: "i", Facebook: "ftp://f.example", LinkedIn: "l.example", Twitter: "//x.example",
+			TikTok: "https://"},
 		Industry: "ind_none", Vertical: "vrt_none",
-		Contacts:  []lead.ContactDraft{{ID: "cmp_1", Name: "a\u202eb", Title: "\x01", Email: "@"}, {Title: "CEO"}, {ID: "cnt_1", Email: "a@b.c"}, {ID: "cnt_1", Email: "d@e.f"}},
+		Contacts: []lead.ContactDraft{{ID: "cmp_1", Name: "a\u202eb", Title: "\x01", Email: "@"}, {Title: "CEO"},
+			{ID: "cnt_1", Email: "a@b.c"}, {ID: "cnt_1", Email: "d@e.f"}},
 		Campaigns: []string{string(spring), "cam_none", "spring"},
 		Problems:  fault.Problems{fault.Fieldf("color", fault.UnknownField, "no"), fault.Fieldf("email", fault.WrongType, "no")},
 	}
@@ -97,8 +101,9 @@ func TestADraftOfALeadTellsAllThatIsWrongAtOnce(t *testing.T) {
 		"color": fault.UnknownField, "email": fault.WrongType,
 		"id": fault.InvalidFormat, "name": fault.Required, "phone": fault.InvalidCharacters, "website": fault.InvalidFormat,
 		"google_rating": fault.OutOfRange, "enrichment_level": fault.UnknownValue,
-		"social_media.instagram": fault.InvalidFormat, "social_media.facebook": fault.InvalidFormat, "social_media.linkedin": fault.InvalidFormat,
-		"social_media.twitter": fault.InvalidFormat, "social_media.tiktok": fault.InvalidFormat,
+		"social_media.instagram": fault.InvalidFormat, "social_media.facebook": fault.InvalidFormat,
+		"social_media.linkedin": fault.InvalidFormat,
+		"social_media.twitter":  fault.InvalidFormat, "social_media.tiktok": fault.InvalidFormat,
 		"industry_id": fault.UnknownValue, "vertical_id": fault.UnknownValue,
 		"contacts.0.id": fault.InvalidFormat, "contacts.0.name": fault.InvalidCharacters, "contacts.0.title": fault.InvalidCharacters,
 		"contacts.0.email": fault.InvalidFormat, "contacts.1.name": fault.Required, "contacts.3.id": fault.Duplicate,
@@ -179,23 +184,29 @@ func TestEveryFieldOfALeadHasItsBounds(t *testing.T) {
 		"page, upper case":     {set: func(d *lead.Draft) { d.Social.Twitter = "HTTPS://X.example/A" }},
 		"page, a handle":       {func(d *lead.Draft) { d.Social.Twitter = "@acme" }, "social_media.twitter", fault.InvalidFormat},
 		"page, no host":        {func(d *lead.Draft) { d.Social.Twitter = "https://:443/a" }, "social_media.twitter", fault.InvalidFormat},
-		"page, script":         {func(d *lead.Draft) { d.Social.Twitter = "javascript:alert(1)" }, "social_media.twitter", fault.InvalidFormat},
-		"page, space":          {func(d *lead.Draft) { d.Social.Twitter = "https://x.example/a b" }, "social_media.twitter", fault.InvalidFormat},
-		"page, bad escape":     {func(d *lead.Draft) { d.Social.Twitter = "https://x.example/%zz" }, "social_media.twitter", fault.InvalidFormat},
-		"page with NUL":        {func(d *lead.Draft) { d.Social.Twitter = "https://x.example/\x00" }, "social_media.twitter", fault.InvalidCharacters},
-		"100 contacts":         {set: func(d *lead.Draft) { d.Contacts = contacts(100) }},
-		"101 contacts":         {func(d *lead.Draft) { d.Contacts = contacts(101) }, "contacts", fault.TooMany},
-		"title of 200":         {set: func(d *lead.Draft) { d.Contacts = []lead.ContactDraft{{Name: long(200), Title: long(200)}} }},
-		"title of 201":         {func(d *lead.Draft) { d.Contacts = []lead.ContactDraft{{Name: "a", Title: long(201)}} }, "contacts.0.title", fault.TooLong},
-		"contact's name, 201":  {func(d *lead.Draft) { d.Contacts = []lead.ContactDraft{{Name: long(201)}} }, "contacts.0.name", fault.TooLong},
-		"1000 campaigns":       {set: func(d *lead.Draft) { d.Campaigns = campaigns(1000) }},
-		"1001 campaigns":       {func(d *lead.Draft) { d.Campaigns = campaigns(1001) }, "campaign_ids", fault.TooMany},
-		"id of 64":             {set: func(d *lead.Draft) { d.ID = "cmp_" + strings.Repeat("a", 64) }},
-		"id of 65":             {func(d *lead.Draft) { d.ID = "cmp_" + strings.Repeat("a", 65) }, "id", fault.InvalidFormat},
-		"id of a contact":      {func(d *lead.Draft) { d.ID = "cnt_1" }, "id", fault.InvalidFormat},
-		"id with a space":      {func(d *lead.Draft) { d.ID = "cmp_1 " }, "id", fault.InvalidFormat},
-		"industry":             {func(d *lead.Draft) { d.Industry = "health" }, "industry_id", fault.InvalidFormat},
-		"vertical":             {func(d *lead.Draft) { d.Vertical = "ind_health" }, "vertical_id", fault.InvalidFormat},
+		"page, script": {func(d *lead.Draft) { d.Social.Twitter = "javascript:alert(1)" }, "social_media.twitter",
+			fault.InvalidFormat},
+		"page, space": {func(d *lead.Draft) { d.Social.Twitter = "https://x.example/a b" }, "social_media.twitter",
+			fault.InvalidFormat},
+		"page, bad escape": {func(d *lead.Draft) { d.Social.Twitter = "https://x.example/%zz" }, "social_media.twitter",
+			fault.InvalidFormat},
+		"page with NUL": {func(d *lead.Draft) { d.Social.Twitter = "https://x.example/\x00" }, "social_media.twitter",
+			fault.InvalidCharacters},
+		"100 contacts": {set: func(d *lead.Draft) { d.Contacts = contacts(100) }},
+		"101 contacts": {func(d *lead.Draft) { d.Contacts = contacts(101) }, "contacts", fault.TooMany},
+		"title of 200": {set: func(d *lead.Draft) { d.Contacts = []lead.ContactDraft{{Name: long(200), Title: long(200)}} }},
+		"title of 201": {func(d *lead.Draft) { d.Contacts = []lead.ContactDraft{{Name: "a", Title: long(201)}} },
+			"contacts.0.title", fault.TooLong},
+		"contact's name, 201": {func(d *lead.Draft) { d.Contacts = []lead.ContactDraft{{Name: long(201)}} }, "contacts.0.name",
+			fault.TooLong},
+		"1000 campaigns":  {set: func(d *lead.Draft) { d.Campaigns = campaigns(1000) }},
+		"1001 campaigns":  {func(d *lead.Draft) { d.Campaigns = campaigns(1001) }, "campaign_ids", fault.TooMany},
+		"id of 64":        {set: func(d *lead.Draft) { d.ID = "cmp_" + strings.Repeat("a", 64) }},
+		"id of 65":        {func(d *lead.Draft) { d.ID = "cmp_" + strings.Repeat("a", 65) }, "id", fault.InvalidFormat},
+		"id of a contact": {func(d *lead.Draft) { d.ID = "cnt_1" }, "id", fault.InvalidFormat},
+		"id with a space": {func(d *lead.Draft) { d.ID = "cmp_1 " }, "id", fault.InvalidFormat},
+		"industry":        {func(d *lead.Draft) { d.Industry = "health" }, "industry_id", fault.InvalidFormat},
+		"vertical":        {func(d *lead.Draft) { d.Vertical = "ind_health" }, "vertical_id", fault.InvalidFormat},
 	} {
 		draft := lead.Draft{Name: "Acme"}
 		c.set(&draft)
@@ -251,7 +262,8 @@ func TestALeadReadAgainIsTheSame(t *testing.T) {
 	text := rapid.OneOf(rapid.Just(""), rapid.StringN(0, 20, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		draft := lead.Draft{
-			Name: rapid.String().Draw(t, "name"), Phone: text.Draw(t, "phone"), Email: text.Draw(t, "email"), Website: text.Draw(t, "website"),
+			Name: rapid.String().Draw(t, "name"), Phone: text.Draw(t, "phone"), Email: text.Draw(t, "email"),
+			Website:  text.Draw(t, "website"),
 			Contacts: []lead.ContactDraft{{Name: text.Draw(t, "contact"), Title: text.Draw(t, "title")}},
 		}
 		made, err := draft.Lead(catalog)
@@ -308,9 +320,12 @@ func TestTimestampsThatCannotBeAreRefused(t *testing.T) {
 		{"1969-12-31T23:59:59.999Z", "", map[string]string{"created_at": fault.OutOfRange}},
 		{"0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z", map[string]string{"created_at": fault.OutOfRange, "updated_at": fault.OutOfRange}},
 		{"2026-04-11", "noon", map[string]string{"created_at": fault.InvalidFormat, "updated_at": fault.InvalidFormat}},
-		{"2026-04-11T10:00:00", "2026-04-11 10:00:00Z", map[string]string{"created_at": fault.InvalidFormat, "updated_at": fault.InvalidFormat}},
-		{"2026-02-30T10:00:00Z", " 2026-04-11T10:00:00Z", map[string]string{"created_at": fault.InvalidFormat, "updated_at": fault.InvalidFormat}},
-		{"12026-04-11T10:00:00Z", "2026-04-11T10:00:00+25:00", map[string]string{"created_at": fault.InvalidFormat, "updated_at": fault.InvalidFormat}},
+		{"2026-04-11T10:00:00", "2026-04-11 10:00:00Z",
+			map[string]string{"created_at": fault.InvalidFormat, "updated_at": fault.InvalidFormat}},
+		{"2026-02-30T10:00:00Z", " 2026-04-11T10:00:00Z",
+			map[string]string{"created_at": fault.InvalidFormat, "updated_at": fault.InvalidFormat}},
+		{"12026-04-11T10:00:00Z", "2026-04-11T10:00:00+25:00",
+			map[string]string{"created_at": fault.InvalidFormat, "updated_at": fault.InvalidFormat}},
 	} {
 		created, updated, err := lead.Draft{CreatedAt: c.created, UpdatedAt: c.updated}.Timestamps(noon)
 		if diff := cmp.Diff(c.want, codes(err)); diff != "" || !created.IsZero() || !updated.IsZero() {

@@ -7,18 +7,18 @@ import (
 	"holdco/domain/id"
 )
 
-// Filter says which leads are wanted: those to which all of it applies. The zero value wants every lead.
+// Filter selects the leads that meet all of its conditions. The zero value selects every lead.
 type Filter struct {
-	Campaign   id.Campaign // in this campaign; empty: whatever campaign
+	Campaign   id.Campaign // in this campaign; empty: any
 	Industry   id.Industry
 	Vertical   id.Vertical
 	HasWebsite *bool      // nil: with and without
-	MinRating  *Rating    // at least this, 0 to MostRating; leads without a rating never are
-	Enrichment Enrichment // exactly this; empty: whatever depth
-	Since      time.Time  // updated at or after this instant; zero: whenever
+	MinRating  *Rating    // at least this, 0 to MostRating; never met without a rating
+	Enrichment Enrichment // exactly this; empty: any
+	Since      time.Time  // updated at or after this instant; zero: any time
 }
 
-// Match reports whether the lead is wanted.
+// Match reports whether the filter selects the lead.
 func (f Filter) Match(l Lead) bool {
 	return (f.Campaign == "" || slices.Contains(l.Campaigns, f.Campaign)) &&
 		(f.Industry == "" || f.Industry == l.Industry) &&

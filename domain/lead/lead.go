@@ -7,11 +7,11 @@ import (
 	"holdco/domain/id"
 )
 
-// Lead is a company outside. It is made by Draft.Lead; its texts are UTF-8.
+// Lead is a company outside Holdco, made by Draft.Lead. Its texts are UTF-8.
 type Lead struct {
 	ID         id.Lead
 	Name       string // 1 to NameLength characters
-	Phone      string // of the texts below, an empty one is none
+	Phone      string // this and the texts below: empty if unknown
 	Email      string
 	Website    string
 	Rating     Rating
@@ -22,10 +22,10 @@ type Lead struct {
 	Contacts   []Contact
 	Campaigns  []id.Campaign // in the order of their ids, each once
 	CreatedAt  time.Time
-	UpdatedAt  time.Time // moves when a field above changes, not when a name in the taxonomy does
+	UpdatedAt  time.Time // of the last change of a field above; names in the taxonomy do not count
 }
 
-// Social are the addresses of a lead's pages in social networks; an empty one is none.
+// Social are the URLs of a lead's pages in social networks; empty if unknown.
 type Social struct{ Instagram, Facebook, LinkedIn, Twitter, TikTok string }
 
 // Contact is a person at a lead.
@@ -46,10 +46,10 @@ const (
 	MostRating Rating = 500
 )
 
-// Enrichment tells how much was found out about a lead.
+// Enrichment is how much was found out about a lead.
 type Enrichment string
 
-// The depths of enrichment.
+// The levels of enrichment.
 const (
 	None     Enrichment = "none"
 	Basic    Enrichment = "basic"
@@ -57,12 +57,11 @@ const (
 	Deep     Enrichment = "deep"
 )
 
-// Enrichments are all of them, from the shallowest to the deepest.
+// Enrichments returns all levels, from the shallowest to the deepest.
 func Enrichments() []Enrichment { return []Enrichment{None, Basic, Standard, Deep} }
 
-// Place is where a lead stands in the order of the export: by UpdatedAt, and by id among those of one instant. Whoever
-// keeps the last place that it saw has seen all that was there before it, for what changes moves to the end. The zero
-// value is the place before all leads.
+// Place is where a lead stands in the order of the export: by UpdatedAt, then by id. A change moves a lead to the end,
+// so a reader that stores the last place it saw has seen all leads before it. The zero value is before all leads.
 type Place struct {
 	UpdatedAt time.Time
 	ID        id.Lead
@@ -71,7 +70,7 @@ type Place struct {
 // Place returns where the lead stands.
 func (l Lead) Place() Place { return Place{l.UpdatedAt, l.ID} }
 
-// Compare tells which of two places comes first, as cmp.Compare does.
+// Compare compares two places as cmp.Compare does.
 func (p Place) Compare(other Place) int {
 	return cmp.Or(p.UpdatedAt.Compare(other.UpdatedAt), cmp.Compare(p.ID, other.ID))
 }

@@ -11,23 +11,23 @@ import (
 	"holdco/domain/id"
 )
 
-// Incoming is a lead on its way into a store, with its digest, so that the unit that keeps it has little to do. It brings
-// its own timestamps, or none.
+// Incoming is a lead to be stored, with its digest, so that the digest is not computed in the transaction. It has
+// timestamps of its own, or none.
 type Incoming struct {
 	Lead
 	digest Digest
 }
 
-// Digest tells whether two leads have the same content: everything but their timestamps. Stores keep it, so what is
-// digested, and in which order, must stay as it is. A field that a lead gains later is digested only when it is set.
+// Digest is a hash of the content of a lead: everything but its timestamps. Stores keep it, so what is hashed, and in
+// which order, must not change. A field that is added to Lead later is hashed only when it is set.
 type Digest string
 
-// Incoming digests the lead.
+// Incoming computes the digest of the lead.
 func (l Lead) Incoming() Incoming {
 	const typical = 1024 // bytes
 	content := make([]byte, 0, typical)
 	add := func(texts ...string) {
-		for _, text := range texts { // each with its length, so that no text can be taken for a part of another
+		for _, text := range texts { // with its length, so that texts cannot run together
 			content = append(binary.AppendUvarint(content, uint64(len(text))), text...)
 		}
 	}
@@ -49,8 +49,8 @@ func (l Lead) Incoming() Incoming {
 	return Incoming{Lead: l, digest: Digest(base64.RawStdEncoding.EncodeToString(sum[:length]))}
 }
 
-// Standing is what an import has to know of a lead that is kept already. Of a lead that was removed it holds UpdatedAt alone,
-// as it was in the place that the lead had before: it is where a stream goes on that broke off behind it, should it come back.
+// Standing is what an import needs to know of a stored lead. Of a removed lead only UpdatedAt is set, to that of its
+// last place: if the lead comes back, a stream that ended after it continues from there.
 type Standing struct {
 	ID        id.Lead
 	Digest    Digest
@@ -60,28 +60,28 @@ type Standing struct {
 	MovedFrom time.Time // see Kept
 }
 
-// Kept is a lead as it is to be kept.
+// Kept is a lead as it is stored.
 type Kept struct {
 	Lead
 	Digest Digest
 
-	// MovedFrom is the UpdatedAt that the lead had before it changed; the earliest one, when it changed several times with
-	// less than ResumeWindow in between. Zero: it never changed.
+	// MovedFrom is the UpdatedAt of the lead before it changed. If it changed several times, less than ResumeWindow
+	// apart, it is the earliest one. Zero: it never changed.
 	MovedFrom time.Time
 }
 
-// ResumeWindow is for how long a broken stream can be taken up behind a lead without missing anything, however often that
-// lead has changed meanwhile. Changes that bring timestamps of their own are no part of that promise: they may place any
-// lead where a stream has been already.
+// ResumeWindow is how long after a lead was read an interrupted stream can resume after it without missing any, however
+// often that lead has changed meanwhile. Imports with timestamps of their own are excepted: they may insert leads where
+// a stream has been already.
 const ResumeWindow = time.Hour
 
-// ResumeFrom is the place from which a stream goes on that broke off behind this lead. The lead may have changed since,
-// and moved to the end: then it is where the lead was before, so that some leads come twice rather than one not at all.
-func (e Entry) ResumeFrom(now time.Time) Place {
+// ResumeFrom returns the place from which a stream that ended after this lead continues. If the lead has changed since,
+// it has moved to the end: then its old place is returned, so that some leads come twice and none is missing.
+func (e Exported) ResumeFrom(now time.Time) Place {
 	return Place{earliest(e.MovedFrom, e.Place.UpdatedAt, now), e.Place.ID}
 }
 
-// earliest tells where a lead stood at first within the ResumeWindow before now, as far as it is known.
+// earliest returns the first known UpdatedAt of a lead within the ResumeWindow before now.
 func earliest(movedFrom, updated, now time.Time) time.Time {
 	if !movedFrom.IsZero() && movedFrom.Before(updated) && now.Sub(updated) < ResumeWindow {
 		return movedFrom
@@ -89,17 +89,17 @@ func earliest(movedFrom, updated, now time.Time) time.Time {
 	return updated
 }
 
-// Merged is what an import makes of a batch.
+// Merged is the result of merging a batch.
 type Merged struct {
 	Change
 	Changed []Kept                // to be inserted or replaced, in the order of the export
 	Members map[id.Campaign]int64 // by how much the lead counts of campaigns change
 }
 
-// Merge holds the leads of a batch against those that are kept under their ids. Of several with one id the last one
-// counts, and the others change nothing. What is new or really differs gets the timestamps that it brings, or else
-// changed at the given instant; that must be later than every UpdatedAt that is kept.
-func Merge(batch []Incoming, standing map[id.Lead]Standing, at time.Time) Merged {
+// Merge compares the leads of a batch with the stored ones. Of several leads with the same id the last one counts, and
+// the others are unchanged. New and changed leads keep the timestamps that they have, or else are changed at the given
+// instant, which must be later than every stored UpdatedAt.
+func Merge(batch []Incoming, stored map[id.Lead]Standing, at time.Time) Merged {
 	merged := Merged{Members: map[id.Campaign]int64{}}
 	last, order := make(map[id.Lead]int, len(batch)), make([]int, len(batch))
 	for i := range batch {
@@ -107,16 +107,16 @@ func Merge(batch []Incoming, standing map[id.Lead]Standing, at time.Time) Merged
 	}
 	slices.SortFunc(order, func(a, b int) int { return batch[a].place(at).Compare(batch[b].place(at)) })
 	for _, i := range order {
-		one, before := &batch[i], standing[batch[i].ID]
-		stands := before.ID != ""
-		if last[one.ID] != i || stands && one.same(before) {
+		one, before := &batch[i], stored[batch[i].ID]
+		exists := before.ID != ""
+		if last[one.ID] != i || exists && one.same(before) {
 			merged.Unchanged++
 			continue
 		}
 		merged.Changed = append(merged.Changed, one.over(before, at))
 		merged.count(before.Campaigns, -1)
 		merged.count(one.Campaigns, +1)
-		if stands {
+		if exists {
 			merged.Updated++
 		} else {
 			merged.Inserted++
@@ -133,7 +133,7 @@ func (m *Merged) count(campaigns []id.Campaign, by int64) {
 	}
 }
 
-// place is where the lead comes to stand if it is kept at the given instant.
+// place returns where the lead will stand when it is stored at the given instant.
 func (i *Incoming) place(at time.Time) Place {
 	if i.UpdatedAt.IsZero() {
 		return Place{at, i.ID}
@@ -141,13 +141,13 @@ func (i *Incoming) place(at time.Time) Place {
 	return i.Place()
 }
 
-// same reports whether nothing would change.
+// same reports whether storing the lead would change nothing.
 func (i *Incoming) same(before Standing) bool {
 	return i.digest == before.Digest &&
 		(i.UpdatedAt.IsZero() || i.UpdatedAt.Equal(before.UpdatedAt) && i.CreatedAt.Equal(before.CreatedAt))
 }
 
-// over is the lead as it replaces what stands.
+// over returns the lead that replaces the stored one.
 func (i *Incoming) over(before Standing, at time.Time) Kept {
 	kept := Kept{Lead: i.Lead, Digest: i.digest, MovedFrom: earliest(before.MovedFrom, before.UpdatedAt, at)}
 	if i.UpdatedAt.IsZero() {
@@ -159,17 +159,17 @@ func (i *Incoming) over(before Standing, at time.Time) Kept {
 	return kept
 }
 
-// State tells what a store holds of leads, campaigns and the taxonomy.
+// State is the version of the leads, campaigns and taxonomy in a store.
 type State struct {
 	Revision  Revision  // grows by one with every change
-	Taxonomy  Revision  // in which the taxonomy changed last
-	ChangedAt time.Time // when the last change was made: later than the one before, and than every UpdatedAt before it
+	Taxonomy  Revision  // of the last change of the taxonomy
+	ChangedAt time.Time // of the last change: later than the change before it, and than every UpdatedAt before it
 }
 
-// Revision numbers the changes of leads, campaigns and the taxonomy; 0: nothing was ever kept.
+// Revision counts the changes of leads, campaigns and the taxonomy. 0 is an empty store.
 type Revision int64
 
-// Next is the instant of the next change, which is made at now.
+// Next returns the instant for a change made now: now, or a millisecond after the last change if that is later.
 func (s State) Next(now time.Time) time.Time {
 	if earliest := s.ChangedAt.Add(time.Millisecond); now.Before(earliest) {
 		return earliest

@@ -21,7 +21,8 @@ func (s shelf) standing() map[id.Lead]lead.Standing {
 	all := map[id.Lead]lead.Standing{}
 	for which, kept := range s {
 		all[which] = lead.Standing{
-			ID: which, Digest: kept.Digest, Campaigns: kept.Campaigns, CreatedAt: kept.CreatedAt, UpdatedAt: kept.UpdatedAt, MovedFrom: kept.MovedFrom,
+			ID: which, Digest: kept.Digest, Campaigns: kept.Campaigns, CreatedAt: kept.CreatedAt, UpdatedAt: kept.UpdatedAt,
+			MovedFrom: kept.MovedFrom,
 		}
 	}
 	return all
@@ -67,7 +68,7 @@ var some = rapid.Custom(func(t *rapid.T) lead.Lead {
 	return one
 })
 
-// TestLeadsAreMergedOneAfterTheOther holds batches against the plain way to keep leads.
+// TestLeadsAreMergedOneAfterTheOther compares batches with storing leads one by one.
 func TestLeadsAreMergedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,24 +9,24 @@ import (
 // Query asks for a page of leads.
 type Query struct {
 	Filter    Filter
-	After     Place // the page begins behind this place
-	Skip      int64 // how many leads behind After are passed over, 0 or more
-	Size      int   // at most so many leads, 1 or more
-	Uncounted bool  // the total is not wanted, which may save much
+	After     Place // the page starts after this place
+	Skip      int64 // how many leads after After to skip, 0 or more
+	Size      int   // maximum number of leads, 1 or more
+	Uncounted bool  // do not count the total, which may be expensive
 }
 
 // Page is one page of leads.
 type Page struct {
-	State State // to which the page belongs
-	Leads []Entry
+	State State // of the snapshot that was read
+	Leads []Exported
 	Total int64 // leads that the filter matches; 0 when Uncounted
-	More  bool  // whether there are leads behind the page
+	More  bool  // whether there are leads after the page
 }
 
 // RemovedQuery asks for a page of removed leads.
 type RemovedQuery struct {
 	Since time.Time // zero: from the first on
-	After Place     // the page begins behind the lead that was removed then
+	After Place     // the page starts after this lead, with the instant of its removal
 	Skip  int64
 	Size  int
 }

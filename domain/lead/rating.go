@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ParseMinRating reads the least rating of a filter: a decimal number from 0 to 5 in digits, such as 4.25, and reports
-// whether it is one. It is rounded up to hundredths, for only these are met.
+// ParseMinRating parses the minimum rating of a filter: a decimal number from 0 to 5 in digits, such as 4.25, and
+// reports whether it is valid. It is rounded up to hundredths, because ratings have no more decimals.
 func ParseMinRating(text string) (Rating, bool) {
 	whole, fraction, dotted := strings.Cut(text, ".")
 	if whole == "" || dotted && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {

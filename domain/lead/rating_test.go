@@ -43,7 +43,8 @@ func TestTheLeastRatingIsAnyDecimalRoundedUp(t *testing.T) {
 func TestWhatIsNoLeastRatingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"", " ", ".", "5.", ".5", "-0", "-1", "+1", "5.01", "5.000001", "6", "10", "500", "1e0", "4,5", "1.2.3", "0x1", "1_0", " 4", "4 ", "4\n",
+		"", " ", ".", "5.", ".5", "-0", "-1", "+1", "5.01", "5.000001", "6", "10", "500", "1e0", "4,5", "1.2.3", "0x1", "1_0", " 4",
+		"4 ", "4\n",
 		"4\x00", "NaN", "Inf", "٣", "4.٣", "four", "null", "true", "9223372036854775807", "18446744073709551616", "92233720368547758.08",
 		strings.Repeat("9", 1e6), "5." + strings.Repeat("0", 1000) + "1", "4.5/5",
 	} {

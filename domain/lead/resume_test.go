@@ -27,7 +27,7 @@ func TestAStreamIsResumedWhereTheLeadWas(t *testing.T) {
 		"changed too early":        {before, noon.Add(lead.ResumeWindow), noon},
 		"moved back":               {after, noon.Add(time.Minute), noon},
 	} {
-		entry := lead.Entry{Place: lead.Place{UpdatedAt: noon, ID: "cmp_1"}, MovedFrom: c.movedFrom}
+		entry := lead.Exported{Place: lead.Place{UpdatedAt: noon, ID: "cmp_1"}, MovedFrom: c.movedFrom}
 		if got := entry.ResumeFrom(c.now); got != (lead.Place{UpdatedAt: c.want, ID: "cmp_1"}) {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -66,8 +66,8 @@ func (m *market) remove(which id.Lead) {
 	}
 }
 
-// behind returns where a stream goes on that broke off behind a lead.
-func (m *market) behind(which id.Lead) lead.Place {
+// resumeAfter returns where a stream that ended after a lead continues.
+func (m *market) resumeAfter(which id.Lead) lead.Place {
 	if was, gone := m.removed[which]; gone {
 		return lead.Place{UpdatedAt: was, ID: which}
 	}
@@ -77,7 +77,7 @@ func (m *market) behind(which id.Lead) lead.Place {
 	return lead.Place{} // the stream has not begun
 }
 
-// stream returns the leads behind a place, in the order of the export.
+// stream returns the leads after a place, in the order of the export.
 func (m *market) stream(after lead.Place) []lead.Kept {
 	var leads []lead.Kept
 	for _, kept := range m.kept {
@@ -89,8 +89,8 @@ func (m *market) stream(after lead.Place) []lead.Kept {
 	return leads
 }
 
-func entry(kept lead.Kept) lead.Entry {
-	return lead.Entry{Place: kept.Place(), MovedFrom: kept.MovedFrom}
+func entry(kept lead.Kept) lead.Exported {
+	return lead.Exported{Place: kept.Place(), MovedFrom: kept.MovedFrom}
 }
 
 // TestAStreamResumedInTimeMissesNothing breaks a stream again and again while leads change, go and come back.
@@ -125,15 +125,15 @@ func TestAStreamResumedInTimeMissesNothing(t *testing.T) {
 			}
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "breaks") {
-			rest := m.stream(m.behind(last))
-			if len(rest) == 0 {
+			remaining := m.stream(m.resumeAfter(last))
+			if len(remaining) == 0 {
 				break
 			}
-			receive(rest[:rapid.IntRange(1, len(rest)).Draw(t, "received")])
+			receive(remaining[:rapid.IntRange(1, len(remaining)).Draw(t, "received")])
 			m.now = latest(m.now, m.state.ChangedAt)
 			happen(m.now.Add(lead.ResumeWindow - time.Minute))
 		}
-		receive(m.stream(m.behind(last)))
+		receive(m.stream(m.resumeAfter(last)))
 		for _, kept := range m.kept {
 			if received[kept.ID] != kept.Name {
 				t.Fatalf("%s is %q; received %q", kept.ID, kept.Name, received[kept.ID])

@@ -8,8 +8,8 @@ import (
 	"holdco/domain/instant"
 )
 
-// Taxonomy is how leads and campaigns are sorted. Nothing in it is ever removed: what is not used any more is inactive.
-// Each list is in the order of its ids.
+// Taxonomy classifies leads and campaigns. Nothing in it is ever removed: what is no longer used is inactive. Each list
+// is sorted by id.
 type Taxonomy struct {
 	Industries   []Industry
 	Verticals    []Vertical
@@ -42,7 +42,7 @@ type Geography struct {
 	CountryCode string // ISO 3166-1 alpha-2, such as DE; empty: none
 }
 
-// Intelligence is what is known of a vertical.
+// Intelligence is market knowledge about a vertical.
 type Intelligence struct {
 	ID            id.Intelligence
 	Vertical      id.Vertical
@@ -52,8 +52,8 @@ type Intelligence struct {
 	UpdatedAt     time.Time
 }
 
-// Active is what of the taxonomy is in use: the industries that are active, their active verticals, what is known of
-// these, and all geographies.
+// Active returns the part of the taxonomy that is in use: active industries, their active verticals, the intelligence
+// about these, and all geographies.
 func (t Taxonomy) Active() Taxonomy {
 	active := Taxonomy{Geographies: t.Geographies}
 	industries, verticals := map[id.Industry]bool{}, map[id.Vertical]bool{}
@@ -77,7 +77,7 @@ func (t Taxonomy) Active() Taxonomy {
 	return active
 }
 
-// Fields shows the industries, the verticals and what is known of them as the export does.
+// Fields returns the industries, the verticals and their intelligence as the export shows them.
 func (t Taxonomy) Fields() event.Fields {
 	return event.Fields{
 		event.F("industries", shown(t.Industries)),
@@ -86,29 +86,29 @@ func (t Taxonomy) Fields() event.Fields {
 	}
 }
 
-// Fields shows the industry as the export does, in leads and campaigns too.
+// Fields returns the industry as the export shows it, in leads and campaigns too.
 func (i Industry) Fields() event.Fields {
 	return event.Fields{event.F("id", string(i.ID)), event.F("name", i.Name), event.F("slug", i.Slug)}
 }
 
-// Fields shows the vertical as the taxonomy does.
+// Fields returns the vertical as the taxonomy shows it.
 func (v Vertical) Fields() event.Fields {
-	return append(v.brief(), event.F("industry_id", string(v.Industry)))
+	return append(v.reference(), event.F("industry_id", string(v.Industry)))
 }
 
-// brief shows the vertical as leads and campaigns do.
-func (v Vertical) brief() event.Fields {
+// reference returns the vertical as leads and campaigns show it.
+func (v Vertical) reference() event.Fields {
 	return event.Fields{event.F("id", string(v.ID)), event.F("name", v.Name), event.F("slug", v.Slug)}
 }
 
-// Fields shows the geography as campaigns do.
+// Fields returns the geography as campaigns show it.
 func (g Geography) Fields() event.Fields {
 	return event.Fields{
 		event.F("id", string(g.ID)), event.F("name", g.Name), event.F("slug", g.Slug), event.F("country_code", optional(g.CountryCode)),
 	}
 }
 
-// Fields shows what is known of a vertical.
+// Fields returns the intelligence as the export shows it.
 func (i Intelligence) Fields() event.Fields {
 	return event.Fields{
 		event.F("id", string(i.ID)),
@@ -128,7 +128,7 @@ func shown[T interface{ Fields() event.Fields }](all []T) []event.Fields {
 	return fields
 }
 
-// optional is null where nothing is known.
+// optional returns null for an empty text.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -136,7 +136,7 @@ func optional(text string) *string {
 	return &text
 }
 
-// list is never null.
+// list returns an empty list for nil, so that it is not encoded as null.
 func list(texts []string) []string {
 	if texts == nil {
 		return []string{}

@@ -12,14 +12,14 @@ import (
 	"holdco/domain/text"
 )
 
-// Bounds of what is known of a vertical.
+// Bounds of the intelligence about a vertical.
 const (
 	SummaryLength = 10_000
 	MostSignals   = 100
 	SignalLength  = 500
 )
 
-// TaxonomyDraft is what was sent to add to the taxonomy or to change it. Problems are what is wrong with its form.
+// TaxonomyDraft is what was sent to add to the taxonomy or to change it. Problems are errors of its form.
 type TaxonomyDraft struct {
 	Industries   []IndustryDraft
 	Verticals    []VerticalDraft
@@ -53,7 +53,7 @@ type GeographyDraft struct {
 	CountryCode string // blank: none
 }
 
-// IntelligenceDraft is what is known of a vertical, in a TaxonomyDraft.
+// IntelligenceDraft is the intelligence about a vertical, in a TaxonomyDraft.
 type IntelligenceDraft struct {
 	ID            string
 	Vertical      string
@@ -62,9 +62,9 @@ type IntelligenceDraft struct {
 	BuyingSignals []string
 }
 
-// Over lays the draft over a taxonomy: what has an id that is there replaces it, the rest is added, nothing goes. It
-// returns the taxonomy as it is then, and how many of the parts sent are new, differ and are there as they are. It fails
-// with fault.ValidationFailed, every field at fault at once, and changes nothing then.
+// Over merges the draft into a taxonomy: items with a stored id replace the stored ones, others are added, nothing is
+// removed. It returns the next taxonomy, and counts the items that are new, changed and unchanged. It fails with
+// fault.ValidationFailed, which lists every invalid field.
 func (d TaxonomyDraft) Over(t Taxonomy, at time.Time) (next Taxonomy, change Change, err error) {
 	c := checks{problems: slices.Clone(d.Problems)}
 	before := t.Catalog(nil)
@@ -75,16 +75,17 @@ func (d TaxonomyDraft) Over(t Taxonomy, at time.Time) (next Taxonomy, change Cha
 	}, &change)
 	verticals := next.Catalog(nil).Verticals
 	next.Geographies = over(&c, "geographies", t.Geographies, d.Geographies, c.geography, &change)
-	next.Intelligence = over(&c, "vertical_intelligence", t.Intelligence, d.Intelligence, func(path string, sent IntelligenceDraft) Intelligence {
-		return c.intelligence(path, sent, verticals, at)
-	}, &change)
+	next.Intelligence = over(&c, "vertical_intelligence", t.Intelligence, d.Intelligence,
+		func(path string, sent IntelligenceDraft) Intelligence {
+			return c.intelligence(path, sent, verticals, at)
+		}, &change)
 	if len(c.problems) > 0 {
 		return t, Change{}, fault.Validation(c.problems)
 	}
 	return next, change, nil
 }
 
-// part is one of what a taxonomy lists.
+// part is an item of a list in a taxonomy.
 type part[K id.ID, P any] interface {
 	key() K
 	same(other P) bool
@@ -99,13 +100,13 @@ func (i Industry) same(other Industry) bool   { return i == other }
 func (v Vertical) same(other Vertical) bool   { return v == other }
 func (g Geography) same(other Geography) bool { return g == other }
 
-// same looks at everything but UpdatedAt, which follows the rest.
+// same ignores UpdatedAt, which is derived.
 func (i Intelligence) same(other Intelligence) bool {
 	return i.ID == other.ID && i.Vertical == other.Vertical && i.Summary == other.Summary &&
 		slices.Equal(i.PainPoints, other.PainPoints) && slices.Equal(i.BuyingSignals, other.BuyingSignals)
 }
 
-// over lays one list of a draft over what there is, in the order of ids.
+// over merges a list of a draft into the stored one, sorted by id.
 func over[K id.ID, P part[K, P], D any](
 	c *checks, list string, there []P, sent []D, read func(path string, sent D) P, change *Change,
 ) []P {
@@ -119,15 +120,15 @@ func over[K id.ID, P part[K, P], D any](
 		path := fmt.Sprintf("%s.%d", list, i)
 		one := read(path, draft)
 		if one.key() == "" {
-			continue // which is among the problems
+			continue // its errors are among the problems
 		}
 		if seen[one.key()] {
-			c.problems.Add(fault.Fieldf(path+".id", fault.Duplicate, "%s.id stands in the list twice", path))
+			c.problems.Add(fault.Fieldf(path+".id", fault.Duplicate, "%s.id is in the list twice", path))
 		}
 		seen[one.key()] = true
-		i, stands := at[one.key()]
+		i, exists := at[one.key()]
 		switch {
-		case !stands:
+		case !exists:
 			next = append(next, one)
 			change.Inserted++
 		case there[i].same(one):
@@ -151,7 +152,7 @@ func (c *checks) industry(path string, sent IndustryDraft) Industry {
 	}
 }
 
-// vertical reads a vertical, given the industries that there will be, and the verticals that there are.
+// vertical parses a vertical, given the industries that there will be, and the stored verticals.
 func (c *checks) vertical(path string, sent VerticalDraft, industries map[id.Industry]bool, there map[id.Vertical]id.Industry) Vertical {
 	name := c.name(path+".name", sent.Name)
 	v := Vertical{
@@ -164,9 +165,9 @@ func (c *checks) vertical(path string, sent VerticalDraft, industries map[id.Ind
 	if v.Industry != "" && !industries[v.Industry] {
 		c.problems.Add(fault.Fieldf(path+".industry_id", fault.UnknownValue, "%s.industry_id names no industry: %s", path, v.Industry))
 	}
-	if before, stands := there[v.ID]; stands && v.Industry != before {
+	if before, exists := there[v.ID]; exists && v.Industry != before {
 		c.problems.Add(fault.Fieldf(path+".industry_id", fault.Immutable,
-			"%s.industry_id cannot change: leads and campaigns count on %s", path, before))
+			"%s.industry_id cannot change: leads and campaigns refer to %s", path, before))
 	}
 	return v
 }
@@ -180,12 +181,13 @@ func (c *checks) geography(path string, sent GeographyDraft) Geography {
 		CountryCode: strings.TrimSpace(sent.CountryCode),
 	}
 	if g.CountryCode != "" && (len(g.CountryCode) != 2 || strings.Trim(g.CountryCode, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
-		c.problems.Add(fault.Fieldf(path+".country_code", fault.InvalidFormat, "%s.country_code must be two capital letters, as in ISO 3166", path))
+		c.problems.Add(fault.Fieldf(path+".country_code", fault.InvalidFormat,
+			"%s.country_code must be two capital letters, as in ISO 3166", path))
 	}
 	return g
 }
 
-// intelligence reads what is known of a vertical, given the verticals that there will be.
+// intelligence parses intelligence, given the verticals that there will be.
 func (c *checks) intelligence(path string, sent IntelligenceDraft, verticals map[id.Vertical]id.Industry, at time.Time) Intelligence {
 	i := Intelligence{
 		ID:            required[id.Intelligence](c, path+".id", sent.ID),
@@ -217,7 +219,7 @@ func (c *checks) signals(path string, sent []string) []string {
 	return signals
 }
 
-// slug reads a slug, or makes one from the name.
+// slug validates a slug, or derives one from the name.
 func (c *checks) slug(path, sent, name string) string {
 	if isBlank(sent) {
 		return text.Slug(name, "unnamed")
@@ -228,7 +230,7 @@ func (c *checks) slug(path, sent, name string) string {
 	return sent
 }
 
-// required reads an id that must not be blank.
+// required parses an id that must not be blank.
 func required[I id.ID](c *checks, path, sent string) I {
 	if isBlank(sent) {
 		c.problems.Add(fault.Fieldf(path, fault.Required, "%s is required", path))

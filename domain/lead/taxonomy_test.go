@@ -50,7 +50,8 @@ func TestTheTaxonomyIsShownInItsLists(t *testing.T) {
 		`"verticals":[{"id":"vrt_dental","name":"Dental","slug":"dental","industry_id":"ind_health"}],"vertical_intelligence":[` +
 		`{"id":"vin_1","vertical_id":"vrt_dental","summary":"Teeth.\n<b>","pain_points":["pain"],"buying_signals":["new chairs"],` +
 		`"updated_at":"2026-04-11T11:00:00.000Z"},` +
-		`{"id":"vin_2","vertical_id":"vrt_dental","summary":"","pain_points":[],"buying_signals":[],"updated_at":"2026-04-11T12:00:00.000Z"}]}`
+		`{"id":"vin_2","vertical_id":"vrt_dental","summary":"","pain_points":[],"buying_signals":[],` +
+		`"updated_at":"2026-04-11T12:00:00.000Z"}]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -87,20 +88,24 @@ func TestADraftIsLaidOverTheTaxonomy(t *testing.T) {
 		Geographies: []lead.GeographyDraft{{ID: string(berlin), Name: "Berlin", CountryCode: " DE "}, {ID: "geo_a", Name: "A"}},
 		Intelligence: []lead.IntelligenceDraft{
 			{ID: "vin_2", Vertical: "vrt_oil", Summary: " lines\n and spaces ", PainPoints: []string{" drying "}},
-			{ID: "vin_1", Vertical: string(dental), Summary: "Teeth.\n<b>", PainPoints: []string{"pain"}, BuyingSignals: []string{"new chairs"}},
+			{ID: "vin_1", Vertical: string(dental), Summary: "Teeth.\n<b>", PainPoints: []string{"pain"},
+				BuyingSignals: []string{"new chairs"}},
 		},
 	}.Over(before, noon)
 	want := lead.Taxonomy{
 		Industries: []lead.Industry{
-			{ID: "ind_art", Name: "Art & Crafts", Slug: "art-crafts"}, before.Industries[0], {ID: trade, Name: "Commerce", Slug: "commerce", Active: true},
+			{ID: "ind_art", Name: "Art & Crafts", Slug: "art-crafts"}, before.Industries[0],
+			{ID: trade, Name: "Commerce", Slug: "commerce", Active: true},
 		},
 		Verticals: []lead.Vertical{
-			before.Verticals[0], before.Verticals[1], {ID: "vrt_oil", Industry: "ind_art", Name: "Oil", Slug: "oil-paint", Active: true}, before.Verticals[2],
+			before.Verticals[0], before.Verticals[1], {ID: "vrt_oil", Industry: "ind_art", Name: "Oil", Slug: "oil-paint", Active: true},
+			before.Verticals[2],
 		},
 		Geographies: []lead.Geography{{ID: "geo_a", Name: "A", Slug: "a"}, before.Geographies[0]},
 		Intelligence: []lead.Intelligence{
 			known(),
-			{ID: "vin_2", Vertical: "vrt_oil", Summary: " lines\n and spaces ", PainPoints: []string{"drying"}, BuyingSignals: []string{}, UpdatedAt: noon},
+			{ID: "vin_2", Vertical: "vrt_oil", Summary: " lines\n and spaces ", PainPoints: []string{"drying"},
+				BuyingSignals: []string{}, UpdatedAt: noon},
 		},
 	}
 	if diff := cmp.Diff(want, next); diff != "" || change != (lead.Change{Inserted: 4, Updated: 1, Unchanged: 3}) || err != nil {
@@ -157,7 +162,8 @@ func TestADraftOfTheTaxonomyTellsAllThatIsWrongAndChangesNothing(t *testing.T) {
 			{}, {ID: "vrt_a", Name: "A", Industry: "ind_none"}, {ID: string(dental), Name: "Dental", Industry: string(trade)},
 			{ID: "vrt_b", Name: strings.Repeat("é", 201), Industry: "ind_new"}, {ID: "ind_c", Name: "C", Industry: "vrt_c"},
 		},
-		Geographies: []lead.GeographyDraft{{}, {ID: "geo_a", Name: "A", CountryCode: "de"}, {ID: "geo_b", Name: "B", CountryCode: "DEU"}, {ID: "geo_c", Name: "C", CountryCode: "ÄÖ"}},
+		Geographies: []lead.GeographyDraft{{}, {ID: "geo_a", Name: "A", CountryCode: "de"}, {ID: "geo_b", Name: "B", CountryCode: "DEU"},
+			{ID: "geo_c", Name: "C", CountryCode: "ÄÖ"}},
 		Intelligence: []lead.IntelligenceDraft{
 			{}, {ID: "vin_1", Vertical: "vrt_none", Summary: long, PainPoints: []string{"a", " ", strings.Repeat("é", 501)}},
 			{ID: "vin_2", Vertical: "vrt_b", Summary: "a\x00", PainPoints: make([]string, 101), BuyingSignals: []string{"a\nb"}},
@@ -208,7 +214,8 @@ func TestTheTaxonomyStaysInOrderAndTheSameAgain(t *testing.T) {
 				sent := lead.IndustryDraft{ID: fmt.Sprint("ind_", n), Name: fmt.Sprint("Industry ", rapid.IntRange(0, 1).Draw(t, "name"))}
 				draft.Industries = append(draft.Industries, sent)
 				draft.Verticals = append(draft.Verticals, lead.VerticalDraft{ID: fmt.Sprint("vrt_", n), Industry: sent.ID, Name: "V"})
-				draft.Intelligence = append(draft.Intelligence, lead.IntelligenceDraft{ID: fmt.Sprint("vin_", n), Vertical: fmt.Sprint("vrt_", n)})
+				draft.Intelligence = append(draft.Intelligence,
+					lead.IntelligenceDraft{ID: fmt.Sprint("vin_", n), Vertical: fmt.Sprint("vrt_", n)})
 				switch before, stands := kept[id.Industry(sent.ID)]; {
 				case !stands:
 					want.Inserted += 3

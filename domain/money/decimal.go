@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Number is a decimal number as it was written in JSON, kept as text until its bounds are known.
+// Number is a decimal number as it was written in JSON: text until it is scaled.
 type Number string
 
-// Why a Number cannot be held.
+// The errors of Number.Scaled.
 var (
 	ErrSyntax     = errors.New("not a decimal number")
-	ErrTooPrecise = errors.New("more decimals than can be held")
-	ErrOutOfRange = errors.New("beyond what can be held")
+	ErrTooPrecise = errors.New("too many decimals")
+	ErrOutOfRange = errors.New("out of range")
 )
 
 // Scaled returns n times ten to the power of scale, exactly. Trailing zeros and exponents are fine, so 1.50, 15e-1 and
@@ -59,7 +59,7 @@ func (n Number) Scaled(scale int) (int64, error) {
 	return int64(value), nil
 }
 
-// parseExponent reads the digits behind an e. An absurd exponent is cut to one that no figure survives, so that it
+// parseExponent parses the digits after an e. It clamps an absurd exponent to one that no number survives, so that it
 // costs no memory.
 func parseExponent(text string) (int, error) {
 	const absurd = 1 << 20
@@ -77,7 +77,7 @@ func parseExponent(text string) (int, error) {
 	return exponent, nil
 }
 
-// shortest spells value / 10^scale without needless zeros.
+// shortest formats value / 10^scale without needless zeros.
 func shortest(value int64, scale int) string {
 	sign := ""
 	magnitude := uint64(value)

@@ -1,2 +1,3 @@
-// Package money holds exact decimal figures: US dollars in millionths and percentages in hundredths, never a binary float.
+// Package money has exact decimal numbers: US dollars in millionths and percentages in hundredths, never a binary
+// float.
 package money

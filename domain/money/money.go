@@ -1,34 +1,35 @@
 package money
 
-// USD is an amount of US dollars in millionths: one dollar is 1,000,000. It holds about 9.2 trillion dollars either way.
+// USD is an amount of US dollars in millionths: one dollar is 1,000,000. Its range is about 9.2 trillion dollars,
+// positive and negative.
 type USD int64
 
 // Dollar is one US dollar.
 const Dollar USD = 1_000_000
 
-// ParseUSD reads dollars with at most 6 decimals. Its errors are those of Number.Scaled.
+// ParseUSD parses dollars with at most 6 decimals. Its errors are those of Number.Scaled.
 func ParseUSD(n Number) (USD, error) {
 	micros, err := n.Scaled(6)
 	return USD(micros), err
 }
 
-// String spells the amount in dollars, in its shortest form: 1500, 0.25, -3.000001.
+// String formats the amount in dollars, in its shortest form: 1500, 0.25, -3.000001.
 func (u USD) String() string { return shortest(int64(u), 6) }
 
-// MarshalJSON writes the amount as a JSON number of dollars.
+// MarshalJSON encodes the amount as a JSON number of dollars.
 func (u USD) MarshalJSON() ([]byte, error) { return []byte(u.String()), nil }
 
 // Percent is a percentage in hundredths: 12.5 % is 1250.
 type Percent int64
 
-// ParsePercent reads a percentage with at most 2 decimals. Its errors are those of Number.Scaled.
+// ParsePercent parses a percentage with at most 2 decimals. Its errors are those of Number.Scaled.
 func ParsePercent(n Number) (Percent, error) {
 	hundredths, err := n.Scaled(2)
 	return Percent(hundredths), err
 }
 
-// String spells the percentage in its shortest form: 20, 12.5.
+// String formats the percentage in its shortest form: 20, 12.5.
 func (p Percent) String() string { return shortest(int64(p), 2) }
 
-// MarshalJSON writes the percentage as a JSON number.
+// MarshalJSON encodes the percentage as a JSON number.
 func (p Percent) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }

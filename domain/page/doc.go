@@ -1,3 +1,3 @@
-// Package page walks long lists by keyset: each page starts behind the last row of the one before, so that rows which
-// come or go in between make it neither skip nor repeat.
+// Package page is keyset pagination: each page starts after the last row of the page before, so that rows which are
+// added or removed meanwhile cause no row to be skipped or repeated.
 package page

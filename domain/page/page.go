@@ -10,30 +10,31 @@ import (
 	"holdco/domain/fault"
 )
 
-// The size of a page: MinSize to MaxSize rows, DefaultSize unless asked otherwise.
+// The size of a page: MinSize to MaxSize rows, by default DefaultSize.
 const (
 	MinSize     = 1
 	DefaultSize = 50
 	MaxSize     = 200
 )
 
-// Position is the place of one row in a sorted list: its sort values, then its id, which settles ties. The zero value
-// is the place before the first row.
+// Position is where a row stands in a sorted list: its sort values, then its id, which breaks ties. The zero value is
+// the start, before the first row.
 type Position struct {
 	Values []string
 	ID     string
 }
 
-// IsStart reports whether p is the place before the first row.
+// IsStart reports whether p is before the first row.
 func (p Position) IsStart() bool { return p.ID == "" }
 
-// Page is one page of a list. Next is where the page after it starts; it is the start position on the last page.
+// Page is one page of a list. Next is the position where the next page starts; on the last page it is the start
+// position.
 type Page[T any] struct {
 	Items []T
 	Next  Position
 }
 
-// Of makes a page of at most size rows from rows, which hold one row more when there is a next page.
+// Of makes a page of at most size rows. rows has one row more when there is a next page.
 func Of[T any](rows []T, size int, position func(T) Position) Page[T] {
 	if len(rows) <= size {
 		return Page[T]{Items: rows}
@@ -48,8 +49,8 @@ const (
 	longestText = 4096
 )
 
-// Cursor spells a position so that clients can hand it back. It is bound to query, which names the list and its
-// filters. The start position gives "".
+// Cursor encodes a position for clients. It is bound to query, which names the list and its filters. The start position
+// is "".
 func Cursor(query string, p Position) string {
 	if p.IsStart() {
 		return ""
@@ -58,13 +59,13 @@ func Cursor(query string, p Position) string {
 	return base64.RawURLEncoding.EncodeToString(append(seal(query, payload), payload...))
 }
 
-// ParseCursor reads what Cursor spelled for the same query. "" is the start position; anything else is refused with
+// ParseCursor decodes what Cursor encoded for the same query. "" is the start position. Anything else fails with
 // fault.InvalidCursor.
 func ParseCursor(query, cursor string) (Position, error) {
 	if cursor == "" {
 		return Position{}, nil
 	}
-	if len(cursor) <= longestText && !strings.ContainsAny(cursor, "\r\n") { // base64 would pass over line breaks
+	if len(cursor) <= longestText && !strings.ContainsAny(cursor, "\r\n") { // base64 would ignore line breaks
 		raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 		if err == nil && len(raw) > sealLength {
 			sealed, payload := raw[:sealLength], raw[sealLength:]
@@ -78,8 +79,8 @@ func ParseCursor(query, cursor string) (Position, error) {
 		"The cursor was not issued for this list with these filters; start again without it.")
 }
 
-// seal tells a cursor of this list from a mangled one and from one of another list. It is no secret: a forged position
-// shows nothing that the list would not.
+// seal is a checksum that rejects a mangled cursor and one of another list. It is not a secret: a forged position shows
+// nothing that the list would not.
 func seal(query string, payload []byte) []byte {
 	sum := sha256.Sum256([]byte(query + separator + string(payload)))
 	return sum[:sealLength]

@@ -18,16 +18,16 @@ const (
 	MostOrigins = 20
 )
 
-// Draft is what was sent to make a partner: nil where nothing was. Problems are what is wrong with its form.
+// Draft is what was sent to make a partner; nil fields were absent. Problems are errors of its form.
 type Draft struct {
 	Settings
 	Problems fault.Problems
 }
 
-// Patch is what was sent to change a partner: nil keeps what is there. Problems are as in Draft.
+// Patch is what was sent to change a partner; nil fields stay as they are. Problems are as in Draft.
 type Patch struct {
 	Settings
-	NeverExpires bool // takes the end of the key away; ExpiresAt is nil then
+	NeverExpires bool // removes the expiry of the key; ExpiresAt is nil then
 	Problems     fault.Problems
 }
 
@@ -38,7 +38,8 @@ type Settings struct {
 	ExpiresAt *time.Time
 }
 
-// New makes a partner whose key has the given value. It fails with fault.ValidationFailed, every field at fault at once.
+// New makes a partner whose key has the given value. It fails with fault.ValidationFailed, which lists every invalid
+// field.
 func New(newID id.Partner, draft Draft, key access.Value, at time.Time) (Partner, event.Event, error) {
 	p := Partner{ID: newID, Credential: access.NewCredential(key), CreatedAt: at, Version: 1}
 	problems := slices.Clone(draft.Problems)
@@ -55,12 +56,12 @@ func New(newID id.Partner, draft Draft, key access.Value, at time.Time) (Partner
 	return p, p.event(event.PartnerCreated), nil
 }
 
-// readOnly are the fields that a partner shows and no patch can change.
+// readOnly are the fields of the resource that no patch can change.
 var readOnly = []string{"id", "hint", "key", "createdAt", "lastUsedAt", "revokedAt"}
 
-// Apply merges a patch, and returns the partner as it is then with the event to record, or nil when nothing changed. An
-// expired key goes on when its end is moved; a revoked one takes no changes: fault.InvalidTransition. It fails with
-// fault.ImmutableField and fault.ValidationFailed too.
+// Apply merges a patch. It returns the next partner and the event to record, or no event when nothing changed. A later
+// expiry makes an expired key valid again; a revoked one cannot be changed: fault.InvalidTransition. Other faults are
+// fault.ImmutableField and fault.ValidationFailed.
 func (p Partner) Apply(patch Patch, at time.Time) (Partner, *event.Event, error) {
 	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
 		return p, nil, fault.Immutables(immutable)
@@ -86,7 +87,7 @@ func (p Partner) Apply(patch Patch, at time.Time) (Partner, *event.Event, error)
 	return next, &updated, nil
 }
 
-// with returns p with what was sent, and notes what is wrong with that.
+// with returns p with the settings that were sent, and adds what is wrong with them to problems.
 func (p Partner) with(sent Settings, problems *fault.Problems, at time.Time) Partner {
 	if sent.Name != nil {
 		var wrong []fault.Field
@@ -106,7 +107,7 @@ func (p Partner) with(sent Settings, problems *fault.Problems, at time.Time) Par
 	return p
 }
 
-// checkOrigins returns each origin once, in the order in which they were sent.
+// checkOrigins returns the origins without duplicates, in the order in which they were sent.
 func checkOrigins(sent []string) (origins []string, wrong []fault.Field) {
 	switch {
 	case len(sent) == 0:

@@ -10,17 +10,17 @@ import (
 	"holdco/domain/text"
 )
 
-// OriginLength is the greatest length of an origin.
+// OriginLength bounds the length of an origin.
 const OriginLength = 255
 
-// IsOrigin reports whether a text is an origin, spelled as browsers spell it.
+// IsOrigin reports whether a text is an origin as browsers send it.
 func IsOrigin(sent string) bool { return checkOrigin("origin", sent) == nil }
 
-// checkOrigin tells what is wrong with an origin. It has to be spelled as browsers spell it in the header Origin
-// (RFC 6454, section 6.2), for requests are held against it to the letter: scheme, host in lower case, and the port
-// unless it is the scheme's own.
+// checkOrigin validates an origin. It must be exactly as browsers send it in the header Origin (RFC 6454, section 6.2),
+// because requests are compared with it byte by byte: scheme, host in lower case, and the port unless it is the default
+// of the scheme.
 func checkOrigin(path, sent string) []fault.Field {
-	if _, wrong := text.Name(path, sent, OriginLength); wrong != nil { // it is shown to people, as names are
+	if _, wrong := text.Name(path, sent, OriginLength); wrong != nil { // it is displayed, as names are
 		return wrong
 	}
 	invalid := func(why string) []fault.Field {
@@ -33,28 +33,28 @@ func checkOrigin(path, sent string) []fault.Field {
 	case origin.Scheme != "http" && origin.Scheme != "https":
 		return invalid("must start with https:// or http://; * and null are no origins")
 	}
-	host, isHost := spellHost(origin.Hostname())
+	host, isHost := formatHost(origin.Hostname())
 	if !isHost {
 		return invalid("must name a host as browsers do: in ASCII, international names as xn--..., addresses in full")
 	}
-	port, isPort := spellPort(origin.Scheme, origin.Port())
+	port, isPort := formatPort(origin.Scheme, origin.Port())
 	if !isPort {
 		return invalid("must name a port from 1 to 65535, or none")
 	}
-	if spelled := origin.Scheme + "://" + host + port; sent != spelled {
-		return invalid("must be spelled as browsers send it: " + spelled)
+	if formatted := origin.Scheme + "://" + host + port; sent != formatted {
+		return invalid("must be spelled as browsers send it: " + formatted)
 	}
 	return nil
 }
 
-// spellHost spells the host of an origin: a name, or an address, IPv6 in brackets.
-func spellHost(host string) (spelled string, ok bool) {
+// formatHost formats the host of an origin: a name, or an address, IPv6 in brackets.
+func formatHost(host string) (formatted string, ok bool) {
 	address, err := netip.ParseAddr(host)
 	switch {
 	case err == nil && address.Is4():
 		return address.String(), true
 	case err == nil:
-		// Browsers spell an IPv4 address within IPv6 in another way than netip, and nobody uses one.
+		// IPv4-mapped IPv6 addresses are refused: browsers format them differently from netip.
 		return "[" + address.String() + "]", address.Zone() == "" && !address.Is4In6()
 	}
 	host = strings.ToLower(host)
@@ -66,13 +66,13 @@ func spellHost(host string) (spelled string, ok bool) {
 	return host, !isNumber(host[strings.LastIndexByte(host, '.')+1:])
 }
 
-// isNumber reports whether browsers take a label for a part of an IPv4 address.
+// isNumber reports whether browsers parse a label as a part of an IPv4 address.
 func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == "" || strings.HasPrefix(label, "0x") && strings.Trim(label[2:], "0123456789abcdef") == ""
 }
 
-// spellPort spells the port of an origin, with the colon before it. The scheme's own port is not spelled.
-func spellPort(scheme, port string) (spelled string, ok bool) {
+// formatPort formats the port of an origin, with the colon before it. The default port of the scheme is left out.
+func formatPort(scheme, port string) (formatted string, ok bool) {
 	if port == "" {
 		return "", true
 	}

@@ -14,7 +14,8 @@ func TestOriginsAreSpelledAsBrowsersSendThem(t *testing.T) {
 	for _, origin := range []string{
 		"https://example.com", "http://example.com", "https://app.example.com:8443", "http://localhost:3000", "http://example.com:443",
 		"https://example.com:80", "http://127.0.0.1:8080", "http://[::1]:3000", "https://[2001:db8::1]", "https://xn--bcher-kva.example",
-		"https://my_app.example.com", "https://a-b.c--d.e1", "https://1password.com", "https://example.com:65535", "https://0xg.example.0xg",
+		"https://my_app.example.com", "https://a-b.c--d.e1", "https://1password.com", "https://example.com:65535",
+		"https://0xg.example.0xg",
 		"https://" + strings.Repeat("a", partner.OriginLength-len("https://")),
 	} {
 		made, _, err := partner.New(partnerID, draft([]string{origin}), first, noon)

@@ -11,8 +11,8 @@ import (
 	"holdco/domain/instant"
 )
 
-// Partner is a company that may read exports, with its key. The value of the key is shown once and kept as a hash. A
-// Partner is made by New or by a store, and changed by its moves alone.
+// Partner is a company that may read exports, with its key. The value of the key is shown once and stored as a hash.
+// New and stores make a Partner, and only its methods change it.
 type Partner struct {
 	access.Credential // its key
 
@@ -27,12 +27,11 @@ type Partner struct {
 // AllowsOrigin reports whether pages of this origin, as a browser sends it, may use the key.
 func (p Partner) AllowsOrigin(origin string) bool { return slices.Contains(p.Origins, origin) }
 
-// UsualGrace is how long a rotation keeps the old value alive unless told otherwise: a partner needs time to change
-// over.
+// UsualGrace is the default grace of a rotation: a partner needs time to replace its key.
 const UsualGrace = 24 * time.Hour
 
-// Rotate gives the key a new value. The old one goes on for grace, 0 to access.MostGrace; a value older than that ends
-// now. A key that is revoked or expired cannot be rotated: fault.InvalidTransition.
+// Rotate gives the key a new value: see access.Credential.Rotate. A key that is revoked or expired cannot be rotated:
+// fault.InvalidTransition.
 func (p Partner) Rotate(key access.Value, grace time.Duration, at time.Time) (Partner, event.Event, error) {
 	rotated, err := p.Credential.Rotate(key, grace, at, stuck)
 	if err != nil {
@@ -43,7 +42,7 @@ func (p Partner) Rotate(key access.Value, grace time.Duration, at time.Time) (Pa
 	return p, p.event(event.PartnerRotated), nil
 }
 
-// Revoke ends the key for good. One that is revoked stays as it is, without an event.
+// Revoke ends the key for good. If it is revoked already, the partner is returned unchanged, without an event.
 func (p Partner) Revoke(at time.Time) (Partner, *event.Event) {
 	revoked, changed := p.Credential.Revoke(at)
 	if !changed {
@@ -55,10 +54,10 @@ func (p Partner) Revoke(at time.Time) (Partner, *event.Event) {
 	return p, &happened
 }
 
-// CurrentVersion is the version, for what works with aggregates of any kind.
+// CurrentVersion returns Version, for generic code.
 func (p Partner) CurrentVersion() int64 { return p.Version }
 
-// Fields shows the partner as the API does, without the value of its key.
+// Fields returns the partner as the API shows it, without the value of its key.
 func (p Partner) Fields() event.Fields {
 	return event.Fields{
 		event.F("id", string(p.ID)),
@@ -72,7 +71,7 @@ func (p Partner) Fields() event.Fields {
 	}
 }
 
-// stuck refuses an action that the state of a key does not allow.
+// stuck is the fault of an action that the state of a key does not allow.
 func stuck(from, action string) error {
 	return fault.New(fault.InvalidTransition, "A partner whose key is %s cannot take the action %s.", from, action).
 		With("from", from).With("action", action)

@@ -49,7 +49,8 @@ func TestANewPartner(t *testing.T) {
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Error(diff)
 	}
-	if created.Type != event.PartnerCreated || created.Company != "" || created.Subject != (event.Subject{Type: "partner", ID: string(partnerID)}) {
+	if created.Type != event.PartnerCreated || created.Company != "" ||
+		created.Subject != (event.Subject{Type: "partner", ID: string(partnerID)}) {
 		t.Errorf("event: %+v", created)
 	}
 	data, err := json.Marshal(created.Data)
@@ -75,19 +76,24 @@ func TestANewPartnerIsRefusedForAllOfItsFaultsAtOnce(t *testing.T) {
 				Problems: fault.Problems{fault.Fieldf("colour", fault.UnknownField, "there is no field colour")},
 			},
 			want: []string{
-				"colour: unknown_field", "name: too_long", "origins.0: invalid_format", "origins.2: invalid_format", "expiresAt: out_of_range",
+				"colour: unknown_field", "name: too_long", "origins.0: invalid_format", "origins.2: invalid_format",
+				"expiresAt: out_of_range",
 			},
 		},
 		"fields of a wrong type are not also missing": {
 			draft: partner.Draft{Problems: fault.Problems{
-				fault.Fieldf("name", fault.WrongType, "name must be a string"), fault.Fieldf("origins", fault.WrongType, "origins must be a list"),
+				fault.Fieldf("name", fault.WrongType, "name must be a string"),
+				fault.Fieldf("origins", fault.WrongType, "origins must be a list"),
 			}},
 			want: []string{"name: wrong_type", "origins: wrong_type"},
 		},
-		"no origin":        {draft: draft(nil), want: []string{"origins: required"}},
-		"too many origins": {draft: draft(slices.Repeat([]string{"https://a.b"}, partner.MostOrigins+1)), want: []string{"origins: too_many"}},
-		"an unseen name":   {draft: partner.Draft{Settings: partner.Settings{Name: new("\u3164"), Origins: &[]string{"https://a.b"}}}, want: []string{"name: required"}},
-		"a blank name":     {draft: partner.Draft{Settings: partner.Settings{Name: new(" "), Origins: &[]string{"https://a.b"}}}, want: []string{"name: required"}},
+		"no origin": {draft: draft(nil), want: []string{"origins: required"}},
+		"too many origins": {draft: draft(slices.Repeat([]string{"https://a.b"}, partner.MostOrigins+1)),
+			want: []string{"origins: too_many"}},
+		"an unseen name": {draft: partner.Draft{Settings: partner.Settings{Name: new("\u3164"), Origins: &[]string{"https://a.b"}}},
+			want: []string{"name: required"}},
+		"a blank name": {draft: partner.Draft{Settings: partner.Settings{Name: new(" "), Origins: &[]string{"https://a.b"}}},
+			want: []string{"name: required"}},
 	} {
 		made, _, err := partner.New(partnerID, c.draft, first, noon)
 		if got := wrong(err); !slices.Equal(got, c.want) || made.ID != "" {
@@ -135,7 +141,8 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 		},
 		"the end": {
 			partner.Patch{Settings: partner.Settings{ExpiresAt: new(noon.Add(24 * time.Hour))}},
-			func(p *partner.Partner) { p.ExpiresAt = noon.Add(24 * time.Hour) }, event.Fields{event.F("expiresAt", new("2026-04-11T13:00:00.000Z"))},
+			func(p *partner.Partner) { p.ExpiresAt = noon.Add(24 * time.Hour) },
+			event.Fields{event.F("expiresAt", new("2026-04-11T13:00:00.000Z"))},
 		},
 		"no end": {
 			partner.Patch{NeverExpires: true},

@@ -1,2 +1,2 @@
-// Package precondition guards a change against lost updates: it goes through only on a version that the client has seen.
+// Package precondition prevents lost updates: a change applies only to a version that the client has seen.
 package precondition

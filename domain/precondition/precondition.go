@@ -6,22 +6,22 @@ import (
 	"holdco/domain/fault"
 )
 
-// Match is what a client demands of the version that it changes (If-Match of RFC 9110). The zero value demands nothing.
+// Match is a condition on the version to be changed (If-Match of RFC 9110). The zero value always holds.
 type Match struct {
-	Versions []int64 // the versions that will do
-	Demanded bool    // false: any version will do
+	Versions []int64 // that are accepted
+	Demanded bool    // false: any version is accepted
 }
 
-// Any demands that there be a version, whichever it is.
+// Any accepts every version.
 func Any() Match { return Match{} }
 
-// OneOf demands one of the given versions; none of them means that no version will do.
+// OneOf accepts the given versions; without any, none is accepted.
 func OneOf(versions ...int64) Match { return Match{Versions: versions, Demanded: true} }
 
-// Check fails with fault.PreconditionFailed unless version will do.
+// Check fails with fault.PreconditionFailed unless version is accepted.
 func (m Match) Check(version int64) error {
 	if !m.Demanded || slices.Contains(m.Versions, version) {
 		return nil
 	}
-	return fault.New(fault.PreconditionFailed, "The resource has changed since; read it again and decide anew.")
+	return fault.New(fault.PreconditionFailed, "The resource has changed since you read it; read it again, then retry.")
 }

@@ -1,3 +1,3 @@
-// Package ratelimit is the rule of rate limits: a window is one minute long, starts with the first request in it, and
-// never admits more than its limit. Where the counts are kept is behind a port.
+// Package ratelimit is the rule of rate limits: a window is one minute long, starts with its first request, and never
+// admits more than its limit. An outbound.Limiter stores the counts.
 package ratelimit

@@ -7,7 +7,7 @@ import (
 	"holdco/domain/id"
 )
 
-// Window is how long requests are counted together, from the first of them on.
+// Window is the length of a window, which starts with its first request.
 const Window = time.Minute
 
 // Limit is how many requests a window admits: 1 to MostLimit, or Off.
@@ -15,14 +15,14 @@ type Limit int64
 
 // Bounds of a limit.
 const (
-	Off       Limit = 0 // nothing is counted
+	Off       Limit = 0 // not limited
 	MostLimit Limit = 1_000_000_000
 )
 
-// FailedAuthentications is how often a client may show a token that is none.
+// FailedAuthentications limits the failed authentications of one client.
 const FailedAuthentications Limit = 60
 
-// Class is a kind of request. Each is counted by itself.
+// Class is a kind of request, which is counted separately.
 type Class string
 
 // The classes of requests.
@@ -30,11 +30,11 @@ const (
 	Read           Class = "read"
 	Write          Class = "write"
 	Costly         Class = "costly"  // exports, audit pulls, backups
-	Partner        Class = "partner" // all that a partner's key is shown for
+	Partner        Class = "partner" // requests with the key of a partner
 	authentication Class = "authentication"
 )
 
-// Limits are the limits of one token, or of one partner's key, by class. The zero value is all Off.
+// Limits are the limits of one token, or of the key of one partner, by class. The zero value is all Off.
 type Limits struct{ Read, Write, Costly, Partner Limit }
 
 // Of returns the limit of a class of requests.
@@ -50,7 +50,7 @@ func (l Limits) Of(class Class) Limit {
 	return l.Costly
 }
 
-// Key names what is counted together.
+// Key identifies a counter.
 type Key struct {
 	Class   Class
 	Subject string // the id of a token or of a partner, or the address of a client
@@ -65,7 +65,7 @@ func ByPartner(partner id.Partner, class Class) Key { return Key{class, string(p
 // ByClient counts the failed authentications of the client at an address.
 func ByClient(address string) Key { return Key{authentication, address} }
 
-// Count is what was admitted in one window. The zero value is no window.
+// Count is the number of requests admitted in one window. The zero value is no window.
 type Count struct {
 	Since    time.Time
 	Admitted int64
@@ -76,7 +76,7 @@ func (c Count) Take(limit Limit, at time.Time) (Count, Verdict) {
 	switch {
 	case !at.Before(c.Since.Add(Window)):
 		c = Count{Since: at}
-	case at.Before(c.Since): // the clock was set back; no window gets longer by that
+	case at.Before(c.Since): // the clock was set back, which must not make the window longer
 		c.Since = at
 	}
 	verdict := Verdict{Limit: limit, Admitted: c.Admitted < int64(limit), Reset: c.Since.Add(Window).Sub(at)}
@@ -95,7 +95,7 @@ type Verdict struct {
 	Reset     time.Duration // when the window ends: more than 0, at most Window
 }
 
-// Refusal is fault.RateLimited for what was not admitted under a key, and nil for what was.
+// Refusal is fault.RateLimited for a request that was not admitted, else nil.
 func (v Verdict) Refusal(key Key) error {
 	if v.Admitted {
 		return nil

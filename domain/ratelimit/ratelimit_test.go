@@ -82,10 +82,12 @@ func TestARefusalSaysWhenToComeBack(t *testing.T) {
 	for key, message := range map[ratelimit.Key]string{
 		ratelimit.ByToken("tok_1", ratelimit.Costly):    "The token has made its 7 costly requests of this minute; wait until it is over.",
 		ratelimit.ByPartner("prt_1", ratelimit.Partner): "The key has made its 7 requests of this minute; wait until it is over.",
-		ratelimit.ByClient("192.0.2.1"):                 "7 authentications from this address have failed within a minute; wait until it is over.",
+		ratelimit.ByClient("192.0.2.1"): "7 authentications from this address have failed within a minute; " +
+			"wait until it is over.",
 	} {
 		refusal := fault.Of(ratelimit.Verdict{Limit: 7, Reset: 1500 * time.Millisecond}.Refusal(key))
-		if refusal == nil || refusal.Code != fault.RateLimited || refusal.RetryAfter != 1500*time.Millisecond || refusal.Message != message {
+		if refusal == nil || refusal.Code != fault.RateLimited || refusal.RetryAfter != 1500*time.Millisecond ||
+			refusal.Message != message {
 			t.Errorf("%+v", refusal)
 		}
 		if err := (ratelimit.Verdict{Limit: 7, Admitted: true}).Refusal(key); err != nil {

@@ -1,2 +1,2 @@
-// Package team holds teams and their slots: a slot is a place in a team that one hired agent fills.
+// Package team is teams and their slots: each slot is filled by at most one hired agent.
 package team

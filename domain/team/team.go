@@ -18,7 +18,7 @@ const (
 	MostHeadcount = 1000
 )
 
-// Team is a group of agents within one company. Names are unique within the company without regard to case.
+// Team is a group of agents within one company. Names are unique within the company, ignoring case.
 type Team struct {
 	ID         id.Team
 	Company    id.Company
@@ -30,16 +30,16 @@ type Team struct {
 	UpdatedAt  time.Time
 }
 
-// Slot is a place in a team. It is empty until a hire fills it.
+// Slot is a place for one agent in a team. It is empty until a hire fills it.
 type Slot struct {
 	ID        id.Slot
 	Company   id.Company
 	Team      id.Team
-	Agent     id.Agent // who fills it; empty: nobody
+	Agent     id.Agent // who fills it; empty: none
 	CreatedAt time.Time
 }
 
-// Fields shows the team as the API does.
+// Fields returns the team as the API shows it.
 func (t Team) Fields() event.Fields {
 	return event.Fields{
 		event.F("id", string(t.ID)),
@@ -53,7 +53,7 @@ func (t Team) Fields() event.Fields {
 	}
 }
 
-// Fields shows the slot as the API does. The agent of an empty slot is null.
+// Fields returns the slot as the API shows it. The agent of an empty slot is null.
 func (s Slot) Fields() event.Fields {
 	var agent *string
 	if s.Agent != "" {
@@ -68,7 +68,7 @@ func (s Slot) Fields() event.Fields {
 	}
 }
 
-// SlotStatus says whether a slot is taken.
+// SlotStatus is whether a slot is filled.
 type SlotStatus string
 
 // The statuses of a slot.
@@ -77,7 +77,7 @@ const (
 	Filled SlotStatus = "filled"
 )
 
-// Status is Filled when an agent holds the slot, else Empty.
+// Status is Filled when the slot has an agent, else Empty.
 func (s Slot) Status() SlotStatus {
 	if s.Agent == "" {
 		return Empty
@@ -85,25 +85,25 @@ func (s Slot) Status() SlotStatus {
 	return Filled
 }
 
-// Draft is what was sent to make a team: nil where nothing was.
+// Draft is what was sent to make a team; nil fields were absent.
 type Draft struct {
 	Name      *string
 	Headcount *int64
 }
 
-// Roster makes the teams of one company, keeping their names and slugs apart.
+// Roster makes the teams of one company, with unique names and slugs.
 type Roster struct {
 	company id.Company
 	names   map[string]bool // folded
 	slugs   map[string]bool
 }
 
-// NewRoster starts the roster of a company without teams.
+// NewRoster returns the roster of a company without teams.
 func NewRoster(company id.Company) *Roster {
 	return &Roster{company: company, names: map[string]bool{}, slugs: map[string]bool{}}
 }
 
-// Add makes a team of a draft, with a headcount of empty slots. Paths of faults start with path.
+// Add makes a team from a draft, with a headcount of empty slots. Paths of faults start with path.
 func (r *Roster) Add(path string, draft Draft, ids id.Source, at time.Time) (Team, []Slot, []fault.Field) {
 	team := Team{ID: id.New[id.Team](ids.UUIDv7()), Company: r.company, CreatedAt: at, UpdatedAt: at}
 	var faults []fault.Field
@@ -142,7 +142,7 @@ func (r *Roster) Add(path string, draft Draft, ids id.Source, at time.Time) (Tea
 	return team, slots, nil
 }
 
-// freeSlug derives a slug from name that no team of the roster has, by -2, -3, ... when needed.
+// freeSlug derives a slug from name that no other team has, with a suffix -2, -3, ... when needed.
 func (r *Roster) freeSlug(name string) string {
 	first := text.Slug(name, "team")
 	slug := first

@@ -22,7 +22,8 @@ var noon = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
 func TestATeamComesWithItsEmptySlots(t *testing.T) {
 	t.Parallel()
 	ids := new(counter)
-	got, slots, faults := team.NewRoster(acme).Add("startingTeams.0", team.Draft{Name: new(" Field Sales "), Headcount: new(int64(2))}, ids, noon)
+	got, slots, faults := team.NewRoster(acme).Add("startingTeams.0", team.Draft{Name: new(" Field Sales "), Headcount: new(int64(2))},
+		ids, noon)
 	want := team.Team{
 		ID: numbered[id.Team](1), Company: acme, Name: "Field Sales", Slug: "field-sales", Headcount: 2, CreatedAt: noon, UpdatedAt: noon,
 	}
@@ -71,8 +72,8 @@ func TestAllThatIsWrongWithATeamIsToldAtOnce(t *testing.T) {
 		{"two lines", team.Draft{Name: new("a\nb"), Headcount: new(int64(1))}, "team.name:invalid_characters"},
 	} {
 		got, slots, faults := team.NewRoster(acme).Add("team", c.draft, new(counter), noon)
-		if told := spelled(faults); told != c.want || got != (team.Team{}) || slots != nil {
-			t.Errorf("%s: %s, %+v; want %s", c.name, told, got, c.want)
+		if listed := spelled(faults); listed != c.want || got != (team.Team{}) || slots != nil {
+			t.Errorf("%s: %s, %+v; want %s", c.name, listed, got, c.want)
 		}
 	}
 }

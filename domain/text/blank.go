@@ -2,9 +2,9 @@ package text
 
 import "unicode"
 
-// IsBlank reports whether text shows nothing: it is empty, or has only spaces, format characters, combining marks without a
-// letter to combine with, and letters and symbols that are defined to be blank. Characters that no name may hold are not
-// blank: they are refused, not passed over.
+// IsBlank reports whether text shows nothing: it is empty, or has only spaces, format characters, combining marks
+// without a base letter, and letters and symbols that are defined to be blank. Characters that are forbidden in names
+// are not blank: they are refused, not ignored.
 func IsBlank(text string) bool {
 	for _, r := range text {
 		if !showsNothing(r) {
@@ -26,7 +26,7 @@ func showsNothing(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.M, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, blanks)
 }
 
-// blanks are symbols without a glyph that no property of Unicode tells from others.
+// blanks are symbols without a glyph that have no Unicode property of their own.
 var blanks = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}},   // BRAILLE PATTERN BLANK
 	R32: []unicode.Range32{{Lo: 0x1D159, Hi: 0x1D159, Stride: 1}}, // MUSICAL SYMBOL NULL NOTEHEAD

@@ -1,2 +1,2 @@
-// Package text holds the rules that all texts of the API share: normalization, length, forbidden characters, slugs.
+// Package text has the rules of all texts of the API: normalization, length, forbidden characters, slugs.
 package text

@@ -12,14 +12,14 @@ import (
 	"holdco/domain/fault"
 )
 
-// SlugLength is the greatest length of a slug.
+// SlugLength bounds the length of a slug.
 const SlugLength = 63
 
-// Name returns raw as a name: normalized to NFC and trimmed. A name has 1 to most characters (code points), of
-// which one at least can be seen, and no control characters, line breaks or bidirectional overrides; the faults name path.
+// Name returns raw as a name: normalized to NFC and trimmed. A name has 1 to most characters (code points), at least
+// one of them visible, and no control characters, line breaks or bidirectional overrides. The paths of faults are path.
 func Name(path, raw string, most int) (string, []fault.Field) {
 	if isPlain(raw) && raw != "" && len(raw) <= most && raw[0] != ' ' && raw[len(raw)-1] != ' ' {
-		return raw, nil // as most are, in imports of millions
+		return raw, nil // the fast path of most texts in large imports
 	}
 	name := strings.TrimSpace(norm.NFC.String(raw))
 	switch {
@@ -32,8 +32,8 @@ func Name(path, raw string, most int) (string, []fault.Field) {
 	return name, tooLong(path, name, most)
 }
 
-// Prose returns raw as a text of any number of lines, normalized to NFC. It has at most most characters (code points)
-// and no control characters but tabs and line breaks; the faults name path.
+// Prose returns raw as a text of any number of lines, normalized to NFC. It has at most most characters (code points),
+// and no control characters but tabs and line breaks. The paths of faults are path.
 func Prose(path, raw string, most int) (string, []fault.Field) {
 	prose := norm.NFC.String(raw)
 	if !utf8.ValidString(raw) || strings.ContainsFunc(prose, forbiddenInProse) {
@@ -43,7 +43,7 @@ func Prose(path, raw string, most int) (string, []fault.Field) {
 	return prose, tooLong(path, prose, most)
 }
 
-// Fold returns a key under which texts that differ in case only are equal.
+// Fold returns a key that is equal for texts that differ in case only.
 func Fold(text string) string {
 	if isPlain(text) {
 		return strings.ToLower(text)
@@ -65,7 +65,7 @@ func IsSlug(text string) bool {
 	return true
 }
 
-// Slug derives a slug from a name, transliterated to ASCII; fallback when nothing of the name is left.
+// Slug derives a slug from a name, transliterated to ASCII; if nothing of the name is left, it returns fallback.
 func Slug(name, fallback string) string {
 	groups := strings.FieldsFunc(strings.ToLower(unidecode.Unidecode(name)), notOfSlug)
 	slug := strings.Join(groups, "-")
@@ -78,7 +78,7 @@ func Slug(name, fallback string) string {
 	return slug
 }
 
-// isPlain reports whether all of text is ASCII characters that can be seen, and spaces.
+// isPlain reports whether text consists of visible ASCII characters and spaces.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {

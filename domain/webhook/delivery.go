@@ -8,13 +8,13 @@ import (
 	"holdco/domain/instant"
 )
 
-// Delivery is one event on its way to one endpoint, with the log of its attempts. There is one from the first attempt on,
-// or from when a test was asked for.
+// Delivery is one event sent to one endpoint, with the log of its attempts. It is made after the first attempt, or when
+// a test is requested.
 type Delivery struct {
 	ID            id.Delivery
 	Endpoint      id.Webhook
 	Event         id.Entry
-	Company       id.Company // whose data the event holds; empty: nobody's
+	Company       id.Company // whose data the event contains; empty: none
 	Type          event.Type
 	Status        Status
 	Tries         int       // attempts since it was made, or redelivered last
@@ -23,7 +23,7 @@ type Delivery struct {
 	CreatedAt     time.Time
 }
 
-// Status tells how a delivery stands.
+// Status is the state of a delivery.
 type Status string
 
 // The states of a delivery.
@@ -33,36 +33,36 @@ const (
 	Failed    Status = "failed" // given up
 )
 
-// Attempt is one request that was made, and what came of it.
+// Attempt is one request and its outcome.
 type Attempt struct {
 	At       time.Time
-	Status   int           // of the answer; 0: there was none
+	Status   int           // of the response; 0: none
 	Latency  time.Duration // whole milliseconds
-	Response string        // the first MostResponse bytes of the answer's body
-	Error    string        // why there was no answer; empty when there was one
+	Response string        // the first MostResponse bytes of the body
+	Error    string        // why there was no response; empty if there was one
 }
 
-// Bounds of what is kept of a delivery, and for how long.
+// Bounds of the log of deliveries.
 const (
 	MostAttempts = 50
 	MostResponse = 1024 // bytes
 	LogRetention = 30 * 24 * time.Hour
 )
 
-// Timeout is how long an endpoint may take to answer.
+// Timeout bounds an attempt.
 const Timeout = 15 * time.Second
 
-// backoff is how long after each failed attempt the next one follows, give or take Jitter: about three days in all.
+// backoff is the pause after each failed attempt, give or take Jitter: about three days in all.
 var backoff = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
 	2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
-// Jitter is by how much of itself a pause is made longer or shorter at random, so that not all deliveries that failed
-// together come back together.
+// Jitter is the fraction by which a pause is made longer or shorter at random, so that deliveries that failed together
+// are not retried together.
 const Jitter = 0.2
 
-// NewDelivery puts an event on its way to an endpoint.
+// NewDelivery makes a pending delivery of an event to an endpoint.
 func NewDelivery(newID id.Delivery, endpoint id.Webhook, happened event.Event, at time.Time) Delivery {
 	return Delivery{
 		ID:            newID,
@@ -76,14 +76,14 @@ func NewDelivery(newID id.Delivery, endpoint id.Webhook, happened event.Event, a
 	}
 }
 
-// Succeeded reports whether the endpoint took the event.
+// Succeeded reports whether the endpoint accepted the event.
 func (a Attempt) Succeeded() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// gone is the status by which an endpoint says that it wants nothing any more.
+// gone is the status by which an endpoint unsubscribes.
 const gone = 410
 
-// After returns the delivery after an attempt that ended at the given instant. It is tried again after a pause, unless
-// it succeeded, the endpoint is gone, or there have been as many as backoff allows. chance is a random number from 0 up to 1.
+// After returns the delivery after an attempt that ended at the given instant. It is retried after a pause, unless it
+// succeeded, the endpoint is gone, or the retries are used up. chance is random, in [0, 1).
 func (d Delivery) After(attempt Attempt, chance float64, at time.Time) Delivery {
 	d.Attempts = append(append([]Attempt{}, d.Attempts...), attempt)
 	d.Attempts = d.Attempts[max(0, len(d.Attempts)-MostAttempts):]
@@ -101,19 +101,19 @@ func (d Delivery) After(attempt Attempt, chance float64, at time.Time) Delivery 
 	return d
 }
 
-// GiveUp ends a delivery whose event is not there any more.
+// GiveUp ends a delivery whose event is gone.
 func (d Delivery) GiveUp() Delivery {
 	d.Status, d.NextAttemptAt = Failed, time.Time{}
 	return d
 }
 
-// Redeliver sends the event once more, whatever became of it, and starts the backoff again.
+// Redeliver makes the delivery pending again, in whatever state it is, and starts the backoff again.
 func (d Delivery) Redeliver(at time.Time) Delivery {
 	d.Status, d.Tries, d.NextAttemptAt = Pending, 0, at
 	return d
 }
 
-// Fields shows the delivery as the API does.
+// Fields returns the delivery as the API shows it.
 func (d Delivery) Fields() event.Fields {
 	attempts := make([]event.Fields, len(d.Attempts))
 	for i, attempt := range d.Attempts {
@@ -131,7 +131,7 @@ func (d Delivery) Fields() event.Fields {
 	}
 }
 
-// Fields shows the attempt as the API does. Of the status and the error one is null.
+// Fields returns the attempt as the API shows it. Either the status or the error is null.
 func (a Attempt) Fields() event.Fields {
 	var status *int
 	var failure *string
@@ -149,7 +149,7 @@ func (a Attempt) Fields() event.Fields {
 	}
 }
 
-// ParseStatus reads the status of a delivery, and reports whether there is such a one.
+// ParseStatus parses the status of a delivery, and reports whether it is valid.
 func ParseStatus(text string) (Status, bool) {
 	switch status := Status(text); status {
 	case Pending, Succeeded, Failed:

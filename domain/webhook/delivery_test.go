@@ -77,7 +77,8 @@ func TestRedeliveryStartsAnewAndKeepsTheLog(t *testing.T) {
 	if d.Status != webhook.Pending || d.NextAttemptAt != later || d.Tries != 0 || len(d.Attempts) != 1 {
 		t.Fatalf("%+v", d)
 	}
-	if d = d.After(webhook.Attempt{At: later, Error: "no answer"}, middle, later); d.NextAttemptAt != later.Add(5*time.Second) || len(d.Attempts) != 2 {
+	d = d.After(webhook.Attempt{At: later, Error: "no answer"}, middle, later)
+	if d.NextAttemptAt != later.Add(5*time.Second) || len(d.Attempts) != 2 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -97,9 +98,11 @@ func TestADeliveryIsShownAsTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	d := delivery().
 		After(webhook.Attempt{At: noon, Error: "connection refused", Latency: 3 * time.Millisecond}, middle, noon).
-		After(webhook.Attempt{At: noon.Add(5 * time.Second), Status: 200, Response: "ok", Latency: time.Second}, middle, noon.Add(6*time.Second))
+		After(webhook.Attempt{At: noon.Add(5 * time.Second), Status: 200, Response: "ok", Latency: time.Second}, middle,
+			noon.Add(6*time.Second))
 	got, err := json.Marshal(d.Fields())
-	want := `{"id":"dlv_01h455vb4pex5vsknk084sn02q","webhookId":"whk_01h455vb4pex5vsknk084sn02q","eventId":"act_01h455vb4pex5vsknk084sn02q",` +
+	want := `{"id":"dlv_01h455vb4pex5vsknk084sn02q","webhookId":"whk_01h455vb4pex5vsknk084sn02q",` +
+		`"eventId":"act_01h455vb4pex5vsknk084sn02q",` +
 		`"type":"company.created","status":"succeeded","attempts":[` +
 		`{"at":"2026-04-11T12:00:00.000Z","status":null,"latencyMs":3,"response":"","error":"connection refused"},` +
 		`{"at":"2026-04-11T12:00:05.000Z","status":200,"latencyMs":1000,"response":"ok","error":null}],` +
@@ -142,7 +145,9 @@ func TestAQueueGivesAnEndpointUp(t *testing.T) {
 
 func TestStatusesAreRead(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{"pending": true, "succeeded": true, "failed": true, "": false, "Pending": false, "sent": false} {
+	for text, want := range map[string]bool{
+		"pending": true, "succeeded": true, "failed": true, "": false, "Pending": false, "sent": false,
+	} {
 		if _, ok := webhook.ParseStatus(text); ok != want {
 			t.Errorf("%q: %v", text, ok)
 		}

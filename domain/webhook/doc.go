@@ -1,5 +1,6 @@
-// Package webhook holds the rules of webhooks: where events are sent (Endpoint), which ones (Pattern), what is sent
-// (Message), under which secret, when an attempt is repeated and when an endpoint is given up (Delivery, Queue).
+// Package webhook is the rules of webhooks: where events are sent (Endpoint), which ones (Pattern), what is sent
+// (Message) and how it is signed (Secret), when an attempt is retried and when an endpoint is disabled (Delivery,
+// Queue).
 //
-// What goes over the wire follows Standard Webhooks, https://www.standardwebhooks.com.
+// Messages follow Standard Webhooks, https://www.standardwebhooks.com.
 package webhook

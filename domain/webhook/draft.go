@@ -20,14 +20,14 @@ const (
 	MostPatterns      = 100
 )
 
-// Draft is what was sent to create an endpoint: nil where nothing was. Problems are what is wrong with its form.
+// Draft is what was sent to create an endpoint; nil fields were absent. Problems are errors of its form.
 type Draft struct {
 	Company *string
 	Settings
 	Problems fault.Problems
 }
 
-// Patch is what was sent to change an endpoint: nil keeps what is there. Problems are as in Draft.
+// Patch is what was sent to change an endpoint; nil fields stay as they are. Problems are as in Draft.
 type Patch struct {
 	Settings
 	Problems fault.Problems
@@ -41,11 +41,11 @@ type Settings struct {
 	Description *string
 }
 
-// Resolve reports whether there is such a company.
+// Resolve reports whether a company exists.
 type Resolve func(which id.Company) (bool, error)
 
-// New makes an endpoint: enabled, and for all events, unless the draft says otherwise. It fails with
-// fault.ValidationFailed, every field at fault at once, or with an error of resolve.
+// New makes an endpoint, by default enabled and for all events. It fails with fault.ValidationFailed, which lists every
+// invalid field, or with an error of resolve.
 func New(newID id.Webhook, draft Draft, secret Sealed, resolve Resolve, at time.Time) (Endpoint, event.Event, error) {
 	e := Endpoint{
 		ID: newID, Events: []Pattern{Everything}, Enabled: true, Secret: secret, CreatedAt: at, UpdatedAt: at, Version: 1,
@@ -72,12 +72,12 @@ func New(newID id.Webhook, draft Draft, secret Sealed, resolve Resolve, at time.
 	return e, e.event(event.WebhookCreated), nil
 }
 
-// readOnly are the fields that an endpoint shows and no patch can change.
+// readOnly are the fields of the resource that no patch can change.
 var readOnly = []string{"id", "companyId", "disabledReason", "secret", "createdAt", "updatedAt"}
 
-// Apply merges a patch, and returns the endpoint as it is then with the event to record, or nil when nothing changed.
-// What enables or disables the endpoint clears the reason for which Holdco had disabled it. It fails with
-// fault.ImmutableField and fault.ValidationFailed.
+// Apply merges a patch. It returns the next endpoint and the event to record, or no event when nothing changed.
+// Enabling or disabling the endpoint clears DisabledReason. It fails with fault.ImmutableField and
+// fault.ValidationFailed.
 func (e Endpoint) Apply(patch Patch, at time.Time) (Endpoint, *event.Event, error) {
 	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
 		return e, nil, fault.Immutables(immutable)
@@ -99,7 +99,7 @@ func (e Endpoint) Apply(patch Patch, at time.Time) (Endpoint, *event.Event, erro
 	return next, &updated, nil
 }
 
-// with returns e with what was sent, and notes what is wrong with that.
+// with returns e with the settings that were sent, and adds what is wrong with them to problems.
 func (e Endpoint) with(sent Settings, problems *fault.Problems) Endpoint {
 	if sent.URL != nil {
 		e.URL = *sent.URL
@@ -121,9 +121,10 @@ func (e Endpoint) with(sent Settings, problems *fault.Problems) Endpoint {
 	return e
 }
 
-// checkURL tells what is wrong with the form of a target: whether its address may be called is for the sender to see.
+// checkURL validates the form of a URL. Whether its address may be called is checked when it is called, by
+// adapters/webhooks.
 func checkURL(sent string) []fault.Field {
-	if _, wrong := text.Name("url", sent, URLLength); wrong != nil { // it is shown to people, as names are
+	if _, wrong := text.Name("url", sent, URLLength); wrong != nil { // it is displayed, as names are
 		return wrong
 	}
 	invalid := func(why string) []fault.Field {
@@ -157,7 +158,8 @@ func parsePatterns(sent []string) ([]Pattern, []fault.Field) {
 	case len(sent) == 0:
 		return nil, []fault.Field{fault.Fieldf("events", fault.Required, "events must name at least one event, or * for all")}
 	case len(sent) > MostPatterns:
-		return nil, []fault.Field{fault.Fieldf("events", fault.TooMany, "events has %d items; at most %d are allowed", len(sent), MostPatterns)}
+		return nil, []fault.Field{fault.Fieldf("events", fault.TooMany,
+			"events has %d items; at most %d are allowed", len(sent), MostPatterns)}
 	}
 	var patterns []Pattern
 	var wrong []fault.Field

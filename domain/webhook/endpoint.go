@@ -9,10 +9,10 @@ import (
 	"holdco/domain/instant"
 )
 
-// MostEndpoints is how many endpoints an instance can have.
+// MostEndpoints bounds the endpoints of an instance.
 const MostEndpoints = 1000
 
-// Endpoint is where events are sent. It is made by New or by a store, and changed by its moves alone.
+// Endpoint is where events are sent. New and stores make it, and only its methods change it.
 type Endpoint struct {
 	ID             id.Webhook
 	URL            string     // http or https; see checkURL
@@ -22,21 +22,20 @@ type Endpoint struct {
 	Description    string // at most DescriptionLength characters
 	DisabledReason string // why Holdco disabled it; empty unless it did
 	Secret         Sealed
-	OldSecret      Sealed    // the one before the last rotation; empty: there is none
-	OldSecretUntil time.Time // it signs too, before this instant
+	OldSecret      Sealed    // the secret before the last rotation; empty: none
+	OldSecretUntil time.Time // until then the old secret signs too
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Version        int64 // grows by one with every change; the ETag of the API
 }
 
-// Wants reports whether an event is sent to the endpoint. What happened before there was such an endpoint is not, nor what
-// happens to the endpoint itself.
+// Wants reports whether an event is sent to the endpoint. Events before its creation are not, nor events about itself.
 func (e Endpoint) Wants(happened event.Event) bool {
 	return e.Enabled && !happened.At.Before(e.CreatedAt) && happened.Subject != e.subject() &&
 		(e.Company == "" || e.Company == companyOf(happened)) && matchAny(e.Events, happened.Type)
 }
 
-// Secrets are the secrets that sign what is sent at the given instant, the newest first.
+// Secrets returns the secrets that sign messages at the given instant, newest first.
 func (e Endpoint) Secrets(at time.Time) []Sealed {
 	if e.OldSecret != "" && at.Before(e.OldSecretUntil) {
 		return []Sealed{e.Secret, e.OldSecret}
@@ -44,10 +43,10 @@ func (e Endpoint) Secrets(at time.Time) []Sealed {
 	return []Sealed{e.Secret}
 }
 
-// Overlap is how long the secret before a rotation goes on signing beside the new one.
+// Overlap is how long the old secret signs beside the new one after a rotation.
 const Overlap = 24 * time.Hour
 
-// RotateSecret gives the endpoint a new secret. Of two rotations within Overlap the first secret ends at the second.
+// RotateSecret gives the endpoint a new secret. The second of two rotations within Overlap ends the first secret.
 func (e Endpoint) RotateSecret(secret Sealed, at time.Time) (Endpoint, event.Event) {
 	e.OldSecret, e.OldSecretUntil = e.Secret, at.Add(Overlap)
 	e.Secret = secret
@@ -55,7 +54,7 @@ func (e Endpoint) RotateSecret(secret Sealed, at time.Time) (Endpoint, event.Eve
 	return e, e.event(event.WebhookSecretRotated)
 }
 
-// Disable stops all sending because of what the endpoint answers.
+// Disable stops all sending and says why.
 func (e Endpoint) Disable(reason string, at time.Time) (Endpoint, event.Event) {
 	previous := e.Fields()
 	e.Enabled, e.DisabledReason = false, reason
@@ -65,10 +64,10 @@ func (e Endpoint) Disable(reason string, at time.Time) (Endpoint, event.Event) {
 	return e, disabled
 }
 
-// Deleted is the event that goes with the removal of the endpoint.
+// Deleted is the event of the removal of the endpoint.
 func (e Endpoint) Deleted() event.Event { return e.event(event.WebhookDeleted) }
 
-// Test is the event that is sent to the endpoint for a try, whatever it wants.
+// Test is the event that tests the endpoint. It is sent whatever the patterns of the endpoint.
 func (e Endpoint) Test() event.Event {
 	test := e.event(event.WebhookTest)
 	test.Data = event.Fields{
@@ -78,7 +77,8 @@ func (e Endpoint) Test() event.Event {
 	return test
 }
 
-// Takes refuses an action that sends something while the endpoint is disabled: fault.InvalidTransition.
+// Takes fails with fault.InvalidTransition while the endpoint is disabled, and so cannot take an action that sends
+// something.
 func (e Endpoint) Takes(action string) error {
 	if e.Enabled {
 		return nil
@@ -87,10 +87,10 @@ func (e Endpoint) Takes(action string) error {
 		With("from", "disabled").With("action", action)
 }
 
-// CurrentVersion is the version, for what works with aggregates of any kind.
+// CurrentVersion returns Version, for generic code.
 func (e Endpoint) CurrentVersion() int64 { return e.Version }
 
-// Fields shows the endpoint as the API does, without its secrets.
+// Fields returns the endpoint as the API shows it, without its secrets.
 func (e Endpoint) Fields() event.Fields {
 	var company, reason *string
 	if e.Company != "" {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// checkHost says what is wrong with the host of a URL; "" when it may resolve. Names are held to what resolvers take:
-// labels of 1 to 63 letters, digits, hyphens inside and underscores, 253 characters in all, with or without the dot at the
-// end. International names are converted as they are when they are called.
+// checkHost returns what is wrong with the host of a URL, or "". Names must be resolvable: labels of 1 to 63 letters,
+// digits, inner hyphens and underscores, 253 characters in all, with or without a trailing dot. International names are
+// converted as by net/http.
 func checkHost(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return ""
@@ -38,15 +38,15 @@ func checkHost(host string) string {
 	return ""
 }
 
-// ignoredInHost reports whether the conversion to ASCII would drop a character, so that the URL would name another host
-// than it shows. The two joiners have a meaning in some scripts, and the conversion checks where they stand.
+// ignoredInHost reports whether the conversion to ASCII would drop a character, so that the URL would call another host
+// than it shows. The two joiners are meaningful in some scripts, and the conversion checks their context.
 func ignoredInHost(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return r != nonJoiner && r != joiner &&
 		unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// asciiHost converts a host as package net/http does when it is called.
+// asciiHost converts a host as package net/http does.
 func asciiHost(host string) (string, error) {
 	if strings.IndexFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		return host, nil

@@ -10,16 +10,16 @@ import (
 
 // Message is one request to an endpoint.
 type Message struct {
-	ID      id.Entry // of the event: the same on every attempt, so that a receiver can tell what it has had
+	ID      id.Entry // of the event: the same on every attempt, so that receivers can deduplicate
 	URL     string
 	Body    []byte
 	Secrets []Secret  // each signs it
-	At      time.Time // of the attempt; part of what is signed, so that an old request is of no use to anybody
+	At      time.Time // of the attempt; signed, so that old requests cannot be replayed
 }
 
-// Body is what is sent of an event: {"type", "timestamp", "sequence", "data"}. The sequence is its position in the outbox,
-// or 0 for an event outside of it. The data are the resource as the API shows it, with companyId and actor, and, when it
-// was updated, with previous: what its changed fields were before.
+// Body encodes an event: {"type", "timestamp", "sequence", "data"}. The sequence is its position in the outbox, or 0
+// for an event that is not in it. The data are the resource as the API shows it, with companyId and actor, and, after
+// an update, with previous: the changed fields with their old values.
 func Body(happened event.Event, sequence int64) ([]byte, error) {
 	data := append(event.Fields{}, happened.Data...)
 	if company := companyOf(happened); company != "" {

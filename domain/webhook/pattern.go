@@ -8,28 +8,29 @@ import (
 	"holdco/domain/id"
 )
 
-// Pattern names events: one by its name, all below a name by "company.*", or all by "*".
+// Pattern selects events: one by its name, all below a name by "company.*", or all by "*".
 type Pattern string
 
-// Everything matches every event that is sent, without those of onRequest.
+// Everything matches every event that is sent, except those of onRequest.
 const Everything Pattern = "*"
 
-// sent are the events that webhooks send: all but a test, which goes to the endpoint that it tests.
+// sent are the events that webhooks send: all but webhook.test, which is sent only to the endpoint that it tests.
 var sent = slices.DeleteFunc(event.Types(), func(t event.Type) bool { return t == event.WebhookTest })
 
-// onRequest begins the names of events that are sent only where a name or a pattern begins with it: an import has many.
+// onRequest is the prefix of events that only patterns with the same prefix match, because an import causes many of
+// them.
 const onRequest = "lead."
 
 // IsSent reports whether webhooks send events of this type.
 func IsSent(t event.Type) bool { return slices.Contains(sent, t) }
 
-// ParsePattern reads what a client sent, and reports whether it matches any event that is sent.
+// ParsePattern parses a pattern, and reports whether it matches any event that is sent.
 func ParsePattern(text string) (Pattern, bool) {
 	pattern := Pattern(text)
 	return pattern, slices.ContainsFunc(sent, pattern.Matches)
 }
 
-// Matches reports whether an event of this type is meant.
+// Matches reports whether the pattern selects events of this type.
 func (p Pattern) Matches(t event.Type) bool {
 	if strings.HasPrefix(string(t), onRequest) && !strings.HasPrefix(string(p), onRequest) {
 		return false
@@ -41,7 +42,7 @@ func (p Pattern) Matches(t event.Type) bool {
 	return (above == "" || strings.HasSuffix(above, ".")) && strings.HasPrefix(string(t), above)
 }
 
-// Names are patterns as texts.
+// Names returns patterns as strings.
 func Names(patterns []Pattern) []string {
 	names := make([]string, len(patterns))
 	for i, pattern := range patterns {
@@ -54,8 +55,8 @@ func matchAny(patterns []Pattern, t event.Type) bool {
 	return slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Matches(t) })
 }
 
-// companyOf is the company that an event concerns. The last event of a company belongs to the instance, for nothing of
-// the company is left then; it concerns the company all the same.
+// companyOf returns the company that an event is about. The last event of a company belongs to the instance, because
+// nothing of the company remains, but it is about the company.
 func companyOf(happened event.Event) id.Company {
 	if happened.Company == "" && happened.Subject.Type == "company" {
 		return id.Company(happened.Subject.ID)

@@ -7,40 +7,40 @@ import (
 	"holdco/domain/id"
 )
 
-// Queue is what waits for one endpoint: the events of the outbox from its cursor on, and the deliveries that are to be
-// attempted again. One worker at a time has it, under the lease of a claim: so nothing is attempted by two at once,
-// first attempts keep their order, and a slow endpoint delays itself alone.
+// Queue is what waits for one endpoint: the events of the outbox from its cursor on, and the deliveries to be retried.
+// One worker at a time has the lease of a queue. So no attempt is made twice at the same time, first attempts keep
+// their order, and a slow endpoint delays only itself.
 type Queue struct {
 	Endpoint     id.Webhook
-	Cursor       int64     // the least position in the outbox, from 1 on, that is not finished; 0: nothing that is wanted is left
-	Finished     Spans     // positions beyond the cursor that are finished
-	FailingSince time.Time // when the first of the failed attempts in a row was made; zero when the last one succeeded
-	Lease        string    // of the claim that has it; empty: nobody has it
+	Cursor       int64     // the lowest unfinished position in the outbox, 1 or more; 0: the queue is idle
+	Finished     Spans     // finished positions after the cursor
+	FailingSince time.Time // of the first of consecutive failed attempts; zero if the last one succeeded
+	Lease        string    // the id of the lease; empty: not leased
 	LeasedUntil  time.Time
 }
 
-// Spans are ranges of positions in ascending order that do not overlap.
+// Spans are ranges of positions, ascending and disjoint.
 type Spans []Span
 
-// Span is a range of positions, with its first and its last one.
+// Span is a range of positions, both ends included.
 type Span struct{ First, Last int64 }
 
-// LeaseTerm is how long a claim lasts unless its lease is renewed: long enough for one attempt, short enough for another
-// process to continue in time when this one dies.
+// LeaseTerm is how long a lease lasts unless it is renewed: long enough for one attempt, short enough for another
+// process to take over soon after a crash.
 const LeaseTerm = Timeout + 8*time.Second
 
-// FailureLimit is how long all attempts at an endpoint may fail until it is disabled.
+// FailureLimit is how long all attempts may fail before the endpoint is disabled.
 const FailureLimit = 5 * 24 * time.Hour
 
-// Why Holdco disables an endpoint.
+// The reasons for which Holdco disables an endpoint.
 const (
 	Gone           = "The endpoint answered 410 Gone."
 	Failing        = "Every attempt has failed for five days."
 	CompanyDeleted = "The company of this webhook was deleted."
 )
 
-// Reached returns the queue when every position before end is finished but for some, which are in ascending order. From
-// end on nothing changes.
+// Reached returns the queue after every position before end is finished, except the unfinished ones, which are
+// ascending. Positions from end on do not change.
 func (q Queue) Reached(end int64, unfinished []int64) Queue {
 	before := q.Finished
 	q.Cursor, q.Finished = end, nil
@@ -78,7 +78,7 @@ func (s Spans) Contains(position int64) bool {
 	return found
 }
 
-// After returns the queue after an attempt at its endpoint, and why the endpoint is to be disabled: empty if it is not.
+// After returns the queue after an attempt, and the reason to disable the endpoint, or "".
 func (q Queue) After(attempt Attempt) (next Queue, disable string) {
 	switch {
 	case attempt.Succeeded():
@@ -91,7 +91,7 @@ func (q Queue) After(attempt Attempt) (next Queue, disable string) {
 		disable = Failing
 	}
 	if disable != "" {
-		q.FailingSince = time.Time{} // once it is enabled again, it starts afresh
+		q.FailingSince = time.Time{} // reset, for when it is enabled again
 	}
 	return q, disable
 }

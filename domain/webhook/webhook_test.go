@@ -42,7 +42,8 @@ func endpoint(t *testing.T, settings webhook.Settings) webhook.Endpoint {
 
 func TestANewEndpointIsEnabledForEverything(t *testing.T) {
 	t.Parallel()
-	made, created, err := webhook.New(hookID, webhook.Draft{Settings: webhook.Settings{URL: ptr("https://example.com/hooks")}}, "sealed", known, noon)
+	made, created, err := webhook.New(hookID, webhook.Draft{Settings: webhook.Settings{URL: ptr("https://example.com/hooks")}}, "sealed",
+		known, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestANewEndpointIsEnabledForEverything(t *testing.T) {
 		t.Errorf("%+v", created)
 	}
 	if text, _ := json.Marshal(created.Data); strings.Contains(string(text), "sealed") {
-		t.Errorf("the event tells the secret: %s", text)
+		t.Errorf("the event contains the secret: %s", text)
 	}
 }
 
@@ -170,7 +171,8 @@ func FuzzAPatternThatIsTakenMatchesAnEvent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		pattern, ok := webhook.ParsePattern(text)
-		if ok != (pattern.Matches(event.CompanyCreated) || pattern.Matches(event.CompanyUpdated) || pattern.Matches(event.CompanyArchived) ||
+		if ok != (pattern.Matches(event.CompanyCreated) || pattern.Matches(event.CompanyUpdated) ||
+			pattern.Matches(event.CompanyArchived) ||
 			pattern.Matches(event.CompanyRestored) || pattern.Matches(event.CompanyDeleted) || pattern.Matches(event.CompanyBudgetBreach)) {
 			t.Errorf("%q: %v", text, ok)
 		}
@@ -188,16 +190,19 @@ func TestAnEndpointWantsEventsOfItsPatternsAndItsCompany(t *testing.T) {
 		event  event.Event
 		want   bool
 	}{
-		"all":                      {func(*webhook.Endpoint) {}, created, true},
-		"disabled":                 {func(e *webhook.Endpoint) { e.Enabled = false }, created, false},
-		"its event":                {func(e *webhook.Endpoint) { e.Events = []webhook.Pattern{"company.archived", "company.created"} }, created, true},
-		"another event":            {func(e *webhook.Endpoint) { e.Events = []webhook.Pattern{"company.archived"} }, created, false},
-		"its company":              {func(e *webhook.Endpoint) { e.Company = acmeID }, created, true},
-		"another company":          {func(e *webhook.Endpoint) { e.Company = otherID }, created, false},
-		"its company's end":        {func(e *webhook.Endpoint) { e.Company = acmeID }, deleted, true},
-		"another company's end":    {func(e *webhook.Endpoint) { e.Company = otherID }, deleted, false},
-		"the instance's own event": {func(e *webhook.Endpoint) { e.Company = acmeID }, event.Event{Type: event.CompanyCreated, At: noon}, false},
-		"from before its time":     {func(*webhook.Endpoint) {}, before, false},
+		"all":      {func(*webhook.Endpoint) {}, created, true},
+		"disabled": {func(e *webhook.Endpoint) { e.Enabled = false }, created, false},
+		"its event": {func(e *webhook.Endpoint) { e.Events = []webhook.Pattern{"company.archived", "company.created"} },
+			created, true},
+		"another event":         {func(e *webhook.Endpoint) { e.Events = []webhook.Pattern{"company.archived"} }, created, false},
+		"its company":           {func(e *webhook.Endpoint) { e.Company = acmeID }, created, true},
+		"another company":       {func(e *webhook.Endpoint) { e.Company = otherID }, created, false},
+		"its company's end":     {func(e *webhook.Endpoint) { e.Company = acmeID }, deleted, true},
+		"another company's end": {func(e *webhook.Endpoint) { e.Company = otherID }, deleted, false},
+		"the instance's own event": {
+			func(e *webhook.Endpoint) { e.Company = acmeID }, event.Event{Type: event.CompanyCreated, At: noon}, false,
+		},
+		"from before its time": {func(*webhook.Endpoint) {}, before, false},
 	} {
 		e := endpoint(t, webhook.Settings{})
 		test.change(&e)
@@ -231,7 +236,8 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 func TestAPatchThatChangesNothingIsNoEvent(t *testing.T) {
 	t.Parallel()
 	before := endpoint(t, webhook.Settings{})
-	next, updated, err := before.Apply(webhook.Patch{Settings: webhook.Settings{Enabled: ptr(true), Events: &[]string{"*"}}}, noon.Add(time.Hour))
+	next, updated, err := before.Apply(webhook.Patch{Settings: webhook.Settings{Enabled: ptr(true), Events: &[]string{"*"}}},
+		noon.Add(time.Hour))
 	if err != nil || updated != nil || next.Version != 1 {
 		t.Error(next, updated, err)
 	}
@@ -257,7 +263,8 @@ func TestAPatchCannotChangeWhatIsReadOnly(t *testing.T) {
 func TestEnablingClearsWhyItWasDisabled(t *testing.T) {
 	t.Parallel()
 	disabled, happened := endpoint(t, webhook.Settings{}).Disable(webhook.Gone, noon.Add(time.Hour))
-	if disabled.Enabled || disabled.DisabledReason != webhook.Gone || happened.Type != event.WebhookDisabled || len(happened.Previous) == 0 {
+	if disabled.Enabled || disabled.DisabledReason != webhook.Gone || happened.Type != event.WebhookDisabled ||
+		len(happened.Previous) == 0 {
 		t.Fatalf("%+v %+v", disabled, happened)
 	}
 	if fault.CodeOf(disabled.Takes("test")) != fault.InvalidTransition {
@@ -313,7 +320,8 @@ func TestABodyTellsWhatHappenedToWhatByWhom(t *testing.T) {
 				`"name":"Acme & Söhne","companyId":"cmp_01h455vb4pex5vsknk084sn02q","actor":"token:tok_1","previous":{"name":"Acme"}}}`,
 		},
 		{
-			event.Event{Type: event.CompanyDeleted, Subject: event.Subject{Type: "company", ID: string(acmeID)}, Actor: "token:tok_1", At: noon,
+			event.Event{Type: event.CompanyDeleted, Subject: event.Subject{Type: "company", ID: string(acmeID)}, Actor: "token:tok_1",
+				At:   noon,
 				Data: event.Fields{event.F("id", string(acmeID))}},
 			`{"type":"company.deleted","timestamp":"2026-04-11T12:00:00.000Z","sequence":7,"data":{"id":"cmp_01h455vb4pex5vsknk084sn02q",` +
 				`"companyId":"cmp_01h455vb4pex5vsknk084sn02q","actor":"token:tok_1"}}`,

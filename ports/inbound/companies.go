@@ -12,37 +12,43 @@ import (
 	"holdco/domain/team"
 )
 
-// Companies is what can be done with companies. An id that is none is fault.NotFound, and so is a company that is none
-// of the caller's business.
+// Companies are the use cases of companies. An unknown id is fault.NotFound, and so is a company that the caller may
+// not know of.
 type Companies interface {
-	// List needs Read. It shows active and archived companies, newest first.
+	// List needs Read. It returns active and archived companies, newest first.
 	List(ctx context.Context, caller access.Caller, list CompanyList) (page.Page[company.Company], error)
 
 	// Get needs Read.
 	Get(ctx context.Context, caller access.Caller, which id.Company) (company.Company, error)
 
-	// GetWithTeams needs Read. It returns a company and its teams as of one instant.
+	// GetWithTeams needs Read. It reads a company and its teams from one snapshot.
 	GetWithTeams(ctx context.Context, caller access.Caller, which id.Company) (company.Company, []team.Team, error)
 
-	// Create needs Write everywhere. The faults are those of company.New, and fault.SlugInUse,
-	// which names the company that has the slug if the caller may read that.
+	// Create needs Write everywhere. The faults are those of company.New, and fault.SlugInUse, with the id of the
+	// company that has the slug if the caller may read it.
 	Create(ctx context.Context, caller access.Caller, draft company.Draft, once idempotency.Request) (company.Founding, error)
 
 	// Update needs Write. The faults are fault.PreconditionFailed and those of company.Company.Apply.
-	Update(ctx context.Context, caller access.Caller, which id.Company, patch company.Patch, match precondition.Match) (company.Company, error)
+	Update(
+		ctx context.Context, caller access.Caller, which id.Company, patch company.Patch, match precondition.Match,
+	) (company.Company, error)
 
 	// Archive needs Write. The faults are fault.PreconditionFailed and those of company.Company.Archive.
-	Archive(ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request) (company.Company, error)
+	Archive(
+		ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
+	) (company.Company, error)
 
 	// Restore needs Write. The faults are fault.PreconditionFailed and those of company.Company.Restore.
-	Restore(ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request) (company.Company, error)
+	Restore(
+		ctx context.Context, caller access.Caller, which id.Company, match precondition.Match, once idempotency.Request,
+	) (company.Company, error)
 
-	// Delete needs Admin. It returns the last look at the company once everything of it is gone, or after ten seconds
-	// while the removal goes on.
+	// Delete needs Admin. It returns the company as it was last, once everything of it is gone, or after ten seconds
+	// while the removal continues in the background.
 	Delete(ctx context.Context, caller access.Caller, which id.Company, match precondition.Match) (CompanyDeletion, error)
 }
 
-// CompanyList says which page of which companies to list.
+// CompanyList selects a page of companies.
 type CompanyList struct {
 	Status company.Status // Active or Archived; "": either, with a Slug
 	Slug   *string        // only the company with this slug
@@ -50,7 +56,7 @@ type CompanyList struct {
 	Size   int // page.MinSize to page.MaxSize
 }
 
-// CompanyDeletion is how far a deletion got.
+// CompanyDeletion is how far a deletion has got.
 type CompanyDeletion struct {
 	Company company.Company // as it was last, with the status Deleting
 	Gone    bool            // nothing of it is left

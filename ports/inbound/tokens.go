@@ -10,7 +10,7 @@ import (
 	"holdco/domain/page"
 )
 
-// Tokens is what can be done with tokens. Everything but Authenticate needs Admin.
+// Tokens are the use cases of tokens. All of them need Admin.
 type Tokens interface {
 	List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[access.Token], error)
 	Get(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error)
@@ -18,21 +18,20 @@ type Tokens interface {
 	// Create's faults are those of access.NewToken.
 	Create(ctx context.Context, caller access.Caller, draft access.TokenDraft, once idempotency.Request) (IssuedToken, error)
 
-	// Rotate gives a token a new value and keeps the old one alive for grace. The faults are those of
-	// access.Token.Rotate.
+	// Rotate gives a token a new value and accepts the old one for grace. The faults are those of access.Token.Rotate.
 	Rotate(ctx context.Context, caller access.Caller, which id.Token, grace time.Duration, once idempotency.Request) (IssuedToken, error)
 
-	// Revoke ends a token for good; a token that is revoked stays so.
+	// Revoke ends a token for good; it is idempotent.
 	Revoke(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error)
 }
 
-// Authenticator turns what a client shows into who it is.
+// Authenticator authenticates callers by their tokens.
 type Authenticator interface {
 	// Authenticate returns the caller whose token has this value, or fault.Unauthorized.
 	Authenticate(ctx context.Context, value string) (access.Caller, error)
 }
 
-// IssuedToken is a token with its value, which is shown this once.
+// IssuedToken is a token with its value, which is shown only once.
 type IssuedToken struct {
 	Token access.Token
 	Value access.Value

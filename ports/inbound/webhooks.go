@@ -11,8 +11,8 @@ import (
 	"holdco/domain/webhook"
 )
 
-// Webhooks is what can be done with the endpoints of webhooks and the deliveries to them. Everything needs Admin. An id
-// that is none is fault.NotFound.
+// Webhooks are the use cases of webhook endpoints and their deliveries. All of them need Admin. An unknown id is
+// fault.NotFound.
 type Webhooks interface {
 	List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[webhook.Endpoint], error)
 	Get(ctx context.Context, caller access.Caller, which id.Webhook) (webhook.Endpoint, error)
@@ -21,26 +21,30 @@ type Webhooks interface {
 	Create(ctx context.Context, caller access.Caller, draft webhook.Draft, once idempotency.Request) (IssuedWebhook, error)
 
 	// Update's faults are fault.PreconditionFailed and those of webhook.Endpoint.Apply.
-	Update(ctx context.Context, caller access.Caller, which id.Webhook, patch webhook.Patch, match precondition.Match) (webhook.Endpoint, error)
+	Update(
+		ctx context.Context, caller access.Caller, which id.Webhook, patch webhook.Patch, match precondition.Match,
+	) (webhook.Endpoint, error)
 
-	// Delete removes an endpoint with all deliveries to it, and returns it as it was last. Its fault is
+	// Delete removes an endpoint with its delivery log, and returns it as it was last. Its fault is
 	// fault.PreconditionFailed.
 	Delete(ctx context.Context, caller access.Caller, which id.Webhook, match precondition.Match) (webhook.Endpoint, error)
 
-	// RotateSecret gives an endpoint a new secret. The old one signs beside it for webhook.Overlap.
+	// RotateSecret gives an endpoint a new secret. For webhook.Overlap the old one signs too.
 	RotateSecret(ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request) (IssuedWebhook, error)
 
-	// Test sends webhook.test to an endpoint, whatever events it wants. Its fault is that of webhook.Endpoint.Takes.
+	// Test sends webhook.test to an endpoint, whatever its patterns. Its fault is that of webhook.Endpoint.Takes.
 	Test(ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request) (webhook.Delivery, error)
 
-	// Deliveries returns the log of an endpoint, newest first.
+	// Deliveries returns the delivery log of an endpoint, newest first.
 	Deliveries(ctx context.Context, caller access.Caller, list DeliveryList) (page.Page[webhook.Delivery], error)
 
-	// Redeliver sends an event to an endpoint once more. Its fault is that of webhook.Endpoint.Takes.
-	Redeliver(ctx context.Context, caller access.Caller, which id.Webhook, delivery id.Delivery, once idempotency.Request) (webhook.Delivery, error)
+	// Redeliver sends an event to an endpoint again. Its fault is that of webhook.Endpoint.Takes.
+	Redeliver(
+		ctx context.Context, caller access.Caller, which id.Webhook, delivery id.Delivery, once idempotency.Request,
+	) (webhook.Delivery, error)
 }
 
-// DeliveryList says which page of which deliveries to list.
+// DeliveryList selects a page of deliveries.
 type DeliveryList struct {
 	Endpoint id.Webhook
 	Status   webhook.Status // "": any
@@ -48,7 +52,7 @@ type DeliveryList struct {
 	Size     int // page.MinSize to page.MaxSize
 }
 
-// IssuedWebhook is an endpoint with its newest secret, which is shown this once.
+// IssuedWebhook is an endpoint with its newest secret, which is shown only once.
 type IssuedWebhook struct {
 	Endpoint webhook.Endpoint
 	Secret   webhook.Secret

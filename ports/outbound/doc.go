@@ -1,2 +1,2 @@
-// Package outbound holds the ports to everything that the application needs from outside except its store.
+// Package outbound holds the ports to everything that the application needs from outside, except the store.
 package outbound

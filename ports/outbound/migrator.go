@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Migrator brings the schema of a store to what this program needs. Migrations go forward only.
+// Migrator migrates the schema of a store to the version that this program needs. Migrations go forward only.
 type Migrator interface {
-	// Up applies every pending migration, each in a transaction of its own, and returns those it applied. Two processes
-	// at once apply each of them once. It fails when the schema is newer than this program.
+	// Up applies every pending migration, each in its own transaction, and returns those it applied. When two processes
+	// call it at the same time, each migration is applied once. It fails when the schema is newer than this program.
 	Up(ctx context.Context) ([]Migration, error)
 
 	// Status returns every migration that this program knows, oldest first. It fails when the schema is newer than

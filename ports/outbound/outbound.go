@@ -8,7 +8,7 @@ import (
 	"holdco/domain/ratelimit"
 )
 
-// Clock tells the time: UTC, cut to whole milliseconds.
+// Clock returns the current time in UTC, truncated to milliseconds.
 type Clock interface {
 	Now() time.Time
 }
@@ -18,32 +18,32 @@ type IDs interface {
 	id.Source
 }
 
-// Entropy supplies random bits that nobody can guess.
+// Entropy supplies cryptographically secure random bits.
 type Entropy interface {
 	Bits256() [32]byte
 }
 
-// Workspaces keeps one directory per company, for its agents to work in. Every method may be repeated.
+// Workspaces keeps one directory per company, in which its agents work. Its methods are idempotent.
 type Workspaces interface {
-	// Make makes the directory of a company unless it is there.
+	// Make makes the directory of a company unless it exists.
 	Make(company id.Company) error
 
-	// Remove removes the directory of a company with all that is in it, if it is there.
+	// Remove removes the directory of a company and everything in it, if it exists.
 	Remove(company id.Company) error
 
 	// List returns the companies that have a directory.
 	List() ([]id.Company, error)
 }
 
-// Limiter counts requests by the rule of ratelimit.Count. Any number of callers may take at once: a window never admits
-// more than its limit.
+// Limiter counts requests by the rule of ratelimit.Count. It is safe for concurrent use: a window never admits more
+// than its limit.
 type Limiter interface {
-	// Take asks for one more request under a key. The limit is not Off. It always answers: when the place of the counts
-	// is lost, the process goes on with counts of its own.
+	// Take asks for one more request under a key. The limit is not Off. It always answers: when a shared counter is
+	// unavailable, the process counts by itself.
 	Take(ctx context.Context, key ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict
 }
 
-// Log takes what an operator should know of work that no request waits for.
+// Log is for errors of background work, which no response can report.
 type Log interface {
 	Error(ctx context.Context, message string, cause error)
 }

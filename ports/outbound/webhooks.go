@@ -6,22 +6,23 @@ import (
 	"holdco/domain/webhook"
 )
 
-// WebhookPoster makes attempts.
+// WebhookPoster sends the requests of webhooks.
 type WebhookPoster interface {
-	// Post signs a message and posts it, and returns what came of it after webhook.Timeout at most. It never fails: what
-	// went wrong is in the attempt. A context that ends breaks the attempt off.
+	// Post signs a message, posts it, and returns the outcome, after webhook.Timeout at most. Errors are part of the
+	// attempt. Canceling the context cancels the request.
 	Post(ctx context.Context, message webhook.Message) webhook.Attempt
 }
 
-// Vault seals secrets with the instance's key. It is locked at first.
+// Vault seals secrets (authenticated encryption) with the key of the instance. It starts locked.
 type Vault interface {
-	// Unlock takes the key that has the fingerprint, and fails when there is no such key. An empty fingerprint takes the
-	// key that there is, or makes one. It returns the key's fingerprint, from which the key cannot be found.
+	// Unlock loads the key that has the fingerprint, and fails when there is no such key. With an empty fingerprint it
+	// loads the existing key, or makes one. It returns the fingerprint of the key, from which the key cannot be
+	// derived.
 	Unlock(fingerprint string) (string, error)
 
-	// Seal returns a secret so that only Open with the same key and the same owner, an id, can read it.
+	// Seal encrypts a secret. Only Open with the same key and the same owner, an id, can decrypt it.
 	Seal(owner, secret string) (sealed string)
 
-	// Open returns what was sealed. It fails when the key or the owner is another, or the text is damaged.
+	// Open decrypts a sealed secret. It fails when the key or the owner differs, or the text is damaged.
 	Open(owner, sealed string) (secret string, err error)
 }

@@ -215,7 +215,7 @@ func (f *fixture) same(query lead.Query, page lead.Page) {
 		slices.EqualFunc(want.Leads, page.Leads, sameEntry) {
 		return
 	}
-	diff := cmp.Diff(want, page, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(lead.Entry{}, "Document"))
+	diff := cmp.Diff(want, page, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(lead.Exported{}, "Document"))
 	f.Fatalf("%+v at revision %d: -want +got:\n%s\ndocuments: %+v", query, state.Revision, diff, page.Leads)
 }
 
@@ -244,15 +244,15 @@ func expected(query lead.Query, state lead.State, leads []lead.Kept) lead.Page {
 }
 
 // sameEntry compares what was expected with what was found. A document is the one of its lead, at the revision of the page.
-func sameEntry(want, got lead.Entry) bool {
+func sameEntry(want, got lead.Exported) bool {
 	document := got.Document
 	got.Document, want.Document = lead.Document{}, lead.Document{}
 	return got == want && strings.Contains(document.Head, `"`+string(want.Place.ID)+`"`) &&
 		strings.Contains(document.Tail, want.Place.UpdatedAt.Format(`"2006-01-02T15:04:05.000Z"`))
 }
 
-func entry(kept lead.Kept) lead.Entry {
-	return lead.Entry{
+func entry(kept lead.Kept) lead.Exported {
+	return lead.Exported{
 		Place: kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical,
 	}
 }

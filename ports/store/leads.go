@@ -23,7 +23,7 @@ type LeadReader interface {
 	State(ctx context.Context) (lead.State, error)
 
 	// Get returns a lead, or fault.NotFound.
-	Get(ctx context.Context, which id.Lead) (lead.Entry, error)
+	Get(ctx context.Context, which id.Lead) (lead.Exported, error)
 
 	// Keyed returns the leads with these keys, at most MostKeyed, in any order; those that do not exist are left out.
 	Keyed(ctx context.Context, keys []int64) ([]KeyedLead, error)
@@ -48,7 +48,7 @@ type LeadReader interface {
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
 	// RemovedPlace returns the place from which a stream resumes after a lead that was removed since: the place that the lead
-	// had, or an earlier one, see lead.Entry.ResumeFrom. It returns fault.NotFound if there was no such lead.
+	// had, or an earlier one, see lead.Exported.ResumeFrom. It returns fault.NotFound if there was no such lead.
 	RemovedPlace(ctx context.Context, which id.Lead) (lead.Place, error)
 }
 
@@ -60,7 +60,7 @@ const MostKeyed = 1000
 type KeyedLead struct {
 	Key      int64
 	Revision lead.Revision // at which it was last changed
-	Entry    lead.Entry
+	Entry    lead.Exported
 }
 
 // LeadMark is what an index needs to know of a lead. Marks may share strings and slices.

@@ -98,14 +98,14 @@ func (f *fixture) removes(ids ...id.Lead) (at time.Time, removed []lead.Standing
 	return at, removed
 }
 
-func leadEntryOf(kept lead.Kept) lead.Entry {
-	return lead.Entry{
+func leadEntryOf(kept lead.Kept) lead.Exported {
+	return lead.Exported{
 		Place: kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical, Document: documentOf(kept.Lead),
 	}
 }
 
-func leadEntriesOf(kept []lead.Kept) []lead.Entry {
-	entries := make([]lead.Entry, len(kept))
+func leadEntriesOf(kept []lead.Kept) []lead.Exported {
+	entries := make([]lead.Exported, len(kept))
 	for i, one := range kept {
 		entries[i] = leadEntryOf(one)
 	}

@@ -230,14 +230,14 @@ func (f *fakeExport) names() lead.Names {
 }
 
 // entries are the leads that a filter matches, from behind a place on.
-func (f *fakeExport) entries(filter lead.Filter, after lead.Place) (entries []lead.Entry, total int64) {
+func (f *fakeExport) entries(filter lead.Filter, after lead.Place) (entries []lead.Exported, total int64) {
 	for _, kept := range f.leads {
 		if !filter.Match(kept.Lead) {
 			continue
 		}
 		total++
 		if kept.Place().Compare(after) > 0 {
-			entries = append(entries, lead.Entry{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: leadjson.Encode(kept.Lead)})
+			entries = append(entries, lead.Exported{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: leadjson.Encode(kept.Lead)})
 		}
 	}
 	return entries, total
@@ -254,14 +254,14 @@ func (f *fakeExport) Leads(_ context.Context, query lead.Query) (inbound.LeadsPa
 func (f *fakeExport) Lead(_ context.Context, which id.Lead) (inbound.LeadShown, error) {
 	for _, entry := range first(f.entries(lead.Filter{}, lead.Place{})) {
 		if entry.Place.ID == which {
-			return inbound.LeadShown{Entry: entry, Names: f.names()}, f.err
+			return inbound.LeadShown{Exported: entry, Names: f.names()}, f.err
 		}
 	}
 	return inbound.LeadShown{}, cmpErr(f.err, fault.New(fault.NotFound, "There is no such lead."))
 }
 
 func (f *fakeExport) Stream(
-	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Entry, names lead.Names) error,
+	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Exported, names lead.Names) error,
 ) error {
 	const portion = 100
 	entries, _ := f.entries(filter, after)

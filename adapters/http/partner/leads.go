@@ -60,7 +60,7 @@ func (h leads) get(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
-	writeData(c, leadjson.Append(nil, shown.Entry, shown.Names), "")
+	writeData(c, leadjson.Append(nil, shown.Exported, shown.Names), "")
 }
 
 // removed answers GET /api/external/leads/removed.

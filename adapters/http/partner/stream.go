@@ -44,7 +44,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	lines := h.borrow()
 	defer h.giveBack(lines)
 	out := httpkit.BeginStream(c, streamType, patience)
-	err := h.port.Stream(ctx, filter, after, func(leads []lead.Entry, names lead.Names) error {
+	err := h.port.Stream(ctx, filter, after, func(leads []lead.Exported, names lead.Names) error {
 		text := (*lines)[:0]
 		for _, one := range leads {
 			text = append(leadjson.Append(text, one, names), '\n')

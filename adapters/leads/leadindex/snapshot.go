@@ -35,7 +35,7 @@ var errStale = errors.New("the store has moved on")
 // the snapshot any more.
 func (s *snapshot) page(ctx context.Context, from store.LeadReader, query lead.Query) (lead.Page, error) {
 	found := s.find(query)
-	page := lead.Page{State: s.state, Total: found.total, More: found.more, Leads: make([]lead.Entry, len(found.positions))}
+	page := lead.Page{State: s.state, Total: found.total, More: found.more, Leads: make([]lead.Exported, len(found.positions))}
 	keys := make([]int64, len(found.positions))
 	order := make(map[int64]int, len(keys))
 	for i, at := range found.positions {

@@ -97,7 +97,7 @@ func exported(t interface{ Fatal(...any) }, l lead.Lead) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := lead.Entry{Place: l.Place(), Industry: l.Industry, Vertical: l.Vertical, Document: leadjson.Encode(l)}
+	entry := lead.Exported{Place: l.Place(), Industry: l.Industry, Vertical: l.Vertical, Document: leadjson.Encode(l)}
 	return string(leadjson.Append(nil, entry, names))
 }
 
@@ -200,7 +200,7 @@ func TestNoTextBreaksTheExport(t *testing.T) {
 
 func TestALeadIsAppendedToWhatIsThere(t *testing.T) {
 	t.Parallel()
-	entry := lead.Entry{Industry: "ind_unheard_of", Document: lead.Document{Head: `{"id":"cmp_1"`, Tail: `"contacts":[]}`}}
+	entry := lead.Exported{Industry: "ind_unheard_of", Document: lead.Document{Head: `{"id":"cmp_1"`, Tail: `"contacts":[]}`}}
 	got := string(leadjson.Append([]byte("["), entry, lead.Names{}))
 	if want := `[{"id":"cmp_1","industry":null,"vertical":null,"contacts":[]}`; got != want {
 		t.Errorf("%s; want %s", got, want)

@@ -55,7 +55,7 @@ func BenchmarkEncode(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		entry := lead.Entry{Industry: health, Vertical: dental, Document: leadjson.Encode(one)}
+		entry := lead.Exported{Industry: health, Vertical: dental, Document: leadjson.Encode(one)}
 		var to []byte
 		b.ReportAllocs()
 		for b.Loop() {

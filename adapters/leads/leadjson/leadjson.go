@@ -78,7 +78,7 @@ func appendOptional(to []byte, text string) []byte {
 }
 
 // Append appends a whole lead, with the names that the taxonomy gives, as a JSON object on one line.
-func Append(to []byte, e lead.Entry, names lead.Names) []byte {
+func Append(to []byte, e lead.Exported, names lead.Names) []byte {
 	to = append(to, e.Document.Head...)
 	to = append(to, `,"industry":`...)
 	to = append(to, names.Industry(e.Industry)...)

@@ -75,7 +75,7 @@ func (f documentForm) parse(text string) (store.KeyedLead, error) {
 	found := store.KeyedLead{
 		Key:      number(words[1]),
 		Revision: lead.Revision(number(words[2])),
-		Entry: lead.Entry{
+		Entry: lead.Exported{
 			Place:    lead.Place{UpdatedAt: instant(number(words[3])), ID: id.Lead(words[5])},
 			Industry: id.Industry(words[6]),
 			Vertical: id.Vertical(words[7]),
@@ -96,7 +96,7 @@ func (f documentForm) parse(text string) (store.KeyedLead, error) {
 }
 
 // convert encodes a document of another form in this form.
-func (f documentForm) convert(e *lead.Entry) error {
+func (f documentForm) convert(e *lead.Exported) error {
 	l, err := f.decode(e.Document)
 	if err != nil {
 		return fmt.Errorf("the document of lead %q: %w", e.Place.ID, err)

@@ -65,7 +65,7 @@ func TestTheFirstFormIsRead(t *testing.T) {
 }
 
 func keyed(kept lead.Kept, encode func(lead.Lead) lead.Document) store.KeyedLead {
-	return store.KeyedLead{Key: 7, Revision: 12, Entry: lead.Entry{
+	return store.KeyedLead{Key: 7, Revision: 12, Entry: lead.Exported{
 		Place: kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical, Document: encode(kept.Lead),
 	}}
 }

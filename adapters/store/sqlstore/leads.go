@@ -23,10 +23,10 @@ type leads struct {
 
 var noLead = fault.New(fault.NotFound, "There is no such lead.")
 
-func (l leads) Get(ctx context.Context, which id.Lead) (lead.Entry, error) {
+func (l leads) Get(ctx context.Context, which id.Lead) (lead.Exported, error) {
 	var text string
 	if err := l.row(ctx, []any{&text}, noLead, leadByID, string(which)); err != nil {
-		return lead.Entry{}, err
+		return lead.Exported{}, err
 	}
 	found, err := currentForm.parse(text)
 	return found.Entry, err
