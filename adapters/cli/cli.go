@@ -105,7 +105,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(command *cobra.Command, args []string) {
 		if command.HasSubCommands() {
-			a.unknown = knownCommand(command, command.Flags().Args())
+			a.unknown = refuseUnknownCommand(command, command.Flags().Args())
 		}
 		if a.unknown == nil {
 			show(command, args)
@@ -115,7 +115,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 
 	for _, command := range root.Commands() {
 		if command.HasSubCommands() {
-			command.Args, command.RunE = knownCommand, needsCommand
+			command.Args, command.RunE = refuseUnknownCommand, needsCommand
 		}
 		for _, leaf := range command.Commands() {
 			if leaf.ValidArgsFunction == nil {
@@ -123,13 +123,13 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 			}
 		}
 	}
-	root.Args = knownCommand
+	root.Args = refuseUnknownCommand
 	root.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		// A mistyped command is the first thing wrong with its flags.
 		_, rest, _ := root.Find(args)
 		if command.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-			return knownCommand(command, rest)
+			return refuseUnknownCommand(command, rest)
 		}
 		return err
 	})
@@ -165,7 +165,7 @@ func help() *cobra.Command {
 		RunE: func(command *cobra.Command, args []string) error {
 			about, rest, err := command.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return knownCommand(about, rest)
+				return refuseUnknownCommand(about, rest)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -173,8 +173,8 @@ func help() *cobra.Command {
 	}
 }
 
-// knownCommand refuses an argument where the name of a command is wanted.
-func knownCommand(command *cobra.Command, args []string) error {
+// refuseUnknownCommand refuses an argument where the name of a command is wanted.
+func refuseUnknownCommand(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}

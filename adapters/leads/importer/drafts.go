@@ -41,7 +41,7 @@ func (w *walker) lead() lead.Draft {
 		case "contacts":
 			w.list(func() { d.Contacts = append(d.Contacts, w.contact()) })
 		case "campaign_ids":
-			d.Campaigns = w.texts()
+			d.Campaigns = w.stringList()
 		case "created_at":
 			d.CreatedAt = w.loose()
 		case "updated_at":
@@ -89,7 +89,7 @@ func (w *walker) contact() lead.ContactDraft {
 		case "email":
 			c.Email = w.text()
 		case "is_primary_lead":
-			primary := w.truth()
+			primary := w.boolean()
 			c.Primary = primary != nil && *primary
 		default:
 			return false
@@ -172,7 +172,7 @@ func (w *walker) industry() lead.IndustryDraft {
 		case "slug":
 			d.Slug = w.text()
 		case "active":
-			d.Active = w.truth()
+			d.Active = w.boolean()
 		default:
 			return false
 		}
@@ -194,7 +194,7 @@ func (w *walker) vertical() lead.VerticalDraft {
 		case "slug":
 			d.Slug = w.text()
 		case "active":
-			d.Active = w.truth()
+			d.Active = w.boolean()
 		default:
 			return false
 		}
@@ -234,9 +234,9 @@ func (w *walker) intelligence() lead.IntelligenceDraft {
 		case "summary":
 			d.Summary = w.text()
 		case "pain_points":
-			d.PainPoints = w.texts()
+			d.PainPoints = w.stringList()
 		case "buying_signals":
-			d.BuyingSignals = w.texts()
+			d.BuyingSignals = w.stringList()
 		case "updated_at":
 			w.skip() // it is set here
 		default:

@@ -73,7 +73,7 @@ func (w *walker) object(field func(name []byte) (known bool)) {
 	if !w.begins('{', "must be an object") {
 		return
 	}
-	for w.goesOn('}') {
+	for w.more('}') {
 		name := w.value()
 		if bytes.IndexByte(name, '\\') >= 0 {
 			name, _ = jsontext.AppendUnquote(nil, name)
@@ -92,7 +92,7 @@ func (w *walker) list(item func()) {
 	if !w.begins('[', "must be a list") {
 		return
 	}
-	for w.goesOn(']') {
+	for w.more(']') {
 		null := w.decoder.PeekKind() == 'n'
 		item()
 		if null {
@@ -117,7 +117,7 @@ func (w *walker) begins(kind jsontext.Kind, wrong string) bool {
 }
 
 // goesOn reports whether there is something before the end.
-func (w *walker) goesOn(end jsontext.Kind) bool {
+func (w *walker) more(end jsontext.Kind) bool {
 	return w.broken == nil && w.decoder.PeekKind() != end
 }
 
@@ -134,8 +134,8 @@ func (w *walker) text() string {
 	return ""
 }
 
-// texts reads a list of strings.
-func (w *walker) texts() []string {
+// stringList reads a list of strings.
+func (w *walker) stringList() []string {
 	var all []string
 	w.list(func() { all = append(all, w.text()) })
 	return all
@@ -154,8 +154,8 @@ func (w *walker) number() string {
 	return ""
 }
 
-// truth reads true or false.
-func (w *walker) truth() *bool {
+// boolean reads true or false.
+func (w *walker) boolean() *bool {
 	switch kind := w.decoder.PeekKind(); kind {
 	case 't', 'f':
 		w.skip()

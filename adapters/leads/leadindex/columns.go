@@ -65,8 +65,8 @@ func (c *columns) key(at uint32) int64 {
 	return in.keys[i]
 }
 
-// behind returns the first position behind a place, or one of the dead before it; length, when there is none.
-func (c *columns) behind(place lead.Place) int {
+// after returns the first position after a place, or one of the dead before it; length, when there is none.
+func (c *columns) after(place lead.Place) int {
 	i := sort.Search(len(c.chunks), func(i int) bool { return c.chunks[i].compare(c.chunks[i].rows()-1, place) > 0 })
 	if i == len(c.chunks) {
 		return c.length
@@ -76,7 +76,7 @@ func (c *columns) behind(place lead.Place) int {
 }
 
 // since returns the first position at or after an instant, or one of the dead before it; length, when there is none.
-func (c *columns) since(instant time.Time) int { return c.behind(lead.Place{UpdatedAt: instant}) }
+func (c *columns) since(instant time.Time) int { return c.after(lead.Place{UpdatedAt: instant}) }
 
 // precede reports whether all positions come before a place.
 func (c *columns) precede(place lead.Place) bool {

@@ -182,7 +182,7 @@ func TestKeysMayBeFarApart(t *testing.T) {
 	t.Parallel()
 	const leads = 500
 	p := newPlenty(leads)
-	p.spread = 1 << 40
+	p.keyStep = 1 << 40
 	index := leadindex.New(p)
 	mustFollow(t, index)
 	for range 20 {

@@ -30,9 +30,9 @@ type Options struct {
 	OnLost func(cause error)
 	OnBack func() // called after OnLost, when Redis answers again
 
-	// Patience is how long one step may take: to connect, to send, to receive. Longer, and Redis is lost. That costs the
+	// Timeout is how long one step may take: to connect, to send, to receive. Longer, and Redis is lost. That costs the
 	// requests on their way to it so much time, and no others.
-	Patience time.Duration
+	Timeout time.Duration
 }
 
 // Limiter counts in Redis.
@@ -73,7 +73,7 @@ func Open(ctx context.Context, options Options) (*Limiter, error) {
 		return nil, err
 	}
 	settings.PoolSize, settings.MaxRetries, settings.DialerRetries = connections, -1, 1
-	settings.DialTimeout, settings.ReadTimeout, settings.WriteTimeout = options.Patience, options.Patience, options.Patience
+	settings.DialTimeout, settings.ReadTimeout, settings.WriteTimeout = options.Timeout, options.Timeout, options.Timeout
 	settings.DisableIdentity = true
 	settings.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	logging.Disable() // it is a global of the library, and would tell of every failure on standard error

@@ -89,14 +89,14 @@ func (s *Server) Kill(t testing.TB) {
 	must(t, s.end())
 }
 
-// Hold keeps the server from answering, until Release. Its connections stay.
-func (s *Server) Hold(t testing.TB) {
+// Pause keeps the server from answering, until Resume. Its connections stay.
+func (s *Server) Pause(t testing.TB) {
 	t.Helper()
 	must(t, s.server.Process.Signal(syscall.SIGSTOP))
 }
 
-// Release lets the server continue.
-func (s *Server) Release(t testing.TB) {
+// Resume lets the server continue.
+func (s *Server) Resume(t testing.TB) {
 	t.Helper()
 	must(t, s.server.Process.Signal(syscall.SIGCONT))
 }
