@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"holdco/domain/access"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/ports/outbound"
 )
@@ -158,6 +159,23 @@ func on[P any](
 	})
 }
 
+// onResource makes an action that prints the resource which the port returns: as JSON, or by print.
+func onResource[P any, R interface{ Fields() event.Fields }](
+	a *app, open Opener[P], asJSON *bool,
+	call func(ctx context.Context, port P, args []string) (R, error), print func(out io.Writer, resource R) error,
+) func(*cobra.Command, []string) error {
+	return on(a, open, func(command *cobra.Command, port P, args []string) error {
+		resource, err := call(command.Context(), port, args)
+		switch {
+		case err != nil:
+			return err
+		case *asJSON:
+			return printJSON(command.OutOrStdout(), resource.Fields())
+		}
+		return print(command.OutOrStdout(), resource)
+	})
+}
+
 func help() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -192,14 +210,6 @@ func needsCommand(command *cobra.Command, _ []string) error {
 		names = append(names, sub.Name())
 	}
 	return fmt.Errorf("%q needs a command: %s", command.CommandPath(), strings.Join(names, ", "))
-}
-
-// noArgs refuses arguments.
-func noArgs(command *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q takes no argument, and got %q", command.CommandPath(), args[0])
-	}
-	return nil
 }
 
 // trimmed drops the spaces around what was separated by commas.

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
@@ -107,17 +109,10 @@ func (p *partners) update() *cobra.Command {
 			"when it gets another end.",
 		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
 			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
-		Args: partnerID,
-		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
-			next, err := port.Update(command.Context(), p.caller, id.Partner(args[0]), patch, precondition.Any())
-			if err != nil {
-				return err
-			}
-			if p.asJSON {
-				return printJSON(command.OutOrStdout(), next.Fields())
-			}
-			return printTable(command.OutOrStdout(), partnerTable(next))
-		}),
+		Args: oneID[id.Partner]("partner"),
+		RunE: onResource(p.app, p.open, &p.asJSON, func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
+			return port.Update(ctx, p.caller, id.Partner(args[0]), patch, precondition.Any())
+		}, func(out io.Writer, next partner.Partner) error { return printTable(out, partnerTable(next)) }),
 	}
 	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
 		patch.Settings = sent.settings(command.Flags())
@@ -142,7 +137,7 @@ func (p *partners) rotate() *cobra.Command {
 		Long: "Give a partner a new key and print it, which is shown this once. The old one goes on for --grace, so that the\n" +
 			"partner can change over in peace; one that is older ends now.",
 		Example: "  holdco partner rotate prt_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
-		Args:    partnerID,
+		Args:    oneID[id.Partner]("partner"),
 		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
 			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), grace, idempotency.Request{})
 			if err != nil {
@@ -161,16 +156,11 @@ func (p *partners) revoke() *cobra.Command {
 		Use:     "revoke ID",
 		Short:   "End the key of a partner for good",
 		Example: "  holdco partner revoke prt_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		Args:    partnerID,
-		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
-			last, err := port.Revoke(command.Context(), p.caller, id.Partner(args[0]), precondition.Any())
-			if err != nil {
-				return err
-			}
-			if p.asJSON {
-				return printJSON(command.OutOrStdout(), last.Fields())
-			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
+		Args:    oneID[id.Partner]("partner"),
+		RunE: onResource(p.app, p.open, &p.asJSON, func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
+			return port.Revoke(ctx, p.caller, id.Partner(args[0]), precondition.Any())
+		}, func(out io.Writer, last partner.Partner) error {
+			_, err := fmt.Fprintf(out, "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
 			return err
 		}),
 	}
@@ -225,15 +215,4 @@ func partnerRow(p partner.Partner) []string {
 		string(p.ID), p.Name, strings.Join(p.Origins, " "), p.Hint, shown(p.CreatedAt, "-"),
 		shown(p.ExpiresAt, "never"), shown(p.LastUsedAt, "never"), shown(p.RevokedAt, "-"),
 	}
-}
-
-// partnerID asks for one argument, the id of a partner.
-func partnerID(command *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%q needs one argument, the id of a partner; \"holdco partner list\" shows them", command.CommandPath())
-	}
-	if _, ok := id.Parse[id.Partner](args[0]); !ok {
-		return fmt.Errorf("%q is not the id of a partner; \"holdco partner list\" shows them", args[0])
-	}
-	return nil
 }
