@@ -19,8 +19,8 @@ func (w *webhooks) test() *cobra.Command {
 	return &cobra.Command{
 		Use:   "test ID",
 		Short: "Send a test message to a webhook",
-		Long: "Send a test message, webhook.test, to a webhook, whatever events it asks for. The server delivers it; \"holdco\n" +
-			"webhook deliveries\" shows what became of it.",
+		Long: "Send a test message, webhook.test, to a webhook, whatever its events are. The server sends it; \"holdco\n" +
+			"webhook deliveries\" shows the outcome.",
 		Example: "  holdco webhook test whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Webhook]("webhook"),
 		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
@@ -36,8 +36,8 @@ func (w *webhooks) deliveries() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "deliveries ID",
 		Short: "List the deliveries to a webhook, newest first",
-		Long: "List the deliveries to a webhook, newest first. They are kept for 30 days. With --json every attempt is shown, and\n" +
-			"what was answered.",
+		Long: "List the deliveries to a webhook, newest first. They are kept for 30 days. With --json each attempt\n" +
+			"is shown with its answer.",
 		Example: "  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r\n" +
 			"  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r --status failed --limit 1 --json",
 		Args: oneID[id.Webhook]("webhook"),
@@ -77,8 +77,8 @@ func (w *webhooks) redeliver() *cobra.Command {
 	return &cobra.Command{
 		Use:   "redeliver ID DELIVERY",
 		Short: "Deliver a message to a webhook again",
-		Long: "Deliver a message to a webhook again, whatever became of it before. The message has the same webhook-id, so a\n" +
-			"receiver that has had it can tell. The server delivers it.",
+		Long: "Deliver a message to a webhook again, whatever its status is. The message has the same webhook-id, so a\n" +
+			"receiver can recognize a duplicate. The server sends it.",
 		Example: "  holdco webhook redeliver whk_01jqvb2k3e8m0t9c5x7a4n6p1r dlv_01jqvb7w5hf2c9s4d8k1m3x6zq",
 		Args:    webhookAndDeliveryID,
 		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
@@ -88,8 +88,8 @@ func (w *webhooks) redeliver() *cobra.Command {
 }
 
 func printPending(out io.Writer, d webhook.Delivery) error {
-	_, err := fmt.Fprintf(out, "The delivery %s (%s) is pending. The server makes it, at once if it is running;\n"+
-		"\"holdco webhook deliveries %s\" shows what became of it.\n", d.ID, d.Type, d.Endpoint)
+	_, err := fmt.Fprintf(out, "The delivery %s (%s) is pending. The server sends it, at once if it is running;\n"+
+		"\"holdco webhook deliveries %s\" shows the outcome.\n", d.ID, d.Type, d.Endpoint)
 	return err
 }
 

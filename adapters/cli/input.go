@@ -43,7 +43,7 @@ func formatOf(path string) (string, error) {
 	case extension != "" && slices.Contains(Formats(), extension[1:]):
 		return extension[1:], nil
 	}
-	return "", fmt.Errorf("the name of %q does not tell its format; say --format ndjson, csv or json", path)
+	return "", fmt.Errorf("the name of %q does not say its format; pass --format ndjson, csv or json", path)
 }
 
 // input is what is imported.

@@ -105,8 +105,8 @@ func (p *partners) update() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "update ID",
 		Short: "Change a partner",
-		Long: "Change a partner. What is not named stays as it is; --origin replaces all origins. A key that has expired goes on\n" +
-			"when it gets another end.",
+		Long: "Change a partner. What is not named stays as it is; --origin replaces all origins. An expired key is\n" +
+			"valid again when it gets a later expiry.",
 		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
 			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
 		Args: oneID[id.Partner]("partner"),
@@ -134,8 +134,8 @@ func (p *partners) rotate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "rotate ID",
 		Short: "Give a partner a new key and print it, which is shown this once",
-		Long: "Give a partner a new key and print it, which is shown this once. The old one goes on for --grace, so that the\n" +
-			"partner can change over in peace; one that is older ends now.",
+		Long: "Give a partner a new key and print it, which is shown this once. The old one stays valid for --grace, so that\n" +
+			"the partner has time to switch; any older key ends now.",
 		Example: "  holdco partner rotate prt_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    oneID[id.Partner]("partner"),
 		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
@@ -146,7 +146,7 @@ func (p *partners) rotate() *cobra.Command {
 			return p.printIssued(command, issued)
 		}),
 	}
-	command.Flags().DurationVar(&grace, "grace", partner.UsualGrace, "how long the old key goes on, at most 720h")
+	command.Flags().DurationVar(&grace, "grace", partner.UsualGrace, "how long the old key stays valid, at most 720h")
 	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
 	return command
 }
@@ -154,7 +154,7 @@ func (p *partners) rotate() *cobra.Command {
 func (p *partners) revoke() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End the key of a partner for good",
+		Short:   "Revoke the key of a partner permanently",
 		Example: "  holdco partner revoke prt_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Partner]("partner"),
 		RunE: onResource(p.app, p.open, &p.asJSON, func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {

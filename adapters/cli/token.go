@@ -120,7 +120,7 @@ func (t *tokens) rotate() *cobra.Command {
 			return t.printIssued(command, issued)
 		}),
 	}
-	command.Flags().DurationVar(&grace, "grace", 0, "how long the old value goes on, at most 720h")
+	command.Flags().DurationVar(&grace, "grace", 0, "how long the old value stays valid, at most 720h")
 	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
 	return command
 }
@@ -128,7 +128,7 @@ func (t *tokens) rotate() *cobra.Command {
 func (t *tokens) revoke() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End a token for good",
+		Short:   "Revoke a token permanently",
 		Example: "  holdco token revoke tok_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Token]("token"),
 		RunE: onResource(t.app, t.open, &t.asJSON, func(ctx context.Context, port inbound.Tokens, args []string) (access.Token, error) {

@@ -57,7 +57,7 @@ func (w *webhooks) create() *cobra.Command {
 		Long: "Create a webhook and print its secret, which is shown this once. Receivers check with it that a message comes\n" +
 			"from here, best with one of the libraries of https://www.standardwebhooks.com.\n\n" +
 			"Events have names such as company.created, token.revoked or webhook.disabled, and patterns such as company.*\n" +
-			"match all of a kind. The API reference of the server, at /docs, tells of each.",
+			"match all of a kind. The API reference of the server, at /docs, describes each.",
 		Example: "  holdco webhook create --url https://example.com/holdco\n" +
 			"  holdco webhook create --url https://example.com/holdco --events company.created,company.deleted\n" +
 			"  holdco webhook create --url https://example.com/holdco --company cmp_01jqvb2k3e8m0t9c5x7a4n6p1r --json",
@@ -113,7 +113,7 @@ func (w *webhooks) update() *cobra.Command {
 		Use:   "update ID",
 		Short: "Change a webhook, enable or disable it",
 		Long: "Change a webhook, enable or disable it. What is not named stays as it is. When a webhook is enabled, deliveries\n" +
-			"that were pending go on; what happened while it was disabled is not sent.",
+			"that were pending continue; events from while it was disabled are not sent.",
 		Example: "  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --enable\n" +
 			"  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --url https://example.com/new --events 'company.*'",
 		Args: oneID[id.Webhook]("webhook"),
@@ -143,7 +143,7 @@ func (w *webhooks) rotateSecret() *cobra.Command {
 		Use:   "rotate-secret ID",
 		Short: "Give a webhook a new secret and print it, which is shown this once",
 		Long: "Give a webhook a new secret and print it, which is shown this once. For 24 hours messages are signed with the\n" +
-			"old one too, so that receivers can change over in peace.",
+			"old one too, so that receivers have time to switch.",
 		Example: "  holdco webhook rotate-secret whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Webhook]("webhook"),
 		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
@@ -181,7 +181,7 @@ func (f *webhookFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.url, "url", "", "where events are posted, such as https://example.com/holdco")
 	flags.StringSliceVar(&f.events, "events", nil, "which events, separated by commas: names, and patterns such as company.* or * (a new\n"+
-		"webhook gets all unless told otherwise)")
+		"webhook gets all by default)")
 	flags.StringVar(&f.description, "description", "", "what the webhook is for")
 	_ = command.RegisterFlagCompletionFunc("events",
 		cobra.FixedCompletions([]string{"*", "company.*"}, cobra.ShellCompDirectiveNoFileComp))

@@ -82,7 +82,7 @@ func TestALineIsALead(t *testing.T) {
 		{
 			"two industries", `{"industry_id":"ind_1","industry":{"id":"ind_2"}}`,
 			lead.Draft{Industry: "ind_1", Problems: fault.Problems{
-				fault.Fieldf("industry_id", fault.Duplicate, "industry_id is another one than industry.id; leave one of them out"),
+				fault.Fieldf("industry_id", fault.Duplicate, "industry_id differs from industry.id; leave one of them out"),
 			}},
 		},
 		{

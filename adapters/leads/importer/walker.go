@@ -87,6 +87,27 @@ func (w *walker) object(field func(name []byte) (known bool)) {
 	w.token()
 }
 
+// fields reads an object whose fields are strings, booleans and lists of strings into variables; nil skips a field.
+// It costs a map, so objects that leads have by the million use object.
+func (w *walker) fields(variables map[string]any) {
+	w.object(func(name []byte) bool {
+		variable, found := variables[string(name)]
+		switch to := variable.(type) {
+		case *string:
+			*to = w.text()
+		case **bool:
+			*to = w.boolean()
+		case *[]string:
+			*to = w.stringList()
+		default:
+			if found {
+				w.skip()
+			}
+		}
+		return found
+	})
+}
+
 // list reads a list, item by item. No item may be null.
 func (w *walker) list(item func()) {
 	if !w.begins('[', "must be a list") {
@@ -116,7 +137,7 @@ func (w *walker) begins(kind jsontext.Kind, wrong string) bool {
 	return false
 }
 
-// goesOn reports whether there is something before the end.
+// more reports whether there is another item before the end.
 func (w *walker) more(end jsontext.Kind) bool {
 	return w.broken == nil && w.decoder.PeekKind() != end
 }
