@@ -45,7 +45,7 @@ type Command func(a *app) *cobra.Command
 // function closes the store.
 type Opener[P any] func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (P, func(), error)
 
-// WrongUsage marks an error as one of whoever typed the command or wrote the configuration: the exit code is Misuse.
+// WrongUsage marks an error in the command line or in the configuration: the exit code is Misuse.
 func WrongUsage(err error) error { return misuse{err} }
 
 type misuse struct{ error }
@@ -220,7 +220,7 @@ func trimmed(items []string) []string {
 	return items
 }
 
-// explain tells an error in words for an operator: of a fault the message without its code, then the cause.
+// explain words an error for an operator: of a fault the message without its code, then the cause.
 func explain(command *cobra.Command, err error) string {
 	refused := fault.Of(err)
 	if refused == nil {

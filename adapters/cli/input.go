@@ -98,7 +98,7 @@ func (i *input) close() {
 	}
 }
 
-// makeSeekable copies what can be read once alone to a temporary file, which has no name and goes with the process.
+// makeSeekable copies what can be read only once to a temporary file, which has no name and ends with the process.
 func (i *input) makeSeekable(ctx context.Context) error {
 	if i.size >= 0 {
 		return nil

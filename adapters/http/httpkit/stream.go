@@ -18,14 +18,14 @@ type Stream struct {
 	lost         bool // the client took no more
 }
 
-// BeginStream begins an answer of a media type. The time limits of the server hold for it no more: the client may take
-// so long, its writeTimeout, for each portion.
+// BeginStream begins an answer of a media type. It replaces the timeouts of the server by writeTimeout, which bounds each
+// write.
 func BeginStream(c *gin.Context, mediaType string, writeTimeout time.Duration) *Stream {
 	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout}
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
 	// The server looks by reading whether the client is still there. When its time for that is over it says no.
-	_ = s.controller.SetReadDeadline(time.Time{}) // fails when the connection is closed, which Write will tell
+	_ = s.controller.SetReadDeadline(time.Time{}) // fails when the connection is closed, which Write will report
 	return s
 }
 
@@ -43,7 +43,7 @@ func (s *Stream) Write(portion []byte) error {
 }
 
 // End ends the answer. After a failure the client must not take the part for the whole: when nothing was sent yet, it
-// is told as usual, otherwise the connection is broken off.
+// gets the error as usual, otherwise the connection is aborted.
 func (s *Stream) End(failed error) {
 	switch {
 	case failed == nil:

@@ -22,7 +22,7 @@ const (
 	streamType = "application/x-ndjson"
 )
 
-// writeTimeout is how long a client may take for one portion of a stream. One that takes nothing would hold it for ever.
+// writeTimeout is how long a client may take for one portion of a stream. Without it, a client that reads nothing would keep it open for ever.
 const writeTimeout = time.Minute
 
 // stream answers with all leads that the filter matches, one per line.
@@ -58,7 +58,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	out.End(err)
 }
 
-// resumeFrom is the place behind the lead that the client received last.
+// resumeFrom is the place after the lead that the client received last.
 func (h leads) resumeFrom(ctx context.Context, p *parameters) lead.Place {
 	last := foreign[id.Lead](p, "after")
 	if last == "" || p.err != nil {

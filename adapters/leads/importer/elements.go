@@ -48,7 +48,7 @@ func (e *elements) next() (piece, error) {
 	return e.piece(number, e.text), nil
 }
 
-// element reads from a byte on up to the comma behind the element, or to the end of the list.
+// element reads from a byte up to the comma after the element, or to the end of the list.
 func (e *elements) element(b byte) (err error) {
 	e.text = e.text[:0]
 	depth, quoted, escaped := 0, false, false

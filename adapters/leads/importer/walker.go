@@ -12,7 +12,7 @@ import (
 	"holdco/domain/fault"
 )
 
-// walker reads JSON objects, token by token, and notes what is wrong with them. What is null is as good as absent. Once
+// walker reads JSON objects, token by token, and notes what is wrong with them. Null means absent. Once
 // the text turns out to be broken it reads nothing more.
 type walker struct {
 	what     string // is read
@@ -22,7 +22,7 @@ type walker struct {
 	broken   error
 }
 
-// mostProblems is how many fields at fault are told of one object.
+// mostProblems bounds how many invalid fields of one object are reported.
 const mostProblems = 100
 
 // read reads a text that must hold one object, and nothing else.
@@ -53,7 +53,7 @@ func read[D any](w *walker, text []byte, object func(w *walker) D) D {
 	return draft
 }
 
-// syntax tells what is wrong with a text that is broken.
+// syntax describes why a text is not valid JSON.
 func (w *walker) syntax() fault.Field {
 	var wrong *jsontext.SyntacticError
 	switch {

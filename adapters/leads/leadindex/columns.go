@@ -11,13 +11,13 @@ import (
 	"holdco/ports/store"
 )
 
-// columns are what is known of each position: the key of its lead and its place. Positions are in the order of places.
+// columns store for each position the key of its lead and its place. Positions are in the order of places.
 type columns struct {
 	chunks []chunk
 	length int // as many positions were given
 }
 
-// row is what is known of one position.
+// row is what the columns store for one position.
 type row struct {
 	key     int64
 	instant int64  // of its place, in milliseconds since 1970
@@ -32,7 +32,7 @@ func (c *columns) rows() int {
 	return rows
 }
 
-// append adds a position behind all others.
+// append adds a position after all others.
 func (c *columns) append(r row) (at uint32) {
 	at = uint32(c.length)
 	if len(c.chunks) == 0 || c.last().full(at) {
@@ -101,7 +101,7 @@ func (c *columns) purge(live *roaring.Bitmap) {
 	c.chunks = kept
 }
 
-// merge fills empty columns with those rows of others that live, and with more leads in between. It tells, by chunk and
+// merge fills empty columns with those rows of others that live, and with more leads in between. It returns, by chunk and
 // row, to which positions the rows have come, buried for those that are dead; and to which the leads.
 func (c *columns) merge(from *columns, live *roaring.Bitmap, with []store.LeadMark) (moved [][]uint32, added []uint32) {
 	for i := range from.chunks {

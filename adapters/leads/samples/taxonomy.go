@@ -17,7 +17,7 @@ type industry struct {
 	verticals []vertical
 }
 
-// vertical tells what its companies are called.
+// vertical has the names that its companies are made of.
 type vertical struct {
 	name, trade string
 	inactive    bool
@@ -74,7 +74,7 @@ func (s *Set) Taxonomy(to io.Writer) error {
 				event.F("id", v.id()), event.F("industry_id", i.id()), event.F("name", v.name), event.F("slug", slug(v.name)),
 				event.F("active", !v.inactive),
 			})
-			if n < 3 { // of the fourth, nothing is known
+			if n < 3 { // the fourth has no intelligence
 				known = append(known, v.intelligence(i))
 			}
 		}

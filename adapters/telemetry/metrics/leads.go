@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Index is how the index of leads stands.
+// Index is the status of the index of leads.
 type Index struct {
 	Ready bool // whether it answers, and not the store
 	Leads int64
@@ -14,7 +14,7 @@ type Index struct {
 	Built time.Duration // how long it took to read all leads
 }
 
-// LeadIndex tells how the index of leads stands.
+// LeadIndex reports the status of the index of leads.
 func LeadIndex(read func() Index) Collector {
 	return leadIndex{
 		read:  read,

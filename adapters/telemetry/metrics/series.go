@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// series keeps those that were made, by what they count. Prometheus finds a series by its labels' texts, which costs
-// more than counting does; here it is a look into a map that is never written to, but replaced when a series is new.
+// series caches series by what they count. Prometheus finds a series by the strings of its labels, which costs more than
+// counting; here it is a lookup in a map that is copied on write.
 type series[K comparable, S any] struct {
 	maker  func(of K) S
 	byKey  atomic.Pointer[map[K]S]

@@ -52,7 +52,7 @@ func (t timed) Post(ctx context.Context, message webhook.Message) webhook.Attemp
 	return attempt
 }
 
-// backlog is what webhooks have still to do, as the store tells at each scrape.
+// backlog is what webhooks have still to do, as the store reports at each scrape.
 type backlog struct {
 	read  func(ctx context.Context) (store.Backlog, error)
 	clock outbound.Clock
@@ -63,7 +63,7 @@ type backlog struct {
 // backlogLimit is how long a scrape waits for the store.
 const backlogLimit = 2 * time.Second
 
-// Backlog tells how much webhooks have still to do, on all replicas together. A scrape while the store is down leaves it out.
+// Backlog reports what webhooks have still to do, on all replicas together. While the store is down, scrapes omit it.
 func Backlog(read func(ctx context.Context) (store.Backlog, error), clock outbound.Clock) Collector {
 	return backlog{
 		read: read, clock: clock,

@@ -40,7 +40,7 @@ func Open(ctx context.Context, version string, log *slog.Logger) (*Tracer, error
 	return &Tracer{provider: provider, spans: provider.Tracer("holdco")}, nil
 }
 
-// farewell is how long a stop waits for a collector to take the last spans.
+// farewell bounds how long Close waits for a collector to take the last spans.
 const farewell = 5 * time.Second
 
 // Close sends the spans that are left, if the collector takes them soon.
@@ -50,8 +50,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// loggingExporter logs the first of several failures in a row. It passes none on: the SDK would hand each of them to a handler
-// that is global, and that prints to standard error.
+// loggingExporter logs the first of several failures in a row. It returns none: the SDK would pass each to a
+// global handler, which prints to standard error.
 type loggingExporter struct {
 	trace.SpanExporter
 	log  *slog.Logger

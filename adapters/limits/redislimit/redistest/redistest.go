@@ -1,7 +1,7 @@
-// Package redistest gives tests a real Redis server that they may stop, start and hold.
+// Package redistest gives tests a real Redis server that they may stop, start and pause.
 //
 // It runs the redis-server that is installed, on a free port, and ends with the process of the test, however that ends.
-// Without one tests fail: what was not tested is not known to work.
+// Without one tests fail: an untested program may not work.
 package redistest
 
 import (
