@@ -219,7 +219,8 @@ func unknown(variables map[string]string) (warnings []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if !slices.Contains(names, name) {
-			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name, nearest(name, names)))
+			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name,
+				nearest(name, names)))
 		}
 	}
 	return warnings

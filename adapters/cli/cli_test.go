@@ -159,7 +159,8 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 		stderr string
 	}{
 		{errors.New("no route"), cli.Failed, "holdco: no route\n"},
-		{cli.WrongUsage(errors.Join(errors.New("A must be 1"), errors.New("B must be 2"))), cli.Misuse, "holdco: A must be 1\nholdco: B must be 2\n"},
+		{cli.WrongUsage(errors.Join(errors.New("A must be 1"), errors.New("B must be 2"))), cli.Misuse,
+			"holdco: A must be 1\nholdco: B must be 2\n"},
 		{fmt.Errorf("at start: %w", cli.WrongUsage(errors.New("A must be 1"))), cli.Misuse, "holdco: at start: A must be 1\n"},
 		{fault.New(fault.NotFound, "There is no such token."), cli.Failed, "holdco: There is no such token\n"},
 		{
@@ -171,7 +172,8 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			"holdco: The store is busy; try later\n",
 		},
 		{
-			fault.Validation([]fault.Field{fault.Fieldf("a", fault.Required, "a must not be blank"), fault.Fieldf("b.0", fault.UnknownValue, "b.0 must be read")}),
+			fault.Validation([]fault.Field{fault.Fieldf("a", fault.Required, "a must not be blank"),
+				fault.Fieldf("b.0", fault.UnknownValue, "b.0 must be read")}),
 			cli.Misuse, "holdco: a must not be blank; b.0 must be read\n",
 		},
 	} {
@@ -256,7 +258,8 @@ func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
 func TestShellCompletion(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := new(fake).run("completion " + shell); got.code != cli.Done || !strings.Contains(got.stdout, "holdco") || got.stderr != "" {
+		if got := new(fake).run("completion " + shell); got.code != cli.Done || !strings.Contains(got.stdout, "holdco") ||
+			got.stderr != "" {
 			t.Errorf("%s: %d, %s", shell, got.code, got.stderr)
 		}
 	}

@@ -75,7 +75,8 @@ func QueryOf(c *gin.Context) Query { return of(c).query }
 // begin gives a request its id, and its answer the headers that all answers have.
 func begin(options Options) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs), client: options.Proxies.clientOf(c.Request)}
+		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs),
+			client: options.Proxies.clientOf(c.Request)}
 		c.Set(requestKey, r)
 		c.Header("X-Request-Id", r.id)
 		c.Header("X-Content-Type-Options", "nosniff")

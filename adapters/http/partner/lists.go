@@ -69,7 +69,8 @@ func parseCursor(query, cursor string) (page.Position, time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, strings.Join(position.Values, ""))
 	if err != nil {
-		return page.Position{}, time.Time{}, fault.New(fault.InvalidCursor, "The cursor names no position in this list; start again without it.")
+		return page.Position{}, time.Time{}, fault.New(fault.InvalidCursor,
+			"The cursor names no position in this list; start again without it.")
 	}
 	return position, at, nil
 }

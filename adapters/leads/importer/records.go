@@ -120,7 +120,8 @@ func (t *table[D]) draft(text []byte) D {
 		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line is no CSV: %s", err))
 		return draft
 	case len(cells) != len(t.columns):
-		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line has %d fields; the header has %d", len(cells), len(t.columns)))
+		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line has %d fields; the header has %d", len(cells),
+			len(t.columns)))
 		return draft
 	}
 	for i, cell := range cells {

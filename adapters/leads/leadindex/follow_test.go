@@ -25,7 +25,8 @@ func TestTheStoreAnswersUntilAllIsRead(t *testing.T) {
 	}
 	mustFollow(t, index)
 	status := index.Status()
-	if got := search(t, index); got.Total != 3 || !status.Ready || status.Leads != 3 || status.Revision != 1 || status.Bytes == 0 || status.Built == 0 {
+	if got := search(t, index); got.Total != 3 || !status.Ready || status.Leads != 3 || status.Revision != 1 || status.Bytes == 0 ||
+		status.Built == 0 {
 		t.Errorf("%d leads, %+v", got.Total, status)
 	}
 }

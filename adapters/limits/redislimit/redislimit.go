@@ -134,7 +134,8 @@ func (l *Limiter) probe(ctx context.Context) error {
 // ask does not end with the request that asks: that would look as if Redis did not answer.
 func (l *Limiter) ask(ctx context.Context, key ratelimit.Key, limit ratelimit.Limit) (ratelimit.Verdict, error) {
 	name := "holdco:limit:" + string(key.Class) + ":" + key.Subject
-	answer, err := take.Run(context.WithoutCancel(ctx), l.client, []string{name}, int64(limit), ratelimit.Window.Milliseconds()).Int64Slice()
+	answer, err := take.Run(context.WithoutCancel(ctx), l.client, []string{name}, int64(limit),
+		ratelimit.Window.Milliseconds()).Int64Slice()
 	if err != nil {
 		return ratelimit.Verdict{}, err
 	}

@@ -17,8 +17,9 @@ type Index struct {
 // LeadIndex reports the status of the index of leads.
 func LeadIndex(read func() Index) Collector {
 	return leadIndex{
-		read:  read,
-		ready: prometheus.NewDesc("holdco_lead_index_ready", "1 while searches for leads are answered from memory, 0 while by the store.", nil, nil),
+		read: read,
+		ready: prometheus.NewDesc("holdco_lead_index_ready",
+			"1 while searches for leads are answered from memory, 0 while by the store.", nil, nil),
 		leads: prometheus.NewDesc("holdco_lead_index_leads", "Leads in the index.", nil, nil),
 		bytes: prometheus.NewDesc("holdco_lead_index_bytes", "Memory that the index takes.", nil, nil),
 		built: prometheus.NewDesc("holdco_lead_index_build_seconds", "How long it took to read all leads.", nil, nil),

@@ -67,8 +67,10 @@ const backlogLimit = 2 * time.Second
 func Backlog(read func(ctx context.Context) (store.Backlog, error), clock outbound.Clock) Collector {
 	return backlog{
 		read: read, clock: clock,
-		unqueued: prometheus.NewDesc("holdco_webhook_events_unqueued", "Events that have no position in the outbox of webhooks yet.", nil, nil),
-		pending:  prometheus.NewDesc("holdco_webhook_deliveries_pending", "Deliveries that wait for another attempt, and tests; those to disabled endpoints too.", nil, nil),
+		unqueued: prometheus.NewDesc("holdco_webhook_events_unqueued", "Events that have no position in the outbox of webhooks yet.",
+			nil, nil),
+		pending: prometheus.NewDesc("holdco_webhook_deliveries_pending",
+			"Deliveries that wait for another attempt, and tests; those to disabled endpoints too.", nil, nil),
 		overdue: prometheus.NewDesc("holdco_webhook_overdue_seconds",
 			"How long the queue that waits longest, of all enabled endpoints, has been due; 0 when none is.", nil, nil),
 	}

@@ -36,7 +36,8 @@ func Open(ctx context.Context, version string, log *slog.Logger) (*Tracer, error
 	if err != nil {
 		return nil, fmt.Errorf("the variable OTEL_RESOURCE_ATTRIBUTES is not all right: %w", err)
 	}
-	provider := trace.NewTracerProvider(trace.WithResource(described), trace.WithBatcher(&loggingExporter{SpanExporter: exporter, log: log}))
+	provider := trace.NewTracerProvider(trace.WithResource(described),
+		trace.WithBatcher(&loggingExporter{SpanExporter: exporter, log: log}))
 	return &Tracer{provider: provider, spans: provider.Tracer("holdco")}, nil
 }
 
