@@ -30,7 +30,8 @@ type layer struct {
 
 // layers is the architecture. Of several that fit a package the first holds.
 var layers = []layer{
-	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"}, not: impure},
+	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"},
+		not: impure},
 	{
 		folders: []string{"domain/webhook"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
@@ -40,7 +41,8 @@ var layers = []layer{
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
-	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports), libraries: testLibraries},
+	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
+		libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
 	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
 	{
@@ -64,7 +66,8 @@ var layers = []layer{
 		inTests:   []string{"adapters/http/partner/partnertest", openapi, "github.com/klauspost/compress"},
 	},
 	{
-		folders: []string{"adapters/http/partner/partnertest"}, ours: slices.Concat(domain, []string{"adapters/http/apitest"}), libraries: testLibraries,
+		folders: []string{"adapters/http/partner/partnertest"}, ours: slices.Concat(domain,
+			[]string{"adapters/http/apitest"}), libraries: testLibraries,
 	},
 	{
 		folders: []string{"adapters/http/docs"},
@@ -75,7 +78,8 @@ var layers = []layer{
 		libraries: slices.Concat(testLibraries, []string{"github.com/chromedp"}),
 	},
 	{
-		folders: []string{"adapters/http/rest/resttest"}, ours: slices.Concat(domain, []string{"adapters/http/rest", "adapters/http/apitest"}),
+		folders: []string{"adapters/http/rest/resttest"}, ours: slices.Concat(domain,
+			[]string{"adapters/http/rest", "adapters/http/apitest"}),
 		libraries: testLibraries,
 	},
 	{folders: []string{"adapters/http/apitest"}, libraries: slices.Concat(testLibraries, []string{openapi})},
@@ -94,7 +98,8 @@ var layers = []layer{
 	},
 
 	{
-		folders: []string{"adapters/store/sqlstore"}, ours: slices.Concat(domain, ports, []string{"adapters/leads/leadjson"}), libraries: []string{bun, goose},
+		folders: []string{"adapters/store/sqlstore"}, ours: slices.Concat(domain, ports,
+			[]string{"adapters/leads/leadjson"}), libraries: []string{bun, goose},
 		inTests: []string{"ports/storetest", "adapters/store/sqlite", "adapters/store/postgres", "adapters/store/postgres/postgrestest"},
 	},
 	{
@@ -129,11 +134,13 @@ var layers = []layer{
 		libraries: slices.Concat(testLibraries, []string{redis}),
 	},
 	{
-		folders: []string{"adapters/telemetry/metrics"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit", "adapters/store/sqlstore"}),
+		folders: []string{"adapters/telemetry/metrics"}, ours: slices.Concat(domain, ports,
+			[]string{"adapters/http/httpkit", "adapters/store/sqlstore"}),
 		libraries: []string{prometheus},
 	},
 	{
-		folders: []string{"adapters/telemetry/tracing"}, ours: slices.Concat(domain, ports, []string{"adapters/http/httpkit", "adapters/store/sqlstore"}),
+		folders: []string{"adapters/telemetry/tracing"}, ours: slices.Concat(domain, ports,
+			[]string{"adapters/http/httpkit", "adapters/store/sqlstore"}),
 		libraries: []string{otel},
 		inTests:   []string{otlp, protobuf},
 	},

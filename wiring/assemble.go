@@ -117,8 +117,8 @@ func newParallel(config Config) deliveries.Parallel {
 	return deliveries.Parallel(config.WebhookParallel)
 }
 
-// redisPatience is how long Redis may take to answer before it counts as lost.
-const redisPatience = 250 * time.Millisecond
+// redisTimeout is how long Redis may take to answer before it counts as lost.
+const redisTimeout = 250 * time.Millisecond
 
 // newLimiter counts in this process, and in Redis too when one is configured.
 func newLimiter(
@@ -140,7 +140,7 @@ func newLimiter(
 			tel.metrics.Sharing()
 			log.Info("Redis answers again; requests are counted there")
 		},
-		Patience: redisPatience,
+		Timeout: redisTimeout,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -445,7 +445,8 @@ func (b *bare) write(ctx context.Context, what string, c *bareCompany, change fu
 		return err
 	}
 	entry := id.New[id.Entry](system.IDs{}.UUIDv7())
-	_, err = tx.StmtContext(ctx, b.event).ExecContext(ctx, string(entry), c.ID, what, "token:tok_1", string(data), previous, time.Now().UnixMilli())
+	_, err = tx.StmtContext(ctx, b.event).ExecContext(ctx, string(entry), c.ID, what, "token:tok_1", string(data), previous,
+		time.Now().UnixMilli())
 	if err != nil {
 		return err
 	}

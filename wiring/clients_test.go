@@ -176,7 +176,8 @@ func TestClientsThatDoNotWaitLeaveNothingHalfDone(t *testing.T) {
 			return true
 		})
 		for _, c := range resttest.Data[[]company](t, s.Get("/v1/companies")) {
-			if n := len(resttest.Data[company](t, s.Get(c.path()+"?include=teams")).Teams); n != 2 || c.TeamCount != 2 || len(s.events(t, c.ID)) != 1 {
+			if n := len(resttest.Data[company](t, s.Get(c.path()+"?include=teams")).Teams); n != 2 || c.TeamCount != 2 ||
+				len(s.events(t, c.ID)) != 1 {
 				t.Errorf("%s has %d teams, a count of %d, and %d events", c.Slug, n, c.TeamCount, len(s.events(t, c.ID)))
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func TestCommands(t *testing.T) {
 		testscript.Run(t, testscript.Params{
 			Dir:                 filepath.Join("..", "testdata", "script"),
 			RequireExplicitExec: true,
+			Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture},
 			Setup: func(env *testscript.Env) error {
 				env.Setenv(processtest.Environ())
 				env.Setenv("HOLDCO_DATA_DIR", filepath.Join(env.WorkDir, "data"))
@@ -41,6 +43,15 @@ func TestCommands(t *testing.T) {
 		t.Parallel()
 		scripts(t, func() string { return postgrestest.EmptyURL(t) })
 	})
+}
+
+// capture NAME REGEXP sets a variable to what the group of the expression matches in the last output.
+func capture(ts *testscript.TestScript, _ bool, args []string) {
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if found == nil {
+		ts.Fatalf("no match for %s", args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
 
 // A token that another process rotates or revokes ends in a running server too.
@@ -108,4 +119,39 @@ func endTokens(t *testing.T, environ ...string) {
 	issued.Token = fresh
 	run("token", "revoke", issued.ID)
 	endsSoon()
+}
+
+// The command line shows what the server has sent, and why it has disabled a webhook.
+func TestCommandsShowDeliveriesOfARunningServer(t *testing.T) {
+	t.Parallel()
+	environ := []string{"HOLDCO_DATA_DIR=" + t.TempDir(), allowPrivate}
+	startProcess(t, environ...)
+	run := func(args ...string) string {
+		t.Helper()
+		command := exec.Command("holdco", args...)
+		command.Env = append(os.Environ(), environ...)
+		command.Stderr = t.Output()
+		out, err := command.Output()
+		must(t, err)
+		return string(out)
+	}
+	create := func(url string) string {
+		var made struct{ ID string }
+		must(t, json.Unmarshal([]byte(run("webhook", "create", "--json", "--url", url)), &made))
+		run("webhook", "test", made.ID)
+		return made.ID
+	}
+	shows := func(pattern string, args ...string) {
+		t.Helper()
+		await(t, 10*time.Second, pattern, func() bool { return regexp.MustCompile(pattern).MatchString(run(args...)) })
+	}
+
+	gone := listen(t)
+	gone.answers(http.StatusGone)
+	shows(`webhook\.test .* failed +1 +410 +-`, "webhook", "deliveries", create(gone.url))
+	shows(`disabled: The endpoint answered 410 Gone`, "webhook", "list")
+	failing := listen(t)
+	failing.answers(http.StatusInternalServerError)
+	shows(`webhook\.test .* pending +[1-9] +500 +2`, "webhook", "deliveries", create(failing.url))
+	shows(`webhook\.test .* pending +[1-9] +\S.*refused.* +2`, "webhook", "deliveries", create("http://127.0.0.1:1"))
 }

@@ -89,7 +89,8 @@ func TestAFullCompanyIsKeptAsItWasSent(t *testing.T) {
 		if included := resttest.Data[company](t, s.Get(acme.path()+"?include=teams")); cmp.Diff(teams, included.Teams) != "" {
 			t.Errorf("%+v", included.Teams)
 		}
-		if none := s.Post("/v1/companies", draft(t, `"startingTeams":[]`)); !strings.Contains(string(none.Data), `"teams":[],"agentSlots":[]`) {
+		if none := s.Post("/v1/companies", draft(t, `"startingTeams":[]`)); !strings.Contains(string(none.Data),
+			`"teams":[],"agentSlots":[]`) {
 			t.Errorf("%s", none.Data)
 		}
 	})

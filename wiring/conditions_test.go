@@ -51,21 +51,25 @@ func TestOfSeveralFaultsTheFirstIsTold(t *testing.T) {
 			{"state before immutable fields", "writer", "PATCH", old.path(), `{"id":1,"name":5}`, nil, 409, "company_archived"},
 			{"immutable before other fields", "writer", "PATCH", acme.path(), `{"id":1,"name":5,"x":1}`, nil, 422, "immutable_field"},
 			{"fields before budget", "writer", "PATCH", acme.path(), `{"name":"","budget":{"usd":-1}}`, nil, 422, "validation_failed"},
-			{"budget before adapter", "writer", "PATCH", acme.path(), `{"defaultAdapter":"x","budget":{"usd":-1}}`, nil, 422, "budget_invalid"},
-			{"adapter before slug", "writer", "POST", "/v1/companies", `{"name":"A","slug":"acme","defaultAdapter":"x"}`, nil, 422, "adapter_not_installed"},
+			{"budget before adapter", "writer", "PATCH", acme.path(), `{"defaultAdapter":"x","budget":{"usd":-1}}`, nil, 422,
+				"budget_invalid"},
+			{"adapter before slug", "writer", "POST", "/v1/companies", `{"name":"A","slug":"acme","defaultAdapter":"x"}`, nil, 422,
+				"adapter_not_installed"},
 			{"slug last", "writer", "POST", "/v1/companies", named("acme"), nil, 409, "slug_in_use"},
 			{"query before existence", "admin", "GET", noHook + "/deliveries?status=lost", "", nil, 400, "invalid_parameter"},
 			{"cursor before existence", "admin", "GET", noHook + "/deliveries?cursor=x", "", nil, 400, "invalid_cursor"},
 			{"existence before If-Match", "admin", "PATCH", noHook, `{"id":1}`, stale, 404, "not_found"},
 			{"If-Match before immutable fields", "admin", "PATCH", hook, `{"id":1}`, stale, 412, "precondition_failed"},
-			{"immutable before other fields", "admin", "PATCH", hook, `{"companyId":null,"url":7,"events":[]}`, nil, 422, "immutable_field"},
+			{"immutable before other fields", "admin", "PATCH", hook, `{"companyId":null,"url":7,"events":[]}`, nil, 422,
+				"immutable_field"},
 			{"existence before If-Match", "admin", "PATCH", noPartner, `{"id":1}`, stale, 404, "not_found"},
 			{"an id of another kind does not exist", "admin", "GET", "/v1/partners/" + acme.ID, "", nil, 404, "not_found"},
 			{"If-Match before immutable fields", "admin", "PATCH", revoked, `{"id":1}`, stale, 412, "precondition_failed"},
 			{"immutable before other fields", "admin", "PATCH", revoked, `{"hint":"","name":""}`, nil, 422, "immutable_field"},
 			{"fields before state", "admin", "PATCH", revoked, `{"name":""}`, nil, 422, "validation_failed"},
 			{"scope before existence", "writer", "GET", noPartner, "", nil, 403, "insufficient_scope"},
-			{"scope before JSON, where one company is too little", "elsewhere", "POST", "/v1/companies", "[", nil, 403, "insufficient_scope"},
+			{"scope before JSON, where one company is too little", "elsewhere", "POST", "/v1/companies", "[", nil, 403,
+				"insufficient_scope"},
 			{"a slug of an archived company", "writer", "POST", "/v1/companies", named("old"), nil, 409, "slug_in_use"},
 		} {
 			t.Run(c.rule, func(t *testing.T) {
@@ -86,7 +90,8 @@ func TestIfMatchGuardsEveryWriteToACompany(t *testing.T) {
 		first := tag()
 		s.Patch(acme.path(), `{"name":"B"}`).Is(t, 200, "")
 		writes := []struct{ method, path, body string }{
-			{"PATCH", acme.path(), `{"name":"C"}`}, {"PATCH", acme.path(), `{}`}, {"POST", acme.path() + "/archive", ""}, {"DELETE", acme.path(), ""},
+			{"PATCH", acme.path(), `{"name":"C"}`}, {"PATCH", acme.path(), `{}`}, {"POST", acme.path() + "/archive", ""}, {"DELETE",
+				acme.path(), ""},
 		}
 		for _, w := range writes {
 			for _, match := range []string{

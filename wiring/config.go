@@ -76,7 +76,7 @@ func addFlags(flags *pflag.FlagSet, settings []setting) {
 
 // LoadConfig takes each setting from the flag, else from the variable in environ (in the form of os.Environ), else from
 // the file that --config names, else from its default. The error has one line for every value that is not allowed.
-// Warnings tell of variables that look like settings and are none.
+// Warnings name variables that look like settings but are none.
 func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings []string, err error) {
 	variables := holdcoVariables(environ)
 	file, err := readFile(flags)
@@ -203,8 +203,8 @@ func plain(node yaml.Node) (text string, ok bool) {
 // holdcoVariables picks those that are meant for Holdco.
 func holdcoVariables(environ []string) map[string]string {
 	variables := map[string]string{}
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
 		if strings.HasPrefix(name, variablePrefix) && !strings.HasPrefix(name, testPrefix) {
 			variables[name] = value
 		}
@@ -219,7 +219,8 @@ func unknown(variables map[string]string) (warnings []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if !slices.Contains(names, name) {
-			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name, nearest(name, names)))
+			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name,
+				nearest(name, names)))
 		}
 	}
 	return warnings
@@ -231,7 +232,7 @@ func nearest(name string, names []string) string {
 	})
 }
 
-// flagValue is a flag that keeps its text and tells what kind of value it takes.
+// flagValue is a flag that keeps its text and the kind of its value.
 type flagValue struct{ text, kind string }
 
 func (v *flagValue) String() string { return v.text }

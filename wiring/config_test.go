@@ -88,7 +88,8 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 	}
 	values := [][2]string{
 		{"database_url", "postgres://me@db/holdco"}, {"database_wait", "2m"}, {"sqlite_sync", "normal"},
-		{"data_dir", "/var/lib/holdco"}, {"key_file", "/etc/holdco/key"}, {"api_addr", "[::1]:80"}, {"partner_addr", "[::1]:81"}, {"metrics_addr", "10.0.0.1:9464"},
+		{"data_dir", "/var/lib/holdco"}, {"key_file", "/etc/holdco/key"}, {"api_addr", "[::1]:80"}, {"partner_addr",
+			"[::1]:81"}, {"metrics_addr", "10.0.0.1:9464"},
 		{"adapters", "http, my-own_1"}, {"cors_origins", "https://app.example.com, http://[::1]:3000"}, {"rate_partner", "7"},
 		{"archive_retention", "1000h1m"}, {"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
 		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"webhook_allow_private", "true"},
@@ -153,8 +154,10 @@ func TestValuesThatAreAllowed(t *testing.T) {
 		{"HOLDCO_DATABASE_URL=sqlite::memory:", database, wiring.Database{SQLite: ":memory:"}},
 		{"HOLDCO_DATABASE_URL=sqlite://a b/holdco.db", database, wiring.Database{SQLite: "a b/holdco.db"}},
 		{"HOLDCO_DATABASE_URL=sqlite:///var/lib/holdco.db", database, wiring.Database{SQLite: "/var/lib/holdco.db"}},
-		{"HOLDCO_DATABASE_URL=postgres:///holdco?host=/run/postgresql", database, wiring.Database{Postgres: "postgres:///holdco?host=/run/postgresql"}},
-		{"HOLDCO_DATABASE_URL=postgresql://u:p%40ss@db:5432/holdco", database, wiring.Database{Postgres: "postgresql://u:p%40ss@db:5432/holdco"}},
+		{"HOLDCO_DATABASE_URL=postgres:///holdco?host=/run/postgresql", database,
+			wiring.Database{Postgres: "postgres:///holdco?host=/run/postgresql"}},
+		{"HOLDCO_DATABASE_URL=postgresql://u:p%40ss@db:5432/holdco", database,
+			wiring.Database{Postgres: "postgresql://u:p%40ss@db:5432/holdco"}},
 		{"HOLDCO_DATABASE_WAIT=0s", func(c wiring.Config) any { return c.DatabaseWait }, time.Duration(0)},
 		{"HOLDCO_API_ADDR=", address, ""},
 		{"HOLDCO_API_ADDR=:0", address, ":0"},
@@ -167,7 +170,8 @@ func TestValuesThatAreAllowed(t *testing.T) {
 		{"HOLDCO_REDIS_URL=", func(c wiring.Config) any { return c.RedisURL }, ""},
 		{"HOLDCO_REDIS_URL=rediss://:p%40ss@cache:6380", func(c wiring.Config) any { return c.RedisURL }, "rediss://:p%40ss@cache:6380"},
 		{"HOLDCO_TRUSTED_PROXIES=", proxies, []netip.Prefix(nil)},
-		{"HOLDCO_TRUSTED_PROXIES=::1,10.0.0.0/8", proxies, []netip.Prefix{netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("10.0.0.0/8")}},
+		{"HOLDCO_TRUSTED_PROXIES=::1,10.0.0.0/8", proxies,
+			[]netip.Prefix{netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("10.0.0.0/8")}},
 		{"HOLDCO_LOG_LEVEL=debug", func(c wiring.Config) any { return c.LogLevel }, slog.LevelDebug},
 		{"HOLDCO_LOG_FORMAT=", func(c wiring.Config) any { return c.LogFormat }, ""},
 		{"HOLDCO_ADMIN_TOKEN=", func(c wiring.Config) any { return c.AdminToken }, access.Value("")},
@@ -262,8 +266,10 @@ func TestABadValueIsBlamedOnTheSourceItCameFrom(t *testing.T) {
 		t.Fatal("no error")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "sqlite_sync in ") || !strings.Contains(lines[0], `holdco.yaml must be full or normal; it is "7"`) ||
-		!strings.HasPrefix(lines[1], "HOLDCO_API_ADDR ") || !strings.HasPrefix(lines[2], `--log-level must be debug, info, warn or error; it is "loud"`) {
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "sqlite_sync in ") ||
+		!strings.Contains(lines[0], `holdco.yaml must be full or normal; it is "7"`) ||
+		!strings.HasPrefix(lines[1], "HOLDCO_API_ADDR ") ||
+		!strings.HasPrefix(lines[2], `--log-level must be debug, info, warn or error; it is "loud"`) {
 		t.Errorf("%q", lines)
 	}
 }
@@ -313,7 +319,8 @@ func TestTheFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := load(t, []string{"--config", "/nowhere/holdco.yaml"}, ""); err == nil || !strings.Contains(err.Error(), "/nowhere/holdco.yaml") {
+	if _, _, err := load(t, []string{"--config", "/nowhere/holdco.yaml"}, ""); err == nil ||
+		!strings.Contains(err.Error(), "/nowhere/holdco.yaml") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

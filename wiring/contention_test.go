@@ -92,12 +92,14 @@ func TestPatchesOfDifferentFieldsLoseNothing(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		acme := s.create(t, draft(t, ""))
-		patches := []string{`{"name":"B"}`, `{"description":"d"}`, `{"budget":{"usd":5}}`, `{"budget":{"reservePercent":7}}`, `{"fiscalPeriod":"daily"}`}
+		patches := []string{`{"name":"B"}`, `{"description":"d"}`, `{"budget":{"usd":5}}`, `{"budget":{"reservePercent":7}}`,
+			`{"fiscalPeriod":"daily"}`}
 		if counts := tally(atOnce(len(patches), func(i int) resttest.Answer { return s.Patch(acme.path(), patches[i]) })); counts["200"] != len(patches) {
 			t.Errorf("%v", counts)
 		}
 		now := s.see(t, acme)
-		if now.Name != "B" || now.Description != "d" || string(now.Budget.USD) != "5" || string(now.Budget.ReservePercent) != "7" || now.FiscalPeriod != "daily" {
+		if now.Name != "B" || now.Description != "d" || string(now.Budget.USD) != "5" || string(now.Budget.ReservePercent) != "7" ||
+			now.FiscalPeriod != "daily" {
 			t.Errorf("%+v", now)
 		}
 	})

@@ -48,7 +48,7 @@ func killAndLook(t *testing.T, environ ...string) {
 		var acknowledged atomic.Int64
 		for n := range told {
 			told[n] = map[string]*story{}
-			clients.Go(func() { tellStories(server.url, fmt.Sprintf("r%d-c%d", round, n), told[n], &acknowledged) })
+			clients.Go(func() { runStories(server.url, fmt.Sprintf("r%d-c%d", round, n), told[n], &acknowledged) })
 		}
 		enough := 20 + rand.Int64N(100)
 		await(t, 20*time.Second, "so many writes", func() bool { return acknowledged.Load() >= enough })
@@ -83,8 +83,8 @@ type state struct{ Name, Status string }
 
 const gone = "" // the status of a company that is not there
 
-// tellStories creates companies and takes each through its life, until the server is gone. It counts what is acknowledged.
-func tellStories(url, prefix string, stories map[string]*story, acknowledged *atomic.Int64) {
+// runStories creates companies and takes each through its life, until the server is gone. It counts what is acknowledged.
+func runStories(url, prefix string, stories map[string]*story, acknowledged *atomic.Int64) {
 	for n := 0; ; n++ {
 		slug := fmt.Sprintf("%s-%d", prefix, n)
 		s := &story{}

@@ -89,8 +89,9 @@ func (s *instance) keepLeads(t *testing.T, first, last int, name string) {
 			draft := lead.Draft{
 				ID: leadID(n), Name: fmt.Sprintf("%s %d", name, n), Industry: "ind_health", Campaigns: []string{"cam_spring"},
 				Phone: "+49 30 901820", Email: fmt.Sprintf("hello@lead%d.example", n), Enrichment: "deep",
-				Social:   lead.Social{LinkedIn: fmt.Sprintf("https://www.linkedin.com/company/lead%d", n)},
-				Contacts: []lead.ContactDraft{{Name: "Ada Berg", Title: "Manager", Email: fmt.Sprintf("ada@lead%d.example", n), Primary: true}},
+				Social: lead.Social{LinkedIn: fmt.Sprintf("https://www.linkedin.com/company/lead%d", n)},
+				Contacts: []lead.ContactDraft{{Name: "Ada Berg", Title: "Manager", Email: fmt.Sprintf("ada@lead%d.example", n),
+					Primary: true}},
 			}
 			if n%3 == 0 {
 				draft.Website = fmt.Sprintf("lead%d.example", n)

@@ -44,7 +44,8 @@ func TestPartnersReadAllThereIs(t *testing.T) {
 			}
 		}
 		page := partner.Get("leads?has_website=true&min_google_rating=0&campaign_id=cam_spring&industry_id=ind_health&enrichment_level=deep&since=2026-04-11&per_page=3")
-		if got := page.IDs(t); !slices.Equal(got, []string{leadID(15), leadID(30), leadID(45)}) || page.Pagination.Total != 4 || page.Pagination.TotalPages != 2 {
+		if got := page.IDs(t); !slices.Equal(got, []string{leadID(15), leadID(30), leadID(45)}) || page.Pagination.Total != 4 ||
+			page.Pagination.TotalPages != 2 {
 			t.Errorf("%s", page.Body)
 		}
 		if got := partner.Get("leads?cursor=" + *page.Pagination.NextCursor +
@@ -89,11 +90,13 @@ func TestALeadThatChangesComesAgainAndOneThatGoesIsTold(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		removed := partner.Get("leads/removed?since=2026-04-11T12:02:00Z&per_page=1")
-		if removed.Pagination.Total != 2 || !strings.Contains(string(removed.Data), `{"id":"cmp_000009","removed_at":"2026-04-11T12:02:00.000Z"}`) {
+		if removed.Pagination.Total != 2 || !strings.Contains(string(removed.Data),
+			`{"id":"cmp_000009","removed_at":"2026-04-11T12:02:00.000Z"}`) {
 			t.Errorf("%s", removed.Body)
 		}
 		rest := partner.Get("leads/removed?since=2026-04-11T12:02:00Z&cursor=" + *removed.Pagination.NextCursor)
-		if got := rest.IDs(t); !slices.Equal(got, []string{leadID(10)}) || rest.Pagination.Page != nil || rest.Pagination.NextCursor != nil {
+		if got := rest.IDs(t); !slices.Equal(got, []string{leadID(10)}) || rest.Pagination.Page != nil ||
+			rest.Pagination.NextCursor != nil {
 			t.Errorf("%s", rest.Body)
 		}
 		partner.Get("leads/"+leadID(9)).Is(t, 404, "not_found")
@@ -159,7 +162,8 @@ func TestAnAnswerIsSparedUntilSomethingChanges(t *testing.T) {
 			t.Helper()
 			for _, path := range paths {
 				for _, method := range []string{http.MethodGet, http.MethodHead} {
-					answer := partner.Send(partnertest.Request{Method: method, Path: path, Header: map[string]string{"If-None-Match": tags[path]}})
+					answer := partner.Send(partnertest.Request{Method: method, Path: path,
+						Header: map[string]string{"If-None-Match": tags[path]}})
 					if answer.Status != want[path] {
 						t.Errorf("%s %s: %d, want %d", method, path, answer.Status, want[path])
 					}
@@ -219,9 +223,10 @@ func TestPagesComeFromTheOriginsOfTheirKey(t *testing.T) {
 		partner := s.readerWith(t, made.Key)
 		other := s.reader(t, "https://other.example")
 		preflight := func(origin string) partnertest.Answer {
-			return partner.As("").Send(partnertest.Request{Method: http.MethodOptions, Path: "leads", Wrong: true, Header: map[string]string{
-				"Origin": origin, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization",
-			}})
+			return partner.As("").Send(partnertest.Request{Method: http.MethodOptions, Path: "leads", Wrong: true,
+				Header: map[string]string{
+					"Origin": origin, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization",
+				}})
 		}
 		allowed := func(answer partnertest.Answer) string { return answer.Header.Get("Access-Control-Allow-Origin") }
 		if answer := partner.Get("leads", "Origin", acmeOrigin); answer.Status != 200 || allowed(answer) != acmeOrigin {
@@ -235,7 +240,8 @@ func TestPagesComeFromTheOriginsOfTheirKey(t *testing.T) {
 			}
 		}
 		other.Get("leads", "Origin", "https://other.example").Is(t, 200, "")
-		if answer := preflight(acmeOrigin); answer.Status != 204 || allowed(answer) != acmeOrigin || answer.Header.Get("Access-Control-Max-Age") != "600" {
+		if answer := preflight(acmeOrigin); answer.Status != 204 || allowed(answer) != acmeOrigin ||
+			answer.Header.Get("Access-Control-Max-Age") != "600" {
 			t.Errorf("%d %v", answer.Status, answer.Header)
 		}
 		if answer := preflight("https://evil.example"); answer.Status != 204 || allowed(answer) != "" {
@@ -260,12 +266,14 @@ func TestAStreamHoldsAllAndGoesOnWhereItBrokeOff(t *testing.T) {
 		if len(all) != 5000 || !strings.Contains(all[4999], leadID(5000)) {
 			t.Fatalf("%d lines", len(all))
 		}
-		if got := partner.Stream("leads?has_website=true&after=" + leadID(3000)); len(got) != 666 || !strings.Contains(got[0], leadID(3003)) {
+		if got := partner.Stream("leads?has_website=true&after=" + leadID(3000)); len(got) != 666 ||
+			!strings.Contains(got[0], leadID(3003)) {
 			t.Errorf("%d lines", len(got))
 		}
 		partner.Wrong("leads?after=cmp_never", "Accept", "application/x-ndjson").Blames(t, "after")
 
-		response := partner.Open(partnertest.Request{Path: "leads", Header: map[string]string{"Accept": "application/x-ndjson", "Accept-Encoding": "gzip"}})
+		response := partner.Open(partnertest.Request{Path: "leads",
+			Header: map[string]string{"Accept": "application/x-ndjson", "Accept-Encoding": "gzip"}})
 		defer response.Body.Close()
 		reader, err := gzip.NewReader(response.Body)
 		must(t, err)
@@ -419,7 +427,8 @@ func TestPagesOfNamedOriginsMayUseTheAPI(t *testing.T) {
 				"Origin": origin, "Access-Control-Request-Method": "POST",
 			}})
 			header := answer.Header
-			if answer.Status != c.status || (header.Get("Access-Control-Allow-Origin") == origin) != allowed || !slices.Contains(header.Values("Vary"), "Origin") {
+			if answer.Status != c.status || (header.Get("Access-Control-Allow-Origin") == origin) != allowed ||
+				!slices.Contains(header.Values("Vary"), "Origin") {
 				t.Errorf("%s %s from %s: %d %v", c.method, c.path, origin, answer.Status, header)
 			}
 			methods := header.Get("Access-Control-Allow-Methods")
@@ -430,7 +439,8 @@ func TestPagesOfNamedOriginsMayUseTheAPI(t *testing.T) {
 	}
 	plain := limited(t)
 	answer := plain.Send(resttest.Request{Method: "GET", Path: "/v1/whoami", Header: map[string]string{"Origin": "https://a.example"}})
-	if answer.Status != 200 || answer.Header.Get("Access-Control-Allow-Origin") != "" || slices.Contains(answer.Header.Values("Vary"), "Origin") {
+	if answer.Status != 200 || answer.Header.Get("Access-Control-Allow-Origin") != "" ||
+		slices.Contains(answer.Header.Values("Vary"), "Origin") {
 		t.Errorf("%d %v", answer.Status, answer.Header)
 	}
 }

@@ -254,7 +254,8 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 	server, done, err := open(t.Context(), t, s.clock, &record{}, dataDir+t.TempDir(), "HOLDCO_API_ADDR="+taken)
 	must(t, err)
 	defer done()
-	if err := server.Run(t.Context(), &record{}, true); err == nil || !strings.Contains(err.Error(), "cannot listen on HOLDCO_API_ADDR "+taken) {
+	if err := server.Run(t.Context(), &record{}, true); err == nil ||
+		!strings.Contains(err.Error(), "cannot listen on HOLDCO_API_ADDR "+taken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -265,7 +266,8 @@ func TestPendingMigrationsStopAStartThatMustNotMigrate(t *testing.T) {
 		server, done, err := open(t.Context(), t, newClock(), &record{}, environ...)
 		must(t, err)
 		out := &record{}
-		if err := server.Run(t.Context(), out, false); err == nil || !strings.Contains(err.Error(), `run "holdco migrate up"`) || out.String() != "" {
+		if err := server.Run(t.Context(), out, false); err == nil || !strings.Contains(err.Error(), `run "holdco migrate up"`) ||
+			out.String() != "" {
 			t.Errorf("%v, printed %q", err, out)
 		}
 		done()

@@ -58,10 +58,12 @@ var faultyMembers = []struct {
 	{`"budget":{"reservePercent":"20"}`, []string{"budget.reservePercent wrong_type"}},
 	{`"budget":{"reservePercent":12.345}`, []string{"budget.reservePercent too_precise"}},
 	{`"budget":{"currency":"EUR"}`, []string{"budget.currency unknown_field"}},
-	{`"budget":{"usd":-1,"period":"x","reservePercent":101}`, []string{"budget.period unknown_value", "budget.reservePercent out_of_range", "budget.usd out_of_range"}},
+	{`"budget":{"usd":-1,"period":"x","reservePercent":101}`,
+		[]string{"budget.period unknown_value", "budget.reservePercent out_of_range", "budget.usd out_of_range"}},
 	{
 		`"description":5,"defaultAdapter":"gone","fiscalPeriod":"x","budget":{"usd":-1,"x":1},"x":null`,
-		[]string{"budget.usd out_of_range", "budget.x unknown_field", "description wrong_type", "fiscalPeriod unknown_value", "x unknown_field"},
+		[]string{"budget.usd out_of_range", "budget.x unknown_field", "description wrong_type", "fiscalPeriod unknown_value",
+			"x unknown_field"},
 	},
 }
 
@@ -97,7 +99,8 @@ var faultyCreations = []struct {
 		"startingTeams.0.headcount out_of_range", "startingTeams.1.headcount wrong_type", "startingTeams.2.headcount out_of_range",
 	}},
 	{`"startingTeams":[{"name":"Straße","headcount":1},{"name":"STRASSE ","headcount":1}]`, []string{"startingTeams.1.name duplicate"}},
-	{`"startingTeams":[` + strings.Repeat(`{"name":"a","headcount":1},`, 50) + `{"name":"a","headcount":1}]`, []string{"startingTeams too_many"}},
+	{`"startingTeams":[` + strings.Repeat(`{"name":"a","headcount":1},`, 50) + `{"name":"a","headcount":1}]`,
+		[]string{"startingTeams too_many"}},
 }
 
 func TestFaultyFieldsAreAllToldAndNothingIsKept(t *testing.T) {

@@ -133,7 +133,8 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 
 // open assembles a server with the settings that the variables name, and writes down all that it logs.
 func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ ...string) (*wiring.Server, func(), error) {
-	environ = append([]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)}, append(unlimited, environ...)...)
+	environ = append([]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0",
+		"HOLDCO_ADMIN_TOKEN=" + string(rootToken)}, append(unlimited, environ...)...)
 	config, _, err := load(t, nil, "", environ...)
 	if err != nil {
 		return nil, nil, err

@@ -33,7 +33,8 @@ func TestBenchImports(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		benchImports(t, files, func() importable {
 			folder := t.TempDir()
-			file := "file:" + filepath.Join(folder, "holdco.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)"
+			file := "file:" + filepath.Join(folder,
+				"holdco.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)"
 			return importable{environ: []string{dataDir + folder}, driver: "sqlite", address: file}
 		})
 	})
@@ -68,7 +69,8 @@ func benchImports(t *testing.T, files string, empty func() importable) {
 	command(t, alone.environ, "leads", "import", leads)
 	ours := imported / time.Since(began).Seconds()
 	theirs := imported / bareInsert(t, alone, into()).Seconds()
-	fmt.Printf("%s: %d leads imported, %.0f a second; a bare insert of the same rows: %.0f; ratio %.2f\n", kind, imported, ours, theirs, ours/theirs)
+	fmt.Printf("%s: %d leads imported, %.0f a second; a bare insert of the same rows: %.0f; ratio %.2f\n", kind, imported, ours, theirs,
+		ours/theirs)
 
 	beside := into()
 	p := startProcess(t, beside.environ...)
@@ -129,7 +131,8 @@ func bareInsert(t *testing.T, from, into importable) time.Duration {
 		tx, err := target.Begin()
 		must(t, err)
 		for table, columns := range tables {
-			insert, err := tx.Prepare("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + placeholders(into, len(columns)) + ")")
+			insert, err := tx.Prepare("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + placeholders(into,
+				len(columns)) + ")")
 			must(t, err)
 			for _, row := range held[table][at : at+batch] {
 				_, err := insert.Exec(row...)

@@ -59,7 +59,8 @@ func TestBenchLeads(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		url := postgrestest.URL(t)
-		benchLeads(t, files, exported{environ: []string{dataDir + t.TempDir(), databaseURL + url}, driver: "pgx", bare: postgrestest.URL(t)})
+		benchLeads(t, files, exported{environ: []string{dataDir + t.TempDir(), databaseURL + url}, driver: "pgx",
+			bare: postgrestest.URL(t)})
 	})
 }
 
@@ -79,7 +80,8 @@ func benchLeads(t *testing.T, files string, on exported) {
 	command(t, on.environ, "leads", "import", filepath.Join(files, "leads.ndjson"))
 	fmt.Printf("\n%s: %d leads imported, %.0f a second\n", kind, sampled, sampled/time.Since(began).Seconds())
 	var key struct{ Key string }
-	must(t, json.Unmarshal(command(t, on.environ, "partner", "create", "--name", "Bench", "--origin", "https://bench.example", "--json"), &key))
+	must(t, json.Unmarshal(command(t, on.environ, "partner", "create", "--name", "Bench", "--origin", "https://bench.example",
+		"--json"), &key))
 
 	t.Run("pages", func(t *testing.T) { benchPages(t, kind, on, key.Key) })
 	benchStream(t, kind, on, key.Key)
@@ -95,7 +97,8 @@ func benchPages(t *testing.T, kind string, on exported, key string) {
 		must(t, err)
 	}
 	status := server.Index.Status()
-	fmt.Printf("%s: index of %d leads after %s, %d MiB\n", kind, status.Leads, time.Since(began).Round(10*time.Millisecond), status.Bytes>>20)
+	fmt.Printf("%s: index of %d leads after %s, %d MiB\n", kind, status.Leads, time.Since(began).Round(10*time.Millisecond),
+		status.Bytes>>20)
 	listening := httptest.NewServer(server.Export)
 	t.Cleanup(listening.Close)
 
@@ -126,7 +129,8 @@ func benchPages(t *testing.T, kind string, on exported, key string) {
 			if filter != "" {
 				name = strings.NewReplacer("industry_id="+common, "industry", "_google", "", "_level", "", "&", " ").Replace(filter)
 			}
-			fmt.Printf("%-10s %-44s %-6d %10.0f %10.0f %7.2f\n", kind, name, page, figures[0][turns/2], figures[1][turns/2], figures[2][turns/2])
+			fmt.Printf("%-10s %-44s %-6d %10.0f %10.0f %7.2f\n", kind, name, page, figures[0][turns/2], figures[1][turns/2],
+				figures[2][turns/2])
 		}
 	}
 	bare.benchSQL(t, kind, ours, common)

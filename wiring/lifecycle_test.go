@@ -174,7 +174,8 @@ func TestDeleteLeavesNothingButOneEntry(t *testing.T) {
 		s.clock.advance(time.Minute)
 		answer := s.Delete(acme.path())
 		answer.Is(t, 200, "")
-		if last := resttest.Data[company](t, answer); last.Status != "deleting" || last.Name != "B" || last.UpdatedAt != "2026-04-11T12:01:00.000Z" {
+		if last := resttest.Data[company](t, answer); last.Status != "deleting" || last.Name != "B" ||
+			last.UpdatedAt != "2026-04-11T12:01:00.000Z" {
 			t.Errorf("%+v", last)
 		}
 		for _, client := range []*resttest.Client{s.Client, reader, writer} {
@@ -224,7 +225,8 @@ func TestTheGreatestCompanyIsMadeAndDeletedWhileOthersGoOn(t *testing.T) {
 			teams[i] = fmt.Sprintf(`{"name":"Team %d","headcount":%d}`, i, heads)
 		}
 		var answer struct{ Data company } // too much to hold each slot against the document
-		status, err := exchangeInto(http.MethodPost, s.url+"/v1/companies", draft(t, `"startingTeams":[`+strings.Join(teams, ",")+"]"), &answer)
+		status, err := exchangeInto(http.MethodPost, s.url+"/v1/companies", draft(t, `"startingTeams":[`+strings.Join(teams, ",")+"]"),
+			&answer)
 		must(t, err)
 		greatest := answer.Data
 		if status != 201 || greatest.TeamCount != most || len(greatest.Teams) != most || len(greatest.AgentSlots) != most*heads {
@@ -321,7 +323,8 @@ func TestEveryChangeIsInTheActivityLogWithItsActor(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		issued := s.issue(t, "read", "write")
 		writer := s.As(issued.Token)
-		acme := resttest.Data[company](t, writer.Post("/v1/companies", draft(t, `"description":"d","startingTeams":[{"name":"A","headcount":1}]`)))
+		acme := resttest.Data[company](t, writer.Post("/v1/companies",
+			draft(t, `"description":"d","startingTeams":[{"name":"A","headcount":1}]`)))
 		type entry struct {
 			Type     event.Type
 			Previous string

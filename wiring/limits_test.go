@@ -180,7 +180,7 @@ func TestTheLossOfRedisIsNoError(t *testing.T) {
 	redis.Start(t)
 	await(t, time.Minute, "the return", func() bool { return strings.Contains(s.log.String(), foundRedis) })
 	await(t, time.Minute, "counting in Redis again", func() bool { return countedTokens(t, redis) > 0 })
-	redis.Hold(t)
+	redis.Pause(t)
 	load()
 	stop.Store(true)
 	clients.Wait()

@@ -53,7 +53,8 @@ var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDC
 func startProcess(t *testing.T, environ ...string) *process {
 	t.Helper()
 	command := exec.Command("holdco", "serve")
-	command.Env = slices.Concat(os.Environ(), unlimited, []string{"HOLDCO_LOG_LEVEL=error"}, environ, []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
+	command.Env = slices.Concat(os.Environ(), unlimited, []string{"HOLDCO_LOG_LEVEL=error"}, environ,
+		[]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
 	p := &process{Cmd: command}
 	command.Stderr = io.MultiWriter(t.Output(), &p.log)
 	stdout, err := command.StdoutPipe()

@@ -58,7 +58,8 @@ func TestAPatchOfAPartnerChangesWhatItNames(t *testing.T) {
 			patched := s.Patch(made.path(), c.body)
 			patched.Is(t, 200, "")
 			got := resttest.Data[apiPartner](t, patched)
-			if diff := cmp.Diff(c.origins, got.Origins) + cmp.Diff(c.expiresAt, got.ExpiresAt); diff != "" || patched.Header.Get("ETag") != c.etag {
+			if diff := cmp.Diff(c.origins, got.Origins) + cmp.Diff(c.expiresAt, got.ExpiresAt); diff != "" ||
+				patched.Header.Get("ETag") != c.etag {
 				t.Errorf("%s: %s %s", c.body, patched.Header.Get("ETag"), diff)
 			}
 		}
@@ -137,7 +138,8 @@ func TestARepeatedAnswerShowsNoKeyAndNoSecret(t *testing.T) {
 		repeated := func(key, path, body string) resttest.Answer {
 			first, again := once(s.Client, key, path, body), once(s.Client, key, path, body)
 			secret, rest := shown(first)
-			if secret == "" || string(again.Data) != rest || again.Status != first.Status || again.Header.Get("Idempotency-Replayed") != "true" ||
+			if secret == "" || string(again.Data) != rest || again.Status != first.Status ||
+				again.Header.Get("Idempotency-Replayed") != "true" ||
 				again.Header.Get("ETag") != first.Header.Get("ETag") || again.Header.Get("Location") != first.Header.Get("Location") {
 				t.Errorf("%d %v %s, then %d %v %s", first.Status, first.Header, first.Body, again.Status, again.Header, again.Body)
 			}

@@ -139,7 +139,8 @@ func TestTheLastUseOfAKeyIsWrittenDownAtTheEndAndIsNoNewVersion(t *testing.T) {
 		s.opens(t, []bool{true}, used.Key)
 		s = s.again(t)
 		answer := s.Get(used.path())
-		if now := resttest.Data[apiPartner](t, answer); now.LastUsedAt == nil || *now.LastUsedAt != "2026-04-11T12:01:00.000Z" || answer.Header.Get("ETag") != `"1"` {
+		if now := resttest.Data[apiPartner](t, answer); now.LastUsedAt == nil || *now.LastUsedAt != "2026-04-11T12:01:00.000Z" ||
+			answer.Header.Get("ETag") != `"1"` {
 			t.Errorf("%v %+v", answer.Header, now)
 		}
 		if now := resttest.Data[apiPartner](t, s.Get(unused.path())); now.LastUsedAt != nil {

@@ -45,7 +45,8 @@ func TestPathsAreExact(t *testing.T) {
 			strings.Repeat("x", 5000), "cmp_" + strings.Repeat("u", 26), acme.ID + "%2Farchive", "'%20OR%20''='",
 		} {
 			for _, c := range []struct{ method, suffix, body string }{
-				{"GET", "", ""}, {"HEAD", "", ""}, {"PATCH", "", `{"name":"x"}`}, {"POST", "/archive", ""}, {"POST", "/restore", ""}, {"DELETE", "", ""},
+				{"GET", "", ""}, {"HEAD", "", ""}, {"PATCH", "", `{"name":"x"}`}, {"POST", "/archive", ""}, {"POST", "/restore",
+					""}, {"DELETE", "", ""},
 			} {
 				answer := send(s.Client, c.method, "/v1/companies/"+name+c.suffix, c.body)
 				if answer.Status != http.StatusNotFound {
@@ -66,7 +67,8 @@ func TestUnknownPathsAndMethodsNeedNoToken(t *testing.T) {
 		send(nobody, "GET", "/v1/nothing", "").Is(t, 404, "not_found")
 		for _, c := range []struct{ method, path string }{
 			{"PUT", "/v1/companies"}, {"PATCH", "/v1/companies"}, {"DELETE", "/v1/companies"}, {"POST", "/v1/companies/x"},
-			{"GET", "/v1/companies/x/archive"}, {"HEAD", "/v1/companies/x/archive"}, {"POST", "/healthz"}, {"BREW", "/v1/whoami"}, {"TRACE", "/v1/tokens"},
+			{"GET", "/v1/companies/x/archive"}, {"HEAD", "/v1/companies/x/archive"}, {"POST", "/healthz"}, {"BREW",
+				"/v1/whoami"}, {"TRACE", "/v1/tokens"},
 		} {
 			answer := send(nobody, c.method, c.path, "")
 			if answer.Status != 405 || !strings.Contains(answer.Header.Get("Allow"), "OPTIONS") {

@@ -36,7 +36,8 @@ func TestAResourceEditsTheFilesThatContributingLists(t *testing.T) {
 			return err
 		case entry.IsDir() && (entry.Name() == "testdata" || len(entry.Name()) > 2 && entry.Name()[0] == '.'):
 			return fs.SkipDir
-		case filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") && !strings.Contains(file, "partner") && mentionsPartners(t, path):
+		case filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") && !strings.Contains(file, "partner") &&
+			mentionsPartners(t, path):
 			mentioning = append(mentioning, file)
 		}
 		return nil

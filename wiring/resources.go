@@ -105,7 +105,7 @@ var resources = []resource{
 			Samples: func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
 		}),
 		jobs: func(s *Server) []worker.Job {
-			if s.Config.PartnerAddr == "" { // nobody asks for leads
+			if s.Config.PartnerAddr == "" { // there is no export API
 				return nil
 			}
 			return []worker.Job{{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow}}

@@ -20,8 +20,8 @@ import (
 	"holdco/ports/store"
 )
 
-// drain is how long a stopping server waits for the requests in flight, and streamDrain for streams: these can be taken up
-// again where they broke off.
+// drain is how long a stopping server waits for the requests in flight, and streamDrain for streams: clients can resume these
+// where they broke off.
 const (
 	drain       = 30 * time.Second
 	streamDrain = 25 * time.Second
@@ -60,7 +60,7 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 			return err
 		}
 	}
-	// The token is shown once, so it is made when nothing can come between it and whoever reads it.
+	// The token is shown once, so it is made when nothing after it can fail before it is printed.
 	if err := s.showFirstToken(ctx, out); err != nil {
 		return err
 	}
@@ -171,8 +171,8 @@ type front struct {
 	server   *http.Server
 }
 
-// fronts are all that are not turned off. The API is the last to accept connections and the first to stop: who sees its
-// line finds everything else up.
+// fronts are all that are not turned off. The API is the last to accept connections and the first to stop: when its line is
+// printed, everything else is up.
 func (s *Server) fronts() []*front {
 	all := []*front{
 		{

@@ -31,7 +31,7 @@ func newTelemetry(ctx context.Context, config Config, db database, version cli.V
 	return t, err
 }
 
-// collectors are all metrics that are read when somebody asks. What is counted when it happens stands in adapters/telemetry/metrics.
+// collectors are the metrics that are read at each scrape. Those that are counted as things happen are in adapters/telemetry/metrics.
 func collectors(db database, version cli.Version) []metrics.Collector {
 	all := append(metrics.Process(), metrics.Build(version.Number, version.Commit))
 	for name, pool := range db.Pools {
@@ -53,7 +53,7 @@ func newStore(db database, clock outbound.Clock, ids outbound.IDs, tel telemetry
 	return made.Observed(tel.metrics, tel.tracer)
 }
 
-// watch is told of every request that was answered.
+// watch are the hooks that are called after every answer.
 func (t telemetry) watch() []func(context.Context, httpkit.Exchange) {
 	if t.tracer == nil {
 		return []func(context.Context, httpkit.Exchange){t.metrics.Answered}

@@ -40,7 +40,8 @@ func TestATokenShowsItsValueOnce(t *testing.T) {
 		if diff := cmp.Diff(want, resttest.Data[apiToken](t, read)); diff != "" {
 			t.Error(diff)
 		}
-		if list := resttest.Data[[]apiToken](t, s.Get("/v1/tokens")); len(list) != 2 || cmp.Diff(want, list[0]) != "" || list[1].Name != "admin" {
+		if list := resttest.Data[[]apiToken](t, s.Get("/v1/tokens")); len(list) != 2 || cmp.Diff(want, list[0]) != "" ||
+			list[1].Name != "admin" {
 			t.Errorf("%+v", list)
 		}
 		send(s.Client, "GET", made.path(), "", "If-None-Match", read.Header.Get("ETag")).Is(t, 304, "")
@@ -71,12 +72,13 @@ func TestWrongTokensAreRefusedWithEveryFieldAtFault(t *testing.T) {
 			`{"name":"x","scopes":["company:nobody:read","company::read","company:cmp_01jqvb2k3e8m0t9c5x7a4n6p1r:read"]}`: {"scopes.0 unknown_value", "scopes.1 unknown_value", "scopes.2 unknown_value"},
 			`{"name":"x","scopes":["company:ACME:read"]}`:                                                                 {"scopes.0 unknown_value"},
 			`{"name":"` + strings.Repeat("x", 201) + `","scopes":["read"]}`:                                               {"name too_long"},
-			`{"name":"x","scopes":["read"` + strings.Repeat(`,"read"`, 100) + `]}`:                                        {"scopes too_many"},
-			`{"name":"x","scopes":["read"],"expiresAt":"2026-04-11T12:00:00Z"}`:                                           {"expiresAt out_of_range"},
-			`{"name":"x","scopes":["read"],"expiresAt":"2026-04-11T14:00:00.0005+02:00"}`:                                 {"expiresAt out_of_range"},
-			`{"name":"x","scopes":["read"],"expiresAt":"2027-04-11"}`:                                                     {"expiresAt invalid_format"},
-			`{"name":"x","scopes":["read"],"expiresAt":"2027-04-11 00:00:00Z"}`:                                           {"expiresAt invalid_format"},
-			`{"name":"x","scopes":["read"],"expiresAt":"2027-02-30T00:00:00Z"}`:                                           {"expiresAt invalid_format"},
+			`{"name":"x","scopes":["read"` + strings.Repeat(`,"read"`,
+				100) + `]}`: {"scopes too_many"},
+			`{"name":"x","scopes":["read"],"expiresAt":"2026-04-11T12:00:00Z"}`:           {"expiresAt out_of_range"},
+			`{"name":"x","scopes":["read"],"expiresAt":"2026-04-11T14:00:00.0005+02:00"}`: {"expiresAt out_of_range"},
+			`{"name":"x","scopes":["read"],"expiresAt":"2027-04-11"}`:                     {"expiresAt invalid_format"},
+			`{"name":"x","scopes":["read"],"expiresAt":"2027-04-11 00:00:00Z"}`:           {"expiresAt invalid_format"},
+			`{"name":"x","scopes":["read"],"expiresAt":"2027-02-30T00:00:00Z"}`:           {"expiresAt invalid_format"},
 		} {
 			answer := send(s.Client, "POST", "/v1/tokens", body)
 			answer.Is(t, 422, "validation_failed")
@@ -372,7 +374,8 @@ func TestEveryChangeOfATokenIsInTheActivityLog(t *testing.T) {
 			delete(shown, "token")
 			data, err := json.Marshal(e.Data)
 			must(t, err)
-			if diff := cmp.Diff(shown, object(t, data)); diff != "" || e.Type != want[i] || e.Actor != event.Actor("token:"+root.TokenID) || e.Previous != nil {
+			if diff := cmp.Diff(shown, object(t, data)); diff != "" || e.Type != want[i] ||
+				e.Actor != event.Actor("token:"+root.TokenID) || e.Previous != nil {
 				t.Errorf("%+v %s", e, diff)
 			}
 		}

@@ -122,7 +122,8 @@ func TestATraceGoesFromTheClientToTheStore(t *testing.T) {
 			t.Fatalf("%d spans of the request", len(spans))
 		}
 		span := spans[0]
-		if hex.EncodeToString(span.TraceId) != clientTrace || hex.EncodeToString(span.ParentSpanId) != clientSpan || span.Kind != trace.Span_SPAN_KIND_SERVER {
+		if hex.EncodeToString(span.TraceId) != clientTrace || hex.EncodeToString(span.ParentSpanId) != clientSpan ||
+			span.Kind != trace.Span_SPAN_KIND_SERVER {
 			t.Errorf("the client's trace does not go on: %v", span)
 		}
 		got := attributes(span.Attributes)
@@ -177,7 +178,8 @@ func TestFailuresAreSeenInTraces(t *testing.T) {
 	send(client, "GET", "/secret-path?secret=query", "").Is(t, 404, "not_found")
 	p.end(t)
 	refused := c.named("GET /v1/companies/:id")
-	if len(refused) != 1 || refused[0].Status.GetCode() == trace.Status_STATUS_CODE_ERROR || attributes(refused[0].Attributes)["http.response.status_code"] != "404" {
+	if len(refused) != 1 || refused[0].Status.GetCode() == trace.Status_STATUS_CODE_ERROR ||
+		attributes(refused[0].Attributes)["http.response.status_code"] != "404" {
 		t.Errorf("%v", refused) // what the client did wrong is no error of the server
 	}
 	if unmatched := c.named("unmatched"); len(unmatched) != 1 || c.service != "holdco-staging" {

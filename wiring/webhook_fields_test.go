@@ -161,7 +161,8 @@ func TestWebhooksAreForAdminsAlone(t *testing.T) {
 		client, none := s.with(t, "read", "write"), "/v1/webhooks/whk_"+strings.Repeat("0", 26)
 		for _, operation := range []string{
 			"GET /v1/webhooks", "POST /v1/webhooks", "GET " + none, "PATCH " + none, "DELETE " + none, "POST " + none + "/test",
-			"POST " + none + "/rotate-secret", "GET " + none + "/deliveries", "POST " + none + "/deliveries/dlv_" + strings.Repeat("0", 26) + "/redeliver",
+			"POST " + none + "/rotate-secret", "GET " + none + "/deliveries", "POST " + none + "/deliveries/dlv_" + strings.Repeat("0",
+				26) + "/redeliver",
 		} {
 			method, path, _ := strings.Cut(operation, " ")
 			answer := send(client, method, path, "")

@@ -38,7 +38,8 @@ func TestEveryChangeOfACompanyIsSentSignedAndInOrder(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *instance) {
 		to := listen(t)
 		hook := s.subscribe(t, to, "")
-		if !regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`).MatchString(hook.Secret) || !slices.Equal(hook.Events, []string{"company.*"}) || !hook.Enabled {
+		if !regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`).MatchString(hook.Secret) ||
+			!slices.Equal(hook.Events, []string{"company.*"}) || !hook.Enabled {
 			t.Errorf("%+v", hook)
 		}
 		acme := s.create(t, `{"name":"Acme","slug":"acme","startingTeams":[{"name":"a","headcount":2}]}`)
@@ -66,7 +67,8 @@ func TestEveryChangeOfACompanyIsSentSignedAndInOrder(t *testing.T) {
 			t.Errorf("%d ids of %d events", len(seen), len(had))
 		}
 		updated := had[1].Data["previous"].(map[string]any)
-		if updated["name"] != "Acme" || updated["description"] != nil || had[1].Data["name"] != "Acme & Söhne" || had[0].Data["previous"] != nil {
+		if updated["name"] != "Acme" || updated["description"] != nil || had[1].Data["name"] != "Acme & Söhne" ||
+			had[0].Data["previous"] != nil {
 			t.Errorf("%s", had[1].body)
 		}
 		// Beside who did it to which company, the data are what the API shows.
@@ -129,7 +131,8 @@ func TestChangesOfTokensPartnersAndWebhooksAreSentWithoutTheirSecrets(t *testing
 		values = append(values, resttest.Data[struct{ Key string }](t, made).Key)
 		must(t, s.store.Update(context.Background(), func(ctx context.Context, tx store.Tx) error {
 			for _, what := range []event.Type{event.LeadImported, event.CampaignImported} {
-				if err := tx.Record(ctx, event.Event{Type: what, Actor: "system:test", Subject: event.Subject{Type: what.Category()}}); err != nil {
+				if err := tx.Record(ctx, event.Event{Type: what, Actor: "system:test",
+					Subject: event.Subject{Type: what.Category()}}); err != nil {
 					return err
 				}
 			}
@@ -174,7 +177,8 @@ func TestAFailedDeliveryIsTriedAgainWithTheSameID(t *testing.T) {
 		s.create(t, draft(t, ""))
 		first := s.settled(t, hook, webhook.Pending, 1)
 		attempt := first.Attempts[0]
-		if *attempt.Status != 500 || attempt.Error != nil || attempt.Response != strings.Repeat("sorry ", 1000)[:1024] || attempt.At != "2026-04-11T12:00:00.000Z" {
+		if *attempt.Status != 500 || attempt.Error != nil || attempt.Response != strings.Repeat("sorry ", 1000)[:1024] ||
+			attempt.At != "2026-04-11T12:00:00.000Z" {
 			t.Errorf("%+v", attempt)
 		}
 		next, err := time.Parse(time.RFC3339, *first.NextAttemptAt)
@@ -319,7 +323,8 @@ func TestATestIsSentWhateverTheWebhookWants(t *testing.T) {
 		answer := s.Post(hook.path()+"/test", "")
 		answer.Is(t, 202, "")
 		sent := resttest.Data[apiDelivery](t, answer)
-		if sent.Type != "webhook.test" || sent.Status != "pending" || sent.WebhookID != hook.ID || len(sent.Attempts) != 0 || sent.NextAttemptAt == nil {
+		if sent.Type != "webhook.test" || sent.Status != "pending" || sent.WebhookID != hook.ID || len(sent.Attempts) != 0 ||
+			sent.NextAttemptAt == nil {
 			t.Errorf("%+v", sent)
 		}
 		to.types(t, "webhook.test")
@@ -407,7 +412,8 @@ func TestWhatIsWrongWithAWebhookIsToldAtOnceAndChangesNothing(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 		hook := resttest.Data[apiWebhook](t, s.Post("/v1/webhooks", `{"url":"https://example.com","companyId":null}`))
-		s.Send(resttest.Request{Method: "PATCH", Path: hook.path(), Body: `{"companyId":"cmp_1"}`, Wrong: true}).Is(t, 422, "immutable_field")
+		s.Send(resttest.Request{Method: "PATCH", Path: hook.path(), Body: `{"companyId":"cmp_1"}`, Wrong: true}).Is(t, 422,
+			"immutable_field")
 		send(s.Client, "PATCH", hook.path(), `{"enabled":false}`, "If-Match", `"7"`).Is(t, 412, "precondition_failed")
 		const nowhere, nothing = "/v1/webhooks/whk_01h455vb4pex5vsknk084sn02q", "/deliveries/dlv_01h455vb4pex5vsknk084sn02q/redeliver"
 		s.Get(nowhere).Is(t, 404, "not_found")
@@ -557,7 +563,8 @@ func TestTwoServersOnOnePostgresShareTheWork(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	one := start(t, clock, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t), allowPrivate)
-	two := start(t, clock, append(slices.Clone(one.environ), "HOLDCO_KEY_FILE="+filepath.Join(strings.TrimPrefix(one.environ[0], dataDir), "key"))...)
+	two := start(t, clock, append(slices.Clone(one.environ),
+		"HOLDCO_KEY_FILE="+filepath.Join(strings.TrimPrefix(one.environ[0], dataDir), "key"))...)
 
 	const receivers, changes = 12, 10
 	var tos []*receiver

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"holdco/domain/access"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/ports/outbound"
 )
@@ -44,7 +45,7 @@ type Command func(a *app) *cobra.Command
 // function closes the store.
 type Opener[P any] func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (P, func(), error)
 
-// WrongUsage marks an error as one of whoever typed the command or wrote the configuration: the exit code is Misuse.
+// WrongUsage marks an error in the command line or in the configuration: the exit code is Misuse.
 func WrongUsage(err error) error { return misuse{err} }
 
 type misuse struct{ error }
@@ -105,7 +106,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(command *cobra.Command, args []string) {
 		if command.HasSubCommands() {
-			a.unknown = knownCommand(command, command.Flags().Args())
+			a.unknown = refuseUnknownCommand(command, command.Flags().Args())
 		}
 		if a.unknown == nil {
 			show(command, args)
@@ -115,7 +116,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 
 	for _, command := range root.Commands() {
 		if command.HasSubCommands() {
-			command.Args, command.RunE = knownCommand, needsCommand
+			command.Args, command.RunE = refuseUnknownCommand, needsCommand
 		}
 		for _, leaf := range command.Commands() {
 			if leaf.ValidArgsFunction == nil {
@@ -123,13 +124,13 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 			}
 		}
 	}
-	root.Args = knownCommand
+	root.Args = refuseUnknownCommand
 	root.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		// A mistyped command is the first thing wrong with its flags.
 		_, rest, _ := root.Find(args)
 		if command.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-			return knownCommand(command, rest)
+			return refuseUnknownCommand(command, rest)
 		}
 		return err
 	})
@@ -158,6 +159,23 @@ func on[P any](
 	})
 }
 
+// onResource makes an action that prints the resource which the port returns: as JSON, or by print.
+func onResource[P any, R interface{ Fields() event.Fields }](
+	a *app, open Opener[P], asJSON *bool,
+	call func(ctx context.Context, port P, args []string) (R, error), print func(out io.Writer, resource R) error,
+) func(*cobra.Command, []string) error {
+	return on(a, open, func(command *cobra.Command, port P, args []string) error {
+		resource, err := call(command.Context(), port, args)
+		switch {
+		case err != nil:
+			return err
+		case *asJSON:
+			return printJSON(command.OutOrStdout(), resource.Fields())
+		}
+		return print(command.OutOrStdout(), resource)
+	})
+}
+
 func help() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -165,7 +183,7 @@ func help() *cobra.Command {
 		RunE: func(command *cobra.Command, args []string) error {
 			about, rest, err := command.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return knownCommand(about, rest)
+				return refuseUnknownCommand(about, rest)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -173,8 +191,8 @@ func help() *cobra.Command {
 	}
 }
 
-// knownCommand refuses an argument where the name of a command is wanted.
-func knownCommand(command *cobra.Command, args []string) error {
+// refuseUnknownCommand refuses an argument where the name of a command is wanted.
+func refuseUnknownCommand(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -194,14 +212,6 @@ func needsCommand(command *cobra.Command, _ []string) error {
 	return fmt.Errorf("%q needs a command: %s", command.CommandPath(), strings.Join(names, ", "))
 }
 
-// noArgs refuses arguments.
-func noArgs(command *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q takes no argument, and got %q", command.CommandPath(), args[0])
-	}
-	return nil
-}
-
 // trimmed drops the spaces around what was separated by commas.
 func trimmed(items []string) []string {
 	for i, item := range items {
@@ -210,7 +220,7 @@ func trimmed(items []string) []string {
 	return items
 }
 
-// explain tells an error in words for an operator: of a fault the message without its code, then the cause.
+// explain words an error for an operator: of a fault the message without its code, then the cause.
 func explain(command *cobra.Command, err error) string {
 	refused := fault.Of(err)
 	if refused == nil {

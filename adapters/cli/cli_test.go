@@ -14,8 +14,6 @@ import (
 	"holdco/adapters/cli"
 	"holdco/domain/access"
 	"holdco/domain/fault"
-	"holdco/domain/id"
-	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
@@ -23,17 +21,13 @@ import (
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// fake is a program that remembers what it was asked to do.
+// fake is a program whose store fails. What commands do on a working store is in testdata/script.
 type fake struct {
-	tokens   fakeTokens
-	partners fakePartners
-	imports  fakeImports
-	migrator fakeMigrator
-	dataDir  string // of the flags
-	migrate  bool
-	closed   int
-	fails    error // of opening the store, and of serving
-	asks     error // of what is asked about webhooks
+	tokens  failingTokens
+	dataDir string // of the flags
+	migrate bool
+	closed  int
+	fails   error // of opening the store, and of serving
 }
 
 type result struct {
@@ -50,7 +44,6 @@ func (f *fake) runArgs(args ...string) result {
 	open := func(flags *pflag.FlagSet) { f.dataDir, _ = flags.GetString("data-dir") }
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	f.imports.interrupt = cancel
 	code := cli.Run(ctx, cli.Program{
 		Version:    cli.Version{Number: "v1.2.3", Commit: "abc"},
 		Clock:      clock{},
@@ -64,13 +57,13 @@ func (f *fake) runArgs(args ...string) result {
 		},
 		Commands: append([]cli.Command{
 			cli.TokenCommand(opener[inbound.Tokens](f, &f.tokens)),
-			cli.WebhookCommand(opener[inbound.Webhooks](f, failingWebhooks{f.asks})),
-			cli.PartnerCommand(opener[inbound.Partners](f, &f.partners)),
+			cli.WebhookCommand(opener[inbound.Webhooks](f, nil)),
+			cli.PartnerCommand(opener[inbound.Partners](f, nil)),
 		}, cli.LeadCommands(cli.LeadTools{
-			Imports: opener[inbound.Imports](f, &f.imports), Files: fakeFiles{},
-			Samples: func(leads int, seed uint64) cli.Samples { return fakeSamples{leads, seed} },
+			Imports: opener[inbound.Imports](f, interruptedImports{interrupt: cancel}), Files: noFiles{},
+			Samples: func(int, uint64) cli.Samples { return struct{ cli.Samples }{} },
 		})...),
-		Migrator: opener[outbound.Migrator](f, f.migrator),
+		Migrator: opener[outbound.Migrator](f, failingMigrator{f.tokens.fails}),
 	}, args, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
 }
@@ -87,88 +80,25 @@ type clock struct{}
 
 func (clock) Now() time.Time { return now }
 
-// fakeTokens holds what was asked for, and answers with token number 1.
-type fakeTokens struct {
+const tokenID = "tok_00000000000000000000000001"
+
+// failingTokens cannot list tokens.
+type failingTokens struct {
+	inbound.Tokens
 	caller access.Caller
-	draft  access.TokenDraft
-	which  id.Token
-	grace  time.Duration
-	pages  [][]access.Token
 	fails  error
 }
 
-var (
-	value = access.NewValue([32]byte{31: 9})
-	first = access.Token{
-		Credential: access.NewCredential(value), ID: id.New[id.Token]([16]byte{15: 1}), Name: "deploy", CreatedAt: now,
-		Scopes: access.Scopes{{Permission: access.Read}, {Permission: access.Write, Company: id.New[id.Company]([16]byte{15: 1})}},
-	}
-	second = access.Token{
-		Credential: access.Credential{Hint: value.Hint(), ExpiresAt: now.Add(time.Hour), RevokedAt: now},
-		ID:         id.New[id.Token]([16]byte{15: 2}), Name: "old <one>", CreatedAt: now.Add(-time.Hour), LastUsedAt: now,
-		Scopes: access.Scopes{{Permission: access.Admin}},
-	}
-)
-
-func (f *fakeTokens) List(_ context.Context, caller access.Caller, after page.Position, size int) (page.Page[access.Token], error) {
+func (f *failingTokens) List(_ context.Context, caller access.Caller, _ page.Position, _ int) (page.Page[access.Token], error) {
 	f.caller = caller
-	number := len(after.Values)
-	list := page.Page[access.Token]{Items: f.pages[number]}
-	if number+1 < len(f.pages) {
-		list.Next = page.Position{ID: "next", Values: make([]string, number+1)}
-	}
-	if size != page.MaxSize {
-		return list, errors.New("the pages are small")
-	}
-	return list, f.fails
+	return page.Page[access.Token]{}, f.fails
 }
 
-func (f *fakeTokens) Get(context.Context, access.Caller, id.Token) (access.Token, error) {
-	return access.Token{}, errors.New("nobody asks for one token")
-}
+// failingMigrator can do nothing.
+type failingMigrator struct{ fails error }
 
-func (f *fakeTokens) Create(
-	_ context.Context, caller access.Caller, draft access.TokenDraft, _ idempotency.Request,
-) (inbound.IssuedToken, error) {
-	f.caller, f.draft = caller, draft
-	return inbound.IssuedToken{Token: first, Value: value}, f.fails
-}
-
-func (f *fakeTokens) Rotate(
-	_ context.Context, caller access.Caller, which id.Token, grace time.Duration, _ idempotency.Request,
-) (inbound.IssuedToken, error) {
-	f.caller, f.which, f.grace = caller, which, grace
-	return inbound.IssuedToken{Token: first, Value: value}, f.fails
-}
-
-func (f *fakeTokens) Revoke(_ context.Context, caller access.Caller, which id.Token) (access.Token, error) {
-	f.caller, f.which = caller, which
-	return first, f.fails
-}
-
-// fakeMigrator knows two migrations, the second of which is pending.
-type fakeMigrator struct {
-	upToDate bool
-	fails    error
-}
-
-var (
-	applied = outbound.Migration{Version: 1, Name: "00001_companies.sql", AppliedAt: now}
-	pending = outbound.Migration{Version: 2, Name: "00002_agents.sql"}
-)
-
-func (f fakeMigrator) Up(context.Context) ([]outbound.Migration, error) {
-	if f.upToDate {
-		return nil, f.fails
-	}
-	done := pending
-	done.AppliedAt = now
-	return []outbound.Migration{done}, f.fails
-}
-
-func (f fakeMigrator) Status(context.Context) ([]outbound.Migration, error) {
-	return []outbound.Migration{applied, pending}, f.fails
-}
+func (f failingMigrator) Up(context.Context) ([]outbound.Migration, error)     { return nil, f.fails }
+func (f failingMigrator) Status(context.Context) ([]outbound.Migration, error) { return nil, f.fails }
 
 func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
 	t.Parallel()
@@ -218,7 +148,7 @@ func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
 	}
 }
 
-func rotate(flags string) string { return "token rotate " + string(first.ID) + " " + flags }
+func rotate(flags string) string { return "token rotate " + tokenID + " " + flags }
 func create(flags string) string { return "token create --name a --scopes read " + flags }
 
 func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
@@ -229,7 +159,8 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 		stderr string
 	}{
 		{errors.New("no route"), cli.Failed, "holdco: no route\n"},
-		{cli.WrongUsage(errors.Join(errors.New("A must be 1"), errors.New("B must be 2"))), cli.Misuse, "holdco: A must be 1\nholdco: B must be 2\n"},
+		{cli.WrongUsage(errors.Join(errors.New("A must be 1"), errors.New("B must be 2"))), cli.Misuse,
+			"holdco: A must be 1\nholdco: B must be 2\n"},
 		{fmt.Errorf("at start: %w", cli.WrongUsage(errors.New("A must be 1"))), cli.Misuse, "holdco: at start: A must be 1\n"},
 		{fault.New(fault.NotFound, "There is no such token."), cli.Failed, "holdco: There is no such token\n"},
 		{
@@ -241,32 +172,33 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			"holdco: The store is busy; try later\n",
 		},
 		{
-			fault.Validation([]fault.Field{fault.Fieldf("a", fault.Required, "a must not be blank"), fault.Fieldf("b.0", fault.UnknownValue, "b.0 must be read")}),
+			fault.Validation([]fault.Field{fault.Fieldf("a", fault.Required, "a must not be blank"),
+				fault.Fieldf("b.0", fault.UnknownValue, "b.0 must be read")}),
 			cli.Misuse, "holdco: a must not be blank; b.0 must be read\n",
 		},
 	} {
-		opening, asking := fake{fails: c.err}, fake{
-			tokens:   fakeTokens{fails: c.err, pages: [][]access.Token{{}}},
-			asks:     c.err,
-			partners: fakePartners{fails: c.err},
-			imports:  fakeImports{fails: c.err},
-			migrator: fakeMigrator{fails: c.err},
-		}
+		opening, asking := fake{fails: c.err}, fake{tokens: failingTokens{fails: c.err}}
 		want := result{c.code, "", c.stderr}
 		lines := []string{
-			create(""), rotate(""), "token list --json", "token revoke " + string(first.ID), "migrate up", "migrate status --json",
-			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + hookID, "webhook rm " + hookID,
-			"webhook test " + hookID, "webhook deliveries " + hookID, redeliver("--json"),
-			admit(""), "partner list", change("--name=a"), "partner rotate " + string(acme.ID), "partner revoke " + string(acme.ID),
+			create(""), rotate(""), "token list --json", "token revoke " + tokenID, "migrate up", "migrate status --json",
+			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + webhookID, "webhook rm " + webhookID,
+			"webhook test " + webhookID, "webhook deliveries " + webhookID, redeliver("--json"),
+			admit(""), "partner list", change("--name=a"), "partner rotate " + partnerID, "partner revoke " + partnerID,
 			"leads import ../../testdata/leads/leads.ndjson", "campaigns import ../../testdata/leads/campaigns.ndjson --json", "leads rm cmp_1",
 		}
 		for _, line := range lines {
 			if got := opening.run(line); got != want {
 				t.Errorf("%s when opening fails:\n got %+v\nwant %+v", line, got, want)
 			}
+		}
+		lines = []string{"token list --data-dir here", "migrate up", "migrate status --json"}
+		for _, line := range lines {
 			if got := asking.run(line); got != want {
-				t.Errorf("%s when asking fails:\n got %+v\nwant %+v", line, got, want)
+				t.Errorf("%s when the store fails:\n got %+v\nwant %+v", line, got, want)
 			}
+		}
+		if asking.tokens.caller.Actor != access.System("cli").Actor {
+			t.Errorf("the caller is %+v", asking.tokens.caller)
 		}
 		if opening.closed != 0 || asking.closed != len(lines) {
 			t.Errorf("closed %d and %d stores", opening.closed, asking.closed)
@@ -326,7 +258,8 @@ func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
 func TestShellCompletion(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := new(fake).run("completion " + shell); got.code != cli.Done || !strings.Contains(got.stdout, "holdco") || got.stderr != "" {
+		if got := new(fake).run("completion " + shell); got.code != cli.Done || !strings.Contains(got.stdout, "holdco") ||
+			got.stderr != "" {
 			t.Errorf("%s: %d, %s", shell, got.code, got.stderr)
 		}
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -17,17 +19,13 @@ func (w *webhooks) test() *cobra.Command {
 	return &cobra.Command{
 		Use:   "test ID",
 		Short: "Send a test message to a webhook",
-		Long: "Send a test message, webhook.test, to a webhook, whatever events it asks for. The server delivers it; \"holdco\n" +
-			"webhook deliveries\" shows what became of it.",
+		Long: "Send a test message, webhook.test, to a webhook, whatever its events are. The server sends it; \"holdco\n" +
+			"webhook deliveries\" shows the outcome.",
 		Example: "  holdco webhook test whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		Args:    webhookID,
-		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
-			made, err := port.Test(command.Context(), w.caller, id.Webhook(args[0]), idempotency.Request{})
-			if err != nil {
-				return err
-			}
-			return w.printSent(command, made)
-		}),
+		Args:    oneID[id.Webhook]("webhook"),
+		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
+			return port.Test(ctx, w.caller, id.Webhook(args[0]), idempotency.Request{})
+		}, printPending),
 	}
 }
 
@@ -38,11 +36,11 @@ func (w *webhooks) deliveries() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "deliveries ID",
 		Short: "List the deliveries to a webhook, newest first",
-		Long: "List the deliveries to a webhook, newest first. They are kept for 30 days. With --json every attempt is shown, and\n" +
-			"what was answered.",
+		Long: "List the deliveries to a webhook, newest first. They are kept for 30 days. With --json each attempt\n" +
+			"is shown with its answer.",
 		Example: "  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r\n" +
 			"  holdco webhook deliveries whk_01jqvb2k3e8m0t9c5x7a4n6p1r --status failed --limit 1 --json",
-		Args: webhookID,
+		Args: oneID[id.Webhook]("webhook"),
 		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			list.Endpoint = id.Webhook(args[0])
 			found, err := gather(limit, func(after page.Position, size int) (page.Page[webhook.Delivery], error) {
@@ -61,8 +59,8 @@ func (w *webhooks) deliveries() *cobra.Command {
 			return fmt.Errorf("--limit must be 1 or more; it is %d", limit)
 		}
 		if command.Flags().Changed("status") {
-			var known bool
-			if list.Status, known = webhook.ParseStatus(status); !known {
+			var ok bool
+			if list.Status, ok = webhook.ParseStatus(status); !ok {
 				return fmt.Errorf("--status must be %s, %s or %s; it is %q", webhook.Pending, webhook.Succeeded, webhook.Failed, status)
 			}
 		}
@@ -79,27 +77,19 @@ func (w *webhooks) redeliver() *cobra.Command {
 	return &cobra.Command{
 		Use:   "redeliver ID DELIVERY",
 		Short: "Deliver a message to a webhook again",
-		Long: "Deliver a message to a webhook again, whatever became of it before. The message has the same webhook-id, so a\n" +
-			"receiver that has had it can tell. The server delivers it.",
+		Long: "Deliver a message to a webhook again, whatever its status is. The message has the same webhook-id, so a\n" +
+			"receiver can recognize a duplicate. The server sends it.",
 		Example: "  holdco webhook redeliver whk_01jqvb2k3e8m0t9c5x7a4n6p1r dlv_01jqvb7w5hf2c9s4d8k1m3x6zq",
 		Args:    webhookAndDeliveryID,
-		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
-			next, err := port.Redeliver(command.Context(), w.caller, id.Webhook(args[0]), id.Delivery(args[1]), idempotency.Request{})
-			if err != nil {
-				return err
-			}
-			return w.printSent(command, next)
-		}),
+		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
+			return port.Redeliver(ctx, w.caller, id.Webhook(args[0]), id.Delivery(args[1]), idempotency.Request{})
+		}, printPending),
 	}
 }
 
-// printSent prints a delivery that is on its way.
-func (w *webhooks) printSent(command *cobra.Command, d webhook.Delivery) error {
-	if w.asJSON {
-		return printJSON(command.OutOrStdout(), d.Fields())
-	}
-	_, err := fmt.Fprintf(command.OutOrStdout(), "The delivery %s (%s) is pending. The server makes it, at once if it is running;\n"+
-		"\"holdco webhook deliveries %s\" shows what became of it.\n", d.ID, d.Type, d.Endpoint)
+func printPending(out io.Writer, d webhook.Delivery) error {
+	_, err := fmt.Fprintf(out, "The delivery %s (%s) is pending. The server sends it, at once if it is running;\n"+
+		"\"holdco webhook deliveries %s\" shows the outcome.\n", d.ID, d.Type, d.Endpoint)
 	return err
 }
 
@@ -128,7 +118,7 @@ func webhookAndDeliveryID(command *cobra.Command, args []string) error {
 		return fmt.Errorf("%q needs two arguments, the id of a webhook and the id of a delivery to it; "+
 			"\"holdco webhook deliveries\" shows these", command.CommandPath())
 	}
-	if err := webhookID(command, args[:1]); err != nil {
+	if err := oneID[id.Webhook]("webhook")(command, args[:1]); err != nil {
 		return err
 	}
 	if _, ok := id.Parse[id.Delivery](args[1]); !ok {

@@ -19,7 +19,7 @@ func setsField(flags *pflag.FlagSet, flag, field string) {
 	_ = flags.SetAnnotation(flag, fieldAnnotation, []string{field})
 }
 
-// flagMessage is the message of a field at fault as the command line needs it: it names the flag in place of the path, and
+// flagMessage is the message of a field at fault as the command line needs it: it names the flag instead of the path, and
 // of a list the item. Where no flag sets the field, it is the message itself.
 func flagMessage(command *cobra.Command, field fault.Field) string {
 	name, index, _ := strings.Cut(field.Path, ".")

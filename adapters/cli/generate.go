@@ -26,7 +26,7 @@ func (a leadCommands) generate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "generate",
 		Short: "Make sample data to import",
-		Long: "Make sample data to import: taxonomy.json, campaigns.ndjson and leads.ndjson. They look real and are nobody's. The same\n" +
+		Long: "Make sample data to import: taxonomy.json, campaigns.ndjson and leads.ndjson. They look real but are invented. The same\n" +
 			"count and seed give the same files.",
 		Example: "  holdco leads generate\n  holdco leads generate --count 1000000 --seed 7 --out samples --force",
 		Args:    noArgs,
@@ -45,7 +45,7 @@ func (a leadCommands) generate() *cobra.Command {
 			}
 			for _, part := range parts {
 				if _, err := os.Lstat(part.path); err == nil && !force {
-					return fmt.Errorf("%s is there already; say --force to overwrite it", part.path)
+					return fmt.Errorf("%s already exists; pass --force to overwrite it", part.path)
 				}
 			}
 			for _, part := range parts {
@@ -60,9 +60,9 @@ func (a leadCommands) generate() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.IntVar(&count, "count", 1000, "how many leads")
-	flags.Uint64Var(&seed, "seed", 1, "what chance begins with")
-	flags.StringVar(&dir, "out", "samples", "the directory of the files, made if it is not there")
-	flags.BoolVar(&force, "force", false, "overwrite files that are there")
+	flags.Uint64Var(&seed, "seed", 1, "the seed of the random numbers")
+	flags.StringVar(&dir, "out", "samples", "the directory of the files, created if it does not exist")
+	flags.BoolVar(&force, "force", false, "overwrite existing files")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		const most = 100_000_000
 		if count < 1 || count > most {

@@ -108,8 +108,8 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 			"(.gz). In each, " + fields + "\n\n" +
 			"What has an id that is there already is replaced if it differs; of several lines with one id the last counts, so\n" +
 			"importing a file twice changes nothing. The file is read twice; standard input is copied to a temporary file first.\n" +
-			"Lines at fault are left out, and told in FILE.errors.ndjson; the exit code is 1 then. What is imported is kept batch by batch:\n" +
-			"after an interruption the same command goes on where it was.",
+			"Invalid lines are skipped and listed in FILE.errors.ndjson; the exit code is then 1. Each batch is committed on its own:\n" +
+			"after an interruption the same command continues where it stopped.",
 		Example: "  holdco " + what + " import " + what + ".ndjson\n" +
 			"  holdco " + what + " import " + what + ".csv --strict\n" +
 			"  zcat " + what + ".ndjson.gz | holdco " + what + " import - --dry-run --json",
@@ -123,7 +123,7 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 	flags.BoolVar(&i.strict, "strict", false, "import nothing unless every line is fine")
 	flags.BoolVar(&i.keepTimestamps, "keep-timestamps", false, "take created_at and updated_at from the file, for a first load or a move")
 	flags.StringVar(&i.format, "format", "", "ndjson, csv or json (default by the name of FILE; of standard input ndjson)")
-	flags.StringVar(&i.errorsPath, "errors", "", "where the lines at fault are told (default FILE.errors.ndjson)")
+	flags.StringVar(&i.errorsPath, "errors", "", "the file that lists invalid lines (default FILE.errors.ndjson)")
 	jsonFlag(flags, &i.asJSON)
 	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(Formats(), cobra.ShellCompDirectiveNoFileComp))
 	a.program.StoreFlags(flags)
@@ -186,7 +186,7 @@ func (i *imports) run(command *cobra.Command, port inbound.Imports, args []strin
 	}
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted; what the summary counts is kept, and the same command goes on behind it")
+		return errors.New("interrupted; what the summary counts was committed, and the same command continues after it")
 	case err != nil:
 		return err
 	}

@@ -43,7 +43,7 @@ func formatOf(path string) (string, error) {
 	case extension != "" && slices.Contains(Formats(), extension[1:]):
 		return extension[1:], nil
 	}
-	return "", fmt.Errorf("the name of %q does not tell its format; say --format ndjson, csv or json", path)
+	return "", fmt.Errorf("the name of %q does not say its format; pass --format ndjson, csv or json", path)
 }
 
 // input is what is imported.
@@ -98,7 +98,7 @@ func (i *input) close() {
 	}
 }
 
-// makeSeekable copies what can be read once alone to a temporary file, which has no name and goes with the process.
+// makeSeekable copies what can be read only once to a temporary file, which has no name and ends with the process.
 func (i *input) makeSeekable(ctx context.Context) error {
 	if i.size >= 0 {
 		return nil

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
@@ -103,21 +105,14 @@ func (p *partners) update() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "update ID",
 		Short: "Change a partner",
-		Long: "Change a partner. What is not named stays as it is; --origin replaces all origins. A key that has expired goes on\n" +
-			"when it gets another end.",
+		Long: "Change a partner. What is not named stays as it is; --origin replaces all origins. An expired key is\n" +
+			"valid again when it gets a later expiry.",
 		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
 			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
-		Args: partnerID,
-		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
-			next, err := port.Update(command.Context(), p.caller, id.Partner(args[0]), patch, precondition.Any())
-			if err != nil {
-				return err
-			}
-			if p.asJSON {
-				return printJSON(command.OutOrStdout(), next.Fields())
-			}
-			return printTable(command.OutOrStdout(), partnerTable(next))
-		}),
+		Args: oneID[id.Partner]("partner"),
+		RunE: onResource(p.app, p.open, &p.asJSON, func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
+			return port.Update(ctx, p.caller, id.Partner(args[0]), patch, precondition.Any())
+		}, func(out io.Writer, next partner.Partner) error { return printTable(out, partnerTable(next)) }),
 	}
 	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
 		patch.Settings = sent.settings(command.Flags())
@@ -139,10 +134,10 @@ func (p *partners) rotate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "rotate ID",
 		Short: "Give a partner a new key and print it, which is shown this once",
-		Long: "Give a partner a new key and print it, which is shown this once. The old one goes on for --grace, so that the\n" +
-			"partner can change over in peace; one that is older ends now.",
+		Long: "Give a partner a new key and print it, which is shown this once. The old one stays valid for --grace, so that\n" +
+			"the partner has time to switch; any older key ends now.",
 		Example: "  holdco partner rotate prt_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
-		Args:    partnerID,
+		Args:    oneID[id.Partner]("partner"),
 		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
 			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), grace, idempotency.Request{})
 			if err != nil {
@@ -151,7 +146,7 @@ func (p *partners) rotate() *cobra.Command {
 			return p.printIssued(command, issued)
 		}),
 	}
-	command.Flags().DurationVar(&grace, "grace", partner.UsualGrace, "how long the old key goes on, at most 720h")
+	command.Flags().DurationVar(&grace, "grace", partner.UsualGrace, "how long the old key stays valid, at most 720h")
 	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
 	return command
 }
@@ -159,18 +154,13 @@ func (p *partners) rotate() *cobra.Command {
 func (p *partners) revoke() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End the key of a partner for good",
+		Short:   "Revoke the key of a partner permanently",
 		Example: "  holdco partner revoke prt_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		Args:    partnerID,
-		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
-			last, err := port.Revoke(command.Context(), p.caller, id.Partner(args[0]), precondition.Any())
-			if err != nil {
-				return err
-			}
-			if p.asJSON {
-				return printJSON(command.OutOrStdout(), last.Fields())
-			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
+		Args:    oneID[id.Partner]("partner"),
+		RunE: onResource(p.app, p.open, &p.asJSON, func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
+			return port.Revoke(ctx, p.caller, id.Partner(args[0]), precondition.Any())
+		}, func(out io.Writer, last partner.Partner) error {
+			_, err := fmt.Fprintf(out, "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
 			return err
 		}),
 	}
@@ -225,15 +215,4 @@ func partnerRow(p partner.Partner) []string {
 		string(p.ID), p.Name, strings.Join(p.Origins, " "), p.Hint, shown(p.CreatedAt, "-"),
 		shown(p.ExpiresAt, "never"), shown(p.LastUsedAt, "never"), shown(p.RevokedAt, "-"),
 	}
-}
-
-// partnerID asks for one argument, the id of a partner.
-func partnerID(command *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%q needs one argument, the id of a partner; \"holdco partner list\" shows them", command.CommandPath())
-	}
-	if _, ok := id.Parse[id.Partner](args[0]); !ok {
-		return fmt.Errorf("%q is not the id of a partner; \"holdco partner list\" shows them", args[0])
-	}
-	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"holdco/ports/inbound"
 )
 
-// rejects tells the lines at fault in a file, which is there only if there are any.
+// rejects lists invalid lines in a file, which exists only if there are any.
 type rejects struct {
 	path  string
 	file  *os.File
@@ -22,7 +22,7 @@ type rejects struct {
 	first []string // the first of them, for people
 }
 
-// newRejects removes the file that an earlier import has left.
+// newRejects removes the file of an earlier import.
 func newRejects(path string, from *input) (*rejects, error) {
 	old, err := os.Stat(path)
 	switch {
@@ -43,7 +43,6 @@ func newRejects(path string, from *input) (*rejects, error) {
 	return &rejects{path: path}, os.Remove(path)
 }
 
-// add tells one line.
 func (r *rejects) add(line inbound.RejectedLine) error {
 	if r.file == nil {
 		file, err := os.Create(r.path)
@@ -78,19 +77,19 @@ func (r *rejects) close() error {
 	return errors.Join(r.out.Flush(), r.file.Close())
 }
 
-// verdict is an error when there are lines at fault.
+// verdict returns an error if lines were rejected.
 func (r *rejects) verdict(summary inbound.ImportSummary, strict bool) error {
 	if summary.Rejected == 0 {
 		return nil
 	}
-	what := fmt.Sprintf("%d of %d lines are at fault; %s tells all of them", summary.Rejected, summary.Read, r.path)
+	what := fmt.Sprintf("%d of %d lines are invalid; %s lists all of them", summary.Rejected, summary.Read, r.path)
 	if strict {
 		what += ". Nothing was imported"
 	}
 	return errors.New(strings.Join(append([]string{what}, r.first...), "\n"))
 }
 
-// printable keeps what a file holds from controlling a terminal, and from filling it.
+// printable replaces control characters and truncates: the text comes from a file and goes to a terminal.
 func printable(text string) string {
 	const longest = 500
 	return strings.Map(func(r rune) rune {

@@ -19,10 +19,10 @@ func (a leadCommands) removeLeads() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "rm ID...|FILE",
-		Short: "Remove leads for good",
-		Long: "Remove leads for good, with all that is known of them. Partners are told their ids, so that they can remove their\n" +
-			"copies. A FILE holds one id per line; - is standard input. A mistyped id stops it before anything is removed; ids\n" +
-			"that are not there do not.",
+		Short: "Remove leads permanently",
+		Long: "Remove leads permanently, with all their data. Partners can list the ids of removed leads, to remove their copies.\n" +
+			"A FILE holds one id per line; - is standard input. A malformed id stops the command before anything is removed;\n" +
+			"unknown ids do not.",
 		Example: "  holdco leads rm cmp_01jqvb2k3e8m0t9c5x7a4n6p1r\n  holdco leads rm ids.txt --json",
 		Args: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -45,7 +45,7 @@ func (a leadCommands) removeLeads() *cobra.Command {
 			case asJSON:
 				return printJSON(command.OutOrStdout(), event.Fields{event.F("removed", removed), event.F("absent", len(ids)-removed)})
 			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "%d leads are removed; %d were not there.\n", removed, len(ids)-removed)
+			_, err = fmt.Fprintf(command.OutOrStdout(), "Removed %d leads; %d did not exist.\n", removed, len(ids)-removed)
 			return err
 		}),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
@@ -55,7 +55,7 @@ func (a leadCommands) removeLeads() *cobra.Command {
 	return command
 }
 
-// gatherIDs reads ids, and files of ids: each once.
+// gatherIDs reads ids and files of ids, and drops duplicates.
 func gatherIDs(args []string, stdin io.Reader) ([]id.Lead, error) {
 	var ids []id.Lead
 	seen := map[id.Lead]bool{}
@@ -73,7 +73,7 @@ func gatherIDs(args []string, stdin io.Reader) ([]id.Lead, error) {
 		}
 		file, err := openInput(arg, stdin)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no id of a lead, and no file either: %w", arg, errors.Unwrap(err))
+			return nil, fmt.Errorf("%q is neither the id of a lead nor a file: %w", arg, errors.Unwrap(err))
 		}
 		defer file.close()
 		number := 0
@@ -81,7 +81,7 @@ func gatherIDs(args []string, stdin io.Reader) ([]id.Lead, error) {
 		for lines.Scan() {
 			number++
 			if line := strings.TrimSpace(lines.Text()); line != "" && !add(line) {
-				return nil, fmt.Errorf("%s: line %d is no id of a lead; nothing was removed", arg, number)
+				return nil, fmt.Errorf("%s: line %d is not the id of a lead; nothing was removed", arg, number)
 			}
 		}
 		if err := lines.Err(); err != nil {

@@ -71,10 +71,10 @@ func (a leadCommands) importTaxonomy() *cobra.Command {
 	return command
 }
 
-// faulty tells what is wrong with a file. The usage of the command is all right.
+// faulty reports what is wrong with a file. It is no wrong usage of the command.
 func faulty(path string, fields []fault.Field) error {
 	const most = 20
-	lines := []string{fmt.Sprintf("%s is at fault in %d places; nothing was imported", path, len(fields))}
+	lines := []string{path + " is invalid; nothing was imported"}
 	for _, field := range fields[:min(len(fields), most)] {
 		lines = append(lines, printable(field.Message))
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
@@ -109,7 +111,7 @@ func (t *tokens) rotate() *cobra.Command {
 		Long: "Give a token a new value and print it, which is shown this once. The id, name, scopes and end stay as they are.\n" +
 			"The old value ends at once, or after --grace.",
 		Example: "  holdco token rotate tok_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
-		Args:    tokenID,
+		Args:    oneID[id.Token]("token"),
 		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, args []string) error {
 			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), grace, idempotency.Request{})
 			if err != nil {
@@ -118,33 +120,21 @@ func (t *tokens) rotate() *cobra.Command {
 			return t.printIssued(command, issued)
 		}),
 	}
-	command.Flags().DurationVar(&grace, "grace", 0, "how long the old value goes on, at most 720h")
+	command.Flags().DurationVar(&grace, "grace", 0, "how long the old value stays valid, at most 720h")
 	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
 	return command
-}
-
-func checkGrace(grace time.Duration) error {
-	if grace < 0 || grace > access.MostGrace {
-		return fmt.Errorf("--grace must be from 0s to 720h; it is %s", grace)
-	}
-	return nil
 }
 
 func (t *tokens) revoke() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End a token for good",
+		Short:   "Revoke a token permanently",
 		Example: "  holdco token revoke tok_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		Args:    tokenID,
-		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, args []string) error {
-			token, err := port.Revoke(command.Context(), t.caller, id.Token(args[0]))
-			if err != nil {
-				return err
-			}
-			if t.asJSON {
-				return printJSON(command.OutOrStdout(), token.Fields())
-			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "The token %s (%s) is revoked.\n", token.ID, token.Name)
+		Args:    oneID[id.Token]("token"),
+		RunE: onResource(t.app, t.open, &t.asJSON, func(ctx context.Context, port inbound.Tokens, args []string) (access.Token, error) {
+			return port.Revoke(ctx, t.caller, id.Token(args[0]))
+		}, func(out io.Writer, token access.Token) error {
+			_, err := fmt.Fprintf(out, "The token %s (%s) is revoked.\n", token.ID, token.Name)
 			return err
 		}),
 	}
@@ -169,40 +159,4 @@ func tokenRow(token access.Token) []string {
 		string(token.ID), token.Name, strings.Join(token.Scopes.Strings(), ","), token.Hint, shown(token.CreatedAt, "-"),
 		shown(token.ExpiresAt, "never"), shown(token.LastUsedAt, "never"), shown(token.RevokedAt, "-"),
 	}
-}
-
-const expiryHelp = "when it ends: in a duration such as 720h, on a date such as 2027-04-11 (UTC), or at a\n" +
-	"time such as 2027-04-11T10:42:17Z"
-
-// expiry reads when a token, or another key, ends.
-func (a *app) expiry(text string) (*time.Time, error) {
-	now := a.program.Clock.Now()
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		at, err = time.Parse(time.DateOnly, text)
-	}
-	if err != nil {
-		var in time.Duration
-		in, err = time.ParseDuration(text)
-		at = now.Add(in)
-	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("--expires must be a duration such as 720h, a date such as 2027-04-11 "+
-			"or a time such as 2027-04-11T10:42:17Z; it is %q", text)
-	case !at.After(now):
-		return nil, fmt.Errorf("--expires must lie in the future; it is %q", text)
-	}
-	return &at, nil
-}
-
-// tokenID asks for one argument, the id of a token.
-func tokenID(command *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%q needs one argument, the id of a token; \"holdco token list\" shows them", command.CommandPath())
-	}
-	if _, ok := id.Parse[id.Token](args[0]); !ok {
-		return fmt.Errorf("%q is not the id of a token; \"holdco token list\" shows them", args[0])
-	}
-	return nil
 }

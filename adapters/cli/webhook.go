@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -55,7 +57,7 @@ func (w *webhooks) create() *cobra.Command {
 		Long: "Create a webhook and print its secret, which is shown this once. Receivers check with it that a message comes\n" +
 			"from here, best with one of the libraries of https://www.standardwebhooks.com.\n\n" +
 			"Events have names such as company.created, token.revoked or webhook.disabled, and patterns such as company.*\n" +
-			"match all of a kind. The API reference of the server, at /docs, tells of each.",
+			"match all of a kind. The API reference of the server, at /docs, describes each.",
 		Example: "  holdco webhook create --url https://example.com/holdco\n" +
 			"  holdco webhook create --url https://example.com/holdco --events company.created,company.deleted\n" +
 			"  holdco webhook create --url https://example.com/holdco --company cmp_01jqvb2k3e8m0t9c5x7a4n6p1r --json",
@@ -106,31 +108,27 @@ func (w *webhooks) list() *cobra.Command {
 func (w *webhooks) update() *cobra.Command {
 	var sent webhookFlags
 	var enable, disable bool
+	var patch webhook.Patch
 	command := &cobra.Command{
 		Use:   "update ID",
 		Short: "Change a webhook, enable or disable it",
 		Long: "Change a webhook, enable or disable it. What is not named stays as it is. When a webhook is enabled, deliveries\n" +
-			"that were pending go on; what happened while it was disabled is not sent.",
+			"that were pending continue; events from while it was disabled are not sent.",
 		Example: "  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --enable\n" +
 			"  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --url https://example.com/new --events 'company.*'",
-		Args: webhookID,
-		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
-			patch := webhook.Patch{Settings: sent.settings(command.Flags())}
-			switch flags := command.Flags(); {
-			case flags.Changed("enable"):
-				patch.Enabled = &enable
-			case flags.Changed("disable"):
-				patch.Enabled = new(!disable)
-			}
-			next, err := port.Update(command.Context(), w.caller, id.Webhook(args[0]), patch, precondition.Any())
-			if err != nil {
-				return err
-			}
-			if w.asJSON {
-				return printJSON(command.OutOrStdout(), next.Fields())
-			}
-			return printTable(command.OutOrStdout(), webhookTable(next))
-		}),
+		Args: oneID[id.Webhook]("webhook"),
+		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Endpoint, error) {
+			return port.Update(ctx, w.caller, id.Webhook(args[0]), patch, precondition.Any())
+		}, func(out io.Writer, next webhook.Endpoint) error { return printTable(out, webhookTable(next)) }),
+	}
+	command.PreRun = func(command *cobra.Command, _ []string) {
+		patch.Settings = sent.settings(command.Flags())
+		switch flags := command.Flags(); {
+		case flags.Changed("enable"):
+			patch.Enabled = &enable
+		case flags.Changed("disable"):
+			patch.Enabled = new(!disable)
+		}
 	}
 	sent.add(command)
 	command.Flags().BoolVar(&enable, "enable", false, "send events from now on")
@@ -145,9 +143,9 @@ func (w *webhooks) rotateSecret() *cobra.Command {
 		Use:   "rotate-secret ID",
 		Short: "Give a webhook a new secret and print it, which is shown this once",
 		Long: "Give a webhook a new secret and print it, which is shown this once. For 24 hours messages are signed with the\n" +
-			"old one too, so that receivers can change over in peace.",
+			"old one too, so that receivers have time to switch.",
 		Example: "  holdco webhook rotate-secret whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		Args:    webhookID,
+		Args:    oneID[id.Webhook]("webhook"),
 		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
 			issued, err := port.RotateSecret(command.Context(), w.caller, id.Webhook(args[0]), idempotency.Request{})
 			if err != nil {
@@ -163,16 +161,11 @@ func (w *webhooks) rm() *cobra.Command {
 		Use:     "rm ID",
 		Short:   "Remove a webhook with all deliveries to it",
 		Example: "  holdco webhook rm whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		Args:    webhookID,
-		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
-			last, err := port.Delete(command.Context(), w.caller, id.Webhook(args[0]), precondition.Any())
-			if err != nil {
-				return err
-			}
-			if w.asJSON {
-				return printJSON(command.OutOrStdout(), last.Fields())
-			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "The webhook %s (%s) is removed.\n", last.ID, last.URL)
+		Args:    oneID[id.Webhook]("webhook"),
+		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Endpoint, error) {
+			return port.Delete(ctx, w.caller, id.Webhook(args[0]), precondition.Any())
+		}, func(out io.Writer, last webhook.Endpoint) error {
+			_, err := fmt.Fprintf(out, "The webhook %s (%s) is removed.\n", last.ID, last.URL)
 			return err
 		}),
 	}
@@ -188,7 +181,7 @@ func (f *webhookFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.url, "url", "", "where events are posted, such as https://example.com/holdco")
 	flags.StringSliceVar(&f.events, "events", nil, "which events, separated by commas: names, and patterns such as company.* or * (a new\n"+
-		"webhook gets all unless told otherwise)")
+		"webhook gets all by default)")
 	flags.StringVar(&f.description, "description", "", "what the webhook is for")
 	_ = command.RegisterFlagCompletionFunc("events",
 		cobra.FixedCompletions([]string{"*", "company.*"}, cobra.ShellCompDirectiveNoFileComp))
@@ -249,15 +242,4 @@ func state(e webhook.Endpoint) string {
 		return "disabled: " + strings.TrimSuffix(e.DisabledReason, ".")
 	}
 	return "disabled"
-}
-
-// webhookID asks for one argument, the id of a webhook.
-func webhookID(command *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%q needs one argument, the id of a webhook; \"holdco webhook list\" shows them", command.CommandPath())
-	}
-	if _, ok := id.Parse[id.Webhook](args[0]); !ok {
-		return fmt.Errorf("%q is not the id of a webhook; \"holdco webhook list\" shows them", args[0])
-	}
-	return nil
 }

@@ -1,2 +1,2 @@
-// Package system supplies what the operating system has: the time, new ids, and bits that nobody can guess.
+// Package system supplies what the operating system has: the time, new ids, and random bits.
 package system

@@ -10,7 +10,7 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Clock tells the time of the machine: UTC, cut to whole milliseconds.
+// Clock is the clock of the machine: UTC, cut to whole milliseconds.
 type Clock struct{}
 
 // Now returns the current instant.

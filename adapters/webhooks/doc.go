@@ -3,5 +3,5 @@
 //
 // A receiver is a stranger: whatever it answers costs at most the timeout and a few kilobytes, and no name or address
 // leads a request into a private network. poster.go is one attempt, transport.go how a connection is made and which
-// are refused, failure.go what an owner is told when there was no answer.
+// are refused, failure.go how a missing answer is explained to the owner.
 package webhooks

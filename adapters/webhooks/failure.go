@@ -19,7 +19,7 @@ const notHTTP = "the answer is not valid HTTP, or its headers are too long"
 // alert is the operation in errors that the other side of TLS sent: crypto/tls exports no type for them.
 const alert = "remote error"
 
-// explain tells the owner of an endpoint why there was no answer: what the owner can see to, without the words of
+// explain says why there was no answer in words for the owner of the endpoint, without those of
 // libraries. ctx is that of the caller, without the timeout.
 func (p *Poster) explain(ctx context.Context, err error, answered bool) string {
 	var refused private

@@ -209,7 +209,8 @@ func TestTLSIsVerified(t *testing.T) {
 			AllowPrivate: true, Roots: c.roots,
 			Resolver: names{"example.com": always("127.0.0.1"), "other.test": always("127.0.0.1")}.resolver(),
 		})
-		if attempt := poster.Post(t.Context(), message(c.url)); attempt.Error != c.want || (attempt.Status == http.StatusOK) != (c.want == "") {
+		if attempt := poster.Post(t.Context(), message(c.url)); attempt.Error != c.want ||
+			(attempt.Status == http.StatusOK) != (c.want == "") {
 			t.Errorf("%s: %+v, want %q", c.url, attempt, c.want)
 		}
 	}

@@ -99,8 +99,8 @@ func (p *Poster) request(ctx context.Context, message webhook.Message) (*http.Re
 	header.Set(standardwebhooks.HeaderWebhookID, string(message.ID))
 	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(message.At.Unix(), 10))
 	header.Set(standardwebhooks.HeaderWebhookSignature, signature)
-	// A receiver may close a kept connection just when a message comes. This key, which is not sent, tells the transport
-	// that it may take a new connection then: receivers know by the id what they have had.
+	// A receiver may close a kept connection just when a message comes. This key, which is not sent, lets the transport
+	// retry on a new connection then: receivers recognize duplicates by the id.
 	header["Idempotency-Key"] = nil
 	return request, nil
 }
@@ -120,7 +120,7 @@ func sign(message webhook.Message) (string, error) {
 	return strings.Join(signatures, " "), nil
 }
 
-// excerpt is what is kept of an answer's body: text that every store and JSON can hold. The rest is not read, and an
+// excerpt is what is kept of an answer's body: text that is valid in every store and in JSON. The rest is not read, and an
 // error, a timeout too, only makes it shorter.
 func excerpt(body io.Reader) string {
 	raw, _ := io.ReadAll(io.LimitReader(body, webhook.MostResponse+utf8.UTFMax)) // so that the last character is whole

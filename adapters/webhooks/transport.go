@@ -32,7 +32,7 @@ func newTransport(options Options) *http.Transport {
 		d.Control = guard(options.Exempt)
 	}
 	return &http.Transport{
-		Proxy:                  nil, // it would resolve names itself, behind the back of the guard
+		Proxy:                  nil, // it would resolve names itself and bypass the guard
 		DialContext:            d.DialContext,
 		DialTLSContext:         d.dialTLS,
 		DisableCompression:     true, // of a compressed answer the first bytes say nothing

@@ -84,7 +84,8 @@ func (d *Document) find(t testing.TB, sent *http.Request) (*openapi3filter.Reque
 	described.Header = sent.Header.Clone()
 	route, parameters, err := d.router.FindRoute(described)
 	// The router does not mind a slash too many or too few.
-	if path := sent.URL.EscapedPath(); err != nil || strings.HasSuffix(path, "/") || strings.Count(path, "/") != strings.Count(route.Path, "/") {
+	if path := sent.URL.EscapedPath(); err != nil || strings.HasSuffix(path, "/") ||
+		strings.Count(path, "/") != strings.Count(route.Path, "/") {
 		return nil, false
 	}
 	return &openapi3filter.RequestValidationInput{Request: described, PathParams: parameters, Route: route, Options: rules}, true

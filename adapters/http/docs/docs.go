@@ -34,7 +34,7 @@ func Pages(under string) map[string]http.Handler {
 	}
 }
 
-// file is one file as it is held: compressed or not.
+// file is one embedded file, compressed or not.
 type file struct {
 	content    []byte
 	compressed bool
@@ -94,7 +94,7 @@ func acceptsGzip(r *http.Request) bool {
 func decompressed(content []byte) []byte {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
-		panic(err) // what is held was compressed by update.sh and is tested
+		panic(err) // update.sh compressed the embedded files, and a test reads them
 	}
 	plain, err := io.ReadAll(reader)
 	if err != nil {

@@ -190,8 +190,8 @@ func (a assembly) sharedResponse(status string) *yaml.Node {
 	return nil
 }
 
-// limitedResponses are the components of answers that tell the rate limit of the caller: all that come after the caller
-// is known.
+// limitedResponses are the components of answers with the rate limit of the caller: all that are sent after the caller
+// was authenticated.
 func (a assembly) limitedResponses() (names []string) {
 	for kind, rule := range pairs(a.shared) {
 		for status, name := range pairs(get(rule, "responses")) {

@@ -176,13 +176,15 @@ func TestOperationsGetWhatTheirKindsShare(t *testing.T) {
 func TestADocumentThatCannotBeAssembledIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, want string }{
-		"defined twice":  {"components: {schemas: {Error: {type: string}}}", "twice.yaml: .components.schemas.Error.type is in another file already"},
+		"defined twice": {"components: {schemas: {Error: {type: string}}}",
+			"twice.yaml: .components.schemas.Error.type is in another file already"},
 		"no object":      {"[]", "twice.yaml: it must be one YAML object"},
 		"no YAML":        {"a: [", "twice.yaml: yaml"},
 		"unknown code":   {"x-codes: {out_of_luck: never.}", "x-codes.out_of_luck: no error has this code"},
 		"unknown status": {"x-codes: {rate_limited: wait.}", "x-shared has no response with the status 429"},
 	} {
-		if _, err := assemble(t, map[string]string{"common.yaml": common, "twice.yaml": c.file}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := assemble(t, map[string]string{"common.yaml": common, "twice.yaml": c.file}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

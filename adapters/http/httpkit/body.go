@@ -14,7 +14,7 @@ import (
 	"holdco/domain/money"
 )
 
-// mostProblems is how many fields at fault are told of one body.
+// mostProblems bounds how many invalid fields of one body are reported.
 const mostProblems = 1000
 
 // Decode reads a body that has passed the gate into T, a struct with JSON tags, and lists everything about its form that

@@ -62,7 +62,8 @@ func TestAllProblemsOfABodyAreListed(t *testing.T) {
 		{`{"count":3.5}`, map[string]string{"count": "wrong_type"}},
 		{`{"count":9223372036854775808}`, map[string]string{"count": "out_of_range"}},
 		{`{"count":-1e999999999999}`, map[string]string{"count": "out_of_range"}},
-		{`{"part":{"name":5,"sub":{"sub":{"nope":1}}}}`, map[string]string{"part.name": "wrong_type", "part.sub.sub.nope": "unknown_field"}},
+		{`{"part":{"name":5,"sub":{"sub":{"nope":1}}}}`,
+			map[string]string{"part.name": "wrong_type", "part.sub.sub.nope": "unknown_field"}},
 		{`{"parts":[{"name":"a"},{"name":5},null,"x"],"tags":["a",1,null]}`, map[string]string{
 			"parts.1.name": "wrong_type", "parts.2": "not_null", "parts.3": "wrong_type", "tags.1": "wrong_type", "tags.2": "not_null",
 		}},

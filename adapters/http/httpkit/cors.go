@@ -38,7 +38,7 @@ func (s CORS) allow(c *gin.Context) {
 	}
 	known, err := s.Knows(c.Request.Context(), origin)
 	if err != nil {
-		logFailure(c, slog.LevelWarn, "whether pages of an origin may ask could not be told", err)
+		logFailure(c, slog.LevelWarn, "the origin of a page could not be checked", err)
 	}
 	if err != nil || !known {
 		return

@@ -50,17 +50,17 @@ const (
 
 	noContent   = http.StatusNoContent
 	notModified = http.StatusNotModified
-	clientGone  = 499 // for the log and who watches: the client did not wait for its answer
+	clientGone  = 499 // for the log and metrics: the client closed the connection
 )
 
-// Failed is the least status that tells of a failure of the server.
+// Failed is the first status of a server error.
 const Failed = http.StatusInternalServerError
 
-// retryAfter is when a client may try again after fault.Unavailable, unless that is known.
+// retryAfter is the default of Retry-After for fault.Unavailable.
 const retryAfter = 2 * time.Second
 
 // Fail answers with an error: a refusal as its code says, an *idempotency.Replay with the answer that was kept, anything
-// else as fault.Internal, which is logged and tells the client nothing.
+// else as fault.Internal, which is logged and shows the client nothing.
 func Fail(c *gin.Context, err error) {
 	c.Abort()
 	var replay *idempotency.Replay

@@ -27,8 +27,8 @@ const (
 	mergePatchType = "application/merge-patch+json"
 )
 
-// Gate lets a request with a token through to its handler when all is well that can be told without looking at what is
-// stored. Unknown paths and methods were answered before it.
+// Gate lets a request with a token through to its handler when every check passes that needs no
+// resource. Unknown paths and methods were answered before it.
 func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, op operation) error {
 		caller, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
@@ -134,7 +134,7 @@ func (op operation) permits(caller access.Caller) error {
 var errTooLarge = fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MostBody)
 
 // readBody reads all of a body, be it wanted or not. One that does not arrive in full, because the client was too slow
-// or went away, is as good as truncated.
+// or went away, counts as truncated.
 func readBody(from io.Reader) ([]byte, error) {
 	if from == http.NoBody {
 		return nil, nil

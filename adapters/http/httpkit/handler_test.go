@@ -51,7 +51,8 @@ func TestAListIsAnsweredWithItsPageAndCursor(t *testing.T) {
 		})
 	})
 	first := k.ask("GET", "/things?limit=2", "")
-	if string(first.Data) != `[{"id":"c","text":"<&>"},{"id":"b","text":"<&>"}]` || first.Meta.Page.Size != 2 || first.Meta.Page.Cursor == nil {
+	if string(first.Data) != `[{"id":"c","text":"<&>"},{"id":"b","text":"<&>"}]` || first.Meta.Page.Size != 2 ||
+		first.Meta.Page.Cursor == nil {
 		t.Fatal(first.text)
 	}
 	last := k.ask("GET", "/things?limit=2&cursor="+*first.Meta.Page.Cursor, "")

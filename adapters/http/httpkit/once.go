@@ -13,12 +13,12 @@ import (
 )
 
 // Once describes the request to a use case whose answer may be kept under the client's idempotency key. answer turns
-// the result of the use case into what is given to whoever repeats the request, so it leaves secrets out.
+// the result of the use case into what a retry gets, so it leaves secrets out.
 func Once[T any](r Request, answer func(result T) Answer) idempotency.Request {
-	sent, known := r.c.Request, of(r.c)
+	sent, state := r.c.Request, of(r.c)
 	return idempotency.Request{
-		Key:         idempotency.Key{Token: known.caller.Token, Value: known.once},
-		Fingerprint: fingerprint(sent.Method, sent.URL.EscapedPath(), known.body),
+		Key:         idempotency.Key{Token: state.caller.Token, Value: state.once},
+		Fingerprint: fingerprint(sent.Method, sent.URL.EscapedPath(), state.body),
 		Answer: func(result any) ([]byte, error) {
 			a := answer(result.(T))
 			return event.Fields{
@@ -36,7 +36,7 @@ type kept struct {
 	Data     json.RawMessage `json:"data"`
 }
 
-// fingerprint tells requests apart. Bodies count as they were sent, to the byte.
+// fingerprint identifies a request. It includes the body byte for byte.
 func fingerprint(method, path string, body []byte) string {
 	hash := sha256.New()
 	_, _ = io.WriteString(hash, method+" "+path+"\n")

@@ -40,7 +40,7 @@ var ok = event.Fields{event.F("status", "ok")}
 // Health answers that the process is up.
 func Health(c *gin.Context) { sendJSON(c, OK, ok) }
 
-// probeLimit is how long a probe waits for the store. Who asks wants an answer soon, whatever it is.
+// probeLimit is how long a probe waits for the store. An orchestrator wants a quick answer, even a negative one.
 const probeLimit = 3 * time.Second
 
 // Ready answers that requests can be served, or with fault.Unavailable when ready fails or takes too long.

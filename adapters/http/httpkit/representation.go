@@ -8,12 +8,11 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Representation is what clients can know of an answer that a handler spells itself: by what to tell whether they have it
-// already, and whether they may keep it.
+// Representation has the validators and the cache policy of an answer that a handler encodes itself.
 type Representation struct {
 	ETag     string    // strong
-	Modified time.Time // zero: not told
-	Keep     string    // Cache-Control; empty: nobody keeps it
+	Modified time.Time // zero: no Last-Modified
+	Keep     string    // Cache-Control; empty: no-store
 }
 
 // Spared answers with 304 when the client has just this already, and reports whether it did.

@@ -17,7 +17,7 @@ import (
 	"holdco/ports/outbound"
 )
 
-// request is what is known of a request beside what Gin knows.
+// request is the state of a request that Gin does not keep.
 type request struct {
 	options Options
 	id      string
@@ -48,7 +48,7 @@ func (r Request) Query() Query { return of(r.c).query }
 // Match holds the versions that If-Match allows to be changed.
 func (r Request) Match() precondition.Match { return matchOf(r.c) }
 
-// PathID reads an id from the path. What is no id of this kind gives the empty one, which no resource has.
+// PathID reads an id from the path. Anything else gives the empty id, which no resource has.
 func PathID[I id.ID](r Request, parameter string) I {
 	parsed, _ := id.Parse[I](r.c.Param(parameter))
 	return parsed
@@ -75,7 +75,8 @@ func QueryOf(c *gin.Context) Query { return of(c).query }
 // begin gives a request its id, and its answer the headers that all answers have.
 func begin(options Options) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs), client: options.Proxies.clientOf(c.Request)}
+		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs),
+			client: options.Proxies.clientOf(c.Request)}
 		c.Set(requestKey, r)
 		c.Header("X-Request-Id", r.id)
 		c.Header("X-Content-Type-Options", "nosniff")
@@ -100,7 +101,7 @@ func notOfRequestID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
 }
 
-// attributes are what the log tells of a request: never query values, headers or bodies.
+// attributes are what the log has of a request: never query values, headers or bodies.
 func attributes(c *gin.Context) []slog.Attr {
 	r := of(c)
 	attrs := make([]slog.Attr, 0, 8) // its callers add to it

@@ -18,7 +18,7 @@ type Options struct {
 	IDs     outbound.IDs
 	Log     *slog.Logger
 	Proxies Proxies
-	Watch   []func(ctx context.Context, e Exchange) // told of every request that was answered, in its context
+	Watch   []func(ctx context.Context, e Exchange) // called after every answer, with the context of the request
 	Bare    bool                                    // errors come as {"error": ...} alone, without meta
 	CORS    *CORS                                   // nil: pages of other origins may ask nothing
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 )
 
-// NewServer makes a server that slow or greedy clients cannot hold up.
+// NewServer makes a server with timeouts and limits against slow or greedy clients.
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

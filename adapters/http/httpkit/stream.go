@@ -12,26 +12,26 @@ import (
 
 // Stream is an answer that is written in portions, for as long as it takes.
 type Stream struct {
-	c          *gin.Context
-	controller *http.ResponseController
-	patience   time.Duration
-	lost       bool // the client took no more
+	c            *gin.Context
+	controller   *http.ResponseController
+	writeTimeout time.Duration
+	lost         bool // the client took no more
 }
 
-// BeginStream begins an answer of a media type. The time limits of the server hold for it no more: the client may take
-// so long, its patience, for each portion.
-func BeginStream(c *gin.Context, mediaType string, patience time.Duration) *Stream {
-	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), patience: patience}
+// BeginStream begins an answer of a media type. It replaces the timeouts of the server by writeTimeout, which bounds each
+// write.
+func BeginStream(c *gin.Context, mediaType string, writeTimeout time.Duration) *Stream {
+	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout}
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
 	// The server looks by reading whether the client is still there. When its time for that is over it says no.
-	_ = s.controller.SetReadDeadline(time.Time{}) // fails when the connection is closed, which Write will tell
+	_ = s.controller.SetReadDeadline(time.Time{}) // fails when the connection is closed, which Write will report
 	return s
 }
 
 // Write sends a portion at once. An error means that the client takes no more.
 func (s *Stream) Write(portion []byte) error {
-	err := s.controller.SetWriteDeadline(time.Now().Add(s.patience))
+	err := s.controller.SetWriteDeadline(time.Now().Add(s.writeTimeout))
 	if err == nil {
 		_, err = s.c.Writer.Write(portion)
 	}
@@ -43,7 +43,7 @@ func (s *Stream) Write(portion []byte) error {
 }
 
 // End ends the answer. After a failure the client must not take the part for the whole: when nothing was sent yet, it
-// is told as usual, otherwise the connection is broken off.
+// gets the error as usual, otherwise the connection is aborted.
 func (s *Stream) End(failed error) {
 	switch {
 	case failed == nil:

@@ -17,10 +17,10 @@ import (
 )
 
 // endless makes the kit answer /endless with zeros until nobody takes them, and tell why it ended.
-func endless(k kit, patience time.Duration) <-chan error {
+func endless(k kit, writeTimeout time.Duration) <-chan error {
 	ended := make(chan error, 1)
 	k.router.GET("/endless", func(c *gin.Context) {
-		out := httpkit.BeginStream(c, "application/x-ndjson", patience)
+		out := httpkit.BeginStream(c, "application/x-ndjson", writeTimeout)
 		var err error
 		for portion := []byte(strings.Repeat("0", 1<<20)); err == nil; {
 			err = out.Write(portion)

@@ -19,14 +19,14 @@ type Exchange struct {
 	Took   time.Duration
 }
 
-// watch tells of a request when it is answered.
+// watch reports each request after it was answered.
 func watch(c *gin.Context) {
 	began := time.Now()
 	defer func() {
 		e := Exchange{of(c).id, c.Request.Method, c.FullPath(), c.Writer.Status(), time.Since(began)}
 		logAccess(c, e)
-		for _, tell := range of(c).options.Watch {
-			tell(c.Request.Context(), e)
+		for _, report := range of(c).options.Watch {
+			report(c.Request.Context(), e)
 		}
 	}()
 	c.Next()

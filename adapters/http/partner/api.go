@@ -37,7 +37,7 @@ type Options struct {
 // API is the handler of every operation of the OpenAPI document.
 type API struct {
 	http.Handler
-	BreakOff func() // ends the streams that are running, and all that begin later: who reads one can go on elsewhere
+	BreakOff func() // ends the streams that are running, and all that begin later: a client can resume on another replica
 }
 
 // New makes the handler. It fails when the OpenAPI document is not fit to be served, or when its

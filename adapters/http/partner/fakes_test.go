@@ -173,7 +173,8 @@ func newExport(t testing.TB) *fakeExport {
 	f.taxonomy, _, err = lead.TaxonomyDraft{
 		Industries: []lead.IndustryDraft{{ID: string(health), Name: "Health & care"}, {ID: string(arts), Name: "Arts", Active: new(false)}},
 		Verticals: []lead.VerticalDraft{
-			{ID: string(dentists), Industry: string(health), Name: "Dentists"}, {ID: string(vets), Industry: string(health), Name: "Vets", Active: new(false)},
+			{ID: string(dentists), Industry: string(health), Name: "Dentists"}, {ID: string(vets), Industry: string(health),
+				Name: "Vets", Active: new(false)},
 		},
 		Geographies: []lead.GeographyDraft{{ID: string(berlin), Name: "Berlin", CountryCode: "DE"}},
 		Intelligence: []lead.IntelligenceDraft{{
@@ -184,14 +185,16 @@ func newExport(t testing.TB) *fakeExport {
 		t.Fatal(err)
 	}
 	f.campaigns = []lead.Campaign{
-		{ID: spring, Name: "Spring", Status: lead.StatusActive, Industry: health, Vertical: dentists, Geography: berlin, LeadCount: 1250, CreatedAt: start, UpdatedAt: start},
+		{ID: spring, Name: "Spring", Status: lead.StatusActive, Industry: health, Vertical: dentists, Geography: berlin,
+			LeadCount: 1250, CreatedAt: start, UpdatedAt: start},
 		{ID: "cam_bare", Name: "Bare", Status: lead.StatusDraft, CreatedAt: start, UpdatedAt: start.Add(time.Second)},
 	}
 	f.add(t, lead.Draft{
 		ID: string(leadID(1)), Name: `Blue "Door" <Dental>`, Phone: "+49 30 901820", Email: "hello@bluedoor.example", Website: "bluedoor.example",
 		Rating: "4.7", Enrichment: "deep", Social: lead.Social{LinkedIn: "https://www.linkedin.com/company/bluedoor"},
 		Industry: string(health), Vertical: string(dentists), Campaigns: []string{string(spring)},
-		Contacts: []lead.ContactDraft{{ID: "cnt_ada", Name: "Ada Berg", Title: "Practice manager", Email: "ada@bluedoor.example", Primary: true}},
+		Contacts: []lead.ContactDraft{{ID: "cnt_ada", Name: "Ada Berg", Title: "Practice manager", Email: "ada@bluedoor.example",
+			Primary: true}},
 	}, lead.Draft{ID: string(leadID(2)), Name: "Nobody knows"})
 	return f
 }
@@ -237,7 +240,8 @@ func (f *fakeExport) entries(filter lead.Filter, after lead.Place) (entries []le
 		}
 		total++
 		if kept.Place().Compare(after) > 0 {
-			entries = append(entries, lead.Exported{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical, Document: leadjson.Encode(kept.Lead)})
+			entries = append(entries, lead.Exported{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical,
+				Document: leadjson.Encode(kept.Lead)})
 		}
 	}
 	return entries, total

@@ -43,13 +43,15 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 
 		{name: "error_invalid_parameter", request: partnertest.Request{Path: "leads?per_page=101", Wrong: true}},
 		{name: "error_invalid_cursor", request: partnertest.Request{Path: "leads?cursor=nonsense"}},
-		{name: "error_invalid_json", request: partnertest.Request{Path: "leads", Body: "{", Header: map[string]string{"Content-Type": "application/json"}}},
+		{name: "error_invalid_json", request: partnertest.Request{Path: "leads", Body: "{",
+			Header: map[string]string{"Content-Type": "application/json"}}},
 		{name: "error_unauthorized", request: partnertest.Request{Path: "leads"}, key: "hco_token"},
 		{name: "error_origin_not_allowed", request: partnertest.Request{Path: "leads", Header: map[string]string{"Origin": otherHome}}},
 		{name: "error_not_found", request: partnertest.Request{Path: "leads/cmp_none"}},
 		{name: "error_method_not_allowed", request: partnertest.Request{Method: "POST", Path: "leads", Wrong: true}},
 		{name: "error_payload_too_large", request: partnertest.Request{Path: "leads", Body: strings.Repeat(" ", 1<<20+1)}},
-		{name: "error_unsupported_media_type", request: partnertest.Request{Path: "leads", Body: "x", Header: map[string]string{"Content-Type": "text/plain"}}},
+		{name: "error_unsupported_media_type", request: partnertest.Request{Path: "leads", Body: "x",
+			Header: map[string]string{"Content-Type": "text/plain"}}},
 		{name: "error_rate_limited", request: partnertest.Request{Path: "leads"}, given: func(w *world) { w.limiter.full = true }},
 		{name: "error_internal", request: partnertest.Request{Path: "leads"}, given: fails(errors.New("disk I/O error in /var/lib"))},
 		{name: "error_unavailable", request: partnertest.Request{Path: one}, given: fails(
@@ -137,8 +139,10 @@ func TestPathsMethodsAndKeysAreLookedAtInTheirOrder(t *testing.T) {
 		{request: partnertest.Request{Method: "DELETE", Path: "leads?x=y"}, status: 405, code: "method_not_allowed"},
 		{request: partnertest.Request{Path: "leads?x=y", Body: body}, key: "x", full: true, status: 429, code: "rate_limited"},
 		{request: partnertest.Request{Path: "leads?x=y", Body: body}, key: "x", status: 401, code: "unauthorized"},
-		{request: partnertest.Request{Path: "leads?x=y", Body: body, Header: map[string]string{"Origin": elsewhere}}, full: true, status: 429, code: "rate_limited"},
-		{request: partnertest.Request{Path: "leads?x=y", Body: body, Header: map[string]string{"Origin": elsewhere}}, status: 403, code: "origin_not_allowed"},
+		{request: partnertest.Request{Path: "leads?x=y", Body: body, Header: map[string]string{"Origin": elsewhere}}, full: true,
+			status: 429, code: "rate_limited"},
+		{request: partnertest.Request{Path: "leads?x=y", Body: body, Header: map[string]string{"Origin": elsewhere}}, status: 403,
+			code: "origin_not_allowed"},
 		{request: partnertest.Request{Path: "leads?x=y", Body: body}, status: 413, code: "payload_too_large"},
 		{request: partnertest.Request{Path: "leads?x=y", Body: "x"}, status: 415, code: "unsupported_media_type"},
 		{request: partnertest.Request{Path: "leads/cmp_none?x=y"}, status: 400, code: "invalid_parameter"},
@@ -165,7 +169,8 @@ func TestWhoAsksAndForWhatIsInTheLogWithoutTheKey(t *testing.T) {
 	w := newWorld(t)
 	w.Get("leads/" + string(leadID(1)))
 	await(t, func() bool { return strings.Contains(w.log.String(), "status=200") })
-	if log := w.log.String(); !strings.Contains(log, "route=/api/external/leads/:id") || !strings.Contains(log, "partner=prt_1") || strings.Contains(log, key) {
+	if log := w.log.String(); !strings.Contains(log, "route=/api/external/leads/:id") || !strings.Contains(log, "partner=prt_1") ||
+		strings.Contains(log, key) {
 		t.Error(log)
 	}
 }

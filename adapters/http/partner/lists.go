@@ -69,7 +69,8 @@ func parseCursor(query, cursor string) (page.Position, time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, strings.Join(position.Values, ""))
 	if err != nil {
-		return page.Position{}, time.Time{}, fault.New(fault.InvalidCursor, "The cursor names no place in this list; start again without it.")
+		return page.Position{}, time.Time{}, fault.New(fault.InvalidCursor,
+			"The cursor names no position in this list; start again without it.")
 	}
 	return position, at, nil
 }
@@ -103,12 +104,12 @@ func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Contex
 			httpkit.Fail(c, err)
 			return
 		}
-		known := h.representation(c, state)
-		if httpkit.Spared(c, known) {
+		r := h.representation(c, state)
+		if httpkit.Spared(c, r) {
 			return
 		}
 		if head {
-			httpkit.WriteHead(c, known)
+			httpkit.WriteHead(c, r)
 			return
 		}
 	}
@@ -146,15 +147,15 @@ func (p paging) appendPagination(to []byte, result found) []byte {
 	return append(to, `"`+page.Cursor(p.query, next)+`"}`...) // of letters that need no escapes
 }
 
-// representation tells by what to know a page again: by the state of all that is exported, and by what was asked. A time
-// is told only when it cannot lie: not before the second of the last change is over, for another change could fall into it.
+// representation makes the validators of a page from the state of the export and from what was asked. Last-Modified
+// is set only when it is exact: not before the second of the last change is over, for another change could fall into it.
 func (h lists) representation(c *gin.Context, state lead.State) httpkit.Representation {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
 		h.seal, c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
 	}, "\n")))
-	known := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
+	r := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
 	if changed := state.ChangedAt.Truncate(time.Second); !changed.IsZero() && h.clock.Now().Truncate(time.Second).After(changed) {
-		known.Modified = changed
+		r.Modified = changed
 	}
-	return known
+	return r
 }

@@ -28,7 +28,8 @@ func TestPagesByNumberHoldEveryRowOnce(t *testing.T) {
 		answer := w.Get(fmt.Sprintf("leads?per_page=10&page=%d", number+1))
 		ids = append(ids, answer.IDs(t)...)
 		want := partnertest.Pagination{Page: new(int64(number + 1)), PerPage: 10, Total: 30, TotalPages: 3}
-		if diff := cmp.Diff(want.Page, answer.Pagination.Page); diff != "" || answer.Pagination.Total != want.Total || answer.Pagination.TotalPages != want.TotalPages {
+		if diff := cmp.Diff(want.Page, answer.Pagination.Page); diff != "" || answer.Pagination.Total != want.Total ||
+			answer.Pagination.TotalPages != want.TotalPages {
 			t.Errorf("%+v", answer.Pagination)
 		}
 		if last := answer.Pagination.NextCursor == nil; last != (number >= 2) {
@@ -176,7 +177,8 @@ func TestHeadIsGetWithoutTheWork(t *testing.T) {
 				t.Errorf("%s: %s is %q, not %q", path, header, head.Header.Get(header), full.Header.Get(header))
 			}
 		}
-		spared := w.Send(partnertest.Request{Method: http.MethodHead, Path: path, Header: map[string]string{"If-None-Match": full.Header.Get("ETag")}})
+		spared := w.Send(partnertest.Request{Method: http.MethodHead, Path: path,
+			Header: map[string]string{"If-None-Match": full.Header.Get("ETag")}})
 		if spared.Status != http.StatusNotModified {
 			t.Errorf("%s: %d", path, spared.Status)
 		}
@@ -211,7 +213,8 @@ func TestAnswersAreCompressedWhenAsked(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, err := io.ReadAll(reader)
-			if err != nil || answer.Header.Get("Content-Encoding") != coding || string(text) != string(plain.Body) || len(answer.Body) > len(text)/4 {
+			if err != nil || answer.Header.Get("Content-Encoding") != coding || string(text) != string(plain.Body) ||
+				len(answer.Body) > len(text)/4 {
 				t.Errorf("%s, %s: %v, %v, %d of %d bytes", accept, coding, err, answer.Header, len(answer.Body), len(text))
 			}
 			if vary := strings.Join(answer.Header.Values("Vary"), ", "); vary != "Accept-Encoding, Origin, Accept" {

@@ -22,8 +22,8 @@ const (
 	streamType = "application/x-ndjson"
 )
 
-// patience is how long a client may take for one portion of a stream. One that takes nothing would hold it for ever.
-const patience = time.Minute
+// writeTimeout is how long a client may take for one portion of a stream. Without it, a client that reads nothing would keep it open for ever.
+const writeTimeout = time.Minute
 
 // stream answers with all leads that the filter matches, one per line.
 func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
@@ -34,7 +34,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 		return
 	}
 	if c.Request.Method == http.MethodHead {
-		httpkit.BeginStream(c, streamType, patience)
+		httpkit.BeginStream(c, streamType, writeTimeout)
 		return
 	}
 	ctx, stop := context.WithCancel(c.Request.Context())
@@ -43,7 +43,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 
 	lines := h.borrow()
 	defer h.giveBack(lines)
-	out := httpkit.BeginStream(c, streamType, patience)
+	out := httpkit.BeginStream(c, streamType, writeTimeout)
 	err := h.port.Stream(ctx, filter, after, func(leads []lead.Exported, names lead.Names) error {
 		text := (*lines)[:0]
 		for _, one := range leads {
@@ -58,7 +58,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	out.End(err)
 }
 
-// resumeFrom is the place behind the lead that the client received last.
+// resumeFrom is the place after the lead that the client received last.
 func (h leads) resumeFrom(ctx context.Context, p *parameters) lead.Place {
 	last := foreign[id.Lead](p, "after")
 	if last == "" || p.err != nil {

@@ -23,11 +23,11 @@ func (h taxonomy) get(c *gin.Context) {
 	writeData(c, active.Fields().Append(nil), aDay)
 }
 
-// writeData answers with one resource, which is known again by what it says.
+// writeData answers with one resource, whose entity tag is a digest of its content.
 func writeData(c *gin.Context, resource []byte, keep string) {
 	body := append(append([]byte(`{"data":`), resource...), '}', '\n')
-	known := httpkit.Representation{ETag: httpkit.DigestTag(body), Keep: keep}
-	if !httpkit.Spared(c, known) {
-		httpkit.WriteJSON(c, known, body)
+	r := httpkit.Representation{ETag: httpkit.DigestTag(body), Keep: keep}
+	if !httpkit.Spared(c, r) {
+		httpkit.WriteJSON(c, r, body)
 	}
 }

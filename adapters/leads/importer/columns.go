@@ -51,7 +51,7 @@ var campaignFields = map[string]field[lead.CampaignDraft]{
 	"updated_at":   func(to *lead.CampaignDraft) *string { return &to.UpdatedAt },
 }
 
-// ignored are columns of what is known without them.
+// ignored are columns that the store computes itself.
 var ignored = []string{
 	"industry.name", "industry.slug", "vertical.name", "vertical.slug", "vertical.industry_id",
 	"geography.name", "geography.slug", "geography.country_code", "lead_count",
@@ -123,12 +123,12 @@ func contactColumn(name string, at int, of string) (column[lead.Draft], bool) {
 	return func(to *lead.Draft, cell string, _ *fault.Problems) { *text(contact(to)) = cell }, known
 }
 
-// present drops the contacts of whom nothing is said.
+// present drops empty contacts.
 func present(d *lead.Draft) {
 	d.Contacts = slices.DeleteFunc(d.Contacts, func(c lead.ContactDraft) bool { return c == lead.ContactDraft{} })
 }
 
-// number reads a place in a list, in its only spelling.
+// number reads an index in a list, in its canonical form.
 func number(text string, below int) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n < below && fmt.Sprint(n) == text

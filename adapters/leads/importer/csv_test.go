@@ -31,7 +31,8 @@ func TestARecordIsALead(t *testing.T) {
 		{"columns in any order, and blanks around", " website , name ", ` a.example , A `, lead.Draft{Name: "A", Website: "a.example"}},
 		{"blank cells", fullHeader, strings.Repeat(",", strings.Count(fullHeader, ",")), lead.Draft{}},
 		{"commas, quotes and lines within quotes", "name,phone", "\"A, \"\"B\"\"\r\nC\",\"\"", lead.Draft{Name: "A, \"B\"\nC"}},
-		{"many campaigns", "name,campaign_ids", "A,cam_1;cam_2 cam_3", lead.Draft{Name: "A", Campaigns: []string{"cam_1", "cam_2", "cam_3"}}},
+		{"many campaigns", "name,campaign_ids", "A,cam_1;cam_2 cam_3",
+			lead.Draft{Name: "A", Campaigns: []string{"cam_1", "cam_2", "cam_3"}}},
 		{
 			"contacts of whom nothing is said", "name,contacts.0.name,contacts.1.is_primary_lead,contacts.2.email,contacts.3.name", "A,,false,b@c.example,",
 			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{{Email: "b@c.example"}}},

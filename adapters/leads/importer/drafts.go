@@ -8,7 +8,6 @@ import (
 	"holdco/domain/money"
 )
 
-// lead reads a lead.
 func (w *walker) lead() lead.Draft {
 	var d lead.Draft
 	var industry, vertical string
@@ -41,7 +40,7 @@ func (w *walker) lead() lead.Draft {
 		case "contacts":
 			w.list(func() { d.Contacts = append(d.Contacts, w.contact()) })
 		case "campaign_ids":
-			d.Campaigns = w.texts()
+			d.Campaigns = w.stringList()
 		case "created_at":
 			d.CreatedAt = w.loose()
 		case "updated_at":
@@ -51,8 +50,8 @@ func (w *walker) lead() lead.Draft {
 		}
 		return true
 	})
-	d.Industry = w.agreed("industry", d.Industry, industry)
-	d.Vertical = w.agreed("vertical", d.Vertical, vertical)
+	d.Industry = w.eitherID("industry", d.Industry, industry)
+	d.Vertical = w.eitherID("vertical", d.Vertical, vertical)
 	return d
 }
 
@@ -89,7 +88,7 @@ func (w *walker) contact() lead.ContactDraft {
 		case "email":
 			c.Email = w.text()
 		case "is_primary_lead":
-			primary := w.truth()
+			primary := w.boolean()
 			c.Primary = primary != nil && *primary
 		default:
 			return false
@@ -99,7 +98,6 @@ func (w *walker) contact() lead.ContactDraft {
 	return c
 }
 
-// campaign reads a campaign.
 func (w *walker) campaign() lead.CampaignDraft {
 	var d lead.CampaignDraft
 	var industry, vertical, geography string
@@ -124,7 +122,7 @@ func (w *walker) campaign() lead.CampaignDraft {
 		case "geography":
 			geography = w.reference()
 		case "lead_count":
-			w.skip() // it is counted here
+			w.skip() // counted by the store
 		case "created_at":
 			d.CreatedAt = w.loose()
 		case "updated_at":
@@ -134,13 +132,12 @@ func (w *walker) campaign() lead.CampaignDraft {
 		}
 		return true
 	})
-	d.Industry = w.agreed("industry", d.Industry, industry)
-	d.Vertical = w.agreed("vertical", d.Vertical, vertical)
-	d.Geography = w.agreed("geography", d.Geography, geography)
+	d.Industry = w.eitherID("industry", d.Industry, industry)
+	d.Vertical = w.eitherID("vertical", d.Vertical, vertical)
+	d.Geography = w.eitherID("geography", d.Geography, geography)
 	return d
 }
 
-// taxonomy reads a taxonomy.
 func (w *walker) taxonomy() lead.TaxonomyDraft {
 	var d lead.TaxonomyDraft
 	w.object(func(name []byte) bool {
@@ -161,94 +158,32 @@ func (w *walker) taxonomy() lead.TaxonomyDraft {
 	return d
 }
 
-func (w *walker) industry() lead.IndustryDraft {
-	var d lead.IndustryDraft
-	w.object(func(name []byte) bool {
-		switch string(name) {
-		case "id":
-			d.ID = w.text()
-		case "name":
-			d.Name = w.text()
-		case "slug":
-			d.Slug = w.text()
-		case "active":
-			d.Active = w.truth()
-		default:
-			return false
-		}
-		return true
+func (w *walker) industry() (d lead.IndustryDraft) {
+	w.fields(map[string]any{"id": &d.ID, "name": &d.Name, "slug": &d.Slug, "active": &d.Active})
+	return d
+}
+
+func (w *walker) vertical() (d lead.VerticalDraft) {
+	w.fields(map[string]any{"id": &d.ID, "industry_id": &d.Industry, "name": &d.Name, "slug": &d.Slug, "active": &d.Active})
+	return d
+}
+
+func (w *walker) geography() (d lead.GeographyDraft) {
+	w.fields(map[string]any{"id": &d.ID, "name": &d.Name, "slug": &d.Slug, "country_code": &d.CountryCode})
+	return d
+}
+
+func (w *walker) intelligence() (d lead.IntelligenceDraft) {
+	w.fields(map[string]any{
+		"id": &d.ID, "vertical_id": &d.Vertical, "summary": &d.Summary,
+		"pain_points": &d.PainPoints, "buying_signals": &d.BuyingSignals,
+		"updated_at": nil, // set by the import
 	})
 	return d
 }
 
-func (w *walker) vertical() lead.VerticalDraft {
-	var d lead.VerticalDraft
-	w.object(func(name []byte) bool {
-		switch string(name) {
-		case "id":
-			d.ID = w.text()
-		case "industry_id":
-			d.Industry = w.text()
-		case "name":
-			d.Name = w.text()
-		case "slug":
-			d.Slug = w.text()
-		case "active":
-			d.Active = w.truth()
-		default:
-			return false
-		}
-		return true
-	})
-	return d
-}
-
-func (w *walker) geography() lead.GeographyDraft {
-	var d lead.GeographyDraft
-	w.object(func(name []byte) bool {
-		switch string(name) {
-		case "id":
-			d.ID = w.text()
-		case "name":
-			d.Name = w.text()
-		case "slug":
-			d.Slug = w.text()
-		case "country_code":
-			d.CountryCode = w.text()
-		default:
-			return false
-		}
-		return true
-	})
-	return d
-}
-
-func (w *walker) intelligence() lead.IntelligenceDraft {
-	var d lead.IntelligenceDraft
-	w.object(func(name []byte) bool {
-		switch string(name) {
-		case "id":
-			d.ID = w.text()
-		case "vertical_id":
-			d.Vertical = w.text()
-		case "summary":
-			d.Summary = w.text()
-		case "pain_points":
-			d.PainPoints = w.texts()
-		case "buying_signals":
-			d.BuyingSignals = w.texts()
-		case "updated_at":
-			w.skip() // it is set here
-		default:
-			return false
-		}
-		return true
-	})
-	return d
-}
-
-// reference reads the id of an industry, a vertical or a geography as the export shows it. What else it shows of it
-// belongs to the taxonomy.
+// reference reads an industry, a vertical or a geography as the export nests it, and returns its id. The other fields
+// belong to the taxonomy.
 func (w *walker) reference() string {
 	var which string
 	present := w.decoder.PeekKind() == '{'
@@ -270,11 +205,11 @@ func (w *walker) reference() string {
 	return which
 }
 
-// agreed is the id that was given by itself, or within an object, or both ways.
-func (w *walker) agreed(what, alone, within string) string {
+// eitherID returns the id that was given on its own, in a nested object, or in both if they are equal.
+func (w *walker) eitherID(what, alone, within string) string {
 	alone, within = strings.TrimSpace(alone), strings.TrimSpace(within)
 	if alone != "" && within != "" && alone != within {
-		w.problems.Add(fault.Fieldf(what+"_id", fault.Duplicate, "%s_id is another one than %s.id; leave one of them out", what, what))
+		w.problems.Add(fault.Fieldf(what+"_id", fault.Duplicate, "%s_id differs from %s.id; leave one of them out", what, what))
 	}
 	if alone != "" {
 		return alone

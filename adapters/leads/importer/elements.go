@@ -23,16 +23,16 @@ func (e *elements) next() (piece, error) {
 	first := !e.begun
 	if first {
 		e.begun, e.line = true, 1
-		if b, err := e.behindSpace(); errors.Is(err, io.EOF) || err == nil && b != '[' {
+		if b, err := e.skipSpace(); errors.Is(err, io.EOF) || err == nil && b != '[' {
 			return piece{}, errNoList
 		} else if err != nil {
 			return piece{}, err
 		}
 	}
 	if e.ended {
-		return piece{}, e.nothingBehind()
+		return piece{}, e.nothingAfter()
 	}
-	b, err := e.behindSpace()
+	b, err := e.skipSpace()
 	number := e.line
 	if err == nil {
 		err = e.element(b)
@@ -43,12 +43,12 @@ func (e *elements) next() (piece, error) {
 	case err != nil:
 		return piece{}, err
 	case first && e.ended && len(e.text) == 0:
-		return piece{}, e.nothingBehind()
+		return piece{}, e.nothingAfter()
 	}
 	return e.piece(number, e.text), nil
 }
 
-// element reads from a byte on up to the comma behind the element, or to the end of the list.
+// element reads from a byte up to the comma after the element, or to the end of the list.
 func (e *elements) element(b byte) (err error) {
 	e.text = e.text[:0]
 	depth, quoted, escaped := 0, false, false
@@ -73,16 +73,16 @@ func (e *elements) element(b byte) (err error) {
 	return err
 }
 
-// nothingBehind returns io.EOF when the file ends with its list.
-func (e *elements) nothingBehind() error {
-	if _, err := e.behindSpace(); err != nil {
+// nothingAfter returns io.EOF when the file ends with its list.
+func (e *elements) nothingAfter() error {
+	if _, err := e.skipSpace(); err != nil {
 		return err
 	}
 	return errBehind
 }
 
-// behindSpace returns the next byte that is no space.
-func (e *elements) behindSpace() (byte, error) {
+// skipSpace returns the next byte that is no space.
+func (e *elements) skipSpace() (byte, error) {
 	for {
 		b, err := e.byte()
 		if err != nil || b != ' ' && b != '\t' && b != '\r' && b != '\n' {

@@ -93,7 +93,7 @@ var (
 
 // piece is a part of a file that stands for one line.
 type piece struct {
-	number, end int64  // the line that it begins in, and how many bytes of the file are behind its end
+	number, end int64  // the line that it begins in, and the offset of its end in the file
 	text        []byte // until the next piece is asked for
 	broken      string // why it cannot be taken; empty: it can
 	code        string // of what is broken

@@ -45,14 +45,16 @@ func TestALineIsALead(t *testing.T) {
 		want       lead.Draft
 	}{
 		{"everything", oneLine, fullDraft},
-		{"ids instead of objects", `{"name":"A","industry_id":"ind_1","vertical_id":"vrt_1"}`, lead.Draft{Name: "A", Industry: "ind_1", Vertical: "vrt_1"}},
+		{"ids instead of objects", `{"name":"A","industry_id":"ind_1","vertical_id":"vrt_1"}`,
+			lead.Draft{Name: "A", Industry: "ind_1", Vertical: "vrt_1"}},
 		{"both, which agree", `{"industry_id":"ind_1","industry":{"id":"ind_1"}}`, lead.Draft{Industry: "ind_1"}},
 		{
 			"nothing but null", `{"id":null,"name":null,"google_rating":null,"social_media":null,"industry":null,"vertical_id":null,"contacts":null,"campaign_ids":null,"created_at":null}`,
 			lead.Draft{},
 		},
 		{"escapes", `{"\u006eame":"\u0041\t\ud83d\ude00\"","email":"\u0000"}`, lead.Draft{Name: "A\t😀\"", Email: "\x00"}},
-		{"timestamps that nobody may look at", `{"created_at":17,"updated_at":[{"a":1}]}`, lead.Draft{CreatedAt: "17", UpdatedAt: `[{"a":1}]`}},
+		{"timestamps that nobody may look at", `{"created_at":17,"updated_at":[{"a":1}]}`,
+			lead.Draft{CreatedAt: "17", UpdatedAt: `[{"a":1}]`}},
 		{"a number in full", `{"google_rating":4.500000000000000000001e0}`, lead.Draft{Rating: "4.500000000000000000001e0"}},
 		{
 			"all problems at once",
@@ -82,7 +84,7 @@ func TestALineIsALead(t *testing.T) {
 		{
 			"two industries", `{"industry_id":"ind_1","industry":{"id":"ind_2"}}`,
 			lead.Draft{Industry: "ind_1", Problems: fault.Problems{
-				fault.Fieldf("industry_id", fault.Duplicate, "industry_id is another one than industry.id; leave one of them out"),
+				fault.Fieldf("industry_id", fault.Duplicate, "industry_id differs from industry.id; leave one of them out"),
 			}},
 		},
 		{
@@ -118,8 +120,10 @@ func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 		{"two objects", `{"name":"A"} {"name":"B"}`, fault.InvalidFormat, "the line goes on behind its JSON object"},
 		{"rubbish behind", `{"name":"A"}x`, fault.InvalidFormat, "the line goes on behind its JSON object"},
 		{"a name twice", `{"name":"A","name":"B"}`, fault.Duplicate, "the line names name twice"},
-		{"a name twice, deep within", `{"contacts":[{"email":"a","\u0065mail":"b"}]}`, fault.Duplicate, "the line names contacts.0.email twice"},
-		{"a name twice, in what is ignored", `{"industry":{"id":"ind_1","name":{"a":1,"a":2}}}`, fault.Duplicate, "the line names industry.name.a twice"},
+		{"a name twice, deep within", `{"contacts":[{"email":"a","\u0065mail":"b"}]}`, fault.Duplicate,
+			"the line names contacts.0.email twice"},
+		{"a name twice, in what is ignored", `{"industry":{"id":"ind_1","name":{"a":1,"a":2}}}`, fault.Duplicate,
+			"the line names industry.name.a twice"},
 		{"invalid UTF-8", "{\"name\":\"\xff\"}", fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 10"},
 		{"half of a pair", `{"name":"\ud83d"}`, fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 10"},
 		{"NUL", "{\"name\":\"\x00\"}", fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 10"},
@@ -182,7 +186,8 @@ func TestAJSONListIsReadElementByElement(t *testing.T) {
 		{"an object", `{"name":"A"}`, nil, "the file must be a JSON list of objects; one object per line is the format ndjson"},
 		{"no elements", "\xef\xbb\xbf [ \n ] \n", nil, ""},
 		{"one line", `[{"name":"A"},{"name":"B"}]`, []line{{1, "A", false}, {1, "B", false}}, ""},
-		{"many lines", "[\n  {\n\"name\" : \"A\"\n  } ,\n\n {\"name\":\"],[\\\"\\\\\"}\n]\n", []line{{2, "A", false}, {6, `],["\`, false}}, ""},
+		{"many lines", "[\n  {\n\"name\" : \"A\"\n  } ,\n\n {\"name\":\"],[\\\"\\\\\"}\n]\n",
+			[]line{{2, "A", false}, {6, `],["\`, false}}, ""},
 		{"a broken element", "[{\"name\":}\n,{\"name\":\"B\"}]", []line{{1, "", true}, {2, "B", false}}, ""},
 		{"a comma too many", `[{"name":"A"},,{"name":"B"},]`, []line{{1, "A", false}, {1, "", true}, {1, "B", false}, {1, "", true}}, ""},
 		{"no end", `[{"name":"A"},{"name":"B"`, []line{{1, "A", false}}, "the file is truncated: its JSON list has no end"},
@@ -258,7 +263,8 @@ func TestATaxonomyIsOneObject(t *testing.T) {
 			t.Errorf("%s: %v, %v", file, found.Problems, err)
 		}
 	}
-	if _, err := (importer.Files{}).Taxonomy(io.MultiReader(strings.NewReader("{"), endless{})); said(err) != "the file has more than 64 MiB" {
+	if _, err := (importer.Files{}).Taxonomy(io.MultiReader(strings.NewReader("{"),
+		endless{})); said(err) != "the file has more than 64 MiB" {
 		t.Error(err)
 	}
 }
@@ -298,7 +304,8 @@ func TestAFileThatCannotBeReadEndsTheLines(t *testing.T) {
 			}
 		}
 	}
-	if _, err := gather(importer.Files{}.Leads(strings.NewReader(""), "xml")); said(err) != `"xml" is none of the formats ndjson, csv and json` {
+	if _, err := gather(importer.Files{}.Leads(strings.NewReader(""),
+		"xml")); said(err) != `"xml" is none of the formats ndjson, csv and json` {
 		t.Error(err)
 	}
 }

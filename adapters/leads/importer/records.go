@@ -12,7 +12,7 @@ import (
 	"holdco/domain/fault"
 )
 
-// records takes a CSV file apart. A record may go on over several lines, within quotes; where the quotes never end, only
+// records takes a CSV file apart. A quoted field may continue over several lines; where the quotes never end, only
 // the line that they begin in is at fault.
 type records struct {
 	*source
@@ -45,7 +45,7 @@ func (r *records) next() (piece, error) {
 	return r.piece(first.number, r.text), nil
 }
 
-// goesOn reports whether a line ends within quotes; quoted tells whether it begins there. Quotes count at the
+// goesOn reports whether a line ends within quotes; quoted reports whether it begins there. Quotes count at the
 // beginning of a field alone.
 func goesOn(line []byte, quoted bool) bool {
 	begins, closed := !quoted, false
@@ -120,7 +120,8 @@ func (t *table[D]) draft(text []byte) D {
 		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line is no CSV: %s", err))
 		return draft
 	case len(cells) != len(t.columns):
-		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line has %d fields; the header has %d", len(cells), len(t.columns)))
+		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line has %d fields; the header has %d", len(cells),
+			len(t.columns)))
 		return draft
 	}
 	for i, cell := range cells {

@@ -53,7 +53,7 @@ func (s *source) piece(number int64, text []byte) piece {
 }
 
 // read returns the next line with its end, until the next call. Of one that is longer than MostLine, enough is
-// returned to tell.
+// returned to detect it.
 func (s *source) read() ([]byte, error) {
 	s.line++
 	if len(s.unread) > 0 {
@@ -84,7 +84,7 @@ func (s *source) read() ([]byte, error) {
 	return text, err
 }
 
-// back takes lines back that were read behind a line.
+// back unreads the lines that were read after a line.
 func (s *source) back(text []byte, line int64) {
 	s.unread = slices.Concat(text, s.unread)
 	s.offset -= int64(len(text))

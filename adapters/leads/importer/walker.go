@@ -12,7 +12,7 @@ import (
 	"holdco/domain/fault"
 )
 
-// walker reads JSON objects, token by token, and notes what is wrong with them. What is null is as good as absent. Once
+// walker reads JSON objects, token by token, and notes what is wrong with them. Null means absent. Once
 // the text turns out to be broken it reads nothing more.
 type walker struct {
 	what     string // is read
@@ -22,7 +22,7 @@ type walker struct {
 	broken   error
 }
 
-// mostProblems is how many fields at fault are told of one object.
+// mostProblems bounds how many invalid fields of one object are reported.
 const mostProblems = 100
 
 // read reads a text that must hold one object, and nothing else.
@@ -53,7 +53,7 @@ func read[D any](w *walker, text []byte, object func(w *walker) D) D {
 	return draft
 }
 
-// syntax tells what is wrong with a text that is broken.
+// syntax describes why a text is not valid JSON.
 func (w *walker) syntax() fault.Field {
 	var wrong *jsontext.SyntacticError
 	switch {
@@ -73,7 +73,7 @@ func (w *walker) object(field func(name []byte) (known bool)) {
 	if !w.begins('{', "must be an object") {
 		return
 	}
-	for w.goesOn('}') {
+	for w.more('}') {
 		name := w.value()
 		if bytes.IndexByte(name, '\\') >= 0 {
 			name, _ = jsontext.AppendUnquote(nil, name)
@@ -87,12 +87,33 @@ func (w *walker) object(field func(name []byte) (known bool)) {
 	w.token()
 }
 
+// fields reads an object whose fields are strings, booleans and lists of strings into variables; nil skips a field.
+// It costs a map, so objects that leads have by the million use object.
+func (w *walker) fields(variables map[string]any) {
+	w.object(func(name []byte) bool {
+		variable, found := variables[string(name)]
+		switch to := variable.(type) {
+		case *string:
+			*to = w.text()
+		case **bool:
+			*to = w.boolean()
+		case *[]string:
+			*to = w.stringList()
+		default:
+			if found {
+				w.skip()
+			}
+		}
+		return found
+	})
+}
+
 // list reads a list, item by item. No item may be null.
 func (w *walker) list(item func()) {
 	if !w.begins('[', "must be a list") {
 		return
 	}
-	for w.goesOn(']') {
+	for w.more(']') {
 		null := w.decoder.PeekKind() == 'n'
 		item()
 		if null {
@@ -116,8 +137,8 @@ func (w *walker) begins(kind jsontext.Kind, wrong string) bool {
 	return false
 }
 
-// goesOn reports whether there is something before the end.
-func (w *walker) goesOn(end jsontext.Kind) bool {
+// more reports whether there is another item before the end.
+func (w *walker) more(end jsontext.Kind) bool {
 	return w.broken == nil && w.decoder.PeekKind() != end
 }
 
@@ -134,8 +155,8 @@ func (w *walker) text() string {
 	return ""
 }
 
-// texts reads a list of strings.
-func (w *walker) texts() []string {
+// stringList reads a list of strings.
+func (w *walker) stringList() []string {
 	var all []string
 	w.list(func() { all = append(all, w.text()) })
 	return all
@@ -154,8 +175,8 @@ func (w *walker) number() string {
 	return ""
 }
 
-// truth reads true or false.
-func (w *walker) truth() *bool {
+// boolean reads true or false.
+func (w *walker) boolean() *bool {
 	switch kind := w.decoder.PeekKind(); kind {
 	case 't', 'f':
 		w.skip()

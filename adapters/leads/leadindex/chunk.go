@@ -17,7 +17,7 @@ type chunk struct {
 	offsets  []uint16 // of the positions from the first on; nil: each has its row
 	keys     []int64
 	instants []int64
-	ids      []byte // one behind the other
+	ids      []byte // concatenated
 	ends     []uint32
 }
 
@@ -75,7 +75,7 @@ func (c *chunk) find(at uint32) (i int, found bool) {
 	return int(offset), int(offset) < c.rows()
 }
 
-// compare tells which comes first, a row or a place.
+// compare orders a row and a place.
 func (c *chunk) compare(i int, place lead.Place) int {
 	r := c.row(i)
 	if order := time.UnixMilli(r.instant).Compare(place.UpdatedAt); order != 0 {

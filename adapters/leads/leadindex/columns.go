@@ -11,13 +11,13 @@ import (
 	"holdco/ports/store"
 )
 
-// columns are what is known of each position: the key of its lead and its place. Positions are in the order of places.
+// columns store for each position the key of its lead and its place. Positions are in the order of places.
 type columns struct {
 	chunks []chunk
 	length int // as many positions were given
 }
 
-// row is what is known of one position.
+// row is what the columns store for one position.
 type row struct {
 	key     int64
 	instant int64  // of its place, in milliseconds since 1970
@@ -32,7 +32,7 @@ func (c *columns) rows() int {
 	return rows
 }
 
-// append adds a position behind all others.
+// append adds a position after all others.
 func (c *columns) append(r row) (at uint32) {
 	at = uint32(c.length)
 	if len(c.chunks) == 0 || c.last().full(at) {
@@ -65,8 +65,8 @@ func (c *columns) key(at uint32) int64 {
 	return in.keys[i]
 }
 
-// behind returns the first position behind a place, or one of the dead before it; length, when there is none.
-func (c *columns) behind(place lead.Place) int {
+// after returns the first position after a place, or one of the dead before it; length, when there is none.
+func (c *columns) after(place lead.Place) int {
 	i := sort.Search(len(c.chunks), func(i int) bool { return c.chunks[i].compare(c.chunks[i].rows()-1, place) > 0 })
 	if i == len(c.chunks) {
 		return c.length
@@ -76,7 +76,7 @@ func (c *columns) behind(place lead.Place) int {
 }
 
 // since returns the first position at or after an instant, or one of the dead before it; length, when there is none.
-func (c *columns) since(instant time.Time) int { return c.behind(lead.Place{UpdatedAt: instant}) }
+func (c *columns) since(instant time.Time) int { return c.after(lead.Place{UpdatedAt: instant}) }
 
 // precede reports whether all positions come before a place.
 func (c *columns) precede(place lead.Place) bool {
@@ -101,7 +101,7 @@ func (c *columns) purge(live *roaring.Bitmap) {
 	c.chunks = kept
 }
 
-// merge fills empty columns with those rows of others that live, and with more leads in between. It tells, by chunk and
+// merge fills empty columns with those rows of others that live, and with more leads in between. It returns, by chunk and
 // row, to which positions the rows have come, buried for those that are dead; and to which the leads.
 func (c *columns) merge(from *columns, live *roaring.Bitmap, with []store.LeadMark) (moved [][]uint32, added []uint32) {
 	for i := range from.chunks {

@@ -23,7 +23,7 @@ func newDraft() *draft {
 	return d
 }
 
-// append gives a lead the next position. It comes behind all others.
+// append gives a lead the next position. It comes after all others.
 func (d *draft) append(mark store.LeadMark) {
 	at := d.columns.append(rowOf(mark))
 	d.positions.put(mark.Key, at)
@@ -71,7 +71,7 @@ func (d *draft) crowded() bool {
 	return d.buried > few && d.buried*share > d.positions.count
 }
 
-// purge gives up what is known of dead positions.
+// purge drops the data of dead positions.
 func (d *draft) purge() {
 	d.columns.purge(d.live.bitmap())
 	for s := range d.sets.all() {

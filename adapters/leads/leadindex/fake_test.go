@@ -19,7 +19,7 @@ type plenty struct {
 	store.Store
 	store.LeadReader
 
-	spread    int64       // how far keys are apart
+	keyStep   int64       // how far keys are apart
 	revisions []int32     // by lead: when it was kept last
 	batches   [][]int     // by revision: what was kept then; the first is never
 	instants  []time.Time // by revision: the UpdatedAt of these
@@ -29,7 +29,7 @@ const batch = store.MostKept
 
 // newPlenty makes a store of n leads.
 func newPlenty(n int) *plenty {
-	p := &plenty{spread: 1, revisions: make([]int32, 0, n), batches: [][]int{nil}, instants: []time.Time{{}}}
+	p := &plenty{keyStep: 1, revisions: make([]int32, 0, n), batches: [][]int{nil}, instants: []time.Time{{}}}
 	for len(p.revisions) < n {
 		p.add(min(batch, n-len(p.revisions)))
 	}
@@ -126,12 +126,12 @@ func (p *plenty) last(from int) iter.Seq[int] {
 	}
 }
 
-func (p *plenty) key(number int) int64 { return int64(number+1) * p.spread }
+func (p *plenty) key(number int) int64 { return int64(number+1) * p.keyStep }
 
 func (p *plenty) Keyed(_ context.Context, keys []int64) ([]store.KeyedLead, error) {
 	found := make([]store.KeyedLead, len(keys))
 	for i, key := range keys {
-		one := int(key/p.spread) - 1
+		one := int(key/p.keyStep) - 1
 		found[i] = store.KeyedLead{Key: key, Revision: lead.Revision(p.revisions[one]), Entry: lead.Exported{Place: p.placeOf(one)}}
 	}
 	return found, nil

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// mostRange is how many leads a statement reads at most: on a usual machine it takes a twentieth of a second. After a
+	// mostRange is how many leads a statement reads at most: on ordinary hardware it takes about 50 ms. After a
 	// failure statements read half as many, but never fewer than leastRange, until the index has all that the store has.
 	mostRange, leastRange = 10_000, 100
 
@@ -27,7 +27,7 @@ const (
 	renumberingShare = 4
 )
 
-// follower is what Follow knows. Everything in it belongs to the goroutine that holds Index.following.
+// follower is the state of Follow. Everything in it belongs to the goroutine that holds Index.following.
 type follower struct {
 	draft *draft     // nil: all is to be read
 	state lead.State // a state of the store that was seen; no older one may follow
@@ -89,7 +89,7 @@ func (x *Index) follow(ctx context.Context) error {
 	return x.catchUp(ctx)
 }
 
-// isOther reports whether a store is not the one that had a state before: an older one was put in its place.
+// isOther reports whether the store was replaced by an older one since it had a state.
 func isOther(now, before lead.State) bool {
 	return now.Revision < before.Revision || now.Revision == before.Revision && !now.ChangedAt.Equal(before.ChangedAt)
 }
@@ -214,7 +214,7 @@ func (x *Index) publish() {
 	}
 }
 
-// tidy gives up what the draft holds of dead positions, when these are many.
+// tidy purges dead positions from the draft when there are many.
 func (x *Index) tidy() {
 	switch {
 	case x.draft.spent():

@@ -25,7 +25,8 @@ func TestTheStoreAnswersUntilAllIsRead(t *testing.T) {
 	}
 	mustFollow(t, index)
 	status := index.Status()
-	if got := search(t, index); got.Total != 3 || !status.Ready || status.Leads != 3 || status.Revision != 1 || status.Bytes == 0 || status.Built == 0 {
+	if got := search(t, index); got.Total != 3 || !status.Ready || status.Leads != 3 || status.Revision != 1 || status.Bytes == 0 ||
+		status.Built == 0 {
 		t.Errorf("%d leads, %+v", got.Total, status)
 	}
 }
@@ -182,7 +183,7 @@ func TestKeysMayBeFarApart(t *testing.T) {
 	t.Parallel()
 	const leads = 500
 	p := newPlenty(leads)
-	p.spread = 1 << 40
+	p.keyStep = 1 << 40
 	index := leadindex.New(p)
 	mustFollow(t, index)
 	for range 20 {

@@ -11,7 +11,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Pace is how often the index is to be told to follow its store, so that a change shows within a tenth of a second.
+// Pace is how often Follow is to be called, so that a change shows within a tenth of a second.
 const Pace = 50 * time.Millisecond
 
 const (
@@ -35,7 +35,7 @@ type Index struct {
 	follower  // guarded by following
 }
 
-// epoch is the time in which the store was one and the same. When an older one was put in its place another begins.
+// epoch is the time in which the store was one and the same. When it is replaced by an older one, another epoch begins.
 type epoch struct {
 	answered atomic.Int64 // the latest revision of which a page was returned
 }
@@ -76,7 +76,7 @@ func (x *Index) Search(ctx context.Context, query lead.Query) (lead.Page, error)
 }
 
 // searchStore lets the store answer. A page that was read while an epoch ended may belong to that or to the next, whose
-// readers must not be held to its revision: so it is read again.
+// readers need not see its revision: so it is read again.
 func (x *Index) searchStore(ctx context.Context, query lead.Query) (lead.Page, error) {
 	for {
 		during := x.epoch.Load()
@@ -118,7 +118,7 @@ func (x *Index) await(ctx context.Context, old *snapshot) bool {
 	return false
 }
 
-// Status tells how an index stands.
+// Status describes an index.
 type Status struct {
 	Ready    bool          // whether the index answers, and not the store
 	Revision lead.Revision // to which its answers belong
@@ -128,7 +128,7 @@ type Status struct {
 	Built    time.Duration // how long it took to read the whole store
 }
 
-// Status tells how the index stands.
+// Status returns the present status of the index.
 func (x *Index) Status() Status {
 	now := x.published.Load()
 	if now == nil {

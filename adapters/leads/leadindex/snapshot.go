@@ -70,7 +70,7 @@ type found struct {
 func (s *snapshot) find(query lead.Query) found {
 	matching, end := s.matching(query.Filter), uint64(s.columns.length)
 	first := uint64(s.columns.since(query.Filter.Since))
-	start := max(first, uint64(s.columns.behind(query.After)))
+	start := max(first, uint64(s.columns.after(query.After)))
 	var f found
 	if !query.Uncounted {
 		f.total = int64(matching.CardinalityInRange(first, end))

@@ -48,7 +48,7 @@ func (b *byTrait[V]) set(t trait, v V) {
 	b[t.kind][t.text] = v
 }
 
-// clone copies what is held, but not that itself.
+// clone makes a shallow copy.
 func (b *byTrait[V]) clone() byTrait[V] {
 	var made byTrait[V]
 	for kind, of := range b {
@@ -57,7 +57,7 @@ func (b *byTrait[V]) clone() byTrait[V] {
 	return made
 }
 
-// all visits what is held.
+// all visits all values.
 func (b *byTrait[V]) all() iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for _, of := range b {

@@ -107,7 +107,8 @@ func TestALeadIsExportedWithAllItsFields(t *testing.T) {
 	one.Name = `Acme "Größe" <b>&amp;</b> \o/ 😀`
 	one.Phone, one.Email, one.Website = "+49 30 123", "info@acme.example", "https://acme.example/?a=1&b=2"
 	one.Rating = 429
-	one.Social = lead.Social{Instagram: "https://i.example/a", Facebook: "https://f.example/a", LinkedIn: "https://l.example/a", Twitter: "https://x.example/a", TikTok: "https://t.example/a"}
+	one.Social = lead.Social{Instagram: "https://i.example/a", Facebook: "https://f.example/a", LinkedIn: "https://l.example/a",
+		Twitter: "https://x.example/a", TikTok: "https://t.example/a"}
 	one.Industry, one.Vertical = trade, shops
 	one.Contacts = []lead.Contact{
 		{ID: "cnt_1", Name: "Anna", Title: "CEO", Email: "anna@acme.example", Primary: true},
@@ -148,15 +149,17 @@ func leads(texts *rapid.Generator[string]) *rapid.Generator[lead.Lead] {
 			Phone: text("phone"), Email: text("email"), Website: text("website"),
 			Rating:     lead.Rating(rapid.IntRange(-1, 500).Draw(t, "rating")),
 			Enrichment: rapid.SampledFrom(lead.Enrichments()).Draw(t, "enrichment"),
-			Social:     lead.Social{Instagram: text("instagram"), Facebook: text("facebook"), LinkedIn: text("linkedin"), Twitter: text("twitter"), TikTok: text("tiktok")},
-			Industry:   rapid.SampledFrom([]id.Industry{"", health, trade}).Draw(t, "industry"),
-			Vertical:   rapid.SampledFrom([]id.Vertical{"", dental, eyes, shops}).Draw(t, "vertical"),
-			CreatedAt:  noon,
-			UpdatedAt:  noon.Add(time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "milliseconds")) * time.Millisecond),
+			Social: lead.Social{Instagram: text("instagram"), Facebook: text("facebook"), LinkedIn: text("linkedin"),
+				Twitter: text("twitter"), TikTok: text("tiktok")},
+			Industry:  rapid.SampledFrom([]id.Industry{"", health, trade}).Draw(t, "industry"),
+			Vertical:  rapid.SampledFrom([]id.Vertical{"", dental, eyes, shops}).Draw(t, "vertical"),
+			CreatedAt: noon,
+			UpdatedAt: noon.Add(time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "milliseconds")) * time.Millisecond),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "contacts") {
 			l.Contacts = append(l.Contacts, lead.Contact{
-				ID: "cnt_1", Name: text("contact"), Title: text("title"), Email: text("contact's email"), Primary: rapid.Bool().Draw(t, "primary"),
+				ID: "cnt_1", Name: text("contact"), Title: text("title"), Email: text("contact's email"), Primary: rapid.Bool().Draw(t,
+					"primary"),
 			})
 		}
 		return l

@@ -20,7 +20,8 @@ const (
 var (
 	noon     = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
 	taxonomy = lead.Taxonomy{
-		Industries: []lead.Industry{{ID: health, Name: "Health", Slug: "health", Active: true}, {ID: trade, Name: "Trade & <Co>", Slug: "trade"}},
+		Industries: []lead.Industry{{ID: health, Name: "Health", Slug: "health", Active: true},
+			{ID: trade, Name: "Trade & <Co>", Slug: "trade"}},
 		Verticals: []lead.Vertical{
 			{ID: dental, Industry: health, Name: "Dental", Slug: "dental", Active: true},
 			{ID: eyes, Industry: health, Name: "Eyes", Slug: "eyes"},

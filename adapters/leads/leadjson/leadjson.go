@@ -69,7 +69,7 @@ func appendText(to []byte, text string) []byte {
 	return to
 }
 
-// appendOptional appends null where nothing is known.
+// appendOptional appends null for an empty text.
 func appendOptional(to []byte, text string) []byte {
 	if text == "" {
 		return append(to, "null"...)

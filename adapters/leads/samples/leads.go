@@ -98,7 +98,7 @@ func (l *leads) rating() any {
 	return math.Round(10*max(1, min(5, 4.2+0.5*l.NormFloat64()))) / 10
 }
 
-// social gives a company more pages the more is known of it.
+// social gives a company more pages the higher its enrichment level is.
 func (l *leads) social(handle string, depth int) event.Fields {
 	page := func(network, address string, percent int) event.Field {
 		return event.F(network, l.unless(100-percent*(depth+1)/4, address+handle))

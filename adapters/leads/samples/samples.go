@@ -49,7 +49,7 @@ const (
 // in reports true in so many of 100 cases.
 func (c chance) in(percent int) bool { return c.IntN(100) < percent }
 
-// weighed draws a place in a list of weights.
+// weighed draws an index in a list of weights.
 func (c chance) weighed(weights ...int) int {
 	sum := 0
 	for _, weight := range weights {
@@ -64,7 +64,7 @@ func (c chance) weighed(weights ...int) int {
 	return 0
 }
 
-// skewed draws a place in a list whose first places are the most popular by far.
+// skewed draws an index; low ones are far more likely.
 func (c chance) skewed(length int) func() int {
 	const skew = 1.2
 	zipf := rand.NewZipf(c.Rand, skew, 1, uint64(length-1))
@@ -82,7 +82,7 @@ var (
 	lastDay  = time.Date(2026, time.October, 1, 18, 0, 0, 0, time.UTC)
 )
 
-// id makes an id that looks like one of another system's: no two numbers have the same.
+// id makes an id in the style of another system, a different one for each number.
 func (s *Set) id(prefix string, part, number uint64) string {
 	// The finalizer of SplitMix64 maps each number to another one.
 	const step, first, second = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb

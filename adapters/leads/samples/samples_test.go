@@ -61,9 +61,11 @@ func TestASetHasNoFaultsAndLooksReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	active := taxonomy.Active()
-	if len(taxonomy.Industries) != 20 || len(taxonomy.Verticals) != 80 || len(taxonomy.Geographies) != 40 || len(taxonomy.Intelligence) == 0 ||
+	if len(taxonomy.Industries) != 20 || len(taxonomy.Verticals) != 80 || len(taxonomy.Geographies) != 40 ||
+		len(taxonomy.Intelligence) == 0 ||
 		len(active.Industries) != 18 || len(active.Verticals) >= 72 {
-		t.Errorf("%d industries, %d of them active, %d verticals, %d of them active, %d geographies", len(taxonomy.Industries), len(active.Industries),
+		t.Errorf("%d industries, %d of them active, %d verticals, %d of them active, %d geographies", len(taxonomy.Industries),
+			len(active.Industries),
 			len(taxonomy.Verticals), len(active.Verticals), len(taxonomy.Geographies))
 	}
 

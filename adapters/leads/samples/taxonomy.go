@@ -17,33 +17,53 @@ type industry struct {
 	verticals []vertical
 }
 
-// vertical tells what its companies are called.
+// vertical has the names that its companies are made of.
 type vertical struct {
 	name, trade string
 	inactive    bool
 }
 
 var industries = []industry{
-	{"Food and Drink", false, []vertical{{"Restaurants", "Kitchen", false}, {"Bakeries", "Bakery", false}, {"Cafés", "Coffee House", false}, {"Breweries", "Brewing", false}}},
-	{"Health", false, []vertical{{"Dentists", "Dental", false}, {"Physiotherapy", "Physio", false}, {"Veterinarians", "Animal Clinic", false}, {"Opticians", "Optics", false}}},
-	{"Home Services", false, []vertical{{"Plumbers", "Plumbing", false}, {"Electricians", "Electric", false}, {"Roofers", "Roofing", false}, {"Chimney Sweeps", "Chimneys", true}}},
-	{"Retail", false, []vertical{{"Fashion", "Boutique", false}, {"Bookshops", "Books", false}, {"Florists", "Flowers", false}, {"Video Rental", "Video", true}}},
-	{"Beauty", false, []vertical{{"Hairdressers", "Hair", false}, {"Barbers", "Barbershop", false}, {"Nail Studios", "Nails", false}, {"Day Spas", "Spa", false}}},
-	{"Automotive", false, []vertical{{"Car Repair", "Garage", false}, {"Car Dealers", "Motors", false}, {"Tyre Shops", "Tyres", false}, {"Driving Schools", "Driving School", false}}},
-	{"Legal and Finance", false, []vertical{{"Lawyers", "Law", false}, {"Accountants", "Accounting", false}, {"Insurance Brokers", "Insurance", false}, {"Notaries", "Notary", false}}},
-	{"Fitness and Sport", false, []vertical{{"Gyms", "Fitness", false}, {"Yoga Studios", "Yoga", false}, {"Bicycle Shops", "Cycles", false}, {"Climbing Halls", "Climbing", false}}},
-	{"Property", false, []vertical{{"Estate Agents", "Estates", false}, {"Property Managers", "Property", false}, {"Surveyors", "Surveying", false}, {"Movers", "Moving", false}}},
-	{"Construction", false, []vertical{{"Builders", "Construction", false}, {"Carpenters", "Joinery", false}, {"Painters", "Painting", false}, {"Architects", "Architects", false}}},
-	{"Travel", false, []vertical{{"Hotels", "Hotel", false}, {"Guest Houses", "Guest House", false}, {"Tour Operators", "Tours", false}, {"Travel Agencies", "Travel", true}}},
-	{"Education", false, []vertical{{"Language Schools", "Languages", false}, {"Music Schools", "Music School", false}, {"Tutoring", "Tutors", false}, {"Day Care", "Kindergarten", false}}},
-	{"Technology", false, []vertical{{"Software", "Software", false}, {"IT Services", "Systems", false}, {"Repair Shops", "Repairs", false}, {"Hosting", "Hosting", false}}},
-	{"Media and Marketing", false, []vertical{{"Advertising", "Creative", false}, {"Photographers", "Photography", false}, {"Print Shops", "Print", false}, {"Film Production", "Films", false}}},
-	{"Logistics", false, []vertical{{"Couriers", "Couriers", false}, {"Freight", "Freight", false}, {"Warehousing", "Storage", false}, {"Taxis", "Cabs", false}}},
-	{"Manufacturing", false, []vertical{{"Metalworking", "Metals", false}, {"Furniture", "Furniture", false}, {"Packaging", "Packaging", false}, {"Textiles", "Textiles", false}}},
-	{"Agriculture", false, []vertical{{"Farms", "Farm", false}, {"Wineries", "Winery", false}, {"Nurseries", "Nursery", false}, {"Forestry", "Timber", false}}},
-	{"Energy", false, []vertical{{"Solar", "Solar", false}, {"Heating", "Heating", false}, {"Charging", "Charging", false}, {"Coal Merchants", "Coal", true}}},
-	{"Telegraphy", true, []vertical{{"Telegraph Offices", "Telegraph", false}, {"Pneumatic Post", "Tubes", false}, {"Pigeon Post", "Pigeons", false}, {"Telex", "Telex", true}}},
-	{"Ice Trade", true, []vertical{{"Ice Harvesting", "Ice", false}, {"Ice Houses", "Ice House", false}, {"Ice Delivery", "Ice Carts", false}, {"Ice Export", "Ice Export", true}}},
+	{"Food and Drink", false, []vertical{{"Restaurants", "Kitchen", false}, {"Bakeries", "Bakery", false},
+		{"Cafés", "Coffee House", false}, {"Breweries", "Brewing", false}}},
+	{"Health", false, []vertical{{"Dentists", "Dental", false}, {"Physiotherapy", "Physio", false},
+		{"Veterinarians", "Animal Clinic", false}, {"Opticians", "Optics", false}}},
+	{"Home Services", false, []vertical{{"Plumbers", "Plumbing", false}, {"Electricians", "Electric", false},
+		{"Roofers", "Roofing", false}, {"Chimney Sweeps", "Chimneys", true}}},
+	{"Retail", false, []vertical{{"Fashion", "Boutique", false}, {"Bookshops", "Books", false}, {"Florists", "Flowers", false},
+		{"Video Rental", "Video", true}}},
+	{"Beauty", false, []vertical{{"Hairdressers", "Hair", false}, {"Barbers", "Barbershop", false}, {"Nail Studios", "Nails", false},
+		{"Day Spas", "Spa", false}}},
+	{"Automotive", false, []vertical{{"Car Repair", "Garage", false}, {"Car Dealers", "Motors", false}, {"Tyre Shops", "Tyres", false},
+		{"Driving Schools", "Driving School", false}}},
+	{"Legal and Finance", false, []vertical{{"Lawyers", "Law", false}, {"Accountants", "Accounting", false},
+		{"Insurance Brokers", "Insurance", false}, {"Notaries", "Notary", false}}},
+	{"Fitness and Sport", false, []vertical{{"Gyms", "Fitness", false}, {"Yoga Studios", "Yoga", false},
+		{"Bicycle Shops", "Cycles", false}, {"Climbing Halls", "Climbing", false}}},
+	{"Property", false, []vertical{{"Estate Agents", "Estates", false}, {"Property Managers", "Property", false},
+		{"Surveyors", "Surveying", false}, {"Movers", "Moving", false}}},
+	{"Construction", false, []vertical{{"Builders", "Construction", false}, {"Carpenters", "Joinery", false},
+		{"Painters", "Painting", false}, {"Architects", "Architects", false}}},
+	{"Travel", false, []vertical{{"Hotels", "Hotel", false}, {"Guest Houses", "Guest House", false}, {"Tour Operators", "Tours", false},
+		{"Travel Agencies", "Travel", true}}},
+	{"Education", false, []vertical{{"Language Schools", "Languages", false}, {"Music Schools", "Music School", false},
+		{"Tutoring", "Tutors", false}, {"Day Care", "Kindergarten", false}}},
+	{"Technology", false, []vertical{{"Software", "Software", false}, {"IT Services", "Systems", false},
+		{"Repair Shops", "Repairs", false}, {"Hosting", "Hosting", false}}},
+	{"Media and Marketing", false, []vertical{{"Advertising", "Creative", false}, {"Photographers", "Photography", false},
+		{"Print Shops", "Print", false}, {"Film Production", "Films", false}}},
+	{"Logistics", false, []vertical{{"Couriers", "Couriers", false}, {"Freight", "Freight", false}, {"Warehousing", "Storage", false},
+		{"Taxis", "Cabs", false}}},
+	{"Manufacturing", false, []vertical{{"Metalworking", "Metals", false}, {"Furniture", "Furniture", false},
+		{"Packaging", "Packaging", false}, {"Textiles", "Textiles", false}}},
+	{"Agriculture", false, []vertical{{"Farms", "Farm", false}, {"Wineries", "Winery", false}, {"Nurseries", "Nursery", false},
+		{"Forestry", "Timber", false}}},
+	{"Energy", false, []vertical{{"Solar", "Solar", false}, {"Heating", "Heating", false}, {"Charging", "Charging", false},
+		{"Coal Merchants", "Coal", true}}},
+	{"Telegraphy", true, []vertical{{"Telegraph Offices", "Telegraph", false}, {"Pneumatic Post", "Tubes", false},
+		{"Pigeon Post", "Pigeons", false}, {"Telex", "Telex", true}}},
+	{"Ice Trade", true, []vertical{{"Ice Harvesting", "Ice", false}, {"Ice Houses", "Ice House", false},
+		{"Ice Delivery", "Ice Carts", false}, {"Ice Export", "Ice Export", true}}},
 }
 
 // geography is a city, with the beginning of its telephone numbers.
@@ -59,7 +79,8 @@ var geographies = []geography{
 	{"Lisbon", "PT", "+351 21 555"}, {"Rome", "IT", "+39 06 5550"}, {"Warsaw", "PL", "+48 22 555"}, {"Prague", "CZ", "+420 555"},
 	{"Kraków", "PL", "+48 12 555"}, {"Athens", "GR", "+30 21 0555"}, {"Istanbul", "TR", "+90 212 555"}, {"Tokyo", "JP", "+81 3 5550"},
 	{"Osaka", "JP", "+81 6 5550"}, {"Singapore", "SG", "+65 6555"}, {"Melbourne", "AU", "+61 3 5550"}, {"Auckland", "NZ", "+64 9 555"},
-	{"São Paulo", "BR", "+55 11 5550"}, {"Mexico City", "MX", "+52 55 5550"}, {"Montréal", "CA", "+1 514 555"}, {"Nairobi", "KE", "+254 20 555"},
+	{"São Paulo", "BR", "+55 11 5550"}, {"Mexico City", "MX", "+52 55 5550"}, {"Montréal", "CA", "+1 514 555"}, {"Nairobi", "KE",
+		"+254 20 555"},
 }
 
 // Taxonomy writes the taxonomy, which is the same in every set.
@@ -74,7 +95,7 @@ func (s *Set) Taxonomy(to io.Writer) error {
 				event.F("id", v.id()), event.F("industry_id", i.id()), event.F("name", v.name), event.F("slug", slug(v.name)),
 				event.F("active", !v.inactive),
 			})
-			if n < 3 { // of the fourth, nothing is known
+			if n < 3 { // the fourth has no intelligence
 				known = append(known, v.intelligence(i))
 			}
 		}
@@ -99,7 +120,8 @@ func (v vertical) intelligence(of industry) event.Fields {
 		event.F("vertical_id", v.id()),
 		event.F("summary", fmt.Sprintf("Most %s are small, led by their owners, and found by word of mouth. Of what %s spends, little goes into software yet.",
 			what, strings.ToLower(of.name))),
-		event.F("pain_points", []string{"Enquiries come by telephone while everybody is at work", "Reviews of " + what + " are answered late, or never", "Nobody keeps the website up to date"}),
+		event.F("pain_points", []string{"Enquiries come by telephone while everybody is at work",
+			"Reviews of " + what + " are answered late, or never", "Nobody keeps the website up to date"}),
 		event.F("buying_signals", []string{"A second site was opened", "Staff is looked for", "The rating has fallen within a year"}),
 	}
 }

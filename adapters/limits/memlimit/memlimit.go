@@ -11,7 +11,7 @@ import (
 )
 
 // Limiter keeps two generations of windows. A window that is not asked for while one generation lasts has ended, and
-// goes with the older one. So what is held is bounded by the keys of two minutes.
+// goes with the older one. So its memory is bounded by the keys of two minutes.
 type Limiter struct {
 	clock outbound.Clock
 

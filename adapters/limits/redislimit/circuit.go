@@ -48,7 +48,7 @@ func (c *circuit) isLost() bool {
 	return c.lost
 }
 
-// lose tells of the first failure, and watches for the end of the loss.
+// lose reports the first failure, and watches for the end of the loss.
 func (c *circuit) lose(cause error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -1,6 +1,6 @@
 // Package redislimit counts requests in Redis, so that all processes that name the same one share their limits.
 //
-// Redis may be lost at any time. Then each process goes on with a limiter of its own, tries again every second, and
+// Redis may be lost at any time. Then each process continues with a limiter of its own, tries again every second, and
 // returns by itself; circuit.go decides when.
 package redislimit
 
@@ -30,9 +30,9 @@ type Options struct {
 	OnLost func(cause error)
 	OnBack func() // called after OnLost, when Redis answers again
 
-	// Patience is how long one step may take: to connect, to send, to receive. Longer, and Redis is lost. That costs the
+	// Timeout is how long one step may take: to connect, to send, to receive. Longer, and Redis is lost. That costs the
 	// requests on their way to it so much time, and no others.
-	Patience time.Duration
+	Timeout time.Duration
 }
 
 // Limiter counts in Redis.
@@ -73,10 +73,10 @@ func Open(ctx context.Context, options Options) (*Limiter, error) {
 		return nil, err
 	}
 	settings.PoolSize, settings.MaxRetries, settings.DialerRetries = connections, -1, 1
-	settings.DialTimeout, settings.ReadTimeout, settings.WriteTimeout = options.Patience, options.Patience, options.Patience
+	settings.DialTimeout, settings.ReadTimeout, settings.WriteTimeout = options.Timeout, options.Timeout, options.Timeout
 	settings.DisableIdentity = true
 	settings.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	logging.Disable() // it is a global of the library, and would tell of every failure on standard error
+	logging.Disable() // it is a global of the library, and would print every failure to standard error
 
 	l := &Limiter{client: redis.NewClient(settings), own: options.Own}
 	l.circuit = newCircuit(connections, func() error { return l.probe(ctx) }, options.OnLost, options.OnBack)
@@ -89,7 +89,7 @@ func (l *Limiter) Close() error {
 	return l.client.Close()
 }
 
-// Take implements outbound.Limiter. The process counts along, so that the loss of Redis gives nobody a second limit,
+// Take implements outbound.Limiter. The process counts along, so that the loss of Redis gives no client a second limit,
 // and neither does its return without the counts of the meantime.
 func (l *Limiter) Take(ctx context.Context, key ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict {
 	own := l.own.Take(ctx, key, limit)
@@ -134,7 +134,8 @@ func (l *Limiter) probe(ctx context.Context) error {
 // ask does not end with the request that asks: that would look as if Redis did not answer.
 func (l *Limiter) ask(ctx context.Context, key ratelimit.Key, limit ratelimit.Limit) (ratelimit.Verdict, error) {
 	name := "holdco:limit:" + string(key.Class) + ":" + key.Subject
-	answer, err := take.Run(context.WithoutCancel(ctx), l.client, []string{name}, int64(limit), ratelimit.Window.Milliseconds()).Int64Slice()
+	answer, err := take.Run(context.WithoutCancel(ctx), l.client, []string{name}, int64(limit),
+		ratelimit.Window.Milliseconds()).Int64Slice()
 	if err != nil {
 		return ratelimit.Verdict{}, err
 	}

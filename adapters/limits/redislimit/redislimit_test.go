@@ -24,15 +24,15 @@ type process struct {
 // Nothing is lost within long, however slow the machine; what hangs is found out soon.
 const long, soon = time.Minute, 100 * time.Millisecond
 
-func newProcess(t *testing.T, url string, patience time.Duration) *process {
+func newProcess(t *testing.T, url string, timeout time.Duration) *process {
 	t.Helper()
 	p := &process{}
 	var err error
 	p.Limiter, err = redislimit.Open(t.Context(), redislimit.Options{
 		URL: url, Own: memlimit.New(system.Clock{}),
-		OnLost:   func(error) { p.lost.Add(1) },
-		OnBack:   func() { p.back.Add(1) },
-		Patience: patience,
+		OnLost:  func(error) { p.lost.Add(1) },
+		OnBack:  func() { p.back.Add(1) },
+		Timeout: timeout,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestARedisThatHangsCostsLittle(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)
 	p := newProcess(t, server.URL(), soon)
-	server.Hold(t)
+	server.Pause(t)
 	began := time.Now()
 	if got := p.admits(t, 1000, 500); got != 500 {
 		t.Errorf("%d of 1000 were admitted, want 500", got)
@@ -144,7 +144,7 @@ func TestARedisThatHangsCostsLittle(t *testing.T) {
 		t.Errorf("1000 requests took %s", took)
 	}
 	p.was(t, 1, 0)
-	server.Release(t)
+	server.Resume(t)
 	awaitBack(t, p)
 }
 

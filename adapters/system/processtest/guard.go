@@ -78,7 +78,7 @@ func startGuard() (*guard, error) {
 	return &guard{writer, folder}, nil
 }
 
-// register tells the guard of this process before it becomes the program, so that no program runs unguarded.
+// register reports this process to the guard before it becomes the program, so that no program runs unguarded.
 const register = `echo "started $$ $2" >&"$1" || exit
 eval "exec $1>&-"
 shift 2

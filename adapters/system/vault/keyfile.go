@@ -110,7 +110,7 @@ func fill(file *os.File) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// syncFolder makes the name of a new file outlive the loss of power. Windows does that by itself, and refuses to be told.
+// syncFolder makes the name of a new file outlive the loss of power. Windows does so by itself, and refuses the call.
 func syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -54,7 +54,7 @@ const (
 	forFingerprint = "holdco: fingerprint of the key, v1\x00"
 )
 
-// sealedPrefix starts every sealed text, and tells how the rest is to be read.
+// sealedPrefix starts every sealed text, and is the version of its format.
 const sealedPrefix = "v1:"
 
 func sealing(key []byte) (cipher.AEAD, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Index is how the index of leads stands.
+// Index is the status of the index of leads.
 type Index struct {
 	Ready bool // whether it answers, and not the store
 	Leads int64
@@ -14,11 +14,12 @@ type Index struct {
 	Built time.Duration // how long it took to read all leads
 }
 
-// LeadIndex tells how the index of leads stands.
+// LeadIndex reports the status of the index of leads.
 func LeadIndex(read func() Index) Collector {
 	return leadIndex{
-		read:  read,
-		ready: prometheus.NewDesc("holdco_lead_index_ready", "1 while searches for leads are answered from memory, 0 while by the store.", nil, nil),
+		read: read,
+		ready: prometheus.NewDesc("holdco_lead_index_ready",
+			"1 while searches for leads are answered from memory, 0 while by the store.", nil, nil),
 		leads: prometheus.NewDesc("holdco_lead_index_leads", "Leads in the index.", nil, nil),
 		bytes: prometheus.NewDesc("holdco_lead_index_bytes", "Memory that the index takes.", nil, nil),
 		built: prometheus.NewDesc("holdco_lead_index_build_seconds", "How long it took to read all leads.", nil, nil),

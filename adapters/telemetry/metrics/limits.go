@@ -52,10 +52,10 @@ func (m *Metrics) Limiter(limiter outbound.Limiter) outbound.Limiter {
 	return counted{limiter, m.limits.verdicts}
 }
 
-// Sharing tells that requests are counted in Redis.
+// Sharing records that requests are counted in Redis.
 func (m *Metrics) Sharing() { m.limits.shared.Set(1) }
 
-// LostRedis tells that requests are counted in Redis no longer, until Sharing.
+// LostRedis records that Redis is lost, until Sharing.
 func (m *Metrics) LostRedis() {
 	m.limits.shared.Set(0)
 	m.limits.losses.Inc()

@@ -23,7 +23,7 @@ type Metrics struct {
 // Collector is read at each scrape.
 type Collector = prometheus.Collector
 
-// New makes the figures of a server, of which nothing has happened yet, and adds what collectors tell.
+// New makes the figures of a server, of which nothing has happened yet, and adds collectors.
 func New(others ...Collector) *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(others...)
@@ -38,7 +38,7 @@ func New(others ...Collector) *Metrics {
 	}
 }
 
-// Add adds what a collector tells. It is called before the first scrape.
+// Add adds a collector. It is called before the first scrape.
 func (m *Metrics) Add(other Collector) { m.registry.MustRegister(other) }
 
 // Page answers a scrape, in the format that the scraper prefers. A collector that fails leaves its own figures out, and
@@ -51,12 +51,12 @@ func (m *Metrics) Page() http.Handler {
 	})
 }
 
-// Process tells of the process: memory, processor time, open files, the garbage collector.
+// Process describes the process: memory, processor time, open files, the garbage collector.
 func Process() []Collector {
 	return []Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
 }
 
-// Build tells which program this is.
+// Build reports the version of the program.
 func Build(version, commit string) Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "holdco_build_info",

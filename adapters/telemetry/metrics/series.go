@@ -6,28 +6,28 @@ import (
 	"sync/atomic"
 )
 
-// series keeps those that were made, by what they count. Prometheus finds a series by its labels' texts, which costs
-// more than counting does; here it is a look into a map that is never written to, but replaced when a series is new.
+// series caches series by what they count. Prometheus finds a series by the strings of its labels, which costs more than
+// counting; here it is a lookup in a map that is copied on write.
 type series[K comparable, S any] struct {
 	maker  func(of K) S
-	known  atomic.Pointer[map[K]S]
+	byKey  atomic.Pointer[map[K]S]
 	making sync.Mutex
 }
 
 func newSeries[K comparable, S any](maker func(of K) S) *series[K, S] {
 	s := &series[K, S]{maker: maker}
-	s.known.Store(&map[K]S{})
+	s.byKey.Store(&map[K]S{})
 	return s
 }
 
 func (s *series[K, S]) of(key K) S {
-	if found, ok := (*s.known.Load())[key]; ok {
+	if found, ok := (*s.byKey.Load())[key]; ok {
 		return found
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	next := maps.Clone(*s.known.Load())
+	next := maps.Clone(*s.byKey.Load())
 	next[key] = s.maker(key) // the same as before, if another was faster
-	s.known.Store(&next)
+	s.byKey.Store(&next)
 	return next[key]
 }

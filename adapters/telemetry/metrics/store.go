@@ -12,8 +12,8 @@ import (
 	"holdco/adapters/store/sqlstore"
 )
 
-// accesses times every access to the store. Its histograms are made beforehand, so that telling of an access is a look
-// into an array.
+// accesses times every access to the store. Its histograms are made beforehand, so that recording an access is one
+// array lookup.
 type accesses [sqlstore.Kinds][sqlstore.Outcomes]prometheus.Observer
 
 var _ sqlstore.Observer = (*Metrics)(nil)
@@ -40,10 +40,10 @@ func (m *Metrics) End(_ context.Context, kind sqlstore.Kind, outcome sqlstore.Ou
 	m.accesses[kind][outcome].Observe(took.Seconds())
 }
 
-// Pool tells how the connections of a pool are used, as the metrics go_sql_*.
+// Pool reports how the connections of a pool are used, as the metrics go_sql_*.
 func Pool(name string, pool *sql.DB) Collector { return collectors.NewDBStatsCollector(pool, name) }
 
-// Batches tells how well units of work share commits. Read returns how many batches were committed since the start, and
+// Batches reports how well units of work share commits. Read returns how many batches were committed since the start, and
 // how many units in them.
 func Batches(read func() (batches, units int64)) []Collector {
 	return []Collector{

@@ -52,7 +52,7 @@ func (t timed) Post(ctx context.Context, message webhook.Message) webhook.Attemp
 	return attempt
 }
 
-// backlog is what webhooks have still to do, as the store tells at each scrape.
+// backlog is what webhooks have still to do, as the store reports at each scrape.
 type backlog struct {
 	read  func(ctx context.Context) (store.Backlog, error)
 	clock outbound.Clock
@@ -63,12 +63,14 @@ type backlog struct {
 // backlogLimit is how long a scrape waits for the store.
 const backlogLimit = 2 * time.Second
 
-// Backlog tells how much webhooks have still to do, on all replicas together. A scrape while the store is down leaves it out.
+// Backlog reports what webhooks have still to do, on all replicas together. While the store is down, scrapes omit it.
 func Backlog(read func(ctx context.Context) (store.Backlog, error), clock outbound.Clock) Collector {
 	return backlog{
 		read: read, clock: clock,
-		unqueued: prometheus.NewDesc("holdco_webhook_events_unqueued", "Events that have no position in the outbox of webhooks yet.", nil, nil),
-		pending:  prometheus.NewDesc("holdco_webhook_deliveries_pending", "Deliveries that wait for another attempt, and tests; those to disabled endpoints too.", nil, nil),
+		unqueued: prometheus.NewDesc("holdco_webhook_events_unqueued", "Events that have no position in the outbox of webhooks yet.",
+			nil, nil),
+		pending: prometheus.NewDesc("holdco_webhook_deliveries_pending",
+			"Deliveries that wait for another attempt, and tests; those to disabled endpoints too.", nil, nil),
 		overdue: prometheus.NewDesc("holdco_webhook_overdue_seconds",
 			"How long the queue that waits longest, of all enabled endpoints, has been due; 0 when none is.", nil, nil),
 	}

@@ -18,8 +18,8 @@ const (
 // named that cannot be one: the SDK would send to another place.
 func Configured(environ []string) (bool, error) {
 	variables := map[string]string{}
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
 		variables[name] = value
 	}
 	if strings.EqualFold(variables[disabled], "true") || variables[exporterKind] == "none" {

@@ -36,11 +36,12 @@ func Open(ctx context.Context, version string, log *slog.Logger) (*Tracer, error
 	if err != nil {
 		return nil, fmt.Errorf("the variable OTEL_RESOURCE_ATTRIBUTES is not all right: %w", err)
 	}
-	provider := trace.NewTracerProvider(trace.WithResource(described), trace.WithBatcher(&sender{SpanExporter: exporter, log: log}))
+	provider := trace.NewTracerProvider(trace.WithResource(described),
+		trace.WithBatcher(&loggingExporter{SpanExporter: exporter, log: log}))
 	return &Tracer{provider: provider, spans: provider.Tracer("holdco")}, nil
 }
 
-// farewell is how long a stop waits for a collector to take the last spans.
+// farewell bounds how long Close waits for a collector to take the last spans.
 const farewell = 5 * time.Second
 
 // Close sends the spans that are left, if the collector takes them soon.
@@ -50,16 +51,16 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// sender logs the first of several failures in a row. It passes none on: the SDK would hand each of them to a handler
-// that is global, and that prints to standard error.
-type sender struct {
+// loggingExporter logs the first of several failures in a row. It returns none: the SDK would pass each to a
+// global handler, which prints to standard error.
+type loggingExporter struct {
 	trace.SpanExporter
 	log  *slog.Logger
 	lost atomic.Bool
 }
 
 // ExportSpans implements trace.SpanExporter.
-func (s *sender) ExportSpans(ctx context.Context, spans []trace.ReadOnlySpan) error {
+func (s *loggingExporter) ExportSpans(ctx context.Context, spans []trace.ReadOnlySpan) error {
 	err := s.SpanExporter.ExportSpans(ctx, spans)
 	switch {
 	case err != nil && !errors.Is(err, context.Canceled) && s.lost.CompareAndSwap(false, true):

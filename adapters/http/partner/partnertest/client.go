@@ -70,7 +70,7 @@ type Answer struct {
 	}
 }
 
-// Pagination tells how a list goes on.
+// Pagination is how a list continues.
 type Pagination struct {
 	Page       *int64  `json:"page"`
 	PerPage    int64   `json:"per_page"`

@@ -1,7 +1,7 @@
-// Package redistest gives tests a real Redis server that they may stop, start and hold.
+// Package redistest gives tests a real Redis server that they may stop, start and pause.
 //
 // It runs the redis-server that is installed, on a free port, and ends with the process of the test, however that ends.
-// Without one tests fail: what was not tested is not known to work.
+// Without one tests fail: an untested program may not work.
 package redistest
 
 import (
@@ -89,14 +89,14 @@ func (s *Server) Kill(t testing.TB) {
 	must(t, s.end())
 }
 
-// Hold keeps the server from answering, until Release. Its connections stay.
-func (s *Server) Hold(t testing.TB) {
+// Pause keeps the server from answering, until Resume. Its connections stay.
+func (s *Server) Pause(t testing.TB) {
 	t.Helper()
 	must(t, s.server.Process.Signal(syscall.SIGSTOP))
 }
 
-// Release lets the server continue.
-func (s *Server) Release(t testing.TB) {
+// Resume lets the server continue.
+func (s *Server) Resume(t testing.TB) {
 	t.Helper()
 	must(t, s.server.Process.Signal(syscall.SIGCONT))
 }
