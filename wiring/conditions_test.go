@@ -82,6 +82,27 @@ func TestOfSeveralFaultsTheFirstIsTold(t *testing.T) {
 	})
 }
 
+func TestIfMatchGuardsEveryChangeOfACredential(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		token := s.Post("/v1/tokens", `{"name":"ci","scopes":["read"]}`).Header.Get("Location")
+		partner := s.admit(t).path()
+		hook := s.Post("/v1/webhooks", `{"url":"https://example.com"}`).Header.Get("Location")
+		for _, c := range []struct{ method, path, of string }{
+			{"POST", token + "/rotate", token}, {"POST", partner + "/rotate", partner}, {"POST", hook + "/rotate-secret", hook},
+			{"DELETE", token, token}, {"DELETE", partner, partner},
+		} {
+			tag := s.Get(c.of).Header.Get("ETag")
+			send(s.Client, c.method, c.path, "", "If-Match", `"99"`).Is(t, 412, "precondition_failed")
+			if after := s.Get(c.of).Header.Get("ETag"); after != tag {
+				t.Errorf("%s %s: a refused request moved the tag from %s to %s", c.method, c.path, tag, after)
+			}
+			send(s.Client, c.method, c.path, "", "If-Match", tag).Is(t, 200, "")
+			send(s.Client, c.method, c.path, "", "If-Match", tag).Is(t, 412, "precondition_failed")
+		}
+	})
+}
+
 func TestIfMatchGuardsEveryWriteToACompany(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {

@@ -159,10 +159,10 @@ func on[P any](
 	})
 }
 
-// onResource makes an action that prints the resource which the port returns: as JSON, or by print.
+// onResource makes an action that prints the resource which the port returns: as JSON, or by show.
 func onResource[P any, R interface{ Fields() event.Fields }](
 	a *app, open Opener[P], asJSON *bool,
-	call func(ctx context.Context, port P, args []string) (R, error), print func(out io.Writer, resource R) error,
+	call func(ctx context.Context, port P, args []string) (R, error), show func(out io.Writer, resource R) error,
 ) func(*cobra.Command, []string) error {
 	return on(a, open, func(command *cobra.Command, port P, args []string) error {
 		resource, err := call(command.Context(), port, args)
@@ -172,7 +172,7 @@ func onResource[P any, R interface{ Fields() event.Fields }](
 		case *asJSON:
 			return printJSON(command.OutOrStdout(), resource.Fields())
 		}
-		return print(command.OutOrStdout(), resource)
+		return show(command.OutOrStdout(), resource)
 	})
 }
 

@@ -139,7 +139,7 @@ func (p *partners) rotate() *cobra.Command {
 		Example: "  holdco partner rotate prt_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    oneID[id.Partner]("partner"),
 		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
-			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), grace, idempotency.Request{})
+			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), grace, precondition.Any(), idempotency.Request{})
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
+	"holdco/domain/precondition"
 	"holdco/ports/inbound"
 )
 
@@ -113,7 +114,7 @@ func (t *tokens) rotate() *cobra.Command {
 		Example: "  holdco token rotate tok_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    oneID[id.Token]("token"),
 		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, args []string) error {
-			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), grace, idempotency.Request{})
+			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), grace, precondition.Any(), idempotency.Request{})
 			if err != nil {
 				return err
 			}
@@ -132,7 +133,7 @@ func (t *tokens) revoke() *cobra.Command {
 		Example: "  holdco token revoke tok_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Token]("token"),
 		RunE: onResource(t.app, t.open, &t.asJSON, func(ctx context.Context, port inbound.Tokens, args []string) (access.Token, error) {
-			return port.Revoke(ctx, t.caller, id.Token(args[0]))
+			return port.Revoke(ctx, t.caller, id.Token(args[0]), precondition.Any())
 		}, func(out io.Writer, token access.Token) error {
 			_, err := fmt.Fprintf(out, "The token %s (%s) is revoked.\n", token.ID, token.Name)
 			return err

@@ -147,7 +147,7 @@ func (w *webhooks) rotateSecret() *cobra.Command {
 		Example: "  holdco webhook rotate-secret whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Webhook]("webhook"),
 		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, args []string) error {
-			issued, err := port.RotateSecret(command.Context(), w.caller, id.Webhook(args[0]), idempotency.Request{})
+			issued, err := port.RotateSecret(command.Context(), w.caller, id.Webhook(args[0]), precondition.Any(), idempotency.Request{})
 			if err != nil {
 				return err
 			}

@@ -43,13 +43,13 @@ func (s *Service) Revoke(
 
 // Rotate gives a key a new value.
 func (s *Service) Rotate(
-	ctx context.Context, caller access.Caller, which id.Partner, grace time.Duration, once idempotency.Request,
+	ctx context.Context, caller access.Caller, which id.Partner, grace time.Duration, match precondition.Match, once idempotency.Request,
 ) (inbound.IssuedPartner, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedPartner{}, err
 	}
 	key := access.NewPartnerKey(s.entropy.Bits256())
-	order := store.Order{Actor: caller.Actor, Once: once}
+	order := store.Order{Actor: caller.Actor, Match: match, Once: once}
 	rotated, err := s.change(ctx, order, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
 		next, happened, err := p.Rotate(key, grace, at)
 		return next, &happened, err

@@ -12,6 +12,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/idempotency"
+	"holdco/domain/precondition"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -49,7 +50,7 @@ func TestAKnownValueEndsAtOnceWhenItIsRotatedHere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.expect(t, f.here, f.issued.Value, "")
-	next, err := f.here.Rotate(t.Context(), admin, f.issued.Token.ID, 0, idempotency.Request{})
+	next, err := f.here.Rotate(t.Context(), admin, f.issued.Token.ID, 0, precondition.Any(), idempotency.Request{})
 	must(t, err)
 	f.expect(t, f.here, f.issued.Value, fault.Unauthorized)
 	f.expect(t, f.here, next.Value, "")
@@ -140,7 +141,7 @@ func (f fixture) issue(t *testing.T, by *tokens.Service) inbound.IssuedToken {
 
 func (f fixture) revoke(t *testing.T, by *tokens.Service) {
 	t.Helper()
-	_, err := by.Revoke(t.Context(), admin, f.issued.Token.ID)
+	_, err := by.Revoke(t.Context(), admin, f.issued.Token.ID, precondition.Any())
 	must(t, err)
 }
 

@@ -8,19 +8,20 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
+	"holdco/domain/precondition"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
 
 // Rotate gives a token a new value.
 func (s *Service) Rotate(
-	ctx context.Context, caller access.Caller, which id.Token, grace time.Duration, once idempotency.Request,
+	ctx context.Context, caller access.Caller, which id.Token, grace time.Duration, match precondition.Match, once idempotency.Request,
 ) (inbound.IssuedToken, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedToken{}, err
 	}
 	value := access.NewValue(s.entropy.Bits256())
-	order := store.Order{Actor: caller.Actor, Once: once}
+	order := store.Order{Actor: caller.Actor, Match: match, Once: once}
 	rotated, err := s.change(ctx, order, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
 		next, happened, err := t.Rotate(value, grace, at)
 		return next, &happened, err
@@ -29,11 +30,13 @@ func (s *Service) Rotate(
 }
 
 // Revoke ends a token for good.
-func (s *Service) Revoke(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error) {
+func (s *Service) Revoke(
+	ctx context.Context, caller access.Caller, which id.Token, match precondition.Match,
+) (access.Token, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return access.Token{}, err
 	}
-	order := store.Order{Actor: caller.Actor}
+	order := store.Order{Actor: caller.Actor, Match: match}
 	return s.change(ctx, order, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
 		next, revoked := t.Revoke(at)
 		return next, revoked, nil

@@ -30,13 +30,13 @@ func (s *Service) Update(
 
 // RotateSecret gives an endpoint a new secret.
 func (s *Service) RotateSecret(
-	ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request,
+	ctx context.Context, caller access.Caller, which id.Webhook, match precondition.Match, once idempotency.Request,
 ) (inbound.IssuedWebhook, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedWebhook{}, err
 	}
 	secret, sealed := s.newSecret(which)
-	order := store.Order{Actor: caller.Actor, Once: once}
+	order := store.Order{Actor: caller.Actor, Match: match, Once: once}
 	rotated, err := store.Change(ctx, s.store, order, which, store.Tx.Webhooks,
 		func(e webhook.Endpoint, at time.Time) (webhook.Endpoint, *event.Event, error) {
 			next, happened := e.RotateSecret(sealed, at)

@@ -8,6 +8,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
+	"holdco/domain/precondition"
 )
 
 // Tokens are the use cases of tokens. All of them need Admin.
@@ -18,11 +19,14 @@ type Tokens interface {
 	// Create's faults are those of access.NewToken.
 	Create(ctx context.Context, caller access.Caller, draft access.TokenDraft, once idempotency.Request) (IssuedToken, error)
 
-	// Rotate gives a token a new value and accepts the old one for grace. The faults are those of access.Token.Rotate.
-	Rotate(ctx context.Context, caller access.Caller, which id.Token, grace time.Duration, once idempotency.Request) (IssuedToken, error)
+	// Rotate gives a token a new value and accepts the old one for grace. The faults are
+	// fault.PreconditionFailed and those of access.Token.Rotate.
+	Rotate(
+		ctx context.Context, caller access.Caller, which id.Token, grace time.Duration, match precondition.Match, once idempotency.Request,
+	) (IssuedToken, error)
 
-	// Revoke ends a token for good; it is idempotent.
-	Revoke(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error)
+	// Revoke ends a token for good; it is idempotent. Its fault is fault.PreconditionFailed.
+	Revoke(ctx context.Context, caller access.Caller, which id.Token, match precondition.Match) (access.Token, error)
 }
 
 // Authenticator authenticates callers by their tokens.

@@ -30,7 +30,10 @@ type Webhooks interface {
 	Delete(ctx context.Context, caller access.Caller, which id.Webhook, match precondition.Match) (webhook.Endpoint, error)
 
 	// RotateSecret gives an endpoint a new secret. For webhook.Overlap the old one signs too.
-	RotateSecret(ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request) (IssuedWebhook, error)
+	// Its fault is fault.PreconditionFailed.
+	RotateSecret(
+		ctx context.Context, caller access.Caller, which id.Webhook, match precondition.Match, once idempotency.Request,
+	) (IssuedWebhook, error)
 
 	// Test sends webhook.test to an endpoint, whatever its patterns. Its fault is that of webhook.Endpoint.Takes.
 	Test(ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request) (webhook.Delivery, error)

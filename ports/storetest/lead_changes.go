@@ -266,7 +266,7 @@ func leadChangesInRanges(f *fixture) {
 				continue
 			}
 			kept++
-			f.same(change.LeadMark, markOf(change.Key, lead.Kept{Lead: leads[change.LeadMark.Place.ID]}))
+			f.same(change.LeadMark, markOf(change.Key, lead.Kept{Lead: leads[change.Place.ID]}))
 		}
 	}
 	f.same([]int{kept, removed}, []int{len(leads) - 2, 2})

@@ -58,7 +58,7 @@ func (h partners) rotate(r httpkit.Request) (httpkit.Answer, error) {
 		return httpkit.Answer{}, fault.Validation(problems)
 	}
 	once := httpkit.Once(r, func(shown partner.Partner) httpkit.Answer { return partnerAnswer(shown) })
-	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, partner.UsualGrace), once)
+	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, partner.UsualGrace), r.Match(), once)
 	return partnerAnswer(issued.Partner, event.F("key", string(issued.Key))), err
 }
 

@@ -54,12 +54,12 @@ func (h tokens) rotate(r httpkit.Request) (httpkit.Answer, error) {
 		return httpkit.Answer{}, fault.Validation(problems)
 	}
 	once := httpkit.Once(r, func(t access.Token) httpkit.Answer { return tokenAnswer(t) })
-	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, 0), once)
+	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, 0), r.Match(), once)
 	return tokenAnswer(issued.Token, event.F("token", string(issued.Value))), err
 }
 
 func (h tokens) revoke(r httpkit.Request) (httpkit.Answer, error) {
-	revoked, err := h.port.Revoke(r.Context(), r.Caller(), httpkit.PathID[id.Token](r, "id"))
+	revoked, err := h.port.Revoke(r.Context(), r.Caller(), httpkit.PathID[id.Token](r, "id"), r.Match())
 	return tokenAnswer(revoked), err
 }
 

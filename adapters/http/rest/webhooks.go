@@ -56,7 +56,7 @@ func (h webhooks) delete(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h webhooks) rotateSecret(r httpkit.Request) (httpkit.Answer, error) {
 	once := httpkit.Once(r, func(shown webhook.Endpoint) httpkit.Answer { return webhookAnswer(shown) })
-	issued, err := h.port.RotateSecret(r.Context(), r.Caller(), httpkit.PathID[id.Webhook](r, "id"), once)
+	issued, err := h.port.RotateSecret(r.Context(), r.Caller(), httpkit.PathID[id.Webhook](r, "id"), r.Match(), once)
 	return webhookAnswer(issued.Endpoint, event.F("secret", string(issued.Secret))), err
 }
 
