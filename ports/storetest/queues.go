@@ -20,7 +20,7 @@ var queueRules = []rule{
 	{"the holder of a lease renews it, moves the cursor and records how the endpoint fails", leaseHolderSaves},
 	{"a queue whose lease has ended goes to the next claim, and is lost to the former holder", leaseEnds},
 	{"a released queue is due when its first pending delivery is", releasedWhenDue},
-	{"a new or changed delivery makes a queue due, and never later", hastened},
+	{"a new or changed delivery makes a queue due, and never later", wakes},
 	{"pending deliveries continue when their endpoint is enabled", enabledContinues},
 	{"a removed endpoint has no queue", queueGoes},
 	{"a claim goes with its unit", claimGivenUp},
@@ -211,7 +211,7 @@ func releasedWhenDue(f *fixture) {
 	f.claimable()
 }
 
-func hastened(f *fixture) {
+func wakes(f *fixture) {
 	endpoint := f.endpoint().ID
 	failed := f.send(endpoint, ended(webhook.Failed))
 	f.send(endpoint, dueIn(time.Hour), tried(1))

@@ -31,7 +31,7 @@ func checkJSON(text []byte) (empty bool, err error) {
 		case decoder.StackDepth() > mostDepth:
 			return false, fault.New(fault.InvalidJSON, "The body nests deeper than %d levels.", mostDepth)
 		case decoder.StackDepth() == 0 && len(bytes.TrimSpace(text[decoder.InputOffset():])) > 0:
-			return false, fault.New(fault.InvalidJSON, "The body goes on after its JSON object, at byte %d.", decoder.InputOffset())
+			return false, fault.New(fault.InvalidJSON, "The body continues after its JSON object, at byte %d.", decoder.InputOffset())
 		}
 	}
 }

@@ -16,7 +16,7 @@ type elements struct {
 var (
 	errNoList    = errors.New("the file must be a JSON list of objects; one object per line is the format ndjson")
 	errTruncated = errors.New("the file is truncated: its JSON list has no end")
-	errBehind    = errors.New("the file goes on behind its JSON list")
+	errTrailing  = errors.New("the file continues after its JSON list")
 )
 
 func (e *elements) next() (piece, error) {
@@ -78,7 +78,7 @@ func (e *elements) nothingAfter() error {
 	if _, err := e.skipSpace(); err != nil {
 		return err
 	}
-	return errBehind
+	return errTrailing
 }
 
 // skipSpace returns the next byte that is no space.

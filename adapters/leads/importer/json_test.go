@@ -117,8 +117,8 @@ func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 		{"no object", `"A"`, fault.WrongType, "the line must be a JSON object"},
 		{"null", `null`, fault.WrongType, "the line must be a JSON object"},
 		{"a list", `[{"name":"A"}]`, fault.WrongType, "the line must be a JSON object"},
-		{"two objects", `{"name":"A"} {"name":"B"}`, fault.InvalidFormat, "the line goes on behind its JSON object"},
-		{"rubbish behind", `{"name":"A"}x`, fault.InvalidFormat, "the line goes on behind its JSON object"},
+		{"two objects", `{"name":"A"} {"name":"B"}`, fault.InvalidFormat, "the line continues after its JSON object"},
+		{"rubbish behind", `{"name":"A"}x`, fault.InvalidFormat, "the line continues after its JSON object"},
 		{"a name twice", `{"name":"A","name":"B"}`, fault.Duplicate, "the line names name twice"},
 		{"a name twice, deep within", `{"contacts":[{"email":"a","\u0065mail":"b"}]}`, fault.Duplicate,
 			"the line names contacts.0.email twice"},
@@ -192,7 +192,7 @@ func TestAJSONListIsReadElementByElement(t *testing.T) {
 		{"a comma too many", `[{"name":"A"},,{"name":"B"},]`, []line{{1, "A", false}, {1, "", true}, {1, "B", false}, {1, "", true}}, ""},
 		{"no end", `[{"name":"A"},{"name":"B"`, []line{{1, "A", false}}, "the file is truncated: its JSON list has no end"},
 		{"no end, between two", `[{"name":"A"},`, []line{{1, "A", false}}, "the file is truncated: its JSON list has no end"},
-		{"more behind", `[{"name":"A"}] [`, []line{{1, "A", false}}, "the file goes on behind its JSON list"},
+		{"more behind", `[{"name":"A"}] [`, []line{{1, "A", false}}, "the file continues after its JSON list"},
 		{
 			"an element that is too long", `[{"name":"` + strings.Repeat(`a,]\"`, importer.MostLine/4) + `"},{"name":"B"}]`,
 			[]line{{1, "", true}, {1, "B", false}}, "",
@@ -255,7 +255,7 @@ func TestATaxonomyIsOneObject(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for file, message := range map[string]string{
-		"": "the file is truncated: its JSON object has no end", "[]": "the file must be a JSON object", "{} {}": "the file goes on behind its JSON object",
+		"": "the file is truncated: its JSON object has no end", "[]": "the file must be a JSON object", "{} {}": "the file continues after its JSON object",
 		`{"industries":[],"industries":[]}`: "the file names industries twice",
 	} {
 		found, err := importer.Files{}.Taxonomy(strings.NewReader(file))

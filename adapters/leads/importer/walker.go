@@ -45,7 +45,7 @@ func read[D any](w *walker, text []byte, object func(w *walker) D) D {
 	}
 	if w.broken == nil {
 		if _, err := w.decoder.ReadToken(); !errors.Is(err, io.EOF) {
-			w.problems = fault.Problems{fault.Fieldf("", fault.InvalidFormat, "%s goes on behind its JSON object", w.what)}
+			w.problems = fault.Problems{fault.Fieldf("", fault.InvalidFormat, "%s continues after its JSON object", w.what)}
 		}
 		return draft
 	}
@@ -189,7 +189,7 @@ func (w *walker) boolean() *bool {
 	return nil
 }
 
-// loose reads a string, or whatever else there is as it is written: it may turn out that nobody looks at it.
+// loose reads a string, or whatever else there is as it is written: it may turn out that nobody needs it.
 func (w *walker) loose() string {
 	switch w.decoder.PeekKind() {
 	case '"':

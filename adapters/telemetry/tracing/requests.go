@@ -14,7 +14,7 @@ import (
 	"holdco/adapters/http/httpkit"
 )
 
-// Requests gives each request a span, which goes on with the client's trace if the request names one. Those to the paths
+// Requests gives each request a span, which continues the client's trace if the request names one. Those to the paths
 // in except have none.
 func (t *Tracer) Requests(handler http.Handler, except ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
