@@ -130,8 +130,8 @@ func TestDeliveriesAreShownOnTheCommandLine(t *testing.T) {
 			t.Error(none)
 		}
 		said := func(id string) string {
-			return "The delivery " + id + " (webhook.test) is pending. The server makes it, at once if it is running;\n" +
-				"\"holdco webhook deliveries " + hook.ID + "\" shows what became of it.\n"
+			return "The delivery " + id + " (webhook.test) is pending. The server sends it, at once if it is running;\n" +
+				"\"holdco webhook deliveries " + hook.ID + "\" shows the outcome.\n"
 		}
 		text := s.command(t, "webhook test "+hook.ID)
 		tested := s.settled(t, hook, webhook.Succeeded, 1)
