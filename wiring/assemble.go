@@ -98,7 +98,7 @@ func closing(engine io.Closer, log *slog.Logger) func() {
 	}
 }
 
-func newWorkspaces(config Config) workspaces.Directories { return workspaces.New(config.DataDir) }
+func newWorkspaces(config Config) *workspaces.Directories { return workspaces.New(config.DataDir) }
 
 func newRules(config Config) companies.Rules {
 	return companies.Rules{Adapters: config.Adapters, Retention: config.ArchiveRetention}

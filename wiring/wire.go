@@ -54,7 +54,7 @@ var systemSet = wire.NewSet(
 
 var workspaceSet = wire.NewSet(
 	newWorkspaces, newRules, newOperatorLog,
-	wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)),
+	wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
 )
 
 var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

@@ -166,7 +166,7 @@ var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), w
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 
 var workspaceSet = wire.NewSet(
-	newWorkspaces, newRules, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(workspaces.Directories)),
+	newWorkspaces, newRules, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
 )
 
 var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"holdco/domain/access"
 	"holdco/domain/fault"
@@ -17,18 +18,23 @@ const private = 0o700
 
 // Directories is outbound.Workspaces on a file system. Nothing outside of its directory is ever touched, whatever ids
 // or symbolic links say. Its errors are fault.NotFound for an id that is none, and fault.Unavailable.
-type Directories struct{ path string }
+type Directories struct {
+	path   string
+	making sync.Mutex // the kernel makes the entries of a directory one at a time, and those that wait for it spin
+}
 
-var _ outbound.Workspaces = Directories{}
+var _ outbound.Workspaces = (*Directories)(nil)
 
 // New returns the workspaces below a data directory. It makes nothing yet.
-func New(dataDir string) Directories {
-	return Directories{path: filepath.Join(dataDir, "workspaces")}
+func New(dataDir string) *Directories {
+	return &Directories{path: filepath.Join(dataDir, "workspaces")}
 }
 
 // Make makes the directory of a company unless it is there.
-func (d Directories) Make(company id.Company) error {
+func (d *Directories) Make(company id.Company) error {
 	return d.within(company, func(root *os.Root) error {
+		d.making.Lock()
+		defer d.making.Unlock()
 		if err := root.Mkdir(string(company), private); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -41,7 +47,7 @@ func (d Directories) Make(company id.Company) error {
 }
 
 // Remove removes the directory of a company with all that is in it, if it is there.
-func (d Directories) Remove(company id.Company) error {
+func (d *Directories) Remove(company id.Company) error {
 	return d.within(company, func(root *os.Root) error {
 		err := root.RemoveAll(string(company))
 		if !errors.Is(err, fs.ErrPermission) {
@@ -56,7 +62,7 @@ func (d Directories) Remove(company id.Company) error {
 }
 
 // List returns the companies that have a directory. It passes over everything else that lies there.
-func (d Directories) List() ([]id.Company, error) {
+func (d *Directories) List() ([]id.Company, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, unavailable(err)
@@ -71,7 +77,7 @@ func (d Directories) List() ([]id.Company, error) {
 }
 
 // within does something in the directory of all workspaces, which it makes first.
-func (d Directories) within(company id.Company, do func(root *os.Root) error) error {
+func (d *Directories) within(company id.Company, do func(root *os.Root) error) error {
 	if _, ok := id.Parse[id.Company](string(company)); !ok {
 		return access.NoCompany()
 	}

@@ -131,7 +131,7 @@ func TestADirectoryThatCannotBeUsedIsUnavailable(t *testing.T) {
 	}
 }
 
-func makeBoth(t *testing.T, directories workspaces.Directories) {
+func makeBoth(t *testing.T, directories *workspaces.Directories) {
 	t.Helper()
 	for _, company := range []id.Company{first, second} {
 		if err := directories.Make(company); err != nil {
