@@ -175,6 +175,12 @@ func (s *subject) rate(t *testing.T, request func(s *subject, n int64) (method, 
 // median is how long one request takes when there is no other.
 func (s *subject) median(t *testing.T, requests int, request func(s *subject, n int64) (method, path, body string)) time.Duration {
 	t.Helper()
+	return s.times(t, requests, request)[requests/2]
+}
+
+// times are how long requests took that one client made one after the other, the shortest first.
+func (s *subject) times(t *testing.T, requests int, request func(s *subject, n int64) (method, path, body string)) []time.Duration {
+	t.Helper()
 	c, err := dial(s.url)
 	must(t, err)
 	c.bearer = s.bearer
@@ -186,7 +192,7 @@ func (s *subject) median(t *testing.T, requests int, request func(s *subject, n 
 		took[i] = time.Since(began)
 	}
 	slices.Sort(took)
-	return took[requests/2]
+	return took
 }
 
 // client makes requests on one connection until the turn is over.
