@@ -161,7 +161,8 @@ var layers = []layer{
 			"github.com/lmittmann/tint", "golang.org/x/term", "golang.org/x/sync",
 		},
 		inTests: []string{
-			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring, "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
+			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
+			"adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
 			"adapters/http/browsertest", "adapters/system/processtest",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,

@@ -266,7 +266,8 @@ func newBareSQLite(t *testing.T) string {
 	must(t, err)
 	_, err = engine.Migrator().Up(t.Context())
 	must(t, errors.Join(err, engine.Close()))
-	return newBare(t, "sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)")
+	return newBare(t, "sqlite", "file:"+path+"?_txlock=immediate"+
+		"&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)")
 }
 
 // vacuum does what the server would do by itself, were it not that of tests: without statistics its plans are guesses.

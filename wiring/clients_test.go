@@ -57,7 +57,8 @@ func (s *instance) dial(t *testing.T, text string) *net.TCPConn {
 
 // post is the head of a request that creates a company.
 func post(length int) string {
-	return fmt.Sprintf("POST /v1/companies HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+	return fmt.Sprintf("POST /v1/companies HTTP/1.1\r\nHost: x\r\n"+
+		"Authorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 		rootToken, length)
 }
 

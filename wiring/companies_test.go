@@ -45,7 +45,8 @@ func TestAFullCompanyIsKeptAsItWasSent(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		answer := s.Post("/v1/companies", `{"name":"  Café 東京 \ud83d\ude80 ","slug":"a-1","description":" two\nlines\t",
 			"defaultAdapter":"http","fiscalPeriod":"quarterly","budget":{"usd":12.50,"period":"daily","reservePercent":33.33},
-			"startingTeams":[{"name":"Sales & Ops","headcount":2},{"name":"!","headcount":0},{"name":"?","headcount":1},{"name":"Ünïtéd","headcount":0}]}`)
+			"startingTeams":[{"name":"Sales & Ops","headcount":2},{"name":"!","headcount":0},
+				{"name":"?","headcount":1},{"name":"Ünïtéd","headcount":0}]}`)
 		answer.Is(t, 201, "")
 		if answer.Header.Get("ETag") != "" {
 			t.Error("an answer with embedded resources has a tag")
@@ -138,7 +139,8 @@ func TestAPatchThatChangesNothingLeavesNoTrace(t *testing.T) {
 		before := s.Get(acme.path())
 		s.clock.advance(time.Hour)
 		for _, patch := range []string{
-			`{}`, `{"name":"Café"}`, `{"name":" Cafe\u0301 "}`, `{"budget":{}}`, `{"budget":{"usd":12.500}}`, `{"budget":{"usd":1250e-2,"period":"monthly"}}`,
+			`{}`, `{"name":"Café"}`, `{"name":" Cafe\u0301 "}`, `{"budget":{}}`,
+			`{"budget":{"usd":12.500}}`, `{"budget":{"usd":1250e-2,"period":"monthly"}}`,
 			`{"description":"","defaultAdapter":"process","fiscalPeriod":"monthly"}`,
 		} {
 			answer := s.Patch(acme.path(), patch)
@@ -198,7 +200,8 @@ func TestIncludeEmbedsLists(t *testing.T) {
 		}
 		for _, query := range []string{
 			"include=foo", "include=", "include=teams,", "include=,teams", "include=teams,foo", "include=Teams", "include=teams,teams",
-			"include=teams&include=agents", "include=teams;x", "include", "include=%zz", "x=1", "include=teams&x=1", "=1", "include=%20teams", "limit=1",
+			"include=teams&include=agents", "include=teams;x", "include", "include=%zz",
+			"x=1", "include=teams&x=1", "=1", "include=%20teams", "limit=1",
 		} {
 			answer := send(s.Client, http.MethodGet, acme.path()+"?"+query, "")
 			answer.Is(t, 400, "invalid_parameter")

@@ -352,7 +352,8 @@ func TestTheHelpNamesEveryVariableAndDefault(t *testing.T) {
 		"HOLDCO_SQLITE_SYNC (default full)", "HOLDCO_DATA_DIR (default ./data)", "HOLDCO_ADAPTERS (default process,http)",
 		"HOLDCO_ARCHIVE_RETENTION (default 720h)", "HOLDCO_RATE_READ (default 600)", "HOLDCO_RATE_WRITE (default 120)",
 		"HOLDCO_RATE_COSTLY (default 10)", "HOLDCO_RATE_PARTNER (default 600)", "HOLDCO_PARTNER_ADDR (default 127.0.0.1:3102)",
-		"HOLDCO_CORS_ORIGINS (default none)", "HOLDCO_REDIS_URL (default none: each process counts by itself)", "HOLDCO_TRUSTED_PROXIES (default none)", "HOLDCO_LOG_LEVEL (default info)",
+		"HOLDCO_CORS_ORIGINS (default none)", "HOLDCO_REDIS_URL (default none: each process counts by itself)",
+		"HOLDCO_TRUSTED_PROXIES (default none)", "HOLDCO_LOG_LEVEL (default info)",
 		"HOLDCO_LOG_FORMAT (default text on a terminal, else json)", "HOLDCO_ADMIN_TOKEN (default a random value, shown once)",
 	} {
 		if !strings.Contains(help, part) {

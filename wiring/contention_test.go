@@ -94,7 +94,8 @@ func TestPatchesOfDifferentFieldsLoseNothing(t *testing.T) {
 		acme := s.create(t, draft(t, ""))
 		patches := []string{`{"name":"B"}`, `{"description":"d"}`, `{"budget":{"usd":5}}`, `{"budget":{"reservePercent":7}}`,
 			`{"fiscalPeriod":"daily"}`}
-		if counts := tally(atOnce(len(patches), func(i int) resttest.Answer { return s.Patch(acme.path(), patches[i]) })); counts["200"] != len(patches) {
+		answers := atOnce(len(patches), func(i int) resttest.Answer { return s.Patch(acme.path(), patches[i]) })
+		if counts := tally(answers); counts["200"] != len(patches) {
 			t.Errorf("%v", counts)
 		}
 		now := s.see(t, acme)

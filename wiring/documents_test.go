@@ -49,7 +49,8 @@ func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
 		must(t, json.Indent(&indented, []byte(text), "", "  "))
 		compareGolden(t, golden, indented.String()+"\n")
 
-		if again, _, _ := s.open(t, url, "If-None-Match", head.Get("ETag"), "Accept-Encoding", "identity"); again != http.StatusNotModified {
+		again, _, _ := s.open(t, url, "If-None-Match", head.Get("ETag"), "Accept-Encoding", "identity")
+		if again != http.StatusNotModified {
 			t.Errorf("an unchanged document is answered with %d", again)
 		}
 	}

@@ -72,7 +72,8 @@ func (s *instance) keepTaxonomy(t *testing.T, health string) {
 			return err
 		}
 		return tx.Campaigns().Keep(ctx, []lead.Campaign{{
-			ID: "cam_spring", Name: "Spring", Status: lead.StatusActive, Industry: "ind_health", Geography: "geo_berlin", CreatedAt: at, UpdatedAt: at,
+			ID: "cam_spring", Name: "Spring", Status: lead.StatusActive, Industry: "ind_health", Geography: "geo_berlin",
+			CreatedAt: at, UpdatedAt: at,
 		}})
 	})
 }

@@ -36,23 +36,29 @@ func TestPartnersReadAllThereIs(t *testing.T) {
 		one := partner.Get("leads/" + leadID(15))
 		one.Is(t, 200, "")
 		for _, part := range []string{
-			`"name":"Lead 15"`, `"website":"lead15.example"`, `"google_rating":0.5`, `"industry":{"id":"ind_health","name":"Health","slug":"health"}`,
+			`"name":"Lead 15"`, `"website":"lead15.example"`, `"google_rating":0.5`,
+			`"industry":{"id":"ind_health","name":"Health","slug":"health"}`,
 			`"vertical":null`, `"is_primary_lead":true`, `"updated_at":"2026-04-11T12:00:00`,
 		} {
 			if !strings.Contains(string(one.Data), part) {
 				t.Errorf("no %s in %s", part, one.Data)
 			}
 		}
-		page := partner.Get("leads?has_website=true&min_google_rating=0&campaign_id=cam_spring&industry_id=ind_health&enrichment_level=deep&since=2026-04-11&per_page=3")
+		const filter = "has_website=true&min_google_rating=0&campaign_id=cam_spring&industry_id=ind_health" +
+			"&enrichment_level=deep&since=2026-04-11"
+		page := partner.Get("leads?" + filter + "&per_page=3")
 		if got := page.IDs(t); !slices.Equal(got, []string{leadID(15), leadID(30), leadID(45)}) || page.Pagination.Total != 4 ||
 			page.Pagination.TotalPages != 2 {
 			t.Errorf("%s", page.Body)
 		}
-		if got := partner.Get("leads?cursor=" + *page.Pagination.NextCursor +
-			"&has_website=true&min_google_rating=0&campaign_id=cam_spring&industry_id=ind_health&enrichment_level=deep&since=2026-04-11"); !slices.Equal(got.IDs(t), []string{leadID(60)}) {
-			t.Errorf("%s", got.Body)
+		next := partner.Get("leads?cursor=" + *page.Pagination.NextCursor + "&" + filter)
+		if !slices.Equal(next.IDs(t), []string{leadID(60)}) {
+			t.Errorf("%s", next.Body)
 		}
-		for _, none := range []string{"campaign_id=cam_none", "industry_id=ind_arts", "vertical_id=vrt_none", "since=2027-01-01", "enrichment_level=none", "min_google_rating=4.9"} {
+		for _, none := range []string{
+			"campaign_id=cam_none", "industry_id=ind_arts", "vertical_id=vrt_none",
+			"since=2027-01-01", "enrichment_level=none", "min_google_rating=4.9",
+		} {
 			if got := partner.Get("leads?" + none); got.Pagination.Total != 0 || got.Pagination.TotalPages != 0 || len(got.IDs(t)) != 0 {
 				t.Errorf("%s: %s", none, got.Body)
 			}
@@ -418,7 +424,10 @@ func TestTheExportIsTurnedOffByAnEmptyAddress(t *testing.T) {
 func TestPagesOfNamedOriginsMayUseTheAPI(t *testing.T) {
 	t.Parallel()
 	s := limited(t, "HOLDCO_CORS_ORIGINS=https://a.example,https://b.example")
-	for origin, allowed := range map[string]bool{"https://a.example": true, "https://b.example": true, "https://c.example": false, "null": false} {
+	for origin, allowed := range map[string]bool{
+		"https://a.example": true, "https://b.example": true,
+		"https://c.example": false, "null": false,
+	} {
 		for _, c := range []struct {
 			method, path string
 			status       int

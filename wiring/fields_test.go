@@ -179,8 +179,10 @@ func TestFiguresAreExactAndShownInTheirShortestForm(t *testing.T) {
 		i := 0
 		for sent, shown := range map[string]string{
 			"0": "0", "-0": "0", "-0.0e5": "0", "0.000001": "0.000001", "1e-6": "0.000001", "12.50": "12.5", "1e3": "1000", "1.0E+2": "100",
-			"0.10": "0.1", "0.3": "0.3", "999999999.999999": "999999999.999999", "1000000000": "1000000000", "1000000000.0000000000": "1000000000",
-			"1e9": "1000000000", "4503599.627371": "4503599.627371", "0.1e1": "1", "100000e-11": "0.000001", "123456789.100000": "123456789.1",
+			"0.10": "0.1", "0.3": "0.3", "999999999.999999": "999999999.999999",
+			"1000000000": "1000000000", "1000000000.0000000000": "1000000000",
+			"1e9": "1000000000", "4503599.627371": "4503599.627371", "0.1e1": "1", "100000e-11": "0.000001",
+			"123456789.100000": "123456789.1",
 		} {
 			i++
 			created := s.create(t, fmt.Sprintf(`{"name":"A","slug":"s%d","budget":{"usd":%s}}`, i, sent))
@@ -193,7 +195,9 @@ func TestFiguresAreExactAndShownInTheirShortestForm(t *testing.T) {
 				}
 			}
 		}
-		for sent, shown := range map[string]string{"100": "100", "100.00": "100", "1e2": "100", "0.01": "0.01", "12.50": "12.5", "-0": "0"} {
+		for sent, shown := range map[string]string{
+			"100": "100", "100.00": "100", "1e2": "100", "0.01": "0.01", "12.50": "12.5", "-0": "0",
+		} {
 			i++
 			created := s.create(t, fmt.Sprintf(`{"name":"A","slug":"s%d","budget":{"reservePercent":%s}}`, i, sent))
 			if string(created.Budget.ReservePercent) != shown || string(s.see(t, created).Budget.ReservePercent) != shown {

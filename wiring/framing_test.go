@@ -75,7 +75,8 @@ func TestABodyThatIsDeclaredTooLargeIsNotAwaited(t *testing.T) {
 		_, err := io.WriteString(conn, requestHead(headers))
 		must(t, err)
 		response, text := readAnswer(t, from)
-		if response.StatusCode != http.StatusRequestEntityTooLarge || !response.Close || !strings.Contains(text, `"code":"payload_too_large"`) {
+		if response.StatusCode != http.StatusRequestEntityTooLarge || !response.Close ||
+			!strings.Contains(text, `"code":"payload_too_large"`) {
 			t.Errorf("%q: %d, closes %t: %s", headers, response.StatusCode, response.Close, text)
 		}
 		if rest, err := io.ReadAll(from); len(rest) > 0 || err != nil {

@@ -196,7 +196,9 @@ func TestAnswersAboutPartnersLookAsTheyAlwaysDid(t *testing.T) {
 func TestAnswersAboutWebhooksLookAsTheyAlwaysDid(t *testing.T) {
 	t.Parallel()
 	eachGolden(t, func(t *testing.T, s *instance) {
-		const all, body = "/v1/webhooks", `{"url":"https://example.com/holdco?a=1&b=2","events":["company.created","company.budget.*"],"description":"To the chat."}`
+		const all = "/v1/webhooks"
+		const body = `{"url":"https://example.com/holdco?a=1&b=2","events":["company.created","company.budget.*"],` +
+			`"description":"To the chat."}`
 		s.golden(t, "webhook_created", "POST", all, body)
 		s.golden(t, "webhooks", "GET", all, "")
 		made := resttest.Data[[]apiWebhook](t, s.Get(all))[0]

@@ -53,7 +53,8 @@ func TestAPanicLeavesNoPostgresRedisOrBrowser(t *testing.T) {
 		names = append(names, one.name)
 	}
 	for name, count := range map[string]int{"postgres": 2, "redis-server": 1, "holdco": 2, "chrom": 2} {
-		if have := len(slices.DeleteFunc(slices.Clone(names), func(one string) bool { return !strings.HasPrefix(one, name) })); have < count {
+		have := len(slices.DeleteFunc(slices.Clone(names), func(one string) bool { return !strings.HasPrefix(one, name) }))
+		if have < count {
 			t.Errorf("%d processes of %s were started, want %d or more: %q\n%s", have, name, count, names, strings.Join(said, "\n"))
 		}
 	}

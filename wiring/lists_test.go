@@ -41,7 +41,8 @@ func TestTheListShowsActiveCompaniesUnlessAskedOtherwise(t *testing.T) {
 		s.Post(archived.path()+"/archive", "").Is(t, 200, "")
 		for query, want := range map[string][]string{
 			"": {"d", "c", "a"}, "?": {"d", "c", "a"}, "?status=active": {"d", "c", "a"}, "?status=archived": {"b"},
-			"?slug=a": {"a"}, "?slug=b": {"b"}, "?slug=b&status=archived": {"b"}, "?slug=b&status=active": {}, "?slug=a&status=archived": {},
+			"?slug=a": {"a"}, "?slug=b": {"b"}, "?slug=b&status=archived": {"b"},
+			"?slug=b&status=active": {}, "?slug=a&status=archived": {},
 			"?slug=z": {}, "?slug=A": {}, "?slug=no%20slug": {}, "?slug=%25": {}, "?slug=%00": {}, "?slug='": {}, "?limit=2": {"d", "c"},
 			"?slug=" + strings.Repeat("x", 3000): {}, "?limit=200": {"d", "c", "a"}, "?limit=3": {"d", "c", "a"},
 		} {
@@ -63,9 +64,11 @@ func TestWrongParametersOfListsAreRefused(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		for query, parameter := range map[string]string{
-			"limit=0": "limit", "limit=201": "limit", "limit=-1": "limit", "limit=1.0": "limit", "limit=x": "limit", "limit=": "limit", "limit": "limit",
+			"limit=0": "limit", "limit=201": "limit", "limit=-1": "limit", "limit=1.0": "limit",
+			"limit=x": "limit", "limit=": "limit", "limit": "limit",
 			"limit=01": "limit", "limit=%2B1": "limit", "limit=99999999999999999999": "limit", "limit=1&limit=1": "limit",
-			"status=foo": "status", "status=": "status", "status=deleting": "status", "status=Active": "status", "status=active,archived": "status",
+			"status=foo": "status", "status=": "status", "status=deleting": "status",
+			"status=Active": "status", "status=active,archived": "status",
 			"status=active&status=active": "status", "slug=": "slug", "slug=a&slug=b": "slug", "slug=%FF": "slug", "slug=%zz": "slug",
 			"Limit=1": "Limit", "page=1": "page", "include=teams": "include", "cursor=": "cursor", "x": "x", "limit=1;slug=a": "limit",
 		} {
@@ -160,9 +163,12 @@ func TestACursorHoldsForItsListWithItsFiltersAlone(t *testing.T) {
 		flipped[len(flipped)/2] ^= 1
 		for _, path := range []string{
 			"/v1/companies?cursor=" + tokens, "/v1/tokens?cursor=" + companies, "/v1/companies?status=archived&cursor=" + companies,
-			"/v1/companies?slug=c-1&cursor=" + companies, "/v1/companies?cursor=" + companies[1:], "/v1/companies?cursor=" + companies[:len(companies)-1],
-			"/v1/companies?cursor=" + companies + "A", "/v1/companies?cursor=" + companies + "%0A", "/v1/companies?cursor=" + string(flipped),
-			"/v1/companies?cursor=" + companies + companies, "/v1/companies?cursor=x", "/v1/companies?cursor=%00", "/v1/companies?cursor=null",
+			"/v1/companies?slug=c-1&cursor=" + companies, "/v1/companies?cursor=" + companies[1:],
+			"/v1/companies?cursor=" + companies[:len(companies)-1],
+			"/v1/companies?cursor=" + companies + "A", "/v1/companies?cursor=" + companies + "%0A",
+			"/v1/companies?cursor=" + string(flipped),
+			"/v1/companies?cursor=" + companies + companies, "/v1/companies?cursor=x",
+			"/v1/companies?cursor=%00", "/v1/companies?cursor=null",
 			"/v1/companies?cursor=" + strings.Repeat("A", 6000),
 		} {
 			send(s.Client, "GET", path, "").Is(t, 400, "invalid_cursor")

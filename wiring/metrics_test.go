@@ -209,7 +209,10 @@ func TestNoLabelHoldsWhatAClientChose(t *testing.T) {
 			token := s.issue(t, "read")
 			s.As(token.Token).Get(acme.path()).Is(t, 200, "")
 			s.Get(token.path()).Is(t, 200, "")
-			for _, path := range []string{"/%d", "/v1/%d/x", "/v1/companies/%d", "/v1/companies//%d", "/v1/companies/a%%2F%d", "/v1/companies?slug=%d", "/é%d"} {
+			for _, path := range []string{
+				"/%d", "/v1/%d/x", "/v1/companies/%d", "/v1/companies//%d",
+				"/v1/companies/a%%2F%d", "/v1/companies?slug=%d", "/é%d",
+			} {
 				send(s.Client, "GET", fmt.Sprintf(path, round), "")
 			}
 			send(s.Client, fmt.Sprint("METHOD", round), "/v1/companies", "")

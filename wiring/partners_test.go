@@ -43,7 +43,8 @@ func (s *instance) opens(t *testing.T, want []bool, keys ...string) {
 func TestAPartnerShowsItsKeyOnce(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
-		answer := s.Post("/v1/partners", `{"name":" Acme Data ","origins":["https://b.c","http://[::1]:3000","https://b.c"],"expiresAt":"2027-04-11T02:00:00.1239+02:00"}`)
+		answer := s.Post("/v1/partners", `{"name":" Acme Data ",
+			"origins":["https://b.c","http://[::1]:3000","https://b.c"],"expiresAt":"2027-04-11T02:00:00.1239+02:00"}`)
 		answer.Is(t, 201, "")
 		made := resttest.Data[apiPartner](t, answer)
 		want := apiPartner{

@@ -22,12 +22,14 @@ func TestATokenShowsItsValueOnce(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		acme := s.create(t, draft(t, ""))
-		answer := s.Post("/v1/tokens", `{"name":" ci ","scopes":["read","company:acme:write","read","company:`+acme.ID+`:write"],"expiresAt":"2027-04-11T02:00:00.1239+02:00"}`)
+		answer := s.Post("/v1/tokens", `{"name":" ci ",
+			"scopes":["read","company:acme:write","read","company:`+acme.ID+`:write"],"expiresAt":"2027-04-11T02:00:00.1239+02:00"}`)
 		answer.Is(t, 201, "")
 		made := resttest.Data[apiToken](t, answer)
 		want := apiToken{
 			ID: made.ID, Name: "ci", Scopes: []string{"read", "company:" + acme.ID + ":write"}, Token: made.Token,
-			Hint: "hco_..." + made.Token[len(made.Token)-4:], CreatedAt: "2026-04-11T12:00:00.000Z", ExpiresAt: new("2027-04-11T00:00:00.123Z"),
+			Hint: "hco_..." + made.Token[len(made.Token)-4:], CreatedAt: "2026-04-11T12:00:00.000Z",
+			ExpiresAt: new("2027-04-11T00:00:00.123Z"),
 		}
 		if diff := cmp.Diff(want, made); diff != "" {
 			t.Error(diff)
@@ -62,18 +64,25 @@ func TestWrongTokensAreRefusedWithEveryFieldAtFault(t *testing.T) {
 		s.create(t, draft(t, ""))
 		for body, fields := range map[string][]string{
 			`{}`: {"name required", "scopes required"},
-			`{"name":"","scopes":[],"expiresAt":"x","id":1}`:                                                              {"expiresAt invalid_format", "id unknown_field", "name required", "scopes required"},
-			`{"name":null,"scopes":null}`:                                                                                 {"name not_null", "scopes not_null"},
-			`{"name":5,"scopes":"read","expiresAt":5}`:                                                                    {"expiresAt wrong_type", "name wrong_type", "scopes wrong_type"},
-			`{"name":"a\u0000","scopes":["read",5,null]}`:                                                                 {"name invalid_characters", "scopes.1 wrong_type", "scopes.2 not_null"},
-			`{"name":"\ufeff","scopes":["read"]}`:                                                                         {"name required"},
-			`{"name":"x","scopes":["root","READ",""," read"]}`:                                                            {"scopes.0 unknown_value", "scopes.1 unknown_value", "scopes.2 unknown_value", "scopes.3 unknown_value"},
-			`{"name":"x","scopes":["company:acme:admin","company:acme","acme:read"]}`:                                     {"scopes.0 unknown_value", "scopes.1 unknown_value", "scopes.2 unknown_value"},
-			`{"name":"x","scopes":["company:nobody:read","company::read","company:cmp_01jqvb2k3e8m0t9c5x7a4n6p1r:read"]}`: {"scopes.0 unknown_value", "scopes.1 unknown_value", "scopes.2 unknown_value"},
-			`{"name":"x","scopes":["company:ACME:read"]}`:                                                                 {"scopes.0 unknown_value"},
-			`{"name":"` + strings.Repeat("x", 201) + `","scopes":["read"]}`:                                               {"name too_long"},
-			`{"name":"x","scopes":["read"` + strings.Repeat(`,"read"`,
-				100) + `]}`: {"scopes too_many"},
+			`{"name":"","scopes":[],"expiresAt":"x","id":1}`: {
+				"expiresAt invalid_format", "id unknown_field", "name required", "scopes required",
+			},
+			`{"name":null,"scopes":null}`:                 {"name not_null", "scopes not_null"},
+			`{"name":5,"scopes":"read","expiresAt":5}`:    {"expiresAt wrong_type", "name wrong_type", "scopes wrong_type"},
+			`{"name":"a\u0000","scopes":["read",5,null]}`: {"name invalid_characters", "scopes.1 wrong_type", "scopes.2 not_null"},
+			`{"name":"\ufeff","scopes":["read"]}`:         {"name required"},
+			`{"name":"x","scopes":["root","READ",""," read"]}`: {
+				"scopes.0 unknown_value", "scopes.1 unknown_value", "scopes.2 unknown_value", "scopes.3 unknown_value",
+			},
+			`{"name":"x","scopes":["company:acme:admin","company:acme","acme:read"]}`: {
+				"scopes.0 unknown_value", "scopes.1 unknown_value", "scopes.2 unknown_value",
+			},
+			`{"name":"x","scopes":["company:nobody:read","company::read","company:cmp_01jqvb2k3e8m0t9c5x7a4n6p1r:read"]}`: {
+				"scopes.0 unknown_value", "scopes.1 unknown_value", "scopes.2 unknown_value",
+			},
+			`{"name":"x","scopes":["company:ACME:read"]}`:                                 {"scopes.0 unknown_value"},
+			`{"name":"` + strings.Repeat("x", 201) + `","scopes":["read"]}`:               {"name too_long"},
+			`{"name":"x","scopes":["read"` + strings.Repeat(`,"read"`, 100) + `]}`:        {"scopes too_many"},
 			`{"name":"x","scopes":["read"],"expiresAt":"2026-04-11T12:00:00Z"}`:           {"expiresAt out_of_range"},
 			`{"name":"x","scopes":["read"],"expiresAt":"2026-04-11T14:00:00.0005+02:00"}`: {"expiresAt out_of_range"},
 			`{"name":"x","scopes":["read"],"expiresAt":"2027-04-11"}`:                     {"expiresAt invalid_format"},
@@ -152,7 +161,8 @@ func TestARotatedValueGoesOnForItsGrace(t *testing.T) {
 		for body, fields := range map[string][]string{
 			`{"graceSeconds":-1}`: {"graceSeconds out_of_range"}, `{"graceSeconds":2592001}`: {"graceSeconds out_of_range"},
 			`{"graceSeconds":1e30}`: {"graceSeconds out_of_range"}, `{"graceSeconds":1.5}`: {"graceSeconds wrong_type"},
-			`{"graceSeconds":"1"}`: {"graceSeconds wrong_type"}, `{"graceSeconds":null}`: {"graceSeconds not_null"}, `{"grace":1}`: {"grace unknown_field"},
+			`{"graceSeconds":"1"}`: {"graceSeconds wrong_type"}, `{"graceSeconds":null}`: {"graceSeconds not_null"},
+			`{"grace":1}`: {"grace unknown_field"},
 		} {
 			answer := send(s.Client, "POST", made.path()+"/rotate", body)
 			answer.Is(t, 422, "validation_failed")
@@ -217,7 +227,8 @@ func TestCredentialsThatAreNoneAreRefused(t *testing.T) {
 		for header, status := range map[string]int{
 			"Bearer " + value: 200, "bearer " + value: 200, "BEARER " + value: 200, "bEaReR  " + value: 200,
 			"": 401, "Bearer": 401, "Bearer ": 401, value: 401, "Basic " + value: 401, "Token " + value: 401, "Bearer\t" + value: 401,
-			"Bearer " + value[:len(value)-1]: 401, "Bearer " + value + "0": 401, "Bearer " + value + " " + value: 401, "Bearer " + value + ",": 401,
+			"Bearer " + value[:len(value)-1]: 401, "Bearer " + value + "0": 401,
+			"Bearer " + value + " " + value: 401, "Bearer " + value + ",": 401,
 			"Bearer " + value[:len(value)-1] + string(last^1): 401, "Bearer hcp_" + value[4:]: 401, "Bearer " + strings.ToUpper(value): 401,
 			"Bearer " + string(access.NewValue([32]byte{1})): 401, "Bearer " + value[:10] + "x" + value[11:]: 401,
 			"Bearer " + strings.Repeat("x", 10_000): 401, "Bearer \u00e9": 401, "Bearer ' OR ''='": 401,

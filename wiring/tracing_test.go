@@ -128,7 +128,8 @@ func TestATraceGoesFromTheClientToTheStore(t *testing.T) {
 		}
 		got := attributes(span.Attributes)
 		for key, want := range map[string]string{
-			"http.request.method": "GET", "http.route": "/v1/companies/:id", "http.response.status_code": "200", "holdco.request.id": read.Meta.RequestID,
+			"http.request.method": "GET", "http.route": "/v1/companies/:id",
+			"http.response.status_code": "200", "holdco.request.id": read.Meta.RequestID,
 		} {
 			if got[key] != want {
 				t.Errorf("%s is %q, want %q", key, got[key], want)

@@ -73,7 +73,8 @@ func TestWebhooksAreManagedOnTheCommandLineAsOverTheAPI(t *testing.T) {
 		}
 		create(apiWebhook{Events: []string{"*"}, Enabled: true})
 		create(apiWebhook{Events: []string{"*"}}, "--disabled")
-		create(apiWebhook{Events: []string{"company.created", "company.*", "*"}, Enabled: true}, "--events", "company.created, company.*", "--events", "*")
+		create(apiWebhook{Events: []string{"company.created", "company.*", "*"}, Enabled: true},
+			"--events", "company.created, company.*", "--events", "*")
 		hook := create(apiWebhook{Events: []string{"*"}, Enabled: true, CompanyID: &acme.ID, Description: "To the chat."},
 			"--company", acme.ID, "--description", "To the chat.")
 
@@ -86,7 +87,9 @@ func TestWebhooksAreManagedOnTheCommandLineAsOverTheAPI(t *testing.T) {
 			{"--enable=false --description=new", func(w *apiWebhook) { w.Enabled, w.Description = false, "new" }},
 			{"--disable=false", func(w *apiWebhook) { w.Enabled = true }},
 			{"--description=", func(w *apiWebhook) { w.Description = "" }},
-			{"--url=http://example.com --events=company.created", func(w *apiWebhook) { w.URL, w.Events = "http://example.com", []string{"company.created"} }},
+			{"--url=http://example.com --events=company.created", func(w *apiWebhook) {
+				w.URL, w.Events = "http://example.com", []string{"company.created"}
+			}},
 		} {
 			c.change(&hook)
 			var got apiWebhook
@@ -110,7 +113,8 @@ func TestWebhooksAreManagedOnTheCommandLineAsOverTheAPI(t *testing.T) {
 			t.Error(diff)
 		}
 		rotated := squeezed(s.command(t, "webhook rotate-secret "+hook.ID))
-		if last := rotated[len(rotated)-1]; !strings.HasPrefix(last, "secret whsec_") || !strings.HasSuffix(last, " (shown only this once)") {
+		last := rotated[len(rotated)-1]
+		if !strings.HasPrefix(last, "secret whsec_") || !strings.HasSuffix(last, " (shown only this once)") {
 			t.Errorf("%q", rotated)
 		}
 		if said := s.command(t, "webhook rm "+hook.ID); said != "The webhook "+hook.ID+" (http://example.com) is removed.\n" {
@@ -155,7 +159,8 @@ func TestDeliveriesAreShownOnTheCommandLine(t *testing.T) {
 		at := s.clock.Now().Add(time.Hour)
 		answered, refused := webhook.Attempt{At: at, Status: 500}, webhook.Attempt{At: at, Error: "connection refused"}
 		kept := []webhook.Delivery{
-			{Type: event.CompanyCreated, Status: webhook.Pending, NextAttemptAt: at.Add(time.Hour), Attempts: []webhook.Attempt{answered, refused}},
+			{Type: event.CompanyCreated, Status: webhook.Pending, NextAttemptAt: at.Add(time.Hour),
+				Attempts: []webhook.Attempt{answered, refused}},
 			{Type: event.CompanyUpdated, Status: webhook.Failed, Attempts: []webhook.Attempt{refused, answered}},
 		}
 		for range 450 {
@@ -174,7 +179,8 @@ func TestDeliveriesAreShownOnTheCommandLine(t *testing.T) {
 		stamp := at.Format("2006-01-02T15:04:05.000Z")
 		want := []string{
 			"ID EVENT CREATED STATUS ATTEMPTS LAST ANSWER NEXT ATTEMPT",
-			string(kept[0].ID) + " company.created " + stamp + " pending 2 connection refused " + at.Add(time.Hour).Format("2006-01-02T15:04:05.000Z"),
+			string(kept[0].ID) + " company.created " + stamp + " pending 2 connection refused " +
+				at.Add(time.Hour).Format("2006-01-02T15:04:05.000Z"),
 			string(kept[1].ID) + " company.updated " + stamp + " failed 2 500 -",
 			string(kept[2].ID) + " company.updated " + stamp + " failed 0 - -",
 		}

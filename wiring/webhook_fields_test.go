@@ -18,7 +18,8 @@ func TestAWebhookIsCreatedAsItWasAskedFor(t *testing.T) {
 		for body, want := range map[string]apiWebhook{
 			`{"url":"http://example.com"}`:                  {URL: "http://example.com", Events: []string{"*"}, Enabled: true},
 			`{"url":"http://example.com","companyId":null}`: {URL: "http://example.com", Events: []string{"*"}, Enabled: true},
-			`{"url":"https://example.com/a?b=c","events":["company.*","company.created"],"companyId":"` + acme.ID + `","enabled":false,"description":"<x>"}`: {
+			`{"url":"https://example.com/a?b=c","events":["company.*","company.created"],` +
+				`"companyId":"` + acme.ID + `","enabled":false,"description":"<x>"}`: {
 				URL: "https://example.com/a?b=c", Events: []string{"company.*", "company.created"}, CompanyID: &acme.ID, Description: "<x>",
 			},
 		} {
@@ -101,7 +102,10 @@ func TestAPatchOfAWebhookChangesWhatItNames(t *testing.T) {
 		send(s.Client, "PATCH", made.path(), `{"enabled":true}`, "If-Match", `"2"`).Is(t, 200, "")
 		send(s.Client, "GET", made.path(), "", "If-None-Match", `"2"`).Is(t, 200, "")
 		send(s.Client, "DELETE", made.path(), "", "If-Match", `"2"`).Is(t, 412, "precondition_failed")
-		for _, answer := range []resttest.Answer{s.Get(made.path()), s.Get("/v1/webhooks"), send(s.Client, "DELETE", made.path(), "", "If-Match", `"3"`)} {
+		for _, answer := range []resttest.Answer{
+			s.Get(made.path()), s.Get("/v1/webhooks"),
+			send(s.Client, "DELETE", made.path(), "", "If-Match", `"3"`),
+		} {
 			answer.Is(t, 200, "")
 			if strings.Contains(string(answer.Body), webhook.SecretPrefix) {
 				t.Errorf("%s", answer.Body)

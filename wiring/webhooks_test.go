@@ -244,7 +244,8 @@ func TestAReceiverThatIsGoneIsNotAskedAgain(t *testing.T) {
 		if slug := to.receipts()[1].Data["slug"]; slug != "heard" {
 			t.Errorf("it had %s", slug)
 		}
-		if events := s.events(t, ""); !slices.ContainsFunc(events, func(e event.Event) bool { return e.Type == "webhook.disabled" && e.Actor == "system:webhooks" }) {
+		disabled := func(e event.Event) bool { return e.Type == "webhook.disabled" && e.Actor == "system:webhooks" }
+		if events := s.events(t, ""); !slices.ContainsFunc(events, disabled) {
 			t.Errorf("%+v", events)
 		}
 	})
@@ -391,11 +392,12 @@ func TestWhatIsWrongWithAWebhookIsToldAtOnceAndChangesNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		for body, want := range map[string]string{
 			`{}`: "url required",
-			`{"url":"nowhere","events":[],"description":7,"companyId":"cmp_1","color":"red"}`: "color unknown_field,companyId unknown_value,description wrong_type,events required,url invalid_format",
-			`{"url":"https://example.com","events":["company.*","company.born"]}`:             "events.1 unknown_value",
-			`{"url":"https://*.example.com"}`:                                                 "url invalid_format",
-			`{"url":"https://exam\u200bple.com"}`:                                             "url invalid_format",
-			`{"url":"https://example.com","enabled":null}`:                                    "enabled not_null",
+			`{"url":"nowhere","events":[],"description":7,"companyId":"cmp_1","color":"red"}`: "color unknown_field," +
+				"companyId unknown_value,description wrong_type,events required,url invalid_format",
+			`{"url":"https://example.com","events":["company.*","company.born"]}`: "events.1 unknown_value",
+			`{"url":"https://*.example.com"}`:                                     "url invalid_format",
+			`{"url":"https://exam\u200bple.com"}`:                                 "url invalid_format",
+			`{"url":"https://example.com","enabled":null}`:                        "enabled not_null",
 		} {
 			answer := s.Send(resttest.Request{Method: "POST", Path: "/v1/webhooks", Body: body, Wrong: true})
 			answer.Is(t, 422, "validation_failed")

@@ -100,52 +100,67 @@ type failingMigrator struct{ fails error }
 func (f failingMigrator) Up(context.Context) ([]outbound.Migration, error)     { return nil, f.fails }
 func (f failingMigrator) Status(context.Context) ([]outbound.Migration, error) { return nil, f.fails }
 
-func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"serv":                            `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
-		"serv --no-migrate":               `holdco: "holdco" has no command "serv", did you mean "serve"?; see "holdco --help"`,
-		"frobnicate":                      `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
-		"-- token list":                   `holdco: "holdco" has no command "token"; see "holdco --help"`,
-		"frobnicate --help":               `holdco: "holdco" has no command "frobnicate"; see "holdco --help"`,
-		"token creat --help":              `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
-		"help frobnicate":                 `holdco: "holdco" has no command "frobnicate"; see "holdco help --help"`,
-		"token":                           `holdco: "holdco token" needs a command: create, list, revoke, rotate; see "holdco token --help"`,
-		"token creat --name x":            `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
-		"token --json creat":              `holdco: "holdco token" has no command "creat", did you mean "create"?; see "holdco token --help"`,
-		"migrate":                         `holdco: "holdco migrate" needs a command: status, up; see "holdco migrate --help"`,
-		"migrate down":                    `holdco: "holdco migrate" has no command "down"; see "holdco migrate --help"`,
-		"completion tcsh":                 `holdco: "holdco completion" has no command "tcsh", did you mean "bash"?; see "holdco completion --help"`,
-		"--frob":                          `holdco: unknown flag: --frob; see "holdco --help"`,
-		"serve --prot 1":                  `holdco: unknown flag: --prot; see "holdco serve --help"`,
-		"serve --data-dir":                `holdco: flag needs an argument: --data-dir; see "holdco serve --help"`,
-		"serve now":                       `holdco: "holdco serve" takes no argument, and got "now"; see "holdco serve --help"`,
-		"version 1":                       `holdco: "holdco version" takes no argument, and got "1"; see "holdco version --help"`,
-		"token list all":                  `holdco: "holdco token list" takes no argument, and got "all"; see "holdco token list --help"`,
-		"token create":                    `holdco: required flag(s) "name", "scopes" not set; see "holdco token create --help"`,
-		"token create x --name a":         `holdco: "holdco token create" takes no argument, and got "x"; see "holdco token create --help"`,
-		"token rotate":                    `holdco: "holdco token rotate" needs one argument, the id of a token; "holdco token list" shows them; see "holdco token rotate --help"`,
-		"token revoke a b":                `holdco: "holdco token revoke" needs one argument, the id of a token; "holdco token list" shows them; see "holdco token revoke --help"`,
-		"token revoke deploy":             `holdco: "deploy" is not the id of a token; "holdco token list" shows them; see "holdco token revoke --help"`,
-		rotate("--grace=1"):               `holdco: invalid argument "1" for "--grace" flag: time: missing unit in duration "1"; see "holdco token rotate --help"`,
-		rotate("--grace=-1s"):             `holdco: --grace must be from 0s to 720h; it is -1s; see "holdco token rotate --help"`,
-		rotate("--grace=720h1ms"):         `holdco: --grace must be from 0s to 720h; it is 720h0m0.001s; see "holdco token rotate --help"`,
-		create("--expires=soon"):          `holdco: --expires must be a duration such as 720h, a date such as 2027-04-11 or a time such as 2027-04-11T10:42:17Z; it is "soon"; see "holdco token create --help"`,
-		create("--expires="):              `holdco: --expires must be a duration such as 720h, a date such as 2027-04-11 or a time such as 2027-04-11T10:42:17Z; it is ""; see "holdco token create --help"`,
-		create("--expires=0s"):            `holdco: --expires must lie in the future; it is "0s"; see "holdco token create --help"`,
-		create("--expires=2026-11-21"):    `holdco: --expires must lie in the future; it is "2026-11-21"; see "holdco token create --help"`,
-		create("--expires=2027-02-30"):    `holdco: --expires must be a duration such as 720h, a date such as 2027-04-11 or a time such as 2027-04-11T10:42:17Z; it is "2027-02-30"; see "holdco token create --help"`,
-		create("--expires=1h --expire=2"): `holdco: unknown flag: --expire; see "holdco token create --help"`,
-	} {
+// misuse is a wrong command line.
+type misuse struct {
+	line, command string // the command is the one whose help is named; empty: that of the program
+	want          string
+}
+
+// checkMisuse checks that wrong command lines print one line and exit with Misuse before the store is opened.
+func checkMisuse(t *testing.T, lines []misuse) {
+	t.Helper()
+	for _, wrong := range lines {
 		var f fake
-		got := f.run(line)
-		if want := (result{cli.Misuse, "", want + "\n"}); got != want {
-			t.Errorf("%s:\n got %+v\nwant %+v", line, got, want)
+		got := f.run(wrong.line)
+		help := strings.Join(append(strings.Fields("holdco "+wrong.command), "--help"), " ")
+		if want := (result{cli.Misuse, "", fmt.Sprintf("holdco: %s; see %q\n", wrong.want, help)}); got != want {
+			t.Errorf("%s:\n got %+v\nwant %+v", wrong.line, got, want)
 		}
 		if f.closed > 0 || f.dataDir != "" {
-			t.Errorf("%s: the store was opened", line)
+			t.Errorf("%s: the store was opened", wrong.line)
 		}
 	}
+}
+
+const notATime = "--expires must be a duration such as 720h, a date such as 2027-04-11 or a time such as 2027-04-11T10:42:17Z; "
+
+func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
+	t.Parallel()
+	checkMisuse(t, []misuse{
+		{"serv", "", `"holdco" has no command "serv", did you mean "serve"?`},
+		{"serv --no-migrate", "", `"holdco" has no command "serv", did you mean "serve"?`},
+		{"frobnicate", "", `"holdco" has no command "frobnicate"`},
+		{"-- token list", "", `"holdco" has no command "token"`},
+		{"frobnicate --help", "", `"holdco" has no command "frobnicate"`},
+		{"token creat --help", "token", `"holdco token" has no command "creat", did you mean "create"?`},
+		{"help frobnicate", "help", `"holdco" has no command "frobnicate"`},
+		{"token", "token", `"holdco token" needs a command: create, list, revoke, rotate`},
+		{"token creat --name x", "token", `"holdco token" has no command "creat", did you mean "create"?`},
+		{"token --json creat", "token", `"holdco token" has no command "creat", did you mean "create"?`},
+		{"migrate", "migrate", `"holdco migrate" needs a command: status, up`},
+		{"migrate down", "migrate", `"holdco migrate" has no command "down"`},
+		{"completion tcsh", "completion", `"holdco completion" has no command "tcsh", did you mean "bash"?`},
+		{"--frob", "", `unknown flag: --frob`},
+		{"serve --prot 1", "serve", `unknown flag: --prot`},
+		{"serve --data-dir", "serve", `flag needs an argument: --data-dir`},
+		{"serve now", "serve", `"holdco serve" takes no argument, and got "now"`},
+		{"version 1", "version", `"holdco version" takes no argument, and got "1"`},
+		{"token list all", "token list", `"holdco token list" takes no argument, and got "all"`},
+		{"token create", "token create", `required flag(s) "name", "scopes" not set`},
+		{"token create x --name a", "token create", `"holdco token create" takes no argument, and got "x"`},
+		{"token rotate", "token rotate", `"holdco token rotate" needs one argument, the id of a token; "holdco token list" shows them`},
+		{"token revoke a b", "token revoke", `"holdco token revoke" needs one argument, the id of a token; "holdco token list" shows them`},
+		{"token revoke deploy", "token revoke", `"deploy" is not the id of a token; "holdco token list" shows them`},
+		{rotate("--grace=1"), "token rotate", `invalid argument "1" for "--grace" flag: time: missing unit in duration "1"`},
+		{rotate("--grace=-1s"), "token rotate", `--grace must be from 0s to 720h; it is -1s`},
+		{rotate("--grace=720h1ms"), "token rotate", `--grace must be from 0s to 720h; it is 720h0m0.001s`},
+		{create("--expires=soon"), "token create", notATime + `it is "soon"`},
+		{create("--expires="), "token create", notATime + `it is ""`},
+		{create("--expires=0s"), "token create", `--expires must lie in the future; it is "0s"`},
+		{create("--expires=2026-11-21"), "token create", `--expires must lie in the future; it is "2026-11-21"`},
+		{create("--expires=2027-02-30"), "token create", notATime + `it is "2027-02-30"`},
+		{create("--expires=1h --expire=2"), "token create", `unknown flag: --expire`},
+	})
 }
 
 func rotate(flags string) string { return "token rotate " + tokenID + " " + flags }
@@ -181,10 +196,12 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 		want := result{c.code, "", c.stderr}
 		lines := []string{
 			create(""), rotate(""), "token list --json", "token revoke " + tokenID, "migrate up", "migrate status --json",
-			"webhook create --url http://a.b", "webhook list", update("--enable"), "webhook rotate-secret " + webhookID, "webhook rm " + webhookID,
+			"webhook create --url http://a.b", "webhook list", update("--enable"),
+			"webhook rotate-secret " + webhookID, "webhook rm " + webhookID,
 			"webhook test " + webhookID, "webhook deliveries " + webhookID, redeliver("--json"),
 			admit(""), "partner list", change("--name=a"), "partner rotate " + partnerID, "partner revoke " + partnerID,
-			"leads import ../../testdata/leads/leads.ndjson", "campaigns import ../../testdata/leads/campaigns.ndjson --json", "leads rm cmp_1",
+			"leads import ../../testdata/leads/leads.ndjson", "leads rm cmp_1",
+			"campaigns import ../../testdata/leads/campaigns.ndjson --json",
 		}
 		for _, line := range lines {
 			if got := opening.run(line); got != want {
@@ -245,7 +262,8 @@ func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"serve", "migrate up", "migrate status", "token create", "token list", "token rotate", "token revoke", "version",
-		"webhook create", "webhook list", "webhook update", "webhook rotate-secret", "webhook rm", "webhook test", "webhook deliveries", "webhook redeliver",
+		"webhook create", "webhook list", "webhook update", "webhook rotate-secret", "webhook rm",
+		"webhook test", "webhook deliveries", "webhook redeliver",
 		"partner create", "partner list", "partner update", "partner rotate", "partner revoke",
 		"taxonomy import", "campaigns import", "leads import", "leads rm", "leads generate",
 	} {

@@ -23,9 +23,10 @@ func (w *webhooks) test() *cobra.Command {
 			"webhook deliveries\" shows the outcome.",
 		Example: "  holdco webhook test whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Webhook]("webhook"),
-		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
-			return port.Test(ctx, w.caller, id.Webhook(args[0]), idempotency.Request{})
-		}, printPending),
+		RunE: onResource(w.app, w.open, &w.asJSON,
+			func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
+				return port.Test(ctx, w.caller, id.Webhook(args[0]), idempotency.Request{})
+			}, printPending),
 	}
 }
 
@@ -81,9 +82,10 @@ func (w *webhooks) redeliver() *cobra.Command {
 			"receiver can recognize a duplicate. The server sends it.",
 		Example: "  holdco webhook redeliver whk_01jqvb2k3e8m0t9c5x7a4n6p1r dlv_01jqvb7w5hf2c9s4d8k1m3x6zq",
 		Args:    webhookAndDeliveryID,
-		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
-			return port.Redeliver(ctx, w.caller, id.Webhook(args[0]), id.Delivery(args[1]), idempotency.Request{})
-		}, printPending),
+		RunE: onResource(w.app, w.open, &w.asJSON,
+			func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Delivery, error) {
+				return port.Redeliver(ctx, w.caller, id.Webhook(args[0]), id.Delivery(args[1]), idempotency.Request{})
+			}, printPending),
 	}
 }
 

@@ -50,8 +50,9 @@ func (a leadCommands) campaigns() *cobra.Command {
 		Long: "Import campaigns, which leads belong to. These commands work directly on the store, so they need no token; the\n" +
 			"server may be running, and shows what is imported at once.",
 	}
-	command.AddCommand(a.importing("campaigns", "the name and the id are required; status is draft unless given. industry_id, vertical_id and geography_id name\n"+
-		"what is in the taxonomy, so that is imported first.", a.importCampaigns))
+	command.AddCommand(a.importing("campaigns",
+		"the name and the id are required; status is draft unless given. industry_id, vertical_id and geography_id name\n"+
+			"what is in the taxonomy, so that is imported first.", a.importCampaigns))
 	return command
 }
 
@@ -62,8 +63,9 @@ func (a leadCommands) leads() *cobra.Command {
 		Long: "Import and remove leads: companies outside, which partners read through the export API. These commands work\n" +
 			"directly on the store, so they need no token; the server may be running, and shows what is imported at once.",
 	}
-	command.AddCommand(a.importing("leads", "only the name is required. industry_id, vertical_id and campaign_ids name what is in the store, so the taxonomy and\n"+
-		"campaigns are imported first. A lead without an id gets one of its website, e-mail, phone or name.", a.importLeads),
+	command.AddCommand(a.importing("leads",
+		"only the name is required. industry_id, vertical_id and campaign_ids name what is in the store, so the taxonomy and\n"+
+			"campaigns are imported first. A lead without an id gets one of its website, e-mail, phone or name.", a.importLeads),
 		a.removeLeads(), a.generate())
 	return command
 }

@@ -59,11 +59,14 @@ func TestWhatCannotBeImportedIsSaid(t *testing.T) {
 	for line, want := range map[string]result{
 		"leads import " + dir + "/a": {cli.Failed, "", "holdco: open " + dir + "/a: no such file or directory\n"},
 		"leads import": {cli.Misuse, "",
-			`holdco: "holdco leads import" needs one argument, a file, or - for standard input; see "holdco leads import --help"` + "\n"},
+			`holdco: "holdco leads import" needs one argument, a file, or - for standard input; ` +
+				`see "holdco leads import --help"` + "\n"},
 		"taxonomy import a b": {cli.Misuse, "",
-			`holdco: "holdco taxonomy import" needs one argument, a file, or - for standard input; see "holdco taxonomy import --help"` + "\n"},
+			`holdco: "holdco taxonomy import" needs one argument, a file, or - for standard input; ` +
+				`see "holdco taxonomy import --help"` + "\n"},
 		"leads import " + text: {cli.Misuse, "",
-			`holdco: the name of "` + text + `" does not say its format; pass --format ndjson, csv or json; see "holdco leads import --help"` + "\n"},
+			`holdco: the name of "` + text + `" does not say its format; pass --format ndjson, csv or json; ` +
+				`see "holdco leads import --help"` + "\n"},
 		"leads import a.csv --format xml": {cli.Misuse, "",
 			`holdco: --format must be ndjson, csv or json; it is "xml"; see "holdco leads import --help"` + "\n"},
 		"leads import " + dir + "/a.csv":     {cli.Failed, "", "holdco: open " + dir + "/a.csv: no such file or directory\n"},

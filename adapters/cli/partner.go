@@ -110,9 +110,10 @@ func (p *partners) update() *cobra.Command {
 		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
 			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
 		Args: oneID[id.Partner]("partner"),
-		RunE: onResource(p.app, p.open, &p.asJSON, func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
-			return port.Update(ctx, p.caller, id.Partner(args[0]), patch, precondition.Any())
-		}, func(out io.Writer, next partner.Partner) error { return printTable(out, partnerTable(next)) }),
+		RunE: onResource(p.app, p.open, &p.asJSON,
+			func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
+				return port.Update(ctx, p.caller, id.Partner(args[0]), patch, precondition.Any())
+			}, func(out io.Writer, next partner.Partner) error { return printTable(out, partnerTable(next)) }),
 	}
 	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
 		patch.Settings = sent.settings(command.Flags())
@@ -157,12 +158,13 @@ func (p *partners) revoke() *cobra.Command {
 		Short:   "Revoke the key of a partner permanently",
 		Example: "  holdco partner revoke prt_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Partner]("partner"),
-		RunE: onResource(p.app, p.open, &p.asJSON, func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
-			return port.Revoke(ctx, p.caller, id.Partner(args[0]), precondition.Any())
-		}, func(out io.Writer, last partner.Partner) error {
-			_, err := fmt.Fprintf(out, "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
-			return err
-		}),
+		RunE: onResource(p.app, p.open, &p.asJSON,
+			func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
+				return port.Revoke(ctx, p.caller, id.Partner(args[0]), precondition.Any())
+			}, func(out io.Writer, last partner.Partner) error {
+				_, err := fmt.Fprintf(out, "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
+				return err
+			}),
 	}
 }
 

@@ -117,9 +117,10 @@ func (w *webhooks) update() *cobra.Command {
 		Example: "  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --enable\n" +
 			"  holdco webhook update whk_01jqvb2k3e8m0t9c5x7a4n6p1r --url https://example.com/new --events 'company.*'",
 		Args: oneID[id.Webhook]("webhook"),
-		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Endpoint, error) {
-			return port.Update(ctx, w.caller, id.Webhook(args[0]), patch, precondition.Any())
-		}, func(out io.Writer, next webhook.Endpoint) error { return printTable(out, webhookTable(next)) }),
+		RunE: onResource(w.app, w.open, &w.asJSON,
+			func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Endpoint, error) {
+				return port.Update(ctx, w.caller, id.Webhook(args[0]), patch, precondition.Any())
+			}, func(out io.Writer, next webhook.Endpoint) error { return printTable(out, webhookTable(next)) }),
 	}
 	command.PreRun = func(command *cobra.Command, _ []string) {
 		patch.Settings = sent.settings(command.Flags())
@@ -162,12 +163,13 @@ func (w *webhooks) rm() *cobra.Command {
 		Short:   "Remove a webhook with all deliveries to it",
 		Example: "  holdco webhook rm whk_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    oneID[id.Webhook]("webhook"),
-		RunE: onResource(w.app, w.open, &w.asJSON, func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Endpoint, error) {
-			return port.Delete(ctx, w.caller, id.Webhook(args[0]), precondition.Any())
-		}, func(out io.Writer, last webhook.Endpoint) error {
-			_, err := fmt.Fprintf(out, "The webhook %s (%s) is removed.\n", last.ID, last.URL)
-			return err
-		}),
+		RunE: onResource(w.app, w.open, &w.asJSON,
+			func(ctx context.Context, port inbound.Webhooks, args []string) (webhook.Endpoint, error) {
+				return port.Delete(ctx, w.caller, id.Webhook(args[0]), precondition.Any())
+			}, func(out io.Writer, last webhook.Endpoint) error {
+				_, err := fmt.Fprintf(out, "The webhook %s (%s) is removed.\n", last.ID, last.URL)
+				return err
+			}),
 	}
 }
 

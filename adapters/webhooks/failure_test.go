@@ -73,8 +73,10 @@ func TestAReceiverCostsNoMoreThanTheTimeout(t *testing.T) {
 	}{
 		"never answers":       {deal: afterRequest(untilClosed)},
 		"trickles the status": {deal: afterRequest(func(conn net.Conn) { trickle(conn, "HTTP/1.1 200 "+strings.Repeat("x", 1<<20)) })},
-		"trickles headers":    {deal: afterRequest(func(conn net.Conn) { trickle(conn, "HTTP/1.1 200 OK\r\n"+strings.Repeat("X: x\r\n", 1<<20)) })},
-		"never reads":         {deal: func(net.Conn) { <-t.Context().Done() }, size: 16 << 20}, // more than the system holds for a reader
+		"trickles headers": {deal: afterRequest(func(conn net.Conn) {
+			trickle(conn, "HTTP/1.1 200 OK\r\n"+strings.Repeat("X: x\r\n", 1<<20))
+		})},
+		"never reads": {deal: func(net.Conn) { <-t.Context().Done() }, size: 16 << 20}, // more than the system holds for a reader
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,7 +56,10 @@ func TestOddSpellingsOfAddressesLeadNowhere(t *testing.T) {
 	}
 	for _, resolver := range []*net.Resolver{nil, names{}.resolver()} {
 		poster := newPoster(t, webhooks.Options{Resolver: resolver})
-		for _, host := range []string{"2130706433", "127.1", "0177.0.0.1", "127.0.0.1.", "017700000001", "[::ffff:7f00:1]", "0x7f.1", "0x7f000001"} {
+		for _, host := range []string{
+			"2130706433", "127.1", "0177.0.0.1", "127.0.0.1.",
+			"017700000001", "[::ffff:7f00:1]", "0x7f.1", "0x7f000001",
+		} {
 			if resolver == nil && strings.Contains(host, "x") {
 				continue // a name, for which the name servers of this machine would be asked
 			}

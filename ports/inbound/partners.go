@@ -28,7 +28,8 @@ type Partners interface {
 	// Rotate gives a key a new value and accepts the old one for grace. The faults are
 	// fault.PreconditionFailed and those of partner.Partner.Rotate.
 	Rotate(
-		ctx context.Context, caller access.Caller, which id.Partner, grace time.Duration, match precondition.Match, once idempotency.Request,
+		ctx context.Context, caller access.Caller, which id.Partner, grace time.Duration,
+		match precondition.Match, once idempotency.Request,
 	) (IssuedPartner, error)
 
 	// Revoke ends a key for good; it is idempotent. Its fault is fault.PreconditionFailed.

@@ -120,12 +120,16 @@ func TestOperationsGetWhatTheirKindsShare(t *testing.T) {
 		failure = `"content":{"application/json":{"schema":{"$ref":"#/components/schemas/ErrorAnswer"}}}`
 	)
 	for path, want := range map[string]string{
-		"/things get": `{"operationId":"listThings","description":"All. | Event | What happened |\n|---|---|\n| ` + "`thing.made`" + ` | A thing was made. |","x-scope":"read","parameters":[{"$ref":"#/components/parameters/Kind"},` +
+		"/things get": `{"operationId":"listThings",` +
+			`"description":"All. | Event | What happened |\n|---|---|\n| ` + "`thing.made`" + ` | A thing was made. |",` +
+			`"x-scope":"read","parameters":[{"$ref":"#/components/parameters/Kind"},` +
 			`{"$ref":"#/components/parameters/Cursor"}],"responses":{"200":{"description":"A page.","content":{"application/json":` +
-			`{"schema":{"$ref":"#/components/schemas/ThingList"}}},"headers":{` + headers + `}},` + errors + `},"tags":["Things"],"x-class":"read"}`,
+			`{"schema":{"$ref":"#/components/schemas/ThingList"}}},"headers":{` + headers + `}},` + errors +
+			`},"tags":["Things"],"x-class":"read"}`,
 		"/things/{id} get": `{"operationId":"getThing","x-scope":"any","responses":{"200":{"description":"It.",` + thing + `},` +
 			`"304":{"$ref":"#/components/responses/Same"},` + errors + `},"tags":["Things"],"x-class":"read"}`,
-		"/things/{id} patch": `{"operationId":"updateThing","x-scope":"write","requestBody":{"required":true,"content":{"application/json":` + patch +
+		"/things/{id} patch": `{"operationId":"updateThing","x-scope":"write",` +
+			`"requestBody":{"required":true,"content":{"application/json":` + patch +
 			`,"application/merge-patch+json":` + patch + `}},"responses":{"200":{"description":"It.",` + thing + `},` + errors +
 			`,"409":{"$ref":"#/components/responses/Taken"},"422":{"$ref":"#/components/responses/Wrong"}},"tags":["Things"],` +
 			`"x-class":"write","parameters":[{"$ref":"#/components/parameters/IfMatch"}]}`,
@@ -137,8 +141,10 @@ func TestOperationsGetWhatTheirKindsShare(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Bad": `{"description":"- ` + "`invalid_json`: not JSON.\\n- `invalid_cursor`" + `: not of this list.\n",` + failure + `,"headers":{` + headers + `}}`,
-		"Who": `{"description":"` + "`unauthorized`" + `: no token.\n",` + failure + `,"headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"}}}`,
+		"Bad": `{"description":"- ` + "`invalid_json`: not JSON.\\n- `invalid_cursor`" + `: not of this list.\n",` +
+			failure + `,"headers":{` + headers + `}}`,
+		"Who": `{"description":"` + "`unauthorized`" + `: no token.\n",` +
+			failure + `,"headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"}}}`,
 	} {
 		var compared [2]any
 		for i, text := range []string{want, string(components.Components.Responses[name])} {
@@ -151,7 +157,8 @@ func TestOperationsGetWhatTheirKindsShare(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Error":       `{"type":"object","properties":{"code":{"type":"string","enum":["unauthorized","invalid_json","invalid_cursor","slug_in_use"]}}}`,
+		"Error": `{"type":"object","properties":{"code":` +
+			`{"type":"string","enum":["unauthorized","invalid_json","invalid_cursor","slug_in_use"]}}}`,
 		"EventName":   `{"type":"string","enum":["test","thing.made"]}`,
 		"Thing":       `{"type":"object","properties":{"id":{"type":"string"}}}`,
 		"ThingAnswer": `{"type":"object","required":["data"],"properties":{"data":{"$ref":"#/components/schemas/Thing"}}}`,

@@ -48,7 +48,8 @@ func Ready(c *gin.Context, ready func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), probeLimit)
 	defer cancel()
 	if err := ready(ctx); err != nil {
-		Fail(c, fault.New(fault.Unavailable, "The store does not answer, cannot be written to, or does not have the schema that this version needs.").Because(err))
+		Fail(c, fault.New(fault.Unavailable,
+			"The store does not answer, cannot be written to, or does not have the schema that this version needs.").Because(err))
 		return
 	}
 	sendJSON(c, OK, ok)

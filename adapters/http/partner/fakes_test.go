@@ -190,7 +190,8 @@ func newExport(t testing.TB) *fakeExport {
 		{ID: "cam_bare", Name: "Bare", Status: lead.StatusDraft, CreatedAt: start, UpdatedAt: start.Add(time.Second)},
 	}
 	f.add(t, lead.Draft{
-		ID: string(leadID(1)), Name: `Blue "Door" <Dental>`, Phone: "+49 30 901820", Email: "hello@bluedoor.example", Website: "bluedoor.example",
+		ID: string(leadID(1)), Name: `Blue "Door" <Dental>`, Phone: "+49 30 901820",
+		Email: "hello@bluedoor.example", Website: "bluedoor.example",
 		Rating: "4.7", Enrichment: "deep", Social: lead.Social{LinkedIn: "https://www.linkedin.com/company/bluedoor"},
 		Industry: string(health), Vertical: string(dentists), Campaigns: []string{string(spring)},
 		Contacts: []lead.ContactDraft{{ID: "cnt_ada", Name: "Ada Berg", Title: "Practice manager", Email: "ada@bluedoor.example",

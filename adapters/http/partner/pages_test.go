@@ -83,7 +83,9 @@ func TestACursorBelongsToItsListAndFilters(t *testing.T) {
 	w.Get("leads?since=2026-04-11&cursor="+cursor+"&has_website=false&per_page=100").Is(t, 200, "")
 	forged := page.Cursor("leads", page.Position{ID: "cmp_1", Values: []string{"noon"}})
 	for _, path := range []string{
-		"leads?cursor=" + cursor, "leads?has_website=true&since=2026-04-11&cursor=" + cursor, "leads/removed?since=2026-04-11&cursor=" + cursor,
+		"leads?cursor=" + cursor,
+		"leads?has_website=true&since=2026-04-11&cursor=" + cursor,
+		"leads/removed?since=2026-04-11&cursor=" + cursor,
 		"campaigns?cursor=" + cursor, "leads?has_website=false&since=2026-04-11&cursor=" + cursor[1:], "leads?cursor=" + forged,
 	} {
 		w.Get(path).Is(t, 400, "invalid_cursor")

@@ -114,7 +114,10 @@ func TestParametersMeanWhatTheySay(t *testing.T) {
 			t.Errorf("%s: %s", query, diff)
 		}
 	}
-	for query, want := range map[string]int{"": 2, "status=active": 1, "has_leads=false": 1, "min_leads=1250": 1, "min_leads=9223372036854775807": 0, "geography_id=geo_berlin": 1, "vertical_id=vrt_none": 0} {
+	for query, want := range map[string]int{
+		"": 2, "status=active": 1, "has_leads=false": 1, "min_leads=1250": 1,
+		"min_leads=9223372036854775807": 0, "geography_id=geo_berlin": 1, "vertical_id=vrt_none": 0,
+	} {
 		if got := w.Get("campaigns?" + query); len(got.IDs(t)) != want || got.Pagination.Total != int64(want) {
 			t.Errorf("%s: %s", query, got.Body)
 		}
@@ -123,7 +126,9 @@ func TestParametersMeanWhatTheySay(t *testing.T) {
 
 func FuzzQuery(f *testing.F) {
 	for _, query := range []string{
-		"page=2&per_page=3", "since=2026-04-11T02:00:00%2B02:00", "since=2026-04-11", "min_google_rating=4.55", "campaign_id=cam_1&has_website=false", "cursor=abc", "page=9223372036854775807&per_page=100",
+		"page=2&per_page=3", "since=2026-04-11T02:00:00%2B02:00", "since=2026-04-11",
+		"min_google_rating=4.55", "campaign_id=cam_1&has_website=false", "cursor=abc",
+		"page=9223372036854775807&per_page=100",
 	} {
 		f.Add(query)
 	}

@@ -22,7 +22,8 @@ const (
 	streamType = "application/x-ndjson"
 )
 
-// writeTimeout is how long a client may take for one portion of a stream. Without it, a client that reads nothing would keep it open for ever.
+// writeTimeout is how long a client may take for one portion of a stream. Without it, a client that reads
+// nothing would keep it open for ever.
 const writeTimeout = time.Minute
 
 // stream answers with all leads that the filter matches, one per line.

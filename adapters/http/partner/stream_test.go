@@ -32,7 +32,8 @@ func TestAStreamHasOneLeadPerLineAndNothingElse(t *testing.T) {
 		t.Errorf("%d leads: %.200s", len(ids), answer.Body)
 	}
 	for name, want := range map[string]string{
-		"Content-Type": lines, "Cache-Control": "no-store", "ETag": "", "Last-Modified": "", "Content-Length": "", "RateLimit-Remaining": "599",
+		"Content-Type": lines, "Cache-Control": "no-store", "ETag": "",
+		"Last-Modified": "", "Content-Length": "", "RateLimit-Remaining": "599",
 	} {
 		if got := answer.Header.Get(name); got != want {
 			t.Errorf("%s is %q", name, got)

@@ -13,9 +13,12 @@ import (
 )
 
 const (
-	fullHeader = "id,name,phone,email,website,google_rating,enrichment_level,social_media.instagram,social_media.facebook,social_media.linkedin," +
-		"social_media.twitter,social_media.tiktok,industry.id,industry.name,industry.slug,vertical_id,vertical.name,contacts.0.id,contacts.0.name," +
-		"contacts.0.title,contacts.0.email,contacts.0.is_primary_lead,contacts.2.name,contacts.2.is_primary_lead,campaign_ids,campaign_ids.1,created_at,updated_at"
+	fullHeader = "id,name,phone,email,website,google_rating,enrichment_level," +
+		"social_media.instagram,social_media.facebook,social_media.linkedin," +
+		"social_media.twitter,social_media.tiktok,industry.id,industry.name,industry.slug,vertical_id,vertical.name," +
+		"contacts.0.id,contacts.0.name,contacts.0.title,contacts.0.email,contacts.0.is_primary_lead," +
+		"contacts.2.name,contacts.2.is_primary_lead," +
+		"campaign_ids,campaign_ids.1,created_at,updated_at"
 	fullRecord = `cmp_1,"Acme ""1""",+1 555 0100,info@acme.example,acme.example,4.50,deep,https://i.example/a,,https://l.example/a,` +
 		"https://t.example/a,https://k.example/a,ind_1,Food,food,vrt_1,Bakeries,cnt_1,Anna," +
 		"CEO,anna@acme.example,TRUE,Ben,false,cam_1,cam_2,2026-01-01T00:00:00Z,2026-01-02T00:00:00Z"
@@ -34,7 +37,9 @@ func TestARecordIsALead(t *testing.T) {
 		{"many campaigns", "name,campaign_ids", "A,cam_1;cam_2 cam_3",
 			lead.Draft{Name: "A", Campaigns: []string{"cam_1", "cam_2", "cam_3"}}},
 		{
-			"contacts of whom nothing is said", "name,contacts.0.name,contacts.1.is_primary_lead,contacts.2.email,contacts.3.name", "A,,false,b@c.example,",
+			"contacts of whom nothing is said",
+			"name,contacts.0.name,contacts.1.is_primary_lead,contacts.2.email,contacts.3.name",
+			"A,,false,b@c.example,",
 			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{{Email: "b@c.example"}}},
 		},
 		{

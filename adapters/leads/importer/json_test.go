@@ -21,13 +21,16 @@ import (
 // full is a lead with all that the export shows of one, and more that an import takes.
 const full = `{"id":"cmp_1","name":"Acme \"1\"","phone":"+1 555 0100","email":"info@acme.example","website":"acme.example",
 "google_rating":4.50,"enrichment_level":"deep",
-"social_media":{"instagram":"https://i.example/a","facebook":null,"linkedin":"https://l.example/a","twitter":"https://t.example/a","tiktok":"https://k.example/a"},
+"social_media":{"instagram":"https://i.example/a","facebook":null,"linkedin":"https://l.example/a",
+"twitter":"https://t.example/a","tiktok":"https://k.example/a"},
 "industry":{"id":"ind_1","name":"Food","slug":"food"},"vertical":{"id":"vrt_1","name":"Bakeries","slug":"bakeries","industry_id":"ind_1"},
-"contacts":[{"id":"cnt_1","name":"Anna","title":"CEO","email":"anna@acme.example","is_primary_lead":true},{"name":"Ben","is_primary_lead":null}],
+"contacts":[{"id":"cnt_1","name":"Anna","title":"CEO","email":"anna@acme.example","is_primary_lead":true},
+{"name":"Ben","is_primary_lead":null}],
 "campaign_ids":["cam_1","cam_2"],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z"}`
 
 var fullDraft = lead.Draft{
-	ID: "cmp_1", Name: `Acme "1"`, Phone: "+1 555 0100", Email: "info@acme.example", Website: "acme.example", Rating: "4.50", Enrichment: "deep",
+	ID: "cmp_1", Name: `Acme "1"`, Phone: "+1 555 0100", Email: "info@acme.example",
+	Website: "acme.example", Rating: "4.50", Enrichment: "deep",
 	Social: lead.Social{
 		Instagram: "https://i.example/a", LinkedIn: "https://l.example/a", Twitter: "https://t.example/a", TikTok: "https://k.example/a",
 	},
@@ -49,7 +52,9 @@ func TestALineIsALead(t *testing.T) {
 			lead.Draft{Name: "A", Industry: "ind_1", Vertical: "vrt_1"}},
 		{"both, which agree", `{"industry_id":"ind_1","industry":{"id":"ind_1"}}`, lead.Draft{Industry: "ind_1"}},
 		{
-			"nothing but null", `{"id":null,"name":null,"google_rating":null,"social_media":null,"industry":null,"vertical_id":null,"contacts":null,"campaign_ids":null,"created_at":null}`,
+			"nothing but null",
+			`{"id":null,"name":null,"google_rating":null,"social_media":null,"industry":null,` +
+				`"vertical_id":null,"contacts":null,"campaign_ids":null,"created_at":null}`,
 			lead.Draft{},
 		},
 		{"escapes", `{"\u006eame":"\u0041\t\ud83d\ude00\"","email":"\u0000"}`, lead.Draft{Name: "A\t😀\"", Email: "\x00"}},
@@ -58,7 +63,8 @@ func TestALineIsALead(t *testing.T) {
 		{"a number in full", `{"google_rating":4.500000000000000000001e0}`, lead.Draft{Rating: "4.500000000000000000001e0"}},
 		{
 			"all problems at once",
-			`{"title":"A","name":5,"google_rating":"4.5","enrichment_level":true,"social_media":{"myspace":"x","tiktok":{}},"vertical":{"slug":"x"},` +
+			`{"title":"A","name":5,"google_rating":"4.5","enrichment_level":true,"social_media":{"myspace":"x","tiktok":{}},` +
+				`"vertical":{"slug":"x"},` +
 				`"industry":"ind_1","contacts":[{"email":[1]},7,null,{"is_primary_lead":"yes","age":4}],"campaign_ids":[5,"cam_1",null]}`,
 			lead.Draft{
 				Contacts: make([]lead.ContactDraft, 4), Campaigns: []string{"", "cam_1", ""},
@@ -215,7 +221,8 @@ func TestAJSONListIsReadElementByElement(t *testing.T) {
 func TestCampaignsAreReadAsTheExportShowsThem(t *testing.T) {
 	t.Parallel()
 	file := `{"id":"cam_1","name":"Spring","status":"active","industry":{"id":"ind_1","name":"Food","slug":"food"},"vertical":null,` +
-		`"geography":{"id":"geo_1","name":"Berlin","slug":"berlin","country_code":"DE"},"lead_count":"who knows","created_at":"2026-01-01T00:00:00Z"}` + "\n" +
+		`"geography":{"id":"geo_1","name":"Berlin","slug":"berlin","country_code":"DE"},` +
+		`"lead_count":"who knows","created_at":"2026-01-01T00:00:00Z"}` + "\n" +
 		`{"id":"cam_2","industry_id":"ind_1","vertical_id":"vrt_1","geography_id":"geo_1","leads":[]}` + "\n"
 	var found []lead.CampaignDraft
 	for line, err := range (importer.Files{}).Campaigns(strings.NewReader(file), importer.NDJSON) {
@@ -242,7 +249,8 @@ func TestATaxonomyIsOneObject(t *testing.T) {
 		"industries": [{"id":"ind_1","name":"Food","slug":"food","active":false},{"id":"ind_2"}],
 		"verticals": [{"id":"vrt_1","industry_id":"ind_1","name":"Bakeries","active":true}],
 		"geographies": [{"id":"geo_1","name":"Berlin","slug":null,"country_code":"DE"}],
-		"vertical_intelligence": [{"id":"vin_1","vertical_id":"vrt_1","summary":"Early","pain_points":["dough"],"buying_signals":[],"updated_at":"2026"}],
+		"vertical_intelligence": [{"id":"vin_1","vertical_id":"vrt_1","summary":"Early",
+			"pain_points":["dough"],"buying_signals":[],"updated_at":"2026"}],
 		"countries": []}`))
 	want := lead.TaxonomyDraft{
 		Industries:   []lead.IndustryDraft{{ID: "ind_1", Name: "Food", Slug: "food", Active: new(false)}, {ID: "ind_2"}},
@@ -255,7 +263,9 @@ func TestATaxonomyIsOneObject(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for file, message := range map[string]string{
-		"": "the file is truncated: its JSON object has no end", "[]": "the file must be a JSON object", "{} {}": "the file continues after its JSON object",
+		"":                                  "the file is truncated: its JSON object has no end",
+		"[]":                                "the file must be a JSON object",
+		"{} {}":                             "the file continues after its JSON object",
 		`{"industries":[],"industries":[]}`: "the file names industries twice",
 	} {
 		found, err := importer.Files{}.Taxonomy(strings.NewReader(file))

@@ -60,7 +60,8 @@ func show(l lead.Lead) shown {
 		ID: string(l.ID), Name: l.Name, Phone: optional(l.Phone), Email: optional(l.Email), Website: optional(l.Website),
 		EnrichmentLevel: string(l.Enrichment),
 		SocialMedia: shownSocial{
-			optional(l.Social.Instagram), optional(l.Social.Facebook), optional(l.Social.LinkedIn), optional(l.Social.Twitter), optional(l.Social.TikTok),
+			optional(l.Social.Instagram), optional(l.Social.Facebook), optional(l.Social.LinkedIn),
+			optional(l.Social.Twitter), optional(l.Social.TikTok),
 		},
 		Contacts:  []shownContact{},
 		CreatedAt: l.CreatedAt.Format("2006-01-02T15:04:05.000Z"), UpdatedAt: l.UpdatedAt.Format("2006-01-02T15:04:05.000Z"),
@@ -117,7 +118,8 @@ func TestALeadIsExportedWithAllItsFields(t *testing.T) {
 	one.CreatedAt = noon.Add(-time.Hour)
 	want := `{"id":"cmp_acme","name":"Acme \"Größe\" <b>&amp;</b> \\o/ 😀","phone":"+49 30 123","email":"info@acme.example",` +
 		`"website":"https://acme.example/?a=1&b=2","google_rating":4.29,"enrichment_level":"deep","social_media":{` +
-		`"instagram":"https://i.example/a","facebook":"https://f.example/a","linkedin":"https://l.example/a","twitter":"https://x.example/a",` +
+		`"instagram":"https://i.example/a","facebook":"https://f.example/a",` +
+		`"linkedin":"https://l.example/a","twitter":"https://x.example/a",` +
 		`"tiktok":"https://t.example/a"},"industry":{"id":"ind_trade","name":"Trade & <Co>","slug":"trade"},` +
 		`"vertical":{"id":"vrt_shops","name":"Shops","slug":"shops"},"contacts":[` +
 		`{"id":"cnt_1","name":"Anna","title":"CEO","email":"anna@acme.example","is_primary_lead":true},` +

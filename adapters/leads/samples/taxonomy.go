@@ -118,7 +118,9 @@ func (v vertical) intelligence(of industry) event.Fields {
 	return event.Fields{
 		event.F("id", "vin_"+slug(v.name)),
 		event.F("vertical_id", v.id()),
-		event.F("summary", fmt.Sprintf("Most %s are small, led by their owners, and found by word of mouth. Of what %s spends, little goes into software yet.",
+		event.F("summary", fmt.Sprintf(
+			"Most %s are small, led by their owners, and found by word of mouth. "+
+				"Of what %s spends, little goes into software yet.",
 			what, strings.ToLower(of.name))),
 		event.F("pain_points", []string{"Enquiries come by telephone while everybody is at work",
 			"Reviews of " + what + " are answered late, or never", "Nobody keeps the website up to date"}),

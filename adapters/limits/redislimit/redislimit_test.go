@@ -202,7 +202,8 @@ func TestAClientThatIsGoneIsNoLoss(t *testing.T) {
 func TestURLsOfRedis(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
-		"redis://localhost", "redis://127.0.0.1:6379/2", "rediss://user:p%40ss@redis.internal:6380", "unix:///run/redis.sock?db=1", "redis://[::1]:6379",
+		"redis://localhost", "redis://127.0.0.1:6379/2", "rediss://user:p%40ss@redis.internal:6380",
+		"unix:///run/redis.sock?db=1", "redis://[::1]:6379",
 	} {
 		if !redislimit.ValidURL(url) {
 			t.Errorf("%s is refused", url)

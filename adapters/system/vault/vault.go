@@ -31,7 +31,8 @@ func (v *Vault) Unlock(fingerprint string) (string, error) {
 	key, err := readFile(v.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if fingerprint != "" {
-			return "", fmt.Errorf("the key file %s is missing: the secrets in the store are sealed with the key that has the fingerprint %s; "+
+			return "", fmt.Errorf("the key file %s is missing: the secrets in the store are sealed "+
+				"with the key that has the fingerprint %s; "+
 				"put that file back", v.path, fingerprint)
 		}
 		key, err = makeAndRead(v.path)

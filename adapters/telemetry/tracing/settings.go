@@ -33,7 +33,8 @@ func Configured(environ []string) (bool, error) {
 		}
 		parsed, err := url.Parse(value)
 		if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
-			return false, fmt.Errorf("%s must be the URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318; it is not", name)
+			return false, fmt.Errorf(
+				"%s must be the URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318; it is not", name)
 		}
 		named = true
 	}
