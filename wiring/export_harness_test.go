@@ -106,11 +106,11 @@ func (s *instance) keepLeads(t *testing.T, first, last int, name string) {
 			batch, ids = append(batch, incoming), append(ids, made.ID)
 		}
 		s.changeLeads(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
-			standing, err := tx.Leads().Standing(ctx, ids)
+			stored, err := tx.Leads().Summaries(ctx, ids)
 			if err != nil {
 				return err
 			}
-			merged := lead.Merge(batch, standing, at)
+			merged := lead.Merge(batch, stored, at)
 			if err := tx.Campaigns().Count(ctx, merged.Members); err != nil {
 				return err
 			}

@@ -370,7 +370,7 @@ func (b *bareExport) fill(t *testing.T, from store.Store) {
 			}
 			copy(args[order[one.Key]*row:], []any{
 				mark.Key, mark.Place.UpdatedAt.UnixMilli(), string(mark.Place.ID), string(mark.Industry), website, int(mark.Rating),
-				string(leadjson.Append(nil, one.Entry, names)),
+				string(leadjson.Append(nil, one.Exported, names)),
 			})
 		}
 		var values strings.Builder

@@ -110,8 +110,8 @@ func arrivals(to *receiver) map[string][]string {
 	return arrived
 }
 
-// remains looks into every table for ids of companies, and returns where they are, but for the entries that
-// tell of their deletion.
+// remains looks into every table for ids of companies, and returns where they are, but for the events
+// of their deletion.
 func remains(t *testing.T, db *sql.DB, ids []string) (found []string) {
 	t.Helper()
 	for table, columns := range tables(t, db) {

@@ -338,11 +338,11 @@ func (f *fixture) keepNamed(t *testing.T, name string, numbers ...int) {
 		batch, ids = append(batch, incoming), append(ids, made.ID)
 	}
 	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
-		standing, err := tx.Leads().Standing(ctx, ids)
+		stored, err := tx.Leads().Summaries(ctx, ids)
 		if err != nil {
 			return err
 		}
-		return tx.Leads().Keep(ctx, lead.Merge(batch, standing, at).Changed)
+		return tx.Leads().Keep(ctx, lead.Merge(batch, stored, at).Changed)
 	})
 }
 

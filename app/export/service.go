@@ -60,12 +60,12 @@ func (s *Service) Lead(ctx context.Context, which id.Lead) (shown inbound.LeadSh
 // meanwhile.
 func (s *Service) ResumeFrom(ctx context.Context, which id.Lead) (place lead.Place, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		entry, err := r.Leads().Get(ctx, which)
+		exported, err := r.Leads().Get(ctx, which)
 		if fault.CodeOf(err) == fault.NotFound {
 			place, err = r.Leads().RemovedPlace(ctx, which)
 			return err
 		}
-		place = entry.ResumeFrom(s.clock.Now())
+		place = exported.ResumeFrom(s.clock.Now())
 		return err
 	})
 	return place, err

@@ -70,11 +70,11 @@ func (f fixture) state(t *testing.T) lead.State {
 	return state
 }
 
-func (f fixture) entry(t *testing.T, which id.Lead) lead.Exported {
+func (f fixture) exported(t *testing.T, which id.Lead) lead.Exported {
 	t.Helper()
-	entry, err := f.store.Leads().Get(t.Context(), which)
+	exported, err := f.store.Leads().Get(t.Context(), which)
 	must(t, err)
-	return entry
+	return exported
 }
 
 // counts looks at how many leads the two campaigns have.

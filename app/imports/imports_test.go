@@ -41,7 +41,7 @@ func TestImportingAgainChangesNothing(t *testing.T) {
 	}
 	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 2 0")
 	f.counts(t, 1, 0)
-	if got := f.entry(t, "cmp_1"); got.Place.UpdatedAt != noon.Add(2*time.Millisecond) {
+	if got := f.exported(t, "cmp_1"); got.Place.UpdatedAt != noon.Add(2*time.Millisecond) {
 		t.Errorf("it was updated at %s", got.Place.UpdatedAt)
 	}
 }
@@ -57,7 +57,7 @@ func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
 	if want := summary(2, 0, 1, 1, 0); got != want {
 		t.Errorf("%+v; want %+v", got, want)
 	}
-	if moved, stayed := f.entry(t, "cmp_1"), f.entry(t, "cmp_2"); !moved.Place.UpdatedAt.Equal(f.clock.now) ||
+	if moved, stayed := f.exported(t, "cmp_1"), f.exported(t, "cmp_2"); !moved.Place.UpdatedAt.Equal(f.clock.now) ||
 		stayed.Place.UpdatedAt.Equal(f.clock.now) {
 		t.Errorf("updated at %s and %s", moved.Place.UpdatedAt, stayed.Place.UpdatedAt)
 	}
@@ -128,10 +128,10 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 	}
 	keep := inbound.ImportOptions{KeepTimestamps: true}
 	f.leads(t, drafts, keep)
-	if got := f.entry(t, "cmp_1"); got.Place.UpdatedAt != time.Date(2026, time.January, 2, 0, 0, 0, 0, time.UTC) {
+	if got := f.exported(t, "cmp_1"); got.Place.UpdatedAt != time.Date(2026, time.January, 2, 0, 0, 0, 0, time.UTC) {
 		t.Errorf("updated at %s", got.Place.UpdatedAt)
 	}
-	if got := f.entry(t, "cmp_2"); got.Place.UpdatedAt != f.clock.now {
+	if got := f.exported(t, "cmp_2"); got.Place.UpdatedAt != f.clock.now {
 		t.Errorf("without timestamps: updated at %s", got.Place.UpdatedAt)
 	}
 	f.clock.now = f.clock.now.Add(time.Hour)
@@ -417,7 +417,7 @@ func TestOfLinesWithOneIDTheLastCountsHoweverFarApartTheyAre(t *testing.T) {
 			t.Errorf("again: %+v; want %+v", got, want)
 		}
 		for which, name := range map[id.Lead]string{"cmp_7": "Bolt", "cmp_8": "Acme", "cmp_1": "Acme", "cmp_2": "Last"} {
-			if got := f.entry(t, which); !strings.Contains(got.Document.Head, `"name":"`+name+`"`) {
+			if got := f.exported(t, which); !strings.Contains(got.Document.Head, `"name":"`+name+`"`) {
 				t.Errorf("%s is %s", which, got.Document.Head)
 			}
 		}

@@ -82,7 +82,7 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		if err != nil {
 			return err
 		}
-		stored, err := tx.Leads().Standing(ctx, ids)
+		stored, err := tx.Leads().Summaries(ctx, ids)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 func (k *leadKeeper) compare(ctx context.Context, ids []id.Lead, batch []lead.Incoming) (lead.Change, error) {
 	var change lead.Change
 	err := retry(ctx, func() error {
-		stored, err := k.store.Leads().Standing(ctx, ids)
+		stored, err := k.store.Leads().Summaries(ctx, ids)
 		change = lead.Merge(batch, stored, k.clock.Now()).Change
 		return err
 	})

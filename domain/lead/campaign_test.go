@@ -166,7 +166,7 @@ func TestEveryStatusIsRead(t *testing.T) {
 func TestCampaignsAreMergedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		standing := map[id.Campaign]lead.Campaign{}
+		stored := map[id.Campaign]lead.Campaign{}
 		at := noon
 		for range rapid.IntRange(1, 4).Draw(t, "batches") {
 			at = at.Add(time.Second)
@@ -183,21 +183,21 @@ func TestCampaignsAreMergedOneAfterTheOther(t *testing.T) {
 				return one
 			}), 0, 5).Draw(t, "batch")
 
-			after, want := apply(standing, batch, at)
-			changed, change := lead.MergeCampaigns(batch, standing, at)
-			got := maps.Clone(standing)
+			after, want := apply(stored, batch, at)
+			changed, change := lead.MergeCampaigns(batch, stored, at)
+			got := maps.Clone(stored)
 			for _, one := range changed {
 				got[one.ID] = one
 			}
 			if diff := cmp.Diff(after, got); diff != "" || change != want || len(changed) != want.Inserted+want.Updated {
 				t.Fatalf("%+v, want %+v: %s", change, want, diff)
 			}
-			standing = got
-			for which, one := range standing { // leads come and go meanwhile
+			stored = got
+			for which, one := range stored { // leads come and go meanwhile
 				one.LeadCount += rapid.Int64Range(0, 2).Draw(t, "leads")
-				standing[which] = one
+				stored[which] = one
 			}
-			if _, again := lead.MergeCampaigns(batch, standing, at.Add(time.Second)); again.Any() || again.Unchanged != len(batch) {
+			if _, again := lead.MergeCampaigns(batch, stored, at.Add(time.Second)); again.Any() || again.Unchanged != len(batch) {
 				t.Fatalf("the same batch again: %+v", again)
 			}
 		}
@@ -205,18 +205,18 @@ func TestCampaignsAreMergedOneAfterTheOther(t *testing.T) {
 }
 
 // apply keeps the last campaign of each id.
-func apply(standing map[id.Campaign]lead.Campaign, batch []lead.Campaign, at time.Time) (map[id.Campaign]lead.Campaign, lead.Change) {
-	next, change := maps.Clone(standing), lead.Change{}
+func apply(stored map[id.Campaign]lead.Campaign, batch []lead.Campaign, at time.Time) (map[id.Campaign]lead.Campaign, lead.Change) {
+	next, change := maps.Clone(stored), lead.Change{}
 	for i, one := range batch {
 		later := slices.ContainsFunc(batch[i+1:], func(other lead.Campaign) bool { return other.ID == one.ID })
-		before, stands := standing[one.ID]
+		before, exists := stored[one.ID]
 		moved := !one.UpdatedAt.Equal(before.UpdatedAt) || !one.CreatedAt.Equal(before.CreatedAt)
 		differs := one.Name != before.Name || !one.UpdatedAt.IsZero() && moved
 		switch {
-		case later || stands && !differs:
+		case later || exists && !differs:
 			change.Unchanged++
 			continue
-		case stands:
+		case exists:
 			change.Updated++
 		default:
 			change.Inserted++
@@ -224,7 +224,7 @@ func apply(standing map[id.Campaign]lead.Campaign, batch []lead.Campaign, at tim
 		one.LeadCount = before.LeadCount
 		if one.UpdatedAt.IsZero() {
 			one.CreatedAt, one.UpdatedAt = at, at
-			if stands {
+			if exists {
 				one.CreatedAt = before.CreatedAt
 			}
 		}

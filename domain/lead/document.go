@@ -15,7 +15,7 @@ type Document struct{ Head, Tail string }
 // Exported is a lead as stores return it for the export.
 type Exported struct {
 	Place     Place
-	MovedFrom time.Time // see Kept
+	MovedFrom time.Time // see Stored
 	Industry  id.Industry
 	Vertical  id.Vertical
 	Document  Document

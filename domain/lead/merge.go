@@ -49,19 +49,19 @@ func (l Lead) Incoming() Incoming {
 	return Incoming{Lead: l, digest: Digest(base64.RawStdEncoding.EncodeToString(sum[:length]))}
 }
 
-// Standing is what an import needs to know of a stored lead. Of a removed lead only UpdatedAt is set, to that of its
+// Summary is what an import needs to know of a stored lead. Of a removed lead only UpdatedAt is set, to that of its
 // last place: if the lead comes back, a stream that ended after it continues from there.
-type Standing struct {
+type Summary struct {
 	ID        id.Lead
 	Digest    Digest
 	Campaigns []id.Campaign
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	MovedFrom time.Time // see Kept
+	MovedFrom time.Time // see Stored
 }
 
-// Kept is a lead as it is stored.
-type Kept struct {
+// Stored is a lead with what only stores hold of it.
+type Stored struct {
 	Lead
 	Digest Digest
 
@@ -92,14 +92,14 @@ func earliest(movedFrom, updated, now time.Time) time.Time {
 // Merged is the result of merging a batch.
 type Merged struct {
 	Change
-	Changed []Kept                // to be inserted or replaced, in the order of the export
+	Changed []Stored              // to be inserted or replaced, in the order of the export
 	Members map[id.Campaign]int64 // by how much the lead counts of campaigns change
 }
 
 // Merge compares the leads of a batch with the stored ones. Of several leads with the same id the last one counts, and
 // the others are unchanged. New and changed leads keep the timestamps that they have, or else are changed at the given
 // instant, which must be later than every stored UpdatedAt.
-func Merge(batch []Incoming, stored map[id.Lead]Standing, at time.Time) Merged {
+func Merge(batch []Incoming, stored map[id.Lead]Summary, at time.Time) Merged {
 	merged := Merged{Members: map[id.Campaign]int64{}}
 	last, order := make(map[id.Lead]int, len(batch)), make([]int, len(batch))
 	for i := range batch {
@@ -142,14 +142,14 @@ func (i *Incoming) place(at time.Time) Place {
 }
 
 // same reports whether storing the lead would change nothing.
-func (i *Incoming) same(before Standing) bool {
+func (i *Incoming) same(before Summary) bool {
 	return i.digest == before.Digest &&
 		(i.UpdatedAt.IsZero() || i.UpdatedAt.Equal(before.UpdatedAt) && i.CreatedAt.Equal(before.CreatedAt))
 }
 
 // over returns the lead that replaces the stored one.
-func (i *Incoming) over(before Standing, at time.Time) Kept {
-	kept := Kept{Lead: i.Lead, Digest: i.digest, MovedFrom: earliest(before.MovedFrom, before.UpdatedAt, at)}
+func (i *Incoming) over(before Summary, at time.Time) Stored {
+	kept := Stored{Lead: i.Lead, Digest: i.digest, MovedFrom: earliest(before.MovedFrom, before.UpdatedAt, at)}
 	if i.UpdatedAt.IsZero() {
 		kept.CreatedAt, kept.UpdatedAt = before.CreatedAt, at
 		if before.ID == "" {

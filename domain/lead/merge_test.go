@@ -15,12 +15,12 @@ import (
 )
 
 // shelf keeps leads as a store does.
-type shelf map[id.Lead]lead.Kept
+type shelf map[id.Lead]lead.Stored
 
-func (s shelf) standing() map[id.Lead]lead.Standing {
-	all := map[id.Lead]lead.Standing{}
+func (s shelf) summaries() map[id.Lead]lead.Summary {
+	all := map[id.Lead]lead.Summary{}
 	for which, kept := range s {
-		all[which] = lead.Standing{
+		all[which] = lead.Summary{
 			ID: which, Digest: kept.Digest, Campaigns: kept.Campaigns, CreatedAt: kept.CreatedAt, UpdatedAt: kept.UpdatedAt,
 			MovedFrom: kept.MovedFrom,
 		}
@@ -34,7 +34,7 @@ func (s shelf) keep(batch []lead.Lead, at time.Time) lead.Merged {
 	for i, one := range batch {
 		incoming[i] = one.Incoming()
 	}
-	merged := lead.Merge(incoming, s.standing(), at)
+	merged := lead.Merge(incoming, s.summaries(), at)
 	for _, kept := range merged.Changed {
 		s[kept.ID] = kept
 	}
@@ -96,7 +96,7 @@ func TestLeadsAreMergedOneAfterTheOther(t *testing.T) {
 			if merged.Change != want || len(merged.Changed) != want.Inserted+want.Updated {
 				t.Fatalf("%+v, %d leads; want %+v", merged.Change, len(merged.Changed), want)
 			}
-			if !slices.IsSortedFunc(merged.Changed, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) }) {
+			if !slices.IsSortedFunc(merged.Changed, func(a, b lead.Stored) int { return a.Place().Compare(b.Place()) }) {
 				t.Fatalf("%+v", merged.Changed)
 			}
 			got := map[id.Lead]lead.Lead{}
@@ -184,8 +184,8 @@ func TestTimestampsOfItsOwnReplaceThoseOfALead(t *testing.T) {
 		kept.keep([]lead.Lead{one}, noon)
 		one.CreatedAt, one.UpdatedAt = noon.Add(-2*time.Hour), noon.Add(-time.Hour)
 		kept.keep([]lead.Lead{one}, noon.Add(time.Hour))
-		want := lead.Kept{Lead: one, MovedFrom: noon}
-		if diff := cmp.Diff(want, kept[one.ID], cmpopts.IgnoreFields(lead.Kept{}, "Digest")); diff != "" {
+		want := lead.Stored{Lead: one, MovedFrom: noon}
+		if diff := cmp.Diff(want, kept[one.ID], cmpopts.IgnoreFields(lead.Stored{}, "Digest")); diff != "" {
 			t.Fatal(diff)
 		}
 
@@ -207,15 +207,15 @@ func TestALeadThatComesBackIsNew(t *testing.T) {
 	one := acme()
 	one.CreatedAt, one.UpdatedAt = time.Time{}, time.Time{}
 	incoming := one.Incoming()
-	standing := map[id.Lead]lead.Standing{one.ID: {UpdatedAt: noon.Add(-time.Minute)}}
-	merged := lead.Merge([]lead.Incoming{incoming}, standing, noon)
+	stored := map[id.Lead]lead.Summary{one.ID: {UpdatedAt: noon.Add(-time.Minute)}}
+	merged := lead.Merge([]lead.Incoming{incoming}, stored, noon)
 	one.CreatedAt, one.UpdatedAt = noon, noon
 	want := lead.Merged{
 		Change:  lead.Change{Inserted: 1},
-		Changed: []lead.Kept{{Lead: one, MovedFrom: noon.Add(-time.Minute)}},
+		Changed: []lead.Stored{{Lead: one, MovedFrom: noon.Add(-time.Minute)}},
 		Members: map[id.Campaign]int64{spring: 1, autumn: 1},
 	}
-	if diff := cmp.Diff(want, merged, cmpopts.IgnoreFields(lead.Kept{}, "Digest")); diff != "" {
+	if diff := cmp.Diff(want, merged, cmpopts.IgnoreFields(lead.Stored{}, "Digest")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -27,8 +27,8 @@ func TestAStreamIsResumedWhereTheLeadWas(t *testing.T) {
 		"changed too early":        {before, noon.Add(lead.ResumeWindow), noon},
 		"moved back":               {after, noon.Add(time.Minute), noon},
 	} {
-		entry := lead.Exported{Place: lead.Place{UpdatedAt: noon, ID: "cmp_1"}, MovedFrom: c.movedFrom}
-		if got := entry.ResumeFrom(c.now); got != (lead.Place{UpdatedAt: c.want, ID: "cmp_1"}) {
+		exported := lead.Exported{Place: lead.Place{UpdatedAt: noon, ID: "cmp_1"}, MovedFrom: c.movedFrom}
+		if got := exported.ResumeFrom(c.now); got != (lead.Place{UpdatedAt: c.want, ID: "cmp_1"}) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -48,12 +48,12 @@ func (m *market) change(which id.Lead) {
 	m.state.ChangedAt, m.version = m.state.Next(m.now), m.version+1
 	one := lead.Lead{ID: which, Name: fmt.Sprint("Version ", m.version), Rating: lead.Unrated, Enrichment: lead.None}
 	incoming := one.Incoming()
-	standing := m.kept.standing()
+	stored := m.kept.summaries()
 	if was, gone := m.removed[which]; gone {
-		standing[which] = lead.Standing{UpdatedAt: was}
+		stored[which] = lead.Summary{UpdatedAt: was}
 		delete(m.removed, which)
 	}
-	for _, kept := range lead.Merge([]lead.Incoming{incoming}, standing, m.state.ChangedAt).Changed {
+	for _, kept := range lead.Merge([]lead.Incoming{incoming}, stored, m.state.ChangedAt).Changed {
 		m.kept[which] = kept
 	}
 }
@@ -61,7 +61,7 @@ func (m *market) change(which id.Lead) {
 func (m *market) remove(which id.Lead) {
 	if kept, there := m.kept[which]; there {
 		m.state.ChangedAt = m.state.Next(m.now)
-		m.removed[which] = entry(kept).ResumeFrom(m.state.ChangedAt).UpdatedAt
+		m.removed[which] = exported(kept).ResumeFrom(m.state.ChangedAt).UpdatedAt
 		delete(m.kept, which)
 	}
 }
@@ -72,24 +72,24 @@ func (m *market) resumeAfter(which id.Lead) lead.Place {
 		return lead.Place{UpdatedAt: was, ID: which}
 	}
 	if kept, there := m.kept[which]; there {
-		return entry(kept).ResumeFrom(m.now)
+		return exported(kept).ResumeFrom(m.now)
 	}
 	return lead.Place{} // the stream has not begun
 }
 
 // stream returns the leads after a place, in the order of the export.
-func (m *market) stream(after lead.Place) []lead.Kept {
-	var leads []lead.Kept
+func (m *market) stream(after lead.Place) []lead.Stored {
+	var leads []lead.Stored
 	for _, kept := range m.kept {
 		if kept.Place().Compare(after) > 0 {
 			leads = append(leads, kept)
 		}
 	}
-	slices.SortFunc(leads, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
+	slices.SortFunc(leads, func(a, b lead.Stored) int { return a.Place().Compare(b.Place()) })
 	return leads
 }
 
-func entry(kept lead.Kept) lead.Exported {
+func exported(kept lead.Stored) lead.Exported {
 	return lead.Exported{Place: kept.Place(), MovedFrom: kept.MovedFrom}
 }
 
@@ -119,7 +119,7 @@ func TestAStreamResumedInTimeMissesNothing(t *testing.T) {
 		happen(time.Time{})
 
 		received, last := map[id.Lead]string{}, id.Lead("")
-		receive := func(leads []lead.Kept) {
+		receive := func(leads []lead.Stored) {
 			for _, one := range leads {
 				received[one.ID], last = one.Name, one.ID
 			}

@@ -39,7 +39,7 @@ type reporter interface {
 type record struct {
 	mutex   sync.Mutex
 	states  map[lead.Revision]lead.State
-	leads   map[lead.Revision][]lead.Kept
+	leads   map[lead.Revision][]lead.Stored
 	present lead.Revision
 }
 
@@ -53,9 +53,9 @@ var (
 func newFixture(t *testing.T, subject Subject) *fixture {
 	f := &fixture{
 		reporter: t, t: t, ctx: t.Context(), subject: subject,
-		record: &record{states: map[lead.Revision]lead.State{}, leads: map[lead.Revision][]lead.Kept{}},
+		record: &record{states: map[lead.Revision]lead.State{}, leads: map[lead.Revision][]lead.Stored{}},
 	}
-	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Kept, error) {
+	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Stored, error) {
 		taxonomy := lead.Taxonomy{}
 		for _, industry := range industries {
 			taxonomy.Industries = append(taxonomy.Industries, lead.Industry{ID: industry, Name: "Industry", Slug: "industry", Active: true})
@@ -102,17 +102,17 @@ func at(updated time.Time) func(*lead.Lead) {
 // keep keeps leads, as an import does.
 func (f *fixture) keep(leads ...lead.Lead) {
 	f.Helper()
-	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Kept, error) {
+	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Stored, error) {
 		batch, ids := make([]lead.Incoming, len(leads)), make([]id.Lead, len(leads))
 		for i, one := range leads {
 			batch[i] = one.Incoming()
 			ids[i] = one.ID
 		}
-		standing, err := tx.Leads().Standing(ctx, ids)
+		stored, err := tx.Leads().Summaries(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
-		merged := lead.Merge(batch, standing, at)
+		merged := lead.Merge(batch, stored, at)
 		return merged.Changed, tx.Leads().Keep(ctx, merged.Changed)
 	})
 }
@@ -120,7 +120,7 @@ func (f *fixture) keep(leads ...lead.Lead) {
 // remove removes leads.
 func (f *fixture) remove(ids ...id.Lead) {
 	f.Helper()
-	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Kept, error) {
+	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Stored, error) {
 		_, err := tx.Leads().Remove(ctx, ids, at)
 		return nil, err
 	}, ids...)
@@ -128,9 +128,9 @@ func (f *fixture) remove(ids ...id.Lead) {
 
 // update runs a unit that changes leads, and records what the store contains then: with the leads that it kept, and
 // without those that it removed.
-func (f *fixture) update(change func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Kept, error), removed ...id.Lead) {
+func (f *fixture) update(change func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Stored, error), removed ...id.Lead) {
 	f.Helper()
-	var kept []lead.Kept
+	var kept []lead.Stored
 	var state lead.State
 	err := f.subject.Store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
@@ -150,10 +150,10 @@ func (f *fixture) update(change func(ctx context.Context, tx store.Tx, at time.T
 	f.record.write(state, kept, removed)
 }
 
-func (r *record) write(state lead.State, kept []lead.Kept, removed []id.Lead) {
+func (r *record) write(state lead.State, kept []lead.Stored, removed []id.Lead) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	leads := map[id.Lead]lead.Kept{}
+	leads := map[id.Lead]lead.Stored{}
 	for _, one := range r.leads[r.present] {
 		leads[one.ID] = one
 	}
@@ -164,17 +164,17 @@ func (r *record) write(state lead.State, kept []lead.Kept, removed []id.Lead) {
 		delete(leads, which)
 	}
 	r.present, r.states[state.Revision] = state.Revision, state
-	r.leads[state.Revision] = slices.SortedFunc(maps.Values(leads), func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
+	r.leads[state.Revision] = slices.SortedFunc(maps.Values(leads), func(a, b lead.Stored) int { return a.Place().Compare(b.Place()) })
 }
 
 // now returns the leads that the store contains.
-func (f *fixture) now() []lead.Kept {
+func (f *fixture) now() []lead.Stored {
 	_, leads := f.record.at(f.record.present)
 	return leads
 }
 
 // at returns what the store contained at a revision.
-func (r *record) at(revision lead.Revision) (lead.State, []lead.Kept) {
+func (r *record) at(revision lead.Revision) (lead.State, []lead.Stored) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.states[revision], r.leads[revision]
@@ -220,7 +220,7 @@ func (f *fixture) same(query lead.Query, page lead.Page) {
 }
 
 // expected is the page by definition.
-func expected(query lead.Query, state lead.State, leads []lead.Kept) lead.Page {
+func expected(query lead.Query, state lead.State, leads []lead.Stored) lead.Page {
 	page := lead.Page{State: state}
 	skip := query.Skip
 	for _, one := range leads {
@@ -237,7 +237,7 @@ func expected(query lead.Query, state lead.State, leads []lead.Kept) lead.Page {
 		case len(page.Leads) == query.Size:
 			page.More = true
 		default:
-			page.Leads = append(page.Leads, entry(one))
+			page.Leads = append(page.Leads, exported(one))
 		}
 	}
 	return page
@@ -251,7 +251,7 @@ func sameEntry(want, got lead.Exported) bool {
 		strings.Contains(document.Tail, want.Place.UpdatedAt.Format(`"2006-01-02T15:04:05.000Z"`))
 }
 
-func entry(kept lead.Kept) lead.Exported {
+func exported(kept lead.Stored) lead.Exported {
 	return lead.Exported{
 		Place: kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical,
 	}

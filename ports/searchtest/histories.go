@@ -79,7 +79,7 @@ func drawLead(t *rapid.T) lead.Lead {
 }
 
 // drawInstant draws one that leads have, or one near it.
-func drawInstant(t *rapid.T, leads []lead.Kept) time.Time {
+func drawInstant(t *rapid.T, leads []lead.Stored) time.Time {
 	instant := time.Date(2020, time.February, 29, 12, 0, 0, 0, time.UTC)
 	if len(leads) > 0 && rapid.Bool().Draw(t, "of a lead") {
 		instant = rapid.SampledFrom(leads).Draw(t, "lead").UpdatedAt
@@ -87,7 +87,7 @@ func drawInstant(t *rapid.T, leads []lead.Kept) time.Time {
 	return instant.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "before")) * time.Millisecond / 2)
 }
 
-func drawQuery(t *rapid.T, leads []lead.Kept) lead.Query {
+func drawQuery(t *rapid.T, leads []lead.Stored) lead.Query {
 	query := lead.Query{
 		Filter:    drawFilter(t, leads),
 		Size:      rapid.SampledFrom([]int{1, 2, 7, 1000}).Draw(t, "size"),
@@ -102,7 +102,7 @@ func drawQuery(t *rapid.T, leads []lead.Kept) lead.Query {
 	return query
 }
 
-func drawFilter(t *rapid.T, leads []lead.Kept) lead.Filter {
+func drawFilter(t *rapid.T, leads []lead.Stored) lead.Filter {
 	var filter lead.Filter
 	wanted := func(what string) bool { return rapid.IntRange(0, 3).Draw(t, what) == 0 }
 	if wanted("by campaign") {

@@ -39,9 +39,9 @@ type LeadReader interface {
 	// order of their cursors. The cost depends on how many changes it returns.
 	Changes(ctx context.Context, after ChangeCursor, size int) ([]LeadChange, error)
 
-	// Standing returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
-	// as lead.Standing.UpdatedAt and nothing else.
-	Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Standing, error)
+	// Summaries returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
+	// as lead.Summary.UpdatedAt and nothing else.
+	Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Summary, error)
 
 	// Removed returns a page of the leads that were removed at or after an instant and have not come back: sorted by the instant
 	// of their removal, and by id within one; with the exact total.
@@ -60,7 +60,7 @@ const MostKeyed = 1000
 type KeyedLead struct {
 	Key      int64
 	Revision lead.Revision // at which it was last changed
-	Entry    lead.Exported
+	Exported lead.Exported
 }
 
 // LeadMark is what an index needs to know of a lead. Marks may share strings and slices.
@@ -101,10 +101,10 @@ type Leads interface {
 	Advance(ctx context.Context) (time.Time, error)
 
 	// Keep inserts or replaces leads, at most MostKept, each id once. They are sorted in the order of the export.
-	Keep(ctx context.Context, leads []lead.Kept) error
+	Keep(ctx context.Context, leads []lead.Stored) error
 
 	// Remove removes leads, and keeps their ids and the instant for Removed. It returns those that existed.
-	Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Standing, error)
+	Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Summary, error)
 }
 
 // MostKept is how many leads can be kept at once: about as many as can be written in 50 ms.

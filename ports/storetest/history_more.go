@@ -145,18 +145,18 @@ func (h *history) importLeads() step {
 		if err := m.advance(ctx, tx); err != nil {
 			return err
 		}
-		standing, err := tx.Leads().Standing(ctx, ids)
+		stored, err := tx.Leads().Summaries(ctx, ids)
 		if err != nil {
 			return err
 		}
 		for _, which := range ids {
 			if want, ok := m.leads[which]; ok {
-				h.same(standing[which], standingOf(want))
+				h.same(stored[which], summaryOf(want))
 			} else {
-				h.same(standing[which].ID, id.Lead(""))
+				h.same(stored[which].ID, id.Lead(""))
 			}
 		}
-		changed := lead.Merge(batch, standing, m.advanced).Changed
+		changed := lead.Merge(batch, stored, m.advanced).Changed
 		for _, kept := range changed {
 			m.leads[kept.ID] = kept
 		}
@@ -174,10 +174,10 @@ func (h *history) removeLeads() step {
 		if err != nil {
 			return err
 		}
-		var want []lead.Standing
+		var want []lead.Summary
 		for _, which := range ids {
 			if kept, ok := m.leads[which]; ok {
-				want = append(want, standingOf(kept))
+				want = append(want, summaryOf(kept))
 				delete(m.leads, which)
 			}
 		}
@@ -231,6 +231,6 @@ func (h *history) compareLeads(ctx context.Context, r store.Reader) {
 			continue
 		}
 		h.ok(err)
-		h.same(got, leadEntryOf(want))
+		h.same(got, exportedOf(want))
 	}
 }

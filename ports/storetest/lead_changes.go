@@ -62,11 +62,11 @@ func leadAdvance(f *fixture) {
 
 // leadChangers change leads, campaigns and the taxonomy in every way.
 func leadChangers(at time.Time) map[string]unit {
-	kept := lead.Kept{Lead: leadCalled("new", func(l *lead.Lead) { l.CreatedAt, l.UpdatedAt = at, at })}
+	kept := lead.Stored{Lead: leadCalled("new", func(l *lead.Lead) { l.CreatedAt, l.UpdatedAt = at, at })}
 	campaign := lead.Campaign{ID: "cam_new", Name: "New", Status: lead.StatusDraft, CreatedAt: at, UpdatedAt: at}
 	taxonomy := lead.Taxonomy{Industries: []lead.Industry{{ID: "ind_new", Name: "New", Slug: "new"}}}
 	return map[string]unit{
-		"keep": func(ctx context.Context, tx store.Tx) error { return tx.Leads().Keep(ctx, []lead.Kept{kept}) },
+		"keep": func(ctx context.Context, tx store.Tx) error { return tx.Leads().Keep(ctx, []lead.Stored{kept}) },
 		"campaign": func(ctx context.Context, tx store.Tx) error {
 			return tx.Campaigns().Keep(ctx, []lead.Campaign{campaign})
 		},
@@ -82,9 +82,9 @@ func leadChangers(at time.Time) map[string]unit {
 }
 
 // withOldLeads has a lead, a campaign and a taxonomy.
-func (f *fixture) withOldLeads() []lead.Kept {
+func (f *fixture) withOldLeads() []lead.Stored {
 	f.Helper()
-	var kept []lead.Kept
+	var kept []lead.Stored
 	f.update(func(ctx context.Context, tx store.Tx) (err error) {
 		if kept, err = importing(ctx, tx, fullLead("old")); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (f *fixture) withOldLeads() []lead.Kept {
 }
 
 // oldLeadsAre tests the store against what withOldLeads left.
-func (f *fixture) oldLeadsAre(kept []lead.Kept) {
+func (f *fixture) oldLeadsAre(kept []lead.Stored) {
 	f.Helper()
 	f.leadsAre(f.store.Leads(), map[id.Lead]lead.Revision{"cmp_old": 1}, kept...)
 	f.leadStateIs(lead.State{Revision: 1, Taxonomy: 1, ChangedAt: kept[0].UpdatedAt})
@@ -266,7 +266,7 @@ func leadChangesInRanges(f *fixture) {
 				continue
 			}
 			kept++
-			f.same(change.LeadMark, markOf(change.Key, lead.Kept{Lead: leads[change.Place.ID]}))
+			f.same(change.LeadMark, markOf(change.Key, lead.Stored{Lead: leads[change.Place.ID]}))
 		}
 	}
 	f.same([]int{kept, removed}, []int{len(leads) - 2, 2})
@@ -292,7 +292,7 @@ func leadMarksInRanges(f *fixture) {
 				f.Fatalf("%v comes after %v", mark.Place, after)
 			}
 			after = mark.Place
-			f.same(mark, markOf(mark.Key, lead.Kept{Lead: leads[mark.Place.ID]}))
+			f.same(mark, markOf(mark.Key, lead.Stored{Lead: leads[mark.Place.ID]}))
 			count++
 		}
 	}

@@ -23,15 +23,15 @@ var leadSearchRules = []rule{
 }
 
 // finds compares a search with the leads that it is to find, in any order.
-func (f *fixture) finds(query lead.Query, among []lead.Kept) lead.Page {
+func (f *fixture) finds(query lead.Query, among []lead.Stored) lead.Page {
 	f.Helper()
-	matching := slices.DeleteFunc(slices.Clone(among), func(kept lead.Kept) bool { return !query.Filter.Match(kept.Lead) })
-	slices.SortFunc(matching, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
-	remaining := slices.DeleteFunc(slices.Clone(matching), func(kept lead.Kept) bool { return kept.Place().Compare(query.After) <= 0 })
+	matching := slices.DeleteFunc(slices.Clone(among), func(kept lead.Stored) bool { return !query.Filter.Match(kept.Lead) })
+	slices.SortFunc(matching, func(a, b lead.Stored) int { return a.Place().Compare(b.Place()) })
+	remaining := slices.DeleteFunc(slices.Clone(matching), func(kept lead.Stored) bool { return kept.Place().Compare(query.After) <= 0 })
 	remaining = remaining[min(query.Skip, int64(len(remaining))):]
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)
-	want := lead.Page{State: state, Leads: leadEntriesOf(remaining[:min(query.Size, len(remaining))]), More: len(remaining) > query.Size}
+	want := lead.Page{State: state, Leads: allExported(remaining[:min(query.Size, len(remaining))]), More: len(remaining) > query.Size}
 	if !query.Uncounted {
 		want.Total = int64(len(matching))
 	}
@@ -42,7 +42,7 @@ func (f *fixture) finds(query lead.Query, among []lead.Kept) lead.Page {
 }
 
 func leadPages(f *fixture) {
-	var kept []lead.Kept
+	var kept []lead.Stored
 	for _, names := range [][]string{{"b", "a", "B", "A", "_", "-", "9", "aa", "a-", "a_", "aA"}, {"z"}, {"c", "Z", "0"}} {
 		var leads []lead.Lead
 		for _, name := range names {
@@ -109,7 +109,7 @@ func leadTotals(f *fixture) {
 }
 
 func leadSince(f *fixture) {
-	var kept []lead.Kept
+	var kept []lead.Stored
 	for _, name := range []string{"a", "b", "c"} {
 		f.clock.Advance(time.Millisecond)
 		kept = append(kept, f.imports(leadCalled(name))...)
@@ -128,7 +128,7 @@ func leadSince(f *fixture) {
 // leadSearches draws changes and searches, and holds a store to a few maps. All runs share one store: a run begins by
 // removing what the last one left.
 func leadSearches(f *fixture) {
-	left := map[id.Lead]lead.Kept{}
+	left := map[id.Lead]lead.Stored{}
 	rapid.Check(f.t, func(t *rapid.T) {
 		own := *f
 		own.reporter = t
@@ -148,12 +148,12 @@ func leadSearches(f *fixture) {
 type searches struct {
 	*fixture
 	draw *rapid.T
-	kept map[id.Lead]lead.Kept
+	kept map[id.Lead]lead.Stored
 }
 
 // change imports leads and removes others, in one unit.
 func (s *searches) change(leads []lead.Lead, removed []id.Lead) {
-	var kept []lead.Kept
+	var kept []lead.Stored
 	s.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
 		at, err := tx.Leads().Advance(ctx)
@@ -183,7 +183,7 @@ func (s *searches) search() {
 		Uncounted: rapid.Bool().Draw(s.draw, "uncounted"),
 	}
 	if len(all) > 0 && rapid.Bool().Draw(s.draw, "after") {
-		query.After = slices.MaxFunc(all, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) }).Place()
+		query.After = slices.MaxFunc(all, func(a, b lead.Stored) int { return a.Place().Compare(b.Place()) }).Place()
 		query.After.UpdatedAt = query.After.UpdatedAt.Add(-time.Duration(rapid.IntRange(0, 3).Draw(s.draw, "before")) * time.Millisecond)
 		query.After.ID = drawLeadID(s.draw)
 	}

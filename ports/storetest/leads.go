@@ -51,9 +51,9 @@ func fullLead(name string) lead.Lead {
 }
 
 // imports imports leads in one unit, as the application does, and returns what was kept.
-func (f *fixture) imports(leads ...lead.Lead) []lead.Kept {
+func (f *fixture) imports(leads ...lead.Lead) []lead.Stored {
 	f.Helper()
-	var kept []lead.Kept
+	var kept []lead.Stored
 	f.update(func(ctx context.Context, tx store.Tx) (err error) {
 		kept, err = importing(ctx, tx, leads...)
 		return err
@@ -61,7 +61,7 @@ func (f *fixture) imports(leads ...lead.Lead) []lead.Kept {
 	return kept
 }
 
-func importing(ctx context.Context, tx store.Tx, leads ...lead.Lead) ([]lead.Kept, error) {
+func importing(ctx context.Context, tx store.Tx, leads ...lead.Lead) ([]lead.Stored, error) {
 	tx.Unrecorded()
 	at, err := tx.Leads().Advance(ctx)
 	if err != nil {
@@ -70,22 +70,22 @@ func importing(ctx context.Context, tx store.Tx, leads ...lead.Lead) ([]lead.Kep
 	return importingAt(ctx, tx, at, leads...)
 }
 
-func importingAt(ctx context.Context, tx store.Tx, at time.Time, leads ...lead.Lead) ([]lead.Kept, error) {
+func importingAt(ctx context.Context, tx store.Tx, at time.Time, leads ...lead.Lead) ([]lead.Stored, error) {
 	batch, ids := make([]lead.Incoming, len(leads)), make([]id.Lead, len(leads))
 	for i, one := range leads {
 		batch[i] = one.Incoming()
 		ids[i] = one.ID
 	}
-	standing, err := tx.Leads().Standing(ctx, ids)
+	stored, err := tx.Leads().Summaries(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	merged := lead.Merge(batch, standing, at)
+	merged := lead.Merge(batch, stored, at)
 	return merged.Changed, tx.Leads().Keep(ctx, merged.Changed)
 }
 
 // removes removes leads in one unit, and returns its instant and what was there.
-func (f *fixture) removes(ids ...id.Lead) (at time.Time, removed []lead.Standing) {
+func (f *fixture) removes(ids ...id.Lead) (at time.Time, removed []lead.Summary) {
 	f.Helper()
 	f.update(func(ctx context.Context, tx store.Tx) (err error) {
 		tx.Unrecorded()
@@ -98,28 +98,28 @@ func (f *fixture) removes(ids ...id.Lead) (at time.Time, removed []lead.Standing
 	return at, removed
 }
 
-func leadEntryOf(kept lead.Kept) lead.Exported {
+func exportedOf(kept lead.Stored) lead.Exported {
 	return lead.Exported{
 		Place: kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical, Document: documentOf(kept.Lead),
 	}
 }
 
-func leadEntriesOf(kept []lead.Kept) []lead.Exported {
-	entries := make([]lead.Exported, len(kept))
+func allExported(kept []lead.Stored) []lead.Exported {
+	all := make([]lead.Exported, len(kept))
 	for i, one := range kept {
-		entries[i] = leadEntryOf(one)
+		all[i] = exportedOf(one)
 	}
-	return entries
+	return all
 }
 
-func standingOf(kept lead.Kept) lead.Standing {
-	return lead.Standing{
+func summaryOf(kept lead.Stored) lead.Summary {
+	return lead.Summary{
 		ID: kept.ID, Digest: kept.Digest, Campaigns: kept.Campaigns,
 		CreatedAt: kept.CreatedAt, UpdatedAt: kept.UpdatedAt, MovedFrom: kept.MovedFrom,
 	}
 }
 
-func markOf(key int64, kept lead.Kept) store.LeadMark {
+func markOf(key int64, kept lead.Stored) store.LeadMark {
 	return store.LeadMark{
 		Key: key, Place: kept.Place(), Campaigns: kept.Campaigns, Industry: kept.Industry, Vertical: kept.Vertical,
 		HasWebsite: kept.Website != "", Rating: kept.Rating, Enrichment: kept.Enrichment,
@@ -144,37 +144,37 @@ func (f *fixture) marks(r store.LeadReader) map[id.Lead]store.LeadMark {
 }
 
 // leadsAre compares every way to read leads with all that are kept.
-func (f *fixture) leadsAre(r store.LeadReader, revisions map[id.Lead]lead.Revision, want ...lead.Kept) {
+func (f *fixture) leadsAre(r store.LeadReader, revisions map[id.Lead]lead.Revision, want ...lead.Stored) {
 	f.Helper()
-	slices.SortFunc(want, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
+	slices.SortFunc(want, func(a, b lead.Stored) int { return a.Place().Compare(b.Place()) })
 	found, err := r.Search(f.ctx, lead.Query{Size: len(want) + 1})
 	f.ok(err)
-	f.same(found.Leads, leadEntriesOf(want))
+	f.same(found.Leads, allExported(want))
 	f.same(found.Total, int64(len(want)))
 
 	marks := f.marks(r)
 	f.same(len(marks), len(want))
 	ids, keys := make([]id.Lead, len(want)), make([]int64, len(want))
 	for i, kept := range want {
-		entry, err := r.Get(f.ctx, kept.ID)
+		exported, err := r.Get(f.ctx, kept.ID)
 		f.ok(err)
-		f.same(entry, leadEntryOf(kept))
+		f.same(exported, exportedOf(kept))
 		f.same(marks[kept.ID], markOf(marks[kept.ID].Key, kept))
 		ids[i], keys[i] = kept.ID, marks[kept.ID].Key
 	}
-	standing, err := r.Standing(f.ctx, ids)
+	stored, err := r.Summaries(f.ctx, ids)
 	f.ok(err)
 	keyed, err := r.Keyed(f.ctx, keys)
 	f.ok(err)
-	f.same(len(standing), len(want))
+	f.same(len(stored), len(want))
 	f.same(len(keyed), len(want))
 	byKey := map[int64]store.KeyedLead{}
 	for _, one := range keyed {
 		byKey[one.Key] = one
 	}
 	for i, kept := range want {
-		f.same(standing[kept.ID], standingOf(kept))
-		f.same(byKey[keys[i]], store.KeyedLead{Key: keys[i], Revision: revisions[kept.ID], Entry: leadEntryOf(kept)})
+		f.same(stored[kept.ID], summaryOf(kept))
+		f.same(byKey[keys[i]], store.KeyedLead{Key: keys[i], Revision: revisions[kept.ID], Exported: exportedOf(kept)})
 	}
 }
 
@@ -213,12 +213,12 @@ func leadNotFound(f *fixture) {
 	}
 	_, err := f.store.Leads().RemovedPlace(f.ctx, kept[0].ID)
 	f.code(err, fault.NotFound)
-	standing, err := f.store.Leads().Standing(f.ctx, []id.Lead{"", "cmp_none", kept[0].ID, "cmp_'\"\\\x01"})
+	stored, err := f.store.Leads().Summaries(f.ctx, []id.Lead{"", "cmp_none", kept[0].ID, "cmp_'\"\\\x01"})
 	f.ok(err)
-	f.same(standing, map[id.Lead]lead.Standing{kept[0].ID: standingOf(kept[0])})
-	standing, err = f.store.Leads().Standing(f.ctx, nil)
+	f.same(stored, map[id.Lead]lead.Summary{kept[0].ID: summaryOf(kept[0])})
+	stored, err = f.store.Leads().Summaries(f.ctx, nil)
 	f.ok(err)
-	f.same(len(standing), 0)
+	f.same(len(stored), 0)
 	key := f.marks(f.store.Leads())[kept[0].ID].Key
 	for _, keys := range [][]int64{{0}, {-1}, {key + 1}, {key + 1, key + 2}, {key + 1, key + 3}, {1 << 62}} {
 		keyed, err := f.store.Leads().Keyed(f.ctx, keys)
@@ -300,7 +300,7 @@ func (f *fixture) hasKeys(keys []int64) {
 
 func leadsInPortions(f *fixture) {
 	first := f.imports(leadCalled("b"))
-	var remaining []lead.Kept
+	var remaining []lead.Stored
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
 		remaining = nil
@@ -319,10 +319,10 @@ func leadsInPortions(f *fixture) {
 		once := first[0]
 		once.UpdatedAt = at
 		remaining[0].Name = "twice"
-		if err := tx.Leads().Keep(ctx, []lead.Kept{remaining[0]}); err != nil {
+		if err := tx.Leads().Keep(ctx, []lead.Stored{remaining[0]}); err != nil {
 			return err
 		}
-		first = []lead.Kept{once}
+		first = []lead.Stored{once}
 		return tx.Leads().Keep(ctx, first)
 	})
 	revisions := map[id.Lead]lead.Revision{}
@@ -365,7 +365,7 @@ func leadTexts(f *fixture) {
 		kept := f.imports(one)
 		got, err := f.store.Leads().Get(f.ctx, one.ID)
 		f.ok(err)
-		f.same(got, leadEntryOf(kept[0]))
+		f.same(got, exportedOf(kept[0]))
 	}
 }
 
@@ -378,9 +378,9 @@ func leadRemoved(f *fixture) {
 	f.leadsAre(f.store.Leads(), map[id.Lead]lead.Revision{"cmp_stays": 1}, stays...)
 	_, err := f.store.Leads().Get(f.ctx, "cmp_goes")
 	f.code(err, fault.NotFound)
-	standing, err := f.store.Leads().Standing(f.ctx, []id.Lead{"cmp_goes"})
+	stored, err := f.store.Leads().Summaries(f.ctx, []id.Lead{"cmp_goes"})
 	f.ok(err)
-	f.same(standing, map[id.Lead]lead.Standing{"cmp_goes": {UpdatedAt: goes.UpdatedAt}})
+	f.same(stored, map[id.Lead]lead.Summary{"cmp_goes": {UpdatedAt: goes.UpdatedAt}})
 	keyed, err := f.store.Leads().Keyed(f.ctx, []int64{key})
 	f.ok(err)
 	f.same(len(keyed), 0)
@@ -401,16 +401,16 @@ func leadRemoveReturns(f *fixture) {
 	_, removed := f.removes()
 	f.same(len(removed), 0)
 	_, removed = f.removes("cmp_c", "cmp_none", "", "cmp_a", "cmp_c", "' OR '1'='1")
-	f.same(removed, []lead.Standing{standingOf(kept[2]), standingOf(kept[0])})
+	f.same(removed, []lead.Summary{summaryOf(kept[2]), summaryOf(kept[0])})
 	_, removed = f.removes("cmp_a", "cmp_b", "cmp_a")
-	f.same(removed, []lead.Standing{standingOf(kept[1])})
+	f.same(removed, []lead.Summary{summaryOf(kept[1])})
 	_, removed = f.removes("cmp_a", "cmp_b", "cmp_c")
 	f.same(len(removed), 0)
 	f.leadsAre(f.store.Leads(), nil)
 }
 
 func leadRemovedPlace(f *fixture) {
-	change := func(name string) lead.Kept {
+	change := func(name string) lead.Stored {
 		one := leadCalled(name)
 		if _, err := f.store.Leads().Get(f.ctx, one.ID); err == nil {
 			one.Name += fmt.Sprint(f.clock.Now())
@@ -455,7 +455,7 @@ func leadReturns(f *fixture) {
 	f.ok(err)
 	f.same(removed.Total, int64(2))
 	_, again := f.removes(one.ID)
-	f.same(again, []lead.Standing{standingOf(kept[0])})
+	f.same(again, []lead.Summary{summaryOf(kept[0])})
 }
 
 func leadsRemovedPages(f *fixture) {

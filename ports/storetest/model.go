@@ -29,7 +29,7 @@ type model struct {
 	endpoints  map[id.Webhook]webhook.Endpoint
 	deliveries map[id.Webhook][]webhook.Delivery // newest first
 	partners   map[id.Partner]partner.Partner
-	leads      map[id.Lead]lead.Kept
+	leads      map[id.Lead]lead.Stored
 	advanced   time.Time // the instant of the running unit's change of leads; zero: there is none yet
 }
 
@@ -44,7 +44,7 @@ func newModel() model {
 		endpoints:  map[id.Webhook]webhook.Endpoint{},
 		deliveries: map[id.Webhook][]webhook.Delivery{},
 		partners:   map[id.Partner]partner.Partner{},
-		leads:      map[id.Lead]lead.Kept{},
+		leads:      map[id.Lead]lead.Stored{},
 	}
 }
 

@@ -145,7 +145,7 @@ func (r *record) String() string {
 // fakeExport is an inbound.Export over slices.
 type fakeExport struct {
 	state     lead.State
-	leads     []lead.Kept // in their order
+	leads     []lead.Stored // in their order
 	removedAt map[id.Lead]time.Time
 	campaigns []lead.Campaign
 	taxonomy  lead.Taxonomy
@@ -233,33 +233,33 @@ func (f *fakeExport) names() lead.Names {
 	return names
 }
 
-// entries are the leads that a filter matches, from behind a place on.
-func (f *fakeExport) entries(filter lead.Filter, after lead.Place) (entries []lead.Exported, total int64) {
+// filtered returns the leads that a filter matches, after a place.
+func (f *fakeExport) filtered(filter lead.Filter, after lead.Place) (leads []lead.Exported, total int64) {
 	for _, kept := range f.leads {
 		if !filter.Match(kept.Lead) {
 			continue
 		}
 		total++
 		if kept.Place().Compare(after) > 0 {
-			entries = append(entries, lead.Exported{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical,
+			leads = append(leads, lead.Exported{Place: kept.Place(), Industry: kept.Industry, Vertical: kept.Vertical,
 				Document: leadjson.Encode(kept.Lead)})
 		}
 	}
-	return entries, total
+	return leads, total
 }
 
 func (f *fakeExport) Leads(_ context.Context, query lead.Query) (inbound.LeadsPage, error) {
 	f.searches.Add(1)
 	f.saw = query
-	entries, total := f.entries(query.Filter, query.After)
-	rows, more := cut(entries, query.Skip, query.Size)
+	leads, total := f.filtered(query.Filter, query.After)
+	rows, more := cut(leads, query.Skip, query.Size)
 	return inbound.LeadsPage{Page: lead.Page{State: f.state, Leads: rows, Total: total, More: more}, Names: f.names()}, f.err
 }
 
 func (f *fakeExport) Lead(_ context.Context, which id.Lead) (inbound.LeadShown, error) {
-	for _, entry := range first(f.entries(lead.Filter{}, lead.Place{})) {
-		if entry.Place.ID == which {
-			return inbound.LeadShown{Exported: entry, Names: f.names()}, f.err
+	for _, exported := range first(f.filtered(lead.Filter{}, lead.Place{})) {
+		if exported.Place.ID == which {
+			return inbound.LeadShown{Exported: exported, Names: f.names()}, f.err
 		}
 	}
 	return inbound.LeadShown{}, cmpErr(f.err, fault.New(fault.NotFound, "There is no such lead."))
@@ -269,8 +269,8 @@ func (f *fakeExport) Stream(
 	ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Exported, names lead.Names) error,
 ) error {
 	const portion = 100
-	entries, _ := f.entries(filter, after)
-	for sent := 0; len(entries) > 0; sent += portion {
+	leads, _ := f.filtered(filter, after)
+	for sent := 0; len(leads) > 0; sent += portion {
 		if f.breaksAt > 0 && sent >= f.breaksAt {
 			return fault.New(fault.Unavailable, "The store cannot be reached; try again.")
 		}
@@ -282,11 +282,11 @@ func (f *fakeExport) Stream(
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows, _ := cut(entries, 0, portion)
+		rows, _ := cut(leads, 0, portion)
 		if err := take(rows, f.names()); err != nil {
 			return err
 		}
-		entries = entries[len(rows):]
+		leads = leads[len(rows):]
 	}
 	return f.err
 }
@@ -340,7 +340,7 @@ func cut[T any](rows []T, skip int64, size int) (page []T, more bool) {
 	return rows[:min(size, len(rows))], len(rows) > size
 }
 
-func first[T any](entries []T, _ int64) []T { return entries }
+func first[T any](leads []T, _ int64) []T { return leads }
 
 func cmpErr(err, otherwise error) error {
 	if err != nil {

@@ -132,7 +132,7 @@ func (p *plenty) Keyed(_ context.Context, keys []int64) ([]store.KeyedLead, erro
 	found := make([]store.KeyedLead, len(keys))
 	for i, key := range keys {
 		one := int(key/p.keyStep) - 1
-		found[i] = store.KeyedLead{Key: key, Revision: lead.Revision(p.revisions[one]), Entry: lead.Exported{Place: p.placeOf(one)}}
+		found[i] = store.KeyedLead{Key: key, Revision: lead.Revision(p.revisions[one]), Exported: lead.Exported{Place: p.placeOf(one)}}
 	}
 	return found, nil
 }

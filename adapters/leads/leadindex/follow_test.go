@@ -234,7 +234,7 @@ func keep(t *testing.T, s store.Store, n int, depth lead.Enrichment) {
 		if err != nil {
 			return err
 		}
-		kept := make([]lead.Kept, n)
+		kept := make([]lead.Stored, n)
 		for i := range kept {
 			kept[i].Lead = lead.Lead{ID: id.Lead("cmp_" + strconv.Itoa(i)), Enrichment: depth, CreatedAt: at, UpdatedAt: at}
 		}

@@ -276,7 +276,7 @@ type changing struct {
 func (c changing) keep(at time.Time, numbers ...int) {
 	c.Helper()
 	c.unit(func(ctx context.Context, tx store.Tx, now time.Time) error {
-		kept := make([]lead.Kept, len(numbers))
+		kept := make([]lead.Stored, len(numbers))
 		for i, number := range numbers {
 			updated := at
 			if at.IsZero() {
@@ -285,7 +285,7 @@ func (c changing) keep(at time.Time, numbers ...int) {
 			depth := lead.Enrichments()[number%4]
 			kept[i].Lead = lead.Lead{ID: numberedLead(number), Enrichment: depth, CreatedAt: updated, UpdatedAt: updated}
 		}
-		slices.SortFunc(kept, func(a, b lead.Kept) int { return a.Place().Compare(b.Place()) })
+		slices.SortFunc(kept, func(a, b lead.Stored) int { return a.Place().Compare(b.Place()) })
 		return tx.Leads().Keep(ctx, kept)
 	})
 }

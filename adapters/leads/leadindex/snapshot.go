@@ -54,7 +54,7 @@ func (s *snapshot) page(ctx context.Context, from store.LeadReader, query lead.Q
 			if row.Revision > s.state.Revision {
 				return lead.Page{}, errStale
 			}
-			page.Leads[order[row.Key]] = row.Entry
+			page.Leads[order[row.Key]] = row.Exported
 		}
 	}
 	return page, nil

@@ -98,8 +98,8 @@ func exported(t interface{ Fatal(...any) }, l lead.Lead) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := lead.Exported{Place: l.Place(), Industry: l.Industry, Vertical: l.Vertical, Document: leadjson.Encode(l)}
-	return string(leadjson.Append(nil, entry, names))
+	exported := lead.Exported{Place: l.Place(), Industry: l.Industry, Vertical: l.Vertical, Document: leadjson.Encode(l)}
+	return string(leadjson.Append(nil, exported, names))
 }
 
 func TestALeadIsExportedWithAllItsFields(t *testing.T) {
@@ -205,8 +205,8 @@ func TestNoTextBreaksTheExport(t *testing.T) {
 
 func TestALeadIsAppendedToWhatIsThere(t *testing.T) {
 	t.Parallel()
-	entry := lead.Exported{Industry: "ind_unheard_of", Document: lead.Document{Head: `{"id":"cmp_1"`, Tail: `"contacts":[]}`}}
-	got := string(leadjson.Append([]byte("["), entry, lead.Names{}))
+	exported := lead.Exported{Industry: "ind_unheard_of", Document: lead.Document{Head: `{"id":"cmp_1"`, Tail: `"contacts":[]}`}}
+	got := string(leadjson.Append([]byte("["), exported, lead.Names{}))
 	if want := `[{"id":"cmp_1","industry":null,"vertical":null,"contacts":[]}`; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}

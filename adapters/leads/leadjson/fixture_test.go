@@ -56,11 +56,11 @@ func BenchmarkEncode(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		entry := lead.Exported{Industry: health, Vertical: dental, Document: leadjson.Encode(one)}
+		exported := lead.Exported{Industry: health, Vertical: dental, Document: leadjson.Encode(one)}
 		var to []byte
 		b.ReportAllocs()
 		for b.Loop() {
-			to = leadjson.Append(to[:0], entry, names)
+			to = leadjson.Append(to[:0], exported, names)
 		}
 	})
 }

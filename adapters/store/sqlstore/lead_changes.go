@@ -12,7 +12,7 @@ import (
 	"holdco/domain/lead"
 )
 
-func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
+func (l leads) Keep(ctx context.Context, kept []lead.Stored) error {
 	revision, err := l.unit.advanced()
 	if err != nil || len(kept) == 0 {
 		return err
@@ -39,7 +39,7 @@ func (l leads) Keep(ctx context.Context, kept []lead.Kept) error {
 // leadRows are the arguments for rows of leads, and for as many documents.
 type leadRows struct{ leads, documents [][]any }
 
-func (r *leadRows) add(kept lead.Kept, key, revision int64) {
+func (r *leadRows) add(kept lead.Stored, key, revision int64) {
 	row, document := leadRowOf(kept, key, revision), currentForm.rowOf(kept, key, revision)
 	r.leads, r.documents = append(r.leads, arguments(row.columns())), append(r.documents, arguments(document.columns()))
 }
@@ -70,14 +70,14 @@ var (
 
 // keys returns the keys of leads: those that they have, or had before they were removed, and the next ones after the last for
 // new leads. The lock of Advance keeps other units from assigning keys meanwhile.
-func (l leads) keys(ctx context.Context, kept []lead.Kept) (keys []int64, last int64, err error) {
+func (l leads) keys(ctx context.Context, kept []lead.Stored) (keys []int64, last int64, err error) {
 	var unseen []id.Lead
 	for _, one := range kept {
 		if _, seen := l.unit.keys[one.ID]; !seen {
 			unseen = append(unseen, one.ID)
 		}
 	}
-	if _, err := l.Standing(ctx, unseen); err != nil {
+	if _, err := l.Summaries(ctx, unseen); err != nil {
 		return nil, 0, err
 	}
 	if err := l.row(ctx, []any{&last}, nil, lastLeadKey, 0); err != nil {
@@ -107,16 +107,16 @@ func (b builder) replacesKeyed(table string, row modelRow) sqlText {
 		table, strings.Join(columns, ", "), b.engine.Rows(arguments(row.columns())), strings.Join(changes, ", ")))
 }
 
-func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Standing, error) {
+func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Summary, error) {
 	revision, err := l.unit.advanced()
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	found, err := l.Standing(ctx, ids)
+	found, err := l.Summaries(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	removed, keys := make([]lead.Standing, 0, len(found)), make([]int64, 0, len(found))
+	removed, keys := make([]lead.Summary, 0, len(found)), make([]int64, 0, len(found))
 	for _, which := range ids {
 		if one := found[which]; one.ID != "" {
 			delete(found, which) // an id can be given twice

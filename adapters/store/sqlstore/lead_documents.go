@@ -33,7 +33,7 @@ type documentForm struct {
 
 var currentForm = documentForm{leadjson.Form, leadjson.Encode, leadjson.Decode}
 
-func (f documentForm) rowOf(kept lead.Kept, key, revision int64) leadDocumentRow {
+func (f documentForm) rowOf(kept lead.Stored, key, revision int64) leadDocumentRow {
 	const usual = 256 // bytes of most lines
 	document := f.encode(kept.Lead)
 	line := strconv.AppendInt(make([]byte, 0, usual), f.number, 10)
@@ -75,22 +75,22 @@ func (f documentForm) parse(text string) (store.KeyedLead, error) {
 	found := store.KeyedLead{
 		Key:      number(words[1]),
 		Revision: lead.Revision(number(words[2])),
-		Entry: lead.Exported{
+		Exported: lead.Exported{
 			Place:    lead.Place{UpdatedAt: instant(number(words[3])), ID: id.Lead(words[5])},
 			Industry: id.Industry(words[6]),
 			Vertical: id.Vertical(words[7]),
 		},
 	}
 	if words[4] != "" {
-		found.Entry.MovedFrom = instant(number(words[4]))
+		found.Exported.MovedFrom = instant(number(words[4]))
 	}
 	head := number(words[8])
 	if damaged || head < 0 || head > int64(len(document)) {
 		return store.KeyedLead{}, fmt.Errorf("the document of lead %q is damaged", words[5])
 	}
-	found.Entry.Document = lead.Document{Head: document[:head], Tail: document[head:]}
+	found.Exported.Document = lead.Document{Head: document[:head], Tail: document[head:]}
 	if form != f.number {
-		return found, f.convert(&found.Entry)
+		return found, f.convert(&found.Exported)
 	}
 	return found, nil
 }

@@ -22,7 +22,7 @@ const firstForm = "1 7 12 1775908800000 1775905200000 cmp_acme ind_trade vrt_sho
 func TestTheFirstFormIsRead(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.April, 11, 12, 0, 0, 0, time.UTC)
-	want := lead.Kept{
+	want := lead.Stored{
 		Lead: lead.Lead{
 			ID: "cmp_acme", Name: `Acme "Größe"`, Phone: "+49 30 123", Website: "https://acme.example", Rating: 429, Enrichment: lead.Deep,
 			Social:   lead.Social{Instagram: "https://i.example/a"},
@@ -64,8 +64,8 @@ func TestTheFirstFormIsRead(t *testing.T) {
 	}
 }
 
-func keyed(kept lead.Kept, encode func(lead.Lead) lead.Document) store.KeyedLead {
-	return store.KeyedLead{Key: 7, Revision: 12, Entry: lead.Exported{
+func keyed(kept lead.Stored, encode func(lead.Lead) lead.Document) store.KeyedLead {
+	return store.KeyedLead{Key: 7, Revision: 12, Exported: lead.Exported{
 		Place: kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical, Document: encode(kept.Lead),
 	}}
 }

@@ -12,7 +12,7 @@ import (
 
 func (l leads) Last(ctx context.Context) (lead.Place, error) {
 	var rows []leadRow
-	err := l.all(ctx, standing(l.selects(&rows)).Column("updated_at", "id").OrderExpr("updated_at DESC, id DESC LIMIT 1"))
+	err := l.all(ctx, notRemoved(l.selects(&rows)).Column("updated_at", "id").OrderExpr("updated_at DESC, id DESC LIMIT 1"))
 	if err != nil || len(rows) == 0 {
 		return lead.Place{}, err
 	}
@@ -21,7 +21,7 @@ func (l leads) Last(ctx context.Context) (lead.Place, error) {
 
 func (l leads) Marks(ctx context.Context, after, upTo lead.Place, size int) ([]store.LeadMark, error) {
 	var row leadRow
-	query := standing(l.selects((*leadRow)(nil))).Column(markColumns()...).
+	query := notRemoved(l.selects((*leadRow)(nil))).Column(markColumns()...).
 		Where("(updated_at, id) > (?, ?)", millis(after.UpdatedAt), after.ID).
 		Where("(updated_at, id) <= (?, ?)", millis(upTo.UpdatedAt), upTo.ID).
 		OrderExpr("updated_at, id LIMIT ?", size)

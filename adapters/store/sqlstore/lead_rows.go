@@ -33,7 +33,7 @@ func (r *leadRow) columns() []any {
 	}
 }
 
-func leadRowOf(kept lead.Kept, key, revision int64) leadRow {
+func leadRowOf(kept lead.Stored, key, revision int64) leadRow {
 	return leadRow{
 		Key:       key,
 		ID:        kept.ID,
@@ -47,12 +47,12 @@ func leadRowOf(kept lead.Kept, key, revision int64) leadRow {
 	}
 }
 
-// standingColumns are the columns of a lead.Standing.
-func standingColumns() []string {
+// summaryColumns are the columns of a lead.Summary.
+func summaryColumns() []string {
 	return []string{"key", "id", "digest", "labels", "created_at", "updated_at", "moved_from", "removed_at"}
 }
 
-func (r *leadRow) standingColumns() []any {
+func (r *leadRow) summaryColumns() []any {
 	return []any{&r.Key, (*string)(&r.ID), (*string)(&r.Digest), &r.Labels, &r.CreatedAt, &r.UpdatedAt, &r.MovedFrom, &r.RemovedAt}
 }
 
@@ -63,8 +63,8 @@ func (r *leadRow) markColumns() []any {
 	return []any{&r.Key, (*string)(&r.ID), &r.UpdatedAt, &r.Labels, &r.Rating}
 }
 
-func (r *leadRow) standing(of labels) lead.Standing {
-	return lead.Standing{
+func (r *leadRow) summary(of labels) lead.Summary {
+	return lead.Summary{
 		ID:        r.ID,
 		Digest:    r.Digest,
 		Campaigns: of.campaigns,

@@ -36,7 +36,7 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 			if err != nil {
 				return err
 			}
-			page.Leads = append(page.Leads, one.Entry)
+			page.Leads = append(page.Leads, one.Exported)
 		}
 		return nil
 	})
@@ -45,7 +45,7 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 
 // matching finds the leads that lead.Filter.Match does.
 func matching(query *bun.SelectQuery, filter lead.Filter) *bun.SelectQuery {
-	query = standing(query)
+	query = notRemoved(query)
 	for _, label := range []string{string(filter.Industry), string(filter.Vertical), string(filter.Enrichment), string(filter.Campaign)} {
 		if label != "" {
 			query = labelled(query, label, true)

@@ -29,11 +29,11 @@ func (l leads) Get(ctx context.Context, which id.Lead) (lead.Exported, error) {
 		return lead.Exported{}, err
 	}
 	found, err := currentForm.parse(text)
-	return found.Entry, err
+	return found.Exported, err
 }
 
 var leadByID = prepare(func(b builder) fmt.Stringer {
-	found := standing(b.selects((*leadRow)(nil))).Column("key").Where("id = ?", b.arg(1))
+	found := notRemoved(b.selects((*leadRow)(nil))).Column("key").Where("id = ?", b.arg(1))
 	return b.leadDocuments().Where("key = (?)", found)
 })
 
@@ -42,8 +42,8 @@ func (b builder) leadDocuments() *bun.SelectQuery {
 	return b.selects((*leadDocumentRow)(nil)).Column("entry")
 }
 
-// standing filters out removed leads.
-func standing(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("removed_at IS NULL") }
+// notRemoved filters out removed leads.
+func notRemoved(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("removed_at IS NULL") }
 
 var (
 	leadsByKey   = prepare(func(b builder) fmt.Stringer { return b.engine.InList(b.leadDocuments(), "key") })
@@ -89,12 +89,12 @@ func (l leads) documents(ctx context.Context, about int, statement *prepared, ar
 	return found, err
 }
 
-var leadsStanding = prepare(func(b builder) fmt.Stringer {
-	return b.engine.InList(b.selects((*leadRow)(nil)).Column(standingColumns()...), "id")
+var leadSummaries = prepare(func(b builder) fmt.Stringer {
+	return b.engine.InList(b.selects((*leadRow)(nil)).Column(summaryColumns()...), "id")
 })
 
-func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Standing, error) {
-	found := make(map[id.Lead]lead.Standing, len(ids))
+func (l leads) Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Summary, error) {
+	found := make(map[id.Lead]lead.Summary, len(ids))
 	if len(ids) == 0 {
 		return found, nil
 	}
@@ -110,7 +110,7 @@ func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.St
 		return nil, err
 	}
 	var row leadRow
-	labels, columns := newLabelReader(), row.standingColumns()
+	labels, columns := newLabelReader(), row.summaryColumns()
 	err = l.rows(ctx, func(rows *sql.Rows) error {
 		if err := rows.Scan(columns...); err != nil {
 			return err
@@ -119,11 +119,11 @@ func (l leads) Standing(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.St
 			l.unit.keys[row.ID] = row.Key
 		}
 		if row.RemovedAt != nil {
-			found[row.ID] = lead.Standing{UpdatedAt: instant(row.UpdatedAt)}
+			found[row.ID] = lead.Summary{UpdatedAt: instant(row.UpdatedAt)}
 			return nil
 		}
-		found[row.ID] = row.standing(labels.read(row.Labels))
+		found[row.ID] = row.summary(labels.read(row.Labels))
 		return nil
-	}, leadsStanding, arg)
+	}, leadSummaries, arg)
 	return found, err
 }

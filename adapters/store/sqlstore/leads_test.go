@@ -26,7 +26,7 @@ func TestADamagedEntryIsADefect(t *testing.T) {
 				if _, err := tx.Leads().Advance(ctx); err != nil {
 					return err
 				}
-				return tx.Leads().Keep(ctx, []lead.Kept{{Lead: lead.Lead{ID: "cmp_some", CreatedAt: time.Now(), UpdatedAt: time.Now()}}})
+				return tx.Leads().Keep(ctx, []lead.Stored{{Lead: lead.Lead{ID: "cmp_some", CreatedAt: time.Now(), UpdatedAt: time.Now()}}})
 			}))
 			for _, entry := range []string{
 				"", "\n", "{}", "1 1 1 1 1 cmp_some ind vrt x\n{}", "1 1 1 1 1 cmp_some ind vrt 3\n{}", "1 1 1 1 1 cmp_some ind vrt -1\n{}",
