@@ -212,7 +212,7 @@ func (s *subject) client(until time.Time, done *atomic.Int64, request func(s *su
 	return nil
 }
 
-// connection spends as little as it can, for it shares the machine with the server.
+// connection spends as little as it can, because it shares the machine with the server.
 type connection struct {
 	conn   net.Conn
 	reader *bufio.Reader

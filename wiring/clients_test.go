@@ -31,11 +31,11 @@ func TestAPanicEndsItsRequestAlone(t *testing.T) {
 			made += others
 			answer.Is(t, 500, "internal")
 			if strings.Contains(string(answer.Body), "clock") || len(details(t, answer)) != 0 {
-				t.Errorf("the answer tells too much: %s", answer.Body)
+				t.Errorf("the answer reveals too much: %s", answer.Body)
 			}
 		}
 		if log := s.log.String(); !strings.Contains(log, "the clock is broken") || !strings.Contains(log, "goroutine") {
-			t.Error("the log does not tell what happened, and where")
+			t.Error("the log does not report what happened, and where")
 		}
 		if got := slugs(t, s.Get("/v1/companies")); len(got) != made {
 			t.Errorf("there is %v; %d were made without a panic", got, made)

@@ -77,15 +77,15 @@ func TestAFullCompanyIsKeptAsItWasSent(t *testing.T) {
 		if diff := cmp.Diff(wantTeams, teams); diff != "" {
 			t.Error(diff)
 		}
-		places := map[string]int{}
+		counts := map[string]int{}
 		for _, slot := range slots {
 			if slot.Status != "empty" || slot.AgentID != nil || slot.CompanyID != acme.ID || !strings.HasPrefix(slot.ID, "slt_") {
 				t.Errorf("%+v", slot)
 			}
-			places[slot.TeamID]++
+			counts[slot.TeamID]++
 		}
-		if want := map[string]int{teams[0].ID: 2, teams[2].ID: 1}; !maps.Equal(places, want) {
-			t.Errorf("slots by team: %v", places)
+		if want := map[string]int{teams[0].ID: 2, teams[2].ID: 1}; !maps.Equal(counts, want) {
+			t.Errorf("slots by team: %v", counts)
 		}
 		if included := resttest.Data[company](t, s.Get(acme.path()+"?include=teams")); cmp.Diff(teams, included.Teams) != "" {
 			t.Errorf("%+v", included.Teams)

@@ -134,7 +134,7 @@ func TestIfMatchGuardsEveryWriteToACompany(t *testing.T) {
 	})
 }
 
-func TestIfNoneMatchSparesWhatIsKnown(t *testing.T) {
+func TestIfNoneMatchLeavesOutABodyThatIsUnchanged(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		acme := s.create(t, draft(t, ""))

@@ -217,7 +217,7 @@ func TestServersOnOnePostgresAreOne(t *testing.T) {
 	issued := first.issue(t, "read")
 	second.As(issued.Token).Get("/v1/whoami").Is(t, 200, "")
 	first.Delete(issued.path()).Is(t, 200, "")
-	first.clock.advance(time.Second) // by then a revocation is known everywhere
+	first.clock.advance(time.Second) // by then no cache accepts a revoked token
 	second.As(issued.Token).Get("/v1/whoami").Is(t, 401, "unauthorized")
 	for i := range 5 {
 		acme := both[i%2].create(t, fmt.Sprintf(`{"name":"A","slug":"s%d","startingTeams":[{"name":"A","headcount":1000}]}`, i))

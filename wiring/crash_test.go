@@ -40,27 +40,27 @@ func TestKillingTheServerLosesNothingThatWasAcknowledged(t *testing.T) {
 func killAndLook(t *testing.T, environ ...string) {
 	dataDir := t.TempDir()
 	environ = append(environ, "HOLDCO_DATA_DIR="+dataDir)
-	known := map[string]*story{}
+	all := map[string]*story{}
 	for round := range 4 {
 		server := startProcess(t, environ...)
-		told := make([]map[string]*story, 6)
+		perClient := make([]map[string]*story, 6)
 		var clients sync.WaitGroup
 		var acknowledged atomic.Int64
-		for n := range told {
-			told[n] = map[string]*story{}
-			clients.Go(func() { runStories(server.url, fmt.Sprintf("r%d-c%d", round, n), told[n], &acknowledged) })
+		for n := range perClient {
+			perClient[n] = map[string]*story{}
+			clients.Go(func() { runStories(server.url, fmt.Sprintf("r%d-c%d", round, n), perClient[n], &acknowledged) })
 		}
 		enough := 20 + rand.Int64N(100)
 		await(t, 20*time.Second, "so many writes", func() bool { return acknowledged.Load() >= enough })
 		server.kill()
 		clients.Wait()
-		for _, stories := range told {
-			maps.Copy(known, stories)
+		for _, stories := range perClient {
+			maps.Copy(all, stories)
 		}
 
 		server = startProcess(t, environ...)
 		alive := map[string]bool{}
-		for slug, s := range known {
+		for slug, s := range all {
 			if s.check(t, server.url, slug) {
 				alive[s.id] = true
 			}

@@ -292,11 +292,11 @@ func TestAStreamHoldsAllAndGoesOnWhereItBrokeOff(t *testing.T) {
 		s.keepLeads(t, 2500, 2500, "Changed")
 		rest := partner.Stream("leads?after=" + leadID(2500))
 		if len(rest) != 2501 || !strings.Contains(rest[0], leadID(2501)) || !strings.Contains(rest[2500], "Changed 2500") {
-			t.Errorf("%d lines behind a lead that moved", len(rest))
+			t.Errorf("%d lines after a lead that moved", len(rest))
 		}
 		s.removeLeads(t, 2400)
 		if rest = partner.Stream("leads?after=" + leadID(2400)); len(rest) != 2600 || !strings.Contains(rest[0], leadID(2401)) {
-			t.Errorf("%d lines behind a lead that was removed", len(rest))
+			t.Errorf("%d lines after a lead that was removed", len(rest))
 		}
 	})
 }

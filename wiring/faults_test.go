@@ -67,7 +67,7 @@ func (f *traffic) count() (acknowledged, refused int) {
 	return len(f.acknowledged), f.refused
 }
 
-// end stops the clients and looks for everything that they were told is kept.
+// end stops the clients and looks for everything that was acknowledged to them is stored.
 func (f *traffic) end(t *testing.T, s *instance) {
 	t.Helper()
 	f.stop()

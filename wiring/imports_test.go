@@ -132,7 +132,7 @@ func (s *instance) leadsAddUp(t *testing.T) int64 {
 	t.Helper()
 	page, err := s.store.Leads().Search(context.Background(), lead.Query{Size: 1})
 	must(t, err)
-	var told int64
+	var reported int64
 	for _, happened := range s.events(t, "") {
 		if happened.Type != event.LeadImported {
 			continue
@@ -141,10 +141,10 @@ func (s *instance) leadsAddUp(t *testing.T) int64 {
 		must(t, err)
 		var data struct{ Inserted int64 }
 		must(t, json.Unmarshal(text, &data))
-		told += data.Inserted
+		reported += data.Inserted
 	}
-	if page.Total != told {
-		t.Errorf("there are %d leads, and the log tells of %d", page.Total, told)
+	if page.Total != reported {
+		t.Errorf("there are %d leads, and the log reports %d", page.Total, reported)
 	}
 	return page.Total
 }

@@ -136,7 +136,7 @@ func inspect(pid int) (running, bool) {
 	_, name, _ := strings.Cut(head, " (")
 	fields := strings.Fields(tail)
 	parent, err := strconv.Atoi(fields[1])
-	const start = 19 // of the fields behind the name
+	const start = 19 // of the fields after the name
 	return running{pid, parent, name, fields[start]}, err == nil && fields[0] != "Z"
 }
 

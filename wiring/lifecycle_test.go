@@ -302,7 +302,7 @@ func TestAMissingWorkspaceIsMadeLaterAndOneOfNobodyIsRemoved(t *testing.T) {
 		unblock := s.obstruct(t)
 		acme := s.create(t, draft(t, "")) // the company does not fail with its directory
 		if !strings.Contains(s.log.String(), acme.ID) {
-			t.Error("the log does not tell")
+			t.Error("the log does not report it")
 		}
 		must(t, s.stop())
 		unblock()

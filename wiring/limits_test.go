@@ -21,7 +21,7 @@ func limited(t *testing.T, environ ...string) *instance {
 	return start(t, newClock(), append([]string{dataDir + t.TempDir()}, environ...)...)
 }
 
-// stands fails the test unless an answer tells of a limit, what is left of it, and the seconds until it is whole again.
+// stands fails the test unless an answer reports a limit, what is left of it, and the seconds until it is whole again.
 func stands(t *testing.T, answer resttest.Answer, limit, remaining, reset int) {
 	t.Helper()
 	for name, want := range map[string]int{"RateLimit-Limit": limit, "RateLimit-Remaining": remaining, "RateLimit-Reset": reset} {
@@ -57,7 +57,7 @@ func TestEveryClassHasAWindowOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerToATokenTellsItsLimit(t *testing.T) {
+func TestEveryAnswerToATokenReportsItsLimit(t *testing.T) {
 	t.Parallel()
 	s := limited(t, "HOLDCO_RATE_READ=100")
 	acme := s.create(t, draft(t, ""))
@@ -88,7 +88,7 @@ func TestEveryAnswerToATokenTellsItsLimit(t *testing.T) {
 
 	for _, free := range []resttest.Answer{s.Get("/healthz"), s.As("").Get("/v1/whoami"), s.Post(acme.path()+"/archive", "")} {
 		if free.Header.Get("RateLimit-Limit") != "" {
-			t.Errorf("%v tells a limit", free.Header)
+			t.Errorf("%v reports a limit", free.Header)
 		}
 	}
 }

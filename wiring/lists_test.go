@@ -22,7 +22,7 @@ func slugs(t *testing.T, answer resttest.Answer) []string {
 	return found
 }
 
-// next is the query that asks for the page behind an answer; "" when that is the last.
+// next is the query that asks for the page after an answer; "" when that is the last.
 func next(answer resttest.Answer) string {
 	if answer.Meta.Page.Cursor == nil {
 		return ""

@@ -22,7 +22,7 @@ import (
 	"holdco/adapters/store/postgres/postgrestest"
 )
 
-// figures are what one scrape tells: the value of each series, spelled as name{label="value",...} with sorted labels. Of
+// figures are those of one scrape: the value of each series, spelled as name{label="value",...} with sorted labels. Of
 // a histogram it is the number of observations.
 type figures map[string]float64
 
@@ -135,7 +135,7 @@ func TestRequestsAreCountedByRouteMethodAndStatus(t *testing.T) {
 			t.Errorf("%v requests are in flight", got)
 		}
 		if got := after[`holdco_build_info{commit="none",go_version="`+runtime.Version()+`",version="v0.0.0-test"}`]; got != 1 {
-			t.Error("the build is not told")
+			t.Error("the build is not reported")
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestAccessesToTheStoreAreTimedByKindAndOutcome(t *testing.T) {
 	t.Parallel()
 	const accesses = "holdco_store_access_duration_seconds"
 	eachStore(t, func(t *testing.T, s *instance) {
-		acme := s.create(t, draft(t, "")) // and the token is known from now on
+		acme := s.create(t, draft(t, "")) // and the token is cached from now on
 		for _, c := range []struct {
 			ask  func()
 			want string
@@ -229,7 +229,7 @@ func TestNoLabelHoldsWhatAClientChose(t *testing.T) {
 		}
 		after := scrape(t, s.url)
 		for series := range after {
-			if _, known := before[series]; !known {
+			if _, ok := before[series]; !ok {
 				t.Errorf("%s is new, though nothing new has happened", series)
 			}
 			if strings.HasPrefix(series, "holdco_") && chosen.MatchString(series) {
@@ -333,7 +333,7 @@ func TestVerdictsOfTheLimiterAreCounted(t *testing.T) {
 	for range 5 {
 		s.Get("/v1/whoami")
 	}
-	s.create(t, draft(t, "")) // not counted, for it has no limit
+	s.create(t, draft(t, "")) // not counted, because it has no limit
 	s.As("").Get("/v1/whoami").Is(t, 401, "unauthorized")
 	after := scrape(t, s.url)
 	after.since(before, verdicts).are(t, figures{

@@ -104,26 +104,26 @@ func TestAPartnersKeyLivesUntilItEnds(t *testing.T) {
 	})
 }
 
-func TestAnOriginIsKnownWhileALiveKeyHasIt(t *testing.T) {
+func TestAnOriginIsAcceptedWhileALiveKeyHasIt(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		const old, other = "https://app.acme.example", "http://localhost:3000"
-		knows := func(origin string, want bool) {
+		has := func(origin string, want bool) {
 			t.Helper()
-			if got, err := s.keys.KnowsOrigin(t.Context(), origin); err != nil || got != want {
+			if got, err := s.keys.HasOrigin(t.Context(), origin); err != nil || got != want {
 				t.Errorf("%s: %v, %v", origin, got, err)
 			}
 		}
-		knows(old, false)
+		has(old, false)
 		made, twin := s.admit(t), s.admit(t)
-		knows(old, true)
-		knows(old+":443", false)
+		has(old, true)
+		has(old+":443", false)
 		s.Patch(made.path(), `{"origins":["`+other+`"]}`).Is(t, 200, "")
-		knows(old, true)
-		knows(other, true)
+		has(old, true)
+		has(other, true)
 		s.Delete(twin.path()).Is(t, 200, "")
-		knows(old, false)
-		knows(other, true)
+		has(old, false)
+		has(other, true)
 		found, err := s.keys.Authenticate(t.Context(), made.Key)
 		must(t, err)
 		if found.AllowsOrigin(old) || !found.AllowsOrigin(other) {

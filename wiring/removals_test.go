@@ -86,7 +86,7 @@ func TestEventsOfDeletedCompaniesAreSentAndThenGone(t *testing.T) {
 		for _, to := range []*receiver{fast, slow, flapping} {
 			sequences := map[string]int64{}
 			for _, one := range to.receipts() {
-				if known, again := sequences[one.id]; one.Sequence < 1 || again && known != one.Sequence {
+				if before, again := sequences[one.id]; one.Sequence < 1 || again && before != one.Sequence {
 					t.Errorf("%s has the sequence %d", one.id, one.Sequence)
 				}
 				sequences[one.id] = one.Sequence
@@ -115,12 +115,12 @@ func arrivals(to *receiver) map[string][]string {
 func remains(t *testing.T, db *sql.DB, ids []string) (found []string) {
 	t.Helper()
 	for table, columns := range tables(t, db) {
-		texts := "'' || " + strings.Join(columns, " || ' ' || ")
+		values := "'' || " + strings.Join(columns, " || ' ' || ")
 		where := ""
 		if table == "activity" {
 			where = " WHERE type <> 'company.deleted'"
 		}
-		rows, err := db.QueryContext(t.Context(), "SELECT "+texts+" FROM "+table+where)
+		rows, err := db.QueryContext(t.Context(), "SELECT "+values+" FROM "+table+where)
 		must(t, err)
 		for rows.Next() {
 			var text sql.NullString
@@ -148,7 +148,7 @@ func (s *instance) database(t *testing.T) *sql.DB {
 	return db
 }
 
-// tables are the columns of each table that holds texts.
+// tables are the columns of each table that hold strings.
 func tables(t *testing.T, db *sql.DB) map[string][]string {
 	t.Helper()
 	query := `SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.type = 'TEXT'`

@@ -273,7 +273,7 @@ func TestRequestIDsOfClientsAreKeptWhenTheyAreHarmless(t *testing.T) {
 		}
 		send(s.Client, "GET", "/v1/whoami", "", "X-Request-Id", "find-me-in-the-log")
 		if !strings.Contains(s.log.String(), "find-me-in-the-log") {
-			t.Error("the log does not tell request ids")
+			t.Error("the log has no request ids")
 		}
 	})
 }

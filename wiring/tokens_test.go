@@ -260,7 +260,7 @@ func TestScopesAllowWhatTheySay(t *testing.T) {
 		name, method, path, body string
 		header                   []string
 		allowed                  int    // how who may is answered
-		required                 string // the scope that who may not is told
+		required                 string // the scope that a refusal names
 	}{
 		{"whoami", "GET", "/v1/whoami", "", nil, 200, ""},
 		{"list", "GET", "/v1/companies", "", nil, 200, "read"},
@@ -323,7 +323,7 @@ func TestScopesAllowWhatTheySay(t *testing.T) {
 		}
 		unseen, missing := limited.Get(a.path()), limited.Get("/v1/companies/cmp_"+strings.Repeat("0", 26))
 		if unseen.Error.Message != missing.Error.Message || unseen.Status != missing.Status {
-			t.Errorf("%s and %s tell apart what is hidden and what is not there", unseen.Body, missing.Body)
+			t.Errorf("%s and %s distinguish what is hidden and what is not there", unseen.Body, missing.Body)
 		}
 	})
 }

@@ -124,7 +124,7 @@ func TestATraceGoesFromTheClientToTheStore(t *testing.T) {
 		span := spans[0]
 		if hex.EncodeToString(span.TraceId) != clientTrace || hex.EncodeToString(span.ParentSpanId) != clientSpan ||
 			span.Kind != trace.Span_SPAN_KIND_SERVER {
-			t.Errorf("the client's trace does not go on: %v", span)
+			t.Errorf("the client's trace does not continue: %v", span)
 		}
 		got := attributes(span.Attributes)
 		for key, want := range map[string]string{
@@ -188,7 +188,7 @@ func TestFailuresAreSeenInTraces(t *testing.T) {
 	}
 	for _, span := range c.spans {
 		if strings.Contains(span.String(), "secret") {
-			t.Errorf("a span tells too much: %v", span)
+			t.Errorf("a span reveals too much: %v", span)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestACollectorThatIsGoneCostsRequestsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		address string
 		timeout int // of an export, in milliseconds
-		told    int // how often the log reports it
+		reports int // how often the log reports it
 	}{
 		"gone":            {gone.Addr().String(), 500, 1},
 		"silent":          {silent.Addr().String(), 500, 1},
@@ -257,7 +257,7 @@ func TestACollectorThatIsGoneCostsRequestsNothing(t *testing.T) {
 					t.Errorf("a request took %s", took)
 				}
 			}
-			await(t, 10*time.Second, "a report", func() bool { ask(); return reports() >= c.told })
+			await(t, 10*time.Second, "a report", func() bool { ask(); return reports() >= c.reports })
 			for range 50 {
 				ask()
 			}
@@ -266,7 +266,7 @@ func TestACollectorThatIsGoneCostsRequestsNothing(t *testing.T) {
 			if took := time.Since(began); took > 50*time.Second {
 				t.Errorf("the stop took %s", took)
 			}
-			if got := reports(); got != c.told {
+			if got := reports(); got != c.reports {
 				t.Errorf("the log reports %d times:\n%s", got, p.log.String())
 			}
 		})

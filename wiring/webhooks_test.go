@@ -150,7 +150,7 @@ func TestChangesOfTokensPartnersAndWebhooksAreSentWithoutTheirSecrets(t *testing
 				got = append(got, one.Type)
 				for _, value := range values {
 					if value == "" || strings.Contains(string(one.body), value) {
-						t.Errorf("%s tells a secret", one.Type)
+						t.Errorf("%s reveals a secret", one.Type)
 					}
 				}
 			}
@@ -387,7 +387,7 @@ func TestAPrivateTargetIsRefusedUnlessAllowed(t *testing.T) {
 	})
 }
 
-func TestWhatIsWrongWithAWebhookIsToldAtOnceAndChangesNothing(t *testing.T) {
+func TestWhatIsWrongWithAWebhookIsReportedAtOnceAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		for body, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"holdco/adapters/system"
 )
 
-func TestTheClockTellsUTCInWholeMilliseconds(t *testing.T) {
+func TestTheClockReturnsUTCInWholeMilliseconds(t *testing.T) {
 	t.Parallel()
 	before := time.Now().Add(-time.Millisecond)
 	now := system.Clock{}.Now()

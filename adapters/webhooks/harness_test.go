@@ -105,7 +105,7 @@ func takeRequest(from *bufio.Reader) bool {
 	return err == nil
 }
 
-// afterRequest takes a request and goes on.
+// afterRequest takes a request and continues.
 func afterRequest(deal func(conn net.Conn)) func(conn net.Conn) {
 	return func(conn net.Conn) {
 		if takeRequest(bufio.NewReader(conn)) {

@@ -37,8 +37,8 @@ func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partne
 // from many unknown origins would cause one read each.
 const allOrigins = ""
 
-// KnowsOrigin reports whether the origin is registered with any live key.
-func (s *Service) KnowsOrigin(ctx context.Context, origin string) (bool, error) {
+// HasOrigin reports whether the origin is registered with any live key.
+func (s *Service) HasOrigin(ctx context.Context, origin string) (bool, error) {
 	now := s.clock.Now()
 	origins, err := s.origins.Get(ctx, allOrigins, now, func() ([]string, error) { return s.store.Partners().Origins(ctx, now) })
 	return slices.Contains(origins, origin), err

@@ -43,7 +43,7 @@ func TestAKeyIsLookedUpOnceInAWhile(t *testing.T) {
 	f.lookedUp(t, 3)
 }
 
-func TestAKnownKeyExpiresToTheMillisecond(t *testing.T) {
+func TestACachedKeyExpiresToTheMillisecond(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.clock.now = f.issued.Partner.ExpiresAt.Add(-time.Millisecond)
@@ -56,7 +56,7 @@ func TestWhatIsChangedHereHoldsAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.expect(t, f.here, f.issued.Key, "")
-	f.knows(t, f.here, "https://a.example", true)
+	f.hasOrigin(t, f.here, "https://a.example", true)
 
 	patch := partner.Patch{Settings: partner.Settings{Origins: &[]string{"https://b.example"}}}
 	_, err := f.here.Update(t.Context(), admin, f.issued.Partner.ID, patch, precondition.Any())
@@ -64,8 +64,8 @@ func TestWhatIsChangedHereHoldsAtOnce(t *testing.T) {
 	if found, err := f.here.Authenticate(t.Context(), string(f.issued.Key)); err != nil || !found.AllowsOrigin("https://b.example") {
 		t.Errorf("%+v, %v", found, err)
 	}
-	f.knows(t, f.here, "https://a.example", false)
-	f.knows(t, f.here, "https://b.example", true)
+	f.hasOrigin(t, f.here, "https://a.example", false)
+	f.hasOrigin(t, f.here, "https://b.example", true)
 
 	next, err := f.here.Rotate(t.Context(), admin, f.issued.Partner.ID, 0, precondition.Any(), idempotency.Request{})
 	must(t, err)
@@ -73,18 +73,18 @@ func TestWhatIsChangedHereHoldsAtOnce(t *testing.T) {
 	f.expect(t, f.here, next.Key, "")
 	f.revoke(t, f.here)
 	f.expect(t, f.here, next.Key, fault.Unauthorized)
-	f.knows(t, f.here, "https://b.example", false)
+	f.hasOrigin(t, f.here, "https://b.example", false)
 }
 
 func TestWhatIsChangedElsewhereHoldsWithinASecond(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.expect(t, f.here, f.issued.Key, "")
-	f.knows(t, f.here, "https://a.example", true)
+	f.hasOrigin(t, f.here, "https://a.example", true)
 	f.revoke(t, f.elsewhere)
 	f.clock.now = f.clock.now.Add(cache.TTL)
 	f.expect(t, f.here, f.issued.Key, fault.Unauthorized)
-	f.knows(t, f.here, "https://a.example", false)
+	f.hasOrigin(t, f.here, "https://a.example", false)
 }
 
 func TestPreflightsOfAnyOriginsCostOneReadInAWhile(t *testing.T) {
@@ -93,7 +93,7 @@ func TestPreflightsOfAnyOriginsCostOneReadInAWhile(t *testing.T) {
 	for _, origin := range []string{
 		"https://a.example", "https://a.example:444", "https://A.example", "null", "*", "", "https://else.example",
 	} {
-		f.knows(t, f.here, origin, origin == "https://a.example")
+		f.hasOrigin(t, f.here, origin, origin == "https://a.example")
 	}
 	f.lookedUp(t, 1)
 }
@@ -188,9 +188,9 @@ func (f fixture) expect(t *testing.T, to *partners.Service, key access.Value, re
 	}
 }
 
-func (f fixture) knows(t *testing.T, of *partners.Service, origin string, want bool) {
+func (f fixture) hasOrigin(t *testing.T, of *partners.Service, origin string, want bool) {
 	t.Helper()
-	if got, err := of.KnowsOrigin(t.Context(), origin); got != want || err != nil {
+	if got, err := of.HasOrigin(t.Context(), origin); got != want || err != nil {
 		t.Errorf("%q: %v, %v", origin, got, err)
 	}
 }

@@ -38,7 +38,7 @@ func TestAClockThatIsSetBackMakesNothingLastLonger(t *testing.T) {
 	f.lookedUp(t, 2)
 }
 
-func TestAKnownTokenEndsAtOnceWhenItIsRevokedHere(t *testing.T) {
+func TestACachedTokenEndsAtOnceWhenItIsRevokedHere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.expect(t, f.here, f.issued.Value, "")
@@ -46,7 +46,7 @@ func TestAKnownTokenEndsAtOnceWhenItIsRevokedHere(t *testing.T) {
 	f.expect(t, f.here, f.issued.Value, fault.Unauthorized)
 }
 
-func TestAKnownValueEndsAtOnceWhenItIsRotatedHere(t *testing.T) {
+func TestACachedValueEndsAtOnceWhenItIsRotatedHere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.expect(t, f.here, f.issued.Value, "")
@@ -56,7 +56,7 @@ func TestAKnownValueEndsAtOnceWhenItIsRotatedHere(t *testing.T) {
 	f.expect(t, f.here, next.Value, "")
 }
 
-func TestAKnownTokenEndsWithinASecondWhenItIsRevokedElsewhere(t *testing.T) {
+func TestACachedTokenEndsWithinASecondWhenItIsRevokedElsewhere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.expect(t, f.here, f.issued.Value, "")
@@ -65,7 +65,7 @@ func TestAKnownTokenEndsWithinASecondWhenItIsRevokedElsewhere(t *testing.T) {
 	f.expect(t, f.here, f.issued.Value, fault.Unauthorized)
 }
 
-func TestAKnownTokenExpiresToTheMillisecond(t *testing.T) {
+func TestACachedTokenExpiresToTheMillisecond(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.clock.now = f.issued.Token.ExpiresAt.Add(-time.Millisecond)

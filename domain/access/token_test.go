@@ -162,7 +162,7 @@ func TestATokenIsRevokedOnce(t *testing.T) {
 	}
 }
 
-func TestTheBearerIsKnownByTheToken(t *testing.T) {
+func TestTheCallerHasTheScopesOfTheToken(t *testing.T) {
 	t.Parallel()
 	token := access.Token{
 		Credential: access.Credential{ExpiresAt: noon.Add(time.Hour)},

@@ -179,7 +179,7 @@ func TestDeleteMarksTheCompanyOnce(t *testing.T) {
 	}
 }
 
-func TestTheEndOfADeletionTellsNoMoreThanIdAndSlug(t *testing.T) {
+func TestTheEndOfADeletionReportsNoMoreThanIdAndSlug(t *testing.T) {
 	t.Parallel()
 	want := event.Event{
 		Type:    event.CompanyDeleted,

@@ -15,7 +15,7 @@ import (
 
 var later = noon.Add(time.Hour)
 
-func TestAPatchChangesWhatItNamesAndTellsWhatWasThere(t *testing.T) {
+func TestAPatchChangesWhatItNamesAndReportsWhatWasThere(t *testing.T) {
 	t.Parallel()
 	oldBudget := event.F("budget", acme(company.Active).Budget.Fields())
 	oldUpdate := event.F("updatedAt", "2026-04-11T11:00:00.000Z")

@@ -72,7 +72,7 @@ func TestChangedFieldsKeepTheirOldValues(t *testing.T) {
 		want event.Fields
 	}{
 		{
-			"equal values behind other pointers",
+			"equal values under other pointers",
 			event.Fields{then[0], then[1], event.F("at", new("noon")),
 				event.F("budget", event.Fields{event.F("usd", money.Dollar), event.F("period", "daily")}),
 				event.F("scopes", []string{"read"})},

@@ -117,7 +117,7 @@ func TestADraftBecomesACampaign(t *testing.T) {
 	}
 }
 
-func TestADraftOfACampaignTellsAllThatIsWrongAtOnce(t *testing.T) {
+func TestADraftOfACampaignReportsAllThatIsWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		draft lead.CampaignDraft

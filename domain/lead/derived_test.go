@@ -35,7 +35,7 @@ func TestALeadWithoutAnIDGetsThatOfItsContent(t *testing.T) {
 	}
 }
 
-func TestTheIDOfALeadAtFaultIsToldAsFarAsItIsKnown(t *testing.T) {
+func TestALeadAtFaultIsReportedUnderItsIDIfItHasOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		draft lead.Draft

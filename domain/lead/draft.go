@@ -81,7 +81,7 @@ func (t Taxonomy) Catalog(campaigns []id.Campaign) Catalog {
 }
 
 // Lead makes the lead, without timestamps. It fails with fault.ValidationFailed, which lists every invalid field, and
-// then returns only the id, if it is known.
+// then returns only the id, if there is one.
 func (d Draft) Lead(catalog Catalog) (Lead, error) {
 	c := checks{problems: slices.Clone(d.Problems)}
 	l := Lead{

@@ -84,7 +84,7 @@ func TestOnlyTheNameIsRequired(t *testing.T) {
 	}
 }
 
-func TestADraftOfALeadTellsAllThatIsWrongAtOnce(t *testing.T) {
+func TestADraftOfALeadReportsAllThatIsWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	draft := lead.Draft{
 		ID: "acme", Name: " ", Phone: "1\x00", Email: "acme.example", Website: "acme example", Rating: "5.1", Enrichment: "deepest",

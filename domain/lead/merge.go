@@ -81,7 +81,7 @@ func (e Exported) ResumeFrom(now time.Time) Place {
 	return Place{earliest(e.MovedFrom, e.Place.UpdatedAt, now), e.Place.ID}
 }
 
-// earliest returns the first known UpdatedAt of a lead within the ResumeWindow before now.
+// earliest returns the first UpdatedAt of a lead within the ResumeWindow before now.
 func earliest(movedFrom, updated, now time.Time) time.Time {
 	if !movedFrom.IsZero() && movedFrom.Before(updated) && now.Sub(updated) < ResumeWindow {
 		return movedFrom

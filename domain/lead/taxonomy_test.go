@@ -15,8 +15,8 @@ import (
 	"holdco/domain/lead"
 )
 
-// known is what is known of the vertical dental.
-func known() lead.Intelligence {
+// intelligence is that of the vertical dental.
+func intelligence() lead.Intelligence {
 	return lead.Intelligence{
 		ID: "vin_1", Vertical: dental, Summary: "Teeth.\n<b>", PainPoints: []string{"pain"}, BuyingSignals: []string{"new chairs"},
 		UpdatedAt: noon.Add(-time.Hour),
@@ -26,7 +26,7 @@ func known() lead.Intelligence {
 func TestWhatIsActive(t *testing.T) {
 	t.Parallel()
 	all := taxonomy
-	all.Intelligence = []lead.Intelligence{known(), {ID: "vin_2", Vertical: eyes}, {ID: "vin_3", Vertical: shops}}
+	all.Intelligence = []lead.Intelligence{intelligence(), {ID: "vin_2", Vertical: eyes}, {ID: "vin_3", Vertical: shops}}
 	want := lead.Taxonomy{
 		Industries:   all.Industries[:1],
 		Verticals:    all.Verticals[:1], // eyes are inactive, and so is the industry of shops
@@ -44,7 +44,7 @@ func TestWhatIsActive(t *testing.T) {
 func TestTheTaxonomyIsShownInItsLists(t *testing.T) {
 	t.Parallel()
 	all := taxonomy
-	all.Intelligence = []lead.Intelligence{known(), {ID: "vin_2", Vertical: dental, UpdatedAt: noon}}
+	all.Intelligence = []lead.Intelligence{intelligence(), {ID: "vin_2", Vertical: dental, UpdatedAt: noon}}
 	got, err := all.Active().Fields().MarshalJSON()
 	want := `{"industries":[{"id":"ind_health","name":"Health","slug":"health"}],` +
 		`"verticals":[{"id":"vrt_dental","name":"Dental","slug":"dental","industry_id":"ind_health"}],"vertical_intelligence":[` +
@@ -77,7 +77,7 @@ func TestAnInactiveIndustryCanBeReferredTo(t *testing.T) {
 func TestADraftIsLaidOverTheTaxonomy(t *testing.T) {
 	t.Parallel()
 	before := taxonomy
-	before.Intelligence = []lead.Intelligence{known()}
+	before.Intelligence = []lead.Intelligence{intelligence()}
 	next, change, err := lead.TaxonomyDraft{
 		Industries: []lead.IndustryDraft{
 			{ID: string(trade), Name: " Commerce ", Active: new(true)}, // differs
@@ -103,7 +103,7 @@ func TestADraftIsLaidOverTheTaxonomy(t *testing.T) {
 		},
 		Geographies: []lead.Geography{{ID: "geo_a", Name: "A", Slug: "a"}, before.Geographies[0]},
 		Intelligence: []lead.Intelligence{
-			known(),
+			intelligence(),
 			{ID: "vin_2", Vertical: "vrt_oil", Summary: " lines\n and spaces ", PainPoints: []string{"drying"},
 				BuyingSignals: []string{}, UpdatedAt: noon},
 		},
@@ -134,7 +134,7 @@ func TestIntelligenceMovesWhenItDiffers(t *testing.T) {
 		"order of points": {func(i *lead.IntelligenceDraft) { i.PainPoints = []string{"cost", "pain"} }, true},
 	} {
 		before := taxonomy
-		before.Intelligence = []lead.Intelligence{known()}
+		before.Intelligence = []lead.Intelligence{intelligence()}
 		draft := same
 		c.change(&draft)
 		next, change, err := lead.TaxonomyDraft{Intelligence: []lead.IntelligenceDraft{draft}}.Over(before, noon)
@@ -150,7 +150,7 @@ func TestIntelligenceMovesWhenItDiffers(t *testing.T) {
 	}
 }
 
-func TestADraftOfTheTaxonomyTellsAllThatIsWrongAndChangesNothing(t *testing.T) {
+func TestADraftOfTheTaxonomyReportsAllThatIsWrongAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 10_001)
 	draft := lead.TaxonomyDraft{

@@ -41,6 +41,6 @@ func TestAHostMustBeOneThatCanResolve(t *testing.T) {
 }
 
 func create(url string) error {
-	_, _, err := webhook.New(hookID, webhook.Draft{Settings: webhook.Settings{URL: &url}}, "sealed", known, noon)
+	_, _, err := webhook.New(hookID, webhook.Draft{Settings: webhook.Settings{URL: &url}}, "sealed", exists, noon)
 	return err
 }

@@ -24,8 +24,8 @@ var noon = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](value T) *T { return &value }
 
-// known is a webhook.Resolve that knows one company.
-func known(which id.Company) (bool, error) { return which == acmeID, nil }
+// exists is a webhook.Resolve for which one company exists.
+func exists(which id.Company) (bool, error) { return which == acmeID, nil }
 
 // endpoint makes one that is in order.
 func endpoint(t *testing.T, settings webhook.Settings) webhook.Endpoint {
@@ -33,7 +33,7 @@ func endpoint(t *testing.T, settings webhook.Settings) webhook.Endpoint {
 	if settings.URL == nil {
 		settings.URL = ptr("https://example.com/hooks")
 	}
-	made, _, err := webhook.New(hookID, webhook.Draft{Settings: settings}, "sealed", known, noon)
+	made, _, err := webhook.New(hookID, webhook.Draft{Settings: settings}, "sealed", exists, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func endpoint(t *testing.T, settings webhook.Settings) webhook.Endpoint {
 func TestANewEndpointIsEnabledForEverything(t *testing.T) {
 	t.Parallel()
 	made, created, err := webhook.New(hookID, webhook.Draft{Settings: webhook.Settings{URL: ptr("https://example.com/hooks")}}, "sealed",
-		known, noon)
+		exists, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestANewEndpointIsEnabledForEverything(t *testing.T) {
 	}
 }
 
-func TestADraftTellsAllThatIsWrongAtOnce(t *testing.T) {
+func TestADraftReportsAllThatIsWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	draft := webhook.Draft{
 		Company: ptr("cmp_nothing"),
@@ -72,7 +72,7 @@ func TestADraftTellsAllThatIsWrongAtOnce(t *testing.T) {
 		},
 		Problems: fault.Problems{fault.Fieldf("color", fault.UnknownField, "no")},
 	}
-	_, _, err := webhook.New(hookID, draft, "sealed", known, noon)
+	_, _, err := webhook.New(hookID, draft, "sealed", exists, noon)
 	got := map[string]string{}
 	for _, field := range fault.Of(err).Fields {
 		got[field.Path] = field.Code
@@ -116,7 +116,7 @@ func TestAURLIsAbsoluteAndCarriesNothingPrivate(t *testing.T) {
 		"https://e.com/" + strings.Repeat("a", 2034): "",
 		"https://e.com/" + strings.Repeat("a", 2035): fault.TooLong,
 	} {
-		_, _, err := webhook.New(hookID, webhook.Draft{Settings: webhook.Settings{URL: &sent}}, "sealed", known, noon)
+		_, _, err := webhook.New(hookID, webhook.Draft{Settings: webhook.Settings{URL: &sent}}, "sealed", exists, noon)
 		switch {
 		case code == "" && err != nil:
 			t.Errorf("%q: %v", sent, err)
@@ -306,7 +306,7 @@ func TestASecretHasTheFormOfStandardWebhooks(t *testing.T) {
 	}
 }
 
-func TestABodyTellsWhatHappenedToWhatByWhom(t *testing.T) {
+func TestABodyReportsWhatHappenedToWhatByWhom(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		event event.Event

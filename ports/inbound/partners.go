@@ -42,9 +42,9 @@ type PartnerAuthenticator interface {
 	// says whether a page may use the key.
 	Authenticate(ctx context.Context, key string) (partner.Partner, error)
 
-	// KnowsOrigin reports whether the origin is registered with any live key. A CORS preflight, which carries no key,
+	// HasOrigin reports whether the origin is registered with any live key. A CORS preflight, which carries no key,
 	// is answered by it.
-	KnowsOrigin(ctx context.Context, origin string) (bool, error)
+	HasOrigin(ctx context.Context, origin string) (bool, error)
 }
 
 // IssuedPartner is a partner with the value of its key, which is shown only once.

@@ -244,7 +244,7 @@ func gapsBecomeOne(f *fixture) {
 // takenUpOnce lets several record events, several enqueue them, and several work through the queues as workers do: no
 // wake-up may be lost on the way. Every second endpoint wants every second event.
 func takenUpOnce(f *fixture) {
-	const recorders, placers, senders, endpoints, each = 3, 2, 3, 4, 15
+	const recorders, enqueuers, workers, endpoints, each = 3, 2, 3, 4, 15
 	wants := func(n int, happened event.Event) bool { return n%2 == 0 || happened.Subject.Type == "even" }
 	order := map[id.Webhook]int{}
 	for n := range endpoints {
@@ -256,14 +256,14 @@ func takenUpOnce(f *fixture) {
 	recorded, queued := make(chan struct{}), make(chan struct{})
 	var recording, enqueueing sync.WaitGroup
 	recording.Add(recorders)
-	enqueueing.Add(placers)
+	enqueueing.Add(enqueuers)
 	go func() { recording.Wait(); close(recorded); enqueueing.Wait(); close(queued) }()
-	f.exactly(together(recorders+placers+senders, func(i int) error {
+	f.exactly(together(recorders+enqueuers+workers, func(i int) error {
 		switch {
 		case i < recorders:
 			defer recording.Done()
 			return f.recordParities(each)
-		case i < recorders+placers:
+		case i < recorders+enqueuers:
 			defer enqueueing.Done()
 			return until(recorded, func() (bool, error) {
 				var events []event.Event
@@ -286,7 +286,7 @@ func takenUpOnce(f *fixture) {
 			}
 			return len(claimed) == 0, err
 		})
-	}), map[fault.Code]int{"": recorders + placers + senders})
+	}), map[fault.Code]int{"": recorders + enqueuers + workers})
 
 	f.claimable()
 	for endpoint, n := range order {

@@ -207,11 +207,11 @@ func (f *fixture) newTeams(which id.Company, headcounts ...int64) ([]team.Team, 
 	roster := team.NewRoster(which)
 	for _, headcount := range headcounts {
 		name := fmt.Sprintf("Team %x", f.ids.UUIDv7()) // no company has two of one name
-		made, places, wrong := roster.Add("team", team.Draft{Name: &name, Headcount: &headcount}, f.ids, f.clock.Now())
+		made, its, wrong := roster.Add("team", team.Draft{Name: &name, Headcount: &headcount}, f.ids, f.clock.Now())
 		if wrong != nil {
 			f.Fatal(wrong)
 		}
-		teams, slots = append(teams, made), append(slots, places...)
+		teams, slots = append(teams, made), append(slots, its...)
 	}
 	return teams, slots
 }

@@ -84,7 +84,7 @@ func (h *history) runUnit() {
 	}
 }
 
-// drawStep draws a step with all its figures, for a unit may run twice.
+// drawStep draws a step with all its figures, because a unit may run twice.
 func (h *history) drawStep() step {
 	kinds := []func() step{
 		h.found, h.found, h.move, h.move, h.staff, h.remove, h.issue, h.rotate, h.touch, h.answer,

@@ -18,11 +18,11 @@ import (
 var outboxRules = []rule{
 	{"an event enters when webhooks send it and an endpoint is enabled", eventEnters},
 	{"it enters in its own unit", eventEntersInUnit},
-	{"events get positions in the order in which they were recorded, each once", eventsPlacedInOrder},
+	{"events get positions in the order in which they were recorded, each once", eventsQueuedInOrder},
 	{"changes of one company are enqueued in their order, however many are concurrent", changesEnqueuedInOrder},
 	{"units that enqueue events concurrently enqueue each event once", enqueueAtOnce},
 	{"next are the events from a position on, so many at most", nextFromPosition},
-	{"events of a company that is gone are left out once they were sent, and their positions are not given again", placedOfCompany},
+	{"events of a company that is gone are left out once they were sent, and their positions are not given again", queuedOfCompany},
 	{"outgoing reports events that webhooks send, once they are committed", outgoingReports},
 	{"the backlog counts what waits, and since when", backlog},
 }
@@ -30,7 +30,7 @@ var outboxRules = []rule{
 // enqueue gives at most most events their positions, and returns them. The given endpoints want them.
 func (f *fixture) enqueue(most int, wantedBy ...id.Webhook) (events []event.Event) {
 	f.Helper()
-	f.update(placing(most, &events, wantedBy...))
+	f.update(enqueueing(most, &events, wantedBy...))
 	return f.whole(events)
 }
 
@@ -51,7 +51,7 @@ func (f *fixture) whole(events []event.Event) []event.Event {
 	return whole
 }
 
-func placing(most int, events *[]event.Event, wantedBy ...id.Webhook) unit {
+func enqueueing(most int, events *[]event.Event, wantedBy ...id.Webhook) unit {
 	return func(ctx context.Context, tx store.Tx) (err error) {
 		if *events, err = tx.Outbox().Unqueued(ctx, most); err != nil {
 			return err
@@ -154,7 +154,7 @@ func (f *fixture) waits(want bool) {
 	}
 }
 
-func eventsPlacedInOrder(f *fixture) {
+func eventsQueuedInOrder(f *fixture) {
 	endpoint := f.endpoint().ID
 	var all []event.Event
 	for i := range 9 {
@@ -241,7 +241,7 @@ func fieldOf(fields event.Fields, name string) any {
 
 // enqueueAtOnce lets several enqueue events while several others change two companies.
 func enqueueAtOnce(f *fixture) {
-	const writers, placers, each = 2, 3, 20
+	const writers, enqueuers, each = 2, 3, 20
 	endpoint := f.endpoint().ID
 	var names [writers]string
 	var companies [writers]id.Company
@@ -255,7 +255,7 @@ func enqueueAtOnce(f *fixture) {
 	writing.Add(writers)
 	done := make(chan struct{})
 	go func() { writing.Wait(); close(done) }()
-	f.exactly(together(writers+placers, func(i int) error {
+	f.exactly(together(writers+enqueuers, func(i int) error {
 		if i < writers {
 			defer writing.Done()
 			for round := range each {
@@ -267,10 +267,10 @@ func enqueueAtOnce(f *fixture) {
 		}
 		return until(done, func() (idle bool, err error) {
 			var events []event.Event
-			err = f.store.Update(f.ctx, placing(3, &events))
+			err = f.store.Update(f.ctx, enqueueing(3, &events))
 			return len(events) == 0, err
 		})
-	}), map[fault.Code]int{"": writers + placers})
+	}), map[fault.Code]int{"": writers + enqueuers})
 
 	f.waits(false)
 	queued, err := f.store.Outbox().Next(f.ctx, endpoint, 1, 1000)
@@ -307,8 +307,8 @@ func nextFromPosition(f *fixture) {
 	one, other := f.endpoint().ID, f.endpoint().ID
 	f.nextAre(one, 1)
 	all := f.happens(7)
-	unplaced := founded(f.newCompany("acme"))
-	f.update(recording(unplaced))
+	unqueued := founded(f.newCompany("acme"))
+	f.update(recording(unqueued))
 	for from := range int64(7) {
 		f.nextAre(one, from+1, all[from:]...)
 	}
@@ -320,7 +320,7 @@ func nextFromPosition(f *fixture) {
 	f.sorted(queued[0].Data)
 }
 
-func placedOfCompany(f *fixture) {
+func queuedOfCompany(f *fixture) {
 	endpoint, acme := f.endpoint().ID, f.found("acme")
 	f.enqueue(10)
 	others := f.happens(2)

@@ -11,7 +11,7 @@ import (
 	"holdco/ports/outbound"
 )
 
-// RunAll tests a store against its contract. Open returns a fresh, migrated store that tells the time by clock and takes new
+// RunAll tests a store against its contract. Open returns a fresh, migrated store that takes the time from clock and takes new
 // ids from ids; it closes the store when its test ends.
 func RunAll(t *testing.T, open func(t *testing.T, clock outbound.Clock, ids outbound.IDs) Opened) {
 	for _, area := range areas {

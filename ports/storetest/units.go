@@ -78,7 +78,7 @@ func writingEverywhere(f *fixture) unit {
 		if err := tx.Taxonomy().Keep(ctx, taxonomy); err != nil {
 			return err
 		}
-		return placing(1, new([]event.Event))(ctx, tx)
+		return enqueueing(1, new([]event.Event))(ctx, tx)
 	}
 }
 

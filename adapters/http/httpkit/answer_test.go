@@ -142,23 +142,23 @@ func TestRequestIDsOfClientsAreKeptWhenHarmless(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsWhoAskedWhatAndNoSecrets(t *testing.T) {
+func TestTheLogReportsWhoAskedWhatAndNoSecrets(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.ask("POST", "/things?hidden=1", `{"name":"hidden"}`, "Idempotency-Key", "hidden", "X-Request-Id", "req-1")
 	k.ask("POST", "/things/hidden/act", "", "Authorization", "Bearer write")
 	k.ask("GET", "/hidden", "", "Authorization", "Bearer hidden")
 	log := k.log.String()
-	for _, told := range []string{
+	for _, want := range []string{
 		`"requestId":"req-1","method":"POST","route":"/things","remote":"192.0.2.1","token":"tok_all","status":400,"ms":`,
 		`"route":"/things/:id/act","remote":"192.0.2.1","token":"tok_write","status":200`,
 		`"route":"","remote":"192.0.2.1","status":404`,
 	} {
-		if !strings.Contains(log, told) {
-			t.Errorf("the log does not tell %s:\n%s", told, log)
+		if !strings.Contains(log, want) {
+			t.Errorf("the log has no %s:\n%s", want, log)
 		}
 	}
 	if strings.Contains(log, "hidden") || strings.Contains(log, "Bearer") {
-		t.Errorf("the log tells too much:\n%s", log)
+		t.Errorf("the log reveals too much:\n%s", log)
 	}
 }

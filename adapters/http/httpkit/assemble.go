@@ -137,11 +137,11 @@ func (a assembly) document() error {
 func (a assembly) codes() error {
 	byStatus := map[string][]string{}
 	for code, text := range pairs(remove(a.root, "x-codes")) {
-		status, known := statuses[fault.Code(code)]
+		status, ok := statuses[fault.Code(code)]
 		if fault.Code(code) == fault.Internal {
-			status, known = Failed, true
+			status, ok = Failed, true
 		}
-		if !known {
+		if !ok {
 			return fmt.Errorf("x-codes.%s: no error has this code", code)
 		}
 		at := strconv.Itoa(status)
@@ -149,14 +149,14 @@ func (a assembly) codes() error {
 		enum := get(get(get(get(get(get(a.root, "components"), "schemas"), "Error"), "properties"), "code"), "enum")
 		enum.Content = append(enum.Content, scalar(code))
 	}
-	for status, texts := range byStatus {
+	for status, descriptions := range byStatus {
 		response := a.sharedResponse(status)
 		if response == nil {
 			return fmt.Errorf("x-codes: x-shared has no response with the status %s", status)
 		}
-		description := texts[0]
-		if len(texts) > 1 {
-			description = "- " + strings.Join(texts, "\n- ")
+		description := descriptions[0]
+		if len(descriptions) > 1 {
+			description = "- " + strings.Join(descriptions, "\n- ")
 		}
 		set(response, "description", scalar(description+"\n"))
 	}

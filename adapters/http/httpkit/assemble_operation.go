@@ -45,9 +45,9 @@ func (a assembly) operation(path, method string, op *yaml.Node) {
 	sortByName(get(op, "responses"))
 }
 
-// kindsOf tells what kinds of operation one is: by its own x-shares, by its method unless it is public, by what it
-// takes, and by what it answers with. An answer has an ETag when its schema has a version (x-versioned), or when it is of the path of the
-// resource itself.
+// kindsOf returns the kinds of an operation: by its own x-shares, by its method unless it is public, by what it takes,
+// and by what it answers with. An answer has an ETag when its schema has a version (x-versioned), or when it is of the
+// path of the resource itself.
 func (a assembly) kindsOf(path, method string, op *yaml.Node) []string {
 	kinds := []string{everyOperation}
 	for _, kind := range content(remove(op, "x-shares")) {

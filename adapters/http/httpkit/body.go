@@ -120,9 +120,9 @@ func (w *walker) readObject(path string, target reflect.Value) bool {
 	w.token()
 	for w.decoder.PeekKind() != '}' {
 		name := w.token().String()
-		field, nullable, known := fieldOf(target, name)
+		field, nullable, ok := fieldOf(target, name)
 		switch {
-		case !known:
+		case !ok:
 			w.skip(join(path, name), fault.UnknownField, "is no field of this request")
 		case nullable && w.decoder.PeekKind() == 'n':
 			w.token()
@@ -138,7 +138,7 @@ func (w *walker) readObject(path string, target reflect.Value) bool {
 }
 
 // fieldOf finds a field by its JSON name, to the letter.
-func fieldOf(object reflect.Value, name string) (field reflect.Value, nullable, known bool) {
+func fieldOf(object reflect.Value, name string) (field reflect.Value, nullable, ok bool) {
 	for i := range object.NumField() {
 		described := object.Type().Field(i)
 		if tagged, _, _ := strings.Cut(described.Tag.Get("json"), ","); tagged == name && name != "" {

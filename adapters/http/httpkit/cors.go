@@ -14,8 +14,8 @@ import (
 
 // CORS says which pages of other origins may use an API from within a browser, and what of it.
 type CORS struct {
-	// Knows reports whether pages of an origin, spelled as browsers send it, may use the API.
-	Knows func(ctx context.Context, origin string) (bool, error)
+	// Allows reports whether pages of an origin, spelled as browsers send it, may use the API.
+	Allows func(ctx context.Context, origin string) (bool, error)
 
 	Methods []string
 	Headers []string // that requests may carry
@@ -27,8 +27,8 @@ const preflightAge = "600"
 
 const allowOrigin = "Access-Control-Allow-Origin"
 
-// allow tells browsers what pages may do. It answers nothing: what a browser asks before the request of a page is
-// OPTIONS like any other, and without these headers the browser refuses the page.
+// allow sets the headers that let pages of other origins use the API. It answers nothing: what a browser asks before the
+// request of a page is OPTIONS like any other, and without these headers the browser refuses the page.
 func (s CORS) allow(c *gin.Context) {
 	header := c.Writer.Header()
 	header.Add("Vary", "Origin")
@@ -36,11 +36,11 @@ func (s CORS) allow(c *gin.Context) {
 	if origin == "" {
 		return
 	}
-	known, err := s.Knows(c.Request.Context(), origin)
+	allowed, err := s.Allows(c.Request.Context(), origin)
 	if err != nil {
 		logFailure(c, slog.LevelWarn, "the origin of a page could not be checked", err)
 	}
-	if err != nil || !known {
+	if err != nil || !allowed {
 		return
 	}
 	header.Set(allowOrigin, origin)

@@ -77,14 +77,14 @@ func Fail(c *gin.Context, err error) {
 	refusal := fault.Of(err)
 	status := http.StatusInternalServerError
 	if refusal != nil {
-		if known, ok := statuses[refusal.Code]; ok {
-			status = known
+		if listed, ok := statuses[refusal.Code]; ok {
+			status = listed
 		}
 	}
 	switch status {
 	case http.StatusInternalServerError:
 		logFailure(c, slog.LevelError, "a request failed", err)
-		refusal = fault.New(fault.Internal, "Something went wrong inside; the server's log tells more under this request id.")
+		refusal = fault.New(fault.Internal, "Something went wrong inside; the server's log has details under this request id.")
 	case http.StatusServiceUnavailable:
 		logFailure(c, slog.LevelWarn, "a request could not be served", err)
 		refusal = refusal.After(max(refusal.RetryAfter, retryAfter))

@@ -63,9 +63,9 @@ func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin
 // operation that is not public is for enter to say.
 func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		op, known := t.operationOf(c)
+		op, ok := t.operationOf(c)
 		switch {
-		case !known:
+		case !ok:
 			Fail(c, errors.New("the OpenAPI document does not describe this route"))
 		case !op.public:
 			err := enter(c, op)
@@ -106,8 +106,8 @@ func (t Table) operationOf(c *gin.Context) (operation, bool) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	op, known := t[route{method, c.FullPath()}]
-	return op, known
+	op, ok := t[route{method, c.FullPath()}]
+	return op, ok
 }
 
 // credentials are the token or the key that a request shows; empty: none.

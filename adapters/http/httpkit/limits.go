@@ -17,7 +17,7 @@ type Limits struct {
 	ByClass ratelimit.Limits // of each token, or of each partner's key
 }
 
-// admit counts a request against the limit of its key, and tells the client how much is left of it.
+// admit counts a request against the limit of its key, and reports to the client how much is left of it.
 func (l Limits) admit(c *gin.Context, key ratelimit.Key) error {
 	limit := l.ByClass.Of(key.Class)
 	if limit == ratelimit.Off {

@@ -12,12 +12,12 @@ import (
 	"holdco/domain/ratelimit"
 )
 
-// told returns the headers about limits: limit, remaining, reset.
-func told(header http.Header) [3]string {
+// limitHeaders returns the headers about limits: limit, remaining, reset.
+func limitHeaders(header http.Header) [3]string {
 	return [3]string{header.Get("RateLimit-Limit"), header.Get("RateLimit-Remaining"), header.Get("RateLimit-Reset")}
 }
 
-func TestEveryAuthenticatedAnswerTellsWhatIsLeft(t *testing.T) {
+func TestEveryAuthenticatedAnswerReportsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	read, costly, none := [3]string{"600", "599", "60"}, [3]string{"10", "9", "60"}, [3]string{}
 	for _, c := range []struct {
@@ -38,12 +38,12 @@ func TestEveryAuthenticatedAnswerTellsWhatIsLeft(t *testing.T) {
 		{"all", "DELETE", "/things", "", 405, none},
 	} {
 		answer := newKit(t).ask(c.method, c.path, c.body, "Authorization", "Bearer "+c.token)
-		if got := told(answer.header); answer.status != c.status || got != c.want {
+		if got := limitHeaders(answer.header); answer.status != c.status || got != c.want {
 			t.Errorf("%+v: %d %v", c, answer.status, got)
 		}
 	}
 	spared := newKit(t).ask("GET", "/things", "", "If-None-Match", `"1"`)
-	if spared.status != 304 || told(spared.header) != read {
+	if spared.status != 304 || limitHeaders(spared.header) != read {
 		t.Errorf("%d %v", spared.status, spared.header)
 	}
 }
@@ -54,7 +54,7 @@ func TestRequestsBeyondTheLimitAreRefusedAfterTheTokenAndBeforeTheScope(t *testi
 	k.limiter.full = true
 	answer := k.ask("GET", "/things?x=1", "[", "Authorization", "Bearer write")
 	answer.is(t, "beyond the limit", 429, fault.RateLimited)
-	if got := told(answer.header); got != [3]string{"600", "0", "42"} || answer.header.Get("Retry-After") != "42" {
+	if got := limitHeaders(answer.header); got != [3]string{"600", "0", "42"} || answer.header.Get("Retry-After") != "42" {
 		t.Errorf("%v", answer.header)
 	}
 	k.ask("GET", "/public", "").is(t, "public", 200, "")
@@ -92,7 +92,8 @@ func TestFailedAuthenticationsAreCountedByAddress(t *testing.T) {
 	k.limiter.full = true
 	answer := k.ask("GET", "/things", "", "Authorization", "Bearer nobody")
 	answer.is(t, "too often", 429, fault.RateLimited)
-	if answer.header.Get("Retry-After") != "42" || told(answer.header) != [3]string{} || answer.header.Get("WWW-Authenticate") != "" {
+	if answer.header.Get("Retry-After") != "42" || limitHeaders(answer.header) != [3]string{} ||
+		answer.header.Get("WWW-Authenticate") != "" {
 		t.Errorf("%v", answer.header)
 	}
 	k.ask("POST", "/things", "{}").is(t, "a valid token passes", 200, "")

@@ -32,14 +32,14 @@ type Query map[string]string
 
 // readQuery refuses, with fault.InvalidParameter, the first parameter that is unknown, given twice, empty, malformed
 // or not one of the values that the document allows.
-func readQuery(raw string, known map[string]parameter) (Query, error) {
+func readQuery(raw string, allowed map[string]parameter) (Query, error) {
 	query := Query{}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
 		}
 		name, value, err := unescaped(pair)
-		described, ok := known[name]
+		described, ok := allowed[name]
 		_, seen := query[name]
 		switch {
 		case err != nil:
@@ -59,7 +59,7 @@ func readQuery(raw string, known map[string]parameter) (Query, error) {
 	return query, nil
 }
 
-// unescaped splits name=value. A semicolon must be escaped, for some take it for a separator.
+// unescaped splits name=value. A semicolon must be escaped, because some take it for a separator.
 func unescaped(pair string) (name, value string, err error) {
 	rawName, rawValue, _ := strings.Cut(pair, "=")
 	if name, err = url.QueryUnescape(rawName); err != nil {

@@ -19,7 +19,7 @@ import (
 	"holdco/domain/fault"
 )
 
-// serve runs the kit behind a real server, as in production.
+// serve runs the kit on a real server, as in production.
 func serve(t *testing.T, k kit) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -119,7 +119,7 @@ func TestAPanicAfterPartOfAnAnswerBreaksTheConnection(t *testing.T) {
 		t.Errorf("logged %s", k.log)
 	}
 	if _, err := fetch(t, url+"/public"); err != nil {
-		t.Errorf("the server does not go on: %v", err)
+		t.Errorf("the server does not continue: %v", err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"holdco/adapters/http/httpkit"
 )
 
-// endless makes the kit answer /endless with zeros until nobody takes them, and tell why it ended.
+// endless makes the kit answer /endless with zeros until nobody takes them, and report why it ended.
 func endless(k kit, writeTimeout time.Duration) <-chan error {
 	ended := make(chan error, 1)
 	k.router.GET("/endless", func(c *gin.Context) {

@@ -98,7 +98,7 @@ func Document() (*httpkit.Document, error) {
 // when they show it.
 func pagesOf(auth inbound.PartnerAuthenticator) *httpkit.CORS {
 	return &httpkit.CORS{
-		Knows:   auth.KnowsOrigin,
+		Allows:  auth.HasOrigin,
 		Methods: []string{http.MethodGet, http.MethodHead},
 		Headers: []string{"authorization", "if-none-match", "if-modified-since", "accept"},
 		Exposed: []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Retry-After", "X-Request-Id"},

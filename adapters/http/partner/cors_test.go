@@ -93,7 +93,7 @@ func TestAPreflightIsAnsweredForOriginsOfAnyKey(t *testing.T) {
 	unknown := ask("leads", elsewhere)
 	for name := range unknown.Header {
 		if strings.HasPrefix(name, "Access-Control") {
-			t.Errorf("an unknown origin is told %s", name)
+			t.Errorf("an unknown origin gets the header %s", name)
 		}
 	}
 	if unknown.Status != http.StatusNoContent || !slices.Contains(unknown.Header.Values("Vary"), "Origin") {

@@ -96,7 +96,7 @@ func (k *keys) Authenticate(_ context.Context, value string) (domain.Partner, er
 	return domain.Partner{}, fault.New(fault.Unauthorized, "The key is missing, mistyped, unknown, expired or revoked.")
 }
 
-func (k *keys) KnowsOrigin(_ context.Context, origin string) (bool, error) {
+func (k *keys) HasOrigin(_ context.Context, origin string) (bool, error) {
 	return origin == home || origin == otherHome, k.err
 }
 
@@ -151,7 +151,7 @@ type fakeExport struct {
 	taxonomy  lead.Taxonomy
 
 	err      error                           // fails every call
-	breaksAt int                             // a stream fails behind so many leads; 0: never
+	breaksAt int                             // a stream fails after so many leads; 0: never
 	pace     func(ctx context.Context) error // is called before each portion of a stream
 	searches atomic.Int64                    // for pages
 	saw      lead.Query

@@ -148,7 +148,7 @@ func (p paging) appendPagination(to []byte, result found) []byte {
 }
 
 // representation makes the validators of a page from the state of the export and from what was asked. Last-Modified
-// is set only when it is exact: not before the second of the last change is over, for another change could fall into it.
+// is set only when it is exact: not before the second of the last change is over, because another change could fall into it.
 func (h lists) representation(c *gin.Context, state lead.State) httpkit.Representation {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
 		h.seal, c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),

@@ -141,11 +141,11 @@ func TestATimeIsToldWhenItCannotLie(t *testing.T) {
 	w := newWorld(t)
 	const stamp = "Sat, 11 Apr 2026 10:42:17 GMT"
 	w.export.state.ChangedAt = start.Add(300 * time.Millisecond)
-	for after, told := range map[time.Duration]string{
+	for after, want := range map[time.Duration]string{
 		-time.Minute: "", 300 * time.Millisecond: "", 999 * time.Millisecond: "", time.Second: stamp, time.Hour: stamp,
 	} {
 		w.clock.now = start.Add(after)
-		if got := w.Get("leads").Header.Get("Last-Modified"); got != told {
+		if got := w.Get("leads").Header.Get("Last-Modified"); got != want {
 			t.Errorf("after %s: %q", after, got)
 		}
 	}

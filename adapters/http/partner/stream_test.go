@@ -93,7 +93,7 @@ func TestAStreamGoesOnBehindTheLastLead(t *testing.T) {
 		t.Errorf("%d lines", len(rest))
 	}
 	if got := w.Stream("leads?after=" + string(leadID(150))); got != nil {
-		t.Errorf("%d lines behind the last", len(got))
+		t.Errorf("%d lines after the last", len(got))
 	}
 	w.export.err = fault.New(fault.Unavailable, "Later.")
 	w.Send(streamed("leads?after=cmp_x")).Is(t, 503, "unavailable")

@@ -82,7 +82,7 @@ func pagesOf(origins []string) *httpkit.CORS {
 		return nil
 	}
 	return &httpkit.CORS{
-		Knows:   func(_ context.Context, origin string) (bool, error) { return slices.Contains(origins, origin), nil },
+		Allows:  func(_ context.Context, origin string) (bool, error) { return slices.Contains(origins, origin), nil },
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 		Headers: []string{"authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-request-id"},
 		Exposed: []string{

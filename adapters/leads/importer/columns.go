@@ -76,8 +76,8 @@ func leadColumn(name string) (column[lead.Draft], bool) {
 	case "contacts":
 		item, of, _ := strings.Cut(rest, ".")
 		at, numbered := number(item, lead.MostContacts)
-		read, known := contactColumn(name, at, of)
-		return read, numbered && known
+		read, ok := contactColumn(name, at, of)
+		return read, numbered && ok
 	}
 	return textColumn(leadFields, name)
 }
@@ -91,8 +91,8 @@ func textColumn[D any](fields map[string]field[D], name string) (column[D], bool
 	if slices.Contains(ignored, name) {
 		return func(*D, string, *fault.Problems) {}, true
 	}
-	of, known := fields[spelled(name)]
-	return func(to *D, cell string, _ *fault.Problems) { *of(to) = cell }, known
+	of, ok := fields[spelled(name)]
+	return func(to *D, cell string, _ *fault.Problems) { *of(to) = cell }, ok
 }
 
 // campaignIDs reads a cell of ids, which spaces or semicolons separate.
@@ -119,8 +119,8 @@ func contactColumn(name string, at int, of string) (column[lead.Draft], bool) {
 			}
 		}, true
 	}
-	text, known := contactFields[of]
-	return func(to *lead.Draft, cell string, _ *fault.Problems) { *text(contact(to)) = cell }, known
+	text, ok := contactFields[of]
+	return func(to *lead.Draft, cell string, _ *fault.Problems) { *text(contact(to)) = cell }, ok
 }
 
 // present drops empty contacts.

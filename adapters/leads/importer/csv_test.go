@@ -69,31 +69,31 @@ func TestABrokenRecordIsOneProblemAndTheNextIsRead(t *testing.T) {
 		{"a field too few", "B", fault.InvalidFormat, "the line has 1 fields; the header has 2"},
 		{"a field too many", "B,C,D", fault.InvalidFormat, "the line has 3 fields; the header has 2"},
 		{"a quote within a field", `5" pipe,B`, fault.InvalidFormat, `the line is no CSV: bare " in non-quoted-field`},
-		{"text behind a quote", `"B"x,C`, fault.InvalidFormat, `the line is no CSV: extraneous or missing " in quoted-field`},
+		{"text after a quote", `"B"x,C`, fault.InvalidFormat, `the line is no CSV: extraneous or missing " in quoted-field`},
 		{"a quote that is never closed", `B,"C`, fault.InvalidFormat, unclosed},
 		{"one in quotes", `B,"""C`, fault.InvalidFormat, unclosed},
 		{"a line that is too long", strings.Repeat("B", importer.MostLine) + ",C", fault.TooLong, "the line has more than 1048576 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			// What is behind is longer than what may be read ahead for the end of a quote.
-			const behind = 40000
-			file := "name,phone\nfirst,1\n\n" + c.record + "\n" + strings.Repeat("another one of them,2\n\n", behind) + "last,3"
+			// What follows is longer than what may be read ahead for the end of a quote.
+			const more = 40000
+			file := "name,phone\nfirst,1\n\n" + c.record + "\n" + strings.Repeat("another one of them,2\n\n", more) + "last,3"
 			lines, err := gatherLines(importer.Files{}.Leads(iotest.HalfReader(strings.NewReader(file)), importer.CSV))
-			if err != nil || len(lines) != behind+3 {
+			if err != nil || len(lines) != more+3 {
 				t.Fatalf("%d lines, %v", len(lines), err)
 			}
 			want := fault.Problems{fault.Fieldf("", c.code, "%s", c.message)}
 			if broken := lines[1]; broken.Number != 4 || !cmp.Equal(broken.Draft.Problems, want) {
 				t.Errorf("line %d: %v; want %v", broken.Number, broken.Draft.Problems, want)
 			}
-			for i, line := range lines[2 : behind+2] {
+			for i, line := range lines[2 : more+2] {
 				if line.Number != int64(5+2*i) || line.Draft.Name != "another one of them" || line.Draft.Problems != nil {
 					t.Fatalf("line %d: %+v", line.Number, line.Draft)
 				}
 			}
-			last := lines[behind+2]
-			if last.Number != 5+2*behind || last.Draft.Name != "last" || last.Draft.Phone != "3" || last.End != int64(len(file)) {
+			last := lines[more+2]
+			if last.Number != 5+2*more || last.Draft.Name != "last" || last.Draft.Phone != "3" || last.End != int64(len(file)) {
 				t.Errorf("line %d, to %d of %d: %+v", last.Number, last.End, len(file), last.Draft)
 			}
 		})

@@ -174,7 +174,7 @@ func open(from io.Reader) (*source, error) {
 	return s, nil
 }
 
-// counter counts what is read. It is an io.ByteReader, for gzip would read ahead otherwise.
+// counter counts what is read. It is an io.ByteReader, because gzip would read ahead otherwise.
 type counter struct {
 	from *bufio.Reader
 	read int64

@@ -112,7 +112,7 @@ func TestALineIsALead(t *testing.T) {
 	}
 }
 
-// What is wrong with a line as a whole is told under the empty path.
+// What is wrong with a line as a whole is reported under the empty path.
 func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 	t.Parallel()
 	long := `{"name":"` + strings.Repeat("a", importer.MostLine) + `"}`
@@ -124,7 +124,7 @@ func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 		{"null", `null`, fault.WrongType, "the line must be a JSON object"},
 		{"a list", `[{"name":"A"}]`, fault.WrongType, "the line must be a JSON object"},
 		{"two objects", `{"name":"A"} {"name":"B"}`, fault.InvalidFormat, "the line continues after its JSON object"},
-		{"rubbish behind", `{"name":"A"}x`, fault.InvalidFormat, "the line continues after its JSON object"},
+		{"rubbish after it", `{"name":"A"}x`, fault.InvalidFormat, "the line continues after its JSON object"},
 		{"a name twice", `{"name":"A","name":"B"}`, fault.Duplicate, "the line names name twice"},
 		{"a name twice, deep within", `{"contacts":[{"email":"a","\u0065mail":"b"}]}`, fault.Duplicate,
 			"the line names contacts.0.email twice"},
@@ -198,7 +198,7 @@ func TestAJSONListIsReadElementByElement(t *testing.T) {
 		{"a comma too many", `[{"name":"A"},,{"name":"B"},]`, []line{{1, "A", false}, {1, "", true}, {1, "B", false}, {1, "", true}}, ""},
 		{"no end", `[{"name":"A"},{"name":"B"`, []line{{1, "A", false}}, "the file is truncated: its JSON list has no end"},
 		{"no end, between two", `[{"name":"A"},`, []line{{1, "A", false}}, "the file is truncated: its JSON list has no end"},
-		{"more behind", `[{"name":"A"}] [`, []line{{1, "A", false}}, "the file continues after its JSON list"},
+		{"more after it", `[{"name":"A"}] [`, []line{{1, "A", false}}, "the file continues after its JSON list"},
 		{
 			"an element that is too long", `[{"name":"` + strings.Repeat(`a,]\"`, importer.MostLine/4) + `"},{"name":"B"}]`,
 			[]line{{1, "", true}, {1, "B", false}}, "",

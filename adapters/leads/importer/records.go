@@ -93,8 +93,8 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		name = strings.TrimSpace(name)
-		read, known := of.columns(name)
-		if !known {
+		read, ok := of.columns(name)
+		if !ok {
 			return nil, fmt.Errorf("the header names the column %.100q, which there is not; columns are separated by commas", name)
 		}
 		if name = spelled(name); seen[name] {

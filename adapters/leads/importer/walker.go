@@ -69,7 +69,7 @@ func (w *walker) syntax() fault.Field {
 
 // object reads an object, field by field: with a function that reads the value of a field, or reports that there is no
 // such field. The name holds until something is read.
-func (w *walker) object(field func(name []byte) (known bool)) {
+func (w *walker) object(field func(name []byte) (ok bool)) {
 	if !w.begins('{', "must be an object") {
 		return
 	}

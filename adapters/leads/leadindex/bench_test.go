@@ -29,7 +29,7 @@ func BenchmarkBuild(b *testing.B) {
 			index = built(b, p)
 		}
 		b.ReportMetric(float64(heap()-before)/(1<<20), "MB")
-		b.ReportMetric(float64(index.Status().Bytes)/(1<<20), "MB-told")
+		b.ReportMetric(float64(index.Status().Bytes)/(1<<20), "MB-reported")
 	})
 }
 

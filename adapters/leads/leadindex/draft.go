@@ -40,8 +40,8 @@ func (d *draft) enter(mark store.LeadMark, at uint32) {
 
 // having returns the set of a trait, to be changed.
 func (d *draft) having(t trait) *set {
-	s, known := d.sets.get(t)
-	if !known {
+	s, ok := d.sets.get(t)
+	if !ok {
 		s = newSet(t)
 		d.sets.set(t, s)
 	}

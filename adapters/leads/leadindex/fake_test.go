@@ -47,10 +47,10 @@ func (p *plenty) add(n int) {
 }
 
 // change keeps n leads anew that were there.
-func (p *plenty) change(n int) { p.place(n, instantOf(len(p.batches))) }
+func (p *plenty) change(n int) { p.changeAt(n, instantOf(len(p.batches))) }
 
-// place changes n leads, which bring their own timestamp.
-func (p *plenty) place(n int, at time.Time) {
+// changeAt changes n leads, which bring their own timestamp.
+func (p *plenty) changeAt(n int, at time.Time) {
 	drawn := map[int]bool{}
 	for len(drawn) < n {
 		drawn[rand.IntN(len(p.revisions))] = true

@@ -45,7 +45,7 @@ func TestWhatChangedMeanwhileIsAskedOfTheStore(t *testing.T) {
 	select {
 	case <-index.Wanted():
 	default:
-		t.Error("nobody was told that the index is behind")
+		t.Error("no update was asked for, though the index is stale")
 	}
 	page, err := index.Search(t.Context(), lead.Query{Filter: lead.Filter{Enrichment: lead.Basic}, Size: 10})
 	if err != nil || page.Total != 1 {
@@ -150,7 +150,7 @@ func TestDeadPositionsAreForgotten(t *testing.T) {
 	if status := index.Status(); status.Leads != leads || status.Dead > leads || status.Bytes > 2*fresh {
 		t.Errorf("%+v, at first %d bytes", status, fresh)
 	}
-	for p.place(100, instantOf(3)); index.Status().Revision < lead.Revision(len(p.batches)-1); {
+	for p.changeAt(100, instantOf(3)); index.Status().Revision < lead.Revision(len(p.batches)-1); {
 		mustFollow(t, index)
 	}
 	same(t, index, p)

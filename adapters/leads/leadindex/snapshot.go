@@ -139,7 +139,7 @@ func (s *snapshot) atLeast(bound lead.Rating, among *roaring.Bitmap) *roaring.Bi
 
 // having returns the positions that have a trait.
 func (s *snapshot) having(t trait) *roaring.Bitmap {
-	if b, known := s.sets.get(t); known {
+	if b, ok := s.sets.get(t); ok {
 		return b
 	}
 	return roaring.New()

@@ -85,7 +85,7 @@ var geographies = []geography{
 
 // Taxonomy writes the taxonomy, which is the same in every set.
 func (s *Set) Taxonomy(to io.Writer) error {
-	var shownIndustries, shownVerticals, shownGeographies, known []event.Fields
+	var shownIndustries, shownVerticals, shownGeographies, shownIntelligence []event.Fields
 	for _, i := range industries {
 		shownIndustries = append(shownIndustries, event.Fields{
 			event.F("id", i.id()), event.F("name", i.name), event.F("slug", slug(i.name)), event.F("active", !i.inactive),
@@ -96,7 +96,7 @@ func (s *Set) Taxonomy(to io.Writer) error {
 				event.F("active", !v.inactive),
 			})
 			if n < 3 { // the fourth has no intelligence
-				known = append(known, v.intelligence(i))
+				shownIntelligence = append(shownIntelligence, v.intelligence(i))
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Set) Taxonomy(to io.Writer) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(event.Fields{
 		event.F("industries", shownIndustries), event.F("verticals", shownVerticals), event.F("geographies", shownGeographies),
-		event.F("vertical_intelligence", known),
+		event.F("vertical_intelligence", shownIntelligence),
 	})
 }
 

@@ -127,7 +127,7 @@ func TestDeadlockIsRunAgain(t *testing.T) {
 }
 
 // Everything that would wait for ever ends with Unavailable, and soon.
-func TestPatienceEnds(t *testing.T) {
+func TestEveryWaitHasALimit(t *testing.T) {
 	t.Parallel()
 	for name, wait := range map[string]func(t *testing.T, engine *postgres.Engine) error{
 		"with conflicts": func(t *testing.T, engine *postgres.Engine) error {

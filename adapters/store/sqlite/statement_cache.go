@@ -15,7 +15,7 @@ type statementCache struct {
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
 	mutex      sync.RWMutex
-	statements map[string]*sql.Stmt // by their texts
+	statements map[string]*sql.Stmt // by their SQL
 }
 
 // statement returns a statement, and prepares it if it is not cached.

@@ -49,18 +49,18 @@ func (b builder) insertsMany(row modelRow) sqlText {
 // arg stands for the nth argument, from 1 on.
 func (b builder) arg(n int) any { return bun.Safe(b.engine.Placeholder(n)) }
 
-// statements caches the texts of prepared statements for one engine.
+// statements caches the SQL of prepared statements for one engine.
 type statements struct {
-	engine Engine
-	texts  sync.Map // *prepared to string
+	engine  Engine
+	queries sync.Map // *prepared to string
 }
 
 func (s *statements) text(of *prepared) string {
-	if text, ok := s.texts.Load(of); ok {
+	if text, ok := s.queries.Load(of); ok {
 		return text.(string)
 	}
 	text := of.build(builder{s.engine}).String()
-	s.texts.Store(of, text)
+	s.queries.Store(of, text)
 	return text
 }
 

@@ -33,7 +33,7 @@ func EndWithParent() {
 	}
 }
 
-// endWithGo ends this test binary soon after the go command that runs it, for a killed go command leaves it running. A
+// endWithGo ends this test binary soon after the go command that runs it, because a killed go command leaves it running. A
 // test binary that a person starts has another parent, and may outlive it.
 func endWithGo() {
 	parent := os.Getppid()

@@ -83,9 +83,9 @@ func (v *Vault) Seal(owner, secret string) string {
 
 // Open implements outbound.Vault.
 func (v *Vault) Open(owner, sealed string) (string, error) {
-	text, known := strings.CutPrefix(sealed, sealedPrefix)
+	text, ok := strings.CutPrefix(sealed, sealedPrefix)
 	raw, err := base64.StdEncoding.Strict().DecodeString(text)
-	if !known || err != nil {
+	if !ok || err != nil {
 		return "", fmt.Errorf("the sealed secret of %s is damaged, or from a newer Holdco", owner)
 	}
 	secret, err := v.seal.Open(nil, nil, raw, []byte(owner))

@@ -60,7 +60,7 @@ func Process() []Collector {
 func Build(version, commit string) Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "holdco_build_info",
-		Help:        "1; the labels tell which program this is.",
+		Help:        "1; the labels describe the program.",
 		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "go_version": runtime.Version()},
 	})
 	info.Set(1)

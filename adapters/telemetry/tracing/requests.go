@@ -34,7 +34,7 @@ const unmatched = "unmatched"
 
 const requestID = attribute.Key("holdco.request.id")
 
-// Answered completes the span of a request. Like the log it tells the route, never the path, a query or a body.
+// Answered completes the span of a request. Like the log it reports the route, never the path, a query or a body.
 func (t *Tracer) Answered(ctx context.Context, e httpkit.Exchange) {
 	span := api.SpanFromContext(ctx)
 	if !span.IsRecording() {
