@@ -88,6 +88,8 @@ const eventForm = 1
 // inForm sets the form of an inserted event.
 func inForm(query *bun.InsertQuery) *bun.InsertQuery { return query.Value("form", "?", eventForm) }
 
+// entryRow is a row of the activity log. It is not declared with tableOf: encoding the fields of an event can fail, an insert
+// sets columns that no event has, and the outbox reads rows in part or together with their positions.
 type entryRow struct {
 	bun.BaseModel `bun:"table:activity"`
 

@@ -198,6 +198,8 @@ func (d deliveries) gone(ctx context.Context) ([]id.Webhook, error) {
 	return found, err
 }
 
+// deliveryRow is a row of deliveries. It is not declared with tableOf, whose statements find one row by its key: deliveries are
+// found, locked and purged by their endpoints and their state, in queries that take bun's model of a row.
 type deliveryRow struct {
 	bun.BaseModel `bun:"table:deliveries"`
 
