@@ -262,7 +262,7 @@ func TestPagesComeFromTheOriginsOfTheirKey(t *testing.T) {
 	})
 }
 
-func TestAStreamHoldsAllAndGoesOnWhereItBrokeOff(t *testing.T) {
+func TestAStreamHoldsAllAndContinuesWhereItBrokeOff(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		s.keepTaxonomy(t, "Health")

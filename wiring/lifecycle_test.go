@@ -212,7 +212,7 @@ func TestDeleteLeavesNothingButOneEntry(t *testing.T) {
 	})
 }
 
-func TestTheGreatestCompanyIsMadeAndDeletedWhileOthersGoOn(t *testing.T) {
+func TestTheGreatestCompanyIsMadeAndDeletedWhileOthersContinue(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		const most = 50
@@ -262,7 +262,7 @@ func raceDetector() bool {
 	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-func TestADeletionThatTakesLongIsAcceptedAndGoesOn(t *testing.T) {
+func TestADeletionThatTakesLongIsAcceptedAndContinues(t *testing.T) {
 	t.Parallel()
 	s := start(t, newClock(), dataDir+t.TempDir())
 	acme := s.create(t, draft(t, ""))

@@ -121,7 +121,7 @@ func TestATokenEndsWhenItExpires(t *testing.T) {
 	})
 }
 
-func TestARotatedValueGoesOnForItsGrace(t *testing.T) {
+func TestARotatedValueStaysValidForItsGrace(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		made := s.issue(t, "read")

@@ -303,7 +303,7 @@ func TestAnEndpointThatWantsNothingOfALongLogKeepsItsPlaceInIt(t *testing.T) {
 	}
 }
 
-func TestABacklogGoesOnWhenItsEndpointIsEnabledAgain(t *testing.T) {
+func TestABacklogContinuesWhenItsEndpointIsEnabledAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -191,7 +191,7 @@ func TestManyLeadsAreKeptInManyUnits(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedImportStopsBetweenUnitsAndGoesOnLater(t *testing.T) {
+func TestAnInterruptedImportStopsBetweenUnitsAndContinuesLater(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const many = 10_000

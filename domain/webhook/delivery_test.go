@@ -55,7 +55,7 @@ func TestAPauseIsUpToAFifthLongerOrShorter(t *testing.T) {
 	}
 }
 
-func TestAnAnswerDecidesHowADeliveryGoesOn(t *testing.T) {
+func TestAnAnswerDecidesHowADeliveryContinues(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]webhook.Status{
 		200: webhook.Succeeded, 204: webhook.Succeeded, 299: webhook.Succeeded,

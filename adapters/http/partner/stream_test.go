@@ -83,7 +83,7 @@ func TestAClientSaysWhetherItWantsLines(t *testing.T) {
 	}
 }
 
-func TestAStreamGoesOnBehindTheLastLead(t *testing.T) {
+func TestAStreamContinuesAfterTheLastLead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.export.fill(t, 150)
@@ -127,7 +127,7 @@ func TestAStreamThatFailsLaterBreaksOff(t *testing.T) {
 	}
 }
 
-func TestLeadsArriveWhileTheStreamGoesOn(t *testing.T) {
+func TestLeadsArriveWhileTheStreamContinues(t *testing.T) {
 	t.Parallel()
 	for _, coding := range []string{"identity", "gzip"} {
 		w := newWorld(t)

@@ -86,7 +86,7 @@ func TestAReadThatTakesTooLongIsUnavailable(t *testing.T) {
 	})
 }
 
-func TestBriefReadsDoNotWaitBehindLongOnes(t *testing.T) {
+func TestBriefReadsDoNotWaitForLongOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		busy := openBusy(t)
