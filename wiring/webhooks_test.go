@@ -396,7 +396,10 @@ func TestWhatIsWrongWithAWebhookIsReportedAtOnceAndChangesNothing(t *testing.T) 
 				"companyId unknown_value,description wrong_type,events required,url invalid_format",
 			`{"url":"https://example.com","events":["company.*","company.born"]}`: "events.1 unknown_value",
 			`{"url":"https://*.example.com"}`:                                     "url invalid_format",
-			`{"url":"https://exam\u200bple.com"}`:                                 "url invalid_format",
+			`{"url":"https://exam\u200bple.com"}`:                                 "url invalid_characters",
+			`{"url":"https://example.com/a b"}`:                                   "url invalid_characters",
+			`{"url":"http://0x7f.1/"}`:                                            "url invalid_format",
+			`{"url":"http://example.com:/"}`:                                      "url invalid_format",
 			`{"url":"https://example.com","enabled":null}`:                        "enabled not_null",
 		} {
 			answer := s.Send(resttest.Request{Method: "POST", Path: "/v1/webhooks", Body: body, Wrong: true})

@@ -25,7 +25,7 @@ const (
 	OutOfRange        = "out_of_range"       // a number or time beyond its bounds
 	TooPrecise        = "too_precise"        // more decimals than allowed
 	InvalidFormat     = "invalid_format"     // does not have the form that the field asks for
-	InvalidCharacters = "invalid_characters" // contains control characters or bidirectional overrides
+	InvalidCharacters = "invalid_characters" // contains forbidden characters, such as control characters
 	UnknownValue      = "unknown_value"      // not one of the allowed values
 	Duplicate         = "duplicate"          // given twice where values must differ
 )

@@ -2,9 +2,7 @@ package webhook
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"holdco/domain/event"
@@ -119,38 +117,6 @@ func (e Endpoint) with(sent Settings, problems *fault.Problems) Endpoint {
 		problems.Add(wrong...)
 	}
 	return e
-}
-
-// checkURL validates the form of a URL. Whether its address may be called is checked when it is called, by
-// adapters/webhooks.
-func checkURL(sent string) []fault.Field {
-	if _, wrong := text.Name("url", sent, URLLength); wrong != nil { // it is displayed, as names are
-		return wrong
-	}
-	invalid := func(why string) []fault.Field {
-		return []fault.Field{fault.Fieldf("url", fault.InvalidFormat, "url %s", why)}
-	}
-	target, err := url.Parse(sent)
-	if err != nil {
-		return invalid("must be an absolute URL such as https://example.com/hooks")
-	}
-	port, portErr := strconv.Atoi(target.Port())
-	switch {
-	case target.Scheme != "http" && target.Scheme != "https":
-		return invalid("must start with https:// or http://")
-	case target.Hostname() == "":
-		return invalid("must name a host")
-	case target.Port() != "" && (portErr != nil || port < 1 || port > 65535):
-		return invalid("must name a port from 1 to 65535, or none")
-	case target.User != nil:
-		return invalid("must not carry a user name or password; deliveries are signed instead")
-	case target.Fragment != "" || slices.Contains([]byte(sent), '#'):
-		return invalid("must not have a fragment")
-	}
-	if why := checkHost(target.Hostname()); why != "" {
-		return invalid(why)
-	}
-	return nil
 }
 
 func parsePatterns(sent []string) ([]Pattern, []fault.Field) {

@@ -146,7 +146,7 @@ type WebhookDraft struct {
 	// Events Names of events, patterns for all below a name such as `company.*`, or `*` for all.
 	Events *EventPatterns `json:"events,omitempty"`
 
-	// URL Absolute, `https` or `http`, without user name, password and fragment. The host is an address or a name that can resolve; international names may be written as they are.
+	// URL Absolute, `https` or `http`, without user name, password and fragment. Spaces, control characters and invisible characters must be percent-encoded. The host is an address in full, or a name that can resolve and whose last part is no number; international names may be written as they are.
 	URL *string `json:"url"`
 }
 
