@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"holdco/adapters/http/rest/resttest"
 	"holdco/domain/webhook"
 )
@@ -199,6 +201,44 @@ func TestAWebhookOfADeletedCompanyIsDisabledAfterItsLastMessage(t *testing.T) {
 		if now.DisabledReason == nil || *now.DisabledReason != "The company of this webhook was deleted." {
 			t.Errorf("%+v", now)
 		}
+
+		refused := s.Patch(hook.path(), `{"enabled":true}`)
+		refused.Is(t, 409, "invalid_transition")
+		if want := map[string]any{"from": "disabled", "action": "enable"}; cmp.Diff(want, details(t, refused)) != "" {
+			t.Errorf("%v", details(t, refused))
+		}
+		s.Patch(hook.path(), `{"description":"old","enabled":false}`).Is(t, 200, "")
+		s.Patch(hook.path(), `{"enabled":true}`).Is(t, 409, "invalid_transition")
+		s.Delete(hook.path()).Is(t, 200, "")
+	})
+}
+
+// A webhook that was disabled before its company was deleted may be enabled for the messages that wait, and only for them.
+func TestAWebhookOfADeletedCompanyIsEnabledForWhatWaitsAlone(t *testing.T) {
+	t.Parallel()
+	eachSending(t, func(t *testing.T, s *instance) {
+		to := listen(t)
+		to.answers(http.StatusInternalServerError)
+		acme := s.create(t, draft(t, ""))
+		of := `,"companyId":"` + acme.ID + `"`
+		waiting, idle := s.subscribe(t, to, of), s.subscribe(t, listen(t), of+`,"enabled":false`)
+		s.Patch(acme.path(), `{"name":"Last"}`).Is(t, 200, "")
+		s.settled(t, waiting, webhook.Pending, 1)
+		s.Patch(waiting.path(), `{"enabled":false}`).Is(t, 200, "")
+		s.Patch(idle.path(), `{"enabled":true}`).Is(t, 200, "")
+		s.Patch(idle.path(), `{"enabled":false}`).Is(t, 200, "")
+		s.Delete(acme.path()).Is(t, 200, "")
+		s.Patch(idle.path(), `{"enabled":true}`).Is(t, 409, "invalid_transition")
+
+		to.answers(http.StatusOK)
+		s.Patch(waiting.path(), `{"enabled":true}`).Is(t, 200, "")
+		s.clock.advance(10 * time.Second)
+		to.types(t, "company.updated", "company.updated")
+		await(t, 10*time.Second, "the end of the webhook", func() bool {
+			s.clock.advance(time.Hour)
+			return !resttest.Data[apiWebhook](t, s.Get(waiting.path())).Enabled
+		})
+		s.Patch(waiting.path(), `{"enabled":true}`).Is(t, 409, "invalid_transition")
 	})
 }
 

@@ -532,7 +532,7 @@ func (f *fixture) change(t *testing.T, which id.Webhook, settings webhook.Settin
 		if err != nil {
 			return err
 		}
-		next, updated, err := endpoint.Apply(webhook.Patch{Settings: settings}, tx.Now())
+		next, updated, err := endpoint.Apply(webhook.Patch{Settings: settings}, false, tx.Now())
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,9 @@ func (s *Service) finish(ctx context.Context, removal store.Removal) error {
 			return err
 		}
 		for _, endpoint := range finished {
+			if !endpoint.Enabled {
+				continue
+			}
 			if err := disableEndpoint(ctx, tx, endpoint.ID, webhook.CompanyDeleted); err != nil {
 				return err
 			}

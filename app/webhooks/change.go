@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"holdco/domain/access"
@@ -22,10 +23,23 @@ func (s *Service) Update(
 		return webhook.Endpoint{}, err
 	}
 	order := store.Order{Actor: caller.Actor, Match: match}
-	return store.Change(ctx, s.store, order, which, store.Tx.Webhooks,
-		func(e webhook.Endpoint, at time.Time) (webhook.Endpoint, *event.Event, error) {
-			return e.Apply(patch, at)
+	return store.ChangeReading(ctx, s.store, order, which, store.Tx.Webhooks,
+		func(ctx context.Context, tx store.Tx, e webhook.Endpoint) (webhook.Endpoint, *event.Event, error) {
+			ended, err := hasEnded(ctx, tx, e)
+			if err != nil {
+				return e, nil, err
+			}
+			return e.Apply(patch, ended, tx.Now())
 		})
+}
+
+// hasEnded reports whether a disabled endpoint has nothing left to send because its company was removed.
+func hasEnded(ctx context.Context, tx store.Tx, e webhook.Endpoint) (bool, error) {
+	if e.Enabled || e.Company == "" {
+		return false, nil
+	}
+	finished, err := tx.Removals().Finished(ctx, e.Company)
+	return slices.ContainsFunc(finished, func(other webhook.Endpoint) bool { return other.ID == e.ID }), err
 }
 
 // RotateSecret gives an endpoint a new secret.

@@ -74,9 +74,10 @@ func New(newID id.Webhook, draft Draft, secret Sealed, resolve Resolve, at time.
 var readOnly = []string{"id", "companyId", "disabledReason", "secret", "createdAt", "updatedAt"}
 
 // Apply merges a patch. It returns the next endpoint and the event to record, or no event when nothing changed.
-// Enabling or disabling the endpoint clears DisabledReason. It fails with fault.ImmutableField and
+// Enabling or disabling the endpoint clears DisabledReason. An endpoint that has ended, because its company was removed
+// and nothing is left to send, cannot be enabled: fault.InvalidTransition. Other faults are fault.ImmutableField and
 // fault.ValidationFailed.
-func (e Endpoint) Apply(patch Patch, at time.Time) (Endpoint, *event.Event, error) {
+func (e Endpoint) Apply(patch Patch, ended bool, at time.Time) (Endpoint, *event.Event, error) {
 	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
 		return e, nil, fault.Immutables(immutable)
 	}
@@ -84,6 +85,10 @@ func (e Endpoint) Apply(patch Patch, at time.Time) (Endpoint, *event.Event, erro
 	next := e.with(patch.Settings, &problems)
 	if len(problems) > 0 {
 		return e, nil, fault.Validation(problems)
+	}
+	if ended && next.Enabled && !e.Enabled {
+		return e, nil, fault.New(fault.InvalidTransition, "The company of this webhook was deleted, and nothing is left to send.").
+			With("from", "disabled").With("action", "enable")
 	}
 	if patch.Enabled != nil {
 		next.DisabledReason = ""

@@ -178,7 +178,7 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 	later := noon.Add(time.Hour)
 	next, updated, err := before.Apply(webhook.Patch{Settings: webhook.Settings{
 		URL: ptr("http://example.org/"), Events: &[]string{"company.created", "company.created"}, Enabled: ptr(false), Description: ptr(""),
-	}}, later)
+	}}, false, later)
 	if err != nil || updated == nil {
 		t.Fatal(err, updated)
 	}
@@ -197,7 +197,7 @@ func TestAPatchThatChangesNothingIsNoEvent(t *testing.T) {
 	t.Parallel()
 	before := endpoint(t, webhook.Settings{})
 	next, updated, err := before.Apply(webhook.Patch{Settings: webhook.Settings{Enabled: ptr(true), Events: &[]string{"*"}}},
-		noon.Add(time.Hour))
+		false, noon.Add(time.Hour))
 	if err != nil || updated != nil || next.Version != 1 {
 		t.Error(next, updated, err)
 	}
@@ -209,12 +209,12 @@ func TestAPatchCannotChangeWhatIsReadOnly(t *testing.T) {
 		patch := webhook.Patch{Problems: fault.Problems{
 			fault.Fieldf(name, fault.UnknownField, "no"), fault.Fieldf("color", fault.UnknownField, "no"),
 		}}
-		_, _, err := endpoint(t, webhook.Settings{}).Apply(patch, noon)
+		_, _, err := endpoint(t, webhook.Settings{}).Apply(patch, false, noon)
 		if fault.CodeOf(err) != fault.ImmutableField || len(fault.Of(err).Fields) != 1 || fault.Of(err).Fields[0].Path != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, _, err := endpoint(t, webhook.Settings{}).Apply(webhook.Patch{Settings: webhook.Settings{Events: &[]string{}}}, noon)
+	_, _, err := endpoint(t, webhook.Settings{}).Apply(webhook.Patch{Settings: webhook.Settings{Events: &[]string{}}}, false, noon)
 	if fault.CodeOf(err) != fault.ValidationFailed {
 		t.Error(err)
 	}
@@ -230,9 +230,32 @@ func TestEnablingClearsWhyItWasDisabled(t *testing.T) {
 	if fault.CodeOf(disabled.Takes("test")) != fault.InvalidTransition {
 		t.Error("a disabled endpoint is tested")
 	}
-	enabled, _, err := disabled.Apply(webhook.Patch{Settings: webhook.Settings{Enabled: ptr(true)}}, noon.Add(2*time.Hour))
+	enabled, _, err := disabled.Apply(webhook.Patch{Settings: webhook.Settings{Enabled: ptr(true)}}, false, noon.Add(2*time.Hour))
 	if err != nil || !enabled.Enabled || enabled.DisabledReason != "" || enabled.Takes("test") != nil {
 		t.Errorf("%+v, %v", enabled, err)
+	}
+}
+
+func TestAnEndpointThatHasEndedIsNotEnabled(t *testing.T) {
+	t.Parallel()
+	enable := webhook.Patch{Settings: webhook.Settings{Enabled: ptr(true), Description: ptr("new")}}
+	gone, _ := endpoint(t, webhook.Settings{}).Disable(webhook.CompanyDeleted, noon)
+	next, happened, err := gone.Apply(enable, true, noon)
+	refused := fault.Of(err)
+	if refused == nil || refused.Code != fault.InvalidTransition || refused.Details["from"] != "disabled" ||
+		refused.Details["action"] != "enable" || happened != nil || next.Enabled || next.Description != "" {
+		t.Errorf("%+v, %v", next, err)
+	}
+	other := webhook.Patch{Settings: webhook.Settings{Enabled: ptr(false), Description: ptr("new")}}
+	if next, _, err = gone.Apply(other, true, noon); err != nil || next.Enabled || next.Description != "new" || next.DisabledReason != "" {
+		t.Errorf("%+v, %v", next, err)
+	}
+	if next, _, err = endpoint(t, webhook.Settings{}).Apply(enable, true, noon); err != nil || next.Description != "new" {
+		t.Errorf("%+v, %v: it is enabled still", next, err)
+	}
+	wrong := webhook.Patch{Settings: webhook.Settings{Enabled: ptr(true), URL: ptr("x")}}
+	if _, _, err = gone.Apply(wrong, true, noon); fault.CodeOf(err) != fault.ValidationFailed {
+		t.Error(err)
 	}
 }
 

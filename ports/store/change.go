@@ -45,6 +45,16 @@ func Change[I id.ID, T Versioned, R Repository[I, T]](
 	ctx context.Context, s Store, order Order, which I, in func(Tx) R,
 	move func(current T, at time.Time) (T, *event.Event, error),
 ) (T, error) {
+	return ChangeReading(ctx, s, order, which, in, func(_ context.Context, tx Tx, current T) (T, *event.Event, error) {
+		return move(current, tx.Now())
+	})
+}
+
+// ChangeReading is Change for a move that depends on more than the aggregate, and reads that from the store.
+func ChangeReading[I id.ID, T Versioned, R Repository[I, T]](
+	ctx context.Context, s Store, order Order, which I, in func(Tx) R,
+	move func(ctx context.Context, tx Tx, current T) (T, *event.Event, error),
+) (T, error) {
 	return UpdateOnce(ctx, s, order.Once, order.Company, func(ctx context.Context, tx Tx) (T, error) {
 		current, err := in(tx).Lock(ctx, which)
 		if err != nil {
@@ -53,7 +63,7 @@ func Change[I id.ID, T Versioned, R Repository[I, T]](
 		if err := order.Match.Check(current.CurrentVersion()); err != nil {
 			return current, err
 		}
-		next, happened, err := move(current, tx.Now())
+		next, happened, err := move(ctx, tx, current)
 		if err != nil || happened == nil {
 			return current, err
 		}

@@ -31,8 +31,8 @@ type Removals interface {
 	// whether they were sent or not. It reports whether anything of the company is left; endpoints count, enabled or not.
 	Purge(ctx context.Context, which id.Company, before time.Time, most int) (left bool, err error)
 
-	// Finished returns the enabled endpoints that are bound to a removed company and have nothing left to send: their
-	// queues have passed company.deleted, and none of their deliveries is pending.
+	// Finished returns the endpoints, enabled or not, that are bound to a company that was removed and have nothing left to
+	// send: their queues are idle or have passed company.deleted, and none of their deliveries is pending.
 	Finished(ctx context.Context, which id.Company) ([]webhook.Endpoint, error)
 
 	// Postpone makes the next check of a removal due at the given instant.

@@ -199,7 +199,10 @@ func removalFinishes(f *fixture) {
 	}
 	idle, busy, free := f.endpoint(boundTo(acme.ID)), f.endpoint(boundTo(acme.ID)), f.endpoint()
 	f.endpoint(boundTo("cmp_other"))
-	f.endpoint(boundTo(acme.ID), disabled)
+	off, waiting := f.endpoint(boundTo(acme.ID), disabled), f.endpoint(boundTo(acme.ID))
+	f.renames(acme.ID, "waits")
+	f.enqueue(10, waiting.ID)
+	waiting = f.reconnect(waiting, disabled)
 	finished := func(want ...webhook.Endpoint) {
 		f.Helper()
 		f.update(func(ctx context.Context, tx store.Tx) error {
@@ -210,16 +213,22 @@ func removalFinishes(f *fixture) {
 			return err
 		})
 	}
+	finished() // the company is not removed
 	last := f.removeForGood(acme)
-	finished() // it has no position yet
+	finished() // its last event has no position yet
 	f.enqueue(10, busy.ID, free.ID)
-	finished(idle)
+	finished(idle, off)
 	f.passes(busy.ID)
-	finished(idle, busy)
+	finished(idle, busy, off)
+	f.passes(free.ID)
+	waiting = f.enable(waiting)
+	finished(idle, busy, off)
+	f.passes(waiting.ID)
+	finished(idle, busy, off, waiting)
 	pending := f.send(busy.ID, func(d *webhook.Delivery) { d.Event, d.Company = last.ID, "" })
-	finished(idle)
+	finished(idle, off, waiting)
 	f.saveDelivery(pending.After(answered(f.clock.Now(), 200), 0, f.clock.Now()))
-	finished(idle, busy)
+	finished(idle, busy, off, waiting)
 	f.purge(acme.ID, true) // its endpoints are left
 }
 

@@ -142,8 +142,9 @@ func (r removals) Finished(ctx context.Context, which id.Company) ([]webhook.End
 		Where("activity.unqueued = 1 OR activity.position >= (SELECT cursor FROM queues WHERE webhook_id = webhooks.id)")
 	pending := r.engine.DB().NewSelect().Table("deliveries").Column("seq").
 		Where("deliveries.webhook_id = webhooks.id").Where("deliveries.status = 'pending'")
+	removed := r.engine.DB().NewSelect().Table("removed_companies").Column("company_id").Where("company_id = ?", which)
 	return readAll(ctx, r.session, endpointTable, selectRows(r.session, endpointTable).
-		Where("company_id = ? AND company_id <> ''", which).Where("enabled = 1").
+		Where("company_id IN (?) AND company_id <> ''", removed).
 		Where("NOT EXISTS (?)", last).Where("NOT EXISTS (?)", pending).Order(createdAt, "id"))
 }
 
