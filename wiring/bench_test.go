@@ -158,12 +158,20 @@ func (s *subject) fill(t *testing.T) {
 // rate keeps the server busy for one turn, and returns how many requests a second it answered.
 func (s *subject) rate(t *testing.T, request func(s *subject, n int64) (method, path, body string)) float64 {
 	t.Helper()
+	return s.rateOf(t, clients, turn, request)
+}
+
+// rateOf is rate with a number of clients and a time.
+func (s *subject) rateOf(
+	t *testing.T, clients int, long time.Duration, request func(s *subject, n int64) (method, path, body string),
+) float64 {
+	t.Helper()
 	var done atomic.Int64
 	var busy sync.WaitGroup
 	began := time.Now()
 	for range clients {
 		busy.Go(func() {
-			if err := s.client(began.Add(turn), &done, request); err != nil {
+			if err := s.client(began.Add(long), &done, request); err != nil {
 				t.Error(err)
 			}
 		})

@@ -135,7 +135,7 @@ func foundMore(t *testing.T, server *wiring.Server, from, until int) (ids []stri
 	return ids
 }
 
-// How soon the program is ready on an empty store, and what it holds in memory.
+// How soon the program is ready on an empty store, and what it holds in memory: idle, and while the store grows under load.
 func TestBenchProcess(t *testing.T) {
 	folder, err := filepath.Abs("../bin") // make bench has built it
 	must(t, err)
@@ -154,25 +154,37 @@ func TestBenchProcess(t *testing.T) {
 	}
 	slices.Sort(ready)
 	time.Sleep(time.Second)
-	idle := resident(t, p)
+	fmt.Printf("\nready on an empty store after %s; resident %s idle\n", ready[turns/2].Round(time.Millisecond), residence(t, p))
 
+	const many, rounds, long = 32, 3, 5 * time.Second
 	s := &subject{url: p.url}
 	s.fill(t)
-	for _, operation := range operations {
-		for range turns {
-			s.rate(t, operation.request)
+	for round := range rounds {
+		for _, operation := range operations {
+			rate := s.rateOf(t, many, long, operation.request)
+			fmt.Printf("round %d, %d clients, %-8s %7.0f/s; resident %s\n", round+1, many, operation.name, rate, residence(t, p))
 		}
 	}
-	fmt.Printf("\nready on an empty store after %s; resident %d MiB idle, %d MiB after the load\n",
-		ready[turns/2].Round(time.Millisecond), idle>>20, resident(t, p)>>20)
 }
 
 // resident is what Linux says a process holds in memory, in bytes.
 func resident(t *testing.T, p *process) int64 {
 	t.Helper()
+	return heldBy(t, p, "VmRSS")
+}
+
+// residence shows what a process holds in memory, and how much of that is its own; the rest is pages of its program.
+func residence(t *testing.T, p *process) string {
+	t.Helper()
+	return fmt.Sprintf("%d MiB (%d its own)", resident(t, p)>>20, heldBy(t, p, "RssAnon")>>20)
+}
+
+// heldBy reads a number of bytes from the status of a process.
+func heldBy(t *testing.T, p *process, name string) int64 {
+	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	must(t, err)
-	held := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
+	held := regexp.MustCompile(name + `:\s+(\d+) kB`).FindSubmatch(status)
 	kibibytes, err := strconv.ParseInt(string(held[1]), 10, 64)
 	must(t, err)
 	return kibibytes << 10

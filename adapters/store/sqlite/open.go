@@ -53,6 +53,21 @@ const (
 	unitTimeout = 5 * time.Second // for one run of a unit
 )
 
+// pageCache is the size of the page cache of one connection, in KiB. The allocator of the driver rounds a page of 4 KiB with
+// its header up to 8 KiB, so a full cache takes twice its size in memory.
+type pageCache int
+
+// SQLite fills a cache before it reuses a page, and never gives one back. There are many readers, and what they miss is in
+// the page cache of the system. An import of leads, which only commands do, writes to random pages of its indexes: they
+// should stay cached from one batch to the next.
+const (
+	readerCache  pageCache = 512
+	serverCache  pageCache = 8 << 10
+	commandCache pageCache = 64 << 10
+)
+
+func (c pageCache) pragma() string { return fmt.Sprintf("cache_size(%d)", -c) }
+
 //go:embed migrations/*.sql
 var migrations embed.FS
 
@@ -81,10 +96,10 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 	}
 
-	// An import of leads writes to random pages of its indexes. The page cache should keep them from one batch to the next.
-	const megabytes = 64
-	writing := []string{fmt.Sprintf("cache_size(%d)", -megabytes<<10), "foreign_keys(1)", "journal_mode(wal)",
-		"synchronous(" + string(options.Synchronous) + ")"}
+	writing := []string{serverCache.pragma(), "foreign_keys(1)", "journal_mode(wal)", "synchronous(" + string(options.Synchronous) + ")"}
+	if !options.Exclusive && options.Synchronous != off {
+		writing[0] = commandCache.pragma()
+	}
 	if !options.Exclusive {
 		writing = append(writing, "wal_autocheckpoint(0)") // see writer.checkpoint
 	}
@@ -98,11 +113,11 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if options.Exclusive {
 		e.onClose(func() error { return checkpoint(writes) }) // after the readers are closed
 	}
-	reads, err := e.openPool(path, max(8, 2*runtime.NumCPU()), "query_only(1)")
+	reads, err := e.openPool(path, max(8, 2*runtime.NumCPU()), "query_only(1)", readerCache.pragma())
 	if err != nil {
 		return nil, err
 	}
-	lookups, err := e.openPool(path, maxLookups, "query_only(1)")
+	lookups, err := e.openPool(path, maxLookups, "query_only(1)", readerCache.pragma())
 	if err != nil {
 		return nil, err
 	}

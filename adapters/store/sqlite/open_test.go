@@ -53,6 +53,36 @@ func TestWhatIsKeptIsThereAfterwards(t *testing.T) {
 	notebook{t, open(t, sqlite.Options{Path: path})}.expect(1, 2)
 }
 
+func TestPageCachesAreSmallInAServerAndLargeForTheImportsOfCommands(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "holdco.db")
+	for _, on := range []struct {
+		options sqlite.Options
+		writer  int // KiB
+	}{
+		{sqlite.Options{Path: path, Exclusive: true}, 8 << 10},
+		{sqlite.Options{Path: path}, 64 << 10},
+		{sqlite.Options{Path: sqlite.Memory}, 8 << 10},
+	} {
+		engine := open(t, on.options)
+		size := func(conn bun.IConn) (kibibytes int) {
+			must(t, conn.QueryRowContext(t.Context(), "PRAGMA cache_size").Scan(&kibibytes))
+			return -kibibytes
+		}
+		must(t, engine.Update(t.Context(), func(_ context.Context, conn bun.IConn) error {
+			if got := size(conn); got != on.writer {
+				t.Errorf("the writer of %+v caches %d KiB, want %d", on.options, got, on.writer)
+			}
+			return nil
+		}))
+		for _, name := range []string{"readers", "lookups"} {
+			if got := size(engine.Pools()[name]); got != 512 {
+				t.Errorf("%s of %+v cache %d KiB each, want 512", name, on.options, got)
+			}
+		}
+	}
+}
+
 func TestWhatCannotBeOpenedIsExplained(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
