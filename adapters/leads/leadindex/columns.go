@@ -83,15 +83,18 @@ func (c *columns) precede(place lead.Place) bool {
 	return len(c.chunks) == 0 || c.last().compare(c.last().rows()-1, place) < 0
 }
 
-// purge gives up rows of positions that are dead, where they are many. The positions of the others stay.
-func (c *columns) purge(live *roaring.Bitmap) {
+// purge gives up rows of positions that are dead, where they are many, in so many chunks at most. The positions of the others
+// stay. It reports whether there are more such chunks.
+func (c *columns) purge(live *roaring.Bitmap, most int) (more bool) {
 	const share = 4
 	last := len(c.chunks) - 1
 	kept := c.chunks[:0]
 	for i, in := range c.chunks {
 		living := int(live.CardinalityInRange(uint64(in.first), uint64(in.first)+chunkSize))
-		if i < last && (in.rows()-living)*share > in.rows() {
-			in = in.packed(live, living)
+		if i < last && living > 0 && (in.rows()-living)*share > in.rows() {
+			if more = most == 0; !more {
+				in, most = in.packed(live, living), most-1
+			}
 		}
 		if i == last || living > 0 {
 			kept = append(kept, in)
@@ -99,6 +102,7 @@ func (c *columns) purge(live *roaring.Bitmap) {
 	}
 	clear(c.chunks[len(kept):])
 	c.chunks = kept
+	return more
 }
 
 // merge fills empty columns with those rows of others that live, and with more leads in between. It returns, by chunk and

@@ -71,9 +71,14 @@ func (d *draft) crowded() bool {
 	return d.buried > few && d.buried*share > d.positions.count
 }
 
-// purge drops the data of dead positions.
+// purge drops a portion of the data of dead positions; the last portion ends the crowd. Until the next snapshot is published
+// the last one holds the old data too: all at once would double what the columns take.
 func (d *draft) purge() {
-	d.columns.purge(d.live.bitmap())
+	const chunks = 4 // about 3 MB
+	d.touch(d.live)  // so that the next snapshot does not share the columns of the last
+	if more := d.columns.purge(d.live.bitmap(), chunks); more {
+		return
+	}
 	for s := range d.sets.all() {
 		if s != d.live {
 			d.touch(s)

@@ -84,6 +84,7 @@ func (x *Index) follow(ctx context.Context) error {
 		return err
 	}
 	if now := x.published.Load(); now != nil && now.state.Revision == state.Revision {
+		x.tidy()
 		return nil
 	}
 	return x.catchUp(ctx)
@@ -214,7 +215,7 @@ func (x *Index) publish() {
 	}
 }
 
-// tidy purges dead positions from the draft when there are many.
+// tidy purges a portion of the dead positions from the draft when there are many.
 func (x *Index) tidy() {
 	switch {
 	case x.draft.spent():

@@ -159,6 +159,29 @@ func TestDeadPositionsAreForgotten(t *testing.T) {
 	}
 }
 
+func TestManyDeadPositionsAreForgottenInPortions(t *testing.T) {
+	t.Parallel()
+	const leads = 150_000 // more chunks than one portion has
+	p := newPlenty(leads)
+	index := leadindex.New(p)
+	mustFollow(t, index)
+	fresh := index.Status().Bytes
+	for range leads / 3 / batch {
+		p.change(batch)
+	}
+	mustFollow(t, index)
+	began := index.Status()
+	same(t, index, p)
+	for range 10 { // without any change
+		mustFollow(t, index)
+	}
+	ended := index.Status()
+	if began.Dead == 0 || ended.Dead >= began.Dead/2 || ended.Leads != leads || ended.Bytes > fresh*5/4 {
+		t.Errorf("%+v, then %+v, at first %d bytes", began, ended, fresh)
+	}
+	same(t, index, p)
+}
+
 // same fails unless an index finds what there is, on pages far apart too.
 func same(t *testing.T, index *leadindex.Index, p *plenty) {
 	t.Helper()
