@@ -152,7 +152,8 @@ func (s *Server) showFirstToken(ctx context.Context, out io.Writer) error {
 }
 
 // jobs are what this instance does in the background.
-func (s *Server) jobs() (jobs []worker.Job) {
+func (s *Server) jobs() []worker.Job {
+	jobs := paceCollector()
 	for _, r := range resources {
 		if r.jobs != nil {
 			jobs = append(jobs, r.jobs(s)...)
