@@ -53,12 +53,14 @@ func TestAURLIsAbsoluteAndCarriesNothingPrivate(t *testing.T) {
 func TestAURLHasNoCharacterThatCannotBeSeen(t *testing.T) {
 	t.Parallel()
 	for _, character := range []string{
-		" ", "\t", "\n", "\r", "\x00", "\x7f", "\u0085", "\u00a0", "\u2003", "\u2028", "\u3000", // spaces and control characters
-		"\u00ad", "\u034f", "\u200b", "\u200e", "\u202e", "\u2060", "\u2066", "\u3164", "\ufe0f", "\ufeff", "\U000e0041", "\U000e0100",
+		" ", "\t", "\n", "\r", "\x00", "\x7f", "\u0085", "\u00a0", "\u2003", "\u2028", "\u3000",
+		"\u00ad", "\u034f", "\u200b", "\u200e", "\u202e", "\u2060", "\u2066", "\u3164", "\ufe0f", "\ufeff",
+		"\U000e0041", "\U000e0100",
 	} {
 		for _, form := range []string{
-			"https://exa%smple.com/", "https://example.com%s/", "https://%sexample.com/", "https://example.com/a%sb", "https://example.com/%s",
-			"https://example.com/?a=%sb", "%shttps://example.com/", "ht%stps://example.com/", "https://example.com:80%s/", "https://example.com%s",
+			"https://exa%smple.com/", "https://example.com%s/", "https://%sexample.com/", "https://example.com/a%sb",
+			"https://example.com/%s", "https://example.com/?a=%sb", "%shttps://example.com/", "ht%stps://example.com/",
+			"https://example.com:80%s/", "https://example.com%s",
 		} {
 			isForbidden(t, fmt.Sprintf(form, character))
 		}
