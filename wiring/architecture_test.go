@@ -47,7 +47,7 @@ var layers = []layer{
 	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
 	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache"}), not: outside,
-		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system"},
+		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
 
 	{
@@ -105,8 +105,9 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/store/sqlite"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
 		libraries: []string{bun, goose, "modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sys"},
-		inTests:   []string{"ports/storetest", "adapters/system/processtest"},
+		inTests:   []string{"ports/storetest", "adapters/store/sqlite/sqlitetest", "adapters/system/processtest"},
 	},
+	{folders: []string{"adapters/store/sqlite/sqlitetest"}, ours: []string{"adapters/store/sqlite"}, libraries: testLibraries},
 	{
 		folders: []string{"adapters/store/postgres"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
 		libraries: []string{bun, goose, pgx},
@@ -121,7 +122,7 @@ var layers = []layer{
 		folders: []string{"adapters/leads/leadindex"}, ours: slices.Concat(domain, ports), libraries: []string{roaring},
 		inTests: []string{
 			"ports/searchtest", "ports/storetest",
-			"adapters/store/sqlite", "adapters/store/postgres", "adapters/store/postgres/postgrestest", "adapters/store/sqlstore",
+			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres", "adapters/store/postgres/postgrestest", "adapters/store/sqlstore",
 		},
 	},
 	{folders: []string{"adapters/limits/memlimit"}, ours: slices.Concat(domain, ports), inTests: []string{"ports/limitertest"}},
@@ -162,7 +163,7 @@ var layers = []layer{
 		},
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
-			"adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
+			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
 			"adapters/http/browsertest", "adapters/system/processtest",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // open gets a page as a browser does, and returns its text.
@@ -32,7 +34,7 @@ func (s *instance) open(t *testing.T, url string, header ...string) (status int,
 // The golden documents are what reviews read and what "make lint-api" checks.
 func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+t.TempDir())
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
 	for golden, url := range map[string]string{
 		"openapi.json": s.url + "/openapi.json", "export_openapi.json": s.exportURL + "/api/external/openapi.json",
 	} {

@@ -21,6 +21,7 @@ import (
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -56,7 +57,7 @@ func eachDatabase(t *testing.T, test func(t *testing.T, environ ...string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, dataDir+t.TempDir())
+		test(t, dataDir+sqlitetest.Dir(t))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -134,7 +135,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 // open assembles a server with the settings that the variables name, and writes down all that it logs.
 func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ ...string) (*wiring.Server, func(), error) {
 	environ = append([]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0",
-		"HOLDCO_ADMIN_TOKEN=" + string(rootToken)}, append(unlimited, environ...)...)
+		"HOLDCO_ADMIN_TOKEN=" + string(rootToken), "HOLDCO_SQLITE_SYNC=normal"}, append(unlimited, environ...)...)
 	config, _, err := load(t, nil, "", environ...)
 	if err != nil {
 		return nil, nil, err

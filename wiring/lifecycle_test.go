@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/domain/event"
 )
 
@@ -264,7 +265,7 @@ func raceDetector() bool {
 
 func TestADeletionThatTakesLongIsAcceptedAndContinues(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+t.TempDir())
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
 	acme := s.create(t, draft(t, ""))
 	unblock := s.obstruct(t)
 	answer := s.Delete(acme.path())

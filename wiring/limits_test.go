@@ -13,12 +13,13 @@ import (
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/limits/redislimit/redistest"
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // limited starts a server with limits, on the embedded store unless the variables say otherwise.
 func limited(t *testing.T, environ ...string) *instance {
 	t.Helper()
-	return start(t, newClock(), append([]string{dataDir + t.TempDir()}, environ...)...)
+	return start(t, newClock(), append([]string{dataDir + sqlitetest.Dir(t)}, environ...)...)
 }
 
 // stands fails the test unless an answer reports a limit, what is left of it, and the seconds until it is whole again.

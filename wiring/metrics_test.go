@@ -20,6 +20,7 @@ import (
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/limits/redislimit/redistest"
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // figures are those of one scrape: the value of each series, spelled as name{label="value",...} with sorted labels. Of
@@ -187,7 +188,7 @@ func TestAPostgresThatIsDownCanBeSeenInMetrics(t *testing.T) {
 
 func TestCommitsOfTheEmbeddedStoreAreCounted(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+t.TempDir())
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
 	before := scrape(t, s.url)
 	atOnce(8, func(i int) resttest.Answer { return s.Post("/v1/companies", named(fmt.Sprint("c-", i))) })
 	after := scrape(t, s.url)
@@ -247,7 +248,7 @@ var chosen = regexp.MustCompile(`_[0-9a-z]{26}|[12]0\d\d|é`)
 
 func TestTheMetricsPageNeedsNoTokenAndKnowsGetAndHead(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+t.TempDir())
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
 	for _, c := range []struct {
 		method, accept, coding string
 		status                 int
@@ -283,7 +284,7 @@ func TestTheMetricsPageNeedsNoTokenAndKnowsGetAndHead(t *testing.T) {
 
 func TestMetricsMayHaveAListenerOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+t.TempDir(), "HOLDCO_METRICS_ADDR=127.0.0.1:0")
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t), "HOLDCO_METRICS_ADDR=127.0.0.1:0")
 	_, rest, found := strings.Cut(s.said, "Metrics are at ")
 	url, _, ended := strings.Cut(rest, "/metrics\n")
 	if !found || !ended {

@@ -18,6 +18,7 @@ import (
 
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/webhook"
@@ -503,7 +504,7 @@ func fill(t *testing.T, s *instance, count int) {
 func TestSecretsAreNotInTheStoreNorInTheLog(t *testing.T) {
 	t.Parallel()
 	to := listen(t)
-	s := start(t, newClock(), dataDir+t.TempDir(), allowPrivate)
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t), allowPrivate)
 	hook := s.subscribe(t, to, "")
 	s.create(t, draft(t, ""))
 	to.types(t, "company.created")
@@ -553,7 +554,7 @@ func TestAnotherKeyOrNoneStopsTheStart(t *testing.T) {
 		if exists(t, key) {
 			t.Error("a new key was made in place of the missing one")
 		}
-		other := start(t, newClock(), dataDir+t.TempDir())
+		other := start(t, newClock(), dataDir+sqlitetest.Dir(t))
 		must(t, other.stop())
 		wrong, err := os.ReadFile(filepath.Join(strings.TrimPrefix(other.environ[0], dataDir), "key"))
 		must(t, err)

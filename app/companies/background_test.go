@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/companies"
@@ -131,14 +131,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Close() })
-	if _, err := engine.Migrator().Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	engine := sqlitetest.Open(t)
 	f := fixture{
 		store:      sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator()),
 		workspaces: &workspaces{made: map[id.Company]bool{}},

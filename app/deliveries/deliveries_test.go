@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/deliveries"
@@ -459,11 +459,7 @@ func ok(message webhook.Message) webhook.Attempt { return webhook.Attempt{At: me
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
-	must(t, err)
-	t.Cleanup(func() { must(t, engine.Close()) })
-	_, err = engine.Migrator().Up(t.Context())
-	must(t, err)
+	engine := sqlitetest.Open(t)
 	f := &fixture{
 		clock: &clock{now: time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}, vault: &vault{}, errors: &log{},
 		parallel: 1, sent: &sent{answer: ok},

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/export"
@@ -250,11 +250,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
-	must(t, err)
-	t.Cleanup(func() { must(t, engine.Close()) })
-	_, err = engine.Migrator().Up(t.Context())
-	must(t, err)
+	engine := sqlitetest.Open(t)
 	f := &fixture{clock: &clock{time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)}}
 	f.store = &watched{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
 	f.service = export.New(f.store, f.store.Leads(), f.clock)

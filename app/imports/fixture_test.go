@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/imports"
@@ -40,15 +40,11 @@ type fixture struct {
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
-	must(t, err)
-	t.Cleanup(func() { _ = engine.Close() })
-	_, err = engine.Migrator().Up(t.Context())
-	must(t, err)
+	engine := sqlitetest.Open(t)
 	f := fixture{clock: &clock{noon}}
 	f.store = &failing{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
 	f.imports = imports.New(f.store, f.clock)
-	_, err = f.imports.Taxonomy(t.Context(), caller, taxonomy, false)
+	_, err := f.imports.Taxonomy(t.Context(), caller, taxonomy, false)
 	must(t, err)
 	campaigns := []lead.CampaignDraft{{ID: "cam_1", Name: "First"}, {ID: "cam_2", Name: "Second"}}
 	_, err = f.imports.Campaigns(t.Context(), caller, campaignLines(campaigns), inbound.ImportOptions{})

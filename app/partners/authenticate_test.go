@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/cache"
@@ -157,15 +157,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
-	must(t, err)
-	t.Cleanup(func() { _ = engine.Close() })
-	_, err = engine.Migrator().Up(t.Context())
-	must(t, err)
+	engine := sqlitetest.Open(t)
 	f := fixture{clock: &clock{time.Date(2026, time.April, 11, 12, 0, 0, 0, time.UTC)}}
 	f.store = &watched{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
 	f.here = partners.New(f.store, f.clock, system.IDs{}, system.Entropy{})
 	f.elsewhere = partners.New(f.store, f.clock, system.IDs{}, system.Entropy{})
+	var err error
 	f.issued, err = f.elsewhere.Create(t.Context(), admin, partner.Draft{Settings: partner.Settings{
 		Name: new("Acme Data"), Origins: &[]string{"https://a.example"}, ExpiresAt: new(f.clock.now.Add(time.Hour)),
 	}}, idempotency.Request{})

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/tokens"
@@ -116,11 +116,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) fixture {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
-	must(t, err)
-	t.Cleanup(func() { _ = engine.Close() })
-	_, err = engine.Migrator().Up(t.Context())
-	must(t, err)
+	engine := sqlitetest.Open(t)
 	f := fixture{clock: &clock{time.Date(2026, time.April, 11, 12, 0, 0, 0, time.UTC)}}
 	f.store = &watched{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
 	f.here = tokens.New(f.store, f.clock, system.IDs{}, system.Entropy{})

@@ -9,7 +9,7 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/postgres/postgrestest"
-	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/ports/outbound"
 	"holdco/ports/searchtest"
@@ -54,14 +54,7 @@ func onSQLite(t *testing.T) store.Store {
 
 func onSQLiteAt(t *testing.T, clock outbound.Clock) store.Store {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closing(t, engine.Close()) })
-	if _, err := engine.Migrator().Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	engine := sqlitetest.Open(t)
 	return sqlstore.New(engine, clock, storetest.NewIDs(), engine.Migrator())
 }
 

@@ -5,37 +5,34 @@ import (
 	"testing"
 
 	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/ports/outbound"
-	"holdco/ports/store"
 	"holdco/ports/storetest"
 )
 
 func TestAFileConforms(t *testing.T) {
 	t.Parallel()
 	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
-		return opened(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "holdco.db")}, clock, ids)
+		return opened(t, open(t, sqlite.Options{Path: filepath.Join(sqlitetest.Dir(t), "holdco.db"), Synchronous: sqlite.Normal}), clock, ids)
 	})
 }
 
 func TestMemoryConforms(t *testing.T) {
 	t.Parallel()
 	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
-		return opened(t, sqlite.Options{Path: sqlite.Memory}, clock, ids)
+		return opened(t, sqlitetest.Open(t), clock, ids)
 	})
 }
 
-func migrated(t *testing.T, options sqlite.Options, clock outbound.Clock, ids outbound.IDs) store.Store {
+func migrated(t *testing.T) *sqlstore.Store {
 	t.Helper()
-	return opened(t, options, clock, ids).Store
+	engine := sqlitetest.Open(t)
+	return sqlstore.New(engine, storetest.NewClock(), storetest.NewIDs(), engine.Migrator())
 }
 
-func opened(t *testing.T, options sqlite.Options, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
+func opened(t *testing.T, engine *sqlite.Engine, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
 	t.Helper()
-	engine := open(t, options)
-	if _, err := engine.Migrator().Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	return storetest.Opened{
 		Store: sqlstore.New(engine, clock, ids, engine.Migrator()),
 		Dump: storetest.Dumping(t, engine.DB().DB, `

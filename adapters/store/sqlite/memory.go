@@ -16,7 +16,7 @@ const Memory = ":memory:"
 
 // openMemory makes a folder for a database that is removed with the engine. The folder of a process that was killed is
 // removed by the next one.
-func (e *Engine) openMemory() (Options, error) {
+func (e *Engine) openMemory(image []byte) (Options, error) {
 	parent := "/dev/shm"
 	if found, err := os.Stat(parent); err != nil || !found.IsDir() {
 		parent = os.TempDir()
@@ -31,7 +31,8 @@ func (e *Engine) openMemory() (Options, error) {
 		locked, err := lock.TryLock()
 		if _, gone := os.Stat(folder); locked && gone == nil {
 			e.onClose(func() error { return errors.Join(os.RemoveAll(folder), lock.Unlock()) })
-			return Options{Path: filepath.Join(folder, "holdco.db"), Synchronous: off}, nil
+			path := filepath.Join(folder, "holdco.db")
+			return Options{Path: path, Synchronous: off}, os.WriteFile(path, image, 0o600)
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return Options{}, errors.Join(err, os.RemoveAll(folder))

@@ -7,11 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/fault"
 	"holdco/ports/store"
-	"holdco/ports/storetest"
 )
 
 // diary is an observer that records all accesses.
@@ -34,7 +32,7 @@ func (d *diary) End(ctx context.Context, kind sqlstore.Kind, outcome sqlstore.Ou
 
 func TestEveryAccessIsObservedOnceWithItsOutcome(t *testing.T) {
 	t.Parallel()
-	kept := migrated(t, sqlite.Options{Path: sqlite.Memory}, storetest.NewClock(), storetest.NewIDs()).(*sqlstore.Store)
+	kept := migrated(t)
 	read := func(ctx context.Context, r store.Reader) error {
 		_, err := r.Companies().BySlug(ctx, "acme")
 		return err

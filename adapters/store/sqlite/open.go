@@ -30,6 +30,9 @@ type Options struct {
 	// Path names the file. Open creates it, with its folder, if it is missing. Memory needs no file.
 	Path string
 
+	// Image is the content of a database file, for Memory alone: the new database starts as its copy. Nil: empty.
+	Image []byte
+
 	// Synchronous says what a commit survives; empty: Full.
 	Synchronous Synchronous
 
@@ -81,7 +84,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}()
 
 	if options.Path == Memory {
-		if options, err = e.openMemory(); err != nil {
+		if options, err = e.openMemory(options.Image); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/company"
 	"holdco/domain/fault"
@@ -29,9 +30,7 @@ type busyStore struct {
 
 func openBusy(t *testing.T) busyStore {
 	t.Helper()
-	engine := open(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "holdco.db")})
-	_, err := engine.Migrator().Up(t.Context())
-	must(t, err)
+	engine := open(t, sqlite.Options{Path: filepath.Join(sqlitetest.Dir(t), "holdco.db")})
 	return busyStore{sqlstore.New(engine, storetest.NewClock(), storetest.NewIDs(), engine.Migrator()), engine}
 }
 

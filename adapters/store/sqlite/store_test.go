@@ -36,7 +36,7 @@ func TestAClosedStoreIsUnavailable(t *testing.T) {
 
 func TestAViewEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	kept := migrated(t, sqlite.Options{Path: sqlite.Memory}, storetest.NewClock(), storetest.NewIDs())
+	kept := migrated(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := kept.View(ctx, func(ctx context.Context, r store.Reader) error {
 		cancel()
