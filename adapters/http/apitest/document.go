@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -39,18 +40,28 @@ func Load(t testing.TB, client *http.Client, url string) *Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := openapi3.NewLoader().LoadFromData(text)
+	read, _ := documents.LoadOrStore(string(text), sync.OnceValues(func() (*Document, error) { return parse(text) }))
+	document, err := read.(func() (*Document, error))()
 	if err != nil {
 		t.Fatal(err)
+	}
+	return document
+}
+
+// documents has a function for each text of a document, which returns what parse returned. Most tests load the same text,
+// and to parse it costs more than many of them.
+var documents sync.Map
+
+func parse(text []byte) (*Document, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		return nil, err
 	}
 	for _, schema := range doc.Components.Schemas {
 		closeSchema(schema)
 	}
 	router, err := legacy.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Document{doc, router}
+	return &Document{doc, router}, err
 }
 
 func closeSchema(schema *openapi3.SchemaRef) {
