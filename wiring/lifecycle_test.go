@@ -218,8 +218,8 @@ func TestTheGreatestCompanyIsMadeAndDeletedWhileOthersContinue(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		const most = 50
 		heads := 1000
-		if raceDetector() {
-			heads = 40 // it makes the embedded store twenty times slower, and a write may take five seconds at most
+		if raceDetector() || testing.Short() {
+			heads = 40 // the detector makes the embedded store twenty times slower, and a write may take five seconds at most
 		}
 		teams := make([]string, most)
 		for i := range teams {
