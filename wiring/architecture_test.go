@@ -243,6 +243,88 @@ func TestEveryPackageImportsOnlyWhatItsLayerMay(t *testing.T) {
 	}
 }
 
+// The list in ARCHITECTURE.md and the layers must allow the same imports between the packages that exist. Of packages for
+// tests the list may hold some; what the others may import, only the layers say.
+func TestTheListOfFoldersIsThatOfTheLayers(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile(root + "/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(document), "What each folder holds")
+	list, _, _ = strings.Cut(list, "\n\nA folder stands for")
+	allowed := map[string][]string{} // by folder
+	for _, item := range strings.Split(list, "\n- ")[1:] {
+		folders, _, _ := strings.Cut(item, ": ")
+		_, imports, _ := strings.Cut(item, "*Imports*")
+		for _, folder := range quoted(folders) {
+			allowed[folder] = quoted(imports)
+		}
+	}
+	packages := packagesOf(t)
+	used := map[string]bool{}
+	for _, one := range packages {
+		folder := one
+		for allowed[folder] == nil && folder != "." {
+			folder = path.Dir(folder)
+		}
+		used[folder] = true
+		if forTests(one) && folder != one {
+			continue
+		}
+		if folder == "." {
+			t.Errorf("%s is in no item of ARCHITECTURE.md", one)
+			continue
+		}
+		for _, other := range packages {
+			inList := slices.ContainsFunc(allowed[folder], func(folder string) bool {
+				return other == folder || strings.HasPrefix(other, folder+"/") && !forTests(other)
+			})
+			if inLayers := refuse(one, false, "holdco/"+other) == ""; other != one && inList != inLayers {
+				t.Errorf("%s may import %s: %t in ARCHITECTURE.md, %t in the layers", one, other, inList, inLayers)
+			}
+		}
+	}
+	for folder := range allowed {
+		if !used[folder] {
+			t.Errorf("%s is in ARCHITECTURE.md, but has no package", folder)
+		}
+	}
+}
+
+// quoted returns what stands between backquotes.
+func quoted(text string) []string {
+	parts := []string{}
+	for i, part := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// packagesOf returns the folders that hold packages.
+func packagesOf(t *testing.T) []string {
+	t.Helper()
+	var packages []string
+	for _, top := range topFolders {
+		err := filepath.WalkDir(filepath.Join(root, top), func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
+				return err
+			}
+			folder, err := filepath.Rel(root, filepath.Dir(file))
+			if folder = filepath.ToSlash(folder); !slices.Contains(packages, folder) {
+				packages = append(packages, folder)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return packages
+}
+
 func TestTheTopLevelIsFixed(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
@@ -299,6 +381,7 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"adapters/system/workspaces", "testing", false, true},
 		{"wiring", "holdco/app/companies", true, true},
 		{"wiring", "holdco/adapters/store/postgres/postgrestest", false, true},
+		{"wiring", "holdco/ports/storetest", false, false},
 		{"wiring", "github.com/gin-gonic/gin", false, false},
 		{"wiring", "holdco/cmd/holdco", false, false},
 		{"cmd/holdco", "holdco/wiring", true, true},
@@ -336,13 +419,15 @@ func refuse(folder string, test bool, imported string) string {
 	return "must not import " + imported + "; see the layers in wiring/architecture_test.go"
 }
 
-// fits reports whether a package of ours matches one of the patterns.
+// fits reports whether a package of ours matches one of the patterns. Packages for tests match only by their names.
 func fits(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		matched, _ := path.Match(pattern, name)
-		return matched
+		return matched && (pattern == name || !forTests(name))
 	})
 }
+
+func forTests(name string) bool { return strings.HasSuffix(name, "test") }
 
 // below reports whether a package is one of those named or lies below one.
 func below(imported string, named []string) bool {

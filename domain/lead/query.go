@@ -39,7 +39,7 @@ type RemovedPage struct {
 	More  bool
 }
 
-// RemovedLead is what is left of a
+// RemovedLead is what the store keeps of a lead that was removed, so that partners who keep copies learn of it.
 type RemovedLead struct {
 	ID        id.Lead
 	RemovedAt time.Time
