@@ -149,7 +149,7 @@ var layers = []layer{
 	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports)},
 	{
-		folders: []string{"adapters/webhooks"}, ours: slices.Concat(domain, ports),
+		folders: []string{"adapters/posting"}, ours: slices.Concat(domain, ports),
 		libraries: []string{"code.dny.dev/ssrf", "github.com/standard-webhooks/standard-webhooks/libraries"},
 		inTests:   []string{"golang.org/x/net"},
 	},

@@ -17,13 +17,13 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/limits/memlimit"
 	"holdco/adapters/limits/redislimit"
+	"holdco/adapters/posting"
 	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/adapters/telemetry/metrics"
-	posting "holdco/adapters/webhooks"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
@@ -100,8 +100,8 @@ func closing(engine io.Closer, log *slog.Logger) func() {
 
 func newWorkspaces(config Config) *workspaces.Directories { return workspaces.New(config.DataDir) }
 
-func newRules(config Config) companies.Rules {
-	return companies.Rules{Adapters: config.Adapters, Retention: config.ArchiveRetention}
+func newCompanySettings(config Config) companies.Settings {
+	return companies.Settings{Adapters: config.Adapters, Retention: config.ArchiveRetention}
 }
 
 func newVault(config Config) *vault.Vault { return vault.New(config.KeyFile) }

@@ -53,7 +53,7 @@ var systemSet = wire.NewSet(
 )
 
 var workspaceSet = wire.NewSet(
-	newWorkspaces, newRules, newOperatorLog,
+	newWorkspaces, newCompanySettings, newOperatorLog,
 	wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
 )
 

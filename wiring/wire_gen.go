@@ -42,8 +42,8 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	store := newStore(wiringDatabase, clock, iDs, wiringTelemetry)
 	directories := newWorkspaces(config)
 	outboundLog := newOperatorLog(wiringTelemetry, log)
-	rules := newRules(config)
-	service := companies.New(store, directories, iDs, outboundLog, rules)
+	companiesSettings := newCompanySettings(config)
+	service := companies.New(store, directories, iDs, outboundLog, companiesSettings)
 	entropy := _wireEntropyValue
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
@@ -130,8 +130,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	directories := newWorkspaces(config)
 	wiringTelemetry := _wireTelemetryValue
 	outboundLog := newOperatorLog(wiringTelemetry, log)
-	rules := newRules(config)
-	service := companies.New(store, directories, iDs, outboundLog, rules)
+	companiesSettings := newCompanySettings(config)
+	service := companies.New(store, directories, iDs, outboundLog, companiesSettings)
 	entropy := _wireEntropyValue
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
@@ -166,7 +166,7 @@ var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), w
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 
 var workspaceSet = wire.NewSet(
-	newWorkspaces, newRules, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
+	newWorkspaces, newCompanySettings, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
 )
 
 var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

@@ -137,8 +137,8 @@ func newFixture(t *testing.T) fixture {
 		workspaces: &workspaces{made: map[id.Company]bool{}},
 		log:        &record{},
 	}
-	rules := companies.Rules{Adapters: []string{"process"}, Retention: 720 * time.Hour}
-	f.service = companies.New(f.store, f.workspaces, system.IDs{}, f.log, rules)
+	settings := companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}
+	f.service = companies.New(f.store, f.workspaces, system.IDs{}, f.log, settings)
 	return f
 }
 

@@ -18,7 +18,7 @@ func (s *Service) Update(
 ) (company.Company, error) {
 	return s.change(ctx, caller, which, match, idempotency.Request{},
 		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
-			return c.Apply(patch, s.rules.Adapters, at)
+			return c.Apply(patch, s.settings.Adapters, at)
 		})
 }
 
@@ -28,7 +28,7 @@ func (s *Service) Archive(
 ) (company.Company, error) {
 	return s.change(ctx, caller, which, match, once,
 		func(c company.Company, at time.Time) (company.Company, *event.Event, error) {
-			next, archived, err := c.Archive(at, s.rules.Retention)
+			next, archived, err := c.Archive(at, s.settings.Retention)
 			return next, &archived, err
 		})
 }

@@ -20,7 +20,7 @@ func (s *Service) Create(
 	}
 	newID := id.New[id.Company](s.ids.UUIDv7())
 	founding, err := store.UpdateOnce(ctx, s.store, once, newID, func(ctx context.Context, tx store.Tx) (company.Founding, error) {
-		founding, created, err := company.New(newID, draft, s.rules.Adapters, s.ids, tx.Now())
+		founding, created, err := company.New(newID, draft, s.settings.Adapters, s.ids, tx.Now())
 		if err != nil {
 			return company.Founding{}, err
 		}

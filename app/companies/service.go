@@ -22,14 +22,14 @@ type Service struct {
 	workspaces outbound.Workspaces
 	ids        outbound.IDs
 	log        outbound.Log
-	rules      Rules
+	settings   Settings
 
 	deletions chan struct{} // notifies the job that removes companies
 	mending   atomic.Bool   // a workspace may be missing, or left over from a deleted company
 }
 
-// Rules are settings of the operator.
-type Rules struct {
+// Settings are what the operator chose for companies.
+type Settings struct {
 	Adapters  []string      // the installed adapters; the first is the default; at least one
 	Retention time.Duration // how long an archived company can be restored
 }
@@ -37,8 +37,8 @@ type Rules struct {
 var _ inbound.Companies = (*Service)(nil)
 
 // New returns the use cases. Workspaces are checked once after the start: see MendWorkspaces.
-func New(s store.Store, workspaces outbound.Workspaces, ids outbound.IDs, log outbound.Log, rules Rules) *Service {
-	service := &Service{store: s, workspaces: workspaces, ids: ids, log: log, rules: rules, deletions: make(chan struct{}, 1)}
+func New(s store.Store, workspaces outbound.Workspaces, ids outbound.IDs, log outbound.Log, settings Settings) *Service {
+	service := &Service{store: s, workspaces: workspaces, ids: ids, log: log, settings: settings, deletions: make(chan struct{}, 1)}
 	service.mending.Store(true)
 	return service
 }
@@ -51,6 +51,6 @@ func (s *Service) change(
 	if err := caller.NeedsIn(access.Write, which); err != nil {
 		return company.Company{}, err
 	}
-	order := store.Order{Actor: caller.Actor, Match: match, Once: once, Company: which}
-	return store.Change(ctx, s.store, order, which, store.Tx.Companies, move)
+	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: which}
+	return store.Change(ctx, s.store, request, which, store.Tx.Companies, move)
 }

@@ -1,6 +1,11 @@
 // Package imports holds the use cases that import leads, campaigns and the taxonomy, and remove leads.
 //
-// Lines are read and checked in a goroutine (ahead.go), while units of work store them batch by batch (batches.go). The
-// size of a batch adapts to the time that its unit takes, so that other requests are not delayed. A batch that changes
-// nothing writes nothing.
+// Lines are validated and encoded in a goroutine (ahead.go), ahead of the units of work that store them batch by batch
+// (batches.go). The size of a batch adapts to the time that its unit takes, so that other requests are not delayed; on
+// SQLite, processes take turns by file locks. lead.Merge compares a batch with what is stored, by a digest of the content:
+// a batch that changes nothing writes nothing, and raises no revision. Each other batch is recorded with its event in its
+// unit, so that a crash leaves whole batches.
+//
+// A file of leads is read twice (passes.go): the first pass finds the last line of each id (line_ids.go), the second
+// imports those lines.
 package imports

@@ -12,7 +12,7 @@ import (
 // Unlock unlocks the vault with the key that the store is bound to, and binds a new store. If two processes start on a
 // new store with different keys, one of them fails. The store must have the current schema.
 func Unlock(ctx context.Context, s store.Store, vault outbound.Vault) error {
-	bound, err := s.Key().Fingerprint(ctx)
+	bound, err := s.InstanceKey().Fingerprint(ctx)
 	if err != nil {
 		return err
 	}
@@ -21,12 +21,12 @@ func Unlock(ctx context.Context, s store.Store, vault outbound.Vault) error {
 		return err
 	}
 	return s.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		bound, err := tx.Key().Fingerprint(ctx)
+		bound, err := tx.InstanceKey().Fingerprint(ctx)
 		switch {
 		case err != nil:
 			return err
 		case bound == "":
-			return tx.Key().Bind(ctx, fingerprint)
+			return tx.InstanceKey().Bind(ctx, fingerprint)
 		case bound != fingerprint:
 			return fmt.Errorf("another process has just bound the store to a key of its own, with the fingerprint %s, "+
 				"while the key of this one has %s: processes on one store share one key file", bound, fingerprint)

@@ -21,8 +21,8 @@ func (s *Service) Update(
 	if err := caller.Needs(access.Admin); err != nil {
 		return partner.Partner{}, err
 	}
-	order := store.Order{Actor: caller.Actor, Match: match}
-	return s.change(ctx, order, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
+	request := store.Request{Actor: caller.Actor, Match: match}
+	return s.change(ctx, request, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
 		return p.Apply(patch, at)
 	})
 }
@@ -34,8 +34,8 @@ func (s *Service) Revoke(
 	if err := caller.Needs(access.Admin); err != nil {
 		return partner.Partner{}, err
 	}
-	order := store.Order{Actor: caller.Actor, Match: match}
-	return s.change(ctx, order, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
+	request := store.Request{Actor: caller.Actor, Match: match}
+	return s.change(ctx, request, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
 		next, revoked := p.Revoke(at)
 		return next, revoked, nil
 	})
@@ -49,8 +49,8 @@ func (s *Service) Rotate(
 		return inbound.IssuedPartner{}, err
 	}
 	key := access.NewPartnerKey(s.entropy.Bits256())
-	order := store.Order{Actor: caller.Actor, Match: match, Once: once}
-	rotated, err := s.change(ctx, order, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
+	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
+	rotated, err := s.change(ctx, request, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
 		next, happened, err := p.Rotate(key, grace, at)
 		return next, &happened, err
 	})
@@ -59,9 +59,9 @@ func (s *Service) Rotate(
 
 // change updates one partner and invalidates the caches.
 func (s *Service) change(
-	ctx context.Context, order store.Order, which id.Partner,
+	ctx context.Context, request store.Request, which id.Partner,
 	move func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error),
 ) (partner.Partner, error) {
 	defer s.invalidate()
-	return store.Change(ctx, s.store, order, which, store.Tx.Partners, move)
+	return store.Change(ctx, s.store, request, which, store.Tx.Partners, move)
 }

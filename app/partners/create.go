@@ -21,8 +21,8 @@ func (s *Service) Create(
 	}
 	defer s.invalidate()
 	newID, key := id.New[id.Partner](s.ids.UUIDv7()), access.NewPartnerKey(s.entropy.Bits256())
-	order := store.Order{Actor: caller.Actor, Once: once}
-	made, err := store.Create(ctx, s.store, order, store.Tx.Partners,
+	request := store.Request{Actor: caller.Actor, Once: once}
+	made, err := store.Create(ctx, s.store, request, store.Tx.Partners,
 		func(_ context.Context, tx store.Tx) (partner.Partner, event.Event, error) {
 			return partner.New(newID, draft, key, tx.Now())
 		})

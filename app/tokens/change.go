@@ -21,8 +21,8 @@ func (s *Service) Rotate(
 		return inbound.IssuedToken{}, err
 	}
 	value := access.NewValue(s.entropy.Bits256())
-	order := store.Order{Actor: caller.Actor, Match: match, Once: once}
-	rotated, err := s.change(ctx, order, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
+	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
+	rotated, err := s.change(ctx, request, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
 		next, happened, err := t.Rotate(value, grace, at)
 		return next, &happened, err
 	})
@@ -36,8 +36,8 @@ func (s *Service) Revoke(
 	if err := caller.Needs(access.Admin); err != nil {
 		return access.Token{}, err
 	}
-	order := store.Order{Actor: caller.Actor, Match: match}
-	return s.change(ctx, order, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
+	request := store.Request{Actor: caller.Actor, Match: match}
+	return s.change(ctx, request, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
 		next, revoked := t.Revoke(at)
 		return next, revoked, nil
 	})
@@ -45,9 +45,9 @@ func (s *Service) Revoke(
 
 // change updates one token and invalidates the cache.
 func (s *Service) change(
-	ctx context.Context, order store.Order, which id.Token,
+	ctx context.Context, request store.Request, which id.Token,
 	move func(t access.Token, at time.Time) (access.Token, *event.Event, error),
 ) (access.Token, error) {
 	defer s.cached.Invalidate()
-	return store.Change(ctx, s.store, order, which, store.Tx.Tokens, move)
+	return store.Change(ctx, s.store, request, which, store.Tx.Tokens, move)
 }

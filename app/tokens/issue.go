@@ -20,8 +20,8 @@ func (s *Service) Create(
 	}
 	value := access.NewValue(s.entropy.Bits256())
 	newID := id.New[id.Token](s.ids.UUIDv7())
-	order := store.Order{Actor: caller.Actor, Once: once}
-	made, err := store.Create(ctx, s.store, order, store.Tx.Tokens,
+	request := store.Request{Actor: caller.Actor, Once: once}
+	made, err := store.Create(ctx, s.store, request, store.Tx.Tokens,
 		func(ctx context.Context, tx store.Tx) (access.Token, event.Event, error) {
 			return access.NewToken(newID, draft, value, resolveIn(ctx, tx.Companies()), tx.Now())
 		})

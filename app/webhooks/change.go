@@ -22,8 +22,8 @@ func (s *Service) Update(
 	if err := caller.Needs(access.Admin); err != nil {
 		return webhook.Endpoint{}, err
 	}
-	order := store.Order{Actor: caller.Actor, Match: match}
-	return store.ChangeReading(ctx, s.store, order, which, store.Tx.Webhooks,
+	request := store.Request{Actor: caller.Actor, Match: match}
+	return store.ChangeReading(ctx, s.store, request, which, store.Tx.Webhooks,
 		func(ctx context.Context, tx store.Tx, e webhook.Endpoint) (webhook.Endpoint, *event.Event, error) {
 			ended, err := hasEnded(ctx, tx, e)
 			if err != nil {
@@ -50,8 +50,8 @@ func (s *Service) RotateSecret(
 		return inbound.IssuedWebhook{}, err
 	}
 	secret, sealed := s.newSecret(which)
-	order := store.Order{Actor: caller.Actor, Match: match, Once: once}
-	rotated, err := store.Change(ctx, s.store, order, which, store.Tx.Webhooks,
+	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
+	rotated, err := store.Change(ctx, s.store, request, which, store.Tx.Webhooks,
 		func(e webhook.Endpoint, at time.Time) (webhook.Endpoint, *event.Event, error) {
 			next, happened := e.RotateSecret(sealed, at)
 			return next, &happened, nil

@@ -22,8 +22,8 @@ func (s *Service) Create(
 	}
 	newID := id.New[id.Webhook](s.ids.UUIDv7())
 	secret, sealed := s.newSecret(newID)
-	order := store.Order{Actor: caller.Actor, Once: once}
-	made, err := store.Create(ctx, s.store, order, store.Tx.Webhooks,
+	request := store.Request{Actor: caller.Actor, Once: once}
+	made, err := store.Create(ctx, s.store, request, store.Tx.Webhooks,
 		func(ctx context.Context, tx store.Tx) (webhook.Endpoint, event.Event, error) {
 			endpoint, created, err := webhook.New(newID, draft, sealed, companiesIn(ctx, tx.Companies()), tx.Now())
 			if err != nil {

@@ -14,8 +14,8 @@ import (
 	"holdco/domain/text"
 )
 
-// checkURL validates the form of a URL. Whether its address may be called is checked when it is called, by
-// adapters/webhooks.
+// checkURL validates the form of a URL. Whether its address may be called is checked at each attempt, because names move
+// from one address to another.
 func checkURL(sent string) []fault.Field {
 	if _, wrong := text.Name("url", sent, URLLength); wrong != nil { // it is displayed, as names are
 		return wrong

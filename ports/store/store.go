@@ -47,7 +47,7 @@ type Reader interface {
 	Deliveries() DeliveryReader
 	Outbox() OutboxReader
 	Removals() RemovalReader
-	Key() KeyReader
+	InstanceKey() InstanceKeyReader
 	Leads() LeadReader
 	Campaigns() CampaignReader
 	Taxonomy() TaxonomyReader
@@ -68,7 +68,7 @@ type Tx interface {
 	Deliveries() Deliveries
 	Outbox() Outbox
 	Removals() Removals
-	Key() Key
+	InstanceKey() InstanceKey
 	Leads() Leads
 	Campaigns() Campaigns
 	Taxonomy() Taxonomy

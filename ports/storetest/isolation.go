@@ -80,7 +80,7 @@ func readsOwnWrites(f *fixture) {
 		f.same(claimed, []webhook.Queue{{Endpoint: endpoints[0].ID, Cursor: 1, Lease: "lease", LeasedUntil: tx.Now().Add(time.Hour)}})
 		_, err = tx.Outbox().Leased(ctx, endpoints[0].ID, "lease")
 		f.ok(err)
-		fingerprint, err := tx.Key().Fingerprint(ctx)
+		fingerprint, err := tx.InstanceKey().Fingerprint(ctx)
 		f.ok(err)
 		f.same(fingerprint, "fingerprint")
 		return nil

@@ -52,7 +52,7 @@ var areas = []struct {
 	{"outbox", outboxRules},
 	{"queues", queueRules},
 	{"cursors", cursorRules},
-	{"key", keyRules},
+	{"key", instanceKeyRules},
 	{"leads", leadRules},
 	{"lead changes", leadChangeRules},
 	{"lead search", leadSearchRules},

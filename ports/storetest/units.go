@@ -37,7 +37,7 @@ func changingAll(f *fixture) (unit, company.Company) {
 	}
 	endpoint := f.newEndpoint()
 	d := f.newDelivery(endpoint.ID)
-	bind := func(ctx context.Context, tx store.Tx) error { return tx.Key().Bind(ctx, "fingerprint") }
+	bind := func(ctx context.Context, tx store.Tx) error { return tx.InstanceKey().Bind(ctx, "fingerprint") }
 	steps := []unit{
 		connecting(endpoint), adding(c), staffing(teams, slots), issuing(token), keeping(receipt), sending(d), bind,
 	}

@@ -21,7 +21,9 @@ func (f *fixture) writeCases() map[string]writeCase {
 	for _, some := range writers {
 		maps.Copy(cases, some(f))
 	}
-	cases["Key.Bind"] = writeCase{notes, func(ctx context.Context, tx store.Tx) error { return tx.Key().Bind(ctx, "fingerprint") }}
+	cases["InstanceKey.Bind"] = writeCase{notes, func(ctx context.Context, tx store.Tx) error {
+		return tx.InstanceKey().Bind(ctx, "fingerprint")
+	}}
 	happened := founded(f.newCompany("recorded"))
 	cases["Record"] = writeCase{notes, recording(happened)}
 	return cases

@@ -97,19 +97,19 @@ func (s *Store) Ready(ctx context.Context) error {
 // reader implements store.Reader on the database as its session sees it.
 type reader struct{ session }
 
-func (r reader) Companies() store.CompanyReader   { return companiesOf(r.session) }
-func (r reader) Teams() store.TeamReader          { return teams(r) }
-func (r reader) Tokens() store.TokenReader        { return tokensOf(r.session) }
-func (r reader) Partners() store.PartnerReader    { return partnersOf(r.session) }
-func (r reader) Activity() store.ActivityReader   { return activity(r) }
-func (r reader) Webhooks() store.WebhookReader    { return webhooksOf(r.session, time.Time{}) }
-func (r reader) Deliveries() store.DeliveryReader { return deliveries(r) }
-func (r reader) Outbox() store.OutboxReader       { return outbox{session: r.session} }
-func (r reader) Removals() store.RemovalReader    { return removals(r) }
-func (r reader) Key() store.KeyReader             { return key(r) }
-func (r reader) Leads() store.LeadReader          { return leads{session: r.session} }
-func (r reader) Campaigns() store.CampaignReader  { return campaignsOf(r.session) }
-func (r reader) Taxonomy() store.TaxonomyReader   { return taxonomy(r) }
+func (r reader) Companies() store.CompanyReader       { return companiesOf(r.session) }
+func (r reader) Teams() store.TeamReader              { return teams(r) }
+func (r reader) Tokens() store.TokenReader            { return tokensOf(r.session) }
+func (r reader) Partners() store.PartnerReader        { return partnersOf(r.session) }
+func (r reader) Activity() store.ActivityReader       { return activity(r) }
+func (r reader) Webhooks() store.WebhookReader        { return webhooksOf(r.session, time.Time{}) }
+func (r reader) Deliveries() store.DeliveryReader     { return deliveries(r) }
+func (r reader) Outbox() store.OutboxReader           { return outbox{session: r.session} }
+func (r reader) Removals() store.RemovalReader        { return removals(r) }
+func (r reader) InstanceKey() store.InstanceKeyReader { return instanceKey(r) }
+func (r reader) Leads() store.LeadReader              { return leads{session: r.session} }
+func (r reader) Campaigns() store.CampaignReader      { return campaignsOf(r.session) }
+func (r reader) Taxonomy() store.TaxonomyReader       { return taxonomy(r) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -130,7 +130,7 @@ func (t tx) Webhooks() store.Webhooks       { return webhooksOf(t.session, t.now
 func (t tx) Deliveries() store.Deliveries   { return deliveries{t.session} }
 func (t tx) Outbox() store.Outbox           { return outbox{t.session, t.now} }
 func (t tx) Removals() store.Removals       { return removals{t.session} }
-func (t tx) Key() store.Key                 { return key{t.session} }
+func (t tx) InstanceKey() store.InstanceKey { return instanceKey{t.session} }
 func (t tx) Leads() store.Leads             { return leads{t.session, t.now} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }

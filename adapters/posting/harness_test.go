@@ -1,4 +1,4 @@
-package webhooks_test
+package posting_test
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"holdco/adapters/webhooks"
+	"holdco/adapters/posting"
 	"holdco/domain/id"
 	"holdco/domain/webhook"
 )
@@ -24,13 +24,13 @@ import (
 const long, soon = time.Minute, 500 * time.Millisecond
 
 // newPoster makes a poster with a long Timeout unless it is given.
-func newPoster(t *testing.T, options webhooks.Options) *webhooks.Poster {
+func newPoster(t *testing.T, options posting.Options) *posting.Poster {
 	t.Helper()
 	options.Version = "1.2.3"
 	if options.Timeout == 0 {
 		options.Timeout = long
 	}
-	poster := webhooks.New(options)
+	poster := posting.New(options)
 	t.Cleanup(poster.Close)
 	return poster
 }

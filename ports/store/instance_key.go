@@ -2,15 +2,15 @@ package store
 
 import "context"
 
-// KeyReader reads which key the secrets in the store are sealed with.
-type KeyReader interface {
+// InstanceKeyReader reads which key the secrets in the store are sealed with.
+type InstanceKeyReader interface {
 	// Fingerprint returns the fingerprint of the key, or "" when the store has none yet.
 	Fingerprint(ctx context.Context) (string, error)
 }
 
-// Key binds the store to a key.
-type Key interface {
-	KeyReader
+// InstanceKey binds the store to a key.
+type InstanceKey interface {
+	InstanceKeyReader
 
 	// Bind stores the fingerprint of the key in a store that has none. Of two concurrent units one fails, and is retried.
 	// It needs no event.

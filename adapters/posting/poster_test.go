@@ -1,4 +1,4 @@
-package webhooks_test
+package posting_test
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"holdco/adapters/webhooks"
+	"holdco/adapters/posting"
 	"holdco/domain/webhook"
 )
 
@@ -66,7 +66,7 @@ func TestEverySecretSigns(t *testing.T) {
 
 func TestWhatCannotBeSentIsAFailedAttempt(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	noSecret := message("http://127.0.0.1:1/")
 	noSecret.Secrets = []webhook.Secret{"whsec_!"}
 	for _, sent := range []webhook.Message{message("http://127.0.0.1:1/%zz"), noSecret} {
@@ -79,7 +79,7 @@ func TestWhatCannotBeSentIsAFailedAttempt(t *testing.T) {
 
 func TestAnyAnswerIsOneAndRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	for _, status := range []int{200, 204, 299, 301, 302, 307, 308, 400, 410, 429, 500, 503, 999} {
 		var requests atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -97,7 +97,7 @@ func TestAnyAnswerIsOneAndRedirectsAreNotFollowed(t *testing.T) {
 
 func TestTheStartOfAnAnswerIsKeptAsText(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for _, c := range []struct{ body, want string }{
 		{"", ""},
@@ -126,7 +126,7 @@ func TestTheStartOfAnAnswerIsKeptAsText(t *testing.T) {
 
 func TestAnEndedContextBreaksTheAttemptOff(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	url := receive(t, func(conn net.Conn) {
 		cancel()
@@ -141,7 +141,7 @@ func TestAnEndedContextBreaksTheAttemptOff(t *testing.T) {
 
 func TestConnectionsAreKeptUntilThePosterIsClosed(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	var connections atomic.Int32
 	closed := make(chan struct{})
 	url := receive(t, counts(&connections, func(conn net.Conn) {
@@ -162,7 +162,7 @@ func TestConnectionsAreKeptUntilThePosterIsClosed(t *testing.T) {
 
 func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	var connections atomic.Int32
 	url := receive(t, counts(&connections, func(conn net.Conn) {
 		requests := bufio.NewReader(conn)
@@ -180,7 +180,7 @@ func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 
 func TestManyAttemptsAtOnceHoldEachOtherUpInNothing(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true})
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	hangs := receive(t, untilClosed)
 	works := receive(t, answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
@@ -218,6 +218,6 @@ func deliver(t *testing.T, sent webhook.Message) (got received, attempt webhook.
 	}))
 	defer server.Close()
 	sent.URL = server.URL + sent.URL
-	attempt = newPoster(t, webhooks.Options{AllowPrivate: true}).Post(t.Context(), sent)
+	attempt = newPoster(t, posting.Options{AllowPrivate: true}).Post(t.Context(), sent)
 	return got, attempt
 }

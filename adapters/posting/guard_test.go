@@ -1,4 +1,4 @@
-package webhooks_test
+package posting_test
 
 import (
 	"net"
@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"holdco/adapters/webhooks"
+	"holdco/adapters/posting"
 )
 
 const (
@@ -21,7 +21,7 @@ var public = netip.MustParsePrefix("127.0.0.2/32")
 
 func TestNoMessageGoesToAPrivateAddress(t *testing.T) {
 	t.Parallel()
-	poster := newPoster(t, webhooks.Options{Resolver: names{
+	poster := newPoster(t, posting.Options{Resolver: names{
 		"private.test":  always("10.0.0.1"),
 		"loopback.test": always("127.0.0.1"),
 		"metadata.test": always("169.254.169.254"),
@@ -55,7 +55,7 @@ func TestOddSpellingsOfAddressesLeadNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, resolver := range []*net.Resolver{nil, names{}.resolver()} {
-		poster := newPoster(t, webhooks.Options{Resolver: resolver})
+		poster := newPoster(t, posting.Options{Resolver: resolver})
 		for _, host := range []string{
 			"2130706433", "127.1", "0177.0.0.1", "127.0.0.1.",
 			"017700000001", "[::ffff:7f00:1]", "0x7f.1", "0x7f000001",
@@ -78,7 +78,7 @@ func TestAllowPrivateLiftsTheGuard(t *testing.T) {
 	t.Parallel()
 	url := receive(t, answers(ok))
 	for allowed, want := range map[bool]int{true: http.StatusOK, false: 0} {
-		poster := newPoster(t, webhooks.Options{AllowPrivate: allowed})
+		poster := newPoster(t, posting.Options{AllowPrivate: allowed})
 		if attempt := poster.Post(t.Context(), message(url)); attempt.Status != want {
 			t.Errorf("allowed %v: %+v", allowed, attempt)
 		}
@@ -94,7 +94,7 @@ func TestOfSeveralAddressesNoPrivateOneIsCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	receiveAt(t, public.Addr().String()+":"+port, counts(&outside, answers(ok)))
-	poster := newPoster(t, webhooks.Options{Exempt: []netip.Prefix{public}, Resolver: names{
+	poster := newPoster(t, posting.Options{Exempt: []netip.Prefix{public}, Resolver: names{
 		"both.test":    always("127.0.0.2", "127.0.0.1"),
 		"swapped.test": always("127.0.0.1", "127.0.0.2"),
 		"dead.test":    always("127.0.0.2", "10.0.0.1"),
@@ -120,7 +120,7 @@ func TestANameThatMovesInsideIsRefusedThen(t *testing.T) {
 		t.Fatal(err)
 	}
 	receiveAt(t, public.Addr().String()+":"+port, counts(&outside, answers(ok)))
-	poster := newPoster(t, webhooks.Options{Exempt: []netip.Prefix{public}, Resolver: names{
+	poster := newPoster(t, posting.Options{Exempt: []netip.Prefix{public}, Resolver: names{
 		"moves.test": func() []string {
 			if lookups.Add(1)%2 == 1 {
 				return []string{public.Addr().String()}
@@ -147,7 +147,7 @@ func TestNoProxyIsUsed(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, proxy)
 	}
-	poster := newPoster(t, webhooks.Options{Resolver: names{"inside.test": always("10.0.0.1")}.resolver()})
+	poster := newPoster(t, posting.Options{Resolver: names{"inside.test": always("10.0.0.1")}.resolver()})
 	for _, url := range []string{"http://inside.test/", "https://inside.test/"} {
 		if attempt := poster.Post(t.Context(), message(url)); attempt.Error != "the address 10.0.0.1"+refusal || proxied.Load() != 0 {
 			t.Errorf("%s: %+v", url, attempt)

@@ -1,4 +1,4 @@
-package webhooks_test
+package posting_test
 
 import (
 	"context"
@@ -20,14 +20,14 @@ import (
 	"testing"
 	"time"
 
-	"holdco/adapters/webhooks"
+	"holdco/adapters/posting"
 )
 
 func TestAnOwnerIsToldWhyThereIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	const closed = "the connection was closed before an answer came"
 	const notHTTP = "the answer is not valid HTTP, or its headers are too long"
-	poster := newPoster(t, webhooks.Options{AllowPrivate: true, Resolver: names{}.resolver()})
+	poster := newPoster(t, posting.Options{AllowPrivate: true, Resolver: names{}.resolver()})
 	for name, c := range map[string]struct {
 		text string
 		want string
@@ -82,7 +82,7 @@ func TestAReceiverCostsNoMoreThanTheTimeout(t *testing.T) {
 			t.Parallel()
 			sent := message(receive(t, c.deal))
 			sent.Body = make([]byte, c.size)
-			attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), sent)
+			attempt := newPoster(t, posting.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), sent)
 			if attempt.Error != "no answer within 0.5 s" || attempt.Status != 0 || attempt.Latency == 0 || attempt.Latency > long {
 				t.Errorf("the attempt is %+v", attempt)
 			}
@@ -95,7 +95,7 @@ func TestAReceiverCostsNoMoreThanTheTimeout(t *testing.T) {
 			untilClosed(conn)
 			close(over)
 		})
-		attempt := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), message(secured(url)))
+		attempt := newPoster(t, posting.Options{AllowPrivate: true, Timeout: soon}).Post(t.Context(), message(secured(url)))
 		if attempt.Error != "no answer within 0.5 s" {
 			t.Errorf("the attempt is %+v", attempt)
 		}
@@ -124,7 +124,7 @@ func TestWhatKeepsAConnectionFromBeingMadeIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			poster := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: 3 * soon, Resolver: c.resolver})
+			poster := newPoster(t, posting.Options{AllowPrivate: true, Timeout: 3 * soon, Resolver: c.resolver})
 			if attempt := poster.Post(t.Context(), message(c.url)); attempt.Error != c.want || attempt.Status != 0 {
 				t.Errorf("the attempt is %+v", attempt)
 			}
@@ -154,7 +154,7 @@ func TestAnAnswerCountsHoweverItsBodyComes(t *testing.T) {
 		"the half": {long, func(conn net.Conn) { _, _ = io.WriteString(conn, "half") },
 			func(response string) bool { return response == "half" }},
 	} {
-		poster := newPoster(t, webhooks.Options{AllowPrivate: true, Timeout: c.timeout})
+		poster := newPoster(t, posting.Options{AllowPrivate: true, Timeout: c.timeout})
 		attempt := poster.Post(t.Context(), message(receive(t, afterRequest(func(conn net.Conn) {
 			_, _ = io.WriteString(conn, head)
 			c.body(conn)
@@ -207,7 +207,7 @@ func TestTLSIsVerified(t *testing.T) {
 		})), roots,
 			"TLS: the server does not speak it at this port"},
 	} {
-		poster := newPoster(t, webhooks.Options{
+		poster := newPoster(t, posting.Options{
 			AllowPrivate: true, Roots: c.roots,
 			Resolver: names{"example.com": always("127.0.0.1"), "other.test": always("127.0.0.1")}.resolver(),
 		})

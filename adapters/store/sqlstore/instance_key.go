@@ -8,11 +8,11 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// key implements store.Key.
-type key struct{ session }
+// instanceKey implements store.InstanceKey.
+type instanceKey struct{ session }
 
-func (k key) Fingerprint(ctx context.Context) (string, error) {
-	var found keyRow
+func (k instanceKey) Fingerprint(ctx context.Context) (string, error) {
+	var found instanceKeyRow
 	err := k.all(ctx, k.selects(&found))
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -22,10 +22,10 @@ func (k key) Fingerprint(ctx context.Context) (string, error) {
 
 var errBound = errors.New("the store is bound to a key already")
 
-func (k key) Bind(ctx context.Context, fingerprint string) error {
+func (k instanceKey) Bind(ctx context.Context, fingerprint string) error {
 	// With ON CONFLICT a concurrent unit gets a serialization failure, after which it is retried. A violated constraint would
 	// end it.
-	row := keyRow{Single: 1, Fingerprint: fingerprint}
+	row := instanceKeyRow{Single: 1, Fingerprint: fingerprint}
 	bound, err := k.exec(ctx, k.inserts(&row).On("CONFLICT DO NOTHING"))
 	if err == nil && bound == 0 {
 		return errBound
@@ -33,8 +33,8 @@ func (k key) Bind(ctx context.Context, fingerprint string) error {
 	return err
 }
 
-// keyRow is the only row of its table.
-type keyRow struct {
+// instanceKeyRow is the only row of its table.
+type instanceKeyRow struct {
 	bun.BaseModel `bun:"table:instance_key"`
 
 	Single      int    `bun:"single,pk"`
