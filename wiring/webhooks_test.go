@@ -320,8 +320,9 @@ func TestBothSecretsSignForADayAfterARotation(t *testing.T) {
 func TestATestIsSentWhateverTheWebhookWants(t *testing.T) {
 	t.Parallel()
 	eachSending(t, func(t *testing.T, s *instance) {
-		to := listen(t)
+		to, observer := listen(t), listen(t)
 		hook := s.subscribe(t, to, `,"events":["company.deleted"]`)
+		s.subscribe(t, observer, `,"events":["webhook.redelivered"]`)
 		answer := s.Post(hook.path()+"/test", "")
 		answer.Is(t, 202, "")
 		sent := resttest.Data[apiDelivery](t, answer)
@@ -344,6 +345,14 @@ func TestATestIsSentWhateverTheWebhookWants(t *testing.T) {
 		s.settled(t, hook, webhook.Succeeded, 2)
 		if to.receipts()[1].id != sent.EventID {
 			t.Error("a redelivery has another id")
+		}
+		observer.types(t, "webhook.redelivered")
+		for name, want := range map[string]string{
+			"webhookId": hook.ID, "deliveryId": sent.ID, "eventId": sent.EventID, "eventType": "webhook.test",
+		} {
+			if got := observer.receipts()[0].Data[name]; got != want {
+				t.Errorf("%s of the redelivery is %v, want %s", name, got, want)
+			}
 		}
 	})
 }

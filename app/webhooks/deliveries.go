@@ -70,6 +70,9 @@ func (s *Service) Redeliver(
 			return webhook.Delivery{}, err
 		}
 		next := current.Redeliver(tx.Now())
-		return next, tx.Deliveries().Save(ctx, next)
+		if err := tx.Deliveries().Save(ctx, next); err != nil {
+			return webhook.Delivery{}, err
+		}
+		return next, tx.Record(ctx, endpoint.Redelivered(next).By(caller.Actor))
 	})
 }

@@ -30,6 +30,7 @@ var (
 	WebhookDisabled      = define("webhook.disabled") // by Holdco itself
 	WebhookSecretRotated = define("webhook.secret_rotated")
 	WebhookDeleted       = define("webhook.deleted")
+	WebhookRedelivered   = define("webhook.redelivered")
 	WebhookTest          = define("webhook.test")
 
 	PartnerCreated = define("partner.created")

@@ -77,6 +77,18 @@ func (e Endpoint) Test() event.Event {
 	return test
 }
 
+// Redelivered is the event that somebody asked for a delivery again.
+func (e Endpoint) Redelivered(d Delivery) event.Event {
+	again := e.event(event.WebhookRedelivered)
+	again.Data = event.Fields{
+		event.F("webhookId", string(e.ID)),
+		event.F("deliveryId", string(d.ID)),
+		event.F("eventId", string(d.Event)),
+		event.F("eventType", string(d.Type)),
+	}
+	return again
+}
+
 // Takes fails with fault.InvalidTransition while the endpoint is disabled, and so cannot take an action that sends
 // something.
 func (e Endpoint) Takes(action string) error {
