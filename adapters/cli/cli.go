@@ -220,13 +220,17 @@ func trimmed(items []string) []string {
 	return items
 }
 
-// explain words an error for an operator: of a fault the message without its code, then the cause.
+// explain words an error for an operator: of a fault the message without its code, then the cause. The message about an
+// unknown resource comes without its id: that is an argument of the command.
 func explain(command *cobra.Command, err error) string {
 	refused := fault.Of(err)
 	if refused == nil {
 		return err.Error()
 	}
 	words := strings.TrimSuffix(refused.Message, ".")
+	if args := command.Flags().Args(); refused.Code == fault.NotFound && len(args) > 0 {
+		words += ": " + strings.Join(args, " ")
+	}
 	if len(refused.Fields) > 0 {
 		messages := make([]string, len(refused.Fields))
 		for i, field := range refused.Fields {

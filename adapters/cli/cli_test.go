@@ -177,7 +177,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 		{cli.WrongUsage(errors.Join(errors.New("A must be 1"), errors.New("B must be 2"))), cli.Misuse,
 			"holdco: A must be 1\nholdco: B must be 2\n"},
 		{fmt.Errorf("at start: %w", cli.WrongUsage(errors.New("A must be 1"))), cli.Misuse, "holdco: at start: A must be 1\n"},
-		{fault.New(fault.NotFound, "There is no such token."), cli.Failed, "holdco: There is no such token\n"},
+		{fault.New(fault.InvalidTransition, "The webhook is disabled."), cli.Failed, "holdco: The webhook is disabled\n"},
 		{
 			fault.New(fault.Unavailable, "The store cannot be used.").Because(errors.New("the disk is full")), cli.Failed,
 			"holdco: The store cannot be used: the disk is full\n",
@@ -285,7 +285,7 @@ func TestShellCompletion(t *testing.T) {
 		"token ":                                "create\tIssue a token",
 		"mig":                                   "migrate\tBring the store's schema",
 		"token create --scopes ":                "admin\n",
-		"token create --name x --scopes read -": "--expires\twhen it ends",
+		"token create --name x --scopes read -": "--expires\texpiry: a duration",
 		"token list ":                           ":4\n", // no file names
 		"webhook deliveries --status ":          "pending\n",
 		"webhook create --events ":              "company.*\n",

@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
-	"holdco/domain/page"
 	"holdco/domain/partner"
 	"holdco/domain/precondition"
 	"holdco/ports/inbound"
@@ -80,22 +77,8 @@ func (p *partners) create() *cobra.Command {
 }
 
 func (p *partners) list() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List all partners, newest first",
-		Example: "  holdco partner list\n  holdco partner list --json",
-		Args:    noArgs,
-		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, _ []string) error {
-			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[partner.Partner], error) {
-				return port.List(command.Context(), p.caller, after, size)
-			})
-			if err != nil {
-				return err
-			}
-			head := []string{"ID", "NAME", "ORIGINS", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
-			return printList(command.OutOrStdout(), p.asJSON, found, head, partnerRow)
-		}),
-	}
+	head := []string{"ID", "NAME", "ORIGINS", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
+	return listAll(p.app, p.open, &p.asJSON, "partner", inbound.Partners.List, head, partnerRow)
 }
 
 func (p *partners) update() *cobra.Command {
@@ -196,11 +179,7 @@ func (f *partnerFlags) settings(flags *pflag.FlagSet) partner.Settings {
 }
 
 func (p *partners) printIssued(command *cobra.Command, issued inbound.IssuedPartner) error {
-	key := string(issued.Key)
-	if p.asJSON {
-		return printJSON(command.OutOrStdout(), append(issued.Partner.Fields(), event.F("key", key)))
-	}
-	return printTable(command.OutOrStdout(), append(partnerTable(issued.Partner), []string{"key", key + "  (shown only this once)"}))
+	return printIssued(command.OutOrStdout(), p.asJSON, issued.Partner, partnerTable(issued.Partner), "key", string(issued.Key))
 }
 
 func partnerTable(p partner.Partner) [][]string {

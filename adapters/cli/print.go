@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"holdco/domain/event"
 	"holdco/domain/instant"
 )
 
@@ -23,6 +24,16 @@ func printJSON(out io.Writer, value any) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
+}
+
+// printIssued prints a resource, as JSON or as a table, with the secret that it was given.
+func printIssued(
+	out io.Writer, asJSON bool, resource interface{ Fields() event.Fields }, table [][]string, name, secret string,
+) error {
+	if asJSON {
+		return printJSON(out, append(resource.Fields(), event.F(name, secret)))
+	}
+	return printTable(out, append(table, []string{name, secret + "  (shown only this once)"}))
 }
 
 // printTable prints rows of cells in columns.

@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"holdco/domain/access"
-	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
-	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/ports/inbound"
 )
@@ -86,22 +83,8 @@ func (t *tokens) create() *cobra.Command {
 }
 
 func (t *tokens) list() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List all tokens, newest first",
-		Example: "  holdco token list\n  holdco token list --json",
-		Args:    noArgs,
-		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, _ []string) error {
-			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[access.Token], error) {
-				return port.List(command.Context(), t.caller, after, size)
-			})
-			if err != nil {
-				return err
-			}
-			head := []string{"ID", "NAME", "SCOPES", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
-			return printList(command.OutOrStdout(), t.asJSON, found, head, tokenRow)
-		}),
-	}
+	head := []string{"ID", "NAME", "SCOPES", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
+	return listAll(t.app, t.open, &t.asJSON, "token", inbound.Tokens.List, head, tokenRow)
 }
 
 func (t *tokens) rotate() *cobra.Command {
@@ -142,17 +125,16 @@ func (t *tokens) revoke() *cobra.Command {
 }
 
 func (t *tokens) printIssued(command *cobra.Command, issued inbound.IssuedToken) error {
-	token := issued.Token
-	if t.asJSON {
-		return printJSON(command.OutOrStdout(), append(token.Fields(), event.F("token", string(issued.Value))))
-	}
-	return printTable(command.OutOrStdout(), [][]string{
+	return printIssued(command.OutOrStdout(), t.asJSON, issued.Token, tokenTable(issued.Token), "token", string(issued.Value))
+}
+
+func tokenTable(token access.Token) [][]string {
+	return [][]string{
 		{"id", string(token.ID)},
 		{"name", token.Name},
 		{"scopes", strings.Join(token.Scopes.Strings(), ",")},
 		{"expires", shown(token.ExpiresAt, "never")},
-		{"token", string(issued.Value) + "  (shown only this once)"},
-	})
+	}
 }
 
 func tokenRow(token access.Token) []string {

@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
-	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/domain/webhook"
 	"holdco/ports/inbound"
@@ -87,22 +84,8 @@ func (w *webhooks) create() *cobra.Command {
 }
 
 func (w *webhooks) list() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List all webhooks, newest first",
-		Example: "  holdco webhook list\n  holdco webhook list --json",
-		Args:    noArgs,
-		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
-			found, err := gather(math.MaxInt, func(after page.Position, size int) (page.Page[webhook.Endpoint], error) {
-				return port.List(command.Context(), w.caller, after, size)
-			})
-			if err != nil {
-				return err
-			}
-			head := []string{"ID", "URL", "EVENTS", "COMPANY", "CREATED", "STATE"}
-			return printList(command.OutOrStdout(), w.asJSON, found, head, webhookRow)
-		}),
-	}
+	head := []string{"ID", "URL", "EVENTS", "COMPANY", "CREATED", "STATE"}
+	return listAll(w.app, w.open, &w.asJSON, "webhook", inbound.Webhooks.List, head, webhookRow)
 }
 
 func (w *webhooks) update() *cobra.Command {
@@ -205,12 +188,7 @@ func (f *webhookFlags) settings(flags *pflag.FlagSet) webhook.Settings {
 }
 
 func (w *webhooks) printIssued(command *cobra.Command, issued inbound.IssuedWebhook) error {
-	secret := string(issued.Secret)
-	if w.asJSON {
-		return printJSON(command.OutOrStdout(), append(issued.Endpoint.Fields(), event.F("secret", secret)))
-	}
-	rows := append(webhookTable(issued.Endpoint), []string{"secret", secret + "  (shown only this once)"})
-	return printTable(command.OutOrStdout(), rows)
+	return printIssued(command.OutOrStdout(), w.asJSON, issued.Endpoint, webhookTable(issued.Endpoint), "secret", string(issued.Secret))
 }
 
 func webhookTable(e webhook.Endpoint) [][]string {
