@@ -378,8 +378,8 @@ func TestRunsOfJobsAreCounted(t *testing.T) {
 	})
 }
 
-// The dashboard and the alerts may name no metric that is not there.
-func TestTheDashboardAndTheAlertsAskForMetricsThatExist(t *testing.T) {
+// The dashboard, the alerts and the manual may name no metric that is not there, and the manual names all of ours.
+func TestTheDashboardTheAlertsAndTheManualNameTheMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	s := limited(t, "HOLDCO_RATE_WRITE=1")
 	s.create(t, draft(t, ""))
@@ -388,10 +388,11 @@ func TestTheDashboardAndTheAlertsAskForMetricsThatExist(t *testing.T) {
 		name, _, _ := strings.Cut(series, "{")
 		exported[name] = true
 	}
-	for _, file := range []string{"../adapters/telemetry/metrics/grafana.json", "../adapters/telemetry/metrics/alerts.yaml"} {
+	const alerts, manual = "../adapters/telemetry/metrics/alerts.yaml", "../OPERATING.md"
+	for _, file := range []string{"../adapters/telemetry/metrics/grafana.json", alerts, manual} {
 		text, err := os.ReadFile(file)
 		must(t, err)
-		asked := regexp.MustCompile(`\b(holdco|go|process|promhttp)_[a-z_]+`).FindAllString(string(text), -1)
+		asked := regexp.MustCompile(`\b(holdco|go|process|promhttp)_[a-z_]*[a-z]\b`).FindAllString(string(text), -1)
 		for _, name := range asked {
 			if family := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, ""); !exported[name] && !exported[family] {
 				t.Errorf("%s asks for %s, which nobody exports", file, name)
@@ -399,6 +400,22 @@ func TestTheDashboardAndTheAlertsAskForMetricsThatExist(t *testing.T) {
 		}
 		if len(asked) < 5 {
 			t.Errorf("%s asks for %v alone", file, asked)
+		}
+	}
+
+	text, err := os.ReadFile(manual)
+	must(t, err)
+	named := regexp.MustCompile("`\\w+`").FindAllString(string(text), -1)
+	for name := range exported {
+		if strings.HasPrefix(name, "holdco_") && !slices.Contains(named, "`"+name+"`") {
+			t.Errorf("%s does not describe %s", manual, name)
+		}
+	}
+	rules, err := os.ReadFile(alerts)
+	must(t, err)
+	for _, found := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(string(rules), -1) {
+		if !slices.Contains(named, "`"+found[1]+"`") {
+			t.Errorf("%s does not describe the alert %s", manual, found[1])
 		}
 	}
 }
