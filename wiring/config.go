@@ -64,7 +64,8 @@ func StoreFlags(flags *pflag.FlagSet) {
 }
 
 func addFlags(flags *pflag.FlagSet, settings []setting) {
-	flags.Var(&flagValue{kind: "FILE"}, configFlag, "settings in YAML, such as \"log_level: debug\"; flags and variables go before it")
+	flags.Var(&flagValue{kind: "FILE"}, configFlag,
+		"settings in YAML, such as \"log_level: debug\"; flags and variables take precedence over it")
 	for _, s := range settings {
 		help := s.help + "\n" + s.variable()
 		if s.absent != "" {
@@ -161,7 +162,7 @@ func readFile(flags *pflag.FlagSet) (configFile, error) {
 	}
 	var entries map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &entries); err != nil {
-		return file, fmt.Errorf("%s is no YAML file of settings: %w", file.path, err)
+		return file, fmt.Errorf("%s is not a YAML file of settings: %w", file.path, err)
 	}
 
 	names := make([]string, len(settings))

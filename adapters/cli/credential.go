@@ -7,8 +7,8 @@ import (
 	"holdco/domain/access"
 )
 
-const expiryHelp = "when it ends: in a duration such as 720h, on a date such as 2027-04-11 (UTC), or at a\n" +
-	"time such as 2027-04-11T10:42:17Z"
+const expiryHelp = "expiry: a duration from now, such as 720h, a date such as 2027-04-11 (UTC), or a time\n" +
+	"such as 2027-04-11T10:42:17Z"
 
 // expiry reads --expires.
 func (a *app) expiry(text string) (*time.Time, error) {

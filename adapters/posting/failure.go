@@ -19,8 +19,8 @@ const notHTTP = "the answer is not valid HTTP, or its headers are too long"
 // alert is the operation in errors that the other side of TLS sent: crypto/tls exports no type for them.
 const alert = "remote error"
 
-// explain says why there was no answer in words for the owner of the endpoint, without those of
-// libraries. ctx is that of the caller, without the timeout.
+// explain says why there was no answer, in words for the owner of the endpoint and not in those of libraries. ctx is that
+// of the caller, without the timeout.
 func (p *Poster) explain(ctx context.Context, err error, answered bool) string {
 	var refused private
 	var name *net.DNSError

@@ -71,9 +71,9 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 	got := f.leads(t, []lead.Draft{
 		{ID: "cmp_1", Name: "Acme"},
 		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{
-			fault.Fieldf("title", fault.UnknownField, "title is no field here"),
+			fault.Fieldf("title", fault.UnknownField, "title is not a field here"),
 		}},
-		{Problems: fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}},
+		{Problems: fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
 		{Name: "Bolt", Website: "bolt.example", Industry: "ind_9"},
 		{ID: "cmp_3", Name: "Cog"},
 	}, inbound.ImportOptions{Report: func(line inbound.RejectedLine) error {
@@ -85,11 +85,11 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 	}
 	want := []inbound.RejectedLine{
 		{Number: 2, ID: "cmp_2", Fields: []fault.Field{
-			fault.Fieldf("title", fault.UnknownField, "title is no field here"),
+			fault.Fieldf("title", fault.UnknownField, "title is not a field here"),
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
 			fault.Fieldf("campaign_ids.0", fault.UnknownValue, "campaign_ids.0 names no campaign: cam_9"),
 		}},
-		{Number: 3, Fields: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}},
+		{Number: 3, Fields: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
 		{
 			Number: 4, ID: string(id.Derive[id.Lead]("website", "bolt.example")),
 			Fields: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},

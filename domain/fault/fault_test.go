@@ -95,7 +95,7 @@ func TestOfSeveralFaultsOfOneFieldTheFirstIsTold(t *testing.T) {
 	if diff := cmp.Diff(fault.Problems{name, budget}, problems); diff != "" {
 		t.Error(diff)
 	}
-	whole := fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is no JSON")}
+	whole := fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}
 	if whole.Add(name); len(whole) != 1 {
 		t.Errorf("of what is at fault as a whole, a field is reported: %v", whole)
 	}

@@ -29,7 +29,7 @@ type Class string
 const (
 	Read           Class = "read"
 	Write          Class = "write"
-	Costly         Class = "costly"  // exports, audit pulls, backups
+	Costly         Class = "costly"  // exports, audit pulls, backups; no operation has this class yet
 	Partner        Class = "partner" // requests with the key of a partner
 	authentication Class = "authentication"
 )

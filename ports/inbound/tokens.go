@@ -11,7 +11,7 @@ import (
 	"holdco/domain/precondition"
 )
 
-// Tokens are the use cases of tokens. All of them need Admin.
+// Tokens are the use cases of tokens. All of them need Admin. An unknown id is fault.NotFound.
 type Tokens interface {
 	List(ctx context.Context, caller access.Caller, after page.Position, size int) (page.Page[access.Token], error)
 	Get(ctx context.Context, caller access.Caller, which id.Token) (access.Token, error)

@@ -123,7 +123,7 @@ func (w *walker) readObject(path string, target reflect.Value) bool {
 		field, nullable, ok := fieldOf(target, name)
 		switch {
 		case !ok:
-			w.skip(join(path, name), fault.UnknownField, "is no field of this request")
+			w.skip(join(path, name), fault.UnknownField, "is not a field of this request")
 		case nullable && w.decoder.PeekKind() == 'n':
 			w.token()
 			if field.Kind() == reflect.Pointer && field.Type().Elem().Kind() == reflect.Pointer {

@@ -84,7 +84,7 @@ func Fail(c *gin.Context, err error) {
 	switch status {
 	case http.StatusInternalServerError:
 		logFailure(c, slog.LevelError, "a request failed", err)
-		refusal = fault.New(fault.Internal, "Something went wrong inside; the server's log has details under this request id.")
+		refusal = fault.New(fault.Internal, "Internal error; the server's log has the details under this request id.")
 	case http.StatusServiceUnavailable:
 		logFailure(c, slog.LevelWarn, "a request could not be served", err)
 		refusal = refusal.After(max(refusal.RetryAfter, retryAfter))

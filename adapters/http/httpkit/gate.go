@@ -27,8 +27,8 @@ const (
 	mergePatchType = "application/merge-patch+json"
 )
 
-// Gate lets a request with a token through to its handler when every check passes that needs no
-// resource. Unknown paths and methods were answered before it.
+// Gate lets a request with a token through to its handler when every check passes that needs no resource. Unknown paths
+// and methods were answered before it.
 func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, op operation) error {
 		caller, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))

@@ -45,7 +45,7 @@ func readQuery(raw string, allowed map[string]parameter) (Query, error) {
 		case err != nil:
 			return nil, InvalidParameter(name, "is malformed")
 		case !ok:
-			return nil, InvalidParameter(name, "is no parameter of this operation")
+			return nil, InvalidParameter(name, "is not a parameter of this operation")
 		case seen:
 			return nil, InvalidParameter(name, "is given twice")
 		case value == "":

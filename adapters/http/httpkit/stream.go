@@ -24,7 +24,7 @@ func BeginStream(c *gin.Context, mediaType string, writeTimeout time.Duration) *
 	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout}
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
-	// The server looks by reading whether the client is still there. When its time for that is over it says no.
+	// The server detects a client that is gone by a read in the background. It takes an exceeded deadline for the same.
 	_ = s.controller.SetReadDeadline(time.Time{}) // fails when the connection is closed, which Write will report
 	return s
 }

@@ -43,5 +43,5 @@ func syntaxFault(decoder *jsontext.Decoder, cause error) error {
 	case errors.Is(cause, io.ErrUnexpectedEOF), errors.Is(cause, io.EOF):
 		return fault.New(fault.InvalidJSON, "The body is truncated.")
 	}
-	return fault.New(fault.InvalidJSON, "The body is no JSON in UTF-8: see byte %d.", decoder.InputOffset())
+	return fault.New(fault.InvalidJSON, "The body is not JSON in UTF-8: see byte %d.", decoder.InputOffset())
 }

@@ -94,8 +94,8 @@ func Document() (*httpkit.Document, error) {
 	return httpkit.Assemble(files)
 }
 
-// pagesOf lets pages of the origins ask that are registered with any key. Whether it is the key that they use is seen
-// when they show it.
+// pagesOf allows pages to call the API whose origin is registered with any key: a preflight carries no key. PartnerGate
+// checks that the origin is registered with the key of the request.
 func pagesOf(auth inbound.PartnerAuthenticator) *httpkit.CORS {
 	return &httpkit.CORS{
 		Allows:  auth.HasOrigin,

@@ -69,11 +69,11 @@ func TestALineIsALead(t *testing.T) {
 			lead.Draft{
 				Contacts: make([]lead.ContactDraft, 4), Campaigns: []string{"", "cam_1", ""},
 				Problems: fault.Problems{
-					fault.Fieldf("title", fault.UnknownField, "title is no field here"),
+					fault.Fieldf("title", fault.UnknownField, "title is not a field here"),
 					fault.Fieldf("name", fault.WrongType, "name must be a string"),
 					fault.Fieldf("google_rating", fault.WrongType, "google_rating must be a number"),
 					fault.Fieldf("enrichment_level", fault.WrongType, "enrichment_level must be a string"),
-					fault.Fieldf("social_media.myspace", fault.UnknownField, "social_media.myspace is no field here"),
+					fault.Fieldf("social_media.myspace", fault.UnknownField, "social_media.myspace is not a field here"),
 					fault.Fieldf("social_media.tiktok", fault.WrongType, "social_media.tiktok must be a string"),
 					fault.Fieldf("vertical.id", fault.Required, "vertical.id is required"),
 					fault.Fieldf("industry", fault.WrongType, "industry must be an object"),
@@ -81,7 +81,7 @@ func TestALineIsALead(t *testing.T) {
 					fault.Fieldf("contacts.1", fault.WrongType, "contacts.1 must be an object"),
 					fault.Fieldf("contacts.2", fault.NotNull, "contacts.2 must not be null"),
 					fault.Fieldf("contacts.3.is_primary_lead", fault.WrongType, "contacts.3.is_primary_lead must be true or false"),
-					fault.Fieldf("contacts.3.age", fault.UnknownField, "contacts.3.age is no field here"),
+					fault.Fieldf("contacts.3.age", fault.UnknownField, "contacts.3.age is not a field here"),
 					fault.Fieldf("campaign_ids.0", fault.WrongType, "campaign_ids.0 must be a string"),
 					fault.Fieldf("campaign_ids.2", fault.NotNull, "campaign_ids.2 must not be null"),
 				},
@@ -96,7 +96,7 @@ func TestALineIsALead(t *testing.T) {
 		{
 			"the name of a field that never ends", `{"` + strings.Repeat("é", 1000) + `":1}`,
 			lead.Draft{Problems: fault.Problems{
-				fault.Fieldf(strings.Repeat("é", 50)+"...", fault.UnknownField, "%s... is no field here", strings.Repeat("é", 50)),
+				fault.Fieldf(strings.Repeat("é", 50)+"...", fault.UnknownField, "%s... is not a field here", strings.Repeat("é", 50)),
 			}},
 		},
 	} {
@@ -118,8 +118,8 @@ func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 	long := `{"name":"` + strings.Repeat("a", importer.MostLine) + `"}`
 	longest := `{"name":"` + strings.Repeat("a", importer.MostLine-len(`{"name":""}`)) + `"}`
 	for _, c := range []struct{ name, line, code, message string }{
-		{"no JSON", `Acme, Berlin`, fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 1"},
-		{"a comma too many", `{"name":"A",}`, fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 12"},
+		{"no JSON", `Acme, Berlin`, fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 1"},
+		{"a comma too many", `{"name":"A",}`, fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 12"},
 		{"no object", `"A"`, fault.WrongType, "the line must be a JSON object"},
 		{"null", `null`, fault.WrongType, "the line must be a JSON object"},
 		{"a list", `[{"name":"A"}]`, fault.WrongType, "the line must be a JSON object"},
@@ -130,9 +130,9 @@ func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 			"the line names contacts.0.email twice"},
 		{"a name twice, in what is ignored", `{"industry":{"id":"ind_1","name":{"a":1,"a":2}}}`, fault.Duplicate,
 			"the line names industry.name.a twice"},
-		{"invalid UTF-8", "{\"name\":\"\xff\"}", fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 10"},
-		{"half of a pair", `{"name":"\ud83d"}`, fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 10"},
-		{"NUL", "{\"name\":\"\x00\"}", fault.InvalidFormat, "the line is no JSON in UTF-8: see its byte 10"},
+		{"invalid UTF-8", "{\"name\":\"\xff\"}", fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 10"},
+		{"half of a pair", `{"name":"\ud83d"}`, fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 10"},
+		{"NUL", "{\"name\":\"\x00\"}", fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 10"},
 		{"too long", long, fault.TooLong, "the line has more than 1048576 bytes"},
 		{"too long by far", strings.Repeat(long, 4), fault.TooLong, "the line has more than 1048576 bytes"},
 	} {
@@ -235,7 +235,7 @@ func TestCampaignsAreReadAsTheExportShowsThem(t *testing.T) {
 		{ID: "cam_1", Name: "Spring", Status: "active", Industry: "ind_1", Geography: "geo_1", CreatedAt: "2026-01-01T00:00:00Z"},
 		{
 			ID: "cam_2", Industry: "ind_1", Vertical: "vrt_1", Geography: "geo_1",
-			Problems: fault.Problems{fault.Fieldf("leads", fault.UnknownField, "leads is no field here")},
+			Problems: fault.Problems{fault.Fieldf("leads", fault.UnknownField, "leads is not a field here")},
 		},
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
@@ -257,7 +257,7 @@ func TestATaxonomyIsOneObject(t *testing.T) {
 		Verticals:    []lead.VerticalDraft{{ID: "vrt_1", Industry: "ind_1", Name: "Bakeries", Active: new(true)}},
 		Geographies:  []lead.GeographyDraft{{ID: "geo_1", Name: "Berlin", CountryCode: "DE"}},
 		Intelligence: []lead.IntelligenceDraft{{ID: "vin_1", Vertical: "vrt_1", Summary: "Early", PainPoints: []string{"dough"}}},
-		Problems:     fault.Problems{fault.Fieldf("countries", fault.UnknownField, "countries is no field here")},
+		Problems:     fault.Problems{fault.Fieldf("countries", fault.UnknownField, "countries is not a field here")},
 	}
 	if diff := cmp.Diff(want, found); diff != "" || err != nil {
 		t.Error(err, diff)

@@ -84,18 +84,18 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	case err != nil:
 		return nil, err
 	case header.broken != "":
-		return nil, fmt.Errorf("the header is no CSV: %s", header.broken)
+		return nil, fmt.Errorf("the header is not CSV: %s", header.broken)
 	}
 	names, err := t.cells(header.text)
 	if err != nil {
-		return nil, fmt.Errorf("the header is no CSV: %w", err)
+		return nil, fmt.Errorf("the header is not CSV: %w", err)
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		read, ok := of.columns(name)
 		if !ok {
-			return nil, fmt.Errorf("the header names the column %.100q, which there is not; columns are separated by commas", name)
+			return nil, fmt.Errorf("the header names the unknown column %.100q; columns are separated by commas", name)
 		}
 		if name = spelled(name); seen[name] {
 			return nil, fmt.Errorf("the header names the column %s twice", name)
@@ -117,7 +117,7 @@ func (t *table[D]) draft(text []byte) D {
 	cells, err := t.cells(text)
 	switch {
 	case err != nil:
-		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line is no CSV: %s", err))
+		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line is not CSV: %s", err))
 		return draft
 	case len(cells) != len(t.columns):
 		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line has %d fields; the header has %d", len(cells),

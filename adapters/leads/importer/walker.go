@@ -12,8 +12,8 @@ import (
 	"holdco/domain/fault"
 )
 
-// walker reads JSON objects, token by token, and notes what is wrong with them. Null means absent. Once
-// the text turns out to be broken it reads nothing more.
+// walker reads JSON objects, token by token, and notes what is wrong with them. Null means absent. It reads nothing after a
+// syntax error.
 type walker struct {
 	what     string // is read
 	buffer   bytes.Buffer
@@ -60,11 +60,11 @@ func (w *walker) syntax() fault.Field {
 	case errors.Is(w.broken, io.ErrUnexpectedEOF), errors.Is(w.broken, io.EOF):
 		return fault.Fieldf("", fault.InvalidFormat, "%s is truncated: its JSON object has no end", w.what)
 	case !errors.As(w.broken, &wrong):
-		return fault.Fieldf("", fault.InvalidFormat, "%s is no JSON: %s", w.what, w.broken)
+		return fault.Fieldf("", fault.InvalidFormat, "%s is not JSON: %s", w.what, w.broken)
 	case errors.Is(wrong, jsontext.ErrDuplicateName):
 		return fault.Fieldf("", fault.Duplicate, "%s names %s twice", w.what, path(wrong.JSONPointer))
 	}
-	return fault.Fieldf("", fault.InvalidFormat, "%s is no JSON in UTF-8: see its byte %d", w.what, wrong.ByteOffset+1)
+	return fault.Fieldf("", fault.InvalidFormat, "%s is not JSON in UTF-8: see its byte %d", w.what, wrong.ByteOffset+1)
 }
 
 // object reads an object, field by field: with a function that reads the value of a field, or reports that there is no
@@ -81,7 +81,7 @@ func (w *walker) object(field func(name []byte) (ok bool)) {
 			name = name[1 : len(name)-1]
 		}
 		if w.broken == nil && !field(name) {
-			w.refuse(fault.UnknownField, "is no field here")
+			w.refuse(fault.UnknownField, "is not a field here")
 		}
 	}
 	w.token()

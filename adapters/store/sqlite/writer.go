@@ -47,7 +47,7 @@ var (
 	errUnwritable = fault.New(fault.Unavailable, "The store cannot be written to now; try again later.")
 	errLost       = fault.New(fault.Unavailable, "The store could not finish the change; nothing of it was kept.")
 	errSlow       = fault.New(fault.Unavailable, "The change took too long; nothing of it was kept.")
-	errUncertain  = fault.New(fault.Unavailable, "The store could not confirm the change; look whether it was made before you repeat it.")
+	errUncertain  = fault.New(fault.Unavailable, "The store could not confirm the change; check whether it was made before you repeat it.")
 
 	errAbandoned = errors.New("the goroutine of the unit ended")
 	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
@@ -72,6 +72,8 @@ func startWriter(pool *sql.DB, t turns, checkpoints bool) *writer {
 func (w *writer) close() error {
 	w.once.Do(func() { close(w.closing) })
 	<-w.stopped
+	// After few batches the log is short: the server, or whoever closes the file last, copies it. A checkpoint syncs the
+	// file, and would take longer than the writes.
 	if w.batches.Load() > batchesPerCheckpoint {
 		w.checkpoint()
 	}

@@ -180,7 +180,7 @@ func asScopes[T any](name string, field func(*T) *access.Scopes) column[T] {
 			for word := range strings.FieldsSeq(c.text) {
 				scope, ok := access.ParseScope(word)
 				if !ok {
-					return fmt.Errorf("%q is no scope", word)
+					return fmt.Errorf("%q is not a scope", word)
 				}
 				*field(to) = append(*field(to), scope)
 			}

@@ -26,7 +26,7 @@ func optionalInstant(ms *int64) time.Time {
 	return instant(*ms)
 }
 
-// flag is how truth is kept.
+// flag converts a boolean to the 1 or 0 that a column holds.
 func flag(yes bool) int64 {
 	if yes {
 		return 1

@@ -143,7 +143,7 @@ func (c *Client) Try(request Request) (Answer, error) {
 	answer := Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 	if len(body) > 0 && response.Header.Get("Content-Encoding") == "" {
 		if err := json.Unmarshal(body, &answer); err != nil {
-			c.t.Errorf("%s %s: the answer is no JSON: %v\n%s", request.Method, request.Path, err, body)
+			c.t.Errorf("%s %s: the answer is not JSON: %v\n%s", request.Method, request.Path, err, body)
 		}
 	}
 	if err := headersOf(sent, answer); err != nil {
