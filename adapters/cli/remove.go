@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"strings"
 
@@ -72,8 +73,11 @@ func gatherIDs(args []string, stdin io.Reader) ([]id.Lead, error) {
 			continue
 		}
 		file, err := openInput(arg, stdin)
+		if absent, ok := errors.AsType[*fs.PathError](err); ok {
+			err = fmt.Errorf("%q is neither the id of a lead nor a file: %w", arg, absent.Err)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%q is neither the id of a lead nor a file: %w", arg, errors.Unwrap(err))
+			return nil, err
 		}
 		defer file.close()
 		number := 0
