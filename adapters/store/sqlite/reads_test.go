@@ -17,6 +17,7 @@ import (
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/company"
 	"holdco/domain/fault"
+	"holdco/domain/lead"
 	"holdco/domain/page"
 	"holdco/ports/store"
 	"holdco/ports/storetest"
@@ -70,6 +71,10 @@ func TestAReadThatTakesTooLongIsUnavailable(t *testing.T) {
 			},
 			"the backlog": func(s store.Store) error {
 				_, err := s.Outbox().Backlog(t.Context())
+				return err
+			},
+			"the marks of leads": func(s store.Store) error {
+				_, err := s.Leads().Marks(t.Context(), lead.Place{}, lead.Place{ID: "cmp_last"}, 1)
 				return err
 			},
 		} {

@@ -94,13 +94,7 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, stat
 		if err != nil {
 			return err
 		}
-		defer found.Close()
-		for found.Next() {
-			if err := scan(found); err != nil {
-				return err
-			}
-		}
-		return found.Err()
+		return scanEach(found, scan)
 	})
 }
 
@@ -131,21 +125,24 @@ func (s session) snapshot(ctx context.Context, read func(ctx context.Context, s 
 
 // each calls scan with each row of a query.
 func (s session) each(ctx context.Context, query *bun.SelectQuery, scan func(rows *sql.Rows) error) error {
-	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, ReadTimeout)
-		defer cancel()
-		found, err := query.Rows(ctx)
+	return s.limited(ctx, func(ctx context.Context) error {
+		rows, err := query.Rows(ctx)
 		if err != nil {
-			return s.failure(ctx, err)
+			return err
 		}
-		defer found.Close()
-		for found.Next() {
-			if err := scan(found); err != nil {
-				return err
-			}
-		}
-		return s.failure(ctx, found.Err())
+		return scanEach(rows, scan)
 	})
+}
+
+// scanEach calls scan with each row, and closes the rows.
+func scanEach(rows *sql.Rows, scan func(rows *sql.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // count counts the rows of a query.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,20 +102,10 @@ func selectRows[T any](s session, t *table[T]) *bun.SelectQuery {
 func readAll[T any](ctx context.Context, s session, t *table[T], query *bun.SelectQuery) ([]T, error) {
 	var found []T
 	row := t.scanner()
-	err := s.limited(ctx, func(ctx context.Context) error {
-		rows, err := query.Rows(ctx)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			value, err := row.scan(rows)
-			if err != nil {
-				return err
-			}
-			found = append(found, value)
-		}
-		return rows.Err()
+	err := s.each(ctx, query, func(rows *sql.Rows) error {
+		value, err := row.scan(rows)
+		found = append(found, value)
+		return err
 	})
 	return found, err
 }
