@@ -223,9 +223,9 @@ func (f *fixture) enabled(t *testing.T, want bool, endpoints ...id.Webhook) {
 // subscribeTo adds an endpoint that wants some events of one company.
 func (f *fixture) subscribeTo(t *testing.T, which id.Company, events string) id.Webhook {
 	t.Helper()
-	newID, url, text := id.New[id.Webhook](system.IDs{}.UUIDv7()), "https://example.com", string(which)
-	draft := webhook.Draft{Company: &text, Settings: webhook.Settings{URL: &url, Events: &[]string{events}}}
-	endpoint, created, err := webhook.New(newID, draft, "sealed", func(id.Company) (bool, error) { return true, nil }, f.clock.Now())
+	newID, url := id.New[id.Webhook](system.IDs{}.UUIDv7()), "https://example.com"
+	draft := webhook.Draft{Settings: webhook.Settings{URL: &url, Events: &[]string{events}}}
+	endpoint, created, err := webhook.New(newID, draft, "sealed", nil, f.clock.Now())
 	must(t, err)
 	endpoint.Company = which
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {

@@ -39,7 +39,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, preset access.Value) (*inboun
 		}
 		name := "admin"
 		draft := access.TokenDraft{Name: &name, Scopes: []string{string(access.Admin)}}
-		first, created, err := access.NewToken(newID, draft, value, resolveIn(ctx, tx.Companies()), tx.Now())
+		first, created, err := access.NewToken(newID, draft, value, store.ResolveCompany(ctx, tx.Companies()), tx.Now())
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (s *Service) Create(
 	request := store.Request{Actor: caller.Actor, Once: once}
 	made, err := store.Create(ctx, s.store, request, store.Tx.Tokens,
 		func(ctx context.Context, tx store.Tx) (access.Token, event.Event, error) {
-			return access.NewToken(newID, draft, value, resolveIn(ctx, tx.Companies()), tx.Now())
+			return access.NewToken(newID, draft, value, store.ResolveCompany(ctx, tx.Companies()), tx.Now())
 		})
 	return inbound.IssuedToken{Token: made, Value: value}, err
 }

@@ -5,11 +5,8 @@ import (
 
 	"holdco/app/cache"
 	"holdco/domain/access"
-	"holdco/domain/company"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
-	"holdco/domain/text"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -49,24 +46,4 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Token)
 		return access.Token{}, err
 	}
 	return s.store.Tokens().Get(ctx, which)
-}
-
-// resolveIn looks up the companies that scopes name by id or slug, within a unit of work.
-func resolveIn(ctx context.Context, companies store.CompanyReader) access.Resolve {
-	return func(name string) (id.Company, bool, error) {
-		var found company.Company
-		var err error
-		switch which, isID := id.Parse[id.Company](name); {
-		case isID:
-			found, err = companies.Get(ctx, which)
-		case text.IsSlug(name):
-			found, err = companies.BySlug(ctx, name)
-		default:
-			return "", false, nil
-		}
-		if fault.CodeOf(err) == fault.NotFound {
-			return "", false, nil
-		}
-		return found.ID, err == nil, err
-	}
 }

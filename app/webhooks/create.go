@@ -25,7 +25,7 @@ func (s *Service) Create(
 	request := store.Request{Actor: caller.Actor, Once: once}
 	made, err := store.Create(ctx, s.store, request, store.Tx.Webhooks,
 		func(ctx context.Context, tx store.Tx) (webhook.Endpoint, event.Event, error) {
-			endpoint, created, err := webhook.New(newID, draft, sealed, companiesIn(ctx, tx.Companies()), tx.Now())
+			endpoint, created, err := webhook.New(newID, draft, sealed, store.ResolveCompany(ctx, tx.Companies()), tx.Now())
 			if err != nil {
 				return endpoint, created, err
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"holdco/domain/access"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/domain/webhook"
@@ -42,15 +41,4 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Webhoo
 		return webhook.Endpoint{}, err
 	}
 	return s.store.Webhooks().Get(ctx, which)
-}
-
-// companiesIn reports which companies exist, within a unit of work.
-func companiesIn(ctx context.Context, companies store.CompanyReader) webhook.Resolve {
-	return func(which id.Company) (bool, error) {
-		_, err := companies.Get(ctx, which)
-		if fault.CodeOf(err) == fault.NotFound {
-			return false, nil
-		}
-		return err == nil, err
-	}
 }

@@ -59,16 +59,14 @@ func (c Credential) Ended(at time.Time) string {
 }
 
 // Rotate gives the credential a new value. The old one stays valid for grace, 0 to MostGrace; a value older than that
-// ends now. A credential that has ended cannot be rotated: stuck makes the fault, in the words of its kind.
-func (c Credential) Rotate(
-	value Value, grace time.Duration, at time.Time, stuck func(from, action string) error,
-) (Credential, error) {
+// ends now. A credential that has ended cannot be rotated: fault.InvalidTransition, whose message says kind.
+func (c Credential) Rotate(kind string, value Value, grace time.Duration, at time.Time) (Credential, error) {
 	if grace < 0 || grace > MostGrace {
 		return c, fault.Validation([]fault.Field{fault.Fieldf("graceSeconds", fault.OutOfRange,
 			"graceSeconds must be from 0 to %d", int(MostGrace.Seconds()))})
 	}
 	if how := c.Ended(at); how != "" {
-		return c, stuck(how, "rotate")
+		return c, fault.Transition(how, "rotate", "A %s that is %s cannot be rotated.", kind, how)
 	}
 	c.OldHash, c.OldUntil = "", time.Time{}
 	if grace > 0 {

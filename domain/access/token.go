@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -38,12 +39,9 @@ type TokenDraft struct {
 	Problems  fault.Problems
 }
 
-// Resolve looks up the company that a scope names by id or slug, and reports whether it exists.
-type Resolve func(company string) (id.Company, bool, error)
-
 // NewToken makes a token with the given value. It fails with fault.ValidationFailed, which lists every invalid field,
 // or with an error of resolve.
-func NewToken(newID id.Token, draft TokenDraft, value Value, resolve Resolve, at time.Time) (Token, event.Event, error) {
+func NewToken(newID id.Token, draft TokenDraft, value Value, resolve company.Resolve, at time.Time) (Token, event.Event, error) {
 	token := Token{ID: newID, Credential: NewCredential(value), CreatedAt: at, Version: 1}
 	problems := slices.Clone(draft.Problems)
 
@@ -86,7 +84,7 @@ func NewToken(newID id.Token, draft TokenDraft, value Value, resolve Resolve, at
 	return token, token.event(event.TokenCreated), nil
 }
 
-func resolved(path, text string, resolve Resolve) (Scope, *fault.Field, error) {
+func resolved(path, text string, resolve company.Resolve) (Scope, *fault.Field, error) {
 	reference, ok := ParseReference(text)
 	if !ok {
 		field := fault.Fieldf(path, fault.UnknownValue,
@@ -96,30 +94,24 @@ func resolved(path, text string, resolve Resolve) (Scope, *fault.Field, error) {
 	if reference.Company == "" {
 		return Scope{Permission: reference.Permission}, nil, nil
 	}
-	company, found, err := resolve(reference.Company)
+	which, found, err := resolve(reference.Company)
 	if err == nil && !found {
 		field := fault.Fieldf(path, fault.UnknownValue, "%s names a company that does not exist", path)
 		return Scope{}, &field, nil
 	}
-	return Scope{Permission: reference.Permission, Company: company}, nil, err
+	return Scope{Permission: reference.Permission, Company: which}, nil, err
 }
 
 // Rotate gives the token a new value: see Credential.Rotate. A token that is revoked or expired cannot be rotated:
 // fault.InvalidTransition.
 func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, event.Event, error) {
-	rotated, err := t.Credential.Rotate(value, grace, at, stuck)
+	rotated, err := t.Credential.Rotate("token", value, grace, at)
 	if err != nil {
 		return t, event.Event{}, err
 	}
 	t.Credential = rotated
 	t.Version++
 	return t, t.event(event.TokenRotated), nil
-}
-
-// stuck is the fault of rotating a token that has ended.
-func stuck(from, action string) error {
-	return fault.New(fault.InvalidTransition, "A token that is %s cannot be rotated.", from).
-		With("from", from).With("action", action)
 }
 
 // Revoke ends the token for good. If it is revoked already, it is returned unchanged, without an event.

@@ -31,6 +31,9 @@ type Company struct {
 	Version         int64       // grows by one with every change, counts included; the ETag of the API
 }
 
+// Resolve looks up a company by its id or its slug, and reports whether it exists.
+type Resolve func(reference string) (which id.Company, found bool, err error)
+
 // IsListed reports whether lists show the company.
 func (c Company) IsListed() bool { return c.Status != Deleting }
 
@@ -72,8 +75,7 @@ func (c Company) Allows(action Action) error {
 	if c.Status == Archived && action == Update {
 		return fault.New(fault.CompanyArchived, "The company is archived; restore it first.")
 	}
-	return fault.New(fault.InvalidTransition, "A company that is %s cannot take the action %s.", c.Status, action).
-		With("from", string(c.Status)).With("action", string(action))
+	return fault.Transition(string(c.Status), string(action), "A company that is %s cannot take the action %s.", c.Status, action)
 }
 
 // Archive hides the company and starts the retention period, during which it can be restored.

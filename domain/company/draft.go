@@ -113,13 +113,11 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	if refusal != nil { // it is being removed; errors of the patch are reported first
 		return c, nil, refusal
 	}
-	if next == c {
-		return c, nil, nil
-	}
-	next.changed(at)
-	updated := next.event(event.CompanyUpdated)
-	updated.Previous = c.Fields().Changed(updated.Data)
-	return next, &updated, nil
+	next, updated := event.Update(c, next, func(next *Company) event.Event {
+		next.changed(at)
+		return next.event(event.CompanyUpdated)
+	})
+	return next, updated, nil
 }
 
 // checked collects everything that is wrong, to report all of it at once.

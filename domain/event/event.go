@@ -72,6 +72,19 @@ type Event struct {
 	At       time.Time
 }
 
+// Update finishes the change of a resource from before to next. When a field differs, record marks next as changed and
+// makes the event, which gets the former values of the fields that differ. Otherwise nothing has changed: Update returns
+// before, and no event.
+func Update[T interface{ Fields() Fields }](before, next T, record func(next *T) Event) (T, *Event) {
+	former := before.Fields()
+	if former.Changed(next.Fields()) == nil {
+		return before, nil
+	}
+	updated := record(&next)
+	updated.Previous = former.Changed(updated.Data)
+	return next, &updated
+}
+
 // By returns e with its actor.
 func (e Event) By(actor Actor) Event {
 	e.Actor = actor

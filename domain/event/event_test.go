@@ -97,6 +97,36 @@ func TestChangedFieldsKeepTheirOldValues(t *testing.T) {
 	}
 }
 
+// door is a resource.
+type door struct {
+	open    bool
+	version int
+}
+
+func (d door) Fields() event.Fields {
+	return event.Fields{event.F("open", d.open), event.F("version", d.version), event.F("color", "red")}
+}
+
+func TestAnUpdateRecordsTheFormerValuesOfWhatChanged(t *testing.T) {
+	t.Parallel()
+	record := func(next *door) event.Event {
+		next.version++
+		return event.Event{Type: event.CompanyUpdated, Data: next.Fields()}
+	}
+	shut, opened := door{version: 1}, door{open: true, version: 1}
+	if next, updated := event.Update(shut, shut, record); next != shut || updated != nil {
+		t.Errorf("without a change: %+v, %+v", next, updated)
+	}
+	next, updated := event.Update(shut, opened, record)
+	want := event.Event{
+		Type: event.CompanyUpdated, Data: door{true, 2}.Fields(),
+		Previous: event.Fields{event.F("open", false), event.F("version", 1)},
+	}
+	if diff := cmp.Diff(&want, updated); diff != "" || next != (door{true, 2}) {
+		t.Errorf("%+v: %s", next, diff)
+	}
+}
+
 func TestValuesAreSpelledAsEncodingJSONDoes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -55,6 +55,12 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// Transition is the fault of an action that a resource does not allow in the state that it is in. The message is formatted
+// as by fmt.Sprintf.
+func Transition(from, action, format string, args ...any) *Error {
+	return New(InvalidTransition, format, args...).With("from", from).With("action", action)
+}
+
 // With returns a copy of e with one more detail.
 func (e *Error) With(name string, value any) *Error {
 	next := *e

@@ -52,9 +52,9 @@ func TestTheCauseIsForTheLogAlone(t *testing.T) {
 
 func TestMoreIsSaidByACopy(t *testing.T) {
 	t.Parallel()
-	plain := fault.New(fault.InvalidTransition, "No.")
+	plain := fault.New(fault.SlugInUse, "No.")
 	one := plain.With("from", "active")
-	two := one.With("action", "restore")
+	two := fault.Transition("active", "restore", "A company that is %s cannot.", "active")
 	if later := plain.After(time.Second); later.RetryAfter != time.Second || plain.RetryAfter != 0 {
 		t.Errorf("%v, %v", later.RetryAfter, plain.RetryAfter)
 	}
@@ -63,6 +63,9 @@ func TestMoreIsSaidByACopy(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]any{"from": "active", "action": "restore"}, two.Details); diff != "" {
 		t.Error(diff)
+	}
+	if two.Code != fault.InvalidTransition || two.Message != "A company that is active cannot." {
+		t.Errorf("%+v", two)
 	}
 }
 

@@ -74,17 +74,14 @@ func (p Partner) Apply(patch Patch, at time.Time) (Partner, *event.Event, error)
 	if patch.NeverExpires {
 		next.ExpiresAt = time.Time{}
 	}
-	previous := p.Fields().Changed(next.Fields())
-	if previous == nil {
-		return p, nil, nil
+	next, updated := event.Update(p, next, func(next *Partner) event.Event {
+		next.Version++
+		return next.event(event.PartnerUpdated)
+	})
+	if updated != nil && !p.RevokedAt.IsZero() {
+		return p, nil, fault.Transition(access.Revoked, "update", "A partner whose key is revoked cannot be changed.")
 	}
-	if !p.RevokedAt.IsZero() {
-		return p, nil, stuck(access.Revoked, "update")
-	}
-	next.Version++
-	updated := next.event(event.PartnerUpdated)
-	updated.Previous = previous
-	return next, &updated, nil
+	return next, updated, nil
 }
 
 // with returns p with the settings that were sent, and adds what is wrong with them to problems.

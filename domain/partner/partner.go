@@ -6,7 +6,6 @@ import (
 
 	"holdco/domain/access"
 	"holdco/domain/event"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/instant"
 )
@@ -33,7 +32,7 @@ const UsualGrace = 24 * time.Hour
 // Rotate gives the key a new value: see access.Credential.Rotate. A key that is revoked or expired cannot be rotated:
 // fault.InvalidTransition.
 func (p Partner) Rotate(key access.Value, grace time.Duration, at time.Time) (Partner, event.Event, error) {
-	rotated, err := p.Credential.Rotate(key, grace, at, stuck)
+	rotated, err := p.Credential.Rotate("partner's key", key, grace, at)
 	if err != nil {
 		return p, event.Event{}, err
 	}
@@ -69,12 +68,6 @@ func (p Partner) Fields() event.Fields {
 		event.F("lastUsedAt", instant.Optional(p.LastUsedAt)),
 		event.F("revokedAt", instant.Optional(p.RevokedAt)),
 	}
-}
-
-// stuck is the fault of an action that the state of a key does not allow.
-func stuck(from, action string) error {
-	return fault.New(fault.InvalidTransition, "A partner whose key is %s cannot take the action %s.", from, action).
-		With("from", from).With("action", action)
 }
 
 func (p Partner) event(what event.Type) event.Event {

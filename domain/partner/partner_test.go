@@ -231,7 +231,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 	expired.ExpiresAt, revoked.RevokedAt = noon, noon
 	for from, p := range map[string]partner.Partner{"expired": expired, "revoked": revoked} {
 		next, _, err := p.Rotate(second, 0, noon)
-		want := fault.New(fault.InvalidTransition, "A partner whose key is %s cannot take the action rotate.", from)
+		want := fault.New(fault.InvalidTransition, "A partner's key that is %s cannot be rotated.", from)
 		details := map[string]any{"from": from, "action": "rotate"}
 		if err == nil || err.Error() != want.Error() || !cmp.Equal(fault.Of(err).Details, details) || !cmp.Equal(next, p) {
 			t.Errorf("%v, %+v", err, next)

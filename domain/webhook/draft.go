@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -39,12 +40,9 @@ type Settings struct {
 	Description *string
 }
 
-// Resolve reports whether a company exists.
-type Resolve func(which id.Company) (bool, error)
-
 // New makes an endpoint, by default enabled and for all events. It fails with fault.ValidationFailed, which lists every
 // invalid field, or with an error of resolve.
-func New(newID id.Webhook, draft Draft, secret Sealed, resolve Resolve, at time.Time) (Endpoint, event.Event, error) {
+func New(newID id.Webhook, draft Draft, secret Sealed, resolve company.Resolve, at time.Time) (Endpoint, event.Event, error) {
 	e := Endpoint{
 		ID: newID, Events: []Pattern{Everything}, Enabled: true, Secret: secret, CreatedAt: at, UpdatedAt: at, Version: 1,
 	}
@@ -54,15 +52,15 @@ func New(newID id.Webhook, draft Draft, secret Sealed, resolve Resolve, at time.
 	}
 	e = e.with(draft.Settings, &problems)
 	if draft.Company != nil {
-		company, _ := id.Parse[id.Company](*draft.Company)
-		found, err := resolve(company)
+		which, _ := id.Parse[id.Company](*draft.Company) // a slug will not do
+		_, found, err := resolve(string(which))
 		if err != nil {
 			return Endpoint{}, event.Event{}, err
 		}
 		if !found {
 			problems.Add(fault.Fieldf("companyId", fault.UnknownValue, "companyId must be the id of a company"))
 		}
-		e.Company = company
+		e.Company = which
 	}
 	if len(problems) > 0 {
 		return Endpoint{}, event.Event{}, fault.Validation(problems)
@@ -93,13 +91,11 @@ func (e Endpoint) Apply(patch Patch, ended bool, at time.Time) (Endpoint, *event
 	if patch.Enabled != nil {
 		next.DisabledReason = ""
 	}
-	if e.Fields().Changed(next.Fields()) == nil {
-		return e, nil, nil
-	}
-	next.changed(at)
-	updated := next.event(event.WebhookUpdated)
-	updated.Previous = e.Fields().Changed(next.Fields())
-	return next, &updated, nil
+	next, updated := event.Update(e, next, func(next *Endpoint) event.Event {
+		next.changed(at)
+		return next.event(event.WebhookUpdated)
+	})
+	return next, updated, nil
 }
 
 // with returns e with the settings that were sent, and adds what is wrong with them to problems.

@@ -95,8 +95,7 @@ func (e Endpoint) Takes(action string) error {
 	if e.Enabled {
 		return nil
 	}
-	return fault.New(fault.InvalidTransition, "The webhook is disabled; enable it first.").
-		With("from", "disabled").With("action", action)
+	return fault.Transition("disabled", action, "The webhook is disabled; enable it first.")
 }
 
 // CurrentVersion returns Version, for generic code.

@@ -24,8 +24,13 @@ var noon = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](value T) *T { return &value }
 
-// exists is a webhook.Resolve for which one company exists.
-func exists(which id.Company) (bool, error) { return which == acmeID, nil }
+// exists is a company.Resolve for which one company exists.
+func exists(reference string) (id.Company, bool, error) {
+	if reference == "acme" || reference == string(acmeID) {
+		return acmeID, true, nil
+	}
+	return "", false, nil
+}
 
 // endpoint makes one that is in order.
 func endpoint(t *testing.T, settings webhook.Settings) webhook.Endpoint {
@@ -65,7 +70,7 @@ func TestANewEndpointIsEnabledForEverything(t *testing.T) {
 func TestADraftReportsAllThatIsWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	draft := webhook.Draft{
-		Company: ptr("cmp_nothing"),
+		Company: ptr("acme"), // a slug
 		Settings: webhook.Settings{
 			URL: ptr("ftp://example.com"), Events: &[]string{"company.*", "webhook.test", "Company.created"},
 			Description: ptr("a\x00b"),

@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"holdco/domain/company"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/domain/team"
+	"holdco/domain/text"
 )
 
 // CompanyReader reads companies.
@@ -19,6 +21,26 @@ type CompanyReader interface {
 	// List returns at most size of the companies that match, after the position after: newest first, and by descending id
 	// within one instant.
 	List(ctx context.Context, filter CompanyFilter, after page.Position, size int) (page.Page[company.Company], error)
+}
+
+// ResolveCompany looks companies up in one view of the store, or in a unit of work.
+func ResolveCompany(ctx context.Context, companies CompanyReader) company.Resolve {
+	return func(reference string) (id.Company, bool, error) {
+		var found company.Company
+		var err error
+		switch which, isID := id.Parse[id.Company](reference); {
+		case isID:
+			found, err = companies.Get(ctx, which)
+		case text.IsSlug(reference):
+			found, err = companies.BySlug(ctx, reference)
+		default:
+			return "", false, nil
+		}
+		if fault.CodeOf(err) == fault.NotFound {
+			return "", false, nil
+		}
+		return found.ID, err == nil, err
+	}
 }
 
 // CompanyFilter says which companies a list holds: those that meet every condition that is set.
