@@ -121,6 +121,7 @@ func TestWrongRotationsAreRefused(t *testing.T) {
 					t.Errorf("%s: %s", body, diff)
 				}
 				send(s.Client, "POST", missing+"/rotate", body).Is(t, 404, "not_found")
+				send(s.Client, "POST", existing+"/rotate", body, "If-Match", `"7"`).Is(t, 412, "precondition_failed")
 			}
 			s.Post(existing+"/rotate", `{"graceSeconds":3600.0}`).Is(t, 200, "")
 		}

@@ -152,12 +152,8 @@ func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
 		{"token revoke a b", "token revoke", `"holdco token revoke" needs one argument, the id of a token; "holdco token list" shows them`},
 		{"token revoke deploy", "token revoke", `"deploy" is not the id of a token; "holdco token list" shows them`},
 		{rotate("--grace=1"), "token rotate", `invalid argument "1" for "--grace" flag: time: missing unit in duration "1"`},
-		{rotate("--grace=-1s"), "token rotate", `--grace must be from 0s to 720h; it is -1s`},
-		{rotate("--grace=720h1ms"), "token rotate", `--grace must be from 0s to 720h; it is 720h0m0.001s`},
 		{create("--expires=soon"), "token create", notATime + `it is "soon"`},
 		{create("--expires="), "token create", notATime + `it is ""`},
-		{create("--expires=0s"), "token create", `--expires must lie in the future; it is "0s"`},
-		{create("--expires=2026-11-21"), "token create", `--expires must lie in the future; it is "2026-11-21"`},
 		{create("--expires=2027-02-30"), "token create", notATime + `it is "2027-02-30"`},
 		{create("--expires=1h --expire=2"), "token create", `unknown flag: --expire`},
 	})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"holdco/domain/access"
 )
 
@@ -12,7 +14,6 @@ const expiryHelp = "expiry: a duration from now, such as 720h, a date such as 20
 
 // expiry reads --expires.
 func (a *app) expiry(text string) (*time.Time, error) {
-	now := a.program.Clock.Now()
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		at, err = time.Parse(time.DateOnly, text)
@@ -20,21 +21,20 @@ func (a *app) expiry(text string) (*time.Time, error) {
 	if err != nil {
 		var in time.Duration
 		in, err = time.ParseDuration(text)
-		at = now.Add(in)
+		at = a.program.Clock.Now().Add(in)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("--expires must be a duration such as 720h, a date such as 2027-04-11 "+
 			"or a time such as 2027-04-11T10:42:17Z; it is %q", text)
-	case !at.After(now):
-		return nil, fmt.Errorf("--expires must lie in the future; it is %q", text)
 	}
 	return &at, nil
 }
 
-func checkGrace(grace time.Duration) error {
-	if grace < 0 || grace > access.MostGrace {
-		return fmt.Errorf("--grace must be from 0s to 720h; it is %s", grace)
-	}
-	return nil
+// rotationFlags adds --grace, by default usual, for what a rotation replaces.
+func rotationFlags(flags *pflag.FlagSet, replaced string, usual time.Duration) *access.Rotation {
+	rotation := access.Rotation{Grace: &usual}
+	flags.DurationVar(rotation.Grace, "grace", usual,
+		fmt.Sprintf("how long the old %s stays valid, at most %dh", replaced, int(access.MostGrace.Hours())))
+	setsField(flags, "grace", "graceSeconds")
+	return &rotation
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"holdco/domain/access"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/partner"
@@ -114,7 +114,7 @@ func (p *partners) update() *cobra.Command {
 }
 
 func (p *partners) rotate() *cobra.Command {
-	var grace time.Duration
+	var rotation *access.Rotation
 	command := &cobra.Command{
 		Use:   "rotate ID",
 		Short: "Give a partner a new key and print it, which is shown this once",
@@ -123,15 +123,15 @@ func (p *partners) rotate() *cobra.Command {
 		Example: "  holdco partner rotate prt_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    oneID[id.Partner]("partner"),
 		RunE: on(p.app, p.open, func(command *cobra.Command, port inbound.Partners, args []string) error {
-			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), grace, precondition.Any(), idempotency.Request{})
+			issued, err := port.Rotate(command.Context(), p.caller, id.Partner(args[0]), *rotation,
+				precondition.Any(), idempotency.Request{})
 			if err != nil {
 				return err
 			}
 			return p.printIssued(command, issued)
 		}),
 	}
-	command.Flags().DurationVar(&grace, "grace", partner.UsualGrace, "how long the old key stays valid, at most 720h")
-	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
+	rotation = rotationFlags(command.Flags(), "key", partner.UsualGrace)
 	return command
 }
 

@@ -10,13 +10,11 @@ func TestWrongUsageOfPartnersIsOneLineAndCode2(t *testing.T) {
 		{"partner", "partner", `"holdco partner" needs a command: create, list, revoke, rotate, update`},
 		{"partner create --name a", "partner create", `required flag(s) "origin" not set`},
 		{admit("--expires=never"), "partner create", notATime + `it is "never"`},
-		{admit("--expires=-1h"), "partner create", `--expires must lie in the future; it is "-1h"`},
 		{change(""), "partner update", `at least one of the flags in the group [name origin expires] is required`},
 		{change("--expires="), "partner update", notATime + `it is ""`},
 		{"partner rotate", "partner rotate",
 			`"holdco partner rotate" needs one argument, the id of a partner; "holdco partner list" shows them`},
 		{"partner revoke Acme", "partner revoke", `"Acme" is not the id of a partner; "holdco partner list" shows them`},
-		{"partner rotate --grace=721h " + partnerID, "partner rotate", `--grace must be from 0s to 720h; it is 721h0m0s`},
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +87,7 @@ func (t *tokens) list() *cobra.Command {
 }
 
 func (t *tokens) rotate() *cobra.Command {
-	var grace time.Duration
+	var rotation *access.Rotation
 	command := &cobra.Command{
 		Use:   "rotate ID",
 		Short: "Give a token a new value and print it, which is shown this once",
@@ -97,15 +96,15 @@ func (t *tokens) rotate() *cobra.Command {
 		Example: "  holdco token rotate tok_01jqvb2k3e8m0t9c5x7a4n6p1r --grace 1h",
 		Args:    oneID[id.Token]("token"),
 		RunE: on(t.app, t.open, func(command *cobra.Command, port inbound.Tokens, args []string) error {
-			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), grace, precondition.Any(), idempotency.Request{})
+			issued, err := port.Rotate(command.Context(), t.caller, id.Token(args[0]), *rotation,
+				precondition.Any(), idempotency.Request{})
 			if err != nil {
 				return err
 			}
 			return t.printIssued(command, issued)
 		}),
 	}
-	command.Flags().DurationVar(&grace, "grace", 0, "how long the old value stays valid, at most 720h")
-	command.PreRunE = func(*cobra.Command, []string) error { return checkGrace(grace) }
+	rotation = rotationFlags(command.Flags(), "value", 0)
 	return command
 }
 

@@ -67,7 +67,7 @@ func TestWhatIsChangedHereHoldsAtOnce(t *testing.T) {
 	f.hasOrigin(t, f.here, "https://a.example", false)
 	f.hasOrigin(t, f.here, "https://b.example", true)
 
-	next, err := f.here.Rotate(t.Context(), admin, f.issued.Partner.ID, 0, precondition.Any(), idempotency.Request{})
+	next, err := f.here.Rotate(t.Context(), admin, f.issued.Partner.ID, access.Rotation{Grace: new(time.Duration)}, precondition.Any(), idempotency.Request{})
 	must(t, err)
 	f.expect(t, f.here, f.issued.Key, fault.Unauthorized)
 	f.expect(t, f.here, next.Key, "")
@@ -135,7 +135,7 @@ func TestOnlyAdminsManagePartners(t *testing.T) {
 	which := f.issued.Partner.ID
 	_, create := f.here.Create(t.Context(), caller, partner.Draft{}, idempotency.Request{})
 	_, update := f.here.Update(t.Context(), caller, which, partner.Patch{}, precondition.Any())
-	_, rotate := f.here.Rotate(t.Context(), caller, which, 0, precondition.Any(), idempotency.Request{})
+	_, rotate := f.here.Rotate(t.Context(), caller, which, access.Rotation{}, precondition.Any(), idempotency.Request{})
 	_, revoke := f.here.Revoke(t.Context(), caller, which, precondition.Any())
 	_, get := f.here.Get(t.Context(), caller, which)
 	for name, err := range map[string]error{"create": create, "update": update, "rotate": rotate, "revoke": revoke, "get": get} {

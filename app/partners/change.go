@@ -43,7 +43,8 @@ func (s *Service) Revoke(
 
 // Rotate gives a key a new value.
 func (s *Service) Rotate(
-	ctx context.Context, caller access.Caller, which id.Partner, grace time.Duration, match precondition.Match, once idempotency.Request,
+	ctx context.Context, caller access.Caller, which id.Partner, rotation access.Rotation,
+	match precondition.Match, once idempotency.Request,
 ) (inbound.IssuedPartner, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedPartner{}, err
@@ -51,7 +52,7 @@ func (s *Service) Rotate(
 	key := access.NewPartnerKey(s.entropy.Bits256())
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
 	rotated, err := s.change(ctx, request, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
-		next, happened, err := p.Rotate(key, grace, at)
+		next, happened, err := p.Rotate(key, rotation, at)
 		return next, &happened, err
 	})
 	return inbound.IssuedPartner{Partner: rotated, Key: key}, err

@@ -50,7 +50,7 @@ func TestACachedValueEndsAtOnceWhenItIsRotatedHere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.expect(t, f.here, f.issued.Value, "")
-	next, err := f.here.Rotate(t.Context(), admin, f.issued.Token.ID, 0, precondition.Any(), idempotency.Request{})
+	next, err := f.here.Rotate(t.Context(), admin, f.issued.Token.ID, access.Rotation{}, precondition.Any(), idempotency.Request{})
 	must(t, err)
 	f.expect(t, f.here, f.issued.Value, fault.Unauthorized)
 	f.expect(t, f.here, next.Value, "")

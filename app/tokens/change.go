@@ -15,7 +15,8 @@ import (
 
 // Rotate gives a token a new value.
 func (s *Service) Rotate(
-	ctx context.Context, caller access.Caller, which id.Token, grace time.Duration, match precondition.Match, once idempotency.Request,
+	ctx context.Context, caller access.Caller, which id.Token, rotation access.Rotation,
+	match precondition.Match, once idempotency.Request,
 ) (inbound.IssuedToken, error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedToken{}, err
@@ -23,7 +24,7 @@ func (s *Service) Rotate(
 	value := access.NewValue(s.entropy.Bits256())
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
 	rotated, err := s.change(ctx, request, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
-		next, happened, err := t.Rotate(value, grace, at)
+		next, happened, err := t.Rotate(value, rotation, at)
 		return next, &happened, err
 	})
 	return inbound.IssuedToken{Token: rotated, Value: value}, err

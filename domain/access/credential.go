@@ -1,6 +1,7 @@
 package access
 
 import (
+	"slices"
 	"time"
 
 	"holdco/domain/fault"
@@ -58,15 +59,36 @@ func (c Credential) Ended(at time.Time) string {
 	return ""
 }
 
-// Rotate gives the credential a new value. The old one stays valid for grace, 0 to MostGrace; a value older than that
-// ends now. A credential that has ended cannot be rotated: fault.InvalidTransition, whose message says kind.
-func (c Credential) Rotate(kind string, value Value, grace time.Duration, at time.Time) (Credential, error) {
+// Kind is what a credential is: its noun in messages, and the default grace of its rotations.
+type Kind struct {
+	Noun       string
+	UsualGrace time.Duration
+}
+
+// Rotation is what was sent to rotate a credential. Problems are errors of its form.
+type Rotation struct {
+	Grace    *time.Duration // how long the old value stays valid, 0 to MostGrace; nil: absent
+	Problems fault.Problems
+}
+
+// Rotate gives the credential a new value. The old one stays valid for the grace of the rotation; a value older than that
+// ends now. It fails with fault.ValidationFailed, which lists every invalid field, and when the credential has ended with
+// fault.InvalidTransition.
+func (c Credential) Rotate(kind Kind, value Value, sent Rotation, at time.Time) (Credential, error) {
+	grace := kind.UsualGrace
+	if sent.Grace != nil {
+		grace = *sent.Grace
+	}
+	problems := slices.Clone(sent.Problems)
 	if grace < 0 || grace > MostGrace {
-		return c, fault.Validation([]fault.Field{fault.Fieldf("graceSeconds", fault.OutOfRange,
-			"graceSeconds must be from 0 to %d", int(MostGrace.Seconds()))})
+		problems.Add(fault.Fieldf("graceSeconds", fault.OutOfRange,
+			"graceSeconds must be from 0 to %d seconds (%d days)", int(MostGrace.Seconds()), int(MostGrace.Hours())/24))
+	}
+	if len(problems) > 0 {
+		return c, fault.Validation(problems)
 	}
 	if how := c.Ended(at); how != "" {
-		return c, fault.Transition(how, "rotate", "A %s that is %s cannot be rotated.", kind, how)
+		return c, fault.Transition(how, "rotate", "A %s that is %s cannot be rotated.", kind.Noun, how)
 	}
 	c.OldHash, c.OldUntil = "", time.Time{}
 	if grace > 0 {

@@ -75,7 +75,7 @@ func TestRotationGivesANewValueAndKeepsTheOldOneForGrace(t *testing.T) {
 
 func rotate(t *testing.T, c access.Credential, value access.Value, grace time.Duration, at time.Time) access.Credential {
 	t.Helper()
-	next, err := c.Rotate("token", value, grace, at)
+	next, err := c.Rotate(access.Kind{}, value, access.Rotation{Grace: &grace}, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestRotationIsRefused(t *testing.T) {
 		{revoked, 0, "invalid_transition: A token that is revoked cannot be rotated."},
 		{revoked, -1, outOfRange}, // what was sent is checked before what is stored
 	} {
-		next, err := c.of.Rotate("token", second, c.grace, noon)
+		next, err := c.of.Rotate(access.Kind{Noun: "token"}, second, access.Rotation{Grace: &c.grace}, noon)
 		var got string
 		if err != nil {
 			got = err.Error()

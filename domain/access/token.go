@@ -102,10 +102,9 @@ func resolved(path, text string, resolve company.Resolve) (Scope, *fault.Field, 
 	return Scope{Permission: reference.Permission, Company: which}, nil, err
 }
 
-// Rotate gives the token a new value: see Credential.Rotate. A token that is revoked or expired cannot be rotated:
-// fault.InvalidTransition.
-func (t Token) Rotate(value Value, grace time.Duration, at time.Time) (Token, event.Event, error) {
-	rotated, err := t.Credential.Rotate("token", value, grace, at)
+// Rotate gives the token a new value: see Credential.Rotate. The old one ends now, unless the rotation says otherwise.
+func (t Token) Rotate(value Value, sent Rotation, at time.Time) (Token, event.Event, error) {
+	rotated, err := t.Credential.Rotate(Kind{Noun: "token"}, value, sent, at)
 	if err != nil {
 		return t, event.Event{}, err
 	}

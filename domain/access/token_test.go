@@ -121,7 +121,7 @@ func TestAFailedLookUpOfACompanyIsNoFaultOfTheClient(t *testing.T) {
 func TestARotatedTokenIsTheSameWithAnotherValue(t *testing.T) {
 	t.Parallel()
 	token := access.Token{Credential: access.NewCredential(first), ID: tokenID, Name: "CI", CreatedAt: noon.Add(-time.Hour)}
-	next, rotated, err := token.Rotate(second, time.Minute, noon)
+	next, rotated, err := token.Rotate(second, access.Rotation{Grace: new(time.Minute)}, noon)
 	if err != nil || rotated.Type != event.TokenRotated || !cmp.Equal(rotated.Data, next.Fields()) {
 		t.Fatalf("%+v, %v", rotated, err)
 	}
@@ -140,7 +140,7 @@ func TestATokenThatHasEndedIsNotRotated(t *testing.T) {
 		"revoked": {Hash: first.Hash(), RevokedAt: noon},
 	} {
 		token := access.Token{Credential: ended, ID: tokenID}
-		next, _, err := token.Rotate(second, 0, noon)
+		next, _, err := token.Rotate(second, access.Rotation{}, noon)
 		want := fault.New(fault.InvalidTransition, "A token that is %s cannot be rotated.", from)
 		details := map[string]any{"from": from, "action": "rotate"}
 		if err == nil || err.Error() != want.Error() || !cmp.Equal(fault.Of(err).Details, details) || !cmp.Equal(next, token) {

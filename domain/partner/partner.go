@@ -29,10 +29,10 @@ func (p Partner) AllowsOrigin(origin string) bool { return slices.Contains(p.Ori
 // UsualGrace is the default grace of a rotation: a partner needs time to replace its key.
 const UsualGrace = 24 * time.Hour
 
-// Rotate gives the key a new value: see access.Credential.Rotate. A key that is revoked or expired cannot be rotated:
-// fault.InvalidTransition.
-func (p Partner) Rotate(key access.Value, grace time.Duration, at time.Time) (Partner, event.Event, error) {
-	rotated, err := p.Credential.Rotate("partner's key", key, grace, at)
+// Rotate gives the key a new value: see access.Credential.Rotate. The old one stays valid for UsualGrace, unless the
+// rotation says otherwise.
+func (p Partner) Rotate(key access.Value, sent access.Rotation, at time.Time) (Partner, event.Event, error) {
+	rotated, err := p.Credential.Rotate(access.Kind{Noun: "partner's key", UsualGrace: UsualGrace}, key, sent, at)
 	if err != nil {
 		return p, event.Event{}, err
 	}

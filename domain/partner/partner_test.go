@@ -213,7 +213,7 @@ func TestAPatchIsRefused(t *testing.T) {
 
 func TestARotatedKeyIsANewVersionOfItsPartner(t *testing.T) {
 	t.Parallel()
-	next, rotated, err := acme().Rotate(second, time.Minute, noon)
+	next, rotated, err := acme().Rotate(second, access.Rotation{Grace: new(time.Minute)}, noon)
 	if err != nil || rotated.Type != event.PartnerRotated || !cmp.Equal(rotated.Data, next.Fields()) {
 		t.Fatalf("%+v, %v", rotated, err)
 	}
@@ -230,7 +230,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 	expired, revoked := acme(), acme()
 	expired.ExpiresAt, revoked.RevokedAt = noon, noon
 	for from, p := range map[string]partner.Partner{"expired": expired, "revoked": revoked} {
-		next, _, err := p.Rotate(second, 0, noon)
+		next, _, err := p.Rotate(second, access.Rotation{}, noon)
 		want := fault.New(fault.InvalidTransition, "A partner's key that is %s cannot be rotated.", from)
 		details := map[string]any{"from": from, "action": "rotate"}
 		if err == nil || err.Error() != want.Error() || !cmp.Equal(fault.Of(err).Details, details) || !cmp.Equal(next, p) {

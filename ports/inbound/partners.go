@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"context"
-	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/id"
@@ -25,10 +24,10 @@ type Partners interface {
 		ctx context.Context, caller access.Caller, which id.Partner, patch partner.Patch, match precondition.Match,
 	) (partner.Partner, error)
 
-	// Rotate gives a key a new value and accepts the old one for grace. The faults are
+	// Rotate gives a key a new value and accepts the old one for the grace of the rotation. The faults are
 	// fault.PreconditionFailed and those of partner.Partner.Rotate.
 	Rotate(
-		ctx context.Context, caller access.Caller, which id.Partner, grace time.Duration,
+		ctx context.Context, caller access.Caller, which id.Partner, rotation access.Rotation,
 		match precondition.Match, once idempotency.Request,
 	) (IssuedPartner, error)
 

@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"context"
-	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/id"
@@ -19,10 +18,11 @@ type Tokens interface {
 	// Create's faults are those of access.NewToken.
 	Create(ctx context.Context, caller access.Caller, draft access.TokenDraft, once idempotency.Request) (IssuedToken, error)
 
-	// Rotate gives a token a new value and accepts the old one for grace. The faults are
+	// Rotate gives a token a new value and accepts the old one for the grace of the rotation. The faults are
 	// fault.PreconditionFailed and those of access.Token.Rotate.
 	Rotate(
-		ctx context.Context, caller access.Caller, which id.Token, grace time.Duration, match precondition.Match, once idempotency.Request,
+		ctx context.Context, caller access.Caller, which id.Token, rotation access.Rotation,
+		match precondition.Match, once idempotency.Request,
 	) (IssuedToken, error)
 
 	// Revoke ends a token for good; it is idempotent. Its fault is fault.PreconditionFailed.

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"holdco/domain/access"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -235,7 +236,7 @@ func (h *history) rotate() step {
 			return err
 		}
 		h.same(locked, want)
-		next, happened, err := locked.Rotate(value, grace, tx.Now())
+		next, happened, err := locked.Rotate(value, access.Rotation{Grace: &grace}, tx.Now())
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ var anyToken = aggregate[id.Token, access.Token]{
 func tokenByHash(f *fixture) {
 	first := f.issue("read")
 	f.issue("write")
-	rotated, _, err := first.Rotate(f.newValue(), time.Hour, f.clock.Now())
+	rotated, _, err := first.Rotate(f.newValue(), access.Rotation{Grace: new(time.Hour)}, f.clock.Now())
 	f.ok(err)
 	f.update(anyToken.saving(rotated))
 	for _, hash := range []string{first.Hash, rotated.Hash} {
@@ -52,7 +52,7 @@ func tokenByHash(f *fixture) {
 		f.same(got, rotated)
 	}
 
-	again, _, err := rotated.Rotate(f.newValue(), 0, f.clock.Now())
+	again, _, err := rotated.Rotate(f.newValue(), access.Rotation{}, f.clock.Now())
 	f.ok(err)
 	f.update(anyToken.saving(again))
 	anyToken.is(f, again)

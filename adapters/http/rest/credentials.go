@@ -1,9 +1,9 @@
 package rest
 
 import (
+	"math"
 	"time"
 
-	"holdco/domain/access"
 	"holdco/domain/fault"
 )
 
@@ -21,12 +21,12 @@ func expiry(sent *string, problems *fault.Problems) *time.Time {
 	return &expiresAt
 }
 
-// grace is how long the old value of a rotated credential stays valid. Seconds that overflow a time.Duration are cut to
-// a value that is out of range too.
-func grace(seconds *int64, usual time.Duration) time.Duration {
-	if seconds == nil {
-		return usual
+// seconds converts what was sent to a duration, if anything was. What a duration cannot hold becomes one that is beyond
+// every bound.
+func seconds(sent *int64) *time.Duration {
+	if sent == nil {
+		return nil
 	}
-	const beyond = int64(access.MostGrace/time.Second) + 1
-	return time.Duration(max(-1, min(*seconds, beyond))) * time.Second
+	const longest = math.MaxInt64 / int64(time.Second)
+	return new(time.Duration(max(-longest, min(*sent, longest))) * time.Second)
 }

@@ -2,8 +2,8 @@ package rest
 
 import (
 	"holdco/adapters/http/httpkit"
+	"holdco/domain/access"
 	"holdco/domain/event"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/domain/partner"
@@ -50,15 +50,9 @@ func (h partners) update(r httpkit.Request) (httpkit.Answer, error) {
 func (h partners) rotate(r httpkit.Request) (httpkit.Answer, error) {
 	which := httpkit.PathID[id.Partner](r, "id")
 	sent, problems := httpkit.Body[PartnerRotation](r)
-	if problems != nil {
-		// That there is no such partner is the first fault of the two.
-		if _, err := h.port.Get(r.Context(), r.Caller(), which); err != nil {
-			return httpkit.Answer{}, err
-		}
-		return httpkit.Answer{}, fault.Validation(problems)
-	}
+	rotation := access.Rotation{Grace: seconds(sent.GraceSeconds), Problems: problems}
 	once := httpkit.Once(r, func(shown partner.Partner) httpkit.Answer { return partnerAnswer(shown) })
-	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, partner.UsualGrace), r.Match(), once)
+	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, rotation, r.Match(), once)
 	return partnerAnswer(issued.Partner, event.F("key", string(issued.Key))), err
 }
 

@@ -4,7 +4,6 @@ import (
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/access"
 	"holdco/domain/event"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/page"
@@ -46,15 +45,9 @@ func (h tokens) get(r httpkit.Request) (httpkit.Answer, error) {
 func (h tokens) rotate(r httpkit.Request) (httpkit.Answer, error) {
 	which := httpkit.PathID[id.Token](r, "id")
 	sent, problems := httpkit.Body[TokenRotation](r)
-	if problems != nil {
-		// That there is no such token is the first fault of the two.
-		if _, err := h.port.Get(r.Context(), r.Caller(), which); err != nil {
-			return httpkit.Answer{}, err
-		}
-		return httpkit.Answer{}, fault.Validation(problems)
-	}
+	rotation := access.Rotation{Grace: seconds(sent.GraceSeconds), Problems: problems}
 	once := httpkit.Once(r, func(t access.Token) httpkit.Answer { return tokenAnswer(t) })
-	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, grace(sent.GraceSeconds, 0), r.Match(), once)
+	issued, err := h.port.Rotate(r.Context(), r.Caller(), which, rotation, r.Match(), once)
 	return tokenAnswer(issued.Token, event.F("token", string(issued.Value))), err
 }
 
