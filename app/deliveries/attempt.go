@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/webhook"
 )
@@ -31,7 +32,7 @@ func (w *worker) message(t *task) webhook.Message {
 // attempt posts a message. It checks the lease right before: a worker that was suspended may have lost it.
 func (w *worker) attempt(ctx context.Context, t *task, message webhook.Message, leasedUntil time.Time) result {
 	r := result{task: t}
-	r.err = contain(func() error {
+	r.err = fault.Contain(func() error {
 		if r.notMade = !covers(leasedUntil, w.clock.Now()); r.notMade {
 			return nil
 		}

@@ -42,7 +42,7 @@ func (w *worker) flush(ctx context.Context) {
 	endpoint, lease := w.queue.Endpoint, w.queue.Lease
 	w.running.Go(func() {
 		done := recorded{batch: next}
-		done.err = contain(func() (err error) {
+		done.err = fault.Contain(func() (err error) {
 			done.queue, err = w.record(ctx, endpoint, lease, next)
 			return err
 		})

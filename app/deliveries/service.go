@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
+	"holdco/domain/fault"
 	"holdco/domain/webhook"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -82,23 +82,13 @@ func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error
 // work processes a queue and releases it. If that fails, the queue becomes free when its lease ends.
 func (s *Service) work(ctx context.Context, queue webhook.Queue) {
 	w := newWorker(s, queue)
-	err := contain(func() error { return w.run(ctx) })
+	err := fault.Contain(func() error { return w.run(ctx) })
 	if stopping := ctx.Err() != nil; stopping || err == nil {
 		err = s.release(ctx, w.progress())
 	}
 	if err != nil && !errors.Is(err, errLeaseLost) {
 		s.log.Error(ctx, "The deliveries to the webhook "+string(queue.Endpoint)+" were interrupted; they continue later.", err)
 	}
-}
-
-// contain returns a panic as an error, so that it does not end the process.
-func contain(work func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return work()
 }
 
 // releaseTimeout bounds the release of a queue, which ignores cancellation.

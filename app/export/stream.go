@@ -2,9 +2,8 @@ package export
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 
+	"holdco/domain/fault"
 	"holdco/domain/lead"
 )
 
@@ -27,7 +26,8 @@ func (s *Service) Stream(
 	portions := make(chan portion)
 	go func() {
 		defer close(portions)
-		if err := s.readAhead(ctx, filter, after, portions); err != nil {
+		// Nothing else recovers panics of this goroutine.
+		if err := fault.Contain(func() error { return s.readAhead(ctx, filter, after, portions) }); err != nil {
 			select {
 			case portions <- portion{err: err}:
 			case <-ctx.Done():
@@ -50,14 +50,8 @@ func (s *Service) Stream(
 	return context.Cause(ctx)
 }
 
-// readAhead reads portion after portion. It recovers panics: nothing else does in its goroutine, and they would end the
-// process.
-func (s *Service) readAhead(ctx context.Context, filter lead.Filter, after lead.Place, portions chan<- portion) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
+// readAhead reads portion after portion.
+func (s *Service) readAhead(ctx context.Context, filter lead.Filter, after lead.Place, portions chan<- portion) error {
 	for more := true; more; {
 		found, err := s.Leads(ctx, lead.Query{Filter: filter, After: after, Size: portionSize, Uncounted: true})
 		if err != nil {

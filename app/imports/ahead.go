@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"holdco/domain/fault"
 	"holdco/ports/inbound"
 )
 
@@ -46,20 +47,23 @@ func ahead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(
 				return false
 			}
 		}
-		for line, err := range lines {
-			if err != nil {
-				next.err = err
-				break
-			}
-			one := check(line)
-			next.lines = append(next.lines, one)
-			if len(next.lines) == linesOfPortion || one.end-begun > bytesOfPortion {
-				begun = one.end
-				if !hand() {
-					return
+		// Nothing else recovers panics of this goroutine.
+		next.err = fault.Contain(func() error {
+			for line, err := range lines {
+				if err != nil {
+					return err
+				}
+				one := check(line)
+				next.lines = append(next.lines, one)
+				if len(next.lines) == linesOfPortion || one.end-begun > bytesOfPortion {
+					begun = one.end
+					if !hand() {
+						return ctx.Err()
+					}
 				}
 			}
-		}
+			return nil
+		})
 		hand()
 	}()
 	return portions

@@ -235,6 +235,13 @@ func TestLinesBeforeAnErrorAreKept(t *testing.T) {
 	if !errors.Is(err, broken) || got != summary(700, 700, 0, 0, 0) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	got, err = f.imports.Leads(t.Context(), caller, func(yield func(inbound.LeadLine, error) bool) {
+		lines(manyDrafts(10))(yield)
+		panic("the reader is broken")
+	}, inbound.ImportOptions{})
+	if err == nil || !strings.HasPrefix(err.Error(), "panic: the reader is broken\n") || got != summary(10, 0, 0, 10, 0) {
+		t.Errorf("%+v, %v", got, err)
+	}
 	full := errors.New("the disk is full")
 	got, err = f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Acme"}, {}}), inbound.ImportOptions{
 		Report: func(inbound.RejectedLine) error { return full },

@@ -2,11 +2,10 @@ package worker
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
+	"holdco/domain/fault"
 	"holdco/ports/outbound"
 )
 
@@ -47,12 +46,11 @@ func (j Job) loop(ctx context.Context, log outbound.Log) {
 	}
 }
 
-// attempt runs the job once. A panic is returned as an error, so that it does not end the process.
+// attempt runs the job once.
 func (j Job) attempt(ctx context.Context) (more bool, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			more, err = false, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return j.Run(ctx)
+	err = fault.Contain(func() error {
+		more, err = j.Run(ctx)
+		return err
+	})
+	return more, err
 }

@@ -3,6 +3,7 @@ package fault_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,19 @@ func TestTheCauseIsForTheLogAlone(t *testing.T) {
 	}
 	if got, want := plain.Error(), "unavailable: The store cannot be reached."; got != want {
 		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+func TestAPanicBecomesAnErrorWithItsStack(t *testing.T) {
+	t.Parallel()
+	err := fault.Contain(func() error { panic("out of order") })
+	if fault.CodeOf(err) != fault.Internal || !strings.HasPrefix(err.Error(), "panic: out of order\n") ||
+		!strings.Contains(err.Error(), "fault_test.go") {
+		t.Errorf("%v", err)
+	}
+	refused := fault.New(fault.NotFound, "No.")
+	if err := fault.Contain(func() error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("%v", err)
 	}
 }
 

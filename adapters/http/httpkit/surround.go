@@ -1,13 +1,13 @@
 package httpkit
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"holdco/domain/fault"
 )
 
 // Exchange is a request that was answered.
@@ -53,7 +53,7 @@ func recoverPanics(c *gin.Context) {
 		if cause == http.ErrAbortHandler { //nolint:errorlint // it is compared as net/http does
 			panic(cause)
 		}
-		err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		err := fault.OfPanic(cause)
 		if c.Writer.Written() {
 			logFailure(c, slog.LevelError, "a request failed after part of its answer was sent", err)
 			panic(http.ErrAbortHandler)

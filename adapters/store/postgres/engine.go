@@ -154,7 +154,7 @@ func (e *Engine) connect(ctx context.Context) (*sql.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return nil, unavailable(err)
+	return nil, sqlstore.NotAvailable(err)
 }
 
 var errContinued = errors.New("a unit of work continued after one of its statements had failed")
@@ -181,10 +181,6 @@ func transactionStatus(conn *sql.Conn) (status byte) {
 		return nil
 	})
 	return status
-}
-
-func unavailable(cause error) error {
-	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(cause)
 }
 
 // isConflict reports whether a retry of the unit can succeed: after a serialization failure or a deadlock.

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
+
+	"holdco/adapters/store/sqlstore"
 )
 
 // unit is the connection of one run of a unit of work. It saves round trips: BEGIN, and statements whose result is not
@@ -123,5 +125,5 @@ func (u *unit) commit(ctx context.Context) error {
 	if err == nil || errors.As(err, &answer) && answer.SeverityUnlocalized == "ERROR" {
 		return err // with an answer, the transaction was rolled back
 	}
-	return unavailable(err)
+	return sqlstore.NotAvailable(err)
 }

@@ -203,7 +203,12 @@ func (s session) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(err)
+	return NotAvailable(err)
+}
+
+// NotAvailable is the fault of a database that cannot be used now.
+func NotAvailable(cause error) error {
+	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(cause)
 }
 
 func byID(query *bun.SelectQuery, which any) *bun.SelectQuery {
