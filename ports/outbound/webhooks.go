@@ -20,7 +20,8 @@ type Vault interface {
 	// derived.
 	Unlock(fingerprint string) (string, error)
 
-	// Seal encrypts a secret. Only Open with the same key and the same owner, an id, can decrypt it.
+	// Seal encrypts a secret. Only Open with the same key and the same owner, an id, can decrypt it. It panics while
+	// the vault is locked, and so does Open: programs that work with secrets unlock the vault first.
 	Seal(owner, secret string) (sealed string)
 
 	// Open decrypts a sealed secret. It fails when the key or the owner differs, or the text is damaged.

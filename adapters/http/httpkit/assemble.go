@@ -113,7 +113,9 @@ func (a assembly) document() error {
 	if err := a.codes(); err != nil {
 		return err
 	}
-	a.events()
+	if err := a.events(); err != nil {
+		return err
+	}
 	limited := a.limitedResponses()
 	for name, response := range pairs(get(get(a.root, "components"), "responses")) {
 		a.response(response)
@@ -146,8 +148,9 @@ func (a assembly) codes() error {
 		}
 		at := strconv.Itoa(status)
 		byStatus[at] = append(byStatus[at], "`"+code+"`: "+strings.TrimSpace(text.Value))
-		enum := get(get(get(get(get(get(a.root, "components"), "schemas"), "Error"), "properties"), "code"), "enum")
-		enum.Content = append(enum.Content, scalar(code))
+		if err := a.enumerate(code, "Error", "properties", "code", "enum"); err != nil {
+			return fmt.Errorf("x-codes: %w", err)
+		}
 	}
 	for status, descriptions := range byStatus {
 		response := a.sharedResponse(status)
@@ -164,12 +167,13 @@ func (a assembly) codes() error {
 }
 
 // events lists the events of x-events in the schema EventName, and puts a table of them where descriptions want it.
-func (a assembly) events() {
+func (a assembly) events() error {
 	table := "| Event | What happened |\n|---|---|"
 	for name, text := range pairs(remove(a.root, "x-events")) {
 		table += "\n| `" + name + "` | " + text.Value + " |"
-		enum := get(get(get(get(a.root, "components"), "schemas"), "EventName"), "enum")
-		enum.Content = append(enum.Content, scalar(name))
+		if err := a.enumerate(name, "EventName", "enum"); err != nil {
+			return fmt.Errorf("x-events: %w", err)
+		}
 	}
 	for _, item := range pairs(get(a.root, "paths")) {
 		for _, op := range pairs(item) {
@@ -178,6 +182,20 @@ func (a assembly) events() {
 			}
 		}
 	}
+	return nil
+}
+
+// enumerate adds a value to the list at a path below the schemas.
+func (a assembly) enumerate(value string, path ...string) error {
+	values := get(get(a.root, "components"), "schemas")
+	for _, name := range path {
+		values = get(values, name)
+	}
+	if values == nil || values.Kind != yaml.SequenceNode {
+		return fmt.Errorf("components.schemas.%s must be a list", strings.Join(path, "."))
+	}
+	values.Content = append(values.Content, scalar(value))
+	return nil
 }
 
 // sharedResponse is the component that operations share for a status.

@@ -195,6 +195,18 @@ func TestADocumentThatCannotBeAssembledIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for schema, want := range map[string]string{
+		"Error:":                         "x-codes: components.schemas.Error.properties.code.enum must be a list",
+		"code:":                          "x-codes: components.schemas.Error.properties.code.enum must be a list",
+		"EventName: {type: string, enum": "x-events: components.schemas.EventName.enum must be a list",
+	} {
+		without := strings.Replace(common, schema, "Other"+schema, 1)
+		if _, err := assemble(t, map[string]string{
+			"common.yaml": without, "things.yaml": "x-events: {thing.made: A thing was made.}",
+		}); err == nil || err.Error() != want {
+			t.Errorf("without %s: %v", schema, err)
+		}
+	}
 }
 
 func TestAnOperationWithoutScopeOrClassStopsTheStart(t *testing.T) {
