@@ -99,41 +99,16 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 	}
 
-	writing := []string{serverCache.pragma(), "foreign_keys(1)", "journal_mode(wal)", "synchronous(" + string(options.Synchronous) + ")"}
-	if !options.Exclusive && options.Synchronous != off {
-		writing[0] = commandCache.pragma()
-	}
-	if !options.Exclusive {
-		writing = append(writing, "wal_autocheckpoint(0)") // see writer.checkpoint
-	}
-	writes, err := e.openPool(path, 1, writing...)
+	writes, err := e.openWrites(ctx, path, options)
 	if err != nil {
 		return nil, err
 	}
-	if err := check(ctx, writes, options.Synchronous); err != nil {
-		return nil, explain(path, err)
-	}
-	if options.Exclusive {
-		e.onClose(func() error { return checkpoint(writes) }) // after the readers are closed
-	}
-	reads, err := e.openPool(path, max(8, 2*runtime.NumCPU()), "query_only(1)", readerCache.pragma())
-	if err != nil {
+	if err := e.openReads(path); err != nil {
 		return nil, err
 	}
-	lookups, err := e.openPool(path, maxLookups, "query_only(1)", readerCache.pragma())
-	if err != nil {
+	if err := e.openMigrations(path, options.Synchronous); err != nil {
 		return nil, err
 	}
-	// The writer keeps its connection, so migrations have one of their own.
-	migrations, err := e.openPool(path, 1, "foreign_keys(1)", "synchronous("+string(options.Synchronous)+")")
-	if err != nil {
-		return nil, err
-	}
-	if e.migrator, err = newMigrator(migrations, path); err != nil {
-		return nil, err
-	}
-	e.db = bun.NewDB(reads, sqlitedialect.New())
-	e.pool, e.statements, e.lookups = reads, &statementCache{on: reads}, newLookups(lookups)
 	var t turns
 	if options.Synchronous != off { // otherwise the file belongs to this engine alone
 		if t, err = openTurns(path); err != nil {
@@ -144,6 +119,54 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	e.writer = startWriter(writes, t, !options.Exclusive)
 	e.onClose(e.writer.close)
 	return e, nil
+}
+
+// openWrites opens the connection of the writer, and with it the file.
+func (e *Engine) openWrites(ctx context.Context, path string, options Options) (*sql.DB, error) {
+	cache := serverCache
+	if !options.Exclusive && options.Synchronous != off {
+		cache = commandCache
+	}
+	pragmas := []string{cache.pragma(), "foreign_keys(1)", "journal_mode(wal)", "synchronous(" + string(options.Synchronous) + ")"}
+	if !options.Exclusive {
+		pragmas = append(pragmas, "wal_autocheckpoint(0)") // see writer.checkpoint
+	}
+	writes, err := e.openPool(path, 1, pragmas...)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(ctx, writes, options.Synchronous); err != nil {
+		return nil, explain(path, err)
+	}
+	if options.Exclusive {
+		e.onClose(func() error { return checkpoint(writes) }) // after the readers are closed
+	}
+	return writes, nil
+}
+
+// openReads opens the pool of readers that may take long, and that of lookups.
+func (e *Engine) openReads(path string) error {
+	reads, err := e.openPool(path, max(8, 2*runtime.NumCPU()), "query_only(1)", readerCache.pragma())
+	if err != nil {
+		return err
+	}
+	lookups, err := e.openPool(path, maxLookups, "query_only(1)", readerCache.pragma())
+	if err != nil {
+		return err
+	}
+	e.db = bun.NewDB(reads, sqlitedialect.New())
+	e.pool, e.statements, e.lookups = reads, &statementCache{on: reads}, newLookups(lookups)
+	return nil
+}
+
+// openMigrations opens a connection for the migrator, because the writer keeps its own.
+func (e *Engine) openMigrations(path string, synchronous Synchronous) error {
+	migrations, err := e.openPool(path, 1, "foreign_keys(1)", "synchronous("+string(synchronous)+")")
+	if err != nil {
+		return err
+	}
+	e.migrator, err = newMigrator(migrations, path)
+	return err
 }
 
 // openPool opens a pool, each connection with the given pragmas. Connections stay open: a new one costs more than a query.
