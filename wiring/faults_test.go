@@ -3,6 +3,7 @@ package wiring_test
 import (
 	"database/sql"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -258,6 +259,31 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 		!strings.Contains(err.Error(), "cannot listen on HOLDCO_API_ADDR "+taken) {
 		t.Errorf("%v", err)
 	}
+}
+
+func TestAStartThatFailsLeavesNoAddressTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer taken.Close()
+	server, done, err := open(t.Context(), t, newClock(), &record{}, dataDir+t.TempDir(), "HOLDCO_API_ADDR="+taken.Addr().String())
+	must(t, err)
+	defer done()
+	for range 10 { // another test may take the address that was free
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		server.Config.MetricsAddr = free.Addr().String()
+		must(t, free.Close())
+		err = server.Run(t.Context(), io.Discard, true)
+		if err == nil || !strings.Contains(err.Error(), "cannot listen on HOLDCO_API_ADDR") {
+			continue
+		}
+		if again, err := net.Listen("tcp", server.Config.MetricsAddr); err == nil {
+			must(t, again.Close())
+			return
+		}
+	}
+	t.Error("the address of the metrics was taken after every start that failed")
 }
 
 func TestPendingMigrationsStopAStartThatMustNotMigrate(t *testing.T) {

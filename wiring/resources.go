@@ -13,6 +13,7 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
 	"holdco/app/companies"
+	"holdco/app/deliveries"
 	"holdco/app/imports"
 	"holdco/app/partners"
 	"holdco/app/receipts"
@@ -34,6 +35,17 @@ type services struct {
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, tokens.New, webhooks.New, partners.New, imports.New,
 	wire.Struct(new(services), "*"),
+)
+
+// background are what only jobs of the server need, beside its fields.
+type background struct {
+	Deliveries *deliveries.Service
+	Index      *leadindex.Index
+}
+
+var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
+	newPoster, newParallel, deliveries.New, newLeadIndex,
+	wire.Struct(new(background), "*"),
 )
 
 // resource is what a resource adds to the program. What it does not have is nil.

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"holdco/adapters/http/httpkit"
-	"holdco/adapters/leads/leadindex"
-	"holdco/app/deliveries"
 	"holdco/app/keys"
 	"holdco/app/worker"
 	"holdco/ports/outbound"
@@ -30,6 +28,7 @@ const (
 // Server is one running instance: its listeners and its jobs, on one store.
 type Server struct {
 	services
+	background
 
 	Config   Config
 	Log      *slog.Logger
@@ -38,10 +37,7 @@ type Server struct {
 	Store    store.Store
 	API      http.Handler
 	Export   exportAPI
-
-	Deliveries *deliveries.Service
-	Vault      outbound.Vault
-	Index      *leadindex.Index
+	Vault    outbound.Vault
 
 	metricsPages metricsPages
 	telemetry    telemetry
@@ -55,6 +51,11 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 		return err
 	}
 	fronts := s.fronts()
+	defer func() { // those that do not serve, because the start fails
+		for _, f := range fronts {
+			f.close()
+		}
+	}()
 	for _, f := range fronts {
 		if err := f.listen(ctx, s.Log); err != nil {
 			return err
@@ -69,14 +70,7 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 		go func() { failed <- f.server.Serve(f.listener) }()
 		fmt.Fprintf(out, f.line+"\n", f.listener.Addr())
 	}
-
-	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopJobs()
-	idle := make(chan struct{})
-	go func() {
-		worker.Run(jobs, operatorLog{s.Log}, s.telemetry.jobs(s.jobs())...)
-		close(idle)
-	}()
+	stopJobs := s.startJobs(ctx)
 
 	var err error
 	select {
@@ -86,29 +80,54 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	defer time.AfterFunc(streamDrain, s.Export.breakOff).Stop()
-	for _, f := range slices.Backward(fronts) {
-		if shutdown := f.server.Shutdown(last); shutdown != nil {
-			err = errors.Join(err, fmt.Errorf("requests were still running after %s: %w", drain, shutdown))
-		}
-	}
+	err = errors.Join(err, s.drain(last, fronts))
 	stopJobs()
-	<-idle
-	for _, r := range resources {
-		if r.stop == nil {
-			continue
-		}
-		if stop := r.stop(last, s); stop != nil {
-			s.Log.WarnContext(ctx, "what was still in memory could not be written down", "error", stop.Error())
-		}
-	}
-	if flush := s.telemetry.flush(last); flush != nil {
-		s.Log.WarnContext(ctx, "the last spans could not be sent", "error", flush.Error())
-	}
+	s.flush(last)
 	if err == nil {
 		s.Log.InfoContext(ctx, "stopped")
 	}
 	return err
+}
+
+// startJobs runs the jobs in the background. The returned function ends them and waits for those that run.
+func (s *Server) startJobs(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	idle := make(chan struct{})
+	go func() {
+		worker.Run(ctx, operatorLog{s.Log}, s.telemetry.jobs(s.jobs())...)
+		close(idle)
+	}()
+	return func() {
+		cancel()
+		<-idle
+	}
+}
+
+// drain accepts no more connections and waits for the requests in flight until ctx ends.
+func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
+	streams := time.AfterFunc(streamDrain, s.Export.breakOff)
+	defer streams.Stop()
+	for _, f := range slices.Backward(fronts) {
+		if shutdown := f.server.Shutdown(ctx); shutdown != nil {
+			err = errors.Join(err, fmt.Errorf("requests were still running after %s: %w", drain, shutdown))
+		}
+	}
+	return err
+}
+
+// flush writes down and sends what is still in memory.
+func (s *Server) flush(ctx context.Context) {
+	for _, r := range resources {
+		if r.stop == nil {
+			continue
+		}
+		if err := r.stop(ctx, s); err != nil {
+			s.Log.WarnContext(ctx, "what was still in memory could not be written down", "error", err.Error())
+		}
+	}
+	if err := s.telemetry.flush(ctx); err != nil {
+		s.Log.WarnContext(ctx, "the last spans could not be sent", "error", err.Error())
+	}
 }
 
 // prepareStore brings the schema to what this program needs, or refuses one that is not, and opens the vault.
@@ -199,4 +218,11 @@ func (f *front) listen(ctx context.Context, log *slog.Logger) (err error) {
 		return fmt.Errorf("cannot listen on %s %s: %w", f.variable, f.addr, err)
 	}
 	return nil
+}
+
+// close closes the listener, if it is open.
+func (f *front) close() {
+	if f.listener != nil {
+		_ = f.listener.Close()
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"holdco/adapters/cli"
 	"holdco/adapters/http/httpkit"
@@ -18,17 +19,39 @@ import (
 // telemetry is what watches the server: metrics always, traces where an endpoint for them is configured.
 type telemetry struct {
 	metrics *metrics.Metrics
-	tracer  *tracing.Tracer // nil: nothing is traced
+	tracer  tracer
 }
 
+// tracer is a *tracing.Tracer, or a noTracer where no endpoint is configured.
+type tracer interface {
+	sqlstore.Observer
+	Answered(ctx context.Context, e httpkit.Exchange)
+	Requests(handler http.Handler, except ...string) http.Handler
+	Log(log *slog.Logger) *slog.Logger
+	Close(ctx context.Context) error
+}
+
+// noTracer traces nothing.
+type noTracer struct{}
+
+func (noTracer) Begin(ctx context.Context, _ sqlstore.Kind) context.Context          { return ctx }
+func (noTracer) End(context.Context, sqlstore.Kind, sqlstore.Outcome, time.Duration) {}
+func (noTracer) Answered(context.Context, httpkit.Exchange)                          {}
+func (noTracer) Requests(handler http.Handler, _ ...string) http.Handler             { return handler }
+func (noTracer) Log(log *slog.Logger) *slog.Logger                                   { return log }
+func (noTracer) Close(context.Context) error                                         { return nil }
+
 func newTelemetry(ctx context.Context, config Config, db database, version cli.Version, log *slog.Logger) (telemetry, error) {
-	t := telemetry{metrics: metrics.New(collectors(db, version)...)}
+	t := telemetry{metrics: metrics.New(collectors(db, version)...), tracer: noTracer{}}
 	if !config.Traces {
 		return t, nil
 	}
-	var err error
-	t.tracer, err = tracing.Open(ctx, version.Number, log)
-	return t, err
+	opened, err := tracing.Open(ctx, version.Number, log)
+	if err != nil {
+		return telemetry{}, err
+	}
+	t.tracer = opened
+	return t, nil
 }
 
 // collectors are the metrics that are read at each scrape. Those that are counted as things happen are in adapters/telemetry/metrics.
@@ -47,36 +70,21 @@ func collectors(db database, version cli.Version) []metrics.Collector {
 func newStore(db database, clock outbound.Clock, ids outbound.IDs, tel telemetry) store.Store {
 	made := sqlstore.New(db.Engine, clock, ids, db.Migrator)
 	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clock))
-	if tel.tracer == nil {
-		return made.Observed(tel.metrics)
-	}
 	return made.Observed(tel.metrics, tel.tracer)
 }
 
 // watch are the hooks that are called after every answer.
 func (t telemetry) watch() []func(context.Context, httpkit.Exchange) {
-	if t.tracer == nil {
-		return []func(context.Context, httpkit.Exchange){t.metrics.Answered}
-	}
 	return []func(context.Context, httpkit.Exchange){t.metrics.Answered, t.tracer.Answered}
 }
 
 // around is what surrounds an API. Probes and scrapes come too often to be worth a trace each.
 func (t telemetry) around(api http.Handler) http.Handler {
-	api = t.metrics.InFlight(api)
-	if t.tracer == nil {
-		return api
-	}
-	return t.tracer.Requests(api, httpkit.HealthPath, httpkit.ReadyPath, httpkit.MetricsPath)
+	return t.tracer.Requests(t.metrics.InFlight(api), httpkit.HealthPath, httpkit.ReadyPath, httpkit.MetricsPath)
 }
 
 // log makes lines say to which trace they belong.
-func (t telemetry) log(log *slog.Logger) *slog.Logger {
-	if t.tracer == nil {
-		return log
-	}
-	return t.tracer.Log(log)
-}
+func (t telemetry) log(log *slog.Logger) *slog.Logger { return t.tracer.Log(log) }
 
 // jobs counts and times the runs of jobs.
 func (t telemetry) jobs(jobs []worker.Job) []worker.Job {
@@ -87,12 +95,7 @@ func (t telemetry) jobs(jobs []worker.Job) []worker.Job {
 }
 
 // flush sends the spans that are left.
-func (t telemetry) flush(ctx context.Context) error {
-	if t.tracer == nil {
-		return nil
-	}
-	return t.tracer.Close(ctx)
-}
+func (t telemetry) flush(ctx context.Context) error { return t.tracer.Close(ctx) }
 
 // metricsPages is what the listener for metrics serves, where there is one.
 type metricsPages struct{ http.Handler }

@@ -14,7 +14,6 @@ import (
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
-	"holdco/app/deliveries"
 	"holdco/app/export"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -25,9 +24,9 @@ func NewServer(
 	ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet,
-		newPoster, newParallel, deliveries.New, newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newMetricsPages,
-		newLeadIndex, wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
+		openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet, backgroundSet,
+		newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newMetricsPages,
+		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))
 }
@@ -35,7 +34,7 @@ func NewServer(
 // newCommand assembles what the command line works with, beside a server that may be running on the same store.
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
 	panic(wire.Build(
-		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{}),
+		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
 		storeSet, systemSet, workspaceSet, vaultSet, serviceSet,
 		wire.Struct(new(command), "*"),
 	))

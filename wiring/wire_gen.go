@@ -57,9 +57,18 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Partners:  partnersService,
 		Imports:   importsService,
 	}
+	webhookPoster, cleanup2 := newPoster(config, version, wiringTelemetry)
+	parallel := newParallel(config)
+	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
+	index := newLeadIndex(store, wiringTelemetry)
+	wiringBackground := background{
+		Deliveries: deliveriesService,
+		Index:      index,
+	}
 	migrator := wiringDatabase.Migrator
-	limiter, cleanup2, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
+	limiter, cleanup3, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
+		cleanup2()
 		cleanup()
 		return nil, nil, err
 	}
@@ -74,24 +83,23 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	}
 	handler, err := newAPI(wiringSurroundings, wiringServices)
 	if err != nil {
+		cleanup3()
 		cleanup2()
 		cleanup()
 		return nil, nil, err
 	}
-	index := newLeadIndex(store, wiringTelemetry)
 	exportService := export.New(store, index, clock)
 	wiringExportAPI, err := newExportAPI(wiringSurroundings, exportService, partnersService)
 	if err != nil {
+		cleanup3()
 		cleanup2()
 		cleanup()
 		return nil, nil, err
 	}
-	webhookPoster, cleanup3 := newPoster(config, version, wiringTelemetry)
-	parallel := newParallel(config)
-	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
 	wiringMetricsPages := newMetricsPages(wiringSurroundings)
 	server := &Server{
 		services:     wiringServices,
+		background:   wiringBackground,
 		Config:       config,
 		Log:          log,
 		Clock:        clock,
@@ -99,9 +107,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Store:        store,
 		API:          handler,
 		Export:       wiringExportAPI,
-		Deliveries:   deliveriesService,
 		Vault:        vault,
-		Index:        index,
 		metricsPages: wiringMetricsPages,
 		telemetry:    wiringTelemetry,
 	}
@@ -156,7 +162,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 }
 
 var (
-	_wireTelemetryValue = telemetry{}
+	_wireTelemetryValue = telemetry{tracer: noTracer{}}
 )
 
 // wire.go:

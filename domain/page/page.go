@@ -17,8 +17,8 @@ const (
 	MaxSize     = 200
 )
 
-// Position is where a row stands in a sorted list: its sort values, then its id, which breaks ties. The zero value is
-// the start, before the first row.
+// Position is where a row stands in a sorted list: its sort values, one for each column that the list is sorted by, then
+// its id, which breaks ties. The zero value is the start, before the first row.
 type Position struct {
 	Values []string
 	ID     string
