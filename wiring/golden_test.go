@@ -91,7 +91,8 @@ var unsteady = []struct {
 	{regexp.MustCompile(`("nextAttemptAt": "2026-04-11T10:42):2[0-9][^"]*"`), `$1:22.000Z"`}, // the delay of a retry is random
 }
 
-var anyID = regexp.MustCompile(`\b(cmp|tm|slt|tok|whk|dlv|act|prt)_[0-7][0-9a-hjkmnp-tv-z]{25}\b`)
+// anyID is the form of the ids that Holdco makes, of whatever kind.
+var anyID = regexp.MustCompile(`\b[a-z]{2,3}_[0-7][0-9a-hjkmnp-tv-z]{25}\b`)
 
 // steady replaces what differs from run to run. Ids are numbered in the order of their appearance.
 func steady(text string) string {

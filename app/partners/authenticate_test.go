@@ -67,7 +67,8 @@ func TestWhatIsChangedHereHoldsAtOnce(t *testing.T) {
 	f.hasOrigin(t, f.here, "https://a.example", false)
 	f.hasOrigin(t, f.here, "https://b.example", true)
 
-	next, err := f.here.Rotate(t.Context(), admin, f.issued.Partner.ID, access.Rotation{Grace: new(time.Duration)}, precondition.Any(), idempotency.Request{})
+	next, err := f.here.Rotate(t.Context(), admin, f.issued.Partner.ID, access.Rotation{Grace: new(time.Duration)},
+		precondition.Any(), idempotency.Request{})
 	must(t, err)
 	f.expect(t, f.here, f.issued.Key, fault.Unauthorized)
 	f.expect(t, f.here, next.Key, "")
