@@ -122,7 +122,8 @@ var layers = []layer{
 		folders: []string{"adapters/leads/leadindex"}, ours: slices.Concat(domain, ports), libraries: []string{roaring},
 		inTests: []string{
 			"ports/searchtest", "ports/storetest",
-			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres", "adapters/store/postgres/postgrestest", "adapters/store/sqlstore",
+			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres", "adapters/store/postgres/postgrestest",
+			"adapters/store/sqlstore",
 		},
 	},
 	{folders: []string{"adapters/limits/memlimit"}, ours: slices.Concat(domain, ports), inTests: []string{"ports/limitertest"}},
