@@ -83,6 +83,7 @@ var unsteady = []struct {
 }{
 	{regexp.MustCompile(`\bhco_[0-9A-Za-z]{49}\b`), "hco_" + strings.Repeat("0", 49)},
 	{regexp.MustCompile(`\bhcp_[0-9A-Za-z]{49}\b`), "hcp_" + strings.Repeat("0", 49)},
+	{regexp.MustCompile(`\bhca_[0-9A-Za-z]{49}\b`), "hca_" + strings.Repeat("0", 49)},
 	{regexp.MustCompile(`\b(hco|hcp)_\.\.\.\w{4}\b`), "${1}_...0000"},
 	{regexp.MustCompile(`\bwhsec_[0-9A-Za-z+/=]+`), "whsec_" + strings.Repeat("0", 43) + "="},
 	{regexp.MustCompile(`\\"[0-9a-f]{32}\\"`), `\"` + strings.Repeat("0", 32) + `\"`}, // a digest of what has an id
@@ -172,6 +173,35 @@ func TestAnswersAboutTokensLookAsTheyAlwaysDid(t *testing.T) {
 		s.goldenAs(t, s.Client, "tokens", "GET", "/v1/tokens", "")
 		s.golden(t, "token", "GET", made.path(), "")
 		s.golden(t, "token_created", "POST", "/v1/tokens", `{"name":"ci","scopes":["admin"],"expiresAt":"2027-04-11T00:00:00Z"}`)
+	})
+}
+
+func TestAnswersAboutTeamsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, everything)
+		s.golden(t, "team_created", "POST", acme.path()+"/teams",
+			`{"name":"Field Sales","headcount":2,"description":"Sells.","budget":{"usd":500}}`)
+		made := resttest.Data[[]team](t, s.Get(acme.path()+"/teams"))[0]
+		s.golden(t, "team", "GET", made.path(), "")
+		s.golden(t, "teams", "GET", acme.path()+"/teams?limit=2", "")
+		s.golden(t, "team_slots", "GET", made.path()+"/slots", "")
+	})
+}
+
+func TestAnswersAboutAgentsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, everything)
+		sales := s.found(t, acme, `{"name":"Field Sales","headcount":1}`)
+		s.golden(t, "agent_hired", "POST", acme.path()+"/agents", `{"teamId":"`+sales.ID+`","name":"Ada","role":"Engineer",
+			"adapterConfig":{"command":["claude","-p"]},"budget":{"perTaskUsd":2.5},"memoryScopes":["agent"]}`)
+		s.golden(t, "agents", "GET", acme.path()+"/agents?team=field-sales", "")
+		ada := resttest.Data[[]apiAgent](t, s.Get(acme.path()+"/agents"))[0]
+		s.golden(t, "error_headcount_limit", "PATCH", sales.path(), `{"headcount":0}`)
+		s.golden(t, "error_team_not_empty", "DELETE", sales.path(), "")
+		s.golden(t, "agent_rotated", "POST", ada.path()+"/rotate-token", "")
+		s.golden(t, "agent", "POST", ada.path()+"/retire", "")
 	})
 }
 

@@ -12,11 +12,13 @@ import (
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
+	"holdco/app/agents"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
 	"holdco/app/partners"
 	"holdco/app/receipts"
+	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/app/worker"
@@ -26,6 +28,8 @@ import (
 // services are the use cases of the resources, in the server and on the command line.
 type services struct {
 	Companies *companies.Service
+	Teams     *teams.Service
+	Agents    *agents.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -33,9 +37,14 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, tokens.New, webhooks.New, partners.New, imports.New,
+	newAgentSettings,
 	wire.Struct(new(services), "*"),
 )
+
+func newAgentSettings(config Config) agents.Settings {
+	return agents.Settings{Adapters: config.Adapters}
+}
 
 // background are what only jobs of the server need, beside its fields.
 type background struct {
@@ -67,6 +76,8 @@ var resources = []resource{
 			}
 		},
 	},
+	{handlers: func(s services) httpkit.Handlers { return rest.Teams(s.Teams) }},
+	{handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) }},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Webhooks(s.Webhooks) },
 		commands: []cli.Command{

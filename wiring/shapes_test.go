@@ -25,9 +25,13 @@ type company struct {
 }
 
 type team struct {
-	ID, CompanyID, Name, Slug, CreatedAt, UpdatedAt string
-	Headcount, AgentCount                           int
+	ID, CompanyID, Name, Slug, Description, CreatedAt, UpdatedAt string
+	Headcount, AgentCount                                        int
+	ManagerAgentID                                               *string
+	Budget                                                       *struct{ USD json.Number }
 }
+
+func (t team) path() string { return "/v1/companies/" + t.CompanyID + "/teams/" + t.ID }
 
 type slot struct {
 	ID, CompanyID, TeamID, Status string

@@ -14,11 +14,13 @@ import (
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
+	"holdco/app/agents"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
 	"holdco/app/imports"
 	"holdco/app/partners"
+	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/ports/outbound"
@@ -44,7 +46,10 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	outboundLog := newOperatorLog(wiringTelemetry, log)
 	companiesSettings := newCompanySettings(config)
 	service := companies.New(store, directories, iDs, outboundLog, companiesSettings)
+	teamsService := teams.New(store, iDs)
 	entropy := _wireEntropyValue
+	agentsSettings := newAgentSettings(config)
+	agentsService := agents.New(store, iDs, entropy, agentsSettings)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -52,6 +57,8 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	importsService := imports.New(store, clock)
 	wiringServices := services{
 		Companies: service,
+		Teams:     teamsService,
+		Agents:    agentsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -138,7 +145,10 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	outboundLog := newOperatorLog(wiringTelemetry, log)
 	companiesSettings := newCompanySettings(config)
 	service := companies.New(store, directories, iDs, outboundLog, companiesSettings)
+	teamsService := teams.New(store, iDs)
 	entropy := _wireEntropyValue
+	agentsSettings := newAgentSettings(config)
+	agentsService := agents.New(store, iDs, entropy, agentsSettings)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -146,6 +156,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	importsService := imports.New(store, clock)
 	wiringServices := services{
 		Companies: service,
+		Teams:     teamsService,
+		Agents:    agentsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

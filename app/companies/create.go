@@ -27,7 +27,7 @@ func (s *Service) Create(
 		if err := tx.Companies().Add(ctx, founding.Company); err != nil {
 			return company.Founding{}, err
 		}
-		if err := tx.Teams().Add(ctx, founding.Teams, founding.Slots); err != nil {
+		if err := tx.Teams().AddAll(ctx, founding.Teams, founding.Slots); err != nil {
 			return company.Founding{}, err
 		}
 		return founding, tx.Record(ctx, created.By(caller.Actor))

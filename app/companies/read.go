@@ -9,7 +9,6 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
-	"holdco/domain/team"
 	"holdco/domain/text"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
@@ -50,19 +49,27 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Compan
 	return s.store.Companies().Get(ctx, which)
 }
 
-// GetWithTeams reads a company and its teams from one snapshot.
-func (s *Service) GetWithTeams(
-	ctx context.Context, caller access.Caller, which id.Company,
-) (c company.Company, teams []team.Team, err error) {
+// GetWith reads a company and what belongs to it from one snapshot.
+func (s *Service) GetWith(
+	ctx context.Context, caller access.Caller, which id.Company, parts inbound.CompanyParts,
+) (found inbound.CompanyWithParts, err error) {
 	if err := caller.NeedsIn(access.Read, which); err != nil {
-		return company.Company{}, nil, err
+		return found, err
 	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
-		if c, err = r.Companies().Get(ctx, which); err != nil {
+		found = inbound.CompanyWithParts{}
+		if found.Company, err = r.Companies().Get(ctx, which); err != nil {
 			return err
 		}
-		teams, err = r.Teams().OfCompany(ctx, which)
+		if parts.Teams {
+			if found.Teams, err = r.Teams().OfCompany(ctx, which); err != nil {
+				return err
+			}
+		}
+		if parts.Agents {
+			found.Agents, err = r.Agents().OfCompany(ctx, which)
+		}
 		return err
 	})
-	return c, teams, err
+	return found, err
 }

@@ -14,6 +14,7 @@ import (
 const (
 	tokenPrefix    = "hco_"
 	partnerPrefix  = "hcp_"
+	agentPrefix    = "hca_"
 	prefixLength   = 4
 	secretLength   = 43
 	checksumLength = 6
@@ -28,6 +29,9 @@ func NewValue(random [32]byte) Value { return encode(tokenPrefix, random) }
 
 // NewPartnerKey encodes 256 random bits as the value of a partner's key.
 func NewPartnerKey(random [32]byte) Value { return encode(partnerPrefix, random) }
+
+// NewAgentToken encodes 256 random bits as the token of an agent.
+func NewAgentToken(random [32]byte) Value { return encode(agentPrefix, random) }
 
 // ParseValue parses the value of a token, and reports whether its form and checksum are right.
 func ParseValue(text string) (Value, bool) { return parse(tokenPrefix, text) }

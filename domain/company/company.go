@@ -129,6 +129,14 @@ func (c Company) Deleted() event.Event {
 	}
 }
 
+// Counting returns the company with so many more teams and agents. Their own events tell of it.
+func (c Company) Counting(teams, agents int, at time.Time) Company {
+	c.TeamCount += teams
+	c.AgentCount += agents
+	c.changed(at)
+	return c
+}
+
 // CurrentVersion returns Version, for generic code.
 func (c Company) CurrentVersion() int64 { return c.Version }
 

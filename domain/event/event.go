@@ -21,6 +21,17 @@ var (
 
 	CompanyBudgetBreach = define("company.budget.breach")
 
+	TeamCreated = define("team.created")
+	TeamUpdated = define("team.updated")
+	TeamDeleted = define("team.deleted")
+
+	AgentHired        = define("agent.hired")
+	AgentUpdated      = define("agent.updated")
+	AgentPaused       = define("agent.paused")
+	AgentResumed      = define("agent.resumed")
+	AgentRetired      = define("agent.retired")
+	AgentTokenRotated = define("agent.token.rotated")
+
 	TokenCreated = define("token.created")
 	TokenRotated = define("token.rotated")
 	TokenRevoked = define("token.revoked")

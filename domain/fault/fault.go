@@ -24,6 +24,8 @@ const (
 	RestoreWindowExpired Code = "restore_window_expired"
 	CompanyArchived      Code = "company_archived"
 	IdempotencyConflict  Code = "idempotency_conflict"
+	TeamNotEmpty         Code = "team_not_empty"
+	HeadcountLimit       Code = "headcount_limit"
 	WebhookLimit         Code = "webhook_limit"
 	PreconditionFailed   Code = "precondition_failed"
 	PayloadTooLarge      Code = "payload_too_large"

@@ -1,34 +1,44 @@
 package team
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
+	"holdco/domain/budget"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/instant"
-	"holdco/domain/text"
 )
 
 // Bounds of a team.
 const (
-	NameLength    = 200
-	MostHeadcount = 1000
+	NameLength        = 200
+	DescriptionLength = 4000
+	MostHeadcount     = 1000
 )
 
-// Team is a group of agents within one company. Names are unique within the company, ignoring case.
+// Team is a group of agents within one company. Names are unique within the company, ignoring case. Roster, New and stores
+// make a Team, and only its methods change it.
 type Team struct {
-	ID         id.Team
-	Company    id.Company
-	Name       string // 1 to NameLength characters
-	Slug       string // derived from the name, unique within the company
-	Headcount  int    // how many slots it has: 0 to MostHeadcount
-	AgentCount int    // how many of them are filled
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	ID          id.Team
+	Company     id.Company
+	Name        string   // 1 to NameLength characters
+	Slug        string   // derived from the first name, unique within the company, permanent
+	Description string   // at most DescriptionLength characters
+	Headcount   int      // how many slots it has: 0 to MostHeadcount
+	AgentCount  int      // how many of them are filled
+	Manager     id.Agent // of the same company; empty: nobody
+	Budget      budget.Limit
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	Version     int64 // grows by one with every change, counts included; the ETag of the API
 }
+
+// Owner returns the company, for generic code.
+func (t Team) Owner() id.Company { return t.Company }
+
+// CurrentVersion returns Version, for generic code.
+func (t Team) CurrentVersion() int64 { return t.Version }
 
 // Slot is a place for one agent in a team. It is empty until a hire fills it.
 type Slot struct {
@@ -46,25 +56,52 @@ func (t Team) Fields() event.Fields {
 		event.F("companyId", string(t.Company)),
 		event.F("name", t.Name),
 		event.F("slug", t.Slug),
+		event.F("description", t.Description),
 		event.F("headcount", t.Headcount),
 		event.F("agentCount", t.AgentCount),
+		event.F("managerAgentId", orNull(string(t.Manager))),
+		event.F("budget", t.budgetFields()),
 		event.F("createdAt", instant.Format(t.CreatedAt)),
 		event.F("updatedAt", instant.Format(t.UpdatedAt)),
 	}
 }
 
+func (t Team) budgetFields() any {
+	if !t.Budget.IsSet {
+		return nil
+	}
+	return event.Fields{t.Budget.Field("usd")}
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func (t *Team) changed(at time.Time) {
+	t.UpdatedAt = at
+	t.Version++
+}
+
+func (t Team) event(what event.Type) event.Event {
+	return event.Event{
+		Company: t.Company,
+		Type:    what,
+		Subject: event.Subject{Type: "team", ID: string(t.ID)},
+		Data:    t.Fields(),
+	}
+}
+
 // Fields returns the slot as the API shows it. The agent of an empty slot is null.
 func (s Slot) Fields() event.Fields {
-	var agent *string
-	if s.Agent != "" {
-		agent = new(string(s.Agent))
-	}
 	return event.Fields{
 		event.F("id", string(s.ID)),
 		event.F("companyId", string(s.Company)),
 		event.F("teamId", string(s.Team)),
 		event.F("status", string(s.Status())),
-		event.F("agentId", agent),
+		event.F("agentId", orNull(string(s.Agent))),
 	}
 }
 
@@ -85,71 +122,29 @@ func (s Slot) Status() SlotStatus {
 	return Filled
 }
 
-// Draft is what was sent to make a team; nil fields were absent.
-type Draft struct {
-	Name      *string
-	Headcount *int64
+// Hire counts one more agent. It fails with fault.HeadcountLimit if no slot is empty.
+func (t Team) Hire(at time.Time) (Team, error) {
+	if t.AgentCount >= t.Headcount {
+		return t, fault.New(fault.HeadcountLimit, "The team has no empty slot; raise its headcount or retire an agent.").
+			With("agentCount", t.AgentCount)
+	}
+	t.AgentCount++
+	t.changed(at)
+	return t, nil
 }
 
-// Roster makes the teams of one company, with unique names and slugs.
-type Roster struct {
-	company id.Company
-	names   map[string]bool // folded
-	slugs   map[string]bool
+// Retire counts one agent less.
+func (t Team) Retire(at time.Time) Team {
+	t.AgentCount--
+	t.changed(at)
+	return t
 }
 
-// NewRoster returns the roster of a company without teams.
-func NewRoster(company id.Company) *Roster {
-	return &Roster{company: company, names: map[string]bool{}, slugs: map[string]bool{}}
-}
-
-// Add makes a team from a draft, with a headcount of empty slots. Paths of faults start with path.
-func (r *Roster) Add(path string, draft Draft, ids id.Source, at time.Time) (Team, []Slot, []fault.Field) {
-	team := Team{ID: id.New[id.Team](ids.UUIDv7()), Company: r.company, CreatedAt: at, UpdatedAt: at}
-	var faults []fault.Field
-
-	if draft.Name == nil {
-		faults = append(faults, fault.Fieldf(path+".name", fault.Required, "%s.name is required", path))
-	} else {
-		name, wrong := text.Name(path+".name", *draft.Name, NameLength)
-		if key := text.Fold(name); wrong == nil && r.names[key] {
-			wrong = []fault.Field{fault.Fieldf(path+".name", fault.Duplicate, "%s.name is the name of another team", path)}
-		} else {
-			r.names[key] = true
-		}
-		team.Name = name
-		faults = append(faults, wrong...)
+// Delete refuses to remove a team that has agents: fault.TeamNotEmpty.
+func (t Team) Delete() (event.Event, error) {
+	if t.AgentCount > 0 {
+		return event.Event{}, fault.New(fault.TeamNotEmpty, "The team has agents; retire them first.").
+			With("agentCount", t.AgentCount)
 	}
-
-	switch {
-	case draft.Headcount == nil:
-		faults = append(faults, fault.Fieldf(path+".headcount", fault.Required, "%s.headcount is required", path))
-	case *draft.Headcount < 0 || *draft.Headcount > MostHeadcount:
-		faults = append(faults, fault.Fieldf(path+".headcount", fault.OutOfRange,
-			"%s.headcount must be from 0 to %d", path, MostHeadcount))
-	default:
-		team.Headcount = int(*draft.Headcount)
-	}
-	if faults != nil {
-		return Team{}, nil, faults
-	}
-
-	team.Slug = r.freeSlug(team.Name)
-	slots := make([]Slot, team.Headcount)
-	for i := range slots {
-		slots[i] = Slot{ID: id.New[id.Slot](ids.UUIDv7()), Company: r.company, Team: team.ID, CreatedAt: at}
-	}
-	return team, slots, nil
-}
-
-// freeSlug derives a slug from name that no other team has, with a suffix -2, -3, ... when needed.
-func (r *Roster) freeSlug(name string) string {
-	first := text.Slug(name, "team")
-	slug := first
-	for n := 2; r.slugs[slug]; n++ {
-		suffix := fmt.Sprintf("-%d", n)
-		slug = strings.TrimRight(first[:min(len(first), text.SlugLength-len(suffix))], "-") + suffix
-	}
-	r.slugs[slug] = true
-	return slug
+	return t.event(event.TeamDeleted), nil
 }

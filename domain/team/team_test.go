@@ -26,6 +26,7 @@ func TestATeamComesWithItsEmptySlots(t *testing.T) {
 		ids, noon)
 	want := team.Team{
 		ID: numbered[id.Team](1), Company: acme, Name: "Field Sales", Slug: "field-sales", Headcount: 2, CreatedAt: noon, UpdatedAt: noon,
+		Version: 1,
 	}
 	wantSlots := []team.Slot{
 		{ID: numbered[id.Slot](2), Company: acme, Team: want.ID, CreatedAt: noon},

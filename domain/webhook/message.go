@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"slices"
 	"time"
 
 	"holdco/domain/event"
@@ -22,7 +23,8 @@ type Message struct {
 // an update, with previous: the changed fields with their old values.
 func Body(happened event.Event, sequence int64) ([]byte, error) {
 	data := append(event.Fields{}, happened.Data...)
-	if company := companyOf(happened); company != "" {
+	isCompany := func(f event.Field) bool { return f.Name == "companyId" }
+	if company := companyOf(happened); company != "" && !slices.ContainsFunc(data, isCompany) {
 		data = append(data, event.F("companyId", string(company)))
 	}
 	data = append(data, event.F("actor", string(happened.Actor)))

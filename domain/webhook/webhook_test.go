@@ -110,7 +110,7 @@ func TestPatternsMatchNamesAndWhatIsBelow(t *testing.T) {
 		{"", false, nil, []event.Type{event.CompanyCreated}},
 		{"*.created", false, nil, []event.Type{event.CompanyCreated}},
 		{"token.*", true, []event.Type{event.TokenCreated}, []event.Type{event.CompanyCreated}},
-		{"agent.*", false, nil, nil},
+		{"agents.*", false, nil, nil},
 		{"webhook.test", false, nil, nil},
 	} {
 		pattern, ok := webhook.ParsePattern(test.pattern)
@@ -306,6 +306,12 @@ func TestABodyReportsWhatHappenedToWhatByWhom(t *testing.T) {
 				Previous: event.Fields{event.F("name", "Acme")}},
 			`{"type":"company.updated","timestamp":"2026-04-11T12:00:00.000Z","sequence":7,"data":{"id":"cmp_01h455vb4pex5vsknk084sn02q",` +
 				`"name":"Acme & Söhne","companyId":"cmp_01h455vb4pex5vsknk084sn02q","actor":"token:tok_1","previous":{"name":"Acme"}}}`,
+		},
+		{
+			event.Event{Type: event.TeamCreated, Company: acmeID, Actor: "token:tok_1", At: noon,
+				Data: event.Fields{event.F("id", "tm_1"), event.F("companyId", string(acmeID))}},
+			`{"type":"team.created","timestamp":"2026-04-11T12:00:00.000Z","sequence":7,"data":{"id":"tm_1",` +
+				`"companyId":"cmp_01h455vb4pex5vsknk084sn02q","actor":"token:tok_1"}}`,
 		},
 		{
 			event.Event{Type: event.CompanyDeleted, Subject: event.Subject{Type: "company", ID: string(acmeID)}, Actor: "token:tok_1",

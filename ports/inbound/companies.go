@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"holdco/domain/access"
+	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -21,8 +22,8 @@ type Companies interface {
 	// Get needs Read.
 	Get(ctx context.Context, caller access.Caller, which id.Company) (company.Company, error)
 
-	// GetWithTeams needs Read. It reads a company and its teams from one snapshot.
-	GetWithTeams(ctx context.Context, caller access.Caller, which id.Company) (company.Company, []team.Team, error)
+	// GetWith needs Read. It reads a company and what belongs to it from one snapshot.
+	GetWith(ctx context.Context, caller access.Caller, which id.Company, parts CompanyParts) (CompanyWithParts, error)
 
 	// Create needs Write everywhere. The faults are those of company.New, and fault.SlugInUse, with the id of the
 	// company that has the slug if the caller may read it.
@@ -54,6 +55,16 @@ type CompanyList struct {
 	Slug   *string        // only the company with this slug
 	After  page.Position
 	Size   int // page.MinSize to page.MaxSize
+}
+
+// CompanyParts says what to read with a company.
+type CompanyParts struct{ Teams, Agents bool }
+
+// CompanyWithParts is a company with what was to be read with it, oldest first.
+type CompanyWithParts struct {
+	Company company.Company
+	Teams   []team.Team
+	Agents  []agent.Agent // retired ones too
 }
 
 // CompanyDeletion is how far a deletion has got.

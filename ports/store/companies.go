@@ -7,7 +7,6 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
-	"holdco/domain/team"
 	"holdco/domain/text"
 )
 
@@ -63,21 +62,4 @@ type Companies interface {
 
 	// Remove removes a company that Empty has emptied. Its slug is free again.
 	Remove(ctx context.Context, which id.Company) error
-}
-
-// TeamReader reads teams and their slots.
-type TeamReader interface {
-	// OfCompany returns every team of a company, oldest first.
-	OfCompany(ctx context.Context, which id.Company) ([]team.Team, error)
-
-	// SlotsOfCompany returns every slot of a company, oldest first.
-	SlotsOfCompany(ctx context.Context, which id.Company) ([]team.Slot, error)
-}
-
-// Teams reads and changes teams and their slots.
-type Teams interface {
-	TeamReader
-
-	// Add inserts new teams with their slots, all of one company.
-	Add(ctx context.Context, teams []team.Team, slots []team.Slot) error
 }

@@ -29,33 +29,40 @@ func UpdateOnce[T any](
 	write func(ctx context.Context, tx Tx) (T, error),
 ) (T, error) {
 	var result T
-	err := s.Update(ctx, func(ctx context.Context, tx Tx) error {
-		if request.Key.Value == "" {
-			var err error
-			result, err = write(ctx, tx)
-			return err
-		}
-		kept, err := tx.Receipts().Claim(ctx, request.Key)
-		if err != nil {
-			return err
-		}
-		if kept != nil {
-			return kept.Replay(request)
-		}
-		if result, err = write(ctx, tx); err != nil {
-			return err
-		}
-		answer, err := request.Answer(result)
-		if err != nil {
-			return err
-		}
-		return tx.Receipts().Keep(ctx, idempotency.Receipt{
-			Key:         request.Key,
-			Fingerprint: request.Fingerprint,
-			Company:     company,
-			Answer:      answer,
-			CreatedAt:   tx.Now(),
-		})
+	err := s.Update(ctx, func(ctx context.Context, tx Tx) (err error) {
+		result, err = once(ctx, tx, request, company, write)
+		return err
 	})
 	return result, err
+}
+
+// once runs a write in a unit, unless the request was answered before, and keeps its answer.
+func once[T any](
+	ctx context.Context, tx Tx, request idempotency.Request, company id.Company,
+	write func(ctx context.Context, tx Tx) (T, error),
+) (result T, err error) {
+	if request.Key.Value == "" {
+		return write(ctx, tx)
+	}
+	kept, err := tx.Receipts().Claim(ctx, request.Key)
+	if err != nil {
+		return result, err
+	}
+	if kept != nil {
+		return result, kept.Replay(request)
+	}
+	if result, err = write(ctx, tx); err != nil {
+		return result, err
+	}
+	answer, err := request.Answer(result)
+	if err != nil {
+		return result, err
+	}
+	return result, tx.Receipts().Keep(ctx, idempotency.Receipt{
+		Key:         request.Key,
+		Fingerprint: request.Fingerprint,
+		Company:     company,
+		Answer:      answer,
+		CreatedAt:   tx.Now(),
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdco/domain/event"
+	"holdco/domain/id"
 )
 
 // Store stores everything. It is safe for concurrent use by many goroutines and, if its engine can, by many processes. Its own
@@ -40,6 +41,7 @@ type Store interface {
 type Reader interface {
 	Companies() CompanyReader
 	Teams() TeamReader
+	Agents() AgentReader
 	Tokens() TokenReader
 	Partners() PartnerReader
 	Activity() ActivityReader
@@ -60,6 +62,7 @@ type Tx interface {
 
 	Companies() Companies
 	Teams() Teams
+	Agents() Agents
 	Tokens() Tokens
 	Partners() Partners
 	Activity() ActivityReader
@@ -72,6 +75,12 @@ type Tx interface {
 	Leads() Leads
 	Campaigns() Campaigns
 	Taxonomy() Taxonomy
+
+	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
+	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.
+	//
+	// Units take it that change a count, or move something from state to state by what they read of other rows.
+	Turn(ctx context.Context, company id.Company) error
 
 	// Record sets the time of an event to Now, and its id unless it has one, and inserts it with the changes of this unit. The
 	// event must have an actor.

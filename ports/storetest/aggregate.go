@@ -220,19 +220,22 @@ func (a aggregate[I, T]) lists(f *fixture) {
 			}
 		}))
 	})
-	slices.SortFunc(want, func(x, y T) int {
-		return cmp.Or(a.createdAt(y).Compare(a.createdAt(x)), cmp.Compare(a.id(y), a.id(x)))
-	})
+	a.sortNewestFirst(want)
 	for _, size := range []int{1, 2, 3, len(want), page.MaxSize} {
 		f.same(walk(f, size, a.list(f, size)), want)
 	}
 	for range page.DefaultSize {
 		want = append([]T{a.add(f)}, want...)
 	}
-	slices.SortFunc(want, func(x, y T) int {
+	a.sortNewestFirst(want)
+	f.same(walk(f, page.DefaultSize, a.list(f, page.DefaultSize)), want) // of the size that is asked for most
+}
+
+// sortNewestFirst sorts as lists do.
+func (a aggregate[I, T]) sortNewestFirst(list []T) {
+	slices.SortFunc(list, func(x, y T) int {
 		return cmp.Or(a.createdAt(y).Compare(a.createdAt(x)), cmp.Compare(a.id(y), a.id(x)))
 	})
-	f.same(walk(f, page.DefaultSize, a.list(f, page.DefaultSize)), want) // of the size that is asked for most
 }
 
 func (a aggregate[I, T]) pages(f *fixture) {

@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"holdco/domain/company"
 	"holdco/domain/event"
@@ -19,6 +21,8 @@ var contentionRules = []rule{
 	{"what several units read and write stays true as if they ran one after the other", serializable},
 	{"of sixteen who look for an admin and add one, one does", oneAdmin},
 	{"a view sees all of a unit or nothing", allOrNothing},
+	{"units that take the turn of one company run one after the other, each once", turns},
+	{"a unit takes one turn, before it locks anything", oneTurn},
 }
 
 const crowd = 16
@@ -137,4 +141,55 @@ func allOrNothing(f *fixture) {
 	f.exactly(errs, map[fault.Code]int{"": 3})
 	sum, _ := versions(f.ctx, f.store)
 	f.same(sum, int64(2*(1+rounds)))
+}
+
+// turns lets units read what others write, and counts how often each runs: without the turn most would run again.
+func turns(f *fixture) {
+	acme := f.found("acme")
+	const rounds = 5
+	var runs atomic.Int64
+	f.exactly(together(crowd, func(int) error {
+		for range rounds {
+			if err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+				runs.Add(1)
+				if err := tx.Turn(ctx, acme.ID); err != nil {
+					return err
+				}
+				teams, err := tx.Teams().OfCompany(ctx, acme.ID)
+				if err != nil {
+					return err
+				}
+				return moving(acme.ID, func(c company.Company, at time.Time) (company.Company, event.Event, error) {
+					if c.TeamCount != len(teams) {
+						f.Errorf("the company counts %d teams, and has %d", c.TeamCount, len(teams))
+					}
+					made, _ := f.newTeams(acme.ID, 0)
+					next := c.Counting(1, 0, at)
+					return next, founded(next), tx.Teams().Add(ctx, made[0])
+				})(ctx, tx)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), map[fault.Code]int{"": crowd})
+	if got := runs.Load(); got != crowd*rounds {
+		f.Errorf("%d units ran %d times", crowd*rounds, got)
+	}
+}
+
+func oneTurn(f *fixture) {
+	acme := f.found("acme")
+	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Turn(ctx, acme.ID); err != nil {
+			return err
+		}
+		return tx.Turn(ctx, acme.ID)
+	})
+	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+		if _, err := tx.Companies().Lock(ctx, acme.ID); err != nil {
+			return err
+		}
+		return tx.Turn(ctx, acme.ID)
+	})
 }

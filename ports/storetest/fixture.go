@@ -219,7 +219,7 @@ func (f *fixture) newTeams(which id.Company, headcounts ...int64) ([]team.Team, 
 func staffing(teams []team.Team, slots []team.Slot) unit {
 	return func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
-		return tx.Teams().Add(ctx, teams, slots)
+		return tx.Teams().AddAll(ctx, teams, slots)
 	}
 }
 

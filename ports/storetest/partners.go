@@ -69,6 +69,8 @@ func admitting(p partner.Partner) unit {
 	}
 }
 
+func somePartner(f *fixture) unit { return admitting(f.newPartner()) }
+
 func partnerByHash(f *fixture) {
 	first := anyPartner.add(f)
 	anyPartner.add(f)

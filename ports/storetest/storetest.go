@@ -8,6 +8,7 @@ package storetest
 import (
 	"testing"
 
+	"holdco/domain/id"
 	"holdco/ports/outbound"
 )
 
@@ -43,6 +44,7 @@ var areas = []struct {
 }{
 	{"companies", companyRules},
 	{"teams", teamRules},
+	{"agents", agentRules},
 	{"tokens", tokenRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},
@@ -72,10 +74,23 @@ var areas = []struct {
 // writers make the cases of all methods that write.
 var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).companyWrites,
+	(*fixture).teamWrites,
+	(*fixture).agentWrites,
 	(*fixture).tokenWrites,
 	(*fixture).partnerWrites,
 	(*fixture).receiptWrites,
 	(*fixture).webhookWrites,
 	(*fixture).removalWrites,
 	(*fixture).leadWrites,
+}
+
+// ofCompanies make units that add a new one of each kind that belongs to a company, with rows in all of its tables.
+var ofCompanies = []func(f *fixture, of id.Company) unit{
+	someTeam,
+	someAgent,
+}
+
+// ofTheInstance are the same for kinds that belong to no company.
+var ofTheInstance = []func(f *fixture) unit{
+	somePartner,
 }

@@ -31,15 +31,15 @@ func isReady(f *fixture) { f.ok(f.store.Ready(f.ctx)) }
 // changingAll is a unit that writes to every table of companies and webhooks.
 func changingAll(f *fixture) (unit, company.Company) {
 	c, token := f.newCompany("acme"), f.newToken("admin")
-	teams, slots := f.newTeams(c.ID, 2)
 	receipt := idempotency.Receipt{
 		Key: idempotency.Key{Token: token.ID, Value: "key"}, Fingerprint: "f", Answer: []byte("{}"), CreatedAt: f.clock.Now(),
 	}
 	endpoint := f.newEndpoint()
 	d := f.newDelivery(endpoint.ID)
 	bind := func(ctx context.Context, tx store.Tx) error { return tx.InstanceKey().Bind(ctx, "fingerprint") }
-	steps := []unit{
-		connecting(endpoint), adding(c), staffing(teams, slots), issuing(token), keeping(receipt), sending(d), bind,
+	steps := []unit{connecting(endpoint), adding(c), issuing(token), keeping(receipt), sending(d), bind}
+	for _, some := range ofCompanies {
+		steps = append(steps, some(f, c.ID))
 	}
 	return func(ctx context.Context, tx store.Tx) error {
 		for _, step := range steps {
@@ -55,7 +55,11 @@ func changingAll(f *fixture) (unit, company.Company) {
 func writingEverywhere(f *fixture) unit {
 	all, _ := changingAll(f)
 	leaving := f.newCompany("leaving")
-	joining, imported, campaign, taxonomy := f.newPartner(), leadCalled("new"), f.newCampaign("new"), f.newTaxonomy()
+	imported, campaign, taxonomy := leadCalled("new"), f.newCampaign("new"), f.newTaxonomy()
+	var others []unit
+	for _, some := range ofTheInstance {
+		others = append(others, some(f))
+	}
 	return func(ctx context.Context, tx store.Tx) error {
 		if err := all(ctx, tx); err != nil {
 			return err
@@ -66,8 +70,10 @@ func writingEverywhere(f *fixture) unit {
 		if err := removing(leaving.ID)(ctx, tx); err != nil {
 			return err
 		}
-		if err := admitting(joining)(ctx, tx); err != nil {
-			return err
+		for _, other := range others {
+			if err := other(ctx, tx); err != nil {
+				return err
+			}
 		}
 		if _, err := importing(ctx, tx, imported); err != nil {
 			return err

@@ -33,7 +33,6 @@ func (f *fixture) companyWrites() map[string]writeCase {
 	acme, leaving, newcomer := f.found("acme"), f.found("leaving"), f.newCompany("new")
 	f.staff(acme.ID, 1)
 	f.empty(leaving.ID, 100)
-	teams, slots := f.newTeams(acme.ID, 1)
 	lock := func(ctx context.Context, tx store.Tx) (company.Company, error) {
 		return tx.Companies().Lock(ctx, acme.ID)
 	}
@@ -53,7 +52,6 @@ func (f *fixture) companyWrites() map[string]writeCase {
 			return err
 		}},
 		"Companies.Remove": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Companies().Remove(ctx, leaving.ID) }},
-		"Teams.Add":        {changes, func(ctx context.Context, tx store.Tx) error { return tx.Teams().Add(ctx, teams, slots) }},
 	}
 }
 

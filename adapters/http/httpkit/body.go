@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,7 @@ const mostProblems = 1000
 // is wrong: unknown fields, wrong types, nulls where there must be a value. Fields at fault stay zero. What is absent
 // stays zero too: whether it is needed is for the domain to say. No body gives the zero T.
 //
-// A field is a struct, a slice, a string, a bool, an int64, a money.Number, or a pointer to one of these. The tag
+// A field is a struct, a slice, a string, a bool, an int64, a money.Number, an Object, or a pointer to one of these. The tag
 // nullable:"true" lets null stand for absent; where the two differ, a pointer to a pointer is nil when the field is
 // absent, and points to nil when it is null.
 func Decode[T any](body []byte) (T, fault.Problems) {
@@ -34,13 +35,19 @@ func Decode[T any](body []byte) (T, fault.Problems) {
 	return value, w.problems
 }
 
+// Object is a JSON object whose members are nobody's but the domain's to judge.
+type Object []byte
+
 // walker reads one body, token by token.
 type walker struct {
 	decoder  *jsontext.Decoder
 	problems fault.Problems
 }
 
-var numberType = reflect.TypeFor[money.Number]()
+var (
+	numberType = reflect.TypeFor[money.Number]()
+	objectType = reflect.TypeFor[Object]()
+)
 
 // read reads the next value into target, and reports whether it could be.
 func (w *walker) read(path string, target reflect.Value) bool {
@@ -59,6 +66,11 @@ func (w *walker) read(path string, target reflect.Value) bool {
 			return w.skip(path, fault.WrongType, "must be a number")
 		}
 		target.SetString(string(w.value()))
+	case target.Type() == objectType:
+		if kind != '{' {
+			return w.skip(path, fault.WrongType, "must be an object")
+		}
+		target.SetBytes(slices.Clone(w.value()))
 	case target.Kind() == reflect.Int64:
 		return w.readInteger(path, target)
 	case target.Kind() == reflect.String:

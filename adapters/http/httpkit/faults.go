@@ -30,6 +30,8 @@ var statuses = map[fault.Code]int{
 	fault.RestoreWindowExpired: http.StatusConflict,
 	fault.CompanyArchived:      http.StatusConflict,
 	fault.IdempotencyConflict:  http.StatusConflict,
+	fault.TeamNotEmpty:         http.StatusConflict,
+	fault.HeadcountLimit:       http.StatusConflict,
 	fault.WebhookLimit:         http.StatusConflict,
 	fault.PreconditionFailed:   http.StatusPreconditionFailed,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,

@@ -54,6 +54,9 @@ func PathID[I id.ID](r Request, parameter string) I {
 	return parsed
 }
 
+// Path is a parameter of the path as it was sent.
+func (r Request) Path(parameter string) string { return r.c.Param(parameter) }
+
 // Body decodes the body as Decode does.
 func Body[T any](r Request) (T, fault.Problems) { return Decode[T](of(r.c).body) }
 

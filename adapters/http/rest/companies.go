@@ -61,16 +61,10 @@ func (h companies) get(r httpkit.Request) (httpkit.Answer, error) {
 		return companyAnswer(found), err
 	}
 
-	var found company.Company
-	var teams []team.Team
-	var err error
 	wanted := strings.Split(include, ",")
-	if slices.Contains(wanted, "teams") {
-		found, teams, err = h.port.GetWithTeams(r.Context(), r.Caller(), which)
-	} else {
-		found, err = h.port.Get(r.Context(), r.Caller(), which)
-	}
-	return httpkit.Answer{Data: including(found.Fields(), wanted, teams)}, err
+	parts := inbound.CompanyParts{Teams: slices.Contains(wanted, "teams"), Agents: slices.Contains(wanted, "agents")}
+	found, err := h.port.GetWith(r.Context(), r.Caller(), which, parts)
+	return httpkit.Answer{Data: including(found, wanted)}, err
 }
 
 func (h companies) update(r httpkit.Request) (httpkit.Answer, error) {
@@ -149,17 +143,21 @@ func foundingAnswer(founding company.Founding) httpkit.Answer {
 	return answer
 }
 
-// including adds what was asked for. There are no agents, workflows or further budgets yet.
-func including(shown event.Fields, wanted []string, teams []team.Team) event.Fields {
-	for _, name := range []string{"teams", "agents", "workflows", "budgets"} {
-		if !slices.Contains(wanted, name) {
-			continue
+// including shows a company with what was asked for. There are no workflows or further budgets yet.
+func including(found inbound.CompanyWithParts, wanted []string) event.Fields {
+	shown := found.Company.Fields()
+	for _, part := range []struct {
+		name  string
+		items []event.Fields
+	}{
+		{"teams", httpkit.Show(found.Teams)},
+		{"agents", httpkit.Show(found.Agents)},
+		{"workflows", []event.Fields{}},
+		{"budgets", []event.Fields{}},
+	} {
+		if slices.Contains(wanted, part.name) {
+			shown = append(shown, event.F(part.name, part.items))
 		}
-		embedded := []event.Fields{}
-		if name == "teams" {
-			embedded = httpkit.Show(teams)
-		}
-		shown = append(shown, event.F(name, embedded))
 	}
 	return shown
 }

@@ -4,11 +4,72 @@
 package rest
 
 import (
+	"holdco/adapters/http/httpkit"
 	"holdco/domain/money"
 )
 
 // Adapter One of the adapters installed on the instance; the first of them unless given.
 type Adapter = string
+
+// AdapterConfig At most 16 KiB. References to secrets are refused in this version.
+type AdapterConfig = httpkit.Object
+
+// AgentBudgetChange defines model for AgentBudgetChange.
+type AgentBudgetChange struct {
+	// DailyUsd US dollars in a UTC calendar day, at most 6 decimals; null for no limit.
+	DailyUsd **money.Number `json:"dailyUsd,omitempty" nullable:"true"`
+
+	// PerTaskUsd US dollars for one issue, at most 6 decimals; null for no limit.
+	PerTaskUsd **money.Number `json:"perTaskUsd,omitempty" nullable:"true"`
+}
+
+// AgentDraft Example: {"budget":{"perTaskUsd":2.5},"name":"Ada","role":"Engineer","teamId":"tm_01j5ze2c4pf4rbt0k2q8ydx9wh"}
+type AgentDraft struct {
+	// Adapter One of the installed adapters; the company's default unless given.
+	Adapter *string `json:"adapter,omitempty"`
+
+	// AdapterConfig At most 16 KiB. References to secrets are refused in this version.
+	AdapterConfig  *AdapterConfig        `json:"adapterConfig,omitempty"`
+	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
+	Budget         *AgentBudgetChange    `json:"budget,omitempty"`
+
+	// MemoryScopes One that is given twice counts once.
+	MemoryScopes *MemoryScopes `json:"memoryScopes,omitempty"`
+	Model        *Model        `json:"model,omitempty"`
+
+	// Name As the name of a company.
+	Name *string `json:"name"`
+
+	// Role What it does.
+	Role *string `json:"role"`
+
+	// TeamID A team of the company.
+	TeamID *string `json:"teamId"`
+}
+
+// AgentPatch What to change. Everything else of an agent is read-only.
+//
+// Example: {"budget":{"dailyUsd":20},"role":"Lead engineer"}
+type AgentPatch struct {
+	Adapter *string `json:"adapter,omitempty"`
+
+	// AdapterConfig At most 16 KiB. References to secrets are refused in this version.
+	AdapterConfig  *AdapterConfig        `json:"adapterConfig,omitempty"`
+	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
+	Budget         *AgentBudgetChange    `json:"budget,omitempty"`
+
+	// MemoryScopes One that is given twice counts once.
+	MemoryScopes *MemoryScopes `json:"memoryScopes,omitempty"`
+	Model        *Model        `json:"model,omitempty"`
+	Name         *string       `json:"name,omitempty"`
+	Role         *string       `json:"role,omitempty"`
+}
+
+// ApprovalPolicyChange defines model for ApprovalPolicyChange.
+type ApprovalPolicyChange struct {
+	// Requires Names of 1 to 100 characters. One that is given twice counts once.
+	Requires *[]string `json:"requires,omitempty"`
+}
 
 // BudgetChange Figures that are not given stay; of a new company they are 0 dollars per fiscal period, 0 % reserved.
 type BudgetChange struct {
@@ -43,7 +104,7 @@ type CompanyDraft struct {
 	Slug *string `json:"slug"`
 
 	// StartingTeams Teams to start with, each with its headcount of empty slots.
-	StartingTeams *[]TeamDraft `json:"startingTeams,omitempty"`
+	StartingTeams *[]StartingTeam `json:"startingTeams,omitempty"`
 }
 
 // CompanyPatch What to change. Everything else of a company is read-only.
@@ -69,6 +130,12 @@ type Description = string
 
 // EventPatterns Names of events, patterns for all below a name such as `company.*`, or `*` for all.
 type EventPatterns = []string
+
+// MemoryScopes One that is given twice counts once.
+type MemoryScopes = []string
+
+// Model defines model for Model.
+type Model = string
 
 // PartnerDraft Example: {"expiresAt":"2027-04-11T00:00:00Z","name":"Acme Data","origins":["https://app.acme.example"]}
 type PartnerDraft struct {
@@ -103,12 +170,49 @@ type PartnerRotation struct {
 // Period A calendar day, ISO week, month or quarter, in UTC.
 type Period = string
 
-// TeamDraft defines model for TeamDraft.
-type TeamDraft struct {
+// StartingTeam defines model for StartingTeam.
+type StartingTeam struct {
 	Headcount *int64 `json:"headcount"`
 
 	// Name As the name of a company, and unique in it without regard to case.
 	Name *string `json:"name"`
+}
+
+// TeamBudgetChange defines model for TeamBudgetChange.
+type TeamBudgetChange struct {
+	// Usd US dollars per period of the company's budget, at most 6 decimals.
+	Usd *money.Number `json:"usd"`
+}
+
+// TeamDraft Example: {"budget":{"usd":500},"description":"Finds out what coyotes need.","headcount":3,"name":"Research"}
+type TeamDraft struct {
+	Budget *TeamBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description Any number of lines. Empty unless given.
+	Description *Description `json:"description,omitempty"`
+	Headcount   *int64       `json:"headcount"`
+
+	// ManagerAgentID An agent of the company.
+	ManagerAgentID *string `json:"managerAgentId,omitempty" nullable:"true"`
+
+	// Name As the name of a company, and unique in it without regard to case.
+	Name *string `json:"name"`
+}
+
+// TeamPatch What to change. Everything else of a team is read-only.
+//
+// Example: {"budget":null,"headcount":5}
+type TeamPatch struct {
+	// Budget Null takes the limit away.
+	Budget **TeamBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description Any number of lines. Empty unless given.
+	Description *Description `json:"description,omitempty"`
+	Headcount   *int64       `json:"headcount,omitempty"`
+
+	// ManagerAgentID An agent of the company; null takes the manager away.
+	ManagerAgentID **string `json:"managerAgentId,omitempty" nullable:"true"`
+	Name           *string  `json:"name,omitempty"`
 }
 
 // TokenDraft Example: {"expiresAt":"2027-04-11T00:00:00Z","name":"deploy pipeline","scopes":["read","company:acme:write"]}

@@ -78,10 +78,11 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return nil
 }
 
-// LockTable implements sqlstore.Engine. The lock does not block readers.
-func (e *Engine) LockTable(ctx context.Context, conn bun.IConn, table string) error {
-	_, err := conn.ExecContext(ctx, e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())
-	return err
+// LockTable implements sqlstore.Engine. The lock does not block readers. LOCK TABLE takes no snapshot, so the unit reads what
+// the holder before it committed.
+func (e *Engine) LockTable(_ context.Context, conn bun.IConn, table string) error {
+	conn.(*unit).later(e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())
+	return nil
 }
 
 // ScanRow implements sqlstore.Engine.

@@ -14,7 +14,8 @@ import (
 func TestAFileConforms(t *testing.T) {
 	t.Parallel()
 	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
-		return opened(t, open(t, sqlite.Options{Path: filepath.Join(sqlitetest.Dir(t), "holdco.db"), Synchronous: sqlite.Normal}), clock, ids)
+		file := sqlite.Options{Path: filepath.Join(sqlitetest.Dir(t), "holdco.db"), Synchronous: sqlite.Normal}
+		return opened(t, open(t, file), clock, ids)
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"holdco/domain/access"
+	"holdco/domain/budget"
+	"holdco/domain/money"
 )
 
 // column maps a field of T to a column of a table. It is made by asText, asInteger and the others below.
@@ -114,6 +116,26 @@ func asOptionalMillis[T any](name string, field func(*T) *time.Time) column[T] {
 		name: name, kind: optionalKind,
 		get: func(of *T) any { return optionalMillis(*field(of)) },
 		set: func(to *T, c *cell) error { *field(to) = optionalInstant(c.optional); return nil },
+	}
+}
+
+// asLimit keeps a limit as an amount, and none as NULL.
+func asLimit[T any](name string, field func(*T) *budget.Limit) column[T] {
+	return column[T]{
+		name: name, kind: optionalKind,
+		get: func(of *T) any {
+			if limit := *field(of); limit.IsSet {
+				return new(int64(limit.USD))
+			}
+			return (*int64)(nil)
+		},
+		set: func(to *T, c *cell) error {
+			*field(to) = budget.Limit{}
+			if c.optional != nil {
+				*field(to) = budget.Of(money.USD(*c.optional))
+			}
+			return nil
+		},
 	}
 }
 

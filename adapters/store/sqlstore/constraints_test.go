@@ -17,13 +17,15 @@ func TestTheEnginesNameTheConstraintThatFailed(t *testing.T) {
 			d := open(t)
 			d.migratedSchema(t)
 			const rest = ", '', '', '', '', 0, '', 0, 0, 0, '', 0, 0, NULL, NULL, '', 1"
+			const insertTeam = "INSERT INTO teams (id, company_id, name, name_key, slug, headcount, agent_count, created_at, updated_at) " +
+				"VALUES "
 			for _, step := range []struct{ text, violates string }{
 				{"INSERT INTO companies SELECT 'cmp_1', 'acme'" + rest, ""},
 				{"INSERT INTO companies SELECT 'cmp_1', 'other'" + rest, "companies_pkey"},
 				{"INSERT INTO companies SELECT 'cmp_2', 'acme'" + rest, "companies_slug"},
-				{"INSERT INTO teams VALUES ('tm_1', 'cmp_1', '', 'a', 'a', 0, 0, 0, 0)", ""},
-				{"INSERT INTO teams VALUES ('tm_2', 'cmp_1', '', 'a', 'b', 0, 0, 0, 0)", "teams_company_id_name_key"},
-				{"INSERT INTO teams VALUES ('tm_2', 'cmp_1', '', 'b', 'a', 0, 0, 0, 0)", "teams_company_id_slug"},
+				{insertTeam + "('tm_1', 'cmp_1', '', 'a', 'a', 0, 0, 0, 0)", ""},
+				{insertTeam + "('tm_2', 'cmp_1', '', 'a', 'b', 0, 0, 0, 0)", "teams_company_id_name_key"},
+				{insertTeam + "('tm_2', 'cmp_1', '', 'b', 'a', 0, 0, 0, 0)", "teams_company_id_slug"},
 				{"INSERT INTO receipts VALUES ('tok', 'key', '', '', '', 0)", ""},
 				{"INSERT INTO receipts VALUES ('tok', 'key', '', '', '', 0)", "receipts_pkey"},
 				{"INSERT INTO outbox VALUES (1, 7)", "outbox_pkey"},

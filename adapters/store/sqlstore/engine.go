@@ -66,7 +66,8 @@ type Engine interface {
 	// Ready fails while the database cannot be written to, as far as the engine can tell without a write for each call.
 	Ready(ctx context.Context) error
 
-	// LockTable keeps other units from writing to a table until the unit on conn ends.
+	// LockTable keeps other units from writing to a table until the unit on conn ends: from its next statement on. If the unit
+	// has read nothing before, it cannot conflict with those that held the lock before it.
 	LockTable(ctx context.Context, conn bun.IConn, table string) error
 
 	// Classify returns what an error of the driver means, by its code. For a Duplicate it also returns the name of the

@@ -22,6 +22,7 @@ var owned = []struct {
 }{
 	{table: "slots", key: "id"},
 	{table: "teams", key: "id"},
+	{table: "agents", key: "id"},
 	{table: "deliveries", key: "seq", kept: isPending},
 	{table: "activity", key: "seq", kept: isAwaited},
 	{table: "receipts", key: "token_id, key", blank: "answer = '', company_id = ''"},

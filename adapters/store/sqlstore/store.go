@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -98,7 +100,8 @@ func (s *Store) Ready(ctx context.Context) error {
 type reader struct{ session }
 
 func (r reader) Companies() store.CompanyReader       { return companiesOf(r.session) }
-func (r reader) Teams() store.TeamReader              { return teams(r) }
+func (r reader) Teams() store.TeamReader              { return teamsOf(r.session) }
+func (r reader) Agents() store.AgentReader            { return agentsOf(r.session) }
 func (r reader) Tokens() store.TokenReader            { return tokensOf(r.session) }
 func (r reader) Partners() store.PartnerReader        { return partnersOf(r.session) }
 func (r reader) Activity() store.ActivityReader       { return activity(r) }
@@ -121,7 +124,8 @@ type tx struct {
 func (t tx) Now() time.Time { return t.now }
 
 func (t tx) Companies() store.Companies     { return companiesOf(t.session) }
-func (t tx) Teams() store.Teams             { return teams{t.session} }
+func (t tx) Teams() store.Teams             { return teamsOf(t.session) }
+func (t tx) Agents() store.Agents           { return agentsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }
@@ -135,6 +139,21 @@ func (t tx) Leads() store.Leads             { return leads{t.session, t.now} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
 
+// turnTables is how many tables there are to take turns by. They are empty; see Engine.LockTable.
+const turnTables = 16
+
+var errTurn = errors.New("a unit of work takes one turn, before anything else")
+
+func (t tx) Turn(ctx context.Context, company id.Company) error {
+	if t.unit.turn != "" || len(t.unit.locked) > 0 {
+		return errTurn
+	}
+	t.unit.turn = company
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(company))
+	return t.failure(ctx, t.engine.LockTable(ctx, t.conn, fmt.Sprintf("turns_%02d", hash.Sum32()%turnTables)))
+}
+
 func (t tx) Record(ctx context.Context, happened event.Event) error {
 	return activity{t.session}.add(ctx, happened, t.ids, t.now)
 }
@@ -145,6 +164,7 @@ func (t tx) Unrecorded() { t.unit.recorded = true }
 type unitState struct {
 	changed  bool              // business rows were written
 	recorded bool              // an event was recorded, or Unrecorded was called
+	turn     id.Company        // that the unit has taken; empty: none
 	sends    bool              // the unit made work for webhooks: see Outgoing
 	locked   map[lockedRow]any // the aggregates that the unit has locked, with what it saved since
 	revision lead.Revision     // of the unit's changes to leads; 0: Advance was not called

@@ -1,0 +1,71 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/agent"
+	"holdco/domain/budget"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+// agents implements store.Agents.
+type agents struct {
+	stored[id.Agent, agent.Agent]
+}
+
+func agentsOf(s session) agents { return agents{stored[id.Agent, agent.Agent]{s, agentTable}} }
+
+var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such agent."),
+	asText("id", func(a *agent.Agent) *id.Agent { return &a.ID }),
+	asText("company_id", func(a *agent.Agent) *id.Company { return &a.Company }).fixed(),
+	asText("team_id", func(a *agent.Agent) *id.Team { return &a.Team }).fixed(),
+	asText("slot_id", func(a *agent.Agent) *id.Slot { return &a.Slot }),
+	asText("name", func(a *agent.Agent) *string { return &a.Name }),
+	asText("role", func(a *agent.Agent) *string { return &a.Role }),
+	asText("adapter", func(a *agent.Agent) *string { return &a.Adapter }),
+	asText("adapter_config", func(a *agent.Agent) *agent.Config { return &a.AdapterConfig }),
+	asText("model", func(a *agent.Agent) *string { return &a.Model }),
+	asText("status", func(a *agent.Agent) *agent.Status { return &a.Status }),
+	asWords("memory_scopes", func(a *agent.Agent) *[]agent.MemoryScope { return &a.MemoryScopes }),
+	asLimit("per_task_usd", func(a *agent.Agent) *budget.Limit { return &a.Budget.PerTask }),
+	asLimit("daily_usd", func(a *agent.Agent) *budget.Limit { return &a.Budget.Daily }),
+	asJSONList("requires", func(a *agent.Agent) *[]string { return &a.Requires }),
+	asText("hash", func(a *agent.Agent) *string { return &a.Hash }).inIndex(),
+	asText("hint", func(a *agent.Agent) *string { return &a.Hint }),
+	asInteger("tasks_completed", func(a *agent.Agent) *int { return &a.Stats.Completed }),
+	asInteger("tasks_failed", func(a *agent.Agent) *int { return &a.Stats.Failed }),
+	asInteger("spent_usd", func(a *agent.Agent) *money.USD { return &a.Stats.Spent }),
+	asOptionalMillis("last_active_at", func(a *agent.Agent) *time.Time { return &a.Stats.LastActiveAt }),
+	asInteger("adapter_failures", func(a *agent.Agent) *int { return &a.Stats.AdapterFailures }),
+	asMillis(createdAt, func(a *agent.Agent) *time.Time { return &a.CreatedAt }).fixed(),
+	asMillis("updated_at", func(a *agent.Agent) *time.Time { return &a.UpdatedAt }),
+	asInteger("version", func(a *agent.Agent) *int64 { return &a.Version }),
+)
+
+func (a agents) List(
+	ctx context.Context, filter store.AgentFilter, after page.Position, size int,
+) (page.Page[agent.Agent], error) {
+	where := []condition{{"company_id", string(filter.Company)}}
+	if filter.Team != "" {
+		where = append(where, condition{"team_id", string(filter.Team)})
+	}
+	if filter.Adapter != "" {
+		where = append(where, condition{"adapter", filter.Adapter})
+	}
+	if filter.Status == nil {
+		return listPage(ctx, a.session, a.table, where, after, size)
+	}
+	query := meeting(selectRows(a.session, a.table), where).Where("status IN (?)", bun.List(filter.Status))
+	return queryPage(ctx, a.session, a.table, query, after, size)
+}
+
+func (a agents) OfCompany(ctx context.Context, which id.Company) ([]agent.Agent, error) {
+	return ofCompany(ctx, a.session, a.table, which)
+}

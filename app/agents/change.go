@@ -1,0 +1,96 @@
+package agents
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/precondition"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// Update merges a patch into an agent.
+func (s *Service) Update(
+	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, patch agent.Patch, match precondition.Match,
+) (agent.Agent, error) {
+	return s.change(ctx, caller, of, which, match, idempotency.Request{},
+		func(_ context.Context, tx store.Tx, _ company.Company, a agent.Agent) (agent.Agent, *event.Event, error) {
+			return a.Apply(patch, s.rules(caller), tx.Now())
+		})
+}
+
+// Pause keeps new work from an agent.
+func (s *Service) Pause(
+	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
+) (agent.Agent, error) {
+	return s.change(ctx, caller, of, which, match, once, moving(agent.Agent.Pause))
+}
+
+// Resume reverses Pause.
+func (s *Service) Resume(
+	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
+) (agent.Agent, error) {
+	return s.change(ctx, caller, of, which, match, once, moving(agent.Agent.Resume))
+}
+
+// Retire ends an agent for good, and frees its slot.
+func (s *Service) Retire(
+	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
+) (agent.Agent, error) {
+	return s.change(ctx, caller, of, which, match, once,
+		func(ctx context.Context, tx store.Tx, c company.Company, a agent.Agent) (agent.Agent, *event.Event, error) {
+			next, retired, err := a.Retire(tx.Now())
+			if err != nil {
+				return a, nil, err
+			}
+			team, err := tx.Teams().Lock(ctx, a.Team)
+			if err != nil {
+				return a, nil, err
+			}
+			if err := tx.Teams().Save(ctx, team.Retire(tx.Now())); err != nil {
+				return a, nil, err
+			}
+			if err := tx.Teams().FreeSlot(ctx, a.Slot); err != nil {
+				return a, nil, err
+			}
+			return next, &retired, tx.Companies().Save(ctx, c.Counting(0, -1, tx.Now()))
+		})
+}
+
+// RotateToken gives an agent a new token.
+func (s *Service) RotateToken(
+	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
+) (inbound.HiredAgent, error) {
+	token := access.NewAgentToken(s.entropy.Bits256())
+	rotated, err := s.change(ctx, caller, of, which, match, once,
+		moving(func(a agent.Agent, at time.Time) (agent.Agent, event.Event, error) { return a.RotateToken(token, at) }))
+	return inbound.HiredAgent{Agent: rotated, Token: token}, err
+}
+
+// move decides what becomes of an agent.
+type move = func(ctx context.Context, tx store.Tx, c company.Company, a agent.Agent) (agent.Agent, *event.Event, error)
+
+// change updates one agent if the caller may write to its company.
+func (s *Service) change(
+	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request, to move,
+) (agent.Agent, error) {
+	if err := caller.NeedsIn(access.Write, of); err != nil {
+		return agent.Agent{}, err
+	}
+	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: of}
+	return store.ChangeIn(ctx, s.store, request, which, store.Tx.Agents, to)
+}
+
+// moving is a move that needs nothing but the agent.
+func moving(to func(a agent.Agent, at time.Time) (agent.Agent, event.Event, error)) move {
+	return func(_ context.Context, tx store.Tx, _ company.Company, a agent.Agent) (agent.Agent, *event.Event, error) {
+		next, happened, err := to(a, tx.Now())
+		return next, &happened, err
+	}
+}

@@ -1,0 +1,80 @@
+package agents
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service is the application's inbound.Agents.
+type Service struct {
+	store    store.Store
+	ids      outbound.IDs
+	entropy  outbound.Entropy
+	settings Settings
+}
+
+// Settings are what the operator sets.
+type Settings struct {
+	Adapters []string // the installed ones
+}
+
+var _ inbound.Agents = (*Service)(nil)
+
+// New returns the use cases.
+func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
+	return &Service{store: s, ids: ids, entropy: entropy, settings: settings}
+}
+
+// List returns a page of the agents of a company. A team that the company does not have has none.
+func (s *Service) List(
+	ctx context.Context, caller access.Caller, list inbound.AgentList,
+) (found page.Page[agent.Agent], err error) {
+	if err := caller.NeedsIn(access.Read, list.Company); err != nil {
+		return found, err
+	}
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		if _, err := r.Companies().Get(ctx, list.Company); err != nil {
+			return err
+		}
+		filter := store.AgentFilter{Company: list.Company, Status: list.Status, Adapter: list.Adapter}
+		if list.Team != "" {
+			team, err := store.FindTeam(ctx, r.Teams(), list.Company, list.Team)
+			if err != nil {
+				return err
+			}
+			filter.Team = team.ID
+		}
+		found, err = r.Agents().List(ctx, filter, list.After, list.Size)
+		return err
+	})
+	return found, err
+}
+
+// Get returns one agent.
+func (s *Service) Get(ctx context.Context, caller access.Caller, of id.Company, which id.Agent) (agent.Agent, error) {
+	if err := caller.NeedsIn(access.Read, of); err != nil {
+		return agent.Agent{}, err
+	}
+	return store.GetIn(ctx, s.store.Agents(), of, which)
+}
+
+// rules are what the operator and a caller allow.
+func (s *Service) rules(caller access.Caller) agent.Rules {
+	return agent.Rules{Adapters: s.settings.Adapters, MayRunOnHost: caller.Needs(access.Admin) == nil}
+}
+
+// exists reports whether something of a company was found.
+func exists(err error) (bool, error) {
+	if fault.CodeOf(err) == fault.NotFound {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/budget"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/money"
+	"holdco/domain/text"
+)
+
+// Bounds of what clients send.
+const (
+	NameLength       = 200
+	ActionNameLength = 100
+	MostRequires     = 50
+)
+
+// Draft is what was sent to hire an agent; nil fields were absent. Problems are errors of its form.
+type Draft struct {
+	Team *string
+	Settings
+	Problems fault.Problems
+}
+
+// Patch is what was sent to change an agent; nil fields stay as they are. Problems are as in Draft.
+type Patch struct {
+	Settings
+	Problems fault.Problems
+}
+
+// Settings are the fields that both a Draft and a Patch may carry.
+type Settings struct {
+	Name          *string
+	Role          *string
+	Adapter       *string
+	AdapterConfig *[]byte // a JSON object; of a patch, merged into what is there
+	Model         *string
+	MemoryScopes  *[]string
+	Budget        *BudgetChange
+	Requires      *[]string
+}
+
+// BudgetChange is what was sent of a budget; nil fields were absent.
+type BudgetChange struct{ PerTask, Daily *LimitChange }
+
+// LimitChange is a new limit; nil: none.
+type LimitChange struct{ USD *money.Number }
+
+// Rules are what the operator and the caller allow.
+type Rules struct {
+	Adapters     []string // the installed ones
+	MayRunOnHost bool     // whether the caller may configure programs that run on the host
+}
+
+// programs is the adapter that runs programs on the host.
+const programs = "process"
+
+// New makes an active agent of a company, without a slot yet. The adapter is the company's default unless one was sent.
+// TeamExists reports whether the company has a team. New fails with fault.ValidationFailed, which lists every invalid field,
+// with fault.AdapterNotInstalled or fault.InsufficientScope, or with an error of teamExists.
+func New(
+	newID id.Agent, company id.Company, defaultAdapter string, draft Draft, token access.Value,
+	teamExists func(id.Team) (bool, error), rules Rules, at time.Time,
+) (Agent, error) {
+	a := Agent{
+		ID: newID, Company: company, Adapter: defaultAdapter, AdapterConfig: NoConfig, Status: Active,
+		Hash: token.Hash(), Hint: token.Hint(), CreatedAt: at, UpdatedAt: at, Version: 1,
+	}
+	problems := slices.Clone(draft.Problems)
+	for _, field := range []struct {
+		path string
+		sent *string
+	}{{"teamId", draft.Team}, {"name", draft.Name}, {"role", draft.Role}} {
+		if field.sent == nil {
+			problems.Add(fault.Fieldf(field.path, fault.Required, "%s is required", field.path))
+		}
+	}
+	if draft.Team != nil {
+		a.Team, _ = id.Parse[id.Team](*draft.Team)
+		exists, err := teamExists(a.Team)
+		if err != nil {
+			return Agent{}, err
+		}
+		if !exists {
+			problems.Add(fault.Fieldf("teamId", fault.UnknownValue, "teamId must be the id of a team of the company"))
+		}
+	}
+	a = a.with(draft.Settings, &problems)
+	if err := a.check(draft.Settings, problems, rules); err != nil {
+		return Agent{}, err
+	}
+	return a, nil
+}
+
+// Hired is the event of a new agent in a slot.
+func (a Agent) Hired(slot id.Slot) (Agent, event.Event) {
+	a.Slot = slot
+	return a, a.event(event.AgentHired)
+}
+
+// readOnly are the fields of the resource that no patch can change.
+var readOnly = []string{"id", "companyId", "teamId", "slotId", "status", "stats", "createdAt", "updatedAt"}
+
+// Apply merges a patch. It returns the next agent and the event to record, or no event when nothing changed. It fails with
+// the faults of Allows, fault.ImmutableField, and those of New.
+func (a Agent) Apply(patch Patch, rules Rules, at time.Time) (Agent, *event.Event, error) {
+	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
+		return a, nil, fault.Immutables(immutable)
+	}
+	problems := slices.Clone(patch.Problems)
+	next := a.with(patch.Settings, &problems)
+	if err := next.check(patch.Settings, problems, rules); err != nil {
+		return a, nil, err
+	}
+	if err := a.Allows(Update); err != nil {
+		return a, nil, err
+	}
+	next, updated := event.Update(a, next, func(next *Agent) event.Event {
+		next.changed(at)
+		return next.event(event.AgentUpdated)
+	})
+	return next, updated, nil
+}
+
+// check returns what is wrong as one fault, or nil.
+func (a Agent) check(sent Settings, problems fault.Problems, rules Rules) error {
+	switch {
+	case len(problems) > 0:
+		return fault.Validation(problems)
+	case sent.Adapter != nil && !slices.Contains(rules.Adapters, *sent.Adapter):
+		return fault.New(fault.AdapterNotInstalled, "The adapter %q is not installed on this instance; installed are: %s.",
+			*sent.Adapter, strings.Join(rules.Adapters, ", ")).With("adapter", *sent.Adapter).With("installed", rules.Adapters)
+	case a.Adapter == programs && a.AdapterConfig != NoConfig && (sent.Adapter != nil || sent.AdapterConfig != nil) && !rules.MayRunOnHost:
+		return fault.New(fault.InsufficientScope, "To say which programs an agent runs on the host needs the scope admin.").
+			With("required", string(access.Admin))
+	}
+	return nil
+}
+
+// with returns a with the settings that were sent, and adds what is wrong with them to problems.
+func (a Agent) with(sent Settings, problems *fault.Problems) Agent {
+	setName(&a.Name, "name", sent.Name, problems)
+	setName(&a.Role, "role", sent.Role, problems)
+	if sent.Model != nil && *sent.Model == "" {
+		a.Model = ""
+	} else {
+		setName(&a.Model, "model", sent.Model, problems)
+	}
+	if sent.Adapter != nil {
+		a.Adapter = *sent.Adapter
+	}
+	if sent.AdapterConfig != nil {
+		a.AdapterConfig = a.AdapterConfig.merge(*sent.AdapterConfig, problems)
+	}
+	if sent.MemoryScopes != nil {
+		a.MemoryScopes = parseScopes(*sent.MemoryScopes, problems)
+	}
+	if sent.Budget != nil {
+		setLimit(&a.Budget.PerTask, "budget.perTaskUsd", sent.Budget.PerTask, problems)
+		setLimit(&a.Budget.Daily, "budget.dailyUsd", sent.Budget.Daily, problems)
+	}
+	if sent.Requires != nil {
+		a.Requires = parseActions(*sent.Requires, problems)
+	}
+	return a
+}
+
+func setName(to *string, path string, sent *string, problems *fault.Problems) {
+	if sent != nil {
+		name, wrong := text.Name(path, *sent, NameLength)
+		problems.Add(wrong...)
+		*to = name
+	}
+}
+
+func setLimit(to *budget.Limit, path string, sent *LimitChange, problems *fault.Problems) {
+	switch {
+	case sent == nil:
+	case sent.USD == nil:
+		*to = budget.Limit{}
+	default:
+		limit, wrong := budget.ParseAmount(path, *sent.USD)
+		problems.Add(wrong...)
+		*to = limit
+	}
+}
+
+// parseActions parses the names of actions. One that is given twice counts once.
+func parseActions(sent []string, problems *fault.Problems) (actions []string) {
+	const path = "approvalPolicy.requires"
+	if len(sent) > MostRequires {
+		problems.Add(fault.Fieldf(path, fault.TooMany, "%s has %d items; at most %d are allowed", path, len(sent), MostRequires))
+		return nil
+	}
+	for i, raw := range sent {
+		name, wrong := text.Name(indexed(path, i), raw, ActionNameLength)
+		problems.Add(wrong...)
+		if wrong == nil && !slices.Contains(actions, name) {
+			actions = append(actions, name)
+		}
+	}
+	return actions
+}
+
+func indexed(path string, i int) string { return fmt.Sprintf("%s.%d", path, i) }

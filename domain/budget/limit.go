@@ -1,0 +1,50 @@
+package budget
+
+import (
+	"errors"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/money"
+)
+
+// Limit is the most that may be spent. The zero Limit is none: any amount may be spent.
+type Limit struct {
+	IsSet bool
+	USD   money.USD // 0 to Most; 0 unless IsSet
+}
+
+// Of returns a limit of an amount.
+func Of(amount money.USD) Limit { return Limit{IsSet: true, USD: amount} }
+
+// LimitDraft is what was sent of a limit, such as {"usd": 500}; nil fields were absent.
+type LimitDraft struct{ USD *money.Number }
+
+// ParseLimit parses a limit. Paths of faults start with path.
+func ParseLimit(path string, sent LimitDraft) (Limit, []fault.Field) {
+	path += ".usd"
+	if sent.USD == nil {
+		return Limit{}, []fault.Field{fault.Fieldf(path, fault.Required, "%s is required", path)}
+	}
+	return ParseAmount(path, *sent.USD)
+}
+
+// ParseAmount parses the amount of a limit. The paths of faults are path.
+func ParseAmount(path string, sent money.Number) (Limit, []fault.Field) {
+	amount, err := money.ParseUSD(sent)
+	switch {
+	case errors.Is(err, money.ErrTooPrecise):
+		return Limit{}, []fault.Field{fault.Fieldf(path, fault.TooPrecise, "%s must have at most 6 decimals", path)}
+	case err != nil || amount < 0 || amount > Most:
+		return Limit{}, []fault.Field{fault.Fieldf(path, fault.OutOfRange, "%s must be from 0 to %s", path, Most)}
+	}
+	return Of(amount), nil
+}
+
+// Field returns the limit as a field of the API: an amount in dollars, or null.
+func (l Limit) Field(name string) event.Field {
+	if !l.IsSet {
+		return event.F(name, nil)
+	}
+	return event.F(name, l.USD)
+}

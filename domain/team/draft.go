@@ -1,0 +1,207 @@
+package team
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"holdco/domain/budget"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/text"
+)
+
+// Draft is what was sent to make a team; nil fields were absent. Problems are errors of its form.
+type Draft struct {
+	Name      *string
+	Headcount *int64
+	Settings
+	Problems fault.Problems
+}
+
+// Patch is what was sent to change a team; nil fields stay as they are. Problems are as in Draft.
+type Patch struct {
+	Name      *string
+	Headcount *int64
+	Settings
+	Problems fault.Problems
+}
+
+// Settings are the fields that both a Draft and a Patch may carry, and that a team may be without.
+type Settings struct {
+	Description *string
+	Manager     *string // the id of an agent
+	NoManager   bool    // null was sent
+	Budget      *budget.LimitDraft
+	NoBudget    bool // null was sent
+}
+
+// Employs reports whether an agent works for the company of a team.
+type Employs func(agent id.Agent) (bool, error)
+
+// Change is a changed team, with what else changes.
+type Change struct {
+	Team    Team
+	Added   []Slot // empty ones, when the headcount grows
+	Dropped int    // how many of the youngest empty slots are removed, when it shrinks
+}
+
+// New makes a team of a company, with a headcount of empty slots. The slugs in use are those that begin with SlugStem. It
+// fails with fault.ValidationFailed, which lists every invalid field, or with an error of employs.
+func New(company id.Company, draft Draft, inUse []string, employs Employs, ids id.Source, at time.Time) (Change, event.Event, error) {
+	problems := slices.Clone(draft.Problems)
+	made, slots := found("", company, draft, nil, ids, at, &problems)
+	made, err := made.with(draft.Settings, employs, &problems)
+	switch {
+	case err != nil:
+		return Change{}, event.Event{}, err
+	case len(problems) > 0:
+		return Change{}, event.Event{}, fault.Validation(problems)
+	}
+	made.Slug = freeSlug(made.Name, func(slug string) bool { return slices.Contains(inUse, slug) })
+	return Change{Team: made, Added: slots}, made.event(event.TeamCreated), nil
+}
+
+// found makes a team without a slug from the fields that every team has. Its name must be none of names, which are folded.
+// Paths of problems start with path.
+func found(
+	path string, company id.Company, draft Draft, names map[string]bool, ids id.Source, at time.Time, problems *fault.Problems,
+) (Team, []Slot) {
+	t := Team{ID: id.New[id.Team](ids.UUIDv7()), Company: company, CreatedAt: at, UpdatedAt: at, Version: 1}
+	if draft.Name == nil {
+		problems.Add(fault.Fieldf(path+"name", fault.Required, "%sname is required", path))
+	} else {
+		t.Name = checkName(path+"name", *draft.Name, problems)
+		if names[text.Fold(t.Name)] {
+			problems.Add(fault.Fieldf(path+"name", fault.Duplicate, "%sname is the name of another team", path))
+		}
+	}
+	if draft.Headcount == nil {
+		problems.Add(fault.Fieldf(path+"headcount", fault.Required, "%sheadcount is required", path))
+	} else {
+		t.Headcount = checkHeadcount(path+"headcount", *draft.Headcount, problems)
+	}
+	return t, t.slots(t.Headcount, ids, at)
+}
+
+func checkName(path, sent string, problems *fault.Problems) string {
+	name, wrong := text.Name(path, sent, NameLength)
+	problems.Add(wrong...)
+	return name
+}
+
+func checkHeadcount(path string, sent int64, problems *fault.Problems) int {
+	if sent < 0 || sent > MostHeadcount {
+		problems.Add(fault.Fieldf(path, fault.OutOfRange, "%s must be from 0 to %d", path, MostHeadcount))
+		return 0
+	}
+	return int(sent)
+}
+
+// NameInUse is the fault of a team that has the name of another one of its company.
+func NameInUse() *fault.Error {
+	return fault.Validation([]fault.Field{fault.Fieldf("name", fault.Duplicate, "name is the name of another team")})
+}
+
+// slots makes empty slots.
+func (t Team) slots(count int, ids id.Source, at time.Time) []Slot {
+	slots := make([]Slot, count)
+	for i := range slots {
+		slots[i] = Slot{ID: id.New[id.Slot](ids.UUIDv7()), Company: t.Company, Team: t.ID, CreatedAt: at}
+	}
+	return slots
+}
+
+// readOnly are the fields of the resource that no patch can change.
+var readOnly = []string{"id", "companyId", "slug", "agentCount", "createdAt", "updatedAt"}
+
+// Apply merges a patch. It returns the change and the event to record, or no event when nothing changed. It fails with
+// fault.ImmutableField, fault.ValidationFailed, an error of employs, and with fault.HeadcountLimit if fewer slots are empty
+// than the headcount shrinks by.
+func (t Team) Apply(patch Patch, employs Employs, ids id.Source, at time.Time) (Change, *event.Event, error) {
+	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
+		return Change{Team: t}, nil, fault.Immutables(immutable)
+	}
+	problems := slices.Clone(patch.Problems)
+	next := t
+	if patch.Name != nil {
+		next.Name = checkName("name", *patch.Name, &problems)
+	}
+	if patch.Headcount != nil {
+		next.Headcount = checkHeadcount("headcount", *patch.Headcount, &problems)
+	}
+	next, err := next.with(patch.Settings, employs, &problems)
+	switch {
+	case err != nil:
+		return Change{Team: t}, nil, err
+	case len(problems) > 0:
+		return Change{Team: t}, nil, fault.Validation(problems)
+	case next.Headcount < t.AgentCount:
+		return Change{Team: t}, nil, fault.New(fault.HeadcountLimit,
+			"The team has %d agents, more than %d slots can hold; retire some first.", t.AgentCount, next.Headcount).
+			With("agentCount", t.AgentCount)
+	}
+	next, updated := event.Update(t, next, func(next *Team) event.Event {
+		next.changed(at)
+		return next.event(event.TeamUpdated)
+	})
+	if updated == nil {
+		return Change{Team: t}, nil, nil
+	}
+	return Change{
+		Team:    next,
+		Added:   next.slots(max(0, next.Headcount-t.Headcount), ids, at),
+		Dropped: max(0, t.Headcount-next.Headcount),
+	}, updated, nil
+}
+
+// with returns t with the settings that were sent, and adds what is wrong with them to problems.
+func (t Team) with(sent Settings, employs Employs, problems *fault.Problems) (Team, error) {
+	if sent.Description != nil {
+		var wrong []fault.Field
+		t.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
+		problems.Add(wrong...)
+	}
+	if sent.Budget != nil {
+		var wrong []fault.Field
+		t.Budget, wrong = budget.ParseLimit("budget", *sent.Budget)
+		problems.Add(wrong...)
+	}
+	if sent.NoBudget {
+		t.Budget = budget.Limit{}
+	}
+	if sent.NoManager {
+		t.Manager = ""
+	}
+	if sent.Manager != nil {
+		t.Manager, _ = id.Parse[id.Agent](*sent.Manager)
+		employed, err := employs(t.Manager)
+		if err != nil {
+			return t, err
+		}
+		if !employed {
+			problems.Add(fault.Fieldf("managerAgentId", fault.UnknownValue, "managerAgentId must be the id of an agent of the company"))
+		}
+	}
+	return t, nil
+}
+
+// SlugStem returns what the slug of a team with this name begins with, whatever other teams there are.
+func SlugStem(name string) string {
+	const longestSuffix = len("-999999")
+	slug := text.Slug(name, "team")
+	return strings.TrimRight(slug[:min(len(slug), text.SlugLength-longestSuffix)], "-")
+}
+
+// freeSlug derives a slug from name that is not in use, with a suffix -2, -3, ... when needed.
+func freeSlug(name string, inUse func(slug string) bool) string {
+	first := text.Slug(name, "team")
+	slug := first
+	for n := 2; inUse(slug); n++ {
+		suffix := fmt.Sprintf("-%d", n)
+		slug = strings.TrimRight(first[:min(len(first), text.SlugLength-len(suffix))], "-") + suffix
+	}
+	return slug
+}

@@ -1,0 +1,162 @@
+package team_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/budget"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/money"
+	"holdco/domain/team"
+)
+
+const manager = id.Agent("agt_01h455vb4pex5vsknk084sn02q")
+
+func employs(agent id.Agent) (bool, error) { return agent == manager, nil }
+
+func TestANewTeamHasWhatWasSent(t *testing.T) {
+	t.Parallel()
+	made, created, err := team.New(acme, team.Draft{Name: new(" Field Sales "), Headcount: new(int64(1)), Settings: team.Settings{
+		Description: new("Two\nlines"), Manager: new(string(manager)), Budget: &budget.LimitDraft{USD: new(money.Number("1.5"))},
+	}}, []string{"field-sales", "field-sales-3"}, employs, new(counter), noon)
+	want := team.Change{
+		Team: team.Team{
+			ID: numbered[id.Team](1), Company: acme, Name: "Field Sales", Slug: "field-sales-2", Description: "Two\nlines",
+			Headcount: 1, Manager: manager, Budget: budget.Of(1_500_000), CreatedAt: noon, UpdatedAt: noon, Version: 1,
+		},
+		Added: []team.Slot{{ID: numbered[id.Slot](2), Company: acme, Team: numbered[id.Team](1), CreatedAt: noon}},
+	}
+	if diff := cmp.Diff(want, made); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+	if created.Type != event.TeamCreated || created.Company != acme ||
+		created.Subject != (event.Subject{Type: "team", ID: string(made.Team.ID)}) {
+		t.Errorf("%+v", created)
+	}
+	const shown = `{"id":"tm_00000000000000000000000001","companyId":"cmp_01h455vb4pex5vsknk084sn02q","name":"Field Sales",` +
+		`"slug":"field-sales-2","description":"Two\nlines","headcount":1,"agentCount":0,` +
+		`"managerAgentId":"agt_01h455vb4pex5vsknk084sn02q","budget":{"usd":1.5},` +
+		`"createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
+	if got := string(created.Data.Append(nil)); got != shown {
+		t.Error(got)
+	}
+}
+
+func TestAPatchChangesWhatItNames(t *testing.T) {
+	t.Parallel()
+	before := team.Team{
+		ID: "tm_1", Company: acme, Name: "Sales", Slug: "sales", Description: "d", Headcount: 3, AgentCount: 2, Manager: manager,
+		Budget: budget.Of(5), CreatedAt: noon, UpdatedAt: noon, Version: 4,
+	}
+	later := noon.Add(time.Hour)
+	for name, c := range map[string]struct {
+		patch          team.Patch
+		change         func(to *team.Team)
+		added, dropped int
+		previous       string
+	}{
+		"nothing":        {patch: team.Patch{}},
+		"the same":       {patch: team.Patch{Name: new("Sales"), Headcount: new(int64(3))}},
+		"name":           {team.Patch{Name: new("Ops")}, func(to *team.Team) { to.Name = "Ops" }, 0, 0, `{"name":"Sales"}`},
+		"more heads":     {team.Patch{Headcount: new(int64(5))}, func(to *team.Team) { to.Headcount = 5 }, 2, 0, `{"headcount":3}`},
+		"the empty slot": {team.Patch{Headcount: new(int64(2))}, func(to *team.Team) { to.Headcount = 2 }, 0, 1, `{"headcount":3}`},
+		"no limit": {
+			team.Patch{Settings: team.Settings{NoBudget: true}}, func(to *team.Team) { to.Budget = budget.Limit{} }, 0, 0,
+			`{"budget":{"usd":0.000005}}`,
+		},
+		"nobody": {
+			team.Patch{Settings: team.Settings{NoManager: true}}, func(to *team.Team) { to.Manager = "" }, 0, 0,
+			`{"managerAgentId":"` + string(manager) + `"}`,
+		},
+		"empty description": {
+			team.Patch{Settings: team.Settings{Description: new("")}}, func(to *team.Team) { to.Description = "" }, 0, 0,
+			`{"description":"d"}`,
+		},
+	} {
+		got, updated, err := before.Apply(c.patch, employs, new(counter), later)
+		want := before
+		if c.change == nil {
+			if diff := cmp.Diff(team.Change{Team: before}, got); diff != "" || err != nil || updated != nil {
+				t.Errorf("%s: %v, %v %s", name, updated, err, diff)
+			}
+			continue
+		}
+		c.change(&want)
+		want.UpdatedAt, want.Version = later, 5
+		if diff := cmp.Diff(want, got.Team); diff != "" || err != nil || len(got.Added) != c.added || got.Dropped != c.dropped {
+			t.Errorf("%s: %v, %d added, %d dropped %s", name, err, len(got.Added), got.Dropped, diff)
+			continue
+		}
+		for _, slot := range got.Added {
+			if slot.Team != before.ID || slot.Company != acme || slot.Status() != team.Empty || slot.CreatedAt != later {
+				t.Errorf("%s: %+v", name, slot)
+			}
+		}
+		previous := slices.DeleteFunc(slices.Clone(updated.Previous), func(f event.Field) bool { return f.Name == "updatedAt" })
+		if updated.Type != event.TeamUpdated || string(previous.Append(nil)) != c.previous {
+			t.Errorf("%s: %s %s", name, updated.Type, previous.Append(nil))
+		}
+	}
+}
+
+func TestAPatchThatIsRefusedChangesNothing(t *testing.T) {
+	t.Parallel()
+	before := team.Team{ID: "tm_1", Company: acme, Name: "Sales", Slug: "sales", Headcount: 3, AgentCount: 2, Version: 4}
+	for name, c := range map[string]struct {
+		patch team.Patch
+		want  string
+	}{
+		"fewer heads than agents": {team.Patch{Headcount: new(int64(1))}, "headcount_limit"},
+		"read-only": {team.Patch{Name: new(" "), Problems: fault.Problems{fault.Fieldf("slug", fault.UnknownField, "slug")}},
+			"immutable_field slug:immutable"},
+		"everything": {team.Patch{Name: new(" "), Headcount: new(int64(1001)), Settings: team.Settings{
+			Description: new(strings.Repeat("x", 4001)), Manager: new("agt_nobody"), Budget: &budget.LimitDraft{},
+		}}, "validation_failed name:required headcount:out_of_range description:too_long budget.usd:required managerAgentId:unknown_value"},
+	} {
+		got, updated, err := before.Apply(c.patch, employs, new(counter), noon)
+		refusal := strings.TrimSpace(fmt.Sprint(fault.CodeOf(err), " ", spelled(fault.Of(err).Fields)))
+		if refusal != c.want || updated != nil || !cmp.Equal(got, team.Change{Team: before}) {
+			t.Errorf("%s: %s, %+v", name, refusal, got)
+		}
+	}
+	broken := errors.New("broken")
+	_, _, err := before.Apply(team.Patch{Settings: team.Settings{Manager: new("agt_1")}},
+		func(id.Agent) (bool, error) { return false, broken }, new(counter), noon)
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+func TestATeamWithAgentsIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	if _, err := (team.Team{AgentCount: 1}).Delete(); fault.CodeOf(err) != fault.TeamNotEmpty {
+		t.Error(err)
+	}
+	if deleted, err := (team.Team{ID: "tm_1"}).Delete(); err != nil || deleted.Type != event.TeamDeleted {
+		t.Error(deleted, err)
+	}
+}
+
+func TestTheSlugOfANewTeamBeginsWithItsStem(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"Sales", "!", "Продажи", strings.Repeat("x", 63), strings.Repeat("ab ", 40), strings.Repeat("x", 56) + " y",
+	} {
+		var inUse []string
+		for range 12 {
+			made, _, err := team.New(acme, team.Draft{Name: &name, Headcount: new(int64(0))}, inUse, employs, new(counter), noon)
+			if err != nil || !strings.HasPrefix(made.Team.Slug, team.SlugStem(name)) || slices.Contains(inUse, made.Team.Slug) {
+				t.Fatalf("%q: %q, %v", name, made.Team.Slug, err)
+			}
+			inUse = append(inUse, made.Team.Slug)
+		}
+	}
+}

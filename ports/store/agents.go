@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+
+	"holdco/domain/agent"
+	"holdco/domain/id"
+	"holdco/domain/page"
+)
+
+// AgentReader reads agents.
+type AgentReader interface {
+	Getter[id.Agent, agent.Agent]
+
+	// List returns at most size of the agents that match and come after a position: newest first, and by descending id within
+	// one instant.
+	List(ctx context.Context, filter AgentFilter, after page.Position, size int) (page.Page[agent.Agent], error)
+
+	// OfCompany returns every agent of a company, retired ones too, oldest first.
+	OfCompany(ctx context.Context, which id.Company) ([]agent.Agent, error)
+}
+
+// AgentFilter says which agents a list holds: those that meet every condition that is set.
+type AgentFilter struct {
+	Company id.Company
+	Team    id.Team        // "": any
+	Status  []agent.Status // nil: any
+	Adapter string         // "": any
+}
+
+// Agents reads and changes agents.
+type Agents interface {
+	AgentReader
+
+	// Save does not change the company, the team and CreatedAt, which are permanent.
+	Repository[id.Agent, agent.Agent]
+}

@@ -1,0 +1,187 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/budget"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+var agentRules = anyAgent.rules([]rule{
+	{"no two agents have the same token", agentHashUnique},
+	{"a list has the agents that meet every condition", agentFilters},
+	{"the agents of a company are its own, oldest first", agentsOfCompany},
+	{"a hire gets the oldest empty slot, and leaves it empty again", slotOfAgent},
+})
+
+var anyAgent = aggregate[id.Agent, agent.Agent]{
+	of:  func(r store.Reader) store.Getter[id.Agent, agent.Agent] { return r.Agents() },
+	in:  func(tx store.Tx) store.Repository[id.Agent, agent.Agent] { return tx.Agents() },
+	new: func(f *fixture) agent.Agent { return f.newAgent(f.employer(), "tm_some") },
+	list: func(f *fixture, size int) pages[agent.Agent] {
+		return f.agentPages(store.AgentFilter{Company: f.employer()}, size)
+	},
+	full: func(f *fixture, a *agent.Agent) {
+		at := f.clock.Now()
+		a.Slot, a.Model, a.AdapterConfig = "slt_some", "claude", `{"command":["sh","-c","true"],"n":1e400}`
+		a.MemoryScopes, a.Requires = []agent.MemoryScope{"company", "agent"}, []string{"issue.create", "two words, \"quoted\""}
+		a.Budget = agent.Budget{PerTask: budget.Of(1), Daily: budget.Of(budget.Most)}
+		a.Stats = agent.Stats{Completed: 7, Failed: 3, Spent: budget.Most, LastActiveAt: at.Add(time.Second), AdapterFailures: 2}
+		a.UpdatedAt, a.Version = at.Add(time.Minute), 1<<53+1
+	},
+	edit: func(f *fixture, a *agent.Agent) {
+		at, token := f.clock.Now(), f.newKey()
+		a.Company, a.Team, a.CreatedAt = "cmp_other", "tm_other", at.Add(time.Hour)
+		a.Slot, a.Name, a.Role, a.Adapter, a.Model, a.AdapterConfig = "", "New", "Newer", "http", "", agent.NoConfig
+		a.Status, a.MemoryScopes, a.Requires, a.Budget = agent.Retired, nil, nil, agent.Budget{}
+		a.Hash, a.Hint = token.Hash(), token.Hint()
+		a.Stats = agent.Stats{}
+		a.UpdatedAt = at.Add(time.Hour)
+	},
+	permanent: []string{"Company", "Team", "CreatedAt"},
+	texts: func(a *agent.Agent, text string) {
+		a.Name, a.Role, a.Adapter, a.Model, a.Hint = text, text, text, text, text
+		a.Requires = []string{text, "other"}
+	},
+}
+
+// newAgent makes an agent that is in no store yet.
+func (f *fixture) newAgent(of id.Company, team id.Team) agent.Agent {
+	f.Helper()
+	var random [32]byte
+	uuid := f.ids.UUIDv7()
+	copy(random[:], uuid[:])
+	made, err := agent.New(id.New[id.Agent](f.ids.UUIDv7()), of, "process", agent.Draft{
+		Team: new(string(team)), Settings: agent.Settings{Name: new("Ada"), Role: new("Engineer")},
+	}, access.NewAgentToken(random), func(id.Team) (bool, error) { return true, nil }, agent.Rules{}, f.clock.Now())
+	f.ok(err)
+	made.Team = team
+	return made
+}
+
+func hiring(a agent.Agent) unit {
+	return func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Agents().Add(ctx, a)
+	}
+}
+
+func someAgent(f *fixture, of id.Company) unit { return hiring(f.newAgent(of, "tm_some")) }
+
+func (f *fixture) agentPages(filter store.AgentFilter, size int) pages[agent.Agent] {
+	return func(after page.Position) (page.Page[agent.Agent], error) {
+		return f.store.Agents().List(f.ctx, filter, after, size)
+	}
+}
+
+func agentHashUnique(f *fixture) {
+	kept, twin := anyAgent.add(f), anyAgent.new(f)
+	twin.Hash = kept.Hash
+	f.refused(fault.Internal, hiring(twin))
+	anyAgent.is(f, kept)
+}
+
+func agentFilters(f *fixture) {
+	acme, other := f.found("acme"), f.found("other")
+	var all []agent.Agent
+	f.severally(func(i int) {
+		a := f.newAgent([]id.Company{acme.ID, acme.ID, acme.ID, other.ID}[i%4], []id.Team{"tm_a", "tm_b"}[i%2])
+		a.Status = []agent.Status{agent.Active, agent.Paused, agent.Retired}[i%3]
+		a.Adapter = []string{"process", "http", "http"}[i%3]
+		f.update(hiring(a))
+		all = append([]agent.Agent{a}, all...)
+	})
+	for _, filter := range []store.AgentFilter{
+		{Company: acme.ID}, {Company: other.ID}, {Company: acme.ID, Team: "tm_a"}, {Company: acme.ID, Team: "tm_none"},
+		{Company: acme.ID, Status: []agent.Status{agent.Active}}, {Company: acme.ID, Status: []agent.Status{agent.Paused, agent.Retired}},
+		{Company: acme.ID, Adapter: "http"}, {Company: acme.ID, Team: "tm_b", Adapter: "http", Status: []agent.Status{agent.Paused}},
+		{Company: "cmp_none"}, {},
+	} {
+		var want []agent.Agent
+		for _, a := range all {
+			if a.Company == filter.Company && (filter.Team == "" || a.Team == filter.Team) &&
+				(filter.Adapter == "" || a.Adapter == filter.Adapter) &&
+				(filter.Status == nil || slices.Contains(filter.Status, a.Status)) {
+				want = append(want, a)
+			}
+		}
+		anyAgent.sortNewestFirst(want)
+		for _, size := range []int{1, 3, page.DefaultSize} {
+			f.same(walk(f, size, f.agentPages(filter, size)), want)
+		}
+	}
+}
+
+func agentsOfCompany(f *fixture) {
+	acme, other := f.found("acme"), f.found("other")
+	var want []agent.Agent
+	for range 3 {
+		a := f.newAgent(acme.ID, "tm_a")
+		f.update(hiring(a))
+		f.update(hiring(f.newAgent(other.ID, "tm_a")))
+		want = append(want, a)
+		f.clock.Advance(time.Millisecond)
+	}
+	got, err := f.store.Agents().OfCompany(f.ctx, acme.ID)
+	f.ok(err)
+	f.same(got, want)
+}
+
+func slotOfAgent(f *fixture) {
+	acme := f.found("acme")
+	teams, slots := f.newTeams(acme.ID, 3, 1)
+	for i := range slots {
+		slots[i].CreatedAt = slots[i].CreatedAt.Add(time.Duration(i) * time.Millisecond)
+	}
+	f.update(staffing(teams, slots))
+	fill := func(by id.Agent, want id.Slot) {
+		f.Helper()
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			got, err := tx.Teams().FillSlot(ctx, teams[0].ID, by)
+			f.same(got, want)
+			return err
+		})
+	}
+	fill("agt_1", slots[0].ID)
+	fill("agt_2", slots[1].ID)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Teams().FreeSlot(ctx, slots[0].ID)
+	})
+	fill("agt_3", slots[0].ID)
+	fill("agt_4", slots[2].ID)
+	slots[0].Agent, slots[1].Agent, slots[2].Agent = "agt_3", "agt_2", "agt_4"
+	f.hasTeams(acme.ID, teams, slots)
+	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		_, err := tx.Teams().FillSlot(ctx, teams[0].ID, "agt_5")
+		return err
+	})
+}
+
+func (f *fixture) agentWrites() map[string]writeCase {
+	acme := f.found("with-agents")
+	kept, newcomer := f.newAgent(acme.ID, "tm_some"), f.newAgent(acme.ID, "tm_some")
+	f.update(hiring(kept))
+	lock := func(ctx context.Context, tx store.Tx) (agent.Agent, error) { return tx.Agents().Lock(ctx, kept.ID) }
+	return map[string]writeCase{
+		"Agents.Lock": {locks, func(ctx context.Context, tx store.Tx) error { _, err := lock(ctx, tx); return err }},
+		"Agents.Add":  {changes, func(ctx context.Context, tx store.Tx) error { return tx.Agents().Add(ctx, newcomer) }},
+		"Agents.Save": {changes, func(ctx context.Context, tx store.Tx) error {
+			locked, err := lock(ctx, tx)
+			if err != nil {
+				return err
+			}
+			locked.Name, locked.Version = "New", locked.Version+1
+			return tx.Agents().Save(ctx, locked)
+		}},
+	}
+}
