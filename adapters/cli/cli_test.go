@@ -55,11 +55,7 @@ func (f *fake) runArgs(args ...string) result {
 			fmt.Fprintln(stdout, "serving")
 			return f.fails
 		},
-		Commands: append([]cli.Command{
-			cli.TokenCommand(opener[inbound.Tokens](f, &f.tokens)),
-			cli.WebhookCommand(opener[inbound.Webhooks](f, nil)),
-			cli.PartnerCommand(opener[inbound.Partners](f, nil)),
-		}, cli.LeadCommands(cli.LeadTools{
+		Commands: append(f.commands(), cli.LeadCommands(cli.LeadTools{
 			Imports: opener[inbound.Imports](f, interruptedImports{interrupt: cancel}), Files: noFiles{},
 			Samples: func(int, uint64) cli.Samples { return struct{ cli.Samples }{} },
 		})...),
@@ -67,6 +63,17 @@ func (f *fake) runArgs(args ...string) result {
 	}, args, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
 }
+
+// commands are made by those that tests have added.
+func (f *fake) commands() []cli.Command {
+	all := []cli.Command{cli.TokenCommand(opener[inbound.Tokens](f, &f.tokens))}
+	for _, command := range added {
+		all = append(all, command(f))
+	}
+	return all
+}
+
+var added []func(f *fake) cli.Command
 
 // opener opens a port of the fake.
 func opener[P any](f *fake, port P) cli.Opener[P] {

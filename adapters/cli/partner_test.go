@@ -1,8 +1,17 @@
 package cli_test
 
-import "testing"
+import (
+	"testing"
+
+	"holdco/adapters/cli"
+	"holdco/ports/inbound"
+)
 
 const partnerID = "prt_00000000000000000000000001"
+
+func init() {
+	added = append(added, func(f *fake) cli.Command { return cli.PartnerCommand(opener[inbound.Partners](f, nil)) })
+}
 
 func TestWrongUsageOfPartnersIsOneLineAndCode2(t *testing.T) {
 	t.Parallel()

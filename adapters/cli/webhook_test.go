@@ -1,11 +1,20 @@
 package cli_test
 
-import "testing"
+import (
+	"testing"
+
+	"holdco/adapters/cli"
+	"holdco/ports/inbound"
+)
 
 const (
 	webhookID  = "whk_00000000000000000000000001"
 	deliveryID = "dlv_00000000000000000000000001"
 )
+
+func init() {
+	added = append(added, func(f *fake) cli.Command { return cli.WebhookCommand(opener[inbound.Webhooks](f, nil)) })
+}
 
 func TestWrongUsageOfWebhooksIsOneLineAndCode2(t *testing.T) {
 	t.Parallel()

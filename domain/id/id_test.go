@@ -63,27 +63,13 @@ func TestWhatIsNoIDIsRefused(t *testing.T) {
 	}
 }
 
-func TestEveryKindHasItsPrefix(t *testing.T) {
+func TestAnIDHasThePrefixOfItsKind(t *testing.T) {
 	t.Parallel()
 	var uuid [16]byte
 	for _, c := range []struct{ id, prefix string }{
 		{string(id.New[id.Company](uuid)), "cmp_"},
-		{string(id.New[id.Team](uuid)), "tm_"},
-		{string(id.New[id.Slot](uuid)), "slt_"},
-		{string(id.New[id.Agent](uuid)), "agt_"},
-		{string(id.New[id.Token](uuid)), "tok_"},
 		{string(id.New[id.Entry](uuid)), "act_"},
-		{string(id.New[id.Request](uuid)), "req_"},
-		{string(id.New[id.Webhook](uuid)), "whk_"},
-		{string(id.New[id.Delivery](uuid)), "dlv_"},
-		{string(id.New[id.Partner](uuid)), "prt_"},
 		{string(id.New[id.Lead](uuid)), "cmp_"},
-		{string(id.New[id.Contact](uuid)), "cnt_"},
-		{string(id.New[id.Campaign](uuid)), "cam_"},
-		{string(id.New[id.Industry](uuid)), "ind_"},
-		{string(id.New[id.Vertical](uuid)), "vrt_"},
-		{string(id.New[id.Geography](uuid)), "geo_"},
-		{string(id.New[id.Intelligence](uuid)), "vin_"},
 	} {
 		if c.id != c.prefix+"00000000000000000000000000" {
 			t.Errorf("%s; want the prefix %s", c.id, c.prefix)
