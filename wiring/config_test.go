@@ -311,8 +311,8 @@ func TestTheFile(t *testing.T) {
 		"a tree":           {text: "api_addr: {host: x}", want: "must be one value, or a list of values"},
 		"a list of trees":  {text: "adapters: [{name: x}]", want: "must be one value, or a list of values"},
 		"twice":            {text: "log_level: info\nlog_level: warn\n", want: "already defined"},
-		"no settings":      {text: "- a\n- b\n", want: "no YAML file of settings"},
-		"no YAML":          {text: "a: b: c", want: "no YAML file of settings"},
+		"no settings":      {text: "- a\n- b\n", want: "is not a YAML file of settings"},
+		"no YAML":          {text: "a: b: c", want: "is not a YAML file of settings"},
 	} {
 		_, _, err := load(t, nil, c.text)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
