@@ -2,7 +2,7 @@
 //
 // Lines are validated and encoded in a goroutine (ahead.go), ahead of the units of work that store them batch by batch
 // (batches.go). The size of a batch adapts to the time that its unit takes, so that other requests are not delayed; on
-// SQLite, processes take turns by file locks. lead.Merge compares a batch with what is stored, by a digest of the content:
+// SQLite, processes wait for each other by file locks. lead.Merge compares a batch with what is stored, by a digest of the content:
 // a batch that changes nothing writes nothing, and raises no revision. Each other batch is recorded with its event in its
 // unit, so that a crash leaves whole batches.
 //

@@ -109,9 +109,9 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if err := e.openMigrations(path, options.Synchronous); err != nil {
 		return nil, err
 	}
-	var t turns
+	var t fileLocks
 	if options.Synchronous != off { // otherwise the file belongs to this engine alone
-		if t, err = openTurns(path); err != nil {
+		if t, err = openFileLocks(path); err != nil {
 			return nil, err
 		}
 		e.onClose(t.close)

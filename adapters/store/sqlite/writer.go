@@ -24,7 +24,7 @@ import (
 // unit a quarter of its time.
 type writer struct {
 	on    *connection
-	turns turns // with other processes that write to the file
+	locks fileLocks // with other processes that write to the file
 
 	checkpoints bool // the writer makes checkpoints, while other processes write; otherwise commits do
 
@@ -53,10 +53,10 @@ var (
 	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
 )
 
-func startWriter(pool *sql.DB, t turns, checkpoints bool) *writer {
+func startWriter(pool *sql.DB, t fileLocks, checkpoints bool) *writer {
 	w := &writer{
 		on:    &connection{pool: pool},
-		turns: t,
+		locks: t,
 
 		checkpoints: checkpoints,
 
@@ -125,7 +125,7 @@ func (w *writer) batch(first *unit) {
 	if first.hasLeft() {
 		return
 	}
-	defer w.turns.take()()
+	defer w.locks.take()()
 	tx, err := begin(w.on)
 	if err != nil {
 		first.answer(err)

@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
-// turns make the processes that write to one file take turns. SQLite alone is not fair: a process that waits polls its lock up
+// fileLocks make the processes that write to one file wait for each other in order. SQLite alone is not fair: a process that waits polls its lock up
 // to a tenth of a second apart, and one that writes batch after batch starves it.
 //
 // There are two file locks, which the system releases when their process ends. A writer locks the first, then the second,
 // unlocks the first, writes, and unlocks the second. The one that waits for the second is the next to write: to overtake it
 // takes the first. The locks are advisory: a process that does not take them can write too.
-type turns struct {
+type fileLocks struct {
 	first, second *os.File // nil: there is no other process
 }
 
 const (
-	// turnPause is the interval at which a waiting process polls.
-	turnPause = time.Millisecond
+	// lockPause is the interval at which a waiting process polls.
+	lockPause = time.Millisecond
 
-	// turnTimeout is how long it waits. A process that keeps its turn for longer is stuck, and may not even be writing.
-	turnTimeout = time.Second
+	// lockTimeout is how long it waits. A process that keeps them for longer is stuck, and may not even be writing.
+	lockTimeout = time.Second
 )
 
-// openTurns opens the locks of a file, which are files beside it.
-func openTurns(path string) (t turns, err error) {
+// openFileLocks opens the locks of a file, which are files beside it.
+func openFileLocks(path string) (t fileLocks, err error) {
 	if t.first, err = os.OpenFile(path+".next", os.O_RDWR|os.O_CREATE, 0o600); err == nil {
 		t.second, err = os.OpenFile(path+".writing", os.O_RDWR|os.O_CREATE, 0o600)
 	}
 	if err != nil {
-		return turns{}, errors.Join(err, t.close())
+		return fileLocks{}, errors.Join(err, t.close())
 	}
 	return t, nil
 }
 
-// take waits for a turn, or until turnTimeout, and returns what ends the turn.
-func (t turns) take() (end func()) {
+// take waits for the locks, or until lockTimeout, and returns what unlocks them.
+func (t fileLocks) take() (end func()) {
 	if t.first == nil {
 		return func() {}
 	}
-	until := time.Now().Add(turnTimeout)
+	until := time.Now().Add(lockTimeout)
 	first := wait(t.first, until)
 	second := wait(t.second, until)
 	if first {
@@ -60,12 +60,12 @@ func wait(lock *os.File, until time.Time) bool {
 		if locked || err != nil || time.Now().After(until) {
 			return locked
 		}
-		time.Sleep(turnPause)
+		time.Sleep(lockPause)
 	}
 }
 
 // close may be called twice, as Engine.Close may.
-func (t turns) close() error {
+func (t fileLocks) close() error {
 	var failures []error
 	for _, file := range []*os.File{t.first, t.second} {
 		if file == nil {

@@ -4,7 +4,7 @@ package sqlite
 
 import "os"
 
-// Elsewhere processes find their turns as SQLite does.
+// Elsewhere processes wait for each other as SQLite does.
 func tryLockFile(*os.File) (locked bool, err error) { return true, nil }
 
 func unlockFile(*os.File) {}
