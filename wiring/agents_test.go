@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -406,6 +407,36 @@ func TestNoTeamEverHasMoreAgentsThanSlots(t *testing.T) {
 		counted := s.see(t, acme).AgentCount
 		if live > seen.Headcount || live != filled || live != seen.AgentCount || live != counted || len(slots) != seen.Headcount {
 			t.Errorf("%d agents in %d of %d slots; team %+v, company %d", live, filled, len(slots), seen, counted)
+		}
+	})
+}
+
+// A stream of hires must not keep the company from being archived, which changes the row that each hire changes.
+func TestACompanyIsArchivedWhileAgentsAreHired(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ``))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":1000}`)
+		var hiring sync.WaitGroup
+		var hired atomic.Int64
+		for range 8 {
+			hiring.Go(func() {
+				for {
+					answer := send(s.Client, "POST", acme.path()+"/agents", `{"teamId":"`+sales.ID+`","name":"Ada","role":"Engineer"}`)
+					if answer.Status != 201 {
+						answer.Is(t, 409, "company_archived")
+						return
+					}
+					hired.Add(1)
+				}
+			})
+		}
+		await(t, 30*time.Second, "hires", func() bool { return hired.Load() > 20 })
+		s.Patch(acme.path(), `{"description":"beside hires"}`).Is(t, 200, "")
+		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+		hiring.Wait()
+		if seen := s.see(t, acme); int64(seen.AgentCount) != hired.Load() || seen.Description != "beside hires" {
+			t.Errorf("%d agents were hired: %+v", hired.Load(), seen)
 		}
 	})
 }

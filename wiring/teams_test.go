@@ -75,7 +75,7 @@ func TestATeamHasItsSlotsAndIsCounted(t *testing.T) {
 			t.Errorf("%d slots", got)
 		}
 		seen := s.see(t, acme)
-		if seen.TeamCount != 2 || seen.UpdatedAt != made.CreatedAt {
+		if seen.TeamCount != 2 || seen.UpdatedAt != acme.UpdatedAt {
 			t.Errorf("%+v", seen)
 		}
 	})

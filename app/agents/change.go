@@ -53,13 +53,13 @@ func (s *Service) Retire(
 			if err != nil {
 				return a, nil, err
 			}
-			if err := tx.Teams().Save(ctx, team.Retire(tx.Now())); err != nil {
+			if err := tx.Teams().Save(ctx, team.Retire()); err != nil {
 				return a, nil, err
 			}
 			if err := tx.Teams().FreeSlot(ctx, a.Slot); err != nil {
 				return a, nil, err
 			}
-			return next, &retired, tx.Companies().Save(ctx, c.Counting(0, -1, tx.Now()))
+			return next, &retired, tx.Companies().Save(ctx, c.Counting(0, -1))
 		})
 }
 
@@ -84,7 +84,7 @@ func (s *Service) change(
 		return agent.Agent{}, err
 	}
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: of}
-	return store.ChangeIn(ctx, s.store, request, which, store.Tx.Agents, to)
+	return store.ChangeIn(ctx, s.store, request, store.ByID(which), store.Tx.Agents, to)
 }
 
 // moving is a move that needs nothing but the agent.

@@ -22,13 +22,10 @@ func (s *Service) Hire(
 	token := access.NewAgentToken(s.entropy.Bits256())
 	newID := id.New[id.Agent](s.ids.UUIDv7())
 	request := store.Request{Actor: caller.Actor, Once: once, Company: of}
-	hired, err := store.UpdateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (agent.Agent, error) {
-		if err := c.Allows(company.Update); err != nil {
-			return agent.Agent{}, err
-		}
+	hired, err := store.CreateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (agent.Agent, error) {
 		made, err := agent.New(newID, of, c.DefaultAdapter, draft, token, func(team id.Team) (bool, error) {
 			_, err := store.GetIn(ctx, tx.Teams(), of, team)
-			return exists(err)
+			return store.Exists(err)
 		}, s.rules(caller), tx.Now())
 		if err != nil {
 			return agent.Agent{}, err
@@ -44,7 +41,7 @@ func seat(ctx context.Context, tx store.Tx, c company.Company, made agent.Agent,
 	if err != nil {
 		return made, err
 	}
-	if team, err = team.Hire(tx.Now()); err != nil {
+	if team, err = team.Hire(); err != nil {
 		return made, err
 	}
 	slot, err := tx.Teams().FillSlot(ctx, team.ID, made.ID)
@@ -58,7 +55,7 @@ func seat(ctx context.Context, tx store.Tx, c company.Company, made agent.Agent,
 	if err := tx.Teams().Save(ctx, team); err != nil {
 		return made, err
 	}
-	if err := tx.Companies().Save(ctx, c.Counting(0, 1, tx.Now())); err != nil {
+	if err := tx.Companies().Save(ctx, c.Counting(0, 1)); err != nil {
 		return made, err
 	}
 	return hired, tx.Record(ctx, happened.By(caller.Actor))

@@ -5,7 +5,6 @@ import (
 
 	"holdco/domain/access"
 	"holdco/domain/agent"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
@@ -40,10 +39,7 @@ func (s *Service) List(
 	if err := caller.NeedsIn(access.Read, list.Company); err != nil {
 		return found, err
 	}
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		if _, err := r.Companies().Get(ctx, list.Company); err != nil {
-			return err
-		}
+	err = store.ViewIn(ctx, s.store, list.Company, func(ctx context.Context, r store.Reader) error {
 		filter := store.AgentFilter{Company: list.Company, Status: list.Status, Adapter: list.Adapter}
 		if list.Team != "" {
 			team, err := store.FindTeam(ctx, r.Teams(), list.Company, list.Team)
@@ -69,12 +65,4 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, of id.Company, 
 // rules are what the operator and a caller allow.
 func (s *Service) rules(caller access.Caller) agent.Rules {
 	return agent.Rules{Adapters: s.settings.Adapters, MayRunOnHost: caller.Needs(access.Admin) == nil}
-}
-
-// exists reports whether something of a company was found.
-func exists(err error) (bool, error) {
-	if fault.CodeOf(err) == fault.NotFound {
-		return false, nil
-	}
-	return err == nil, err
 }

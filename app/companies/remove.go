@@ -12,6 +12,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/ports/inbound"
@@ -31,20 +32,20 @@ func (s *Service) Delete(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.CompanyDeletion{}, err
 	}
-	var marked company.Company
-	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+	marked, err := store.UpdateOnce(ctx, s.store, idempotency.Request{}, which, func(ctx context.Context, tx store.Tx) (company.Company, error) {
 		current, err := tx.Companies().Lock(ctx, which)
 		if err != nil {
-			return err
+			return current, err
 		}
 		if err := match.Check(current.Version); err != nil {
-			return err
+			return current, err
 		}
-		if marked, err = current.Delete(caller.Actor, tx.Now()); err != nil || marked == current {
-			return err
+		marked, err := current.Delete(caller.Actor, tx.Now())
+		if err != nil || marked == current {
+			return current, err
 		}
 		tx.Unrecorded() // company.deleted is recorded with the last removal
-		return tx.Companies().Save(ctx, marked)
+		return marked, tx.Companies().Save(ctx, marked)
 	})
 	if err != nil {
 		return inbound.CompanyDeletion{}, err
@@ -83,7 +84,7 @@ func (s *Service) awaitRemoval(ctx context.Context, which id.Company) (gone bool
 // Deletions receives a value when a company was marked for deletion.
 func (s *Service) Deletions() <-chan struct{} { return s.deletions }
 
-// RemoveDeleted removes the companies that are marked as being deleted. They take turns, one step each, so that a large
+// RemoveDeleted removes the companies that are marked as being deleted. Each gets one step at a time, so that a large
 // company does not delay the others. A company whose step fails is retried by the next call. Steps are idempotent, and
 // several processes may run them at once, so a crash at any point loses nothing.
 func (s *Service) RemoveDeleted(ctx context.Context) (more bool, err error) {

@@ -6,6 +6,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/company"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -22,18 +23,8 @@ func (s *Service) Create(
 		return team.Team{}, err
 	}
 	request := store.Request{Actor: caller.Actor, Once: once, Company: of}
-	return store.UpdateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (team.Team, error) {
-		if err := c.Allows(company.Update); err != nil {
-			return team.Team{}, err
-		}
-		var inUse []string
-		if draft.Name != nil {
-			var err error
-			if inUse, err = tx.Teams().SlugsFrom(ctx, of, team.SlugStem(*draft.Name)); err != nil {
-				return team.Team{}, err
-			}
-		}
-		made, created, err := team.New(of, draft, inUse, employs(ctx, tx, of), s.ids, tx.Now())
+	return store.CreateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (team.Team, error) {
+		made, created, err := team.New(of, draft, others{ctx, tx, of}, s.ids, tx.Now())
 		if err != nil {
 			return team.Team{}, err
 		}
@@ -43,7 +34,7 @@ func (s *Service) Create(
 		if err := tx.Teams().AddSlots(ctx, made.Added); err != nil {
 			return team.Team{}, err
 		}
-		if err := tx.Companies().Save(ctx, c.Counting(1, 0, tx.Now())); err != nil {
+		if err := tx.Companies().Save(ctx, c.Counting(1, 0)); err != nil {
 			return team.Team{}, err
 		}
 		return made.Team, tx.Record(ctx, created.By(caller.Actor))
@@ -58,26 +49,17 @@ func (s *Service) Update(
 		return team.Team{}, err
 	}
 	request := store.Request{Actor: caller.Actor, Match: match, Company: of}
-	return store.UpdateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (team.Team, error) {
-		current, err := lock(ctx, tx, request, c, which)
-		if err != nil {
-			return current, err
-		}
-		next, updated, err := current.Apply(patch, employs(ctx, tx, of), s.ids, tx.Now())
-		if err != nil || updated == nil {
-			return current, err
-		}
-		if err := tx.Teams().Save(ctx, next.Team); err != nil {
-			return current, err
-		}
-		if err := tx.Teams().AddSlots(ctx, next.Added); err != nil {
-			return current, err
-		}
-		if err := tx.Teams().DropSlots(ctx, current.ID, next.Dropped); err != nil {
-			return current, err
-		}
-		return next.Team, tx.Record(ctx, updated.By(caller.Actor))
-	})
+	return store.ChangeIn(ctx, s.store, request, called(of, which), store.Tx.Teams,
+		func(ctx context.Context, tx store.Tx, _ company.Company, current team.Team) (team.Team, *event.Event, error) {
+			next, updated, err := current.Apply(patch, others{ctx, tx, of}, s.ids, tx.Now())
+			if err != nil || updated == nil {
+				return current, nil, err
+			}
+			if err := tx.Teams().AddSlots(ctx, next.Added); err != nil {
+				return current, nil, err
+			}
+			return next.Team, updated, tx.Teams().DropSlots(ctx, current.ID, next.Dropped)
+		})
 }
 
 // Delete removes a team that has no agents, with its slots.
@@ -88,41 +70,44 @@ func (s *Service) Delete(
 		return team.Team{}, err
 	}
 	request := store.Request{Actor: caller.Actor, Match: match, Company: of}
-	return store.UpdateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (team.Team, error) {
-		current, err := lock(ctx, tx, request, c, which)
-		if err != nil {
-			return current, err
-		}
-		deleted, err := current.Delete()
-		if err != nil {
-			return current, err
-		}
-		if err := tx.Teams().Remove(ctx, current.ID); err != nil {
-			return current, err
-		}
-		if err := tx.Companies().Save(ctx, c.Counting(-1, 0, tx.Now())); err != nil {
-			return current, err
-		}
-		return current, tx.Record(ctx, deleted.By(caller.Actor))
-	})
+	return store.RemoveIn(ctx, s.store, request, called(of, which), store.Tx.Teams,
+		func(ctx context.Context, tx store.Tx, c company.Company, current team.Team) (event.Event, error) {
+			deleted, err := current.Delete()
+			if err != nil {
+				return deleted, err
+			}
+			if err := tx.Teams().Remove(ctx, current.ID); err != nil {
+				return deleted, err
+			}
+			return deleted, tx.Companies().Save(ctx, c.Counting(-1, 0))
+		})
 }
 
-// lock locks the team of a company that has an id or a slug, to change it.
-func lock(ctx context.Context, tx store.Tx, request store.Request, c company.Company, which string) (team.Team, error) {
-	found, err := store.FindTeam(ctx, tx.Teams(), c.ID, which)
-	if err != nil {
-		return found, err
+// called finds the team of a company that has an id or a slug.
+func called(of id.Company, which string) func(ctx context.Context, tx store.Tx) (id.Team, error) {
+	return func(ctx context.Context, tx store.Tx) (id.Team, error) {
+		found, err := store.FindTeam(ctx, tx.Teams(), of, which)
+		return found.ID, err
 	}
-	return store.LockIn(ctx, tx.Teams(), request, c, found.ID)
 }
 
-// employs returns whether an agent works for a company.
-func employs(ctx context.Context, tx store.Tx, of id.Company) team.Employs {
-	return func(which id.Agent) (bool, error) {
-		found, err := store.GetIn(ctx, tx.Agents(), of, which)
-		if fault.CodeOf(err) == fault.NotFound {
-			return false, nil
-		}
-		return found.Status != agent.Retired, err
+// others implements team.Others in a unit of work.
+type others struct {
+	ctx context.Context //nolint:containedctx // of the unit
+	tx  store.Tx
+	of  id.Company
+}
+
+func (o others) SlugsFrom(stem string) ([]string, error) {
+	return o.tx.Teams().SlugsFrom(o.ctx, o.of, stem)
+}
+
+func (o others) HasName(name string) (bool, error) { return o.tx.Teams().HasName(o.ctx, o.of, name) }
+
+func (o others) Employs(which id.Agent) (bool, error) {
+	found, err := store.GetIn(o.ctx, o.tx.Agents(), o.of, which)
+	if fault.CodeOf(err) == fault.NotFound {
+		return false, nil
 	}
+	return found.Status != agent.Retired, err
 }

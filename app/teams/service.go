@@ -27,10 +27,11 @@ func New(s store.Store, ids outbound.IDs) *Service { return &Service{store: s, i
 func (s *Service) List(
 	ctx context.Context, caller access.Caller, of id.Company, after page.Position, size int,
 ) (found page.Page[team.Team], err error) {
-	return found, s.view(ctx, caller, of, func(ctx context.Context, r store.Reader) (err error) {
+	err = s.view(ctx, caller, of, func(ctx context.Context, r store.Reader) (err error) {
 		found, err = r.Teams().List(ctx, of, after, size)
 		return err
 	})
+	return found, err
 }
 
 // Get returns one team.
@@ -45,7 +46,7 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, of id.Company, 
 func (s *Service) Slots(
 	ctx context.Context, caller access.Caller, of id.Company, which string, after page.Position, size int,
 ) (found page.Page[team.Slot], err error) {
-	return found, s.view(ctx, caller, of, func(ctx context.Context, r store.Reader) error {
+	err = s.view(ctx, caller, of, func(ctx context.Context, r store.Reader) error {
 		t, err := store.FindTeam(ctx, r.Teams(), of, which)
 		if err != nil {
 			return err
@@ -53,6 +54,7 @@ func (s *Service) Slots(
 		found, err = r.Teams().Slots(ctx, t.ID, after, size)
 		return err
 	})
+	return found, err
 }
 
 // view reads something of a company on one snapshot, if the caller may. The company must exist.
@@ -62,10 +64,5 @@ func (s *Service) view(
 	if err := caller.NeedsIn(access.Read, of); err != nil {
 		return err
 	}
-	return s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		if _, err := r.Companies().Get(ctx, of); err != nil {
-			return err
-		}
-		return read(ctx, r)
-	})
+	return store.ViewIn(ctx, s.store, of, read)
 }

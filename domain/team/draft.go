@@ -38,8 +38,17 @@ type Settings struct {
 	NoBudget    bool // null was sent
 }
 
-// Employs reports whether an agent works for the company of a team.
-type Employs func(agent id.Agent) (bool, error)
+// Others is what a team has to know of its company.
+type Others interface {
+	// SlugsFrom returns the slugs of teams that begin with a stem.
+	SlugsFrom(stem string) ([]string, error)
+
+	// HasName reports whether a team has a name, whatever its case.
+	HasName(name string) (bool, error)
+
+	// Employs reports whether an agent works for the company.
+	Employs(agent id.Agent) (bool, error)
+}
 
 // Change is a changed team, with what else changes.
 type Change struct {
@@ -48,25 +57,32 @@ type Change struct {
 	Dropped int    // how many of the youngest empty slots are removed, when it shrinks
 }
 
-// New makes a team of a company, with a headcount of empty slots. The slugs in use are those that begin with SlugStem. It
-// fails with fault.ValidationFailed, which lists every invalid field, or with an error of employs.
-func New(company id.Company, draft Draft, inUse []string, employs Employs, ids id.Source, at time.Time) (Change, event.Event, error) {
+// New makes a team of a company, with a headcount of empty slots. It fails with fault.ValidationFailed, which lists every
+// invalid field, or with an error of others.
+func New(company id.Company, draft Draft, others Others, ids id.Source, at time.Time) (Change, event.Event, error) {
 	problems := slices.Clone(draft.Problems)
-	made, slots := found("", company, draft, nil, ids, at, &problems)
-	made, err := made.with(draft.Settings, employs, &problems)
-	switch {
-	case err != nil:
+	made, slots := assemble("", company, draft, nil, ids, at, &problems)
+	err := checkOthers(made.Name, others, &problems)
+	if err != nil {
 		return Change{}, event.Event{}, err
-	case len(problems) > 0:
+	}
+	if made, err = made.with(draft.Settings, others, &problems); err != nil {
+		return Change{}, event.Event{}, err
+	}
+	if len(problems) > 0 {
 		return Change{}, event.Event{}, fault.Validation(problems)
+	}
+	inUse, err := others.SlugsFrom(slugStem(made.Name))
+	if err != nil {
+		return Change{}, event.Event{}, err
 	}
 	made.Slug = freeSlug(made.Name, func(slug string) bool { return slices.Contains(inUse, slug) })
 	return Change{Team: made, Added: slots}, made.event(event.TeamCreated), nil
 }
 
-// found makes a team without a slug from the fields that every team has. Its name must be none of names, which are folded.
+// assemble makes a team without a slug from the fields that every team has. Its name must be none of names, which are folded.
 // Paths of problems start with path.
-func found(
+func assemble(
 	path string, company id.Company, draft Draft, names map[string]bool, ids id.Source, at time.Time, problems *fault.Problems,
 ) (Team, []Slot) {
 	t := Team{ID: id.New[id.Team](ids.UUIDv7()), Company: company, CreatedAt: at, UpdatedAt: at, Version: 1}
@@ -75,7 +91,7 @@ func found(
 	} else {
 		t.Name = checkName(path+"name", *draft.Name, problems)
 		if names[text.Fold(t.Name)] {
-			problems.Add(fault.Fieldf(path+"name", fault.Duplicate, "%sname is the name of another team", path))
+			problems.Add(duplicate(path + "name"))
 		}
 	}
 	if draft.Headcount == nil {
@@ -100,9 +116,20 @@ func checkHeadcount(path string, sent int64, problems *fault.Problems) int {
 	return int(sent)
 }
 
-// NameInUse is the fault of a team that has the name of another one of its company.
-func NameInUse() *fault.Error {
-	return fault.Validation([]fault.Field{fault.Fieldf("name", fault.Duplicate, "name is the name of another team")})
+func duplicate(path string) fault.Field {
+	return fault.Fieldf(path, fault.Duplicate, "%s is the name of another team", path)
+}
+
+// checkOthers checks that no other team has a name, which is empty when it is at fault.
+func checkOthers(name string, others Others, problems *fault.Problems) error {
+	if name == "" {
+		return nil
+	}
+	inUse, err := others.HasName(name)
+	if inUse {
+		problems.Add(duplicate("name"))
+	}
+	return err
 }
 
 // slots makes empty slots.
@@ -118,9 +145,9 @@ func (t Team) slots(count int, ids id.Source, at time.Time) []Slot {
 var readOnly = []string{"id", "companyId", "slug", "agentCount", "createdAt", "updatedAt"}
 
 // Apply merges a patch. It returns the change and the event to record, or no event when nothing changed. It fails with
-// fault.ImmutableField, fault.ValidationFailed, an error of employs, and with fault.HeadcountLimit if fewer slots are empty
+// fault.ImmutableField, fault.ValidationFailed, an error of others, and with fault.HeadcountLimit if fewer slots are empty
 // than the headcount shrinks by.
-func (t Team) Apply(patch Patch, employs Employs, ids id.Source, at time.Time) (Change, *event.Event, error) {
+func (t Team) Apply(patch Patch, others Others, ids id.Source, at time.Time) (Change, *event.Event, error) {
 	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
 		return Change{Team: t}, nil, fault.Immutables(immutable)
 	}
@@ -128,11 +155,16 @@ func (t Team) Apply(patch Patch, employs Employs, ids id.Source, at time.Time) (
 	next := t
 	if patch.Name != nil {
 		next.Name = checkName("name", *patch.Name, &problems)
+		if text.Fold(next.Name) != text.Fold(t.Name) {
+			if err := checkOthers(next.Name, others, &problems); err != nil {
+				return Change{Team: t}, nil, err
+			}
+		}
 	}
 	if patch.Headcount != nil {
 		next.Headcount = checkHeadcount("headcount", *patch.Headcount, &problems)
 	}
-	next, err := next.with(patch.Settings, employs, &problems)
+	next, err := next.with(patch.Settings, others, &problems)
 	switch {
 	case err != nil:
 		return Change{Team: t}, nil, err
@@ -158,7 +190,7 @@ func (t Team) Apply(patch Patch, employs Employs, ids id.Source, at time.Time) (
 }
 
 // with returns t with the settings that were sent, and adds what is wrong with them to problems.
-func (t Team) with(sent Settings, employs Employs, problems *fault.Problems) (Team, error) {
+func (t Team) with(sent Settings, others Others, problems *fault.Problems) (Team, error) {
 	if sent.Description != nil {
 		var wrong []fault.Field
 		t.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
@@ -177,7 +209,7 @@ func (t Team) with(sent Settings, employs Employs, problems *fault.Problems) (Te
 	}
 	if sent.Manager != nil {
 		t.Manager, _ = id.Parse[id.Agent](*sent.Manager)
-		employed, err := employs(t.Manager)
+		employed, err := others.Employs(t.Manager)
 		if err != nil {
 			return t, err
 		}
@@ -188,8 +220,8 @@ func (t Team) with(sent Settings, employs Employs, problems *fault.Problems) (Te
 	return t, nil
 }
 
-// SlugStem returns what the slug of a team with this name begins with, whatever other teams there are.
-func SlugStem(name string) string {
+// slugStem returns what the slug of a team with this name begins with, whatever other teams there are.
+func slugStem(name string) string {
 	const longestSuffix = len("-999999")
 	slug := text.Slug(name, "team")
 	return strings.TrimRight(slug[:min(len(slug), text.SlugLength-longestSuffix)], "-")

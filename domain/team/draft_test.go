@@ -20,13 +20,18 @@ import (
 
 const manager = id.Agent("agt_01h455vb4pex5vsknk084sn02q")
 
-func employs(agent id.Agent) (bool, error) { return agent == manager, nil }
+// others is a company with teams of these slugs, one called "Ops", and one agent.
+type others []string
+
+func (o others) SlugsFrom(string) ([]string, error)   { return o, nil }
+func (o others) HasName(name string) (bool, error)    { return strings.EqualFold(name, "ops"), nil }
+func (o others) Employs(agent id.Agent) (bool, error) { return agent == manager, nil }
 
 func TestANewTeamHasWhatWasSent(t *testing.T) {
 	t.Parallel()
 	made, created, err := team.New(acme, team.Draft{Name: new(" Field Sales "), Headcount: new(int64(1)), Settings: team.Settings{
 		Description: new("Two\nlines"), Manager: new(string(manager)), Budget: &budget.LimitDraft{USD: new(money.Number("1.5"))},
-	}}, []string{"field-sales", "field-sales-3"}, employs, new(counter), noon)
+	}}, others{"field-sales", "field-sales-3"}, new(counter), noon)
 	want := team.Change{
 		Team: team.Team{
 			ID: numbered[id.Team](1), Company: acme, Name: "Field Sales", Slug: "field-sales-2", Description: "Two\nlines",
@@ -65,7 +70,7 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 	}{
 		"nothing":        {patch: team.Patch{}},
 		"the same":       {patch: team.Patch{Name: new("Sales"), Headcount: new(int64(3))}},
-		"name":           {team.Patch{Name: new("Ops")}, func(to *team.Team) { to.Name = "Ops" }, 0, 0, `{"name":"Sales"}`},
+		"name":           {team.Patch{Name: new("Own")}, func(to *team.Team) { to.Name = "Own" }, 0, 0, `{"name":"Sales"}`},
 		"more heads":     {team.Patch{Headcount: new(int64(5))}, func(to *team.Team) { to.Headcount = 5 }, 2, 0, `{"headcount":3}`},
 		"the empty slot": {team.Patch{Headcount: new(int64(2))}, func(to *team.Team) { to.Headcount = 2 }, 0, 1, `{"headcount":3}`},
 		"no limit": {
@@ -81,7 +86,7 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 			`{"description":"d"}`,
 		},
 	} {
-		got, updated, err := before.Apply(c.patch, employs, new(counter), later)
+		got, updated, err := before.Apply(c.patch, others(nil), new(counter), later)
 		want := before
 		if c.change == nil {
 			if diff := cmp.Diff(team.Change{Team: before}, got); diff != "" || err != nil || updated != nil {
@@ -117,23 +122,31 @@ func TestAPatchThatIsRefusedChangesNothing(t *testing.T) {
 		"fewer heads than agents": {team.Patch{Headcount: new(int64(1))}, "headcount_limit"},
 		"read-only": {team.Patch{Name: new(" "), Problems: fault.Problems{fault.Fieldf("slug", fault.UnknownField, "slug")}},
 			"immutable_field slug:immutable"},
+		"a name in use": {team.Patch{Name: new("OPS"), Headcount: new(int64(0))}, "validation_failed name:duplicate"},
 		"everything": {team.Patch{Name: new(" "), Headcount: new(int64(1001)), Settings: team.Settings{
 			Description: new(strings.Repeat("x", 4001)), Manager: new("agt_nobody"), Budget: &budget.LimitDraft{},
 		}}, "validation_failed name:required headcount:out_of_range description:too_long budget.usd:required managerAgentId:unknown_value"},
 	} {
-		got, updated, err := before.Apply(c.patch, employs, new(counter), noon)
+		got, updated, err := before.Apply(c.patch, others(nil), new(counter), noon)
 		refusal := strings.TrimSpace(fmt.Sprint(fault.CodeOf(err), " ", spelled(fault.Of(err).Fields)))
 		if refusal != c.want || updated != nil || !cmp.Equal(got, team.Change{Team: before}) {
 			t.Errorf("%s: %s, %+v", name, refusal, got)
 		}
 	}
 	broken := errors.New("broken")
-	_, _, err := before.Apply(team.Patch{Settings: team.Settings{Manager: new("agt_1")}},
-		func(id.Agent) (bool, error) { return false, broken }, new(counter), noon)
-	if !errors.Is(err, broken) {
-		t.Error(err)
+	for _, patch := range []team.Patch{{Name: new("New")}, {Settings: team.Settings{Manager: new("agt_1")}}} {
+		if _, _, err := before.Apply(patch, failing{err: broken}, new(counter), noon); !errors.Is(err, broken) {
+			t.Error(err)
+		}
 	}
 }
+
+// failing is a company of which nothing can be read.
+type failing struct{ err error }
+
+func (f failing) SlugsFrom(string) ([]string, error) { return nil, f.err }
+func (f failing) HasName(string) (bool, error)       { return false, f.err }
+func (f failing) Employs(id.Agent) (bool, error)     { return false, f.err }
 
 func TestATeamWithAgentsIsNotDeleted(t *testing.T) {
 	t.Parallel()
@@ -145,15 +158,15 @@ func TestATeamWithAgentsIsNotDeleted(t *testing.T) {
 	}
 }
 
-func TestTheSlugOfANewTeamBeginsWithItsStem(t *testing.T) {
+func TestNewTeamsGetFreeSlugs(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"Sales", "!", "Продажи", strings.Repeat("x", 63), strings.Repeat("ab ", 40), strings.Repeat("x", 56) + " y",
 	} {
 		var inUse []string
 		for range 12 {
-			made, _, err := team.New(acme, team.Draft{Name: &name, Headcount: new(int64(0))}, inUse, employs, new(counter), noon)
-			if err != nil || !strings.HasPrefix(made.Team.Slug, team.SlugStem(name)) || slices.Contains(inUse, made.Team.Slug) {
+			made, _, err := team.New(acme, team.Draft{Name: &name, Headcount: new(int64(0))}, others(inUse), new(counter), noon)
+			if err != nil || slices.Contains(inUse, made.Team.Slug) {
 				t.Fatalf("%q: %q, %v", name, made.Team.Slug, err)
 			}
 			inUse = append(inUse, made.Team.Slug)

@@ -24,7 +24,7 @@ func NewRoster(company id.Company) *Roster {
 // path.
 func (r *Roster) Add(path string, draft Draft, ids id.Source, at time.Time) (Team, []Slot, []fault.Field) {
 	var problems fault.Problems
-	made, slots := found(path+".", r.company, draft, r.names, ids, at, &problems)
+	made, slots := assemble(path+".", r.company, draft, r.names, ids, at, &problems)
 	if made.Name != "" {
 		r.names[text.Fold(made.Name)] = true
 	}

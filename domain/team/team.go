@@ -122,21 +122,21 @@ func (s Slot) Status() SlotStatus {
 	return Filled
 }
 
-// Hire counts one more agent. It fails with fault.HeadcountLimit if no slot is empty.
-func (t Team) Hire(at time.Time) (Team, error) {
+// Hire counts one more agent; UpdatedAt stays. It fails with fault.HeadcountLimit if no slot is empty.
+func (t Team) Hire() (Team, error) {
 	if t.AgentCount >= t.Headcount {
 		return t, fault.New(fault.HeadcountLimit, "The team has no empty slot; raise its headcount or retire an agent.").
 			With("agentCount", t.AgentCount)
 	}
 	t.AgentCount++
-	t.changed(at)
+	t.Version++
 	return t, nil
 }
 
-// Retire counts one agent less.
-func (t Team) Retire(at time.Time) Team {
+// Retire counts one agent less; UpdatedAt stays.
+func (t Team) Retire() Team {
 	t.AgentCount--
-	t.changed(at)
+	t.Version++
 	return t
 }
 

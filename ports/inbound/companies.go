@@ -64,7 +64,7 @@ type CompanyParts struct{ Teams, Agents bool }
 type CompanyWithParts struct {
 	Company company.Company
 	Teams   []team.Team
-	Agents  []agent.Agent // retired ones too
+	Agents  []agent.Agent // that are not retired
 }
 
 // CompanyDeletion is how far a deletion has got.

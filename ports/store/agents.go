@@ -16,7 +16,7 @@ type AgentReader interface {
 	// one instant.
 	List(ctx context.Context, filter AgentFilter, after page.Position, size int) (page.Page[agent.Agent], error)
 
-	// OfCompany returns every agent of a company, retired ones too, oldest first.
+	// OfCompany returns every agent of a company that is not retired, oldest first.
 	OfCompany(ctx context.Context, which id.Company) ([]agent.Agent, error)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"holdco/domain/company"
 	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/precondition"
@@ -19,10 +20,10 @@ type Request struct {
 	Actor   event.Actor         // who is recorded with the event
 	Match   precondition.Match  // the version that the client has seen: If-Match
 	Once    idempotency.Request // the Idempotency-Key; its Answer gets the aggregate
-	Company id.Company          // whose data the answer contains; empty: none
+	Company id.Company          // whose data the answer contains, and in UpdateIn who owns what is written; empty: none
 }
 
-// Create runs every write that makes an aggregate: claim the idempotency key, ask the domain, insert, record the
+// Create is the shape of writes that make an aggregate of the instance: claim the idempotency key, ask the domain, insert, record the
 // event.
 func Create[I id.ID, T any, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, in func(Tx) R,
@@ -40,7 +41,7 @@ func Create[I id.ID, T any, R Repository[I, T]](
 	})
 }
 
-// Change runs every write to one aggregate: claim the idempotency key, lock the aggregate, check If-Match, ask the
+// Change is the shape of writes to one aggregate of the instance: claim the idempotency key, lock the aggregate, check If-Match, ask the
 // domain, save, record the event. If the domain returns no event, nothing has changed, and nothing is saved.
 func Change[I id.ID, T Versioned, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, which I, in func(Tx) R,
@@ -81,8 +82,9 @@ type Owned interface {
 	Owner() id.Company
 }
 
-// UpdateIn runs every write to what belongs to request.Company: it takes the turn of the company, claims the idempotency key, and
-// locks the company, which it passes to write.
+// UpdateIn is the shape of every write to what belongs to request.Company: take the turn of the company, lock the company, claim
+// the idempotency key, write, and refuse all of it unless the company takes changes. One that is archived is refused before: see
+// TakesChanges.
 func UpdateIn[T any](
 	ctx context.Context, s Store, request Request, write func(ctx context.Context, tx Tx, of company.Company) (T, error),
 ) (T, error) {
@@ -91,27 +93,48 @@ func UpdateIn[T any](
 		if err := tx.Turn(ctx, request.Company); err != nil {
 			return err
 		}
+		// The company is read first, and missed last: the answer to a repeated request may outlive it.
+		of, missing := tx.Companies().Lock(ctx, request.Company)
+		if missing != nil && fault.CodeOf(missing) != fault.NotFound {
+			return missing
+		}
 		result, err = once(ctx, tx, request.Once, request.Company, func(ctx context.Context, tx Tx) (T, error) {
-			of, err := tx.Companies().Lock(ctx, request.Company)
-			if err != nil {
-				var none T
-				return none, err
+			var none T
+			if missing != nil {
+				return none, missing
 			}
-			return write(ctx, tx, of)
+			made, err := write(ctx, tx, of)
+			if err != nil {
+				return made, err
+			}
+			return made, of.Allows(company.Update)
 		})
 		return err
 	})
 	return result, err
 }
 
-// ChangeIn is Change for what belongs to request.Company, which must take changes. What belongs to another company is not found.
-// Move may change other rows of the company.
+// CreateIn is UpdateIn for what is new in the company: an archived company is refused before create is asked.
+func CreateIn[T any](
+	ctx context.Context, s Store, request Request, create func(ctx context.Context, tx Tx, of company.Company) (T, error),
+) (T, error) {
+	return UpdateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
+		if err := TakesChanges(of); err != nil {
+			var none T
+			return none, err
+		}
+		return create(ctx, tx, of)
+	})
+}
+
+// ChangeIn is UpdateIn for one aggregate, which find finds: lock it, check If-Match, refuse if the company is archived, ask move,
+// save, record the event. What belongs to another company is not found. Move may change other rows of the company.
 func ChangeIn[I id.ID, T Owned, R Repository[I, T]](
-	ctx context.Context, s Store, request Request, which I, in func(Tx) R,
+	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	move func(ctx context.Context, tx Tx, of company.Company, current T) (T, *event.Event, error),
 ) (T, error) {
 	return UpdateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
-		current, err := LockIn(ctx, in(tx), request, of, which)
+		current, err := lockIn(ctx, tx, request, of, find, in(tx))
 		if err != nil {
 			return current, err
 		}
@@ -126,11 +149,38 @@ func ChangeIn[I id.ID, T Owned, R Repository[I, T]](
 	})
 }
 
-// LockIn locks what belongs to a company and is to be changed: it must exist, have the version of request, and the company must
-// take changes.
-func LockIn[I id.ID, T Owned](ctx context.Context, in Repository[I, T], request Request, of company.Company, which I) (T, error) {
-	current, err := in.Lock(ctx, which)
-	if err == nil && current.Owner() != of.ID {
+// RemoveIn is ChangeIn for a move that removes the aggregate. It returns the aggregate as it was last.
+func RemoveIn[I id.ID, T Owned, R Repository[I, T]](
+	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
+	remove func(ctx context.Context, tx Tx, of company.Company, current T) (event.Event, error),
+) (T, error) {
+	return UpdateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
+		current, err := lockIn(ctx, tx, request, of, find, in(tx))
+		if err != nil {
+			return current, err
+		}
+		removed, err := remove(ctx, tx, of, current)
+		if err != nil {
+			return current, err
+		}
+		return current, tx.Record(ctx, removed.By(request.Actor))
+	})
+}
+
+// ByID finds what a client names by its id.
+func ByID[I id.ID](which I) func(ctx context.Context, tx Tx) (I, error) {
+	return func(context.Context, Tx) (I, error) { return which, nil }
+}
+
+func lockIn[I id.ID, T Owned](
+	ctx context.Context, tx Tx, request Request, of company.Company, find func(ctx context.Context, tx Tx) (I, error),
+	in Repository[I, T],
+) (current T, err error) {
+	which, err := find(ctx, tx)
+	if err != nil {
+		return current, err
+	}
+	if current, err = in.Lock(ctx, which); err == nil && current.Owner() != of.ID {
 		current, err = in.Lock(ctx, "") // nothing has the empty id: not found
 	}
 	if err != nil {
@@ -139,7 +189,34 @@ func LockIn[I id.ID, T Owned](ctx context.Context, in Repository[I, T], request 
 	if err := request.Match.Check(current.CurrentVersion()); err != nil {
 		return current, err
 	}
-	return current, of.Allows(company.Update)
+	return current, TakesChanges(of)
+}
+
+// TakesChanges refuses changes of what belongs to an archived company. Other states are refused last, by UpdateIn: that comes
+// after all that may be wrong with what was sent.
+func TakesChanges(of company.Company) error {
+	if err := of.Allows(company.Update); fault.CodeOf(err) == fault.CompanyArchived {
+		return err
+	}
+	return nil
+}
+
+// ViewIn is View for what belongs to a company, which must exist.
+func ViewIn(ctx context.Context, s Store, of id.Company, read func(ctx context.Context, r Reader) error) error {
+	return s.View(ctx, func(ctx context.Context, r Reader) error {
+		if _, err := r.Companies().Get(ctx, of); err != nil {
+			return err
+		}
+		return read(ctx, r)
+	})
+}
+
+// Exists reports whether something was found.
+func Exists(err error) (bool, error) {
+	if fault.CodeOf(err) == fault.NotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // GetIn is Get for what belongs to a company. What belongs to another one is not found.

@@ -29,7 +29,14 @@ func UpdateOnce[T any](
 	write func(ctx context.Context, tx Tx) (T, error),
 ) (T, error) {
 	var result T
+	runs := 0
 	err := s.Update(ctx, func(ctx context.Context, tx Tx) (err error) {
+		if runs++; runs > 1 && company != "" {
+			// It had a conflict. With the turn of the company it has none with those who write to what belongs to it.
+			if err := tx.Turn(ctx, company); err != nil {
+				return err
+			}
+		}
 		result, err = once(ctx, tx, request, company, write)
 		return err
 	})

@@ -57,7 +57,7 @@ type Reader interface {
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails.
 type Tx interface {
-	// Now is the one instant of this unit, from the clock port: UTC, whole milliseconds.
+	// Now is the one instant of this unit, from the clock port: UTC, whole milliseconds. It is read when Now is first called.
 	Now() time.Time
 
 	Companies() Companies
@@ -79,7 +79,7 @@ type Tx interface {
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
 	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.
 	//
-	// Units take it that change a count, or move something from state to state by what they read of other rows.
+	// A unit takes the turn if it changes a count, or changes a state depending on other rows that it reads.
 	Turn(ctx context.Context, company id.Company) error
 
 	// Record sets the time of an event to Now, and its id unless it has one, and inserts it with the changes of this unit. The

@@ -34,12 +34,15 @@ type TeamReader interface {
 type Teams interface {
 	TeamReader
 
-	// Add and Save fail with team.NameInUse if another team of the company has the name. Save does not change the company, the
-	// slug and CreatedAt, which are permanent.
+	// No two teams of a company have one name, whatever its case, or one slug. Save does not change the company, the slug and
+	// CreatedAt, which are permanent.
 	Repository[id.Team, team.Team]
 
 	// AddAll inserts new teams with their slots, all of one company.
 	AddAll(ctx context.Context, teams []team.Team, slots []team.Slot) error
+
+	// HasName reports whether a team of a company has a name, whatever its case.
+	HasName(ctx context.Context, of id.Company, name string) (bool, error)
 
 	// SlugsFrom returns the slugs of a company's teams that are the stem, or begin with it.
 	SlugsFrom(ctx context.Context, of id.Company, stem string) ([]string, error)

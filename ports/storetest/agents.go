@@ -17,7 +17,7 @@ import (
 var agentRules = anyAgent.rules([]rule{
 	{"no two agents have the same token", agentHashUnique},
 	{"a list has the agents that meet every condition", agentFilters},
-	{"the agents of a company are its own, oldest first", agentsOfCompany},
+	{"the agents of a company are its own that are not retired, oldest first", agentsOfCompany},
 	{"a hire gets the oldest empty slot, and leaves it empty again", slotOfAgent},
 })
 
@@ -126,6 +126,9 @@ func agentsOfCompany(f *fixture) {
 		a := f.newAgent(acme.ID, "tm_a")
 		f.update(hiring(a))
 		f.update(hiring(f.newAgent(other.ID, "tm_a")))
+		retired := f.newAgent(acme.ID, "tm_a")
+		retired.Status = agent.Retired
+		f.update(hiring(retired))
 		want = append(want, a)
 		f.clock.Advance(time.Millisecond)
 	}

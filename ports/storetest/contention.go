@@ -159,12 +159,12 @@ func turns(f *fixture) {
 				if err != nil {
 					return err
 				}
-				return moving(acme.ID, func(c company.Company, at time.Time) (company.Company, event.Event, error) {
+				return moving(acme.ID, func(c company.Company, _ time.Time) (company.Company, event.Event, error) {
 					if c.TeamCount != len(teams) {
 						f.Errorf("the company counts %d teams, and has %d", c.TeamCount, len(teams))
 					}
 					made, _ := f.newTeams(acme.ID, 0)
-					next := c.Counting(1, 0, at)
+					next := c.Counting(1, 0)
 					return next, founded(next), tx.Teams().Add(ctx, made[0])
 				})(ctx, tx)
 			}); err != nil {
@@ -186,10 +186,25 @@ func oneTurn(f *fixture) {
 		}
 		return tx.Turn(ctx, acme.ID)
 	})
-	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
-		if _, err := tx.Companies().Lock(ctx, acme.ID); err != nil {
+	for _, before := range []unit{
+		func(ctx context.Context, tx store.Tx) error { _, err := tx.Companies().Lock(ctx, acme.ID); return err },
+		func(ctx context.Context, tx store.Tx) error { _, err := tx.Companies().Get(ctx, acme.ID); return err },
+		func(ctx context.Context, tx store.Tx) error { _, err := tx.Teams().OfCompany(ctx, acme.ID); return err },
+	} {
+		f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+			if err := before(ctx, tx); err != nil {
+				return err
+			}
+			return tx.Turn(ctx, acme.ID)
+		})
+	}
+	for range 100 { // whatever their ids are
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			if err := tx.Turn(ctx, id.New[id.Company](f.ids.UUIDv7())); err != nil {
+				return err
+			}
+			_, err := tx.Companies().Get(ctx, acme.ID)
 			return err
-		}
-		return tx.Turn(ctx, acme.ID)
-	})
+		})
+	}
 }

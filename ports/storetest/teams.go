@@ -20,6 +20,7 @@ var teamRules = anyTeam.rules([]rule{
 	{"a filled slot and the counts of a team are kept", filledSlot},
 	{"teams without slots, and no teams at all, can be added", noSlots},
 	{"a company has no two teams of one name, whatever its case", teamNames},
+	{"a name in use is found, whatever its case", teamHasName},
 	{"a team is found by its slug in its company", teamBySlug},
 	{"slugs are found by what they begin with", slugsFrom},
 	{"the youngest empty slots are dropped", dropSlots},
@@ -92,13 +93,32 @@ func teamNames(f *fixture) {
 	_, err = add(other.ID, "STRASSE", "a")
 	f.ok(err)
 	_, err = add(acme.ID, "STRASSE", "b")
-	f.code(err, fault.ValidationFailed)
+	f.code(err, fault.Internal) // the domain has asked HasName
 	_, err = add(acme.ID, "Another", "a")
 	f.code(err, fault.Internal) // the slug: the domain has chosen one that is free
 	second, err := add(acme.ID, "Second", "c")
 	f.ok(err)
 	second.Name, second.Version = "strasse", second.Version+1
-	f.refused(fault.ValidationFailed, anyTeam.saving(second))
+	f.refused(fault.Internal, anyTeam.saving(second))
+}
+
+func teamHasName(f *fixture) {
+	acme, other := f.found("acme"), f.found("other")
+	teams, _ := f.newTeams(acme.ID, 0)
+	teams[0].Name = "Straße"
+	f.update(staffing(teams, nil))
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		for _, c := range []struct {
+			of   id.Company
+			name string
+			want bool
+		}{{acme.ID, "Straße", true}, {acme.ID, "STRASSE", true}, {acme.ID, "Str", false}, {acme.ID, "", false}, {other.ID, "Straße", false}} {
+			got, err := tx.Teams().HasName(ctx, c.of, c.name)
+			f.ok(err)
+			f.same(got, c.want)
+		}
+		return nil
+	})
 }
 
 func teamBySlug(f *fixture) {
@@ -204,6 +224,10 @@ func (f *fixture) teamWrites() map[string]writeCase {
 			}
 			locked.Name, locked.Version = "New", locked.Version+1
 			return tx.Teams().Save(ctx, locked)
+		}},
+		"Teams.HasName": {locks, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Teams().HasName(ctx, acme.ID, "Team")
+			return err
 		}},
 		"Teams.SlugsFrom": {locks, func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.Teams().SlugsFrom(ctx, acme.ID, "team")

@@ -185,7 +185,9 @@ func (f *fixture) everything() []any {
 		f.ok(err)
 		slots, err := f.store.Teams().SlotsOfCompany(f.ctx, c.ID)
 		f.ok(err)
-		all = append(all, teams, slots)
+		agents, err := f.store.Agents().OfCompany(f.ctx, c.ID)
+		f.ok(err)
+		all = append(all, teams, slots, agents)
 	}
 	return all
 }

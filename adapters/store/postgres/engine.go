@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"io"
 	"net"
 	"strconv"
@@ -83,6 +85,16 @@ func (e *Engine) Ready(ctx context.Context) error {
 func (e *Engine) LockTable(_ context.Context, conn bun.IConn, table string) error {
 	conn.(*unit).later(e.db.NewRaw("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", bun.Ident(table)).String())
 	return nil
+}
+
+// turnTables is how many empty tables there are to take turns by: turns_00 and so on, made by the migration 00011.
+const turnTables = 16
+
+// Turn implements sqlstore.Engine. Companies share the tables, so some wait for others' units too.
+func (e *Engine) Turn(ctx context.Context, conn bun.IConn, of string) error {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(of))
+	return e.LockTable(ctx, conn, fmt.Sprintf("turns_%02d", hash.Sum32()%turnTables))
 }
 
 // ScanRow implements sqlstore.Engine.

@@ -195,6 +195,9 @@ func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery { return qu
 // LockTable implements sqlstore.Engine. There is one writer, so a unit has every table to itself.
 func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return nil }
 
+// Turn implements sqlstore.Engine. There is one writer, so it is always the turn of the unit that runs.
+func (e *Engine) Turn(context.Context, bun.IConn, string) error { return nil }
+
 // primary masks the primary result code of an extended one.
 const primary = 0xff
 

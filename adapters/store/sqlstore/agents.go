@@ -67,5 +67,6 @@ func (a agents) List(
 }
 
 func (a agents) OfCompany(ctx context.Context, which id.Company) ([]agent.Agent, error) {
-	return ofCompany(ctx, a.session, a.table, which)
+	return readAll(ctx, a.session, a.table, selectRows(a.session, a.table).
+		Where("company_id = ?", which).Where("status <> ?", agent.Retired).Order(createdAt, "id"))
 }

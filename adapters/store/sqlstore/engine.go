@@ -70,6 +70,10 @@ type Engine interface {
 	// has read nothing before, it cannot conflict with those that held the lock before it.
 	LockTable(ctx context.Context, conn bun.IConn, table string) error
 
+	// Turn makes the unit on conn wait until no other unit has the turn of this name, which is a company's. It is the first call
+	// of the unit. What a unit reads with its next statement is committed by all that had the turn before.
+	Turn(ctx context.Context, conn bun.IConn, of string) error
+
 	// Classify returns what an error of the driver means, by its code. For a Duplicate it also returns the name of the
 	// constraint: "companies_pkey" for a primary key, otherwise the table with all columns, such as "companies_slug".
 	Classify(err error) (failure Failure, constraint string)

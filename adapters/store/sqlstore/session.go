@@ -69,6 +69,7 @@ func (s session) scan(ctx context.Context, query interface {
 
 // limited runs a read with ReadTimeout.
 func (s session) limited(ctx context.Context, read func(ctx context.Context) error) error {
+	s.use()
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, ReadTimeout)
 		defer cancel()
@@ -100,6 +101,7 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, stat
 
 // lookup runs a read that finds no more than a page of rows, by an index.
 func (s session) lookup(ctx context.Context, read func(ctx context.Context) error) error {
+	s.use()
 	return s.observers.watch(ctx, Read, func(ctx context.Context) error {
 		limited, done, err := s.engine.Lookup(ctx, s.conn)
 		if err != nil {
@@ -151,6 +153,13 @@ func (s session) count(ctx context.Context, query *bun.SelectQuery) (count int64
 	return count, err
 }
 
+// use notes that the unit runs a statement: it is too late for its turn.
+func (s session) use() {
+	if s.unit != nil {
+		s.unit.used = true
+	}
+}
+
 // statement is a query that writes.
 type statement interface {
 	Exec(ctx context.Context, dest ...any) (sql.Result, error)
@@ -179,6 +188,7 @@ func exactlyOne(rows int, err error) error {
 
 // exec writes rows that need no event, and returns how many.
 func (s session) exec(ctx context.Context, write statement) (int, error) {
+	s.use()
 	result, err := write.Exec(ctx)
 	if err != nil {
 		return 0, s.failure(ctx, err)

@@ -3,8 +3,6 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -68,7 +66,7 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 		state = newUnitState()
 		unit := tx{
 			session: session{engine: s.engine, statements: s.statements, conn: conn, unit: state},
-			now:     s.clock.Now(),
+			clock:   s.clock,
 			ids:     s.ids,
 		}
 		if err := write(ctx, unit); err != nil {
@@ -117,11 +115,17 @@ func (r reader) Taxonomy() store.TaxonomyReader       { return taxonomy(r) }
 // tx implements store.Tx for one run of one unit.
 type tx struct {
 	session
-	now time.Time
-	ids outbound.IDs
+	clock outbound.Clock
+	ids   outbound.IDs
 }
 
-func (t tx) Now() time.Time { return t.now }
+// Now reads the clock when it is first called, so that a unit that waited for its turn is not earlier than the one before it.
+func (t tx) Now() time.Time {
+	if t.unit.now.IsZero() {
+		t.unit.now = t.clock.Now()
+	}
+	return t.unit.now
+}
 
 func (t tx) Companies() store.Companies     { return companiesOf(t.session) }
 func (t tx) Teams() store.Teams             { return teamsOf(t.session) }
@@ -129,33 +133,28 @@ func (t tx) Agents() store.Agents           { return agentsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }
-func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.now} }
-func (t tx) Webhooks() store.Webhooks       { return webhooksOf(t.session, t.now) }
+func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.Now()} }
+func (t tx) Webhooks() store.Webhooks       { return webhooksOf(t.session, t.Now()) }
 func (t tx) Deliveries() store.Deliveries   { return deliveries{t.session} }
-func (t tx) Outbox() store.Outbox           { return outbox{t.session, t.now} }
+func (t tx) Outbox() store.Outbox           { return outbox{t.session, t.Now()} }
 func (t tx) Removals() store.Removals       { return removals{t.session} }
 func (t tx) InstanceKey() store.InstanceKey { return instanceKey{t.session} }
-func (t tx) Leads() store.Leads             { return leads{t.session, t.now} }
+func (t tx) Leads() store.Leads             { return leads{t.session, t.Now()} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
 
-// turnTables is how many tables there are to take turns by. They are empty; see Engine.LockTable.
-const turnTables = 16
-
-var errTurn = errors.New("a unit of work takes one turn, before anything else")
+var errTurn = errors.New("a unit of work takes the turn of one company, before it reads or writes anything")
 
 func (t tx) Turn(ctx context.Context, company id.Company) error {
-	if t.unit.turn != "" || len(t.unit.locked) > 0 {
+	if t.unit.used {
 		return errTurn
 	}
-	t.unit.turn = company
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(company))
-	return t.failure(ctx, t.engine.LockTable(ctx, t.conn, fmt.Sprintf("turns_%02d", hash.Sum32()%turnTables)))
+	t.unit.used = true
+	return t.failure(ctx, t.engine.Turn(ctx, t.conn, string(company)))
 }
 
 func (t tx) Record(ctx context.Context, happened event.Event) error {
-	return activity{t.session}.add(ctx, happened, t.ids, t.now)
+	return activity{t.session}.add(ctx, happened, t.ids, t.Now())
 }
 
 func (t tx) Unrecorded() { t.unit.recorded = true }
@@ -164,7 +163,8 @@ func (t tx) Unrecorded() { t.unit.recorded = true }
 type unitState struct {
 	changed  bool              // business rows were written
 	recorded bool              // an event was recorded, or Unrecorded was called
-	turn     id.Company        // that the unit has taken; empty: none
+	used     bool              // a statement has run, or a turn was taken
+	now      time.Time         // see tx.Now; zero: it was not called
 	sends    bool              // the unit made work for webhooks: see Outgoing
 	locked   map[lockedRow]any // the aggregates that the unit has locked, with what it saved since
 	revision lead.Revision     // of the unit's changes to leads; 0: Advance was not called

@@ -73,26 +73,15 @@ func ofCompany[T any](ctx context.Context, s session, of *table[T], which id.Com
 	return readAll(ctx, s, of, selectRows(s, of).Where("company_id = ?", which).Order(createdAt, "id"))
 }
 
-func (t teams) Add(ctx context.Context, added team.Team) error {
-	return t.named(t.stored.Add(ctx, added))
-}
-
-func (t teams) Save(ctx context.Context, saved team.Team) error {
-	return t.named(t.stored.Save(ctx, saved))
-}
-
-func (t teams) named(err error) error {
-	if t.isDuplicate(err, "teams_company_id_name_key") {
-		return team.NameInUse()
-	}
-	return err
-}
-
 func (t teams) AddAll(ctx context.Context, added []team.Team, slots []team.Slot) error {
 	if err := insertMany(ctx, t.session, teamTable, added); err != nil {
 		return err
 	}
 	return t.AddSlots(ctx, slots)
+}
+
+func (t teams) HasName(ctx context.Context, of id.Company, name string) (bool, error) {
+	return t.exists(ctx, t.selectFrom("teams").Where("company_id = ?", of).Where("name_key = ?", text.Fold(name)))
 }
 
 func (t teams) SlugsFrom(ctx context.Context, of id.Company, stem string) (slugs []string, err error) {
