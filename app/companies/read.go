@@ -62,12 +62,12 @@ func (s *Service) GetWith(
 			return err
 		}
 		if parts.Teams {
-			if found.Teams, err = r.Teams().OfCompany(ctx, which); err != nil {
+			if found.Teams, err = r.Teams().OfCompany(ctx, which, inbound.MostParts); err != nil {
 				return err
 			}
 		}
 		if parts.Agents {
-			found.Agents, err = r.Agents().OfCompany(ctx, which)
+			found.Agents, err = r.Agents().OfCompany(ctx, which, inbound.MostParts)
 		}
 		return err
 	})

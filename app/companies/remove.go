@@ -32,7 +32,7 @@ func (s *Service) Delete(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.CompanyDeletion{}, err
 	}
-	marked, err := store.UpdateOnce(ctx, s.store, idempotency.Request{}, which, func(ctx context.Context, tx store.Tx) (company.Company, error) {
+	mark := func(ctx context.Context, tx store.Tx) (company.Company, error) {
 		current, err := tx.Companies().Lock(ctx, which)
 		if err != nil {
 			return current, err
@@ -46,7 +46,8 @@ func (s *Service) Delete(
 		}
 		tx.Unrecorded() // company.deleted is recorded with the last removal
 		return marked, tx.Companies().Save(ctx, marked)
-	})
+	}
+	marked, err := store.UpdateOnce(ctx, s.store, idempotency.Request{}, which, mark)
 	if err != nil {
 		return inbound.CompanyDeletion{}, err
 	}

@@ -60,7 +60,10 @@ type CompanyList struct {
 // CompanyParts says what to read with a company.
 type CompanyParts struct{ Teams, Agents bool }
 
-// CompanyWithParts is a company with what was to be read with it, oldest first.
+// MostParts bounds how many teams, and how many agents, are read with a company. Lists have all.
+const MostParts = 200
+
+// CompanyWithParts is a company with what was to be read with it: the oldest ones, oldest first.
 type CompanyWithParts struct {
 	Company company.Company
 	Teams   []team.Team

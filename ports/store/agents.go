@@ -16,8 +16,8 @@ type AgentReader interface {
 	// one instant.
 	List(ctx context.Context, filter AgentFilter, after page.Position, size int) (page.Page[agent.Agent], error)
 
-	// OfCompany returns every agent of a company that is not retired, oldest first.
-	OfCompany(ctx context.Context, which id.Company) ([]agent.Agent, error)
+	// OfCompany returns the oldest agents of a company that are not retired, at most most of them, oldest first.
+	OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error)
 }
 
 // AgentFilter says which agents a list holds: those that meet every condition that is set.

@@ -20,8 +20,8 @@ type TeamReader interface {
 	// instant.
 	List(ctx context.Context, of id.Company, after page.Position, size int) (page.Page[team.Team], error)
 
-	// OfCompany returns every team of a company, oldest first.
-	OfCompany(ctx context.Context, which id.Company) ([]team.Team, error)
+	// OfCompany returns the oldest teams of a company, at most most of them, oldest first.
+	OfCompany(ctx context.Context, which id.Company, most int) ([]team.Team, error)
 
 	// Slots returns at most size slots of a team that come after a position, in the order of List.
 	Slots(ctx context.Context, of id.Team, after page.Position, size int) (page.Page[team.Slot], error)

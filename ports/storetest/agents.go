@@ -132,7 +132,7 @@ func agentsOfCompany(f *fixture) {
 		want = append(want, a)
 		f.clock.Advance(time.Millisecond)
 	}
-	got, err := f.store.Agents().OfCompany(f.ctx, acme.ID)
+	got, err := f.store.Agents().OfCompany(f.ctx, acme.ID, 1000)
 	f.ok(err)
 	f.same(got, want)
 }

@@ -155,7 +155,7 @@ func turns(f *fixture) {
 				if err := tx.Turn(ctx, acme.ID); err != nil {
 					return err
 				}
-				teams, err := tx.Teams().OfCompany(ctx, acme.ID)
+				teams, err := tx.Teams().OfCompany(ctx, acme.ID, 1000)
 				if err != nil {
 					return err
 				}
@@ -189,7 +189,10 @@ func oneTurn(f *fixture) {
 	for _, before := range []unit{
 		func(ctx context.Context, tx store.Tx) error { _, err := tx.Companies().Lock(ctx, acme.ID); return err },
 		func(ctx context.Context, tx store.Tx) error { _, err := tx.Companies().Get(ctx, acme.ID); return err },
-		func(ctx context.Context, tx store.Tx) error { _, err := tx.Teams().OfCompany(ctx, acme.ID); return err },
+		func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Teams().OfCompany(ctx, acme.ID, 1000)
+			return err
+		},
 	} {
 		f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
 			if err := before(ctx, tx); err != nil {

@@ -312,7 +312,7 @@ func (h *history) compareCompanies(ctx context.Context, r store.Reader, size int
 		}), h.kept.listed(filter))
 	}
 	for _, which := range h.companies {
-		teams, err := r.Teams().OfCompany(ctx, which)
+		teams, err := r.Teams().OfCompany(ctx, which, 1000)
 		h.ok(err)
 		h.same(teams, h.kept.teams[which])
 		slots, err := r.Teams().SlotsOfCompany(ctx, which)

@@ -112,7 +112,9 @@ func teamHasName(f *fixture) {
 			of   id.Company
 			name string
 			want bool
-		}{{acme.ID, "Straße", true}, {acme.ID, "STRASSE", true}, {acme.ID, "Str", false}, {acme.ID, "", false}, {other.ID, "Straße", false}} {
+		}{
+			{acme.ID, "Straße", true}, {acme.ID, "STRASSE", true}, {acme.ID, "Str", false}, {acme.ID, "", false}, {other.ID, "Straße", false},
+		} {
 			got, err := tx.Teams().HasName(ctx, c.of, c.name)
 			f.ok(err)
 			f.same(got, c.want)
@@ -269,7 +271,7 @@ func (f *fixture) hasTeams(which id.Company, teams []team.Team, slots []team.Slo
 	f.Helper()
 	f.ok(f.store.View(f.ctx, func(ctx context.Context, r store.Reader) error {
 		for _, reader := range []store.TeamReader{r.Teams(), f.store.Teams()} {
-			gotTeams, err := reader.OfCompany(ctx, which)
+			gotTeams, err := reader.OfCompany(ctx, which, 1000)
 			if err != nil {
 				return err
 			}

@@ -181,11 +181,11 @@ func (f *fixture) everything() []any {
 		all = append(all, walk(f, page.MaxSize, f.deliveryPages(endpoint.ID, page.MaxSize)))
 	}
 	for _, c := range companies.Items {
-		teams, err := f.store.Teams().OfCompany(f.ctx, c.ID)
+		teams, err := f.store.Teams().OfCompany(f.ctx, c.ID, 1000)
 		f.ok(err)
 		slots, err := f.store.Teams().SlotsOfCompany(f.ctx, c.ID)
 		f.ok(err)
-		agents, err := f.store.Agents().OfCompany(f.ctx, c.ID)
+		agents, err := f.store.Agents().OfCompany(f.ctx, c.ID, 1000)
 		f.ok(err)
 		all = append(all, teams, slots, agents)
 	}

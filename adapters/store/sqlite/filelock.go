@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// fileLocks make the processes that write to one file wait for each other in order. SQLite alone is not fair: a process that waits polls its lock up
-// to a tenth of a second apart, and one that writes batch after batch starves it.
+// fileLocks make the processes that write to one file wait for each other in order. SQLite alone is not fair: a process that
+// waits polls its lock up to a tenth of a second apart, and one that writes batch after batch starves it.
 //
 // There are two file locks, which the system releases when their process ends. A writer locks the first, then the second,
 // unlocks the first, writes, and unlocks the second. The one that waits for the second is the next to write: to overtake it

@@ -66,7 +66,7 @@ func (a agents) List(
 	return queryPage(ctx, a.session, a.table, query, after, size)
 }
 
-func (a agents) OfCompany(ctx context.Context, which id.Company) ([]agent.Agent, error) {
-	return readAll(ctx, a.session, a.table, selectRows(a.session, a.table).
-		Where("company_id = ?", which).Where("status <> ?", agent.Retired).Order(createdAt, "id"))
+func (a agents) OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error) {
+	return readAll(ctx, a.session, a.table,
+		ofCompany(a.session, a.table, which).Where("status <> ?", agent.Retired).Limit(int64(most)))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"holdco/domain/budget"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -56,8 +58,8 @@ func (t teams) List(ctx context.Context, of id.Company, after page.Position, siz
 	return listPage(ctx, t.session, t.table, []condition{{"company_id", string(of)}}, after, size)
 }
 
-func (t teams) OfCompany(ctx context.Context, which id.Company) ([]team.Team, error) {
-	return ofCompany(ctx, t.session, teamTable, which)
+func (t teams) OfCompany(ctx context.Context, which id.Company, most int) ([]team.Team, error) {
+	return readAll(ctx, t.session, teamTable, ofCompany(t.session, teamTable, which).Limit(int64(most)))
 }
 
 func (t teams) Slots(ctx context.Context, of id.Team, after page.Position, size int) (page.Page[team.Slot], error) {
@@ -65,12 +67,12 @@ func (t teams) Slots(ctx context.Context, of id.Team, after page.Position, size 
 }
 
 func (t teams) SlotsOfCompany(ctx context.Context, which id.Company) ([]team.Slot, error) {
-	return ofCompany(ctx, t.session, slotTable, which)
+	return readAll(ctx, t.session, slotTable, ofCompany(t.session, slotTable, which))
 }
 
-// ofCompany reads all rows of a company, oldest first.
-func ofCompany[T any](ctx context.Context, s session, of *table[T], which id.Company) ([]T, error) {
-	return readAll(ctx, s, of, selectRows(s, of).Where("company_id = ?", which).Order(createdAt, "id"))
+// ofCompany begins a query of the rows of a company, oldest first.
+func ofCompany[T any](s session, of *table[T], which id.Company) *bun.SelectQuery {
+	return selectRows(s, of).Where("company_id = ?", which).Order(createdAt, "id")
 }
 
 func (t teams) AddAll(ctx context.Context, added []team.Team, slots []team.Slot) error {
