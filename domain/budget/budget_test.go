@@ -68,7 +68,7 @@ func TestFiguresHaveBounds(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongWithAChangeIsTold(t *testing.T) {
+func TestAllThatIsWrongWithAChangeIsReported(t *testing.T) {
 	t.Parallel()
 	_, invalid, outOfBounds := before.Apply(budget.Change{
 		USD: new(money.Number("1e10")), Period: new("yearly"), ReservePercent: new(money.Number("101")),

@@ -192,6 +192,18 @@ func TestTheEndOfADeletionReportsNoMoreThanIdAndSlug(t *testing.T) {
 	}
 }
 
+func TestTeamsAndAgentsAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, more := range []struct{ teams, agents int }{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
+		before := acme(company.Active)
+		want := before
+		want.TeamCount, want.AgentCount, want.UpdatedAt, want.Version = 2+more.teams, 5+more.agents, noon, 8
+		if diff := cmp.Diff(want, before.Counting(more.teams, more.agents, noon)); diff != "" {
+			t.Errorf("%+v: %s", more, diff)
+		}
+	}
+}
+
 func TestACompanyIsShownAsTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	for status, tail := range map[company.Status]string{

@@ -3,7 +3,6 @@ package company
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"holdco/domain/budget"
@@ -199,8 +198,7 @@ func (c *checked) verdict(adapter *string, adapters []string) error {
 	case len(c.outOfBounds) > 0:
 		return fault.Budget(c.outOfBounds)
 	case adapter != nil && !slices.Contains(adapters, *adapter):
-		return fault.New(fault.AdapterNotInstalled, "The adapter %q is not installed on this instance; installed are: %s.",
-			*adapter, strings.Join(adapters, ", ")).With("adapter", *adapter).With("installed", adapters)
+		return fault.NotInstalled(*adapter, adapters)
 	}
 	return nil
 }

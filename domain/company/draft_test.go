@@ -225,7 +225,7 @@ func TestBoundsBelongToWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongWithADraftIsToldAtOnce(t *testing.T) {
+func TestAllThatIsWrongWithADraftIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, _, err := found(company.Draft{
 		Name: new("\x00"),

@@ -139,7 +139,7 @@ func TestEveryFieldOfAPatchObeysItsRule(t *testing.T) {
 	}
 }
 
-func TestReadOnlyFieldsAreToldAlone(t *testing.T) {
+func TestReadOnlyFieldsAreReportedAlone(t *testing.T) {
 	t.Parallel()
 	patch := company.Patch{Name: new("")}
 	want := "immutable_field"

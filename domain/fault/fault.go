@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -61,6 +62,12 @@ func New(code Code, format string, args ...any) *Error {
 // as by fmt.Sprintf.
 func Transition(from, action, format string, args ...any) *Error {
 	return New(InvalidTransition, format, args...).With("from", from).With("action", action)
+}
+
+// NotInstalled is the fault of an adapter that is none of those installed.
+func NotInstalled(adapter string, installed []string) *Error {
+	return New(AdapterNotInstalled, "The adapter %q is not installed on this instance; installed are: %s.",
+		adapter, strings.Join(installed, ", ")).With("adapter", adapter).With("installed", installed)
 }
 
 // With returns a copy of e with one more detail.

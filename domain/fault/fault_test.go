@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"holdco/domain/fault"
 )
@@ -80,6 +81,18 @@ func TestMoreIsSaidByACopy(t *testing.T) {
 	}
 	if two.Code != fault.InvalidTransition || two.Message != "A company that is active cannot." {
 		t.Errorf("%+v", two)
+	}
+}
+
+func TestAnAdapterThatIsNotInstalledIsNamedWithThoseThatAre(t *testing.T) {
+	t.Parallel()
+	got := fault.NotInstalled("fax", []string{"process", "http"})
+	want := &fault.Error{
+		Code: fault.AdapterNotInstalled, Message: `The adapter "fax" is not installed on this instance; installed are: process, http.`,
+		Details: map[string]any{"adapter": "fax", "installed": []string{"process", "http"}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(fault.Error{})); diff != "" {
+		t.Error(diff)
 	}
 }
 

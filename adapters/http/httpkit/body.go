@@ -35,7 +35,7 @@ func Decode[T any](body []byte) (T, fault.Problems) {
 	return value, w.problems
 }
 
-// Object is a JSON object whose members are nobody's but the domain's to judge.
+// Object is a JSON object, which is passed to the domain as it was sent.
 type Object []byte
 
 // walker reads one body, token by token.
