@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"holdco/domain/access"
-	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -109,5 +108,5 @@ func (o others) Employs(which id.Agent) (bool, error) {
 	if fault.CodeOf(err) == fault.NotFound {
 		return false, nil
 	}
-	return found.Status != agent.Retired, err
+	return found.IsEmployed(), err
 }

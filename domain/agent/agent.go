@@ -19,7 +19,7 @@ import (
 type Agent struct {
 	ID            id.Agent
 	Company       id.Company
-	Team          id.Team // permanent; a team that has no other agents may be deleted after this one retired
+	Team          id.Team // permanent; the team may have been deleted since the agent retired
 	Slot          id.Slot // of the team; empty: retired
 	Name          string  // 1 to NameLength characters
 	Role          string  // 1 to NameLength characters
@@ -31,7 +31,6 @@ type Agent struct {
 	Budget        Budget
 	Requires      []string // the names of actions that need an approval, each once
 	Hash          string   // of its token: access.Value.Hash
-	Hint          string   // of its token: access.Value.Hint
 	Stats         Stats
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
@@ -83,6 +82,9 @@ func (a Agent) Owner() id.Company { return a.Company }
 // CurrentVersion returns Version, for generic code.
 func (a Agent) CurrentVersion() int64 { return a.Version }
 
+// IsEmployed reports whether the agent works for its company: it has not retired.
+func (a Agent) IsEmployed() bool { return a.Status != Retired }
+
 // Action is a state transition that a client asks for.
 type Action string
 
@@ -124,19 +126,18 @@ func (a Agent) Resume(at time.Time) (Agent, event.Event, error) {
 
 // Retire ends the agent and its token for good. Its slot is free from then on.
 func (a Agent) Retire(at time.Time) (Agent, event.Event, error) {
-	a, retired, err := a.move(Retire, event.AgentRetired, at)
-	if err != nil {
-		return a, retired, err
+	if err := a.Allows(Retire); err != nil {
+		return a, event.Event{}, err
 	}
 	a.Slot = ""
-	return a, a.event(event.AgentRetired), nil
+	return a.move(Retire, event.AgentRetired, at)
 }
 
 // RotateToken gives the agent a new token. The old one ends.
 func (a Agent) RotateToken(token access.Value, at time.Time) (Agent, event.Event, error) {
 	a, rotated, err := a.move(RotateToken, event.AgentTokenRotated, at)
 	if err == nil {
-		a.Hash, a.Hint = token.Hash(), token.Hint()
+		a.Hash = token.Hash()
 	}
 	return a, rotated, err
 }

@@ -71,7 +71,7 @@ func New(
 ) (Agent, error) {
 	a := Agent{
 		ID: newID, Company: company, Adapter: defaultAdapter, AdapterConfig: NoConfig, Status: Active,
-		Hash: token.Hash(), Hint: token.Hint(), CreatedAt: at, UpdatedAt: at, Version: 1,
+		Hash: token.Hash(), CreatedAt: at, UpdatedAt: at, Version: 1,
 	}
 	problems := slices.Clone(draft.Problems)
 	for _, field := range []struct {

@@ -37,17 +37,17 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.UpdatedAt, a.Version = at.Add(time.Minute), 1<<53+1
 	},
 	edit: func(f *fixture, a *agent.Agent) {
-		at, token := f.clock.Now(), f.newKey()
+		at := f.clock.Now()
 		a.Company, a.Team, a.CreatedAt = "cmp_other", "tm_other", at.Add(time.Hour)
 		a.Slot, a.Name, a.Role, a.Adapter, a.Model, a.AdapterConfig = "", "New", "Newer", "http", "", agent.NoConfig
 		a.Status, a.MemoryScopes, a.Requires, a.Budget = agent.Retired, nil, nil, agent.Budget{}
-		a.Hash, a.Hint = token.Hash(), token.Hint()
+		a.Hash = f.newKey().Hash()
 		a.Stats = agent.Stats{}
 		a.UpdatedAt = at.Add(time.Hour)
 	},
 	permanent: []string{"Company", "Team", "CreatedAt"},
 	texts: func(a *agent.Agent, text string) {
-		a.Name, a.Role, a.Adapter, a.Model, a.Hint = text, text, text, text, text
+		a.Name, a.Role, a.Adapter, a.Model = text, text, text, text
 		a.Requires = []string{text, "other"}
 	},
 }
@@ -60,7 +60,8 @@ func (f *fixture) newAgent(of id.Company, team id.Team) agent.Agent {
 	copy(random[:], uuid[:])
 	made, err := agent.New(id.New[id.Agent](f.ids.UUIDv7()), of, "process", agent.Draft{
 		Team: new(string(team)), Settings: agent.Settings{Name: new("Ada"), Role: new("Engineer")},
-	}, access.NewAgentToken(random), func(id.Team) (bool, error) { return true, nil }, agent.Rules{}, f.clock.Now())
+	}, access.NewAgentToken(random), func(id.Team) (bool, error) { return true, nil }, agent.Rules{Adapters: []string{"process"}},
+		f.clock.Now())
 	f.ok(err)
 	made.Team = team
 	return made

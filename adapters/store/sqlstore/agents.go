@@ -38,7 +38,6 @@ var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such a
 	asLimit("daily_usd", func(a *agent.Agent) *budget.Limit { return &a.Budget.Daily }),
 	asJSONList("requires", func(a *agent.Agent) *[]string { return &a.Requires }),
 	asText("hash", func(a *agent.Agent) *string { return &a.Hash }).inIndex(),
-	asText("hint", func(a *agent.Agent) *string { return &a.Hint }),
 	asInteger("tasks_completed", func(a *agent.Agent) *int { return &a.Stats.Completed }),
 	asInteger("tasks_failed", func(a *agent.Agent) *int { return &a.Stats.Failed }),
 	asInteger("spent_usd", func(a *agent.Agent) *money.USD { return &a.Stats.Spent }),

@@ -15,7 +15,6 @@ CREATE TABLE agents (
     daily_usd        BIGINT, -- NULL: no limit
     requires         TEXT COLLATE "C" NOT NULL, -- a JSON list of the names of actions
     hash             TEXT COLLATE "C" NOT NULL CONSTRAINT agents_hash UNIQUE,
-    hint             TEXT COLLATE "C" NOT NULL,
     tasks_completed  BIGINT           NOT NULL,
     tasks_failed     BIGINT           NOT NULL,
     spent_usd        BIGINT           NOT NULL,

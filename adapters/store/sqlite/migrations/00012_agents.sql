@@ -15,7 +15,6 @@ CREATE TABLE agents (
     daily_usd        INTEGER,          -- NULL: no limit
     requires         TEXT    NOT NULL, -- a JSON list of the names of actions
     hash             TEXT    NOT NULL CONSTRAINT agents_hash UNIQUE,
-    hint             TEXT    NOT NULL,
     tasks_completed  INTEGER NOT NULL,
     tasks_failed     INTEGER NOT NULL,
     spent_usd        INTEGER NOT NULL,
