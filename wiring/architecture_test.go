@@ -40,6 +40,7 @@ var layers = []layer{
 		folders: []string{"domain/partner", "domain/lead"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
+	{folders: []string{"domain/agent"}, ours: domain, not: impure, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
 		libraries: testLibraries},

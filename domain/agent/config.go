@@ -2,9 +2,8 @@ package agent
 
 import (
 	"bytes"
-	"encoding/json"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"holdco/domain/fault"
 )
@@ -18,55 +17,44 @@ type Config string
 // NoConfig is the configuration of an agent that has none.
 const NoConfig Config = "{}"
 
-// merge merges a patch, a valid JSON object, into the configuration (RFC 7396).
+const configPath = "adapterConfig"
+
+// merge merges a patch, a JSON object, into the configuration.
 func (c Config) merge(patch []byte, problems *fault.Problems) Config {
-	merged, err := jsonpatch.MergePatch([]byte(c), patch)
-	var compact bytes.Buffer
-	if err == nil {
-		err = json.Compact(&compact, merged)
-	}
-	switch {
-	case err != nil:
+	if sent := jsontext.Value(patch); sent.Kind() != '{' || !sent.IsValid() {
 		problems.Add(fault.Fieldf(configPath, fault.WrongType, "%s must be an object", configPath))
-	case compact.Len() > ConfigSize:
+		return c
+	}
+	merged := mergePatch(jsontext.Value(c), patch)
+	switch {
+	case len(merged) > ConfigSize:
 		problems.Add(fault.Fieldf(configPath, fault.TooLong, "%s must have at most %d bytes", configPath, ConfigSize))
-	case hasReference(compact.Bytes()):
+	case hasReference(merged):
 		problems.Add(fault.Fieldf(configPath, fault.UnknownValue,
 			"%s refers to a secret; this version of Holdco has no secrets", configPath))
 	default:
-		return Config(compact.String())
+		return Config(merged)
 	}
 	return c
 }
 
-const configPath = "adapterConfig"
-
-// hasReference reports whether a value has a reference to a secret in it: {"secret": NAME}.
-func hasReference(value json.RawMessage) bool {
-	switch value[0] {
-	case '{':
-		var object map[string]json.RawMessage
-		if json.Unmarshal(value, &object) != nil {
+// hasReference reports whether a valid value has a reference to a secret in it: {"secret": NAME}, which is four tokens in a row.
+func hasReference(value jsontext.Value) bool {
+	decoder := jsontext.NewDecoder(bytes.NewReader(value))
+	for matched := 0; ; {
+		token, err := decoder.ReadToken()
+		if err != nil {
 			return false
 		}
-		if name, ok := object["secret"]; ok && len(object) == 1 && name[0] == '"' {
+		switch kind := token.Kind(); {
+		case kind == '{':
+			matched = 1
+		case matched == 1 && kind == '"' && token.String() == "secret", matched == 2 && kind == '"':
+			matched++
+		case matched == 3 && kind == '}':
 			return true
-		}
-		for _, member := range object {
-			if hasReference(member) {
-				return true
-			}
-		}
-	case '[':
-		var list []json.RawMessage
-		if json.Unmarshal(value, &list) != nil {
-			return false
-		}
-		for _, item := range list {
-			if hasReference(item) {
-				return true
-			}
+		default:
+			matched = 0
 		}
 	}
-	return false
 }
