@@ -340,7 +340,7 @@ func TestOnlyAdminsSayWhichProgramsAgentsRun(t *testing.T) {
 		send(writer, "PATCH", web.path(), `{"adapter":"process"}`).Is(t, 200, "")
 
 		s.Patch(plain.path(), `{`+program+`}`).Is(t, 200, "")
-		send(writer, "PATCH", plain.path(), `{"role":"Lead"}`).Is(t, 200, "")
+		send(writer, "PATCH", plain.path(), `{"role":"Lead",`+program+`}`).Is(t, 200, "")
 		send(writer, "PATCH", plain.path(), `{"adapterConfig":{"x":1}}`).Is(t, 403, "insufficient_scope")
 		send(writer, "PATCH", plain.path(), `{"adapterConfig":{"command":null}}`).Is(t, 200, "")
 	})

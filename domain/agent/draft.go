@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"holdco/domain/access"
@@ -47,11 +46,8 @@ type Settings struct {
 	Requires      *[]string
 }
 
-// BudgetChange is what was sent of a budget; nil fields were absent.
-type BudgetChange struct{ PerTask, Daily *LimitChange }
-
-// LimitChange is a new limit; nil: none.
-type LimitChange struct{ USD *money.Number }
+// BudgetChange is what was sent of a budget; nil fields were absent, and a pointer to nil is null: no limit.
+type BudgetChange struct{ PerTask, Daily **money.Number }
 
 // Rules are what the operator and the caller allow.
 type Rules struct {
@@ -64,7 +60,7 @@ const programs = "process"
 
 // New makes an active agent of a company, without a slot yet. The adapter is the company's default unless one was sent.
 // TeamExists reports whether the company has a team. New fails with fault.ValidationFailed, which lists every invalid field,
-// with fault.AdapterNotInstalled or fault.InsufficientScope, or with an error of teamExists.
+// with fault.AdapterNotInstalled, whoever chose the adapter, with fault.InsufficientScope, or with an error of teamExists.
 func New(
 	newID id.Agent, company id.Company, defaultAdapter string, draft Draft, token access.Value,
 	teamExists func(id.Team) (bool, error), rules Rules, at time.Time,
@@ -93,7 +89,7 @@ func New(
 		}
 	}
 	a = a.with(draft.Settings, &problems)
-	if err := a.check(draft.Settings, problems, rules); err != nil {
+	if err := a.check(Agent{}, problems, rules); err != nil {
 		return Agent{}, err
 	}
 	return a, nil
@@ -109,14 +105,14 @@ func (a Agent) Hired(slot id.Slot) (Agent, event.Event) {
 var readOnly = []string{"id", "companyId", "teamId", "slotId", "status", "stats", "createdAt", "updatedAt"}
 
 // Apply merges a patch. It returns the next agent and the event to record, or no event when nothing changed. It fails with
-// the faults of Allows, fault.ImmutableField, and those of New.
+// the faults of Allows, fault.ImmutableField, and those of New. An adapter that is no longer installed may stay.
 func (a Agent) Apply(patch Patch, rules Rules, at time.Time) (Agent, *event.Event, error) {
 	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
 		return a, nil, fault.Immutables(immutable)
 	}
 	problems := slices.Clone(patch.Problems)
 	next := a.with(patch.Settings, &problems)
-	if err := next.check(patch.Settings, problems, rules); err != nil {
+	if err := next.check(a, problems, rules); err != nil {
 		return a, nil, err
 	}
 	if err := a.Allows(Update); err != nil {
@@ -129,15 +125,15 @@ func (a Agent) Apply(patch Patch, rules Rules, at time.Time) (Agent, *event.Even
 	return next, updated, nil
 }
 
-// check returns what is wrong as one fault, or nil.
-func (a Agent) check(sent Settings, problems fault.Problems, rules Rules) error {
+// check returns what is wrong as one fault, or nil. It holds what differs from before, the zero Agent of a hire, to the rules.
+func (a Agent) check(before Agent, problems fault.Problems, rules Rules) error {
+	newAdapter, newConfig := a.Adapter != before.Adapter, a.AdapterConfig != before.AdapterConfig
 	switch {
 	case len(problems) > 0:
 		return fault.Validation(problems)
-	case sent.Adapter != nil && !slices.Contains(rules.Adapters, *sent.Adapter):
-		return fault.New(fault.AdapterNotInstalled, "The adapter %q is not installed on this instance; installed are: %s.",
-			*sent.Adapter, strings.Join(rules.Adapters, ", ")).With("adapter", *sent.Adapter).With("installed", rules.Adapters)
-	case a.Adapter == programs && a.AdapterConfig != NoConfig && (sent.Adapter != nil || sent.AdapterConfig != nil) && !rules.MayRunOnHost:
+	case newAdapter && !slices.Contains(rules.Adapters, a.Adapter):
+		return fault.NotInstalled(a.Adapter, rules.Adapters)
+	case (newAdapter || newConfig) && a.Adapter == programs && a.AdapterConfig != NoConfig && !rules.MayRunOnHost:
 		return fault.New(fault.InsufficientScope, "To say which programs an agent runs on the host needs the scope admin.").
 			With("required", string(access.Admin))
 	}
@@ -180,13 +176,13 @@ func setName(to *string, path string, sent *string, problems *fault.Problems) {
 	}
 }
 
-func setLimit(to *budget.Limit, path string, sent *LimitChange, problems *fault.Problems) {
+func setLimit(to *budget.Limit, path string, sent **money.Number, problems *fault.Problems) {
 	switch {
 	case sent == nil:
-	case sent.USD == nil:
+	case *sent == nil:
 		*to = budget.Limit{}
 	default:
-		limit, wrong := budget.ParseAmount(path, *sent.USD)
+		limit, wrong := budget.ParseAmount(path, **sent)
 		problems.Add(wrong...)
 		*to = limit
 	}

@@ -8,7 +8,6 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
-	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
 )
@@ -114,20 +113,12 @@ func agentSettings(
 		Name: name, Role: role, Adapter: adapter, Model: model, AdapterConfig: (*[]byte)(config), MemoryScopes: scopes,
 	}
 	if limits != nil {
-		settings.Budget = &agent.BudgetChange{PerTask: limitChange(limits.PerTaskUsd), Daily: limitChange(limits.DailyUsd)}
+		settings.Budget = &agent.BudgetChange{PerTask: limits.PerTaskUsd, Daily: limits.DailyUsd}
 	}
 	if policy != nil {
 		settings.Requires = policy.Requires
 	}
 	return settings
-}
-
-// limitChange is a limit that was sent: nil when it was absent, without an amount when it was null.
-func limitChange(sent **money.Number) *agent.LimitChange {
-	if sent == nil {
-		return nil
-	}
-	return &agent.LimitChange{USD: *sent}
 }
 
 func agentAnswer(a agent.Agent, secret ...event.Field) httpkit.Answer {
