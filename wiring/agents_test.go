@@ -148,7 +148,12 @@ func TestATeamThatHasOnlyRetiredAgentsIsDeleted(t *testing.T) {
 		acme := s.create(t, draft(t, ``))
 		sales := s.found(t, acme, `{"name":"Sales","headcount":1}`)
 		ada := s.hire(t, sales, "")
+		s.Patch(sales.path(), `{"managerAgentId":"`+ada.ID+`"}`).Is(t, 200, "")
 		s.Post(ada.path()+"/retire", "").Is(t, 200, "")
+		kept := resttest.Data[team](t, s.Patch(sales.path(), `{"name":"Sellers","managerAgentId":"`+ada.ID+`"}`))
+		if kept.Name != "Sellers" || kept.ManagerAgentID == nil || *kept.ManagerAgentID != ada.ID {
+			t.Errorf("%+v", kept)
+		}
 		s.Delete(sales.path()).Is(t, 200, "")
 		if got := resttest.Data[apiAgent](t, s.Get(ada.path())); got.TeamID != sales.ID || got.Status != "retired" {
 			t.Errorf("%+v", got)

@@ -29,13 +29,12 @@ type Patch struct {
 	Problems fault.Problems
 }
 
-// Settings are the fields that both a Draft and a Patch may carry, and that a team may be without.
+// Settings are the fields that both a Draft and a Patch may carry, and that a team may be without. A pointer to nil is null:
+// the team is to have none.
 type Settings struct {
 	Description *string
-	Manager     *string // the id of an agent
-	NoManager   bool    // null was sent
-	Budget      *budget.LimitDraft
-	NoBudget    bool // null was sent
+	Manager     **string // the id of an agent
+	Budget      **budget.LimitDraft
 }
 
 // Others is what a team has to know of its company.
@@ -46,7 +45,7 @@ type Others interface {
 	// HasName reports whether a team has a name, whatever its case.
 	HasName(name string) (bool, error)
 
-	// Employs reports whether an agent works for the company.
+	// Employs reports whether an agent of the company exists and has not retired.
 	Employs(agent id.Agent) (bool, error)
 }
 
@@ -196,27 +195,42 @@ func (t Team) with(sent Settings, others Others, problems *fault.Problems) (Team
 		t.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
 		problems.Add(wrong...)
 	}
-	if sent.Budget != nil {
+	switch {
+	case sent.Budget == nil:
+	case *sent.Budget == nil:
+		t.Budget = budget.Limit{}
+	default:
 		var wrong []fault.Field
-		t.Budget, wrong = budget.ParseLimit("budget", *sent.Budget)
+		t.Budget, wrong = budget.ParseLimit("budget", **sent.Budget)
 		problems.Add(wrong...)
 	}
-	if sent.NoBudget {
-		t.Budget = budget.Limit{}
-	}
-	if sent.NoManager {
+	switch {
+	case sent.Manager == nil:
+	case *sent.Manager == nil:
 		t.Manager = ""
+	default:
+		return t.managedBy(**sent.Manager, others, problems)
 	}
-	if sent.Manager != nil {
-		t.Manager, _ = id.Parse[id.Agent](*sent.Manager)
-		employed, err := others.Employs(t.Manager)
-		if err != nil {
+	return t, nil
+}
+
+// managedBy returns t with a manager, who must be employed unless it is the present one, who may have retired since.
+func (t Team) managedBy(sent string, others Others, problems *fault.Problems) (Team, error) {
+	manager, ok := id.Parse[id.Agent](sent)
+	if ok && manager == t.Manager {
+		return t, nil
+	}
+	if ok {
+		var err error
+		if ok, err = others.Employs(manager); err != nil {
 			return t, err
 		}
-		if !employed {
-			problems.Add(fault.Fieldf("managerAgentId", fault.UnknownValue, "managerAgentId must be the id of an agent of the company"))
-		}
 	}
+	if !ok {
+		problems.Add(fault.Fieldf("managerAgentId", fault.UnknownValue, "managerAgentId must be the id of an agent of the company"))
+		return t, nil
+	}
+	t.Manager = manager
 	return t, nil
 }
 

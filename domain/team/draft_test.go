@@ -18,7 +18,16 @@ import (
 	"holdco/domain/team"
 )
 
-const manager = id.Agent("agt_01h455vb4pex5vsknk084sn02q")
+const (
+	manager  = id.Agent("agt_01h455vb4pex5vsknk084sn02q")
+	stranger = id.Agent("agt_01h455vb4pex5vsknk084sn02r") // who does not work for the company
+)
+
+// What settings point to when null was sent.
+var (
+	nobody  *string
+	noLimit *budget.LimitDraft
+)
 
 // others is a company with teams of these slugs, one called "Ops", and one agent.
 type others []string
@@ -30,7 +39,7 @@ func (o others) Employs(agent id.Agent) (bool, error) { return agent == manager,
 func TestANewTeamHasWhatWasSent(t *testing.T) {
 	t.Parallel()
 	made, created, err := team.New(acme, team.Draft{Name: new(" Field Sales "), Headcount: new(int64(1)), Settings: team.Settings{
-		Description: new("Two\nlines"), Manager: new(string(manager)), Budget: &budget.LimitDraft{USD: new(money.Number("1.5"))},
+		Description: new("Two\nlines"), Manager: new(new(string(manager))), Budget: new(&budget.LimitDraft{USD: new(money.Number("1.5"))}),
 	}}, others{"field-sales", "field-sales-3"}, new(counter), noon)
 	want := team.Change{
 		Team: team.Team{
@@ -74,11 +83,11 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 		"more heads":     {team.Patch{Headcount: new(int64(5))}, func(to *team.Team) { to.Headcount = 5 }, 2, 0, `{"headcount":3}`},
 		"the empty slot": {team.Patch{Headcount: new(int64(2))}, func(to *team.Team) { to.Headcount = 2 }, 0, 1, `{"headcount":3}`},
 		"no limit": {
-			team.Patch{Settings: team.Settings{NoBudget: true}}, func(to *team.Team) { to.Budget = budget.Limit{} }, 0, 0,
+			team.Patch{Settings: team.Settings{Budget: &noLimit}}, func(to *team.Team) { to.Budget = budget.Limit{} }, 0, 0,
 			`{"budget":{"usd":0.000005}}`,
 		},
 		"nobody": {
-			team.Patch{Settings: team.Settings{NoManager: true}}, func(to *team.Team) { to.Manager = "" }, 0, 0,
+			team.Patch{Settings: team.Settings{Manager: &nobody}}, func(to *team.Team) { to.Manager = "" }, 0, 0,
 			`{"managerAgentId":"` + string(manager) + `"}`,
 		},
 		"empty description": {
@@ -124,7 +133,7 @@ func TestAPatchThatIsRefusedChangesNothing(t *testing.T) {
 			"immutable_field slug:immutable"},
 		"a name in use": {team.Patch{Name: new("OPS"), Headcount: new(int64(0))}, "validation_failed name:duplicate"},
 		"everything": {team.Patch{Name: new(" "), Headcount: new(int64(1001)), Settings: team.Settings{
-			Description: new(strings.Repeat("x", 4001)), Manager: new("agt_nobody"), Budget: &budget.LimitDraft{},
+			Description: new(strings.Repeat("x", 4001)), Manager: new(new("agt_nobody")), Budget: new(&budget.LimitDraft{}),
 		}}, "validation_failed name:required headcount:out_of_range description:too_long budget.usd:required managerAgentId:unknown_value"},
 	} {
 		got, updated, err := before.Apply(c.patch, others(nil), new(counter), noon)
@@ -134,7 +143,7 @@ func TestAPatchThatIsRefusedChangesNothing(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	for _, patch := range []team.Patch{{Name: new("New")}, {Settings: team.Settings{Manager: new("agt_1")}}} {
+	for _, patch := range []team.Patch{{Name: new("New")}, {Settings: team.Settings{Manager: new(new(string(stranger)))}}} {
 		if _, _, err := before.Apply(patch, failing{err: broken}, new(counter), noon); !errors.Is(err, broken) {
 			t.Error(err)
 		}
@@ -147,6 +156,80 @@ type failing struct{ err error }
 func (f failing) SlugsFrom(string) ([]string, error) { return nil, f.err }
 func (f failing) HasName(string) (bool, error)       { return false, f.err }
 func (f failing) Employs(id.Agent) (bool, error)     { return false, f.err }
+
+func TestAManagerWorksForTheCompanyOrIsThePresentOne(t *testing.T) {
+	t.Parallel()
+	const retired = stranger
+	for name, c := range map[string]struct {
+		present id.Agent
+		sent    *string
+		want    string
+		next    id.Agent
+	}{
+		"an agent":                            {"", new(string(manager)), "", manager},
+		"a retired one":                       {"", new(string(retired)), "managerAgentId:unknown_value", ""},
+		"the present one, who retired":        {retired, new(string(retired)), "", retired},
+		"after one who retired":               {retired, new(string(manager)), "", manager},
+		"nobody after one who retired":        {retired, nil, "", ""},
+		"back to one who retired":             {manager, new(string(retired)), "managerAgentId:unknown_value", manager},
+		"no id where nobody is":               {"", new(""), "managerAgentId:unknown_value", ""},
+		"the id of something else":            {manager, new("tm_01h455vb4pex5vsknk084sn02q"), "managerAgentId:unknown_value", manager},
+		"an id that is not one to the letter": {manager, new(strings.ToUpper(string(manager))), "managerAgentId:unknown_value", manager},
+	} {
+		before := team.Team{ID: "tm_1", Company: acme, Name: "Sales", Slug: "sales", Manager: c.present, Version: 4}
+		patch := team.Patch{Settings: team.Settings{Description: new("d"), Manager: &c.sent}}
+		got, _, err := before.Apply(patch, others(nil), new(counter), noon)
+		if listed := spelled(fieldsOf(err)); listed != c.want || got.Team.Manager != c.next {
+			t.Errorf("%s: %v, managed by %q", name, err, got.Team.Manager)
+		}
+	}
+	draft := team.Draft{Name: new("Sales"), Headcount: new(int64(0)), Settings: team.Settings{Manager: new(new(string(retired)))}}
+	if _, _, err := team.New(acme, draft, others(nil), new(counter), noon); spelled(fieldsOf(err)) != "managerAgentId:unknown_value" {
+		t.Errorf("a new team: %v", err)
+	}
+}
+
+// fieldsOf are the fields at fault of a refusal.
+func fieldsOf(err error) []fault.Field {
+	if refusal := fault.Of(err); refusal != nil {
+		return refusal.Fields
+	}
+	return nil
+}
+
+func TestANewTeamMayHaveNoManagerAndNoLimit(t *testing.T) {
+	t.Parallel()
+	for name, sent := range map[string]team.Settings{"absent": {}, "null": {Manager: &nobody, Budget: &noLimit}} {
+		draft := team.Draft{Name: new("Sales"), Headcount: new(int64(0)), Settings: sent}
+		made, _, err := team.New(acme, draft, others(nil), new(counter), noon)
+		if err != nil || made.Team.Manager != "" || made.Team.Budget.IsSet {
+			t.Errorf("%s: %+v, %v", name, made.Team, err)
+		}
+	}
+}
+
+func TestAgentsAreCountedUpToTheHeadcount(t *testing.T) {
+	t.Parallel()
+	before := team.Team{ID: "tm_1", Company: acme, Name: "Sales", Headcount: 2, AgentCount: 1, UpdatedAt: noon, Version: 4}
+	full := before
+	full.AgentCount, full.Version = 2, 5
+	got, err := before.Hire()
+	if diff := cmp.Diff(full, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	refused, err := full.Hire()
+	if fault.CodeOf(err) != fault.HeadcountLimit || fault.Of(err).Details["agentCount"] != 2 || refused != full {
+		t.Errorf("%v, %+v", err, refused)
+	}
+	if _, err := (team.Team{}).Hire(); fault.CodeOf(err) != fault.HeadcountLimit {
+		t.Errorf("a team without slots: %v", err)
+	}
+	again := before
+	again.Version = 6
+	if diff := cmp.Diff(again, full.Retire()); diff != "" {
+		t.Error(diff)
+	}
+}
 
 func TestATeamWithAgentsIsNotDeleted(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ type Team struct {
 	Description string   // at most DescriptionLength characters
 	Headcount   int      // how many slots it has: 0 to MostHeadcount
 	AgentCount  int      // how many of them are filled
-	Manager     id.Agent // of the same company; empty: nobody
+	Manager     id.Agent // of the same company, employed when it was set; empty: nobody
 	Budget      budget.Limit
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

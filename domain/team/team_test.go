@@ -60,7 +60,7 @@ func TestHeadcountHasBounds(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongWithATeamIsToldAtOnce(t *testing.T) {
+func TestAllThatIsWrongWithATeamIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

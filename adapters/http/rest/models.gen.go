@@ -186,14 +186,14 @@ type TeamBudgetChange struct {
 
 // TeamDraft Example: {"budget":{"usd":500},"description":"Finds out what coyotes need.","headcount":3,"name":"Research"}
 type TeamDraft struct {
-	Budget *TeamBudgetChange `json:"budget,omitempty" nullable:"true"`
+	Budget **TeamBudgetChange `json:"budget,omitempty" nullable:"true"`
 
 	// Description Any number of lines. Empty unless given.
 	Description *Description `json:"description,omitempty"`
 	Headcount   *int64       `json:"headcount"`
 
-	// ManagerAgentID An agent of the company.
-	ManagerAgentID *string `json:"managerAgentId,omitempty" nullable:"true"`
+	// ManagerAgentID An agent of the company that has not retired.
+	ManagerAgentID **string `json:"managerAgentId,omitempty" nullable:"true"`
 
 	// Name As the name of a company, and unique in it without regard to case.
 	Name *string `json:"name"`
@@ -210,7 +210,7 @@ type TeamPatch struct {
 	Description *Description `json:"description,omitempty"`
 	Headcount   *int64       `json:"headcount,omitempty"`
 
-	// ManagerAgentID An agent of the company; null takes the manager away.
+	// ManagerAgentID As in a draft, or the present manager, retired or not; null takes the manager away.
 	ManagerAgentID **string `json:"managerAgentId,omitempty" nullable:"true"`
 	Name           *string  `json:"name,omitempty"`
 }

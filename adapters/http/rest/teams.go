@@ -63,29 +63,30 @@ func companyOf(r httpkit.Request) id.Company { return httpkit.PathID[id.Company]
 
 func teamDraft(r httpkit.Request) team.Draft {
 	sent, problems := httpkit.Body[TeamDraft](r)
-	draft := team.Draft{Name: sent.Name, Headcount: sent.Headcount, Problems: problems}
-	draft.Description, draft.Manager = sent.Description, sent.ManagerAgentID
-	if sent.Budget != nil {
-		draft.Budget = &budget.LimitDraft{USD: sent.Budget.Usd}
+	return team.Draft{
+		Name: sent.Name, Headcount: sent.Headcount, Problems: problems,
+		Settings: teamSettings(sent.Description, sent.ManagerAgentID, sent.Budget),
 	}
-	return draft
 }
 
 func teamPatch(r httpkit.Request) team.Patch {
 	sent, problems := httpkit.Body[TeamPatch](r)
-	patch := team.Patch{Name: sent.Name, Headcount: sent.Headcount, Problems: problems}
-	patch.Description = sent.Description
-	if sent.ManagerAgentID != nil {
-		patch.Manager, patch.NoManager = *sent.ManagerAgentID, *sent.ManagerAgentID == nil
+	return team.Patch{
+		Name: sent.Name, Headcount: sent.Headcount, Problems: problems,
+		Settings: teamSettings(sent.Description, sent.ManagerAgentID, sent.Budget),
 	}
-	switch {
-	case sent.Budget == nil:
-	case *sent.Budget == nil:
-		patch.NoBudget = true
-	default:
-		patch.Budget = &budget.LimitDraft{USD: (*sent.Budget).Usd}
+}
+
+// teamSettings are the fields that a draft and a patch have in common.
+func teamSettings(description *string, manager **string, limit **TeamBudgetChange) team.Settings {
+	settings := team.Settings{Description: description, Manager: manager}
+	if limit != nil {
+		settings.Budget = new(*budget.LimitDraft)
+		if *limit != nil {
+			*settings.Budget = &budget.LimitDraft{USD: (*limit).Usd}
+		}
 	}
-	return patch
+	return settings
 }
 
 func teamAnswer(t team.Team) httpkit.Answer {
