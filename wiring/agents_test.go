@@ -401,12 +401,18 @@ func TestNoTeamEverHasMoreAgentsThanSlots(t *testing.T) {
 			})
 		}
 		all.Wait()
-		live := len(resttest.Data[[]apiAgent](t, s.Get(acme.path()+"/agents?status=active&limit=200")))
-		seen, filled := resttest.Data[team](t, s.Get(sales.path())), 0
-		slots := s.slots(t, sales)
+		working := resttest.Data[[]apiAgent](t, s.Get(acme.path()+"/agents?status=active&limit=200"))
+		live, filled, in := len(working), 0, map[string]string{}
+		seen, slots := resttest.Data[team](t, s.Get(sales.path())), s.slots(t, sales)
 		for _, slot := range slots {
 			if slot.Status == "filled" {
 				filled++
+				in[slot.ID] = *slot.AgentID
+			}
+		}
+		for _, a := range working {
+			if a.SlotID == nil || in[*a.SlotID] != a.ID {
+				t.Errorf("%+v is not in its slot: %v", a, in)
 			}
 		}
 		counted := s.see(t, acme).AgentCount
