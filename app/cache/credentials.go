@@ -17,18 +17,21 @@ type credentialReader[T credential] interface {
 	ByHash(ctx context.Context, hash string) (T, error)
 }
 
-// Authenticate looks up the credential that has a value, in the cache or else in the store, and reports whether there is
-// one and it accepts the value now.
+// Authenticate returns the credential that has a value, from the cache or else from the store, if it accepts the value now. A
+// value that is not well formed, because it is mistyped or of another kind, is refused without a read of the store. The fault
+// is fault.Unauthorized; noun is what it calls the value.
 func Authenticate[T credential, R credentialReader[T]](
-	ctx context.Context, cached *Cache[T], stored func() R, value access.Value, now time.Time,
-) (found T, ok bool, err error) {
+	ctx context.Context, cached *Cache[T], stored func() R, noun string, value access.Value, wellFormed bool, now time.Time,
+) (found T, err error) {
+	unauthorized := fault.New(fault.Unauthorized, "The %s is missing, mistyped, unknown, expired or revoked.", noun)
+	if !wellFormed {
+		return found, unauthorized
+	}
 	hash := value.Hash()
 	found, err = cached.Get(ctx, hash, now, func() (T, error) { return stored().ByHash(ctx, hash) })
-	switch {
-	case fault.CodeOf(err) == fault.NotFound:
-		return found, false, nil
-	case err != nil:
-		return found, false, err
+	if fault.CodeOf(err) == fault.NotFound || err == nil && !found.Accepts(hash, now) {
+		var none T
+		return none, unauthorized
 	}
-	return found, found.Accepts(hash, now), nil
+	return found, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"holdco/app/cache"
 	"holdco/domain/access"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/partner"
 	"holdco/ports/store"
@@ -16,21 +15,13 @@ import (
 // Authenticate returns the partner of a key. A mistyped key, or one of another kind, is refused without a read of the
 // store, and a key looked up a moment ago is cached.
 func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partner, error) {
-	unauthorized := fault.New(fault.Unauthorized, "The key is missing, mistyped, unknown, expired or revoked.")
-	key, ok := access.ParsePartnerKey(text)
-	if !ok {
-		return partner.Partner{}, unauthorized
-	}
+	key, wellFormed := access.ParsePartnerKey(text)
 	now := s.clock.Now()
-	found, ok, err := cache.Authenticate(ctx, &s.cached, s.store.Partners, key, now)
-	switch {
-	case err != nil:
-		return partner.Partner{}, err
-	case !ok:
-		return partner.Partner{}, unauthorized
+	found, err := cache.Authenticate(ctx, &s.cached, s.store.Partners, "key", key, wellFormed, now)
+	if err == nil {
+		s.used.Note(found.ID, now)
 	}
-	s.used.Note(found.ID, now)
-	return found, nil
+	return found, err
 }
 
 // allOrigins is the cache key of one list with the origins of all live keys. With a cache key for each origin, requests

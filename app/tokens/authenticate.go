@@ -6,7 +6,6 @@ import (
 
 	"holdco/app/cache"
 	"holdco/domain/access"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/ports/store"
 )
@@ -14,18 +13,11 @@ import (
 // Authenticate returns the caller that a token stands for. A value with a wrong checksum is refused without a read of
 // the store, and a value looked up a moment ago is cached.
 func (s *Service) Authenticate(ctx context.Context, text string) (access.Caller, error) {
-	unauthorized := fault.New(fault.Unauthorized, "The token is missing, mistyped, unknown, expired or revoked.")
-	value, ok := access.ParseValue(text)
-	if !ok {
-		return access.Caller{}, unauthorized
-	}
+	value, wellFormed := access.ParseValue(text)
 	now := s.clock.Now()
-	token, ok, err := cache.Authenticate(ctx, &s.cached, s.store.Tokens, value, now)
-	switch {
-	case err != nil:
+	token, err := cache.Authenticate(ctx, &s.cached, s.store.Tokens, "token", value, wellFormed, now)
+	if err != nil {
 		return access.Caller{}, err
-	case !ok:
-		return access.Caller{}, unauthorized
 	}
 	s.used.Note(token.ID, now)
 	return token.Caller(), nil

@@ -171,7 +171,7 @@ func (t Team) Apply(patch Patch, others Others, ids id.Source, at time.Time) (Ch
 		return Change{Team: t}, nil, fault.Validation(problems)
 	case next.Headcount < t.AgentCount:
 		return Change{Team: t}, nil, fault.New(fault.HeadcountLimit,
-			"The team has %d agents, more than %d slots can hold; retire some first.", t.AgentCount, next.Headcount).
+			"The team has more agents (%d) than %d slots can hold; retire some first.", t.AgentCount, next.Headcount).
 			With("agentCount", t.AgentCount)
 	}
 	next, updated := event.Update(t, next, func(next *Team) event.Event {
