@@ -6,7 +6,6 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/company"
 	"holdco/domain/event"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/precondition"
@@ -105,8 +104,6 @@ func (o others) HasName(name string) (bool, error) { return o.tx.Teams().HasName
 
 func (o others) Employs(which id.Agent) (bool, error) {
 	found, err := store.GetIn(o.ctx, o.tx.Agents(), o.of, which)
-	if fault.CodeOf(err) == fault.NotFound {
-		return false, nil
-	}
-	return found.IsEmployed(), err
+	exists, err := store.Exists(err)
+	return exists && found.IsEmployed(), err
 }

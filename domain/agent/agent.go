@@ -201,12 +201,7 @@ func (a *Agent) changed(at time.Time) {
 }
 
 func (a Agent) event(what event.Type) event.Event {
-	return event.Event{
-		Company: a.Company,
-		Type:    what,
-		Subject: event.Subject{Type: "agent", ID: string(a.ID)},
-		Data:    a.Fields(),
-	}
+	return event.Of(what, a.Company, string(a.ID), a.Fields())
 }
 
 // parseScopes parses memory scopes. One that is given twice counts once.

@@ -166,10 +166,5 @@ func (c *Company) changed(at time.Time) {
 }
 
 func (c Company) event(what event.Type) event.Event {
-	return event.Event{
-		Company: c.ID,
-		Type:    what,
-		Subject: event.Subject{Type: "company", ID: string(c.ID)},
-		Data:    c.Fields(),
-	}
+	return event.Of(what, c.ID, string(c.ID), c.Fields())
 }

@@ -83,6 +83,11 @@ type Event struct {
 	At       time.Time
 }
 
+// Of makes the event of a resource of a company, whose kind is the category of the event: what it is after the change.
+func Of(what Type, company id.Company, subject string, data Fields) Event {
+	return Event{Company: company, Type: what, Subject: Subject{Type: what.Category(), ID: subject}, Data: data}
+}
+
 // Update finishes the change of a resource from before to next. When a field differs, record marks next as changed and
 // makes the event, which gets the former values of the fields that differ. Otherwise nothing has changed: Update returns
 // before, and no event.

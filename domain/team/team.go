@@ -86,12 +86,7 @@ func (t *Team) changed(at time.Time) {
 }
 
 func (t Team) event(what event.Type) event.Event {
-	return event.Event{
-		Company: t.Company,
-		Type:    what,
-		Subject: event.Subject{Type: "team", ID: string(t.ID)},
-		Data:    t.Fields(),
-	}
+	return event.Of(what, t.Company, string(t.ID), t.Fields())
 }
 
 // Fields returns the slot as the API shows it. The agent of an empty slot is null.

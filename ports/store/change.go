@@ -20,7 +20,7 @@ type Request struct {
 	Actor   event.Actor         // who is recorded with the event
 	Match   precondition.Match  // the version that the client has seen: If-Match
 	Once    idempotency.Request // the Idempotency-Key; its Answer gets the aggregate
-	Company id.Company          // whose data the answer contains, and in UpdateIn who owns what is written; empty: none
+	Company id.Company          // whose data the answer contains, and who owns what CreateIn and those below it write; empty: none
 }
 
 // Create is the shape of writes that make an aggregate of the instance: claim the idempotency key, ask the domain, insert, record the
@@ -82,10 +82,10 @@ type Owned interface {
 	Owner() id.Company
 }
 
-// UpdateIn is the shape of every write to what belongs to request.Company: take the turn of the company, lock the company, claim
+// updateIn is the shape of every write to what belongs to request.Company: take the turn of the company, lock the company, claim
 // the idempotency key, write, and refuse all of it unless the company takes changes. One that is archived is refused before: see
-// TakesChanges.
-func UpdateIn[T any](
+// takesChanges.
+func updateIn[T any](
 	ctx context.Context, s Store, request Request, write func(ctx context.Context, tx Tx, of company.Company) (T, error),
 ) (T, error) {
 	var result T
@@ -114,12 +114,13 @@ func UpdateIn[T any](
 	return result, err
 }
 
-// CreateIn is UpdateIn for what is new in the company: an archived company is refused before create is asked.
+// CreateIn is the shape of writes that make something in request.Company: take its turn, lock it, claim the idempotency key,
+// refuse if it is archived, create.
 func CreateIn[T any](
 	ctx context.Context, s Store, request Request, create func(ctx context.Context, tx Tx, of company.Company) (T, error),
 ) (T, error) {
-	return UpdateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
-		if err := TakesChanges(of); err != nil {
+	return updateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
+		if err := takesChanges(of); err != nil {
 			var none T
 			return none, err
 		}
@@ -127,13 +128,14 @@ func CreateIn[T any](
 	})
 }
 
-// ChangeIn is UpdateIn for one aggregate, which find finds: lock it, check If-Match, refuse if the company is archived, ask move,
-// save, record the event. What belongs to another company is not found. Move may change other rows of the company.
+// ChangeIn is the shape of writes to one aggregate of request.Company: take the turn of the company, lock it, claim the
+// idempotency key, find and lock the aggregate, check If-Match, refuse if the company is archived, ask move, save, record the
+// event. What belongs to another company is not found. Move may change other rows of the company.
 func ChangeIn[I id.ID, T Owned, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	move func(ctx context.Context, tx Tx, of company.Company, current T) (T, *event.Event, error),
 ) (T, error) {
-	return UpdateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
+	return updateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
 		current, err := lockIn(ctx, tx, request, of, find, in(tx))
 		if err != nil {
 			return current, err
@@ -154,7 +156,7 @@ func RemoveIn[I id.ID, T Owned, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	remove func(ctx context.Context, tx Tx, of company.Company, current T) (event.Event, error),
 ) (T, error) {
-	return UpdateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
+	return updateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
 		current, err := lockIn(ctx, tx, request, of, find, in(tx))
 		if err != nil {
 			return current, err
@@ -189,12 +191,12 @@ func lockIn[I id.ID, T Owned](
 	if err := request.Match.Check(current.CurrentVersion()); err != nil {
 		return current, err
 	}
-	return current, TakesChanges(of)
+	return current, takesChanges(of)
 }
 
-// TakesChanges refuses changes of what belongs to an archived company. Other states are refused last, by UpdateIn: that comes
+// takesChanges refuses changes of what belongs to an archived company. Other states are refused last, by updateIn: that comes
 // after all that may be wrong with what was sent.
-func TakesChanges(of company.Company) error {
+func takesChanges(of company.Company) error {
 	if err := of.Allows(company.Update); fault.CodeOf(err) == fault.CompanyArchived {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestATurnThatNeverEndsKeepsNobodyFromWriting(t *testing.T) {
 				locked, err := stuck.TryLock()
 				must(t, err)
 				if !locked {
-					t.Fatal("an engine that does not write has a turn")
+					t.Fatal("an engine that does not write holds the locks")
 				}
 				must(t, notes.update(insert(1)))
 				must(t, stuck.Unlock())
