@@ -422,6 +422,29 @@ func TestNoTeamEverHasMoreAgentsThanSlots(t *testing.T) {
 	})
 }
 
+func TestARepeatedHireIsNotMadeAgainAndItsAnswerGoesWithTheCompany(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ``))
+		body := `{"teamId":"` + s.found(t, acme, `{"name":"Sales","headcount":2}`).ID + `","name":"Ada","role":"Engineer"}`
+		hire := func() resttest.Answer {
+			return send(s.Client, "POST", acme.path()+"/agents", body, "Idempotency-Key", "k")
+		}
+		first, again := hire(), hire()
+		first.Is(t, 201, "")
+		again.Is(t, 201, "")
+		one, other := resttest.Data[apiAgent](t, first), resttest.Data[apiAgent](t, again)
+		if one.ID != other.ID || one.Token == "" || other.Token != "" || s.see(t, acme).AgentCount != 1 {
+			t.Errorf("%s, then %s", first.Data, again.Data)
+		}
+		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+		hire().Is(t, 201, "")
+		s.Delete(acme.path())
+		await(t, 30*time.Second, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
+		hire().Is(t, 409, "idempotency_conflict")
+	})
+}
+
 // A stream of hires must not keep the company from being archived, which changes the row that each hire changes.
 func TestACompanyIsArchivedWhileAgentsAreHired(t *testing.T) {
 	t.Parallel()
