@@ -39,6 +39,13 @@ type Store interface {
 
 // Reader reads what is committed, and in a Tx also what its own unit wrote.
 type Reader interface {
+	// StoreNow is the time by the clock of the store, which every process that works on it reads, unlike its own: UTC, whole
+	// milliseconds, rounded down. It is read when StoreNow is first called in a View or a Tx, and stays the same in it.
+	//
+	// In a unit that took its turn it is not before what the units saw that had the turn earlier, unless the clock stepped
+	// back. Who holds something until an instant, in whatever process, measures it by this clock.
+	StoreNow(ctx context.Context) (time.Time, error)
+
 	Companies() CompanyReader
 	Teams() TeamReader
 	Agents() AgentReader
@@ -59,6 +66,9 @@ type Reader interface {
 type Tx interface {
 	// Now is the one instant of this unit, from the clock port: UTC, whole milliseconds. It is read when Now is first called.
 	Now() time.Time
+
+	// StoreNow is as in Reader. It reads the store, so Turn comes before it.
+	StoreNow(ctx context.Context) (time.Time, error)
 
 	Companies() Companies
 	Teams() Teams

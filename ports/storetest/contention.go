@@ -187,6 +187,7 @@ func oneTurn(f *fixture) {
 		return tx.Turn(ctx, acme.ID)
 	})
 	for _, before := range []unit{
+		func(ctx context.Context, tx store.Tx) error { _, err := tx.StoreNow(ctx); return err },
 		func(ctx context.Context, tx store.Tx) error { _, err := tx.Companies().Lock(ctx, acme.ID); return err },
 		func(ctx context.Context, tx store.Tx) error { _, err := tx.Companies().Get(ctx, acme.ID); return err },
 		func(ctx context.Context, tx store.Tx) error {

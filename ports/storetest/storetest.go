@@ -61,6 +61,7 @@ var areas = []struct {
 	{"campaigns", campaignRules},
 	{"taxonomy", taxonomyRules},
 	{"units", unitRules},
+	{"clock", clockRules},
 	{"writes", writeRules},
 	{"isolation", isolationRules},
 	{"contention", contentionRules},

@@ -216,12 +216,14 @@ func canceled(f *fixture) {
 	never := func(context.Context, store.Tx) error { f.Error("the unit ran"); return nil }
 	_, getting := f.store.Companies().Get(gone, acme.ID)
 	_, listing := f.store.Activity().List(gone, store.ActivityFilter{}, page.Position{}, 1)
+	_, reading := f.store.StoreNow(gone)
 	viewing := f.store.View(gone, func(ctx context.Context, r store.Reader) error {
 		_, err := r.Companies().Get(ctx, acme.ID)
 		return err
 	})
 	for what, err := range map[string]error{
 		"Update": f.store.Update(gone, never), "Ready": f.store.Ready(gone), "Get": getting, "List": listing, "View": viewing,
+		"StoreNow": reading,
 	} {
 		if !errors.Is(err, context.Canceled) {
 			f.Errorf("%s: %v", what, err)

@@ -15,7 +15,7 @@ func TestPostgresConforms(t *testing.T) {
 	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
 		engine := open(t, postgrestest.URL(t))
 		return storetest.Opened{
-			Store: sqlstore.New(engine, clock, ids, engine.Migrator()),
+			Store: sqlstore.New(engine, clock, ids, engine.Migrator()).WithClock(clock),
 			Dump: storetest.Dumping(t, engine.DB().DB, `
 				SELECT relname FROM pg_class
 				WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'goose_db_version'

@@ -19,6 +19,7 @@ import (
 
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/fault"
+	"holdco/ports/outbound"
 )
 
 // Engine is an open database. It is safe for use by many goroutines.
@@ -95,6 +96,15 @@ func (e *Engine) Turn(ctx context.Context, conn bun.IConn, of string) error {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(of))
 	return e.LockTable(ctx, conn, fmt.Sprintf("turns_%02d", hash.Sum32()%turnTables))
+}
+
+// Now implements sqlstore.Engine. It reads the clock of the server, after the locks that the unit waits for: they are sent
+// before it, in one batch.
+func (e *Engine) Now(ctx context.Context, conn bun.IConn, _ outbound.Clock) (time.Time, error) {
+	const now = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+	var ms int64
+	err := e.ScanRow(ctx, conn, []any{&ms}, now)
+	return time.UnixMilli(ms).UTC(), err
 }
 
 // ScanRow implements sqlstore.Engine.

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"holdco/adapters/store/sqlstore"
+	"holdco/ports/outbound"
 )
 
 // Engine is an open database. It is safe for use by many goroutines.
@@ -197,6 +199,16 @@ func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return ni
 
 // Turn implements sqlstore.Engine. There is one writer, so it is always the turn of the unit that runs.
 func (e *Engine) Turn(context.Context, bun.IConn, string) error { return nil }
+
+// Now implements sqlstore.Engine.
+func (e *Engine) Now(_ context.Context, conn bun.IConn, process outbound.Clock) (time.Time, error) {
+	if unit, ok := conn.(*unitConn); ok {
+		if err := unit.check(); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return process.Now(), nil
+}
 
 // primary masks the primary result code of an extended one.
 const primary = 0xff

@@ -2,8 +2,11 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 
 	"github.com/uptrace/bun"
+
+	"holdco/ports/outbound"
 )
 
 // Engine is all that differs between databases. Everything else in this package is written once.
@@ -73,6 +76,10 @@ type Engine interface {
 	// Turn makes the unit on conn wait until no other unit has the turn of this name, which is a company's. It is the first call
 	// of the unit. What a unit reads with its next statement is committed by all that had the turn before.
 	Turn(ctx context.Context, conn bun.IConn, of string) error
+
+	// Now is the store's clock, which all processes on the store agree on, in UTC and whole milliseconds, rounded down. A
+	// database that runs in this process has its clock. If conn is a unit's that takes a turn, it is read when the unit has it.
+	Now(ctx context.Context, conn bun.IConn, process outbound.Clock) (time.Time, error)
 
 	// Classify returns what an error of the driver means, by its code. For a Duplicate it also returns the name of the
 	// constraint: "companies_pkey" for a primary key, otherwise the table with all columns, such as "companies_slug".

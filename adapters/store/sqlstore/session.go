@@ -19,8 +19,16 @@ type session struct {
 	conn       bun.IConn
 	unit       *unitState // nil: the session only reads
 
+	clocks  clocks
+	instant *time.Time // of the store's clock, zero until it is read; nil: it is read anew each time
+
 	observers  observers // of single reads; nil in a transaction, which is observed as a whole
 	autocommit bool      // there is no transaction: each read has a snapshot of its own
+}
+
+// on is a session on the connection of a transaction.
+func (s session) on(conn bun.IConn) session {
+	return session{engine: s.engine, statements: s.statements, conn: conn, clocks: s.clocks, instant: new(time.Time)}
 }
 
 func (s session) selects(model any) *bun.SelectQuery {
@@ -119,7 +127,7 @@ func (s session) snapshot(ctx context.Context, read func(ctx context.Context, s 
 	}
 	return s.observers.watch(ctx, View, func(ctx context.Context) error {
 		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-			return read(ctx, session{engine: s.engine, statements: s.statements, conn: conn})
+			return read(ctx, s.on(conn))
 		})
 		return s.failure(ctx, err)
 	})

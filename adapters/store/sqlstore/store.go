@@ -17,7 +17,6 @@ import (
 // Store implements store.Store on an engine.
 type Store struct {
 	reader
-	clock    outbound.Clock
 	ids      outbound.IDs
 	migrator *Migrator
 	outgoing chan struct{} // see Outgoing
@@ -30,8 +29,8 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 	return &Store{
 		reader: reader{session{
 			engine: engine, statements: &statements{engine: engine}, conn: engine.Conn(), autocommit: true,
+			clocks: clocks{process: clock},
 		}},
-		clock:    clock,
 		ids:      ids,
 		migrator: migrator,
 		outgoing: make(chan struct{}, 1),
@@ -49,7 +48,7 @@ func (s *Store) Observed(by ...Observer) *Store {
 func (s *Store) View(ctx context.Context, read func(ctx context.Context, r store.Reader) error) error {
 	return s.observers.watch(ctx, View, func(ctx context.Context) error {
 		err := s.engine.View(ctx, func(ctx context.Context, conn bun.IConn) error {
-			return read(ctx, reader{session{engine: s.engine, statements: s.statements, conn: conn}})
+			return read(ctx, reader{s.on(conn)})
 		})
 		return s.failure(ctx, err)
 	})
@@ -64,11 +63,8 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 	var state *unitState // of the last run
 	err := s.engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
 		state = newUnitState()
-		unit := tx{
-			session: session{engine: s.engine, statements: s.statements, conn: conn, unit: state},
-			clock:   s.clock,
-			ids:     s.ids,
-		}
+		unit := tx{session: s.on(conn), ids: s.ids}
+		unit.unit = state
 		if err := write(ctx, unit); err != nil {
 			return err
 		}
@@ -115,14 +111,13 @@ func (r reader) Taxonomy() store.TaxonomyReader       { return taxonomy(r) }
 // tx implements store.Tx for one run of one unit.
 type tx struct {
 	session
-	clock outbound.Clock
-	ids   outbound.IDs
+	ids outbound.IDs
 }
 
 // Now reads the clock when it is first called, so that a unit that waited for its turn is not earlier than the one before it.
 func (t tx) Now() time.Time {
 	if t.unit.now.IsZero() {
-		t.unit.now = t.clock.Now()
+		t.unit.now = t.clocks.process.Now()
 	}
 	return t.unit.now
 }
