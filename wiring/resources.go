@@ -16,11 +16,13 @@ import (
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
+	"holdco/app/issues"
 	"holdco/app/partners"
 	"holdco/app/receipts"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
+	"holdco/app/work"
 	"holdco/app/worker"
 	"holdco/ports/inbound"
 )
@@ -30,6 +32,7 @@ type services struct {
 	Companies *companies.Service
 	Teams     *teams.Service
 	Agents    *agents.Service
+	Issues    *issues.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -37,7 +40,7 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, issues.New, tokens.New, webhooks.New, partners.New, imports.New,
 	newAgentSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -49,11 +52,12 @@ func newAgentSettings(config Config) agents.Settings {
 // background are what only jobs of the server need, beside its fields.
 type background struct {
 	Deliveries *deliveries.Service
+	Work       *work.Service
 	Index      *leadindex.Index
 }
 
 var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	newPoster, newParallel, deliveries.New, newLeadIndex,
+	newPoster, newParallel, deliveries.New, work.New, newLeadIndex,
 	wire.Struct(new(background), "*"),
 )
 
@@ -78,6 +82,14 @@ var resources = []resource{
 	},
 	{handlers: func(s services) httpkit.Handlers { return rest.Teams(s.Teams) }},
 	{handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) }},
+	{ // issues
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{
+				{Name: "settle issues", Every: time.Second, Run: s.Work.Settle},
+				{Name: "wake issues that are due", Every: time.Second, Run: s.Work.WakeDue},
+			}
+		},
+	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Webhooks(s.Webhooks) },
 		commands: []cli.Command{

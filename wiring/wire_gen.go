@@ -19,10 +19,12 @@ import (
 	"holdco/app/deliveries"
 	"holdco/app/export"
 	"holdco/app/imports"
+	"holdco/app/issues"
 	"holdco/app/partners"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
+	"holdco/app/work"
 	"holdco/ports/outbound"
 	"log/slog"
 )
@@ -50,6 +52,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	entropy := _wireEntropyValue
 	agentsSettings := newAgentSettings(config)
 	agentsService := agents.New(store, iDs, entropy, agentsSettings)
+	issuesService := issues.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -59,6 +62,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Companies: service,
 		Teams:     teamsService,
 		Agents:    agentsService,
+		Issues:    issuesService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -67,9 +71,11 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	webhookPoster, cleanup2 := newPoster(config, version, wiringTelemetry)
 	parallel := newParallel(config)
 	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
+	workService := work.New(store, iDs)
 	index := newLeadIndex(store, wiringTelemetry)
 	wiringBackground := background{
 		Deliveries: deliveriesService,
+		Work:       workService,
 		Index:      index,
 	}
 	migrator := wiringDatabase.Migrator
@@ -149,6 +155,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	entropy := _wireEntropyValue
 	agentsSettings := newAgentSettings(config)
 	agentsService := agents.New(store, iDs, entropy, agentsSettings)
+	issuesService := issues.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -158,6 +165,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Companies: service,
 		Teams:     teamsService,
 		Agents:    agentsService,
+		Issues:    issuesService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

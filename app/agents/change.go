@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/company"
@@ -59,7 +60,11 @@ func (s *Service) Retire(
 			if err := tx.Teams().FreeSlot(ctx, a.Slot); err != nil {
 				return a, nil, err
 			}
-			return next, &retired, tx.Companies().Save(ctx, c.Counting(0, -1))
+			if err := tx.Companies().Save(ctx, c.Counting(0, -1)); err != nil {
+				return a, nil, err
+			}
+			unit := work.In(tx, s.ids, of, caller.Actor)
+			return next, &retired, unit.Begin(ctx, store.Settlement{Kind: store.Abandon, Subject: string(a.ID)})
 		})
 }
 

@@ -70,7 +70,11 @@ func (s *Service) Delete(
 	request := store.Request{Actor: caller.Actor, Match: match, Company: of}
 	return store.RemoveIn(ctx, s.store, request, called(of, which), store.Tx.Teams,
 		func(ctx context.Context, tx store.Tx, c company.Company, current team.Team) (event.Event, error) {
-			deleted, err := current.Delete()
+			issues, err := tx.Issues().Tally(ctx, store.Tally{Company: of, Team: current.ID})
+			if err != nil {
+				return event.Event{}, err
+			}
+			deleted, err := current.Delete(issues.Open())
 			if err != nil {
 				return deleted, err
 			}

@@ -35,6 +35,7 @@ const (
 	ImmutableField       Code = "immutable_field"
 	BudgetInvalid        Code = "budget_invalid"
 	AdapterNotInstalled  Code = "adapter_not_installed"
+	DependencyCycle      Code = "dependency_cycle"
 	RateLimited          Code = "rate_limited"
 	Internal             Code = "internal"
 	Unavailable          Code = "unavailable"

@@ -12,9 +12,15 @@ type (
 	Team    string // tm_
 	Slot    string // slt_
 	Agent   string // agt_
+	Issue   string // iss_
+	Comment string // cmt_
+	Run     string // run_
+	Lease   string // lse_
 	Token   string // tok_
 	Entry   string // act_, an entry of the activity log
 	Request string // req_
+
+	Settlement string // stl_, never shown
 
 	Webhook  string // whk_
 	Delivery string // dlv_
@@ -40,9 +46,15 @@ func (Company) prefix() string { return "cmp_" }
 func (Team) prefix() string    { return "tm_" }
 func (Slot) prefix() string    { return "slt_" }
 func (Agent) prefix() string   { return "agt_" }
+func (Issue) prefix() string   { return "iss_" }
+func (Comment) prefix() string { return "cmt_" }
+func (Run) prefix() string     { return "run_" }
+func (Lease) prefix() string   { return "lse_" }
 func (Token) prefix() string   { return "tok_" }
 func (Entry) prefix() string   { return "act_" }
 func (Request) prefix() string { return "req_" }
+
+func (Settlement) prefix() string { return "stl_" }
 
 func (Webhook) prefix() string  { return "whk_" }
 func (Delivery) prefix() string { return "dlv_" }

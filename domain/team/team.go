@@ -135,11 +135,15 @@ func (t Team) Retire() Team {
 	return t
 }
 
-// Delete refuses to remove a team that has agents: fault.TeamNotEmpty.
-func (t Team) Delete() (event.Event, error) {
+// Delete refuses to remove a team that has agents, or open issues: fault.TeamNotEmpty.
+func (t Team) Delete(openIssues int64) (event.Event, error) {
 	if t.AgentCount > 0 {
 		return event.Event{}, fault.New(fault.TeamNotEmpty, "The team has agents; retire them first.").
 			With("agentCount", t.AgentCount)
+	}
+	if openIssues > 0 {
+		return event.Event{}, fault.New(fault.TeamNotEmpty, "The team has open issues; finish, cancel or reassign them first.").
+			With("openIssues", openIssues)
 	}
 	return t.event(event.TeamDeleted), nil
 }

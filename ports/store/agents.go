@@ -16,6 +16,10 @@ type AgentReader interface {
 	// one instant.
 	List(ctx context.Context, filter AgentFilter, after page.Position, size int) (page.Page[agent.Agent], error)
 
+	// Idle returns the idle agent of a team that gets its next issue, or fault.NotFound: of those that are active and have no
+	// running issue the one with the fewest open issues, then the oldest.
+	Idle(ctx context.Context, in id.Team) (agent.Agent, error)
+
 	// OfCompany returns the oldest agents of a company that are not retired, at most most of them, oldest first.
 	OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error)
 }

@@ -135,11 +135,7 @@ func ChangeIn[I id.ID, T Owned, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	move func(ctx context.Context, tx Tx, of company.Company, current T) (T, *event.Event, error),
 ) (T, error) {
-	return updateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
-		current, err := lockIn(ctx, tx, request, of, find, in(tx))
-		if err != nil {
-			return current, err
-		}
+	return WriteIn(ctx, s, request, find, in, func(ctx context.Context, tx Tx, of company.Company, current T) (T, error) {
 		next, happened, err := move(ctx, tx, of, current)
 		if err != nil || happened == nil {
 			return current, err
@@ -156,16 +152,27 @@ func RemoveIn[I id.ID, T Owned, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	remove func(ctx context.Context, tx Tx, of company.Company, current T) (event.Event, error),
 ) (T, error) {
-	return updateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
-		current, err := lockIn(ctx, tx, request, of, find, in(tx))
-		if err != nil {
-			return current, err
-		}
+	return WriteIn(ctx, s, request, find, in, func(ctx context.Context, tx Tx, of company.Company, current T) (T, error) {
 		removed, err := remove(ctx, tx, of, current)
 		if err != nil {
 			return current, err
 		}
 		return current, tx.Record(ctx, removed.By(request.Actor))
+	})
+}
+
+// WriteIn is ChangeIn for a write that saves and records by itself.
+func WriteIn[I id.ID, T Owned, U any, R Repository[I, T]](
+	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
+	write func(ctx context.Context, tx Tx, of company.Company, current T) (U, error),
+) (U, error) {
+	return updateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (U, error) {
+		current, err := lockIn(ctx, tx, request, of, find, in(tx))
+		if err != nil {
+			var none U
+			return none, err
+		}
+		return write(ctx, tx, of, current)
 	})
 }
 

@@ -49,6 +49,8 @@ type Reader interface {
 	Companies() CompanyReader
 	Teams() TeamReader
 	Agents() AgentReader
+	Issues() IssueReader
+	Settlements() SettlementReader
 	Tokens() TokenReader
 	Partners() PartnerReader
 	Activity() ActivityReader
@@ -73,6 +75,8 @@ type Tx interface {
 	Companies() Companies
 	Teams() Teams
 	Agents() Agents
+	Issues() Issues
+	Settlements() Settlements
 	Tokens() Tokens
 	Partners() Partners
 	Activity() ActivityReader

@@ -40,6 +40,7 @@ var statuses = map[fault.Code]int{
 	fault.ImmutableField:       http.StatusUnprocessableEntity,
 	fault.BudgetInvalid:        http.StatusUnprocessableEntity,
 	fault.AdapterNotInstalled:  http.StatusUnprocessableEntity,
+	fault.DependencyCycle:      http.StatusUnprocessableEntity,
 	fault.RateLimited:          http.StatusTooManyRequests,
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }

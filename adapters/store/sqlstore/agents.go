@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -10,6 +11,7 @@ import (
 	"holdco/domain/budget"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/issue"
 	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/ports/store"
@@ -63,6 +65,20 @@ func (a agents) List(
 	}
 	query := meeting(selectRows(a.session, a.table), where).Where("status IN (?)", bun.List(filter.Status))
 	return queryPage(ctx, a.session, a.table, query, after, size)
+}
+
+var idleAgent = prepare(func(b builder) fmt.Stringer {
+	tally := func(expression string, statuses ...issue.Status) *bun.SelectQuery {
+		return b.db().NewSelect().Table("tallies").ColumnExpr(expression).Where("company_id = agents.company_id").
+			Where("scope = 'agent'").Where("scope_id = agents.id").Where("status IN (?)", bun.List(statuses))
+	}
+	return agentTable.selects(b.db()).Where("team_id = ?", b.arg(1)).Where("status = ?", agent.Active).
+		Where("NOT EXISTS (?)", tally("1", issue.Running).Where("n > 0")).
+		OrderExpr("coalesce((?), 0), created_at, id", tally("sum(n)", issue.Open...)).Limit(1)
+})
+
+func (a agents) Idle(ctx context.Context, in id.Team) (agent.Agent, error) {
+	return readOne(ctx, a.session, a.table, idleAgent, string(in))
 }
 
 func (a agents) OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error) {

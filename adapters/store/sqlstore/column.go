@@ -181,6 +181,20 @@ func derived[T any](name string, from func(*T) string) column[T] {
 	}
 }
 
+// derivedInteger is derived for a number.
+func derivedInteger[T any](name string, from func(*T) int64) column[T] {
+	return column[T]{
+		name: name, kind: integerKind,
+		get: func(of *T) any { return from(of) },
+		set: func(*T, *cell) error { return nil },
+	}
+}
+
+// derivedFlag is derived for a boolean, as of asBoolean.
+func derivedFlag[T any](name string, from func(*T) bool) column[T] {
+	return derivedInteger(name, func(of *T) int64 { return flag(from(of)) })
+}
+
 // credentialColumns are what a token and the key of a partner have in common.
 func credentialColumns[T any](of func(*T) *access.Credential) []column[T] {
 	return []column[T]{

@@ -107,6 +107,17 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, stat
 	})
 }
 
+// scanRows reads each row that a prepared statement finds into columns, and then calls take.
+func (s session) scanRows(ctx context.Context, columns []any, take func(), statement *prepared, args ...any) error {
+	return s.rows(ctx, func(rows *sql.Rows) error {
+		if err := rows.Scan(columns...); err != nil {
+			return err
+		}
+		take()
+		return nil
+	}, statement, args...)
+}
+
 // lookup runs a read that finds no more than a page of rows, by an index.
 func (s session) lookup(ctx context.Context, read func(ctx context.Context) error) error {
 	s.use()

@@ -1,0 +1,155 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/issue"
+	"holdco/ports/store"
+)
+
+// derive writes what follows from the change of an issue; before is nil for a new one.
+func (i issues) derive(ctx context.Context, before, after *issue.Issue) error {
+	if err := i.tally(ctx, before, after); err != nil {
+		return err
+	}
+	if before == nil || !slices.Equal(before.Labels, after.Labels) {
+		if err := i.label(ctx, before, after); err != nil {
+			return err
+		}
+	}
+	if before == nil || !slices.Equal(before.BlockedBy, after.BlockedBy) || before.OpenBlockers != after.OpenBlockers {
+		if err := i.block(ctx, before, after); err != nil {
+			return err
+		}
+	}
+	if after.IsClaimable() && (before == nil || !before.IsClaimable() || before.ClaimKey() != after.ClaimKey()) {
+		return i.later(ctx, raiseRevision, string(after.Company))
+	}
+	return nil
+}
+
+// tallyKey is the key of a row of tallies.
+type tallyKey struct{ scope, of, status string }
+
+func tallyKeys(of *issue.Issue) []tallyKey {
+	status := string(of.Status)
+	keys := []tallyKey{{"company", string(of.Company), status}}
+	if team := of.TeamInCharge(); team != "" {
+		keys = append(keys, tallyKey{"team", string(team), status})
+	}
+	if of.Agent != "" {
+		keys = append(keys, tallyKey{"agent", string(of.Agent), status})
+	}
+	return keys
+}
+
+var addToTallies = prepare(func(b builder) fmt.Stringer {
+	return sqlText("INSERT INTO tallies (company_id, scope, scope_id, status, n) " + b.engine.Rows([]any{"", "", "", "", int64(0)}) +
+		" ON CONFLICT (company_id, scope, scope_id, status) DO UPDATE SET n = tallies.n + excluded.n")
+})
+
+var addToDay = prepare(func(b builder) fmt.Stringer {
+	return sqlText(fmt.Sprintf("INSERT INTO day_tallies (company_id, day, what, n) VALUES (%s, %s, %s, 1) "+
+		"ON CONFLICT (company_id, day, what) DO UPDATE SET n = day_tallies.n + 1",
+		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3)))
+})
+
+// tally counts the issue under its state.
+func (i issues) tally(ctx context.Context, before, after *issue.Issue) error {
+	changes := map[tallyKey]int64{}
+	if before != nil {
+		for _, key := range tallyKeys(before) {
+			changes[key]--
+		}
+	}
+	for _, key := range tallyKeys(after) {
+		changes[key]++
+	}
+	var rows [][]any
+	for key, n := range changes {
+		if n != 0 {
+			rows = append(rows, []any{string(after.Company), key.scope, key.of, key.status, n})
+		}
+	}
+	slices.SortFunc(rows, func(a, b []any) int { // the same order in every unit
+		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)),
+			cmp.Compare(a[3].(string), b[3].(string)))
+	})
+	if err := i.runRows(ctx, addToTallies, rows); err != nil {
+		return err
+	}
+	ended := after.Status == issue.Done || after.Status == issue.Failed
+	if !ended || before != nil && before.Status == after.Status {
+		return nil
+	}
+	return i.later(ctx, addToDay, string(after.Company), after.FinishedAt.Format(time.DateOnly), string(after.Status))
+}
+
+// label replaces the rows by which issues are found by their labels.
+func (i issues) label(ctx context.Context, before, after *issue.Issue) error {
+	if before != nil && len(before.Labels) > 0 {
+		_, err := i.exec(ctx, i.engine.DB().NewDelete().Conn(i.conn).Table("issue_labels").Where("issue_id = ?", after.ID))
+		if err != nil {
+			return err
+		}
+	}
+	rows := make([][]any, len(after.Labels))
+	for n, label := range after.Labels {
+		rows[n] = []any{string(after.ID), label, string(after.Company), millis(after.CreatedAt)}
+	}
+	return i.runRows(ctx, addLabels, rows)
+}
+
+var addLabels = prepare(func(b builder) fmt.Stringer {
+	return sqlText("INSERT INTO issue_labels (issue_id, label, company_id, created_at) " + b.engine.Rows([]any{"", "", "", int64(0)}))
+})
+
+// block replaces the rows by which an issue is found by its blockers. Those that are not done now are open.
+func (i issues) block(ctx context.Context, before, after *issue.Issue) error {
+	if before != nil && len(before.BlockedBy) > 0 {
+		_, err := i.exec(ctx, i.engine.DB().NewDelete().Conn(i.conn).Table("issue_blockers").Where("issue_id = ?", after.ID))
+		if err != nil {
+			return err
+		}
+	}
+	if len(after.BlockedBy) == 0 {
+		return nil
+	}
+	_, err := i.exec(ctx, i.engine.DB().NewRaw(
+		`INSERT INTO issue_blockers (issue_id, blocker_id, company_id, is_open)
+			SELECT ?, id, company_id, CASE WHEN status = ? THEN 0 ELSE 1 END FROM issues WHERE company_id = ? AND id IN (?)`,
+		after.ID, issue.Done, after.Company, bun.List(after.BlockedBy)).Conn(i.conn))
+	return err
+}
+
+var raiseRevision = prepare(func(b builder) fmt.Stringer {
+	return sqlText("INSERT INTO work_revisions (company_id, revision) VALUES (" + b.engine.Placeholder(1) + ", 1) " +
+		"ON CONFLICT (company_id) DO UPDATE SET revision = work_revisions.revision + 1")
+})
+
+var tallyOf = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("tallies").Column("status", "n").Where("company_id = ?", b.arg(1)).
+		Where("scope = ?", b.arg(2)).Where("scope_id = ?", b.arg(3))
+})
+
+func (i issues) Tally(ctx context.Context, of store.Tally) (issue.Counts, error) {
+	scope, which := "company", string(of.Company)
+	switch {
+	case of.Agent != "":
+		scope, which = "agent", string(of.Agent)
+	case of.Team != "":
+		scope, which = "team", string(of.Team)
+	}
+	counts := issue.Counts{Of: map[issue.Status]int64{}}
+	var status string
+	var n int64
+	err := i.scanRows(ctx, []any{&status, &n}, func() { counts.Of[issue.Status(status)] = n },
+		tallyOf, string(of.Company), scope, which)
+	return counts, err
+}

@@ -1,0 +1,295 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/fault"
+	"holdco/domain/issue"
+	"holdco/domain/page"
+	"holdco/domain/text"
+	"holdco/ports/store"
+)
+
+// issueOrder is an order of a list of issues: by columns that hold integers, and then by id.
+type issueOrder struct {
+	columns   []string
+	ascending bool
+}
+
+var issueOrders = map[store.IssueSort]issueOrder{
+	store.ByCreation: {columns: []string{createdAt}},
+	store.ByUpdate:   {columns: []string{"updated_at"}},
+	store.ByPriority: {columns: []string{"rank", createdAt}},
+	store.ByDueDate:  {columns: []string{"due_order"}, ascending: true},
+}
+
+// apply sorts a query, and takes at most limit of the rows that come after a position.
+func (o issueOrder) apply(query *bun.SelectQuery, after page.Position, limit int) (*bun.SelectQuery, error) {
+	direction, beyond := " DESC", "<"
+	if o.ascending {
+		direction, beyond = "", ">"
+	}
+	columns := append(slices.Clone(o.columns), "id")
+	if !after.IsStart() {
+		values, err := o.values(after)
+		if err != nil {
+			return nil, err
+		}
+		query = query.Where("("+strings.Join(columns, ", ")+") "+beyond+" (?, ?)", bun.List(values), after.ID)
+	}
+	return query.OrderExpr(strings.Join(columns, direction+", ") + direction).Limit(int64(limit)), nil
+}
+
+func (o issueOrder) values(of page.Position) ([]int64, error) {
+	values := make([]int64, len(of.Values))
+	for n, value := range of.Values {
+		var err error
+		if values[n], err = strconv.ParseInt(value, 10, 64); err != nil {
+			return nil, errForeignCursor
+		}
+	}
+	if len(values) != len(o.columns) {
+		return nil, errForeignCursor
+	}
+	return values, nil
+}
+
+var errForeignCursor = fault.New(fault.InvalidCursor, "The cursor was not issued for this list; start again without it.")
+
+// position is where an issue stands.
+func (o issueOrder) position(of issue.Issue) page.Position {
+	p := page.Position{ID: string(of.ID)}
+	for _, value := range o.of(of) {
+		p.Values = append(p.Values, strconv.FormatInt(value, 10))
+	}
+	return p
+}
+
+// of are the values of an issue by which it is sorted.
+func (o issueOrder) of(i issue.Issue) []int64 {
+	values := make([]int64, len(o.columns))
+	for n, column := range o.columns {
+		values[n] = issueTable.column(column).get(&i).(int64)
+	}
+	return values
+}
+
+func (o issueOrder) compare(a, b issue.Issue) int {
+	if !o.ascending {
+		a, b = b, a
+	}
+	return cmp.Or(slices.Compare(o.of(a), o.of(b)), cmp.Compare(a.ID, b.ID))
+}
+
+func (i issues) List(
+	ctx context.Context, filter store.IssueFilter, after page.Position, size int,
+) (page.Page[issue.Issue], error) {
+	order := issueOrders[filter.Sort]
+	switch {
+	case filter.Words != nil:
+		return i.search(ctx, filter, after, size)
+	case filter.Sort == store.ByCreation && isExact(filter):
+		return listPage(ctx, i.session, i.table, equalities(filter), after, size)
+	case len(filter.Status) > 1:
+		return i.merge(ctx, filter, after, size)
+	}
+	query, err := order.apply(i.matching(filter), after, size+1)
+	if err == nil && filter.Label != "" && isOnlyLabel(filter) {
+		query, err = i.newestLabelled(filter, after, size+1)
+	}
+	if err != nil {
+		return page.Page[issue.Issue]{}, err
+	}
+	found, err := readAll(ctx, i.session, i.table, query)
+	return page.Of(found, size, order.position), err
+}
+
+// merge reads a page of the issues in several states from the lists of each: an index sorts these, but not all of them together.
+func (i issues) merge(
+	ctx context.Context, filter store.IssueFilter, after page.Position, size int,
+) (merged page.Page[issue.Issue], err error) {
+	var found []issue.Issue
+	for status := range slices.Chunk(filter.Status, 1) {
+		filter.Status = status
+		of, err := i.List(ctx, filter, after, size+1)
+		if err != nil {
+			return merged, err
+		}
+		found = append(found, of.Items...)
+	}
+	order := issueOrders[filter.Sort]
+	slices.SortFunc(found, order.compare)
+	return page.Of(found[:min(len(found), size+1)], size, order.position), nil
+}
+
+// isExact reports whether equalities are all the conditions of a filter.
+func isExact(filter store.IssueFilter) bool {
+	return filter.Label == "" && filter.Since.IsZero() && filter.Until.IsZero() && len(filter.Status) < 2
+}
+
+// equalities are the conditions of a filter by which columns equal values.
+func equalities(filter store.IssueFilter) []condition {
+	where := []condition{{"company_id", string(filter.Company)}}
+	if len(filter.Status) == 1 {
+		where = append(where, condition{"status", string(filter.Status[0])})
+	}
+	if filter.Agent != "" {
+		where = append(where, condition{"agent_id", string(filter.Agent)})
+	}
+	if filter.Team != "" {
+		where = append(where, condition{"team_in_charge", string(filter.Team)})
+	}
+	if filter.Parent != nil {
+		where = append(where, condition{"parent_id", string(*filter.Parent)})
+	}
+	if filter.Priority != "" {
+		where = append(where, condition{"rank", int64(filter.Priority.Rank())})
+	}
+	return where
+}
+
+// matching selects the issues that meet the conditions of a filter, but for its words.
+func (i issues) matching(filter store.IssueFilter) *bun.SelectQuery {
+	query := meeting(selectRows(i.session, i.table), equalities(filter))
+	if len(filter.Status) > 1 {
+		query = query.Where("status IN (?)", bun.List(filter.Status))
+	}
+	if !filter.Since.IsZero() {
+		query = query.Where("created_at >= ?", millisFrom(filter.Since))
+	}
+	if !filter.Until.IsZero() {
+		query = query.Where("created_at < ?", millisFrom(filter.Until))
+	}
+	if filter.Label != "" {
+		query = query.Where("id IN (?)", i.labelled(filter))
+	}
+	return query
+}
+
+func (i issues) labelled(filter store.IssueFilter) *bun.SelectQuery {
+	return i.selectFrom("issue_labels").Column("issue_id").Where("company_id = ?", filter.Company).Where("label = ?", filter.Label)
+}
+
+// isOnlyLabel reports whether the label is the only condition of a filter, in the order of creation.
+func isOnlyLabel(filter store.IssueFilter) bool {
+	return reflect.DeepEqual(filter, store.IssueFilter{Company: filter.Company, Label: filter.Label})
+}
+
+// newestLabelled is matching and apply for isOnlyLabel: it reads an index of labels, whose order is that of the list.
+func (i issues) newestLabelled(filter store.IssueFilter, after page.Position, limit int) (*bun.SelectQuery, error) {
+	order := issueOrders[store.ByCreation]
+	some := i.labelled(filter)
+	if !after.IsStart() {
+		values, err := order.values(after)
+		if err != nil {
+			return nil, err
+		}
+		some = some.Where("(created_at, issue_id) < (?, ?)", values[0], after.ID)
+	}
+	some = some.OrderExpr("created_at DESC, issue_id DESC").Limit(int64(limit))
+	return order.apply(selectRows(i.session, i.table).Where("id IN (?)", some), page.Position{}, limit)
+}
+
+// errEnough ends a scan.
+var errEnough = errors.New("enough was found")
+
+// search reads a page of the issues that have all the words of a filter.
+func (i issues) search(
+	ctx context.Context, filter store.IssueFilter, after page.Position, size int,
+) (page.Page[issue.Issue], error) {
+	order := issueOrders[filter.Sort]
+	var found []issue.Issue
+	last, more, err := i.scanWords(ctx, filter, after, func(match issue.Issue) bool {
+		found = append(found, match)
+		return len(found) <= size
+	})
+	result := page.Of(found, size, order.position)
+	if len(found) <= size && more {
+		result.Next = last
+	}
+	return result, err
+}
+
+// scanWords calls take with the issues that match, until it returns false or MostSearched were looked at. It returns the position of
+// the last that it looked at, and whether there may be more.
+func (i issues) scanWords(
+	ctx context.Context, filter store.IssueFilter, after page.Position, take func(match issue.Issue) bool,
+) (last page.Position, more bool, err error) {
+	order := issueOrders[filter.Sort]
+	const portion = 1000 // Postgres sends all rows that were asked for, even if the scan ends before
+	last = after
+	for looked := 0; looked < store.MostSearched; looked += portion {
+		query, err := order.apply(i.matching(filter), last, portion)
+		if err != nil {
+			return last, false, err
+		}
+		rows, row := 0, i.table.scanner()
+		err = i.each(ctx, query, func(found *sql.Rows) error {
+			one, err := row.scan(found)
+			if err != nil {
+				return err
+			}
+			rows++
+			last = order.position(one)
+			if hasWords(one, filter.Words) && !take(one) {
+				return errEnough
+			}
+			return nil
+		})
+		switch {
+		case errors.Is(err, errEnough):
+			return last, true, nil
+		case err != nil || rows < portion:
+			return last, false, err
+		}
+	}
+	return last, true, nil
+}
+
+func hasWords(of issue.Issue, words []string) bool {
+	folded := text.Fold(of.Title + "\n" + of.Description)
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(folded, word) })
+}
+
+func (i issues) Count(ctx context.Context, filter store.IssueFilter, most int) (issue.Counts, error) {
+	counts := issue.Counts{Of: map[issue.Status]int64{}}
+	counted := 0
+	if filter.Words != nil {
+		_, more, err := i.scanWords(ctx, filter, page.Position{}, func(match issue.Issue) bool {
+			if counted == most {
+				return false
+			}
+			counted++
+			counts.Of[match.Status]++
+			return true
+		})
+		counts.Truncated = more
+		return counts, err
+	}
+	some := i.matching(filter)
+	query := i.engine.DB().NewSelect().Conn(i.conn).ColumnExpr("status").
+		TableExpr("(?) AS matching", some.OrderExpr("created_at DESC, id DESC").Limit(int64(most+1)))
+	err := i.each(ctx, query, func(rows *sql.Rows) error {
+		var status issue.Status
+		if err := rows.Scan(&status); err != nil {
+			return err
+		}
+		if counted == most {
+			counts.Truncated = true
+			return nil
+		}
+		counted++
+		counts.Of[status]++
+		return nil
+	})
+	return counts, err
+}

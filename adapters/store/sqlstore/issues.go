@@ -1,0 +1,235 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/budget"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+// issues implements store.Issues. Lists are in issue_lists.go, and what Add and Save derive in issue_derived.go.
+type issues struct {
+	stored[id.Issue, issue.Issue]
+}
+
+func issuesOf(s session) issues { return issues{stored[id.Issue, issue.Issue]{s, issueTable}} }
+
+var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such issue."),
+	asText("id", func(i *issue.Issue) *id.Issue { return &i.ID }),
+	asText("company_id", func(i *issue.Issue) *id.Company { return &i.Company }).fixed(),
+	asInteger("number", func(i *issue.Issue) *int64 { return &i.Number }).fixed(),
+	asText("title", func(i *issue.Issue) *string { return &i.Title }),
+	asText("description", func(i *issue.Issue) *string { return &i.Description }),
+	asText("status", func(i *issue.Issue) *issue.Status { return &i.Status }).inIndex(),
+	derivedFlag("is_open", func(i *issue.Issue) bool { return !i.Status.IsFinal() }).inIndex(),
+	asText("priority", func(i *issue.Issue) *issue.Priority { return &i.Priority }),
+	derivedInteger("rank", func(i *issue.Issue) int64 { return int64(i.Priority.Rank()) }).inIndex(),
+	asText("parent_id", func(i *issue.Issue) *id.Issue { return &i.Parent }).inIndex(),
+	asText("agent_id", func(i *issue.Issue) *id.Agent { return &i.Agent }).inIndex(),
+	asText("agent_team_id", func(i *issue.Issue) *id.Team { return &i.AgentTeam }),
+	asText("binding", func(i *issue.Issue) *issue.Binding { return &i.Binding }),
+	asText("team_id", func(i *issue.Issue) *id.Team { return &i.Team }),
+	derived("team_in_charge", func(i *issue.Issue) string { return string(i.TeamInCharge()) }).inIndex(),
+	asWords("blocked_by", func(i *issue.Issue) *[]id.Issue { return &i.BlockedBy }),
+	asInteger("open_blockers", func(i *issue.Issue) *int { return &i.OpenBlockers }),
+	asJSONList("labels", func(i *issue.Issue) *[]string { return &i.Labels }),
+	asLimit("per_task_usd", func(i *issue.Issue) *budget.Limit { return &i.PerTask }),
+	asInteger("spent_usd", func(i *issue.Issue) *money.USD { return &i.Spent }),
+	asInteger("attempt", func(i *issue.Issue) *int { return &i.Attempt }),
+	asInteger("max_attempts", func(i *issue.Issue) *int { return &i.MaxAttempts }),
+	asBoolean("requires_review", func(i *issue.Issue) *bool { return &i.RequiresReview }),
+	asText("result", func(i *issue.Issue) *string { return &i.Result }),
+	asText("error", func(i *issue.Issue) *string { return &i.Error }),
+	asOptionalMillis("due_at", func(i *issue.Issue) *time.Time { return &i.DueAt }),
+	derivedInteger("due_order", dueOrder).inIndex(),
+	asOptionalMillis("not_before", func(i *issue.Issue) *time.Time { return &i.NotBefore }),
+	asBoolean("waiting", func(i *issue.Issue) *bool { return &i.Waiting }).inIndex(),
+	derivedFlag("claimable", func(i *issue.Issue) bool { return i.IsClaimable() }).inIndex(),
+	derived("claim_key", func(i *issue.Issue) string { return i.ClaimKey() }).inIndex(),
+	asOptionalMillis("started_at", func(i *issue.Issue) *time.Time { return &i.StartedAt }),
+	asOptionalMillis("finished_at", func(i *issue.Issue) *time.Time { return &i.FinishedAt }),
+	asText("retry_of", func(i *issue.Issue) *id.Issue { return &i.RetryOf }).fixed(),
+	asText("created_by", func(i *issue.Issue) *event.Actor { return &i.CreatedBy }).fixed(),
+	asInteger("fencing_token", func(i *issue.Issue) *int64 { return &i.FencingToken }),
+	asMillis(createdAt, func(i *issue.Issue) *time.Time { return &i.CreatedAt }).fixed(),
+	asMillis("updated_at", func(i *issue.Issue) *time.Time { return &i.UpdatedAt }),
+	asInteger("version", func(i *issue.Issue) *int64 { return &i.Version }),
+)
+
+// dueOrder sorts issues without a due date behind all others.
+func dueOrder(of *issue.Issue) int64 {
+	if of.DueAt.IsZero() {
+		return math.MaxInt64
+	}
+	return millis(of.DueAt)
+}
+
+var commentTable = tableOf("issue_comments", nil,
+	asText("id", func(c *issue.Comment) *id.Comment { return &c.ID }),
+	asText("company_id", func(c *issue.Comment) *id.Company { return &c.Company }).fixed(),
+	asText("issue_id", func(c *issue.Comment) *id.Issue { return &c.Issue }).fixed(),
+	asText("author", func(c *issue.Comment) *event.Actor { return &c.Author }).fixed(),
+	asText("body", func(c *issue.Comment) *string { return &c.Body }).fixed(),
+	asMillis(createdAt, func(c *issue.Comment) *time.Time { return &c.CreatedAt }).fixed(),
+)
+
+// comments are the repository of comments.
+func (i issues) comments() stored[id.Comment, issue.Comment] {
+	return stored[id.Comment, issue.Comment]{i.session, commentTable}
+}
+
+func (i issues) AddComment(ctx context.Context, added issue.Comment) error {
+	return i.comments().Add(ctx, added)
+}
+
+func (i issues) Comments(ctx context.Context, on id.Issue, after page.Position, size int) (page.Page[issue.Comment], error) {
+	return listPage(ctx, i.session, commentTable, []condition{{"issue_id", string(on)}}, after, size)
+}
+
+func (i issues) Add(ctx context.Context, added issue.Issue) error {
+	if err := i.stored.Add(ctx, added); err != nil {
+		return err
+	}
+	return i.derive(ctx, nil, &added)
+}
+
+func (i issues) Save(ctx context.Context, saved issue.Issue) error {
+	before, _ := i.locked(saved)
+	if err := i.stored.Save(ctx, saved); err != nil {
+		return err
+	}
+	return i.derive(ctx, &before, &saved)
+}
+
+var nextIssueNumber = prepare(func(b builder) fmt.Stringer {
+	return sqlText("INSERT INTO issue_numbers (company_id, last_number) VALUES (" + b.engine.Placeholder(1) + ", 1) " +
+		"ON CONFLICT (company_id) DO UPDATE SET last_number = issue_numbers.last_number + 1 RETURNING last_number")
+})
+
+func (i issues) NextNumber(ctx context.Context, of id.Company) (number int64, err error) {
+	i.unit.changed = true
+	err = i.row(ctx, []any{&number}, nil, nextIssueNumber, string(of))
+	return number, err
+}
+
+var issuesAbove = prepare(func(b builder) fmt.Stringer {
+	return sqlText(fmt.Sprintf(`WITH RECURSIVE above (id, status, parent_id, level) AS (
+			SELECT id, status, parent_id, 1 FROM issues WHERE id = %s AND company_id = %s
+			UNION ALL
+			SELECT issues.id, issues.status, issues.parent_id, above.level + 1 FROM above JOIN issues ON issues.id = above.parent_id
+			WHERE above.level <= %d
+		) SELECT id, status FROM above ORDER BY level`, b.engine.Placeholder(1), b.engine.Placeholder(2), issue.MostDepth))
+})
+
+func (i issues) Above(ctx context.Context, of id.Company, which id.Issue) (found []issue.Ancestor, err error) {
+	var ancestor, status string
+	err = i.scanRows(ctx, []any{&ancestor, &status}, func() {
+		found = append(found, issue.Ancestor{ID: id.Issue(ancestor), Status: issue.Status(status)})
+	}, issuesAbove, string(which), string(of))
+	return found, err
+}
+
+func (i issues) LevelsBelow(ctx context.Context, of id.Company, which id.Issue, most int) (levels int, err error) {
+	err = i.scan(ctx, i.engine.DB().NewRaw(`WITH RECURSIVE below (id, level) AS (
+			SELECT id, 1 FROM issues WHERE company_id = ? AND parent_id = ?
+			UNION ALL
+			SELECT issues.id, below.level + 1 FROM below JOIN issues ON issues.company_id = ? AND issues.parent_id = below.id
+			WHERE below.level < ?
+		) SELECT coalesce(max(level), 0) FROM below`, of, which, of, most).Conn(i.conn), &levels)
+	return levels, err
+}
+
+func (i issues) States(ctx context.Context, of id.Company, which []id.Issue) (map[id.Issue]issue.Status, error) {
+	states := map[id.Issue]issue.Status{}
+	if len(which) == 0 {
+		return states, nil
+	}
+	var rows []struct {
+		ID     id.Issue
+		Status issue.Status
+	}
+	err := i.scan(ctx, i.selectFrom("issues").Column("id", "status").
+		Where("company_id = ?", of).Where("id IN (?)", bun.List(which)), &rows)
+	for _, row := range rows {
+		states[row.ID] = row.Status
+	}
+	return states, err
+}
+
+func (i issues) Blockers(ctx context.Context, of []id.Issue) (found []id.Issue, err error) {
+	for some := range slices.Chunk(of, store.Portion) {
+		var blockers []id.Issue
+		err := i.scan(ctx, i.selectFrom("issue_blockers").ColumnExpr("DISTINCT blocker_id").Where("issue_id IN (?)", bun.List(some)), &blockers)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, blockers...)
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+var issueChildren = prepare(func(b builder) fmt.Stringer {
+	return sqlText(fmt.Sprintf(`SELECT id, status,
+			CASE WHEN EXISTS (SELECT 1 FROM issues c WHERE c.company_id = issues.company_id AND c.parent_id = issues.id) THEN 1 ELSE 0 END
+		FROM issues WHERE company_id = %s AND parent_id = %s AND id > %s ORDER BY id LIMIT %d`,
+		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3), store.Portion))
+})
+
+func (i issues) Children(ctx context.Context, of id.Company, parent, after id.Issue) (found []store.Child, err error) {
+	var which, status string
+	var isParent int64
+	err = i.scanRows(ctx, []any{&which, &status, &isParent}, func() {
+		found = append(found, store.Child{ID: id.Issue(which), Status: issue.Status(status), IsParent: isParent == 1})
+	}, issueChildren, string(of), string(parent), string(after))
+	return found, err
+}
+
+var (
+	issueDependents = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewSelect().Table("issue_blockers").Column("issue_id").
+			Where("blocker_id = ?", b.arg(1)).Where("is_open = 1").Order("issue_id").Limit(store.Portion)
+	})
+	issuesHeld = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewSelect().Table("issues").Column("id").Where("agent_id = ?", b.arg(1)).Where("is_open = 1").
+			Where("status IN (?, ?, ?)", issue.Queued, issue.Assigned, issue.Running).Order("id").Limit(store.Portion)
+	})
+	issuesDue = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewSelect().Table("issues").Column("id", "company_id").Where("waiting = 1").
+			Where("not_before <= ?", b.arg(1)).Order("not_before").Limit(store.Portion)
+	})
+)
+
+func (i issues) Dependents(ctx context.Context, blocker id.Issue) ([]id.Issue, error) {
+	return i.ids(ctx, issueDependents, string(blocker))
+}
+
+func (i issues) HeldBy(ctx context.Context, by id.Agent) ([]id.Issue, error) {
+	return i.ids(ctx, issuesHeld, string(by))
+}
+
+func (i issues) ids(ctx context.Context, statement *prepared, arg string) (found []id.Issue, err error) {
+	var which string
+	err = i.scanRows(ctx, []any{&which}, func() { found = append(found, id.Issue(which)) }, statement, arg)
+	return found, err
+}
+
+func (i issues) Due(ctx context.Context, at time.Time) (found []store.DueIssue, err error) {
+	var which, of string
+	err = i.scanRows(ctx, []any{&which, &of}, func() {
+		found = append(found, store.DueIssue{ID: id.Issue(which), Company: id.Company(of)})
+	}, issuesDue, millis(at))
+	return found, err
+}

@@ -1,0 +1,122 @@
+package issues
+
+import (
+	"context"
+	"reflect"
+
+	"holdco/domain/access"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service is the application's inbound.Issues.
+type Service struct {
+	store store.Store
+	ids   outbound.IDs
+}
+
+var _ inbound.Issues = (*Service)(nil)
+
+// New returns the use cases.
+func New(s store.Store, ids outbound.IDs) *Service { return &Service{store: s, ids: ids} }
+
+// List returns a page of the issues of a company.
+func (s *Service) List(
+	ctx context.Context, caller access.Caller, list inbound.IssueList,
+) (found page.Page[issue.Issue], err error) {
+	err = s.matching(ctx, caller, list, func(ctx context.Context, r store.Reader, filter store.IssueFilter) (err error) {
+		found, err = r.Issues().List(ctx, filter, list.After, list.Size)
+		return err
+	})
+	return found, err
+}
+
+// Count counts the issues of a company. What is tallied is not counted.
+func (s *Service) Count(ctx context.Context, caller access.Caller, list inbound.IssueList) (counts issue.Counts, err error) {
+	err = s.matching(ctx, caller, list, func(ctx context.Context, r store.Reader, filter store.IssueFilter) (err error) {
+		of := store.Tally{Company: filter.Company, Team: filter.Team, Agent: filter.Agent}
+		tallied := store.IssueFilter{Company: filter.Company, Team: filter.Team, Agent: filter.Agent, Sort: filter.Sort}
+		if reflect.DeepEqual(filter, tallied) && (of.Team == "" || of.Agent == "") {
+			counts, err = r.Issues().Tally(ctx, of)
+			return err
+		}
+		counts, err = r.Issues().Count(ctx, filter, inbound.MostCounted)
+		return err
+	})
+	return counts, err
+}
+
+// sorts are the orders of lists by their names.
+var sorts = map[string]store.IssueSort{
+	"": store.ByCreation, "created": store.ByCreation, "updated": store.ByUpdate, "priority": store.ByPriority, "due": store.ByDueDate,
+}
+
+// matching reads with the filter of a list, on one snapshot.
+func (s *Service) matching(
+	ctx context.Context, caller access.Caller, list inbound.IssueList,
+	read func(ctx context.Context, r store.Reader, filter store.IssueFilter) error,
+) error {
+	of := list.Company
+	if err := caller.NeedsIn(access.Read, of); err != nil {
+		return err
+	}
+	return store.ViewIn(ctx, s.store, of, func(ctx context.Context, r store.Reader) error {
+		filter := store.IssueFilter{
+			Company: of, Status: list.Status, Label: list.Label, Priority: list.Priority, Words: list.Words,
+			Since: list.Since, Until: list.Until, Sort: sorts[list.Sort],
+		}
+		if list.Team != "" {
+			team, err := store.FindTeam(ctx, r.Teams(), of, list.Team)
+			if err != nil {
+				return err
+			}
+			filter.Team = team.ID
+		}
+		if list.Agent != "" {
+			which, _ := id.Parse[id.Agent](list.Agent)
+			if _, err := store.GetIn(ctx, r.Agents(), of, which); err != nil {
+				return err
+			}
+			filter.Agent = which
+		}
+		if list.Parent != nil {
+			filter.Parent = new(id.Issue)
+			if *list.Parent != "" {
+				*filter.Parent, _ = id.Parse[id.Issue](*list.Parent)
+				if _, err := store.GetIn(ctx, r.Issues(), of, *filter.Parent); err != nil {
+					return err
+				}
+			}
+		}
+		return read(ctx, r, filter)
+	})
+}
+
+// Get returns one issue.
+func (s *Service) Get(ctx context.Context, caller access.Caller, of id.Company, which id.Issue) (issue.Issue, error) {
+	if err := caller.NeedsIn(access.Read, of); err != nil {
+		return issue.Issue{}, err
+	}
+	return store.GetIn(ctx, s.store.Issues(), of, which)
+}
+
+// Comments returns a page of the comments on an issue.
+func (s *Service) Comments(
+	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, after page.Position, size int,
+) (found page.Page[issue.Comment], err error) {
+	if err := caller.NeedsIn(access.Read, of); err != nil {
+		return found, err
+	}
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		if _, err := store.GetIn(ctx, r.Issues(), of, on); err != nil {
+			return err
+		}
+		found, err = r.Issues().Comments(ctx, on, after, size)
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,113 @@
+package work
+
+import (
+	"context"
+
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service does in the background what no request waits for.
+type Service struct {
+	store store.Store
+	ids   outbound.IDs
+}
+
+// New returns the jobs.
+func New(s store.Store, ids outbound.IDs) *Service { return &Service{store: s, ids: ids} }
+
+// mostCompanies bounds for how many companies one run of a job works.
+const mostCompanies = 16
+
+// Settle does a portion of what is left to do, for some companies.
+func (s *Service) Settle(ctx context.Context) (more bool, err error) {
+	pending, err := s.store.Settlements().Pending(ctx, mostCompanies)
+	if err != nil {
+		return false, err
+	}
+	for _, one := range pending {
+		if err := s.settle(ctx, one); err != nil {
+			return false, err
+		}
+	}
+	return len(pending) > 0, nil
+}
+
+// settle does a portion of one settlement, unless another process has done it meanwhile.
+func (s *Service) settle(ctx context.Context, one store.Settlement) error {
+	return s.inTurn(ctx, one.Company, one.Actor, func(ctx context.Context, tx store.Tx, u *Unit) error {
+		left, err := tx.Settlements().Lock(ctx, one.ID)
+		exists, err := store.Exists(err)
+		if err != nil || !exists {
+			return err
+		}
+		if err := tx.Settlements().Remove(ctx, left.ID); err != nil {
+			return err
+		}
+		return u.Begin(ctx, left)
+	})
+}
+
+// WakeDue makes issues claimable whose NotBefore has come.
+func (s *Service) WakeDue(ctx context.Context) (more bool, err error) {
+	at, err := s.store.StoreNow(ctx)
+	if err != nil {
+		return false, err
+	}
+	due, err := s.store.Issues().Due(ctx, at)
+	if err != nil {
+		return false, err
+	}
+	of := map[id.Company][]id.Issue{}
+	for _, one := range due {
+		of[one.Company] = append(of[one.Company], one.ID)
+	}
+	for company, issues := range of {
+		if err := s.wake(ctx, company, issues); err != nil {
+			return false, err
+		}
+	}
+	return len(due) == store.Portion, nil
+}
+
+func (s *Service) wake(ctx context.Context, of id.Company, issues []id.Issue) error {
+	return s.inTurn(ctx, of, "", func(ctx context.Context, tx store.Tx, _ *Unit) error {
+		at, err := tx.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		for _, which := range issues {
+			i, err := tx.Issues().Lock(ctx, which)
+			if err != nil {
+				return err
+			}
+			if next, isDue := i.Wake(at); isDue {
+				if err := tx.Issues().Save(ctx, next); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// inTurn runs a unit of work in the turn of a company, unless that is gone or being deleted. Its steps need no event of their own.
+func (s *Service) inTurn(
+	ctx context.Context, of id.Company, actor event.Actor, write func(ctx context.Context, tx store.Tx, u *Unit) error,
+) error {
+	return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Turn(ctx, of); err != nil {
+			return err
+		}
+		c, err := tx.Companies().Get(ctx, of)
+		exists, err := store.Exists(err)
+		if err != nil || !exists || c.Status == company.Deleting {
+			return err
+		}
+		tx.Unrecorded()
+		return write(ctx, tx, In(tx, s.ids, of, actor))
+	})
+}

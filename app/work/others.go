@@ -1,0 +1,59 @@
+package work
+
+import (
+	"context"
+
+	"holdco/domain/agent"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/ports/store"
+)
+
+// Others returns what an issue has to know of its company, as it is in a unit of work.
+func Others(ctx context.Context, tx store.Tx, of id.Company) issue.Others { return others{ctx, tx, of} }
+
+type others struct {
+	ctx context.Context //nolint:containedctx // of the unit
+	tx  store.Tx
+	of  id.Company
+}
+
+func (o others) Above(which id.Issue) ([]issue.Ancestor, error) {
+	return o.tx.Issues().Above(o.ctx, o.of, which)
+}
+
+func (o others) LevelsBelow(which id.Issue, most int) (int, error) {
+	return o.tx.Issues().LevelsBelow(o.ctx, o.of, which, most)
+}
+
+func (o others) Blocking(issues []id.Issue) (map[id.Issue]issue.Status, error) {
+	return o.tx.Issues().States(o.ctx, o.of, issues)
+}
+
+func (o others) Blockers(of []id.Issue) ([]id.Issue, error) { return o.tx.Issues().Blockers(o.ctx, of) }
+
+func (o others) Employee(which id.Agent) (issue.Assignment, bool, error) {
+	found, err := store.GetIn(o.ctx, o.tx.Agents(), o.of, which)
+	exists, err := store.Exists(err)
+	return to(found), exists && found.IsEmployed(), err
+}
+
+func (o others) HasTeam(which id.Team) (bool, error) {
+	_, err := store.GetIn(o.ctx, o.tx.Teams(), o.of, which)
+	return store.Exists(err)
+}
+
+func (o others) Idle(in id.Team) (issue.Assignment, bool, error) {
+	found, err := o.tx.Agents().Idle(o.ctx, in)
+	exists, err := store.Exists(err)
+	return to(found), exists, err
+}
+
+func to(a agent.Agent) issue.Assignment { return issue.Assignment{Agent: a.ID, AgentTeam: a.Team} }
+
+// IsActive reports whether an agent exists and is active.
+func IsActive(ctx context.Context, tx store.Tx, which id.Agent) (bool, error) {
+	found, err := tx.Agents().Get(ctx, which)
+	exists, err := store.Exists(err)
+	return exists && found.Status == agent.Active, err
+}

@@ -1,0 +1,202 @@
+package work
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Unit is one unit of work on the issues of a company, whose turn it has taken.
+type Unit struct {
+	tx    store.Tx
+	ids   outbound.IDs
+	of    id.Company
+	actor event.Actor
+	left  int // how many dependent issues it may still look at
+}
+
+// In begins the part of a unit of work that moves issues.
+func In(tx store.Tx, ids outbound.IDs, of id.Company, actor event.Actor) *Unit {
+	return &Unit{tx: tx, ids: ids, of: of, actor: actor, left: store.Portion}
+}
+
+// Move stores an issue that was moved, with its event and all that follows from it.
+func (u *Unit) Move(ctx context.Context, next issue.Issue, happened event.Event) error {
+	if err := u.save(ctx, next, happened); err != nil {
+		return err
+	}
+	switch next.Status {
+	case issue.Done:
+		return u.Begin(ctx, store.Settlement{Kind: store.CountDown, Subject: string(next.ID)})
+	case issue.Cancelled:
+		return u.Begin(ctx, store.Settlement{Kind: store.CancelBelow, Subject: string(next.ID)})
+	}
+	return nil
+}
+
+// File stores a new issue under its number.
+func (u *Unit) File(ctx context.Context, made issue.Issue) (issue.Issue, error) {
+	number, err := u.tx.Issues().NextNumber(ctx, u.of)
+	if err != nil {
+		return made, err
+	}
+	made, created := made.Created(number)
+	if err := u.tx.Issues().Add(ctx, made); err != nil {
+		return made, err
+	}
+	return made, u.tx.Record(ctx, created.By(u.actor))
+}
+
+func (u *Unit) save(ctx context.Context, next issue.Issue, happened event.Event) error {
+	if err := u.tx.Issues().Save(ctx, next); err != nil {
+		return err
+	}
+	return u.tx.Record(ctx, happened.By(u.actor))
+}
+
+// Begin settles as much as the unit may, and leaves the rest to Settle. Kind, Subject and Other are given.
+func (u *Unit) Begin(ctx context.Context, s store.Settlement) error {
+	s.Company, s.Actor = u.of, u.actor
+	rest, err := u.settle(ctx, []store.Settlement{s})
+	if err != nil {
+		return err
+	}
+	for _, left := range rest {
+		left.ID = id.New[id.Settlement](u.ids.UUIDv7())
+		if err := u.tx.Settlements().Add(ctx, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle works through a list, to which what follows is added, and returns what is left of it.
+func (u *Unit) settle(ctx context.Context, list []store.Settlement) ([]store.Settlement, error) {
+	for len(list) > 0 && u.left > 0 {
+		last := len(list) - 1
+		more, err := u.step(ctx, list[last])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list[:last], more...)
+	}
+	return list, nil
+}
+
+// step does a portion of a settlement, and returns what is left of it and what follows from it.
+func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement, error) {
+	switch s.Kind {
+	case store.CancelBelow:
+		return u.cancelBelow(ctx, s)
+	case store.CountDown:
+		return u.each(ctx, s, u.tx.Issues().Dependents, u.countDown)
+	case store.Replace:
+		return u.each(ctx, s, u.tx.Issues().Dependents, func(ctx context.Context, i issue.Issue, at time.Time) error {
+			next, updated, err := i.Replace(id.Issue(s.Subject), id.Issue(s.Other), Others(ctx, u.tx, u.of), at)
+			if err != nil || updated == nil {
+				return err
+			}
+			return u.save(ctx, next, *updated)
+		})
+	default: // Abandon
+		return u.each(ctx, s, func(ctx context.Context, agent id.Issue) ([]id.Issue, error) {
+			return u.tx.Issues().HeldBy(ctx, id.Agent(agent))
+		}, u.abandon)
+	}
+}
+
+// each settles the issues that find returns for the subject: Portion of them, which it does not return again.
+func (u *Unit) each(
+	ctx context.Context, s store.Settlement, find func(ctx context.Context, subject id.Issue) ([]id.Issue, error),
+	settle func(ctx context.Context, i issue.Issue, at time.Time) error,
+) ([]store.Settlement, error) {
+	found, err := find(ctx, id.Issue(s.Subject))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	at, err := u.tx.StoreNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, which := range found {
+		i, err := u.tx.Issues().Lock(ctx, which)
+		if err == nil {
+			err = settle(ctx, i, at)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	u.left -= len(found)
+	if len(found) < store.Portion {
+		return nil, nil
+	}
+	return []store.Settlement{s}, nil
+}
+
+// countDown counts the open blockers of an issue again.
+func (u *Unit) countDown(ctx context.Context, i issue.Issue, _ time.Time) error {
+	states, err := u.tx.Issues().States(ctx, u.of, i.BlockedBy)
+	if err != nil {
+		return err
+	}
+	if next, fewer := i.Unblock(states); fewer {
+		u.tx.Unrecorded()
+		return u.tx.Issues().Save(ctx, next)
+	}
+	return nil
+}
+
+// abandon takes an issue from an agent that has retired.
+func (u *Unit) abandon(ctx context.Context, i issue.Issue, at time.Time) error {
+	next, requeued, err := i.Abandon(at)
+	if err != nil {
+		return err
+	}
+	return u.save(ctx, next, requeued)
+}
+
+// cancelBelow cancels the open issues right below one, and goes on below these.
+func (u *Unit) cancelBelow(ctx context.Context, s store.Settlement) (more []store.Settlement, err error) {
+	children, err := u.tx.Issues().Children(ctx, u.of, id.Issue(s.Subject), id.Issue(s.After))
+	if err != nil || len(children) == 0 {
+		return nil, err
+	}
+	at, err := u.tx.StoreNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, child := range children {
+		if !child.Status.IsFinal() {
+			if err := u.cancel(ctx, child.ID, at); err != nil {
+				return nil, err
+			}
+		}
+		if child.IsParent {
+			more = append(more, store.Settlement{Company: s.Company, Kind: s.Kind, Subject: string(child.ID), Actor: s.Actor})
+		}
+	}
+	u.left -= len(children)
+	if len(children) == store.Portion {
+		s.After = string(children[len(children)-1].ID)
+		more = append(more, s)
+	}
+	return more, nil
+}
+
+func (u *Unit) cancel(ctx context.Context, which id.Issue, at time.Time) error {
+	i, err := u.tx.Issues().Lock(ctx, which)
+	if err != nil {
+		return err
+	}
+	next, cancelled, err := i.Cancel(at)
+	if err != nil {
+		return err
+	}
+	return u.save(ctx, next, cancelled)
+}

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/page"
+)
+
+// IssueReader reads issues and their comments.
+type IssueReader interface {
+	Getter[id.Issue, issue.Issue]
+
+	// List returns at most size of the issues that match and come after a position, in the order of the filter. A page of a search
+	// by words can have fewer, even none, while another follows: it looks at MostSearched issues at most.
+	List(ctx context.Context, filter IssueFilter, after page.Position, size int) (page.Page[issue.Issue], error)
+
+	// Count counts the issues that match, up to most.
+	Count(ctx context.Context, filter IssueFilter, most int) (issue.Counts, error)
+
+	// Tally returns the counts that are kept of a company, or of one of its teams or agents. The cost does not grow with them.
+	Tally(ctx context.Context, of Tally) (issue.Counts, error)
+
+	// Above returns an issue of a company and its ancestors, the issue first; none if there is no such issue.
+	Above(ctx context.Context, of id.Company, which id.Issue) ([]issue.Ancestor, error)
+
+	// LevelsBelow returns how many levels of issues are below one of a company, most at most.
+	LevelsBelow(ctx context.Context, of id.Company, which id.Issue, most int) (int, error)
+
+	// States returns the states of those issues that a company has.
+	States(ctx context.Context, of id.Company, issues []id.Issue) (map[id.Issue]issue.Status, error)
+
+	// Blockers returns what blocks any of some issues, each once.
+	Blockers(ctx context.Context, of []id.Issue) ([]id.Issue, error)
+
+	// Children returns the issues of a company that have a parent and come after an id, by ascending id: Portion at most.
+	Children(ctx context.Context, of id.Company, parent, after id.Issue) ([]Child, error)
+
+	// Dependents returns the issues that count a blocker as open, by ascending id: Portion at most.
+	Dependents(ctx context.Context, blocker id.Issue) ([]id.Issue, error)
+
+	// HeldBy returns the queued, assigned and running issues of an agent, by ascending id: Portion at most.
+	HeldBy(ctx context.Context, by id.Agent) ([]id.Issue, error)
+
+	// Due returns the issues of all companies that wait for an instant that has come, the earliest first: Portion at most.
+	Due(ctx context.Context, at time.Time) ([]DueIssue, error)
+
+	// Comments returns at most size comments on an issue that come after a position: newest first, and by descending id within
+	// one instant.
+	Comments(ctx context.Context, on id.Issue, after page.Position, size int) (page.Page[issue.Comment], error)
+}
+
+// Portion is how many dependent rows one unit of work changes.
+const Portion = 200
+
+// MostSearched bounds how many issues one search by words looks at.
+const MostSearched = 20_000
+
+// IssueFilter says which issues a list holds: those that meet every condition that is set.
+type IssueFilter struct {
+	Company  id.Company
+	Status   []issue.Status // nil: any
+	Agent    id.Agent       // "": any
+	Team     id.Team        // in charge; "": any
+	Parent   *id.Issue      // "": those without; nil: any
+	Label    string         // "": any
+	Priority issue.Priority // "": any
+	Words    []string       // folded; each is in the title or the description, folded too
+	Since    time.Time      // created at or after; zero: any
+	Until    time.Time      // created before; zero: any
+	Sort     IssueSort
+}
+
+// IssueSort is the order of a list of issues.
+type IssueSort string
+
+// The orders. Within equal values the newest come first; by due date the oldest.
+const (
+	ByCreation IssueSort = ""         // newest first
+	ByUpdate   IssueSort = "updated"  // newest first
+	ByPriority IssueSort = "priority" // urgent first
+	ByDueDate  IssueSort = "due"      // earliest first, none last
+)
+
+// Tally names what is counted.
+type Tally struct {
+	Company id.Company
+	Team    id.Team  // in charge; "": any
+	Agent   id.Agent // "": any. Not both are set.
+}
+
+// Child is an issue below another.
+type Child struct {
+	ID       id.Issue
+	Status   issue.Status
+	IsParent bool // there are issues below it
+}
+
+// DueIssue is an issue whose wait is over.
+type DueIssue struct {
+	ID      id.Issue
+	Company id.Company
+}
+
+// Issues reads and changes issues and their comments. Add and Save keep what is derived from issues: the counts of Tally and of
+// days, what Dependents and Blockers find, and the work revision of the company, which they raise when an issue becomes claimable
+// or is so for others. An open blocker is one that was not done when the issue was last saved with other blockers or another
+// OpenBlockers.
+type Issues interface {
+	IssueReader
+
+	// No two issues of a company have one number. Save does not change the company, the number, RetryOf, CreatedBy and CreatedAt,
+	// which are permanent.
+	Repository[id.Issue, issue.Issue]
+
+	// NextNumber returns the number of the next issue of a company, which no other will have.
+	NextNumber(ctx context.Context, of id.Company) (int64, error)
+
+	// AddComment inserts a comment.
+	AddComment(ctx context.Context, added issue.Comment) error
+}
