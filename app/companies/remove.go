@@ -12,9 +12,9 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
-	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
+	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -45,9 +45,12 @@ func (s *Service) Delete(
 			return current, err
 		}
 		tx.Unrecorded() // company.deleted is recorded with the last removal
+		if err := tx.Runs().Revoke(ctx, which, marked.LeaseEpoch, run.CompanyDeleted); err != nil {
+			return current, err
+		}
 		return marked, tx.Companies().Save(ctx, marked)
 	}
-	marked, err := store.UpdateOnce(ctx, s.store, idempotency.Request{}, which, mark)
+	marked, err := store.Do(ctx, s.store, store.Request{Company: which, InTurn: true}, mark)
 	if err != nil {
 		return inbound.CompanyDeletion{}, err
 	}

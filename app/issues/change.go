@@ -12,6 +12,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
 	"holdco/domain/precondition"
+	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -107,7 +108,13 @@ func (m mover) move(ctx context.Context, move inbound.IssueMove, newComment id.C
 			return m.current, err
 		}
 	}
-	return next, m.unit.Move(ctx, next, happened)
+	return next, m.unit.Move(ctx, m.current, next, happened, endings[move.Action])
+}
+
+// endings are how moves end the run of a running issue.
+var endings = map[issue.Action]work.Ending{
+	issue.HandOff: {Status: run.Cancelled, Reason: run.HandedOff},
+	issue.Cancel:  {Status: run.Cancelled, Reason: run.IssueCancelled},
 }
 
 // noteField is the field of the note that explains a move, and whether it has to be sent.

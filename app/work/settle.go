@@ -4,9 +4,11 @@ import (
 	"context"
 	"time"
 
+	"holdco/domain/agent"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/run"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -25,16 +27,59 @@ func In(tx store.Tx, ids outbound.IDs, of id.Company, actor event.Actor) *Unit {
 	return &Unit{tx: tx, ids: ids, of: of, actor: actor, left: store.Portion}
 }
 
-// Move stores an issue that was moved, with its event and all that follows from it.
-func (u *Unit) Move(ctx context.Context, next issue.Issue, happened event.Event) error {
+// Ending is how the run of an issue ends that is running no more.
+type Ending struct {
+	Status  run.Status
+	Reason  run.Reason
+	Failure string // JSON; empty: none
+}
+
+// Move stores an issue that was moved, with its event and all that follows from it. If it was running, its run ends as said.
+func (u *Unit) Move(ctx context.Context, before, next issue.Issue, happened event.Event, ends Ending) error {
+	if err := u.endRun(ctx, before, ends, next.UpdatedAt); err != nil {
+		return err
+	}
+	return u.Follow(ctx, next, happened)
+}
+
+// endRun ends the run of an issue, if it is running.
+func (u *Unit) endRun(ctx context.Context, of issue.Issue, ends Ending, at time.Time) error {
+	if of.Status != issue.Running {
+		return nil
+	}
+	r, err := u.tx.Runs().LockLive(ctx, of.ID)
+	if err != nil {
+		return err
+	}
+	return u.tx.Runs().Save(ctx, r.End(ends.Status, ends.Reason, ends.Failure, at))
+}
+
+// Follow is Move for an issue whose run, if it had one, is ended by the caller.
+func (u *Unit) Follow(ctx context.Context, next issue.Issue, happened event.Event) error {
 	if err := u.save(ctx, next, happened); err != nil {
 		return err
+	}
+	if next.Agent != "" {
+		if err := u.count(ctx, next); err != nil {
+			return err
+		}
 	}
 	switch next.Status {
 	case issue.Done:
 		return u.Begin(ctx, store.Settlement{Kind: store.CountDown, Subject: string(next.ID)})
 	case issue.Cancelled:
 		return u.Begin(ctx, store.Settlement{Kind: store.CancelBelow, Subject: string(next.ID)})
+	}
+	return nil
+}
+
+// count adds an issue that is done or has failed to the stats of its agent.
+func (u *Unit) count(ctx context.Context, ended issue.Issue) error {
+	switch ended.Status {
+	case issue.Done:
+		return u.tx.Agents().Count(ctx, ended.Agent, agent.Work{Completed: 1})
+	case issue.Failed:
+		return u.tx.Agents().Count(ctx, ended.Agent, agent.Work{Failed: 1})
 	}
 	return nil
 }
@@ -103,6 +148,8 @@ func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement
 			}
 			return u.save(ctx, next, *updated)
 		})
+	case store.Revoke:
+		return u.revoke(ctx, s)
 	default: // Abandon
 		return u.each(ctx, s, func(ctx context.Context, agent id.Issue) ([]id.Issue, error) {
 			return u.tx.Issues().HeldBy(ctx, id.Agent(agent))
@@ -158,7 +205,41 @@ func (u *Unit) abandon(ctx context.Context, i issue.Issue, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return u.save(ctx, next, requeued)
+	return u.Move(ctx, i, next, requeued, Ending{run.Cancelled, run.AgentRetired, ""})
+}
+
+// revoke gives back the issues whose leases ended with an epoch of the company.
+func (u *Unit) revoke(ctx context.Context, s store.Settlement) ([]store.Settlement, error) {
+	outdated, err := u.tx.Runs().Outdated(ctx, u.of, s.Epoch)
+	if err != nil || len(outdated) == 0 {
+		return nil, err
+	}
+	at, err := u.tx.StoreNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reason, err := u.tx.Runs().Revocation(ctx, u.of, s.Epoch-1)
+	if err != nil {
+		return nil, err
+	}
+	for _, live := range outdated {
+		i, err := u.tx.Issues().Lock(ctx, live.Issue)
+		if err != nil {
+			return nil, err
+		}
+		next, requeued, err := i.Revoke(string(reason), at)
+		if err == nil {
+			err = u.Move(ctx, i, next, requeued, Ending{run.Cancelled, reason, ""})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	u.left -= len(outdated)
+	if len(outdated) < store.Portion {
+		return nil, nil
+	}
+	return []store.Settlement{s}, nil
 }
 
 // cancelBelow cancels the open issues right below one, and goes on below these.
@@ -198,5 +279,8 @@ func (u *Unit) cancel(ctx context.Context, which id.Issue, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return u.save(ctx, next, cancelled)
+	if err := u.endRun(ctx, i, Ending{run.Cancelled, run.IssueCancelled, ""}, at); err != nil {
+		return err
+	}
+	return u.save(ctx, next, cancelled) // what is below it is cancelled by this settlement too
 }

@@ -68,6 +68,12 @@ type Stats struct {
 	AdapterFailures int       // in a row, of its adapter
 }
 
+// Work is what is added to Stats.
+type Work struct {
+	Completed, Failed int
+	Spent             money.USD
+}
+
 // averageTask is the cost of a completed or failed task, rounded down to millionths of a dollar; nil before there is one.
 func (s Stats) averageTask() any {
 	if ended := s.Completed + s.Failed; ended > 0 {

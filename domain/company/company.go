@@ -22,6 +22,7 @@ type Company struct {
 	Budget          budget.Budget
 	TeamCount       int
 	AgentCount      int
+	LeaseEpoch      int64 // from 1 on; raised to end all leases of the company at once
 	Status          Status
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
@@ -78,12 +79,13 @@ func (c Company) Allows(action Action) error {
 	return fault.Transition(string(c.Status), string(action), "A company that is %s cannot take the action %s.", c.Status, action)
 }
 
-// Archive hides the company and starts the retention period, during which it can be restored.
+// Archive hides the company, ends its leases, and starts the retention period, during which it can be restored.
 func (c Company) Archive(at time.Time, retention time.Duration) (Company, event.Event, error) {
 	if err := c.Allows(Archive); err != nil {
 		return c, event.Event{}, err
 	}
 	c.Status, c.ArchivedAt, c.RestorableUntil = moves[Archive][c.Status], at, at.Add(retention)
+	c.LeaseEpoch++
 	c.changed(at)
 	return c, c.event(event.CompanyArchived), nil
 }
@@ -103,7 +105,7 @@ func (c Company) Restore(at time.Time) (Company, event.Event, error) {
 	return c, c.event(event.CompanyRestored), nil
 }
 
-// Delete marks the company as being removed, for good. The event is recorded when the removal is complete: see Deleted.
+// Delete marks the company as being removed, for good, and ends its leases. The event is recorded when the removal is complete: see Deleted.
 // A company that is marked already is returned unchanged.
 func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
 	if err := c.Allows(Delete); err != nil {
@@ -113,6 +115,7 @@ func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
 		return c, nil
 	}
 	c.Status, c.DeletedBy = moves[Delete][c.Status], by
+	c.LeaseEpoch++
 	c.ArchivedAt, c.RestorableUntil = time.Time{}, time.Time{}
 	c.changed(at)
 	return c, nil

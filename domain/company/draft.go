@@ -62,6 +62,7 @@ func New(newID id.Company, draft Draft, adapters []string, ids id.Source, at tim
 		Status:         Active,
 		CreatedAt:      at,
 		UpdatedAt:      at,
+		LeaseEpoch:     1,
 		Version:        1,
 	}
 	check := checked{invalid: slices.Clone(draft.Problems)}

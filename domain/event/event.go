@@ -45,6 +45,8 @@ var (
 	IssueHandedOff = define("issue.handed_off")
 	IssueCommented = define("issue.commented")
 
+	RunCheckpointed = define("run.checkpointed") // webhooks do not send it
+
 	TokenCreated = define("token.created")
 	TokenRotated = define("token.rotated")
 	TokenRevoked = define("token.revoked")

@@ -28,6 +28,8 @@ const (
 	TeamNotEmpty         Code = "team_not_empty"
 	HeadcountLimit       Code = "headcount_limit"
 	WebhookLimit         Code = "webhook_limit"
+	StaleLease           Code = "stale_lease"
+	TooManyOf            Code = "too_many"
 	PreconditionFailed   Code = "precondition_failed"
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"

@@ -16,6 +16,7 @@ type (
 	Comment string // cmt_
 	Run     string // run_
 	Lease   string // lse_
+	Cost    string // cst_
 	Token   string // tok_
 	Entry   string // act_, an entry of the activity log
 	Request string // req_
@@ -50,6 +51,7 @@ func (Issue) prefix() string   { return "iss_" }
 func (Comment) prefix() string { return "cmt_" }
 func (Run) prefix() string     { return "run_" }
 func (Lease) prefix() string   { return "lse_" }
+func (Cost) prefix() string    { return "cst_" }
 func (Token) prefix() string   { return "tok_" }
 func (Entry) prefix() string   { return "act_" }
 func (Request) prefix() string { return "req_" }

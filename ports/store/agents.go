@@ -38,4 +38,7 @@ type Agents interface {
 
 	// Save does not change the company, the team and CreatedAt, which are permanent.
 	Repository[id.Agent, agent.Agent]
+
+	// Count adds to the stats of an agent. It raises the version.
+	Count(ctx context.Context, of id.Agent, more agent.Work) error
 }

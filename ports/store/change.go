@@ -20,6 +20,7 @@ type Request struct {
 	Actor   event.Actor         // who is recorded with the event
 	Match   precondition.Match  // the version that the client has seen: If-Match
 	Once    idempotency.Request // the Idempotency-Key; its Answer gets the aggregate
+	InTurn  bool                // of Company, from the start: see Tx.Turn
 	Company id.Company          // whose data the answer contains, and who owns what CreateIn and those below it write; empty: none
 }
 
@@ -29,7 +30,7 @@ func Create[I id.ID, T any, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, in func(Tx) R,
 	create func(ctx context.Context, tx Tx) (T, event.Event, error),
 ) (T, error) {
-	return UpdateOnce(ctx, s, request.Once, request.Company, func(ctx context.Context, tx Tx) (T, error) {
+	return Do(ctx, s, request, func(ctx context.Context, tx Tx) (T, error) {
 		made, created, err := create(ctx, tx)
 		if err != nil {
 			return made, err
@@ -57,7 +58,7 @@ func ChangeReading[I id.ID, T Versioned, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, which I, in func(Tx) R,
 	move func(ctx context.Context, tx Tx, current T) (T, *event.Event, error),
 ) (T, error) {
-	return UpdateOnce(ctx, s, request.Once, request.Company, func(ctx context.Context, tx Tx) (T, error) {
+	return Do(ctx, s, request, func(ctx context.Context, tx Tx) (T, error) {
 		current, err := in(tx).Lock(ctx, which)
 		if err != nil {
 			return current, err

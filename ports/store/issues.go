@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
@@ -46,6 +47,19 @@ type IssueReader interface {
 
 	// Due returns the issues of all companies that wait for an instant that has come, the earliest first: Portion at most.
 	Due(ctx context.Context, at time.Time) ([]DueIssue, error)
+
+	// Claimable returns the first issues that may be leased under some keys, in the order in which they are taken: by descending
+	// rank, then by number. Of each key it returns most at most.
+	Claimable(ctx context.Context, of id.Company, keys []string, most int) ([]issue.Issue, error)
+
+	// ClaimableKeys returns how many issues may be leased under each of some keys, counted to most.
+	ClaimableKeys(ctx context.Context, of id.Company, keys []string, most int) (map[string]int, error)
+
+	// Revisions returns the work revisions of companies.
+	Revisions(ctx context.Context, of []id.Company) (map[id.Company]int64, error)
+
+	// CommentsSince counts the comments on an issue after an instant that others than one actor made.
+	CommentsSince(ctx context.Context, on id.Issue, after time.Time, but event.Actor) (int, error)
 
 	// Comments returns at most size comments on an issue that come after a position: newest first, and by descending id within
 	// one instant.

@@ -28,16 +28,22 @@ func UpdateOnce[T any](
 	ctx context.Context, s Store, request idempotency.Request, company id.Company,
 	write func(ctx context.Context, tx Tx) (T, error),
 ) (T, error) {
+	return Do(ctx, s, Request{Once: request, Company: company}, write)
+}
+
+// Do is UpdateOnce for a request, which can ask for the turn of its company. Actor and Match are up to write.
+func Do[T any](ctx context.Context, s Store, request Request, write func(ctx context.Context, tx Tx) (T, error)) (T, error) {
 	var result T
 	runs := 0
 	err := s.Update(ctx, func(ctx context.Context, tx Tx) (err error) {
-		if runs++; runs > 1 && company != "" {
-			// It had a conflict. With the turn of the company it has none with those who write to what belongs to it.
-			if err := tx.Turn(ctx, company); err != nil {
+		if runs++; request.InTurn || runs > 1 && request.Company != "" {
+			// A unit that is retried had a conflict. With the turn of the company it has none with those who write to what
+			// belongs to it.
+			if err := tx.Turn(ctx, request.Company); err != nil {
 				return err
 			}
 		}
-		result, err = once(ctx, tx, request, company, write)
+		result, err = once(ctx, tx, request.Once, request.Company, write)
 		return err
 	})
 	return result, err

@@ -15,6 +15,7 @@ type Settlement struct {
 	Kind    SettlementKind
 	Subject string // what it is about
 	Other   string // see the kinds
+	Epoch   int64  // see the kinds
 	After   string // the id up to which it has been done
 	Actor   event.Actor
 }
@@ -27,6 +28,7 @@ const (
 	CancelBelow SettlementKind = "cancel_below" // of the issue Subject: the open ones below it are cancelled
 	CountDown   SettlementKind = "count_down"   // the issue Subject is done: what it blocks has one open blocker less
 	Replace     SettlementKind = "replace"      // the issue Subject is retried by Other, which blocks in its place
+	Revoke      SettlementKind = "revoke"       // the leases of the company before Epoch have ended: their issues go back to the queue
 	Abandon     SettlementKind = "abandon"      // the agent Subject has retired: its issues go back to the queue
 )
 

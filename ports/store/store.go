@@ -50,6 +50,7 @@ type Reader interface {
 	Teams() TeamReader
 	Agents() AgentReader
 	Issues() IssueReader
+	Runs() RunReader
 	Settlements() SettlementReader
 	Tokens() TokenReader
 	Partners() PartnerReader
@@ -76,6 +77,7 @@ type Tx interface {
 	Teams() Teams
 	Agents() Agents
 	Issues() Issues
+	Runs() Runs
 	Settlements() Settlements
 	Tokens() Tokens
 	Partners() Partners

@@ -33,6 +33,7 @@ var statuses = map[fault.Code]int{
 	fault.TeamNotEmpty:         http.StatusConflict,
 	fault.HeadcountLimit:       http.StatusConflict,
 	fault.WebhookLimit:         http.StatusConflict,
+	fault.StaleLease:           http.StatusConflict,
 	fault.PreconditionFailed:   http.StatusPreconditionFailed,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
@@ -41,6 +42,7 @@ var statuses = map[fault.Code]int{
 	fault.BudgetInvalid:        http.StatusUnprocessableEntity,
 	fault.AdapterNotInstalled:  http.StatusUnprocessableEntity,
 	fault.DependencyCycle:      http.StatusUnprocessableEntity,
+	fault.TooManyOf:            http.StatusUnprocessableEntity,
 	fault.RateLimited:          http.StatusTooManyRequests,
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }

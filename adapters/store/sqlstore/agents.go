@@ -81,6 +81,16 @@ func (a agents) Idle(ctx context.Context, in id.Team) (agent.Agent, error) {
 	return readOne(ctx, a.session, a.table, idleAgent, string(in))
 }
 
+var countWork = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewUpdate().Table("agents").Set("tasks_completed = tasks_completed + ?", b.arg(1)).
+		Set("tasks_failed = tasks_failed + ?", b.arg(2)).Set("spent_usd = spent_usd + ?", b.arg(3)).Set("version = version + 1").
+		Where("id = ?", b.arg(4))
+})
+
+func (a agents) Count(ctx context.Context, of id.Agent, more agent.Work) error {
+	return a.changeOne(ctx, a.run(countWork, int64(more.Completed), int64(more.Failed), int64(more.Spent), string(of)))
+}
+
 func (a agents) OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error) {
 	return readAll(ctx, a.session, a.table,
 		ofCompany(a.session, a.table, which).Where("status <> ?", agent.Retired).Limit(int64(most)))

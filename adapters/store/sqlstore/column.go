@@ -119,6 +119,15 @@ func asOptionalMillis[T any](name string, field func(*T) *time.Time) column[T] {
 	}
 }
 
+// asSeconds keeps a duration in whole seconds.
+func asSeconds[T any](name string, field func(*T) *time.Duration) column[T] {
+	return column[T]{
+		name: name, kind: integerKind,
+		get: func(of *T) any { return int64(*field(of) / time.Second) },
+		set: func(to *T, c *cell) error { *field(to) = time.Duration(c.integer) * time.Second; return nil },
+	}
+}
+
 // asLimit keeps a limit as an amount, and none as NULL.
 func asLimit[T any](name string, field func(*T) *budget.Limit) column[T] {
 	return column[T]{

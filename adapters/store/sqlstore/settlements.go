@@ -24,6 +24,7 @@ var settlementTable = tableOf("settlements", fault.New(fault.NotFound, "There is
 	asText("kind", func(s *store.Settlement) *store.SettlementKind { return &s.Kind }),
 	asText("subject", func(s *store.Settlement) *string { return &s.Subject }),
 	asText("other", func(s *store.Settlement) *string { return &s.Other }),
+	asInteger("epoch", func(s *store.Settlement) *int64 { return &s.Epoch }),
 	asText("after", func(s *store.Settlement) *string { return &s.After }),
 	asText("actor", func(s *store.Settlement) *event.Actor { return &s.Actor }),
 )

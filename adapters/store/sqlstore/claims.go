@@ -1,0 +1,89 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+)
+
+// claimStatements are the prepared statements of Claimable, by the number of keys and the portion of each.
+var claimStatements sync.Map
+
+// firstClaims is the statement that finds the first issues under so many keys, most of each: the arguments are the company and the
+// keys. Each key is one range of an index in the order of the claim.
+func firstClaims(keys, most int) *prepared {
+	shape := [2]int{keys, most}
+	if statement, ok := claimStatements.Load(shape); ok {
+		return statement.(*prepared)
+	}
+	statement := prepare(func(b builder) fmt.Stringer {
+		columns := strings.Join(issueTable.names(), ", ")
+		ranges := make([]string, keys)
+		for n := range ranges {
+			ranges[n] = fmt.Sprintf("SELECT * FROM (SELECT %s FROM issues WHERE company_id = %s AND claim_key = %s AND claimable = 1 "+
+				"ORDER BY rank DESC, number LIMIT %d) AS key_%d",
+				columns, b.engine.Placeholder(1), b.engine.Placeholder(n+2), most, n)
+		}
+		return sqlText("SELECT " + columns + " FROM (" + strings.Join(ranges, " UNION ALL ") + ") AS firsts ORDER BY rank DESC, number")
+	})
+	stored, _ := claimStatements.LoadOrStore(shape, statement)
+	return stored.(*prepared)
+}
+
+func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, most int) (found []issue.Issue, err error) {
+	args := []any{string(of)}
+	for _, key := range keys {
+		args = append(args, key)
+	}
+	row := i.table.scanner()
+	err = i.rows(ctx, func(rows *sql.Rows) error {
+		one, err := row.scan(rows)
+		found = append(found, one)
+		return err
+	}, firstClaims(len(keys), most), args...)
+	return found, err
+}
+
+func (i issues) ClaimableKeys(ctx context.Context, of id.Company, keys []string, most int) (map[string]int, error) {
+	counts := map[string]int{}
+	for _, key := range keys {
+		some := i.selectFrom("issues").ColumnExpr("1 AS one").Where("company_id = ?", of).Where("claim_key = ?", key).
+			Where("claimable = 1").Limit(int64(most))
+		n, err := i.count(ctx, i.engine.DB().NewSelect().Conn(i.conn).TableExpr("(?) AS some", some))
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			counts[key] = int(n)
+		}
+	}
+	return counts, nil
+}
+
+func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]int64, error) {
+	var rows []struct {
+		CompanyID id.Company
+		Revision  int64
+	}
+	err := i.scan(ctx, i.selectFrom("work_revisions").Column("company_id", "revision").Where("company_id IN (?)", bun.List(of)), &rows)
+	revisions := make(map[id.Company]int64, len(rows))
+	for _, row := range rows {
+		revisions[row.CompanyID] = row.Revision
+	}
+	return revisions, err
+}
+
+func (i issues) CommentsSince(ctx context.Context, on id.Issue, after time.Time, but event.Actor) (int, error) {
+	count, err := i.count(ctx, i.selectFrom("issue_comments").Where("issue_id = ?", on).
+		Where("created_at > ?", millis(after)).Where("author <> ?", but))
+	return int(count), err
+}

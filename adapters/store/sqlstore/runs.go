@@ -1,0 +1,264 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/cost"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/domain/run"
+	"holdco/ports/store"
+)
+
+// runs implements store.Runs.
+type runs struct {
+	stored[id.Run, run.Run]
+}
+
+func runsOf(s session) runs { return runs{stored[id.Run, run.Run]{s, runTable}} }
+
+var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."),
+	asText("id", func(r *run.Run) *id.Run { return &r.ID }),
+	asText("company_id", func(r *run.Run) *id.Company { return &r.Company }).fixed(),
+	asText("issue_id", func(r *run.Run) *id.Issue { return &r.Issue }).fixed(),
+	asText("agent_id", func(r *run.Run) *id.Agent { return &r.Agent }).fixed(),
+	asInteger("attempt", func(r *run.Run) *int { return &r.Attempt }).fixed(),
+	asText("status", func(r *run.Run) *run.Status { return &r.Status }),
+	asText("lease_id", func(r *run.Run) *id.Lease { return &r.Lease.ID }).fixed(),
+	asInteger("fencing_token", func(r *run.Run) *int64 { return &r.Lease.Token }).fixed(),
+	asInteger("epoch", func(r *run.Run) *int64 { return &r.Lease.Epoch }).fixed(),
+	asSeconds("lease_seconds", func(r *run.Run) *time.Duration { return &r.Lease.Time }),
+	asMillis("expires_at", func(r *run.Run) *time.Time { return &r.Lease.ExpiresAt }).inIndex(),
+	asOptionalMillis("ended_at", func(r *run.Run) *time.Time { return &r.Lease.EndedAt }),
+	asText("reason", func(r *run.Run) *run.Reason { return &r.Lease.Reason }),
+	asText("claim_key", func(r *run.Run) *string { return &r.Lease.Key }).fixed(),
+	asInteger("spent_usd", func(r *run.Run) *money.USD { return &r.Spent }),
+	asInteger("input_tokens", func(r *run.Run) *int64 { return &r.Tokens.Input }),
+	asInteger("output_tokens", func(r *run.Run) *int64 { return &r.Tokens.Output }),
+	asInteger("cache_read_tokens", func(r *run.Run) *int64 { return &r.Tokens.CacheRead }),
+	asInteger("cache_write_tokens", func(r *run.Run) *int64 { return &r.Tokens.CacheWrite }),
+	asInteger("charges", func(r *run.Run) *int { return &r.Charges }),
+	asInteger("checkpoints", func(r *run.Run) *int { return &r.Checkpoints }),
+	asInteger("filed", func(r *run.Run) *int { return &r.Filed }),
+	asMillis("context_at", func(r *run.Run) *time.Time { return &r.ContextAt }),
+	asOptionalMillis("finished_at", func(r *run.Run) *time.Time { return &r.FinishedAt }),
+	asText("error", func(r *run.Run) *string { return &r.Error }),
+	asText("digest", func(r *run.Run) *string { return &r.Ending.Digest }),
+	asText("answer", func(r *run.Run) *string { return &r.Ending.Answer }),
+	asMillis(createdAt, func(r *run.Run) *time.Time { return &r.StartedAt }).fixed(),
+)
+
+var noLease = fault.New(fault.NotFound, "There is no such lease.")
+
+var (
+	runByLease = prepare(func(b builder) fmt.Stringer { return byLease(b) })
+	lockLease  = prepare(func(b builder) fmt.Stringer { return b.engine.ForUpdate(byLease(b)) })
+	runByKey   = prepare(func(b builder) fmt.Stringer {
+		return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("claim_key = ?", b.arg(2)).Where("ended_at IS NULL")
+	})
+	lockLive = prepare(func(b builder) fmt.Stringer {
+		return b.engine.ForUpdate(runTable.selects(b.db()).Where("issue_id = ?", b.arg(1)).Where("ended_at IS NULL"))
+	})
+)
+
+func byLease(b builder) *bun.SelectQuery {
+	return runTable.selects(b.db()).Where("lease_id = ?", b.arg(1))
+}
+
+func (r runs) ByLease(ctx context.Context, which id.Lease) (run.Run, error) {
+	return r.find(ctx, runByLease, noLease, string(which))
+}
+
+func (r runs) ByKey(ctx context.Context, of id.Agent, key string) (run.Run, error) {
+	return r.find(ctx, runByKey, noLease, string(of), key)
+}
+
+func (r runs) LockLease(ctx context.Context, which id.Lease) (run.Run, error) {
+	return r.lockBy(ctx, lockLease, string(which))
+}
+
+func (r runs) LockLive(ctx context.Context, of id.Issue) (run.Run, error) {
+	return r.lockBy(ctx, lockLive, string(of))
+}
+
+// find reads the run that a prepared statement finds.
+func (r runs) find(ctx context.Context, statement *prepared, missing error, args ...any) (run.Run, error) {
+	row := runTable.scanner()
+	if err := r.row(ctx, row.dests, missing, statement, args...); err != nil {
+		return run.Run{}, err
+	}
+	return row.value()
+}
+
+// lockBy is Lock by another column than the id.
+func (r runs) lockBy(ctx context.Context, statement *prepared, arg string) (run.Run, error) {
+	found, err := r.find(ctx, statement, noLease, arg)
+	if err == nil {
+		r.unit.locked[lockedRow{r.table.name, string(found.ID)}] = found
+	}
+	return found, err
+}
+
+func (r runs) List(ctx context.Context, of id.Issue, after page.Position, size int) (page.Page[run.Run], error) {
+	return listPage(ctx, r.session, r.table, []condition{{"issue_id", string(of)}}, after, size)
+}
+
+func (r runs) Live(ctx context.Context, of id.Agent) ([]run.Run, error) {
+	return readAll(ctx, r.session, r.table, selectRows(r.session, r.table).Where("agent_id = ?", of).Where("ended_at IS NULL").
+		Order(createdAt, "id").Limit(run.MostLive))
+}
+
+var checkpointTable = tableOf("run_checkpoints", nil,
+	asText("run_id", func(c *run.Checkpoint) *id.Run { return &c.Run }),
+	asInteger("number", func(c *run.Checkpoint) *int { return &c.Number }),
+	asText("company_id", func(c *run.Checkpoint) *id.Company { return &c.Company }),
+	asText("note", func(c *run.Checkpoint) *string { return &c.Note }),
+	asText("data", func(c *run.Checkpoint) *string { return &c.Data }),
+	asMillis("at", func(c *run.Checkpoint) *time.Time { return &c.At }),
+)
+
+func (r runs) AddCheckpoint(ctx context.Context, added run.Checkpoint) error {
+	_, err := r.change(ctx, r.run(checkpointTable.insert, checkpointTable.values(&added, checkpointTable.columns)...))
+	return err
+}
+
+func (r runs) Checkpoints(ctx context.Context, of id.Run, most int) ([]run.Checkpoint, error) {
+	return readAll(ctx, r.session, checkpointTable, selectRows(r.session, checkpointTable).Where("run_id = ?", of).
+		OrderExpr("number DESC").Limit(int64(most)))
+}
+
+func (r runs) CheckpointsOn(ctx context.Context, of id.Issue, most int) ([]run.Checkpoint, error) {
+	its := r.selectFrom("runs").Column("id").Where("issue_id = ?", of)
+	return readAll(ctx, r.session, checkpointTable, selectRows(r.session, checkpointTable).Where("run_id IN (?)", its).
+		OrderExpr("at DESC, run_id DESC, number DESC").Limit(int64(most)))
+}
+
+var chargeTable = tableOf("cost_entries", nil,
+	asText("id", func(e *cost.Entry) *id.Cost { return &e.ID }),
+	asText("company_id", func(e *cost.Entry) *id.Company { return &e.Company }),
+	asText("issue_id", func(e *cost.Entry) *id.Issue { return &e.Issue }),
+	asText("run_id", func(e *cost.Entry) *id.Run { return &e.Run }),
+	asText("agent_id", func(e *cost.Entry) *id.Agent { return &e.Agent }),
+	asText("team_id", func(e *cost.Entry) *id.Team { return &e.Team }),
+	asText("key", func(e *cost.Entry) *string { return &e.Key }),
+	asText("kind", func(e *cost.Entry) *cost.Kind { return &e.Kind }),
+	asInteger("usd", func(e *cost.Entry) *money.USD { return &e.USD }),
+	asText("model", func(e *cost.Entry) *string { return &e.Model }),
+	asInteger("input_tokens", func(e *cost.Entry) *int64 { return &e.Tokens.Input }),
+	asInteger("output_tokens", func(e *cost.Entry) *int64 { return &e.Tokens.Output }),
+	asInteger("cache_read_tokens", func(e *cost.Entry) *int64 { return &e.Tokens.CacheRead }),
+	asInteger("cache_write_tokens", func(e *cost.Entry) *int64 { return &e.Tokens.CacheWrite }),
+	asInteger("calls", func(e *cost.Entry) *int64 { return &e.Calls }),
+	asText("billing", func(e *cost.Entry) *string { return &e.Billing }),
+	asBoolean("unpriced", func(e *cost.Entry) *bool { return &e.Unpriced }),
+	asBoolean("late", func(e *cost.Entry) *bool { return &e.Late }),
+	asMillis("at", func(e *cost.Entry) *time.Time { return &e.At }),
+)
+
+func (r runs) AddCharges(ctx context.Context, added []cost.Entry) error {
+	return insertMany(ctx, r.session, chargeTable, added)
+}
+
+func (r runs) Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Entry, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return readAll(ctx, r.session, chargeTable,
+		selectRows(r.session, chargeTable).Where("run_id = ?", of).Where("key IN (?)", bun.List(keys)))
+}
+
+var (
+	overdueRuns = prepare(func(b builder) fmt.Stringer {
+		return liveRuns(b).Where("expires_at <= ?", b.arg(1)).Order("expires_at")
+	})
+	outdatedRuns = prepare(func(b builder) fmt.Stringer {
+		return liveRuns(b).Where("company_id = ?", b.arg(1)).Where("epoch < ?", b.arg(2)).Order("id")
+	})
+)
+
+func liveRuns(b builder) *bun.SelectQuery {
+	return b.db().NewSelect().Table("runs").Column("id", "company_id", "issue_id").Where("ended_at IS NULL").Limit(store.Portion)
+}
+
+func (r runs) Overdue(ctx context.Context, at time.Time) ([]store.LiveRun, error) {
+	return r.live(ctx, overdueRuns, millis(at))
+}
+
+func (r runs) Outdated(ctx context.Context, of id.Company, epoch int64) ([]store.LiveRun, error) {
+	return r.live(ctx, outdatedRuns, string(of), epoch)
+}
+
+func (r runs) live(ctx context.Context, statement *prepared, args ...any) (found []store.LiveRun, err error) {
+	var which, of, issue string
+	err = r.scanRows(ctx, []any{&which, &of, &issue}, func() {
+		found = append(found, store.LiveRun{ID: id.Run(which), Company: id.Company(of), Issue: id.Issue(issue)})
+	}, statement, args...)
+	return found, err
+}
+
+var (
+	addRevocation = prepare(func(b builder) fmt.Stringer {
+		return sqlText(fmt.Sprintf("INSERT INTO revocations (company_id, epoch, reason) VALUES (%s, %s, %s)",
+			b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3)))
+	})
+	revocationOf = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewSelect().Table("revocations").Column("reason").Where("company_id = ?", b.arg(1)).
+			Where("epoch > ?", b.arg(2)).Order("epoch").Limit(1)
+	})
+)
+
+func (r runs) Revoke(ctx context.Context, of id.Company, epoch int64, why run.Reason) error {
+	_, err := r.change(ctx, r.run(addRevocation, string(of), epoch, string(why)))
+	return err
+}
+
+func (r runs) Revocation(ctx context.Context, of id.Company, epoch int64) (run.Reason, error) {
+	var reason string
+	err := r.row(ctx, []any{&reason}, noLease, revocationOf, string(of), epoch)
+	return run.Reason(reason), err
+}
+
+var (
+	sweepState = prepare(func(b builder) fmt.Stringer {
+		oldest := b.db().NewSelect().Table("runs").ColumnExpr("min(created_at)").Where("ended_at IS NULL")
+		return b.db().NewSelect().Table("sweeps").Column("swept_at", "grace_until").ColumnExpr("(?)", oldest)
+	})
+	saveSweep = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewUpdate().Table("sweeps").Set("swept_at = ?", b.arg(1)).Set("grace_until = ?", b.arg(2)).Where("single = 1")
+	})
+	shortenLeases = prepare(func(b builder) fmt.Stringer {
+		longest := b.engine.Placeholder(1) + " + lease_seconds * 1000"
+		return b.db().NewUpdate().Table("runs").Set("expires_at = " + longest).Where("ended_at IS NULL").Where("expires_at > " + longest)
+	})
+	forgetAnswers = prepare(func(b builder) fmt.Stringer {
+		some := b.db().NewSelect().Table("runs").Column("id").Where("answer <> ''").Where("ended_at < ?", b.arg(1)).
+			Order("ended_at").Limit(store.Portion)
+		return b.db().NewUpdate().Table("runs").Set("answer = ''").Set("digest = ''").Where("id IN (?)", some)
+	})
+)
+
+func (r runs) Sweep(ctx context.Context) (state run.Sweep, oldest time.Time, err error) {
+	var at, grace, start *int64
+	err = r.row(ctx, []any{&at, &grace, &start}, nil, sweepState)
+	return run.Sweep{At: optionalInstant(at), GraceUntil: optionalInstant(grace)}, optionalInstant(start), err
+}
+
+func (r runs) SaveSweep(ctx context.Context, state run.Sweep) error {
+	return exactlyOne(r.exec(ctx, r.run(saveSweep, optionalMillis(state.At), optionalMillis(state.GraceUntil))))
+}
+
+func (r runs) Shorten(ctx context.Context, at time.Time) error {
+	_, err := r.exec(ctx, r.run(shortenLeases, millis(at)))
+	return err
+}
+
+func (r runs) Forget(ctx context.Context, before time.Time) (left bool, err error) {
+	rows, err := r.exec(ctx, r.run(forgetAnswers, millis(before)))
+	return rows == store.Portion, err
+}

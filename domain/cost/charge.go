@@ -1,0 +1,201 @@
+package cost
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/money"
+	"holdco/domain/text"
+)
+
+// Tokens are how many tokens a language model read and wrote. Input is without those that were cached.
+type Tokens struct{ Input, Output, CacheRead, CacheWrite int64 }
+
+// Plus returns the sum.
+func (t Tokens) Plus(more Tokens) Tokens {
+	return Tokens{t.Input + more.Input, t.Output + more.Output, t.CacheRead + more.CacheRead, t.CacheWrite + more.CacheWrite}
+}
+
+// Fields returns the tokens as the API shows them.
+func (t Tokens) Fields() event.Fields {
+	return event.Fields{
+		event.F("input", t.Input), event.F("output", t.Output), event.F("cacheRead", t.CacheRead), event.F("cacheWrite", t.CacheWrite),
+	}
+}
+
+// Kind is what was paid for.
+type Kind string
+
+// The kinds.
+const (
+	LLM             Kind = "llm"
+	Tools           Kind = "tools"
+	RuntimeServices Kind = "runtimeServices"
+)
+
+// Entry is a charge as it is kept. It never changes.
+type Entry struct {
+	ID       id.Cost
+	Company  id.Company
+	Issue    id.Issue
+	Run      id.Run
+	Agent    id.Agent
+	Team     id.Team // of the agent
+	Key      string  // 1 to KeyLength visible ASCII characters; no other charge of the run has it
+	Kind     Kind
+	USD      money.USD // 0 to Most
+	Model    string    // at most ModelLength characters; empty: none was named
+	Tokens   Tokens
+	Calls    int64
+	Billing  string // such as subscription; empty: not named
+	Unpriced bool   // no price of the model was known: the fallback price was used
+	Late     bool   // the lease had ended
+	At       time.Time
+}
+
+// Bounds of a charge.
+const (
+	KeyLength     = 200
+	ModelLength   = 200
+	BillingLength = 50
+	Most          = 1_000_000 * 1_000_000 // a million dollars
+	MostTokens    = 1_000_000_000
+	MostInCall    = 100
+)
+
+// Draft is what was sent of a charge; nil fields were absent.
+type Draft struct {
+	Key, Kind, Model, Billing *string
+	USD                       *money.Number
+	Tokens                    *TokensDraft
+	Calls                     *int64
+}
+
+// TokensDraft is what was sent of tokens; nil fields were absent.
+type TokensDraft struct{ Input, Output, CacheRead, CacheWrite *int64 }
+
+// The prices of a model that has none, in picodollars (10^-12) for each token: 15 and 75 dollars per million.
+const (
+	fallbackInput  = 15_000_000
+	fallbackOutput = 75_000_000
+)
+
+// Parse makes entries of the charges of one call, without ids. Problems get what is wrong with them.
+func Parse(drafts []Draft, problems *fault.Problems) []Entry {
+	if len(drafts) > MostInCall {
+		problems.Add(fault.Fieldf("costs", fault.TooMany, "costs has %d items; at most %d are allowed", len(drafts), MostInCall))
+		return nil
+	}
+	entries := make([]Entry, len(drafts))
+	for n, draft := range drafts {
+		entries[n] = draft.parse(fmt.Sprintf("costs.%d", n), problems)
+		if slices.ContainsFunc(entries[:n], func(e Entry) bool { return e.Key == entries[n].Key && e.Key != "" && e != entries[n] }) {
+			problems.Add(fault.Fieldf(fmt.Sprintf("costs.%d.key", n), fault.Duplicate, "costs.%d.key is the key of another charge", n))
+		}
+	}
+	return entries
+}
+
+func (d Draft) parse(path string, problems *fault.Problems) Entry {
+	e := Entry{Calls: 1}
+	at := func(field string) string { return path + "." + field }
+	switch {
+	case d.Key == nil:
+		problems.Add(fault.Fieldf(at("key"), fault.Required, "%s is required", at("key")))
+	case *d.Key == "" || len(*d.Key) > KeyLength || strings.ContainsFunc(*d.Key, func(r rune) bool { return r < '!' || r > '~' }):
+		problems.Add(fault.Fieldf(at("key"), fault.InvalidFormat, "%s must be 1 to %d visible ASCII characters", at("key"), KeyLength))
+	default:
+		e.Key = *d.Key
+	}
+	switch {
+	case d.Kind == nil:
+		problems.Add(fault.Fieldf(at("kind"), fault.Required, "%s is required", at("kind")))
+	case !slices.Contains([]Kind{LLM, Tools, RuntimeServices}, Kind(*d.Kind)):
+		problems.Add(fault.Fieldf(at("kind"), fault.UnknownValue, "%s must be one of llm, tools, runtimeServices", at("kind")))
+	default:
+		e.Kind = Kind(*d.Kind)
+	}
+	setName(&e.Model, at("model"), d.Model, ModelLength, problems)
+	setName(&e.Billing, at("billing"), d.Billing, BillingLength, problems)
+	if d.Calls != nil {
+		e.Calls = inRange(at("calls"), *d.Calls, 1, MostTokens, problems)
+	}
+	if d.Tokens != nil {
+		e.Tokens = d.Tokens.parse(at("tokens"), problems)
+	}
+	d.price(&e, at, problems)
+	return e
+}
+
+// price sets the amount: the one that was sent, or that of the tokens.
+func (d Draft) price(e *Entry, at func(string) string, problems *fault.Problems) {
+	switch {
+	case d.USD != nil:
+		amount, err := money.ParseUSD(*d.USD)
+		if err != nil || amount < 0 || amount > Most {
+			problems.Add(fault.Fieldf(at("usd"), fault.OutOfRange, "%s must be from 0 to 1000000, with at most 6 decimals", at("usd")))
+		}
+		e.USD = amount
+	case d.Tokens != nil && d.Model != nil && e.Kind == LLM:
+		e.USD, e.Unpriced = e.Tokens.fallbackPrice(), true
+	default:
+		problems.Add(fault.Fieldf(at("usd"), fault.Required, "%s is required, or, of the kind llm, model and tokens", at("usd")))
+	}
+}
+
+// fallbackPrice is rounded up once to millionths of a dollar. Cached tokens cost what others do. The sum has up to 57 bits.
+func (t Tokens) fallbackPrice() money.USD {
+	high, low := bits.Mul64(uint64(t.Input+t.CacheRead+t.CacheWrite), fallbackInput)
+	moreHigh, moreLow := bits.Mul64(uint64(t.Output), fallbackOutput)
+	sum, carry := bits.Add64(low, moreLow, 0)
+	high += moreHigh + carry
+	quotient, rest := bits.Div64(high, sum, 1_000_000)
+	if rest > 0 {
+		quotient++
+	}
+	return money.USD(quotient)
+}
+
+func (d TokensDraft) parse(path string, problems *fault.Problems) (t Tokens) {
+	for _, field := range []struct {
+		name string
+		sent *int64
+		to   *int64
+	}{
+		{"input", d.Input, &t.Input}, {"output", d.Output, &t.Output},
+		{"cacheRead", d.CacheRead, &t.CacheRead}, {"cacheWrite", d.CacheWrite, &t.CacheWrite},
+	} {
+		if field.sent != nil {
+			*field.to = inRange(path+"."+field.name, *field.sent, 0, MostTokens, problems)
+		}
+	}
+	return t
+}
+
+func inRange(path string, sent, least, most int64, problems *fault.Problems) int64 {
+	if sent < least || sent > most {
+		problems.Add(fault.Fieldf(path, fault.OutOfRange, "%s must be from %d to %d", path, least, most))
+		return 0
+	}
+	return sent
+}
+
+func setName(to *string, path string, sent *string, most int, problems *fault.Problems) {
+	if sent != nil {
+		name, wrong := text.Name(path, *sent, most)
+		problems.Add(wrong...)
+		*to = name
+	}
+}
+
+// IsSame reports whether an entry was made from the same charge as another one of its run under the same key.
+func (e Entry) IsSame(as Entry) bool {
+	return e.Kind == as.Kind && e.USD == as.USD && e.Model == as.Model && e.Tokens == as.Tokens && e.Calls == as.Calls &&
+		e.Billing == as.Billing
+}

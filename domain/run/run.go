@@ -1,0 +1,219 @@
+package run
+
+import (
+	"encoding/json"
+	"time"
+
+	"holdco/domain/cost"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+)
+
+// Run is one attempt of an agent at an issue, under one lease. Grant and stores make a Run, and only its methods change it.
+type Run struct {
+	ID          id.Run
+	Company     id.Company
+	Issue       id.Issue
+	Agent       id.Agent
+	Attempt     int // of the issue
+	Status      Status
+	Lease       Lease
+	Spent       money.USD // the sum of its charges
+	Tokens      cost.Tokens
+	Charges     int       // how many
+	Checkpoints int       // how many, MostCheckpoints at most
+	Filed       int       // how many issues it has filed, MostFiled at most
+	ContextAt   time.Time // comments up to this instant have been shown to the agent
+	StartedAt   time.Time
+	FinishedAt  time.Time // zero: it is running
+	Error       string    // JSON; empty: none
+	Ending      Ending
+}
+
+// Bounds of what one run does.
+const (
+	MostCheckpoints = 1000
+	MostFiled       = 50
+)
+
+// Status is a state of a run.
+type Status string
+
+// The states.
+const (
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+	Expired   Status = "expired"
+	Cancelled Status = "cancelled"
+)
+
+// Ending is the call that ended the run, whose answer a repeat gets again.
+type Ending struct {
+	Digest string // identifies action and body; empty: no call of the agent ended it
+	Answer string // JSON
+}
+
+// Lease is the right of an agent to work on an issue while no other does.
+type Lease struct {
+	ID        id.Lease
+	Token     int64         // the fencing token, which each call carries: the greatest of the issue is the valid one
+	Epoch     int64         // of the company when it was granted: a later epoch ends it
+	Time      time.Duration // how long a renewal lasts; whole seconds
+	ExpiresAt time.Time
+	EndedAt   time.Time // zero: it has not ended
+	Reason    Reason    // why it ended
+	Key       string    // the idempotency key of the claim; empty: none
+}
+
+// The bounds of the lease time that an agent may ask for.
+const (
+	ShortestLease = 30 * time.Second
+	LongestLease  = time.Hour
+)
+
+// MostLive bounds how many live leases an agent has.
+const MostLive = 100
+
+// Reason is why a lease cannot be used any more.
+type Reason string
+
+// The reasons. Of several that fit, the first counts.
+const (
+	CompanyDeleted  Reason = "company_deleted"
+	CompanyArchived Reason = "company_archived"
+	AgentRetired    Reason = "agent_retired"
+	IssueCancelled  Reason = "cancelled"
+	HandedOff       Reason = "handed_off"
+	Completed       Reason = "completed"
+	GaveUp          Reason = "failed"
+	Released        Reason = "released"
+	Superseded      Reason = "superseded"
+	RanOut          Reason = "expired"
+)
+
+// Grant starts a run: the lease of an issue that has just been started.
+func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, lasts time.Duration, key string, at time.Time) Run {
+	return Run{
+		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Attempt: of.Attempt, Status: Running,
+		Lease: Lease{
+			ID: newLease, Token: of.FencingToken, Epoch: epoch, Time: lasts, ExpiresAt: at.Add(lasts), Key: key,
+		},
+		ContextAt: at, StartedAt: at,
+	}
+}
+
+// Owner returns the company, for generic code.
+func (r Run) Owner() id.Company { return r.Company }
+
+// Circumstances are what decides, besides the lease itself, whether it is live.
+type Circumstances struct {
+	Now          time.Time // by the store's clock
+	GraceUntil   time.Time // until then overdue leases are live: the sweep had paused; zero: none
+	Epoch        int64     // of the company
+	Revoked      Reason    // why the epoch of the lease has ended, if it has
+	AgentRetired bool
+	Issue        issue.Status
+}
+
+// Check refuses a call that carries a fencing token unless the lease is live: fault.StaleLease.
+func (r Run) Check(token int64, in Circumstances) error {
+	var reason Reason
+	switch {
+	case !r.Lease.EndedAt.IsZero():
+		reason = r.Lease.Reason
+	case r.Lease.Epoch != in.Epoch:
+		reason = in.Revoked
+	case in.AgentRetired:
+		reason = AgentRetired
+	case token != r.Lease.Token:
+		reason = Superseded
+	case r.IsOverdue(in.Now, in.GraceUntil):
+		reason = RanOut
+	default:
+		return nil
+	}
+	return r.stale(reason, in.Issue)
+}
+
+// CheckToken refuses a call that carries another fencing token than the lease's, whether it has ended or not: fault.StaleLease.
+func (r Run) CheckToken(token int64, status issue.Status) error {
+	switch {
+	case token == r.Lease.Token:
+		return nil
+	case r.Lease.Reason != "":
+		return r.stale(r.Lease.Reason, status)
+	default:
+		return r.stale(Superseded, status)
+	}
+}
+
+func (r Run) stale(reason Reason, status issue.Status) error {
+	return fault.New(fault.StaleLease, "The lease cannot be used any more (%s); stop working on the issue.", reason).
+		With("reason", string(reason)).With("endedAt", instant.Optional(r.Lease.EndedAt)).With("issueStatus", string(status))
+}
+
+// IsOverdue reports whether the lease has run out. It does not end it.
+func (r Run) IsOverdue(now, graceUntil time.Time) bool {
+	return !now.Before(r.Lease.ExpiresAt) && !now.Before(graceUntil)
+}
+
+// Renew makes the lease last for its time from now on.
+func (r Run) Renew(now time.Time) Run {
+	r.Lease.ExpiresAt = now.Add(r.Lease.Time)
+	return r
+}
+
+// End ends the run and its lease. The error is JSON, or empty.
+func (r Run) End(status Status, reason Reason, failure string, at time.Time) Run {
+	r.Status, r.FinishedAt, r.Error = status, at, failure
+	r.Lease.EndedAt, r.Lease.Reason = at, reason
+	if status == Cancelled && failure == "" {
+		r.Error = `{"code":"` + string(reason) + `"}`
+	}
+	return r
+}
+
+// MayFile refuses one more issue filed by the run: fault.TooManyOf.
+func (r Run) MayFile() error {
+	if r.Filed >= MostFiled {
+		return fault.New(fault.TooManyOf, "A run can file at most %d issues.", MostFiled).With("limit", MostFiled)
+	}
+	return nil
+}
+
+// Fields returns the run as the API shows it, without its checkpoints.
+func (r Run) Fields() event.Fields {
+	expiresAt := r.Lease.ExpiresAt
+	if !r.Lease.EndedAt.IsZero() {
+		expiresAt = time.Time{}
+	}
+	return event.Fields{
+		event.F("id", string(r.ID)),
+		event.F("companyId", string(r.Company)),
+		event.F("issueId", string(r.Issue)),
+		event.F("agentId", string(r.Agent)),
+		event.F("attempt", r.Attempt),
+		event.F("status", string(r.Status)),
+		event.F("fencingToken", r.Lease.Token),
+		event.F("leaseExpiresAt", instant.Optional(expiresAt)),
+		event.F("checkpointCount", r.Checkpoints),
+		event.F("costUsd", r.Spent),
+		event.F("costReported", r.Charges > 0),
+		event.F("tokens", r.Tokens.Fields()),
+		event.F("startedAt", instant.Format(r.StartedAt)),
+		event.F("finishedAt", instant.Optional(r.FinishedAt)),
+		event.F("error", anyJSON(r.Error)),
+	}
+}
+
+func anyJSON(text string) any {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}

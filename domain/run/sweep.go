@@ -1,0 +1,35 @@
+package run
+
+import "time"
+
+// Sweep is what is known of the sweep, which ends the leases that have run out.
+type Sweep struct {
+	At         time.Time // when leases were last swept; zero: never
+	GraceUntil time.Time // overdue leases are not ended before, and can be used; zero: no grace was given
+}
+
+const (
+	longestPause = time.Minute      // between two sweeps without a grace
+	grace        = time.Minute      // that leases get after a longer one
+	writtenEvery = 10 * time.Second // the state of the sweep
+)
+
+// Next returns the state after a sweep, whether it has to be written, and whether leases may be ended now. After a pause, because
+// no server ran or the clock was set, agents get time to renew their leases. Oldest is the start of the oldest live run, zero if
+// there is none.
+func (s Sweep) Next(now, oldest time.Time) (next Sweep, isNew, mayEnd bool) {
+	if oldest.IsZero() {
+		return s, false, false
+	}
+	paused := now.Sub(s.At)
+	next = Sweep{At: now, GraceUntil: s.GraceUntil}
+	if longest := s.GraceUntil.Sub(now); longest > grace { // the clock was set back
+		next.GraceUntil = now.Add(grace)
+		return next, true, false
+	}
+	if (paused > longestPause || paused < -longestPause) && now.Sub(oldest) > longestPause {
+		next.GraceUntil = now.Add(grace)
+		return next, true, false
+	}
+	return next, paused >= writtenEvery || paused < 0, !now.Before(s.GraceUntil)
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/cost"
+	"holdco/domain/id"
+	"holdco/domain/page"
+	"holdco/domain/run"
+)
+
+// RunReader reads runs, with their leases, checkpoints and charges.
+type RunReader interface {
+	Getter[id.Run, run.Run]
+
+	// ByLease returns the run under a lease, or fault.NotFound.
+	ByLease(ctx context.Context, which id.Lease) (run.Run, error)
+
+	// ByKey returns the live run of an agent that was claimed under an idempotency key, or fault.NotFound.
+	ByKey(ctx context.Context, of id.Agent, key string) (run.Run, error)
+
+	// List returns at most size runs of an issue that come after a position: newest first, and by descending id within one
+	// instant.
+	List(ctx context.Context, of id.Issue, after page.Position, size int) (page.Page[run.Run], error)
+
+	// Live returns the runs of an agent whose leases have not ended, oldest first: run.MostLive at most.
+	Live(ctx context.Context, of id.Agent) ([]run.Run, error)
+
+	// Checkpoints returns the newest checkpoints of a run, most at most, newest first.
+	Checkpoints(ctx context.Context, of id.Run, most int) ([]run.Checkpoint, error)
+
+	// CheckpointsOn returns the newest checkpoints of all runs of an issue, most at most, newest first.
+	CheckpointsOn(ctx context.Context, of id.Issue, most int) ([]run.Checkpoint, error)
+
+	// Charges returns those charges of a run that have one of the keys.
+	Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Entry, error)
+
+	// Overdue returns the runs of all companies whose leases have not ended, but should have by an instant, the earliest first:
+	// Portion at most.
+	Overdue(ctx context.Context, at time.Time) ([]LiveRun, error)
+
+	// Outdated returns the runs of a company whose leases have not ended, and are of an epoch before one: Portion at most.
+	Outdated(ctx context.Context, of id.Company, epoch int64) ([]LiveRun, error)
+
+	// Revocation returns why an epoch of a company ended: that of the first after it that has a reason.
+	Revocation(ctx context.Context, of id.Company, epoch int64) (run.Reason, error)
+
+	// Sweep returns the state of the sweep, and the start of the oldest run whose lease has not ended; zero: there is none.
+	Sweep(ctx context.Context) (state run.Sweep, oldest time.Time, err error)
+}
+
+// LiveRun is a run whose lease has not ended.
+type LiveRun struct {
+	ID      id.Run
+	Company id.Company
+	Issue   id.Issue
+}
+
+// Runs reads and changes runs.
+type Runs interface {
+	RunReader
+
+	// An issue has one run at most whose lease has not ended. Save does not change the company, the issue, the agent, the
+	// attempt, StartedAt, and of the lease its id, its token, its epoch and its key, which are permanent.
+	Repository[id.Run, run.Run]
+
+	// LockLease is Lock of ByLease.
+	LockLease(ctx context.Context, which id.Lease) (run.Run, error)
+
+	// LockLive is Lock of the run of an issue whose lease has not ended, or fault.NotFound.
+	LockLive(ctx context.Context, of id.Issue) (run.Run, error)
+
+	// AddCheckpoint inserts a checkpoint.
+	AddCheckpoint(ctx context.Context, added run.Checkpoint) error
+
+	// AddCharges inserts charges. No two of a run have one key.
+	AddCharges(ctx context.Context, added []cost.Entry) error
+
+	// Revoke notes why an epoch of a company begins: it ended the one before.
+	Revoke(ctx context.Context, of id.Company, epoch int64, why run.Reason) error
+
+	// SaveSweep replaces the state of the sweep. It needs no event.
+	SaveSweep(ctx context.Context, state run.Sweep) error
+
+	// Shorten makes every lease that would last longer than its time from an instant last no longer than that. It needs no event.
+	Shorten(ctx context.Context, at time.Time) error
+
+	// Forget clears the answers of the calls that ended runs before an instant, Portion of them, and reports whether some are left.
+	// It needs no event.
+	Forget(ctx context.Context, before time.Time) (left bool, err error)
+}
