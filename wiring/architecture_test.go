@@ -85,9 +85,10 @@ var layers = []layer{
 	},
 	{folders: []string{"adapters/http/apitest"}, libraries: slices.Concat(testLibraries, []string{openapi})},
 	{
-		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, driving),
+		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, driving, []string{"adapters/client"}),
 		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
 	},
+	{folders: []string{"adapters/client"}, ours: domain},
 	{
 		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, driving),
 		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
@@ -166,7 +167,7 @@ var layers = []layer{
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
 			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
-			"adapters/http/browsertest", "adapters/system/processtest",
+			"adapters/http/browsertest", "adapters/system/processtest", openapi,
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 		},
@@ -370,6 +371,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"adapters/http/rest", "holdco/adapters/store/sqlstore", false, false},
 		{"adapters/http/rest", "holdco/app/companies", false, false},
 		{"adapters/http/partner", "holdco/ports/store", false, false},
+		{"adapters/cli", "holdco/adapters/client", true, true},
+		{"adapters/client", "holdco/ports/inbound", false, false},
 		{"ports/inbound", "holdco/ports/store", false, false},
 		{"adapters/http/rest", "github.com/gin-gonic/gin/binding", true, true},
 		{"adapters/store/sqlite", "holdco/ports/storetest", false, true},

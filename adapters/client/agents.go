@@ -1,0 +1,47 @@
+package client
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// Agent is what is read of an agent.
+type Agent struct {
+	ID      string `json:"id"`
+	TeamID  string `json:"teamId"`
+	Name    string `json:"name"`
+	Role    string `json:"role"`
+	Adapter string `json:"adapter"`
+	Model   string `json:"model"` // empty: that of the adapter
+	Status  string `json:"status"`
+	Budget  struct {
+		PerTaskUSD json.Number `json:"perTaskUsd"` // empty: no limit
+		DailyUSD   json.Number `json:"dailyUsd"`   // empty: no limit
+	} `json:"budget"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+	Token     string `json:"token"` // empty but in the first answers to HireAgent and RotateAgentToken
+}
+
+const agents, oneAgent = "/v1/companies/{id}/agents", "/v1/companies/{id}/agents/{agent}"
+
+// The operations on agents.
+var (
+	ListAgents = declare(Operation{
+		ID: "listAgents", Method: http.MethodGet, Path: agents, Query: []string{"team", "status", "adapter", "limit", "cursor"},
+		Shows: Agent{},
+	})
+	HireAgent = declare(Operation{
+		ID: "hireAgent", Method: http.MethodPost, Path: agents, Shows: Agent{},
+		Fields: []string{"teamId", "name", "role", "adapter", "adapterConfig", "model", "memoryScopes", "budget.perTaskUsd",
+			"budget.dailyUsd", "approvalPolicy.requires"},
+	})
+	GetAgent    = declare(Operation{ID: "getAgent", Method: http.MethodGet, Path: oneAgent, Shows: Agent{}})
+	PauseAgent  = declare(Operation{ID: "pauseAgent", Method: http.MethodPost, Path: oneAgent + "/pause", Shows: Agent{}})
+	ResumeAgent = declare(Operation{ID: "resumeAgent", Method: http.MethodPost, Path: oneAgent + "/resume", Shows: Agent{}})
+	RetireAgent = declare(Operation{ID: "retireAgent", Method: http.MethodPost, Path: oneAgent + "/retire", Shows: Agent{}})
+
+	RotateAgentToken = declare(Operation{
+		ID: "rotateAgentToken", Method: http.MethodPost, Path: oneAgent + "/rotate-token", Shows: Agent{},
+	})
+)

@@ -1,0 +1,115 @@
+package wiring_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"holdco/adapters/client"
+)
+
+// What commands ask a running server for, what they send and what they read must be in the document of the API.
+func TestTheClientKeepsToTheDocumentOfTheAPI(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromFile(filepath.Join(root, "testdata", "golden", "openapi.json"))
+	must(t, err)
+	declared := client.Operations()
+	if len(declared) < 13 {
+		t.Errorf("there are %d operations", len(declared))
+	}
+	for _, o := range declared {
+		path := document.Paths.Value(o.Path)
+		if path == nil || path.GetOperation(o.Method) == nil {
+			t.Errorf("%s: the document has no %s %s", o.ID, o.Method, o.Path)
+			continue
+		}
+		described := path.GetOperation(o.Method)
+		if described.OperationID != o.ID {
+			t.Errorf("%s %s is %s, not %s", o.Method, o.Path, described.OperationID, o.ID)
+		}
+		for _, name := range o.Query {
+			if described.Parameters.GetByInAndName(openapi3.ParameterInQuery, name) == nil {
+				t.Errorf("%s has no parameter %s", o.ID, name)
+			}
+		}
+		takesKey := described.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil
+		if takesKey != (o.Method == http.MethodPost) {
+			t.Errorf("%s takes an idempotency key: %t", o.ID, takesKey)
+		}
+		checkBody(t, o, described)
+		checkAnswer(t, o, described)
+	}
+}
+
+// checkBody checks that the fields which are sent are there, and that those which are required can be sent.
+func checkBody(t *testing.T, o client.Operation, described *openapi3.Operation) {
+	t.Helper()
+	if described.RequestBody == nil {
+		if o.Fields != nil {
+			t.Errorf("%s takes no body", o.ID)
+		}
+		return
+	}
+	body := described.RequestBody.Value.Content.Get("application/json").Schema
+	for _, field := range o.Fields {
+		if fieldOf(body, strings.Split(field, ".")) == nil {
+			t.Errorf("%s has no field %s", o.ID, field)
+		}
+	}
+	for _, required := range body.Value.Required {
+		if !slices.Contains(o.Fields, required) {
+			t.Errorf("%s requires the field %s", o.ID, required)
+		}
+	}
+}
+
+// checkAnswer checks that the fields which are read are there.
+func checkAnswer(t *testing.T, o client.Operation, described *openapi3.Operation) {
+	t.Helper()
+	for status, answer := range described.Responses.Map() {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		data := fieldOf(answer.Value.Content.Get("application/json").Schema, []string{"data"})
+		if lists := slices.Contains(o.Query, "cursor"); lists != (data.Value.Items != nil) {
+			t.Errorf("%s answers with a list: %t", o.ID, !lists)
+		} else if lists {
+			data = data.Value.Items
+		}
+		checkRead(t, o, data, reflect.TypeOf(o.Shows))
+	}
+}
+
+func checkRead(t *testing.T, o client.Operation, schema *openapi3.SchemaRef, into reflect.Type) {
+	t.Helper()
+	for field := range into.Fields() {
+		name := field.Tag.Get("json")
+		found := fieldOf(schema, []string{name})
+		if found == nil {
+			t.Errorf("%s answers without the field %s", o.ID, name)
+		} else if field.Type.Kind() == reflect.Struct {
+			checkRead(t, o, found, field.Type)
+		}
+	}
+}
+
+// fieldOf finds the schema of a field by its path, or nil.
+func fieldOf(schema *openapi3.SchemaRef, path []string) *openapi3.SchemaRef {
+	if len(path) == 0 {
+		return schema
+	}
+	if found := schema.Value.Properties[path[0]]; found != nil {
+		return fieldOf(found, path[1:])
+	}
+	for _, part := range schema.Value.AllOf {
+		if found := fieldOf(part, path); found != nil {
+			return found
+		}
+	}
+	return nil
+}
