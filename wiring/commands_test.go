@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/system/processtest"
 )
@@ -24,7 +25,11 @@ func TestCommands(t *testing.T) {
 		testscript.Run(t, testscript.Params{
 			Dir:                 filepath.Join("..", "testdata", "script"),
 			RequireExplicitExec: true,
-			Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){
+				"capture": capture,
+				"serve":   func(ts *testscript.TestScript, _ bool, _ []string) { serve(t, ts) },
+				"company": func(ts *testscript.TestScript, _ bool, args []string) { createCompany(t, ts, args[0]) },
+			},
 			Setup: func(env *testscript.Env) error {
 				env.Setenv(processtest.Environ())
 				env.Setenv("HOLDCO_DATA_DIR", filepath.Join(env.WorkDir, "data"))
@@ -52,6 +57,24 @@ func capture(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("no match for %s", args[1])
 	}
 	ts.Setenv(args[0], found[1])
+}
+
+// serve starts a server on the store of a script, until that ends, and lets commands ask it with a token that may do all.
+func serve(t *testing.T, ts *testscript.TestScript) {
+	environ := []string{dataDir + ts.Getenv("HOLDCO_DATA_DIR")}
+	if url := ts.Getenv("HOLDCO_DATABASE_URL"); url != "" {
+		environ = append(environ, databaseURL+url)
+	}
+	server := startProcess(t, environ...)
+	ts.Defer(server.kill)
+	ts.Setenv("HOLDCO_URL", server.url)
+	ts.Setenv("HOLDCO_TOKEN", string(rootToken))
+}
+
+// createCompany SLUG creates a company on the server of a script.
+func createCompany(t *testing.T, ts *testscript.TestScript, slug string) {
+	created := resttest.New(t, ts.Getenv("HOLDCO_URL"), string(rootToken)).Post("/v1/companies", named(slug))
+	created.Is(t, http.StatusCreated, "")
 }
 
 // A token that another process rotates or revokes ends in a running server too.

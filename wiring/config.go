@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"holdco/adapters/cli"
 	"holdco/adapters/telemetry/tracing"
 	"holdco/domain/access"
 	"holdco/domain/ratelimit"
@@ -214,9 +215,9 @@ func holdcoVariables(environ []string) map[string]string {
 }
 
 func unknown(variables map[string]string) (warnings []string) {
-	names := make([]string, len(settings))
-	for i, s := range settings {
-		names[i] = s.variable()
+	names := cli.RemoteVariables()
+	for _, s := range settings {
+		names = append(names, s.variable())
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if !slices.Contains(names, name) {

@@ -327,9 +327,11 @@ func TestTheFile(t *testing.T) {
 
 func TestAnUnknownVariableIsAWarningWithTheNearestName(t *testing.T) {
 	t.Parallel()
-	_, warnings, err := load(t, nil, "", "HOLDCO_LOGLEVEL=warn", "HOLDCO_API_ADDRESS=x", "HOLDCO_TEST_POSTGRES_URL=x", "HOLDCOX=1")
+	_, warnings, err := load(t, nil, "", "HOLDCO_LOGLEVEL=warn", "HOLDCO_API_ADDRESS=x", "HOLDCO_TEST_POSTGRES_URL=x", "HOLDCOX=1",
+		"HOLDCO_URL=x", "HOLDCO_TOKEN=x", "HOLDCO_COMPANY=x", "HOLDCO_COMPNY=x") // some are for commands that ask a server
 	want := []string{
 		"the variable HOLDCO_API_ADDRESS is not known and has no effect; the nearest is HOLDCO_API_ADDR",
+		"the variable HOLDCO_COMPNY is not known and has no effect; the nearest is HOLDCO_COMPANY",
 		"the variable HOLDCO_LOGLEVEL is not known and has no effect; the nearest is HOLDCO_LOG_LEVEL",
 	}
 	if err != nil {

@@ -27,9 +27,20 @@ func Program(version cli.Version) cli.Program {
 		Serve: func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error {
 			return serve(ctx, flags, version, stdout, stderr, migrate)
 		},
-		Migrator: openMigrator,
-		Commands: commands,
+		Migrator:  openMigrator,
+		Commands:  commands,
+		Variables: variables,
 	}
+}
+
+// variables are those that are meant for Holdco, for commands which need no configuration.
+func variables(stderr io.Writer) map[string]string {
+	all := holdcoVariables(os.Environ())
+	log := newLogger(stderr, slog.LevelInfo, "")
+	for _, warning := range unknown(all) {
+		log.Warn(warning)
+	}
+	return all
 }
 
 func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdout, stderr io.Writer, migrate bool) error {

@@ -80,8 +80,14 @@ var resources = []resource{
 			}
 		},
 	},
-	{handlers: func(s services) httpkit.Handlers { return rest.Teams(s.Teams) }},
-	{handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) }},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Teams(s.Teams) },
+		commands: []cli.Command{cli.TeamCommand},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },
+		commands: []cli.Command{cli.AgentCommand},
+	},
 	{ // issues
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{

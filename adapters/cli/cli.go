@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"holdco/adapters/client"
 	"holdco/domain/access"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -36,6 +37,9 @@ type Program struct {
 
 	Migrator Opener[outbound.Migrator]
 	Commands []Command // of the resources
+
+	// Variables returns the variables of the environment that are meant for Holdco. It warns of those that nothing knows.
+	Variables func(stderr io.Writer) map[string]string
 }
 
 // Command makes a command, with those below it.
@@ -220,15 +224,16 @@ func trimmed(items []string) []string {
 	return items
 }
 
-// explain words an error for an operator: of a fault the message without its code, then the cause. The message about an
-// unknown resource comes without its id: that is an argument of the command.
+// explain words an error for an operator: of a fault the message, then the cause. The message about an unknown resource comes
+// without its id: that is an argument of the command. What a server answered keeps its code.
 func explain(command *cobra.Command, err error) string {
 	refused := fault.Of(err)
 	if refused == nil {
 		return err.Error()
 	}
 	words := strings.TrimSuffix(refused.Message, ".")
-	if args := command.Flags().Args(); refused.Code == fault.NotFound && len(args) > 0 {
+	answered, isAnswer := errors.AsType[*client.Refusal](err)
+	if args := command.Flags().Args(); !isAnswer && refused.Code == fault.NotFound && len(args) > 0 {
 		words += ": " + strings.Join(args, " ")
 	}
 	if len(refused.Fields) > 0 {
@@ -237,6 +242,12 @@ func explain(command *cobra.Command, err error) string {
 			messages[i] = flagMessage(command, field)
 		}
 		words = strings.Join(messages, "; ")
+	}
+	switch {
+	case isAnswer && refused.Code == fault.Internal: // the server's log says more under the id
+		words += fmt.Sprintf(" (%s, %s)", refused.Code, answered.RequestID)
+	case isAnswer:
+		words += fmt.Sprintf(" (%s)", refused.Code)
 	}
 	if cause := refused.Unwrap(); cause != nil {
 		words += ": " + cause.Error()

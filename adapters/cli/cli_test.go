@@ -28,6 +28,8 @@ type fake struct {
 	migrate bool
 	closed  int
 	fails   error // of opening the store, and of serving
+
+	variables map[string]string // of the environment
 }
 
 type result struct {
@@ -59,7 +61,8 @@ func (f *fake) runArgs(args ...string) result {
 			Imports: opener[inbound.Imports](f, interruptedImports{interrupt: cancel}), Files: noFiles{},
 			Samples: func(int, uint64) cli.Samples { return struct{ cli.Samples }{} },
 		})...),
-		Migrator: opener[outbound.Migrator](f, failingMigrator{f.tokens.fails}),
+		Migrator:  opener[outbound.Migrator](f, failingMigrator{f.tokens.fails}),
+		Variables: func(io.Writer) map[string]string { return f.variables },
 	}, args, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
 }

@@ -22,9 +22,11 @@ func setsField(flags *pflag.FlagSet, flag, field string) {
 // flagMessage is the message of a field at fault as the command line needs it: it names the flag instead of the path, and
 // of a list the item. Where no flag sets the field, it is the message itself.
 func flagMessage(command *cobra.Command, field fault.Field) string {
-	name, index, _ := strings.Cut(field.Path, ".")
 	rest, found := strings.CutPrefix(field.Message, field.Path+" ")
-	flag := flagOf(command.Flags(), name)
+	flag, index := flagOf(command.Flags(), field.Path), ""
+	if dot := strings.LastIndexByte(field.Path, '.'); flag == nil && dot >= 0 {
+		flag, index = flagOf(command.Flags(), field.Path[:dot]), field.Path[dot+1:]
+	}
 	if flag == nil || !found {
 		return field.Message
 	}

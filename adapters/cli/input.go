@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,6 +92,20 @@ func (a *app) mustExist(path string) error {
 	}
 	a.started = err != nil
 	return err
+}
+
+// readObject reads the file that a flag names, which holds a JSON object.
+func readObject(flag, path string, stdin io.Reader) (json.RawMessage, error) {
+	file, err := openInput(path, stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer file.close()
+	object, err := io.ReadAll(file)
+	if err == nil && (!json.Valid(object) || !bytes.HasPrefix(bytes.TrimSpace(object), []byte("{"))) {
+		err = WrongUsage(fmt.Errorf("%s must name a file that holds a JSON object; it is %q", flag, path))
+	}
+	return object, err
 }
 
 func (i *input) close() {
