@@ -112,7 +112,7 @@ var layers = []layer{
 	{folders: []string{"adapters/store/sqlite/sqlitetest"}, ours: []string{"adapters/store/sqlite"}, libraries: testLibraries},
 	{
 		folders: []string{"adapters/store/postgres"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
-		libraries: []string{bun, goose, pgx},
+		libraries: []string{bun, goose, pgx, "golang.org/x/sync"},
 		inTests:   []string{"ports/storetest", "adapters/store/postgres/postgrestest"},
 	},
 	{

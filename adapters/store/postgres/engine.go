@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
+	"golang.org/x/sync/semaphore"
 
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/fault"
@@ -28,6 +29,7 @@ type Engine struct {
 	db        *bun.DB // on pool
 	migrating *sql.DB
 	migrator  *sqlstore.Migrator
+	turns     [turnTables]*semaphore.Weighted // in this process: see Turn
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -91,11 +93,17 @@ func (e *Engine) LockTable(_ context.Context, conn bun.IConn, table string) erro
 // turnTables is how many empty tables there are to take turns by: turns_00 and so on, made by the migration 00011.
 const turnTables = 16
 
-// Turn implements sqlstore.Engine. Companies share the tables, so some wait for others' units too.
+// Turn implements sqlstore.Engine. Companies share the tables, so some wait for others' units too. Of the units of this process
+// one at a time waits for the lock of a table, and has it. Those behind it wait in line without a connection, and so leave the
+// pool to other companies.
 func (e *Engine) Turn(ctx context.Context, conn bun.IConn, of string) error {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(of))
-	return e.LockTable(ctx, conn, fmt.Sprintf("turns_%02d", hash.Sum32()%turnTables))
+	table := hash.Sum32() % turnTables
+	if err := conn.(*unit).take(ctx, e.turns[table]); err != nil {
+		return err
+	}
+	return e.LockTable(ctx, conn, fmt.Sprintf("turns_%02d", table))
 }
 
 // Now implements sqlstore.Engine. It reads the clock of the server, after the locks that the unit waits for: they are sent
@@ -123,27 +131,29 @@ func (e *Engine) Later(_ context.Context, conn bun.IConn, text string, args ...a
 
 // View implements sqlstore.Engine. BEGIN alone takes no snapshot; the first query does.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
-	return e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
-		limited, cancel := context.WithTimeout(ctx, waitTimeout)
-		defer cancel()
-		if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
-			return err
-		}
-		return read(ctx, conn{c})
-	})
+	c, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer end(ctx, c) // after a panic too
+	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
+	defer cancel()
+	limited, stop := context.WithTimeout(ctx, waitTimeout)
+	defer stop()
+	if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
+		return err
+	}
+	return read(ctx, conn{c})
 }
 
 // Update implements sqlstore.Engine. It retries a unit that conflicts with another, with backoff, until retryTimeout.
 func (e *Engine) Update(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	giveUp := time.Now().Add(retryTimeout)
 	for attempt := 0; ; attempt++ {
-		err := e.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
-			u := newUnit(c)
-			if err := work(ctx, u); err != nil {
-				return cmp.Or(u.failure, err)
-			}
-			return u.commit(ctx)
-		})
+		err := e.run(ctx, work)
 		if !isConflict(err) || time.Now().After(giveUp) {
 			return err
 		}
@@ -154,16 +164,16 @@ func (e *Engine) Update(ctx context.Context, work func(ctx context.Context, conn
 	}
 }
 
-// transact runs work on a connection of the pool, and rolls back the transaction that it began, unless it has ended it.
-func (e *Engine) transact(ctx context.Context, work func(ctx context.Context, conn *sql.Conn) error) error {
-	conn, err := e.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer end(ctx, conn) // after a panic too
-	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
+// run runs a unit once. However long it waits for its turn and for a connection, unitTimeout is left for what follows.
+func (e *Engine) run(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout+waitTimeout+unitTimeout)
 	defer cancel()
-	return work(ctx, conn)
+	u := newUnit(e)
+	defer u.end(ctx) // after a panic too
+	if err := work(ctx, u); err != nil {
+		return cmp.Or(u.failure, err)
+	}
+	return u.commit(ctx)
 }
 
 // connect takes a connection of the pool. It fails only if the server is at fault, or ctx is done.

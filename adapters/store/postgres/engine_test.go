@@ -20,10 +20,15 @@ import (
 	"holdco/domain/fault"
 )
 
-// counters is an engine of two connections, on a table of two counters, both 0.
+// counters is an engine of two connections, on a database that has a table of two counters too, both 0.
 func counters(t *testing.T) *postgres.Engine {
 	t.Helper()
-	engine, err := postgres.Open(t.Context(), postgres.Options{URL: postgrestest.EmptyURL(t), MaxConns: 2})
+	return countersAt(t, postgrestest.URL(t))
+}
+
+func countersAt(t *testing.T, url string) *postgres.Engine {
+	t.Helper()
+	engine, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +150,18 @@ func TestEveryWaitHasALimit(t *testing.T) {
 				})
 			})
 		},
+		"with a turn": func(t *testing.T, engine *postgres.Engine) error {
+			return whileHeld(t, engine, "a", func() error {
+				return engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error { return engine.Turn(ctx, conn, "a") })
+			})
+		},
+		"with a turn of another server": func(t *testing.T, engine *postgres.Engine) error {
+			return whileHeld(t, engine, "a", func() error {
+				return engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+					return engine.LockTable(ctx, conn, turnOfA)
+				})
+			})
+		},
 		"with a busy pool": func(t *testing.T, engine *postgres.Engine) error {
 			return whileHeld(t, engine, "a", func() error {
 				return whileHeld(t, engine, "b", func() error {
@@ -168,11 +185,14 @@ func TestEveryWaitHasALimit(t *testing.T) {
 	}
 }
 
-// whileHeld runs work while a unit holds a connection and the row of a counter.
+// whileHeld runs work while a unit holds a connection, the row of a counter, and the turn of a company of the same name.
 func whileHeld(t *testing.T, engine *postgres.Engine, counter string, work func() error) (err error) {
 	t.Helper()
 	letGo := errors.New("let go")
 	if held := engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+		if turnErr := engine.Turn(ctx, conn, counter); turnErr != nil {
+			return turnErr
+		}
 		if addErr := add(ctx, conn, counter); addErr != nil {
 			return addErr
 		}
@@ -324,14 +344,19 @@ func TestWhatWaitsIsPartOfTheUnit(t *testing.T) {
 func TestCallerWhoLeavesStopsWaiting(t *testing.T) {
 	t.Parallel()
 	engine := counters(t)
-	began := time.Now()
-	err := whileHeld(t, engine, "a", func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		return engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error { return add(ctx, conn, "a") })
-	})
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 3*time.Second {
-		t.Errorf("after %s: %v", time.Since(began), err)
+	for what, wait := range map[string]func(ctx context.Context, conn bun.IConn) error{
+		"a row":  func(ctx context.Context, conn bun.IConn) error { return add(ctx, conn, "a") },
+		"a turn": func(ctx context.Context, conn bun.IConn) error { return engine.Turn(ctx, conn, "a") },
+	} {
+		began := time.Now()
+		err := whileHeld(t, engine, "a", func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			return engine.Update(ctx, wait)
+		})
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 3*time.Second {
+			t.Errorf("%s: after %s: %v", what, time.Since(began), err)
+		}
 	}
 	if err := engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error { return add(ctx, conn, "a") }); err != nil {
 		t.Error(err)
@@ -346,7 +371,7 @@ func TestClosedEngineIsUnavailable(t *testing.T) {
 		t.Error(err)
 	}
 	for _, work := range []func(context.Context, func(context.Context, bun.IConn) error) error{engine.View, engine.Update} {
-		err := work(t.Context(), func(context.Context, bun.IConn) error { return nil })
+		err := work(t.Context(), func(ctx context.Context, conn bun.IConn) error { _, _, err := values(ctx, conn); return err })
 		if fault.CodeOf(err) != fault.Unavailable {
 			t.Error(err)
 		}

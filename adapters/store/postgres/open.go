@@ -17,6 +17,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
+	"golang.org/x/sync/semaphore"
 
 	"holdco/adapters/store/sqlstore"
 )
@@ -33,10 +34,10 @@ type Options struct {
 
 // The timeouts. With them every call ends, also when the server has stopped answering.
 const (
-	waitTimeout      = 5 * time.Second  // for a connection, or for a lock
+	waitTimeout      = 5 * time.Second  // for a connection, for a lock, or for the turn in this process
 	retryTimeout     = 5 * time.Second  // a unit that conflicts with others is retried for so long
 	statementTimeout = 30 * time.Second // for one statement
-	unitTimeout      = time.Minute      // for one run of a unit
+	unitTimeout      = time.Minute      // for one run of a unit, once it has its turn and a connection
 )
 
 const (
@@ -63,6 +64,9 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	})
 
 	e := &Engine{migrating: openPool(config, 2)}
+	for i := range e.turns {
+		e.turns[i] = semaphore.NewWeighted(1)
+	}
 	withDefaults(config, map[string]string{
 		"lock_timeout":                        milliseconds(waitTimeout),
 		"statement_timeout":                   milliseconds(statementTimeout),

@@ -10,26 +10,67 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
+	"golang.org/x/sync/semaphore"
 
 	"holdco/adapters/store/sqlstore"
 )
 
-// unit is the connection of one run of a unit of work. It saves round trips: BEGIN, and statements whose result is not
-// needed, go to the server in one batch with the next statement or with COMMIT.
+// unit is the connection of one run of a unit of work, which it takes from the pool with the first statement that it sends. It
+// saves round trips: BEGIN, and statements whose result is not needed, go to the server in one batch with the next statement or
+// with COMMIT.
 type unit struct {
-	conn    conn
-	on      *sql.Conn
+	engine  *Engine
+	turn    *semaphore.Weighted // that the unit has taken, or nil
+	on      *sql.Conn           // nil: it has none yet
+	conn    conn                // on on
 	pending pgx.Batch
 	begun   bool  // a batch was sent, and BEGIN with it
-	failure error // that QueryRowContext could not return
+	failure error // that ends the unit, even if it continues: it got no turn, no connection, or no answer to QueryRowContext
 }
 
 var _ bun.IConn = (*unit)(nil)
 
-func newUnit(on *sql.Conn) *unit {
-	u := &unit{conn: conn{on}, on: on}
+func newUnit(engine *Engine) *unit {
+	u := &unit{engine: engine}
 	u.pending.Queue("BEGIN ISOLATION LEVEL SERIALIZABLE")
 	return u
+}
+
+// take waits until the unit has a turn, after all that came before it, but not longer than waitTimeout or after ctx is done.
+func (u *unit) take(ctx context.Context, turn *semaphore.Weighted) error {
+	waiting, cancel := context.WithTimeout(ctx, waitTimeout)
+	defer cancel()
+	switch err := turn.Acquire(waiting, 1); {
+	case err == nil:
+		u.turn = turn
+	case ctx.Err() != nil:
+		u.failure = ctx.Err()
+	default:
+		u.failure = sqlstore.NotAvailable(err)
+	}
+	return u.failure
+}
+
+// connect takes a connection, unless the unit has one.
+func (u *unit) connect(ctx context.Context) error {
+	if u.on == nil && u.failure == nil {
+		u.on, u.failure = u.engine.connect(ctx)
+		u.conn = conn{u.on}
+	}
+	return u.failure
+}
+
+var errOver = errors.New("the unit of work is over; its Tx must not be used any more")
+
+// end rolls back what was not committed, and gives back the connection and the turn.
+func (u *unit) end(ctx context.Context) {
+	u.failure = errOver
+	if u.on != nil {
+		end(ctx, u.on)
+	}
+	if u.turn != nil {
+		u.turn.Release(1)
+	}
 }
 
 func (u *unit) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
@@ -61,7 +102,7 @@ func (u *unit) QueryRowContext(ctx context.Context, query string, args ...any) *
 		u.failure = err
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		return u.conn.QueryRowContext(ended, query, args...)
+		return u.engine.Conn().QueryRowContext(ended, query, args...) // takes no connection
 	}
 	return u.conn.QueryRowContext(ctx, query, args...)
 }
@@ -89,8 +130,8 @@ func (u *unit) later(query string, args ...any) { u.pending.Queue(query, args...
 // send sends the pending batch, and returns when all of it has run or one statement has failed: then the server has run none
 // of those after it.
 func (u *unit) send(ctx context.Context) error {
-	if len(u.pending.QueuedQueries) == 0 {
-		return nil
+	if err := u.connect(ctx); err != nil || len(u.pending.QueuedQueries) == 0 {
+		return err
 	}
 	if !u.begun { // fail soon if the server does not answer, but not before its lock timeout
 		var cancel context.CancelFunc
@@ -114,8 +155,11 @@ func (u *unit) commit(ctx context.Context) error {
 		return u.failure
 	case !u.begun && len(u.pending.QueuedQueries) == 1: // BEGIN alone
 		return nil
-	case transactionStatus(u.on) == failed:
+	case u.begun && transactionStatus(u.on) == failed:
 		return errContinued // COMMIT would roll back and report success
+	}
+	if err := u.connect(ctx); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout+waitTimeout)
 	defer cancel()
