@@ -307,12 +307,12 @@ func newBare(t *testing.T, driver, url string) string {
 		return statement
 	}
 	const columns = `id, slug, name, description, default_adapter, fiscal_period, budget_usd, budget_period, reserve_percent,
-		team_count, agent_count, status, created_at, updated_at, archived_at, restorable_until, version`
+		team_count, agent_count, work_paused, status, created_at, updated_at, archived_at, restorable_until, version`
 	b.token = prepare(`SELECT id, name, scopes FROM tokens WHERE hash = $1`)
 	b.get = prepare(`SELECT ` + columns + ` FROM companies WHERE id = $1`)
 	b.list = prepare(`SELECT ` + columns + ` FROM companies WHERE status = $1 ORDER BY created_at DESC, id DESC LIMIT 51`)
 	b.insert = prepare(`INSERT INTO companies (` + columns + `, deleted_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, '')`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, '')`)
 	b.change = prepare(`UPDATE companies SET description = $1, updated_at = $2, version = version + 1 WHERE id = $3`)
 	b.event = prepare(`INSERT INTO activity (id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unqueued)
 		VALUES ($1, $2, 'company', $3, $4, 'company', $2, $5, $6, $7, 0)`)
@@ -342,6 +342,7 @@ type bareCompany struct {
 	} `json:"budget"`
 	TeamCount       int     `json:"teamCount"`
 	AgentCount      int     `json:"agentCount"`
+	WorkPaused      bool    `json:"workPaused"`
 	Status          string  `json:"status"`
 	CreatedAt       string  `json:"createdAt"`
 	UpdatedAt       string  `json:"updatedAt"`
@@ -353,10 +354,11 @@ type bareCompany struct {
 
 func scan(row interface{ Scan(into ...any) error }) (bareCompany, error) {
 	var c bareCompany
-	var usd, percent, created, updated int64
+	var usd, percent, paused, created, updated int64
 	var archived, until *int64
 	err := row.Scan(&c.ID, &c.Slug, &c.Name, &c.Description, &c.DefaultAdapter, &c.FiscalPeriod, &usd, &c.Budget.Period, &percent,
-		&c.TeamCount, &c.AgentCount, &c.Status, &created, &updated, &archived, &until, &c.version)
+		&c.TeamCount, &c.AgentCount, &paused, &c.Status, &created, &updated, &archived, &until, &c.version)
+	c.WorkPaused = paused == 1
 	c.Budget.USD, c.Budget.ReservePercent = json.Number(fmt.Sprint(usd)), json.Number(fmt.Sprint(percent))
 	c.CreatedAt, c.UpdatedAt = instant.Format(time.UnixMilli(created)), instant.Format(time.UnixMilli(updated))
 	return c, err
@@ -420,7 +422,7 @@ func (b *bare) createCompany(ctx context.Context, r *http.Request) (int, any, er
 	c.Budget.USD, c.Budget.Period, c.Budget.ReservePercent = "0", "monthly", "0"
 	return http.StatusCreated, c, b.write(ctx, "company.created", &c, func(tx *sql.Tx) (string, error) {
 		_, err := tx.StmtContext(ctx, b.insert).ExecContext(ctx, c.ID, c.Slug, c.Name, c.Description, c.DefaultAdapter,
-			c.FiscalPeriod, 0, c.Budget.Period, 0, 0, 0, c.Status, now, now, nil, nil, 1)
+			c.FiscalPeriod, 0, c.Budget.Period, 0, 0, 0, 0, c.Status, now, now, nil, nil, 1)
 		return "", err
 	})
 }

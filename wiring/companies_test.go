@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -112,6 +113,7 @@ func TestAPatchKeepsWhatItDoesNotName(t *testing.T) {
 			{`{"budget":{"usd":0.25}}`, func(c *company) { c.Budget.USD = []byte("0.25") }},
 			{`{"budget":{"period":"quarterly"}}`, func(c *company) { c.Budget.Period = []byte(`"quarterly"`) }},
 			{`{"budget":{"reservePercent":7.5}}`, func(c *company) { c.Budget.ReservePercent = []byte("7.5") }},
+			{`{"workPaused":true}`, func(c *company) { c.WorkPaused = true }},
 			{`{"name":"Newer","budget":{"usd":1,"reservePercent":0}}`, func(c *company) {
 				c.Name, c.Budget.USD, c.Budget.ReservePercent = "Newer", []byte("1"), []byte("0")
 			}},
@@ -141,7 +143,7 @@ func TestAPatchThatChangesNothingLeavesNoTrace(t *testing.T) {
 		for _, patch := range []string{
 			`{}`, `{"name":"Café"}`, `{"name":" Cafe\u0301 "}`, `{"budget":{}}`,
 			`{"budget":{"usd":12.500}}`, `{"budget":{"usd":1250e-2,"period":"monthly"}}`,
-			`{"description":"","defaultAdapter":"process","fiscalPeriod":"monthly"}`,
+			`{"description":"","defaultAdapter":"process","fiscalPeriod":"monthly"}`, `{"workPaused":false}`,
 		} {
 			answer := s.Patch(acme.path(), patch)
 			answer.Is(t, 200, "")
@@ -151,6 +153,41 @@ func TestAPatchThatChangesNothingLeavesNoTrace(t *testing.T) {
 		}
 		if events := s.events(t, acme.ID); len(events) != 1 {
 			t.Errorf("there are %d events", len(events))
+		}
+	})
+}
+
+func TestAPauseOfItsWorkIsAnOrdinaryChangeOfACompany(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, `"startingTeams":[{"name":"Sales","headcount":1}]`))
+		for _, paused := range []string{"true", "true", "false"} {
+			s.clock.advance(time.Second)
+			s.Patch(acme.path(), `{"workPaused":`+paused+`}`).Is(t, 200, "")
+		}
+		var told []string
+		for _, e := range s.events(t, acme.ID)[1:] {
+			data, err := e.Data.MarshalJSON()
+			must(t, err)
+			previous, err := e.Previous.MarshalJSON()
+			must(t, err)
+			told = append(told, fmt.Sprintf("%s %s %s", e.Type, object(t, data)["workPaused"], previous))
+		}
+		want := []string{
+			`company.updated true {"updatedAt":"2026-04-11T12:00:00.000Z","workPaused":false}`,
+			`company.updated false {"updatedAt":"2026-04-11T12:00:01.000Z","workPaused":true}`,
+		}
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Error(diff)
+		}
+
+		s.Patch(acme.path(), `{"workPaused":true}`).Is(t, 200, "")
+		s.with(t, "read").Patch(acme.path(), `{"workPaused":false}`).Is(t, 403, "insufficient_scope")
+		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+		s.Patch(acme.path(), `{"workPaused":false}`).Is(t, 409, "company_archived")
+		s.Post(acme.path()+"/restore", "").Is(t, 200, "")
+		if got := s.see(t, acme); !got.WorkPaused || len(slugs(t, s.Get("/v1/companies"))) != 1 {
+			t.Errorf("%+v", got)
 		}
 	})
 }

@@ -85,6 +85,7 @@ var faultyCreations = []struct {
 	{`"slug":"é"`, []string{"slug invalid_format"}},
 	{`"slug":"` + strings.Repeat("x", 64) + `"`, []string{"slug invalid_format"}},
 	{`"id":"cmp_1","status":"active","teamCount":1`, []string{"id unknown_field", "status unknown_field", "teamCount unknown_field"}},
+	{`"workPaused":false`, []string{"workPaused unknown_field"}},
 	{`"startingTeams":null`, []string{"startingTeams not_null"}},
 	{`"startingTeams":{}`, []string{"startingTeams wrong_type"}},
 	{`"startingTeams":[null,5,{}]`, []string{
@@ -101,6 +102,16 @@ var faultyCreations = []struct {
 	{`"startingTeams":[{"name":"Straße","headcount":1},{"name":"STRASSE ","headcount":1}]`, []string{"startingTeams.1.name duplicate"}},
 	{`"startingTeams":[` + strings.Repeat(`{"name":"a","headcount":1},`, 50) + `{"name":"a","headcount":1}]`,
 		[]string{"startingTeams too_many"}},
+}
+
+// The same for members that belong to a patch alone.
+var faultyPatches = []struct {
+	members string
+	wrong   []string
+}{
+	{`"workPaused":null`, []string{"workPaused not_null"}},
+	{`"workPaused":1`, []string{"workPaused wrong_type"}},
+	{`"workPaused":"true","name":5`, []string{"name wrong_type", "workPaused wrong_type"}},
 }
 
 func TestFaultyFieldsAreAllToldAndNothingIsKept(t *testing.T) {
@@ -122,7 +133,7 @@ func TestFaultyFieldsAreAllToldAndNothingIsKept(t *testing.T) {
 		}
 
 		acme := s.create(t, draft(t, ""))
-		for _, c := range faultyMembers {
+		for _, c := range slices.Concat(faultyMembers, faultyPatches) {
 			answer := send(s.Client, "PATCH", acme.path(), "{"+c.members+"}")
 			answer.Is(t, 422, "validation_failed")
 			if diff := cmp.Diff(c.wrong, wrong(answer)); diff != "" {

@@ -16,6 +16,7 @@ type company struct {
 
 	Budget                struct{ USD, ReservePercent, Period json.RawMessage }
 	TeamCount, AgentCount int
+	WorkPaused            bool
 	CreatedAt, UpdatedAt  string
 
 	ArchivedAt, RestorableUntil *string

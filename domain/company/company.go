@@ -23,6 +23,7 @@ type Company struct {
 	TeamCount       int
 	AgentCount      int
 	LeaseEpoch      int64 // from 1 on; raised to end all leases of the company at once
+	WorkPaused      bool // its agents get no new work
 	Status          Status
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
@@ -155,6 +156,7 @@ func (c Company) Fields() event.Fields {
 		event.F("budget", c.Budget.Fields()),
 		event.F("teamCount", c.TeamCount),
 		event.F("agentCount", c.AgentCount),
+		event.F("workPaused", c.WorkPaused),
 		event.F("status", string(c.Status)),
 		event.F("createdAt", instant.Format(c.CreatedAt)),
 		event.F("updatedAt", instant.Format(c.UpdatedAt)),

@@ -213,7 +213,8 @@ func TestACompanyIsShownAsTheAPIDoes(t *testing.T) {
 			`"archivedAt":"2026-04-11T12:00:00.000Z","restorableUntil":"2026-05-11T12:00:00.000Z"}`,
 	} {
 		want := `{"id":"cmp_01h455vb4pex5vsknk084sn02q","slug":"acme","name":"Acme","description":"Everything","defaultAdapter":"http",` +
-			`"fiscalPeriod":"quarterly","budget":{"usd":1500,"period":"monthly","reservePercent":12.5},"teamCount":2,"agentCount":5,` + tail
+			`"fiscalPeriod":"quarterly","budget":{"usd":1500,"period":"monthly","reservePercent":12.5},` +
+			`"teamCount":2,"agentCount":5,"workPaused":false,` + tail
 		got, err := json.Marshal(acme(status).Fields())
 		if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
 			t.Errorf("%v\n%s", err, diff)

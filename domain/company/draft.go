@@ -32,7 +32,8 @@ type Draft struct {
 
 // Patch is what was sent to change a company; nil fields stay as they are. Problems are as in Draft.
 type Patch struct {
-	Name *string
+	Name       *string
+	WorkPaused *bool
 	Settings
 	Problems fault.Problems
 }
@@ -102,6 +103,9 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	next := c
 	if patch.Name != nil {
 		next.Name = check.required("name", patch.Name, NameLength)
+	}
+	if patch.WorkPaused != nil {
+		next.WorkPaused = *patch.WorkPaused
 	}
 	if patch.FiscalPeriod != nil {
 		next.FiscalPeriod = check.period("fiscalPeriod", *patch.FiscalPeriod)

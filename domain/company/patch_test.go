@@ -62,6 +62,12 @@ func TestAPatchChangesWhatItNamesAndReportsWhatWasThere(t *testing.T) {
 			event.Fields{oldBudget, oldUpdate},
 		},
 		{
+			"a pause of its work",
+			company.Patch{WorkPaused: new(true)},
+			func(c *company.Company) { c.WorkPaused = true },
+			event.Fields{event.F("workPaused", false), oldUpdate},
+		},
+		{
 			"several, one of them as it is",
 			company.Patch{Name: new("Acme"), Settings: company.Settings{
 				Description: new("All"), Budget: &budget.Change{ReservePercent: new(money.Number("0"))},
@@ -102,7 +108,7 @@ func TestAPatchThatChangesNothingIsNoEvent(t *testing.T) {
 		"equal figures": {Settings: company.Settings{
 			Budget: &budget.Change{USD: new(money.Number("15e2")), ReservePercent: new(money.Number("12.50"))},
 		}},
-		"all of it": {Name: new("Acme"), Settings: company.Settings{
+		"all of it": {Name: new("Acme"), WorkPaused: new(false), Settings: company.Settings{
 			Description: new("Everything"), DefaultAdapter: new("http"), FiscalPeriod: new("quarterly"),
 			Budget: &budget.Change{USD: new(money.Number("1500")), Period: new("monthly"), ReservePercent: new(money.Number("12.5"))},
 		}},

@@ -113,9 +113,10 @@ func companyDraft(r httpkit.Request) company.Draft {
 func companyPatch(r httpkit.Request) company.Patch {
 	sent, problems := httpkit.Body[CompanyPatch](r)
 	return company.Patch{
-		Name:     sent.Name,
-		Settings: companySettings(sent.Description, sent.DefaultAdapter, sent.FiscalPeriod, sent.Budget),
-		Problems: problems,
+		Name:       sent.Name,
+		WorkPaused: sent.WorkPaused,
+		Settings:   companySettings(sent.Description, sent.DefaultAdapter, sent.FiscalPeriod, sent.Budget),
+		Problems:   problems,
 	}
 }
 

@@ -123,6 +123,9 @@ type CompanyPatch struct {
 	// FiscalPeriod A calendar day, ISO week, month or quarter, in UTC.
 	FiscalPeriod *Period `json:"fiscalPeriod,omitempty"`
 	Name         *string `json:"name,omitempty"`
+
+	// WorkPaused True pauses the work of the company: its agents get no new work, and what is running goes on. False resumes it.
+	WorkPaused *bool `json:"workPaused,omitempty"`
 }
 
 // Description Any number of lines. Empty unless given.

@@ -16,13 +16,15 @@ func TestTheEnginesNameTheConstraintThatFailed(t *testing.T) {
 			t.Parallel()
 			d := open(t)
 			d.migratedSchema(t)
-			const rest = ", '', '', '', '', 0, '', 0, 0, 0, '', 0, 0, NULL, NULL, '', 1"
+			const insertCompany = "INSERT INTO companies (id, slug, name, description, default_adapter, fiscal_period, budget_usd, " +
+				"budget_period, reserve_percent, team_count, agent_count, status, created_at, updated_at, deleted_by, version) VALUES "
+			const rest = ", '', '', '', '', 0, '', 0, 0, 0, '', 0, 0, '', 1)"
 			const insertTeam = "INSERT INTO teams (id, company_id, name, name_key, slug, headcount, agent_count, created_at, updated_at) " +
 				"VALUES "
 			for _, step := range []struct{ text, violates string }{
-				{"INSERT INTO companies SELECT 'cmp_1', 'acme'" + rest, ""},
-				{"INSERT INTO companies SELECT 'cmp_1', 'other'" + rest, "companies_pkey"},
-				{"INSERT INTO companies SELECT 'cmp_2', 'acme'" + rest, "companies_slug"},
+				{insertCompany + "('cmp_1', 'acme'" + rest, ""},
+				{insertCompany + "('cmp_1', 'other'" + rest, "companies_pkey"},
+				{insertCompany + "('cmp_2', 'acme'" + rest, "companies_slug"},
 				{insertTeam + "('tm_1', 'cmp_1', '', 'a', 'a', 0, 0, 0, 0)", ""},
 				{insertTeam + "('tm_2', 'cmp_1', '', 'a', 'b', 0, 0, 0, 0)", "teams_company_id_name_key"},
 				{insertTeam + "('tm_2', 'cmp_1', '', 'b', 'a', 0, 0, 0, 0)", "teams_company_id_slug"},
