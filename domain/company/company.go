@@ -23,7 +23,7 @@ type Company struct {
 	TeamCount       int
 	AgentCount      int
 	LeaseEpoch      int64 // from 1 on; raised to end all leases of the company at once
-	WorkPaused      bool // its agents get no new work
+	WorkPaused      bool  // its agents get no new work
 	Status          Status
 	CreatedAt       time.Time
 	UpdatedAt       time.Time

@@ -95,9 +95,6 @@ func Parse(drafts []Draft, problems *fault.Problems) []Entry {
 	entries := make([]Entry, len(drafts))
 	for n, draft := range drafts {
 		entries[n] = draft.parse(fmt.Sprintf("costs.%d", n), problems)
-		if slices.ContainsFunc(entries[:n], func(e Entry) bool { return e.Key == entries[n].Key && e.Key != "" && e != entries[n] }) {
-			problems.Add(fault.Fieldf(fmt.Sprintf("costs.%d.key", n), fault.Duplicate, "costs.%d.key is the key of another charge", n))
-		}
 	}
 	return entries
 }
@@ -194,8 +191,9 @@ func setName(to *string, path string, sent *string, most int, problems *fault.Pr
 	}
 }
 
-// IsSame reports whether an entry was made from the same charge as another one of its run under the same key.
+// IsSame reports whether an entry was made from the same charge as another one of its run under the same key. What was priced by
+// its tokens is the same at another price too.
 func (e Entry) IsSame(as Entry) bool {
-	return e.Kind == as.Kind && e.USD == as.USD && e.Model == as.Model && e.Tokens == as.Tokens && e.Calls == as.Calls &&
-		e.Billing == as.Billing
+	return e.Kind == as.Kind && e.Model == as.Model && e.Tokens == as.Tokens && e.Calls == as.Calls && e.Billing == as.Billing &&
+		e.Unpriced == as.Unpriced && (e.Unpriced || e.USD == as.USD)
 }

@@ -22,6 +22,7 @@ const (
 	MostLabels        = 20
 	MostBlockers      = 50
 	MostAttempts      = 20
+	ResultSize        = 256 << 10            // bytes of JSON
 	MostDepth         = 8                    // levels of parents, the root is the first
 	LongestDelay      = 365 * 24 * time.Hour // how far NotBefore may be ahead
 

@@ -178,6 +178,14 @@ func (r Run) End(status Status, reason Reason, failure string, at time.Time) Run
 	return r
 }
 
+// Charge adds a charge.
+func (r Run) Charge(more cost.Entry) Run {
+	r.Spent += more.USD
+	r.Tokens = r.Tokens.Plus(more.Tokens)
+	r.Charges++
+	return r
+}
+
 // MayFile refuses one more issue filed by the run: fault.TooManyOf.
 func (r Run) MayFile() error {
 	if r.Filed >= MostFiled {

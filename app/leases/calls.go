@@ -1,0 +1,325 @@
+package leases
+
+import (
+	"context"
+	"slices"
+
+	"holdco/app/work"
+	"holdco/domain/agent"
+	"holdco/domain/cost"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/run"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// Renew renews a lease.
+func (s *Service) Renew(ctx context.Context, caller agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error) {
+	return s.keep(ctx, caller, call, func(_ context.Context, h *holding) error {
+		if len(call.Problems) > 0 {
+			return fault.Validation(call.Problems)
+		}
+		h.tx.Unrecorded()
+		return nil
+	})
+}
+
+// Checkpoint keeps what an agent wrote down on its way.
+func (s *Service) Checkpoint(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft run.CheckpointDraft,
+) (inbound.LeaseState, error) {
+	draft.Problems = call.Problems
+	return s.keep(ctx, caller, call, func(ctx context.Context, h *holding) error {
+		next, made, happened, err := h.run.Checkpoint(draft, h.at)
+		if err != nil {
+			return err
+		}
+		h.run = next
+		if err := h.tx.Runs().AddCheckpoint(ctx, made); err != nil {
+			return err
+		}
+		return h.tx.Record(ctx, happened.By(caller.Actor()))
+	})
+}
+
+// keep is a call on a live lease that needs no turn of the company: it changes nothing that others count.
+func (s *Service) keep(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, h *holding) error,
+) (state inbound.LeaseState, err error) {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		h, err := s.hold(ctx, tx, caller, call)
+		if err != nil {
+			return err
+		}
+		if err := write(ctx, &h); err != nil {
+			return err
+		}
+		if err := h.accept(ctx); err != nil {
+			return err
+		}
+		state, err = h.state(ctx, caller)
+		return err
+	})
+	return state, err
+}
+
+// Comment says something about the issue of a lease.
+func (s *Service) Comment(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, note issue.Note,
+) (made issue.Comment, err error) {
+	note.Problems = call.Problems
+	newID := id.New[id.Comment](s.ids.UUIDv7())
+	_, err = s.keep(ctx, caller, call, func(ctx context.Context, h *holding) error {
+		i, err := h.tx.Issues().Get(ctx, h.run.Issue)
+		if err != nil {
+			return err
+		}
+		if made, err = i.NewComment(newID, "body", note, caller.Actor(), h.at); err != nil {
+			return err
+		}
+		if err := h.tx.Issues().AddComment(ctx, made); err != nil {
+			return err
+		}
+		return h.tx.Record(ctx, i.Commented(made).By(caller.Actor()))
+	})
+	return made, err
+}
+
+// Charge records what the work costs.
+func (s *Service) Charge(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
+) (state inbound.LeaseState, outcomes []inbound.ChargeOutcome, err error) {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Turn(ctx, caller.Company); err != nil {
+			return err
+		}
+		h, err := s.find(ctx, tx, caller, call)
+		if err != nil {
+			return err
+		}
+		isLate, err := h.takesCharges(ctx, *call.Token)
+		if err != nil {
+			return err
+		}
+		tx.Unrecorded()
+		if outcomes, err = s.charge(ctx, &h, charges, isLate, call.Problems); err != nil {
+			return err
+		}
+		if !isLate {
+			h.run = h.run.Renew(h.at)
+		}
+		if err := tx.Runs().Save(ctx, h.run); err != nil {
+			return err
+		}
+		state, err = h.state(ctx, caller)
+		return err
+	})
+	return state, outcomes, err
+}
+
+// takesCharges refuses charges on a lease that ended long ago, or with a wrong token. It reports whether the lease has ended.
+func (h *holding) takesCharges(ctx context.Context, token int64) (isLate bool, err error) {
+	stale := h.check(ctx, token)
+	switch {
+	case stale == nil:
+		return false, nil
+	case fault.CodeOf(stale) != fault.StaleLease || token != h.run.Lease.Token:
+		return false, stale
+	}
+	ended := h.run.Lease.EndedAt
+	if ended.IsZero() { // what ends it has not come yet
+		ended = h.at
+	}
+	if h.at.After(ended.Add(inbound.LateCharges)) {
+		return false, stale
+	}
+	return true, nil
+}
+
+// charge records charges in the run, which it does not save, in the issue and in the stats of the agent.
+func (s *Service) charge(
+	ctx context.Context, h *holding, drafts []cost.Draft, isLate bool, problems fault.Problems,
+) ([]inbound.ChargeOutcome, error) {
+	problems = slices.Clone(problems)
+	entries := cost.Parse(drafts, &problems)
+	if len(problems) > 0 {
+		return nil, fault.Validation(problems)
+	}
+	keys := make([]string, len(entries))
+	for n, entry := range entries {
+		keys[n] = entry.Key
+	}
+	known, err := h.tx.Runs().Charges(ctx, h.run.ID, keys)
+	if err != nil {
+		return nil, err
+	}
+	var added []cost.Entry
+	var sum money.USD
+	outcomes := make([]inbound.ChargeOutcome, len(entries))
+	for n, entry := range entries {
+		if at := slices.IndexFunc(known, func(k cost.Entry) bool { return k.Key == entry.Key }); at >= 0 {
+			if !entry.IsSame(known[at]) {
+				return nil, fault.New(fault.IdempotencyConflict, "The key %q was used for another charge of this run.", entry.Key).
+					With("key", entry.Key)
+			}
+			outcomes[n] = inbound.ChargeOutcome{Entry: known[at], IsDuplicate: true}
+			continue
+		}
+		entry.ID = id.New[id.Cost](s.ids.UUIDv7())
+		entry.Company, entry.Issue, entry.Run = h.run.Company, h.run.Issue, h.run.ID
+		entry.Agent, entry.Team, entry.At, entry.Late = h.agent.ID, h.agent.Team, h.at, isLate
+		h.run = h.run.Charge(entry)
+		sum += entry.USD
+		added, known = append(added, entry), append(known, entry)
+		outcomes[n] = inbound.ChargeOutcome{Entry: entry}
+	}
+	if len(added) == 0 {
+		return outcomes, nil
+	}
+	if err := h.tx.Runs().AddCharges(ctx, added); err != nil {
+		return nil, err
+	}
+	i, err := h.tx.Issues().Lock(ctx, h.run.Issue)
+	if err == nil {
+		err = h.tx.Issues().Save(ctx, i.Charge(sum))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return outcomes, h.tx.Agents().Count(ctx, h.agent.ID, agent.Work{Spent: sum})
+}
+
+// File files an issue.
+func (s *Service) File(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft,
+) (made issue.Issue, err error) {
+	draft.Problems = call.Problems
+	newID := id.New[id.Issue](s.ids.UUIDv7())
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Turn(ctx, caller.Company); err != nil {
+			return err
+		}
+		h, err := s.hold(ctx, tx, caller, call)
+		if err != nil {
+			return err
+		}
+		if draft.Parent == nil {
+			parent := new(string(h.run.Issue))
+			draft.Parent = &parent
+		}
+		drafted, err := issue.New(newID, caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), h.at)
+		if err != nil {
+			return err
+		}
+		if err := h.run.MayFile(); err != nil {
+			return err
+		}
+		h.run.Filed++
+		if made, err = h.unit.File(ctx, drafted); err != nil {
+			return err
+		}
+		return h.accept(ctx)
+	})
+	return made, err
+}
+
+// End ends a lease.
+func (s *Service) End(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+) (ended inbound.Ended, err error) {
+	newComment := id.New[id.Comment](s.ids.UUIDv7())
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Turn(ctx, caller.Company); err != nil {
+			return err
+		}
+		h, err := s.find(ctx, tx, caller, call)
+		if err != nil {
+			return err
+		}
+		if h.run.Ending.Digest == call.Digest && *call.Token == h.run.Lease.Token {
+			ended = inbound.Ended{Answer: h.run.Ending.Answer, IsReplayed: true}
+			return nil
+		}
+		if err := h.admit(ctx, *call.Token); err != nil {
+			return err
+		}
+		e := ender{&h, ending, call, caller, newComment, slices.Clone(call.Problems)}
+		ended.Answer, err = e.end(ctx, s)
+		ended.IsReplayed = false
+		return err
+	})
+	return ended, err
+}
+
+// ender ends one lease in a unit of work.
+type ender struct {
+	*holding
+
+	ending     inbound.Ending
+	call       inbound.LeaseCall
+	caller     agent.Caller
+	newComment id.Comment
+	problems   fault.Problems
+}
+
+func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
+	result := run.CheckJSON("result", e.ending.Result, issue.ResultSize, &e.problems)
+	var failure issue.Failure
+	if e.ending.Action == issue.Fail {
+		failure = run.ParseFailure(e.ending.Failure, &e.problems)
+	}
+	if _, err := s.charge(ctx, e.holding, e.ending.Charges, false, e.problems); err != nil {
+		return "", err
+	}
+	i, err := e.tx.Issues().Lock(ctx, e.run.Issue)
+	if err != nil {
+		return "", err
+	}
+	note, err := e.note(ctx, i)
+	if err != nil {
+		return "", err
+	}
+	isActive := e.agent.Status == agent.Active
+	var next issue.Issue
+	var happened event.Event
+	switch e.ending.Action {
+	case issue.Complete:
+		next, happened, err = i.Complete(result, e.at)
+		e.run = e.run.End(run.Succeeded, run.Completed, "", e.at)
+	case issue.Fail:
+		next, happened, err = i.FailAttempt(failure, isActive, e.at)
+		e.run = e.run.End(run.Failed, run.GaveUp, failure.Error, e.at)
+	case issue.HandOff:
+		next, happened, err = i.HandOff(e.at, note...)
+		e.run = e.run.End(run.Cancelled, run.HandedOff, "", e.at)
+	default: // Release
+		next, happened, err = i.ReleaseLease(e.at)
+		e.run = e.run.End(run.Cancelled, run.Released, "", e.at)
+	}
+	if err != nil {
+		return "", err
+	}
+	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.run.Fields())}.Append(nil))
+	e.run.Ending = run.Ending{Digest: e.call.Digest, Answer: answer}
+	if err := e.tx.Runs().Save(ctx, e.run); err != nil {
+		return "", err
+	}
+	return answer, e.unit.Follow(ctx, next, happened)
+}
+
+// note keeps what was said with the ending as a comment, and returns it for the event.
+func (e ender) note(ctx context.Context, on issue.Issue) ([]event.Field, error) {
+	field := map[issue.Action]string{issue.Complete: "summary", issue.HandOff: "note", issue.Release: "note"}[e.ending.Action]
+	if e.ending.Note.Body == nil && e.ending.Action != issue.HandOff {
+		return nil, nil
+	}
+	made, err := on.NewComment(e.newComment, field, e.ending.Note, e.caller.Actor(), e.at)
+	if err != nil {
+		return nil, err
+	}
+	return []event.Field{made.Field()}, e.tx.Issues().AddComment(ctx, made)
+}

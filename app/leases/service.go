@@ -1,0 +1,288 @@
+package leases
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdco/app/work"
+	"holdco/domain/agent"
+	"holdco/domain/company"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/page"
+	"holdco/domain/run"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service is the application's inbound.Leases.
+type Service struct {
+	store    store.Store
+	ids      outbound.IDs
+	settings Settings
+	waiting  *waiting
+}
+
+// Settings are what the operator sets.
+type Settings struct {
+	LeaseTime time.Duration // unless a claim asks for another one
+}
+
+var _ inbound.Leases = (*Service)(nil)
+
+// New returns the use cases.
+func New(s store.Store, ids outbound.IDs, settings Settings) *Service {
+	return &Service{store: s, ids: ids, settings: settings, waiting: newWaiting(s)}
+}
+
+// List returns the leases of an agent that have not ended.
+func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound.HeldLease, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		held = nil
+		a, err := r.Agents().Get(ctx, caller.ID)
+		if err != nil {
+			return err
+		}
+		runs, err := r.Runs().Live(ctx, caller.ID)
+		if err != nil {
+			return err
+		}
+		for _, one := range runs {
+			i, err := r.Issues().Get(ctx, one.Issue)
+			if err != nil {
+				return err
+			}
+			held = append(held, heldLease(a, i, one))
+		}
+		return nil
+	})
+	return held, err
+}
+
+// Get returns a lease.
+func (s *Service) Get(ctx context.Context, caller agent.Caller, which id.Lease) (held inbound.HeldLease, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
+		held, err = find(ctx, r, caller, which)
+		return err
+	})
+	return held, err
+}
+
+func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lease) (inbound.HeldLease, error) {
+	found, err := ofCaller(caller)(r.Runs().ByLease(ctx, which))
+	if err != nil {
+		return inbound.HeldLease{}, err
+	}
+	a, err := r.Agents().Get(ctx, caller.ID)
+	if err != nil {
+		return inbound.HeldLease{}, err
+	}
+	i, err := r.Issues().Get(ctx, found.Issue)
+	return heldLease(a, i, found), err
+}
+
+// ofCaller lets pass what belongs to an agent. Anything else is not found.
+func ofCaller(caller agent.Caller) func(run.Run, error) (run.Run, error) {
+	return func(found run.Run, err error) (run.Run, error) {
+		if err == nil && found.Agent != caller.ID {
+			err = fault.New(fault.NotFound, "There is no such lease.")
+		}
+		return found, err
+	}
+}
+
+func heldLease(a agent.Agent, i issue.Issue, of run.Run) inbound.HeldLease {
+	return inbound.HeldLease{
+		Run: of, Issue: i, Requires: a.Requires,
+		Workspace: "workspaces/" + string(i.Company) + "/issues/" + string(i.ID),
+	}
+}
+
+// Bounds of a context.
+const (
+	mostShown   = 50        // comments, checkpoints and children
+	contextSize = 256 << 10 // bytes of comments and checkpoints
+)
+
+// Context returns what an agent needs to know to work on an issue.
+func (s *Service) Context(ctx context.Context, caller agent.Caller, which id.Lease) (shown inbound.WorkContext, err error) {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		held, err := ofCaller(caller)(tx.Runs().LockLease(ctx, which))
+		if err != nil {
+			return err
+		}
+		at, err := tx.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		held.ContextAt = at
+		tx.Unrecorded()
+		return tx.Runs().Save(ctx, held)
+	})
+	if err != nil {
+		return shown, err
+	}
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		held, err := find(ctx, r, caller, which)
+		if err != nil {
+			return err
+		}
+		shown, err = contextOf(ctx, r, held.Issue)
+		return err
+	})
+	return shown, err
+}
+
+// contextOf reads the context of an issue.
+func contextOf(ctx context.Context, r store.Reader, of issue.Issue) (shown inbound.WorkContext, err error) {
+	shown.LastError = of.Error
+	for parent := of.Parent; parent != ""; {
+		above, err := r.Issues().Get(ctx, parent)
+		if err != nil {
+			return shown, err
+		}
+		shown.Parents = append(shown.Parents, above)
+		parent = above.Parent
+	}
+	children, err := r.Issues().List(ctx, store.IssueFilter{Company: of.Company, Parent: &of.ID}, page.Position{}, mostShown)
+	if err != nil {
+		return shown, err
+	}
+	comments, err := r.Issues().Comments(ctx, of.ID, page.Position{}, mostShown)
+	if err != nil {
+		return shown, err
+	}
+	checkpoints, err := r.Runs().CheckpointsOn(ctx, of.ID, mostShown)
+	if err != nil {
+		return shown, err
+	}
+	shown.Children, shown.Comments, shown.Checkpoints = children.Items, nil, nil
+	left := contextSize
+	for _, one := range comments.Items {
+		if left -= len(one.Body); left >= 0 {
+			shown.Comments = append(shown.Comments, one)
+		}
+	}
+	for _, one := range checkpoints {
+		if left -= len(one.Note) + len(one.Data); left >= 0 {
+			shown.Checkpoints = append(shown.Checkpoints, one)
+		}
+	}
+	slices.Reverse(shown.Children)
+	slices.Reverse(shown.Comments)
+	slices.Reverse(shown.Checkpoints)
+	return shown, nil
+}
+
+// Issue returns an issue of the agent's company.
+func (s *Service) Issue(ctx context.Context, caller agent.Caller, which id.Issue) (issue.Issue, error) {
+	return store.GetIn(ctx, s.store.Issues(), caller.Company, which)
+}
+
+// Comments returns a page of the comments on an issue.
+func (s *Service) Comments(
+	ctx context.Context, caller agent.Caller, on id.Issue, after page.Position, size int,
+) (found page.Page[issue.Comment], err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		if _, err := store.GetIn(ctx, r.Issues(), caller.Company, on); err != nil {
+			return err
+		}
+		found, err = r.Issues().Comments(ctx, on, after, size)
+		return err
+	})
+	return found, err
+}
+
+// mostColleagues bounds how many agents of its company an agent is shown.
+const mostColleagues = 1000
+
+// Colleagues returns the agents of the company that have not retired, oldest first.
+func (s *Service) Colleagues(ctx context.Context, caller agent.Caller) ([]agent.Agent, error) {
+	return s.store.Agents().OfCompany(ctx, caller.Company, mostColleagues)
+}
+
+// holding is a lease in a unit of work that has found it live.
+type holding struct {
+	tx      store.Tx
+	unit    *work.Unit
+	company company.Company
+	agent   agent.Agent
+	run     run.Run
+	at      time.Time
+}
+
+// hold locks the lease of a call and checks that it is live.
+func (s *Service) hold(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall) (h holding, err error) {
+	if h, err = s.find(ctx, tx, caller, call); err != nil {
+		return h, err
+	}
+	return h, h.admit(ctx, *call.Token)
+}
+
+// admit refuses a call while the company is archived, or unless the lease is live.
+func (h *holding) admit(ctx context.Context, token int64) error {
+	if h.company.Status == company.Archived {
+		return h.company.Allows(company.Update)
+	}
+	return h.check(ctx, token)
+}
+
+// find locks the lease of a call, which carries a fencing token, whether it is live or not.
+func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall) (h holding, err error) {
+	h.tx, h.unit = tx, work.In(tx, s.ids, caller.Company, caller.Actor())
+	if h.company, err = tx.Companies().Get(ctx, caller.Company); err != nil {
+		return h, err
+	}
+	if h.run, err = ofCaller(caller)(tx.Runs().LockLease(ctx, call.Lease)); err != nil {
+		return h, err
+	}
+	if call.Token == nil {
+		problems := slices.Clone(call.Problems)
+		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
+		return h, fault.Validation(problems)
+	}
+	if h.agent, err = tx.Agents().Get(ctx, caller.ID); err != nil {
+		return h, err
+	}
+	h.at, err = tx.StoreNow(ctx)
+	return h, err
+}
+
+// check refuses a lease that is not live.
+func (h *holding) check(ctx context.Context, token int64) error {
+	in := run.Circumstances{Now: h.at, Epoch: h.company.LeaseEpoch, AgentRetired: !h.agent.IsEmployed()}
+	if h.run.Check(token, in) == nil {
+		return nil
+	}
+	state, _, err := h.tx.Runs().Sweep(ctx)
+	if err != nil {
+		return err
+	}
+	in.GraceUntil = state.GraceUntil
+	if h.run.Lease.Epoch != in.Epoch {
+		if in.Revoked, err = h.tx.Runs().Revocation(ctx, h.company.ID, h.run.Lease.Epoch); err != nil {
+			return err
+		}
+	}
+	i, err := h.tx.Issues().Get(ctx, h.run.Issue)
+	if err != nil {
+		return err
+	}
+	in.Issue = i.Status
+	return h.run.Check(token, in)
+}
+
+// accept renews the lease and saves the run.
+func (h *holding) accept(ctx context.Context) error {
+	h.run = h.run.Renew(h.at)
+	return h.tx.Runs().Save(ctx, h.run)
+}
+
+// state is what the call returns.
+func (h *holding) state(ctx context.Context, caller agent.Caller) (inbound.LeaseState, error) {
+	pending, err := h.tx.Issues().CommentsSince(ctx, h.run.Issue, h.run.ContextAt, caller.Actor())
+	return inbound.LeaseState{Run: h.run, PendingComments: pending}, err
+}

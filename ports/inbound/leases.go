@@ -1,0 +1,123 @@
+package inbound
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/agent"
+	"holdco/domain/cost"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/page"
+	"holdco/domain/run"
+)
+
+// Leases are what agents do: they claim issues, work on them under leases, and end these. An agent sees its company only: what
+// belongs to others is fault.NotFound, and so is the lease of another agent. Unless a method says otherwise it fails with
+// fault.CompanyArchived while the company is archived, and with fault.StaleLease unless the lease is live and the call carries its
+// fencing token. Each accepted call on a lease renews it.
+type Leases interface {
+	// Claim leases the next issue that the agent may take, and waits for one if it was asked to. Without an issue it returns nil.
+	// Under an idempotency key it returns the same lease again while that is live. It fails with fault.Unavailable when too many
+	// claims wait.
+	Claim(ctx context.Context, caller agent.Caller, claim Claim) (*HeldLease, error)
+
+	// List returns the leases of the agent that have not ended, oldest first.
+	List(ctx context.Context, caller agent.Caller) ([]HeldLease, error)
+
+	// Get returns a lease, whether it has ended or not.
+	Get(ctx context.Context, caller agent.Caller, which id.Lease) (HeldLease, error)
+
+	// Context returns what an agent needs to know to work on the issue of a lease. It needs no fencing token.
+	Context(ctx context.Context, caller agent.Caller, which id.Lease) (WorkContext, error)
+
+	Renew(ctx context.Context, caller agent.Caller, call LeaseCall) (LeaseState, error)
+	Checkpoint(ctx context.Context, caller agent.Caller, call LeaseCall, draft run.CheckpointDraft) (LeaseState, error)
+
+	// Charge records what the work costs, all of it or nothing, each charge once per key. It works for LateCharges after the end of
+	// the lease too. It fails with fault.IdempotencyConflict when a key was used for another charge.
+	Charge(ctx context.Context, caller agent.Caller, call LeaseCall, charges []cost.Draft) (LeaseState, []ChargeOutcome, error)
+
+	Comment(ctx context.Context, caller agent.Caller, call LeaseCall, note issue.Note) (issue.Comment, error)
+
+	// End ends the lease. A repeat of the call that ended it gets the first answer again.
+	End(ctx context.Context, caller agent.Caller, call LeaseCall, ending Ending) (Ended, error)
+
+	// File files an issue, below that of the lease unless another parent was sent. It fails with fault.TooManyOf after
+	// run.MostFiled.
+	File(ctx context.Context, caller agent.Caller, call LeaseCall, draft issue.Draft) (issue.Issue, error)
+
+	// Issue, Comments and Colleagues read in the company.
+	Issue(ctx context.Context, caller agent.Caller, which id.Issue) (issue.Issue, error)
+	Comments(ctx context.Context, caller agent.Caller, on id.Issue, after page.Position, size int) (page.Page[issue.Comment], error)
+	Colleagues(ctx context.Context, caller agent.Caller) ([]agent.Agent, error)
+}
+
+// LateCharges is how long after the end of a lease its charges are taken.
+const LateCharges = 24 * time.Hour
+
+// Claim is what was sent to claim an issue; nil fields were absent. Problems are errors of its form.
+type Claim struct {
+	Wait         *int64 // seconds, 0 to MostWait
+	LeaseSeconds *int64
+	Key          string // the idempotency key; empty: none
+	Problems     fault.Problems
+}
+
+// MostWait bounds how many seconds a claim waits.
+const MostWait = 30
+
+// LeaseCall is what each call on a lease carries. Problems are errors of the form of the call.
+type LeaseCall struct {
+	Lease    id.Lease
+	Token    *int64 // the fencing token; nil: it was absent
+	Digest   string // identifies the action and the body of End
+	Problems fault.Problems
+}
+
+// HeldLease is a run and its lease, with the issue. Context is nil unless it was claimed now.
+type HeldLease struct {
+	Run       run.Run
+	Issue     issue.Issue
+	Requires  []string // the names of actions for which the agent needs an approval
+	Workspace string   // the directory of the issue, below the data directory
+	Context   *WorkContext
+}
+
+// LeaseState is what each accepted call on a lease returns.
+type LeaseState struct {
+	Run             run.Run
+	PendingComments int // by others, since the agent got the context last
+}
+
+// WorkContext is what an agent needs to know to work on an issue. Lists are in the order in which they were made, and have the
+// newest of what there is.
+type WorkContext struct {
+	Parents     []issue.Issue // the next one first
+	Children    []issue.Issue
+	Comments    []issue.Comment
+	Checkpoints []run.Checkpoint // of all runs of the issue
+	LastError   string           // of the attempt before, JSON; empty: none
+}
+
+// ChargeOutcome is what came of one charge.
+type ChargeOutcome struct {
+	Entry       cost.Entry
+	IsDuplicate bool // it had been recorded before
+}
+
+// Ending is what was sent to end a lease.
+type Ending struct {
+	Action  issue.Action     // Complete, Fail, HandOff or Release
+	Result  []byte           // of Complete, JSON; nil: none
+	Note    issue.Note       // of HandOff, which needs one, and Release; of Complete the summary
+	Failure run.FailureDraft // of Fail
+	Charges []cost.Draft
+}
+
+// Ended is the answer to the call that ended a lease: the issue and the run, as JSON.
+type Ended struct {
+	Answer     string
+	IsReplayed bool
+}
