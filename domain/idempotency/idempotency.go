@@ -14,10 +14,10 @@ const Lifetime = 24 * time.Hour
 // KeyLength is the greatest length of a key: 1 to 255 visible ASCII characters.
 const KeyLength = 255
 
-// Key identifies one request of one token.
+// Key identifies one request of one caller.
 type Key struct {
-	Token id.Token
-	Value string // empty: the client sent none, and nothing is stored
+	Caller string // the id of a token or of an agent
+	Value  string // empty: the client sent none, and nothing is stored
 }
 
 // ParseKey parses the key that a client sent, and reports whether it is valid.

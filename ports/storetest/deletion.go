@@ -41,7 +41,7 @@ func (f *fixture) settle(slug string) settled {
 	for i := range 2 {
 		f.send(s.endpoint, ended(webhook.Succeeded), func(d *webhook.Delivery) { d.Company = s.company.ID })
 		f.update(moving(s.company.ID, rename(fmt.Sprint(i))))
-		key := idempotency.Key{Token: "tok_some", Value: fmt.Sprint(slug, i)}
+		key := idempotency.Key{Caller: "tok_some", Value: fmt.Sprint(slug, i)}
 		s.keys = append(s.keys, key)
 		f.update(keeping(idempotency.Receipt{
 			Key: key, Fingerprint: "f", Company: s.company.ID, Answer: []byte("{}"), CreatedAt: f.clock.Now(),

@@ -268,7 +268,7 @@ func (h *history) touch() step {
 }
 
 func (h *history) answer() step {
-	key := idempotency.Key{Token: "tok_some", Value: fmt.Sprintf("h%d-%d", h.number, h.upTo("key", 4))}
+	key := idempotency.Key{Caller: "tok_some", Value: fmt.Sprintf("h%d-%d", h.number, h.upTo("key", 4))}
 	which := pick(h, "company", h.companies)
 	return func(ctx context.Context, tx store.Tx, m *model) error {
 		company := m.companies[which].ID // empty when it is not there

@@ -55,7 +55,7 @@ func readsOwnWrites(f *fixture) {
 		activity, err := tx.Activity().List(ctx, store.ActivityFilter{Company: &c.ID}, page.Position{}, 10)
 		f.ok(err)
 		f.same(len(activity.Items), 1)
-		kept, err := tx.Receipts().Claim(ctx, idempotency.Key{Token: tokens.Items[0].ID, Value: "key"})
+		kept, err := tx.Receipts().Claim(ctx, idempotency.Key{Caller: string(tokens.Items[0].ID), Value: "key"})
 		f.ok(err)
 		f.same(string(kept.Answer), "{}")
 		endpoints, err := tx.Outbox().Idle(ctx)

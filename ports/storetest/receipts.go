@@ -30,7 +30,7 @@ var receiptRules = []rule{
 
 func receiptReadsBack(f *fixture) {
 	want := idempotency.Receipt{
-		Key:         idempotency.Key{Token: "tok_some", Value: "key-1"},
+		Key:         idempotency.Key{Caller: "tok_some", Value: "key-1"},
 		Fingerprint: "fingerprint",
 		Company:     "cmp_some",
 		Answer:      []byte(`{"data":{"name":"Ärger \\ \"'? $1 {} 🦆"}}`),
@@ -39,7 +39,7 @@ func receiptReadsBack(f *fixture) {
 	f.update(keeping(want))
 	f.receiptIs(want.Key, &want)
 	for _, other := range []idempotency.Key{
-		{Token: "tok_some", Value: "KEY-1"}, {Token: "tok_some", Value: "key-1 "}, {Token: "tok_other", Value: "key-1"},
+		{Caller: "tok_some", Value: "KEY-1"}, {Caller: "tok_some", Value: "key-1 "}, {Caller: "agt_some", Value: "key-1"},
 	} {
 		f.receiptIs(other, nil)
 	}
@@ -83,7 +83,7 @@ func (f *fixture) receiptIs(key idempotency.Key, want *idempotency.Receipt) {
 
 func claimGoesWithUnit(f *fixture) {
 	receipt := idempotency.Receipt{
-		Key:         idempotency.Key{Token: "tok_some", Value: "key"},
+		Key:         idempotency.Key{Caller: "tok_some", Value: "key"},
 		Fingerprint: "fingerprint",
 		Answer:      []byte("{}"),
 		CreatedAt:   f.clock.Now(),
@@ -102,7 +102,7 @@ func purge(f *fixture) {
 	const each = 4
 	start := f.clock.Now()
 	for i := range 3 * each {
-		key := idempotency.Key{Token: "tok_some", Value: fmt.Sprint(i)}
+		key := idempotency.Key{Caller: "tok_some", Value: fmt.Sprint(i)}
 		at := start.Add(time.Duration(i/each) * time.Millisecond)
 		f.update(keeping(idempotency.Receipt{Key: key, Fingerprint: "f", Answer: []byte("{}"), CreatedAt: at}))
 	}
@@ -127,13 +127,13 @@ func purge(f *fixture) {
 		})
 		f.same(removed, step.want)
 	}
-	f.receiptIs(idempotency.Key{Token: "tok_some", Value: "0"}, nil)
+	f.receiptIs(idempotency.Key{Caller: "tok_some", Value: "0"}, nil)
 }
 
 // asking is a request that carries a key. Its answer is its result as JSON.
 func asking(key, fingerprint string) idempotency.Request {
 	return idempotency.Request{
-		Key:         idempotency.Key{Token: "tok_some", Value: key},
+		Key:         idempotency.Key{Caller: "tok_some", Value: key},
 		Fingerprint: fingerprint,
 		Answer:      json.Marshal,
 	}
@@ -180,7 +180,7 @@ func answeredAgain(f *fixture) {
 	f.tokensAre(1)
 
 	otherToken := asking("key", "fingerprint")
-	otherToken.Key.Token = "tok_other"
+	otherToken.Key.Caller = "tok_other"
 	for _, other := range []idempotency.Request{otherToken, asking("KEY", "fingerprint"), asking("key ", "fingerprint")} {
 		_, err := f.issuingOnce(other)
 		f.ok(err)

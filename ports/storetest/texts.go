@@ -64,7 +64,7 @@ func textsAreKept(f *fixture) {
 		f.deliveryIs(d)
 
 		receipt := idempotency.Receipt{
-			Key:         idempotency.Key{Token: "tok_some", Value: fmt.Sprint(i, text)},
+			Key:         idempotency.Key{Caller: "tok_some", Value: fmt.Sprint(i, text)},
 			Fingerprint: "f" + text,
 			Company:     acme.ID,
 			Answer:      []byte("{" + text),

@@ -32,7 +32,7 @@ func isReady(f *fixture) { f.ok(f.store.Ready(f.ctx)) }
 func changingAll(f *fixture) (unit, company.Company) {
 	c, token := f.newCompany("acme"), f.newToken("admin")
 	receipt := idempotency.Receipt{
-		Key: idempotency.Key{Token: token.ID, Value: "key"}, Fingerprint: "f", Answer: []byte("{}"), CreatedAt: f.clock.Now(),
+		Key: idempotency.Key{Caller: string(token.ID), Value: "key"}, Fingerprint: "f", Answer: []byte("{}"), CreatedAt: f.clock.Now(),
 	}
 	endpoint := f.newEndpoint()
 	d := f.newDelivery(endpoint.ID)

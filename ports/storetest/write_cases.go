@@ -77,13 +77,13 @@ func (f *fixture) tokenWrites() map[string]writeCase {
 
 func (f *fixture) receiptWrites() map[string]writeCase {
 	receipt := idempotency.Receipt{
-		Key: idempotency.Key{Token: "tok_some", Value: "kept"}, Fingerprint: "f", Answer: []byte("{}"), CreatedAt: f.clock.Now(),
+		Key: idempotency.Key{Caller: "tok_some", Value: "kept"}, Fingerprint: "f", Answer: []byte("{}"), CreatedAt: f.clock.Now(),
 	}
 	f.update(keeping(receipt))
 	receipt.Key.Value = "new"
 	return map[string]writeCase{
 		"Receipts.Claim": {claims, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Receipts().Claim(ctx, idempotency.Key{Token: "tok_some", Value: "claimed"})
+			_, err := tx.Receipts().Claim(ctx, idempotency.Key{Caller: "tok_some", Value: "claimed"})
 			return err
 		}},
 		"Receipts.Keep": {notes, keeping(receipt)},

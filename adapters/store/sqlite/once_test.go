@@ -10,7 +10,6 @@ import (
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/fault"
-	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/ports/store"
 	"holdco/ports/storetest"
@@ -78,7 +77,7 @@ func answerOne(context.Context, store.Tx) (int, error) { return 1, nil }
 
 func keyed(key, fingerprint string) idempotency.Request {
 	return idempotency.Request{
-		Key: idempotency.Key{Token: id.Token("tok_some"), Value: key}, Fingerprint: fingerprint,
+		Key: idempotency.Key{Caller: "tok_some", Value: key}, Fingerprint: fingerprint,
 		Answer: func(any) ([]byte, error) { return []byte("{}"), nil },
 	}
 }

@@ -20,14 +20,14 @@ type receipts struct {
 // Claim writes a row only if units are concurrent. Otherwise Keep does, so that a refused unit has written nothing.
 func (r receipts) Claim(ctx context.Context, key idempotency.Key) (*idempotency.Receipt, error) {
 	if r.engine.Concurrent() {
-		claim := receiptRow{Token: key.Token, Key: key.Value, CreatedAt: millis(r.now)}
+		claim := receiptRow{Caller: key.Caller, Key: key.Value, CreatedAt: millis(r.now)}
 		claimed, err := r.exec(ctx, r.inserts(&claim).On("CONFLICT DO NOTHING"))
 		if err != nil || claimed == 1 {
 			return nil, err
 		}
 	}
 	var found receiptRow
-	query := r.engine.ForUpdate(r.selects(&found).Where("token_id = ?", key.Token).Where("key = ?", key.Value))
+	query := r.engine.ForUpdate(r.selects(&found).Where("token_id = ?", key.Caller).Where("key = ?", key.Value))
 	err := r.one(ctx, query, errUnclaimed)
 	if kept := found.receipt(); err == nil && !found.isClaim() && !kept.Expired(r.now) {
 		return &kept, nil
@@ -42,7 +42,7 @@ var errUnclaimed = errors.New("nothing is kept under the idempotency key")
 
 func (r receipts) Keep(ctx context.Context, receipt idempotency.Receipt) error {
 	row := receiptRow{
-		Token:       receipt.Key.Token,
+		Caller:      receipt.Key.Caller,
 		Key:         receipt.Key.Value,
 		Fingerprint: receipt.Fingerprint,
 		Company:     receipt.Company,
@@ -64,7 +64,7 @@ func (r receipts) Purge(ctx context.Context, before time.Time, most int) (int, e
 type receiptRow struct {
 	bun.BaseModel `bun:"table:receipts"`
 
-	Token       id.Token   `bun:"token_id,pk"`
+	Caller      string     `bun:"token_id,pk"` // the id of an agent too
 	Key         string     `bun:"key,pk"`
 	Fingerprint string     `bun:"fingerprint"`
 	Company     id.Company `bun:"company_id"`
@@ -77,7 +77,7 @@ func (r receiptRow) isClaim() bool { return r.Fingerprint == "" && r.Answer == "
 
 func (r receiptRow) receipt() idempotency.Receipt {
 	receipt := idempotency.Receipt{
-		Key:         idempotency.Key{Token: r.Token, Value: r.Key},
+		Key:         idempotency.Key{Caller: r.Caller, Value: r.Key},
 		Fingerprint: r.Fingerprint,
 		Company:     r.Company,
 		CreatedAt:   instant(r.CreatedAt),
