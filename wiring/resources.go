@@ -41,13 +41,16 @@ type services struct {
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, teams.New, agents.New, issues.New, tokens.New, webhooks.New, partners.New, imports.New,
-	newAgentSettings,
+	newAgentSettings, newAgentCredentials,
 	wire.Struct(new(services), "*"),
 )
 
 func newAgentSettings(config Config) agents.Settings {
 	return agents.Settings{Adapters: config.Adapters}
 }
+
+// newAgentCredentials is shared by the use cases that end credentials of agents.
+func newAgentCredentials() *agents.Credentials { return &agents.Credentials{} }
 
 // background are what only jobs of the server need, beside its fields.
 type background struct {

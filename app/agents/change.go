@@ -44,6 +44,7 @@ func (s *Service) Resume(
 func (s *Service) Retire(
 	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
 ) (agent.Agent, error) {
+	defer s.cached.Invalidate()
 	return s.change(ctx, caller, of, which, match, once,
 		func(ctx context.Context, tx store.Tx, c company.Company, a agent.Agent) (agent.Agent, *event.Event, error) {
 			next, retired, err := a.Retire(tx.Now())
@@ -72,6 +73,7 @@ func (s *Service) Retire(
 func (s *Service) RotateToken(
 	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
 ) (inbound.HiredAgent, error) {
+	defer s.cached.Invalidate()
 	token := access.NewAgentToken(s.entropy.Bits256())
 	rotated, err := s.change(ctx, caller, of, which, match, once,
 		moving(func(a agent.Agent, at time.Time) (agent.Agent, event.Event, error) { return a.RotateToken(token, at) }))

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/id"
@@ -12,24 +13,36 @@ import (
 	"holdco/ports/store"
 )
 
-// Service is the application's inbound.Agents.
+// Service is the application's inbound.Agents, inbound.AgentAuthenticator and inbound.AgentSelf.
 type Service struct {
 	store    store.Store
+	clock    outbound.Clock
 	ids      outbound.IDs
 	entropy  outbound.Entropy
 	settings Settings
+	cached   *Credentials
+	active   cache.LastUses[id.Agent] // when agents last called the gateway
 }
+
+// Credentials are those of agents, cached by the hashes of their tokens. The use cases that delete companies invalidate them too.
+type Credentials = cache.Cache[agent.Credential]
 
 // Settings are what the operator sets.
 type Settings struct {
 	Adapters []string // the installed ones
 }
 
-var _ inbound.Agents = (*Service)(nil)
+var (
+	_ inbound.Agents             = (*Service)(nil)
+	_ inbound.AgentAuthenticator = (*Service)(nil)
+	_ inbound.AgentSelf          = (*Service)(nil)
+)
 
 // New returns the use cases.
-func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
-	return &Service{store: s, ids: ids, entropy: entropy, settings: settings}
+func New(
+	s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy, settings Settings, cached *Credentials,
+) *Service {
+	return &Service{store: s, clock: clock, ids: ids, entropy: entropy, settings: settings, cached: cached}
 }
 
 // List returns a page of the agents of a company. A team that the company does not have has none.

@@ -8,7 +8,7 @@ import (
 	"holdco/domain/fault"
 )
 
-// credential is a token, or a partner with its key.
+// credential is a token, a partner with its key, or what an agent shows its token for.
 type credential interface {
 	Accepts(hash string, at time.Time) bool
 }
@@ -23,15 +23,14 @@ type credentialReader[T credential] interface {
 func Authenticate[T credential, R credentialReader[T]](
 	ctx context.Context, cached *Cache[T], stored func() R, noun string, value access.Value, wellFormed bool, now time.Time,
 ) (found T, err error) {
-	unauthorized := fault.New(fault.Unauthorized, "The %s is missing, mistyped, unknown, expired or revoked.", noun)
 	if !wellFormed {
-		return found, unauthorized
+		return found, access.Unauthorized(noun)
 	}
 	hash := value.Hash()
 	found, err = cached.Get(ctx, hash, now, func() (T, error) { return stored().ByHash(ctx, hash) })
 	if fault.CodeOf(err) == fault.NotFound || err == nil && !found.Accepts(hash, now) {
 		var none T
-		return none, unauthorized
+		return none, access.Unauthorized(noun)
 	}
 	return found, err
 }

@@ -2,14 +2,15 @@ package cache
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"holdco/domain/id"
 )
 
-// LastUses buffers when tokens or keys were last used until Flush writes it, so that a use costs no write. The zero
-// value is ready.
+// LastUses buffers when tokens or keys were last used, or agents last called, until Flush writes it, so that a use costs no
+// write. The zero value is ready.
 type LastUses[I id.ID] struct {
 	mutex sync.Mutex
 	at    map[I]time.Time
@@ -25,18 +26,25 @@ func (u *LastUses[I]) Note(which I, at time.Time) {
 	u.at[which] = at
 }
 
-// Flush calls write with the uses since the last Flush, unless there are none. If write fails, they are kept for the
-// next Flush.
+// mostPerWrite is how many uses one call of write gets: it is to be a unit of work, and these are short.
+const mostPerWrite = 100
+
+// Flush calls write with the uses since the last Flush, a part of them at a time. If a write fails, what is not written is kept
+// for the next Flush.
 func (u *LastUses[I]) Flush(write func(used map[I]time.Time) error) error {
 	used := u.take()
-	if len(used) == 0 {
-		return nil
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(used)), mostPerWrite) {
+		now := make(map[I]time.Time, len(part))
+		for _, which := range part {
+			now[which] = used[which]
+		}
+		if err := write(now); err != nil {
+			u.putBack(used)
+			return err
+		}
+		maps.DeleteFunc(used, func(which I, _ time.Time) bool { _, written := now[which]; return written })
 	}
-	err := write(used)
-	if err != nil {
-		u.putBack(used)
-	}
-	return err
+	return nil
 }
 
 func (u *LastUses[I]) take() map[I]time.Time {

@@ -12,8 +12,10 @@ import (
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
+	"holdco/app/cache"
 	"holdco/app/companies"
 	"holdco/domain/access"
+	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -138,7 +140,7 @@ func newFixture(t *testing.T) fixture {
 		log:        &record{},
 	}
 	settings := companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}
-	f.service = companies.New(f.store, f.workspaces, system.IDs{}, f.log, settings)
+	f.service = companies.New(f.store, f.workspaces, system.IDs{}, f.log, settings, &cache.Cache[agent.Credential]{})
 	return f
 }
 

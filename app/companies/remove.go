@@ -51,6 +51,7 @@ func (s *Service) Delete(
 		return marked, tx.Companies().Save(ctx, marked)
 	}
 	marked, err := store.Do(ctx, s.store, store.Request{Company: which, InTurn: true}, mark)
+	s.agents.Invalidate()
 	if err != nil {
 		return inbound.CompanyDeletion{}, err
 	}

@@ -5,7 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdco/app/cache"
 	"holdco/domain/access"
+	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -23,6 +25,7 @@ type Service struct {
 	ids        outbound.IDs
 	log        outbound.Log
 	settings   Settings
+	agents     *cache.Cache[agent.Credential] // of the gateway
 
 	deletions chan struct{} // notifies the job that removes companies
 	mending   atomic.Bool   // a workspace may be missing, or left over from a deleted company
@@ -36,9 +39,15 @@ type Settings struct {
 
 var _ inbound.Companies = (*Service)(nil)
 
-// New returns the use cases. Workspaces are checked once after the start: see MendWorkspaces.
-func New(s store.Store, workspaces outbound.Workspaces, ids outbound.IDs, log outbound.Log, settings Settings) *Service {
-	service := &Service{store: s, workspaces: workspaces, ids: ids, log: log, settings: settings, deletions: make(chan struct{}, 1)}
+// New returns the use cases. Workspaces are checked once after the start: see MendWorkspaces. The agents are those whose
+// credentials are cached; the deletion of a company ends them.
+func New(
+	s store.Store, workspaces outbound.Workspaces, ids outbound.IDs, log outbound.Log, settings Settings,
+	agents *cache.Cache[agent.Credential],
+) *Service {
+	service := &Service{
+		store: s, workspaces: workspaces, ids: ids, log: log, settings: settings, agents: agents, deletions: make(chan struct{}, 1),
+	}
 	service.mending.Store(true)
 	return service
 }

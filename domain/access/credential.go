@@ -42,6 +42,11 @@ func (c Credential) Accepts(hash string, at time.Time) bool {
 	return hash == c.Hash || hash == c.OldHash && at.Before(c.OldUntil)
 }
 
+// Unauthorized is the fault for a value that authenticates nobody. It does not say why. Noun is what the value is called.
+func Unauthorized(noun string) error {
+	return fault.New(fault.Unauthorized, "The %s is missing, mistyped, unknown, expired or revoked.", noun)
+}
+
 // How a credential has ended.
 const (
 	Expired = "expired"

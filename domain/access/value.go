@@ -39,6 +39,9 @@ func ParseValue(text string) (Value, bool) { return parse(tokenPrefix, text) }
 // ParsePartnerKey parses the value of a partner's key, and reports whether its form and checksum are right.
 func ParsePartnerKey(text string) (Value, bool) { return parse(partnerPrefix, text) }
 
+// ParseAgentToken parses the token of an agent, and reports whether its form and checksum are right.
+func ParseAgentToken(text string) (Value, bool) { return parse(agentPrefix, text) }
+
 // Hash returns the SHA-256 of the value in hexadecimal. The value has 256 random bits, so a plain hash cannot be
 // reversed.
 func (v Value) Hash() string {

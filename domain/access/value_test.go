@@ -101,6 +101,26 @@ func TestATokenIsNoPartnerKeyNorTheOtherWayRound(t *testing.T) {
 	refuseValue(t, "hco_"+string(key[4:]))
 }
 
+func TestATokenOfAnAgentIsOfAKindOfItsOwn(t *testing.T) {
+	t.Parallel()
+	agent := access.NewAgentToken([32]byte{1})
+	if again, ok := access.ParseAgentToken(string(agent)); again != agent || !ok {
+		t.Errorf("%s is refused", agent)
+	}
+	for _, text := range []string{
+		string(access.NewValue([32]byte{1})), string(access.NewPartnerKey([32]byte{1})), "hco_" + string(agent[4:]),
+		string(agent[:52]) + "!", "hca_", "",
+	} {
+		if value, ok := access.ParseAgentToken(text); ok || value != "" {
+			t.Errorf("%s is taken for the token of an agent", text)
+		}
+	}
+	refuseValue(t, string(agent))
+	if _, ok := access.ParsePartnerKey(string(agent)); ok {
+		t.Error("the token of an agent is taken for a partner's key")
+	}
+}
+
 func FuzzParseValue(f *testing.F) {
 	f.Add(string(access.NewValue([32]byte{})))
 	f.Add("hco_")

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"holdco/domain/agent"
 	"holdco/domain/id"
@@ -11,6 +12,9 @@ import (
 // AgentReader reads agents.
 type AgentReader interface {
 	Getter[id.Agent, agent.Agent]
+
+	// ByHash returns the agent whose token has this hash (access.Value.Hash), in any state, or fault.NotFound.
+	ByHash(ctx context.Context, hash string) (agent.Agent, error)
 
 	// List returns at most size of the agents that match and come after a position: newest first, and by descending id within
 	// one instant.
@@ -36,9 +40,13 @@ type AgentFilter struct {
 type Agents interface {
 	AgentReader
 
-	// Save does not change the company, the team and CreatedAt, which are permanent.
+	// Save does not change the company, the team and CreatedAt, which are permanent, nor Stats.LastActiveAt.
 	Repository[id.Agent, agent.Agent]
 
 	// Count adds to the stats of an agent. It raises the version.
 	Count(ctx context.Context, of id.Agent, more agent.Work) error
+
+	// Touch moves Stats.LastActiveAt of each agent forward to the given instant, never back; agents that do not exist are
+	// skipped. It needs no event, and the version stays.
+	Touch(ctx context.Context, active map[id.Agent]time.Time) error
 }

@@ -15,6 +15,7 @@ import (
 )
 
 var agentRules = anyAgent.rules([]rule{
+	{"an agent is found by the hash of its token, in any state", agentByHash},
 	{"no two agents have the same token", agentHashUnique},
 	{"a list has the agents that meet every condition", agentFilters},
 	{"the agents of a company are its own that are not retired, oldest first", agentsOfCompany},
@@ -42,10 +43,12 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.Slot, a.Name, a.Role, a.Adapter, a.Model, a.AdapterConfig = "", "New", "Newer", "http", "", agent.NoConfig
 		a.Status, a.MemoryScopes, a.Requires, a.Budget = agent.Retired, nil, nil, agent.Budget{}
 		a.Hash = f.newKey().Hash()
-		a.Stats = agent.Stats{}
+		a.Stats = agent.Stats{LastActiveAt: at.Add(time.Hour)}
 		a.UpdatedAt = at.Add(time.Hour)
 	},
-	permanent: []string{"Company", "Team", "CreatedAt"},
+	permanent: []string{"Company", "Team", "CreatedAt", "LastActiveAt"},
+	touch:     touchingAgents,
+	used:      func(of *agent.Agent) *time.Time { return &of.Stats.LastActiveAt },
 	texts: func(a *agent.Agent, text string) {
 		a.Name, a.Role, a.Adapter, a.Model = text, text, text, text
 		a.Requires = []string{text, "other"}
@@ -79,6 +82,30 @@ func someAgent(f *fixture, of id.Company) unit { return hiring(f.newAgent(of, "t
 func (f *fixture) agentPages(filter store.AgentFilter, size int) pages[agent.Agent] {
 	return func(after page.Position) (page.Page[agent.Agent], error) {
 		return f.store.Agents().List(f.ctx, filter, after, size)
+	}
+}
+
+func touchingAgents(active map[id.Agent]time.Time) unit {
+	return func(ctx context.Context, tx store.Tx) error { return tx.Agents().Touch(ctx, active) }
+}
+
+func agentByHash(f *fixture) {
+	first := anyAgent.add(f)
+	anyAgent.add(f)
+	found := func(hash string, want agent.Agent) {
+		f.Helper()
+		got, err := f.store.Agents().ByHash(f.ctx, hash)
+		f.ok(err)
+		f.same(got, want)
+	}
+	found(first.Hash, first)
+	retired := anyAgent.edited(f, first, func(a *agent.Agent) { a.Status, a.Slot = agent.Retired, "" })
+	found(first.Hash, retired)
+	rotated := anyAgent.edited(f, retired, func(a *agent.Agent) { a.Hash = f.newKey().Hash() })
+	found(rotated.Hash, rotated)
+	for _, hash := range []string{first.Hash, ""} {
+		_, err := f.store.Agents().ByHash(f.ctx, hash)
+		f.code(err, fault.NotFound)
 	}
 }
 
@@ -187,5 +214,6 @@ func (f *fixture) agentWrites() map[string]writeCase {
 			locked.Name, locked.Version = "New", locked.Version+1
 			return tx.Agents().Save(ctx, locked)
 		}},
+		"Agents.Touch": {notes, touchingAgents(map[id.Agent]time.Time{kept.ID: f.clock.Now().Add(time.Second)})},
 	}
 }

@@ -32,7 +32,8 @@ type aggregate[I id.ID, T any] struct {
 	// texts sets every field that can hold any text.
 	texts func(to *T, text string)
 
-	touch  func(used map[I]time.Time) unit     // nil: LastUsedAt is no field of it
+	touch  func(used map[I]time.Time) unit     // nil: nothing counts as a use of it
+	used   func(of *T) *time.Time              // what touch moves
 	list   func(f *fixture, size int) pages[T] // nil: there is none, or with rules of its own
 	remove func(f *fixture, which I)           // nil: nothing is removed
 }
@@ -266,7 +267,7 @@ func (a aggregate[I, T]) touches(f *fixture) {
 		f.update(a.touch(uses))
 		for i, touched := range []T{one, two, other} {
 			if i < len(want) {
-				reflect.ValueOf(&touched).Elem().FieldByName("LastUsedAt").Set(reflect.ValueOf(want[i]))
+				*a.used(&touched) = want[i]
 			}
 			a.is(f, touched)
 		}

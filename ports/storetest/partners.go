@@ -38,6 +38,7 @@ var anyPartner = aggregate[id.Partner, partner.Partner]{
 	},
 	permanent: []string{"CreatedAt", "LastUsedAt"},
 	touch:     touchingPartners,
+	used:      func(of *partner.Partner) *time.Time { return &of.LastUsedAt },
 	texts:     func(p *partner.Partner, text string) { p.Name, p.Hint = text, text },
 }
 

@@ -37,6 +37,7 @@ var anyToken = aggregate[id.Token, access.Token]{
 	},
 	permanent: []string{"CreatedAt", "LastUsedAt"},
 	touch:     touching,
+	used:      func(of *access.Token) *time.Time { return &of.LastUsedAt },
 	texts:     func(t *access.Token, text string) { t.Name, t.Hint = text, text },
 }
 

@@ -24,6 +24,8 @@ type agents struct {
 
 func agentsOf(s session) agents { return agents{stored[id.Agent, agent.Agent]{s, agentTable}} }
 
+const lastActiveAt = "last_active_at"
+
 var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such agent."),
 	asText("id", func(a *agent.Agent) *id.Agent { return &a.ID }),
 	asText("company_id", func(a *agent.Agent) *id.Company { return &a.Company }).fixed(),
@@ -43,12 +45,24 @@ var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such a
 	asInteger("tasks_completed", func(a *agent.Agent) *int { return &a.Stats.Completed }),
 	asInteger("tasks_failed", func(a *agent.Agent) *int { return &a.Stats.Failed }),
 	asInteger("spent_usd", func(a *agent.Agent) *money.USD { return &a.Stats.Spent }),
-	asOptionalMillis("last_active_at", func(a *agent.Agent) *time.Time { return &a.Stats.LastActiveAt }),
+	asOptionalMillis(lastActiveAt, func(a *agent.Agent) *time.Time { return &a.Stats.LastActiveAt }).fixed(),
 	asInteger("adapter_failures", func(a *agent.Agent) *int { return &a.Stats.AdapterFailures }),
 	asMillis(createdAt, func(a *agent.Agent) *time.Time { return &a.CreatedAt }).fixed(),
 	asMillis("updated_at", func(a *agent.Agent) *time.Time { return &a.UpdatedAt }),
 	asInteger("version", func(a *agent.Agent) *int64 { return &a.Version }),
 )
+
+var agentByHash = prepare(func(b builder) fmt.Stringer {
+	return agentTable.selects(b.db()).Where("hash = ?", b.arg(1)).Limit(1)
+})
+
+func (a agents) ByHash(ctx context.Context, hash string) (agent.Agent, error) {
+	return readOne(ctx, a.session, a.table, agentByHash, hash)
+}
+
+func (a agents) Touch(ctx context.Context, active map[id.Agent]time.Time) error {
+	return touch(ctx, a.session, a.table.name, lastActiveAt, active)
+}
 
 func (a agents) List(
 	ctx context.Context, filter store.AgentFilter, after page.Position, size int,

@@ -25,7 +25,7 @@ var partnerTable = tableOf("partners", fault.New(fault.NotFound, "There is no su
 	asText("name", func(p *partner.Partner) *string { return &p.Name }),
 	asWords("origins", func(p *partner.Partner) *[]string { return &p.Origins }),
 	asMillis(createdAt, func(p *partner.Partner) *time.Time { return &p.CreatedAt }).fixed(),
-	asOptionalMillis("last_used_at", func(p *partner.Partner) *time.Time { return &p.LastUsedAt }).fixed(),
+	asOptionalMillis(lastUsedAt, func(p *partner.Partner) *time.Time { return &p.LastUsedAt }).fixed(),
 	asInteger("version", func(p *partner.Partner) *int64 { return &p.Version }),
 ).with(credentialColumns(func(p *partner.Partner) *access.Credential { return &p.Credential })...)
 
@@ -48,5 +48,5 @@ func (p partners) Origins(ctx context.Context, at time.Time) ([]string, error) {
 }
 
 func (p partners) Touch(ctx context.Context, used map[id.Partner]time.Time) error {
-	return touch(ctx, p.session, p.table.name, used)
+	return touch(ctx, p.session, p.table.name, lastUsedAt, used)
 }

@@ -132,13 +132,16 @@ func writeMany[T any](ctx context.Context, s session, t *table[T], statement *pr
 	return s.runRows(ctx, statement, rows)
 }
 
-// touch moves the last use of rows forward, never back.
-func touch[I id.ID](ctx context.Context, s session, table string, used map[I]time.Time) error {
+// lastUsedAt is the column that says when a credential was used last.
+const lastUsedAt = "last_used_at"
+
+// touch moves an instant of rows forward, never back.
+func touch[I id.ID](ctx context.Context, s session, table, column string, used map[I]time.Time) error {
 	// Sorted, so that two units that touch the same rows do not deadlock.
 	for _, which := range slices.Sorted(maps.Keys(used)) {
 		at := millis(used[which])
-		_, err := s.exec(ctx, s.engine.DB().NewUpdate().Conn(s.conn).Table(table).Set("last_used_at = ?", at).
-			Where("id = ?", which).Where("last_used_at IS NULL OR last_used_at < ?", at))
+		_, err := s.exec(ctx, s.engine.DB().NewUpdate().Conn(s.conn).Table(table).Set("? = ?", bun.Ident(column), at).
+			Where("id = ?", which).Where("? IS NULL OR ? < ?", bun.Ident(column), bun.Ident(column), at))
 		if err != nil {
 			return err
 		}

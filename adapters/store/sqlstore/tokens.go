@@ -22,7 +22,7 @@ var tokenTable = tableOf("tokens", fault.New(fault.NotFound, "There is no such t
 	asText("name", func(t *access.Token) *string { return &t.Name }),
 	asScopes("scopes", func(t *access.Token) *access.Scopes { return &t.Scopes }),
 	asMillis(createdAt, func(t *access.Token) *time.Time { return &t.CreatedAt }).fixed(),
-	asOptionalMillis("last_used_at", func(t *access.Token) *time.Time { return &t.LastUsedAt }).fixed(),
+	asOptionalMillis(lastUsedAt, func(t *access.Token) *time.Time { return &t.LastUsedAt }).fixed(),
 	asInteger("version", func(t *access.Token) *int64 { return &t.Version }),
 ).with(credentialColumns(func(t *access.Token) *access.Credential { return &t.Credential })...)
 
@@ -52,5 +52,5 @@ func (t tokens) LockAll(ctx context.Context) error {
 }
 
 func (t tokens) Touch(ctx context.Context, used map[id.Token]time.Time) error {
-	return touch(ctx, t.session, t.table.name, used)
+	return touch(ctx, t.session, t.table.name, lastUsedAt, used)
 }

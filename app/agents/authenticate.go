@@ -1,0 +1,49 @@
+package agents
+
+import (
+	"context"
+	"time"
+
+	"holdco/app/cache"
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/id"
+	"holdco/ports/store"
+)
+
+// Authenticate returns the agent that has a token. A mistyped token, or one of another kind, is refused without a read of the
+// store, and a token looked up a moment ago is cached.
+func (s *Service) Authenticate(ctx context.Context, text string) (agent.Caller, error) {
+	token, wellFormed := access.ParseAgentToken(text)
+	now := s.clock.Now()
+	lookUp := func() bearers { return bearers{s.store} }
+	found, err := cache.Authenticate(ctx, s.cached, lookUp, "token", token, wellFormed, now)
+	if err != nil {
+		return agent.Caller{}, err
+	}
+	s.active.Note(found.ID, now)
+	return found.Caller, nil
+}
+
+// FlushLastCalls writes when agents last called the gateway, which Authenticate only buffers.
+func (s *Service) FlushLastCalls(ctx context.Context) (more bool, err error) {
+	return false, s.active.Flush(func(active map[id.Agent]time.Time) error {
+		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Agents().Touch(ctx, active) })
+	})
+}
+
+// bearers are the agents in the store, by the hashes of their tokens.
+type bearers struct{ store store.Store }
+
+// ByHash returns the credential of an agent.
+func (b bearers) ByHash(ctx context.Context, hash string) (agent.Credential, error) {
+	found, err := b.store.Agents().ByHash(ctx, hash)
+	if err != nil {
+		return agent.Credential{}, err
+	}
+	of, err := b.store.Companies().Get(ctx, found.Company)
+	if err != nil {
+		return agent.Credential{}, err
+	}
+	return found.Credential(of)
+}

@@ -1,0 +1,42 @@
+package agents
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/fault"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// Me returns the agent that calls, with its team and its company, on one snapshot.
+func (s *Service) Me(ctx context.Context, caller agent.Caller) (found inbound.AgentAtWork, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
+		found = inbound.AgentAtWork{}
+		if found.Agent, err = r.Agents().Get(ctx, caller.ID); err != nil {
+			return gone(err)
+		}
+		if found.Company, err = r.Companies().Get(ctx, caller.Company); err != nil {
+			return gone(err)
+		}
+		if _, err := found.Agent.AsCaller(found.Company); err != nil {
+			return err
+		}
+		team, err := r.Teams().Get(ctx, found.Agent.Team)
+		exists, err := store.Exists(err)
+		if exists {
+			found.Team = &team
+		}
+		return err
+	})
+	return found, err
+}
+
+// gone is the fault for a caller of which something is not found.
+func gone(err error) error {
+	if fault.CodeOf(err) == fault.NotFound {
+		return access.Unauthorized("token")
+	}
+	return err
+}

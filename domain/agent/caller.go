@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/id"
+)
+
+// Caller is an agent that calls the gateway.
+type Caller struct {
+	ID      id.Agent
+	Company id.Company
+}
+
+// Actor is who the agent is in the activity log.
+func (c Caller) Actor() event.Actor { return event.Actor("agent:" + string(c.ID)) }
+
+// AsCaller returns the agent as a caller of the gateway, which it is while it is employed and its company is not being deleted:
+// when it is paused too, and when the company is archived. Otherwise it fails with fault.Unauthorized.
+func (a Agent) AsCaller(of company.Company) (Caller, error) {
+	if !a.IsEmployed() || !of.IsListed() {
+		return Caller{}, access.Unauthorized("token")
+	}
+	return Caller{ID: a.ID, Company: a.Company}, nil
+}
+
+// Credential is what authenticates an agent, and little else of it, so that many can be cached.
+type Credential struct {
+	Caller
+
+	hash string // of its token
+}
+
+// Credential returns the credential of the agent. It fails as AsCaller does.
+func (a Agent) Credential(of company.Company) (Credential, error) {
+	caller, err := a.AsCaller(of)
+	return Credential{Caller: caller, hash: a.Hash}, err
+}
+
+// Accepts reports whether a token with this hash authenticates its bearer. Tokens of agents do not expire.
+func (c Credential) Accepts(hash string, _ time.Time) bool { return hash == c.hash }
