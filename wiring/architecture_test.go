@@ -58,13 +58,13 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/http/rest"}, ours: slices.Concat(domain, driving, []string{"adapters/http/httpkit"}),
 		libraries: []string{gin, yaml},
-		inTests:   []string{"adapters/http/rest/resttest", openapi},
+		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest", openapi},
 	},
 	{
 		folders:   []string{"adapters/http/partner"},
 		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/leads/leadjson"}),
 		libraries: []string{gin},
-		inTests:   []string{"adapters/http/partner/partnertest", openapi, "github.com/klauspost/compress"},
+		inTests:   []string{"adapters/http/partner/partnertest", "adapters/http/apitest", openapi, "github.com/klauspost/compress"},
 	},
 	{
 		folders: []string{"adapters/http/partner/partnertest"}, ours: slices.Concat(domain,

@@ -166,34 +166,34 @@ type surroundings struct {
 	telemetry telemetry
 }
 
-func (s surroundings) limits() httpkit.Limits {
-	return httpkit.Limits{Limiter: s.Limiter, ByClass: s.Config.Rates}
+// service is what an API needs that has its reference below a path.
+func (s surroundings) service(under string) httpkit.Service {
+	return httpkit.Service{
+		Options: httpkit.Options{
+			Clock:   s.Clock,
+			IDs:     s.IDs,
+			Log:     s.telemetry.log(s.Log),
+			Proxies: s.Config.TrustedProxies,
+			Watch:   s.telemetry.watch(),
+		},
+		Limits: httpkit.Limits{Limiter: s.Limiter, ByClass: s.Config.Rates},
+		Ready:  s.Store.Ready,
+		Pages:  docs.Pages(under),
+	}
 }
 
 func newAPI(s surroundings, all services) (http.Handler, error) {
-	pages := docs.Pages("")
+	service := s.service("")
 	if s.Config.MetricsAddr == "" {
-		pages[httpkit.MetricsPath] = s.telemetry.metrics.Page()
+		service.Pages[httpkit.MetricsPath] = s.telemetry.metrics.Page()
 	}
-	var handlers []httpkit.Handlers
+	var handlers []httpkit.Routes
 	for _, r := range resources {
 		if r.handlers != nil {
 			handlers = append(handlers, r.handlers(all))
 		}
 	}
-	api, err := rest.New(rest.Options{
-		Resources: handlers,
-		Auth:      all.Tokens,
-		Limits:    s.limits(),
-		Proxies:   s.Config.TrustedProxies,
-		Ready:     s.Store.Ready,
-		Clock:     s.Clock,
-		IDs:       s.IDs,
-		Log:       s.telemetry.log(s.Log),
-		Pages:     pages,
-		Watch:     s.telemetry.watch(),
-		Origins:   s.Config.CORSOrigins,
-	})
+	api, err := rest.New(rest.Options{Service: service, Resources: handlers, Auth: all.Tokens, Origins: s.Config.CORSOrigins})
 	if err != nil {
 		return nil, err
 	}
@@ -216,18 +216,7 @@ type exportAPI struct {
 }
 
 func newExportAPI(s surroundings, e *export.Service, auth *partners.Service) (exportAPI, error) {
-	api, err := partner.New(partner.Options{
-		Export:  e,
-		Auth:    auth,
-		Limits:  s.limits(),
-		Proxies: s.Config.TrustedProxies,
-		Ready:   s.Store.Ready,
-		Clock:   s.Clock,
-		IDs:     s.IDs,
-		Log:     s.telemetry.log(s.Log),
-		Pages:   docs.Pages(partner.Root),
-		Watch:   s.telemetry.watch(),
-	})
+	api, err := partner.New(partner.Options{Service: s.service(partner.Root), Export: e, Auth: auth})
 	if err != nil {
 		return exportAPI{}, err
 	}

@@ -31,7 +31,31 @@ const commonFile = "common.yaml"
 //   - x-events describes events: they are listed in the schema EventName, and a table of them stands where the description
 //     of an operation says {events}.
 //   - x-shared of common.yaml adds to every operation of a kind what all of its kind have; see kindsOf.
-func Assemble(files fs.FS) (*Document, error) {
+//
+// From the files of other documents the document takes the components that it refers to, and envelopes, unless it has its own.
+func Assemble(files fs.FS, others ...fs.FS) (*Document, error) {
+	root, err := readParts(files)
+	if err != nil {
+		return nil, err
+	}
+	var lent borrowed
+	for _, other := range others {
+		more, err := borrow(root, other)
+		if err != nil {
+			return nil, err
+		}
+		lent = append(lent, more...)
+	}
+	a := assembly{root: root, shared: remove(root, "x-shared"), envelopes: remove(root, "x-envelopes")}
+	if err := a.document(); err != nil {
+		return nil, err
+	}
+	lent.giveBack(a)
+	return &Document{root}, nil
+}
+
+// readParts reads the files in a folder, and merges them.
+func readParts(files fs.FS) (*yaml.Node, error) {
 	names, err := fs.Glob(files, "*.yaml")
 	if err != nil {
 		return nil, err
@@ -47,11 +71,7 @@ func Assemble(files fs.FS) (*Document, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	a := assembly{root: root, shared: remove(root, "x-shared"), envelopes: remove(root, "x-envelopes")}
-	if err := a.document(); err != nil {
-		return nil, err
-	}
-	return &Document{root}, nil
+	return root, nil
 }
 
 // first sorts common.yaml before the other files.

@@ -2,6 +2,8 @@ package httpkit_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -85,6 +87,62 @@ func assemble(t *testing.T, files map[string]string) (*httpkit.Document, error) 
 		folder[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return httpkit.Assemble(folder)
+}
+
+// A document may show what another one does. It takes what it refers to, and nothing else.
+func TestADocumentTakesComponentsOfAnother(t *testing.T) {
+	t.Parallel()
+	const own = `
+openapi: 3.0.3
+paths:
+  /mine: {get: {operationId: mine, x-scope: any, x-class: read, responses: {"200": {description: Mine., data: Thing}}}}
+x-shared:
+  authenticated: {responses: {"401": Who}}
+  unrouted: {responses: {"400": Bad}}
+x-codes: {unauthorized: not you., invalid_json: no.}
+components:
+  schemas:
+    Error: {type: object, properties: {code: {type: string, enum: []}, own: {type: string}}}
+    Unused: {$ref: "#/components/schemas/Part"}
+`
+	theirs := fstest.MapFS{"common.yaml": {Data: []byte(common)}, "things.yaml": {Data: []byte(things)}}
+	document, err := httpkit.Assemble(fstest.MapFS{"common.yaml": {Data: []byte(own)}}, theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := document.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Paths      map[string]any
+		Components map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string][]string{}
+	for kind, all := range got.Components {
+		names[kind] = slices.Sorted(maps.Keys(all))
+	}
+	if diff := cmp.Diff(map[string][]string{
+		"responses": {"Bad", "Who"}, "schemas": {"Error", "Part", "Thing", "ThingAnswer", "Unused"},
+	}, names); diff != "" || len(got.Paths) != 1 {
+		t.Errorf("%v %s", got.Paths, diff)
+	}
+	for name, want := range map[string]string{
+		"Error": `{"type":"object","properties":{"code":{"type":"string","enum":["unauthorized","invalid_json"]},` +
+			`"own":{"type":"string"}}}`,
+		"ThingAnswer": `{"type":"object","required":["data"],"properties":{"data":{"$ref":"#/components/schemas/Thing"}}}`,
+	} {
+		if diff := cmp.Diff(want, string(got.Components["schemas"][name])); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	broken := fstest.MapFS{"things.yaml": {Data: []byte("[]")}}
+	if _, err := httpkit.Assemble(fstest.MapFS{"common.yaml": {Data: []byte(own)}}, broken); err == nil {
+		t.Error("files that cannot be read are taken")
+	}
 }
 
 func TestOperationsGetWhatTheirKindsShare(t *testing.T) {

@@ -2,9 +2,11 @@ package httpkit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,40 @@ import (
 
 // Document is the OpenAPI document of an API. Assemble makes one.
 type Document struct{ root *yaml.Node }
+
+// Service is what it takes to serve an API. Everything is required but Pages and what Options says.
+type Service struct {
+	Options
+
+	Limits Limits
+	Ready  func(context.Context) error // fails while requests cannot be served
+	Pages  map[string]http.Handler     // what else is served, to anybody, by its path: the API reference, say
+}
+
+// Serve makes the handler of all operations of the document: those of the routes, and the three that are in every one, health,
+// ready and openapi. The gate is for the operations that are not public. It fails when the document is not fit to be served, or
+// when its operations are not those that have handlers.
+func (d *Document) Serve(s Service, gate func(t Table) gin.HandlerFunc, routes ...Routes) (http.Handler, error) {
+	table, err := d.Table()
+	if err != nil {
+		return nil, err
+	}
+	show, err := d.Handler()
+	if err != nil {
+		return nil, err
+	}
+	router := New(s.Options)
+	routes = append(slices.Clone(routes), Writers{
+		"health":  Health,
+		"ready":   func(c *gin.Context) { Ready(c, s.Ready) },
+		"openapi": show,
+	})
+	if err := table.Serve(router.Group("", gate(table)), routes...); err != nil {
+		return nil, err
+	}
+	AddPages(router, s.Pages)
+	return Compressed(router), nil
+}
 
 // Handler shows the document as JSON. Clients may keep it and ask each time whether it is still the same.
 func (d *Document) Handler() (gin.HandlerFunc, error) {
@@ -41,35 +77,20 @@ func (d *Document) JSON() ([]byte, error) {
 
 // RequestModels is a document in YAML of the schemas of request bodies alone, with what is meant for the code generator.
 func (d *Document) RequestModels() ([]byte, error) {
-	all, wanted := get(get(d.root, "components"), "schemas"), map[string]bool{}
+	components, wanted := get(d.root, "components"), map[component]bool{}
 	for _, item := range pairs(get(d.root, "paths")) {
 		for _, op := range pairs(item) {
-			markSchemas(get(op, "requestBody"), all, wanted)
+			markReferences(get(op, "requestBody"), components, wanted)
 		}
 	}
 	schemas := object()
-	for name, schema := range pairs(all) {
-		if wanted[name] {
+	for name, schema := range pairs(get(components, "schemas")) {
+		if wanted[component{"schemas", name}] {
 			set(schemas, name, schema)
 		}
 	}
 	return yaml.Marshal(object("openapi", get(d.root, "openapi"), "info", get(d.root, "info"), "paths", object(),
 		"components", object("schemas", schemas)))
-}
-
-// markSchemas marks the schemas that a node refers to, with those that these refer to.
-func markSchemas(node, all *yaml.Node, marked map[string]bool) {
-	if target := get(node, "$ref"); target != nil {
-		name := target.Value[strings.LastIndexByte(target.Value, '/')+1:]
-		if !marked[name] {
-			marked[name] = true
-			markSchemas(get(all, name), all, marked)
-		}
-		return
-	}
-	for _, child := range content(node) {
-		markSchemas(child, all, marked)
-	}
 }
 
 func writeJSON(out *bytes.Buffer, node *yaml.Node) error {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"embed"
 	"io/fs"
-	"log/slog"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
 	"holdco/adapters/http/httpkit"
 	"holdco/ports/inbound"
-	"holdco/ports/outbound"
 )
 
 //go:embed openapi/*.yaml
@@ -20,18 +18,12 @@ var sources embed.FS
 // Root is what the paths of the API begin with.
 const Root = "/api/external"
 
-// Options are what the API needs. Everything is required but Proxies, Pages and Watch.
+// Options are what the API needs.
 type Options struct {
-	Export  inbound.Export
-	Auth    inbound.PartnerAuthenticator
-	Limits  httpkit.Limits
-	Proxies httpkit.Proxies             // whose X-Forwarded-For is believed
-	Ready   func(context.Context) error // fails while requests cannot be served
-	Clock   outbound.Clock
-	IDs     outbound.IDs
-	Log     *slog.Logger
-	Pages   map[string]http.Handler // what else is served, to anybody, by its path: the API reference, say
-	Watch   []func(ctx context.Context, e httpkit.Exchange)
+	httpkit.Service
+
+	Export inbound.Export
+	Auth   inbound.PartnerAuthenticator
 }
 
 // API is the handler of every operation of the OpenAPI document.
@@ -47,18 +39,6 @@ func New(options Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := document.Table()
-	if err != nil {
-		return nil, err
-	}
-	showDocument, err := document.Handler()
-	if err != nil {
-		return nil, err
-	}
-	router := httpkit.New(httpkit.Options{
-		Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies, Watch: options.Watch,
-		Bare: true, CORS: pagesOf(options.Auth),
-	})
 	text, err := document.JSON()
 	if err != nil {
 		return nil, err
@@ -67,22 +47,20 @@ func New(options Options) (*API, error) {
 	shown := lists{options.Export, options.Clock, httpkit.DigestTag(text), &buffers{}}
 	leads := leads{lists: shown, running: running}
 
-	err = table.Serve(router.Group("", table.PartnerGate(options.Auth, options.Limits)), httpkit.Writers{
+	options.Bare, options.CORS = true, pagesOf(options.Auth)
+	gate := func(t httpkit.Table) gin.HandlerFunc { return t.PartnerGate(options.Auth, options.Limits) }
+	handler, err := document.Serve(options.Service, gate, httpkit.Writers{
 		"listLeads":        leads.list,
 		"listRemovedLeads": leads.removed,
 		"getLead":          leads.get,
 		"listCampaigns":    campaigns{shown}.list,
 		"getTaxonomy":      taxonomy{options.Export}.get,
-		"openapi":          showDocument,
-		"health":           httpkit.Health,
-		"ready":            func(c *gin.Context) { httpkit.Ready(c, options.Ready) },
 	})
 	if err != nil {
 		breakOff()
 		return nil, err
 	}
-	httpkit.AddPages(router, options.Pages)
-	return &API{httpkit.Compressed(router), breakOff}, nil
+	return &API{handler, breakOff}, nil
 }
 
 // Document assembles the OpenAPI document of this API from the files in the folder openapi.

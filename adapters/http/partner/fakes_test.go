@@ -49,14 +49,14 @@ func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 	w.api, err = partner.New(partner.Options{
 		Export: w.export,
 		Auth:   w.keys,
-		Limits: httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Partner: 600}},
-		Ready:  func(context.Context) error { return w.export.err },
-		Clock:  w.clock,
-		IDs:    w.clock,
-		Log:    log,
-		Pages: map[string]http.Handler{"/api/external/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "The reference.")
-		})},
+		Service: httpkit.Service{
+			Options: httpkit.Options{Clock: w.clock, IDs: w.clock, Log: log},
+			Limits:  httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Partner: 600}},
+			Ready:   func(context.Context) error { return w.export.err },
+			Pages: map[string]http.Handler{"/api/external/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, "The reference.")
+			})},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"slices"
 
@@ -12,24 +11,17 @@ import (
 
 	"holdco/adapters/http/httpkit"
 	"holdco/ports/inbound"
-	"holdco/ports/outbound"
 )
 
 //go:embed openapi/*.yaml
 var sources embed.FS
 
-// Options are what the API needs. Everything is required but Proxies, Pages, Watch and Origins.
+// Options are what the API needs. Everything is required but Origins.
 type Options struct {
-	Resources []httpkit.Handlers // of all operations of the document that need a token
+	httpkit.Service
+
+	Resources []httpkit.Routes // of all operations of the document that need a token
 	Auth      inbound.Authenticator
-	Limits    httpkit.Limits
-	Proxies   httpkit.Proxies             // whose X-Forwarded-For is believed
-	Ready     func(context.Context) error // fails while requests cannot be served
-	Clock     outbound.Clock
-	IDs       outbound.IDs
-	Log       *slog.Logger
-	Pages     map[string]http.Handler // what else is served, to anybody, by its path: the API reference, say
-	Watch     []func(ctx context.Context, e httpkit.Exchange)
 	Origins   []string // whose pages may use the API from within a browser
 }
 
@@ -40,40 +32,21 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := document.Table()
-	if err != nil {
-		return nil, err
-	}
-	showDocument, err := document.Handler()
-	if err != nil {
-		return nil, err
-	}
-	router := httpkit.New(httpkit.Options{
-		Clock: options.Clock, IDs: options.IDs, Log: options.Log, Proxies: options.Proxies, Watch: options.Watch,
-		CORS: pagesOf(options.Origins),
-	})
-	routes := []httpkit.Routes{httpkit.Writers{
-		"health":  httpkit.Health,
-		"ready":   func(c *gin.Context) { httpkit.Ready(c, options.Ready) },
-		"openapi": showDocument,
-	}}
-	for _, resource := range options.Resources {
-		routes = append(routes, resource)
-	}
-	if err := table.Serve(router.Group("", table.Gate(options.Auth, options.Limits)), routes...); err != nil {
-		return nil, err
-	}
-	httpkit.AddPages(router, options.Pages)
-	return httpkit.Compressed(router), nil
+	options.CORS = pagesOf(options.Origins)
+	gate := func(t httpkit.Table) gin.HandlerFunc { return t.Gate(options.Auth, options.Limits) }
+	return document.Serve(options.Service, gate, options.Resources...)
 }
 
 // Document assembles the OpenAPI document of this API from the files in the folder openapi.
-func Document() (*httpkit.Document, error) {
+func Document() (*httpkit.Document, error) { return httpkit.Assemble(Files()) }
+
+// Files are those in the folder openapi: documents of other APIs show the same resources.
+func Files() fs.FS {
 	files, err := fs.Sub(sources, "openapi")
 	if err != nil {
-		return nil, err
+		panic(err) // it was there when the program was built
 	}
-	return httpkit.Assemble(files)
+	return files
 }
 
 // pagesOf lets pages of these origins use the API.

@@ -6,4 +6,4 @@
 // came back into an answer; rules live in the domain, order and rights in the application.
 package rest
 
-//go:generate sh -c "go run generate.go | go tool oapi-codegen -config codegen.yaml /dev/stdin"
+//go:generate go run generate.go .

@@ -9,6 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"holdco/adapters/http/apitest"
 	"holdco/adapters/http/rest"
 	"holdco/domain/company"
 	"holdco/domain/event"
@@ -17,57 +18,13 @@ import (
 
 func readDocument(t *testing.T) *openapi3.T {
 	t.Helper()
-	assembled, err := rest.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := assembled.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return document
+	return apitest.Read(rest.Document())(t)
 }
 
-func TestTheDocumentIsValidAndItsExamplesAreTrue(t *testing.T) {
+func TestTheDocumentIsValidAndSaysWhatOperationsAreAndCanFailWith(t *testing.T) {
 	t.Parallel()
-	if err := readDocument(t).Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestEveryOperationOfTheDocumentSaysWhatItIsAndCanFailWith(t *testing.T) {
-	t.Parallel()
-	for path, item := range readDocument(t).Paths.Map() {
-		for method, operation := range item.Operations() {
-			name := method + " " + path
-			if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
-				t.Errorf("%s lacks an operationId, a summary or a tag", name)
-			}
-			if operation.Security != nil {
-				continue
-			}
-			class, _ := operation.Extensions["x-class"].(string)
-			if !slices.Contains([]string{"read", "write", "costly"}, class) {
-				t.Errorf("%s has the x-class %q", name, class)
-			}
-			for _, status := range []string{"400", "401", "413", "415", "429", "500", "503"} {
-				if operation.Responses.Value(status) == nil {
-					t.Errorf("%s does not describe %s", name, status)
-				}
-			}
-			for status, response := range operation.Responses.Map() {
-				for _, header := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-					if (response.Value.Headers[header] == nil) != (status == "401") {
-						t.Errorf("%s describes %s of %s, or should", name, header, status)
-					}
-				}
-			}
-		}
-	}
+	statuses := []string{"400", "401", "413", "415", "429", "500", "503"}
+	apitest.CheckDescription(t, readDocument(t), []string{"read", "write", "costly"}, statuses)
 }
 
 func TestTheDocumentDescribesWhatIsSentToWebhooks(t *testing.T) {

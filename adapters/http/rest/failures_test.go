@@ -69,13 +69,13 @@ func TestAFailureOfTheStoreIsAnsweredAsInternalOrUnavailable(t *testing.T) {
 		b := broken{failure: failure}
 		companies := rest.Companies(b)
 		handler, err := rest.New(rest.Options{
-			Resources: []httpkit.Handlers{companies, unused(t, companies)},
+			Service: httpkit.Service{
+				Options: httpkit.Options{Clock: b, IDs: b, Log: slog.New(slog.NewTextHandler(io.Discard, nil))},
+				Limits:  httpkit.Limits{Limiter: b, ByClass: ratelimit.Limits{Read: 600}},
+				Ready:   func(context.Context) error { return nil },
+			},
+			Resources: []httpkit.Routes{companies, unused(t, companies)},
 			Auth:      b,
-			Limits:    httpkit.Limits{Limiter: b, ByClass: ratelimit.Limits{Read: 600}},
-			Ready:     func(context.Context) error { return nil },
-			Clock:     b,
-			IDs:       b,
-			Log:       slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 		if err != nil {
 			t.Fatal(err)
