@@ -51,7 +51,7 @@ lint: $(LINTER) ## look for mistakes
 
 lint-api: ## look for mistakes in the OpenAPI documents (needs npm)
 	npx --yes $(API_LINTER) lint --skip-rule operation-4xx-response --skip-rule no-unused-components \
-		testdata/golden/openapi.json testdata/golden/export_openapi.json
+		testdata/golden/openapi.json testdata/golden/export_openapi.json testdata/golden/gateway_openapi.json
 
 generate: ## write all generated files anew
 	go generate ./...

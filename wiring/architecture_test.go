@@ -61,6 +61,12 @@ var layers = []layer{
 		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest", openapi},
 	},
 	{
+		folders:   []string{"adapters/http/gateway"},
+		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/http/rest"}), // it shows resources of both
+		libraries: []string{gin},
+		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest"},
+	},
+	{
 		folders:   []string{"adapters/http/partner"},
 		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/leads/leadjson"}),
 		libraries: []string{gin},
@@ -373,6 +379,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"adapters/http/partner", "holdco/ports/store", false, false},
 		{"adapters/cli", "holdco/adapters/client", true, true},
 		{"adapters/client", "holdco/ports/inbound", false, false},
+		{"adapters/http/gateway", "holdco/adapters/http/rest", true, true},
+		{"adapters/http/rest", "holdco/adapters/http/gateway", false, false},
 		{"ports/inbound", "holdco/ports/store", false, false},
 		{"adapters/http/rest", "github.com/gin-gonic/gin/binding", true, true},
 		{"adapters/store/sqlite", "holdco/ports/storetest", false, true},

@@ -11,6 +11,7 @@ import (
 
 	"holdco/adapters/cli"
 	"holdco/adapters/http/docs"
+	"holdco/adapters/http/gateway"
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/http/partner"
 	"holdco/adapters/http/rest"
@@ -198,6 +199,23 @@ func newAPI(s surroundings, all services) (http.Handler, error) {
 		return nil, err
 	}
 	return s.telemetry.around(api), nil
+}
+
+// gatewayAPI is what agents work through, with all that surrounds it.
+type gatewayAPI struct{ http.Handler }
+
+func newGatewayAPI(s surroundings, all services) (gatewayAPI, error) {
+	var handlers []httpkit.Routes
+	for _, r := range resources {
+		if r.gateway != nil {
+			handlers = append(handlers, r.gateway(all))
+		}
+	}
+	api, err := gateway.New(gateway.Options{Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents})
+	if err != nil {
+		return gatewayAPI{}, err
+	}
+	return gatewayAPI{s.telemetry.around(api)}, nil
 }
 
 func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {

@@ -32,10 +32,12 @@ type Config struct {
 	KeyFile          string   // holds the key that encrypts secrets in the store
 	APIAddr          string   // host:port; empty: no listener
 	PartnerAddr      string   // the same, of the export API
+	GatewayAddr      string   // the same, of the gateway for agents
+	GatewayURL       string   // how agents reach the gateway, without a slash at its end; empty: by its address
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
 	ArchiveRetention time.Duration
-	Rates            ratelimit.Limits // of each token, and of each partner's key
+	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
 	CORSOrigins      []string         // whose pages may call the orchestration API
 	TrustedProxies   []netip.Prefix

@@ -52,9 +52,10 @@ func TestEverySettingHasADefault(t *testing.T) {
 		KeyFile:          "data/key",
 		APIAddr:          "127.0.0.1:3100",
 		PartnerAddr:      "127.0.0.1:3102",
+		GatewayAddr:      "127.0.0.1:3103",
 		Adapters:         []string{"process", "http"},
 		ArchiveRetention: 720 * time.Hour,
-		Rates:            ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 600},
+		Rates:            ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 600, Gateway: 1200},
 		WebhookParallel:  16,
 		LogLevel:         slog.LevelInfo,
 	}
@@ -73,10 +74,12 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		KeyFile:          "/etc/holdco/key",
 		APIAddr:          "[::1]:80",
 		PartnerAddr:      "[::1]:81",
+		GatewayAddr:      "[::1]:82",
+		GatewayURL:       "https://agents.example.com/holdco",
 		MetricsAddr:      "10.0.0.1:9464",
 		Adapters:         []string{"http", "my-own_1"},
 		ArchiveRetention: 1000*time.Hour + time.Minute,
-		Rates:            ratelimit.Limits{Read: 1, Write: 1_000_000_000, Costly: ratelimit.Off, Partner: 7},
+		Rates:            ratelimit.Limits{Read: 1, Write: 1_000_000_000, Costly: ratelimit.Off, Partner: 7, Gateway: 8},
 		RedisURL:         "redis://me@cache/1",
 		CORSOrigins:      []string{"https://app.example.com", "http://[::1]:3000"},
 		TrustedProxies:   []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")},
@@ -90,6 +93,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		{"database_url", "postgres://me@db/holdco"}, {"database_wait", "2m"}, {"sqlite_sync", "normal"},
 		{"data_dir", "/var/lib/holdco"}, {"key_file", "/etc/holdco/key"}, {"api_addr", "[::1]:80"}, {"partner_addr",
 			"[::1]:81"}, {"metrics_addr", "10.0.0.1:9464"},
+		{"gateway_addr", "[::1]:82"}, {"gateway_url", "https://agents.example.com/holdco/"}, {"rate_gateway", "8"},
 		{"adapters", "http, my-own_1"}, {"cors_origins", "https://app.example.com, http://[::1]:3000"}, {"rate_partner", "7"},
 		{"archive_retention", "1000h1m"}, {"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
 		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"webhook_allow_private", "true"},
@@ -163,6 +167,10 @@ func TestValuesThatAreAllowed(t *testing.T) {
 		{"HOLDCO_API_ADDR=:0", address, ":0"},
 		{"HOLDCO_API_ADDR=api.example.com:65535", address, "api.example.com:65535"},
 		{"HOLDCO_PARTNER_ADDR=", func(c wiring.Config) any { return c.PartnerAddr }, ""},
+		{"HOLDCO_GATEWAY_ADDR=", func(c wiring.Config) any { return c.GatewayAddr }, ""},
+		{"HOLDCO_GATEWAY_URL=", agentsURL, ""},
+		{"HOLDCO_GATEWAY_URL=http://10.0.0.1:3103", agentsURL, "http://10.0.0.1:3103"},
+		{"HOLDCO_GATEWAY_URL=http://[::1]:3103/", agentsURL, "http://[::1]:3103"},
 		{"HOLDCO_CORS_ORIGINS=", func(c wiring.Config) any { return c.CORSOrigins }, []string(nil)},
 		{"HOLDCO_METRICS_ADDR=", func(c wiring.Config) any { return c.MetricsAddr }, ""},
 		{"HOLDCO_ADAPTERS=one", func(c wiring.Config) any { return c.Adapters }, []string{"one"}},
@@ -185,9 +193,10 @@ func TestValuesThatAreAllowed(t *testing.T) {
 	}
 }
 
-func database(c wiring.Config) any { return c.Database }
-func address(c wiring.Config) any  { return c.APIAddr }
-func proxies(c wiring.Config) any  { return c.TrustedProxies }
+func database(c wiring.Config) any  { return c.Database }
+func address(c wiring.Config) any   { return c.APIAddr }
+func agentsURL(c wiring.Config) any { return c.GatewayURL }
+func proxies(c wiring.Config) any   { return c.TrustedProxies }
 
 var networks = cmpopts.EquateComparable(netip.Prefix{})
 
@@ -214,6 +223,14 @@ func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 		{"HOLDCO_API_ADDR", "localhost:65536", "HOST:PORT"},
 		{"HOLDCO_API_ADDR", "::1:3100", "HOST:PORT"},
 		{"HOLDCO_PARTNER_ADDR", "3102", "HOST:PORT"},
+		{"HOLDCO_GATEWAY_ADDR", "3103", "HOST:PORT"},
+		{"HOLDCO_GATEWAY_URL", "10.0.0.1:3103", "http://HOST:PORT"},
+		{"HOLDCO_GATEWAY_URL", "agents.example.com", "https://HOST"},
+		{"HOLDCO_GATEWAY_URL", "ftp://agents.example.com", "https://HOST"},
+		{"HOLDCO_GATEWAY_URL", "https://", "https://HOST"},
+		{"HOLDCO_GATEWAY_URL", "https://:443", "https://HOST"},
+		{"HOLDCO_GATEWAY_URL", "https://agents.example.com/?a=1", "https://HOST"},
+		{"HOLDCO_GATEWAY_URL", "https://agents.example.com#", "https://HOST"},
 		{"HOLDCO_CORS_ORIGINS", "*", "never *"},
 		{"HOLDCO_CORS_ORIGINS", "https://a.example,", "separated by commas"},
 		{"HOLDCO_CORS_ORIGINS", "https://a.example/", "as browsers send them"},
@@ -231,6 +248,7 @@ func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 		{"HOLDCO_RATE_COSTLY", "1e3", "whole number"},
 		{"HOLDCO_RATE_COSTLY", "OFF", "or off"},
 		{"HOLDCO_RATE_PARTNER", "0", "1 to 1000000000, or off"},
+		{"HOLDCO_RATE_GATEWAY", "-1", "1 to 1000000000, or off"},
 		{"HOLDCO_WEBHOOK_PARALLEL", "0", "from 1 to 256"},
 		{"HOLDCO_WEBHOOK_PARALLEL", "257", "from 1 to 256"},
 		{"HOLDCO_WEBHOOK_PARALLEL", "many", "from 1 to 256"},
@@ -283,6 +301,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		{"HOLDCO_DATABASE_URL=postgres://me:hunter2%zz@db/holdco", "not shown"},
 		{"HOLDCO_DATABASE_URL=mysql://me:1/hunter2@db/holdco", "not shown"},
 		{"HOLDCO_DATABASE_URL=mysql://me:1@hunter2@db/holdco", "not shown"},
+		{"HOLDCO_GATEWAY_URL=https://me:hunter2@agents.example.com", "https://me:xxxxx@agents.example.com"},
 		{"HOLDCO_DATABASE_URL=mysql://db/holdco?sslPassword=hunter2", "not shown"},
 		{"HOLDCO_DATABASE_URL=host=db user=me password=hunter2", "not shown"},
 		{"HOLDCO_REDIS_URL=redis://:hunter2@cache/first", "redis://:xxxxx@cache/first"},
@@ -354,6 +373,8 @@ func TestTheHelpNamesEveryVariableAndDefault(t *testing.T) {
 		"HOLDCO_SQLITE_SYNC (default full)", "HOLDCO_DATA_DIR (default ./data)", "HOLDCO_ADAPTERS (default process,http)",
 		"HOLDCO_ARCHIVE_RETENTION (default 720h)", "HOLDCO_RATE_READ (default 600)", "HOLDCO_RATE_WRITE (default 120)",
 		"HOLDCO_RATE_COSTLY (default 10)", "HOLDCO_RATE_PARTNER (default 600)", "HOLDCO_PARTNER_ADDR (default 127.0.0.1:3102)",
+		"HOLDCO_GATEWAY_ADDR (default 127.0.0.1:3103)", "HOLDCO_GATEWAY_URL (default by the address of the gateway)",
+		"HOLDCO_RATE_GATEWAY (default 1200)",
 		"HOLDCO_CORS_ORIGINS (default none)", "HOLDCO_REDIS_URL (default none: each process counts by itself)",
 		"HOLDCO_TRUSTED_PROXIES (default none)", "HOLDCO_LOG_LEVEL (default info)",
 		"HOLDCO_LOG_FORMAT (default text on a terminal, else json)", "HOLDCO_ADMIN_TOKEN (default a random value, shown once)",

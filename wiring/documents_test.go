@@ -37,6 +37,7 @@ func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
 	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
 	for golden, url := range map[string]string{
 		"openapi.json": s.url + "/openapi.json", "export_openapi.json": s.exportURL + "/api/external/openapi.json",
+		"gateway_openapi.json": s.gatewayURL + "/gateway/openapi.json",
 	} {
 		status, head, text := s.open(t, url)
 		if status != http.StatusOK || !strings.HasPrefix(text, `{"openapi":"3.0.3","info":{"title":`) {
@@ -56,7 +57,7 @@ func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
 			t.Errorf("an unchanged document is answered with %d", again)
 		}
 	}
-	for _, url := range []string{s.url + "/docs", s.exportURL + "/api/external/docs"} {
+	for _, url := range []string{s.url + "/docs", s.exportURL + "/api/external/docs", s.gatewayURL + "/gateway/docs"} {
 		if status, _, text := s.open(t, url); status != http.StatusOK || !strings.Contains(text, "<html") {
 			t.Errorf("%s: %d %.80s", url, status, text)
 		}
@@ -65,7 +66,9 @@ func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
 
 func TestEveryErrorOfTheDocumentsHasAGoldenAnswer(t *testing.T) {
 	t.Parallel()
-	for document, prefix := range map[string]string{"openapi.json": "error_", "export_openapi.json": "export_error_"} {
+	for document, prefix := range map[string]string{
+		"openapi.json": "error_", "export_openapi.json": "export_error_", "gateway_openapi.json": "gateway_error_",
+	} {
 		text, err := os.ReadFile(filepath.Join(goldenFolder, document))
 		must(t, err)
 		var read struct {

@@ -28,7 +28,8 @@ func eachGolden(t *testing.T, test func(t *testing.T, s *instance)) {
 	eachDatabase(t, func(t *testing.T, environ ...string) {
 		clock := &clock{}
 		clock.ms.Store(time.Date(2026, 4, 11, 10, 42, 17, 0, time.UTC).UnixMilli())
-		test(t, start(t, clock, append(environ, "HOLDCO_RATE_READ=600", "HOLDCO_RATE_WRITE=120", allowPrivate)...))
+		test(t, start(t, clock, append(environ, "HOLDCO_RATE_READ=600", "HOLDCO_RATE_WRITE=120",
+			"HOLDCO_RATE_GATEWAY=1200", allowPrivate)...))
 	})
 }
 
@@ -202,6 +203,27 @@ func TestAnswersAboutAgentsLookAsTheyAlwaysDid(t *testing.T) {
 		s.golden(t, "error_team_not_empty", "DELETE", sales.path(), "")
 		s.golden(t, "agent_rotated", "POST", ada.path()+"/rotate-token", "")
 		s.golden(t, "agent", "POST", ada.path()+"/retire", "")
+	})
+}
+
+func TestAnswersToAgentsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		sales := s.found(t, s.create(t, everything), `{"name":"Field Sales","headcount":2}`)
+		ada, eve := s.agent(t, s.hire(t, sales, "").Token), s.agent(t, s.hire(t, sales, "").Token)
+		s.goldenAs(t, ada, "gateway_me", "GET", me, "")
+		s.goldenAs(t, ada.As("nobody"), "gateway_error_unauthorized", "GET", me, "")
+		s.goldenAs(t, ada, "gateway_error_origin_not_allowed", "GET", me, "", "Origin", "https://app.acme.example")
+		s.goldenAs(t, ada, "gateway_error_not_found", "GET", "/gateway/v1/you", "")
+		s.goldenAs(t, ada, "gateway_error_method_not_allowed", "PUT", me, "")
+		s.goldenAs(t, ada, "gateway_error_payload_too_large", "GET", me, strings.Repeat(" ", 1<<20+1))
+		s.goldenAs(t, ada, "gateway_error_unsupported_media_type", "GET", me, `{"verbose":true}`)
+		s.goldenAs(t, ada, "gateway_error_invalid_json", "GET", me, "[]")
+		s.goldenAs(t, ada, "gateway_error_invalid_parameter", "GET", me+"?color=red", "")
+		for range 1200 {
+			eve.Get(me).Is(t, 200, "")
+		}
+		s.goldenAs(t, eve, "gateway_error_rate_limited", "GET", me, "")
 	})
 }
 

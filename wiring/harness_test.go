@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,15 +36,18 @@ type instance struct {
 	*resttest.Client
 	url string
 
-	exportURL string // empty: it is turned off
-	said      string // what it printed before it accepted connections, but for where the export API is
-	environ   []string
-	clock     *clock
-	log       *record
-	store     store.Store
-	keys      inbound.PartnerAuthenticator
-	index     *leadindex.Index
-	stop      func() error // ends the server as SIGTERM does, once, and returns what Run returned
+	exportURL  string // empty: it is turned off
+	gatewayURL string // the same
+	gateway    string // what it printed of the gateway beside that
+	said       string // what it printed before it accepted connections, but for where the other APIs are
+	environ    []string
+	clock      *clock
+	log        *record
+	store      store.Store
+	keys       inbound.PartnerAuthenticator
+	agents     inbound.AgentAuthenticator
+	index      *leadindex.Index
+	stop       func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
 
 // eachStore runs a test against a fresh server on each store.
@@ -104,6 +108,7 @@ func startLogging(t *testing.T, clock *clock, log *record, environ ...string) *i
 	})
 
 	const announcement, exports = "The API listens on ", "The export API for partners listens on "
+	const agents = "The gateway for agents listens on "
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if rest, found := strings.CutPrefix(lines.Text(), announcement); found {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
@@ -113,6 +118,10 @@ func startLogging(t *testing.T, clock *clock, log *record, environ ...string) *i
 		}
 		if rest, found := strings.CutPrefix(lines.Text(), exports); found {
 			s.exportURL, _, _ = strings.Cut(rest, " ")
+			continue
+		}
+		if rest, found := strings.CutPrefix(lines.Text(), agents); found {
+			s.gatewayURL, s.gateway, _ = strings.Cut(rest, " ")
 			continue
 		}
 		s.said += lines.Text() + "\n"
@@ -128,14 +137,14 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 		return err
 	}
 	defer done()
-	s.store, s.keys, s.index = server.Store, server.Partners, server.Index
+	s.store, s.keys, s.agents, s.index = server.Store, server.Partners, server.Agents, server.Index
 	return server.Run(ctx, out, true)
 }
 
 // open assembles a server with the settings that the variables name, and writes down all that it logs.
 func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ ...string) (*wiring.Server, func(), error) {
-	environ = append([]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0",
-		"HOLDCO_ADMIN_TOKEN=" + string(rootToken), "HOLDCO_SQLITE_SYNC=normal"}, append(unlimited, environ...)...)
+	environ = slices.Concat(anyPorts, []string{"HOLDCO_ADMIN_TOKEN=" + string(rootToken), "HOLDCO_SQLITE_SYNC=normal"}, unlimited,
+		environ)
 	config, _, err := load(t, nil, "", environ...)
 	if err != nil {
 		return nil, nil, err

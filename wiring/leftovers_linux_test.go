@@ -80,7 +80,7 @@ func startEverything(t *testing.T) {
 		Dir: scripts,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(processtest.Environ())
-			env.Vars = append(env.Vars, dataDir+env.WorkDir, "HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0")
+			env.Vars = append(append(env.Vars, dataDir+env.WorkDir), anyPorts...)
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -47,14 +47,18 @@ type process struct {
 }
 
 // unlimited lets tests make as many requests as they like.
-var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDCO_RATE_COSTLY=off", "HOLDCO_RATE_PARTNER=off"}
+var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDCO_RATE_COSTLY=off", "HOLDCO_RATE_PARTNER=off",
+	"HOLDCO_RATE_GATEWAY=off"}
+
+// anyPorts are addresses that nobody else has.
+var anyPorts = []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_GATEWAY_ADDR=127.0.0.1:0"}
 
 // startProcess starts a server and waits until it accepts connections. It is killed at the end of the test.
 func startProcess(t *testing.T, environ ...string) *process {
 	t.Helper()
 	command := exec.Command("holdco", "serve")
 	command.Env = slices.Concat(os.Environ(), unlimited, []string{"HOLDCO_LOG_LEVEL=error"}, environ,
-		[]string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
+		anyPorts, []string{"HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
 	p := &process{Cmd: command}
 	command.Stderr = io.MultiWriter(t.Output(), &p.log)
 	stdout, err := command.StdoutPipe()

@@ -7,6 +7,7 @@ import (
 	"github.com/google/wire"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/http/gateway"
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/http/rest"
 	"holdco/adapters/leads/importer"
@@ -67,6 +68,7 @@ var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 // resource is what a resource adds to the program. What it does not have is nil.
 type resource struct {
 	handlers func(s services) httpkit.Handlers
+	gateway  func(s services) httpkit.Handlers // of the gateway for agents
 	commands []cli.Command
 	jobs     func(s *Server) []worker.Job
 	stop     func(ctx context.Context, s *Server) error // after the jobs, before the store is closed
@@ -87,16 +89,24 @@ var resources = []resource{
 		handlers: func(s services) httpkit.Handlers { return rest.Teams(s.Teams) },
 		commands: []cli.Command{cli.TeamCommand},
 	},
-	{
-		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },
-		commands: []cli.Command{cli.AgentCommand},
-	},
 	{ // issues
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{
 				{Name: "settle issues", Every: time.Second, Run: s.Work.Settle},
 				{Name: "wake issues that are due", Every: time.Second, Run: s.Work.WakeDue},
 			}
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },
+		gateway:  func(s services) httpkit.Handlers { return gateway.Agent(s.Agents) },
+		commands: []cli.Command{cli.AgentCommand},
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{{Name: "write down last calls of agents", Every: 10 * time.Second, Run: s.Agents.FlushLastCalls}}
+		},
+		stop: func(ctx context.Context, s *Server) error {
+			_, err := s.Agents.FlushLastCalls(ctx)
+			return err
 		},
 	},
 	{

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -37,10 +38,13 @@ type Server struct {
 	Store    store.Store
 	API      http.Handler
 	Export   exportAPI
+	Gateway  gatewayAPI
 	Vault    outbound.Vault
 
 	metricsPages metricsPages
 	telemetry    telemetry
+
+	gatewayURL string `wire:"-"` // how agents reach the gateway, while that listens
 }
 
 // Run serves until ctx ends, then stops in order: no new connections, the requests in flight, the jobs, what is still
@@ -68,7 +72,7 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	failed := make(chan error, len(fronts))
 	for _, f := range fronts {
 		go func() { failed <- f.server.Serve(f.listener) }()
-		fmt.Fprintf(out, f.line+"\n", f.listener.Addr())
+		fmt.Fprintln(out, f.announcement())
 	}
 	stopJobs := s.startJobs(ctx)
 
@@ -186,6 +190,7 @@ type front struct {
 	variable, addr string
 	line           string // what is printed when it accepts connections
 	handler        http.Handler
+	url            *string // how clients reach it; empty: by its address, until it listens; nil: nobody asks
 
 	listener net.Listener
 	server   *http.Server
@@ -194,6 +199,7 @@ type front struct {
 // fronts are all that are not turned off. The API is the last to accept connections and the first to stop: when its line is
 // printed, everything else is up.
 func (s *Server) fronts() []*front {
+	s.gatewayURL = s.Config.GatewayURL
 	all := []*front{
 		{
 			variable: "HOLDCO_METRICS_ADDR", addr: s.Config.MetricsAddr, handler: s.metricsPages,
@@ -202,6 +208,10 @@ func (s *Server) fronts() []*front {
 		{
 			variable: "HOLDCO_PARTNER_ADDR", addr: s.Config.PartnerAddr, handler: s.Export,
 			line: "The export API for partners listens on http://%s (reference: http://%[1]s/api/external/docs)",
+		},
+		{
+			variable: "HOLDCO_GATEWAY_ADDR", addr: s.Config.GatewayAddr, handler: s.Gateway, url: &s.gatewayURL,
+			line: "The gateway for agents listens on http://%s (reference: http://%[1]s/gateway/docs)",
 		},
 		{
 			variable: "HOLDCO_API_ADDR", addr: s.Config.APIAddr, handler: s.API,
@@ -217,7 +227,27 @@ func (f *front) listen(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s %s: %w", f.variable, f.addr, err)
 	}
+	if f.url != nil && *f.url == "" {
+		*f.url = reaching(f.listener.Addr())
+	}
 	return nil
+}
+
+// reaching is the URL by which programs on this machine reach a listener.
+func reaching(listening net.Addr) string {
+	at, err := netip.ParseAddrPort(listening.String())
+	if err == nil && at.Addr().IsUnspecified() {
+		return fmt.Sprintf("http://localhost:%d", at.Port())
+	}
+	return "http://" + listening.String()
+}
+
+func (f *front) announcement() string {
+	text := fmt.Sprintf(f.line, f.listener.Addr())
+	if f.url != nil && *f.url != "http://"+f.listener.Addr().String() {
+		text += "; it is reached at " + *f.url
+	}
+	return text
 }
 
 // close closes the listener, if it is open.

@@ -75,6 +75,18 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { c.PartnerAddr = v; return v == "" || isAddress(v) },
 	},
 	{
+		name: "gateway_addr", kind: "HOST:PORT", fallback: "127.0.0.1:3103",
+		help:    "where the gateway for agents listens; empty turns it off",
+		allowed: "HOST:PORT such as 127.0.0.1:3103, :3103 or [::1]:3103, or empty",
+		set:     func(c *Config, v string) bool { c.GatewayAddr = v; return v == "" || isAddress(v) },
+	},
+	{
+		name: "gateway_url", kind: "URL", absent: "by the address of the gateway",
+		help:    "how agents reach the gateway, behind a proxy, say; without /gateway/v1",
+		allowed: "http://HOST:PORT or https://HOST, or empty",
+		set:     func(c *Config, v string) (ok bool) { c.GatewayURL, ok = parseBase(v); return ok },
+	},
+	{
 		name: "metrics_addr", kind: "HOST:PORT", absent: "/metrics on the API's listener",
 		help:    "where metrics are served, when not beside the API",
 		allowed: "HOST:PORT such as 127.0.0.1:9464, :9464 or [::1]:9464, or empty",
@@ -115,6 +127,12 @@ var settings = []setting{
 		help:    "requests that a partner's key may make per minute, or off",
 		allowed: rates,
 		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Partner, v) },
+	},
+	{
+		name: "rate_gateway", kind: "NUMBER", fallback: "1200",
+		help:    "requests that an agent may make at the gateway per minute, or off",
+		allowed: rates,
+		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Gateway, v) },
 	},
 	{
 		name: "redis_url", kind: "URL", absent: "none: each process counts by itself",
@@ -225,6 +243,19 @@ func parseNumber(number *int, value string, least, most int) bool {
 	parsed, err := strconv.Atoi(value)
 	*number = parsed
 	return err == nil && parsed >= least && parsed <= most
+}
+
+// parseBase parses a URL that paths are added to.
+func parseBase(value string) (base string, ok bool) {
+	if value == "" {
+		return "", true
+	}
+	parsed, err := url.Parse(value)
+	if err != nil || parsed.Hostname() == "" || parsed.User != nil || strings.ContainsAny(value, "?#") ||
+		parsed.Scheme != "http" && parsed.Scheme != "https" {
+		return "", false
+	}
+	return strings.TrimRight(value, "/"), true
 }
 
 func parseOrigins(value string) (origins []string, ok bool) {

@@ -25,7 +25,7 @@ func NewServer(
 ) (*Server, func(), error) {
 	panic(wire.Build(
 		openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet, backgroundSet,
-		newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newMetricsPages,
+		newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newGatewayAPI, newMetricsPages,
 		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))

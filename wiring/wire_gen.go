@@ -110,6 +110,13 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		cleanup()
 		return nil, nil, err
 	}
+	wiringGatewayAPI, err := newGatewayAPI(wiringSurroundings, wiringServices)
+	if err != nil {
+		cleanup3()
+		cleanup2()
+		cleanup()
+		return nil, nil, err
+	}
 	wiringMetricsPages := newMetricsPages(wiringSurroundings)
 	server := &Server{
 		services:     wiringServices,
@@ -121,6 +128,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Store:        store,
 		API:          handler,
 		Export:       wiringExportAPI,
+		Gateway:      wiringGatewayAPI,
 		Vault:        vault,
 		metricsPages: wiringMetricsPages,
 		telemetry:    wiringTelemetry,

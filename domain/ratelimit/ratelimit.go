@@ -31,11 +31,12 @@ const (
 	Write          Class = "write"
 	Costly         Class = "costly"  // exports, audit pulls, backups; no operation has this class yet
 	Partner        Class = "partner" // requests with the key of a partner
+	Gateway        Class = "gateway" // requests of an agent
 	authentication Class = "authentication"
 )
 
-// Limits are the limits of one token, or of the key of one partner, by class. The zero value is all Off.
-type Limits struct{ Read, Write, Costly, Partner Limit }
+// Limits are the limits of one token, of the key of one partner, or of one agent, by class. The zero value is all Off.
+type Limits struct{ Read, Write, Costly, Partner, Gateway Limit }
 
 // Of returns the limit of a class of requests.
 func (l Limits) Of(class Class) Limit {
@@ -46,6 +47,8 @@ func (l Limits) Of(class Class) Limit {
 		return l.Write
 	case Partner:
 		return l.Partner
+	case Gateway:
+		return l.Gateway
 	}
 	return l.Costly
 }
@@ -53,7 +56,7 @@ func (l Limits) Of(class Class) Limit {
 // Key identifies a counter.
 type Key struct {
 	Class   Class
-	Subject string // the id of a token or of a partner, or the address of a client
+	Subject string // the id of a token, a partner or an agent, or the address of a client
 }
 
 // ByToken counts the requests of one class that a token makes.
@@ -61,6 +64,9 @@ func ByToken(token id.Token, class Class) Key { return Key{class, string(token)}
 
 // ByPartner counts the requests of one class that are made with the key of a partner.
 func ByPartner(partner id.Partner, class Class) Key { return Key{class, string(partner)} }
+
+// ByAgent counts the requests of one class that an agent makes.
+func ByAgent(agent id.Agent, class Class) Key { return Key{class, string(agent)} }
 
 // ByClient counts the failed authentications of the client at an address.
 func ByClient(address string) Key { return Key{authentication, address} }
@@ -104,6 +110,8 @@ func (v Verdict) Refusal(key Key) error {
 	switch key.Class {
 	case Partner:
 		message = "The key has made its %d requests of this minute; wait until it is over."
+	case Gateway:
+		message = "The agent has made its %d requests of this minute; wait until it is over."
 	case authentication:
 		message = "%d authentications from this address have failed within a minute; wait until it is over."
 	}

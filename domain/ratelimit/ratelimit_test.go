@@ -48,9 +48,9 @@ func TestALimitThatWasLoweredHoldsAtOnce(t *testing.T) {
 
 func TestEveryClassHasItsLimit(t *testing.T) {
 	t.Parallel()
-	limits := ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 60}
+	limits := ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 60, Gateway: 1200}
 	for class, want := range map[ratelimit.Class]ratelimit.Limit{
-		ratelimit.Read: 600, ratelimit.Write: 120, ratelimit.Costly: 10, ratelimit.Partner: 60,
+		ratelimit.Read: 600, ratelimit.Write: 120, ratelimit.Costly: 10, ratelimit.Partner: 60, ratelimit.Gateway: 1200,
 	} {
 		if got := limits.Of(class); got != want {
 			t.Errorf("%s: %d, want %d", class, got, want)
@@ -69,10 +69,11 @@ func TestNothingIsCountedTogetherThatDiffers(t *testing.T) {
 		ratelimit.ByToken("tok_1", ratelimit.Costly):    true,
 		ratelimit.ByToken("tok_2", ratelimit.Read):      true,
 		ratelimit.ByPartner("tok_1", ratelimit.Partner): true,
+		ratelimit.ByAgent("tok_1", ratelimit.Gateway):   true,
 		ratelimit.ByClient("tok_1"):                     true,
 		ratelimit.ByClient("192.0.2.1"):                 true,
 	}
-	if len(keys) != 7 {
+	if len(keys) != 8 {
 		t.Errorf("%v", keys)
 	}
 }
@@ -82,6 +83,7 @@ func TestARefusalSaysWhenToComeBack(t *testing.T) {
 	for key, message := range map[ratelimit.Key]string{
 		ratelimit.ByToken("tok_1", ratelimit.Costly):    "The token has made its 7 costly requests of this minute; wait until it is over.",
 		ratelimit.ByPartner("prt_1", ratelimit.Partner): "The key has made its 7 requests of this minute; wait until it is over.",
+		ratelimit.ByAgent("agt_1", ratelimit.Gateway):   "The agent has made its 7 requests of this minute; wait until it is over.",
 		ratelimit.ByClient("192.0.2.1"): "7 authentications from this address have failed within a minute; " +
 			"wait until it is over.",
 	} {

@@ -28,11 +28,12 @@ type api struct{ under, document string }
 var (
 	orchestration = api{"", "../../../testdata/golden/openapi.json"}
 	export        = api{"/api/external", "../../../testdata/golden/export_openapi.json"}
+	gateway       = api{"/gateway", "../../../testdata/golden/gateway_openapi.json"}
 )
 
 func TestThePageShowsEveryOperationInABrowser(t *testing.T) {
 	t.Parallel()
-	for _, of := range []api{orchestration, export} {
+	for _, of := range []api{orchestration, export, gateway} {
 		tab, _ := openPage(t, of)
 		expected := summaries(t, of.document)
 		for _, summary := range expected {

@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/domain/fault"
-	"holdco/domain/partner"
 )
 
 // CORS says which pages of other origins may use an API from within a browser, and what of it.
@@ -52,12 +51,12 @@ func (s CORS) allow(c *gin.Context) {
 	}
 }
 
-// checkOrigin refuses pages of origins that are not registered with the key that they use. They cannot read why.
-func checkOrigin(c *gin.Context, p partner.Partner) error {
+// checkOrigin refuses pages of origins that are not allowed with the credential that they use. They cannot read why.
+func checkOrigin(c *gin.Context, allows func(origin string) bool, why string) error {
 	sent := c.Request.Header.Values("Origin")
-	if len(sent) == 0 || len(sent) == 1 && p.AllowsOrigin(sent[0]) {
+	if len(sent) == 0 || len(sent) == 1 && allows(sent[0]) {
 		return nil
 	}
 	c.Writer.Header().Del(allowOrigin)
-	return fault.New(fault.OriginNotAllowed, "The request comes from a page of an origin that is not registered with this key.")
+	return fault.New(fault.OriginNotAllowed, "%s", why)
 }

@@ -55,7 +55,23 @@ func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin
 		if err := limits.admit(c, ratelimit.ByPartner(partner.ID, op.class)); err != nil {
 			return err
 		}
-		return checkOrigin(c, partner)
+		return checkOrigin(c, partner.AllowsOrigin, "The request comes from a page of an origin that is not registered with this key.")
+	})
+}
+
+// AgentGate is Gate for an API that the tokens of agents open, all of it to all of them. No page may use it.
+func (t Table) AgentGate(auth inbound.AgentAuthenticator, limits Limits) gin.HandlerFunc {
+	return t.gate(func(c *gin.Context, op operation) error {
+		caller, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
+		if err != nil {
+			return limits.orFailedTooOften(c, err)
+		}
+		of(c).agent = caller
+		if err := limits.admit(c, ratelimit.ByAgent(caller.ID, op.class)); err != nil {
+			return err
+		}
+		nobody := func(string) bool { return false }
+		return checkOrigin(c, nobody, "The request comes from a page in a browser; this API is for agents.")
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 // Limits are the rate limits of an API.
 type Limits struct {
 	Limiter outbound.Limiter
-	ByClass ratelimit.Limits // of each token, or of each partner's key
+	ByClass ratelimit.Limits // of each token, each partner's key, or each agent
 }
 
 // admit counts a request against the limit of its key, and reports to the client how much is left of it.

@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,7 +18,7 @@ import (
 func Once[T any](r Request, answer func(result T) Answer) idempotency.Request {
 	sent, state := r.c.Request, of(r.c)
 	return idempotency.Request{
-		Key:         idempotency.Key{Caller: string(state.caller.Token), Value: state.once},
+		Key:         idempotency.Key{Caller: cmp.Or(string(state.caller.Token), string(state.agent.ID)), Value: state.once},
 		Fingerprint: fingerprint(sent.Method, sent.URL.EscapedPath(), state.body),
 		Answer: func(result any) ([]byte, error) {
 			a := answer(result.(T))

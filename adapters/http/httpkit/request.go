@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/domain/access"
+	"holdco/domain/agent"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -24,6 +25,7 @@ type request struct {
 	client  netip.Addr    // who sent it
 	caller  access.Caller // set by Gate
 	partner id.Partner    // set by PartnerGate
+	agent   agent.Caller  // set by AgentGate
 	body    []byte        // set by the gate: nil, or one JSON object
 	query   Query         // set by the gate
 	once    string        // set by the gate: the idempotency key, empty when there is none
@@ -41,6 +43,9 @@ func (r Request) Context() context.Context { return r.c.Request.Context() }
 
 // Caller is the token that the request carries.
 func (r Request) Caller() access.Caller { return of(r.c).caller }
+
+// Agent is the agent whose token the request carries.
+func (r Request) Agent() agent.Caller { return of(r.c).agent }
 
 // Query holds the query parameters.
 func (r Request) Query() Query { return of(r.c).query }
@@ -119,6 +124,9 @@ func attributes(c *gin.Context) []slog.Attr {
 	}
 	if r.partner != "" {
 		attrs = append(attrs, slog.String("partner", string(r.partner)))
+	}
+	if r.agent.ID != "" {
+		attrs = append(attrs, slog.String("agent", string(r.agent.ID)))
 	}
 	return attrs
 }

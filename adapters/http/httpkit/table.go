@@ -39,7 +39,7 @@ type bodyRule struct {
 // anyScope is how the document spells that any valid token will do.
 const anyScope = "any"
 
-var classes = []ratelimit.Class{ratelimit.Read, ratelimit.Write, ratelimit.Costly, ratelimit.Partner}
+var classes = []ratelimit.Class{ratelimit.Read, ratelimit.Write, ratelimit.Costly, ratelimit.Partner, ratelimit.Gateway}
 
 // Table reads what operations ask of requests. It fails when an operation that needs a token does not say which scope
 // (x-scope), or which of the rate limits holds for it (x-class).

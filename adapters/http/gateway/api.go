@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"embed"
+	"io/fs"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/adapters/http/rest"
+	"holdco/ports/inbound"
+)
+
+//go:embed openapi/*.yaml
+var sources embed.FS
+
+// Root is what the paths of the API begin with.
+const Root = "/gateway"
+
+// Options are what the API needs.
+type Options struct {
+	httpkit.Service
+
+	Groups []httpkit.Routes // of all operations of the document that need a token
+	Auth   inbound.AgentAuthenticator
+}
+
+// New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served, or when its
+// operations are not those that have handlers.
+func New(options Options) (http.Handler, error) {
+	document, err := Document()
+	if err != nil {
+		return nil, err
+	}
+	gate := func(t httpkit.Table) gin.HandlerFunc { return t.AgentGate(options.Auth, options.Limits) }
+	return document.Serve(options.Service, gate, options.Groups...)
+}
+
+// Document assembles the OpenAPI document of this API from the files in the folder openapi. What they do not describe is
+// described in those of the orchestration API.
+func Document() (*httpkit.Document, error) {
+	files, err := fs.Sub(sources, "openapi")
+	if err != nil {
+		return nil, err
+	}
+	return httpkit.Assemble(files, rest.Files())
+}

@@ -1,0 +1,128 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/adapters/http/apitest"
+	"holdco/adapters/http/gateway"
+	"holdco/adapters/http/httpkit"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/domain/agent"
+	"holdco/domain/fault"
+	"holdco/domain/ratelimit"
+	"holdco/ports/inbound"
+)
+
+// What agents get is tested through whole servers. Here it is what no test can make a store do.
+
+func TestTheDocumentIsValidAndSaysWhatOperationsAreAndCanFailWith(t *testing.T) {
+	t.Parallel()
+	statuses := []string{"400", "401", "403", "413", "415", "429", "500", "503"}
+	apitest.CheckDescription(t, apitest.Read(gateway.Document())(t), []string{"gateway"}, statuses)
+}
+
+func TestAnOperationWithoutHandlerStopsTheStart(t *testing.T) {
+	t.Parallel()
+	if _, err := gateway.New(gateway.Options{}); err == nil {
+		t.Error("an API without handlers is served")
+	}
+}
+
+func TestAFailureOfTheStoreIsAnsweredAsInternalOrUnavailable(t *testing.T) {
+	t.Parallel()
+	for golden, failure := range map[string]error{
+		"internal":    errors.New("disk I/O error in /var/lib"),
+		"unavailable": fault.New(fault.Unavailable, "The store cannot be reached; try again.").Because(errors.New("dial tcp")),
+	} {
+		answer := serve(t, broken{failure}).Send(resttest.Request{
+			Method: http.MethodGet, Path: "/gateway/v1/me", Header: map[string]string{"X-Request-Id": "req_golden"},
+		})
+		text, err := os.ReadFile("../../../testdata/golden/gateway_error_" + golden + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want struct {
+			Status  int
+			Headers map[string]string
+			Body    any
+		}
+		var got any
+		if err := errors.Join(json.Unmarshal(text, &want), json.Unmarshal(answer.Body, &got)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.Body, got); diff != "" || answer.Status != want.Status {
+			t.Errorf("%s: %d %s", golden, answer.Status, diff)
+		}
+		for name, value := range want.Headers {
+			if answer.Header.Get(name) != value {
+				t.Errorf("%s: %s is %q, want %q", golden, name, answer.Header.Get(name), value)
+			}
+		}
+	}
+}
+
+func TestATeamThatWasDeletedIsNull(t *testing.T) {
+	t.Parallel()
+	answer := serve(t, broken{}).Get("/gateway/v1/me")
+	answer.Is(t, http.StatusOK, "")
+	if team := resttest.Data[struct{ Team json.RawMessage }](t, answer).Team; string(team) != "null" {
+		t.Errorf("the team is %s", team)
+	}
+}
+
+// serve starts an API, and returns a client of it.
+func serve(t *testing.T, b broken) *resttest.Client {
+	t.Helper()
+	handler, err := gateway.New(gateway.Options{
+		Service: httpkit.Service{
+			Options: httpkit.Options{Clock: b, IDs: b, Log: slog.New(slog.NewTextHandler(io.Discard, nil))},
+			Limits:  httpkit.Limits{Limiter: b, ByClass: ratelimit.Limits{Gateway: 1200}},
+			Ready:   func(context.Context) error { return nil },
+		},
+		Groups: []httpkit.Routes{gateway.Agent(b)},
+		Auth:   b,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return resttest.NewBy(t, server.URL, "/gateway/openapi.json", "any")
+}
+
+// broken lets every agent in, and then fails if it has an error. It is also a clock that stands still, a source of one id, and
+// a limiter that admits everything.
+type broken struct{ failure error }
+
+func (b broken) Me(context.Context, agent.Caller) (inbound.AgentAtWork, error) {
+	found := inbound.AgentAtWork{}
+	found.Agent = agent.Agent{
+		ID: "agt_01km3g0000e000000000000001", Company: "cmp_01km3g0000e000000000000001", Team: "tm_01km3g0000e000000000000001",
+		Status: agent.Active, AdapterConfig: agent.NoConfig,
+	}
+	found.Company.ID = found.Agent.Company
+	return found, b.failure
+}
+
+func (broken) Authenticate(context.Context, string) (agent.Caller, error) {
+	return agent.Caller{ID: "agt_01km3g0000e000000000000001"}, nil
+}
+
+func (broken) Now() time.Time { return time.Date(2026, 4, 11, 10, 42, 17, 0, time.UTC) }
+
+func (broken) UUIDv7() [16]byte { return [16]byte{} }
+
+func (broken) Take(_ context.Context, _ ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict {
+	return ratelimit.Verdict{Limit: limit, Admitted: true, Remaining: int64(limit) - 1, Reset: time.Minute}
+}
