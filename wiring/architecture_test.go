@@ -40,14 +40,17 @@ var layers = []layer{
 		folders: []string{"domain/partner", "domain/lead"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
-	{folders: []string{"domain/agent"}, ours: domain, not: impure, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
+	{
+		folders: []string{"domain/agent", "domain/run"}, ours: domain, not: impure,
+		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
+	},
 	{folders: []string{"domain/*"}, ours: domain, not: impure},
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
 		libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
 	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
 	{
-		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache"}), not: outside,
+		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache", "app/work"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
 

@@ -36,6 +36,7 @@ type Config struct {
 	GatewayURL       string   // how agents reach the gateway, without a slash at its end; empty: by its address
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
+	LeaseTime        time.Duration
 	ArchiveRetention time.Duration
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password

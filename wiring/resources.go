@@ -18,6 +18,7 @@ import (
 	"holdco/app/deliveries"
 	"holdco/app/imports"
 	"holdco/app/issues"
+	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/receipts"
 	"holdco/app/teams"
@@ -34,6 +35,7 @@ type services struct {
 	Teams     *teams.Service
 	Agents    *agents.Service
 	Issues    *issues.Service
+	Leases    *leases.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -41,8 +43,8 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, tokens.New, webhooks.New, partners.New, imports.New,
-	newAgentSettings, newAgentCredentials,
+	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
 
@@ -52,6 +54,10 @@ func newAgentSettings(config Config) agents.Settings {
 
 // newAgentCredentials is shared by the use cases that end credentials of agents.
 func newAgentCredentials() *agents.Credentials { return &agents.Credentials{} }
+
+func newLeaseSettings(config Config) leases.Settings {
+	return leases.Settings{LeaseTime: config.LeaseTime}
+}
 
 // background are what only jobs of the server need, beside its fields.
 type background struct {
@@ -94,6 +100,15 @@ var resources = []resource{
 			return []worker.Job{
 				{Name: "settle issues", Every: time.Second, Run: s.Work.Settle},
 				{Name: "wake issues that are due", Every: time.Second, Run: s.Work.WakeDue},
+			}
+		},
+	},
+	{ // leases
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{
+				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Store.Raised(), Run: s.Leases.Wake},
+				{Name: "sweep leases", Every: time.Second, Run: s.Work.Sweep},
+				{Name: "forget old answers", Every: 10 * time.Minute, Run: s.Work.Forget},
 			}
 		},
 	},

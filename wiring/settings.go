@@ -105,6 +105,14 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { return parseDuration(&c.ArchiveRetention, v, 720*time.Hour) },
 	},
 	{
+		name: "lease_time", kind: "DURATION", fallback: "5m",
+		help:    "how long the lease of an agent lasts without a call, unless its claim asks for another time",
+		allowed: "a duration from 5s to 1h in whole seconds, such as 300s",
+		set: func(c *Config, v string) bool {
+			return parseDuration(&c.LeaseTime, v, 5*time.Second) && c.LeaseTime <= time.Hour && c.LeaseTime%time.Second == 0
+		},
+	},
+	{
 		name: "rate_read", kind: "NUMBER", fallback: "600",
 		help:    "read requests that a token may make per minute, or off",
 		allowed: rates,

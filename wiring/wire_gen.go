@@ -20,6 +20,7 @@ import (
 	"holdco/app/export"
 	"holdco/app/imports"
 	"holdco/app/issues"
+	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/teams"
 	"holdco/app/tokens"
@@ -54,6 +55,8 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 	agentsSettings := newAgentSettings(config)
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache)
 	issuesService := issues.New(store, iDs)
+	leasesSettings := newLeaseSettings(config)
+	leasesService := leases.New(store, iDs, leasesSettings)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -64,6 +67,7 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		Teams:     teamsService,
 		Agents:    agentsService,
 		Issues:    issuesService,
+		Leases:    leasesService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -166,6 +170,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	agentsSettings := newAgentSettings(config)
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache)
 	issuesService := issues.New(store, iDs)
+	leasesSettings := newLeaseSettings(config)
+	leasesService := leases.New(store, iDs, leasesSettings)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -176,6 +182,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Teams:     teamsService,
 		Agents:    agentsService,
 		Issues:    issuesService,
+		Leases:    leasesService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

@@ -3,11 +3,13 @@ package issues
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"holdco/domain/access"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
+	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -108,15 +110,53 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, of id.Company, 
 func (s *Service) Comments(
 	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, after page.Position, size int,
 ) (found page.Page[issue.Comment], err error) {
-	if err := caller.NeedsIn(access.Read, of); err != nil {
-		return found, err
-	}
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		if _, err := store.GetIn(ctx, r.Issues(), of, on); err != nil {
-			return err
-		}
+	err = s.viewOf(ctx, caller, of, on, func(ctx context.Context, r store.Reader) (err error) {
 		found, err = r.Issues().Comments(ctx, on, after, size)
 		return err
 	})
 	return found, err
+}
+
+// Runs returns a page of the runs of an issue.
+func (s *Service) Runs(
+	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, after page.Position, size int,
+) (found page.Page[run.Run], err error) {
+	err = s.viewOf(ctx, caller, of, on, func(ctx context.Context, r store.Reader) (err error) {
+		found, err = r.Runs().List(ctx, on, after, size)
+		return err
+	})
+	return found, err
+}
+
+// Run returns a run of an issue with its newest checkpoints.
+func (s *Service) Run(
+	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run,
+) (found run.Run, checkpoints []run.Checkpoint, err error) {
+	err = s.viewOf(ctx, caller, of, on, func(ctx context.Context, r store.Reader) (err error) {
+		if found, err = store.GetIn(ctx, r.Runs(), of, which); err == nil && found.Issue != on {
+			_, err = r.Runs().Get(ctx, "") // not found
+		}
+		if err != nil {
+			return err
+		}
+		checkpoints, err = r.Runs().Checkpoints(ctx, which, inbound.MostCheckpoints)
+		slices.Reverse(checkpoints)
+		return err
+	})
+	return found, checkpoints, err
+}
+
+// viewOf reads what belongs to an issue of a company, on one snapshot.
+func (s *Service) viewOf(
+	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, read func(ctx context.Context, r store.Reader) error,
+) error {
+	if err := caller.NeedsIn(access.Read, of); err != nil {
+		return err
+	}
+	return s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		if _, err := store.GetIn(ctx, r.Issues(), of, on); err != nil {
+			return err
+		}
+		return read(ctx, r)
+	})
 }

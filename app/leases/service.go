@@ -35,7 +35,7 @@ var _ inbound.Leases = (*Service)(nil)
 
 // New returns the use cases.
 func New(s store.Store, ids outbound.IDs, settings Settings) *Service {
-	return &Service{store: s, ids: ids, settings: settings, waiting: newWaiting(s)}
+	return &Service{store: s, ids: ids, settings: settings, waiting: newWaiting()}
 }
 
 // List returns the leases of an agent that have not ended.

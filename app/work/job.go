@@ -2,10 +2,13 @@ package work
 
 import (
 	"context"
+	"time"
 
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/run"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -92,6 +95,106 @@ func (s *Service) wake(ctx context.Context, of id.Company, issues []id.Issue) er
 		}
 		return nil
 	})
+}
+
+// Sweep ends the leases that have run out.
+func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
+	var now, oldest time.Time
+	var state run.Sweep
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
+		if now, err = r.StoreNow(ctx); err != nil {
+			return err
+		}
+		state, oldest, err = r.Runs().Sweep(ctx)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	next, isNew, mayEnd := state.Next(now, oldest)
+	if isNew {
+		err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+			if err := tx.Runs().Shorten(ctx, now); err != nil {
+				return err
+			}
+			return tx.Runs().SaveSweep(ctx, next)
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	if !mayEnd {
+		return false, nil
+	}
+	overdue, err := s.store.Runs().Overdue(ctx, now)
+	if err != nil {
+		return false, err
+	}
+	of := map[id.Company][]id.Run{}
+	for _, one := range overdue {
+		of[one.Company] = append(of[one.Company], one.ID)
+	}
+	for company, runs := range of {
+		if err := s.expire(ctx, company, runs); err != nil {
+			return false, err
+		}
+	}
+	return len(overdue) == store.Portion, nil
+}
+
+// sweeper is who ends the leases that have run out.
+const sweeper event.Actor = "system:sweep"
+
+// expire ends those of some leases that have still run out. A lease of an epoch that has ended is left to Settle, which counts
+// no attempt.
+func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) error {
+	return s.inTurn(ctx, of, sweeper, func(ctx context.Context, tx store.Tx, u *Unit) error {
+		at, err := tx.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := tx.Companies().Get(ctx, of)
+		if err != nil {
+			return err
+		}
+		for _, which := range runs {
+			r, err := tx.Runs().Lock(ctx, which)
+			if err != nil {
+				return err
+			}
+			if !r.Lease.EndedAt.IsZero() || r.Lease.Epoch != c.LeaseEpoch || !r.IsOverdue(at, time.Time{}) {
+				continue
+			}
+			i, err := tx.Issues().Lock(ctx, r.Issue)
+			if err != nil {
+				return err
+			}
+			next, happened, err := i.ExpireLease(at)
+			if err != nil {
+				return err
+			}
+			if err := u.Move(ctx, i, next, happened, Ending{run.Expired, run.RanOut, issue.Expired}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// answersKept is how long the answer to the call that ended a lease is kept for repeats.
+const answersKept = 30 * 24 * time.Hour
+
+// Forget clears old answers.
+func (s *Service) Forget(ctx context.Context) (more bool, err error) {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		at, err := tx.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		more, err = tx.Runs().Forget(ctx, at.Add(-answersKept))
+		return err
+	})
+	return more, err
 }
 
 // inTurn runs a unit of work in the turn of a company, unless that is gone or being deleted. Its steps need no event of their own.

@@ -11,6 +11,7 @@ import (
 	"holdco/domain/issue"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
+	"holdco/domain/run"
 )
 
 // Issues are the use cases of issues. All are about the issues of one company: an unknown issue is fault.NotFound, and so is one of
@@ -32,6 +33,14 @@ type Issues interface {
 	Comments(
 		ctx context.Context, caller access.Caller, of id.Company, on id.Issue, after page.Position, size int,
 	) (page.Page[issue.Comment], error)
+
+	// Runs returns a page of the runs of an issue, newest first.
+	Runs(
+		ctx context.Context, caller access.Caller, of id.Company, on id.Issue, after page.Position, size int,
+	) (page.Page[run.Run], error)
+
+	// Run returns a run of an issue with its newest checkpoints, MostCheckpoints at most, oldest first.
+	Run(ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run) (run.Run, []run.Checkpoint, error)
 
 	// Create files an issue. The faults are those of issue.New.
 	Create(ctx context.Context, caller access.Caller, of id.Company, draft issue.Draft, once idempotency.Request) (issue.Issue, error)
@@ -56,6 +65,9 @@ type Issues interface {
 		ctx context.Context, caller access.Caller, of id.Company, on id.Issue, note issue.Note, once idempotency.Request,
 	) (issue.Comment, error)
 }
+
+// MostCheckpoints bounds how many checkpoints Issues.Run returns.
+const MostCheckpoints = 200
 
 // MostCounted bounds how many issues Issues.Count counts one by one.
 const MostCounted = 10_000

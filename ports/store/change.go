@@ -77,10 +77,13 @@ func ChangeReading[I id.ID, T Versioned, R Repository[I, T]](
 	})
 }
 
-// Owned is an aggregate that belongs to a company.
-type Owned interface {
+// Owned is what belongs to a company.
+type Owned interface{ Owner() id.Company }
+
+// OwnedAggregate is Owned with a version.
+type OwnedAggregate interface {
+	Owned
 	Versioned
-	Owner() id.Company
 }
 
 // updateIn is the shape of every write to what belongs to request.Company: take the turn of the company, lock the company, claim
@@ -132,7 +135,7 @@ func CreateIn[T any](
 // ChangeIn is the shape of writes to one aggregate of request.Company: take the turn of the company, lock it, claim the
 // idempotency key, find and lock the aggregate, check If-Match, refuse if the company is archived, ask move, save, record the
 // event. What belongs to another company is not found. Move may change other rows of the company.
-func ChangeIn[I id.ID, T Owned, R Repository[I, T]](
+func ChangeIn[I id.ID, T OwnedAggregate, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	move func(ctx context.Context, tx Tx, of company.Company, current T) (T, *event.Event, error),
 ) (T, error) {
@@ -149,7 +152,7 @@ func ChangeIn[I id.ID, T Owned, R Repository[I, T]](
 }
 
 // RemoveIn is ChangeIn for a move that removes the aggregate. It returns the aggregate as it was last.
-func RemoveIn[I id.ID, T Owned, R Repository[I, T]](
+func RemoveIn[I id.ID, T OwnedAggregate, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	remove func(ctx context.Context, tx Tx, of company.Company, current T) (event.Event, error),
 ) (T, error) {
@@ -163,7 +166,7 @@ func RemoveIn[I id.ID, T Owned, R Repository[I, T]](
 }
 
 // WriteIn is ChangeIn for a write that saves and records by itself.
-func WriteIn[I id.ID, T Owned, U any, R Repository[I, T]](
+func WriteIn[I id.ID, T OwnedAggregate, U any, R Repository[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	write func(ctx context.Context, tx Tx, of company.Company, current T) (U, error),
 ) (U, error) {
@@ -182,7 +185,7 @@ func ByID[I id.ID](which I) func(ctx context.Context, tx Tx) (I, error) {
 	return func(context.Context, Tx) (I, error) { return which, nil }
 }
 
-func lockIn[I id.ID, T Owned](
+func lockIn[I id.ID, T OwnedAggregate](
 	ctx context.Context, tx Tx, request Request, of company.Company, find func(ctx context.Context, tx Tx) (I, error),
 	in Repository[I, T],
 ) (current T, err error) {

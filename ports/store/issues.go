@@ -52,8 +52,9 @@ type IssueReader interface {
 	// rank, then by number. Of each key it returns most at most.
 	Claimable(ctx context.Context, of id.Company, keys []string, most int) ([]issue.Issue, error)
 
-	// ClaimableKeys returns how many issues may be leased under each of some keys, counted to most.
-	ClaimableKeys(ctx context.Context, of id.Company, keys []string, most int) (map[string]int, error)
+	// ClaimableKeys returns how many issues may be leased under each of some keys. It counts a bounded number of them: a key with
+	// few or none can be missed beside one with many.
+	ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error)
 
 	// Revisions returns the work revisions of companies.
 	Revisions(ctx context.Context, of []id.Company) (map[id.Company]int64, error)

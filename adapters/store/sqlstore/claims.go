@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/ports/store"
 )
 
 // claimStatements are the prepared statements of Claimable, by the number of keys and the portion of each.
@@ -53,17 +55,25 @@ func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, mos
 	return found, err
 }
 
-func (i issues) ClaimableKeys(ctx context.Context, of id.Company, keys []string, most int) (map[string]int, error) {
+// mostCounted bounds how many issues ClaimableKeys counts for some keys.
+const mostCounted = 1000
+
+func (i issues) ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error) {
 	counts := map[string]int{}
-	for _, key := range keys {
-		some := i.selectFrom("issues").ColumnExpr("1 AS one").Where("company_id = ?", of).Where("claim_key = ?", key).
-			Where("claimable = 1").Limit(int64(most))
-		n, err := i.count(ctx, i.engine.DB().NewSelect().Conn(i.conn).TableExpr("(?) AS some", some))
+	for some := range slices.Chunk(keys, store.Portion) {
+		first := i.selectFrom("issues").Column("claim_key").Where("company_id = ?", of).Where("claim_key IN (?)", bun.List(some)).
+			Where("claimable = 1").Limit(mostCounted)
+		query := i.engine.DB().NewSelect().Conn(i.conn).ColumnExpr("claim_key, count(*)").TableExpr("(?) AS first", first).
+			Group("claim_key")
+		var key string
+		var n int
+		err := i.each(ctx, query, func(rows *sql.Rows) error {
+			err := rows.Scan(&key, &n)
+			counts[key] = n
+			return err
+		})
 		if err != nil {
 			return nil, err
-		}
-		if n > 0 {
-			counts[key] = int(n)
 		}
 	}
 	return counts, nil

@@ -29,6 +29,7 @@ func (i issues) derive(ctx context.Context, before, after *issue.Issue) error {
 		}
 	}
 	if after.IsClaimable() && (before == nil || !before.IsClaimable() || before.ClaimKey() != after.ClaimKey()) {
+		i.unit.raises = true
 		return i.later(ctx, raiseRevision, string(after.Company))
 	}
 	return nil

@@ -20,6 +20,7 @@ type Store struct {
 	ids      outbound.IDs
 	migrator *Migrator
 	outgoing chan struct{} // see Outgoing
+	raised   chan struct{} // see Raised
 }
 
 var _ store.Store = (*Store)(nil)
@@ -34,6 +35,7 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 		ids:      ids,
 		migrator: migrator,
 		outgoing: make(chan struct{}, 1),
+		raised:   make(chan struct{}, 1),
 	}
 }
 
@@ -71,13 +73,24 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 		return state.checkRecorded()
 	})
 	if err == nil && state.sends {
-		select {
-		case s.outgoing <- struct{}{}:
-		default: // the last value has not been received yet
-		}
+		notify(s.outgoing)
+	}
+	if err == nil && state.raises {
+		notify(s.raised)
 	}
 	return s.failure(ctx, err)
 }
+
+// notify sends a value, unless the last one has not been received yet.
+func notify(of chan<- struct{}) {
+	select {
+	case of <- struct{}{}:
+	default:
+	}
+}
+
+// Raised implements store.Store.
+func (s *Store) Raised() <-chan struct{} { return s.raised }
 
 // Outgoing implements store.Store.
 func (s *Store) Outgoing() <-chan struct{} { return s.outgoing }
@@ -167,6 +180,7 @@ type unitState struct {
 	used     bool              // a statement has run, or a turn was taken
 	now      time.Time         // see tx.Now; zero: it was not called
 	sends    bool              // the unit made work for webhooks: see Outgoing
+	raises   bool              // the unit raised a work revision: see Raised
 	locked   map[lockedRow]any // the aggregates that the unit has locked, with what it saved since
 	revision lead.Revision     // of the unit's changes to leads; 0: Advance was not called
 	keys     map[id.Lead]int64 // of the leads that the unit has looked up; 0: there is no such lead

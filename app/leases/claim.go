@@ -1,0 +1,256 @@
+package leases
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"holdco/domain/agent"
+	"holdco/domain/company"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/run"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// lookEvery is how often a waiting claim looks for what time alone makes claimable, more or less by a fifth.
+const lookEvery = 5 * time.Second
+
+// Claim leases the next issue that an agent may take.
+func (s *Service) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
+	c, err := s.parse(caller, claim)
+	if err != nil {
+		return nil, err
+	}
+	granted, err := s.grant(ctx, c)
+	if err != nil || granted != nil || c.wait == 0 {
+		return granted, err
+	}
+	return s.await(ctx, c)
+}
+
+// claim is a claim that was parsed.
+type claim struct {
+	agent.Caller
+
+	wait, lasts time.Duration
+	key         string
+}
+
+func (s *Service) parse(caller agent.Caller, sent inbound.Claim) (claim, error) {
+	c := claim{Caller: caller, lasts: s.settings.LeaseTime, key: sent.Key}
+	problems := slices.Clone(sent.Problems)
+	if sent.Wait != nil {
+		if *sent.Wait < 0 || *sent.Wait > inbound.MostWait {
+			problems.Add(fault.Fieldf("wait", fault.OutOfRange, "wait must be from 0 to %d", inbound.MostWait))
+		}
+		c.wait = time.Duration(*sent.Wait) * time.Second
+	}
+	if sent.LeaseSeconds != nil {
+		least, most := int64(run.ShortestLease/time.Second), int64(run.LongestLease/time.Second)
+		if *sent.LeaseSeconds < least || *sent.LeaseSeconds > most {
+			problems.Add(fault.Fieldf("leaseSeconds", fault.OutOfRange, "leaseSeconds must be from %d to %d", least, most))
+		}
+		c.lasts = time.Duration(*sent.LeaseSeconds) * time.Second
+	}
+	if len(problems) > 0 {
+		return c, fault.Validation(problems)
+	}
+	return c, nil
+}
+
+// await waits for an issue until the claim's time is over, or the server stops.
+func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error) {
+	a, err := s.store.Agents().Get(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.waiting.join(c.Company, issue.ClaimKeys(a.ID, a.Team))
+	if err != nil {
+		return nil, err
+	}
+	defer s.waiting.leave(c.Company, w)
+	over := time.NewTimer(c.wait)
+	defer over.Stop()
+	for {
+		// It looks once more after it has joined: an issue can have come before.
+		granted, err := s.grant(ctx, c)
+		if err != nil || granted != nil {
+			return granted, err
+		}
+		look := time.NewTimer(lookEvery*4/5 + rand.N(lookEvery*2/5))
+		select {
+		case <-w.wake:
+		case <-look.C:
+		case <-over.C:
+			look.Stop()
+			return nil, nil //nolint:nilnil // there is nothing to take
+		case <-s.waiting.closing:
+			look.Stop()
+			return nil, nil //nolint:nilnil // there is nothing to take
+		case <-ctx.Done():
+			look.Stop()
+			return nil, ctx.Err()
+		}
+		look.Stop()
+	}
+}
+
+// grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take.
+func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error) {
+	var found bool
+	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		candidate, err := c.look(ctx, viewed(r))
+		found = candidate != nil
+		return err
+	})
+	if err != nil || !found || ctx.Err() != nil {
+		return nil, err
+	}
+	newRun, newLease := id.New[id.Run](s.ids.UUIDv7()), id.New[id.Lease](s.ids.UUIDv7())
+	var granted *run.Run
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		granted = nil
+		if err := tx.Turn(ctx, c.Company); err != nil {
+			return err
+		}
+		candidate, err := c.look(ctx, inUnit(tx))
+		if err != nil || candidate == nil {
+			return err
+		}
+		if candidate.held != nil {
+			granted = candidate.held
+			return nil
+		}
+		started, err := candidate.start(ctx, tx, c, newRun, newLease)
+		granted = &started
+		return err
+	})
+	if err != nil || granted == nil {
+		return nil, err
+	}
+	return s.show(ctx, c.Caller, *granted)
+}
+
+// show reads what an agent gets with a new lease.
+func (s *Service) show(ctx context.Context, caller agent.Caller, granted run.Run) (*inbound.HeldLease, error) {
+	var held inbound.HeldLease
+	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
+		if held, err = find(ctx, r, caller, granted.Lease.ID); err != nil {
+			return err
+		}
+		shown, err := contextOf(ctx, r, held.Issue)
+		held.Context = &shown
+		return err
+	})
+	return &held, err
+}
+
+// candidate is what a claim can have.
+type candidate struct {
+	company company.Company
+	agent   agent.Agent
+	issue   issue.Issue
+	held    *run.Run // the live lease that was claimed under the same idempotency key before; nil: none
+}
+
+// portion is how many issues under each key a claim looks at when the first ones cannot be taken.
+const portion = 32
+
+// look finds what a claim can have, or nil. It reads in a View, or in a unit of work that has the turn of the company.
+func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
+	var found candidate
+	var err error
+	if found.company, err = in.companies.Get(ctx, c.Company); err != nil {
+		return nil, err
+	}
+	if found.company.Status == company.Archived {
+		return nil, found.company.Allows(company.Update)
+	}
+	if found.agent, err = in.agents.Get(ctx, c.ID); err != nil {
+		return nil, err
+	}
+	if c.key != "" {
+		held, err := in.runs.ByKey(ctx, c.ID, c.key)
+		if exists, err := store.Exists(err); err != nil || exists {
+			found.held = &held
+			return &found, err
+		}
+	}
+	if found.company.WorkPaused || found.company.Status != company.Active || found.agent.Status != agent.Active {
+		return nil, nil //nolint:nilnil // there is nothing to take
+	}
+	live, err := in.runs.Live(ctx, c.ID)
+	if err != nil || len(live) >= run.MostLive {
+		return nil, err
+	}
+	keys := issue.ClaimKeys(found.agent.ID, found.agent.Team)
+	for _, most := range []int{1, portion} {
+		firsts, err := in.issues.Claimable(ctx, c.Company, keys[:], most)
+		if err != nil {
+			return nil, err
+		}
+		for _, first := range firsts {
+			isBelow, err := isBelowCancelled(ctx, in.issues, first)
+			if err != nil {
+				return nil, err
+			}
+			if !isBelow {
+				found.issue = first
+				return &found, nil
+			}
+		}
+		if len(firsts) == 0 {
+			break
+		}
+	}
+	return nil, nil //nolint:nilnil // there is nothing to take
+}
+
+// isBelowCancelled reports whether an issue is about to be cancelled with one above it.
+func isBelowCancelled(ctx context.Context, in store.IssueReader, of issue.Issue) (bool, error) {
+	if of.Parent == "" {
+		return false, nil
+	}
+	above, err := in.Above(ctx, of.Company, of.Parent)
+	return slices.ContainsFunc(above, func(a issue.Ancestor) bool { return a.Status == issue.Cancelled }), err
+}
+
+// reading is what a View and a unit of work have in common.
+type reading struct {
+	companies store.CompanyReader
+	agents    store.AgentReader
+	issues    store.IssueReader
+	runs      store.RunReader
+}
+
+func viewed(r store.Reader) reading { return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs()} }
+
+func inUnit(tx store.Tx) reading { return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs()} }
+
+// start grants the lease of the candidate.
+func (found candidate) start(ctx context.Context, tx store.Tx, c claim, newRun id.Run, newLease id.Lease) (run.Run, error) {
+	at, err := tx.StoreNow(ctx)
+	if err != nil {
+		return run.Run{}, err
+	}
+	i, err := tx.Issues().Lock(ctx, found.issue.ID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	next, started, err := i.Start(found.agent.ID, found.agent.Team, at)
+	if err != nil {
+		return run.Run{}, err
+	}
+	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, c.lasts, c.key, at)
+	if err := tx.Issues().Save(ctx, next); err != nil {
+		return run.Run{}, err
+	}
+	if err := tx.Runs().Add(ctx, granted); err != nil {
+		return run.Run{}, err
+	}
+	return granted, tx.Record(ctx, started.By(c.Actor()))
+}

@@ -1,0 +1,156 @@
+package leases
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+)
+
+// MostWaiting bounds how many claims wait in one process.
+const MostWaiting = 5000
+
+// retryWaiting is when to come back when too many wait.
+const retryWaiting = 5 * time.Second
+
+// waiting are the claims that wait for issues, in the order in which they came.
+type waiting struct {
+	mutex   sync.Mutex
+	of      map[id.Company]*line
+	count   int
+	once    sync.Once
+	closing chan struct{} // closed when the server stops
+}
+
+// line are the waiting claims of a company.
+type line struct {
+	waiters []*waiter
+	seen    int64 // the work revision for which they were woken last
+}
+
+type waiter struct {
+	keys [3]string // see issue.ClaimKeys
+	wake chan struct{}
+}
+
+func newWaiting() *waiting { return &waiting{of: map[id.Company]*line{}, closing: make(chan struct{})} }
+
+func (w *waiting) join(of id.Company, keys [3]string) (*waiter, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.count >= MostWaiting {
+		return nil, fault.New(fault.Unavailable, "Too many claims are waiting; try again later.").After(retryWaiting)
+	}
+	if w.of[of] == nil {
+		w.of[of] = &line{seen: -1}
+	}
+	joined := &waiter{keys: keys, wake: make(chan struct{}, 1)}
+	w.of[of].waiters = append(w.of[of].waiters, joined)
+	w.count++
+	return joined, nil
+}
+
+func (w *waiting) leave(of id.Company, gone *waiter) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	l := w.of[of]
+	l.waiters = slices.DeleteFunc(l.waiters, func(one *waiter) bool { return one == gone })
+	w.count--
+	if len(l.waiters) == 0 {
+		delete(w.of, of)
+	}
+}
+
+// companies are those for which claims wait.
+func (w *waiting) companies() []id.Company {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	of := make([]id.Company, 0, len(w.of))
+	for company := range w.of {
+		of = append(of, company)
+	}
+	return of
+}
+
+// keys are those of the claims that wait for a company, unless they were woken for its revision.
+func (w *waiting) keys(of id.Company, revision int64) []string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	l := w.of[of]
+	if l == nil || l.seen == revision {
+		return nil
+	}
+	l.seen = revision
+	distinct := map[string]bool{}
+	var keys []string
+	for _, one := range l.waiters {
+		for _, key := range one.keys {
+			if !distinct[key] {
+				distinct[key] = true
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// wake wakes the claims that have waited longest: for each key one per claimable issue, and one more.
+func (w *waiting) wake(of id.Company, claimable map[string]int) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	l := w.of[of]
+	if l == nil {
+		return
+	}
+	for key := range claimable {
+		claimable[key]++
+	}
+	for _, one := range l.waiters {
+		fits := slices.IndexFunc(one.keys[:], func(key string) bool { return claimable[key] > 0 })
+		if fits < 0 {
+			continue
+		}
+		claimable[one.keys[fits]]--
+		select {
+		case one.wake <- struct{}{}:
+		default: // it is about to look
+		}
+	}
+}
+
+// Wake wakes waiting claims of companies in which issues have become claimable.
+func (s *Service) Wake(ctx context.Context) (more bool, err error) {
+	of := s.waiting.companies()
+	if len(of) == 0 {
+		return false, nil
+	}
+	revisions, err := s.store.Issues().Revisions(ctx, of)
+	if err != nil {
+		return false, err
+	}
+	for _, company := range of {
+		keys := s.waiting.keys(company, revisions[company])
+		if len(keys) == 0 {
+			continue
+		}
+		claimable, err := s.store.Issues().ClaimableKeys(ctx, company, keys)
+		if err != nil {
+			return false, err
+		}
+		s.waiting.wake(company, claimable)
+	}
+	return false, nil
+}
+
+// Close ends the wait of all claims: they return without an issue.
+func (s *Service) Close() { s.waiting.once.Do(func() { close(s.waiting.closing) }) }
+
+// Waiting is how many claims wait.
+func (s *Service) Waiting() int {
+	s.waiting.mutex.Lock()
+	defer s.waiting.mutex.Unlock()
+	return s.waiting.count
+}
