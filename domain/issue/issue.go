@@ -38,7 +38,7 @@ type Issue struct {
 	Error          string    // JSON, why the last run failed; empty: it did not
 	DueAt          time.Time // zero: none
 	NotBefore      time.Time // it is not leased earlier; zero: at any time
-	Waiting        bool      // NotBefore had not come when the issue last changed
+	Waiting        bool      // for NotBefore, until Wake; false if Status is final
 	StartedAt      time.Time // the first lease; zero: none yet
 	FinishedAt     time.Time // zero unless Status is final
 	RetryOf        id.Issue  // the issue that failed or was cancelled; empty: none

@@ -237,6 +237,9 @@ func (i Issue) Cancel(at time.Time, note ...event.Field) (Issue, event.Event, er
 // Revoke takes a running issue from its agent because Holdco ended the lease, for a reason such as AfterCompanyArchived. The agent
 // and the attempt stay.
 func (i Issue) Revoke(reason string, at time.Time) (Issue, event.Event, error) {
+	if i.Status != Running {
+		return i, event.Event{}, i.refuse(Requeue)
+	}
 	return i.move(Requeue, event.IssueRequeued, at, func(next *Issue) {
 		next.Status = Queued
 		if next.Binding == Loose {
@@ -291,7 +294,7 @@ func (i Issue) move(
 	next := i
 	change(&next)
 	if next.Status.IsFinal() {
-		next.FinishedAt = at
+		next.FinishedAt, next.Waiting = at, false
 	}
 	next.changed(at)
 	return next, next.event(what, more...), nil
