@@ -185,10 +185,13 @@ func (i Issue) Again(newID id.Issue, by event.Actor, others Others, at time.Time
 // states of blockers.
 func (i Issue) Replace(old, by id.Issue, others Others, at time.Time) (Issue, *event.Event, error) {
 	next := i
-	next.BlockedBy = slices.Clone(i.BlockedBy)
-	for n, blocker := range next.BlockedBy {
+	next.BlockedBy = nil
+	for _, blocker := range i.BlockedBy {
 		if blocker == old {
-			next.BlockedBy[n] = by
+			blocker = by
+		}
+		if !slices.Contains(next.BlockedBy, blocker) { // somebody may have added by before
+			next.BlockedBy = append(next.BlockedBy, blocker)
 		}
 	}
 	open, err := relations{others: others}.openBlockers(next.BlockedBy)
