@@ -126,7 +126,7 @@ func countOpen(states map[id.Issue]Status) (open int) {
 
 // assignment finds who was named, in a field of an agent or one of a team; neither is nobody.
 func (r relations) assignment(agentField string, agent *string, teamField string, team *string) (to Assignment, err error) {
-	found := true
+	var found bool
 	switch {
 	case agent != nil && team != nil:
 		r.problems.Add(fault.Fieldf(teamField, fault.Duplicate, "%s and %s exclude each other", agentField, teamField))
@@ -181,10 +181,8 @@ func (r relations) checkCycles(before, next Issue) error {
 			return err
 		}
 	}
-	if slices.Equal(next.BlockedBy, before.BlockedBy) {
-		return nil
-	}
-	return r.checkBlockers(next)
+	isOld := func(blocker id.Issue) bool { return slices.Contains(before.BlockedBy, blocker) }
+	return r.checkBlockers(next.ID, slices.DeleteFunc(slices.Clone(next.BlockedBy), isOld))
 }
 
 // checkDepth refuses a parent that is the issue itself or below it, and one that puts any of so many levels beyond MostDepth.
@@ -208,15 +206,15 @@ func (r relations) checkDepth(i Issue, levels int) error {
 // mostSearched bounds how many issues the search for a cycle of blockers looks at.
 const mostSearched = 10_000
 
-// checkBlockers refuses blockers that wait for the issue, directly or by others: it searches breadth first.
-func (r relations) checkBlockers(i Issue) error {
+// checkBlockers refuses new blockers that wait for the issue, directly or by others: it searches breadth first.
+func (r relations) checkBlockers(of id.Issue, level []id.Issue) error {
 	seen := map[id.Issue]bool{}
-	for level := i.BlockedBy; len(level) > 0; {
+	for len(level) > 0 {
 		for _, blocker := range level {
 			seen[blocker] = true
 		}
 		switch {
-		case seen[i.ID]:
+		case seen[of]:
 			return cycle("cycle", "The issue would wait for itself.")
 		case len(seen) > mostSearched:
 			return cycle("too_large", fmt.Sprintf("More than %d issues would have to be searched for a cycle of blockers.", mostSearched))
