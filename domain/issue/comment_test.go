@@ -1,0 +1,73 @@
+package issue_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+)
+
+const commentID = id.Comment("cmt_01h455vb4pex5vsknk084sn02q")
+
+func comment(field string, note issue.Note) (issue.Comment, error) {
+	return call(issue.Done).NewComment(commentID, field, note, "token:tok_1", later)
+}
+
+func TestACommentSaysWhatWasSent(t *testing.T) {
+	t.Parallel()
+	for sent, body := range map[string]string{
+		" *Why*\r\n\tnot? ": " *Why*\r\n\tnot? ",
+		"e\u0301":           "\u00e9",
+		strings.Repeat("🦆", issue.CommentLength): strings.Repeat("🦆", issue.CommentLength),
+	} {
+		got, err := comment("body", issue.Note{Body: &sent})
+		want := issue.Comment{ID: commentID, Company: acme, Issue: callID, Author: "token:tok_1", Body: body, CreatedAt: later}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || got.Owner() != acme {
+			t.Errorf("%v, %s", err, diff)
+		}
+	}
+}
+
+func TestACommentHasABody(t *testing.T) {
+	t.Parallel()
+	for _, field := range []string{"body", "note", "reason"} {
+		form := fault.Problems{fault.Fieldf(field, fault.WrongType, "%s must be text", field)}
+		for want, note := range map[string]issue.Note{
+			" %:required":           {},
+			" %:too_long":           {Body: new(strings.Repeat("x", issue.CommentLength+1))},
+			" %:invalid_characters": {Body: new("a\x00")},
+			" %:wrong_type":         {Problems: form},
+			" x:unknown_field %:required": {
+				Body: new(" \n\u200b"), Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "there is no field x")},
+			},
+		} {
+			got, err := comment(field, note)
+			checkRefusal(t, field, err, "validation_failed"+strings.ReplaceAll(want, "%", field))
+			if got != (issue.Comment{}) {
+				t.Errorf("%+v", got)
+			}
+		}
+	}
+}
+
+func TestACommentIsAnEventOfItsIssue(t *testing.T) {
+	t.Parallel()
+	made, err := comment("body", issue.Note{Body: new("Why <not>?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `"comment":{"id":"cmt_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
+		`"issueId":"iss_01h455vb4pex5vsknk084sn02q","author":"token:tok_1","body":"Why <not>?","createdAt":"2026-04-11T13:00:00.000Z"}`
+	i := call(issue.Done)
+	checkEvent(t, "a comment", i.Commented(made), event.IssueCommented, i, want)
+	rejected, happened, err := call(issue.Review).Reject(true, later, made.Field())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvent(t, "a note", happened, event.IssueRejected, rejected, want)
+}
