@@ -118,7 +118,8 @@ func (i issues) merge(
 	ctx context.Context, filter store.IssueFilter, after page.Position, size int,
 ) (merged page.Page[issue.Issue], err error) {
 	var found []issue.Issue
-	for status := range slices.Chunk(filter.Status, 1) {
+	states := slices.Compact(slices.Sorted(slices.Values(filter.Status))) // one that is given twice is listed once
+	for status := range slices.Chunk(states, 1) {
 		filter.Status = status
 		of, err := i.List(ctx, filter, after, size+1)
 		if err != nil {
