@@ -171,7 +171,8 @@ func (i issues) States(ctx context.Context, of id.Company, which []id.Issue) (ma
 func (i issues) Blockers(ctx context.Context, of []id.Issue) (found []id.Issue, err error) {
 	for some := range slices.Chunk(of, store.Portion) {
 		var blockers []id.Issue
-		err := i.scan(ctx, i.selectFrom("issue_blockers").ColumnExpr("DISTINCT blocker_id").Where("issue_id IN (?)", bun.List(some)), &blockers)
+		query := i.selectFrom("issue_blockers").ColumnExpr("DISTINCT blocker_id").Where("issue_id IN (?)", bun.List(some))
+		err := i.scan(ctx, query, &blockers)
 		if err != nil {
 			return nil, err
 		}
