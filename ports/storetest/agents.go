@@ -10,6 +10,7 @@ import (
 	"holdco/domain/budget"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/issue"
 	"holdco/domain/page"
 	"holdco/ports/store"
 )
@@ -19,6 +20,7 @@ var agentRules = anyAgent.rules([]rule{
 	{"no two agents have the same token", agentHashUnique},
 	{"a list has the agents that meet every condition", agentFilters},
 	{"the agents of a company are its own that are not retired, oldest first", agentsOfCompany},
+	{"idle is who has the fewest open issues of those without a running one, then the oldest", idleAgent},
 	{"a hire gets the oldest empty slot, and leaves it empty again", slotOfAgent},
 })
 
@@ -163,6 +165,67 @@ func agentsOfCompany(f *fixture) {
 	got, err := f.store.Agents().OfCompany(f.ctx, acme.ID, 1000)
 	f.ok(err)
 	f.same(got, want)
+}
+
+func idleAgent(f *fixture) {
+	acme, other := f.found("acme").ID, f.found("other").ID
+	idle := func(ctx context.Context, in store.AgentReader, want ...agent.Agent) {
+		f.Helper()
+		got, err := in.Idle(ctx, "tm_a")
+		if len(want) == 0 {
+			f.code(err, fault.NotFound)
+			return
+		}
+		f.ok(err)
+		f.same(got, want[0])
+	}
+	hire := func(of id.Company, team id.Team, status agent.Status) agent.Agent {
+		a := f.newAgent(of, team)
+		a.Status = status
+		f.update(hiring(a))
+		return a
+	}
+	hire(acme, "tm_a", agent.Paused)
+	hire(acme, "tm_a", agent.Retired)
+	hire(acme, "tm_b", agent.Active)
+	idle(f.ctx, f.store.Agents())
+	f.clock.Advance(time.Millisecond)
+	first := hire(acme, "tm_a", agent.Active)
+	twin := hire(acme, "tm_a", agent.Active)
+	f.clock.Advance(-time.Hour)
+	oldest := hire(acme, "tm_a", agent.Active)
+	idle(f.ctx, f.store.Agents(), oldest)
+
+	// give gives one more issue to an agent, and looks within the unit and after it.
+	give := func(to agent.Agent, status issue.Status, want ...agent.Agent) issue.Issue {
+		f.Helper()
+		i := f.newIssue(acme)
+		i.Agent, i.AgentTeam, i.Status = to.ID, to.Team, status
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			err := filing(i)(ctx, tx)
+			idle(ctx, tx.Agents(), want...)
+			return err
+		})
+		idle(f.ctx, f.store.Agents(), want...)
+		return i
+	}
+	for _, final := range []issue.Status{issue.Done, issue.Failed, issue.Cancelled} {
+		give(oldest, final, oldest)
+	}
+	give(oldest, issue.Assigned, first)
+	give(first, issue.Queued, twin)
+	give(twin, issue.Review, oldest)
+	give(oldest, issue.Handoff, first)
+	give(oldest, issue.Queued, first)
+	runs := give(first, issue.Running, twin)
+	give(twin, issue.Running, oldest)
+	give(oldest, issue.Running)
+	done := anyIssue.edited(f, runs, func(i *issue.Issue) { i.Status = issue.Done })
+	idle(f.ctx, f.store.Agents(), first)
+	anyIssue.edited(f, done, func(i *issue.Issue) { i.Status, i.Agent = issue.Running, oldest.ID })
+	idle(f.ctx, f.store.Agents(), first)
+	hire(other, "tm_c", agent.Active)
+	idle(f.ctx, f.store.Agents(), first)
 }
 
 func slotOfAgent(f *fixture) {

@@ -45,6 +45,8 @@ var areas = []struct {
 	{"companies", companyRules},
 	{"teams", teamRules},
 	{"agents", agentRules},
+	{"issues", issueRules},
+	{"settlements", settlementRules},
 	{"tokens", tokenRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},
@@ -77,6 +79,8 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).companyWrites,
 	(*fixture).teamWrites,
 	(*fixture).agentWrites,
+	(*fixture).issueWrites,
+	(*fixture).settlementWrites,
 	(*fixture).tokenWrites,
 	(*fixture).partnerWrites,
 	(*fixture).receiptWrites,
@@ -89,6 +93,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someTeam,
 	someAgent,
+	someIssue,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.
