@@ -257,10 +257,11 @@ func (h *holding) check(ctx context.Context, token int64) error {
 	if h.run.Check(token, in) == nil {
 		return nil
 	}
-	state, _, err := h.tx.Runs().Sweep(ctx)
+	state, oldest, err := h.tx.Runs().Sweep(ctx)
 	if err != nil {
 		return err
 	}
+	state, _, _ = state.Next(h.at, oldest) // the grace that the next sweep gives counts too
 	in.GraceUntil = state.GraceUntil
 	if h.run.Lease.Epoch != in.Epoch {
 		if in.Revoked, err = h.tx.Runs().Revocation(ctx, h.company.ID, h.run.Lease.Epoch); err != nil {

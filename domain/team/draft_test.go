@@ -233,10 +233,13 @@ func TestAgentsAreCountedUpToTheHeadcount(t *testing.T) {
 
 func TestATeamWithAgentsIsNotDeleted(t *testing.T) {
 	t.Parallel()
-	if _, err := (team.Team{AgentCount: 1}).Delete(); fault.CodeOf(err) != fault.TeamNotEmpty {
+	if _, err := (team.Team{AgentCount: 1}).Delete(0); fault.CodeOf(err) != fault.TeamNotEmpty {
 		t.Error(err)
 	}
-	if deleted, err := (team.Team{ID: "tm_1"}).Delete(); err != nil || deleted.Type != event.TeamDeleted {
+	if _, err := (team.Team{ID: "tm_1"}).Delete(2); fault.CodeOf(err) != fault.TeamNotEmpty || fault.Of(err).Details["openIssues"] != int64(2) {
+		t.Errorf("a team with open issues is deleted: %v", err)
+	}
+	if deleted, err := (team.Team{ID: "tm_1"}).Delete(0); err != nil || deleted.Type != event.TeamDeleted {
 		t.Error(deleted, err)
 	}
 }
