@@ -57,7 +57,10 @@ func TestAnAgentLearnsWhoItIs(t *testing.T) {
 			path string
 			got  json.RawMessage
 		}{{ada.path(), got.Agent}, {sales.path(), got.Team}} {
-			if diff := cmp.Diff(plainJSON(t, s.Get(c.path).Data), plainJSON(t, c.got)); diff != "" {
+			want, got := plainJSON(t, s.Get(c.path).Data).(map[string]any), plainJSON(t, c.got).(map[string]any)
+			delete(want, "stats") // the call itself may be in it by now
+			delete(got, "stats")
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: %s", c.path, diff)
 			}
 		}
