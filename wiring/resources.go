@@ -77,7 +77,13 @@ type resource struct {
 	gateway  func(s services) httpkit.Handlers // of the gateway for agents
 	commands []cli.Command
 	jobs     func(s *Server) []worker.Job
+	flush    func(s *Server) worker.Job                 // writes down what is in memory; after the other jobs it runs a last time
 	stop     func(ctx context.Context, s *Server) error // after the jobs, before the store is closed
+}
+
+// flushing is a job that writes down what is in memory.
+func flushing(name string, run func(ctx context.Context) (more bool, err error)) worker.Job {
+	return worker.Job{Name: name, Every: 10 * time.Second, Later: true, Run: run}
 }
 
 // resources are all that there are.
@@ -116,12 +122,8 @@ var resources = []resource{
 		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },
 		gateway:  func(s services) httpkit.Handlers { return gateway.Agent(s.Agents) },
 		commands: []cli.Command{cli.AgentCommand},
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{{Name: "write down last calls of agents", Every: 10 * time.Second, Run: s.Agents.FlushLastCalls}}
-		},
-		stop: func(ctx context.Context, s *Server) error {
-			_, err := s.Agents.FlushLastCalls(ctx)
-			return err
+		flush: func(s *Server) worker.Job {
+			return flushing("write down last calls of agents", s.Agents.FlushLastCalls)
 		},
 	},
 	{
@@ -146,25 +148,15 @@ var resources = []resource{
 		commands: []cli.Command{
 			cli.TokenCommand(opener(withKeyIfAny, func(s services) inbound.Tokens { return s.Tokens })),
 		},
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{{Name: "write down last uses of tokens", Every: 10 * time.Second, Run: s.Tokens.FlushLastUses}}
-		},
-		stop: func(ctx context.Context, s *Server) error {
-			_, err := s.Tokens.FlushLastUses(ctx)
-			return err
-		},
+		flush: func(s *Server) worker.Job { return flushing("write down last uses of tokens", s.Tokens.FlushLastUses) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Partners(s.Partners) },
 		commands: []cli.Command{
 			cli.PartnerCommand(opener(withKeyIfAny, func(s services) inbound.Partners { return s.Partners })),
 		},
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{{Name: "write down last uses of partners' keys", Every: 10 * time.Second, Run: s.Partners.FlushLastUses}}
-		},
-		stop: func(ctx context.Context, s *Server) error {
-			_, err := s.Partners.FlushLastUses(ctx)
-			return err
+		flush: func(s *Server) worker.Job {
+			return flushing("write down last uses of partners' keys", s.Partners.FlushLastUses)
 		},
 	},
 	{ // leads, campaigns and the taxonomy

@@ -123,10 +123,14 @@ func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
 // flush writes down and sends what is still in memory.
 func (s *Server) flush(ctx context.Context) {
 	for _, r := range resources {
-		if r.stop == nil {
-			continue
+		var err error
+		if r.flush != nil {
+			_, err = r.flush(s).Run(ctx)
 		}
-		if err := r.stop(ctx, s); err != nil {
+		if r.stop != nil {
+			err = errors.Join(err, r.stop(ctx, s))
+		}
+		if err != nil {
 			s.Log.WarnContext(ctx, "what was still in memory could not be written down", "error", err.Error())
 		}
 	}
@@ -181,6 +185,9 @@ func (s *Server) jobs() []worker.Job {
 	for _, r := range resources {
 		if r.jobs != nil {
 			jobs = append(jobs, r.jobs(s)...)
+		}
+		if r.flush != nil {
+			jobs = append(jobs, r.flush(s))
 		}
 	}
 	return jobs

@@ -14,11 +14,12 @@ type Job struct {
 	Name  string
 	Every time.Duration   // the longest pause between two runs, and the pause after a failure
 	Wake  <-chan struct{} // ends a pause; may be nil
+	Later bool            // the first run comes after a pause too, because there is nothing to do at the start
 	Run   func(ctx context.Context) (more bool, err error)
 }
 
 // Run runs all jobs concurrently until ctx ends, and then waits for those that are running. Each job runs at once after
-// the start. A job that has more to do runs again at once; one that failed waits for its next turn. Of consecutive
+// the start, unless it is for later. A job that has more to do runs again at once; one that failed waits for its next turn. Of consecutive
 // failures only the first is logged.
 func Run(ctx context.Context, log outbound.Log, jobs ...Job) {
 	var running sync.WaitGroup
@@ -29,6 +30,9 @@ func Run(ctx context.Context, log outbound.Log, jobs ...Job) {
 }
 
 func (j Job) loop(ctx context.Context, log outbound.Log) {
+	if j.Later {
+		j.pause(ctx)
+	}
 	for failing := false; ctx.Err() == nil; {
 		more, err := j.attempt(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
@@ -38,11 +42,15 @@ func (j Job) loop(ctx context.Context, log outbound.Log) {
 		if more && !failing {
 			continue
 		}
-		select {
-		case <-ctx.Done():
-		case <-j.Wake:
-		case <-time.After(j.Every):
-		}
+		j.pause(ctx)
+	}
+}
+
+func (j Job) pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-j.Wake:
+	case <-time.After(j.Every):
 	}
 }
 

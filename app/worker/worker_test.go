@@ -47,6 +47,23 @@ func TestAJobRunsAtOnceThenAtItsPace(t *testing.T) {
 	})
 }
 
+func TestAJobForLaterDoesNotRunAtTheStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var runs []time.Duration
+		run := func(context.Context) (bool, error) {
+			runs = append(runs, time.Since(start))
+			return false, nil
+		}
+		runFor(t, 25*time.Second, &record{}, worker.Job{Every: 10 * time.Second, Later: true, Run: run})
+		runFor(t, 5*time.Second, &record{}, worker.Job{Every: 10 * time.Second, Later: true, Run: run})
+		if want := []time.Duration{10 * time.Second, 20 * time.Second}; !slices.Equal(runs, want) {
+			t.Errorf("it ran at %v, not at %v", runs, want)
+		}
+	})
+}
+
 func TestAJobThatHasMoreToDoDoesNotPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
