@@ -46,11 +46,12 @@ func TestAnAgentLearnsWhoItIs(t *testing.T) {
 		sales := s.found(t, acme, `{"name":"Field Sales","headcount":2,"budget":{"usd":5}}`)
 		ada := s.hire(t, sales, `,"adapterConfig":{"command":["claude"]},"budget":{"perTaskUsd":2.5}`)
 		s.hire(t, sales, "")
+		s.Patch(acme.path(), `{"workPaused":true}`).Is(t, 200, "")
 		answer := s.agent(t, ada.Token).Get(me)
 		answer.Is(t, 200, "")
 		var got struct {
 			Agent, Team json.RawMessage
-			Company     map[string]string
+			Company     map[string]any
 		}
 		must(t, json.Unmarshal(answer.Data, &got))
 		for _, c := range []struct {
@@ -64,7 +65,7 @@ func TestAnAgentLearnsWhoItIs(t *testing.T) {
 				t.Errorf("%s: %s", c.path, diff)
 			}
 		}
-		if diff := cmp.Diff(map[string]string{"id": acme.ID, "name": acme.Name}, got.Company); diff != "" {
+		if diff := cmp.Diff(map[string]any{"id": acme.ID, "name": acme.Name, "workPaused": true}, got.Company); diff != "" {
 			t.Error(diff)
 		}
 		if strings.Contains(string(answer.Data), "hca_") || !strings.Contains(s.log.String(), "agent="+ada.ID) {

@@ -31,6 +31,7 @@ func (h agent) me(r httpkit.Request) (httpkit.Answer, error) {
 		event.F("company", event.Fields{
 			event.F("id", string(found.Company.ID)),
 			event.F("name", found.Company.Name),
+			event.F("workPaused", found.Company.WorkPaused),
 		}),
 	}}, nil
 }
