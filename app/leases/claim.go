@@ -2,7 +2,6 @@ package leases
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -15,9 +14,6 @@ import (
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
-
-// lookEvery is how often a waiting claim looks for what time alone makes claimable, more or less by a fifth.
-const lookEvery = 5 * time.Second
 
 // Claim leases the next issue that an agent may take.
 func (s *Service) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
@@ -81,7 +77,7 @@ func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error
 		if err != nil || granted != nil {
 			return granted, err
 		}
-		look := time.NewTimer(lookEvery*4/5 + rand.N(lookEvery*2/5))
+		look := time.NewTimer(w.looksEvery)
 		select {
 		case <-w.wake:
 		case <-look.C:

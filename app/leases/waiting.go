@@ -21,6 +21,7 @@ type waiting struct {
 	mutex   sync.Mutex
 	of      map[id.Company]*line
 	count   int
+	joined  int // how many have ever waited
 	once    sync.Once
 	closing chan struct{} // closed when the server stops
 }
@@ -32,9 +33,17 @@ type line struct {
 }
 
 type waiter struct {
-	keys [3]string // see issue.ClaimKeys
-	wake chan struct{}
+	keys       [3]string // see issue.ClaimKeys
+	wake       chan struct{}
+	looksEvery time.Duration // for what time alone makes claimable
 }
+
+// Waiting claims look every 4 to 6 seconds, each at another pace, so that they do not look all at once.
+const (
+	leastLook = 4 * time.Second
+	lookRange = 2 * time.Second
+	lookStep  = 617 * time.Millisecond
+)
 
 func newWaiting() *waiting { return &waiting{of: map[id.Company]*line{}, closing: make(chan struct{})} }
 
@@ -47,7 +56,8 @@ func (w *waiting) join(of id.Company, keys [3]string) (*waiter, error) {
 	if w.of[of] == nil {
 		w.of[of] = &line{seen: -1}
 	}
-	joined := &waiter{keys: keys, wake: make(chan struct{}, 1)}
+	w.joined++
+	joined := &waiter{keys: keys, wake: make(chan struct{}, 1), looksEvery: leastLook + time.Duration(w.joined%100)*lookStep%lookRange}
 	w.of[of].waiters = append(w.of[of].waiters, joined)
 	w.count++
 	return joined, nil
