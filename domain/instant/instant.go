@@ -1,6 +1,9 @@
 package instant
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 const layout = "2006-01-02T15:04:05.000Z"
 
@@ -18,3 +21,13 @@ func Optional(t time.Time) *string {
 
 // Cut truncates t to what the API shows: UTC and milliseconds.
 func Cut(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// Parse parses a timestamp of RFC 3339, and reports whether it is one. Unlike time.Parse it takes no hour of one digit, no comma, and
+// no offset of a day.
+func Parse(text string) (time.Time, bool) {
+	const day = 24 * 60 * 60
+	t, err := time.Parse(time.RFC3339, text)
+	_, offset := t.Zone()
+	return t, err == nil && strings.HasPrefix(text, t.Format("2006-01-02T15:04:05")) && !strings.Contains(text, ",") &&
+		offset < day && offset > -day
+}

@@ -48,3 +48,28 @@ func TestACutInstantIsWhatTheAPIShows(t *testing.T) {
 		}
 	})
 }
+
+func TestOnlyTimestampsOfRFC3339AreParsed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2026-04-11T10:42:17Z":         "2026-04-11T10:42:17.000Z",
+		"2026-04-11T10:42:17.5+02:00":  "2026-04-11T08:42:17.500Z",
+		"2026-04-11T10:42:17.99-23:59": "2026-04-12T10:41:17.990Z",
+		"0001-01-01T00:00:00Z":         "0001-01-01T00:00:00.000Z",
+		"2026-02-29T00:00:00Z":         "",
+		"2026-04-11":                   "",
+		"2026-04-11T1:42:17Z":          "",
+		"2026-04-11T10:42:17,5Z":       "",
+		"2026-04-11T10:42:17":          "",
+		"2026-04-11T10:42:17+24:00":    "",
+		"2026-04-11T10:42:17 02:00":    "",
+		" 2026-04-11T10:42:17Z":        "",
+		"yesterday":                    "",
+		"":                             "",
+	} {
+		got, ok := instant.Parse(text)
+		if ok != (want != "") || ok && instant.Format(got) != want {
+			t.Errorf("%q is read as %v, %v; want %q", text, got, ok, want)
+		}
+	}
+}

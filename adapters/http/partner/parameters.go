@@ -7,6 +7,7 @@ import (
 
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/id"
+	"holdco/domain/instant"
 	"holdco/domain/lead"
 )
 
@@ -85,19 +86,13 @@ func (p *parameters) instant(name string) time.Time {
 	return read
 }
 
-// parseInstant reads a date, or a timestamp of RFC 3339: unlike time.Parse no hour of one digit, no comma, and no offset of
-// a day.
+// parseInstant reads a date or a timestamp.
 func parseInstant(sent string) (time.Time, bool) {
 	if date, err := time.Parse(time.DateOnly, sent); err == nil {
 		return date, true
 	}
-	read, err := time.Parse(time.RFC3339, sent)
-	_, offset := read.Zone()
-	return read, err == nil && strings.HasPrefix(sent, read.Format("2006-01-02T15:04:05")) && !strings.Contains(sent, ",") &&
-		offset < secondsOfADay && offset > -secondsOfADay
+	return instant.Parse(sent)
 }
-
-const secondsOfADay = 24 * 60 * 60
 
 func foreign[I id.ID](p *parameters, name string) I {
 	sent, found := p.Query[name]

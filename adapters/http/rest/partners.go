@@ -63,7 +63,7 @@ func (h partners) revoke(r httpkit.Request) (httpkit.Answer, error) {
 
 func partnerDraft(r httpkit.Request) partner.Draft {
 	sent, problems := httpkit.Body[PartnerDraft](r)
-	expiresAt := expiry(sent.ExpiresAt, &problems)
+	expiresAt := instantOf("expiresAt", sent.ExpiresAt, &problems)
 	return partner.Draft{
 		Settings: partner.Settings{Name: sent.Name, Origins: sent.Origins, ExpiresAt: expiresAt},
 		Problems: problems,
@@ -74,7 +74,7 @@ func partnerPatch(r httpkit.Request) partner.Patch {
 	sent, problems := httpkit.Body[PartnerPatch](r)
 	patch := partner.Patch{Settings: partner.Settings{Name: sent.Name, Origins: sent.Origins}}
 	if sent.ExpiresAt != nil {
-		patch.ExpiresAt, patch.NeverExpires = expiry(*sent.ExpiresAt, &problems), *sent.ExpiresAt == nil
+		patch.ExpiresAt, patch.NeverExpires = instantOf("expiresAt", *sent.ExpiresAt, &problems), *sent.ExpiresAt == nil
 	}
 	patch.Problems = problems
 	return patch

@@ -69,7 +69,7 @@ func whoami(r httpkit.Request) (httpkit.Answer, error) {
 
 func tokenDraft(r httpkit.Request) access.TokenDraft {
 	sent, problems := httpkit.Body[TokenDraft](r)
-	expiresAt := expiry(sent.ExpiresAt, &problems)
+	expiresAt := instantOf("expiresAt", sent.ExpiresAt, &problems)
 	return access.TokenDraft{Name: sent.Name, Scopes: sent.Scopes, ExpiresAt: expiresAt, Problems: problems}
 }
 
