@@ -79,8 +79,25 @@ func Fail(c *gin.Context, err error) {
 		return
 	}
 
-	refusal := fault.Of(err)
-	status := http.StatusInternalServerError
+	status, refusal := refusalOf(c, err)
+	if status == http.StatusUnauthorized {
+		c.Header("WWW-Authenticate", "Bearer")
+	}
+	if refusal.RetryAfter > 0 {
+		c.Header("Retry-After", seconds(refusal.RetryAfter))
+	}
+	send(c, status, event.F("error", failureOf(refusal)), nil)
+}
+
+// Failure is an error as Fail would show it, for an answer that tells of several outcomes.
+func (r Request) Failure(err error) any {
+	_, refusal := refusalOf(r.c, err)
+	return failureOf(refusal)
+}
+
+// refusalOf returns how an error is answered. What is not a refusal, or cannot be served, is logged.
+func refusalOf(c *gin.Context, err error) (status int, refusal *fault.Error) {
+	refusal, status = fault.Of(err), http.StatusInternalServerError
 	if refusal != nil {
 		if listed, ok := statuses[refusal.Code]; ok {
 			status = listed
@@ -93,13 +110,8 @@ func Fail(c *gin.Context, err error) {
 	case http.StatusServiceUnavailable:
 		logFailure(c, slog.LevelWarn, "a request could not be served", err)
 		refusal = refusal.After(max(refusal.RetryAfter, retryAfter))
-	case http.StatusUnauthorized:
-		c.Header("WWW-Authenticate", "Bearer")
 	}
-	if refusal.RetryAfter > 0 {
-		c.Header("Retry-After", seconds(refusal.RetryAfter))
-	}
-	send(c, status, event.F("error", failureOf(refusal)), nil)
+	return status, refusal
 }
 
 // failure is the error of an envelope.
