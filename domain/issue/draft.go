@@ -240,10 +240,10 @@ func (i Issue) with(title *string, sent Settings, at time.Time, problems *fault.
 		i.RequiresReview = *sent.RequiresReview
 	}
 	if sent.DueAt != nil {
-		i.DueAt = cut(*sent.DueAt)
+		i.DueAt = parseInstant("dueAt", *sent.DueAt, problems)
 	}
 	if sent.NotBefore != nil {
-		i.NotBefore = cut(*sent.NotBefore)
+		i.NotBefore = parseInstant("notBefore", *sent.NotBefore, problems)
 		if i.NotBefore.After(at.Add(LongestDelay)) {
 			problems.Add(fault.Fieldf("notBefore", fault.OutOfRange, "notBefore must be at most one year ahead"))
 		}
@@ -252,12 +252,16 @@ func (i Issue) with(title *string, sent Settings, at time.Time, problems *fault.
 	return i
 }
 
-// cut truncates an instant to what the API shows; none is the zero time.
-func cut(sent *time.Time) time.Time {
+// parseInstant truncates an instant to what the API shows, which has years of four digits; none is the zero time.
+func parseInstant(path string, sent *time.Time, problems *fault.Problems) time.Time {
 	if sent == nil {
 		return time.Time{}
 	}
-	return instant.Cut(*sent)
+	at := instant.Cut(*sent)
+	if at.Year() < 1970 || at.Year() > 9999 {
+		problems.Add(fault.Fieldf(path, fault.OutOfRange, "%s must be in the years 1970 to 9999", path))
+	}
+	return at
 }
 
 func parseLimit(path string, sent *money.Number, problems *fault.Problems) budget.Limit {
