@@ -183,7 +183,11 @@ func (s *Service) Comment(
 	request := store.Request{Actor: caller.Actor, Once: once, Company: of}
 	return store.WriteIn(ctx, s.store, request, store.ByID(on), store.Tx.Issues,
 		func(ctx context.Context, tx store.Tx, _ company.Company, current issue.Issue) (issue.Comment, error) {
-			made, err := current.NewComment(newID, "body", note, caller.Actor, tx.Now())
+			at, err := tx.StoreNow(ctx)
+			if err != nil {
+				return issue.Comment{}, err
+			}
+			made, err := current.NewComment(newID, "body", note, caller.Actor, at)
 			if err != nil {
 				return issue.Comment{}, err
 			}
