@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"holdco/domain/access"
+	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -40,10 +41,18 @@ func (s *Service) Bulk(
 	if _, err := answer(nil, errFirst); !errors.Is(err, errFirst) {
 		return nil, err
 	}
-	if _, err := s.store.Companies().Get(ctx, of); err != nil {
+	c, err := s.store.Companies().Get(ctx, of)
+	if err != nil {
 		return nil, err
 	}
+	refusal := c.Allows(company.Update)
+	if fault.CodeOf(refusal) == fault.CompanyArchived {
+		return nil, refusal
+	}
 	move, err := checkBulk(bulk)
+	if err == nil {
+		err = refusal
+	}
 	if err != nil {
 		return nil, err
 	}
