@@ -17,6 +17,8 @@ func TestOfSeveralFaultsTheFirstIsTold(t *testing.T) {
 		none := strings.Repeat("0", 26)
 		missing, noHook, noPartner := "/v1/companies/cmp_"+none, "/v1/webhooks/whk_"+none, "/v1/partners/prt_"+none
 		hook := s.Post("/v1/webhooks", `{"url":"https://example.com"}`).Header.Get("Location")
+		issue := s.file(t, acme, "").path()
+		noIssue := acme.path() + "/issues/iss_" + none
 		revoked := s.admit(t).path()
 		s.Delete(revoked).Is(t, 200, "")
 		clients := map[string]*resttest.Client{
@@ -70,13 +72,24 @@ func TestOfSeveralFaultsTheFirstIsTold(t *testing.T) {
 			{"scope before existence", "writer", "GET", noPartner, "", nil, 403, "insufficient_scope"},
 			{"scope before JSON, where one company is too little", "elsewhere", "POST", "/v1/companies", "[", nil, 403,
 				"insufficient_scope"},
+			{"query before existence", "admin", "GET", missing + "/issues?sort=x", "", nil, 400, "invalid_parameter"},
+			{"filters before existence", "admin", "GET", missing + "/issues?q=x", "", nil, 400, "invalid_parameter"},
+			{"cursor before existence", "admin", "GET", missing + "/issues?agent=x&cursor=x", "", nil, 400, "invalid_cursor"},
+			{"existence before If-Match", "writer", "POST", noIssue + "/cancel", `{"x":1}`, stale, 404, "not_found"},
+			{"If-Match before fields", "writer", "POST", issue + "/reject", `{}`, stale, 412, "precondition_failed"},
+			{"If-Match before transitions", "writer", "POST", issue + "/retry", "", stale, 412, "precondition_failed"},
+			{"fields before transitions", "writer", "POST", issue + "/reject", `{}`, nil, 422, "validation_failed"},
+			{"immutable before other fields", "writer", "PATCH", issue, `{"status":"done","title":5}`, nil, 422, "immutable_field"},
+			{"fields before cycles", "writer", "PATCH", issue, `{"title":"","parentId":"` + issue[len(issue)-30:] + `"}`, nil, 422,
+				"validation_failed"},
+			{"state before fields of many", "writer", "POST", old.path() + "/issues/bulk", `{}`, nil, 409, "company_archived"},
 			{"a slug of an archived company", "writer", "POST", "/v1/companies", named("old"), nil, 409, "slug_in_use"},
 		} {
 			t.Run(c.rule, func(t *testing.T) {
 				send(clients[c.client].In(t), c.method, c.path, c.body, c.header...).Is(t, c.status, c.code)
 			})
 		}
-		if len(s.events(t, acme.ID)) != 1 || len(s.events(t, old.ID)) != 2 {
+		if len(s.events(t, acme.ID)) != 2 || len(s.events(t, old.ID)) != 2 {
 			t.Error("a refused request left something behind")
 		}
 	})

@@ -101,7 +101,8 @@ var resources = []resource{
 		handlers: func(s services) httpkit.Handlers { return rest.Teams(s.Teams) },
 		commands: []cli.Command{cli.TeamCommand},
 	},
-	{ // issues
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Issues(s.Issues) },
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{
 				{Name: "settle issues", Every: time.Second, Run: s.Work.Settle},

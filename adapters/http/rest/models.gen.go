@@ -83,6 +83,12 @@ type BudgetChange struct {
 	Usd *money.Number `json:"usd,omitempty"`
 }
 
+// CommentDraft Example: {"body":"Mention the new rockets."}
+type CommentDraft struct {
+	// Body In Markdown; not blank.
+	Body *string `json:"body"`
+}
+
 // CompanyDraft Example: {"budget":{"period":"monthly","reservePercent":12.5,"usd":1500.25},"defaultAdapter":"process","description":"Sells everything to coyotes.","fiscalPeriod":"monthly","name":"Acme Corporation","slug":"acme","startingTeams":[{"headcount":3,"name":"Research"},{"headcount":1,"name":"Sales"}]}
 type CompanyDraft struct {
 	// Budget Figures that are not given stay; of a new company they are 0 dollars per fiscal period, 0 % reserved.
@@ -133,6 +139,133 @@ type Description = string
 
 // EventPatterns Names of events, patterns for all below a name such as `company.*`, or `*` for all.
 type EventPatterns = []string
+
+// IssueAssignment Either an agent or a team.
+//
+// Example: {"agentId":"agt_01j5ze2c4rfkvadq1c7w3n5x8t"}
+type IssueAssignment struct {
+	// AgentID An agent of the company that has not retired.
+	AgentID *string `json:"agentId,omitempty"`
+
+	// TeamID A team of the company.
+	TeamID *string `json:"teamId,omitempty"`
+}
+
+// IssueBlockers Ids of issues of the company. One that is given twice counts once.
+type IssueBlockers = []string
+
+// IssueBudgetChange defines model for IssueBudgetChange.
+type IssueBudgetChange struct {
+	// PerTaskUsd US dollars for all of its runs, at most 6 decimals; null for no limit.
+	PerTaskUsd **money.Number `json:"perTaskUsd,omitempty" nullable:"true"`
+}
+
+// IssueBulk Example: {"action":"cancel","ids":["iss_01j5ze2c4tf0e9m8k2r6c3w7bd"],"reason":"The fair was called off."}
+type IssueBulk struct {
+	Action *string `json:"action"`
+
+	// AgentID Of `assign`; not with `teamId`.
+	AgentID *string `json:"agentId,omitempty"`
+
+	// Ids Of the issues to move.
+	Ids *[]string `json:"ids"`
+
+	// Note Of `reject` and `handoff`.
+	Note *string `json:"note,omitempty"`
+
+	// Reason Of `cancel`; it may be left out.
+	Reason *string `json:"reason,omitempty"`
+
+	// TeamID Of `assign`.
+	TeamID *string `json:"teamId,omitempty"`
+}
+
+// IssueCancellation Example: {"reason":"The fair was called off."}
+type IssueCancellation struct {
+	// Reason In Markdown; not blank.
+	Reason *string `json:"reason,omitempty"`
+}
+
+// IssueDescription In Markdown, in any number of lines. Empty unless given.
+type IssueDescription = string
+
+// IssueDraft Example: {"assignedTeamId":"tm_01j5ze2c4pf4rbt0k2q8ydx9wh","budget":{"perTaskUsd":2.5},"description":"About anvils.","labels":["marketing"],"priority":"high","title":"Write the newsletter"}
+type IssueDraft struct {
+	// AssignedAgentID An agent of the company that has not retired.
+	AssignedAgentID *string `json:"assignedAgentId,omitempty"`
+
+	// AssignedTeamID A team of the company; not with `assignedAgentId`.
+	AssignedTeamID *string `json:"assignedTeamId,omitempty"`
+
+	// BlockedBy Ids of issues of the company. One that is given twice counts once.
+	BlockedBy *IssueBlockers     `json:"blockedBy,omitempty"`
+	Budget    *IssueBudgetChange `json:"budget,omitempty"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *IssueDescription `json:"description,omitempty"`
+
+	// DueAt RFC 3339; null for none.
+	DueAt **string `json:"dueAt,omitempty" nullable:"true"`
+
+	// Labels One that is given twice counts once.
+	Labels      *IssueLabels `json:"labels,omitempty"`
+	MaxAttempts *int64       `json:"maxAttempts,omitempty"`
+
+	// NotBefore RFC 3339, at most one year ahead. No agent gets the issue earlier; null for at any time.
+	NotBefore **string `json:"notBefore,omitempty" nullable:"true"`
+
+	// ParentID An issue of the company that this one is part of; null for none.
+	ParentID **string `json:"parentId,omitempty" nullable:"true"`
+
+	// Priority Normal unless given.
+	Priority       *IssuePriorityChange `json:"priority,omitempty"`
+	RequiresReview *bool                `json:"requiresReview,omitempty"`
+
+	// Title One line.
+	Title *string `json:"title"`
+}
+
+// IssueLabels One that is given twice counts once.
+type IssueLabels = []string
+
+// IssueNote Example: {"note":"The prices are last year's."}
+type IssueNote struct {
+	// Note In Markdown; not blank.
+	Note *string `json:"note"`
+}
+
+// IssuePatch What to change. Everything else of an issue is read-only, or changed by its moves.
+//
+// Example: {"dueAt":null,"priority":"urgent"}
+type IssuePatch struct {
+	// BlockedBy Ids of issues of the company. One that is given twice counts once.
+	BlockedBy *IssueBlockers     `json:"blockedBy,omitempty"`
+	Budget    *IssueBudgetChange `json:"budget,omitempty"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *IssueDescription `json:"description,omitempty"`
+
+	// DueAt RFC 3339; null for none.
+	DueAt **string `json:"dueAt,omitempty" nullable:"true"`
+
+	// Labels One that is given twice counts once.
+	Labels      *IssueLabels `json:"labels,omitempty"`
+	MaxAttempts *int64       `json:"maxAttempts,omitempty"`
+
+	// NotBefore RFC 3339, at most one year ahead. No agent gets the issue earlier; null for at any time.
+	NotBefore **string `json:"notBefore,omitempty" nullable:"true"`
+
+	// ParentID An issue of the company that this one is part of; null for none.
+	ParentID **string `json:"parentId,omitempty" nullable:"true"`
+
+	// Priority Normal unless given.
+	Priority       *IssuePriorityChange `json:"priority,omitempty"`
+	RequiresReview *bool                `json:"requiresReview,omitempty"`
+	Title          *string              `json:"title,omitempty"`
+}
+
+// IssuePriorityChange Normal unless given.
+type IssuePriorityChange = string
 
 // MemoryScopes One that is given twice counts once.
 type MemoryScopes = []string
