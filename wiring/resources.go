@@ -103,6 +103,7 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Issues(s.Issues) },
+		commands: []cli.Command{cli.IssueCommand},
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{
 				{Name: "settle issues", Every: time.Second, Run: s.Work.Settle},

@@ -41,8 +41,11 @@ func valueOf(flag *pflag.Flag) any {
 	case pflag.SliceValue:
 		return trimmed(value.GetSlice())
 	}
-	if flag.Value.Type() == "int" {
+	switch flag.Value.Type() {
+	case "int":
 		return json.Number(flag.Value.String())
+	case "bool":
+		return flag.Value.String() == "true"
 	}
 	return flag.Value.String()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,16 +95,22 @@ func (a *app) mustExist(path string) error {
 
 // readObject reads the file that a flag names, which holds a JSON object.
 func readObject(flag, path string, stdin io.Reader) (json.RawMessage, error) {
-	file, err := openInput(path, stdin)
-	if err != nil {
-		return nil, err
-	}
-	defer file.close()
-	object, err := io.ReadAll(file)
-	if err == nil && (!json.Valid(object) || !bytes.HasPrefix(bytes.TrimSpace(object), []byte("{"))) {
+	object, err := readText(path, stdin)
+	if err == nil && (!json.Valid([]byte(object)) || !strings.HasPrefix(strings.TrimSpace(object), "{")) {
 		err = WrongUsage(fmt.Errorf("%s must name a file that holds a JSON object; it is %q", flag, path))
 	}
-	return object, err
+	return json.RawMessage(object), err
+}
+
+// readText reads all of a file; - is standard input.
+func readText(path string, stdin io.Reader) (string, error) {
+	file, err := openInput(path, stdin)
+	if err != nil {
+		return "", err
+	}
+	defer file.close()
+	text, err := io.ReadAll(file)
+	return string(text), err
 }
 
 func (i *input) close() {

@@ -68,7 +68,7 @@ func (s *Service) matching(
 	}
 	return store.ViewIn(ctx, s.store, of, func(ctx context.Context, r store.Reader) error {
 		filter := store.IssueFilter{
-			Company: of, Status: list.Status, Label: list.Label, Priority: list.Priority, Words: list.Words,
+			Company: of, Number: list.Number, Status: list.Status, Label: list.Label, Priority: list.Priority, Words: list.Words,
 			Since: list.Since, Until: list.Until, Sort: sorts[list.Sort],
 		}
 		if list.Team != "" {

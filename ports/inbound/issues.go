@@ -75,6 +75,7 @@ const MostCounted = 10_000
 // IssueList selects a page of issues.
 type IssueList struct {
 	Company  id.Company
+	Number   int64          // 0: any
 	Status   []issue.Status // nil: any
 	Agent    string         // the id of an agent; "": any
 	Team     string         // the id or the slug of a team; "": any

@@ -76,6 +76,7 @@ const MostSearched = 20_000
 // IssueFilter says which issues a list holds: those that meet every condition that is set.
 type IssueFilter struct {
 	Company  id.Company
+	Number   int64          // 0: any
 	Status   []issue.Status // nil: any
 	Agent    id.Agent       // "": any
 	Team     id.Team        // in charge; "": any

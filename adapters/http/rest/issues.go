@@ -3,6 +3,7 @@ package rest
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -163,6 +164,9 @@ func issueList(r httpkit.Request) (list inbound.IssueList, err error) {
 		for one := range strings.SplitSeq(status, ",") {
 			list.Status = append(list.Status, issue.Status(one))
 		}
+	}
+	if number, sent := query["number"]; sent {
+		list.Number, _ = strconv.ParseInt(number, 10, 64) // the gate has checked it
 	}
 	if parent, sent := query["parent"]; sent {
 		if parent == "null" {

@@ -140,6 +140,9 @@ func isExact(filter store.IssueFilter) bool {
 // equalities are the conditions of a filter by which columns equal values.
 func equalities(filter store.IssueFilter) []condition {
 	where := []condition{{"company_id", string(filter.Company)}}
+	if filter.Number != 0 {
+		where = append(where, condition{"number", filter.Number})
+	}
 	if len(filter.Status) == 1 {
 		where = append(where, condition{"status", string(filter.Status[0])})
 	}

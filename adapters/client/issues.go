@@ -1,0 +1,63 @@
+package client
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// Issue is what is read of an issue.
+type Issue struct {
+	ID              string   `json:"id"`
+	Number          int      `json:"number"`
+	Title           string   `json:"title"`
+	Description     string   `json:"description"`
+	Status          string   `json:"status"`
+	Priority        string   `json:"priority"`
+	ParentID        string   `json:"parentId"`        // empty: none
+	AssignedAgentID string   `json:"assignedAgentId"` // empty: nobody
+	AssignedTeamID  string   `json:"assignedTeamId"`  // empty: none
+	OpenBlockers    int      `json:"openBlockers"`
+	Labels          []string `json:"labels"`
+	Budget          struct {
+		PerTaskUSD json.Number `json:"perTaskUsd"` // empty: no limit
+		SpentUSD   json.Number `json:"spentUsd"`
+	} `json:"budget"`
+	Attempt     int    `json:"attempt"`
+	MaxAttempts int    `json:"maxAttempts"`
+	DueAt       string `json:"dueAt"` // empty: none
+	CreatedAt   string `json:"createdAt"`
+	UpdatedAt   string `json:"updatedAt"`
+}
+
+// Comment is what is read of a comment.
+type Comment struct {
+	ID        string `json:"id"`
+	Author    string `json:"author"`
+	Body      string `json:"body"`
+	CreatedAt string `json:"createdAt"`
+}
+
+const issues, oneIssue = "/v1/companies/{id}/issues", "/v1/companies/{id}/issues/{issue}"
+
+// The operations on issues.
+var (
+	ListIssues = declare(Operation{
+		ID: "listIssues", Method: http.MethodGet, Path: issues, Shows: Issue{},
+		Query: []string{"number", "status", "agent", "team", "parent", "label", "priority", "q", "since", "until", "sort", "limit", "cursor"},
+	})
+	CreateIssue = declare(Operation{
+		ID: "createIssue", Method: http.MethodPost, Path: issues, Shows: Issue{},
+		Fields: []string{"title", "description", "priority", "parentId", "assignedAgentId", "assignedTeamId", "blockedBy", "labels",
+			"budget.perTaskUsd", "maxAttempts", "requiresReview", "dueAt", "notBefore"},
+	})
+	GetIssue    = declare(Operation{ID: "getIssue", Method: http.MethodGet, Path: oneIssue, Shows: Issue{}})
+	AssignIssue = declare(Operation{
+		ID: "assignIssue", Method: http.MethodPost, Path: oneIssue + "/assign", Fields: []string{"agentId", "teamId"}, Shows: Issue{},
+	})
+	CancelIssue = declare(Operation{
+		ID: "cancelIssue", Method: http.MethodPost, Path: oneIssue + "/cancel", Fields: []string{"reason"}, Shows: Issue{},
+	})
+	CommentOnIssue = declare(Operation{
+		ID: "commentOnIssue", Method: http.MethodPost, Path: oneIssue + "/comments", Fields: []string{"body"}, Shows: Comment{},
+	})
+)
