@@ -106,8 +106,8 @@ func (c Company) Restore(at time.Time) (Company, event.Event, error) {
 	return c, c.event(event.CompanyRestored), nil
 }
 
-// Delete marks the company as being removed, for good, and ends its leases. The event is recorded when the removal is complete: see Deleted.
-// A company that is marked already is returned unchanged.
+// Delete marks the company as being removed, for good, and ends its leases. The event is recorded when the removal is complete: see
+// Deleted. A company that is marked already is returned unchanged.
 func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
 	if err := c.Allows(Delete); err != nil {
 		return c, err

@@ -38,6 +38,7 @@ func acme(status company.Status) company.Company {
 		Budget:         budget.Budget{USD: 1500 * money.Dollar, Period: budget.Monthly, ReservePercent: 12_50},
 		TeamCount:      2,
 		AgentCount:     5,
+		LeaseEpoch:     3,
 		Status:         status,
 		CreatedAt:      noon.Add(-24 * time.Hour),
 		UpdatedAt:      noon.Add(-time.Hour),
@@ -124,6 +125,7 @@ func TestArchiveStartsTheGraceWindow(t *testing.T) {
 	before := acme(company.Active)
 	want := before
 	want.Status, want.ArchivedAt, want.RestorableUntil, want.UpdatedAt, want.Version = company.Archived, noon, noon.Add(retention), noon, 8
+	want.LeaseEpoch = 4 // no lease from before is live, even once the company is restored
 
 	got, happened, err := before.Archive(noon, retention)
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -167,7 +169,7 @@ func TestDeleteMarksTheCompanyOnce(t *testing.T) {
 	t.Parallel()
 	for _, from := range []company.Status{company.Active, company.Archived} {
 		want := acme(company.Active)
-		want.Status, want.DeletedBy, want.UpdatedAt, want.Version = company.Deleting, "token:boss", noon, 8
+		want.Status, want.DeletedBy, want.UpdatedAt, want.LeaseEpoch, want.Version = company.Deleting, "token:boss", noon, 4, 8
 		got, err := acme(from).Delete("token:boss", noon)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", from, err, diff)

@@ -25,6 +25,7 @@ func TestANewCompanyHasDefaults(t *testing.T) {
 		DefaultAdapter: "process",
 		FiscalPeriod:   budget.Monthly,
 		Budget:         budget.Budget{Period: budget.Monthly},
+		LeaseEpoch:     1,
 		Status:         company.Active,
 		CreatedAt:      noon,
 		UpdatedAt:      noon,

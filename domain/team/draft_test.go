@@ -3,6 +3,7 @@ package team_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -231,13 +232,21 @@ func TestAgentsAreCountedUpToTheHeadcount(t *testing.T) {
 	}
 }
 
-func TestATeamWithAgentsIsNotDeleted(t *testing.T) {
+func TestATeamWithAgentsOrOpenIssuesIsNotDeleted(t *testing.T) {
 	t.Parallel()
-	if _, err := (team.Team{AgentCount: 1}).Delete(0); fault.CodeOf(err) != fault.TeamNotEmpty {
-		t.Error(err)
-	}
-	if _, err := (team.Team{ID: "tm_1"}).Delete(2); fault.CodeOf(err) != fault.TeamNotEmpty || fault.Of(err).Details["openIssues"] != int64(2) {
-		t.Errorf("a team with open issues is deleted: %v", err)
+	for _, refused := range []struct {
+		agents int
+		issues int64
+		want   map[string]any
+	}{
+		{1, 0, map[string]any{"agentCount": 1}},
+		{0, 2, map[string]any{"openIssues": int64(2)}},
+		{1, 2, map[string]any{"agentCount": 1}},
+	} {
+		_, err := team.Team{AgentCount: refused.agents}.Delete(refused.issues)
+		if fault.CodeOf(err) != fault.TeamNotEmpty || !maps.Equal(fault.Of(err).Details, refused.want) {
+			t.Errorf("%+v: %v, %+v", refused, err, fault.Of(err))
+		}
 	}
 	if deleted, err := (team.Team{ID: "tm_1"}).Delete(0); err != nil || deleted.Type != event.TeamDeleted {
 		t.Error(deleted, err)
