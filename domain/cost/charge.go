@@ -139,7 +139,7 @@ func (d Draft) price(e *Entry, at func(string) string, problems *fault.Problems)
 			problems.Add(fault.Fieldf(at("usd"), fault.OutOfRange, "%s must be from 0 to 1000000, with at most 6 decimals", at("usd")))
 		}
 		e.USD = amount
-	case d.Tokens != nil && d.Model != nil && e.Kind == LLM:
+	case d.Tokens != nil && d.Model != nil && (e.Kind == LLM || e.Kind == ""): // one problem for a kind that there is not
 		e.USD, e.Unpriced = e.Tokens.fallbackPrice(), true
 	default:
 		problems.Add(fault.Fieldf(at("usd"), fault.Required, "%s is required, or, of the kind llm, model and tokens", at("usd")))
