@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -80,7 +81,7 @@ func CheckJSON(path string, sent []byte, most int, problems *fault.Problems) str
 		return ""
 	}
 	value := jsontext.Value(slices.Clone(sent))
-	if err := value.Compact(); err != nil {
+	if err := value.Compact(); err != nil || !utf8.Valid(value) { // which not every store can keep
 		problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be JSON", path))
 		return ""
 	}
