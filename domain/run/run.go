@@ -140,18 +140,6 @@ func (r Run) Check(token int64, in Circumstances) error {
 	return r.stale(reason, in.Issue)
 }
 
-// CheckToken refuses a call that carries another fencing token than the lease's, whether it has ended or not: fault.StaleLease.
-func (r Run) CheckToken(token int64, status issue.Status) error {
-	switch {
-	case token == r.Lease.Token:
-		return nil
-	case r.Lease.Reason != "":
-		return r.stale(r.Lease.Reason, status)
-	default:
-		return r.stale(Superseded, status)
-	}
-}
-
 func (r Run) stale(reason Reason, status issue.Status) error {
 	return fault.New(fault.StaleLease, "The lease cannot be used any more (%s); stop working on the issue.", reason).
 		With("reason", string(reason)).With("endedAt", instant.Optional(r.Lease.EndedAt)).With("issueStatus", string(status))
