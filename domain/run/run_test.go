@@ -1,0 +1,232 @@
+package run_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/cost"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/run"
+)
+
+const (
+	acme    = id.Company("cmp_01h455vb4pex5vsknk084sn02q")
+	ada     = id.Agent("agt_01h455vb4pex5vsknk084sn02q")
+	callID  = id.Issue("iss_01h455vb4pex5vsknk084sn02q")
+	runID   = id.Run("run_01h455vb4pex5vsknk084sn02q")
+	leaseID = id.Lease("lse_01h455vb4pex5vsknk084sn02q")
+)
+
+var (
+	noon  = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
+	later = noon.Add(time.Minute)
+)
+
+// working is a run of ada that has begun at noon, for five minutes.
+func working() run.Run {
+	of := issue.Issue{ID: callID, Company: acme, Agent: ada, Attempt: 2, FencingToken: 7, Status: issue.Running}
+	return run.Grant(runID, leaseID, of, 3, 5*time.Minute, "key", noon)
+}
+
+func TestAGrantIsTheLeaseOfTheIssueAsItIs(t *testing.T) {
+	t.Parallel()
+	want := run.Run{
+		ID: runID, Company: acme, Issue: callID, Agent: ada, Attempt: 2, Status: run.Running,
+		Lease: run.Lease{
+			ID: leaseID, Token: 7, Epoch: 3, Time: 5 * time.Minute, ExpiresAt: noon.Add(5 * time.Minute), Key: "key",
+		},
+		ContextAt: noon, StartedAt: noon,
+	}
+	if diff := cmp.Diff(want, working()); diff != "" || working().Owner() != acme {
+		t.Error(diff)
+	}
+}
+
+// stale are the things that make a lease stale, in the order in which they count as its reason.
+var stale = []struct {
+	reason run.Reason
+	happen func(r *run.Run, token *int64, in *run.Circumstances)
+}{
+	{run.HandedOff, func(r *run.Run, _ *int64, _ *run.Circumstances) { *r = r.End(run.Cancelled, run.HandedOff, "", later) }},
+	{run.CompanyArchived, func(_ *run.Run, _ *int64, in *run.Circumstances) { in.Epoch, in.Revoked = 4, run.CompanyArchived }},
+	{run.AgentRetired, func(_ *run.Run, _ *int64, in *run.Circumstances) { in.AgentRetired = true }},
+	{run.Superseded, func(_ *run.Run, token *int64, _ *run.Circumstances) { *token = 6 }},
+	{run.RanOut, func(_ *run.Run, _ *int64, in *run.Circumstances) { in.Now = noon.Add(5 * time.Minute) }},
+}
+
+func TestOfAllThatMakesALeaseStaleTheFirstIsTheReason(t *testing.T) {
+	t.Parallel()
+	for happened := range 1 << len(stale) { // each set of them
+		r, token := working(), int64(7)
+		in := run.Circumstances{Now: later, Epoch: 3, Issue: issue.Review}
+		want, endedAt := "", (*string)(nil)
+		for n, one := range stale {
+			if happened&(1<<n) == 0 {
+				continue
+			}
+			one.happen(&r, &token, &in)
+			if want == "" {
+				want = string(one.reason)
+			}
+		}
+		if !r.Lease.EndedAt.IsZero() {
+			endedAt = new("2026-04-11T12:01:00.000Z")
+		}
+		err := r.Check(token, in)
+		if want == "" {
+			if err != nil {
+				t.Errorf("a live lease: %v", err)
+			}
+			continue
+		}
+		details := map[string]any{"reason": want, "endedAt": endedAt, "issueStatus": "review"}
+		if diff := cmp.Diff(details, fault.Of(err).Details); diff != "" || fault.CodeOf(err) != fault.StaleLease {
+			t.Errorf("%05b: %v\n%s", happened, err, diff)
+		}
+	}
+}
+
+func TestALeaseThatEndedKeepsItsReason(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []run.Reason{
+		run.CompanyDeleted, run.CompanyArchived, run.AgentRetired, run.IssueCancelled, run.HandedOff, run.Completed, run.GaveUp,
+		run.Released, run.Superseded, run.RanOut,
+	} {
+		ended := working().End(run.Cancelled, reason, "", later)
+		err := ended.Check(7, run.Circumstances{Now: later, Epoch: 3})
+		if fault.CodeOf(err) != fault.StaleLease || fault.Of(err).Details["reason"] != string(reason) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}
+
+func TestALeaseIsLiveUntilItRunsOutOrTheGraceDoes(t *testing.T) {
+	t.Parallel()
+	end := noon.Add(5 * time.Minute)
+	for _, c := range []struct {
+		now, grace time.Time
+		isOverdue  bool
+	}{
+		{noon.Add(-time.Hour), time.Time{}, false},
+		{end.Add(-time.Millisecond), time.Time{}, false},
+		{end, time.Time{}, true},
+		{end, end, true},
+		{end, end.Add(time.Millisecond), false},
+		{end.Add(time.Hour), end.Add(time.Minute), true},
+		{end.Add(-time.Millisecond), noon, false},
+	} {
+		if got := working().IsOverdue(c.now, c.grace); got != c.isOverdue {
+			t.Errorf("%+v: %t", c, got)
+		}
+		err := working().Check(7, run.Circumstances{Now: c.now, GraceUntil: c.grace, Epoch: 3})
+		if (err != nil) != c.isOverdue {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestARenewalLastsForTheLeaseTimeFromNow(t *testing.T) {
+	t.Parallel()
+	for _, at := range []time.Time{later, noon.Add(time.Hour), noon.Add(-time.Hour)} { // of a clock that was set back too
+		want := working()
+		want.Lease.ExpiresAt = at.Add(5 * time.Minute)
+		if diff := cmp.Diff(want, working().Renew(at)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestTheEndOfARunEndsItsLease(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status      run.Status
+		reason      run.Reason
+		sent, error string
+	}{
+		{run.Succeeded, run.Completed, "", ""},
+		{run.Failed, run.GaveUp, `{"code":"x","message":"No."}`, `{"code":"x","message":"No."}`},
+		{run.Expired, run.RanOut, issue.Expired, issue.Expired},
+		{run.Cancelled, run.IssueCancelled, "", `{"code":"cancelled"}`},
+		{run.Cancelled, run.CompanyArchived, "", `{"code":"company_archived"}`},
+		{run.Cancelled, run.AgentRetired, `{"code":"own"}`, `{"code":"own"}`},
+	} {
+		want := working()
+		want.Status, want.FinishedAt, want.Error = c.status, later, c.error
+		want.Lease.EndedAt, want.Lease.Reason = later, c.reason
+		if diff := cmp.Diff(want, working().End(c.status, c.reason, c.sent, later)); diff != "" {
+			t.Errorf("%s: %s", c.reason, diff)
+		}
+	}
+}
+
+func TestARunSumsItsCharges(t *testing.T) {
+	t.Parallel()
+	want := working()
+	want.Spent, want.Charges, want.Tokens = 1_000_003, 2, cost.Tokens{Input: 11, Output: 22, CacheRead: 33, CacheWrite: 44}
+	got := working().
+		Charge(cost.Entry{USD: 3, Tokens: cost.Tokens{Input: 10, Output: 20, CacheRead: 30, CacheWrite: 40}}).
+		Charge(cost.Entry{USD: money.Dollar, Tokens: cost.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestARunFilesSoManyIssues(t *testing.T) {
+	t.Parallel()
+	r := working()
+	r.Filed = run.MostFiled - 1
+	if err := r.MayFile(); err != nil {
+		t.Error(err)
+	}
+	r.Filed++
+	if err := r.MayFile(); fault.CodeOf(err) != fault.TooManyOf || fault.Of(err).Details["limit"] != run.MostFiled {
+		t.Errorf("%v, %+v", err, fault.Of(err))
+	}
+}
+
+func TestARunIsShownAsTheAPIDoes(t *testing.T) {
+	t.Parallel()
+	const head = `{"id":"run_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
+		`"issueId":"iss_01h455vb4pex5vsknk084sn02q","agentId":"agt_01h455vb4pex5vsknk084sn02q","attempt":2,`
+	live := working().Charge(cost.Entry{USD: 1_500_000, Tokens: cost.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}})
+	live.Checkpoints = 9
+	for want, r := range map[string]run.Run{
+		head + `"status":"running","fencingToken":7,"leaseExpiresAt":"2026-04-11T12:05:00.000Z","checkpointCount":0,"costUsd":0,` +
+			`"costReported":false,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"startedAt":"2026-04-11T12:00:00.000Z",` +
+			`"finishedAt":null,"error":null}`: working(),
+		head + `"status":"failed","fencingToken":7,"leaseExpiresAt":null,"checkpointCount":9,"costUsd":1.5,` +
+			`"costReported":true,"tokens":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4},"startedAt":"2026-04-11T12:00:00.000Z",` +
+			`"finishedAt":"2026-04-11T12:01:00.000Z","error":{"n":1e3}}`: live.End(run.Failed, run.GaveUp, `{"n":1e3}`, later),
+	} {
+		if diff := cmp.Diff(want, shown(r.Fields())); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// shown is what the API shows of fields.
+func shown(fields event.Fields) string { return string(fields.Append(nil)) }
+
+// checkRefusal checks a refusal: its code, and the path and code of each of its fields.
+func checkRefusal(t *testing.T, name string, err error, want string) {
+	t.Helper()
+	got := string(fault.CodeOf(err))
+	if refusal := fault.Of(err); refusal != nil {
+		for _, field := range refusal.Fields {
+			got += " " + field.Path + ":" + field.Code
+			if !strings.Contains(field.Message, field.Path) {
+				t.Errorf("%s: %q does not say which field", name, field.Message)
+			}
+		}
+	}
+	if got != want {
+		t.Errorf("%s: %s; want %s", name, got, want)
+	}
+}
