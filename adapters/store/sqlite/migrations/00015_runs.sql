@@ -31,7 +31,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_by_issue ON runs (issue_id, created_at, id);
 CREATE INDEX runs_by_company ON runs (company_id);
-CREATE UNIQUE INDEX runs_live_by_issue ON runs (issue_id) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX runs_issue_id ON runs (issue_id) WHERE ended_at IS NULL;
 CREATE INDEX runs_live_by_agent ON runs (agent_id, created_at, id) WHERE ended_at IS NULL;
 CREATE INDEX runs_live_by_expiry ON runs (expires_at) WHERE ended_at IS NULL;
 CREATE INDEX runs_live_by_epoch ON runs (company_id, epoch) WHERE ended_at IS NULL;
