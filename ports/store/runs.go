@@ -17,7 +17,8 @@ type RunReader interface {
 	// ByLease returns the run under a lease, or fault.NotFound.
 	ByLease(ctx context.Context, which id.Lease) (run.Run, error)
 
-	// ByKey returns the live run of an agent that was claimed under an idempotency key, or fault.NotFound.
+	// ByKey returns the run of an agent whose lease has not ended and was claimed under an idempotency key, or fault.NotFound. Of
+	// several it is the one that began last: the others have run out or were revoked, and are about to be ended.
 	ByKey(ctx context.Context, of id.Agent, key string) (run.Run, error)
 
 	// List returns at most size runs of an issue that come after a position: newest first, and by descending id within one

@@ -60,7 +60,8 @@ var (
 	runByLease = prepare(func(b builder) fmt.Stringer { return byLease(b) })
 	lockLease  = prepare(func(b builder) fmt.Stringer { return b.engine.ForUpdate(byLease(b)) })
 	runByKey   = prepare(func(b builder) fmt.Stringer {
-		return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("claim_key = ?", b.arg(2)).Where("ended_at IS NULL")
+		return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("claim_key = ?", b.arg(2)).Where("ended_at IS NULL").
+			OrderExpr("created_at DESC, id DESC").Limit(1)
 	})
 	lockLive = prepare(func(b builder) fmt.Stringer {
 		return b.engine.ForUpdate(runTable.selects(b.db()).Where("issue_id = ?", b.arg(1)).Where("ended_at IS NULL"))
