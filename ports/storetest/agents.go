@@ -21,6 +21,7 @@ var agentRules = anyAgent.rules([]rule{
 	{"a list has the agents that meet every condition", agentFilters},
 	{"the agents of a company are its own that are not retired, oldest first", agentsOfCompany},
 	{"idle is who has the fewest open issues of those without a running one, then the oldest", idleAgent},
+	{"what is counted is added to the stats of an agent", countsWork},
 	{"a hire gets the oldest empty slot, and leaves it empty again", slotOfAgent},
 })
 
@@ -261,6 +262,34 @@ func slotOfAgent(f *fixture) {
 	})
 }
 
+func countsWork(f *fixture) {
+	counted, other := anyAgent.add(f, func(a *agent.Agent) { anyAgent.full(f, a) }), anyAgent.add(f)
+	const rounds = 3
+	more := agent.Work{Completed: 1, Failed: 2, Spent: 3}
+	f.exactly(together(crowd, func(int) error {
+		for range rounds {
+			if err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+				tx.Unrecorded()
+				return tx.Agents().Count(ctx, counted.ID, more)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), map[fault.Code]int{"": crowd})
+	const times = crowd * rounds
+	counted.Stats.Completed += times
+	counted.Stats.Failed += 2 * times
+	counted.Stats.Spent += 3 * times
+	counted.Version += times
+	anyAgent.is(f, counted)
+	anyAgent.is(f, other)
+	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Agents().Count(ctx, "agt_none", more)
+	})
+}
+
 func (f *fixture) agentWrites() map[string]writeCase {
 	acme := f.found("with-agents")
 	kept, newcomer := f.newAgent(acme.ID, "tm_some"), f.newAgent(acme.ID, "tm_some")
@@ -276,6 +305,9 @@ func (f *fixture) agentWrites() map[string]writeCase {
 			}
 			locked.Name, locked.Version = "New", locked.Version+1
 			return tx.Agents().Save(ctx, locked)
+		}},
+		"Agents.Count": {changes, func(ctx context.Context, tx store.Tx) error {
+			return tx.Agents().Count(ctx, kept.ID, agent.Work{Completed: 1})
 		}},
 		"Agents.Touch": {notes, touchingAgents(map[id.Agent]time.Time{kept.ID: f.clock.Now().Add(time.Second)})},
 	}

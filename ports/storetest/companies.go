@@ -41,12 +41,13 @@ var anyCompany = aggregate[id.Company, company.Company]{
 		c.Budget = budget.Budget{USD: 1_500_250_001, Period: budget.Daily, ReservePercent: 12_50}
 		c.TeamCount, c.AgentCount, c.WorkPaused, c.Version = 3, 2, true, 1<<53+1
 		c.ArchivedAt, c.RestorableUntil, c.UpdatedAt = at.Add(time.Millisecond), at.Add(720*time.Hour), at.Add(999*time.Millisecond)
-		c.DeletedBy = "token:tok_somebody"
+		c.DeletedBy, c.LeaseEpoch = "token:tok_somebody", 1<<53+1
 	},
 	edit: func(f *fixture, c *company.Company) {
 		c.Name, c.Description, c.DefaultAdapter, c.FiscalPeriod = "New", "Text", "process", budget.Daily
 		c.Budget = budget.Budget{USD: 5, Period: budget.Weekly, ReservePercent: 6}
 		c.TeamCount, c.AgentCount, c.WorkPaused, c.Status, c.DeletedBy = 8, 9, false, company.Archived, ""
+		c.LeaseEpoch = 7
 		c.ArchivedAt, c.RestorableUntil, c.UpdatedAt = time.Time{}, time.Time{}, f.clock.Now().Add(time.Hour)
 		c.Slug, c.CreatedAt = "other", f.clock.Now().Add(time.Hour)
 	},

@@ -40,6 +40,7 @@ func settlementReadsBack(f *fixture) {
 	acme := f.found("acme").ID
 	bare, full := f.newSettlement(acme), f.newSettlement(acme)
 	full.Kind, full.Subject, full.Other, full.After = store.Replace, "iss_old", "iss_new", "iss_last"
+	full.Epoch = 1<<53 + 1
 	full.Actor = event.Actor("user:" + texts[0])
 	for _, s := range []store.Settlement{bare, full} {
 		f.update(beginning(s))

@@ -47,6 +47,8 @@ var areas = []struct {
 	{"agents", agentRules},
 	{"issues", issueRules},
 	{"settlements", settlementRules},
+	{"runs", runRules},
+	{"claims", claimRules},
 	{"tokens", tokenRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},
@@ -81,6 +83,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).agentWrites,
 	(*fixture).issueWrites,
 	(*fixture).settlementWrites,
+	(*fixture).runWrites,
 	(*fixture).tokenWrites,
 	(*fixture).partnerWrites,
 	(*fixture).receiptWrites,
@@ -94,9 +97,11 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someTeam,
 	someAgent,
 	someIssue,
+	someRun,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.
 var ofTheInstance = []func(f *fixture) unit{
 	somePartner,
+	someSweep,
 }

@@ -8,3 +8,13 @@ func OwnedTables() []string {
 	}
 	return tables
 }
+
+// ClaimText is the statement that finds the first issues under so many keys. Its arguments are the company and the keys.
+func ClaimText(engine Engine, keys, most int) string {
+	return (&statements{engine: engine}).text(firstClaims(keys, most))
+}
+
+// OverdueText and OutdatedText are the statements that find runs whose leases are to be ended. The argument is an instant; the
+// arguments are a company and an epoch.
+func OverdueText(engine Engine) string  { return (&statements{engine: engine}).text(overdueRuns) }
+func OutdatedText(engine Engine) string { return (&statements{engine: engine}).text(outdatedRuns) }

@@ -1,0 +1,117 @@
+package sqlstore_test
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"holdco/adapters/store/sqlstore"
+	"holdco/domain/company"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/run"
+	"holdco/ports/store"
+	"holdco/ports/storetest"
+)
+
+// What is asked for all the time must cost no more when there are more issues: it reads a range of an index, in its order.
+func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
+	t.Parallel()
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := open(t)
+			d.migratedSchema(t)
+			acme := d.fill(t)
+			conn, err := d.writes.Conn(t.Context())
+			must(t, err)
+			defer conn.Close()
+			_, err = conn.ExecContext(t.Context(), "ANALYZE")
+			must(t, err)
+			keys := []any{acme, "a:agt_a", "t:tm_a", "c"}
+			for _, c := range []struct {
+				name, text, index string
+				args              []any
+				ranges            int // of the index
+				sorts             int // of the few rows that were found in them, at most
+			}{
+				{"the first issues of three keys", sqlstore.ClaimText(d.Engine, 3, 1), "issues_to_claim", keys, 3, 3},
+				{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
+				{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_by_expiry", []any{int64(5)}, 1, 0},
+				{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 1},
+			} {
+				plan := explain(t, conn, name, c.text, c.args)
+				ranges, sorts := strings.Count(plan, c.index), strings.Count(plan, "Sort Key")+strings.Count(plan, "TEMP B-TREE")
+				if ranges != c.ranges || sorts > c.sorts || strings.Contains(plan, "Seq Scan on") || strings.Contains(plan, "SCAN issues") {
+					t.Errorf("%s: %d ranges of the index, %d sorts:\n%s", c.name, ranges, sorts, plan)
+				}
+			}
+		})
+	}
+}
+
+// fill adds many issues and runs of a company.
+func (d database) fill(t *testing.T) id.Company {
+	t.Helper()
+	clock, ids := storetest.NewClock(), storetest.NewIDs()
+	s := sqlstore.New(d.Engine, clock, ids, d.migrator)
+	draft := company.Draft{Slug: new("acme"), Name: new("Acme")}
+	founding, _, err := company.New(id.New[id.Company](ids.UUIDv7()), draft, []string{"process"}, ids, clock.Now())
+	must(t, err)
+	const count = 1000
+	must(t, s.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		if err := tx.Companies().Add(ctx, founding.Company); err != nil {
+			return err
+		}
+		for n := range count {
+			i, err := issue.New(id.New[id.Issue](ids.UUIDv7()), founding.Company.ID, issue.Draft{Title: new("Call")}, "system:test", nil,
+				clock.Now())
+			if err != nil {
+				return err
+			}
+			i.Number, i.Team = int64(n+1), []id.Team{"tm_a", "tm_b", ""}[n%3]
+			i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High, issue.Urgent}[n%4]
+			if n%5 == 0 {
+				i.Agent, i.Binding = "agt_a", issue.Named
+			}
+			if err := tx.Issues().Add(ctx, i); err != nil {
+				return err
+			}
+			i.Agent, i.FencingToken = "agt_a", 1
+			r := run.Grant(id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7()), i, 1, time.Minute, "", clock.Now())
+			if n%10 != 0 {
+				r = r.End(run.Succeeded, run.Completed, "", clock.Now())
+			}
+			if err := tx.Runs().Add(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return founding.Company.ID
+}
+
+// explain returns the plan of a statement.
+func explain(t *testing.T, conn *sql.Conn, engine, text string, args []any) string {
+	t.Helper()
+	explained := map[string]string{"sqlite": "EXPLAIN QUERY PLAN ", "postgres": "EXPLAIN "}[engine]
+	rows, err := conn.QueryContext(t.Context(), explained+text, args...)
+	must(t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	must(t, err)
+	var plan strings.Builder
+	for rows.Next() {
+		cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for n := range cells {
+			into[n] = &cells[n]
+		}
+		must(t, rows.Scan(into...))
+		plan.WriteString(cells[len(cells)-1].String + "\n")
+	}
+	must(t, rows.Err())
+	return plan.String()
+}

@@ -1,0 +1,250 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/ports/store"
+)
+
+var claimRules = []rule{
+	{"what may be leased comes by descending rank, then by number, some of each key", claimable},
+	{"what may be leased is counted by key", claimableKeys},
+	{"work revisions are read for many companies at once", revisions},
+	{"whoever raises a work revision is noticed once the unit is committed", raised},
+	{"comments of others are counted from an instant on", commentsSince},
+}
+
+// random is the same in every run.
+func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+var claimKeys = []string{"a:agt_a", "a:agt_b", "t:tm_a", "t:tm_b", "c"}
+
+// work adds random issues of a company, of which about half may be leased, and returns them.
+func (f *fixture) work(of id.Company, count int, r *rand.Rand) []issue.Issue {
+	f.Helper()
+	numbers := r.Perm(count)
+	return f.files(of, count, func(n int, i *issue.Issue) {
+		i.Number, i.CreatedAt = int64(numbers[n]+1), i.CreatedAt.Add(time.Duration(r.IntN(5))*time.Millisecond)
+		i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High, issue.Urgent}[r.IntN(4)]
+		i.Status = append(slices.Repeat([]issue.Status{issue.Queued, issue.Assigned}, 4), issue.Statuses[2:]...)[r.IntN(14)]
+		i.Agent = []id.Agent{"agt_a", "agt_b"}[r.IntN(2)]
+		i.Binding = []issue.Binding{issue.Loose, issue.Loose, issue.Named, issue.Kept}[r.IntN(4)]
+		i.Team = []id.Team{"tm_a", "tm_b", ""}[r.IntN(3)]
+		i.Waiting, i.OpenBlockers = r.IntN(8) == 0, max(0, r.IntN(8)-6)
+	})
+}
+
+// mayLease are those of some issues that may be leased under a key, in the order in which they are taken.
+func mayLease(all []issue.Issue, key string) (found []issue.Issue) {
+	for _, i := range all {
+		isOpen := (i.Status == issue.Queued || i.Status == issue.Assigned) && i.OpenBlockers == 0 && !i.Waiting
+		of := "c"
+		switch {
+		case i.Binding != issue.Loose:
+			of = "a:" + string(i.Agent)
+		case i.Team != "":
+			of = "t:" + string(i.Team)
+		}
+		if isOpen && of == key {
+			found = append(found, i)
+		}
+	}
+	slices.SortFunc(found, byTurn)
+	return found
+}
+
+func byTurn(a, b issue.Issue) int {
+	order := []issue.Priority{issue.Urgent, issue.High, issue.Normal, issue.Low}
+	return cmp.Or(cmp.Compare(slices.Index(order, a.Priority), slices.Index(order, b.Priority)), cmp.Compare(a.Number, b.Number))
+}
+
+func claimable(f *fixture) {
+	r := random()
+	acme, other := f.found("acme").ID, f.found("other").ID
+	all := f.work(acme, 150, r)
+	f.work(other, 30, r)
+	is := func() {
+		f.Helper()
+		for _, keys := range [][]string{claimKeys, claimKeys[:1], claimKeys[1:3], {"a:agt_a", "t:tm_b", "c"}, {"t:none", "c"}, {"none"}} {
+			for _, most := range []int{1, 2, 32} {
+				var want []issue.Issue
+				for _, key := range keys {
+					firsts := mayLease(all, key)
+					want = append(want, firsts[:min(most, len(firsts))]...)
+				}
+				slices.SortFunc(want, byTurn)
+				got, err := f.store.Issues().Claimable(f.ctx, acme, keys, most)
+				f.ok(err)
+				f.same(got, want)
+			}
+		}
+	}
+	is()
+	for range 40 { // in the order in which they are taken, and with what changes them
+		firsts, err := f.store.Issues().Claimable(f.ctx, acme, claimKeys, 1)
+		f.ok(err)
+		n := slices.IndexFunc(all, func(i issue.Issue) bool { return i.ID == firsts[0].ID })
+		all[n] = anyIssue.edited(f, all[n], func(i *issue.Issue) {
+			switch r.IntN(5) {
+			case 0:
+				i.Priority = issue.Low
+			case 1:
+				i.Binding, i.Team = issue.Loose, ""
+				i.Status = issue.Running
+			case 2:
+				i.Waiting = true
+			case 3:
+				i.OpenBlockers++
+			default:
+				i.Status = issue.Cancelled
+			}
+		})
+	}
+	is()
+	f.update(func(ctx context.Context, tx store.Tx) error { // as a unit sees it
+		tx.Unrecorded()
+		first := f.newIssue(acme)
+		first.Priority, first.Number = issue.Urgent, 0
+		if err := tx.Issues().Add(ctx, first); err != nil {
+			return err
+		}
+		got, err := tx.Issues().Claimable(ctx, acme, claimKeys, 1)
+		if err == nil {
+			f.same(got[0], first)
+		}
+		return err
+	})
+}
+
+func claimableKeys(f *fixture) {
+	r := random()
+	acme := f.found("acme").ID
+	all := f.work(acme, 100, r)
+	f.work(f.found("other").ID, 30, r)
+	count := func(keys ...string) {
+		f.Helper()
+		want := map[string]int{}
+		for _, key := range keys {
+			if n := len(mayLease(all, key)); n > 0 {
+				want[key] = n
+			}
+		}
+		got, err := f.store.Issues().ClaimableKeys(f.ctx, acme, keys)
+		f.ok(err)
+		f.same(got, want)
+	}
+	count(claimKeys...)
+	count("c", "none")
+	count()
+	var many []string // more than one statement asks for
+	for n := range 2*store.Portion + 5 {
+		many = append(many, fmt.Sprint("a:agt_", n))
+	}
+	count(append(many, claimKeys...)...)
+}
+
+func revisions(f *fixture) {
+	acme, other, idle := f.found("acme").ID, f.found("other").ID, f.found("idle").ID
+	for n, of := range []id.Company{acme, other, acme, acme} {
+		f.files(of, n+1, func(int, *issue.Issue) {})
+	}
+	for _, c := range []struct {
+		of   []id.Company
+		want map[id.Company]int64
+	}{
+		{nil, map[id.Company]int64{}},
+		{[]id.Company{idle, "cmp_none"}, map[id.Company]int64{}},
+		{[]id.Company{other}, map[id.Company]int64{other: 2}},
+		{[]id.Company{acme, idle, other}, map[id.Company]int64{acme: 8, other: 2}},
+	} {
+		got, err := f.store.Issues().Revisions(f.ctx, c.of)
+		f.ok(err)
+		f.same(got, c.want)
+	}
+	rows := f.dump()
+	for _, of := range []id.Company{acme, other, idle} {
+		got, err := f.store.Issues().Revisions(f.ctx, []id.Company{of})
+		f.ok(err)
+		f.same(got[of], workRevisionOf(rows, of))
+	}
+}
+
+func raised(f *fixture) {
+	acme := f.found("acme").ID
+	is := func(what string, want bool) {
+		f.Helper()
+		select {
+		case <-f.store.Raised():
+			if !want {
+				f.Fatalf("%s is noticed", what)
+			}
+		default:
+			if want {
+				f.Fatalf("%s is not noticed", what)
+			}
+		}
+	}
+	is("nothing", false)
+	i := anyIssue.add(f, func(i *issue.Issue) { i.Company = acme })
+	is("an issue that may be leased", true)
+	is("the same again", false)
+	i = anyIssue.edited(f, i, func(i *issue.Issue) { i.Title = "New" })
+	is("another title", false)
+	i = anyIssue.edited(f, i, func(i *issue.Issue) { i.Status = issue.Running })
+	is("the lease of an issue", false)
+	queued := anyIssue.next(i)
+	queued.Status = issue.Queued
+	err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := anyIssue.saving(queued)(ctx, tx); err != nil {
+			return err
+		}
+		is("what is not committed", false)
+		return errGivenUp
+	})
+	if err == nil {
+		f.Error("the unit succeeded")
+	}
+	is("what was given up", false)
+	for range 3 {
+		i = anyIssue.edited(f, i, func(i *issue.Issue) { i.Status = issue.Queued })
+		i = anyIssue.edited(f, i, func(i *issue.Issue) { i.Status = issue.Running })
+	}
+	is("several at once", true)
+	is("several at once, a second time", false)
+}
+
+func commentsSince(f *fixture) {
+	made := f.files(f.found("acme").ID, 2, func(int, *issue.Issue) {})
+	at := f.clock.Now()
+	for n := range 6 {
+		said := f.newComment(made[n/4])
+		said.Author = []event.Actor{"agent:agt_a", "token:tok_a"}[n%2]
+		said.CreatedAt = at.Add(time.Duration(n) * time.Millisecond)
+		f.update(commenting(said))
+	}
+	for _, c := range []struct {
+		on    issue.Issue
+		after time.Duration
+		but   event.Actor
+		want  int
+	}{
+		{made[0], -time.Millisecond, "agent:agt_a", 2},
+		{made[0], -time.Millisecond, "token:tok_b", 4},
+		{made[0], time.Millisecond, "agent:agt_a", 1},
+		{made[0], time.Millisecond, "token:tok_a", 1},
+		{made[0], 3 * time.Millisecond, "agent:agt_a", 0},
+		{made[1], 0, "agent:agt_a", 1},
+	} {
+		got, err := f.store.Issues().CommentsSince(f.ctx, c.on.ID, at.Add(c.after), c.but)
+		f.ok(err)
+		f.same(got, c.want)
+	}
+}
