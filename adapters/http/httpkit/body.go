@@ -22,7 +22,7 @@ const mostProblems = 1000
 // is wrong: unknown fields, wrong types, nulls where there must be a value. Fields at fault stay zero. What is absent
 // stays zero too: whether it is needed is for the domain to say. No body gives the zero T.
 //
-// A field is a struct, a slice, a string, a bool, an int64, a money.Number, an Object, or a pointer to one of these. The tag
+// A field is a struct, a slice, a string, a bool, an int64, a money.Number, an Object, a Value, or a pointer to one of these. The tag
 // nullable:"true" lets null stand for absent; where the two differ, a pointer to a pointer is nil when the field is
 // absent, and points to nil when it is null.
 func Decode[T any](body []byte) (T, fault.Problems) {
@@ -38,6 +38,9 @@ func Decode[T any](body []byte) (T, fault.Problems) {
 // Object is a JSON object, which is passed to the domain as it was sent.
 type Object []byte
 
+// Value is any JSON value, which is passed to the domain as it was sent.
+type Value []byte
+
 // walker reads one body, token by token.
 type walker struct {
 	decoder  *jsontext.Decoder
@@ -47,6 +50,7 @@ type walker struct {
 var (
 	numberType = reflect.TypeFor[money.Number]()
 	objectType = reflect.TypeFor[Object]()
+	valueType  = reflect.TypeFor[Value]()
 )
 
 // read reads the next value into target, and reports whether it could be.
@@ -70,6 +74,8 @@ func (w *walker) read(path string, target reflect.Value) bool {
 		if kind != '{' {
 			return w.skip(path, fault.WrongType, "must be an object")
 		}
+		target.SetBytes(slices.Clone(w.value()))
+	case target.Type() == valueType:
 		target.SetBytes(slices.Clone(w.value()))
 	case target.Kind() == reflect.Int64:
 		return w.readInteger(path, target)

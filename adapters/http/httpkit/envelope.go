@@ -12,11 +12,12 @@ import (
 
 // Answer is a success.
 type Answer struct {
-	Status   int    // OK when zero
-	Data     any    // event.Fields, a list of these, or anything else that can be JSON
-	Page     *Page  // of a list
-	ETag     string // empty: none
-	Location string // of a new resource
+	Status     int    // OK when zero; an answer with NoContent has no body
+	Data       any    // event.Fields, a list of these, or anything else that can be JSON
+	Page       *Page  // of a list
+	ETag       string // empty: none
+	Location   string // of a new resource
+	IsReplayed bool   // it was kept from an earlier request, and nothing happened now
 }
 
 // At makes a the answer to the creation of a resource that is now at a path.
@@ -39,12 +40,18 @@ func Write(c *gin.Context, answer Answer) {
 	if answer.Location != "" {
 		c.Header("Location", answer.Location)
 	}
-	if hasAlready(c, answer.ETag) {
-		c.Header("Cache-Control", "no-store")
-		c.Status(notModified)
-		return
+	if answer.IsReplayed {
+		c.Header(replayedHeader, "true")
 	}
-	if answer.Status == 0 {
+	if hasAlready(c, answer.ETag) {
+		answer.Status = notModified
+	}
+	switch answer.Status {
+	case NoContent, notModified:
+		c.Header("Cache-Control", "no-store")
+		c.Status(answer.Status)
+		return
+	case 0:
 		answer.Status = OK
 	}
 	send(c, answer.Status, event.F("data", answer.Data), answer.Page)

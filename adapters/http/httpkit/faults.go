@@ -49,11 +49,11 @@ var statuses = map[fault.Code]int{
 
 // The statuses of success.
 const (
-	OK       = http.StatusOK
-	Created  = http.StatusCreated
-	Accepted = http.StatusAccepted
+	OK        = http.StatusOK
+	Created   = http.StatusCreated
+	Accepted  = http.StatusAccepted
+	NoContent = http.StatusNoContent
 
-	noContent   = http.StatusNoContent
 	notModified = http.StatusNotModified
 	clientGone  = 499 // for the log and metrics: the client closed the connection
 )

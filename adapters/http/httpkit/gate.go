@@ -23,6 +23,7 @@ const MostBody = 1 << 20
 
 const (
 	onceHeader     = "Idempotency-Key"
+	replayedHeader = "Idempotency-Replayed"
 	jsonType       = "application/json"
 	mergePatchType = "application/merge-patch+json"
 )

@@ -16,10 +16,10 @@ import (
 // Once describes the request to a use case whose answer may be kept under the client's idempotency key. answer turns
 // the result of the use case into what a retry gets, so it leaves secrets out.
 func Once[T any](r Request, answer func(result T) Answer) idempotency.Request {
-	sent, state := r.c.Request, of(r.c)
+	state := of(r.c)
 	return idempotency.Request{
 		Key:         idempotency.Key{Caller: cmp.Or(string(state.caller.Token), string(state.agent.ID)), Value: state.once},
-		Fingerprint: fingerprint(sent.Method, sent.URL.EscapedPath(), state.body),
+		Fingerprint: r.Fingerprint(),
 		Answer: func(result any) ([]byte, error) {
 			a := answer(result.(T))
 			return event.Fields{
@@ -37,11 +37,14 @@ type kept struct {
 	Data     json.RawMessage `json:"data"`
 }
 
-// fingerprint identifies a request. It includes the body byte for byte.
-func fingerprint(method, path string, body []byte) string {
+// OnceKey is the idempotency key of the request; empty: none.
+func (r Request) OnceKey() string { return of(r.c).once }
+
+// Fingerprint identifies a request by its method, its path and its body, byte for byte.
+func (r Request) Fingerprint() string {
 	hash := sha256.New()
-	_, _ = io.WriteString(hash, method+" "+path+"\n")
-	_, _ = hash.Write(body)
+	_, _ = io.WriteString(hash, r.c.Request.Method+" "+r.c.Request.URL.EscapedPath()+"\n")
+	_, _ = hash.Write(of(r.c).body)
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
@@ -51,6 +54,5 @@ func repeat(c *gin.Context, replay *idempotency.Replay) {
 		Fail(c, err)
 		return
 	}
-	c.Header("Idempotency-Replayed", "true")
-	Write(c, Answer{Status: answer.Status, ETag: answer.ETag, Location: answer.Location, Data: answer.Data})
+	Write(c, Answer{Status: answer.Status, ETag: answer.ETag, Location: answer.Location, Data: answer.Data, IsReplayed: true})
 }

@@ -65,7 +65,7 @@ func noRoute(c *gin.Context) {
 func noMethod(c *gin.Context) {
 	c.Header("Allow", c.Writer.Header().Get("Allow")+", "+http.MethodOptions)
 	if c.Request.Method == http.MethodOptions {
-		c.Status(noContent)
+		c.Status(NoContent)
 		return
 	}
 	Fail(c, fault.New(fault.MethodNotAllowed, "The path does not know the method %s.", c.Request.Method))

@@ -8,13 +8,16 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 )
 
+// writeTimeout is how long an answer may take, from the end of the head of its request on.
+const writeTimeout = 60 * time.Second
+
 // NewServer makes a server with timeouts and limits against slow or greedy clients.
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      60 * time.Second,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),

@@ -24,9 +24,21 @@ func BeginStream(c *gin.Context, mediaType string, writeTimeout time.Duration) *
 	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout}
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
-	// The server detects a client that is gone by a read in the background. It takes an exceeded deadline for the same.
-	_ = s.controller.SetReadDeadline(time.Time{}) // fails when the connection is closed, which Write will report
+	noReadDeadline(s.controller)
 	return s
+}
+
+// noReadDeadline ends the timeout for reading a request. The server detects a client that is gone by a read in the background, and
+// takes an exceeded deadline for the same.
+func noReadDeadline(c *http.ResponseController) {
+	_ = c.SetReadDeadline(time.Time{}) // fails when the connection is closed, which a write will report
+}
+
+// Wait gives a handler so much more time than others have, and lets it see until then whether the client is gone.
+func (r Request) Wait(more time.Duration) {
+	controller := http.NewResponseController(r.c.Writer)
+	noReadDeadline(controller)
+	_ = controller.SetWriteDeadline(time.Now().Add(more + writeTimeout)) // as noReadDeadline
 }
 
 // Write sends a portion at once. An error means that the client takes no more.
