@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 
+	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/fault"
@@ -10,7 +11,7 @@ import (
 	"holdco/ports/store"
 )
 
-// Me returns the agent that calls, with its team and its company, on one snapshot.
+// Me returns the agent that calls, with its team, its company and its leases, on one snapshot.
 func (s *Service) Me(ctx context.Context, caller agent.Caller) (found inbound.AgentAtWork, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		found = inbound.AgentAtWork{}
@@ -23,6 +24,15 @@ func (s *Service) Me(ctx context.Context, caller agent.Caller) (found inbound.Ag
 		if _, err := found.Agent.AsCaller(found.Company); err != nil {
 			return err
 		}
+		at, err := r.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		live, err := work.Live(ctx, r.Runs(), found.Company, found.Agent, at)
+		if err != nil {
+			return err
+		}
+		found.Leases = len(live)
 		team, err := r.Teams().Get(ctx, found.Agent.Team)
 		exists, err := store.Exists(err)
 		if exists {

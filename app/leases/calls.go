@@ -105,8 +105,13 @@ func (s *Service) Charge(
 		if err != nil {
 			return err
 		}
+		problems := slices.Clone(call.Problems)
+		entries := cost.ParseReport(charges, &problems)
+		if len(problems) > 0 {
+			return fault.Validation(problems)
+		}
 		tx.Unrecorded()
-		if outcomes, err = s.charge(ctx, &h, charges, isLate, call.Problems); err != nil {
+		if outcomes, err = s.charge(ctx, &h, entries, isLate); err != nil {
 			return err
 		}
 		if !isLate {
@@ -142,12 +147,10 @@ func (h *holding) takesCharges(ctx context.Context, token int64) (isLate bool, e
 
 // charge records charges in the run, which it does not save, in the issue and in the stats of the agent.
 func (s *Service) charge(
-	ctx context.Context, h *holding, drafts []cost.Draft, isLate bool, problems fault.Problems,
+	ctx context.Context, h *holding, entries []cost.Entry, isLate bool,
 ) ([]inbound.ChargeOutcome, error) {
-	problems = slices.Clone(problems)
-	entries := cost.Parse(drafts, &problems)
-	if len(problems) > 0 {
-		return nil, fault.Validation(problems)
+	if len(entries) == 0 {
+		return nil, nil
 	}
 	keys := make([]string, len(entries))
 	for n, entry := range entries {
@@ -204,7 +207,10 @@ func (s *Service) File(
 			return err
 		}
 		h, err := s.hold(ctx, tx, caller, call)
-		if err != nil {
+		switch {
+		case h.run.ID == "" && fault.CodeOf(err) == fault.NotFound:
+			return refuseLease(call)
+		case err != nil:
 			return err
 		}
 		if draft.Parent == nil {
@@ -225,6 +231,16 @@ func (s *Service) File(
 		return h.accept(ctx)
 	})
 	return made, err
+}
+
+// refuseLease refuses a call that names in its body a lease that the agent does not have.
+func refuseLease(call inbound.LeaseCall) error {
+	problems := slices.Clone(call.Problems)
+	if call.Token == nil {
+		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
+	}
+	problems.Add(fault.Fieldf("leaseId", fault.UnknownValue, "leaseId must be the id of a lease of the agent"))
+	return fault.Validation(problems)
 }
 
 // End ends a lease.
@@ -272,14 +288,18 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	if e.ending.Action == issue.Fail {
 		failure = run.ParseFailure(e.ending.Failure, &e.problems)
 	}
-	if _, err := s.charge(ctx, e.holding, e.ending.Charges, false, e.problems); err != nil {
+	charges := cost.Parse(e.ending.Charges, &e.problems)
+	note, err := e.note(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(e.problems) > 0:
+		return "", fault.Validation(e.problems)
+	}
+	if _, err := s.charge(ctx, e.holding, charges, false); err != nil {
 		return "", err
 	}
 	i, err := e.tx.Issues().Lock(ctx, e.run.Issue)
-	if err != nil {
-		return "", err
-	}
-	note, err := e.note(ctx, i)
 	if err != nil {
 		return "", err
 	}
@@ -311,13 +331,17 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	return answer, e.unit.Follow(ctx, next, happened)
 }
 
-// note keeps what was said with the ending as a comment, and returns it for the event.
-func (e ender) note(ctx context.Context, on issue.Issue) ([]event.Field, error) {
+// note keeps what was said with the ending as a comment, and returns it for the event. It refuses other problems of the call too.
+func (e ender) note(ctx context.Context) ([]event.Field, error) {
 	field := map[issue.Action]string{issue.Complete: "summary", issue.HandOff: "note", issue.Release: "note"}[e.ending.Action]
 	if e.ending.Note.Body == nil && e.ending.Action != issue.HandOff {
 		return nil, nil
 	}
-	made, err := on.NewComment(e.newComment, field, e.ending.Note, e.caller.Actor(), e.at)
+	on, err := e.tx.Issues().Get(ctx, e.run.Issue)
+	if err != nil {
+		return nil, err
+	}
+	made, err := on.NewComment(e.newComment, field, issue.Note{Body: e.ending.Note.Body, Problems: e.problems}, e.caller.Actor(), e.at)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/app/work"
 	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/fault"
@@ -170,9 +171,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 		return nil, err
 	}
 	if c.key != "" {
-		held, err := in.runs.ByKey(ctx, c.ID, c.key)
-		if exists, err := store.Exists(err); err != nil || exists {
-			found.held = &held
+		if found.held, err = c.heldUnderKey(ctx, in, found); err != nil || found.held != nil {
 			return &found, err
 		}
 	}
@@ -206,6 +205,23 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 	return nil, nil //nolint:nilnil // there is nothing to take
 }
 
+// heldUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none.
+func (c claim) heldUnderKey(ctx context.Context, in reading, by candidate) (*run.Run, error) {
+	held, err := in.runs.ByKey(ctx, c.ID, c.key)
+	if exists, err := store.Exists(err); err != nil || !exists {
+		return nil, err
+	}
+	at, err := in.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	circumstances, err := work.Circumstances(ctx, in.runs, by.company, by.agent, at)
+	if err != nil || !held.IsLive(circumstances) {
+		return nil, err
+	}
+	return &held, nil
+}
+
 // isBelowCancelled reports whether an issue is about to be cancelled with one above it.
 func isBelowCancelled(ctx context.Context, in store.IssueReader, of issue.Issue) (bool, error) {
 	if of.Parent == "" {
@@ -221,11 +237,12 @@ type reading struct {
 	agents    store.AgentReader
 	issues    store.IssueReader
 	runs      store.RunReader
+	now       func(context.Context) (time.Time, error)
 }
 
-func viewed(r store.Reader) reading { return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs()} }
+func viewed(r store.Reader) reading { return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.StoreNow} }
 
-func inUnit(tx store.Tx) reading { return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs()} }
+func inUnit(tx store.Tx) reading { return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.StoreNow} }
 
 // start grants the lease of the candidate.
 func (found candidate) start(ctx context.Context, tx store.Tx, c claim, newRun id.Run, newLease id.Lease) (run.Run, error) {

@@ -38,15 +38,23 @@ func New(s store.Store, ids outbound.IDs, settings Settings) *Service {
 	return &Service{store: s, ids: ids, settings: settings, waiting: newWaiting()}
 }
 
-// List returns the leases of an agent that have not ended.
+// List returns the live leases of an agent.
 func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound.HeldLease, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		held = nil
+		at, err := r.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := r.Companies().Get(ctx, caller.Company)
+		if err != nil {
+			return err
+		}
 		a, err := r.Agents().Get(ctx, caller.ID)
 		if err != nil {
 			return err
 		}
-		runs, err := r.Runs().Live(ctx, caller.ID)
+		runs, err := work.Live(ctx, r.Runs(), c, a, at)
 		if err != nil {
 			return err
 		}
@@ -88,7 +96,7 @@ func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lea
 func ofCaller(caller agent.Caller) func(run.Run, error) (run.Run, error) {
 	return func(found run.Run, err error) (run.Run, error) {
 		if err == nil && found.Agent != caller.ID {
-			err = fault.New(fault.NotFound, "There is no such lease.")
+			return run.Run{}, fault.New(fault.NotFound, "There is no such lease.")
 		}
 		return found, err
 	}

@@ -86,6 +86,14 @@ const (
 	fallbackOutput = 75_000_000
 )
 
+// ParseReport is Parse for a call that is about charges alone: there must be one.
+func ParseReport(drafts []Draft, problems *fault.Problems) []Entry {
+	if len(drafts) == 0 {
+		problems.Add(fault.Fieldf("costs", fault.Required, "costs is required, and must have at least one item"))
+	}
+	return Parse(drafts, problems)
+}
+
 // Parse makes entries of the charges of one call, without ids. Problems get what is wrong with them.
 func Parse(drafts []Draft, problems *fault.Problems) []Entry {
 	if len(drafts) > MostInCall {

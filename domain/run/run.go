@@ -140,6 +140,9 @@ func (r Run) Check(token int64, in Circumstances) error {
 	return r.stale(reason, in.Issue)
 }
 
+// IsLive reports whether the lease can be used by who has its fencing token.
+func (r Run) IsLive(in Circumstances) bool { return r.Check(r.Lease.Token, in) == nil }
+
 func (r Run) stale(reason Reason, status issue.Status) error {
 	return fault.New(fault.StaleLease, "The lease cannot be used any more (%s); stop working on the issue.", reason).
 		With("reason", string(reason)).With("endedAt", instant.Optional(r.Lease.EndedAt)).With("issueStatus", string(status))

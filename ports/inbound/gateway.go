@@ -27,4 +27,5 @@ type AgentAtWork struct {
 	Agent   agent.Agent
 	Team    *team.Team // nil: it was deleted
 	Company company.Company
+	Leases  int // how many are live
 }

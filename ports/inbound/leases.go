@@ -23,7 +23,7 @@ type Leases interface {
 	// claims wait.
 	Claim(ctx context.Context, caller agent.Caller, claim Claim) (*HeldLease, error)
 
-	// List returns the leases of the agent that have not ended, oldest first.
+	// List returns the live leases of the agent, oldest first.
 	List(ctx context.Context, caller agent.Caller) ([]HeldLease, error)
 
 	// Get returns a lease, whether it has ended or not.
@@ -44,8 +44,8 @@ type Leases interface {
 	// End ends the lease. A repeat of the call that ended it gets the first answer again.
 	End(ctx context.Context, caller agent.Caller, call LeaseCall, ending Ending) (Ended, error)
 
-	// File files an issue, below that of the lease unless another parent was sent. It fails with fault.TooManyOf after
-	// run.MostFiled.
+	// File files an issue, below that of the lease unless another parent was sent. A lease that the agent does not have is
+	// fault.ValidationFailed. It fails with fault.TooManyOf after run.MostFiled.
 	File(ctx context.Context, caller agent.Caller, call LeaseCall, draft issue.Draft) (issue.Issue, error)
 
 	// Issue, Comments and Colleagues read in the company.

@@ -1,0 +1,30 @@
+package work
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdco/domain/agent"
+	"holdco/domain/company"
+	"holdco/domain/run"
+	"holdco/ports/store"
+)
+
+// Live returns the runs of an agent of a company whose leases are live at an instant, oldest first.
+func Live(ctx context.Context, runs store.RunReader, c company.Company, a agent.Agent, at time.Time) ([]run.Run, error) {
+	found, err := runs.Live(ctx, a.ID)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	in, err := Circumstances(ctx, runs, c, a, at)
+	return slices.DeleteFunc(found, func(one run.Run) bool { return !one.IsLive(in) }), err
+}
+
+// Circumstances are what decides whether a lease of an agent is live, without what explains why it is not.
+func Circumstances(
+	ctx context.Context, runs store.RunReader, c company.Company, a agent.Agent, at time.Time,
+) (run.Circumstances, error) {
+	state, _, err := runs.Sweep(ctx)
+	return run.Circumstances{Now: at, GraceUntil: state.GraceUntil, Epoch: c.LeaseEpoch, AgentRetired: !a.IsEmployed()}, err
+}
