@@ -14,8 +14,11 @@ type Pattern string
 // Everything matches every event that is sent, except those of onRequest.
 const Everything Pattern = "*"
 
-// sent are the events that webhooks send: all but webhook.test, which is sent only to the endpoint that it tests.
-var sent = slices.DeleteFunc(event.Types(), func(t event.Type) bool { return t == event.WebhookTest })
+// sent are the events that webhooks send: all but webhook.test, which is sent only to the endpoint that it tests, and
+// run.checkpointed, of which a run has many.
+var sent = slices.DeleteFunc(event.Types(), func(t event.Type) bool {
+	return t == event.WebhookTest || t == event.RunCheckpointed
+})
 
 // onRequest is the prefix of events that only patterns with the same prefix match, because an import causes many of
 // them.

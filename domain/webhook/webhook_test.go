@@ -112,6 +112,8 @@ func TestPatternsMatchNamesAndWhatIsBelow(t *testing.T) {
 		{"token.*", true, []event.Type{event.TokenCreated}, []event.Type{event.CompanyCreated}},
 		{"agents.*", false, nil, nil},
 		{"webhook.test", false, nil, nil},
+		{"run.checkpointed", false, nil, nil},
+		{"run.*", false, nil, nil},
 	} {
 		pattern, ok := webhook.ParsePattern(test.pattern)
 		if ok != test.ok {
