@@ -117,7 +117,7 @@ func assemble(t *testing.T, environ ...string) *wiring.Server {
 	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	must(t, err)
 	log := slog.New(slog.NewJSONHandler(nowhere, nil))
-	server, done, err := wiring.NewServer(t.Context(), config, system.Clock{}, log, version)
+	server, done, err := wiring.NewServer(t.Context(), config, wiring.Clocks{Process: system.Clock{}}, log, version)
 	must(t, err)
 	t.Cleanup(done)
 	_, err = server.Migrator.Up(t.Context())

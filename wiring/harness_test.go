@@ -150,7 +150,7 @@ func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ 
 		return nil, nil, err
 	}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	return wiring.NewServer(ctx, config, clock, logger, version)
+	return wiring.NewServer(ctx, config, wiring.Clocks{Process: clock, Store: clock}, logger, version)
 }
 
 // version is what the servers of tests say they are.

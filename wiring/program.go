@@ -48,7 +48,7 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 	if err != nil {
 		return err
 	}
-	server, done, err := NewServer(ctx, config, system.Clock{}, log, version)
+	server, done, err := NewServer(ctx, config, Clocks{Process: system.Clock{}}, log, version)
 	if err != nil {
 		return err
 	}

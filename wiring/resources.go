@@ -111,7 +111,9 @@ var resources = []resource{
 			}
 		},
 	},
-	{ // leases
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Runs(s.Issues) },
+		gateway:  func(s services) httpkit.Handlers { return gateway.Leases(s.Leases) },
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Store.Raised(), Run: s.Leases.Wake},

@@ -26,6 +26,12 @@ const (
 	streamDrain = 25 * time.Second
 )
 
+// Clocks are what a server takes the time from.
+type Clocks struct {
+	Process outbound.Clock
+	Store   outbound.Clock // takes the place of the store's own, so that tests can move it; nil: nothing does
+}
+
 // Server is one running instance: its listeners and its jobs, on one store.
 type Server struct {
 	services

@@ -67,9 +67,12 @@ func collectors(db database, version cli.Version) []metrics.Collector {
 }
 
 // newStore makes the store, and has it observed. What scrapes ask of it is not.
-func newStore(db database, clock outbound.Clock, ids outbound.IDs, tel telemetry) store.Store {
-	made := sqlstore.New(db.Engine, clock, ids, db.Migrator)
-	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clock))
+func newStore(db database, clocks Clocks, ids outbound.IDs, tel telemetry) store.Store {
+	made := sqlstore.New(db.Engine, clocks.Process, ids, db.Migrator)
+	if clocks.Store != nil {
+		made = made.WithClock(clocks.Store)
+	}
+	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clocks.Process))
 	return made.Observed(tel.metrics, tel.tracer)
 }
 

@@ -21,10 +21,10 @@ import (
 
 // NewServer assembles a server on the configured store, which it opens. The returned function closes the store.
 func NewServer(
-	ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version,
+	ctx context.Context, config Config, clocks Clocks, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet, backgroundSet,
+		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet, backgroundSet,
 		newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newGatewayAPI, newMetricsPages,
 		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),

@@ -33,7 +33,7 @@ import (
 // Injectors from wire.go:
 
 // NewServer assembles a server on the configured store, which it opens. The returned function closes the store.
-func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger, version cli.Version) (*Server, func(), error) {
+func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logger, version cli.Version) (*Server, func(), error) {
 	wiringDatabase, cleanup, err := openForServer(ctx, config, log)
 	if err != nil {
 		return nil, nil, err
@@ -44,13 +44,14 @@ func NewServer(ctx context.Context, config Config, clock outbound.Clock, log *sl
 		cleanup()
 		return nil, nil, err
 	}
-	store := newStore(wiringDatabase, clock, iDs, wiringTelemetry)
+	store := newStore(wiringDatabase, clocks, iDs, wiringTelemetry)
 	directories := newWorkspaces(config)
 	outboundLog := newOperatorLog(wiringTelemetry, log)
 	companiesSettings := newCompanySettings(config)
 	cache := newAgentCredentials()
 	service := companies.New(store, directories, iDs, outboundLog, companiesSettings, cache)
 	teamsService := teams.New(store, iDs)
+	clock := clocks.Process
 	entropy := _wireEntropyValue
 	agentsSettings := newAgentSettings(config)
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache)

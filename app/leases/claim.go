@@ -240,9 +240,13 @@ type reading struct {
 	now       func(context.Context) (time.Time, error)
 }
 
-func viewed(r store.Reader) reading { return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.StoreNow} }
+func viewed(r store.Reader) reading {
+	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.StoreNow}
+}
 
-func inUnit(tx store.Tx) reading { return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.StoreNow} }
+func inUnit(tx store.Tx) reading {
+	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.StoreNow}
+}
 
 // start grants the lease of the candidate.
 func (found candidate) start(ctx context.Context, tx store.Tx, c claim, newRun id.Run, newLease id.Lease) (run.Run, error) {

@@ -29,7 +29,6 @@ func TestANewCompanyHasDefaults(t *testing.T) {
 		Status:         company.Active,
 		CreatedAt:      noon,
 		UpdatedAt:      noon,
-		LeaseEpoch:     1,
 		Version:        1,
 	}}
 	got, created, err := found(draft(nil))

@@ -33,5 +33,6 @@ func (h agent) me(r httpkit.Request) (httpkit.Answer, error) {
 			event.F("name", found.Company.Name),
 			event.F("workPaused", found.Company.WorkPaused),
 		}),
+		event.F("leases", found.Leases),
 	}}, nil
 }

@@ -90,7 +90,7 @@ func serve(t *testing.T, b broken) *resttest.Client {
 			Limits:  httpkit.Limits{Limiter: b, ByClass: ratelimit.Limits{Gateway: 1200}},
 			Ready:   func(context.Context) error { return nil },
 		},
-		Groups: []httpkit.Routes{gateway.Agent(b)},
+		Groups: []httpkit.Routes{gateway.Agent(b), gateway.Leases(nil)},
 		Auth:   b,
 	})
 	if err != nil {

@@ -1,0 +1,241 @@
+package gateway
+
+import (
+	"encoding/json"
+	"time"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/cost"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/issue"
+	"holdco/domain/run"
+	"holdco/ports/inbound"
+)
+
+type leases struct{ port inbound.Leases }
+
+// Leases handles the operations on leases, and those on the company of the agent.
+func Leases(port inbound.Leases) httpkit.Handlers {
+	h := leases{port}
+	return httpkit.Handlers{
+		"claimLease":        h.claim,
+		"listLeases":        h.list,
+		"getLease":          h.get,
+		"getLeaseContext":   h.context,
+		"renewLease":        h.renew,
+		"checkpointLease":   h.checkpoint,
+		"chargeLease":       h.charge,
+		"commentOnLease":    h.comment,
+		"completeLease":     h.complete,
+		"failLease":         h.fail,
+		"handOffLease":      h.handOff,
+		"releaseLease":      h.release,
+		"fileIssue":         h.file,
+		"readIssue":         h.issue,
+		"readIssueComments": h.comments,
+		"listColleagues":    h.colleagues,
+	}
+}
+
+func (h leases) claim(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[Claim](r)
+	if sent.Wait != nil && *sent.Wait > 0 && *sent.Wait <= inbound.MostWait {
+		r.Wait(time.Duration(*sent.Wait) * time.Second)
+	}
+	held, err := h.port.Claim(r.Context(), r.Agent(), inbound.Claim{
+		Wait: sent.Wait, LeaseSeconds: sent.LeaseSeconds, Key: r.OnceKey(), Problems: problems,
+	})
+	if err != nil || held == nil {
+		return httpkit.Answer{Status: httpkit.NoContent}, err
+	}
+	return httpkit.Answer{Data: append(leaseFields(*held), event.F("context", contextFields(*held.Context)))}, nil
+}
+
+func (h leases) list(r httpkit.Request) (httpkit.Answer, error) {
+	found, err := h.port.List(r.Context(), r.Agent())
+	shown := make([]event.Fields, len(found))
+	for n, held := range found {
+		shown[n] = leaseWithEnd(held)
+	}
+	return httpkit.Answer{Data: shown}, err
+}
+
+func (h leases) get(r httpkit.Request) (httpkit.Answer, error) {
+	found, err := h.port.Get(r.Context(), r.Agent(), leaseOf(r))
+	return httpkit.Answer{Data: leaseWithEnd(found)}, err
+}
+
+func (h leases) context(r httpkit.Request) (httpkit.Answer, error) {
+	found, err := h.port.Context(r.Context(), r.Agent(), leaseOf(r))
+	return httpkit.Answer{Data: contextFields(found)}, err
+}
+
+func (h leases) renew(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[LeaseCall](r)
+	state, err := h.port.Renew(r.Context(), r.Agent(), callOf(r, sent.FencingToken, problems))
+	return httpkit.Answer{Data: stateFields(state)}, err
+}
+
+func (h leases) checkpoint(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[CheckpointDraft](r)
+	draft := run.CheckpointDraft{Note: sent.Note, Data: valueOf(sent.Data)}
+	state, err := h.port.Checkpoint(r.Context(), r.Agent(), callOf(r, sent.FencingToken, problems), draft)
+	return httpkit.Answer{Data: stateFields(state)}, err
+}
+
+func (h leases) charge(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[CostReport](r)
+	state, outcomes, err := h.port.Charge(r.Context(), r.Agent(), callOf(r, sent.FencingToken, problems), chargesOf(&sent.Costs))
+	entries := make([]event.Fields, len(outcomes))
+	isLate := false
+	for n, one := range outcomes {
+		isLate = isLate || one.Entry.Late
+		entries[n] = event.Fields{
+			event.F("id", string(one.Entry.ID)),
+			event.F("key", one.Entry.Key),
+			event.F("usd", one.Entry.USD),
+			event.F("unpriced", one.Entry.Unpriced),
+			event.F("duplicate", one.IsDuplicate),
+		}
+	}
+	return httpkit.Answer{Data: append(stateFields(state), event.F("entries", entries), event.F("late", isLate))}, err
+}
+
+func (h leases) comment(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[LeaseComment](r)
+	made, err := h.port.Comment(r.Context(), r.Agent(), callOf(r, sent.FencingToken, problems), issue.Note{Body: sent.Body})
+	return httpkit.Answer{Data: made.Fields()}, err
+}
+
+func (h leases) complete(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[Completion](r)
+	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+		Action: issue.Complete, Result: valueOf(sent.Result), Note: issue.Note{Body: sent.Summary}, Charges: chargesOf(sent.Costs),
+	})
+}
+
+func (h leases) fail(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[FailureReport](r)
+	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+		Action: issue.Fail,
+		Failure: run.FailureDraft{
+			Code: sent.Error.Code, Message: sent.Error.Message, Retry: sent.Retry, RetryAfter: sent.RetryAfter,
+		},
+		Charges: chargesOf(sent.Costs),
+	})
+}
+
+func (h leases) handOff(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[HandoffNote](r)
+	return h.end(r, sent.FencingToken, problems, inbound.Ending{Action: issue.HandOff, Note: issue.Note{Body: sent.Note}})
+}
+
+func (h leases) release(r httpkit.Request) (httpkit.Answer, error) {
+	sent, problems := httpkit.Body[LeaseRelease](r)
+	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+		Action: issue.Release, Note: issue.Note{Body: sent.Note}, Charges: chargesOf(sent.Costs),
+	})
+}
+
+// end ends a lease. The answer is kept as it was sent first.
+func (h leases) end(r httpkit.Request, token *int64, problems fault.Problems, ending inbound.Ending) (httpkit.Answer, error) {
+	call := callOf(r, token, problems)
+	call.Digest = r.Fingerprint()
+	ended, err := h.port.End(r.Context(), r.Agent(), call, ending)
+	return httpkit.Answer{Data: json.RawMessage(ended.Answer), IsReplayed: ended.IsReplayed}, err
+}
+
+func leaseOf(r httpkit.Request) id.Lease { return httpkit.PathID[id.Lease](r, "lease") }
+
+func callOf(r httpkit.Request, token *int64, problems fault.Problems) inbound.LeaseCall {
+	return inbound.LeaseCall{Lease: leaseOf(r), Token: token, Problems: problems}
+}
+
+func valueOf(sent *httpkit.Value) []byte {
+	if sent == nil {
+		return nil
+	}
+	return *sent
+}
+
+func chargesOf(sent *[]Charge) []cost.Draft {
+	if sent == nil {
+		return nil
+	}
+	drafts := make([]cost.Draft, len(*sent))
+	for n, one := range *sent {
+		drafts[n] = cost.Draft{
+			Key: one.Key, Kind: one.Kind, Model: one.Model, Billing: one.Billing, USD: one.Usd, Calls: one.Calls,
+		}
+		if used := one.Tokens; used != nil {
+			drafts[n].Tokens = &cost.TokensDraft{
+				Input: used.Input, Output: used.Output, CacheRead: used.CacheRead, CacheWrite: used.CacheWrite,
+			}
+		}
+	}
+	return drafts
+}
+
+func leaseFields(held inbound.HeldLease) event.Fields {
+	lease := held.Run.Lease
+	return event.Fields{
+		event.F("leaseId", string(lease.ID)),
+		event.F("fencingToken", lease.Token),
+		event.F("expiresAt", instant.Format(lease.ExpiresAt)),
+		event.F("leaseSeconds", int64(lease.Time/time.Second)),
+		event.F("issue", held.Issue.Fields()),
+		event.F("run", held.Run.Fields()),
+		event.F("workspacePath", held.Workspace),
+		event.F("requires", append([]string{}, held.Requires...)),
+	}
+}
+
+func leaseWithEnd(held inbound.HeldLease) event.Fields {
+	var reason *string
+	if text := string(held.Run.Lease.Reason); text != "" {
+		reason = &text
+	}
+	return append(leaseFields(held), event.F("endedAt", instant.Optional(held.Run.Lease.EndedAt)), event.F("reason", reason))
+}
+
+func contextFields(shown inbound.WorkContext) event.Fields {
+	var lastError any
+	if shown.LastError != "" {
+		lastError = json.RawMessage(shown.LastError)
+	}
+	return event.Fields{
+		event.F("parents", relatedFields(shown.Parents)),
+		event.F("children", relatedFields(shown.Children)),
+		event.F("comments", httpkit.Show(shown.Comments)),
+		event.F("checkpoints", httpkit.Show(shown.Checkpoints)),
+		event.F("lastError", lastError),
+	}
+}
+
+func relatedFields(related []issue.Issue) []event.Fields {
+	shown := make([]event.Fields, len(related))
+	for n, one := range related {
+		shown[n] = event.Fields{
+			event.F("id", string(one.ID)),
+			event.F("number", one.Number),
+			event.F("title", one.Title),
+			event.F("status", string(one.Status)),
+		}
+	}
+	return shown
+}
+
+func stateFields(state inbound.LeaseState) event.Fields {
+	lease := state.Run.Lease
+	return event.Fields{
+		event.F("lease", event.Fields{
+			event.F("id", string(lease.ID)),
+			event.F("fencingToken", lease.Token),
+			event.F("expiresAt", instant.Format(lease.ExpiresAt)),
+		}),
+		event.F("pendingComments", state.PendingComments),
+	}
+}
