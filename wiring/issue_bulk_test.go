@@ -150,6 +150,34 @@ func TestRepeatedRequestsAboutIssuesHaveOneEffect(t *testing.T) {
 	})
 }
 
+// Clients that send one request about many issues at once, as after a lost answer, share its effect.
+func TestARequestAboutManyIssuesThatIsSentAtOnceHasOneEffect(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ""))
+		var ids []string
+		for range 20 {
+			ids = append(ids, s.moved(t, s.file(t, acme, ""), "cancel", "").ID)
+		}
+		body := `{"action":"retry","ids":["` + strings.Join(ids, `","`) + `"]}`
+		answers := make([]resttest.Answer, 4)
+		var all sync.WaitGroup
+		for n := range answers {
+			all.Go(func() { answers[n] = once(s.Client, "k", acme.path()+"/issues/bulk", body) })
+		}
+		all.Wait()
+		for _, answer := range answers {
+			if answer.Is(t, 200, ""); string(answer.Data) != string(answers[0].Data) {
+				t.Errorf("%s\n%s", answer.Data, answers[0].Data)
+			}
+		}
+		counts := resttest.Data[apiCounts](t, s.Get(acme.path()+"/issues/counts"))
+		if counts.ByStatus["queued"] != 20 || counts.Total != 40 {
+			t.Errorf("%+v", counts)
+		}
+	})
+}
+
 // Of several who move one issue at once, one after the other finds what the one before has left.
 func TestIssuesFiledAndMovedAtOnceAreNumberedAndCountedExactly(t *testing.T) {
 	t.Parallel()
