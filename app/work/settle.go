@@ -170,6 +170,10 @@ func (u *Unit) each(
 	if err != nil {
 		return nil, err
 	}
+	isRest := len(found) < store.Portion
+	if len(found) > u.left {
+		found, isRest = found[:u.left], false
+	}
 	for _, which := range found {
 		i, err := u.tx.Issues().Lock(ctx, which)
 		if err == nil {
@@ -180,7 +184,7 @@ func (u *Unit) each(
 		}
 	}
 	u.left -= len(found)
-	if len(found) < store.Portion {
+	if isRest {
 		return nil, nil
 	}
 	return []store.Settlement{s}, nil
@@ -252,6 +256,10 @@ func (u *Unit) cancelBelow(ctx context.Context, s store.Settlement) (more []stor
 	if err != nil {
 		return nil, err
 	}
+	isRest := len(children) < store.Portion
+	if len(children) > u.left {
+		children, isRest = children[:u.left], false
+	}
 	for _, child := range children {
 		if !child.Status.IsFinal() {
 			if err := u.cancel(ctx, child.ID, at); err != nil {
@@ -263,7 +271,7 @@ func (u *Unit) cancelBelow(ctx context.Context, s store.Settlement) (more []stor
 		}
 	}
 	u.left -= len(children)
-	if len(children) == store.Portion {
+	if !isRest {
 		s.After = string(children[len(children)-1].ID)
 		more = append(more, s)
 	}
