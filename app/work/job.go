@@ -25,23 +25,27 @@ func New(s store.Store, ids outbound.IDs) *Service { return &Service{store: s, i
 // mostCompanies bounds for how many companies one run of a job works.
 const mostCompanies = 16
 
-// Settle does a portion of what is left to do, for some companies.
+// Settle does a portion of what is left to do, for some companies, and reports whether there may be more.
 func (s *Service) Settle(ctx context.Context) (more bool, err error) {
 	pending, err := s.store.Settlements().Pending(ctx, mostCompanies)
 	if err != nil {
 		return false, err
 	}
 	for _, one := range pending {
-		if err := s.settle(ctx, one); err != nil {
+		takesWork, err := s.settle(ctx, one)
+		if err != nil {
 			return false, err
 		}
+		more = more || takesWork
 	}
-	return len(pending) > 0, nil
+	return more, nil
 }
 
-// settle does a portion of one settlement, unless another process has done it meanwhile.
-func (s *Service) settle(ctx context.Context, one store.Settlement) error {
-	return s.inTurn(ctx, one.Company, one.Actor, func(ctx context.Context, tx store.Tx, u *Unit) error {
+// settle does a portion of one settlement, unless another process has done it meanwhile. It reports whether the company is there,
+// and is not being deleted: what is left of one that is goes with it.
+func (s *Service) settle(ctx context.Context, one store.Settlement) (takesWork bool, err error) {
+	err = s.inTurn(ctx, one.Company, one.Actor, func(ctx context.Context, tx store.Tx, u *Unit) error {
+		takesWork = true
 		left, err := tx.Settlements().Lock(ctx, one.ID)
 		exists, err := store.Exists(err)
 		if err != nil || !exists {
@@ -52,6 +56,7 @@ func (s *Service) settle(ctx context.Context, one store.Settlement) error {
 		}
 		return u.Begin(ctx, left)
 	})
+	return takesWork, err
 }
 
 // WakeDue makes issues claimable whose NotBefore has come.
