@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"holdco/domain/company"
@@ -25,20 +26,19 @@ func New(s store.Store, ids outbound.IDs) *Service { return &Service{store: s, i
 // mostCompanies bounds for how many companies one run of a job works.
 const mostCompanies = 16
 
-// Settle does a portion of what is left to do, for some companies, and reports whether there may be more.
+// Settle does a portion of what is left to do, for some companies, and reports whether there may be more. A company for which that
+// fails holds up no other.
 func (s *Service) Settle(ctx context.Context) (more bool, err error) {
 	pending, err := s.store.Settlements().Pending(ctx, mostCompanies)
 	if err != nil {
 		return false, err
 	}
+	var failures []error
 	for _, one := range pending {
 		takesWork, err := s.settle(ctx, one)
-		if err != nil {
-			return false, err
-		}
-		more = more || takesWork
+		more, failures = more || takesWork, append(failures, err)
 	}
-	return more, nil
+	return more, errors.Join(failures...)
 }
 
 // settle does a portion of one settlement, unless another process has done it meanwhile. It reports whether the company is there,
@@ -59,7 +59,7 @@ func (s *Service) settle(ctx context.Context, one store.Settlement) (takesWork b
 	return takesWork, err
 }
 
-// WakeDue makes issues claimable whose NotBefore has come.
+// WakeDue makes issues claimable whose NotBefore has come. A company for which that fails holds up no other.
 func (s *Service) WakeDue(ctx context.Context) (more bool, err error) {
 	at, err := s.store.StoreNow(ctx)
 	if err != nil {
@@ -73,12 +73,11 @@ func (s *Service) WakeDue(ctx context.Context) (more bool, err error) {
 	for _, one := range due {
 		of[one.Company] = append(of[one.Company], one.ID)
 	}
+	var failures []error
 	for company, issues := range of {
-		if err := s.wake(ctx, company, issues); err != nil {
-			return false, err
-		}
+		failures = append(failures, s.wake(ctx, company, issues))
 	}
-	return len(due) == store.Portion, nil
+	return len(due) == store.Portion, errors.Join(failures...)
 }
 
 func (s *Service) wake(ctx context.Context, of id.Company, issues []id.Issue) error {

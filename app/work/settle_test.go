@@ -178,11 +178,7 @@ func TestNothingIsSettledForACompanyThatIsBeingDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	left := f.file(t, 1, nil)[0]
-	f.unit(t, func(ctx context.Context, tx store.Tx, _ *work.Unit) error {
-		return tx.Settlements().Add(ctx, store.Settlement{
-			ID: id.New[id.Settlement](system.IDs{}.UUIDv7()), Company: f.company, Kind: store.Abandon, Subject: "agt_ada", Actor: actor,
-		})
-	})
+	f.retired(t, "agt_ada")
 	f.change(t, func(c *company.Company) { c.Status = company.Deleting })
 	if more, err := f.service.Settle(t.Context()); more || err != nil {
 		t.Errorf("there is more to do: %t, %v", more, err)
@@ -191,6 +187,39 @@ func TestNothingIsSettledForACompanyThatIsBeingDeleted(t *testing.T) {
 	f.settle(t, event.IssueRequeued, false)
 	if got := f.get(t, left.ID); got.Version != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestACompanyWhoseWorkFailsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	first := newFixture(t)
+	second := first.found(t, "second")
+	var held, waiting []issue.Issue
+	for _, f := range []fixture{first, second} {
+		agent := id.New[id.Agent](system.IDs{}.UUIDv7())
+		held = append(held, f.file(t, 1, func(_ int, i *issue.Issue) {
+			i.Agent, i.AgentTeam, i.Binding = agent, "tm_a", issue.Named
+		})...)
+		waiting = append(waiting, f.file(t, 1, func(_ int, i *issue.Issue) { i.NotBefore, i.Waiting = f.now().Add(-time.Hour), true })...)
+		f.retired(t, agent)
+	}
+	changed := func(issues []issue.Issue) (count int) {
+		for _, i := range issues {
+			count += int(first.get(t, i.ID).Version) - 1
+		}
+		return count
+	}
+	for name, job := range map[string]struct {
+		run func(ctx context.Context) (bool, error)
+		of  []issue.Issue
+	}{"settle": {first.service.Settle, held}, "wake": {first.service.WakeDue, waiting}} {
+		first.crashes.next = true
+		if _, err := job.run(t.Context()); !errors.Is(err, errCrash) || changed(job.of) != 1 {
+			t.Errorf("%s: %v, and %d of two companies are done", name, err, changed(job.of))
+		}
+		if _, err := job.run(t.Context()); err != nil || changed(job.of) != 2 {
+			t.Errorf("%s: %v, and %d of two companies are done", name, err, changed(job.of))
+		}
 	}
 }
 
@@ -240,9 +269,16 @@ func newFixture(t *testing.T) fixture {
 	t.Helper()
 	engine := sqlitetest.Open(t)
 	kept := sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator())
-	f := fixture{store: kept, crashes: &crashes{Store: kept}, company: id.New[id.Company](system.IDs{}.UUIDv7())}
+	f := fixture{store: kept, crashes: &crashes{Store: kept}}
 	f.service = work.New(f.crashes, system.IDs{})
-	draft := company.Draft{Name: new("Acme"), Slug: new("acme")}
+	return f.found(t, "acme")
+}
+
+// found returns the fixture with another company.
+func (f fixture) found(t *testing.T, slug string) fixture {
+	t.Helper()
+	f.company = id.New[id.Company](system.IDs{}.UUIDv7())
+	draft := company.Draft{Name: new("Company"), Slug: &slug}
 	founding, created, err := company.New(f.company, draft, []string{"process"}, system.IDs{}, f.now())
 	must(t, err)
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
@@ -315,6 +351,16 @@ func (f fixture) move(t *testing.T, which id.Issue, move func(issue.Issue) (issu
 			return err
 		}
 		return u.Move(ctx, before, next, happened, work.Ending{})
+	})
+}
+
+// retired leaves it to the job to take the issues of an agent away.
+func (f fixture) retired(t *testing.T, agent id.Agent) {
+	t.Helper()
+	f.unit(t, func(ctx context.Context, tx store.Tx, _ *work.Unit) error {
+		return tx.Settlements().Add(ctx, store.Settlement{
+			ID: id.New[id.Settlement](system.IDs{}.UUIDv7()), Company: f.company, Kind: store.Abandon, Subject: string(agent), Actor: actor,
+		})
 	})
 }
 
@@ -416,7 +462,7 @@ func (c *crashes) Update(ctx context.Context, write func(ctx context.Context, tx
 	return c.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		err := write(ctx, tx)
 		if err == nil && c.next {
-			c.lost = true
+			c.next, c.lost = false, true
 			return errCrash
 		}
 		return err
