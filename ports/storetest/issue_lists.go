@@ -19,6 +19,7 @@ var issueListRules = []rule{
 	{"a list has the issues that meet one condition, in every order and page by page", issueFilters},
 	{"a list has the issues that meet two conditions", issueFilterPairs},
 	{"words are found anywhere in title and description, whatever their case", issueWords},
+	{"a search finds the few among many that do not match, in every order", issueSearchFar},
 	{"a position of another list is refused", issueForeignPositions},
 	{"issues that match are counted by state, up to a bound", issueCounts},
 }
@@ -212,6 +213,32 @@ func issueWords(f *fixture) {
 		}
 		for _, size := range []int{1, 2, page.DefaultSize} {
 			f.same(walk(f, size, f.issuePages(store.IssueFilter{Company: acme, Words: c.words}, size)), want)
+		}
+	}
+}
+
+func issueSearchFar(f *fixture) {
+	acme := f.found("acme").ID
+	made := f.files(acme, 1010, func(n int, i *issue.Issue) {
+		if n < 2 || n == 50 || n == 1008 {
+			i.Title = "Needle"
+		}
+		i.Priority = []issue.Priority{issue.High, issue.Low}[n%2]
+	})
+	low := issueCondition{"priority", func(f *store.IssueFilter) { f.Priority = issue.Low },
+		func(i issue.Issue) bool { return i.Priority == issue.Low }}
+	for _, conditions := range [][]issueCondition{nil, {low}} {
+		needle := issueCondition{"words", func(f *store.IssueFilter) { f.Words = []string{"needle"} },
+			func(i issue.Issue) bool { return i.Title == "Needle" }}
+		conditions = append(conditions, needle)
+		for _, sort := range issueSorts {
+			want := listed(acme, made, sort, conditions...)
+			for _, size := range []int{1, page.DefaultSize} {
+				f.same(walk(f, size, f.issuePages(filterOf(acme, sort, conditions...), size)), want)
+			}
+			got, err := f.store.Issues().Count(f.ctx, filterOf(acme, sort, conditions...), 10)
+			f.ok(err)
+			f.same(got, issue.Counts{Of: map[issue.Status]int64{issue.Queued: int64(len(want))}})
 		}
 	}
 }
