@@ -22,13 +22,11 @@ import (
 )
 
 // What is too much for one unit of work is tested here, with units that fail; the moves themselves are tested through the API, on
-// both stores.
+// both stores. Large tests run one after the other: beside others their units could take longer than a store lets them.
 
 func TestATreeIsCancelledInPortions(t *testing.T) {
-	t.Parallel()
 	for name, crashes := range map[string]bool{"undisturbed": false, "with crashes": true} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			f := newFixture(t)
 			root := f.file(t, 1, nil)[0]
 			below := func(parent issue.Issue, count int, status issue.Status) []issue.Issue {
@@ -78,10 +76,8 @@ func TestATreeIsCancelledInPortions(t *testing.T) {
 }
 
 func TestWhatWaitsForManyBlockersIsCountedDownInPortions(t *testing.T) {
-	t.Parallel()
 	for name, crashes := range map[string]bool{"undisturbed": false, "with crashes": true} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			f := newFixture(t)
 			blockers := f.file(t, 3, func(_ int, i *issue.Issue) { i.Status = issue.Review })
 			dependents := f.file(t, 450, func(n int, i *issue.Issue) {
@@ -113,7 +109,6 @@ func TestWhatWaitsForManyBlockersIsCountedDownInPortions(t *testing.T) {
 }
 
 func TestARetryTakesThePlaceOfItsIssueInPortions(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	old := f.file(t, 1, func(_ int, i *issue.Issue) { i.Status, i.FinishedAt = issue.Failed, f.now() })[0]
 	dependents := f.file(t, 450, func(_ int, i *issue.Issue) { i.BlockedBy, i.OpenBlockers = []id.Issue{old.ID}, 1 })
@@ -145,7 +140,6 @@ func TestARetryTakesThePlaceOfItsIssueInPortions(t *testing.T) {
 }
 
 func TestTheIssuesOfARetiredAgentGoBackInPortions(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	const ada, eve = id.Agent("agt_ada"), id.Agent("agt_eve")
 	held := []issue.Status{issue.Queued, issue.Assigned, issue.Review, issue.Handoff, issue.Cancelled}
@@ -303,27 +297,27 @@ func must(t *testing.T, err error) {
 func (f fixture) file(t *testing.T, count int, alter func(n int, i *issue.Issue)) []issue.Issue {
 	t.Helper()
 	made := make([]issue.Issue, count)
-	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
-		tx.Unrecorded()
-		for n := range made {
-			newID := id.New[id.Issue](system.IDs{}.UUIDv7())
-			one, err := issue.New(newID, f.company, issue.Draft{Title: new(fmt.Sprint(n))}, actor, nil, tx.Now())
-			if err != nil {
-				return err
-			}
-			if one.Number, err = tx.Issues().NextNumber(ctx, f.company); err != nil {
-				return err
-			}
-			if alter != nil {
-				alter(n, &one)
-			}
-			if err := tx.Issues().Add(ctx, one); err != nil {
-				return err
-			}
-			made[n] = one
+	for n := range made {
+		newID := id.New[id.Issue](system.IDs{}.UUIDv7())
+		one, err := issue.New(newID, f.company, issue.Draft{Title: new(fmt.Sprint(n))}, actor, nil, f.now())
+		must(t, err)
+		if made[n] = one; alter != nil {
+			alter(n, &made[n])
 		}
-		return nil
-	}))
+	}
+	for some := range slices.Chunk(made, 50) { // a unit must not take long
+		f.unit(t, func(ctx context.Context, tx store.Tx, _ *work.Unit) (err error) {
+			for n := range some {
+				if some[n].Number, err = tx.Issues().NextNumber(ctx, f.company); err != nil {
+					return err
+				}
+				if err := tx.Issues().Add(ctx, some[n]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 	return made
 }
 

@@ -92,7 +92,7 @@ func filing(issues ...issue.Issue) unit {
 	}
 }
 
-// files adds so many new issues of a company, each altered, in one unit.
+// files adds so many new issues of a company, each altered.
 func (f *fixture) files(of id.Company, count int, alter func(n int, i *issue.Issue)) []issue.Issue {
 	f.Helper()
 	made := make([]issue.Issue, count)
@@ -100,7 +100,9 @@ func (f *fixture) files(of id.Company, count int, alter func(n int, i *issue.Iss
 		made[n] = f.newIssue(of)
 		alter(n, &made[n])
 	}
-	f.update(filing(made...))
+	for some := range slices.Chunk(made, 50) { // a unit must not take long
+		f.update(filing(some...))
+	}
 	return made
 }
 
