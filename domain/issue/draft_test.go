@@ -220,6 +220,7 @@ func TestEverySettingObeysItsRule(t *testing.T) {
 	}
 	limit := func(number money.Number) **money.Number { return new(new(number)) }
 	instant := func(at time.Time) **time.Time { return new(new(at)) }
+	endOfYears := time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -3600)) // with four digits, in UTC
 	o := staffed()
 	var many []int
 	for n := range issue.MostBlockers + 1 {
@@ -248,9 +249,15 @@ func TestEverySettingObeysItsRule(t *testing.T) {
 		{"maxAttempts:out_of_range", issue.Settings{MaxAttempts: new(int64(issue.MostAttempts + 1))}},
 		{"maxAttempts:out_of_range", issue.Settings{MaxAttempts: new(int64(1<<63 - 1))}},
 		{"maxAttempts:out_of_range", issue.Settings{MaxAttempts: new(int64(-1 << 63))}},
-		{"", issue.Settings{DueAt: instant(noon.Add(100 * issue.LongestDelay))}},
+		{"", issue.Settings{DueAt: instant(time.Unix(0, 0))}},
+		{"", issue.Settings{DueAt: instant(endOfYears.Add(-time.Nanosecond))}},
+		{"dueAt:out_of_range", issue.Settings{DueAt: instant(time.Unix(0, -1))}},
+		{"dueAt:out_of_range", issue.Settings{DueAt: instant(endOfYears)}},
+		{"dueAt:out_of_range", issue.Settings{DueAt: instant(time.Time{})}},
 		{"", issue.Settings{NotBefore: instant(noon.Add(issue.LongestDelay))}},
-		{"", issue.Settings{NotBefore: instant(noon.Add(-100 * issue.LongestDelay))}},
+		{"", issue.Settings{NotBefore: instant(time.Unix(0, 0))}},
+		{"notBefore:out_of_range", issue.Settings{NotBefore: instant(time.Unix(0, -1))}},
+		{"notBefore:out_of_range", issue.Settings{NotBefore: instant(endOfYears)}},
 		{"notBefore:out_of_range", issue.Settings{NotBefore: instant(noon.Add(issue.LongestDelay + time.Millisecond))}},
 		{"", issue.Settings{Parent: below(2)}},
 		{"", issue.Settings{Parent: below(3)}},
