@@ -239,6 +239,54 @@ func TestAnswersToAgentsLookAsTheyAlwaysDid(t *testing.T) {
 	})
 }
 
+func TestAnswersAboutLeasesLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, everything)
+		sales := s.found(t, acme, `{"name":"Field Sales","headcount":1}`)
+		hired := s.hire(t, sales, `,"approvalPolicy":{"requires":["deploy"]}`)
+		ada := worker{s.agent(t, hired.Token), hired, s}
+		shown := func(name, method, path, body string) {
+			t.Helper()
+			s.goldenAs(t, ada.Client, "gateway_"+name, method, path, body)
+		}
+		parent := s.file(t, acme, "")
+		s.moved(t, parent, "assign", `{"agentId":"`+ada.ID+`"}`)
+		s.file(t, acme, `,"priority":"high","parentId":"`+parent.ID+`"`)
+		shown("lease_claimed", "POST", leases, `{"wait":0}`)
+		lease := resttest.Data[[]apiLease](t, ada.Get(leases))[0]
+		shown("leases", "GET", leases, "")
+		shown("lease_checkpoint", "POST", lease.path()+"/checkpoint", lease.body(`"note":"Half of it is written.","data":{"words":120}`))
+		shown("lease_charged", "POST", lease.path()+"/costs", lease.body(`"costs":[{"key":"c1","kind":"llm","usd":0.0125},`+
+			`{"key":"c2","kind":"llm","model":"claude-sonnet-4","tokens":{"input":1200,"output":300}}]`))
+		shown("lease_comment", "POST", lease.path()+"/comment", lease.body(`"body":"Which *prices*?"`))
+		shown("issue_filed", "POST", "/gateway/v1/issues", lease.body(`"leaseId":"`+lease.LeaseID+`","title":"Proofread"`))
+		shown("lease_context", "GET", lease.path()+"/context", "")
+		shown("agents", "GET", "/gateway/v1/agents", "")
+		shown("comments", "GET", "/gateway/v1/issues/"+lease.Issue.ID+"/comments", "")
+		shown("error_invalid_cursor", "GET", "/gateway/v1/issues/"+lease.Issue.ID+"/comments?cursor=nonsense", "")
+		shown("error_validation_failed", "POST", lease.path()+"/fail", lease.body(`"error":{"code":7},"retryAfter":-1`))
+		shown("error_idempotency_conflict", "POST", lease.path()+"/costs", lease.body(`"costs":[{"key":"c1","kind":"tools","usd":1}]`))
+		deep := lease.Issue
+		for range 6 {
+			deep = s.file(t, acme, `,"parentId":"`+deep.ID+`"`)
+		}
+		shown("error_dependency_cycle", "POST", "/gateway/v1/issues",
+			lease.body(`"leaseId":"`+lease.LeaseID+`","title":"Deep","parentId":"`+deep.ID+`"`))
+		for range 49 {
+			ada.Post("/gateway/v1/issues", lease.body(`"leaseId":"`+lease.LeaseID+`","title":"Proofread"`)).Is(t, 201, "")
+		}
+		shown("error_too_many", "POST", "/gateway/v1/issues", lease.body(`"leaseId":"`+lease.LeaseID+`","title":"Proofread"`))
+		s.golden(t, "run", "GET", lease.Issue.path()+"/runs/"+lease.Run.ID, "")
+		shown("lease_ended", "POST", lease.path()+"/fail", lease.body(`"error":{"code":"tests_failed","message":"3 of 12"}`))
+		s.golden(t, "runs", "GET", lease.Issue.path()+"/runs", "")
+		shown("lease", "GET", lease.path(), "")
+		shown("error_stale_lease", "POST", lease.path()+"/renew", lease.body(""))
+		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+		shown("error_company_archived", "POST", leases, "")
+	})
+}
+
 func TestAnswersAboutIssuesLookAsTheyAlwaysDid(t *testing.T) {
 	t.Parallel()
 	eachGolden(t, func(t *testing.T, s *instance) {

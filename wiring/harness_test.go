@@ -47,6 +47,7 @@ type instance struct {
 	keys       inbound.PartnerAuthenticator
 	agents     inbound.AgentAuthenticator
 	index      *leadindex.Index
+	waiting    func() int   // how many claims wait for issues
 	stop       func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
 
@@ -137,7 +138,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 		return err
 	}
 	defer done()
-	s.store, s.keys, s.agents, s.index = server.Store, server.Partners, server.Agents, server.Index
+	s.store, s.keys, s.agents, s.index, s.waiting = server.Store, server.Partners, server.Agents, server.Index, server.Leases.Waiting
 	return server.Run(ctx, out, true)
 }
 

@@ -42,33 +42,56 @@ func TestAnOperationWithoutHandlerStopsTheStart(t *testing.T) {
 func TestAFailureOfTheStoreIsAnsweredAsInternalOrUnavailable(t *testing.T) {
 	t.Parallel()
 	for golden, failure := range map[string]error{
-		"internal":    errors.New("disk I/O error in /var/lib"),
-		"unavailable": fault.New(fault.Unavailable, "The store cannot be reached; try again.").Because(errors.New("dial tcp")),
+		"internal":           errors.New("disk I/O error in /var/lib"),
+		"unavailable":        fault.New(fault.Unavailable, "The store cannot be reached; try again.").Because(errors.New("dial tcp")),
 	} {
-		answer := serve(t, broken{failure}).Send(resttest.Request{
+		looksAs(t, golden, serve(t, broken{failure: failure}).Send(resttest.Request{
 			Method: http.MethodGet, Path: "/gateway/v1/me", Header: map[string]string{"X-Request-Id": "req_golden"},
-		})
-		text, err := os.ReadFile("../../../testdata/golden/gateway_error_" + golden + ".json")
-		if err != nil {
-			t.Fatal(err)
+		}))
+	}
+}
+
+// looksAs fails the test unless an answer is that of a golden file.
+func looksAs(t *testing.T, golden string, answer resttest.Answer) {
+	t.Helper()
+	text, err := os.ReadFile("../../../testdata/golden/gateway_error_" + golden + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Status  int
+		Headers map[string]string
+		Body    any
+	}
+	var got any
+	if err := errors.Join(json.Unmarshal(text, &want), json.Unmarshal(answer.Body, &got)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Body, got); diff != "" || answer.Status != want.Status {
+		t.Errorf("%s: %d %s", golden, answer.Status, diff)
+	}
+	for name, value := range want.Headers {
+		if answer.Header.Get(name) != value {
+			t.Errorf("%s: %s is %q, want %q", golden, name, answer.Header.Get(name), value)
 		}
-		var want struct {
-			Status  int
-			Headers map[string]string
-			Body    any
-		}
-		var got any
-		if err := errors.Join(json.Unmarshal(text, &want), json.Unmarshal(answer.Body, &got)); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want.Body, got); diff != "" || answer.Status != want.Status {
-			t.Errorf("%s: %d %s", golden, answer.Status, diff)
-		}
-		for name, value := range want.Headers {
-			if answer.Header.Get(name) != value {
-				t.Errorf("%s: %s is %q, want %q", golden, name, answer.Header.Get(name), value)
-			}
-		}
+	}
+}
+
+func TestAMoveThatCameTooLateIsRefused(t *testing.T) {
+	t.Parallel()
+	late := fault.Transition("done", "complete", "An issue that is done cannot take the action complete.")
+	looksAs(t, "invalid_transition", serve(t, broken{failure: late}).Send(resttest.Request{
+		Method: http.MethodPost, Path: "/gateway/v1/leases", Header: map[string]string{"X-Request-Id": "req_golden"},
+	}))
+}
+
+func TestAClaimThatIsOneTooManySaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	crowded := fault.New(fault.Unavailable, "Too many claims are waiting; try again later.").After(5 * time.Second)
+	answer := serve(t, broken{failure: crowded}).Post("/gateway/v1/leases", `{"wait":30}`)
+	answer.Is(t, http.StatusServiceUnavailable, "unavailable")
+	if after := answer.Header.Get("Retry-After"); after != "5" {
+		t.Errorf("Retry-After: %q", after)
 	}
 }
 
@@ -90,7 +113,7 @@ func serve(t *testing.T, b broken) *resttest.Client {
 			Limits:  httpkit.Limits{Limiter: b, ByClass: ratelimit.Limits{Gateway: 1200}},
 			Ready:   func(context.Context) error { return nil },
 		},
-		Groups: []httpkit.Routes{gateway.Agent(b), gateway.Leases(nil)},
+		Groups: []httpkit.Routes{gateway.Agent(b), gateway.Leases(b)},
 		Auth:   b,
 	})
 	if err != nil {
@@ -103,7 +126,15 @@ func serve(t *testing.T, b broken) *resttest.Client {
 
 // broken lets every agent in, and then fails if it has an error. It is also a clock that stands still, a source of one id, and
 // a limiter that admits everything.
-type broken struct{ failure error }
+type broken struct {
+	inbound.Leases
+
+	failure error
+}
+
+func (b broken) Claim(context.Context, agent.Caller, inbound.Claim) (*inbound.HeldLease, error) {
+	return nil, b.failure
+}
 
 func (b broken) Me(context.Context, agent.Caller) (inbound.AgentAtWork, error) {
 	found := inbound.AgentAtWork{}
