@@ -204,14 +204,14 @@ func newAPI(s surroundings, all services) (http.Handler, error) {
 // gatewayAPI is what agents work through, with all that surrounds it.
 type gatewayAPI struct{ http.Handler }
 
-func newGatewayAPI(s surroundings, all services) (gatewayAPI, error) {
+func newGatewayAPI(s surroundings, all services, version cli.Version) (gatewayAPI, error) {
 	var handlers []httpkit.Routes
 	for _, r := range resources {
 		if r.gateway != nil {
 			handlers = append(handlers, r.gateway(all))
 		}
 	}
-	api, err := gateway.New(gateway.Options{Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents})
+	api, err := gateway.New(gateway.Options{Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents, Version: version.Number})
 	if err != nil {
 		return gatewayAPI{}, err
 	}

@@ -115,7 +115,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		cleanup()
 		return nil, nil, err
 	}
-	wiringGatewayAPI, err := newGatewayAPI(wiringSurroundings, wiringServices)
+	wiringGatewayAPI, err := newGatewayAPI(wiringSurroundings, wiringServices, version)
 	if err != nil {
 		cleanup3()
 		cleanup2()

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -22,8 +23,9 @@ const Root = "/gateway"
 type Options struct {
 	httpkit.Service
 
-	Groups []httpkit.Routes // of all operations of the document that need a token
-	Auth   inbound.AgentAuthenticator
+	Groups  []httpkit.Routes // of all operations of the document that need a token, but for mcp
+	Auth    inbound.AgentAuthenticator
+	Version string // of the program
 }
 
 // New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served, or when its
@@ -33,8 +35,16 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	within := options.Service
+	within.Watch, within.Pages = nil, nil // what is called within is watched as what it came with
+	unreachable := httpkit.Writers{"mcp": func(c *gin.Context) { c.Status(http.StatusNotFound) }}
+	operations, err := document.Serve(within, httpkit.Table.InnerAgentGate, append(slices.Clone(options.Groups), unreachable)...)
+	if err != nil {
+		return nil, err
+	}
 	gate := func(t httpkit.Table) gin.HandlerFunc { return t.AgentGate(options.Auth, options.Limits) }
-	return document.Serve(options.Service, gate, options.Groups...)
+	protocol := httpkit.Writers{"mcp": newMCP(operations, options.Version)}
+	return document.Serve(options.Service, gate, append(slices.Clone(options.Groups), protocol)...)
 }
 
 // Document assembles the OpenAPI document of this API from the files in the folder openapi. What they do not describe is

@@ -205,6 +205,11 @@ type LeaseRelease struct {
 	Note *string `json:"note,omitempty"`
 }
 
+// MCPMessage A message of JSON-RPC 2.0, as the protocol describes it.
+//
+// Example: {"id":1,"jsonrpc":"2.0","method":"tools/list"}
+type MCPMessage = httpkit.Object
+
 // RunError defines model for RunError.
 type RunError struct {
 	// Code For programs.

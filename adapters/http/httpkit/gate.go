@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/domain/access"
+	"holdco/domain/agent"
 	"holdco/domain/fault"
 	"holdco/domain/idempotency"
 	"holdco/domain/ratelimit"
@@ -74,6 +76,26 @@ func (t Table) AgentGate(auth inbound.AgentAuthenticator, limits Limits) gin.Han
 		nobody := func(string) bool { return false }
 		return checkOrigin(c, nobody, "The request comes from a page in a browser; this API is for agents.")
 	})
+}
+
+// InnerAgentGate is AgentGate for requests within the process, whose context says which agent calls: see WithAgent. They are
+// counted where they came from.
+func (t Table) InnerAgentGate() gin.HandlerFunc {
+	return t.gate(func(c *gin.Context, _ operation) error {
+		caller, ok := c.Request.Context().Value(agentKey{}).(agent.Caller)
+		if !ok {
+			return errors.New("a request within the process has no agent")
+		}
+		of(c).agent = caller
+		return nil
+	})
+}
+
+type agentKey struct{}
+
+// WithAgent makes a context for requests of an agent within the process.
+func WithAgent(ctx context.Context, caller agent.Caller) context.Context {
+	return context.WithValue(ctx, agentKey{}, caller)
 }
 
 // gate makes the checks in the order of the public APIs: of several faults the first is answered. Who may enter an

@@ -1,7 +1,9 @@
 package httpkit
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net/netip"
 	"strconv"
@@ -79,6 +81,12 @@ func (r Request) page(query string) (after page.Position, size int, err error) {
 
 // QueryOf returns the query parameters of a request that has passed the gate.
 func QueryOf(c *gin.Context) Query { return of(c).query }
+
+// AgentOf returns the agent whose token a request carries that has passed the gate.
+func AgentOf(c *gin.Context) agent.Caller { return of(c).agent }
+
+// BodyOf returns the body of a request that has passed the gate.
+func BodyOf(c *gin.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(of(c).body)) }
 
 // begin gives a request its id, and its answer the headers that all answers have.
 func begin(options Options) gin.HandlerFunc {

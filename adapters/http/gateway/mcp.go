@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/fault"
+)
+
+// mcpServer serves the operations of this API as tools of the Model Context Protocol. A call of a tool is a request to the operation,
+// within the process: so both check and answer alike.
+type mcpServer struct{ operations http.Handler }
+
+// newMCP makes the handler of the protocol. Operations serves requests whose context says which agent calls.
+func newMCP(operations http.Handler, version string) gin.HandlerFunc {
+	s := mcpServer{operations}
+	server := mcp.NewServer(&mcp.Implementation{Name: "holdco", Title: "Holdco", Version: version},
+		&mcp.ServerOptions{Instructions: instructions})
+	for _, t := range tools {
+		server.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema()}, s.handle(t))
+	}
+	// Each request stands alone, so that any replica can serve it. The gate has checked token and origin, whatever the host.
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
+	})
+	return func(c *gin.Context) {
+		request := c.Request.WithContext(httpkit.WithAgent(c.Request.Context(), httpkit.AgentOf(c)))
+		request.Body = httpkit.BodyOf(c)
+		handler.ServeHTTP(c.Writer, request)
+	}
+}
+
+// schema is the JSON schema of the arguments.
+func (t tool) schema() map[string]any {
+	arguments := maps.Clone(t.arguments)
+	if arguments == nil {
+		arguments = map[string]any{}
+	}
+	if slices.Contains(t.required, leaseArgument) {
+		arguments[leaseArgument] = text("As claim returned it, such as lse_...#7.")
+	}
+	return object(arguments, t.required...)
+}
+
+// body is the body of a request, or a part of it.
+type body map[string]any
+
+func (s mcpServer) handle(t tool) mcp.ToolHandler {
+	return func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		result, err := s.call(ctx, t, call.Params.Arguments)
+		if err != nil {
+			refusal := fault.Of(err)
+			if refusal == nil {
+				return nil, err
+			}
+			return failed(string(refusal.Code), refusal.Message), nil
+		}
+		return result, nil
+	}
+}
+
+// call calls the operation of a tool.
+func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+	args := body{}
+	if len(arguments) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(arguments))
+		decoder.UseNumber() // amounts of money stay as they were sent
+		if err := decoder.Decode(&args); err != nil {
+			return nil, fault.New(fault.InvalidJSON, "The arguments must be one JSON object.")
+		}
+	}
+	for name := range args {
+		if _, known := t.schema()["properties"].(map[string]any)[name]; !known {
+			return nil, fault.New(fault.ValidationFailed, "%s has no argument %q.", t.name, name)
+		}
+	}
+	lease, _ := args[leaseArgument].(string)
+	path, err := t.address(args)
+	if err != nil {
+		return nil, err
+	}
+	if t.body != nil {
+		t.body(args)
+	}
+	answer, err := s.request(ctx, t.method, path, args)
+	if err != nil {
+		return nil, err
+	}
+	return t.result(answer, lease)
+}
+
+// address is the path of the operation. It takes the arguments that are in it, and puts the lease where the operation wants it.
+func (t tool) address(args body) (string, error) {
+	path := Root + "/v1" + t.path
+	if slices.Contains(t.required, leaseArgument) {
+		lease, _ := args[leaseArgument].(string)
+		which, token, found := strings.Cut(lease, "#")
+		number, err := strconv.ParseInt(token, 10, 64)
+		if !found || err != nil {
+			return "", fault.New(fault.ValidationFailed, "lease must be what claim returned as lease, such as lse_...#7.")
+		}
+		delete(args, leaseArgument)
+		if t.method != http.MethodGet {
+			args["fencingToken"] = number
+		}
+		if !strings.Contains(path, "{lease}") {
+			args["leaseId"] = which
+		}
+		path = strings.ReplaceAll(path, "{lease}", url.PathEscape(which))
+	}
+	if wait, sent := args["wait"].(json.Number); sent {
+		if seconds, err := wait.Int64(); err == nil && seconds > longestWait {
+			return "", fault.New(fault.ValidationFailed, "wait must be from 0 to %d.", longestWait)
+		}
+	}
+	if which, sent := args["issueId"].(string); sent {
+		path = strings.ReplaceAll(path, "{issueId}", url.PathEscape(which))
+		delete(args, "issueId")
+	}
+	if strings.Contains(path, "{") {
+		return "", fault.New(fault.ValidationFailed, "%s needs %s.", t.name, strings.Join(t.required, ", "))
+	}
+	return path, nil
+}
+
+func (s mcpServer) request(ctx context.Context, method, path string, args body) (*recorder, error) {
+	var sent []byte
+	if method != http.MethodGet {
+		var err error
+		if sent, err = json.Marshal(args); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, path, bytes.NewReader(sent))
+	if err != nil {
+		return nil, err
+	}
+	if sent != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer := &recorder{status: http.StatusOK, header: http.Header{}}
+	s.operations.ServeHTTP(answer, request)
+	return answer, nil
+}
+
+// result is what the model gets: the data of the answer, with the lease that it is about.
+func (t tool) result(answer *recorder, lease string) (*mcp.CallToolResult, error) {
+	if answer.status == http.StatusNoContent {
+		return shown(map[string]any{leaseArgument: nil, "hint": t.hint})
+	}
+	var envelope struct {
+		Data  json.RawMessage
+		Error *struct{ Code, Message string }
+	}
+	if err := json.Unmarshal(answer.body.Bytes(), &envelope); err != nil {
+		return nil, fmt.Errorf("%s answered %d: %w", t.name, answer.status, err)
+	}
+	if refused := envelope.Error; refused != nil {
+		return failed(refused.Code, refused.Message+details(answer.body.Bytes())), nil
+	}
+	data := map[string]any{}
+	if t.list != "" {
+		data[t.list] = envelope.Data
+		return shown(data)
+	}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(envelope.Data, &members); err != nil {
+		return nil, err
+	}
+	for name, value := range members {
+		data[name] = value
+	}
+	var granted struct {
+		LeaseID      string
+		FencingToken int64
+	}
+	if _ = json.Unmarshal(envelope.Data, &granted); granted.LeaseID != "" {
+		lease = fmt.Sprintf("%s#%d", granted.LeaseID, granted.FencingToken)
+	}
+	if lease == "" {
+		return shown(data)
+	}
+	var state struct {
+		Lease struct{ ExpiresAt json.RawMessage }
+	}
+	if _ = json.Unmarshal(envelope.Data, &state); state.Lease.ExpiresAt != nil {
+		data["expiresAt"] = state.Lease.ExpiresAt // of the object that the text replaces
+	}
+	data[leaseArgument] = lease
+	return shown(data)
+}
+
+// details are what a refusal says besides its code and message, for a model to read.
+func details(envelope []byte) string {
+	var refused struct {
+		Error struct {
+			Details map[string]json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(envelope, &refused); err != nil || len(refused.Error.Details) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(refused.Error.Details)
+	if err != nil {
+		return ""
+	}
+	return " " + string(text)
+}
+
+func shown(data map[string]any) (*mcp.CallToolResult, error) {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{
+		Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text),
+	}, nil
+}
+
+// failed is a refusal, which a model reads.
+func failed(code, message string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: code + ": " + message}}, IsError: true}
+}
+
+// recorder keeps the answer to a request within the process.
+type recorder struct {
+	status int
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header            { return r.header }
+func (r *recorder) Write(part []byte) (int, error) { return r.body.Write(part) }
+func (r *recorder) WriteHeader(status int)         { r.status = status }
