@@ -67,7 +67,7 @@ var layers = []layer{
 	{
 		folders:   []string{"adapters/http/gateway"},
 		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/http/rest"}), // it shows resources of both
-		libraries: []string{gin},
+		libraries: []string{gin, "github.com/modelcontextprotocol/go-sdk/mcp"},
 		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest"},
 	},
 	{
@@ -177,7 +177,7 @@ var layers = []layer{
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
 			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
-			"adapters/http/browsertest", "adapters/system/processtest", openapi,
+			"adapters/http/browsertest", "adapters/system/processtest", openapi, "github.com/modelcontextprotocol/go-sdk/mcp",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 		},

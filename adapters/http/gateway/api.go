@@ -43,7 +43,7 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	gate := func(t httpkit.Table) gin.HandlerFunc { return t.AgentGate(options.Auth, options.Limits) }
-	protocol := httpkit.Writers{"mcp": newMCP(operations, options.Version)}
+	protocol := httpkit.Writers{"mcp": newMCP(operations, options.Version, options.Log)}
 	return document.Serve(options.Service, gate, append(slices.Clone(options.Groups), protocol)...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -21,11 +22,14 @@ import (
 
 // mcpServer serves the operations of this API as tools of the Model Context Protocol. A call of a tool is a request to the operation,
 // within the process: so both check and answer alike.
-type mcpServer struct{ operations http.Handler }
+type mcpServer struct {
+	operations http.Handler
+	log        *slog.Logger
+}
 
 // newMCP makes the handler of the protocol. Operations serves requests whose context says which agent calls.
-func newMCP(operations http.Handler, version string) gin.HandlerFunc {
-	s := mcpServer{operations}
+func newMCP(operations http.Handler, version string, log *slog.Logger) gin.HandlerFunc {
+	s := mcpServer{operations, log}
 	server := mcp.NewServer(&mcp.Implementation{Name: "holdco", Title: "Holdco", Version: version},
 		&mcp.ServerOptions{Instructions: instructions})
 	for _, t := range tools {
@@ -59,13 +63,17 @@ type body map[string]any
 
 func (s mcpServer) handle(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		result, err := s.call(ctx, t, call.Params.Arguments)
-		if err != nil {
-			refusal := fault.Of(err)
-			if refusal == nil {
-				return nil, err
-			}
+		var result *mcp.CallToolResult
+		err := fault.Contain(func() (err error) { // a panic would end the process: the library calls this in a goroutine of its own
+			result, err = s.call(ctx, t, call.Params.Arguments)
+			return err
+		})
+		if refusal := fault.Of(err); refusal != nil {
 			return failed(string(refusal.Code), refusal.Message), nil
+		}
+		if err != nil {
+			s.log.ErrorContext(ctx, "the call of a tool failed", "tool", t.name, "error", err.Error())
+			return failed(string(fault.Internal), "Internal error; the server's log has the details."), nil
 		}
 		return result, nil
 	}
@@ -80,6 +88,9 @@ func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) 
 		if err := decoder.Decode(&args); err != nil {
 			return nil, fault.New(fault.InvalidJSON, "The arguments must be one JSON object.")
 		}
+	}
+	if args == nil { // they were null
+		args = body{}
 	}
 	for name := range args {
 		if _, known := t.schema()["properties"].(map[string]any)[name]; !known {

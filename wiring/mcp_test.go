@@ -1,0 +1,203 @@
+package wiring_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/sqlite/sqlitetest"
+)
+
+// bearer sends a token with every request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// toolUser is a client of the Model Context Protocol.
+type toolUser struct {
+	*testing.T
+
+	session *mcp.ClientSession
+}
+
+func (s *instance) connect(t *testing.T, token string) toolUser {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
+		Endpoint: s.gatewayURL + "/gateway/mcp", HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true,
+	}, nil)
+	must(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return toolUser{t, session}
+}
+
+// calls calls a tool, and returns what it returned.
+func (m toolUser) calls(name string, arguments map[string]any) map[string]any {
+	m.Helper()
+	result, err := m.session.CallTool(m.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+	must(m.T, err)
+	text := result.Content[0].(*mcp.TextContent).Text
+	if result.IsError {
+		m.Fatalf("%s: %s", name, text)
+	}
+	var got map[string]any
+	must(m.T, json.Unmarshal([]byte(text), &got))
+	structured, err := json.Marshal(result.StructuredContent)
+	must(m.T, err)
+	var same map[string]any
+	must(m.T, json.Unmarshal(structured, &same))
+	if len(same) != len(got) {
+		m.Errorf("%s: the text is %v, the content %v", name, got, same)
+	}
+	return got
+}
+
+// refused calls a tool that is refused with a text that begins so.
+func (m toolUser) refused(want, name string, arguments map[string]any) {
+	m.Helper()
+	result, err := m.session.CallTool(m.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+	must(m.T, err)
+	if text := result.Content[0].(*mcp.TextContent).Text; !result.IsError || !strings.HasPrefix(text, want) {
+		m.Errorf("%s %v: %s", name, arguments, text)
+	}
+}
+
+func TestModelsWorkThroughTools(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, ada := s.employ(t, "acme")
+		m := s.connect(t, ada.Token)
+		if got := m.session.InitializeResult().Instructions; !strings.Contains(got, "stale_lease") {
+			t.Errorf("the instructions are %q", got)
+		}
+		if got := m.calls("claim", nil); got["lease"] != nil || got["hint"] == "" {
+			t.Errorf("without an issue: %v", got)
+		}
+		filed := s.file(t, acme, "")
+		got := m.calls("claim", map[string]any{"wait": 1})
+		lease, _ := got["lease"].(string)
+		if !strings.HasSuffix(lease, "#1") || got["leaseSeconds"] != 1800.0 || got["issue"].(map[string]any)["id"] != filed.ID {
+			t.Fatalf("the claim returned %v", got)
+		}
+		on := func(more map[string]any) map[string]any {
+			arguments := map[string]any{"lease": lease}
+			for name, value := range more {
+				arguments[name] = value
+			}
+			return arguments
+		}
+		for _, call := range []struct {
+			tool string
+			more map[string]any
+		}{
+			{"context", nil}, {"renew", nil}, {"checkpoint", map[string]any{"note": "Half of it.", "data": []int{1}}},
+			{"comment", map[string]any{"body": "Soon."}},
+			{"report_cost", map[string]any{"costs": []map[string]any{{"key": "c1", "kind": "llm", "usd": 0.125}}}},
+			{"create_issue", map[string]any{"title": "Proofread", "priority": "low"}},
+		} {
+			if got := m.calls(call.tool, on(call.more)); got["lease"] != lease {
+				t.Errorf("%s returned %v", call.tool, got)
+			}
+		}
+		if got := m.calls("get_issue", map[string]any{"issueId": filed.ID}); got["title"] != filed.Title {
+			t.Errorf("the issue is %v", got)
+		}
+		if got := m.calls("list_colleagues", nil)["agents"].([]any); len(got) != 1 {
+			t.Errorf("the colleagues are %v", got)
+		}
+		if got := m.calls("whoami", nil)["agent"].(map[string]any); got["id"] != ada.ID {
+			t.Errorf("the agent is %v", got)
+		}
+		m.refused("validation_failed: ", "checkpoint", on(map[string]any{"note": 7}))
+		done := m.calls("complete", on(map[string]any{"result": map[string]any{"pages": 2}, "summary": "Two pages."}))
+		if done["issue"].(map[string]any)["status"] != "review" {
+			t.Errorf("the end is %v", done)
+		}
+		m.refused("stale_lease: ", "renew", on(nil))
+		m.refused("not_found: ", "get_issue", map[string]any{"issueId": "iss_1"})
+		m.refused("validation_failed: ", "renew", map[string]any{"lease": "lse_1"})
+		m.refused("validation_failed: ", "renew", nil)
+		m.refused("validation_failed: ", "claim", map[string]any{"wait": 26})
+		m.refused("validation_failed: ", "claim", map[string]any{"wait": "long"})
+		m.refused("validation_failed: ", "claim", map[string]any{"color": "red"})
+		for _, end := range []struct {
+			tool string
+			more map[string]any
+			want string
+		}{
+			{"fail", map[string]any{"message": "No ink.", "retry": true}, "queued"},
+			{"release", nil, "queued"}, {"hand_off", map[string]any{"note": "Which ink?"}, "handoff"},
+		} {
+			lease = m.calls("claim", nil)["lease"].(string)
+			if got := m.calls(end.tool, on(end.more)); got["issue"].(map[string]any)["status"] != end.want {
+				t.Errorf("%s returned %v", end.tool, got)
+			}
+		}
+		if _, err := m.session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fly"}); err == nil {
+			t.Error("a tool that does not exist is called")
+		}
+	})
+}
+
+func TestTheToolsAreGuardedLikeTheGateway(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		_, ada := s.employ(t, "acme")
+		client := s.agent(t, ada.Token)
+		const path, list = "/gateway/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+		send := func(c *resttest.Client, body string, header ...string) resttest.Answer {
+			request := resttest.Request{Method: "POST", Path: path, Body: body, Wrong: true, Header: map[string]string{
+				"Accept": "application/json, text/event-stream",
+			}}
+			for i := 0; i < len(header); i += 2 {
+				request.Header[header[i]] = header[i+1]
+			}
+			return c.Send(request)
+		}
+		send(client.As("nobody"), list).Is(t, 401, "unauthorized")
+		send(client, list, "Origin", "http://localhost").Is(t, 403, "origin_not_allowed")
+		send(client, "[]").Is(t, 400, "invalid_json")
+		client.Send(resttest.Request{Method: "GET", Path: path, Wrong: true}).Is(t, 405, "method_not_allowed")
+	})
+}
+
+// The official client, which was written by others.
+func TestTheOfficialJavaScriptClientFinishesAnIssue(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	acme, ada := s.employ(t, "acme")
+	filed := s.file(t, acme, `,"requiresReview":false`)
+	npm, err := exec.LookPath("npm")
+	must(t, err)
+	dir := t.TempDir()
+	for _, name := range []string{"package.json", "package-lock.json", "client.mjs"} {
+		content, err := os.ReadFile(filepath.Join("testdata", "mcp", name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
+	}
+	install := exec.CommandContext(t.Context(), npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	install.Dir = dir
+	if output, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	run := exec.CommandContext(t.Context(), "node", "client.mjs")
+	run.Dir, run.Env = dir, append(os.Environ(), "HOLDCO_MCP_URL="+s.gatewayURL+"/gateway/mcp", "HOLDCO_AGENT_TOKEN="+ada.Token)
+	output, err := run.CombinedOutput()
+	if err != nil || strings.TrimSpace(string(output)) != "14 tools; done" {
+		t.Errorf("%v: %s", err, output)
+	}
+	if got := s.look(t, filed); got.Status != "done" {
+		t.Errorf("the issue is %s", got.Status)
+	}
+}
