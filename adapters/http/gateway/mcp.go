@@ -68,15 +68,20 @@ func (s mcpServer) handle(t tool) mcp.ToolHandler {
 			result, err = s.call(ctx, t, call.Params.Arguments)
 			return err
 		})
-		if refusal := fault.Of(err); refusal != nil {
-			return failed(string(refusal.Code), refusal.Message), nil
-		}
 		if err != nil {
-			s.log.ErrorContext(ctx, "the call of a tool failed", "tool", t.name, "error", err.Error())
-			return failed(string(fault.Internal), "Internal error; the server's log has the details."), nil
+			result = s.refusal(ctx, t, err)
 		}
 		return result, nil
 	}
+}
+
+// refusal is what a model reads instead of a result.
+func (s mcpServer) refusal(ctx context.Context, t tool, err error) *mcp.CallToolResult {
+	if refusal := fault.Of(err); refusal != nil {
+		return failed(string(refusal.Code), refusal.Message)
+	}
+	s.log.ErrorContext(ctx, "the call of a tool failed", "tool", t.name, "error", err.Error())
+	return failed(string(fault.Internal), "Internal error; the server's log has the details.")
 }
 
 // call calls the operation of a tool.
