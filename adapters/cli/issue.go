@@ -19,8 +19,8 @@ func IssueCommand(a *app) *cobra.Command {
 	group := &cobra.Command{
 		Use:   "issue",
 		Short: "File, list, assign, cancel and comment on the issues of a company",
-		Long: "File, list, assign, cancel and comment on the issues of a company: what its agents are to do. An issue is found by its id\n" +
-			"or by its number.",
+		Long: "File, list, assign, cancel and comment on the issues of a company: what its agents are to do. An issue is found by its\n" +
+			"id or by its number.",
 	}
 	c := issues{a.remoteGroup(group)}
 	group.AddCommand(c.create(), c.list(), c.show(), c.assign(), c.cancel(), c.comment())
@@ -123,8 +123,8 @@ func (c issues) list() *cobra.Command {
 	head := []string{"NUMBER", "ID", "STATUS", "PRIORITY", "TITLE", "AGENT", "TEAM", "CREATED"}
 	command := listing(c.remote, "issue", client.ListIssues, head, func(i client.Issue) []string {
 		return []string{
-			strconv.Itoa(i.Number), i.ID, i.Status, i.Priority, shortened(i.Title), orDash(i.AssignedAgentID), orDash(i.AssignedTeamID),
-			i.CreatedAt,
+			strconv.Itoa(i.Number), i.ID, i.Status, i.Priority, shortened(i.Title), orDash(i.AssignedAgentID),
+			orDash(i.AssignedTeamID), i.CreatedAt,
 		}
 	})
 	command.Example += "\n  holdco issue list --status queued,assigned --team research --sort priority"
@@ -168,8 +168,8 @@ func (c issues) assign() *cobra.Command {
 	var to assignee
 	command := c.one("assign", &cobra.Command{
 		Short: "Give an issue to an agent or a team",
-		Long: "Give an issue to an agent, for whom it is kept, or to a team, any of whose agents may take it. What runs, is in review or\n" +
-			"has ended cannot be assigned.",
+		Long: "Give an issue to an agent, for whom it is kept, or to a team, any of whose agents may take it. What runs, is in review\n" +
+			"or has ended cannot be assigned.",
 		Example: "  holdco issue assign 42 --agent Ada\n  holdco issue assign 42 --team research",
 	})
 	command.RunE = doing(c.remote, ofIssue(client.AssignIssue, func(command *cobra.Command, s *server) (map[string]any, error) {

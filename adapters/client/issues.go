@@ -43,7 +43,9 @@ const issues, oneIssue = "/v1/companies/{id}/issues", "/v1/companies/{id}/issues
 var (
 	ListIssues = declare(Operation{
 		ID: "listIssues", Method: http.MethodGet, Path: issues, Shows: Issue{},
-		Query: []string{"number", "status", "agent", "team", "parent", "label", "priority", "q", "since", "until", "sort", "limit", "cursor"},
+		Query: []string{
+			"number", "status", "agent", "team", "parent", "label", "priority", "q", "since", "until", "sort", "limit", "cursor",
+		},
 	})
 	CreateIssue = declare(Operation{
 		ID: "createIssue", Method: http.MethodPost, Path: issues, Shows: Issue{},

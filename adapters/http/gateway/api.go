@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
 	"net/http"
 	"slices"
@@ -37,7 +38,9 @@ func New(options Options) (http.Handler, error) {
 	}
 	within := options.Service
 	within.Watch, within.Pages = nil, nil // what is called within is watched as what it came with
-	unreachable := httpkit.Writers{"mcp": func(c *gin.Context) { c.Status(http.StatusNotFound) }}
+	unreachable := httpkit.Handlers{"mcp": func(httpkit.Request) (httpkit.Answer, error) {
+		return httpkit.Answer{}, errors.New("a tool calls tools")
+	}}
 	operations, err := document.Serve(within, httpkit.Table.InnerAgentGate, append(slices.Clone(options.Groups), unreachable)...)
 	if err != nil {
 		return nil, err

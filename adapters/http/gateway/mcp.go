@@ -166,14 +166,14 @@ func (s mcpServer) request(ctx context.Context, method, path string, args body) 
 	if sent != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	answer := &recorder{status: http.StatusOK, header: http.Header{}}
+	answer := &recorder{status: httpkit.OK, header: http.Header{}}
 	s.operations.ServeHTTP(answer, request)
 	return answer, nil
 }
 
 // result is what the model gets: the data of the answer, with the lease that it is about.
 func (t tool) result(answer *recorder, lease string) (*mcp.CallToolResult, error) {
-	if answer.status == http.StatusNoContent {
+	if answer.status == httpkit.NoContent {
 		return shown(map[string]any{leaseArgument: nil, "hint": t.hint})
 	}
 	var envelope struct {
