@@ -42,8 +42,8 @@ func TestAnOperationWithoutHandlerStopsTheStart(t *testing.T) {
 func TestAFailureOfTheStoreIsAnsweredAsInternalOrUnavailable(t *testing.T) {
 	t.Parallel()
 	for golden, failure := range map[string]error{
-		"internal":           errors.New("disk I/O error in /var/lib"),
-		"unavailable":        fault.New(fault.Unavailable, "The store cannot be reached; try again.").Because(errors.New("dial tcp")),
+		"internal":    errors.New("disk I/O error in /var/lib"),
+		"unavailable": fault.New(fault.Unavailable, "The store cannot be reached; try again.").Because(errors.New("dial tcp")),
 	} {
 		looksAs(t, golden, serve(t, broken{failure: failure}).Send(resttest.Request{
 			Method: http.MethodGet, Path: "/gateway/v1/me", Header: map[string]string{"X-Request-Id": "req_golden"},

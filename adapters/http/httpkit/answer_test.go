@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -22,6 +23,18 @@ func failing(t *testing.T, err error) kit {
 	k := newKit(t)
 	k.router.GET("/fail", func(c *gin.Context) { httpkit.Fail(c, err) })
 	return k
+}
+
+func TestAnAnswerWithoutContentHasNoBody(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, func(httpkit.Request) (httpkit.Answer, error) {
+		return httpkit.Answer{Status: httpkit.NoContent, Data: "x", IsReplayed: true}, nil
+	})
+	got := k.ask("GET", "/things", "")
+	if got.status != http.StatusNoContent || got.text != "" || got.header.Get("Cache-Control") != "no-store" ||
+		got.header.Get("Idempotency-Replayed") != "true" || got.header.Get("Content-Type") != "" {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestEveryCodeHasItsStatus(t *testing.T) {

@@ -43,6 +43,20 @@ func TestBodiesAreReadByValue(t *testing.T) {
 	}
 }
 
+func TestAnyJSONIsPassedOnAsItWasSent(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"b": 1e3, "a":[null]}`, `[ ]`, `"\u0041"`, `1.50`, `true`, `false`} {
+		if value, problems := httpkit.Decode[thing]([]byte(`{"any":` + text + `}`)); string(value.Any) != text || problems != nil {
+			t.Errorf("%s is read as %s, %v", text, value.Any, problems)
+		}
+	}
+	for _, absent := range []string{`{}`, `{"any":null}`} {
+		if value, problems := httpkit.Decode[thing]([]byte(absent)); value.Any != nil || problems != nil {
+			t.Errorf("%s is read as %s, %v", absent, value.Any, problems)
+		}
+	}
+}
+
 func TestAllProblemsOfABodyAreListed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

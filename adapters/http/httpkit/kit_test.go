@@ -75,6 +75,7 @@ type thing struct {
 	Part   *part         `json:"part,omitempty"`
 	Parts  *[]part       `json:"parts,omitempty"`
 	Tags   []string      `json:"tags"`
+	Any    httpkit.Value `json:"any,omitempty" nullable:"true"`
 }
 
 type part struct {

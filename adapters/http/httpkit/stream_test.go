@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -49,6 +51,29 @@ func TestAClientThatTakesNothingHoldsNoStream(t *testing.T) {
 	}
 	if log := k.log.String(); strings.Contains(log, "ERROR") {
 		t.Error(log)
+	}
+}
+
+func TestAHandlerThatWaitsIsNotCutOff(t *testing.T) {
+	t.Parallel()
+	const timeout = 50 * time.Millisecond
+	k := newKit(t, func(r httpkit.Request) (httpkit.Answer, error) {
+		r.Wait(time.Minute)
+		select {
+		case <-r.Context().Done():
+			return httpkit.Answer{}, r.Context().Err()
+		case <-time.After(10 * timeout): // by then the timeouts of the server are over
+			return httpkit.Answer{Data: "waited"}, nil
+		}
+	})
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = httpkit.NewServer(httpkit.Compressed(k.router), slog.New(slog.NewTextHandler(k.log, nil)))
+	server.Config.ReadTimeout, server.Config.WriteTimeout = timeout, timeout
+	server.Start()
+	t.Cleanup(server.Close)
+	got, err := fetch(t, server.URL+"/things", "Authorization", "Bearer all")
+	if err != nil || got.status != http.StatusOK || !strings.Contains(got.text, "waited") {
+		t.Errorf("%v %v", got, err)
 	}
 }
 
