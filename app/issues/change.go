@@ -49,6 +49,9 @@ func (s *Service) Update(
 	request := store.Request{Actor: caller.Actor, Match: match, Company: of}
 	return store.ChangeIn(ctx, s.store, request, store.ByID(which), store.Tx.Issues,
 		func(ctx context.Context, tx store.Tx, _ company.Company, current issue.Issue) (issue.Issue, *event.Event, error) {
+			if err := checkAbove(ctx, tx, current, issue.Update); err != nil {
+				return current, nil, err
+			}
 			at, err := tx.StoreNow(ctx)
 			if err != nil {
 				return current, nil, err
@@ -69,6 +72,9 @@ func (s *Service) Move(
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: of}
 	return store.WriteIn(ctx, s.store, request, store.ByID(which), store.Tx.Issues,
 		func(ctx context.Context, tx store.Tx, _ company.Company, current issue.Issue) (issue.Issue, error) {
+			if err := checkAbove(ctx, tx, current, move.Action); err != nil {
+				return current, err
+			}
 			at, err := tx.StoreNow(ctx)
 			if err != nil {
 				return current, err
@@ -79,6 +85,18 @@ func (s *Service) Move(
 			}
 			return m.move(ctx, move, newComment)
 		})
+}
+
+// checkAbove refuses to change an issue that is about to be cancelled with one above it.
+func checkAbove(ctx context.Context, tx store.Tx, current issue.Issue, action issue.Action) error {
+	if current.Parent == "" {
+		return nil
+	}
+	above, err := tx.Issues().Above(ctx, current.Company, current.Parent)
+	if err != nil {
+		return err
+	}
+	return current.AllowsBelow(above, action)
 }
 
 // mover moves one issue in a unit of work.

@@ -228,7 +228,7 @@ func isBelowCancelled(ctx context.Context, in store.IssueReader, of issue.Issue)
 		return false, nil
 	}
 	above, err := in.Above(ctx, of.Company, of.Parent)
-	return slices.ContainsFunc(above, func(a issue.Ancestor) bool { return a.Status == issue.Cancelled }), err
+	return issue.IsBelowCancelled(above), err
 }
 
 // reading is what a View and a unit of work have in common.

@@ -57,6 +57,15 @@ func (i Issue) Allows(action Action) error {
 	return i.refuse(action)
 }
 
+// AllowsBelow refuses every action but Cancel on an open issue that is about to be cancelled with one above it:
+// fault.InvalidTransition. Above are its ancestors.
+func (i Issue) AllowsBelow(above []Ancestor, action Action) error {
+	if i.Status.IsFinal() || action == Cancel || !IsBelowCancelled(above) {
+		return nil
+	}
+	return fault.Transition(string(i.Status), string(action), "The issue is about to be cancelled with the one above it.")
+}
+
 func (i Issue) refuse(action Action) error {
 	return fault.Transition(string(i.Status), string(action), "An issue that is %s cannot take the action %s.", i.Status, action)
 }

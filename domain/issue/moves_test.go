@@ -494,3 +494,24 @@ func whatIsBroken(before, i issue.Issue) string {
 	}
 	return ""
 }
+
+func TestWhatIsBelowACancelledIssueIsCancelledOrNothing(t *testing.T) {
+	t.Parallel()
+	above := []issue.Ancestor{{ID: "iss_parent", Status: issue.Running}, {ID: "iss_root", Status: issue.Cancelled}}
+	open, final := issue.Issue{Status: issue.Review}, issue.Issue{Status: issue.Failed}
+	err := open.AllowsBelow(above, issue.Accept)
+	if refused := fault.Of(err); refused == nil || refused.Code != fault.InvalidTransition || refused.Details["from"] != "review" ||
+		refused.Details["action"] != "accept" {
+		t.Errorf("accept: %v", err)
+	}
+	for name, err := range map[string]error{
+		"cancel":            open.AllowsBelow(above, issue.Cancel),
+		"a final issue":     final.AllowsBelow(above, issue.Retry),
+		"nothing cancelled": open.AllowsBelow(above[:1], issue.Accept),
+		"no parent":         open.AllowsBelow(nil, issue.Accept),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -42,6 +42,9 @@ type Ancestor struct {
 
 func (a Ancestor) isCancelled() bool { return a.Status == Cancelled }
 
+// IsBelowCancelled reports whether one of the ancestors of an issue is cancelled: then it is about to be cancelled too.
+func IsBelowCancelled(above []Ancestor) bool { return slices.ContainsFunc(above, Ancestor.isCancelled) }
+
 // relations checks what an issue has to do with others, and collects problems of what was sent.
 type relations struct {
 	others   Others
