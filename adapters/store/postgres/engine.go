@@ -100,9 +100,11 @@ func (e *Engine) Turn(ctx context.Context, conn bun.IConn, of string) error {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(of))
 	table := hash.Sum32() % turnTables
-	if err := conn.(*unit).take(ctx, e.turns[table]); err != nil {
+	u := conn.(*unit)
+	if err := u.take(ctx, e.turns[table]); err != nil {
 		return err
 	}
+	u.pending.QueuedQueries[0].SQL = beginInTurn
 	return e.LockTable(ctx, conn, fmt.Sprintf("turns_%02d", table))
 }
 

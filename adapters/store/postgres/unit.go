@@ -30,9 +30,17 @@ type unit struct {
 
 var _ bun.IConn = (*unit)(nil)
 
+// How units begin. One that has the turn of a company needs no more than a snapshot: no other unit changes what it reads, and its
+// snapshot is taken after the lock that is its turn. At SERIALIZABLE it would fail because of others: Postgres notes which pages
+// of an index were read, and in small tables the rows of many companies share these.
+const (
+	beginSerializable = "BEGIN ISOLATION LEVEL SERIALIZABLE"
+	beginInTurn       = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+)
+
 func newUnit(engine *Engine) *unit {
 	u := &unit{engine: engine}
-	u.pending.Queue("BEGIN ISOLATION LEVEL SERIALIZABLE")
+	u.pending.Queue(beginSerializable)
 	return u
 }
 
