@@ -49,7 +49,10 @@ var layers = []layer{
 		libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
 	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
-	{folders: []string{"app/work"}, ours: slices.Concat(domain, ports), not: outside},
+	{
+		folders: []string{"app/work"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{"adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
+	},
 	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache", "app/work"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
