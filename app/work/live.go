@@ -25,6 +25,7 @@ func Live(ctx context.Context, runs store.RunReader, c company.Company, a agent.
 func Circumstances(
 	ctx context.Context, runs store.RunReader, c company.Company, a agent.Agent, at time.Time,
 ) (run.Circumstances, error) {
-	state, _, err := runs.Sweep(ctx)
+	state, oldest, err := runs.Sweep(ctx)
+	state, _, _ = state.Next(at, oldest) // the grace that the next sweep gives counts too
 	return run.Circumstances{Now: at, GraceUntil: state.GraceUntil, Epoch: c.LeaseEpoch, AgentRetired: !a.IsEmployed()}, err
 }
