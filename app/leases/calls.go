@@ -256,7 +256,7 @@ func (s *Service) End(
 		if err != nil {
 			return err
 		}
-		if h.run.Ending.Digest == call.Digest && *call.Token == h.run.Lease.Token {
+		if call.Digest != "" && h.run.Ending.Digest == call.Digest && *call.Token == h.run.Lease.Token {
 			ended = inbound.Ended{Answer: h.run.Ending.Answer, IsReplayed: true}
 			return nil
 		}
