@@ -54,6 +54,13 @@ var layers = []layer{
 		inTests: []string{"adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
 	{
+		folders: []string{"app/leases"}, ours: slices.Concat(domain, ports, []string{"app/cache", "app/work"}), not: outside,
+		inTests: []string{ // people and agents at work together
+			"app/agents", "app/companies", "app/issues", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest",
+			"adapters/store/postgres", "adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "ports/storetest",
+		},
+	},
+	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache", "app/work"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},

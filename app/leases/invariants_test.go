@@ -1,0 +1,377 @@
+package leases_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"holdco/domain/agent"
+	"holdco/domain/company"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/domain/run"
+	"holdco/ports/store"
+)
+
+// reporter is what testing.T and rapid.T have in common.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func must[T any](t reporter) func(value T, err error) T {
+	t.Helper()
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		return value
+	}
+}
+
+// all runs a job until it has nothing more to do.
+func all(w *world, job job) error {
+	for {
+		if more, err := job(w.ctx); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// everything pages through a list.
+func everything[T any](t reporter, list func(after page.Position) (page.Page[T], error)) (found []T) {
+	t.Helper()
+	for after := (page.Position{}); ; {
+		got := must[page.Page[T]](t)(list(after))
+		found = append(found, got.Items...)
+		if after = got.Next; after.IsStart() {
+			return found
+		}
+	}
+}
+
+// books is all that a company has, as the store shows it at one instant.
+type books struct {
+	company company.Company
+	agents  map[id.Agent]agent.Agent
+	issues  map[id.Issue]issue.Issue
+	runs    map[id.Issue][]run.Run // in the order of their tokens
+	events  []event.Event          // in the order in which they were recorded
+}
+
+func (w *world) books(t reporter, o *office) books {
+	t.Helper()
+	b := books{
+		company: must[company.Company](t)(w.store.Companies().Get(w.ctx, o.id)),
+		agents:  map[id.Agent]agent.Agent{}, issues: map[id.Issue]issue.Issue{}, runs: map[id.Issue][]run.Run{},
+	}
+	for _, which := range o.agents {
+		b.agents[which] = must[agent.Agent](t)(w.store.Agents().Get(w.ctx, which))
+	}
+	for _, i := range everything(t, func(after page.Position) (page.Page[issue.Issue], error) {
+		return w.store.Issues().List(w.ctx, store.IssueFilter{Company: o.id}, after, page.MaxSize)
+	}) {
+		b.issues[i.ID] = i
+		b.runs[i.ID] = everything(t, func(after page.Position) (page.Page[run.Run], error) {
+			return w.store.Runs().List(w.ctx, i.ID, after, page.MaxSize)
+		})
+		slices.SortFunc(b.runs[i.ID], func(x, y run.Run) int { return cmp.Compare(x.Lease.Token, y.Lease.Token) })
+	}
+	b.events = everything(t, func(after page.Position) (page.Page[event.Event], error) {
+		return w.store.Activity().List(w.ctx, store.ActivityFilter{Company: &o.id}, after, page.MaxSize)
+	})
+	slices.SortFunc(b.events, func(x, y event.Event) int { return cmp.Compare(x.ID, y.ID) })
+	return b
+}
+
+// check checks all that is true of the companies between two units, and returns their books.
+func (w *world) check(t reporter) map[id.Company]books {
+	t.Helper()
+	kept := map[id.Company]books{}
+	for _, o := range w.offices {
+		b := w.books(t, o)
+		for _, i := range b.issues {
+			b.checkLeases(t, i)
+			b.checkBlockers(t, i)
+		}
+		b.checkEpoch(t)
+		b.checkEvents(t)
+		b.checkStats(t)
+		w.checkDerived(t, o, b)
+		w.checkSaid(t, b)
+		kept[o.id] = b
+	}
+	return kept
+}
+
+// checkLeases: an issue has a live lease exactly while it runs, and the tokens of its leases are 1, 2, 3, ...
+func (b books) checkLeases(t reporter, i issue.Issue) {
+	t.Helper()
+	var live []run.Run
+	var spent money.USD
+	for n, r := range b.runs[i.ID] {
+		if r.Lease.Token != int64(n+1) {
+			t.Errorf("the leases of %s have the tokens %d in the place of %d", i.ID, r.Lease.Token, n+1)
+		}
+		hasEnded := r.Status != run.Running
+		if hasEnded == r.Lease.EndedAt.IsZero() || hasEnded == r.FinishedAt.IsZero() || hasEnded == (r.Lease.Reason == "") {
+			t.Errorf("the run %s is %s: %+v", r.ID, r.Status, r)
+		}
+		if !hasEnded {
+			live = append(live, r)
+		}
+		spent += r.Spent
+	}
+	if i.FencingToken != int64(len(b.runs[i.ID])) {
+		t.Errorf("%s had %d leases, and its token is %d", i.ID, len(b.runs[i.ID]), i.FencingToken)
+	}
+	if len(live) > 1 || (len(live) == 1) != (i.Status == issue.Running) {
+		t.Errorf("%s is %s, and has %d live leases", i.ID, i.Status, len(live))
+	}
+	if len(live) == 1 && (live[0].Agent != i.Agent || live[0].Attempt != i.Attempt || live[0].Lease.Epoch != b.company.LeaseEpoch) {
+		t.Errorf("the live lease of %+v is %+v, in the epoch %d", i, live[0], b.company.LeaseEpoch)
+	}
+	if i.Spent != spent {
+		t.Errorf("%s has spent %v, and its runs %v", i.ID, i.Spent, spent)
+	}
+}
+
+func (b books) checkBlockers(t reporter, i issue.Issue) {
+	t.Helper()
+	open := 0
+	for _, blocker := range i.BlockedBy {
+		if b.issues[blocker].Status != issue.Done {
+			open++
+		}
+	}
+	if i.OpenBlockers != open {
+		t.Errorf("%s has %d open blockers, and counts %d", i.ID, open, i.OpenBlockers)
+	}
+	if i.Waiting && (i.NotBefore.IsZero() || i.Status.IsFinal()) {
+		t.Errorf("%s waits for nothing: %+v", i.ID, i)
+	}
+}
+
+// checkEvents: the events of each issue tell its whole history, up to what it is now.
+func (b books) checkEvents(t reporter) {
+	t.Helper()
+	last, attempts, starts := map[id.Issue]event.Event{}, map[id.Issue]int{}, map[id.Issue]int{}
+	statuses := map[id.Issue]string{}
+	for _, e := range b.events {
+		if e.Subject.Type != "issue" || e.Type == event.IssueCommented {
+			continue
+		}
+		of := id.Issue(e.Subject.ID)
+		data := decoded(e.Data)
+		if e.Type != event.IssueUpdated && e.Type != event.IssueCreated {
+			changed := statuses[of] != data["status"]
+			if !changed && e.Type != event.IssueAssigned && e.Type != event.IssueRequeued {
+				t.Errorf("%s says of %s no more than before: %v", e.Type, of, data)
+			}
+		} else if old, known := statuses[of]; known && old != data["status"] {
+			t.Errorf("%s changes the state of %s from %s to %v", e.Type, of, old, data["status"])
+		}
+		last[of], statuses[of] = e, data["status"].(string)
+		switch reason, _ := data["reason"].(string); {
+		case e.Type == event.IssueStarted:
+			starts[of]++
+		case e.Type == event.IssueRejected, e.Type == event.IssueRequeued && (reason == issue.AfterFailure || reason == issue.AfterExpiry):
+			attempts[of]++
+		}
+	}
+	for which, i := range b.issues {
+		if i.Attempt != attempts[which]+1 || starts[which] != len(b.runs[which]) {
+			t.Errorf("%s is in its attempt %d, of %d that were begun anew; it was started %d times, and has %d runs", which, i.Attempt,
+				attempts[which], starts[which], len(b.runs[which]))
+		}
+		told, is := decoded(last[which].Data), decoded(i.Fields())
+		for _, data := range []map[string]any{told, is} {
+			delete(data, "openBlockers") // which changes with other issues
+			delete(data, "budget")       // which charges change
+			delete(data, "reason")
+			delete(data, "comment")
+		}
+		if diff := gocmp.Diff(is, told); diff != "" {
+			t.Errorf("the last event of %s, %s, tells another state\n-is +told:\n%s", which, last[which].Type, diff)
+		}
+	}
+}
+
+func decoded(fields event.Fields) map[string]any {
+	decoder := json.NewDecoder(bytes.NewReader(fields.Append(nil)))
+	decoder.UseNumber()
+	data := map[string]any{}
+	if err := decoder.Decode(&data); err != nil {
+		data["error"] = err.Error()
+	}
+	return data
+}
+
+// checkStats counts again what agents have done.
+func (b books) checkStats(t reporter) {
+	t.Helper()
+	want := map[id.Agent]agent.Work{}
+	for _, e := range b.events {
+		data := decoded(e.Data)
+		by, _ := data["assignedAgentId"].(string)
+		work := want[id.Agent(by)]
+		switch e.Type {
+		case event.IssueCompleted:
+			work.Completed++
+		case event.IssueFailed:
+			work.Failed++
+		}
+		want[id.Agent(by)] = work
+	}
+	for _, runs := range b.runs {
+		for _, r := range runs {
+			work := want[r.Agent]
+			work.Spent += r.Spent
+			want[r.Agent] = work
+		}
+	}
+	for which, a := range b.agents {
+		if got := (agent.Work{Completed: a.Stats.Completed, Failed: a.Stats.Failed, Spent: a.Stats.Spent}); got != want[which] {
+			t.Errorf("the stats of %s are %+v, want %+v", which, got, want[which])
+		}
+	}
+}
+
+// checkDerived compares what the store derives from issues with them.
+func (w *world) checkDerived(t reporter, o *office, b books) {
+	t.Helper()
+	tally := func(of store.Tally, counted func(i issue.Issue) bool) {
+		t.Helper()
+		want := map[issue.Status]int64{}
+		for _, i := range b.issues {
+			if counted(i) {
+				want[i.Status]++
+			}
+		}
+		got := must[issue.Counts](t)(w.store.Issues().Tally(w.ctx, of)).Of
+		maps.DeleteFunc(got, func(_ issue.Status, n int64) bool { return n == 0 })
+		if !maps.Equal(got, want) {
+			t.Errorf("the tally of %+v is %v, want %v", of, got, want)
+		}
+	}
+	tally(store.Tally{Company: o.id}, func(issue.Issue) bool { return true })
+	keys := []string{"c"}
+	for _, team := range o.teams {
+		keys = append(keys, "t:"+string(team))
+		tally(store.Tally{Company: o.id, Team: team}, func(i issue.Issue) bool { return i.TeamInCharge() == team })
+	}
+	for _, which := range o.agents {
+		keys = append(keys, "a:"+string(which))
+		tally(store.Tally{Company: o.id, Agent: which}, func(i issue.Issue) bool { return i.Agent == which })
+	}
+	var want []id.Issue
+	for _, i := range b.mayBeLeased() {
+		want = append(want, i.ID)
+	}
+	var got []id.Issue
+	for _, i := range must[[]issue.Issue](t)(w.store.Issues().Claimable(w.ctx, o.id, keys, len(b.issues)+1)) {
+		got = append(got, i.ID)
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("what may be leased\n-want +got:\n%s", diff)
+	}
+}
+
+// mayBeLeased are the issues whose state allows a lease, in the order in which they are taken.
+func (b books) mayBeLeased() (found []issue.Issue) {
+	for _, i := range b.issues {
+		if (i.Status == issue.Queued || i.Status == issue.Assigned) && !i.Waiting &&
+			!slices.ContainsFunc(i.BlockedBy, func(blocker id.Issue) bool { return b.issues[blocker].Status != issue.Done }) {
+			found = append(found, i)
+		}
+	}
+	slices.SortFunc(found, func(x, y issue.Issue) int {
+		return cmp.Or(cmp.Compare(y.Priority.Rank(), x.Priority.Rank()), cmp.Compare(x.Number, y.Number))
+	})
+	return found
+}
+
+// mayTake reports whether an issue is for an agent: bound to it, or open to its team or to all.
+func mayTake(a agent.Agent, i issue.Issue) bool {
+	switch {
+	case i.Binding != issue.Loose:
+		return i.Agent == a.ID
+	case i.Team != "":
+		return i.Team == a.Team
+	default:
+		return true
+	}
+}
+
+// isBelowCancelled reports whether an issue will be cancelled with one above it.
+func (b books) isBelowCancelled(i issue.Issue) bool {
+	for i.Parent != "" {
+		if i = b.issues[i.Parent]; i.Status == issue.Cancelled {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSaid: what was acknowledged to agents is true.
+func (w *world) checkSaid(t reporter, b books) {
+	t.Helper()
+	w.said.mutex.Lock()
+	defer w.said.mutex.Unlock()
+	byRun := map[id.Run]run.Run{}
+	for _, runs := range b.runs {
+		for _, r := range runs {
+			byRun[r.ID] = r
+		}
+	}
+	for _, g := range w.said.granted {
+		r, known := byRun[g.run]
+		if g.by.Company != b.company.ID {
+			continue
+		}
+		if !known || r.Agent != g.by.ID || r.Lease.ID != g.lease || r.Lease.Token != g.token {
+			t.Errorf("the lease %+v is %+v", g, r)
+		}
+		delete(byRun, g.run)
+		var spent money.USD
+		for _, usd := range w.said.charged[g.run] {
+			spent += usd
+		}
+		if r.Spent != spent || r.Charges != len(w.said.charged[g.run]) ||
+			r.Checkpoints != w.said.noted[g.run] || r.Filed != w.said.filed[g.run] {
+			t.Errorf("of %s were charged %v, checkpoints %d, filed %d: %+v", g.run, w.said.charged[g.run], w.said.noted[g.run],
+				w.said.filed[g.run], r)
+		}
+		keys := slices.Sorted(maps.Keys(w.said.charged[g.run]))
+		for _, entry := range must[[]costEntry](t)(w.store.Runs().Charges(w.ctx, g.run, keys)) {
+			if entry.USD != w.said.charged[g.run][entry.Key] || entry.Agent != r.Agent || entry.Issue != r.Issue {
+				t.Errorf("the charge %+v of %+v", entry, r)
+			}
+		}
+	}
+	if len(byRun) > 0 {
+		t.Errorf("runs that nobody was granted: %v", byRun)
+	}
+	for _, e := range w.said.endings {
+		if e.by.Company != b.company.ID {
+			continue
+		}
+		runs := b.runs[e.issue]
+		n := slices.IndexFunc(runs, func(r run.Run) bool { return r.ID == e.run })
+		if n < 0 || runs[n].Status != e.status || runs[n].Ending.Digest != e.digest || runs[n].Ending.Answer != e.answer ||
+			!strings.HasPrefix(e.answer, fmt.Sprintf(`{"issue":{"id":"%s"`, e.issue)) {
+			t.Errorf("the %s of %s was acknowledged, and is lost: %+v", e.action, e.run, runs)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package leases_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"holdco/domain/cost"
+	"holdco/ports/storetest"
+)
+
+type (
+	job       = func(ctx context.Context) (more bool, err error)
+	costEntry = cost.Entry
+)
+
+// drawn are the choices of a property.
+type drawn struct{ t *rapid.T }
+
+func (d drawn) pick(what string, n int) int { return rapid.IntRange(0, n-1).Draw(d.t, what) }
+
+func TestWhateverHappensTheBooksAreRight(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		clock, ids := storetest.NewClock(), storetest.NewIDs()
+		s, end := onSQLite(t, clock, ids)
+		defer func() {
+			if err := end(); err != nil {
+				t.Error(err)
+			}
+		}()
+		w := must[*world](rt)(newWorld(t.Context(), s, clock, ids))
+		w.alone(rt)
+	})
+}
+
+// alone lets one action happen after the other, each between two checks.
+func (w *world) alone(t *rapid.T) {
+	w.foreseen = &foreseen{reporter: t, w: w}
+	w.foreseen.begin(w.check(t))
+	steps := map[string]func(*rapid.T){"": func(t *rapid.T) {
+		w.foreseen.reporter = t
+		w.foreseen.check()
+	}}
+	for n, a := range actions {
+		steps[a.name+" "+string(rune('a'+n))] = func(t *rapid.T) {
+			err := a.do(w, drawn{t})
+			if err != nil && !isRefusal(err) {
+				t.Fatalf("%s: %v", a.name, err)
+			}
+			w.foreseen.err = err
+		}
+	}
+	t.Repeat(steps)
+}
+
+// seeded are the choices of a worker among others.
+type seeded struct{ *rand.Rand }
+
+func (s seeded) pick(_ string, n int) int { return s.IntN(n) }
+
+func TestWhateverHappensAtOnceTheBooksAreRight(t *testing.T) {
+	t.Parallel()
+	clock, ids := storetest.NewClock(), storetest.NewIDs()
+	s, end := onSQLite(t, clock, ids)
+	t.Cleanup(func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	})
+	must[*world](t)(newWorld(t.Context(), s, clock, ids)).together(t)
+}
+
+func TestWhateverHappensAtOnceTheBooksAreRightOnPostgres(t *testing.T) {
+	t.Parallel()
+	clock, ids := storetest.NewClock(), storetest.NewIDs()
+	must[*world](t)(newWorld(t.Context(), onPostgres(t, clock, ids), clock, ids)).together(t)
+}
+
+// together lets several work at once, and checks now and then, while nobody does.
+func (w *world) together(t *testing.T) {
+	t.Helper()
+	const workers = 8
+	rounds, steps := 6, 40
+	if testing.Short() {
+		rounds = 2
+	}
+	for round := range rounds {
+		errs := make(chan error, workers)
+		for worker := range workers {
+			go func() {
+				c := seeded{rand.New(rand.NewPCG(uint64(round), uint64(worker)))}
+				for range steps {
+					a := actions[c.IntN(len(actions))]
+					if err := a.do(w, c); err != nil && !isRefusal(err) {
+						errs <- fmt.Errorf("%s: %w", a.name, err)
+						return
+					}
+				}
+				errs <- nil
+			}()
+		}
+		for range workers {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		w.check(t)
+		if t.Failed() {
+			return
+		}
+	}
+}
