@@ -326,7 +326,7 @@ func TestFaultyFieldsOfCallsOnLeasesAreAllToldAndNothingIsKept(t *testing.T) {
 			lease.body(`"leaseId":"` + lease.LeaseID + `"`):                              {"title required"},
 			lease.body(`"leaseId":"` + lease.LeaseID + `","title":"T","maxAttempts":3`):  {"maxAttempts unknown_field"},
 			lease.body(`"leaseId":"` + lease.LeaseID + `","title":"T","priority":"top"`): {"priority unknown_value"},
-			lease.body(`"leaseId":"` + lease.LeaseID + `","title":"T","parentId":"` + lease.LeaseID + `","assignedAgentId":"a","blockedBy":["b"]`): {
+			lease.body(`"leaseId":"` + lease.LeaseID + `","title":"T","parentId":"iss_1","assignedAgentId":"a","blockedBy":["b"]`): {
 				"assignedAgentId unknown_value", "blockedBy.0 unknown_value", "parentId unknown_value"},
 		} {
 			answer := send(ada.Client, "POST", "/gateway/v1/issues", body)

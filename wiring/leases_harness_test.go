@@ -103,7 +103,8 @@ func (w worker) claim(t *testing.T, body string) apiLease {
 // idles fails the test if there is something to claim.
 func (w worker) idles(t *testing.T) {
 	t.Helper()
-	if answer := w.In(t).Post(leases, ""); answer.Status != 204 || len(answer.Body) > 0 || answer.Header.Get("Cache-Control") != "no-store" {
+	answer := w.In(t).Post(leases, "")
+	if answer.Status != 204 || len(answer.Body) > 0 || answer.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("there is work: %d %s", answer.Status, answer.Body)
 	}
 }
@@ -199,13 +200,9 @@ func (s *instance) runOf(t *testing.T, lease apiLease) apiRun {
 }
 
 // becomes waits until an issue has a status.
-func (s *instance) becomes(t *testing.T, which apiIssue, status string) (now apiIssue) {
+func (s *instance) becomes(t *testing.T, which apiIssue, status string) {
 	t.Helper()
-	await(t, 20*time.Second, which.Title+" becomes "+status, func() bool {
-		now = s.look(t, which)
-		return now.Status == status
-	})
-	return now
+	await(t, 20*time.Second, which.Title+" becomes "+status, func() bool { return s.look(t, which).Status == status })
 }
 
 // shows fails the test unless an issue is in a state: "status, attempt, agent".

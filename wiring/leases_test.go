@@ -80,7 +80,8 @@ func TestAnAgentWorksOnAnIssueToItsEnd(t *testing.T) {
 			`"result":{"url":"https://example.com","n":1.50},"summary":"Done.","costs":[{"key":"c","kind":"tools","usd":1}]`)
 		if ended.where() != "review, 1, agent" || string(ended.Result) != `{"url":"https://example.com","n":1.50}` ||
 			ended.Budget.SpentUsd != "1.177605" || run.Status != "succeeded" || run.CostUsd != "1.177605" || !run.CostReported ||
-			run.CheckpointCount != 1 || run.LeaseExpiresAt != nil || run.FinishedAt == nil || run.Error != nil || run.Tokens.Output != 2000 {
+			run.CheckpointCount != 1 || run.LeaseExpiresAt != nil || run.FinishedAt == nil || run.Error != nil ||
+			run.Tokens.Output != 2000 {
 			t.Errorf("%+v %+v", ended, run)
 		}
 		ada.dead(t, first, "completed")
@@ -165,11 +166,15 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 			"requeued failed", "the same"},
 		"failed, the last attempt": {open, `,"maxAttempts":1`, "fail", failure, "failed, 1, agent", "failed", "tests_failed",
 			"failed failed", ""},
-		"failed for good":          {open, "", "fail", failure + `,"retry":false`, "failed, 1, agent", "failed", "tests_failed", "failed failed", ""},
-		"failed for a while":       {open, "", "fail", failure + `,"retryAfter":60`, "queued, 2, agent", "failed", "tests_failed", "requeued failed", ""},
-		"handed off":               {open, "", "handoff", `"note":"Which price?"`, "handoff, 1, agent", "cancelled", "handed_off", "handed_off", ""},
-		"released":                 {open, "", "release", "", "queued, 1, nobody", "cancelled", "released", "requeued released", "any"},
-		"released, but to be kept": {named, "", "release", `"note":"Stopping."`, "queued, 1, agent", "cancelled", "released", "requeued released", "the same"},
+		"failed for good": {open, "", "fail", failure + `,"retry":false`, "failed, 1, agent", "failed", "tests_failed",
+			"failed failed", ""},
+		"failed for a while": {open, "", "fail", failure + `,"retryAfter":60`, "queued, 2, agent", "failed", "tests_failed",
+			"requeued failed", ""},
+		"handed off": {open, "", "handoff", `"note":"Which price?"`, "handoff, 1, agent", "cancelled", "handed_off", "handed_off",
+			""},
+		"released": {open, "", "release", "", "queued, 1, nobody", "cancelled", "released", "requeued released", "any"},
+		"released, but to be kept": {named, "", "release", `"note":"Stopping."`, "queued, 1, agent", "cancelled", "released",
+			"requeued released", "the same"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -457,8 +462,8 @@ func TestACompleteThatComesTooLateIsNotTakenButItsCostsAre(t *testing.T) {
 		}
 		ada.state(t, lease, "costs", `"costs":[{"key":"c","kind":"tools","usd":7}]`)
 		s.clock.advance(24*time.Hour - time.Second)
-		if again := ada.state(t, lease, "costs", `"costs":[{"key":"c","kind":"tools","usd":7},{"key":"d","kind":"tools","usd":1}]`); !again.Late ||
-			!again.Entries[0].Duplicate || again.Entries[1].Duplicate {
+		again := ada.state(t, lease, "costs", `"costs":[{"key":"c","kind":"tools","usd":7},{"key":"d","kind":"tools","usd":1}]`)
+		if !again.Late || !again.Entries[0].Duplicate || again.Entries[1].Duplicate {
 			t.Errorf("%+v", again)
 		}
 		if run := s.runOf(t, lease); run.Status != "expired" || run.CostUsd != "8" {
