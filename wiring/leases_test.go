@@ -236,10 +236,27 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 // Every way in which others end a lease.
 func TestALeaseThatOthersEndedIsStale(t *testing.T) {
 	t.Parallel()
+	expire := func(t *testing.T, s *instance, lease apiLease, status string) {
+		t.Helper()
+		s.clock.advance(31 * time.Second)
+		s.becomes(t, lease.Issue, status)
+	}
 	for name, c := range map[string]struct {
 		end                             func(t *testing.T, s *instance, lease apiLease, ada worker, acme company)
 		reason, issue, run, code, event string
 	}{
+		"cancelled with one above it": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
+			s.moved(t, apiIssue{ID: or(lease.Issue.ParentID), CompanyID: lease.Issue.CompanyID}, "cancel", "")
+		}, "cancelled", "cancelled, 1, agent", "cancelled", "cancelled", "cancelled"},
+		"expired, but to be kept": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
+			expire(t, s, lease, "queued")
+		}, "expired", "queued, 2, agent", "expired", "expired", "requeued expired"},
+		"expired for the last time": {func(t *testing.T, s *instance, lease apiLease, ada worker, _ company) {
+			expire(t, s, lease, "failed")
+			if stats := resttest.Data[apiAgent](t, s.Get(ada.path())).Stats; stats.TasksFailed != 1 {
+				t.Errorf("%+v", stats)
+			}
+		}, "expired", "failed, 1, agent", "expired", "expired", "failed expired"},
 		"cancelled": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
 			s.moved(t, lease.Issue, "cancel", `{"reason":"The fair was called off."}`)
 		}, "cancelled", "cancelled, 1, agent", "cancelled", "cancelled", "cancelled"},
@@ -251,8 +268,7 @@ func TestALeaseThatOthersEndedIsStale(t *testing.T) {
 			s.Post(acme.path()+"/restore", "").Is(t, 200, "")
 		}, "company_archived", "queued, 1, agent", "cancelled", "company_archived", "requeued company_archived"},
 		"expired": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
-			s.clock.advance(31 * time.Second)
-			s.becomes(t, lease.Issue, "queued")
+			expire(t, s, lease, "queued")
 		}, "expired", "queued, 2, nobody", "expired", "expired", "requeued expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +276,15 @@ func TestALeaseThatOthersEndedIsStale(t *testing.T) {
 			eachStore(t, func(t *testing.T, s *instance) {
 				acme, _, all := s.workers(t, 1)
 				ada := all[0]
-				filed := s.file(t, acme, "")
+				above := s.moved(t, s.file(t, acme, `,"assignedAgentId":"`+ada.ID+`"`), "handoff", `{"note":"n"}`)
+				members := `,"parentId":"` + above.ID + `"`
+				switch {
+				case strings.HasSuffix(name, "kept"):
+					members += `,"assignedAgentId":"` + ada.ID + `"`
+				case strings.HasSuffix(name, "last time"):
+					members += `,"maxAttempts":1`
+				}
+				filed := s.file(t, acme, members)
 				lease := ada.claim(t, `{"leaseSeconds":30}`)
 				c.end(t, s, lease, ada, acme)
 				s.shows(t, filed, c.issue)
