@@ -104,8 +104,8 @@ func (w *world) move(c chooser) error {
 	}
 	move := inbound.IssueMove{
 		Action: oneOf(c, "move", []issue.Action{
-			issue.Assign, issue.Assign, issue.Unassign, issue.Cancel, issue.Accept, issue.Accept, issue.Reject, issue.Reject, issue.HandOff,
-			issue.Retry,
+			issue.Assign, issue.Assign, issue.Unassign, issue.Cancel, issue.Cancel, issue.Accept, issue.Accept, issue.Reject, issue.Reject,
+			issue.HandOff, issue.Retry,
 		}),
 		Note: issue.Note{Body: new("Why")},
 	}

@@ -67,7 +67,14 @@ type books struct {
 	agents  map[id.Agent]agent.Agent
 	issues  map[id.Issue]issue.Issue
 	runs    map[id.Issue][]run.Run // in the order of their tokens
-	events  []event.Event          // in the order in which they were recorded
+	events  []told                 // in the order in which they were recorded
+}
+
+// told is an event with its data.
+type told struct {
+	event.Event
+
+	data map[string]any
 }
 
 func (w *world) books(t reporter, o *office) books {
@@ -88,10 +95,18 @@ func (w *world) books(t reporter, o *office) books {
 		})
 		slices.SortFunc(b.runs[i.ID], func(x, y run.Run) int { return cmp.Compare(x.Lease.Token, y.Lease.Token) })
 	}
-	b.events = everything(t, func(after page.Position) (page.Page[event.Event], error) {
+	if w.told == nil {
+		w.told = map[id.Entry]told{}
+	}
+	for _, e := range everything(t, func(after page.Position) (page.Page[event.Event], error) {
 		return w.store.Activity().List(w.ctx, store.ActivityFilter{Company: &o.id}, after, page.MaxSize)
-	})
-	slices.SortFunc(b.events, func(x, y event.Event) int { return cmp.Compare(x.ID, y.ID) })
+	}) {
+		if _, known := w.told[e.ID]; !known { // events never change
+			w.told[e.ID] = told{e, decoded(e.Data)}
+		}
+		b.events = append(b.events, w.told[e.ID])
+	}
+	slices.SortFunc(b.events, func(x, y told) int { return cmp.Compare(x.ID, y.ID) })
 	return b
 }
 
@@ -166,14 +181,14 @@ func (b books) checkBlockers(t reporter, i issue.Issue) {
 // checkEvents: the events of each issue tell its whole history, up to what it is now.
 func (b books) checkEvents(t reporter) {
 	t.Helper()
-	last, attempts, starts := map[id.Issue]event.Event{}, map[id.Issue]int{}, map[id.Issue]int{}
+	last, attempts, starts := map[id.Issue]told{}, map[id.Issue]int{}, map[id.Issue]int{}
 	statuses := map[id.Issue]string{}
 	for _, e := range b.events {
 		if e.Subject.Type != "issue" || e.Type == event.IssueCommented {
 			continue
 		}
 		of := id.Issue(e.Subject.ID)
-		data := decoded(e.Data)
+		data := e.data
 		if e.Type != event.IssueUpdated && e.Type != event.IssueCreated {
 			changed := statuses[of] != data["status"]
 			if !changed && e.Type != event.IssueAssigned && e.Type != event.IssueRequeued {
@@ -195,14 +210,14 @@ func (b books) checkEvents(t reporter) {
 			t.Errorf("%s is in its attempt %d, of %d that were begun anew; it was started %d times, and has %d runs", which, i.Attempt,
 				attempts[which], starts[which], len(b.runs[which]))
 		}
-		told, is := decoded(last[which].Data), decoded(i.Fields())
-		for _, data := range []map[string]any{told, is} {
+		said, is := maps.Clone(last[which].data), decoded(i.Fields())
+		for _, data := range []map[string]any{said, is} {
 			delete(data, "openBlockers") // which changes with other issues
 			delete(data, "budget")       // which charges change
 			delete(data, "reason")
 			delete(data, "comment")
 		}
-		if diff := gocmp.Diff(is, told); diff != "" {
+		if diff := gocmp.Diff(is, said); diff != "" {
 			t.Errorf("the last event of %s, %s, tells another state\n-is +told:\n%s", which, last[which].Type, diff)
 		}
 	}
@@ -223,8 +238,7 @@ func (b books) checkStats(t reporter) {
 	t.Helper()
 	want := map[id.Agent]agent.Work{}
 	for _, e := range b.events {
-		data := decoded(e.Data)
-		by, _ := data["assignedAgentId"].(string)
+		by, _ := e.data["assignedAgentId"].(string)
 		work := want[id.Agent(by)]
 		switch e.Type {
 		case event.IssueCompleted:

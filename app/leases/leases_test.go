@@ -144,8 +144,8 @@ func TestTheLeasesOfACompanyThatIsArchivedAndRestoredAtOnceStayEnded(t *testing.
 	w.check(t)
 	back := map[string]int{}
 	for _, e := range w.books(t, o).events {
-		if data := decoded(e.Data); e.Type == event.IssueRequeued {
-			back[fmt.Sprint(e.Subject.ID, data["reason"], data["attempt"], data["assignedAgentId"] != nil)]++
+		if e.Type == event.IssueRequeued {
+			back[fmt.Sprint(e.Subject.ID, e.data["reason"], e.data["attempt"], e.data["assignedAgentId"] != nil)]++
 		}
 	}
 	for _, g := range w.said.granted {

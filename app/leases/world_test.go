@@ -50,7 +50,8 @@ type world struct {
 
 	offices  []*office
 	said     said
-	foreseen *foreseen // nil while several work at once
+	told     map[id.Entry]told // the events that were checked
+	foreseen *foreseen         // nil while several work at once
 }
 
 // office is a company, and who works there.
