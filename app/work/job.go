@@ -101,7 +101,7 @@ func (s *Service) wake(ctx context.Context, of id.Company, issues []id.Issue) er
 	})
 }
 
-// Sweep ends the leases that have run out.
+// Sweep ends the leases that have run out. A company for which that fails holds up no other.
 func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 	var now, oldest time.Time
 	var state run.Sweep
@@ -138,21 +138,24 @@ func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 	for _, one := range overdue {
 		of[one.Company] = append(of[one.Company], one.ID)
 	}
+	ended := 0
+	var failures []error
 	for company, runs := range of {
-		if err := s.expire(ctx, company, runs); err != nil {
-			return false, err
-		}
+		count, err := s.expire(ctx, company, runs)
+		ended, failures = ended+count, append(failures, err)
 	}
-	return len(overdue) == store.Portion, nil
+	// Leases that others end, with their company or its epoch, are overdue until then: they are no reason not to pause.
+	return ended > 0 && len(overdue) == store.Portion, errors.Join(failures...)
 }
 
 // sweeper is who ends the leases that have run out.
 const sweeper event.Actor = "system:sweep"
 
-// expire ends those of some leases that have still run out. A lease of an epoch that has ended is left to Settle, which counts
-// no attempt.
-func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) error {
-	return s.inTurn(ctx, of, sweeper, func(ctx context.Context, tx store.Tx, u *Unit) error {
+// expire ends those of some leases that have still run out, and returns how many. A lease of an epoch that has ended is left to
+// Settle, which counts no attempt.
+func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) (ended int, err error) {
+	err = s.inTurn(ctx, of, sweeper, func(ctx context.Context, tx store.Tx, u *Unit) error {
+		ended = 0
 		at, err := tx.StoreNow(ctx)
 		if err != nil {
 			return err
@@ -180,9 +183,11 @@ func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) erro
 			if err := u.Move(ctx, i, next, happened, Ending{run.Expired, run.RanOut, issue.Expired}); err != nil {
 				return err
 			}
+			ended++
 		}
 		return nil
 	})
+	return ended, err
 }
 
 // answersKept is how long the answer to the call that ended a lease is kept for repeats.
