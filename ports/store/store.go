@@ -17,7 +17,7 @@ type Store interface {
 	// after it began.
 	View(ctx context.Context, read func(ctx context.Context, r Reader) error) error
 
-	// Update runs write as one serializable unit of work, a transaction. If write returns nil, it is committed and durable
+	// Update runs write as one serializable unit of work, a transaction; Tx.Turn says how far that holds in a turn. If write returns nil, it is committed and durable
 	// before Update returns nil; otherwise it is rolled back. The outcome is unknown only if Update returns
 	// fault.Unavailable.
 	//
@@ -98,7 +98,9 @@ type Tx interface {
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
 	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.
 	//
-	// A unit takes the turn if it changes a count, or changes a state depending on other rows that it reads.
+	// A unit takes the turn if it changes a count, or changes a state depending on other rows that it reads. These have to be rows
+	// that others change in the same turn alone, or that it has locked: beside units without the turn it has its snapshot, and may
+	// not be serializable.
 	Turn(ctx context.Context, company id.Company) error
 
 	// Record sets the time of an event to Now, and its id unless it has one, and inserts it with the changes of this unit. The
