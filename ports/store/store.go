@@ -17,9 +17,9 @@ type Store interface {
 	// after it began.
 	View(ctx context.Context, read func(ctx context.Context, r Reader) error) error
 
-	// Update runs write as one serializable unit of work, a transaction; Tx.Turn says how far that holds in a turn. If write returns nil, it is committed and durable
-	// before Update returns nil; otherwise it is rolled back. The outcome is unknown only if Update returns
-	// fault.Unavailable.
+	// Update runs write as one serializable unit of work, a transaction; Tx.Turn says how far that holds in a turn. If write returns
+	// nil, it is committed and durable before Update returns nil; otherwise it is rolled back. The outcome is unknown only if Update
+	// returns fault.Unavailable.
 	//
 	// Write may run more than once, because a unit that conflicts with another is retried. So it must use only tx and its own
 	// variables, which it sets again on each run: no network, no files, no channels. It must not begin another View or
