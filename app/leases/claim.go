@@ -84,7 +84,7 @@ func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error
 		case <-look.C:
 		case <-over.C:
 			look.Stop()
-			return nil, nil //nolint:nilnil // there is nothing to take
+			return s.grant(ctx, c) // the same key may have got a lease meanwhile
 		case <-s.waiting.closing:
 			look.Stop()
 			return nil, nil //nolint:nilnil // there is nothing to take
@@ -168,6 +168,9 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 		return nil, found.company.Allows(company.Update)
 	}
 	if found.agent, err = in.agents.Get(ctx, c.ID); err != nil {
+		return nil, err
+	}
+	if err := found.agent.StillAccepts(c.Caller); err != nil { // it can have waited for long
 		return nil, err
 	}
 	if c.key != "" {

@@ -261,7 +261,14 @@ func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, ca
 
 // check refuses a lease that is not live.
 func (h *holding) check(ctx context.Context, token int64) error {
-	in := run.Circumstances{Now: h.at, Epoch: h.company.LeaseEpoch, AgentRetired: !h.agent.IsEmployed()}
+	above, err := h.tx.Issues().Above(ctx, h.company.ID, h.run.Issue)
+	if err != nil {
+		return err
+	}
+	in := run.Circumstances{
+		Now: h.at, Epoch: h.company.LeaseEpoch, AgentRetired: !h.agent.IsEmployed(), IsCancelled: issue.IsBelowCancelled(above[1:]),
+		Issue: above[0].Status,
+	}
 	if h.run.Check(token, in) == nil {
 		return nil
 	}
@@ -276,11 +283,6 @@ func (h *holding) check(ctx context.Context, token int64) error {
 			return err
 		}
 	}
-	i, err := h.tx.Issues().Get(ctx, h.run.Issue)
-	if err != nil {
-		return err
-	}
-	in.Issue = i.Status
 	return h.run.Check(token, in)
 }
 

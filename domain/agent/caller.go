@@ -13,6 +13,7 @@ import (
 type Caller struct {
 	ID      id.Agent
 	Company id.Company
+	Hash    string // of the token that it showed; empty: Holdco itself calls for it
 }
 
 // Actor is who the agent is in the activity log.
@@ -24,7 +25,15 @@ func (a Agent) AsCaller(of company.Company) (Caller, error) {
 	if !a.IsEmployed() || !of.IsListed() {
 		return Caller{}, access.Unauthorized("token")
 	}
-	return Caller{ID: a.ID, Company: a.Company}, nil
+	return Caller{ID: a.ID, Company: a.Company, Hash: a.Hash}, nil
+}
+
+// StillAccepts refuses a caller that showed a token which has ended since: fault.Unauthorized.
+func (a Agent) StillAccepts(caller Caller) error {
+	if caller.Hash != "" && (!a.IsEmployed() || a.Hash != caller.Hash) {
+		return access.Unauthorized("token")
+	}
+	return nil
 }
 
 // Credential is what authenticates an agent, and little else of it, so that many can be cached.

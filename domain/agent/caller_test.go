@@ -19,7 +19,7 @@ func TestAnAgentIsACallerWhileItIsEmployedAndItsCompanyIsThere(t *testing.T) {
 				}
 				continue
 			}
-			if want := (agent.Caller{ID: adaID, Company: acme}); err != nil || credential.Caller != want {
+			if want := (agent.Caller{ID: adaID, Company: acme, Hash: ada(status).Hash}); err != nil || credential.Caller != want {
 				t.Errorf("%s in a company that is %s: %+v, %v", status, of, credential, err)
 			}
 			if credential.Actor() != "agent:agt_01h455vb4pex5vsknk084sn02q" {
@@ -42,6 +42,26 @@ func TestACredentialAcceptsTheTokenThatTheAgentHasNow(t *testing.T) {
 	for hash, want := range map[string]bool{token.Hash(): false, newToken.Hash(): true, "": false} {
 		if credential.Accepts(hash, later) != want {
 			t.Errorf("%q: %t", hash, !want)
+		}
+	}
+}
+
+func TestATokenThatHasEndedSinceIsNotAccepted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		agent    agent.Agent
+		hash     string
+		accepted bool
+	}{
+		"the token":           {ada(agent.Active), ada(agent.Active).Hash, true},
+		"of one who pauses":   {ada(agent.Paused), ada(agent.Paused).Hash, true},
+		"of one who retired":  {ada(agent.Retired), ada(agent.Retired).Hash, false},
+		"an old one":          {ada(agent.Active), "another", false},
+		"none: Holdco itself": {ada(agent.Active), "", true},
+	} {
+		err := c.agent.StillAccepts(agent.Caller{ID: adaID, Company: acme, Hash: c.hash})
+		if (err == nil) != c.accepted || !c.accepted && fault.CodeOf(err) != fault.Unauthorized {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (i Issue) AllowsBelow(above []Ancestor, action Action) error {
 	if i.Status.IsFinal() || action == Cancel || !IsBelowCancelled(above) {
 		return nil
 	}
-	return fault.Transition(string(i.Status), string(action), "The issue is about to be cancelled with the one above it.")
+	return fault.Transition(string(Cancelled), string(action), "The issue is about to be cancelled with the one above it.")
 }
 
 func (i Issue) refuse(action Action) error {

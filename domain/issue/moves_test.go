@@ -500,7 +500,7 @@ func TestWhatIsBelowACancelledIssueIsCancelledOrNothing(t *testing.T) {
 	above := []issue.Ancestor{{ID: "iss_parent", Status: issue.Running}, {ID: "iss_root", Status: issue.Cancelled}}
 	open, final := issue.Issue{Status: issue.Review}, issue.Issue{Status: issue.Failed}
 	err := open.AllowsBelow(above, issue.Accept)
-	if refused := fault.Of(err); refused == nil || refused.Code != fault.InvalidTransition || refused.Details["from"] != "review" ||
+	if refused := fault.Of(err); refused == nil || refused.Code != fault.InvalidTransition || refused.Details["from"] != "cancelled" ||
 		refused.Details["action"] != "accept" {
 		t.Errorf("accept: %v", err)
 	}

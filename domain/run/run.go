@@ -117,6 +117,7 @@ type Circumstances struct {
 	Epoch        int64     // of the company
 	Revoked      Reason    // why the epoch of the lease has ended, if it has
 	AgentRetired bool
+	IsCancelled  bool // the issue is about to be cancelled with one above it
 	Issue        issue.Status
 }
 
@@ -130,6 +131,8 @@ func (r Run) Check(token int64, in Circumstances) error {
 		reason = in.Revoked
 	case in.AgentRetired:
 		reason = AgentRetired
+	case in.IsCancelled:
+		reason = IssueCancelled
 	case token != r.Lease.Token:
 		reason = Superseded
 	case r.IsOverdue(in.Now, in.GraceUntil):

@@ -53,7 +53,8 @@ type CompanyFilter struct {
 type Companies interface {
 	CompanyReader
 
-	// Add fails with fault.SlugInUse if the slug is taken. Save does not change the slug and CreatedAt, which are permanent.
+	// Add fails with fault.SlugInUse if the slug is taken. Save does not change the slug and CreatedAt, which are permanent. It
+	// raises the work revision when WorkPaused ends.
 	Repository[id.Company, company.Company]
 
 	// Empty removes at most most rows of what belongs to a company, and reports whether nothing but the company itself

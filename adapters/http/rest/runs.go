@@ -29,5 +29,6 @@ func (h runs) list(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h runs) get(r httpkit.Request) (httpkit.Answer, error) {
 	found, checkpoints, err := h.port.Run(r.Context(), r.Caller(), companyOf(r), issueOf(r), httpkit.PathID[id.Run](r, "run"))
-	return httpkit.Answer{Data: append(found.Fields(), event.F("checkpoints", httpkit.Show(checkpoints)))}, err
+	shown := append(found.Fields(), event.F("checkpoints", httpkit.Show(checkpoints)))
+	return httpkit.Answer{Data: shown, ETag: httpkit.DigestTag(shown.Append(nil))}, err
 }

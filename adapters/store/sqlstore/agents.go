@@ -95,6 +95,14 @@ func (a agents) Idle(ctx context.Context, in id.Team) (agent.Agent, error) {
 	return readOne(ctx, a.session, a.table, idleAgent, string(in))
 }
 
+func (a agents) Save(ctx context.Context, saved agent.Agent) error {
+	before, _ := a.locked(saved)
+	if err := a.stored.Save(ctx, saved); err != nil || before.Status == agent.Active || saved.Status != agent.Active {
+		return err
+	}
+	return a.raiseWork(ctx, saved.Company)
+}
+
 var countWork = prepare(func(b builder) fmt.Stringer {
 	return b.db().NewUpdate().Table("agents").Set("tasks_completed = tasks_completed + ?", b.arg(1)).
 		Set("tasks_failed = tasks_failed + ?", b.arg(2)).Set("spent_usd = spent_usd + ?", b.arg(3)).Set("version = version + 1").

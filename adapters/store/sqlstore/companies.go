@@ -83,6 +83,14 @@ func (c companies) Add(ctx context.Context, added company.Company) error {
 	return err
 }
 
+func (c companies) Save(ctx context.Context, saved company.Company) error {
+	before, _ := c.locked(saved)
+	if err := c.stored.Save(ctx, saved); err != nil || !before.WorkPaused || saved.WorkPaused {
+		return err
+	}
+	return c.raiseWork(ctx, saved.ID)
+}
+
 // Remove removes a company. What webhooks have still to send of it is hidden from then on.
 func (c companies) Remove(ctx context.Context, which id.Company) error {
 	if err := c.stored.Remove(ctx, which); err != nil {

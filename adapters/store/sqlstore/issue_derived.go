@@ -9,6 +9,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/ports/store"
 )
@@ -29,8 +30,7 @@ func (i issues) derive(ctx context.Context, before, after *issue.Issue) error {
 		}
 	}
 	if after.IsClaimable() && (before == nil || !before.IsClaimable() || before.ClaimKey() != after.ClaimKey()) {
-		i.unit.raises = true
-		return i.later(ctx, raiseRevision, string(after.Company))
+		return i.raiseWork(ctx, after.Company)
 	}
 	return nil
 }
@@ -133,6 +133,12 @@ var raiseRevision = prepare(func(b builder) fmt.Stringer {
 	return sqlText("INSERT INTO work_revisions (company_id, revision) VALUES (" + b.engine.Placeholder(1) + ", 1) " +
 		"ON CONFLICT (company_id) DO UPDATE SET revision = work_revisions.revision + 1")
 })
+
+// raiseWork raises the work revision of a company, which wakes waiting claims.
+func (s session) raiseWork(ctx context.Context, of id.Company) error {
+	s.unit.raises = true
+	return s.later(ctx, raiseRevision, string(of))
+}
 
 var tallyOf = prepare(func(b builder) fmt.Stringer {
 	return b.db().NewSelect().Table("tallies").Column("status", "n").Where("company_id = ?", b.arg(1)).
