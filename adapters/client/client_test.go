@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,12 +35,22 @@ type script struct {
 	requests []string // as they came, with bodies
 	keys     []string
 	waits    []time.Duration
+	mutex    sync.Mutex // held while a request is handled
+}
+
+// settled waits until no request is handled. A client can see the end of a connection earlier.
+func (s *script) settled() *script {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s
 }
 
 func serve(t *testing.T, replies ...reply) *script {
 	t.Helper()
 	s := &script{replies: replies}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
 		body, _ := io.ReadAll(r.Body)
 		s.requests = append(s.requests, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
 		s.keys = append(s.keys, r.Header.Get("Idempotency-Key"))
@@ -106,7 +117,7 @@ func TestACallSendsItsPathItsQueryAndItsBody(t *testing.T) {
 		"GET /v1/companies/cmp_1/teams/..%2Fa%20b%3Fc",
 		`POST /v1/companies/cmp_1/agents?x=1%2C2&y=z {"adapterConfig":{"b":"<c>"},"name":"<a>"}`,
 	}
-	if diff := cmp.Diff(want, s.requests); diff != "" {
+	if diff := cmp.Diff(want, s.settled().requests); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -126,7 +137,7 @@ func TestAListIsReadToItsLastPage(t *testing.T) {
 		path + "limit=200&team=research", path + "cursor=a%2Bb&limit=200&team=research",
 		path + "cursor=a%2Bb&limit=200&team=research", path + "cursor=c&limit=200&team=research",
 	}
-	if diff := cmp.Diff(want, s.requests); diff != "" {
+	if diff := cmp.Diff(want, s.settled().requests); diff != "" {
 		t.Error(diff)
 	}
 	for _, broken := range []reply{{404, refusal(fault.NotFound, "{}"), ""}, {200, `{"data":{},"meta":{}}`, ""}} {
@@ -168,7 +179,7 @@ func TestACallIsTriedAgainWhereThatHasNoSecondEffect(t *testing.T) {
 		if _, err := s.Do(t.Context(), c.call); (err != nil) != c.fails {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(c.waits, s.waits); diff != "" || len(s.replies) > 0 {
+		if diff := cmp.Diff(c.waits, s.settled().waits); diff != "" || len(s.replies) > 0 {
 			t.Errorf("%s: %d replies are left; %s", name, len(s.replies), diff)
 		}
 		posted := strings.HasPrefix(s.requests[0], "POST")
@@ -182,7 +193,7 @@ func TestACallIsTriedAgainWhereThatHasNoSecondEffect(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if s.keys[0] == s.keys[1] {
+	if s.settled(); s.keys[0] == s.keys[1] {
 		t.Error("two calls have one idempotency key")
 	}
 }
@@ -192,7 +203,7 @@ func TestWithoutPatienceACallIsMadeOnce(t *testing.T) {
 	for _, first := range []reply{limited, busy, lost} {
 		s := serve(t, first)
 		s.Patience = 0
-		if _, err := s.Do(t.Context(), client.GetTeam.In("c", "t")); err == nil || len(s.requests) != 1 {
+		if _, err := s.Do(t.Context(), client.GetTeam.In("c", "t")); err == nil || len(s.settled().requests) != 1 {
 			t.Errorf("%d requests, %v", len(s.requests), err)
 		}
 	}
@@ -209,7 +220,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	if _, err := s.Do(ctx, client.GetTeam.In("c", "t")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := s.Do(ctx, client.GetTeam.In("c", "t")); !errors.Is(err, context.Canceled) || len(s.requests) != 1 {
+	if _, err := s.Do(ctx, client.GetTeam.In("c", "t")); !errors.Is(err, context.Canceled) || len(s.settled().requests) != 1 {
 		t.Errorf("%d requests, %v", len(s.requests), err)
 	}
 }

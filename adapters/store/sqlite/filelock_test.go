@@ -44,6 +44,7 @@ func TestATurnThatNeverEndsKeepsNobodyFromWriting(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "holdco.db")
 				notes := openNotesAt(t, path)
+				synctest.Wait() // the writer answers before it releases its locks
 				stuck := flock.New(path + name)
 				locked, err := stuck.TryLock()
 				must(t, err)
