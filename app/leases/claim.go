@@ -154,8 +154,8 @@ type candidate struct {
 	held    *run.Run // the live lease that was claimed under the same idempotency key before; nil: none
 }
 
-// portion is how many issues under each key a claim looks at when the first ones cannot be taken.
-const portion = 32
+// mostPerKey is how many issues under each key a claim looks at when the first ones cannot be taken.
+const mostPerKey = 32
 
 // look finds what a claim can have, or nil. It reads in a View, or in a unit of work that has the turn of the company.
 func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
@@ -186,7 +186,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 		return nil, err
 	}
 	keys := issue.ClaimKeys(found.agent.ID, found.agent.Team)
-	for _, most := range []int{1, portion} {
+	for _, most := range []int{1, mostPerKey} {
 		firsts, err := in.issues.Claimable(ctx, c.Company, keys[:], most)
 		if err != nil {
 			return nil, err

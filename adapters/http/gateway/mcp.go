@@ -47,7 +47,10 @@ func newMCP(operations http.Handler, version string, log *slog.Logger) gin.Handl
 }
 
 // schema is the JSON schema of the arguments.
-func (t tool) schema() map[string]any {
+func (t tool) schema() map[string]any { return object(t.known(), t.required...) }
+
+// known are the schemas of the arguments by their names, the lease among them.
+func (t tool) known() map[string]any {
 	arguments := maps.Clone(t.arguments)
 	if arguments == nil {
 		arguments = map[string]any{}
@@ -55,7 +58,7 @@ func (t tool) schema() map[string]any {
 	if slices.Contains(t.required, leaseArgument) {
 		arguments[leaseArgument] = text("As claim returned it, such as lse_...#7.")
 	}
-	return object(arguments, t.required...)
+	return arguments
 }
 
 // body is the body of a request, or a part of it.
@@ -97,8 +100,9 @@ func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) 
 	if args == nil { // they were null
 		args = body{}
 	}
+	known := t.known()
 	for name := range args {
-		if _, known := t.schema()["properties"].(map[string]any)[name]; !known {
+		if _, isKnown := known[name]; !isKnown {
 			return nil, fault.New(fault.ValidationFailed, "%s has no argument %q.", t.name, name)
 		}
 	}

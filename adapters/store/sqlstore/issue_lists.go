@@ -229,10 +229,10 @@ func (i issues) scanWords(
 	ctx context.Context, filter store.IssueFilter, after page.Position, take func(match issue.Issue) bool,
 ) (last page.Position, more bool, err error) {
 	order := issueOrders[filter.Sort]
-	const portion = 1000 // Postgres sends all rows that were asked for, even if the scan ends before
+	const chunk = 1000 // Postgres sends all rows that were asked for, even if the scan ends before
 	last = after
-	for looked := 0; looked < store.MostSearched; looked += portion {
-		query, err := order.apply(i.matching(filter), last, portion)
+	for looked := 0; looked < store.MostSearched; looked += chunk {
+		query, err := order.apply(i.matching(filter), last, chunk)
 		if err != nil {
 			return last, false, err
 		}
@@ -252,7 +252,7 @@ func (i issues) scanWords(
 		switch {
 		case errors.Is(err, errEnough):
 			return last, true, nil
-		case err != nil || rows < portion:
+		case err != nil || rows < chunk:
 			return last, false, err
 		}
 	}
