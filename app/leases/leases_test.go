@@ -212,3 +212,39 @@ func (w *world) stale(t *testing.T, want run.Reason) (running int) {
 	}
 	return running
 }
+
+// There are more issues below a cancelled one than one unit of work cancels: the rest is about to be.
+func TestWorkBelowACancelledIssueIsStaleBeforeItIsCancelledItself(t *testing.T) {
+	t.Parallel()
+	w, _ := working(t)
+	o := must[*office](t)(w.found("large", 3, 1))
+	w.offices = []*office{o}
+	create := func(parent *string, priority string) issue.Issue {
+		draft := issue.Draft{Title: new("Part"), Settings: issue.Settings{Parent: &parent, Priority: &priority}}
+		return must[issue.Issue](t)(w.issues.Create(w.ctx, caller, o.id, draft, idempotency.Request{}))
+	}
+	whole := create(nil, "low")
+	for range store.Portion {
+		create(new(string(whole.ID)), "low")
+	}
+	create(new(string(whole.ID)), "urgent")
+	g := w.claims(t, 0, "") // the last part
+	must[issue.Issue](t)(w.issues.Move(w.ctx, caller, o.id, whole.ID, inbound.IssueMove{Action: issue.Cancel}, precondition.Any(),
+		idempotency.Request{}))
+	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token, Digest: "complete"}
+	_, renewed := w.leases.Renew(w.ctx, g.by, call)
+	_, completed := w.leases.End(w.ctx, g.by, call, inbound.Ending{Action: issue.Complete})
+	for what, err := range map[string]error{"renew": renewed, "complete": completed} {
+		if refused := fault.Of(err); refused == nil || refused.Code != fault.StaleLease || refused.Details["reason"] != "cancelled" ||
+			refused.Details["issueStatus"] != "running" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := all(w, w.work.Settle); err != nil {
+		t.Fatal(err)
+	}
+	of := must[run.Run](t)(w.store.Runs().Get(w.ctx, g.run))
+	if last := must[issue.Issue](t)(w.store.Issues().Get(w.ctx, of.Issue)); last.Status != issue.Cancelled || of.Status != run.Cancelled {
+		t.Errorf("the issue is %s, its run %s", last.Status, of.Status)
+	}
+}
