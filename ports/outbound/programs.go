@@ -1,0 +1,77 @@
+package outbound
+
+import (
+	"time"
+
+	"holdco/domain/id"
+)
+
+// Programs runs programs on this host, each for one run of an agent, in the workspace of its issue. It is safe for concurrent use.
+//
+// A process that uses it is a holder: it has a name of its own, under which it notes what it starts. When it is killed, its
+// programs may live on; Ended finds them.
+type Programs interface {
+	// Start starts a program. It fails when the program cannot be started, with an error that says why in a sentence: there is no
+	// such program, or its directory leads out of the workspace.
+	Start(program Program) (RunningProgram, error)
+
+	// Holder is the name of this process, which no other has, on this host or another.
+	Holder() string
+
+	// Ended returns the names of processes on this host that have ended and left something behind. Their programs are dead when it
+	// returns.
+	Ended() ([]string, error)
+
+	// Forget forgets a process that has ended.
+	Forget(holder string) error
+}
+
+// Program is what is started for a run. It has the environment that the server lets programs have (PATH, HOME, LANG, TZ and
+// TMPDIR), Env, and the paths of its workspace and of the files in it: HOLDCO_WORKSPACE, HOLDCO_CONTEXT_FILE, HOLDCO_MCP_FILE,
+// HOLDCO_RESULT_FILE, and HOLDCO_RUN_ID. It is the first process of a process group of its own.
+type Program struct {
+	Company   id.Company
+	Issue     id.Issue
+	Run       id.Run
+	Command   []string // the program, looked up in PATH, and its arguments
+	Directory string   // in which it runs: a path in the workspace, with slashes; empty: the workspace itself
+	Env       map[string]string
+	Stdin     []byte
+	Context   []byte // the content of HOLDCO_CONTEXT_FILE, which is .holdco/context.json in the workspace
+	MCP       []byte // of HOLDCO_MCP_FILE, .holdco/mcp.json
+	Grace     time.Duration
+	Hidden    map[string]string    // in the log each key is replaced by its value
+	Output    func(written []byte) // is called with what it writes to its standard output; nil: nobody asks
+}
+
+// RunningProgram is a program that was started.
+type RunningProgram interface {
+	// Ended is closed when the program has ended and nothing is left of it: no process of its group, and on Linux none that has
+	// its HOLDCO_RUN_ID. What it left running is killed when it ends.
+	Ended() <-chan struct{}
+
+	// Stop ends the program and its group: SIGTERM, and SIGKILL after its grace. It does not wait. It may be called more than
+	// once, and after the end.
+	Stop()
+
+	// Exit is how the program ended, after Ended.
+	Exit() Exit
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	Code   int    // its exit code, if Signal is 0
+	Signal int    // the number of the signal that ended it; 0: none
+	Output string // the last MostOutput bytes of its standard output, as valid UTF-8
+	Result []byte // the content of HOLDCO_RESULT_FILE, .holdco/result.json in the workspace; nil: there is none, or it is too large
+}
+
+// MostOutput bounds Exit.Output, in bytes.
+const MostOutput = 64 << 10
+
+// RunLogs reads what programs wrote to their standard output and error.
+type RunLogs interface {
+	// Read returns what was written from a position on, and the position after it; 0 is the beginning. Of a long log the middle is
+	// missing: a line says so in its place. It fails with fault.NotFound when this host has no log of the run.
+	Read(company id.Company, run id.Run, from int64) (written []byte, next int64, err error)
+}
