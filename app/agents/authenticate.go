@@ -14,6 +14,9 @@ import (
 // Authenticate returns the agent that has a token. A mistyped token, or one of another kind, is refused without a read of the
 // store, and a token looked up a moment ago is cached.
 func (s *Service) Authenticate(ctx context.Context, text string) (agent.Caller, error) {
+	if token, isRunToken := access.ParseRunToken(text); isRunToken {
+		return s.authenticateRun(ctx, token)
+	}
 	token, wellFormed := access.ParseAgentToken(text)
 	now := s.clock.Now()
 	lookUp := func() bearers { return bearers{s.store} }
@@ -23,6 +26,36 @@ func (s *Service) Authenticate(ctx context.Context, text string) (agent.Caller, 
 	}
 	s.active.Note(found.ID, now)
 	return found.Caller, nil
+}
+
+// authenticateRun returns the agent of the run that has a token. It is looked up each time, because it ends with its lease.
+func (s *Service) authenticateRun(ctx context.Context, token access.Value) (caller agent.Caller, err error) {
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		found, err := r.Runs().ByHash(ctx, token.Hash())
+		if err != nil {
+			return gone(err)
+		}
+		now, err := r.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		a, err := r.Agents().Get(ctx, found.Agent)
+		if err != nil {
+			return gone(err)
+		}
+		of, err := r.Companies().Get(ctx, found.Company)
+		if err != nil {
+			return gone(err)
+		}
+		if caller, err = a.AsCaller(of); err == nil {
+			caller, err = found.AsCaller(caller, now)
+		}
+		return err
+	})
+	if err == nil {
+		s.active.Note(caller.ID, s.clock.Now())
+	}
+	return caller, err
 }
 
 // FlushLastCalls writes when agents last called the gateway, which Authenticate only buffers.

@@ -13,6 +13,9 @@ import (
 
 // Me returns the agent that calls, with its team, its company and its leases, on one snapshot.
 func (s *Service) Me(ctx context.Context, caller agent.Caller) (found inbound.AgentAtWork, err error) {
+	if err := caller.MayRead(); err != nil {
+		return found, err
+	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		found = inbound.AgentAtWork{}
 		if found.Agent, err = r.Agents().Get(ctx, caller.ID); err != nil {

@@ -135,11 +135,7 @@ func (h *holding) takesCharges(ctx context.Context, token int64) (isLate bool, e
 	case fault.CodeOf(stale) != fault.StaleLease || token != h.run.Lease.Token:
 		return false, stale
 	}
-	ended := h.run.Lease.EndedAt
-	if ended.IsZero() { // what ends it has not come yet
-		ended = h.at
-	}
-	if h.at.After(ended.Add(inbound.LateCharges)) {
+	if !h.run.TakesCharges(h.at) {
 		return false, stale
 	}
 	return true, nil

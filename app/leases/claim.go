@@ -1,11 +1,13 @@
 package leases
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"holdco/app/work"
+	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/fault"
@@ -33,12 +35,24 @@ func (s *Service) Claim(ctx context.Context, caller agent.Caller, claim inbound.
 type claim struct {
 	agent.Caller
 
-	wait, lasts time.Duration
-	key         string
+	wait     time.Duration
+	terms    run.Terms
+	mostLive int
+	runToken access.Value // empty: none is wanted
 }
 
 func (s *Service) parse(caller agent.Caller, sent inbound.Claim) (claim, error) {
-	c := claim{Caller: caller, lasts: s.settings.LeaseTime, key: sent.Key}
+	if err := caller.MayClaim(); err != nil {
+		return claim{}, err
+	}
+	c := claim{
+		Caller: caller, terms: run.Terms{Time: s.settings.LeaseTime, Key: sent.Key, Holder: sent.Holder},
+		mostLive: min(cmp.Or(sent.MostLive, run.MostLive), run.MostLive),
+	}
+	if sent.RunToken != nil && *sent.RunToken {
+		c.runToken = access.NewRunToken(s.entropy.Bits256())
+		c.terms.Hash = c.runToken.Hash()
+	}
 	problems := slices.Clone(sent.Problems)
 	if sent.Wait != nil {
 		if *sent.Wait < 0 || *sent.Wait > inbound.MostWait {
@@ -51,7 +65,7 @@ func (s *Service) parse(caller agent.Caller, sent inbound.Claim) (claim, error) 
 		if *sent.LeaseSeconds < least || *sent.LeaseSeconds > most {
 			problems.Add(fault.Fieldf("leaseSeconds", fault.OutOfRange, "leaseSeconds must be from %d to %d", least, most))
 		}
-		c.lasts = time.Duration(*sent.LeaseSeconds) * time.Second
+		c.terms.Time = time.Duration(*sent.LeaseSeconds) * time.Second
 	}
 	if len(problems) > 0 {
 		return c, fault.Validation(problems)
@@ -119,8 +133,9 @@ func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error
 			return err
 		}
 		if candidate.held != nil {
-			granted = candidate.held
-			return nil
+			held, err := c.resume(ctx, tx, *candidate.held)
+			granted = &held
+			return err
 		}
 		started, err := candidate.start(ctx, tx, c, newRun, newLease)
 		granted = &started
@@ -129,7 +144,23 @@ func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error
 	if err != nil || granted == nil {
 		return nil, err
 	}
-	return s.show(ctx, c.Caller, *granted)
+	held, err := s.show(ctx, c.Caller, *granted)
+	held.RunToken = c.runToken
+	return held, err
+}
+
+// resume gives a lease that was claimed before a new token, if one is wanted: the one before was stored as its hash alone.
+func (c claim) resume(ctx context.Context, tx store.Tx, held run.Run) (run.Run, error) {
+	if c.terms.Hash == "" {
+		return held, nil
+	}
+	held, err := tx.Runs().Lock(ctx, held.ID)
+	if err != nil {
+		return held, err
+	}
+	held.Lease.Hash = c.terms.Hash
+	tx.Unrecorded()
+	return held, tx.Runs().Save(ctx, held)
 }
 
 // show reads what an agent gets with a new lease.
@@ -173,7 +204,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 	if err := found.agent.StillAccepts(c.Caller); err != nil { // it can have waited for long
 		return nil, err
 	}
-	if c.key != "" {
+	if c.terms.Key != "" {
 		if found.held, err = c.heldUnderKey(ctx, in, found); err != nil || found.held != nil {
 			return &found, err
 		}
@@ -182,7 +213,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 		return nil, nil //nolint:nilnil // there is nothing to take
 	}
 	live, err := in.runs.Live(ctx, c.ID)
-	if err != nil || len(live) >= run.MostLive {
+	if err != nil || len(live) >= c.mostLive {
 		return nil, err
 	}
 	keys := issue.ClaimKeys(found.agent.ID, found.agent.Team)
@@ -210,7 +241,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 
 // heldUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none.
 func (c claim) heldUnderKey(ctx context.Context, in reading, by candidate) (*run.Run, error) {
-	held, err := in.runs.ByKey(ctx, c.ID, c.key)
+	held, err := in.runs.ByKey(ctx, c.ID, c.terms.Key)
 	if exists, err := store.Exists(err); err != nil || !exists {
 		return nil, err
 	}
@@ -265,7 +296,7 @@ func (found candidate) start(ctx context.Context, tx store.Tx, c claim, newRun i
 	if err != nil {
 		return run.Run{}, err
 	}
-	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, c.lasts, c.key, at)
+	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, c.terms, at)
 	if err := tx.Issues().Save(ctx, next); err != nil {
 		return run.Run{}, err
 	}

@@ -22,6 +22,7 @@ import (
 type Service struct {
 	store    store.Store
 	ids      outbound.IDs
+	entropy  outbound.Entropy
 	settings Settings
 	waiting  *waiting
 }
@@ -34,12 +35,15 @@ type Settings struct {
 var _ inbound.Leases = (*Service)(nil)
 
 // New returns the use cases.
-func New(s store.Store, ids outbound.IDs, settings Settings) *Service {
-	return &Service{store: s, ids: ids, settings: settings, waiting: newWaiting()}
+func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
+	return &Service{store: s, ids: ids, entropy: entropy, settings: settings, waiting: newWaiting()}
 }
 
 // List returns the live leases of an agent.
 func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound.HeldLease, err error) {
+	if err := caller.MayRead(); err != nil {
+		return nil, err
+	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		held = nil
 		at, err := r.StoreNow(ctx)
@@ -59,6 +63,9 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound
 			return err
 		}
 		for _, one := range runs {
+			if !one.IsOf(caller) {
+				continue
+			}
 			i, err := r.Issues().Get(ctx, one.Issue)
 			if err != nil {
 				return err
@@ -95,7 +102,7 @@ func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lea
 // ofCaller lets pass what belongs to an agent. Anything else is not found.
 func ofCaller(caller agent.Caller) func(run.Run, error) (run.Run, error) {
 	return func(found run.Run, err error) (run.Run, error) {
-		if err == nil && found.Agent != caller.ID {
+		if err == nil && !found.IsOf(caller) {
 			return run.Run{}, fault.New(fault.NotFound, "There is no such lease.")
 		}
 		return found, err
@@ -117,6 +124,9 @@ const (
 
 // Context returns what an agent needs to know to work on an issue.
 func (s *Service) Context(ctx context.Context, caller agent.Caller, which id.Lease) (shown inbound.WorkContext, err error) {
+	if err := caller.MayRead(); err != nil {
+		return shown, err
+	}
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		held, err := ofCaller(caller)(tx.Runs().LockLease(ctx, which))
 		if err != nil {
@@ -187,6 +197,9 @@ func contextOf(ctx context.Context, r store.Reader, of issue.Issue) (shown inbou
 
 // Issue returns an issue of the agent's company.
 func (s *Service) Issue(ctx context.Context, caller agent.Caller, which id.Issue) (issue.Issue, error) {
+	if err := caller.MayRead(); err != nil {
+		return issue.Issue{}, err
+	}
 	return store.GetIn(ctx, s.store.Issues(), caller.Company, which)
 }
 
@@ -194,6 +207,9 @@ func (s *Service) Issue(ctx context.Context, caller agent.Caller, which id.Issue
 func (s *Service) Comments(
 	ctx context.Context, caller agent.Caller, on id.Issue, after page.Position, size int,
 ) (found page.Page[issue.Comment], err error) {
+	if err := caller.MayRead(); err != nil {
+		return found, err
+	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		if _, err := store.GetIn(ctx, r.Issues(), caller.Company, on); err != nil {
 			return err
@@ -209,6 +225,9 @@ const mostColleagues = 1000
 
 // Colleagues returns the agents of the company that have not retired, oldest first.
 func (s *Service) Colleagues(ctx context.Context, caller agent.Caller) ([]agent.Agent, error) {
+	if err := caller.MayRead(); err != nil {
+		return nil, err
+	}
 	return s.store.Agents().OfCompany(ctx, caller.Company, mostColleagues)
 }
 

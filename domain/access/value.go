@@ -15,6 +15,7 @@ const (
 	tokenPrefix    = "hco_"
 	partnerPrefix  = "hcp_"
 	agentPrefix    = "hca_"
+	runPrefix      = "hcr_"
 	prefixLength   = 4
 	secretLength   = 43
 	checksumLength = 6
@@ -33,6 +34,9 @@ func NewPartnerKey(random [32]byte) Value { return encode(partnerPrefix, random)
 // NewAgentToken encodes 256 random bits as the token of an agent.
 func NewAgentToken(random [32]byte) Value { return encode(agentPrefix, random) }
 
+// NewRunToken encodes 256 random bits as the token of a run.
+func NewRunToken(random [32]byte) Value { return encode(runPrefix, random) }
+
 // ParseValue parses the value of a token, and reports whether its form and checksum are right.
 func ParseValue(text string) (Value, bool) { return parse(tokenPrefix, text) }
 
@@ -41,6 +45,9 @@ func ParsePartnerKey(text string) (Value, bool) { return parse(partnerPrefix, te
 
 // ParseAgentToken parses the token of an agent, and reports whether its form and checksum are right.
 func ParseAgentToken(text string) (Value, bool) { return parse(agentPrefix, text) }
+
+// ParseRunToken parses the token of a run, and reports whether its form and checksum are right.
+func ParseRunToken(text string) (Value, bool) { return parse(runPrefix, text) }
 
 // Hash returns the SHA-256 of the value in hexadecimal. The value has 256 random bits, so a plain hash cannot be
 // reversed.

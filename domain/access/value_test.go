@@ -121,6 +121,20 @@ func TestATokenOfAnAgentIsOfAKindOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestATokenOfARunIsOfAKindOfItsOwn(t *testing.T) {
+	t.Parallel()
+	run := access.NewRunToken([32]byte{1})
+	if again, ok := access.ParseRunToken(string(run)); again != run || !ok || !strings.HasPrefix(string(run), "hcr_") {
+		t.Errorf("%s is refused", run)
+	}
+	if _, ok := access.ParseAgentToken(string(run)); ok {
+		t.Error("the token of a run is taken for that of an agent")
+	}
+	if _, ok := access.ParseRunToken(string(access.NewAgentToken([32]byte{1}))); ok {
+		t.Error("the token of an agent is taken for that of a run")
+	}
+}
+
 func FuzzParseValue(f *testing.F) {
 	f.Add(string(access.NewValue([32]byte{})))
 	f.Add("hco_")

@@ -66,6 +66,33 @@ type Stats struct {
 	Spent           money.USD // by its runs
 	LastActiveAt    time.Time // its last call of the gateway; zero: none
 	AdapterFailures int       // in a row, of its adapter
+	RetryAt         time.Time // when its adapter, which has failed, is tried again
+}
+
+// After each failure of an adapter in a row its agent gets no work for twice as long as after the one before.
+const (
+	firstRetry = 5 * time.Second
+	lastRetry  = 5 * time.Minute
+)
+
+// AdapterFailed counts a failure of the adapter of the agent, which gets no work for a while.
+func (a Agent) AdapterFailed(at time.Time) Agent {
+	pause := firstRetry
+	for range a.Stats.AdapterFailures {
+		if pause *= 2; pause >= lastRetry {
+			pause = lastRetry
+			break
+		}
+	}
+	a.Stats.AdapterFailures++
+	a.Stats.RetryAt = at.Add(pause)
+	return a
+}
+
+// AdapterWorked ends a row of failures.
+func (a Agent) AdapterWorked() Agent {
+	a.Stats.AdapterFailures, a.Stats.RetryAt = 0, time.Time{}
+	return a
 }
 
 // Work is what is added to Stats.

@@ -6,6 +6,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/company"
 	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 )
 
@@ -13,7 +14,25 @@ import (
 type Caller struct {
 	ID      id.Agent
 	Company id.Company
-	Hash    string // of the token that it showed; empty: Holdco itself calls for it
+	Hash    string   // of its token; empty: Holdco itself calls for it
+	Lease   id.Lease // the only one that it may use: it showed the token of a run; empty: any of the agent
+	IsOver  bool     // that lease has ended
+}
+
+// MayRead refuses to show more than its lease to a caller with the token of a run that is over: fault.Unauthorized.
+func (c Caller) MayRead() error {
+	if c.IsOver {
+		return access.Unauthorized("token")
+	}
+	return nil
+}
+
+// MayClaim refuses a caller with the token of a run: fault.InsufficientScope.
+func (c Caller) MayClaim() error {
+	if c.Lease != "" {
+		return fault.New(fault.InsufficientScope, "This token is for one run. To claim issues takes the token of the agent.")
+	}
+	return nil
 }
 
 // Actor is who the agent is in the activity log.

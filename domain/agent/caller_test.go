@@ -46,6 +46,27 @@ func TestACredentialAcceptsTheTokenThatTheAgentHasNow(t *testing.T) {
 	}
 }
 
+func TestTheTokenOfARunDoesNotClaimAndReadsWhileTheRunLasts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		caller       agent.Caller
+		claim, reads fault.Code
+	}{
+		"of an agent": {agent.Caller{ID: adaID}, "", ""},
+		"of a run":    {agent.Caller{ID: adaID, Lease: "lse_some"}, fault.InsufficientScope, ""},
+		"of one that is over": {
+			agent.Caller{ID: adaID, Lease: "lse_some", IsOver: true}, fault.InsufficientScope, fault.Unauthorized,
+		},
+	} {
+		if got := fault.CodeOf(c.caller.MayClaim()); got != c.claim {
+			t.Errorf("%s, a claim: %q", name, got)
+		}
+		if got := fault.CodeOf(c.caller.MayRead()); got != c.reads {
+			t.Errorf("%s, reading: %q", name, got)
+		}
+	}
+}
+
 func TestATokenThatHasEndedSinceIsNotAccepted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

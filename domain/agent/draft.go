@@ -55,9 +55,6 @@ type Rules struct {
 	MayRunOnHost bool     // whether the caller may configure programs that run on the host
 }
 
-// programs is the adapter that runs programs on the host.
-const programs = "process"
-
 // New makes an active agent of a company, without a slot yet. The adapter is the company's default unless one was sent.
 // TeamExists reports whether the company has a team. New fails with fault.ValidationFailed, which lists every invalid field,
 // with fault.AdapterNotInstalled, whoever chose the adapter, with fault.InsufficientScope, or with an error of teamExists.
@@ -128,12 +125,15 @@ func (a Agent) Apply(patch Patch, rules Rules, at time.Time) (Agent, *event.Even
 // check returns what is wrong as one fault, or nil. It holds what differs from before, the zero Agent of a hire, to the rules.
 func (a Agent) check(before Agent, problems fault.Problems, rules Rules) error {
 	newAdapter, newConfig := a.Adapter != before.Adapter, a.AdapterConfig != before.AdapterConfig
+	if newAdapter || newConfig {
+		a.duty(&problems)
+	}
 	switch {
 	case len(problems) > 0:
 		return fault.Validation(problems)
 	case newAdapter && !slices.Contains(rules.Adapters, a.Adapter):
 		return fault.NotInstalled(a.Adapter, rules.Adapters)
-	case (newAdapter || newConfig) && a.Adapter == programs && a.AdapterConfig != NoConfig && !rules.MayRunOnHost:
+	case (newAdapter || newConfig) && a.Adapter == ProcessAdapter && a.AdapterConfig != NoConfig && !rules.MayRunOnHost:
 		return fault.New(fault.InsufficientScope, "To say which programs an agent runs on the host needs the scope admin.").
 			With("required", string(access.Admin))
 	}

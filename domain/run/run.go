@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"holdco/domain/access"
+	"holdco/domain/agent"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -68,6 +70,16 @@ type Lease struct {
 	EndedAt   time.Time // zero: it has not ended
 	Reason    Reason    // why it ended
 	Key       string    // the idempotency key of the claim; empty: none
+	Holder    string    // the process of Holdco that works under it; empty: the agent came through the gateway
+	Hash      string    // of the token that is for this run alone: access.Value.Hash; empty: there is none
+}
+
+// Terms are what a claim asks of its lease.
+type Terms struct {
+	Time   time.Duration // whole seconds
+	Key    string        // see Lease
+	Holder string        // see Lease
+	Hash   string        // see Lease
 }
 
 // The bounds of the lease time that an agent may ask for.
@@ -97,11 +109,12 @@ const (
 )
 
 // Grant starts a run: the lease of an issue that has just been started.
-func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, lasts time.Duration, key string, at time.Time) Run {
+func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Terms, at time.Time) Run {
 	return Run{
 		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Attempt: of.Attempt, Status: Running,
 		Lease: Lease{
-			ID: newLease, Token: of.FencingToken, Epoch: epoch, Time: lasts, ExpiresAt: at.Add(lasts), Key: key,
+			ID: newLease, Token: of.FencingToken, Epoch: epoch, Time: on.Time, ExpiresAt: at.Add(on.Time),
+			Key: on.Key, Holder: on.Holder, Hash: on.Hash,
 		},
 		ContextAt: at, StartedAt: at,
 	}
@@ -109,6 +122,29 @@ func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, lasts 
 
 // Owner returns the company, for generic code.
 func (r Run) Owner() id.Company { return r.Company }
+
+// LateCharges is for how long charges are taken after the end of a lease: what was spent is never lost.
+const LateCharges = 24 * time.Hour
+
+// TakesCharges reports whether the run still takes charges.
+func (r Run) TakesCharges(now time.Time) bool {
+	return r.Lease.EndedAt.IsZero() || !now.After(r.Lease.EndedAt.Add(LateCharges))
+}
+
+// AsCaller returns the agent of the run as who calls with the token of the run: it lets in to this lease alone, and after its end
+// to nothing but what can still be said of it, while charges are taken. Then it fails with fault.Unauthorized.
+func (r Run) AsCaller(of agent.Caller, now time.Time) (agent.Caller, error) {
+	if !r.TakesCharges(now) {
+		return agent.Caller{}, access.Unauthorized("token")
+	}
+	of.Lease, of.IsOver = r.Lease.ID, !r.Lease.EndedAt.IsZero()
+	return of, nil
+}
+
+// IsOf reports whether the lease is one that a caller may use.
+func (r Run) IsOf(caller agent.Caller) bool {
+	return r.Agent == caller.ID && (caller.Lease == "" || caller.Lease == r.Lease.ID)
+}
 
 // Circumstances are what decides, besides the lease itself, whether it is live.
 type Circumstances struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"holdco/domain/agent"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -32,7 +33,7 @@ var (
 // working is a run of ada that has begun at noon, for five minutes.
 func working() run.Run {
 	of := issue.Issue{ID: callID, Company: acme, Agent: ada, Attempt: 2, FencingToken: 7, Status: issue.Running}
-	return run.Grant(runID, leaseID, of, 3, 5*time.Minute, "key", noon)
+	return run.Grant(runID, leaseID, of, 3, run.Terms{Time: 5 * time.Minute, Key: "key", Holder: "h", Hash: "#"}, noon)
 }
 
 func TestAGrantIsTheLeaseOfTheIssueAsItIs(t *testing.T) {
@@ -40,7 +41,7 @@ func TestAGrantIsTheLeaseOfTheIssueAsItIs(t *testing.T) {
 	want := run.Run{
 		ID: runID, Company: acme, Issue: callID, Agent: ada, Attempt: 2, Status: run.Running,
 		Lease: run.Lease{
-			ID: leaseID, Token: 7, Epoch: 3, Time: 5 * time.Minute, ExpiresAt: noon.Add(5 * time.Minute), Key: "key",
+			ID: leaseID, Token: 7, Epoch: 3, Time: 5 * time.Minute, ExpiresAt: noon.Add(5 * time.Minute), Key: "key", Holder: "h", Hash: "#",
 		},
 		ContextAt: noon, StartedAt: noon,
 	}
@@ -228,5 +229,48 @@ func checkRefusal(t *testing.T, name string, err error, want string) {
 	}
 	if got != want {
 		t.Errorf("%s: %s; want %s", name, got, want)
+	}
+}
+
+func TestTheTokenOfARunIsForItsLeaseUntilChargesAreNotTaken(t *testing.T) {
+	t.Parallel()
+	caller := agent.Caller{ID: ada, Company: acme, Hash: "#"}
+	ended := working().End(run.Succeeded, run.Completed, "", later)
+	for name, c := range map[string]struct {
+		of     run.Run
+		at     time.Time
+		isOver bool
+		taken  bool
+	}{
+		"while it lasts":  {working(), later, false, true},
+		"when it is over": {ended, later, true, true},
+		"a day later":     {ended, later.Add(run.LateCharges), true, true},
+		"after that":      {ended, later.Add(run.LateCharges + 1), false, false},
+	} {
+		got, err := c.of.AsCaller(caller, c.at)
+		if c.of.TakesCharges(c.at) != c.taken {
+			t.Errorf("%s: takes charges: %t", name, !c.taken)
+		}
+		want := agent.Caller{ID: ada, Company: acme, Hash: "#", Lease: leaseID, IsOver: c.isOver}
+		if !c.taken {
+			want = agent.Caller{}
+		}
+		if got != want || (err == nil) != c.taken || err != nil && fault.CodeOf(err) != fault.Unauthorized {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		caller agent.Caller
+		want   bool
+	}{
+		"its agent":            {caller, true},
+		"its own token":        {agent.Caller{ID: ada, Lease: leaseID}, true},
+		"that of another run":  {agent.Caller{ID: ada, Lease: "lse_other"}, false},
+		"another agent":        {agent.Caller{ID: "agt_other"}, false},
+		"another with its own": {agent.Caller{ID: "agt_other", Lease: leaseID}, false},
+	} {
+		if got := working().IsOf(c.caller); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

@@ -102,7 +102,7 @@ func (e Endpoint) Apply(patch Patch, ended bool, at time.Time) (Endpoint, *event
 func (e Endpoint) with(sent Settings, problems *fault.Problems) Endpoint {
 	if sent.URL != nil {
 		e.URL = *sent.URL
-		problems.Add(checkURL(*sent.URL)...)
+		problems.Add(CheckURL("url", *sent.URL)...)
 	}
 	if sent.Events != nil {
 		var wrong []fault.Field

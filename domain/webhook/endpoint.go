@@ -15,7 +15,7 @@ const MostEndpoints = 1000
 // Endpoint is where events are sent. New and stores make it, and only its methods change it.
 type Endpoint struct {
 	ID             id.Webhook
-	URL            string     // http or https; see checkURL
+	URL            string     // http or https; see CheckURL
 	Events         []Pattern  // at least one
 	Company        id.Company // only events of this company; empty: of all
 	Enabled        bool

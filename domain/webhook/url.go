@@ -14,19 +14,19 @@ import (
 	"holdco/domain/text"
 )
 
-// checkURL validates the form of a URL. Whether its address may be called is checked at each attempt, because names move
+// CheckURL validates the form of a URL that was sent at a path. Whether its address may be called is checked at each attempt, because names move
 // from one address to another.
-func checkURL(sent string) []fault.Field {
-	if _, wrong := text.Name("url", sent, URLLength); wrong != nil { // it is displayed, as names are
+func CheckURL(path, sent string) []fault.Field {
+	if _, wrong := text.Name(path, sent, URLLength); wrong != nil { // it is displayed, as names are
 		return wrong
 	}
-	characters := []fault.Field{fault.Fieldf("url", fault.InvalidCharacters,
-		"url must not hold spaces, control characters or invisible characters, unless percent-encoded")}
+	characters := []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
+		"%s must not hold spaces, control characters or invisible characters, unless percent-encoded", path)}
 	if strings.ContainsFunc(sent, forbiddenInURL) {
 		return characters
 	}
 	invalid := func(why string) []fault.Field {
-		return []fault.Field{fault.Fieldf("url", fault.InvalidFormat, "url %s", why)}
+		return []fault.Field{fault.Fieldf(path, fault.InvalidFormat, "%s %s", path, why)}
 	}
 	target, err := url.Parse(sent)
 	if err != nil {
@@ -41,7 +41,7 @@ func checkURL(sent string) []fault.Field {
 	case strings.HasSuffix(target.Host, ":"), target.Port() != "" && (portErr != nil || port < 1 || port > 65535):
 		return invalid("must name a port from 1 to 65535 after the colon, or none")
 	case target.User != nil:
-		return invalid("must not carry a user name or password; deliveries are signed instead")
+		return invalid("must not carry a user name or password; requests are signed instead")
 	case target.Fragment != "" || slices.Contains([]byte(sent), '#'):
 		return invalid("must not have a fragment")
 	}

@@ -2,12 +2,16 @@ package inbound
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
+	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/cost"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/instant"
 	"holdco/domain/issue"
 	"holdco/domain/page"
 	"holdco/domain/run"
@@ -35,7 +39,7 @@ type Leases interface {
 	Renew(ctx context.Context, caller agent.Caller, call LeaseCall) (LeaseState, error)
 	Checkpoint(ctx context.Context, caller agent.Caller, call LeaseCall, draft run.CheckpointDraft) (LeaseState, error)
 
-	// Charge records what the work costs, all of it or nothing, each charge once per key. It works for LateCharges after the end of
+	// Charge records what the work costs, all of it or nothing, each charge once per key. It works for run.LateCharges after the end of
 	// the lease too. It fails with fault.IdempotencyConflict when a key was used for another charge.
 	Charge(ctx context.Context, caller agent.Caller, call LeaseCall, charges []cost.Draft) (LeaseState, []ChargeOutcome, error)
 
@@ -54,15 +58,17 @@ type Leases interface {
 	Colleagues(ctx context.Context, caller agent.Caller) ([]agent.Agent, error)
 }
 
-// LateCharges is how long after the end of a lease its charges are taken.
-const LateCharges = 24 * time.Hour
-
 // Claim is what was sent to claim an issue; nil fields were absent. Problems are errors of its form.
 type Claim struct {
 	Wait         *int64 // seconds, 0 to MostWait
 	LeaseSeconds *int64
+	RunToken     *bool  // whether the run gets a token of its own; under an idempotency key the last answer has the one that counts
 	Key          string // the idempotency key; empty: none
 	Problems     fault.Problems
+
+	// What follows is for Holdco itself.
+	Holder   string // see run.Lease
+	MostLive int    // how many live leases the agent may have after it; 0: run.MostLive
 }
 
 // MostWait bounds how many seconds a claim waits.
@@ -83,6 +89,7 @@ type HeldLease struct {
 	Requires  []string // the names of actions for which the agent needs an approval
 	Workspace string   // the directory of the issue, below the data directory
 	Context   *WorkContext
+	RunToken  access.Value // empty: none was asked for now
 }
 
 // LeaseState is what each accepted call on a lease returns.
@@ -120,4 +127,62 @@ type Ending struct {
 type Ended struct {
 	Answer     string
 	IsReplayed bool
+}
+
+// Fields returns the lease as the gateway shows it, with its context and the token of its run when it has them.
+func (held HeldLease) Fields() event.Fields {
+	lease := held.Run.Lease
+	fields := event.Fields{
+		event.F("leaseId", string(lease.ID)),
+		event.F("fencingToken", lease.Token),
+		event.F("expiresAt", instant.Format(lease.ExpiresAt)),
+		event.F("leaseSeconds", int64(lease.Time/time.Second)),
+		event.F("issue", held.Issue.Fields()),
+		event.F("run", held.Run.Fields()),
+		event.F("workspacePath", held.Workspace),
+		event.F("requires", append([]string{}, held.Requires...)),
+	}
+	if held.RunToken != "" {
+		fields = append(fields, event.F("runToken", string(held.RunToken)))
+	}
+	if held.Context != nil {
+		fields = append(fields, event.F("context", held.Context.Fields()))
+	}
+	return fields
+}
+
+// Fields returns the context as the gateway shows it.
+func (c WorkContext) Fields() event.Fields {
+	var lastError any
+	if c.LastError != "" {
+		lastError = json.RawMessage(c.LastError)
+	}
+	return event.Fields{
+		event.F("parents", relatedFields(c.Parents)),
+		event.F("children", relatedFields(c.Children)),
+		event.F("comments", fieldsOf(c.Comments)),
+		event.F("checkpoints", fieldsOf(c.Checkpoints)),
+		event.F("lastError", lastError),
+	}
+}
+
+func relatedFields(related []issue.Issue) []event.Fields {
+	shown := make([]event.Fields, len(related))
+	for n, one := range related {
+		shown[n] = event.Fields{
+			event.F("id", string(one.ID)),
+			event.F("number", one.Number),
+			event.F("title", one.Title),
+			event.F("status", string(one.Status)),
+		}
+	}
+	return shown
+}
+
+func fieldsOf[T interface{ Fields() event.Fields }](items []T) []event.Fields {
+	shown := make([]event.Fields, len(items))
+	for n, one := range items {
+		shown[n] = one.Fields()
+	}
+	return shown
 }

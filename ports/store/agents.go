@@ -24,6 +24,10 @@ type AgentReader interface {
 	// running issue the one with the fewest open issues, then the oldest.
 	Idle(ctx context.Context, in id.Team) (agent.Agent, error)
 
+	// Runnable returns active agents that Holdco runs (agent.Agent.Duty), whose adapters need not wait at an instant for their next
+	// attempt, and which may take an issue that is claimable, ordered by id: those after one, Portion at most.
+	Runnable(ctx context.Context, at time.Time, after id.Agent) ([]agent.Agent, error)
+
 	// OfCompany returns the oldest agents of a company that are not retired, at most most of them, oldest first.
 	OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error)
 }

@@ -17,6 +17,9 @@ type RunReader interface {
 	// ByLease returns the run under a lease, or fault.NotFound.
 	ByLease(ctx context.Context, which id.Lease) (run.Run, error)
 
+	// ByHash returns the run whose token has this hash (access.Value.Hash), in any state, or fault.NotFound.
+	ByHash(ctx context.Context, hash string) (run.Run, error)
+
 	// ByKey returns the run of an agent whose lease has not ended and was claimed under an idempotency key, or fault.NotFound. Of
 	// several it is the one that began last: the others have run out or were revoked, and are about to be ended.
 	ByKey(ctx context.Context, of id.Agent, key string) (run.Run, error)
@@ -44,6 +47,9 @@ type RunReader interface {
 	// Outdated returns the runs of a company whose leases have not ended, and are of an epoch before one: Portion at most.
 	Outdated(ctx context.Context, of id.Company, epoch int64) ([]LiveRun, error)
 
+	// Held returns the runs whose leases have not ended and have a holder: Portion at most.
+	Held(ctx context.Context, by string) ([]LiveRun, error)
+
 	// Revocation returns why an epoch of a company ended: that of the first after it that has a reason.
 	Revocation(ctx context.Context, of id.Company, epoch int64) (run.Reason, error)
 
@@ -63,7 +69,7 @@ type Runs interface {
 	RunReader
 
 	// An issue has one run at most whose lease has not ended. Save does not change the company, the issue, the agent, the
-	// attempt, StartedAt, and of the lease its id, its token, its epoch and its key, which are permanent.
+	// attempt, StartedAt, and of the lease its id, its token, its epoch, its key and its holder, which are permanent.
 	Repository[id.Run, run.Run]
 
 	// LockLease is Lock of ByLease.

@@ -8,6 +8,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/budget"
+	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
@@ -21,6 +22,7 @@ var agentRules = anyAgent.rules([]rule{
 	{"a list has the agents that meet every condition", agentFilters},
 	{"the agents of a company are its own that are not retired, oldest first", agentsOfCompany},
 	{"idle is who has the fewest open issues of those without a running one, then the oldest", idleAgent},
+	{"runnable is who is active, has a program or a URL, need not wait, and has something to take", runnableAgents},
 	{"what is counted is added to the stats of an agent", countsWork},
 	{"a hire gets the oldest empty slot, and leaves it empty again", slotOfAgent},
 })
@@ -37,7 +39,7 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.Slot, a.Model, a.AdapterConfig = "slt_some", "claude", `{"command":["sh","-c","true"],"n":1e400}`
 		a.MemoryScopes, a.Requires = []agent.MemoryScope{"company", "agent"}, []string{"issue.create", "two words, \"quoted\""}
 		a.Budget = agent.Budget{PerTask: budget.Of(1), Daily: budget.Of(budget.Most)}
-		a.Stats = agent.Stats{Completed: 7, Failed: 3, Spent: budget.Most, LastActiveAt: at.Add(time.Second), AdapterFailures: 2}
+		a.Stats = agent.Stats{Completed: 7, Failed: 3, Spent: budget.Most, LastActiveAt: at.Add(time.Second), AdapterFailures: 2, RetryAt: at.Add(time.Minute)}
 		a.UpdatedAt, a.Version = at.Add(time.Minute), 1<<53+1
 	},
 	edit: func(f *fixture, a *agent.Agent) {
@@ -148,6 +150,70 @@ func agentFilters(f *fixture) {
 			f.same(walk(f, size, f.agentPages(filter, size)), want)
 		}
 	}
+}
+
+func runnableAgents(f *fixture) {
+	now := f.clock.Now()
+	acme := f.found("acme").ID
+	archived := f.found("archived", withStatus(company.Archived)).ID
+	paused := f.found("paused", func(c *company.Company) { c.WorkPaused = true }).ID
+	idle := f.found("idle").ID
+	hire := func(of id.Company, team id.Team, alter ...func(*agent.Agent)) agent.Agent {
+		a := f.newAgent(of, team)
+		a.AdapterConfig = `{"command":["true"]}`
+		for _, change := range alter {
+			change(&a)
+		}
+		f.update(hiring(a))
+		return a
+	}
+	config := func(config agent.Config) func(*agent.Agent) {
+		return func(a *agent.Agent) { a.AdapterConfig = config }
+	}
+	retry := func(at time.Time) func(*agent.Agent) { return func(a *agent.Agent) { a.Stats.RetryAt = at } }
+	files := func(of id.Company, alter func(i *issue.Issue)) {
+		f.files(of, 1, func(_ int, i *issue.Issue) { alter(i) })
+	}
+	a, b := hire(acme, "tm_a"), hire(acme, "tm_b")
+	posts := hire(acme, "tm_b", func(a *agent.Agent) { a.Adapter, a.AdapterConfig = "http", `{"url":"http://a.example"}` })
+	again := hire(acme, "tm_b", retry(now))
+	hire(acme, "tm_b", retry(now.Add(time.Millisecond)))
+	hire(acme, "tm_b", func(a *agent.Agent) { a.Status = agent.Paused })
+	hire(acme, "tm_b", func(a *agent.Agent) { a.Status = agent.Retired })
+	hire(acme, "tm_b", func(a *agent.Agent) { a.Adapter = "other" })
+	for _, none := range []agent.Config{agent.NoConfig, `{"url":"http://a.example"}`, `{"command":[]}`} {
+		hire(acme, "tm_b", config(none))
+	}
+	runnable := func(after id.Agent, want ...agent.Agent) {
+		f.Helper()
+		got, err := f.store.Agents().Runnable(f.ctx, now, after)
+		f.ok(err)
+		f.same(got, want)
+	}
+	for _, of := range []id.Company{archived, paused, idle} {
+		hire(of, "tm_a")
+	}
+	for _, of := range []id.Company{archived, paused} {
+		files(of, func(*issue.Issue) {})
+	}
+	files(acme, func(i *issue.Issue) { i.Status = issue.Review })
+	runnable("")
+	files(acme, func(i *issue.Issue) { i.Status, i.Agent, i.Binding = issue.Assigned, a.ID, issue.Named })
+	runnable("", a)
+	files(acme, func(i *issue.Issue) { i.Team = "tm_b" })
+	runnable("", a, b, posts, again)
+	runnable(b.ID, posts, again)
+	runnable(again.ID)
+	other := hire(acme, "tm_c")
+	runnable(again.ID)
+	files(acme, func(*issue.Issue) {})
+	runnable(again.ID, other)
+	off := anyAgent.edited(f, b, config(agent.NoConfig))
+	runnable("", a, posts, again, other)
+	anyAgent.edited(f, off, config(`{"command":["false"]}`))
+	got, err := f.store.Agents().Runnable(f.ctx, now, a.ID)
+	f.ok(err)
+	f.same(len(got), 4)
 }
 
 func agentsOfCompany(f *fixture) {

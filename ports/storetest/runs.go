@@ -18,6 +18,8 @@ import (
 
 var runRules = anyRun.rules([]rule{
 	{"a run is found by its lease, in any state", runByLease},
+	{"a run is found by the hash of its token, in any state", runByHash},
+	{"the live runs of a holder are its own", runsOfHolder},
 	{"a live run is found by the key of its claim, of two the later", runByKey},
 	{"the live run of an issue is found and locked", runLive},
 	{"an issue has one live run, whoever adds one at once", oneLiveRun},
@@ -44,6 +46,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 	full: func(f *fixture, r *run.Run) {
 		at := f.clock.Now()
 		r.Lease.EndedAt, r.Lease.Reason, r.Lease.Key = at.Add(time.Second), run.GaveUp, "key"
+		r.Lease.Holder, r.Lease.Hash = "holder", f.newKey().Hash()
 		r.Spent, r.Charges, r.Checkpoints, r.Filed = cost.Most, 7, run.MostCheckpoints, run.MostFiled
 		r.Tokens = cost.Tokens{Input: 1<<53 + 1, Output: 2, CacheRead: 3, CacheWrite: 4}
 		r.Status, r.FinishedAt, r.Error = run.Failed, at.Add(time.Second), `{"n":1e400}`
@@ -52,20 +55,21 @@ var anyRun = aggregate[id.Run, run.Run]{
 	edit: func(f *fixture, r *run.Run) {
 		at := f.clock.Now()
 		r.Company, r.Issue, r.Agent, r.Attempt, r.StartedAt = "cmp_other", "iss_other", "agt_other", 9, at.Add(time.Hour)
-		r.Lease.Token, r.Lease.Epoch, r.Lease.Key = 99, 98, "other"
+		r.Lease.Token, r.Lease.Epoch, r.Lease.Key, r.Lease.Holder = 99, 98, "other", "other"
+		r.Lease.Hash = f.newKey().Hash()
 		r.Status, r.Lease.Time, r.Lease.ExpiresAt = run.Expired, time.Hour, at.Add(time.Hour)
 		r.Lease.EndedAt, r.Lease.Reason, r.FinishedAt = time.Time{}, "", time.Time{}
 		r.Spent, r.Tokens, r.Charges, r.Checkpoints, r.Filed = 0, cost.Tokens{}, 1, 2, 3
 		r.ContextAt, r.Error, r.Ending = at.Add(time.Minute), "", run.Ending{}
 	},
-	permanent: []string{"Company", "Issue", "Agent", "Attempt", "StartedAt", "Token", "Epoch", "Key"},
+	permanent: []string{"Company", "Issue", "Agent", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder"},
 	texts:     func(r *run.Run, text string) { r.Error, r.Ending = text, run.Ending{Digest: text, Answer: text} },
 }
 
 // newRun makes a live run that is in no store yet.
 func (f *fixture) newRun(of id.Company, on id.Issue) run.Run {
 	i := issue.Issue{ID: on, Company: of, Agent: "agt_some", Attempt: 1, FencingToken: 1}
-	return run.Grant(id.New[id.Run](f.ids.UUIDv7()), id.New[id.Lease](f.ids.UUIDv7()), i, 1, 5*time.Minute, "", f.clock.Now())
+	return run.Grant(id.New[id.Run](f.ids.UUIDv7()), id.New[id.Lease](f.ids.UUIDv7()), i, 1, run.Terms{Time: 5 * time.Minute}, f.clock.Now())
 }
 
 // ran ends a run.
@@ -238,6 +242,46 @@ func runByLease(f *fixture) {
 		_, err = f.locked(byLease(which))
 		f.code(err, fault.NotFound)
 	}
+}
+
+func runByHash(f *fixture) {
+	hash := func(r *run.Run) { r.Lease.Hash = f.newKey().Hash() }
+	live, ended := anyRun.add(f, hash), anyRun.add(f, hash, ran)
+	anyRun.add(f)
+	replaced := live.Lease.Hash
+	live = anyRun.edited(f, live, hash)
+	for _, want := range []run.Run{live, ended} {
+		got, err := f.store.Runs().ByHash(f.ctx, want.Lease.Hash)
+		f.ok(err)
+		f.same(got, want)
+	}
+	for _, missing := range []string{"", replaced} {
+		_, err := f.store.Runs().ByHash(f.ctx, missing)
+		f.code(err, fault.NotFound)
+	}
+	twin := anyRun.new(f)
+	twin.Lease.Hash = live.Lease.Hash
+	f.refused(fault.Internal, starting(twin))
+}
+
+func runsOfHolder(f *fixture) {
+	made := f.starts(f.found("acme").ID, 5, func(n int, r *run.Run) {
+		if r.Lease.Holder = []string{"a", "b", ""}[n%3]; n == 3 {
+			ran(r)
+		}
+	})
+	held := func(by string, want ...run.Run) {
+		f.Helper()
+		got, err := f.store.Runs().Held(f.ctx, by)
+		f.ok(err)
+		f.same(got, liveRuns(want))
+	}
+	held("a", made[0])
+	held("b", made[1], made[4])
+	held("")
+	held("c")
+	anyRun.edited(f, made[1], ran)
+	held("b", made[4])
 }
 
 func runByKey(f *fixture) {

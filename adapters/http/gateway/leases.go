@@ -46,12 +46,12 @@ func (h leases) claim(r httpkit.Request) (httpkit.Answer, error) {
 		r.Wait(time.Duration(*sent.Wait) * time.Second)
 	}
 	held, err := h.port.Claim(r.Context(), r.Agent(), inbound.Claim{
-		Wait: sent.Wait, LeaseSeconds: sent.LeaseSeconds, Key: r.OnceKey(), Problems: problems,
+		Wait: sent.Wait, LeaseSeconds: sent.LeaseSeconds, RunToken: sent.RunToken, Key: r.OnceKey(), Problems: problems,
 	})
 	if err != nil || held == nil {
 		return httpkit.Answer{Status: httpkit.NoContent}, err
 	}
-	return httpkit.Answer{Data: append(leaseFields(*held), event.F("context", contextFields(*held.Context)))}, nil
+	return httpkit.Answer{Data: held.Fields()}, nil
 }
 
 func (h leases) list(r httpkit.Request) (httpkit.Answer, error) {
@@ -70,7 +70,7 @@ func (h leases) get(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) context(r httpkit.Request) (httpkit.Answer, error) {
 	found, err := h.port.Context(r.Context(), r.Agent(), leaseOf(r))
-	return httpkit.Answer{Data: contextFields(found)}, err
+	return httpkit.Answer{Data: found.Fields()}, err
 }
 
 func (h leases) renew(r httpkit.Request) (httpkit.Answer, error) {
@@ -179,53 +179,12 @@ func chargesOf(sent *[]Charge) []cost.Draft {
 	return drafts
 }
 
-func leaseFields(held inbound.HeldLease) event.Fields {
-	lease := held.Run.Lease
-	return event.Fields{
-		event.F("leaseId", string(lease.ID)),
-		event.F("fencingToken", lease.Token),
-		event.F("expiresAt", instant.Format(lease.ExpiresAt)),
-		event.F("leaseSeconds", int64(lease.Time/time.Second)),
-		event.F("issue", held.Issue.Fields()),
-		event.F("run", held.Run.Fields()),
-		event.F("workspacePath", held.Workspace),
-		event.F("requires", append([]string{}, held.Requires...)),
-	}
-}
-
 func leaseWithEnd(held inbound.HeldLease) event.Fields {
 	var reason *string
 	if text := string(held.Run.Lease.Reason); text != "" {
 		reason = &text
 	}
-	return append(leaseFields(held), event.F("endedAt", instant.Optional(held.Run.Lease.EndedAt)), event.F("reason", reason))
-}
-
-func contextFields(shown inbound.WorkContext) event.Fields {
-	var lastError any
-	if shown.LastError != "" {
-		lastError = json.RawMessage(shown.LastError)
-	}
-	return event.Fields{
-		event.F("parents", relatedFields(shown.Parents)),
-		event.F("children", relatedFields(shown.Children)),
-		event.F("comments", httpkit.Show(shown.Comments)),
-		event.F("checkpoints", httpkit.Show(shown.Checkpoints)),
-		event.F("lastError", lastError),
-	}
-}
-
-func relatedFields(related []issue.Issue) []event.Fields {
-	shown := make([]event.Fields, len(related))
-	for n, one := range related {
-		shown[n] = event.Fields{
-			event.F("id", string(one.ID)),
-			event.F("number", one.Number),
-			event.F("title", one.Title),
-			event.F("status", string(one.Status)),
-		}
-	}
-	return shown
+	return append(held.Fields(), event.F("endedAt", instant.Optional(held.Run.Lease.EndedAt)), event.F("reason", reason))
 }
 
 func stateFields(state inbound.LeaseState) event.Fields {

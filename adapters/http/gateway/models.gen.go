@@ -86,6 +86,10 @@ type Claim struct {
 	// LeaseSeconds How long the lease lasts without a call; as the server is set unless given, usually 300.
 	LeaseSeconds *int64 `json:"leaseSeconds,omitempty"`
 
+	// RunToken Whether the answer has a `runToken`, a token for this lease alone, to give to a program that does the work. A
+	// claim again under the same `Idempotency-Key` gets a new one; the one before ends.
+	RunToken *bool `json:"runToken,omitempty"`
+
 	// Wait Seconds to wait for an issue.
 	Wait *int64 `json:"wait,omitempty"`
 }

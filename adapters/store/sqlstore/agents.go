@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"holdco/domain/agent"
 	"holdco/domain/budget"
+	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
@@ -47,10 +49,17 @@ var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such a
 	asInteger("spent_usd", func(a *agent.Agent) *money.USD { return &a.Stats.Spent }),
 	asOptionalMillis(lastActiveAt, func(a *agent.Agent) *time.Time { return &a.Stats.LastActiveAt }).fixed(),
 	asInteger("adapter_failures", func(a *agent.Agent) *int { return &a.Stats.AdapterFailures }),
+	asOptionalMillis("adapter_retry_at", func(a *agent.Agent) *time.Time { return &a.Stats.RetryAt }),
+	derivedFlag("is_run", isRun).inIndex(),
 	asMillis(createdAt, func(a *agent.Agent) *time.Time { return &a.CreatedAt }).fixed(),
 	asMillis("updated_at", func(a *agent.Agent) *time.Time { return &a.UpdatedAt }),
 	asInteger("version", func(a *agent.Agent) *int64 { return &a.Version }),
 )
+
+func isRun(a *agent.Agent) bool {
+	_, isRun := a.Duty()
+	return isRun
+}
 
 var agentByHash = prepare(func(b builder) fmt.Stringer {
 	return agentTable.selects(b.db()).Where("hash = ?", b.arg(1)).Limit(1)
@@ -111,6 +120,26 @@ var countWork = prepare(func(b builder) fmt.Stringer {
 
 func (a agents) Count(ctx context.Context, of id.Agent, more agent.Work) error {
 	return a.changeOne(ctx, a.run(countWork, int64(more.Completed), int64(more.Failed), int64(more.Spent), string(of)))
+}
+
+var runnableAgents = prepare(func(b builder) fmt.Stringer {
+	at := b.db().NewSelect().Table("companies").ColumnExpr("1").Where("companies.id = agents.company_id").
+		Where("companies.status = ?", company.Active).Where("companies.work_paused = 0")
+	work := b.db().NewSelect().Table("issues").ColumnExpr("1").Where("issues.company_id = agents.company_id").
+		Where("issues.claimable = 1").Where("issues.claim_key IN ('a:' || agents.id, 't:' || agents.team_id, 'c')")
+	return agentTable.selects(b.db()).Where("is_run = 1").Where("status = 'active'").Where("id > ?", b.arg(1)).
+		Where("(adapter_retry_at IS NULL OR adapter_retry_at <= ?)", b.arg(2)).
+		Where("EXISTS (?)", at).Where("EXISTS (?)", work).Order("id").Limit(store.Portion)
+})
+
+func (a agents) Runnable(ctx context.Context, at time.Time, after id.Agent) (found []agent.Agent, err error) {
+	row := agentTable.scanner()
+	err = a.rows(ctx, func(rows *sql.Rows) error {
+		one, err := row.scan(rows)
+		found = append(found, one)
+		return err
+	}, runnableAgents, string(after), millis(at))
+	return found, err
 }
 
 func (a agents) OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error) {

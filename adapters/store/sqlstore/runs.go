@@ -38,6 +38,8 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asOptionalMillis("ended_at", func(r *run.Run) *time.Time { return &r.Lease.EndedAt }),
 	asText("reason", func(r *run.Run) *run.Reason { return &r.Lease.Reason }),
 	asText("claim_key", func(r *run.Run) *string { return &r.Lease.Key }).fixed(),
+	asText("holder", func(r *run.Run) *string { return &r.Lease.Holder }).fixed(),
+	asText("token_hash", func(r *run.Run) *string { return &r.Lease.Hash }).inIndex(),
 	asInteger("spent_usd", func(r *run.Run) *money.USD { return &r.Spent }),
 	asInteger("input_tokens", func(r *run.Run) *int64 { return &r.Tokens.Input }),
 	asInteger("output_tokens", func(r *run.Run) *int64 { return &r.Tokens.Output }),
@@ -59,7 +61,10 @@ var noLease = fault.New(fault.NotFound, "There is no such lease.")
 var (
 	runByLease = prepare(func(b builder) fmt.Stringer { return byLease(b) })
 	lockLease  = prepare(func(b builder) fmt.Stringer { return b.engine.ForUpdate(byLease(b)) })
-	runByKey   = prepare(func(b builder) fmt.Stringer {
+	runByHash  = prepare(func(b builder) fmt.Stringer {
+		return runTable.selects(b.db()).Where("token_hash = ?", b.arg(1)).Where("token_hash <> ''")
+	})
+	runByKey = prepare(func(b builder) fmt.Stringer {
 		return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("claim_key = ?", b.arg(2)).Where("ended_at IS NULL").
 			OrderExpr("created_at DESC, id DESC").Limit(1)
 	})
@@ -74,6 +79,10 @@ func byLease(b builder) *bun.SelectQuery {
 
 func (r runs) ByLease(ctx context.Context, which id.Lease) (run.Run, error) {
 	return r.find(ctx, runByLease, noLease, string(which))
+}
+
+func (r runs) ByHash(ctx context.Context, hash string) (run.Run, error) {
+	return r.find(ctx, runByHash, runTable.missing, hash)
 }
 
 func (r runs) ByKey(ctx context.Context, of id.Agent, key string) (run.Run, error) {
@@ -182,6 +191,14 @@ var (
 		return liveRuns(b).Where("company_id = ?", b.arg(1)).Where("epoch < ?", b.arg(2)).Order("id")
 	})
 )
+
+var heldRuns = prepare(func(b builder) fmt.Stringer {
+	return liveRuns(b).Where("holder = ?", b.arg(1)).Where("holder <> ''").Order("id")
+})
+
+func (r runs) Held(ctx context.Context, by string) ([]store.LiveRun, error) {
+	return r.live(ctx, heldRuns, by)
+}
 
 func liveRuns(b builder) *bun.SelectQuery {
 	return b.db().NewSelect().Table("runs").Column("id", "company_id", "issue_id").Where("ended_at IS NULL").Limit(store.Portion)

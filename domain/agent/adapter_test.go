@@ -1,0 +1,127 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/agent"
+	"holdco/domain/cost"
+	"holdco/domain/fault"
+)
+
+func TestAnAgentIsRunAsItsConfigurationSays(t *testing.T) {
+	t.Parallel()
+	usual := agent.Program{Command: []string{"sh"}, Stdin: agent.Prompt, Usage: cost.NoUsage, Timeout: time.Hour, Grace: 10 * time.Second}
+	for _, c := range []struct {
+		adapter string
+		config  agent.Config
+		want    *agent.Duty // nil: it is not run
+	}{
+		{"process", `{"command":["sh"]}`, &agent.Duty{Program: &usual, Concurrent: 1}},
+		{"process", `{"command":["sh","-c",""],"cwd":"./a/../b/","env":{"A":"","_b1":"x y"},"stdin":"json","usage":"claude-json",` +
+			`"timeoutSeconds":10,"graceSeconds":0,"maxConcurrent":50,"color":{"deep":1}}`, &agent.Duty{Program: &agent.Program{
+			Command: []string{"sh", "-c", ""}, Directory: "b", Env: map[string]string{"A": "", "_b1": "x y"}, Stdin: agent.JSON,
+			Usage: cost.ClaudeUsage, Timeout: 10 * time.Second,
+		}, Concurrent: 50}},
+		{"process", `{"command":["sh"],"cwd":"."}`, &agent.Duty{Program: &usual, Concurrent: 1}},
+		{"http", `{"url":"https://a.example/x","maxConcurrent":3}`, &agent.Duty{URL: "https://a.example/x", Concurrent: 3}},
+		{"process", `{}`, nil},
+		{"process", `{"url":"https://a.example/x"}`, nil},
+		{"http", `{"command":["sh"]}`, nil},
+		{"other", `{"command":["sh"],"url":"https://a.example/x"}`, nil},
+	} {
+		got, isRun := agent.Agent{Adapter: c.adapter, AdapterConfig: c.config}.Duty()
+		if isRun != (c.want != nil) {
+			t.Errorf("%s %s: is run: %t", c.adapter, c.config, isRun)
+		}
+		if c.want != nil {
+			if diff := cmp.Diff(*c.want, got); diff != "" {
+				t.Errorf("%s %s: %s", c.adapter, c.config, diff)
+			}
+		}
+	}
+}
+
+func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
+	t.Parallel()
+	process := map[string]string{
+		`{"command":"ls"}`:        "command:wrong_type",
+		`{"command":[]}`:          "command:required",
+		`{"command":[" "]}`:       "command:required",
+		`{"command":["a",null]}`:  "command:wrong_type",
+		`{"command":["a",1]}`:     "command:wrong_type",
+		`{"command":["a\u0000"]}`: "command:invalid_characters",
+		`{"command":[` + strings.Repeat(`"x",`, agent.MostArguments) + `"x"]}`: "command:too_many",
+		`{"cwd":"/tmp"}`:    "cwd:invalid_format",
+		`{"cwd":"a/../.."}`: "cwd:invalid_format",
+		`{"cwd":"a\\b"}`:    "cwd:invalid_characters",
+		`{"cwd":1}`:         "cwd:wrong_type",
+		`{"cwd":"` + strings.Repeat("x", 1001) + `"}`: "cwd:too_long",
+		`{"env":[]}`:               "env:wrong_type",
+		`{"env":{"A":1}}`:          "env:wrong_type",
+		`{"env":{"a-b":""}}`:       "env:invalid_format",
+		`{"env":{"HOLDCO_X":""}}`:  "env:invalid_format",
+		`{"env":{"A":"\u0000"}}`:   "env:invalid_characters",
+		`{"stdin":"text"}`:         "stdin:unknown_value",
+		`{"stdin":1}`:              "stdin:wrong_type",
+		`{"usage":"gemini"}`:       "usage:unknown_value",
+		`{"timeoutSeconds":9}`:     "timeoutSeconds:out_of_range",
+		`{"timeoutSeconds":86401}`: "timeoutSeconds:out_of_range",
+		`{"timeoutSeconds":1.5}`:   "timeoutSeconds:wrong_type",
+		`{"graceSeconds":-1}`:      "graceSeconds:out_of_range",
+		`{"graceSeconds":301}`:     "graceSeconds:out_of_range",
+		`{"maxConcurrent":0}`:      "maxConcurrent:out_of_range",
+		`{"maxConcurrent":51}`:     "maxConcurrent:out_of_range",
+		`{"maxConcurrent":"1"}`:    "maxConcurrent:wrong_type",
+	}
+	url := map[string]string{
+		`{"url":1}`:                      "url:wrong_type",
+		`{"url":""}`:                     "url:required",
+		`{"url":"ftp://a.example"}`:      "url:invalid_format",
+		`{"url":"http://u:p@a.example"}`: "url:invalid_format",
+		`{"url":"http://a.example/#x"}`:  "url:invalid_format",
+		`{"maxConcurrent":51}`:           "maxConcurrent:out_of_range",
+	}
+	for adapter, configs := range map[string]map[string]string{"process": process, "http": url, "other": {}} {
+		rules := agent.Rules{Adapters: []string{"process", "http", "other"}, MayRunOnHost: true}
+		for config, want := range configs {
+			_, err := hire(draft(agent.Settings{Adapter: &adapter, AdapterConfig: new([]byte(config))}), rules)
+			path, code, _ := strings.Cut(want, ":")
+			checkRefusal(t, adapter+" "+config, err, refused("adapterConfig."+path, code))
+			if _, err := hire(draft(agent.Settings{Adapter: new("other"), AdapterConfig: new([]byte(config))}), rules); err != nil {
+				t.Errorf("of another adapter, %s: %v", config, err)
+			}
+		}
+	}
+	// What was set before there was a rule may stay.
+	old := ada(agent.Active)
+	old.Adapter, old.AdapterConfig = "process", `{"command":"ls"}`
+	if _, _, err := old.Apply(agent.Patch{Settings: agent.Settings{Name: new("Eve")}}, admin, later); err != nil {
+		t.Error(err)
+	}
+	_, _, err := ada(agent.Active).Apply(agent.Patch{Settings: agent.Settings{Adapter: new("process"), AdapterConfig: new([]byte(`{"env":[]}`))}}, admin, later)
+	if fault.CodeOf(err) != fault.ValidationFailed {
+		t.Error(err)
+	}
+}
+
+func TestAnAdapterThatFailsIsTriedAgainLaterAndLater(t *testing.T) {
+	t.Parallel()
+	a := ada(agent.Active).AdapterWorked()
+	if a.Stats.AdapterFailures != 0 || !a.Stats.RetryAt.IsZero() {
+		t.Errorf("%+v", a.Stats)
+	}
+	var pauses []int
+	for n := range 9 {
+		if a = a.AdapterFailed(noon); a.Stats.AdapterFailures != n+1 || a.Version != ada(agent.Active).Version {
+			t.Errorf("%+v", a.Stats)
+		}
+		pauses = append(pauses, int(a.Stats.RetryAt.Sub(noon).Seconds()))
+	}
+	if diff := cmp.Diff([]int{5, 10, 20, 40, 80, 160, 300, 300, 300}, pauses); diff != "" {
+		t.Error(diff)
+	}
+}
