@@ -20,40 +20,84 @@ var (
 // Scaled returns n times ten to the power of scale, exactly. Trailing zeros and exponents are fine, so 1.50, 15e-1 and
 // 1.5 are the same number. It fails with ErrSyntax, ErrTooPrecise, or ErrOutOfRange (beyond 63 bits).
 func (n Number) Scaled(scale int) (int64, error) {
+	d, err := n.decimal()
+	if err != nil {
+		return 0, err
+	}
+	if d.exponent+scale < 0 && d.digits != "" {
+		return 0, ErrTooPrecise
+	}
+	return d.shifted(scale)
+}
+
+// rounded is Scaled for a number with any number of decimals: it is rounded to the nearest whole number, a half away from zero.
+func (n Number) rounded(scale int) (int64, error) {
+	d, err := n.decimal()
+	if err != nil {
+		return 0, err
+	}
+	excess := -(d.exponent + scale) // digits behind the point
+	if excess <= 0 {
+		return d.shifted(scale)
+	}
+	if excess > len(d.digits) {
+		return 0, nil
+	}
+	half := d.digits[len(d.digits)-excess] >= '5'
+	d.digits, d.exponent = d.digits[:len(d.digits)-excess], -scale
+	value, err := d.shifted(scale)
+	switch {
+	case err != nil || !half:
+		return value, err
+	case value == math.MaxInt64 || value == -math.MaxInt64:
+		return 0, ErrOutOfRange
+	case d.negative:
+		return value - 1, nil
+	}
+	return value + 1, nil
+}
+
+// decimal is the number digits * 10^exponent. The digits neither begin nor end with a zero; zero has none.
+type decimal struct {
+	negative bool
+	digits   string
+	exponent int
+}
+
+func (n Number) decimal() (decimal, error) {
 	rest := string(n)
 	rest, negative := strings.CutPrefix(rest, "-")
 	exponent := 0
 	if at := strings.IndexAny(rest, "eE"); at >= 0 {
 		var err error
 		if exponent, err = parseExponent(rest[at+1:]); err != nil {
-			return 0, err
+			return decimal{}, err
 		}
 		rest = rest[:at]
 	}
 	whole, fraction, dotted := strings.Cut(rest, ".")
 	if whole == "" || dotted && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
-		return 0, ErrSyntax
+		return decimal{}, ErrSyntax
 	}
-
-	// The number is digits * 10^shift; make shift 0 by dropping or adding zeros.
 	digits := strings.TrimLeft(whole+fraction, "0")
-	shift := exponent - len(fraction) + scale
-	for shift < 0 && strings.HasSuffix(digits, "0") {
-		digits, shift = digits[:len(digits)-1], shift+1
-	}
+	shortened := strings.TrimRight(digits, "0")
+	return decimal{negative, shortened, exponent - len(fraction) + len(digits) - len(shortened)}, nil
+}
+
+// shifted returns the number times ten to the power of scale, which is whole.
+func (d decimal) shifted(scale int) (int64, error) {
+	zeros := d.exponent + scale
 	switch {
-	case digits == "":
+	case d.digits == "":
 		return 0, nil
-	case shift < 0:
-		return 0, ErrTooPrecise
-	case len(digits)+shift > 19:
+	case len(d.digits)+zeros > 19:
 		return 0, ErrOutOfRange
 	}
-	value, err := strconv.ParseUint(digits+strings.Repeat("0", shift), 10, 64)
+	value, err := strconv.ParseUint(d.digits+strings.Repeat("0", zeros), 10, 64)
 	if err != nil || value > math.MaxInt64 {
 		return 0, ErrOutOfRange
 	}
-	if negative {
+	if d.negative {
 		return -int64(value), nil
 	}
 	return int64(value), nil

@@ -13,6 +13,13 @@ func ParseUSD(n Number) (USD, error) {
 	return USD(micros), err
 }
 
+// RoundUSD is ParseUSD for dollars with any number of decimals, such as a program that counts in binary floats writes: they are
+// rounded to the nearest millionth, a half away from zero.
+func RoundUSD(n Number) (USD, error) {
+	micros, err := n.rounded(6)
+	return USD(micros), err
+}
+
 // String formats the amount in dollars, in its shortest form: 1500, 0.25, -3.000001.
 func (u USD) String() string { return shortest(int64(u), 6) }
 
