@@ -97,7 +97,7 @@ func ParseReport(drafts []Draft, problems *fault.Problems) []Entry {
 // Parse makes entries of the charges of one call, without ids. Problems get what is wrong with them.
 func Parse(drafts []Draft, problems *fault.Problems) []Entry {
 	if len(drafts) > MostInCall {
-		problems.Add(fault.Fieldf("costs", fault.TooMany, "costs has %d items; at most %d are allowed", len(drafts), MostInCall))
+		problems.Add(tooMany("costs", len(drafts)))
 		return nil
 	}
 	entries := make([]Entry, len(drafts))
@@ -105,6 +105,10 @@ func Parse(drafts []Draft, problems *fault.Problems) []Entry {
 		entries[n] = draft.parse(fmt.Sprintf("costs.%d", n), problems)
 	}
 	return entries
+}
+
+func tooMany(path string, charges int) fault.Field {
+	return fault.Fieldf(path, fault.TooMany, "%s has %d items; at most %d are allowed", path, charges, MostInCall)
 }
 
 func (d Draft) parse(path string, problems *fault.Problems) Entry {
