@@ -1,0 +1,92 @@
+package cost
+
+import (
+	"cmp"
+	"slices"
+)
+
+// codexForm reads the events of Codex. Each turn that completes reports the usage of its whole thread, so of each thread the last
+// report counts. A thread that a former run began counts from its beginning: nothing tells what it had used before.
+type codexForm struct {
+	model    string
+	thread   string            // that the next events are of
+	used     map[string]Tokens // by threads, mostThreads at most
+	calls    int64             // of the model, as far as the events tell
+	isFailed bool              // the last turn
+	message  string            // of the last error since a turn began
+}
+
+// unnamedModel is the model of charges when the agent has none: Codex does not name the one that it used.
+const unnamedModel = "codex"
+
+// Bounds of what is kept.
+const (
+	mostThreads   = 1000
+	longestThread = 200 // bytes of an id
+)
+
+// codexCalls are the items after which the model is called again.
+var codexCalls = []string{"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}
+
+func (*codexForm) marks() string { return `"turn.completed"` }
+
+func (c *codexForm) read(fields objectFields) bool {
+	switch fields.text("type") {
+	case "thread.started":
+		c.thread = fields.text("thread_id")
+		c.thread = c.thread[:min(len(c.thread), longestThread)]
+	case "turn.started":
+		c.isFailed, c.message = false, ""
+	case "item.completed":
+		if slices.Contains(codexCalls, fieldsOf(fields.get("item")).text("type")) {
+			c.calls++
+		}
+	case "turn.completed":
+		c.isFailed, c.message = false, ""
+		return c.complete(fieldsOf(fields.get("usage")))
+	case "turn.failed":
+		c.isFailed = true
+		if message := cleaned(fieldsOf(fields.get("error")).text("message")); message != "" {
+			c.message = message
+		}
+	case "error": // which may be followed by a new attempt
+		c.message = cleaned(fields.text("message"))
+	}
+	return true
+}
+
+// complete takes the usage of a thread. Cached input is a part of its input.
+func (c *codexForm) complete(usage objectFields) bool {
+	tokens, ok := usage.tokens("input_tokens", "output_tokens", "cached_input_tokens", "")
+	tokens.Input -= tokens.CacheRead
+	_, known := c.used[c.thread]
+	if !ok || len(usage) == 0 || tokens.Input < 0 || !known && len(c.used) >= mostThreads {
+		return false
+	}
+	if c.used == nil {
+		c.used = map[string]Tokens{}
+	}
+	c.used[c.thread] = tokens
+	c.calls++
+	return true
+}
+
+func (c *codexForm) report() Report {
+	report := Report{IsError: c.isFailed, Message: c.message}
+	if len(c.used) == 0 {
+		return report
+	}
+	var all Tokens
+	for _, tokens := range c.used {
+		all = all.Plus(tokens)
+	}
+	charge := Draft{
+		Key: new(usageKey), Kind: new(string(LLM)), Model: new(cmp.Or(c.model, unnamedModel)), Tokens: all.draft(), Calls: new(c.calls),
+	}
+	if charge.isValid() {
+		report.Charges = []Draft{charge}
+	} else {
+		report.Dropped = 1
+	}
+	return report
+}

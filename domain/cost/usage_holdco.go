@@ -1,0 +1,52 @@
+package cost
+
+import (
+	"fmt"
+
+	"holdco/domain/fault"
+)
+
+// holdcoForm reads lines that are written for Holdco. A charge that is written twice under one key counts once; another one under
+// that key is dropped.
+type holdcoForm struct {
+	charges []Draft
+	entries map[string]Entry // of the charges, by their keys
+}
+
+func (*holdcoForm) marks() string { return `"holdco"` }
+
+func (h *holdcoForm) read(fields objectFields) bool {
+	sent := fields.get("holdco")
+	if sent == nil {
+		return true
+	}
+	var problems fault.Problems
+	charge := DraftFromJSON("cost", fieldsOf(sent).get("cost"), &problems)
+	if charge.Key == nil {
+		charge.Key = new(h.nextKey())
+	}
+	entries := Parse([]Draft{charge}, &problems)
+	if len(problems) > 0 {
+		return false
+	}
+	if former, found := h.entries[*charge.Key]; found {
+		return former.IsSame(entries[0])
+	}
+	if len(h.charges) >= MostReported {
+		return false
+	}
+	h.charges, h.entries[*charge.Key] = append(h.charges, charge), entries[0]
+	return true
+}
+
+// nextKey is the key of the next charge if it has none of its own.
+func (h *holdcoForm) nextKey() string {
+	for n := len(h.charges) + 1; ; n++ {
+		key := fmt.Sprintf("%s-%d", usageKey, n)
+		if _, found := h.entries[key]; !found {
+			return key
+		}
+	}
+}
+
+func (h *holdcoForm) report() Report { return Report{Charges: h.charges} }

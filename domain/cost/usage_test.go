@@ -1,0 +1,386 @@
+package cost_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"holdco/domain/cost"
+	"holdco/domain/money"
+)
+
+const sonnet = "claude-sonnet-4-5-20250929"
+
+func TestWhatProgramsPrintIsUnderstood(t *testing.T) {
+	t.Parallel()
+	charge := func(usd int64, model string, tokens cost.Tokens) cost.Entry {
+		return cost.Entry{Key: "usage", Kind: cost.LLM, USD: money.USD(usd), Model: model, Tokens: tokens, Calls: 1}
+	}
+	for _, c := range []struct {
+		file    string
+		kind    cost.UsageKind
+		charges []cost.Entry
+		isError bool
+		message string
+	}{
+		{
+			file: "claude.json", kind: cost.ClaudeJSON,
+			charges: []cost.Entry{charge(187_345, sonnet, cost.Tokens{Input: 1244, Output: 2872, CacheRead: 86498, CacheWrite: 17606})},
+		},
+		{
+			file: "claude-stream.jsonl", kind: cost.ClaudeJSON,
+			charges: []cost.Entry{charge(26_675, "of the agent", cost.Tokens{Input: 10, Output: 70, CacheRead: 6120, CacheWrite: 6330})},
+		},
+		{
+			file: "claude-verbose.json", kind: cost.ClaudeJSON,
+			charges: []cost.Entry{charge(10_000, sonnet, cost.Tokens{Input: 3, Output: 20, CacheRead: 12000})},
+		},
+		{
+			file: "claude-turns.json", kind: cost.ClaudeJSON, isError: true, message: "Reached maximum number of turns (40)",
+			charges: []cost.Entry{
+				charge(1_402_094, sonnet, cost.Tokens{Input: 2409, Output: 15946, CacheRead: 1617801, CacheWrite: 29104}),
+			},
+		},
+		{
+			file: "claude-error.json", kind: cost.ClaudeJSON, isError: true, message: "API Error: 401 Invalid authentication credentials",
+			charges: []cost.Entry{charge(0, "of the agent", cost.Tokens{})},
+		},
+		{
+			file: "codex.jsonl", kind: cost.CodexJSON,
+			charges: []cost.Entry{{
+				Key: "usage", Kind: cost.LLM, USD: (315+24448)*15 + 122*75, Model: "of the agent", Calls: 2, Unpriced: true,
+				Tokens: cost.Tokens{Input: 315, Output: 122, CacheRead: 24448},
+			}},
+		},
+		{
+			file: "codex-failed.jsonl", kind: cost.CodexJSON, isError: true,
+			message: "stream disconnected before completion: the server closed the connection",
+		},
+		{
+			file: "holdco.jsonl", kind: cost.HoldcoJSON,
+			charges: []cost.Entry{
+				{Key: "call-1", Kind: cost.LLM, USD: 12_500, Model: "claude-sonnet-4", Calls: 1},
+				{
+					Key: "usage-2", Kind: cost.LLM, USD: 1600*15 + 80*75, Model: "gpt-5", Calls: 2, Unpriced: true,
+					Tokens: cost.Tokens{Input: 1200, Output: 80, CacheRead: 400},
+				},
+				{Key: "usage-3", Kind: cost.Tools, USD: 2000, Calls: 1, Billing: "prepaid"},
+			},
+		},
+		{file: "claude.json", kind: cost.NoUsage},
+		{file: "claude.json", kind: cost.CodexJSON},
+		{file: "codex.jsonl", kind: cost.HoldcoJSON},
+		{file: "holdco.jsonl", kind: cost.ClaudeJSON},
+	} {
+		printed, err := os.ReadFile("testdata/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{"\n", "", "\r\n", "\nBye\n"} {
+			got := reported(c.kind, strings.TrimSuffix(string(printed), "\n")+end)
+			if diff := cmp.Diff(c.charges, chargesOf(t, got)); diff != "" || got.Dropped != 0 {
+				t.Errorf("%s as %s: %d dropped, %s", c.file, c.kind, got.Dropped, diff)
+			}
+			if got.IsError != c.isError || got.Message != c.message {
+				t.Errorf("%s as %s: failed %t: %q", c.file, c.kind, got.IsError, got.Message)
+			}
+		}
+	}
+}
+
+// No charge comes of what cannot be one, and it is counted. What has nothing to do with costs is not.
+func TestWhatCannotBeAChargeIsCounted(t *testing.T) {
+	t.Parallel()
+	claude := func(usd, more string) string {
+		return `{"type":"result","subtype":"success","is_error":false,"total_cost_usd":` + usd + more + `}`
+	}
+	codex := func(usage string) string { return `{"type":"turn.completed","usage":` + usage + `}` }
+	holdco := func(charge string) string { return `{"holdco":{"cost":` + charge + `}}` }
+	for _, c := range []struct {
+		kind             cost.UsageKind
+		printed          string
+		charges, dropped int
+	}{
+		{cost.ClaudeJSON, "", 0, 0},
+		{cost.ClaudeJSON, "hello\n{}\n{\n{braces}\n[info] {started}\n[]\n[1,2]\n null \n\"text\"\n", 0, 0},
+		{cost.ClaudeJSON, `{"type":"result","is_error":false}`, 0, 0},
+		{cost.ClaudeJSON, claude("null", ""), 0, 0},
+		{cost.ClaudeJSON, claude("0", ""), 1, 0},
+		{cost.ClaudeJSON, claude(`"0.5"`, ""), 0, 1},
+		{cost.ClaudeJSON, claude("-0.5", ""), 0, 1},
+		{cost.ClaudeJSON, claude("1e400", ""), 0, 1},
+		{cost.ClaudeJSON, claude("1e7", ""), 0, 1},
+		{cost.ClaudeJSON, claude("1000000", ""), 1, 0},
+		{cost.ClaudeJSON, claude("NaN", ""), 0, 1},
+		{cost.ClaudeJSON, claude("0.5", `,"total_cost_usd":0.6`), 0, 1},
+		{cost.ClaudeJSON, claude("0.5", "") + claude("0.6", ""), 0, 1},
+		{cost.ClaudeJSON, strings.TrimSuffix(claude("0.5", ""), "}"), 0, 1},
+		{cost.ClaudeJSON, claude("0.5", ",\n"), 0, 1},
+		{cost.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":"7"}`), 1, 1},
+		{cost.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":-7}`), 1, 1},
+		{cost.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":1e400}`), 1, 1},
+		{cost.ClaudeJSON, claude("0.5", `,"usage":7,"modelUsage":[]`), 1, 0},
+		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":{"inputTokens":1e9},"b":{"inputTokens":1e9}}`), 1, 1},
+		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{"`+strings.Repeat("m", 201)+`":{"inputTokens":1,"costUSD":0.5}}`), 1, 0},
+		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{" ":{"inputTokens":1,"costUSD":0.5}}`), 1, 0},
+		{cost.ClaudeJSON, claude("0.5", "") + "\n" + claude("true", ""), 1, 1},
+		{cost.ClaudeJSON, claude("0.5", `,"result":"`+strings.Repeat("x", cost.MostObject)+`"`), 0, 1},
+		{cost.ClaudeJSON, `{"result":"` + strings.Repeat("x", cost.MostObject) + `"}`, 0, 0},
+		{cost.ClaudeJSON, strings.Repeat("x", cost.MostObject) + claude("0.5", ""), 0, 0},
+		{cost.ClaudeJSON, "[" + claude("0.4", "") + "," + claude("0.5", ""), 1, 0},
+		{cost.ClaudeJSON, "[" + claude("0.4", "") + ", {\n" + claude("0.5", ""), 1, 0},
+		{cost.ClaudeJSON, `[{"text":"` + strings.Repeat("x", cost.MostObject) + `"},` + claude("0.5", "") + "]", 1, 0},
+		{cost.ClaudeJSON, strings.Repeat("[", 100_000) + claude("0.5", ""), 0, 0},
+		{cost.ClaudeJSON, `{"type":"result","deep":` + strings.Repeat("[", 100_000) + `,"total_cost_usd":1}`, 0, 1},
+
+		{cost.CodexJSON, codex(`{"input_tokens":5,"cached_input_tokens":5,"output_tokens":1}`), 1, 0},
+		{cost.CodexJSON, codex(`{"input_tokens":5}`), 1, 0},
+		{cost.CodexJSON, codex(`{"input_tokens":5,"cached_input_tokens":6,"output_tokens":1}`), 0, 1},
+		{cost.CodexJSON, codex(`{"input_tokens":"5","output_tokens":1}`), 0, 1},
+		{cost.CodexJSON, codex(`{"input_tokens":5.5,"output_tokens":1}`), 0, 1},
+		{cost.CodexJSON, codex(`{"input_tokens":5,"output_tokens":1e10}`), 0, 1},
+		{cost.CodexJSON, codex(`{"input_tokens":5,"input_tokens":5}`), 0, 1},
+		{cost.CodexJSON, codex(`{}`), 0, 1},
+		{cost.CodexJSON, codex(`null`), 0, 1},
+		{cost.CodexJSON, `{"type":"turn.completed"`, 0, 1},
+		{cost.CodexJSON, `{"type":"item.completed","item":{"type":"command_execution"}}`, 0, 0},
+		{
+			cost.CodexJSON,
+			`{"type":"thread.started","thread_id":"a"}` + "\n" + codex(`{"input_tokens":1e9}`) + "\n" +
+				`{"type":"thread.started","thread_id":"b"}` + "\n" + codex(`{"input_tokens":1}`), 0, 1,
+		},
+
+		{cost.HoldcoJSON, `{"holdco":7}`, 0, 1},
+		{cost.HoldcoJSON, `{"holdco":{"costs":[]}}`, 0, 1},
+		{cost.HoldcoJSON, `{"holdco":{"cost":`, 0, 1},
+		{cost.HoldcoJSON, holdco(`[]`), 0, 1},
+		{cost.HoldcoJSON, holdco(`{}`), 0, 1},
+		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1}`), 1, 0},
+		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":"1"}`), 0, 1},
+		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"more":1}`), 0, 1},
+		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"usd":1}`), 0, 1},
+		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"billing":"` + "\xff" + `"}`), 0, 1},
+		{cost.HoldcoJSON, holdco(`{"key":"","kind":"tools","usd":1}`), 0, 1},
+		{cost.HoldcoJSON, holdco(`{"key":"a","kind":"tools","usd":1}`) + "\n" + holdco(`{"key":"a","kind":"tools","usd":2}`), 1, 1},
+		{cost.HoldcoJSON, holdco(`{"key":"usage-2","kind":"tools","usd":1}`) + "\n" + holdco(`{"kind":"tools","usd":1}`), 2, 0},
+		{cost.HoldcoJSON, strings.Repeat(holdco(`{"kind":"tools","usd":1}`)+"\n", cost.MostReported+2), cost.MostReported, 2},
+	} {
+		got := reported(c.kind, c.printed)
+		if len(chargesOf(t, got)) != c.charges || got.Dropped != c.dropped || got.IsError {
+			t.Errorf("%s %.200s: %d charges, %d dropped; want %d, %d",
+				c.kind, c.printed, len(got.Charges), got.Dropped, c.charges, c.dropped)
+		}
+	}
+}
+
+func TestTheLastResultOfClaudeCounts(t *testing.T) {
+	t.Parallel()
+	const first = `{"type":"result","subtype":"success","is_error":true,"result":"no","total_cost_usd":0.2}`
+	const second = `{"type":"result","subtype":"success","is_error":false,"result":"yes","total_cost_usd":0.5}`
+	got := reported(cost.ClaudeJSON, first+"\n"+second+"\n")
+	if charges := chargesOf(t, got); len(charges) != 1 || charges[0].USD != 500_000 || got.IsError || got.Message != "" {
+		t.Errorf("%+v", got)
+	}
+	got = reported(cost.ClaudeJSON, second+"\n"+first+"\n")
+	if charges := chargesOf(t, got); len(charges) != 1 || charges[0].USD != 200_000 || !got.IsError || got.Message != "no" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Codex reports the usage of a thread from its beginning on with every turn.
+func TestOfEachThreadOfCodexTheLastReportCounts(t *testing.T) {
+	t.Parallel()
+	thread := func(name string) string { return fmt.Sprintf(`{"type":"thread.started","thread_id":%q}`+"\n", name) }
+	turn := func(input int) string {
+		return fmt.Sprintf(`{"type":"turn.completed","usage":{"input_tokens":%d,"output_tokens":0}}`+"\n", input)
+	}
+	printed := thread("a") + turn(10) + turn(30) + thread("b") + turn(1) + thread("a") + turn(50)
+	charges := chargesOf(t, reported(cost.CodexJSON, printed))
+	if len(charges) != 1 || charges[0].Tokens != (cost.Tokens{Input: 51}) || charges[0].Calls != 4 {
+		t.Errorf("%+v", charges)
+	}
+	usage := cost.NewUsage(cost.CodexJSON, "")
+	usage.Write([]byte(turn(1)))
+	if charges := chargesOf(t, usage.Report()); len(charges) != 1 || charges[0].Model != "codex" || !charges[0].Unpriced {
+		t.Errorf("without a model: %+v", charges)
+	}
+}
+
+func TestOnlyTheLastTurnOfCodexFailsTheRun(t *testing.T) {
+	t.Parallel()
+	const failed, started = `{"type":"turn.failed","error":{"message":"no"}}` + "\n", `{"type":"turn.started"}` + "\n"
+	const completed, trouble = `{"type":"turn.completed","usage":{"input_tokens":1}}` + "\n", `{"type":"error","message":"oops"}` + "\n"
+	for printed, want := range map[string]string{
+		started + failed:                                          "true no",
+		started + trouble + failed:                                "true no",
+		started + failed + started:                                "false ",
+		started + failed + started + completed:                    "false ",
+		started + trouble:                                         "false oops",
+		started + trouble + completed:                             "false ",
+		started + trouble + `{"type":"turn.failed","error":null}`: "true oops",
+	} {
+		if got := reported(cost.CodexJSON, printed); fmt.Sprint(got.IsError, " ", got.Message) != want {
+			t.Errorf("%s: %t %q; want %s", printed, got.IsError, got.Message, want)
+		}
+	}
+}
+
+func TestAMessageIsProseOfBoundedLength(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]string{
+		`"result":" \u001b[31mno\u0000 way\n"`:                    "[31mno way",
+		`"result":"\ud83d"`:                                       "\ufffd",
+		`"result":"","errors":["a",7,"b"]`:                        "a\nb",
+		`"result":7,"errors":"a"`:                                 "error_during_execution",
+		`"result":"` + strings.Repeat("ö", 3000) + `"`:            strings.Repeat("ö", cost.ReportLength),
+		`"errors":["` + strings.Repeat("\\u0001", 10) + `"]`:      "error_during_execution",
+		`"result":"` + strings.Repeat("\\ufeff ", 5000) + `done"`: strings.Repeat("\ufeff ", cost.ReportLength/2),
+	} {
+		got := reported(cost.ClaudeJSON, `{"type":"result","subtype":"error_during_execution",`+sent+`}`)
+		if !got.IsError || got.Message != want || !utf8.ValidString(got.Message) || got.Dropped != 0 {
+			t.Errorf("%.50s: %q", sent, got.Message)
+		}
+	}
+}
+
+func TestOnlyKnownFormsOfUsageAreParsed(t *testing.T) {
+	t.Parallel()
+	for _, kind := range cost.UsageKinds {
+		if got, ok := cost.ParseUsageKind(string(kind)); got != kind || !ok {
+			t.Errorf("%s: %s, %t", kind, got, ok)
+		}
+	}
+	for _, unknown := range []string{"", "claude", "Claude-JSON", "none "} {
+		if _, ok := cost.ParseUsageKind(unknown); ok {
+			t.Errorf("%q is one", unknown)
+		}
+	}
+}
+
+// However the output is cut into pieces, and however often the report is asked for, it says the same.
+func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
+	t.Parallel()
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, file := range files {
+		printed, err := os.ReadFile("testdata/" + file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.SplitAfter(string(printed), "\n")...)
+	}
+	lines = append(lines, "\n", "Hello {\n", "[info] x\n", `[{"type":"result",`, "\xff\r\n", "]\n",
+		`{"holdco":{"cost":{"kind":"tools","usd":1}}}`)
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom(cost.UsageKinds).Draw(t, "kind")
+		printed := strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 12).Draw(t, "lines"), "")
+		if from := rapid.IntRange(0, len(printed)).Draw(t, "from"); rapid.Bool().Draw(t, "is cut") {
+			printed = printed[from:]
+		}
+		want := reported(kind, printed)
+		usage := cost.NewUsage(kind, "of the agent")
+		most := rapid.SampledFrom([]int{1, 3, 40, 5000}).Draw(t, "most")
+		for rest := printed; rest != ""; {
+			n := min(len(rest), rapid.IntRange(1, most).Draw(t, "piece"))
+			piece := []byte(rest[:n])
+			usage.Write(piece)
+			clear(piece) // nothing of it may be kept
+			rest = rest[n:]
+		}
+		for range 2 {
+			if diff := cmp.Diff(want, usage.Report()); diff != "" {
+				t.Fatalf("%q: %s", printed, diff)
+			}
+		}
+	})
+}
+
+func FuzzUsage(f *testing.F) {
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		if printed, err := os.ReadFile("testdata/" + file.Name()); err == nil {
+			f.Add(printed, 7)
+		}
+	}
+	f.Fuzz(func(t *testing.T, printed []byte, cut int) {
+		for _, kind := range cost.UsageKinds {
+			want := reported(kind, string(printed))
+			chargesOf(t, want)
+			usage := cost.NewUsage(kind, "of the agent")
+			at := min(max(cut, 0), len(printed))
+			usage.Write(printed[:at])
+			usage.Write(printed[at:])
+			if diff := cmp.Diff(want, usage.Report()); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+}
+
+// Not parallel: it measures the memory of the process.
+func TestUsageKeepsLittleOfWhatAProgramWrites(t *testing.T) {
+	for name, piece := range map[string]string{
+		"a line without end":    "{" + strings.Repeat("x", 1<<16),
+		"text without end":      strings.Repeat("x", 1<<16),
+		"a list without end":    `[{"a":"` + strings.Repeat("x", 1<<16),
+		"items without end":     strings.Repeat(`{"a":1},`, 1<<13),
+		"turns without end":     strings.Repeat(`{"type":"turn.completed","usage":{"input_tokens":1}}`+"\n", 1<<10),
+		"messages without end":  strings.Repeat(`{"type":"error","message":"`+strings.Repeat("x", 1<<10)+`"}`+"\n", 1<<6),
+		"large objects":         `{"a":"` + strings.Repeat("x", 1<<20) + `"}` + "\n",
+		"objects of many names": "{" + strings.Repeat(`"a":1,`, 1<<14),
+	} {
+		usage := cost.NewUsage(cost.CodexJSON, "")
+		before := inUse()
+		if strings.HasPrefix(name, "items") {
+			usage.Write([]byte("["))
+		}
+		for range 4 * cost.MostObject / len(piece) {
+			usage.Write([]byte(piece))
+		}
+		if after := inUse(); after > before+3*cost.MostObject {
+			t.Errorf("%s: %d bytes are kept", name, after-before)
+		}
+		usage.Report()
+	}
+}
+
+func inUse() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// reported is the report of a run that printed this at once.
+func reported(kind cost.UsageKind, printed string) cost.Report {
+	usage := cost.NewUsage(kind, "of the agent")
+	usage.Write([]byte(printed))
+	return usage.Report()
+}
+
+// chargesOf are the charges of a report, which must be valid and have keys of their own.
+func chargesOf(t *testing.T, report cost.Report) (entries []cost.Entry) {
+	t.Helper()
+	keys := map[string]bool{}
+	for _, draft := range report.Charges {
+		entry := parse(t, draft)
+		if keys[entry.Key] {
+			t.Errorf("two charges have the key %s", entry.Key)
+		}
+		keys[entry.Key] = true
+		entries = append(entries, entry)
+	}
+	return entries
+}
