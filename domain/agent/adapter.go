@@ -86,7 +86,7 @@ func (a Agent) duty(problems *fault.Problems) (duty Duty, isRun bool) {
 			Directory: c.directory(),
 			Env:       c.env(),
 			Stdin:     choice(c, "stdin", Prompt, JSON, Nothing),
-			Usage:     choice(c, "usage", cost.NoUsage, cost.ClaudeUsage, cost.CodexUsage, cost.HoldcoUsage),
+			Usage:     choice(c, "usage", cost.UsageKinds...),
 			Timeout:   time.Duration(c.integer("timeoutSeconds", ShortestTimeout, LongestTimeout, usualTimeout)) * time.Second,
 			Grace:     time.Duration(c.integer("graceSeconds", 0, LongestGrace, usualGrace)) * time.Second,
 		}

@@ -24,7 +24,7 @@ func TestAnAgentIsRunAsItsConfigurationSays(t *testing.T) {
 		{"process", `{"command":["sh","-c",""],"cwd":"./a/../b/","env":{"A":"","_b1":"x y"},"stdin":"json","usage":"claude-json",` +
 			`"timeoutSeconds":10,"graceSeconds":0,"maxConcurrent":50,"color":{"deep":1}}`, &agent.Duty{Program: &agent.Program{
 			Command: []string{"sh", "-c", ""}, Directory: "b", Env: map[string]string{"A": "", "_b1": "x y"}, Stdin: agent.JSON,
-			Usage: cost.ClaudeUsage, Timeout: 10 * time.Second,
+			Usage: cost.ClaudeJSON, Timeout: 10 * time.Second,
 		}, Concurrent: 50}},
 		{"process", `{"command":["sh"],"cwd":"."}`, &agent.Duty{Program: &usual, Concurrent: 1}},
 		{"http", `{"url":"https://a.example/x","maxConcurrent":3}`, &agent.Duty{URL: "https://a.example/x", Concurrent: 3}},
