@@ -173,7 +173,9 @@ var layers = []layer{
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports)},
 	{
 		folders: []string{"adapters/posting"}, ours: slices.Concat(domain, ports),
-		libraries: []string{"code.dny.dev/ssrf", "github.com/standard-webhooks/standard-webhooks/libraries"},
+		libraries: []string{
+			"code.dny.dev/ssrf", "github.com/standard-webhooks/standard-webhooks/libraries", "github.com/go-json-experiment/json",
+		},
 		inTests:   []string{"golang.org/x/net"},
 	},
 	{folders: []string{"adapters/system/workspaces"}, ours: slices.Concat(domain, ports)},

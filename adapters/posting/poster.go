@@ -35,14 +35,17 @@ type Options struct {
 	Timeout  time.Duration  // how long a receiver may take to answer
 }
 
-// Poster is outbound.WebhookPoster over HTTP/1.1. Any number of attempts may be made at the same time.
+// Poster is outbound.WebhookPoster and outbound.AgentPoster over HTTP/1.1. Any number of requests may be made at the same time.
 type Poster struct {
 	transport *http.Transport
 	timeout   time.Duration
 	agent     string
 }
 
-var _ outbound.WebhookPoster = (*Poster)(nil)
+var (
+	_ outbound.WebhookPoster = (*Poster)(nil)
+	_ outbound.AgentPoster   = (*Poster)(nil)
+)
 
 // New makes a poster.
 func New(options Options) *Poster {
@@ -56,10 +59,32 @@ func (p *Poster) Close() { p.transport.CloseIdleConnections() }
 // Post implements outbound.WebhookPoster.
 func (p *Poster) Post(ctx context.Context, message webhook.Message) webhook.Attempt {
 	attempt := webhook.Attempt{At: message.At}
+	attempt.Latency, attempt.Error = p.send(ctx, signed{
+		id: string(message.ID), url: message.URL, body: message.Body, secrets: message.Secrets, at: message.At,
+	}, func(status int, body io.Reader) error {
+		attempt.Status, attempt.Response = status, excerpt(body)
+		return nil
+	})
+	return attempt
+}
+
+// signed is what is posted.
+type signed struct {
+	id      string
+	url     string
+	body    []byte
+	secrets []webhook.Secret
+	at      time.Time
+}
+
+// send posts a message and lets take read the answer, all within the timeout. It returns the time until the answer came, and, if
+// none did or take failed to read it, why; otherwise "".
+func (p *Poster) send(
+	ctx context.Context, message signed, take func(status int, body io.Reader) error,
+) (latency time.Duration, why string) {
 	request, err := p.request(ctx, message)
 	if err != nil {
-		attempt.Error = "the message cannot be sent: its URL or its secret is not valid"
-		return attempt
+		return 0, "the message cannot be sent: its URL or its secret is not valid"
 	}
 	var answered atomic.Bool
 	limited, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -69,23 +94,22 @@ func (p *Poster) Post(ctx context.Context, message webhook.Message) webhook.Atte
 
 	start := time.Now()
 	answer, err := p.transport.RoundTrip(request.WithContext(limited)) // unlike a client it follows no redirects
-	attempt.Latency = time.Since(start).Truncate(time.Millisecond)
+	latency = time.Since(start).Truncate(time.Millisecond)
 	if err != nil {
-		attempt.Error = p.explain(ctx, err, answered.Load())
-		return attempt
+		return latency, p.explain(ctx, err, answered.Load())
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == 0 { // 000 would look as if there were no answer
-		attempt.Error = notHTTP
-		return attempt
+		return latency, notHTTP
 	}
-	attempt.Status = answer.StatusCode
-	attempt.Response = excerpt(answer.Body)
-	return attempt
+	if err := take(answer.StatusCode, answer.Body); err != nil {
+		return latency, p.explain(ctx, err, true)
+	}
+	return latency, ""
 }
 
-func (p *Poster) request(ctx context.Context, message webhook.Message) (*http.Request, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, message.URL, bytes.NewReader(message.Body))
+func (p *Poster) request(ctx context.Context, message signed) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, message.url, bytes.NewReader(message.body))
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +120,8 @@ func (p *Poster) request(ctx context.Context, message webhook.Message) (*http.Re
 	header := request.Header
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", p.agent)
-	header.Set(standardwebhooks.HeaderWebhookID, string(message.ID))
-	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(message.At.Unix(), 10))
+	header.Set(standardwebhooks.HeaderWebhookID, message.id)
+	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(message.at.Unix(), 10))
 	header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	// A receiver may close a kept connection just when a message comes. This key, which is not sent, lets the transport
 	// retry on a new connection then: receivers recognize duplicates by the id.
@@ -106,14 +130,14 @@ func (p *Poster) request(ctx context.Context, message webhook.Message) (*http.Re
 }
 
 // sign is one signature for each secret.
-func sign(message webhook.Message) (string, error) {
-	signatures := make([]string, len(message.Secrets))
-	for i, secret := range message.Secrets {
+func sign(message signed) (string, error) {
+	signatures := make([]string, len(message.secrets))
+	for i, secret := range message.secrets {
 		signer, err := standardwebhooks.NewWebhook(string(secret))
 		if err != nil {
 			return "", err
 		}
-		if signatures[i], err = signer.Sign(string(message.ID), message.At, message.Body); err != nil {
+		if signatures[i], err = signer.Sign(message.id, message.at, message.body); err != nil {
 			return "", err
 		}
 	}

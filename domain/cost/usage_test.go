@@ -346,7 +346,7 @@ func TestUsageKeepsLittleOfWhatAProgramWrites(t *testing.T) {
 		if strings.HasPrefix(name, "items") {
 			usage.Write([]byte("["))
 		}
-		for range 4 * cost.MostObject / len(piece) {
+		for range 2 * cost.MostObject / len(piece) {
 			usage.Write([]byte(piece))
 		}
 		if after := inUse(); after > before+3*cost.MostObject {

@@ -1,0 +1,37 @@
+package outbound
+
+import (
+	"context"
+	"time"
+
+	"holdco/domain/cost"
+	"holdco/domain/id"
+	"holdco/domain/webhook"
+)
+
+// AgentPoster posts leases to agents that are programs behind a URL. It is safe for concurrent use.
+type AgentPoster interface {
+	// Offer signs an offer, posts it, and returns the answer, after webhook.Timeout at most. It follows the rules of webhooks: which
+	// addresses may be called, how requests are signed, and that redirects are not followed. It fails with an error that says why in
+	// a sentence: there is no answer, or one that is none to an offer. The agent may have got the offer all the same.
+	Offer(ctx context.Context, offer Offer) (OfferAnswer, error)
+}
+
+// Offer is a lease that is posted to its agent.
+type Offer struct {
+	Run    id.Run // its id is that of the message: the same if it is posted again
+	URL    string
+	Body   []byte // JSON
+	Secret webhook.Secret
+	At     time.Time // of the request; signed
+}
+
+// OfferAnswer is what an agent answered.
+type OfferAnswer struct {
+	IsComplete bool         // the work is done; otherwise the agent has taken it on, and goes on through the gateway
+	Result     []byte       // of complete work, JSON; nil: none
+	Costs      []cost.Draft // of complete work; only their form has been checked
+}
+
+// MostAnswer bounds the bytes of an answer.
+const MostAnswer = 1 << 20
