@@ -179,6 +179,11 @@ var layers = []layer{
 		inTests:   []string{"golang.org/x/net"},
 	},
 	{folders: []string{"adapters/system/workspaces"}, ours: slices.Concat(domain, ports)},
+	{
+		folders: []string{"adapters/programs"}, ours: slices.Concat(domain, ports),
+		libraries: []string{"github.com/gofrs/flock", "golang.org/x/sys"},
+		inTests:   []string{"adapters/system/processtest"},
+	},
 
 	{
 		folders: []string{"wiring"}, ours: []string{"domain/*", "ports/*", "app/*", "adapters/*", "adapters/*/*"},

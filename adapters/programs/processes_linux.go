@@ -1,0 +1,173 @@
+package programs
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"holdco/domain/id"
+)
+
+// processTree lists the processes of this system.
+const processTree = "/proc"
+
+// killTimeout is how long processes that were killed may take to end. Longer do only those that the kernel cannot interrupt.
+const killTimeout = time.Minute
+
+// awaitEnd waits until a program has ended, and leaves it as a zombie until its Wait. So its id stays its own while its
+// group is killed.
+func awaitEnd(command *exec.Cmd) {
+	for {
+		err := unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// killLeft kills what is left of a program that has ended and was not waited for, and waits until it is gone.
+func killLeft(pid int, run id.Run) {
+	signalProgram(pid, syscall.SIGKILL)
+	killUntilGone(func(process string) bool {
+		return ofRun(process, run) || ofGroup(process, pid)
+	})
+}
+
+// killNoted kills what is left of the programs of another process, which has ended, and waits until it is gone.
+func killNoted(notes map[id.Run]note) {
+	if len(notes) == 0 {
+		return
+	}
+	boot, alive := bootID(), map[string]string{} // the starts of noted programs by their ids
+	for _, n := range notes {
+		if started := startOf(n.PID); n.PID > 0 && boot != "" && n.Boot == boot && started != "" && started == n.Started {
+			signalProgram(n.PID, syscall.SIGKILL)
+			alive[strconv.Itoa(n.PID)] = started
+		}
+	}
+	killUntilGone(func(process string) bool {
+		if started := alive[process]; started != "" {
+			fields := statOf(process)
+			return !dead(fields) && fields[statStart] == started
+		}
+		for run := range notes {
+			if ofRun(process, run) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// killUntilGone kills the processes that are left, until there are none. A process that has another do its work and ends may
+// slip through one look at all processes, so it takes two without any.
+func killUntilGone(left func(process string) bool) {
+	const looks, pause = 2, 2 * time.Millisecond
+	deadline := time.Now().Add(killTimeout)
+	for none := 0; none < looks && time.Now().Before(deadline); {
+		if none++; killOnce(left) {
+			none = 0
+		}
+		if none < looks {
+			time.Sleep(pause)
+		}
+	}
+}
+
+func killOnce(left func(process string) bool) (found bool) {
+	tree, err := os.Open(processTree)
+	if err != nil {
+		return false
+	}
+	defer tree.Close()
+	names, _ := tree.Readdirnames(-1)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == os.Getpid() || !left(name) {
+			continue
+		}
+		found = true
+		// From here on the process is one, even if its id becomes another's.
+		if process, err := os.FindProcess(pid); err == nil {
+			if left(name) {
+				_ = process.Kill()
+			}
+			_ = process.Release()
+		}
+	}
+	return found
+}
+
+// ofRun reports whether a process has the id of a run in the environment that it was started with. That of a zombie is empty.
+func ofRun(process string, run id.Run) bool {
+	environment, err := os.ReadFile(filepath.Join(processTree, process, "environ"))
+	if err != nil {
+		return false // it has ended, or is another user's
+	}
+	wanted := []byte(runVariable + "=" + string(run))
+	for variable := range bytes.SplitSeq(environment, []byte{0}) {
+		if bytes.Equal(variable, wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+func ofGroup(process string, group int) bool {
+	fields := statOf(process)
+	return !dead(fields) && fields[statGroup] == strconv.Itoa(group)
+}
+
+// The fields of a process that statOf returns, see proc_pid_stat(5).
+const (
+	statState = 0
+	statGroup = 2
+	statStart = 19 // in clock ticks after the boot
+	statCount = 20
+)
+
+// statOf returns the fields of a process after its name, nil if there is no such process.
+func statOf(process string) []string {
+	stat, err := os.ReadFile(filepath.Join(processTree, process, "stat"))
+	if err != nil {
+		return nil
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name may have brackets and blanks
+	if len(fields) < statCount {
+		return nil
+	}
+	texts := make([]string, len(fields))
+	for i, field := range fields {
+		texts[i] = string(field)
+	}
+	return texts
+}
+
+// dead reports whether a process is gone, or a zombie, which only waits for its parent.
+func dead(fields []string) bool {
+	return fields == nil || fields[statState] == "Z" || fields[statState] == "X"
+}
+
+// startOf returns when a process started, in a form to compare; "" if there is no such process.
+func startOf(pid int) string {
+	if fields := statOf(strconv.Itoa(pid)); fields != nil {
+		return fields[statStart]
+	}
+	return ""
+}
+
+// bootID names the time since the system was started; "" if it is not known.
+func bootID() string {
+	content, err := os.ReadFile(filepath.Join(processTree, "sys/kernel/random/boot_id"))
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(content))
+}

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package programs
+
+import (
+	"holdco/domain/id"
+	"holdco/ports/outbound"
+)
+
+func (p *Programs) launch(launch) (outbound.RunningProgram, error) {
+	return nil, refuse(nil, "Programs cannot be run on this system: it has no process groups")
+}
+
+// killNoted has nothing to kill where nothing is started.
+func killNoted(map[id.Run]note) {}
