@@ -176,7 +176,7 @@ var layers = []layer{
 		libraries: []string{
 			"code.dny.dev/ssrf", "github.com/standard-webhooks/standard-webhooks/libraries", "github.com/go-json-experiment/json",
 		},
-		inTests:   []string{"golang.org/x/net"},
+		inTests: []string{"golang.org/x/net"},
 	},
 	{folders: []string{"adapters/system/workspaces"}, ours: slices.Concat(domain, ports)},
 	{

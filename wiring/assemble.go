@@ -19,6 +19,7 @@ import (
 	"holdco/adapters/limits/memlimit"
 	"holdco/adapters/limits/redislimit"
 	"holdco/adapters/posting"
+	"holdco/adapters/programs"
 	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
@@ -107,11 +108,25 @@ func newCompanySettings(config Config) companies.Settings {
 
 func newVault(config Config) *vault.Vault { return vault.New(config.KeyFile) }
 
-func newPoster(config Config, version cli.Version, tel telemetry) (outbound.WebhookPoster, func()) {
+func newPosting(config Config, version cli.Version) (*posting.Poster, func()) {
 	poster := posting.New(posting.Options{
 		Version: version.Number, AllowPrivate: config.WebhookPrivate, Parallel: config.WebhookParallel,
 	})
-	return tel.metrics.Poster(poster), poster.Close
+	return poster, poster.Close
+}
+
+func newPoster(poster *posting.Poster, tel telemetry) outbound.WebhookPoster {
+	return tel.metrics.Poster(poster)
+}
+
+// newPrograms returns what runs the programs of agents below the data directory.
+func newPrograms(config Config, log *slog.Logger) (*programs.Programs, func()) {
+	made := programs.New(programs.Options{DataDir: config.DataDir})
+	return made, func() {
+		if err := made.Close(); err != nil {
+			log.Warn("what was noted of programs of agents could not be removed", "error", err.Error())
+		}
+	}
 }
 
 func newParallel(config Config) deliveries.Parallel {

@@ -37,6 +37,7 @@ type Config struct {
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
 	LeaseTime        time.Duration
+	MostProcesses    int // of agents at once
 	ArchiveRetention time.Duration
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password

@@ -282,6 +282,8 @@ func TestAnswersAboutLeasesLookAsTheyAlwaysDid(t *testing.T) {
 		s.golden(t, "runs", "GET", lease.Issue.path()+"/runs", "")
 		shown("lease", "GET", lease.path(), "")
 		shown("error_stale_lease", "POST", lease.path()+"/renew", lease.body(""))
+		given := resttest.Data[struct{ RunToken string }](t, ada.Post(leases, `{"runToken":true}`))
+		s.goldenAs(t, ada.As(given.RunToken), "gateway_error_insufficient_scope", "POST", leases, "")
 		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
 		shown("error_company_archived", "POST", leases, "")
 	})

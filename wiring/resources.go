@@ -13,6 +13,8 @@ import (
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
+	"holdco/adapters/posting"
+	"holdco/app/adapters"
 	"holdco/app/agents"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
@@ -27,6 +29,7 @@ import (
 	"holdco/app/work"
 	"holdco/app/worker"
 	"holdco/ports/inbound"
+	"holdco/ports/outbound"
 )
 
 // services are the use cases of the resources, in the server and on the command line.
@@ -44,7 +47,7 @@ type services struct {
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
-	newAgentSettings, newAgentCredentials, newLeaseSettings,
+	newAgentSettings, newAgentCredentials, newLeaseSettings, wire.Bind(new(inbound.Leases), new(*leases.Service)),
 	wire.Struct(new(services), "*"),
 )
 
@@ -59,15 +62,24 @@ func newLeaseSettings(config Config) leases.Settings {
 	return leases.Settings{LeaseTime: config.LeaseTime}
 }
 
+func newAdapterSettings(config Config) adapters.Settings {
+	return adapters.Settings{Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests}
+}
+
+// mostRequests bounds how many leases are offered to agents behind URLs at once.
+const mostRequests = 64
+
 // background are what only jobs of the server need, beside its fields.
 type background struct {
 	Deliveries *deliveries.Service
 	Work       *work.Service
+	Adapters   *adapters.Service
 	Index      *leadindex.Index
 }
 
 var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	newPoster, newParallel, deliveries.New, work.New, newLeadIndex,
+	newPosting, wire.Bind(new(outbound.AgentPoster), new(*posting.Poster)), newPoster, newParallel, deliveries.New, work.New,
+	newAdapterSettings, adapters.New, newLeadIndex,
 	wire.Struct(new(background), "*"),
 )
 
@@ -116,11 +128,20 @@ var resources = []resource{
 		gateway:  func(s services) httpkit.Handlers { return gateway.Leases(s.Leases) },
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{
-				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Store.Raised(), Run: s.Leases.Wake},
+				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},
 				{Name: "sweep leases", Every: time.Second, Run: s.Work.Sweep},
 				{Name: "forget old answers", Every: 10 * time.Minute, Run: s.Work.Forget},
 			}
 		},
+	},
+	{ // agents that Holdco runs
+		jobs: func(s *Server) []worker.Job {
+			return []worker.Job{{
+				Name: "run adapters", Every: time.Second, Wake: s.Adapters.Woken(),
+				Run: func(ctx context.Context) (more bool, err error) { return s.Adapters.Run(ctx, s.gatewayURL) },
+			}}
+		},
+		stop: func(ctx context.Context, s *Server) error { return s.Adapters.Stop(ctx) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },

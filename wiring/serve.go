@@ -116,6 +116,7 @@ func (s *Server) startJobs(ctx context.Context) (stop func()) {
 // drain accepts no more connections and waits for the requests in flight until ctx ends.
 func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
 	s.Leases.Close()
+	s.Issues.Close()
 	streams := time.AfterFunc(streamDrain, s.Export.breakOff)
 	defer streams.Stop()
 	for _, f := range slices.Backward(fronts) {

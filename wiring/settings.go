@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdco/adapters/limits/redislimit"
+	"holdco/app/adapters"
 	"holdco/domain/access"
 	"holdco/domain/partner"
 	"holdco/domain/ratelimit"
@@ -97,6 +98,12 @@ var settings = []setting{
 		help:    "adapters installed on this instance, separated by commas; the first is the default of new companies",
 		allowed: "different names of a-z, 0-9, - and _, separated by commas",
 		set:     func(c *Config, v string) (ok bool) { c.Adapters, ok = parseNames(v); return ok },
+	},
+	{
+		name: "max_processes", kind: "NUMBER", fallback: "32",
+		help:    "how many programs of agents of the adapter process run at once; 0: none, here",
+		allowed: "a whole number from 0 to 200",
+		set:     func(c *Config, v string) bool { return parseNumber(&c.MostProcesses, v, 0, adapters.MostProcesses) },
 	},
 	{
 		name: "archive_retention", kind: "DURATION", fallback: "720h",

@@ -10,6 +10,7 @@ import (
 
 	"holdco/adapters/cli"
 	"holdco/adapters/leads/leadindex"
+	"holdco/adapters/programs"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
@@ -24,7 +25,8 @@ func NewServer(
 	ctx context.Context, config Config, clocks Clocks, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newStore, storeSet, systemSet, workspaceSet, vaultSet, serviceSet, backgroundSet,
+		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newStore,
+		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet, backgroundSet,
 		newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newGatewayAPI, newMetricsPages,
 		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
@@ -35,7 +37,7 @@ func NewServer(
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
 	panic(wire.Build(
 		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
-		storeSet, systemSet, workspaceSet, vaultSet, serviceSet,
+		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet,
 		wire.Struct(new(command), "*"),
 	))
 }
@@ -54,6 +56,10 @@ var systemSet = wire.NewSet(
 var workspaceSet = wire.NewSet(
 	newWorkspaces, newCompanySettings, newOperatorLog,
 	wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
+)
+
+var programSet = wire.NewSet(
+	newPrograms, wire.Bind(new(outbound.Programs), new(*programs.Programs)), wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
 )
 
 var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

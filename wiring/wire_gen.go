@@ -10,10 +10,12 @@ import (
 	"context"
 	"github.com/google/wire"
 	"holdco/adapters/cli"
+	"holdco/adapters/programs"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
+	"holdco/app/adapters"
 	"holdco/app/agents"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
@@ -55,7 +57,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	entropy := _wireEntropyValue
 	agentsSettings := newAgentSettings(config)
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache)
-	issuesService := issues.New(store, iDs)
+	programs, cleanup2 := newPrograms(config, log)
+	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
 	tokensService := tokens.New(store, clock, iDs, entropy)
@@ -74,19 +77,24 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Partners:  partnersService,
 		Imports:   importsService,
 	}
-	webhookPoster, cleanup2 := newPoster(config, version, wiringTelemetry)
+	poster, cleanup3 := newPosting(config, version)
+	webhookPoster := newPoster(poster, wiringTelemetry)
 	parallel := newParallel(config)
 	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
 	workService := work.New(store, iDs)
+	adaptersSettings := newAdapterSettings(config)
+	adaptersService := adapters.New(store, leasesService, programs, poster, clock, outboundLog, adaptersSettings)
 	index := newLeadIndex(store, wiringTelemetry)
 	wiringBackground := background{
 		Deliveries: deliveriesService,
 		Work:       workService,
+		Adapters:   adaptersService,
 		Index:      index,
 	}
 	migrator := wiringDatabase.Migrator
-	limiter, cleanup3, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
+	limiter, cleanup4, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
+		cleanup3()
 		cleanup2()
 		cleanup()
 		return nil, nil, err
@@ -102,6 +110,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	}
 	handler, err := newAPI(wiringSurroundings, wiringServices)
 	if err != nil {
+		cleanup4()
 		cleanup3()
 		cleanup2()
 		cleanup()
@@ -110,6 +119,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	exportService := export.New(store, index, clock)
 	wiringExportAPI, err := newExportAPI(wiringSurroundings, exportService, partnersService)
 	if err != nil {
+		cleanup4()
 		cleanup3()
 		cleanup2()
 		cleanup()
@@ -117,6 +127,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	}
 	wiringGatewayAPI, err := newGatewayAPI(wiringSurroundings, wiringServices, version)
 	if err != nil {
+		cleanup4()
 		cleanup3()
 		cleanup2()
 		cleanup()
@@ -139,6 +150,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		telemetry:    wiringTelemetry,
 	}
 	return server, func() {
+		cleanup4()
 		cleanup3()
 		cleanup2()
 		cleanup()
@@ -170,7 +182,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	entropy := _wireEntropyValue
 	agentsSettings := newAgentSettings(config)
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache)
-	issuesService := issues.New(store, iDs)
+	programs, cleanup2 := newPrograms(config, log)
+	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
 	tokensService := tokens.New(store, clock, iDs, entropy)
@@ -195,6 +208,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Vault:    vault,
 	}
 	return wiringCommand, func() {
+		cleanup2()
 		cleanup()
 	}, nil
 }
@@ -211,6 +225,10 @@ var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{
 
 var workspaceSet = wire.NewSet(
 	newWorkspaces, newCompanySettings, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
+)
+
+var programSet = wire.NewSet(
+	newPrograms, wire.Bind(new(outbound.Programs), new(*programs.Programs)), wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
 )
 
 var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

@@ -24,7 +24,7 @@ func TestWhatIsAboutToBeCancelledIsRefused(t *testing.T) {
 	t.Parallel()
 	engine := sqlitetest.Open(t)
 	kept := sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator())
-	service, caller, of := issues.New(kept, system.IDs{}), access.System("test"), id.New[id.Company](system.IDs{}.UUIDv7())
+	service, caller, of := issues.New(kept, system.IDs{}, nil), access.System("test"), id.New[id.Company](system.IDs{}.UUIDv7())
 	must(t, kept.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		draft := company.Draft{Name: new("Acme"), Slug: new("acme")}
 		founding, created, err := company.New(of, draft, []string{"process"}, system.IDs{}, tx.Now())

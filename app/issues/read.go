@@ -4,8 +4,11 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"sync"
+	"time"
 
 	"holdco/domain/access"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
@@ -17,14 +20,19 @@ import (
 
 // Service is the application's inbound.Issues.
 type Service struct {
-	store store.Store
-	ids   outbound.IDs
+	store   store.Store
+	ids     outbound.IDs
+	logs    outbound.RunLogs
+	once    sync.Once
+	closing chan struct{} // closed when the server stops
 }
 
 var _ inbound.Issues = (*Service)(nil)
 
 // New returns the use cases.
-func New(s store.Store, ids outbound.IDs) *Service { return &Service{store: s, ids: ids} }
+func New(s store.Store, ids outbound.IDs, logs outbound.RunLogs) *Service {
+	return &Service{store: s, ids: ids, logs: logs, closing: make(chan struct{})}
+}
 
 // List returns a page of the issues of a company.
 func (s *Service) List(
@@ -145,6 +153,37 @@ func (s *Service) Run(
 	})
 	return found, checkpoints, err
 }
+
+// pollsLog is how often a log that is followed is read.
+const pollsLog = 300 * time.Millisecond
+
+// Log returns a part of what the program of a run has written.
+func (s *Service) Log(
+	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run, part inbound.LogPart,
+) (log inbound.RunLog, err error) {
+	for {
+		// Whether the run goes on is read first: what is written before its end is in the log then.
+		found, _, err := s.Run(ctx, caller, of, on, which)
+		if err != nil {
+			return log, err
+		}
+		log.IsLive = found.Status == run.Running
+		log.Written, log.Next, err = s.logs.Read(of, which, part.From)
+		if err != nil || len(log.Written) > 0 || !part.Wait || !log.IsLive {
+			return log, err
+		}
+		select {
+		case <-ctx.Done():
+			return log, ctx.Err()
+		case <-s.closing:
+			return log, fault.New(fault.Unavailable, "The server stops; try again.").Because(context.Canceled)
+		case <-time.After(pollsLog):
+		}
+	}
+}
+
+// Close ends the wait of all who follow a log.
+func (s *Service) Close() { s.once.Do(func() { close(s.closing) }) }
 
 // viewOf reads what belongs to an issue of a company, on one snapshot.
 func (s *Service) viewOf(

@@ -281,7 +281,7 @@ type ender struct {
 func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	result := run.CheckJSON("result", e.ending.Result, issue.ResultSize, &e.problems)
 	var failure issue.Failure
-	if e.ending.Action == issue.Fail {
+	if e.ending.Action == issue.Fail || e.ending.Failure.Code != nil {
 		failure = run.ParseFailure(e.ending.Failure, &e.problems)
 	}
 	charges := cost.Parse(e.ending.Charges, &e.problems)
@@ -314,7 +314,7 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 		e.run = e.run.End(run.Cancelled, run.HandedOff, "", e.at)
 	default: // Release
 		next, happened, err = i.ReleaseLease(e.at)
-		e.run = e.run.End(run.Cancelled, run.Released, "", e.at)
+		e.run = e.run.End(run.Cancelled, run.Released, failure.Error, e.at)
 	}
 	if err != nil {
 		return "", err

@@ -25,6 +25,7 @@ type Service struct {
 	entropy  outbound.Entropy
 	settings Settings
 	waiting  *waiting
+	raised   chan struct{} // see store.Store.Raised
 }
 
 // Settings are what the operator sets.
@@ -36,7 +37,11 @@ var _ inbound.Leases = (*Service)(nil)
 
 // New returns the use cases.
 func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
-	return &Service{store: s, ids: ids, entropy: entropy, settings: settings, waiting: newWaiting()}
+	made := &Service{
+		store: s, ids: ids, entropy: entropy, settings: settings, waiting: newWaiting(), raised: make(chan struct{}, 1),
+	}
+	s.Raised(made.raised)
+	return made
 }
 
 // List returns the live leases of an agent.

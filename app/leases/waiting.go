@@ -131,6 +131,9 @@ func (w *waiting) wake(of id.Company, claimable map[string]int) {
 	}
 }
 
+// Woken receives a value when issues may have become claimable, which is when Wake has something to do.
+func (s *Service) Woken() <-chan struct{} { return s.raised }
+
 // Wake wakes waiting claims of companies in which issues have become claimable.
 func (s *Service) Wake(ctx context.Context) (more bool, err error) {
 	of := s.waiting.companies()

@@ -14,7 +14,6 @@ import (
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
-	"holdco/adapters/system"
 	"holdco/app/agents"
 	"holdco/app/cache"
 	"holdco/app/companies"
@@ -127,8 +126,8 @@ func newWorld(ctx context.Context, s store.Store, clock *storetest.Clock, ids ou
 	w.companies = companies.New(s, noWorkspaces{}, ids, noLog{},
 		companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}, cached)
 	w.agents = agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached)
-	w.issues, w.work = issues.New(s, ids), work.New(s, ids)
-	w.leases = leases.New(s, ids, system.Entropy{}, leases.Settings{LeaseTime: leaseTime})
+	w.issues, w.work = issues.New(s, ids, nil), work.New(s, ids)
+	w.leases = leases.New(s, ids, &counter{}, leases.Settings{LeaseTime: leaseTime})
 	for n := range 2 {
 		o, err := w.found(fmt.Sprint("company-", n), 2, 2)
 		if err != nil {

@@ -201,7 +201,8 @@ func (c parsedConfig) env() map[string]string {
 		case value == nil:
 			c.wrong("env", fault.WrongType, "must be %s", kind)
 		case !variableName.MatchString(name) || strings.HasPrefix(name, reservedVariables):
-			c.wrong("env", fault.InvalidFormat, "must name variables of letters, digits and _, which do not begin with %s", reservedVariables)
+			c.wrong("env", fault.InvalidFormat,
+				"must name variables of letters, digits and _, which do not begin with %s", reservedVariables)
 		case strings.ContainsRune(*value, 0):
 			c.wrong("env", fault.InvalidCharacters, "must not hold the character NUL")
 		default:

@@ -102,7 +102,8 @@ func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
 	if _, _, err := old.Apply(agent.Patch{Settings: agent.Settings{Name: new("Eve")}}, admin, later); err != nil {
 		t.Error(err)
 	}
-	_, _, err := ada(agent.Active).Apply(agent.Patch{Settings: agent.Settings{Adapter: new("process"), AdapterConfig: new([]byte(`{"env":[]}`))}}, admin, later)
+	change := agent.Settings{Adapter: new("process"), AdapterConfig: new([]byte(`{"env":[]}`))}
+	_, _, err := ada(agent.Active).Apply(agent.Patch{Settings: change}, admin, later)
 	if fault.CodeOf(err) != fault.ValidationFailed {
 		t.Error(err)
 	}
@@ -116,7 +117,7 @@ func TestAnAdapterThatFailsIsTriedAgainLaterAndLater(t *testing.T) {
 	}
 	var pauses []int
 	for n := range 9 {
-		if a = a.AdapterFailed(noon); a.Stats.AdapterFailures != n+1 || a.Version != ada(agent.Active).Version {
+		if a = a.AdapterFailed(noon); a.Stats.AdapterFailures != n+1 || a.Version != ada(agent.Active).Version+int64(n)+2 {
 			t.Errorf("%+v", a.Stats)
 		}
 		pauses = append(pauses, int(a.Stats.RetryAt.Sub(noon).Seconds()))

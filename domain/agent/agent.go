@@ -34,7 +34,7 @@ type Agent struct {
 	Stats         Stats
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	Version       int64 // grows by one with every change but of Stats; the ETag of the API
+	Version       int64 // grows by one with every change but of Stats.LastActiveAt; the ETag of the API
 }
 
 // Status is a state of an agent.
@@ -86,12 +86,14 @@ func (a Agent) AdapterFailed(at time.Time) Agent {
 	}
 	a.Stats.AdapterFailures++
 	a.Stats.RetryAt = at.Add(pause)
+	a.Version++
 	return a
 }
 
 // AdapterWorked ends a row of failures.
 func (a Agent) AdapterWorked() Agent {
 	a.Stats.AdapterFailures, a.Stats.RetryAt = 0, time.Time{}
+	a.Version++
 	return a
 }
 

@@ -41,7 +41,8 @@ func TestAGrantIsTheLeaseOfTheIssueAsItIs(t *testing.T) {
 	want := run.Run{
 		ID: runID, Company: acme, Issue: callID, Agent: ada, Attempt: 2, Status: run.Running,
 		Lease: run.Lease{
-			ID: leaseID, Token: 7, Epoch: 3, Time: 5 * time.Minute, ExpiresAt: noon.Add(5 * time.Minute), Key: "key", Holder: "h", Hash: "#",
+			ID: leaseID, Token: 7, Epoch: 3, Time: 5 * time.Minute, ExpiresAt: noon.Add(5 * time.Minute),
+			Key: "key", Holder: "h", Hash: "#",
 		},
 		ContextAt: noon, StartedAt: noon,
 	}

@@ -14,8 +14,8 @@ import (
 	"holdco/domain/text"
 )
 
-// CheckURL validates the form of a URL that was sent at a path. Whether its address may be called is checked at each attempt, because names move
-// from one address to another.
+// CheckURL validates the form of a URL that was sent at a path. Whether its address may be called is checked at each attempt,
+// because names move from one address to another.
 func CheckURL(path, sent string) []fault.Field {
 	if _, wrong := text.Name(path, sent, URLLength); wrong != nil { // it is displayed, as names are
 		return wrong

@@ -42,6 +42,10 @@ type Issues interface {
 	// Run returns a run of an issue with its newest checkpoints, MostCheckpoints at most, oldest first.
 	Run(ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run) (run.Run, []run.Checkpoint, error)
 
+	// Log returns a part of what the program of a run has written. It fails with fault.NotFound when this server has no log of the
+	// run: no program worked on it, or one on another host.
+	Log(ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run, part LogPart) (RunLog, error)
+
 	// Create files an issue. The faults are those of issue.New.
 	Create(ctx context.Context, caller access.Caller, of id.Company, draft issue.Draft, once idempotency.Request) (issue.Issue, error)
 
@@ -113,4 +117,17 @@ type IssueOutcome struct {
 	ID    string
 	Issue any // as the API shows it; nil if Err is set
 	Err   error
+}
+
+// LogPart is which part of a log is wanted.
+type LogPart struct {
+	From int64 // RunLog.Next of the part before; 0: the beginning
+	Wait bool  // until there is something, or the run has ended
+}
+
+// RunLog is a part of what a program has written to its standard output and error.
+type RunLog struct {
+	Written []byte
+	Next    int64 // where the next part begins
+	IsLive  bool  // more may come
 }

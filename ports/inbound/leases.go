@@ -119,7 +119,7 @@ type Ending struct {
 	Action  issue.Action     // Complete, Fail, HandOff or Release
 	Result  []byte           // of Complete, JSON; nil: none
 	Note    issue.Note       // of HandOff, which needs one, and Release; of Complete the summary
-	Failure run.FailureDraft // of Fail
+	Failure run.FailureDraft // of Fail; of Release why Holdco itself gives the issue back
 	Charges []cost.Draft
 }
 

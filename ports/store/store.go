@@ -33,8 +33,9 @@ type Store interface {
 	// delivery, or a queue that was released with work left. It buffers one value.
 	Outgoing() <-chan struct{}
 
-	// Raised receives a value when a unit that raised a work revision was committed through this store. It buffers one value.
-	Raised() <-chan struct{}
+	// Raised makes a channel receive a value, unless it is full, when a unit that raised a work revision was committed through
+	// this store.
+	Raised(into chan<- struct{})
 
 	// Ready fails unless the store answers, accepts writes, and has exactly the schema that this program needs.
 	Ready(ctx context.Context) error

@@ -39,7 +39,10 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.Slot, a.Model, a.AdapterConfig = "slt_some", "claude", `{"command":["sh","-c","true"],"n":1e400}`
 		a.MemoryScopes, a.Requires = []agent.MemoryScope{"company", "agent"}, []string{"issue.create", "two words, \"quoted\""}
 		a.Budget = agent.Budget{PerTask: budget.Of(1), Daily: budget.Of(budget.Most)}
-		a.Stats = agent.Stats{Completed: 7, Failed: 3, Spent: budget.Most, LastActiveAt: at.Add(time.Second), AdapterFailures: 2, RetryAt: at.Add(time.Minute)}
+		a.Stats = agent.Stats{
+			Completed: 7, Failed: 3, Spent: budget.Most, LastActiveAt: at.Add(time.Second),
+			AdapterFailures: 2, RetryAt: at.Add(time.Minute),
+		}
 		a.UpdatedAt, a.Version = at.Add(time.Minute), 1<<53+1
 	},
 	edit: func(f *fixture, a *agent.Agent) {

@@ -179,16 +179,17 @@ func revisions(f *fixture) {
 
 func raised(f *fixture) {
 	acme := f.found("acme").ID
+	first, second := make(chan struct{}, 1), make(chan struct{}, 1)
+	f.store.Raised(first)
+	f.store.Raised(second)
 	is := func(what string, want bool) {
 		f.Helper()
-		select {
-		case <-f.store.Raised():
-			if !want {
-				f.Fatalf("%s is noticed", what)
+		for _, listener := range []chan struct{}{first, second} {
+			if isNoticed := len(listener) == 1; isNoticed != want {
+				f.Fatalf("%s: is noticed: %t", what, isNoticed)
 			}
-		default:
 			if want {
-				f.Fatalf("%s is not noticed", what)
+				<-listener
 			}
 		}
 	}

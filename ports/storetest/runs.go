@@ -69,7 +69,8 @@ var anyRun = aggregate[id.Run, run.Run]{
 // newRun makes a live run that is in no store yet.
 func (f *fixture) newRun(of id.Company, on id.Issue) run.Run {
 	i := issue.Issue{ID: on, Company: of, Agent: "agt_some", Attempt: 1, FencingToken: 1}
-	return run.Grant(id.New[id.Run](f.ids.UUIDv7()), id.New[id.Lease](f.ids.UUIDv7()), i, 1, run.Terms{Time: 5 * time.Minute}, f.clock.Now())
+	terms := run.Terms{Time: 5 * time.Minute}
+	return run.Grant(id.New[id.Run](f.ids.UUIDv7()), id.New[id.Lease](f.ids.UUIDv7()), i, 1, terms, f.clock.Now())
 }
 
 // ran ends a run.

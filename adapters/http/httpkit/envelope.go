@@ -14,6 +14,7 @@ import (
 type Answer struct {
 	Status     int    // OK when zero; an answer with NoContent has no body
 	Data       any    // event.Fields, a list of these, or anything else that can be JSON
+	Text       *Text  // plain text instead of JSON; nil: none
 	Page       *Page  // of a list
 	ETag       string // empty: none
 	Location   string // of a new resource
@@ -45,6 +46,10 @@ func Write(c *gin.Context, answer Answer) {
 	}
 	if hasAlready(c, answer.ETag) {
 		answer.Status = notModified
+	}
+	if answer.Text != nil {
+		answer.Text.write(c)
+		return
 	}
 	switch answer.Status {
 	case NoContent, notModified:

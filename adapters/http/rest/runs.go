@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"io"
+
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -15,8 +17,9 @@ type runs struct{ port inbound.Issues }
 func Runs(port inbound.Issues) httpkit.Handlers {
 	h := runs{port}
 	return httpkit.Handlers{
-		"listRuns": h.list,
-		"getRun":   h.get,
+		"listRuns":  h.list,
+		"getRun":    h.get,
+		"getRunLog": h.log,
 	}
 }
 
@@ -31,4 +34,23 @@ func (h runs) get(r httpkit.Request) (httpkit.Answer, error) {
 	found, checkpoints, err := h.port.Run(r.Context(), r.Caller(), companyOf(r), issueOf(r), httpkit.PathID[id.Run](r, "run"))
 	shown := append(found.Fields(), event.F("checkpoints", httpkit.Show(checkpoints)))
 	return httpkit.Answer{Data: shown, ETag: httpkit.DigestTag(shown.Append(nil))}, err
+}
+
+func (h runs) log(r httpkit.Request) (httpkit.Answer, error) {
+	of, on, which := companyOf(r), issueOf(r), httpkit.PathID[id.Run](r, "run")
+	found, err := h.port.Log(r.Context(), r.Caller(), of, on, which, inbound.LogPart{})
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	text := &httpkit.Text{Content: found.Written}
+	if r.Query()["follow"] == "true" {
+		text.More = func() ([]byte, error) {
+			if !found.IsLive {
+				return nil, io.EOF
+			}
+			found, err = h.port.Log(r.Context(), r.Caller(), of, on, which, inbound.LogPart{From: found.Next, Wait: true})
+			return found.Written, err
+		}
+	}
+	return httpkit.Answer{Text: text}, nil
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -20,7 +21,7 @@ type Store struct {
 	ids      outbound.IDs
 	migrator *Migrator
 	outgoing chan struct{} // see Outgoing
-	raised   chan struct{} // see Raised
+	raised   *listeners    // see Raised
 }
 
 var _ store.Store = (*Store)(nil)
@@ -35,7 +36,7 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 		ids:      ids,
 		migrator: migrator,
 		outgoing: make(chan struct{}, 1),
-		raised:   make(chan struct{}, 1),
+		raised:   &listeners{},
 	}
 }
 
@@ -76,7 +77,7 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 		notify(s.outgoing)
 	}
 	if err == nil && state.raises {
-		notify(s.raised)
+		s.raised.notify()
 	}
 	return s.failure(ctx, err)
 }
@@ -90,7 +91,27 @@ func notify(of chan<- struct{}) {
 }
 
 // Raised implements store.Store.
-func (s *Store) Raised() <-chan struct{} { return s.raised }
+func (s *Store) Raised(into chan<- struct{}) { s.raised.add(into) }
+
+// listeners are channels that are notified together.
+type listeners struct {
+	mutex sync.Mutex
+	all   []chan<- struct{}
+}
+
+func (l *listeners) add(one chan<- struct{}) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.all = append(l.all, one)
+}
+
+func (l *listeners) notify() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	for _, one := range l.all {
+		notify(one)
+	}
+}
 
 // Outgoing implements store.Store.
 func (s *Store) Outgoing() <-chan struct{} { return s.outgoing }

@@ -147,7 +147,7 @@ func (c *Client) Try(request Request) (Answer, error) {
 		return Answer{}, err
 	}
 	answer := Answer{Status: response.StatusCode, Header: response.Header, Body: body}
-	if len(body) > 0 && response.Header.Get("Content-Encoding") == "" {
+	if len(body) > 0 && response.Header.Get("Content-Encoding") == "" && response.Header.Get("Content-Type") != plainText {
 		if err := json.Unmarshal(body, &answer); err != nil {
 			c.t.Errorf("%s %s: the answer is not JSON: %v\n%s", request.Method, request.Path, err, body)
 		}
@@ -187,9 +187,9 @@ func headersOf(sent *http.Request, answer Answer) error {
 		return errors.New("the answer lacks X-Request-Id")
 	case len(answer.Body) == 0:
 		return nil
-	case header.Get("Content-Type") != "application/json; charset=utf-8":
+	case header.Get("Content-Type") != "application/json; charset=utf-8" && header.Get("Content-Type") != plainText:
 		return errors.New("the answer has the Content-Type " + header.Get("Content-Type"))
-	case public || header.Get("Content-Encoding") != "":
+	case public || header.Get("Content-Encoding") != "" || header.Get("Content-Type") == plainText:
 		return nil
 	case header.Get("Cache-Control") != "no-store":
 		return errors.New("the answer may be kept")
@@ -216,3 +216,6 @@ func (a Answer) Is(t testing.TB, status int, code string) {
 		t.Errorf("answered %d %s, want %d %s\n%s", a.Status, a.Error.Code, status, code, a.Body)
 	}
 }
+
+// plainText is the media type of a log.
+const plainText = "text/plain; charset=utf-8"

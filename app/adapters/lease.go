@@ -1,0 +1,162 @@
+package adapters
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"text/template"
+
+	_ "embed"
+
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/id"
+	"holdco/ports/inbound"
+)
+
+// Lease is what is needed of a lease to work on its issue.
+type Lease struct {
+	ID       id.Lease     `json:"leaseId"`
+	Token    int64        `json:"fencingToken"`
+	Seconds  int64        `json:"leaseSeconds"`
+	RunToken access.Value `json:"runToken"`
+	Issue    struct {
+		ID          id.Issue   `json:"id"`
+		Company     id.Company `json:"companyId"`
+		Number      int64      `json:"number"`
+		Title       string     `json:"title"`
+		Description string     `json:"description"`
+		Attempt     int        `json:"attempt"`
+	} `json:"issue"`
+	Run struct {
+		ID    id.Run   `json:"id"`
+		Agent id.Agent `json:"agentId"`
+	} `json:"run"`
+	Context struct {
+		Parents     []related       `json:"parents"`
+		Children    []related       `json:"children"`
+		Comments    []comment       `json:"comments"`
+		Checkpoints []checkpoint    `json:"checkpoints"`
+		LastError   json.RawMessage `json:"lastError"`
+	} `json:"context"`
+
+	shown []byte // all of it as JSON, but for the token
+}
+
+type related struct {
+	Number int64  `json:"number"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+}
+
+type comment struct {
+	Author string `json:"author"`
+	Body   string `json:"body"`
+	At     string `json:"createdAt"`
+}
+
+type checkpoint struct {
+	At   string          `json:"at"`
+	Note string          `json:"note"`
+	Data json.RawMessage `json:"data"`
+}
+
+// ParseLease parses a new lease as the gateway shows it.
+func ParseLease(shown []byte) (lease Lease, err error) {
+	if err := json.Unmarshal(shown, &lease); err != nil {
+		return lease, fmt.Errorf("this is no lease: %w", err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(shown, &members); err != nil {
+		return lease, err
+	}
+	delete(members, "runToken") // which is not written to files
+	lease.shown, err = json.Marshal(members)
+	return lease, err
+}
+
+// caller is the agent of the lease, on whose behalf Holdco calls.
+func (l Lease) caller() agent.Caller { return agent.Caller{ID: l.Run.Agent, Company: l.Issue.Company} }
+
+func (l Lease) call() inbound.LeaseCall { return inbound.LeaseCall{Lease: l.ID, Token: &l.Token} }
+
+// Handle is the lease as the tools of the Model Context Protocol take it.
+func (l Lease) Handle() string { return fmt.Sprintf("%s#%d", l.ID, l.Token) }
+
+// env is the environment of a program: what the configuration says, and how the program finds Holdco and its lease.
+func (l Lease) env(configured map[string]string, gatewayURL string) map[string]string {
+	env := maps.Clone(configured)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, map[string]string{
+		"HOLDCO_AGENT_TOKEN":   string(l.RunToken),
+		"HOLDCO_COMPANY_ID":    string(l.Issue.Company),
+		"HOLDCO_AGENT_ID":      string(l.Run.Agent),
+		"HOLDCO_ISSUE_ID":      string(l.Issue.ID),
+		"HOLDCO_ISSUE_NUMBER":  strconv.FormatInt(l.Issue.Number, 10),
+		"HOLDCO_LEASE_ID":      string(l.ID),
+		"HOLDCO_FENCING_TOKEN": strconv.FormatInt(l.Token, 10),
+		"HOLDCO_ATTEMPT":       strconv.Itoa(l.Issue.Attempt),
+	})
+	if gatewayURL != "" {
+		env["HOLDCO_GATEWAY_URL"], env["HOLDCO_MCP_URL"] = gatewayURL, mcpURL(gatewayURL)
+	}
+	return env
+}
+
+func mcpURL(gatewayURL string) string { return gatewayURL + "/gateway/mcp" }
+
+// mcpFile is the configuration of a client of the Model Context Protocol. The token is not in it but in the environment.
+func mcpFile(gatewayURL string) []byte {
+	type server struct {
+		Type    string            `json:"type"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	}
+	servers := map[string]server{}
+	if gatewayURL != "" {
+		servers["holdco"] = server{"http", mcpURL(gatewayURL), map[string]string{"Authorization": "Bearer ${HOLDCO_AGENT_TOKEN}"}}
+	}
+	file, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		panic(err) // text alone cannot fail
+	}
+	return file
+}
+
+//go:embed prompt.tmpl
+var promptText string
+
+var promptTemplate = template.Must(template.New("prompt").Parse(promptText))
+
+// prompt is what a program is to do, as text for a model.
+func (l Lease) prompt() []byte {
+	var text strings.Builder
+	if err := promptTemplate.Execute(&text, l); err != nil {
+		panic(err) // it is written into memory
+	}
+	return []byte(text.String())
+}
+
+// stdin is what a program gets on its standard input.
+func (l Lease) stdin(kind agent.Stdin) []byte {
+	switch kind {
+	case agent.JSON:
+		return l.shown
+	case agent.Nothing:
+		return nil
+	}
+	return l.prompt()
+}
+
+// jsonText is a text as JSON.
+func jsonText(text string) []byte {
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // text alone cannot fail
+	}
+	return encoded
+}

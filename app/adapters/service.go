@@ -1,0 +1,353 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"holdco/domain/agent"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/run"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Service runs agents in the server.
+type Service struct {
+	store    store.Store
+	leases   inbound.Leases
+	programs outbound.Programs
+	poster   outbound.AgentPoster
+	clock    outbound.Clock
+	log      outbound.Log
+	settings Settings
+
+	mutex   sync.Mutex
+	working map[id.Run]*working
+	last    map[id.Agent]time.Time // when an agent was given an issue last
+	after   id.Agent               // where to go on in the list of agents that may be given something
+	seen    time.Time              // when it was looked for processes that have ended
+	woken   chan struct{}          // see Woken
+	life    context.Context        //nolint:containedctx // of the work, which outlives the run of the job that began it; nil: none began
+	end     context.CancelFunc     // ends life
+	ended   sync.WaitGroup
+}
+
+// Settings are what the operator sets.
+type Settings struct {
+	Adapters  []string // the installed ones
+	Processes int      // how many programs run at once, at most; 0: none; MostProcesses at most
+	Requests  int      // how many requests to agents are under way at once, at most
+}
+
+// MostProcesses bounds Settings.Processes: what the leases of one process are is read at once.
+const MostProcesses = store.Portion
+
+// working is a lease that is being worked on here.
+type working struct {
+	agent   id.Agent
+	adapter string
+	stale   chan struct{} // closed when the lease has ended
+	isStale bool
+}
+
+// New returns the use case.
+func New(
+	s store.Store, leases inbound.Leases, programs outbound.Programs, poster outbound.AgentPoster, clock outbound.Clock,
+	log outbound.Log, settings Settings,
+) *Service {
+	woken := make(chan struct{}, 1)
+	s.Raised(woken)
+	return &Service{
+		store: s, leases: leases, programs: programs, poster: poster, clock: clock, log: log, settings: settings,
+		working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
+	}
+}
+
+// Run claims issues for agents that Holdco runs, those that have waited longest first, and begins to work on them. It stops
+// programs whose leases have ended, and releases what other processes on this host left when they ended. GatewayURL is how
+// programs reach the gateway, without a slash at its end; empty: they do not.
+func (s *Service) Run(ctx context.Context, gatewayURL string) (more bool, err error) {
+	if s.life == nil {
+		s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	}
+	return false, errors.Join(s.recover(ctx), s.watch(ctx), s.assign(ctx, gatewayURL))
+}
+
+// Woken receives a value when there may be something to do for Run: issues can be claimed, or an agent can take another one.
+func (s *Service) Woken() <-chan struct{} { return s.woken }
+
+// Processes is how many programs run.
+func (s *Service) Processes() int { return s.count(agent.ProcessAdapter) }
+
+// Stop stops all programs, releases their leases, and waits for that until the context ends. Run must have returned for good.
+func (s *Service) Stop(ctx context.Context) error {
+	if s.end == nil {
+		return nil
+	}
+	s.end()
+	done := make(chan struct{})
+	go func() {
+		s.ended.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.New("programs of agents were still running; the next start ends their leases")
+	}
+}
+
+// looksEvery is how often it is looked for processes that have ended.
+const looksEvery = 10 * time.Second
+
+// recover releases the leases of processes on this host that have ended. Their programs are dead.
+func (s *Service) recover(ctx context.Context) error {
+	now := s.clock.Now()
+	if s.settings.Processes == 0 || now.Sub(s.seen).Abs() < looksEvery {
+		return nil
+	}
+	s.seen = now
+	ended, err := s.programs.Ended()
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, holder := range ended {
+		failures = append(failures, s.releaseAll(ctx, holder))
+	}
+	return errors.Join(failures...)
+}
+
+func (s *Service) releaseAll(ctx context.Context, holder string) error {
+	held, err := s.store.Runs().Held(ctx, holder)
+	if err != nil {
+		return err
+	}
+	for _, one := range held {
+		if err := s.release(ctx, one); err != nil {
+			return err
+		}
+	}
+	return s.programs.Forget(holder)
+}
+
+// release ends a lease whose program is dead.
+func (s *Service) release(ctx context.Context, left store.LiveRun) error {
+	r, err := s.store.Runs().Get(ctx, left.ID)
+	if err != nil {
+		return err
+	}
+	code, message := "server_stopped", "The server that ran the program ended."
+	call := inbound.LeaseCall{Lease: r.Lease.ID, Token: &r.Lease.Token}
+	_, err = s.leases.End(ctx, agent.Caller{ID: r.Agent, Company: r.Company}, call, inbound.Ending{
+		Action: issue.Release, Failure: run.FailureDraft{Code: &code, Message: &message},
+	})
+	return unlessFinal(err) // it has ended, or something else ends it
+}
+
+// watch stops the programs whose leases have ended.
+func (s *Service) watch(ctx context.Context) error {
+	s.mutex.Lock()
+	var running []id.Run // before the leases are read: each of these was granted before
+	for which, one := range s.working {
+		if one.adapter == agent.ProcessAdapter && !one.isStale {
+			running = append(running, which)
+		}
+	}
+	s.mutex.Unlock()
+	if len(running) == 0 {
+		return nil
+	}
+	held, err := s.store.Runs().Held(ctx, s.programs.Holder())
+	if err != nil {
+		return err
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, which := range running {
+		isHeld := slices.ContainsFunc(held, func(one store.LiveRun) bool { return one.ID == which })
+		if one := s.working[which]; one != nil && !isHeld && !one.isStale {
+			one.isStale = true
+			close(one.stale)
+		}
+	}
+	return nil
+}
+
+// assign gives issues to agents, as many as can be worked on here.
+func (s *Service) assign(ctx context.Context, gatewayURL string) error {
+	if !s.hasRoom(agent.ProcessAdapter) && !s.hasRoom(agent.HTTPAdapter) {
+		return nil
+	}
+	now, err := s.store.StoreNow(ctx)
+	if err != nil {
+		return err
+	}
+	candidates, err := s.store.Agents().Runnable(ctx, now, s.after)
+	if err != nil {
+		return err
+	}
+	s.after = ""
+	if len(candidates) == store.Portion {
+		s.after = candidates[len(candidates)-1].ID
+	}
+	s.byWait(candidates)
+	var failures []error
+	for _, a := range candidates {
+		if err := s.serve(ctx, a, gatewayURL); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// byWait sorts agents by how long they have waited, the longest first.
+func (s *Service) byWait(agents []agent.Agent) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	slices.SortStableFunc(agents, func(a, b agent.Agent) int { return s.last[a.ID].Compare(s.last[b.ID]) })
+	maps.DeleteFunc(s.last, func(_ id.Agent, at time.Time) bool { return s.clock.Now().Sub(at) > longestWait })
+}
+
+// longestWait is for how long it is remembered that an agent was given an issue.
+const longestWait = time.Hour
+
+// serve gives issues to an agent while it may have more.
+func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) error {
+	duty, isRun := a.Duty()
+	if !isRun || !slices.Contains(s.settings.Adapters, a.Adapter) {
+		return nil
+	}
+	caller := agent.Caller{ID: a.ID, Company: a.Company}
+	holder := ""
+	if duty.Program != nil {
+		holder = s.programs.Holder()
+	}
+	for s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
+		held, err := s.leases.Claim(ctx, caller, inbound.Claim{RunToken: new(true), Holder: holder, MostLive: duty.Concurrent})
+		if held == nil || err != nil {
+			return unlessFinal(err) // the agent or its company has changed meanwhile
+		}
+		s.begin(*held, a, duty, gatewayURL)
+	}
+	return nil
+}
+
+// begin works on a lease in the background.
+func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, gatewayURL string) {
+	one := &working{agent: a.ID, adapter: a.Adapter, stale: make(chan struct{})}
+	s.mutex.Lock()
+	s.working[held.Run.ID], s.last[a.ID] = one, s.clock.Now()
+	s.mutex.Unlock()
+	s.ended.Go(func() {
+		err := fault.Contain(func() error { return s.work(held, a, duty, gatewayURL, one.stale) })
+		isKnown := isAdapters(err) && a.Stats.AdapterFailures > 0 // of a row of failures the first is logged
+		if err != nil && !isKnown {
+			s.log.Error(s.life, "The run "+string(held.Run.ID)+" of an agent of the adapter \""+a.Adapter+"\" failed.", err)
+		}
+		s.mutex.Lock()
+		delete(s.working, held.Run.ID)
+		s.mutex.Unlock()
+		select {
+		case s.woken <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// work works on a lease until it has ended, or somebody else has taken it on.
+func (s *Service) work(held inbound.HeldLease, a agent.Agent, duty agent.Duty, gatewayURL string, stale <-chan struct{}) error {
+	lease, err := ParseLease(held.Fields().Append(nil))
+	if err != nil {
+		return err
+	}
+	worker := Worker{Gateway: s.leases, Programs: s.programs, GatewayURL: gatewayURL}
+	if duty.Program != nil {
+		err = worker.Work(s.life, lease, *duty.Program, a.Model, stale)
+	} else {
+		err = s.post(held, lease, a, duty.URL, gatewayURL)
+	}
+	// A failure is noted first: then the agent does not get the issue again at once.
+	failure, hasFailed := errors.AsType[NotStarted](err)
+	if noted := s.note(a, err); noted != nil {
+		return errors.Join(err, noted)
+	}
+	if hasFailed {
+		return errors.Join(err, worker.Release(s.life, lease, failure.Cause))
+	}
+	return err
+}
+
+// note counts failures of the adapter of an agent in a row. What is known is as old as the lease.
+func (s *Service) note(a agent.Agent, outcome error) error {
+	hasFailed := isAdapters(outcome)
+	hasRecovered := outcome == nil && a.Stats.AdapterFailures > 0
+	if !hasFailed && !hasRecovered {
+		return nil
+	}
+	return s.store.Update(context.WithoutCancel(s.life), func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Turn(ctx, a.Company); err != nil {
+			return err
+		}
+		current, err := tx.Agents().Lock(ctx, a.ID)
+		exists, err := store.Exists(err)
+		if err != nil || !exists {
+			return err
+		}
+		next := current.AdapterWorked()
+		if hasFailed {
+			at, err := tx.StoreNow(ctx)
+			if err != nil {
+				return err
+			}
+			next = current.AdapterFailed(at)
+		}
+		tx.Unrecorded()
+		return tx.Agents().Save(ctx, next)
+	})
+}
+
+// isAdapters reports whether an adapter failed.
+func isAdapters(err error) bool {
+	_, is := errors.AsType[NotStarted](err)
+	return is
+}
+
+// hasRoom reports whether one more lease of an adapter can be worked on.
+func (s *Service) hasRoom(adapter string) bool {
+	most := s.settings.Requests
+	if adapter == agent.ProcessAdapter {
+		most = s.settings.Processes
+	}
+	return s.count(adapter) < most
+}
+
+func (s *Service) count(adapter string) (n int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, one := range s.working {
+		if one.adapter == adapter {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Service) countOf(which id.Agent) (n int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, one := range s.working {
+		if one.agent == which {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,253 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"holdco/domain/agent"
+	"holdco/domain/cost"
+	"holdco/domain/fault"
+	"holdco/domain/issue"
+	"holdco/domain/run"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+)
+
+// Gateway is what a worker asks of the gateway. inbound.Leases has more.
+type Gateway interface {
+	Renew(ctx context.Context, caller agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error)
+	Charge(
+		ctx context.Context, caller agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
+	) (inbound.LeaseState, []inbound.ChargeOutcome, error)
+	End(ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending) (inbound.Ended, error)
+}
+
+// Worker works on leases with programs.
+type Worker struct {
+	Gateway    Gateway
+	Programs   outbound.Programs
+	GatewayURL string // how programs reach the gateway, without a slash at its end; empty: they do not
+}
+
+// NotStarted is the failure of an adapter: the work did not begin. The lease is as it was: Release gives the issue back.
+type NotStarted struct{ Cause error }
+
+// Error says why.
+func (n NotStarted) Error() string { return n.Cause.Error() }
+
+// Unwrap returns the cause.
+func (n NotStarted) Unwrap() error { return n.Cause }
+
+// Work starts a program for a lease and waits for its end. It renews the lease meanwhile, and ends it as the program ended: when
+// the context ends, the program is stopped and the lease released. When the lease has ended otherwise, which stale says or a call
+// on it, the program is stopped, and only what it cost is reported. It fails with NotStarted, and when the lease could not be
+// ended before it ran out.
+func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
+	usage := cost.NewUsage(program.Usage, model)
+	running, err := w.Programs.Start(outbound.Program{
+		Company: lease.Issue.Company, Issue: lease.Issue.ID, Run: lease.Run.ID,
+		Command: program.Command, Directory: program.Directory, Env: lease.env(program.Env, w.GatewayURL),
+		Stdin: lease.stdin(program.Stdin), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
+		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): "[run token]"}, Output: usage.Write,
+	})
+	if err != nil {
+		return NotStarted{err}
+	}
+	why := w.attend(ctx, lease, running, program.Timeout, stale)
+	finish := context.WithoutCancel(ctx)
+	report := usage.Report()
+	err = w.charge(finish, lease, report.Charges)
+	if why == isStale {
+		return err
+	}
+	return errors.Join(err, w.end(finish, lease, ending(why, running.Exit(), report)))
+}
+
+// whyEnded is why a program ended.
+type whyEnded int
+
+const (
+	byItself whyEnded = iota
+	isStale           // its lease has ended
+	timedOut
+	stopped // Holdco stops
+)
+
+// Leases are renewed when a third of their time is over, and calls that failed are repeated in between.
+const (
+	renewals  = 3
+	retryCall = time.Second
+)
+
+// attend waits for the end of a program, which it stops when that is due, and renews the lease until then.
+func (w Worker) attend(
+	ctx context.Context, lease Lease, running outbound.RunningProgram, timeout time.Duration, stale <-chan struct{},
+) (why whyEnded) {
+	over := time.NewTimer(timeout)
+	defer over.Stop()
+	every := time.Duration(lease.Seconds) * time.Second / renewals
+	renew := time.NewTimer(every)
+	defer renew.Stop()
+	stop := func(because whyEnded) {
+		if why == byItself {
+			why = because
+		}
+		running.Stop()
+	}
+	stopping := ctx.Done()
+	for {
+		select {
+		case <-running.Ended():
+			return why
+		case <-over.C:
+			stop(timedOut)
+		case <-stale:
+			stop(isStale)
+			stale = nil
+		case <-stopping:
+			stop(stopped)
+			stopping = nil
+		case <-renew.C:
+			_, err := w.Gateway.Renew(context.WithoutCancel(ctx), lease.caller(), lease.call())
+			switch {
+			case err == nil:
+				renew.Reset(every)
+			case isFinal(err):
+				stop(isStale)
+			default:
+				renew.Reset(retryCall)
+			}
+		}
+	}
+}
+
+// isFinal reports whether a call would fail again.
+func isFinal(err error) bool {
+	refused := fault.Of(err)
+	return refused != nil && refused.Code != fault.Unavailable && refused.Code != fault.RateLimited
+}
+
+// unlessFinal passes over refusals that are final.
+func unlessFinal(err error) error {
+	if isFinal(err) {
+		return nil
+	}
+	return err
+}
+
+// ending is how a lease ends.
+func ending(why whyEnded, exit outbound.Exit, report cost.Report) inbound.Ending {
+	switch {
+	case why == stopped:
+		return inbound.Ending{Action: issue.Release}
+	case why == timedOut:
+		return failed("timeout", "The program did not end in time.", exit.Output)
+	case exit.Signal != 0:
+		return failed(fmt.Sprintf("signal_%d", exit.Signal), fmt.Sprintf("The signal %d ended the program.", exit.Signal), exit.Output)
+	case exit.Code != 0:
+		return failed(fmt.Sprintf("exit_%d", exit.Code), fmt.Sprintf("The program ended with exit code %d.", exit.Code), exit.Output)
+	case report.IsError:
+		return failed("reported_error", "The program reported an error.", report.Message)
+	}
+	return inbound.Ending{Action: issue.Complete, Result: result(exit)}
+}
+
+// mostExplained bounds how much of the output explains a failure, in bytes.
+const mostExplained = 4_000
+
+// failed is the end of an attempt that failed. Output, if there is any, explains it.
+func failed(code, message, output string) inbound.Ending {
+	output = strings.TrimSpace(output)
+	if len(output) > mostExplained {
+		output = "... " + strings.ToValidUTF8(output[len(output)-mostExplained:], "")
+	}
+	if output != "" {
+		message += " The end of what it wrote:\n" + printable(output)
+	}
+	return inbound.Ending{Action: issue.Fail, Failure: run.FailureDraft{Code: &code, Message: &message}}
+}
+
+// printable replaces the characters that a text for people cannot have.
+func printable(output string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) {
+			return '\uFFFD'
+		}
+		return r
+	}, output)
+}
+
+// result is what came of a program that succeeded: what it wrote to its result file, if that is JSON, or else its output.
+func result(exit outbound.Exit) []byte {
+	var none fault.Problems
+	if kept := run.CheckJSON("result", exit.Result, issue.ResultSize, &none); kept != "" {
+		return []byte(kept)
+	}
+	output := strings.TrimSpace(exit.Output)
+	if output == "" {
+		return nil
+	}
+	text := jsonText(output)
+	for len(text) > issue.ResultSize { // it has many characters that JSON escapes
+		output = strings.ToValidUTF8(output[len(output)/2:], "")
+		text = jsonText(output)
+	}
+	return text
+}
+
+// charge reports what a program cost.
+func (w Worker) charge(ctx context.Context, lease Lease, charges []cost.Draft) error {
+	for some := range slices.Chunk(charges, cost.MostInCall) {
+		err := w.insist(ctx, lease, func(ctx context.Context) error {
+			_, _, err := w.Gateway.Charge(ctx, lease.caller(), lease.call(), some)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("what the program cost could not be reported: %w", err)
+		}
+	}
+	return nil
+}
+
+// Release gives the issue back because its adapter failed.
+func (w Worker) Release(ctx context.Context, lease Lease, cause error) error {
+	code, message := "adapter_failed", cause.Error()
+	return w.end(context.WithoutCancel(ctx), lease, inbound.Ending{
+		Action: issue.Release, Failure: run.FailureDraft{Code: &code, Message: &message},
+	})
+}
+
+// end ends the lease, unless the program has done so, or something else.
+func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) error {
+	err := w.insist(ctx, lease, func(ctx context.Context) error {
+		_, err := w.Gateway.End(ctx, lease.caller(), lease.call(), ending)
+		return err
+	})
+	switch fault.CodeOf(err) {
+	case fault.StaleLease, fault.CompanyArchived, fault.NotFound, fault.Unauthorized: // it has ended, or nobody can end it any more
+		return nil
+	}
+	return err
+}
+
+// insist repeats a call that fails because the store cannot be reached, while the lease may last.
+func (w Worker) insist(ctx context.Context, lease Lease, call func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(lease.Seconds)*time.Second)
+	defer cancel()
+	for {
+		err := call(ctx)
+		if err == nil || isFinal(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(retryCall):
+		}
+	}
+}
