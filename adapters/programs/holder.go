@@ -98,7 +98,9 @@ func (p *Programs) Forget(name string) error {
 	})
 }
 
-func (h *holder) path(parts ...string) string { return filepath.Join(append([]string{h.all}, parts...)...) }
+func (h *holder) path(parts ...string) string {
+	return filepath.Join(append([]string{h.all}, parts...)...)
+}
 
 // alone does something while no other process does.
 func (h *holder) alone(do func() error) error {

@@ -102,7 +102,7 @@ func TestAProcessThatGotTheIDOfAProgramIsLeftAlone(t *testing.T) {
 			name, _, kill := w.another("sleep")
 			bystander := newPrograms(t) // a process group of its own, under another run
 			program := own("sleep", nil)
-			program.Run = runOf(t, "bystander " + what)
+			program.Run = runOf(t, "bystander "+what)
 			running, pid := bystander.first(program)
 			notes, err := filepath.Glob(filepath.Join(bystander.data, "holders", "*", string(program.Run)))
 			if err != nil || len(notes) != 1 {

@@ -98,7 +98,19 @@ func TestWhoeverFollowsALogMissesNothingUnseen(t *testing.T) {
 			}
 			(&follower{}).follow(t, w, run, written) // as one whose writer was killed
 		}
-		log.Finish()
+		finished := make(chan struct{})
+		go func() {
+			log.Finish()
+			close(finished)
+		}()
+		for ended := false; !ended; {
+			select {
+			case <-finished:
+				ended = true
+			default:
+			}
+			(&follower{}).follow(t, w, run, written)
+		}
 		always.follow(t, w, run, written)
 		sometimes.follow(t, w, run, written)
 		fresh := &follower{}

@@ -61,7 +61,7 @@ func TestMain(m *testing.M) {
 		if heads == 100 {
 			fmt.Println("many")
 		}
-		again("hydra", append(os.Environ(), "HEADS="+strconv.Itoa(heads+1)))
+		again("hydra", append(os.Environ(), "HEADS="+strconv.Itoa(heads+1)), os.NewFile(4, ""))
 	case "rest": // starts one, and goes on
 		again("sleep", os.Environ())
 		select {}
@@ -102,14 +102,15 @@ func present() {
 const awaitedVariable = "HOLDCO_TEST_AWAITED"
 
 // again starts this binary in a session of its own. It returns what is closed when that has written its id, or has ended.
-func again(role string, environment []string) <-chan struct{} {
+// The files are its descriptors from the fourth on.
+func again(role string, environment []string, files ...*os.File) <-chan struct{} {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		panic(err)
 	}
 	command := exec.Command(os.Args[0])
 	command.Env = slices.Concat(environment, []string{roleVariable + "=" + role, awaitedVariable + "=1"})
-	command.Stdout, command.Stderr, command.ExtraFiles = os.Stdout, os.Stderr, []*os.File{writer}
+	command.Stdout, command.Stderr, command.ExtraFiles = os.Stdout, os.Stderr, append([]*os.File{writer}, files...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := command.Start(); err != nil {
 		panic(err)

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -66,8 +68,8 @@ func killNoted(notes map[id.Run]note) {
 	})
 }
 
-// killUntilGone kills the processes that are left, until there are none. A process that has another do its work and ends may
-// slip through one look at all processes, so it takes two without any.
+// killUntilGone kills the processes that are left, until there are none. One that becomes another program just then has no
+// environment, so it takes two looks at all processes.
 func killUntilGone(left func(process string) bool) {
 	const looks, pause = 2, 2 * time.Millisecond
 	deadline := time.Now().Add(killTimeout)
@@ -81,28 +83,56 @@ func killUntilGone(left func(process string) bool) {
 	}
 }
 
+// killOnce looks at all processes. As long as there are new ones it looks at these too: a process that starts another and
+// ends, which does the same, would else always be one ahead.
 func killOnce(left func(process string) bool) (found bool) {
-	tree, err := os.Open(processTree)
-	if err != nil {
-		return false
-	}
-	defer tree.Close()
-	names, _ := tree.Readdirnames(-1)
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() || !left(name) {
-			continue
-		}
-		found = true
-		// From here on the process is one, even if its id becomes another's.
-		if process, err := os.FindProcess(pid); err == nil {
-			if left(name) {
-				_ = process.Kill()
+	const most = 1000 // on a system where others never stop starting processes
+	seen := map[string]bool{}
+	for range most {
+		before := len(seen)
+		for _, process := range processes() {
+			if seen[process] {
+				continue
 			}
-			_ = process.Release()
+			seen[process] = true
+			if left(process) {
+				found = true
+				kill(process, left)
+			}
+		}
+		if len(seen) == before {
+			break
 		}
 	}
 	return found
+}
+
+// processes returns the ids of all processes but this one.
+func processes() []string {
+	tree, err := os.Open(processTree)
+	if err != nil {
+		return nil
+	}
+	defer tree.Close()
+	names, _ := tree.Readdirnames(-1)
+	own := strconv.Itoa(os.Getpid())
+	return slices.DeleteFunc(names, func(name string) bool { return name == own || strings.Trim(name, "0123456789") != "" })
+}
+
+// kill kills a process if it is still one that is left, and not another that got its id.
+func kill(name string, left func(process string) bool) {
+	pid, err := strconv.Atoi(name)
+	if err != nil {
+		return
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return
+	}
+	if left(name) {
+		_ = process.Kill() // by a descriptor, which stands for the process that was there before the look
+	}
+	_ = process.Release()
 }
 
 // ofRun reports whether a process has the id of a run in the environment that it was started with. That of a zombie is empty.

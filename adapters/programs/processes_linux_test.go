@@ -3,12 +3,14 @@ package programs_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"holdco/adapters/programs"
 	"holdco/domain/id"
@@ -24,7 +26,6 @@ func ofRun(run id.Run) (pids []string) {
 	}
 	return pids
 }
-
 
 func TestProcessesThatLeftTheSessionAreKilled(t *testing.T) {
 	t.Parallel()
@@ -44,22 +45,32 @@ func TestProcessesThatLeftTheSessionAreKilled(t *testing.T) {
 
 func TestProcessesThatForkAsTheyAreKilledAreKilled(t *testing.T) {
 	t.Parallel()
-	w := newPrograms(t)
-	program := own("hydra", nil)
-	program.Run = runOf(t)
-	exit(t, w.start(program)) // each of them has ended, but the last
-	if left := ofRun(program.Run); len(left) > 0 {
-		t.Errorf("processes %v are left", left)
-	}
-
-	program = own("hydra", nil)
-	program.Run = runOf(t, "2")
-	program.Command = []string{"sh", "-c", `for n in 1 2 3 4; do "$0" & done; wait; exec sleep 100`, program.Command[0]}
-	running, _ := w.first(program)
-	running.Stop()
-	exit(t, running)
-	if left := ofRun(program.Run); len(left) > 0 {
-		t.Errorf("processes %v are left", left)
+	for name, text := range map[string]string{
+		"one that has ended": `exec 4>"$PIPE"; exec "$0"`,
+		"some at work":       `exec 4>"$PIPE"; for n in 1 2 3 4; do "$0" & done; wait; exec sleep 100`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newPrograms(t)
+			pipe := filepath.Join(t.TempDir(), "pipe")
+			must(t, syscall.Mkfifo(pipe, 0o600))
+			writers, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+			must(t, err)
+			defer writers.Close()
+			program := own("hydra", nil)
+			program.Command = []string{"sh", "-c", text, program.Command[0]}
+			program.Env["PIPE"] = pipe
+			running := w.start(program)
+			if name == "some at work" {
+				await(t, "the start", func() bool { return strings.Contains(w.log(), "many") })
+				running.Stop()
+			}
+			exit(t, running)
+			must(t, writers.SetReadDeadline(time.Now().Add(time.Minute)))
+			if _, err := io.ReadAll(writers); err != nil { // it ends when nobody has the pipe
+				t.Error(err)
+			}
+		})
 	}
 }
 

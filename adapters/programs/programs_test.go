@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"holdco/adapters/programs"
+	"holdco/adapters/system/processtest"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/ports/outbound"
@@ -334,6 +335,30 @@ func TestOutputIsPassedOnAndItsEndKept(t *testing.T) {
 	}
 }
 
+func TestOutputThatIsTakenLateIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := newPrograms(t)
+	const size = 50_000 // which a pipe holds
+	program := script(fmt.Sprintf("echo $$; head -c %d /dev/zero | tr '\\0' x", size))
+	pieces := 0
+	program.Output = func(written []byte) {
+		var pid int
+		if pieces++; pieces > 1 {
+			return
+		}
+		if _, err := fmt.Sscan(string(written), &pid); err != nil {
+			t.Error(err)
+			return
+		}
+		for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond) // until it has ended and was waited for
+		}
+	}
+	if got := w.run(program); !strings.HasSuffix(got.Output, "\n"+strings.Repeat("x", size)) {
+		t.Errorf("kept are %d bytes", len(got.Output))
+	}
+}
+
 func TestTheEndOfTheOutputIsValidText(t *testing.T) {
 	t.Parallel()
 	const most = outbound.MostOutput
@@ -386,9 +411,16 @@ func TestWhatAProgramLeavesInItsGroupIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newPrograms(t)
 	program := own("sleep", nil)
-	program.Command = []string{"sh", "-c", `"$0" & "$0" & read line; exit 5`, program.Command[0]}
-	program.Stdin = []byte("\n")
-	got := w.run(program)
+	name, _ := processtest.Environ()
+	program.Env["GO"] = filepath.Join(t.TempDir(), "go")
+	must(t, syscall.Mkfifo(program.Env["GO"], 0o600))
+	program.Command = []string{"sh", "-c", // the second is found by its group alone
+		`"$0" & env -i "$1=$2" "$3=sleep" "$0" & read line <"$GO"; exit 5`,
+		program.Command[0], name, program.Env[name], roleVariable}
+	running := w.start(program)
+	await(t, "the start of both", func() bool { return strings.Count(w.log(), "\n") == 2 })
+	must(t, os.WriteFile(program.Env["GO"], []byte("\n"), 0))
+	got := exit(t, running)
 	if got.Code != 5 {
 		t.Errorf("got %+v", got)
 	}

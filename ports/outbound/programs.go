@@ -11,15 +11,15 @@ import (
 // A process that uses it is a holder: it has a name of its own, under which it notes what it starts. When it is killed, its
 // programs may live on; Ended finds them.
 type Programs interface {
-	// Start starts a program. It fails when the program cannot be started, with an error that says why in a sentence: there is no
-	// such program, or its directory leads out of the workspace.
+	// Start starts a program, of which a run has one at most. It fails when the program cannot be started, with an error that says
+	// why in a sentence: there is no such program, or its directory leads out of the workspace.
 	Start(program Program) (RunningProgram, error)
 
 	// Holder is the name of this process, which no other has, on this host or another.
 	Holder() string
 
-	// Ended returns the names of processes on this host that have ended and left something behind. Their programs are dead when it
-	// returns.
+	// Ended returns the names of processes on this host that have ended and left something behind, until they are forgotten. Their
+	// programs are dead when it returns. It may return some names and an error.
 	Ended() ([]string, error)
 
 	// Forget forgets a process that has ended.
@@ -40,8 +40,11 @@ type Program struct {
 	Context   []byte // the content of HOLDCO_CONTEXT_FILE, which is .holdco/context.json in the workspace
 	MCP       []byte // of HOLDCO_MCP_FILE, .holdco/mcp.json
 	Grace     time.Duration
-	Hidden    map[string]string    // in the log each key is replaced by its value
-	Output    func(written []byte) // is called with what it writes to its standard output; nil: nobody asks
+	Hidden    map[string]string // in the log each key is replaced by its value
+
+	// Output is called with what it writes to its standard output, one piece after the other, the last before Ended. It must not
+	// keep the piece, and the program waits while it takes long. nil: nobody asks.
+	Output func(written []byte)
 }
 
 // RunningProgram is a program that was started.
