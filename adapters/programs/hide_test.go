@@ -59,13 +59,16 @@ func TestNoMoreIsKeptBackThanMayBeHidden(t *testing.T) {
 func TestSecretsAreHiddenInTheLogAlone(t *testing.T) {
 	t.Parallel()
 	w := newPrograms(t)
-	program := script(`printf 'to'; sleep 0.05; printf 'ken\n'; sleep 0.05; printf 'a token and a to'; sleep 0.05; echo 'tok' >&2`)
+	program := script(`printf 'to'; sleep 0.05; printf 'ken\n'; sleep 0.05; printf 'a token and a to'; echo token >&2`)
 	program.Hidden = map[string]string{"token": "[secret TOKEN]"}
 	got := w.run(program)
 	if got.Output != "token\na token and a to" {
 		t.Errorf("the output is %q", got.Output)
 	}
-	if log := w.log(); !strings.HasPrefix(log, "[secret TOKEN]\na [secret TOKEN] and a ") || strings.Contains(log, "token") {
+	log := w.log()
+	if without := strings.Replace(log, "[secret TOKEN]\n", "", 1); strings.Contains(log, "token") ||
+		without != "a [secret TOKEN] and a to[secret TOKEN]\n" && without != "[secret TOKEN]\na [secret TOKEN] and a to" &&
+			without != "a [secret TOKEN] and a [secret TOKEN]\nto" {
 		t.Errorf("the log is %q", log)
 	}
 }

@@ -37,9 +37,9 @@ func awaitEnd(command *exec.Cmd) {
 // killLeft kills what is left of a program that has ended and was not waited for, and waits until it is gone.
 func killLeft(pid int, run id.Run) {
 	signalProgram(pid, syscall.SIGKILL)
-	killUntilGone(func(process string) bool {
+	remains{left: func(process string) bool {
 		return ofRun(process, run) || ofGroup(process, pid)
-	})
+	}, killed: map[string]string{}}.killUntilGone()
 }
 
 // killNoted kills what is left of the programs of another process, which has ended, and waits until it is gone.
@@ -47,34 +47,45 @@ func killNoted(notes map[id.Run]note) {
 	if len(notes) == 0 {
 		return
 	}
-	boot, alive := bootID(), map[string]string{} // the starts of noted programs by their ids
+	boot, killed := bootID(), map[string]string{}
 	for _, n := range notes {
 		if started := startOf(n.PID); n.PID > 0 && boot != "" && n.Boot == boot && started != "" && started == n.Started {
 			signalProgram(n.PID, syscall.SIGKILL)
-			alive[strconv.Itoa(n.PID)] = started
+			killed[strconv.Itoa(n.PID)] = started
 		}
 	}
-	killUntilGone(func(process string) bool {
-		if started := alive[process]; started != "" {
-			fields := statOf(process)
-			return !dead(fields) && fields[statStart] == started
-		}
+	remains{left: func(process string) bool {
 		for run := range notes {
 			if ofRun(process, run) {
 				return true
 			}
 		}
 		return false
-	})
+	}, killed: killed}.killUntilGone()
+}
+
+// remains are what is left of programs.
+type remains struct {
+	left   func(process string) bool
+	killed map[string]string // processes with their starts; on its way to its end a process has no environment any more
+}
+
+func (r remains) has(process string) bool {
+	if started, killed := r.killed[process]; killed {
+		if fields := statOf(process); !dead(fields) && fields[statStart] == started {
+			return true
+		}
+	}
+	return r.left(process)
 }
 
 // killUntilGone kills the processes that are left, until there are none. One that becomes another program just then has no
-// environment, so it takes two looks at all processes.
-func killUntilGone(left func(process string) bool) {
+// environment either, so it takes two looks at all processes.
+func (r remains) killUntilGone() {
 	const looks, pause = 2, 2 * time.Millisecond
 	deadline := time.Now().Add(killTimeout)
 	for none := 0; none < looks && time.Now().Before(deadline); {
-		if none++; killOnce(left) {
+		if none++; r.look() {
 			none = 0
 		}
 		if none < looks {
@@ -83,9 +94,9 @@ func killUntilGone(left func(process string) bool) {
 	}
 }
 
-// killOnce looks at all processes. As long as there are new ones it looks at these too: a process that starts another and
-// ends, which does the same, would else always be one ahead.
-func killOnce(left func(process string) bool) (found bool) {
+// look looks at all processes, kills those that are left, and reports whether there were any. As long as there are new ones
+// it looks at these too: a process that starts another and ends, which does the same, would else always be one ahead.
+func (r remains) look() (found bool) {
 	const most = 1000 // on a system where others never stop starting processes
 	seen := map[string]bool{}
 	for range most {
@@ -95,9 +106,9 @@ func killOnce(left func(process string) bool) (found bool) {
 				continue
 			}
 			seen[process] = true
-			if left(process) {
+			if r.has(process) {
 				found = true
-				kill(process, left)
+				r.kill(process)
 			}
 		}
 		if len(seen) == before {
@@ -120,7 +131,7 @@ func processes() []string {
 }
 
 // kill kills a process if it is still one that is left, and not another that got its id.
-func kill(name string, left func(process string) bool) {
+func (r remains) kill(name string) {
 	pid, err := strconv.Atoi(name)
 	if err != nil {
 		return
@@ -129,8 +140,9 @@ func kill(name string, left func(process string) bool) {
 	if err != nil {
 		return
 	}
-	if left(name) {
+	if started := startOf(pid); r.has(name) {
 		_ = process.Kill() // by a descriptor, which stands for the process that was there before the look
+		r.killed[name] = started
 	}
 	_ = process.Release()
 }
