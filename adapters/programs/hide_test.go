@@ -65,10 +65,8 @@ func TestSecretsAreHiddenInTheLogAlone(t *testing.T) {
 	if got.Output != "token\na token and a to" {
 		t.Errorf("the output is %q", got.Output)
 	}
-	log := w.log()
-	if without := strings.Replace(log, "[secret TOKEN]\n", "", 1); strings.Contains(log, "token") ||
-		without != "a [secret TOKEN] and a to[secret TOKEN]\n" && without != "[secret TOKEN]\na [secret TOKEN] and a to" &&
-			without != "a [secret TOKEN] and a [secret TOKEN]\nto" {
+	log := w.log() // the line of the standard error may come at any place
+	if strings.Contains(log, "token") || strings.Count(log, "[secret TOKEN]") != 3 || !strings.HasSuffix(log, "to") {
 		t.Errorf("the log is %q", log)
 	}
 }
