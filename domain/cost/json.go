@@ -2,6 +2,7 @@ package cost
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -125,8 +126,11 @@ func wrongType(path string, kind jsontext.Kind, want string) fault.Field {
 }
 
 func malformed(path string, err error) fault.Field {
-	if errors.Is(err, jsontext.ErrDuplicateName) {
+	switch {
+	case errors.Is(err, errDuplicate):
 		return fault.Fieldf(path, fault.Duplicate, "%s names a field twice", path)
+	case errors.Is(err, errManyMembers):
+		return fault.Fieldf(path, fault.TooMany, "%s has more than %d fields", path, mostMembers)
 	}
 	return fault.Fieldf(path, fault.InvalidFormat, "%s must be JSON in UTF-8", path)
 }
@@ -137,48 +141,78 @@ type member struct {
 	value jsontext.Value // part of the object, as it was sent
 }
 
-// membersOf returns the members of an object. It fails when that is not valid JSON, names one twice, or is followed by something.
+// mostMembers bounds what is read of an object: no charge, and no report of one, has as many members.
+const mostMembers = 1000
+
+var (
+	errDuplicate   = errors.New("a member is named twice")
+	errManyMembers = errors.New("too many members")
+	errFollows     = errors.New("something follows")
+)
+
+// membersOf returns the members of an object. It fails when that is not valid JSON, names one twice, has more than mostMembers, or
+// is followed by something. In their values names are not checked.
 func membersOf(object []byte, options ...jsontext.Options) (members []member, err error) {
-	err = walk(object, options, func(next func() jsontext.Value) {
+	names := map[string]bool{}
+	err = walk(object, options, func(next func() jsontext.Value) error {
 		name := unquoted(next())
+		switch {
+		case names[name]:
+			return errDuplicate
+		case len(members) == mostMembers:
+			return errManyMembers
+		}
+		names[name] = true
 		members = append(members, member{name, next()})
+		return nil
 	})
-	return members, err
+	if err != nil {
+		return nil, err
+	}
+	return members, nil
 }
 
 // itemsOf returns the items of a list, as membersOf does members.
 func itemsOf(list []byte) (items []jsontext.Value, err error) {
-	err = walk(list, nil, func(next func() jsontext.Value) { items = append(items, next()) })
-	return items, err
+	err = walk(list, nil, func(next func() jsontext.Value) error {
+		items = append(items, next())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 // walk calls each for every item or member; what that is, it reads with next. Nothing is valid that is read before an error.
-func walk(value []byte, options []jsontext.Options, each func(next func() jsontext.Value)) error {
+func walk(value []byte, options []jsontext.Options, each func(next func() jsontext.Value) error) error {
+	options = append(options, jsontext.AllowDuplicateNames(true)) // to check them here costs a large object less memory
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(value), options...)
 	if _, err := decoder.ReadToken(); err != nil {
 		return err
 	}
 	var broken error
 	next := func() jsontext.Value {
-		read, err := decoder.ReadValue()
-		if err != nil {
-			broken = err
+		if broken != nil {
+			return nil
+		}
+		var read jsontext.Value
+		if read, broken = decoder.ReadValue(); broken != nil {
 			return nil
 		}
 		end := decoder.InputOffset()
 		return value[end-int64(len(read)) : end] // what was read holds only until the next is
 	}
-	for broken == nil && decoder.PeekKind() != '}' && decoder.PeekKind() != ']' {
-		each(next)
-	}
-	if broken != nil {
-		return broken
+	for decoder.PeekKind() != '}' && decoder.PeekKind() != ']' {
+		if err := each(next); err != nil || broken != nil {
+			return cmp.Or(broken, err)
+		}
 	}
 	if _, err := decoder.ReadToken(); err != nil {
 		return err
 	}
 	if _, err := decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows")
+		return errFollows
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,8 +42,8 @@ func TestTheFormOfAChargeIsChecked(t *testing.T) {
 		`[{}}`:                                "costs:invalid_format",
 		`[{}] 1`:                              "costs:invalid_format",
 		`[{"key":"` + "\xff" + `"}]`:          "costs:invalid_format",
-		`[{"key":"a","key":"b"}]`:             "costs:duplicate",
-		`[{"tokens":{"input":1,"input":1}}]`:  "costs:duplicate",
+		`[{"key":"a","key":"b"}]`:             "costs.0:duplicate",
+		`[{"tokens":{"input":1,"input":1}}]`:  "costs.0.tokens:duplicate",
 		`[1,null]`:                            "costs.0:wrong_type costs.1:not_null",
 		`[{"key":1,"kind":null,"usd":"1"}]`:   "costs.0.key:wrong_type costs.0.kind:not_null costs.0.usd:wrong_type",
 		`[{"calls":1.5},{"calls":"1"}]`:       "costs.0.calls:wrong_type costs.1.calls:wrong_type",
@@ -62,12 +63,17 @@ func TestTheFormOfAChargeIsChecked(t *testing.T) {
 func TestSoManyProblemsOfChargesAreReported(t *testing.T) {
 	t.Parallel()
 	var problems fault.Problems
-	names := make([]string, 0, 20_000)
-	for n := range cap(names) {
-		names = append(names, `"`+strings.Repeat("x", n%90)+string(rune('0'+n/90%10))+strings.Repeat("y", n/900)+`":1`)
+	var names []string
+	for n := range 1000 {
+		names = append(names, fmt.Sprintf(`"x%d":1`, n))
 	}
 	cost.DraftFromJSON("cost", []byte("{"+strings.Join(names, ",")+"}"), &problems)
 	if len(problems) != 100 {
 		t.Errorf("%d problems", len(problems))
+	}
+	problems = nil
+	cost.DraftFromJSON("cost", []byte("{"+strings.Join(names, ",")+`,"usd":1}`), &problems)
+	if got := paths(t, problems); got != "cost:too_many" {
+		t.Error(got)
 	}
 }

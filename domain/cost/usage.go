@@ -58,8 +58,8 @@ type Usage struct {
 
 // form reads the objects of one form of usage.
 type form interface {
-	// marks is in every object that reports a charge.
-	marks() string
+	// marks are in every object that it reads, and in every one that reports a charge.
+	marks() (object, charge string)
 
 	// read reads an object, and reports whether it could take it. What is none of this form it passes over.
 	read(fields objectFields) bool
@@ -102,6 +102,9 @@ func (u *Usage) Report() Report {
 }
 
 func (u *Usage) read(object []byte) {
+	if mark, _ := u.form.marks(); !bytes.Contains(object, []byte(mark)) { // the most, which need not be parsed
+		return
+	}
 	fields, err := membersOf(object, jsontext.AllowInvalidUTF8(true)) // a program may break a text anywhere
 	if err != nil {
 		u.drop(object)
@@ -112,7 +115,7 @@ func (u *Usage) read(object []byte) {
 
 // drop counts an object that cannot be read if it seems to report a charge.
 func (u *Usage) drop(object []byte) {
-	if bytes.Contains(object, []byte(u.form.marks())) {
+	if _, mark := u.form.marks(); bytes.Contains(object, []byte(mark)) {
 		u.dropped++
 	}
 }
@@ -127,15 +130,6 @@ func (d Draft) isValid() bool {
 // objectFields are the members of an object.
 type objectFields []member
 
-// fieldsOf returns the members of an object, and none of another value.
-func fieldsOf(value jsontext.Value) objectFields {
-	if value.Kind() != '{' {
-		return nil
-	}
-	fields, _ := membersOf(value, jsontext.AllowInvalidUTF8(true)) // it was read before, as a part of its object
-	return fields
-}
-
 // get returns the value of a member, or nil.
 func (f objectFields) get(name string) jsontext.Value {
 	for _, field := range f {
@@ -144,6 +138,18 @@ func (f objectFields) get(name string) jsontext.Value {
 		}
 	}
 	return nil
+}
+
+// object returns the members of a member that is an object, and none if it is null or there is no such member. It reports whether it
+// could be read.
+func (f objectFields) object(name string) (objectFields, bool) {
+	switch value := f.get(name); value.Kind() {
+	case '{':
+		fields, err := membersOf(value, jsontext.AllowInvalidUTF8(true))
+		return fields, err == nil
+	default:
+		return nil, value == nil || value.Kind() == 'n'
+	}
 }
 
 // text returns the value of a member that is a string, or "".

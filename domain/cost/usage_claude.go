@@ -16,7 +16,7 @@ type claudeForm struct {
 	message string
 }
 
-func (*claudeForm) marks() string { return `"total_cost_usd"` }
+func (*claudeForm) marks() (object, charge string) { return `"result"`, `"total_cost_usd"` }
 
 func (c *claudeForm) read(fields objectFields) bool {
 	if fields.text("type") != "result" {
@@ -65,26 +65,23 @@ func (c *claudeForm) report() Report {
 // claudeTokens returns the tokens of all models together, and of these the dearest. It reports whether they could be read. The
 // member usage has those of the main model alone, so it stands in only where modelUsage, which came later, is not.
 func claudeTokens(fields objectFields) (model string, all Tokens, ok bool) {
-	models := fieldsOf(fields.get("modelUsage"))
+	models, ok := fields.object("modelUsage")
 	if len(models) == 0 {
-		all, ok = fieldsOf(fields.get("usage")).tokens(
-			"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-		return "", all, ok
+		usage, isObject := fields.object("usage")
+		all, isCount := usage.tokens("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+		return "", all, ok && isObject && isCount
 	}
-	ok = true
 	most := money.USD(-1)
 	for _, one := range models {
-		usage := fieldsOf(one.value)
+		usage, isObject := models.object(one.name)
 		tokens, isCount := usage.tokens("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-		all, ok = all.Plus(tokens), ok && isCount && all.Plus(tokens).areInBounds()
-		if !ok {
-			all = Tokens{}
-		}
+		all = all.Plus(tokens)
+		ok = ok && isObject && isCount
 		if amount, err := money.RoundUSD(money.Number(usage.get("costUSD"))); err == nil && amount > most {
 			model, most = one.name, amount
 		}
 	}
-	return model, all, ok
+	return model, all, ok && all.areInBounds()
 }
 
 func (t Tokens) areInBounds() bool {

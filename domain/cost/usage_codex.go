@@ -28,7 +28,7 @@ const (
 // codexCalls are the items after which the model is called again.
 var codexCalls = []string{"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}
 
-func (*codexForm) marks() string { return `"turn.completed"` }
+func (*codexForm) marks() (object, charge string) { return `"type"`, `"turn.completed"` }
 
 func (c *codexForm) read(fields objectFields) bool {
 	switch fields.text("type") {
@@ -38,17 +38,17 @@ func (c *codexForm) read(fields objectFields) bool {
 	case "turn.started":
 		c.isFailed, c.message = false, ""
 	case "item.completed":
-		if slices.Contains(codexCalls, fieldsOf(fields.get("item")).text("type")) {
+		if item, _ := fields.object("item"); slices.Contains(codexCalls, item.text("type")) {
 			c.calls++
 		}
 	case "turn.completed":
 		c.isFailed, c.message = false, ""
-		return c.complete(fieldsOf(fields.get("usage")))
+		usage, _ := fields.object("usage")
+		return c.complete(usage)
 	case "turn.failed":
 		c.isFailed = true
-		if message := cleaned(fieldsOf(fields.get("error")).text("message")); message != "" {
-			c.message = message
-		}
+		failure, _ := fields.object("error")
+		c.message = cmp.Or(cleaned(failure.text("message")), c.message)
 	case "error": // which may be followed by a new attempt
 		c.message = cleaned(fields.text("message"))
 	}

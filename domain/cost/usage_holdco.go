@@ -13,15 +13,15 @@ type holdcoForm struct {
 	entries map[string]Entry // of the charges, by their keys
 }
 
-func (*holdcoForm) marks() string { return `"holdco"` }
+func (*holdcoForm) marks() (object, charge string) { return `"holdco"`, `"holdco"` }
 
 func (h *holdcoForm) read(fields objectFields) bool {
-	sent := fields.get("holdco")
-	if sent == nil {
+	if fields.get("holdco") == nil {
 		return true
 	}
+	sent, _ := fields.object("holdco")
 	var problems fault.Problems
-	charge := DraftFromJSON("cost", fieldsOf(sent).get("cost"), &problems)
+	charge := DraftFromJSON("cost", sent.get("cost"), &problems)
 	if charge.Key == nil {
 		charge.Key = new(h.nextKey())
 	}
