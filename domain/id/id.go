@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"strings"
+	"time"
 )
 
 // The types of ids, which the compiler keeps apart. The empty string is no id, and no store finds it.
@@ -87,6 +88,15 @@ func New[I ID](uuid [16]byte) I {
 		high >>= 5
 	}
 	return I(kind.prefix() + string(digits[:]))
+}
+
+// Time returns when an id was made, by the clock of its maker, to the millisecond. The id must be one of New.
+func Time[I ID](of I) time.Time {
+	var ms int64 // the first 48 bits of a UUIDv7, which are ten digits
+	for _, digit := range []byte(string(of)[len(of.prefix()):][:10]) {
+		ms = ms<<5 | int64(strings.IndexByte(alphabet, digit))
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 // Parse parses an id, and reports whether it is one of this kind. If not, it returns the empty id.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -37,6 +38,20 @@ func TestIDsAreTypeIDs(t *testing.T) {
 			t.Errorf("cmp_%s is refused", suffix)
 		}
 	}
+}
+
+func TestAnIDTellsWhenItWasMade(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		raw := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "uuid"))
+		ms := rapid.Int64Range(0, 1<<48-1).Draw(t, "ms")
+		for i := range 6 {
+			raw[i] = byte(ms >> (40 - 8*i))
+		}
+		if got := id.Time(id.New[id.Settlement](raw)); got.UnixMilli() != ms || got.Location() != time.UTC {
+			t.Fatalf("%s; want %d ms", got, ms)
+		}
+	})
 }
 
 func TestWhatIsNoIDIsRefused(t *testing.T) {

@@ -53,6 +53,10 @@ type RunReader interface {
 	// Revocation returns why an epoch of a company ended: that of the first after it that has a reason.
 	Revocation(ctx context.Context, of id.Company, epoch int64) (run.Reason, error)
 
+	// CountLive counts the runs of all companies whose leases have not ended. It also returns when the first of these leases has run
+	// out or will; zero: there is none.
+	CountLive(ctx context.Context) (count int, first time.Time, err error)
+
 	// Sweep returns the state of the sweep, and the start of the oldest run whose lease has not ended; zero: there is none.
 	Sweep(ctx context.Context) (state run.Sweep, oldest time.Time, err error)
 }

@@ -36,6 +36,9 @@ const (
 type SettlementReader interface {
 	// Pending returns the settlement with the least id of each of at most most companies.
 	Pending(ctx context.Context, most int) ([]Settlement, error)
+
+	// Count counts the settlements of all companies. It also returns the least id; empty: there is none.
+	Count(ctx context.Context) (count int, least id.Settlement, err error)
 }
 
 // Settlements reads and changes what is left to do. It is a step of a change whose event another unit recorded.

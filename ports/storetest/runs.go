@@ -34,6 +34,7 @@ var runRules = anyRun.rules([]rule{
 	{"leases that should have ended are overdue, the earliest first", overdueRuns},
 	{"leases of an epoch that has ended are outdated", outdatedRuns},
 	{"why an epoch ended is that of the next one with a reason", revocations},
+	{"the leases of all companies that have not ended are counted", countLive},
 	{"the sweep is kept, with the start of the oldest live run", sweepState},
 	{"leases that last longer than their time are shortened, and no others", shortened},
 	{"old answers are forgotten in portions", forgottenAnswers},
@@ -622,6 +623,36 @@ func revocations(f *fixture) {
 		f.code(err, fault.NotFound)
 	}
 	f.refused(fault.Internal, revoking(acme, 3, run.RanOut))
+}
+
+func countLive(f *fixture) {
+	at := f.clock.Now()
+	is := func(count int, first time.Time) {
+		f.Helper()
+		got, runsOut, err := f.store.Runs().CountLive(f.ctx)
+		f.ok(err)
+		f.same(got, count)
+		f.same(runsOut, first)
+	}
+	is(0, time.Time{})
+	made := f.starts(f.found("acme").ID, 3, func(n int, r *run.Run) { r.Lease.ExpiresAt = at.Add(time.Duration(n) * time.Hour) })
+	is(3, at)
+	theirs := f.starts(f.found("other").ID, 1, func(_ int, r *run.Run) { r.Lease.ExpiresAt = at.Add(-time.Hour) })[0]
+	is(4, at.Add(-time.Hour))
+	anyRun.edited(f, theirs, ran)
+	is(3, at)
+	anyRun.edited(f, made[0], func(r *run.Run) { *r = r.Renew(at.Add(2 * time.Hour)) })
+	is(3, at.Add(time.Hour))
+	anyRun.edited(f, made[1], ran)
+	f.update(func(ctx context.Context, tx store.Tx) error { // as a unit sees it
+		tx.Unrecorded()
+		if err := tx.Runs().Add(ctx, f.newRun(made[0].Company, "iss_another")); err != nil {
+			return err
+		}
+		got, _, err := tx.Runs().CountLive(ctx)
+		f.same(got, 3)
+		return err
+	})
 }
 
 func sweepState(f *fixture) {

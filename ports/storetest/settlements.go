@@ -13,6 +13,7 @@ import (
 var settlementRules = []rule{
 	{"a settlement reads back, and is gone once it is removed", settlementReadsBack},
 	{"the first settlement of each company is pending", pendingSettlements},
+	{"the settlements of all companies are counted", countSettlements},
 }
 
 // newSettlement makes a settlement that is in no store yet.
@@ -108,6 +109,36 @@ func pendingSettlements(f *fixture) {
 		return err
 	})
 	pending(10, 3, 4)
+}
+
+func countSettlements(f *fixture) {
+	is := func(count int, least id.Settlement) {
+		f.Helper()
+		got, gotLeast, err := f.store.Settlements().Count(f.ctx)
+		f.ok(err)
+		f.same(got, count)
+		f.same(gotLeast, least)
+	}
+	is(0, "")
+	first, second, third := f.newSettlement(f.found("one").ID), f.newSettlement(f.found("two").ID), f.newSettlement("cmp_one")
+	for n, s := range []store.Settlement{third, second, first} {
+		f.update(beginning(s))
+		is(n+1, s.ID)
+	}
+	f.update(finishing(second.ID))
+	is(2, first.ID)
+	f.update(finishing(first.ID))
+	is(1, third.ID)
+	f.update(func(ctx context.Context, tx store.Tx) error { // as a unit sees it
+		tx.Unrecorded()
+		if err := tx.Settlements().Remove(ctx, third.ID); err != nil {
+			return err
+		}
+		got, least, err := tx.Settlements().Count(ctx)
+		f.same(got, 0)
+		f.same(least, id.Settlement(""))
+		return err
+	})
 }
 
 func (f *fixture) settlementWrites() map[string]writeCase {

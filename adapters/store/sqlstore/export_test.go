@@ -18,3 +18,6 @@ func ClaimText(engine Engine, keys, most int) string {
 // arguments are a company and an epoch.
 func OverdueText(engine Engine) string  { return (&statements{engine: engine}).text(overdueRuns) }
 func OutdatedText(engine Engine) string { return (&statements{engine: engine}).text(outdatedRuns) }
+
+// CountLiveText is the statement that counts the leases that have not ended.
+func CountLiveText(engine Engine) string { return countLive(engine).String() }

@@ -40,6 +40,7 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 				{"the first issues of three keys", sqlstore.ClaimText(d.Engine, 3, 1), "issues_to_claim", keys, 3, 3},
 				{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
 				{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_by_expiry", []any{int64(5)}, 1, 0},
+				{"leases that have not ended", sqlstore.CountLiveText(d.Engine), "runs_live_by", nil, 2, 0},
 				{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 1},
 			} {
 				plan := explain(t, conn, name, c.text, c.args)

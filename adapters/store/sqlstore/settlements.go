@@ -34,3 +34,8 @@ func (s settlements) Pending(ctx context.Context, most int) ([]store.Settlement,
 		Where("NOT EXISTS (SELECT 1 FROM settlements s WHERE s.company_id = settlements.company_id AND s.id < settlements.id)").
 		Order("id").Limit(int64(most)))
 }
+
+func (s settlements) Count(ctx context.Context) (count int, least id.Settlement, err error) {
+	err = s.scan(ctx, s.selectFrom("settlements").ColumnExpr("count(*)").ColumnExpr("coalesce(min(id), '')"), &count, &least)
+	return count, least, err
+}
