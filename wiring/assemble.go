@@ -220,10 +220,11 @@ func newAPI(s surroundings, all services) (http.Handler, error) {
 type gatewayAPI struct{ http.Handler }
 
 func newGatewayAPI(s surroundings, all services, version cli.Version) (gatewayAPI, error) {
+	s.telemetry.metrics.Add(metrics.WaitingClaims(all.Leases.Waiting))
 	var handlers []httpkit.Routes
 	for _, r := range resources {
 		if r.gateway != nil {
-			handlers = append(handlers, r.gateway(all))
+			handlers = append(handlers, r.gateway(all, s.telemetry))
 		}
 	}
 	api, err := gateway.New(gateway.Options{Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents, Version: version.Number})

@@ -86,7 +86,7 @@ var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 // resource is what a resource adds to the program. What it does not have is nil.
 type resource struct {
 	handlers func(s services) httpkit.Handlers
-	gateway  func(s services) httpkit.Handlers // of the gateway for agents
+	gateway  func(s services, tel telemetry) httpkit.Handlers // of the gateway for agents
 	commands []cli.Command
 	jobs     func(s *Server) []worker.Job
 	flush    func(s *Server) worker.Job                 // writes down what is in memory; after the other jobs it runs a last time
@@ -125,7 +125,7 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Runs(s.Issues) },
-		gateway:  func(s services) httpkit.Handlers { return gateway.Leases(s.Leases) },
+		gateway:  func(s services, tel telemetry) httpkit.Handlers { return gateway.Leases(tel.leases(s.Leases)) },
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},
@@ -145,7 +145,7 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },
-		gateway:  func(s services) httpkit.Handlers { return gateway.Agent(s.Agents) },
+		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Agent(s.Agents) },
 		commands: []cli.Command{cli.AgentCommand},
 		flush: func(s *Server) worker.Job {
 			return flushing("write down last calls of agents", s.Agents.FlushLastCalls)

@@ -12,6 +12,7 @@ import (
 	"holdco/adapters/telemetry/metrics"
 	"holdco/adapters/telemetry/tracing"
 	"holdco/app/worker"
+	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -73,8 +74,12 @@ func newStore(db database, clocks Clocks, ids outbound.IDs, tel telemetry) store
 		made = made.WithClock(clocks.Store)
 	}
 	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clocks.Process))
-	return made.Observed(tel.metrics, tel.tracer)
+	tel.metrics.Add(metrics.Workload(made, clocks.Process))
+	return tel.metrics.Store(made.Observed(tel.metrics, tel.tracer))
 }
+
+// leases counts and times what agents claim.
+func (t telemetry) leases(port inbound.Leases) inbound.Leases { return t.metrics.Leases(port) }
 
 // watch are the hooks that are called after every answer.
 func (t telemetry) watch() []func(context.Context, httpkit.Exchange) {

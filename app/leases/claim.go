@@ -112,6 +112,7 @@ func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error
 
 // grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take.
 func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error) {
+	began := time.Now() //nolint:forbidigo // how long it takes is measured on the monotonic clock
 	var found bool
 	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		candidate, err := c.look(ctx, viewed(r))
@@ -146,6 +147,7 @@ func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error
 	}
 	held, err := s.show(ctx, c.Caller, *granted)
 	held.RunToken = c.runToken
+	held.Took = time.Since(began) //nolint:forbidigo // as above
 	return held, err
 }
 

@@ -18,6 +18,8 @@ type Metrics struct {
 	limits   limits
 	jobs     jobs
 	attempts attempts
+	claims   claims
+	progress progress
 }
 
 // Collector is read at each scrape.
@@ -35,6 +37,8 @@ func New(others ...Collector) *Metrics {
 		limits:   newLimits(into),
 		jobs:     newJobs(into),
 		attempts: newAttempts(into),
+		claims:   newClaims(into),
+		progress: newProgress(into),
 	}
 }
 
