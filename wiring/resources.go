@@ -58,8 +58,11 @@ func newAgentSettings(config Config) agents.Settings {
 // newAgentCredentials is shared by the use cases that end credentials of agents.
 func newAgentCredentials() *agents.Credentials { return &agents.Credentials{} }
 
+// mostWaiting bounds how many claims wait in one process, each with its connection.
+const mostWaiting = 5000
+
 func newLeaseSettings(config Config) leases.Settings {
-	return leases.Settings{LeaseTime: config.LeaseTime}
+	return leases.Settings{LeaseTime: config.LeaseTime, MostWaiting: mostWaiting}
 }
 
 func newAdapterSettings(config Config) adapters.Settings {

@@ -28,9 +28,10 @@ type Service struct {
 	raised   chan struct{} // see store.Store.Raised
 }
 
-// Settings are what the operator sets.
+// Settings are what the operator sets, and the bounds of one process.
 type Settings struct {
-	LeaseTime time.Duration // unless a claim asks for another one
+	LeaseTime   time.Duration // unless a claim asks for another one
+	MostWaiting int           // claims that wait at once in this process
 }
 
 var _ inbound.Leases = (*Service)(nil)
@@ -38,7 +39,8 @@ var _ inbound.Leases = (*Service)(nil)
 // New returns the use cases.
 func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
 	made := &Service{
-		store: s, ids: ids, entropy: entropy, settings: settings, waiting: newWaiting(), raised: make(chan struct{}, 1),
+		store: s, ids: ids, entropy: entropy, settings: settings,
+		waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
 	}
 	s.Raised(made.raised)
 	return made

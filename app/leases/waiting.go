@@ -10,14 +10,12 @@ import (
 	"holdco/domain/id"
 )
 
-// MostWaiting bounds how many claims wait in one process.
-const MostWaiting = 5000
-
 // retryWaiting is when to come back when too many wait.
 const retryWaiting = 5 * time.Second
 
 // waiting are the claims that wait for issues, in the order in which they came.
 type waiting struct {
+	most    int // of them
 	mutex   sync.Mutex
 	of      map[id.Company]*line
 	count   int
@@ -45,12 +43,14 @@ const (
 	lookStep  = 617 * time.Millisecond
 )
 
-func newWaiting() *waiting { return &waiting{of: map[id.Company]*line{}, closing: make(chan struct{})} }
+func newWaiting(most int) *waiting {
+	return &waiting{most: most, of: map[id.Company]*line{}, closing: make(chan struct{})}
+}
 
 func (w *waiting) join(of id.Company, keys [3]string) (*waiter, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if w.count >= MostWaiting {
+	if w.count >= w.most {
 		return nil, fault.New(fault.Unavailable, "Too many claims are waiting; try again later.").After(retryWaiting)
 	}
 	if w.of[of] == nil {

@@ -36,6 +36,9 @@ import (
 // leaseTime is that of claims which name none.
 const leaseTime = 5 * time.Minute
 
+// mostWaiting is how many claims can wait.
+const mostWaiting = 3
+
 // world is two companies at work, on a store of their own, with a clock that the test moves.
 type world struct {
 	ctx   context.Context
@@ -127,7 +130,7 @@ func newWorld(ctx context.Context, s store.Store, clock *storetest.Clock, ids ou
 		companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}, cached)
 	w.agents = agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached)
 	w.issues, w.work = issues.New(s, ids, nil), work.New(s, ids)
-	w.leases = leases.New(s, ids, &counter{}, leases.Settings{LeaseTime: leaseTime})
+	w.leases = leases.New(s, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: mostWaiting})
 	for n := range 2 {
 		o, err := w.found(fmt.Sprint("company-", n), 2, 2)
 		if err != nil {
