@@ -32,3 +32,13 @@ func TestAWaitingClaimWakesWhenWorkResumes(t *testing.T) {
 		(<-waiting).Is(t, 200, "")
 	})
 }
+
+func TestAWaitingClaimEndsWithItsCompany(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		waiting := all[0].waiting(t)
+		s.Delete(acme.path())
+		(<-waiting).Is(t, 401, "unauthorized")
+	})
+}

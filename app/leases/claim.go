@@ -77,7 +77,7 @@ func (s *Service) parse(caller agent.Caller, sent inbound.Claim) (claim, error) 
 func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error) {
 	a, err := s.store.Agents().Get(ctx, c.ID)
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	w, err := s.waiting.join(c.Company, issue.ClaimKeys(a.ID, a.Team))
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Service) show(ctx context.Context, caller agent.Caller, granted run.Run
 		held.Context = &shown
 		return err
 	})
-	return &held, err
+	return &held, unlessGone(err)
 }
 
 // candidate is what a claim can have.
@@ -194,7 +194,7 @@ const mostPerKey = 32
 func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 	var found candidate
 	var err error
-	if found.company, err = in.companies.Get(ctx, c.Company); err != nil {
+	if found.company, err = companyOf(ctx, in.companies, c.Caller); err != nil {
 		return nil, err
 	}
 	if found.company.Status == company.Archived {

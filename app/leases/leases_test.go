@@ -3,10 +3,12 @@ package leases_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"holdco/domain/company"
+	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/idempotency"
@@ -247,4 +249,38 @@ func TestWorkBelowACancelledIssueIsStaleBeforeItIsCancelledItself(t *testing.T) 
 	if last := must[issue.Issue](t)(w.store.Issues().Get(w.ctx, of.Issue)); last.Status != issue.Cancelled || of.Status != run.Cancelled {
 		t.Errorf("the issue is %s, its run %s", last.Status, of.Status)
 	}
+}
+
+// Another server accepts the token of an agent for a moment after the company was deleted.
+func TestAnAgentOfADeletedCompanyIsLetInNoMore(t *testing.T) {
+	t.Parallel()
+	w, g := working(t)
+	o := w.offices[0]
+	w.files(t, 1)
+	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token, Digest: "d"}
+	refused := func(when string) {
+		t.Helper()
+		_, renewed := w.leases.Renew(w.ctx, g.by, call)
+		_, _, charged := w.leases.Charge(w.ctx, g.by, call, []cost.Draft{someCharge(seeded{rand.New(rand.NewPCG(1, 1))})})
+		_, ended := w.leases.End(w.ctx, g.by, call, inbound.Ending{Action: issue.Complete})
+		_, claimed := w.leases.Claim(w.ctx, g.by, inbound.Claim{})
+		_, again := w.leases.Claim(w.ctx, g.by, inbound.Claim{Key: "key"})
+		_, listed := w.leases.List(w.ctx, g.by)
+		for what, err := range map[string]error{
+			"renew": renewed, "costs": charged, "complete": ended, "claim": claimed, "claim again": again, "list": listed,
+		} {
+			if fault.CodeOf(err) != fault.Unauthorized {
+				t.Errorf("%s, %s: %v", when, what, err)
+			}
+		}
+	}
+	must[inbound.CompanyDeletion](t)(w.companies.Delete(w.ctx, caller, o.id, precondition.Any()))
+	refused("while it is being deleted")
+	if err := all(w, w.companies.RemoveDeleted); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Companies().Get(w.ctx, o.id); fault.CodeOf(err) != fault.NotFound {
+		t.Fatal(err)
+	}
+	refused("when it is gone")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdco/app/work"
+	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/fault"
@@ -57,7 +58,7 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound
 		if err != nil {
 			return err
 		}
-		c, err := r.Companies().Get(ctx, caller.Company)
+		c, err := companyOf(ctx, r.Companies(), caller)
 		if err != nil {
 			return err
 		}
@@ -82,6 +83,24 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound
 		return nil
 	})
 	return held, err
+}
+
+// companyOf returns the company of an agent. Once that is being deleted, it fails as the agent's authentication does, which may have
+// been a moment ago.
+func companyOf(ctx context.Context, companies store.CompanyReader, caller agent.Caller) (company.Company, error) {
+	found, err := companies.Get(ctx, caller.Company)
+	if err == nil && !found.IsListed() {
+		return found, access.Unauthorized("token")
+	}
+	return found, unlessGone(err)
+}
+
+// unlessGone is the fault for an agent of which something is not found that goes with its company alone.
+func unlessGone(err error) error {
+	if fault.CodeOf(err) == fault.NotFound {
+		return access.Unauthorized("token")
+	}
+	return err
 }
 
 // Get returns a lease.
@@ -267,7 +286,7 @@ func (h *holding) admit(ctx context.Context, token int64) error {
 // find locks the lease of a call, which carries a fencing token, whether it is live or not.
 func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall) (h holding, err error) {
 	h.tx, h.unit = tx, work.In(tx, s.ids, caller.Company, caller.Actor())
-	if h.company, err = tx.Companies().Get(ctx, caller.Company); err != nil {
+	if h.company, err = companyOf(ctx, tx.Companies(), caller); err != nil {
 		return h, err
 	}
 	if h.run, err = ofCaller(caller)(tx.Runs().LockLease(ctx, call.Lease)); err != nil {
