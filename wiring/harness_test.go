@@ -23,6 +23,7 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/store/sqlite/sqlitetest"
+	"holdco/app/work"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -47,7 +48,8 @@ type instance struct {
 	keys       inbound.PartnerAuthenticator
 	agents     inbound.AgentAuthenticator
 	index      *leadindex.Index
-	waiting    func() int   // how many claims wait for issues
+	waiting    func() int // how many claims wait for issues
+	work       *work.Service
 	stop       func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
 
@@ -139,6 +141,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 	}
 	defer done()
 	s.store, s.keys, s.agents, s.index, s.waiting = server.Store, server.Partners, server.Agents, server.Index, server.Leases.Waiting
+	s.work = server.Work
 	return server.Run(ctx, out, true)
 }
 
@@ -151,7 +154,11 @@ func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ 
 		return nil, nil, err
 	}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	return wiring.NewServer(ctx, config, wiring.Clocks{Process: clock, Store: clock}, logger, version)
+	clocks := wiring.Clocks{Process: clock, Store: clock}
+	if clock.isApart {
+		clocks.Store = nil
+	}
+	return wiring.NewServer(ctx, config, clocks, logger, version)
 }
 
 // version is what the servers of tests say they are.
@@ -236,7 +243,10 @@ func (s *instance) workspace(c company) string {
 }
 
 // clock stands still until a test moves it.
-type clock struct{ ms, fuse atomic.Int64 }
+type clock struct {
+	ms, fuse atomic.Int64
+	isApart  bool // it is not the store's: that keeps its own
+}
 
 // noon is where the clocks of tests start.
 var noon = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)

@@ -1,0 +1,179 @@
+package wiring_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/adapters/http/rest/resttest"
+	"holdco/domain/instant"
+)
+
+// An agent whose lease ran out is told so by every call, and nothing is changed; what it spent counts, once.
+func TestAnAgentThatAnswersTooLateIsToldSo(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		filed := s.file(t, acme, "")
+		lease := ada.claim(t, `{"leaseSeconds":30}`)
+		s.clock.advance(30 * time.Second)
+		ranOut := instant.Format(s.clock.Now())
+		told := func(want map[string]any) {
+			t.Helper()
+			for _, calls := range []map[string]string{lasting, ending} {
+				for action, members := range calls {
+					if action == "costs" {
+						continue
+					}
+					answer := ada.call(t, lease, action, members)
+					answer.Is(t, 409, "stale_lease")
+					got := details(t, answer)
+					if want["endedAt"] == nil && got["endedAt"] != nil { // the sweep has come by
+						continue
+					}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("%s\n%s", action, diff)
+					}
+				}
+			}
+		}
+		told(map[string]any{"reason": "expired", "endedAt": nil, "issueStatus": "running"})
+		s.sweeps(t)
+		told(map[string]any{"reason": "expired", "endedAt": ranOut, "issueStatus": "queued"})
+		ada.dead(t, lease, "expired")
+
+		next := ada.claim(t, "") // the issue goes on under another lease
+		told(map[string]any{"reason": "expired", "endedAt": ranOut, "issueStatus": "running"})
+		for range 2 {
+			state := ada.state(t, lease, "costs", `"costs":[{"key":"k","kind":"tools","usd":0.5}]`)
+			if !state.Late || len(state.Entries) != 1 {
+				t.Errorf("%+v", state)
+			}
+		}
+		ada.state(t, next, "costs", `"costs":[{"key":"k","kind":"tools","usd":0.25}]`) // keys are those of one run
+		if got := s.runOf(t, lease); got.CostUsd != "0.5" || got.Status != "expired" || got.CheckpointCount != 0 {
+			t.Errorf("%+v", got)
+		}
+		ada.ends(t, next, "complete", "")
+		told(map[string]any{"reason": "expired", "endedAt": ranOut, "issueStatus": "review"})
+		if spent := s.look(t, filed).Budget.SpentUsd; spent != "0.75" {
+			t.Errorf("%s was spent", spent)
+		}
+	})
+}
+
+// An agent that sends every call twice has the effects of one that does not, but for what GATEWAY.md says is made twice.
+func TestAnAgentThatSaysEverythingTwiceCountsOnce(t *testing.T) {
+	t.Parallel()
+	for action, members := range map[string]string{
+		"complete": `"result":{"n":1},"summary":"Done.","costs":[{"key":"c","kind":"tools","usd":4}]`,
+		"fail":     `"error":{"code":"c","message":"m"},"costs":[{"key":"c","kind":"tools","usd":4}]`,
+		"handoff":  `"note":"Which?"`,
+		"release":  `"note":"Stopping."`,
+	} {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			eachStore(t, func(t *testing.T, s *instance) {
+				acme, _, all := s.workers(t, 2)
+				ada, bob := all[0], all[1]
+				filed := s.file(t, acme, `,"requiresReview":false`)
+				twice := func(send func() resttest.Answer) (first, again resttest.Answer) {
+					t.Helper()
+					first, again = send(), send()
+					first.Is(t, first.Status, "")
+					again.Is(t, first.Status, "")
+					return first, again
+				}
+				first, again := twice(func() resttest.Answer { return once(ada.In(t), "k", leases, "") })
+				lease := resttest.Data[apiLease](t, first)
+				if got := resttest.Data[apiLease](t, again); got.LeaseID != lease.LeaseID || got.FencingToken != 1 {
+					t.Errorf("%+v", got)
+				}
+				for called, members := range lasting {
+					twice(func() resttest.Answer { return ada.call(t, lease, called, members) })
+				}
+				twice(func() resttest.Answer { return ada.Get(lease.path() + "/context") })
+				twice(func() resttest.Answer {
+					part := lease.body(`"title":"Part","assignedAgentId":"` + bob.ID + `","leaseId":"` + lease.LeaseID + `"`)
+					return ada.Post("/gateway/v1/issues", part)
+				})
+				ended, again := twice(func() resttest.Answer { return ada.call(t, lease, action, members) })
+				repeats(t, ended, again)
+
+				run, now := s.runOf(t, lease), s.look(t, filed)
+				comments, cost := 2, "1"
+				switch action {
+				case "complete":
+					comments, cost = 3, "5"
+				case "fail":
+					cost = "5"
+				default:
+					comments = 3
+				}
+				said := len(resttest.Data[[]apiComment](t, s.Get(filed.path()+"/comments")))
+				children := len(resttest.Data[[]apiIssue](t, s.Get(acme.path()+"/issues?parent="+filed.ID)))
+				got := fmt.Sprint(run.CostUsd, now.Budget.SpentUsd, run.CheckpointCount, said, children)
+				if want := fmt.Sprint(cost, cost, 2, comments, 2); got != want {
+					t.Errorf("cost of the run and of the issue, checkpoints, comments and parts are %s, want %s", got, want)
+				}
+				want := []string{"created", "started", "commented", "commented", map[string]string{
+					"complete": "completed", "fail": "requeued failed", "handoff": "handed_off", "release": "requeued released",
+				}[action]}
+				if diff := cmp.Diff(want, s.happened(t, acme, filed.ID)); diff != "" {
+					t.Error(diff)
+				}
+				if runs := resttest.Data[[]apiRun](t, s.Get(filed.path()+"/runs")); len(runs) != 1 {
+					t.Errorf("%+v", runs)
+				}
+				attempt := map[string]int{"fail": 2}[action]
+				if now.Attempt != max(1, attempt) {
+					t.Errorf("it is in attempt %d", now.Attempt)
+				}
+				stats := resttest.Data[apiAgent](t, s.Get(ada.path())).Stats
+				if (stats.TasksCompleted == 1) != (action == "complete") || stats.TasksCompleted > 1 || stats.TasksFailed != 0 {
+					t.Errorf("%+v", stats)
+				}
+			})
+		})
+	}
+}
+
+func TestTheAnswerToAnEndingIsKeptForThirtyDays(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		first, second := s.file(t, acme, ""), s.file(t, acme, "")
+		old, young := ada.claim(t, ""), ada.claim(t, `{"leaseSeconds":3600}`)
+		done := ada.call(t, old, "complete", `"summary":"Done."`)
+		done.Is(t, 200, "")
+		s.clock.advance(time.Millisecond)
+		later := ada.call(t, young, "handoff", `"note":"Which?"`)
+		later.Is(t, 200, "")
+		forget := func() {
+			t.Helper()
+			if more, err := s.work.Forget(t.Context()); more || err != nil {
+				t.Errorf("%t, %v", more, err)
+			}
+		}
+		s.clock.advance(30*24*time.Hour - time.Millisecond) // as long after the first
+		forget()
+		repeats(t, done, ada.call(t, old, "complete", `"summary":"Done."`))
+		before, events := s.runOf(t, old), len(s.events(t, acme.ID))
+		s.clock.advance(time.Millisecond)
+		forget()
+		stale(t, ada.call(t, old, "complete", `"summary":"Done."`), "completed", "review")
+		repeats(t, later, ada.call(t, young, "handoff", `"note":"Which?"`))
+		s.clock.advance(time.Millisecond)
+		forget()
+		stale(t, ada.call(t, young, "handoff", `"note":"Which?"`), "handed_off", "handoff")
+		if diff := cmp.Diff(before, s.runOf(t, old)); diff != "" || len(s.events(t, acme.ID)) != events {
+			t.Error(diff)
+		}
+		s.shows(t, first, "review, 1, agent")
+		s.shows(t, second, "handoff, 1, agent")
+	})
+}
