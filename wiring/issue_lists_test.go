@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"database/sql"
 	"fmt"
 	"net/url"
 	"slices"
@@ -302,5 +303,67 @@ func TestCommentsAreListedNewestFirst(t *testing.T) {
 			t.Error(diff)
 		}
 		send(s.Client, "GET", made.path()+"/comments?sort=created", "").Is(t, 400, "invalid_parameter")
+	})
+}
+
+// copies puts copies of an issue into the store beside the server, each a millisecond younger than the one before. They are in the
+// lists, but in nothing that is counted.
+func (s *instance) copies(t *testing.T, of apiIssue, count int) {
+	t.Helper()
+	database := beside(s.environ)
+	db, err := sql.Open(database.name, database.address)
+	must(t, err)
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT * FROM issues WHERE 1 = 0")
+	must(t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	must(t, err)
+	must(t, rows.Err())
+	values := slices.Clone(columns)
+	for n, column := range columns {
+		switch column {
+		case "id": // of digits alone at its end
+			values[n] = "substr(id, 1, length(id) - 5) || substr(CAST(100000 + n AS TEXT), 2)"
+		case "number":
+			values[n] = "1000 + n"
+		case "created_at":
+			values[n] = "created_at + n"
+		case "title":
+			values[n] = "'Hay'"
+		}
+	}
+	_, err = db.ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO issues (%s)
+		WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+		SELECT %s FROM issues, numbers WHERE id = '%s'`, strings.Join(columns, ", "), count, strings.Join(values, ", "), of.ID))
+	must(t, err)
+}
+
+func TestASearchLooksAtSoManyIssuesARequest(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		const most = 20_000
+		acme := s.create(t, draft(t, ""))
+		s.file(t, acme, "")
+		s.tick(t)
+		last := s.file(t, acme, "")
+		s.clock.advance(time.Minute)
+		s.file(t, acme, "")
+		s.copies(t, last, most-2) // so that it is the last one at which a request looks
+		answer := s.Get(acme.path() + "/issues?q=write&limit=10")
+		answer.Is(t, 200, "")
+		found := resttest.Data[[]apiIssue](t, answer)
+		if len(found) != 2 || found[0].Number != 3 || found[1].Number != 2 || next(answer) == "" {
+			t.Fatalf("%+v, %q", found, next(answer))
+		}
+		answer = s.Get(acme.path() + "/issues?q=write&limit=10&" + next(answer))
+		answer.Is(t, 200, "")
+		if found := resttest.Data[[]apiIssue](t, answer); len(found) != 1 || found[0].Number != 1 || next(answer) != "" {
+			t.Errorf("then %+v, %q", found, next(answer))
+		}
+		counts := resttest.Data[apiCounts](t, s.Get(acme.path()+"/issues/counts?q=write"))
+		if counts.Total != 2 || !counts.Truncated {
+			t.Errorf("%+v", counts)
+		}
 	})
 }
