@@ -42,8 +42,9 @@ func holdco() {
 // process is holdco as a process of its own, which can be killed.
 type process struct {
 	*exec.Cmd
-	url, exportURL string
-	log            record
+	url, exportURL, gatewayURL string
+
+	log record
 }
 
 // unlimited lets tests make as many requests as they like.
@@ -71,6 +72,7 @@ func startProcess(t *testing.T, environ ...string) *process {
 	t.Cleanup(p.kill)
 
 	const announcement, exports = "The API listens on ", "The export API for partners listens on "
+	const agents = "The gateway for agents listens on "
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		if rest, found := strings.CutPrefix(lines.Text(), announcement); found {
 			p.url, _, _ = strings.Cut(rest, " ")
@@ -78,6 +80,9 @@ func startProcess(t *testing.T, environ ...string) *process {
 		}
 		if rest, found := strings.CutPrefix(lines.Text(), exports); found {
 			p.exportURL, _, _ = strings.Cut(rest, " ")
+		}
+		if rest, found := strings.CutPrefix(lines.Text(), agents); found {
+			p.gatewayURL, _, _ = strings.Cut(rest, " ")
 		}
 	}
 	t.Fatal("the server ended before it accepted connections")

@@ -1,0 +1,378 @@
+package wiring_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// stormAgent is a program that works for one agent after the other: when that is retired, or loses its company, it is hired anew.
+type stormAgent struct {
+	*stormCaller
+
+	office *stormOffice
+	agent  apiAgent
+}
+
+// stormLeaseHeld is a lease that was granted.
+type stormLeaseHeld struct {
+	lease, run, issue, agent string
+	token                    int64
+	office                   *stormOffice
+	sent, came               time.Time     // the claim, and its first answer
+	renewed                  time.Time     // when the last call was sent that was taken
+	lasts                    time.Duration // without a call
+	replays                  int
+}
+
+func (h *stormLeaseHeld) String() string {
+	at := func(t time.Time) string { return t.Format("04:05.000") }
+	return fmt.Sprintf("%s (run %s, issue %s in %s, token %d, %s, sent %s, came %s, renewed %s)", h.lease, h.run, h.issue, h.office.Slug,
+		h.token, h.agent, at(h.sent), at(h.came), at(h.renewed))
+}
+
+// What may refuse an agent at any time.
+const (
+	isGone     = "401 unauthorized"
+	isArchived = "409 company_archived"
+	isStale    = "409 stale_lease"
+)
+
+func (s *workStorm) newAgent(n int) *stormAgent { return &stormAgent{stormCaller: s.newCaller(n)} }
+
+func (a *stormAgent) work() {
+	for !a.isOver() {
+		if a.agent.ID == "" && !a.beHired() {
+			continue
+		}
+		held := a.claim()
+		for range a.IntN(6) {
+			if held == nil || !a.call(held) {
+				held = nil
+				break
+			}
+		}
+		if held != nil {
+			a.end(held)
+		}
+	}
+}
+
+// beHired hires an agent. It reports whether that worked.
+func (a *stormAgent) beHired() bool {
+	living := a.living()
+	office := living[a.IntN(len(living))]
+	hirer := &stormCaller{a.workStorm, a.Rand, a.unique(), string(rootToken), 0}
+	body := fmt.Sprintf(`{"teamId":%q,"name":%q,"role":"Engineer"}`, office.teams[a.IntN(len(office.teams))].ID, hirer.name)
+	// The company may be archived, about to be deleted, or gone.
+	r := hirer.ask("hire", http.MethodPost, office.path()+"/agents", body, hirer.name,
+		isArchived, isRefused, isNotFound, isForgot)
+	if !r.ok() {
+		a.pause(50 * time.Millisecond)
+		return false
+	}
+	hired := into[apiAgent](a.workStorm, r)
+	note(a.workStorm, a.facts, stormFact{office.ID, hired.ID, "agent.hired", "token"}, true, 0)
+	if hired.Token == "" { // a repeated answer does not show it
+		r = hirer.ask("rotate", http.MethodPost, hired.path()+"/rotate-token", "", "", isArchived, isRefused, isNotFound)
+		if !r.ok() {
+			return false
+		}
+		hired.Token = into[apiAgent](a.workStorm, r).Token
+	}
+	a.office, a.agent, a.token = office, hired, hired.Token
+	office.mutex.Lock()
+	office.agents = append(office.agents, hired)
+	office.mutex.Unlock()
+	return true
+}
+
+// refused looks at an answer that may say that the agent is gone. It reports whether there was any other refusal.
+func (a *stormAgent) refused(r stormReply) {
+	if r.status == http.StatusUnauthorized && a.agent.ID != "" {
+		a.mutex.Lock()
+		leaves := a.leaving[a.agent.ID]
+		a.mutex.Unlock()
+		if !leaves && !a.office.doomed() {
+			a.fault("the agent %s is let in no more", a.agent.ID)
+		}
+		a.agent = apiAgent{}
+	}
+	if r.code == "company_archived" {
+		if !a.office.archives && !a.office.doomed() {
+			a.fault("the company %s is archived", a.office.ID)
+		}
+		a.pause(20 * time.Millisecond)
+	}
+}
+
+func (a *stormAgent) claim() *stormLeaseHeld {
+	body, key, lasts := `{}`, "", stormLease
+	switch a.IntN(6) {
+	case 0:
+		body = `{"wait":1}`
+	case 1:
+		body, key = `{"wait":2}`, a.unique()
+	case 2:
+		body, key, lasts = `{"leaseSeconds":30}`, a.unique(), 30*time.Second
+	case 3:
+		key = a.unique()
+	}
+	var r stormReply
+	if key != "" && a.IntN(8) == 0 {
+		r = a.claimTwice(body, key, lasts)
+	} else {
+		r = a.ask("claim", http.MethodPost, leases, body, key, isGone, isArchived)
+	}
+	switch {
+	case r.status == http.StatusNoContent:
+		a.pause(time.Duration(a.IntN(20)) * time.Millisecond)
+		return nil
+	case !r.ok():
+		a.refused(r)
+		return nil
+	}
+	return a.granted(r, lasts)
+}
+
+// claimTwice claims under one key from two places: both get one lease, or the second after the end of the first.
+func (a *stormAgent) claimTwice(body, key string, lasts time.Duration) stormReply {
+	first, second := a.both("claim", http.MethodPost, leases, body, key, isGone, isArchived)
+	if first.status == http.StatusOK && second.status == http.StatusOK {
+		one, two := a.granted(first, lasts), a.granted(second, lasts)
+		a.mutex.Lock()
+		a.pairs = append(a.pairs, [2]string{one.lease, two.lease})
+		a.mutex.Unlock()
+	}
+	if first.status == http.StatusOK {
+		return first
+	}
+	return second
+}
+
+// granted notes a lease. One that was granted before is taken for a call on it.
+func (a *stormAgent) granted(r stormReply, lasts time.Duration) *stormLeaseHeld {
+	got := into[apiLease](a.workStorm, r)
+	held := &stormLeaseHeld{
+		lease: got.LeaseID, run: got.Run.ID, issue: got.Issue.ID, agent: a.agent.ID, token: got.FencingToken, office: a.office,
+		sent: r.sent, came: r.came, renewed: r.sent, lasts: lasts,
+	}
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	before := a.grants[held.lease]
+	if before == nil {
+		a.grants[held.lease] = held
+		return held
+	}
+	if before.run != held.run || before.token != held.token || before.agent != held.agent || before.issue != held.issue {
+		a.faults = append(a.faults, fmt.Sprintf("one lease is granted as %+v and as %+v", before, held))
+	}
+	before.replays++
+	return before
+}
+
+// call makes a call that leaves the lease live. It reports whether the agent still holds it.
+func (a *stormAgent) call(held *stormLeaseHeld) bool {
+	var r stormReply
+	switch a.IntN(8) {
+	case 0, 1:
+		return a.took(held, a.ask("renew", http.MethodPost, held.at("renew"), held.body(""), "", isGone, isArchived, isStale))
+	case 2, 3:
+		return a.charge(held, "")
+	case 4:
+		r = a.ask("checkpoint", http.MethodPost, held.at("checkpoint"), held.body(`"note":"Half"`), "", isGone, isArchived, isStale)
+		note(a.workStorm, a.facts, stormFact{held.office.ID, held.run, "run.checkpointed", "agent:" + held.agent}, r.ok(), r.lost)
+	case 5:
+		text := a.unique()
+		r = a.ask("comment", http.MethodPost, held.at("comment"), held.body(`"body":"`+text+`"`), "", isGone, isArchived, isStale)
+		note(a.workStorm, a.said, stormSaid{held.office.ID, text}, r.ok(), r.lost)
+		note(a.workStorm, a.facts, stormFact{held.office.ID, held.issue, "issue.commented", "agent:" + held.agent}, r.ok(), r.lost)
+	case 6:
+		r = a.ask("context", http.MethodGet, held.at("context"), "", "", isGone)
+		a.refused(r)
+		return r.ok()
+	default:
+		// The issue may be about to be cancelled, or may be at the bottom.
+		r = a.ask("file", http.MethodPost, "/gateway/v1/issues", held.body(`"title":"Part","leaseId":"`+held.lease+`"`),
+			"", isGone, isArchived, isStale, "422 dependency_cycle")
+		if r.ok() {
+			made := into[apiIssue](a.workStorm, r)
+			note(a.workStorm, a.facts, stormFact{held.office.ID, made.ID, "issue.created", "agent:" + held.agent}, true, 0)
+			a.office.remember(made.ID)
+		}
+		if r.code == "dependency_cycle" {
+			return true
+		}
+	}
+	return a.took(held, r)
+}
+
+func (h *stormLeaseHeld) at(action string) string { return leases + "/" + h.lease + "/" + action }
+
+func (h *stormLeaseHeld) body(members string) string {
+	return apiLease{FencingToken: h.token}.body(members)
+}
+
+// took notes whether a call on a lease was taken. It reports whether the agent still holds it.
+func (a *stormAgent) took(held *stormLeaseHeld, r stormReply) bool {
+	if !r.ok() {
+		a.lost(held, r)
+		return false
+	}
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.accepted = append(a.accepted, stormCall{held, r.sent})
+	held.renewed = r.sent
+	return true
+}
+
+// lost looks at why a call was refused.
+func (a *stormAgent) lost(held *stormLeaseHeld, r stormReply) {
+	a.refused(r)
+	reason, _ := r.details["reason"].(string)
+	if r.code == "stale_lease" && !slices.Contains([]string{
+		"company_archived", "agent_retired", "cancelled", "handed_off", "completed", "failed", "released", "expired",
+	}, reason) {
+		a.fault("the lease %+v is stale: %s", held, r.body)
+	}
+	if reason == "expired" && r.came.Sub(held.renewed) < held.lasts-stormSlack {
+		a.fault("the lease %+v ran out after %s: %s", held, r.came.Sub(held.renewed), r.body)
+	}
+}
+
+// someCharges are up to three charges with keys of their own, and their JSON.
+func (a *stormAgent) someCharges(held *stormLeaseHeld) (made []stormCharge, text string) {
+	var entries []string
+	for range a.IntN(3) + 1 {
+		one := stormCharge{held.run, a.unique(), 1 + a.Int64N(999_999)}
+		made = append(made, one)
+		entries = append(entries, fmt.Sprintf(`{"key":%q,"kind":"tools","usd":0.%06d}`, one.key, one.micros))
+	}
+	return made, `"costs":[` + strings.Join(entries, ",") + `]`
+}
+
+// charge reports costs, sometimes again. It reports whether the agent still holds the lease.
+func (a *stormAgent) charge(held *stormLeaseHeld, isLate string) bool {
+	made, text := a.someCharges(held)
+	var r stormReply
+	if a.IntN(8) == 0 {
+		r, _ = a.both("costs"+isLate, http.MethodPost, held.at("costs"), held.body(text), "", isGone)
+	} else {
+		r = a.ask("costs"+isLate, http.MethodPost, held.at("costs"), held.body(text), "", isGone)
+	}
+	for _, one := range made {
+		note(a.workStorm, a.charges, one, r.ok(), r.lost)
+	}
+	if !r.ok() {
+		a.lost(held, r)
+		return false
+	}
+	if into[apiState](a.workStorm, r).Late {
+		return false
+	}
+	return a.took(held, r)
+}
+
+// end ends a lease in some way, or lets it run out.
+func (a *stormAgent) end(held *stormLeaseHeld) {
+	action, members, costs := "", "", ""
+	var made []stormCharge
+	if a.IntN(3) == 0 {
+		made, costs = a.someCharges(held)
+		costs = "," + costs
+	}
+	switch n := a.IntN(100); {
+	case n < 55:
+		action, members = "complete", `"result":{"n":`+fmt.Sprint(n)+`}`+costs
+	case n < 72:
+		action, members = "fail", fmt.Sprintf(`"error":{"code":"broken","message":"No."},"retry":%v,"retryAfter":%d`, n > 58, n%2)+costs
+	case n < 82:
+		action, members = "release", `"note":"Stopping."`
+		made = nil
+	case n < 92:
+		action, members = "handoff", `"note":"Which one?"`
+		made = nil
+	case n < 96 && held.lasts == stormLease && time.Until(a.until) > stormLease:
+		time.Sleep(stormLease*4/5 + time.Duration(a.Int64N(int64(stormLease/4)))) // it comes just in time, or too late
+		action, members, made = "complete", "", nil
+	case held.lasts == stormLease:
+		return
+	default:
+		action, members = "release", ""
+		made = nil
+	}
+	body := held.body(members)
+	r := a.twice(action, http.MethodPost, held.at(action), body, "", isGone, isArchived, isStale)
+	for _, one := range made {
+		note(a.workStorm, a.charges, one, r.ok(), r.lost)
+	}
+	if !r.ok() {
+		if r.lost > 0 { // it may have been taken before the agent retired
+			for _, what := range []string{"submitted", "completed", "requeued failed", "requeued released", "failed", "handed_off"} {
+				note(a.workStorm, a.facts, stormFact{held.office.ID, held.issue, "issue." + what, "agent:" + held.agent}, false, r.lost)
+			}
+		}
+		a.lost(held, r)
+		return
+	}
+	if !r.isReplayed {
+		a.took(held, r)
+	}
+	status := into[endedLease](a.workStorm, r).Issue.Status
+	what := map[string]string{
+		"complete review": "submitted", "complete done": "completed", "fail queued": "requeued failed", "fail failed": "failed",
+		"release queued": "requeued released", "handoff handoff": "handed_off",
+	}[action+" "+status]
+	note(a.workStorm, a.facts, stormFact{held.office.ID, held.issue, "issue." + what, "agent:" + held.agent}, true, 0)
+	a.mutex.Lock()
+	e := stormEnding{held, held.at(action), body, action, string(r.data), status}
+	a.endings = append(a.endings, e)
+	a.mutex.Unlock()
+	a.afterwards(e)
+}
+
+// endedLease is the answer to a call that ended a lease.
+type endedLease struct {
+	Issue apiIssue
+	Run   apiRun
+}
+
+// afterwards does now and then what changes nothing more, but for costs.
+func (a *stormAgent) afterwards(e stormEnding) {
+	switch a.IntN(8) {
+	case 0:
+		a.repeat(e)
+	case 1:
+		r := a.ask("renew late", http.MethodPost, e.held.at("renew"), e.held.body(""), "", isGone, isArchived, isStale)
+		if r.ok() {
+			a.fault("%s was renewed after its %s: %s", e.held.lease, e.action, r.body)
+		}
+		a.refused(r)
+	case 2:
+		a.charge(e.held, " late")
+	}
+}
+
+// giveBack releases the leases that the agent has, those of claims too that were never answered.
+func (a *stormAgent) giveBack() {
+	r := a.ask("leases", http.MethodGet, leases, "", "", isGone)
+	a.refused(r)
+	if !r.ok() {
+		return
+	}
+	for _, one := range into[[]apiLease](a.workStorm, r) {
+		r := a.ask("release", http.MethodPost, one.path()+"/release", one.body(""), "", isStale)
+		note(a.workStorm, a.facts, stormFact{a.office.ID, one.Issue.ID, "issue.requeued released", "agent:" + a.agent.ID}, r.ok(), 0)
+	}
+}
+
+// repeat repeats the call that ended a lease.
+func (a *stormAgent) repeat(e stormEnding) {
+	r := a.ask("repeat", http.MethodPost, e.path, e.body, "", isGone)
+	if r.ok() && (!r.isReplayed || string(r.data) != e.data) {
+		a.fault("%s %s was answered %s, and then %v %s", e.path, e.body, e.data, r.isReplayed, r.data)
+	}
+	a.refused(r)
+}
