@@ -306,6 +306,11 @@ func TestAnAdapterThatFailsGivesTheIssueBackAndIsTriedLater(t *testing.T) {
 		s.clock.advance(6 * time.Minute)
 		s.reaches(t, task, "review")
 		await(t, time.Minute, "the end of failures", func() bool { return failures(ada) == 0 })
+		await(t, time.Minute, "the end of the program", func() bool { return scrape(t, s.url)["holdco_programs_running"] == 0 })
+		const starts = `holdco_adapter_starts_total{adapter="process",outcome=`
+		if now := scrape(t, s.url); now[starts+`"failed"}`] != 2 || now[starts+`"succeeded"}`] != 1 {
+			t.Errorf("%v failures and %v successes are counted", now[starts+`"failed"}`], now[starts+`"succeeded"}`])
+		}
 	})
 }
 

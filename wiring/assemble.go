@@ -26,6 +26,7 @@ import (
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/adapters/telemetry/metrics"
+	"holdco/app/adapters"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
@@ -118,6 +119,19 @@ func newPosting(config Config, version cli.Version) (*posting.Poster, func()) {
 func newPoster(poster *posting.Poster, tel telemetry) outbound.WebhookPoster {
 	return tel.metrics.Poster(poster)
 }
+
+// newAdapters makes what runs agents, and has it observed.
+func newAdapters(
+	s store.Store, all services, runner *programs.Programs, poster *posting.Poster, clock outbound.Clock, log outbound.Log,
+	config Config, tel telemetry,
+) *adapters.Service {
+	settings := adapters.Settings{Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests}
+	observed := tel.metrics.Programs(runner)
+	return adapters.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log, settings)
+}
+
+// mostRequests bounds how many leases are offered to agents behind URLs at once.
+const mostRequests = 64
 
 // newPrograms returns what runs the programs of agents below the data directory.
 func newPrograms(config Config, log *slog.Logger) (*programs.Programs, func()) {

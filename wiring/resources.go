@@ -13,7 +13,6 @@ import (
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
-	"holdco/adapters/posting"
 	"holdco/app/adapters"
 	"holdco/app/agents"
 	"holdco/app/companies"
@@ -29,7 +28,6 @@ import (
 	"holdco/app/work"
 	"holdco/app/worker"
 	"holdco/ports/inbound"
-	"holdco/ports/outbound"
 )
 
 // services are the use cases of the resources, in the server and on the command line.
@@ -47,7 +45,7 @@ type services struct {
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
-	newAgentSettings, newAgentCredentials, newLeaseSettings, wire.Bind(new(inbound.Leases), new(*leases.Service)),
+	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
 
@@ -65,13 +63,6 @@ func newLeaseSettings(config Config) leases.Settings {
 	return leases.Settings{LeaseTime: config.LeaseTime, MostWaiting: mostWaiting}
 }
 
-func newAdapterSettings(config Config) adapters.Settings {
-	return adapters.Settings{Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests}
-}
-
-// mostRequests bounds how many leases are offered to agents behind URLs at once.
-const mostRequests = 64
-
 // background are what only jobs of the server need, beside its fields.
 type background struct {
 	Deliveries *deliveries.Service
@@ -81,8 +72,7 @@ type background struct {
 }
 
 var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	newPosting, wire.Bind(new(outbound.AgentPoster), new(*posting.Poster)), newPoster, newParallel, deliveries.New, work.New,
-	newAdapterSettings, adapters.New, newLeadIndex,
+	newPosting, newPoster, newParallel, deliveries.New, work.New, newAdapters, newLeadIndex,
 	wire.Struct(new(background), "*"),
 )
 

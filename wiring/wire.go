@@ -59,7 +59,7 @@ var workspaceSet = wire.NewSet(
 )
 
 var programSet = wire.NewSet(
-	newPrograms, wire.Bind(new(outbound.Programs), new(*programs.Programs)), wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
+	newPrograms, wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
 )
 
 var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

@@ -15,7 +15,6 @@ import (
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
-	"holdco/app/adapters"
 	"holdco/app/agents"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
@@ -82,8 +81,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	parallel := newParallel(config)
 	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
 	workService := work.New(store, iDs)
-	adaptersSettings := newAdapterSettings(config)
-	adaptersService := adapters.New(store, leasesService, programs, poster, clock, outboundLog, adaptersSettings)
+	adaptersService := newAdapters(store, wiringServices, programs, poster, clock, outboundLog, config, wiringTelemetry)
 	index := newLeadIndex(store, wiringTelemetry)
 	wiringBackground := background{
 		Deliveries: deliveriesService,
@@ -228,7 +226,7 @@ var workspaceSet = wire.NewSet(
 )
 
 var programSet = wire.NewSet(
-	newPrograms, wire.Bind(new(outbound.Programs), new(*programs.Programs)), wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
+	newPrograms, wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
 )
 
 var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))

@@ -83,9 +83,6 @@ func (s *Service) Run(ctx context.Context, gatewayURL string) (more bool, err er
 // Woken receives a value when there may be something to do for Run: issues can be claimed, or an agent can take another one.
 func (s *Service) Woken() <-chan struct{} { return s.woken }
 
-// Processes is how many programs run.
-func (s *Service) Processes() int { return s.count(agent.ProcessAdapter) }
-
 // Stop stops all programs, releases their leases, and waits for that until the context ends. Run must have returned for good.
 func (s *Service) Stop(ctx context.Context) error {
 	if s.end == nil {

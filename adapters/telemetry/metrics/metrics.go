@@ -19,6 +19,7 @@ type Metrics struct {
 	jobs     jobs
 	attempts attempts
 	claims   claims
+	adapters adapters
 	progress progress
 }
 
@@ -38,6 +39,7 @@ func New(others ...Collector) *Metrics {
 		jobs:     newJobs(into),
 		attempts: newAttempts(into),
 		claims:   newClaims(into),
+		adapters: newAdapters(into),
 		progress: newProgress(into),
 	}
 }
