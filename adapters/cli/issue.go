@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -271,10 +272,26 @@ func printIssue(out io.Writer, i client.Issue) error {
 		{"created", i.CreatedAt},
 		{"updated", i.UpdatedAt},
 	}
-	if err := printTable(out, rows); err != nil || i.Description == "" {
+	text := ""
+	if i.Description != "" {
+		text = "\n" + i.Description + "\n"
+	}
+	for _, outcome := range []struct {
+		name  string
+		value any
+	}{{"result", i.Result}, {"error", i.Error}} {
+		if outcome.value != nil {
+			shown, err := json.Marshal(outcome.value)
+			if err != nil {
+				return err
+			}
+			text += fmt.Sprintf("\n%s: %s\n", outcome.name, shown)
+		}
+	}
+	if err := printTable(out, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\n%s\n", i.Description)
+	_, err := io.WriteString(out, text)
 	return err
 }
 

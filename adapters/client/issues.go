@@ -24,7 +24,9 @@ type Issue struct {
 	} `json:"budget"`
 	Attempt     int    `json:"attempt"`
 	MaxAttempts int    `json:"maxAttempts"`
-	DueAt       string `json:"dueAt"` // empty: none
+	DueAt       string `json:"dueAt"`  // empty: none
+	Result      any    `json:"result"` // JSON; nil: none
+	Error       any    `json:"error"`  // nil: none
 	CreatedAt   string `json:"createdAt"`
 	UpdatedAt   string `json:"updatedAt"`
 }
