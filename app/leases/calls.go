@@ -152,9 +152,12 @@ func (s *Service) charge(
 	for n, entry := range entries {
 		keys[n] = entry.Key
 	}
-	known, err := h.tx.Runs().Charges(ctx, h.run.ID, keys)
-	if err != nil {
-		return nil, err
+	var known []cost.Entry
+	if h.run.Charges > 0 {
+		var err error
+		if known, err = h.tx.Runs().Charges(ctx, h.run.ID, keys); err != nil {
+			return nil, err
+		}
 	}
 	var added []cost.Entry
 	var sum money.USD

@@ -69,7 +69,8 @@ type Reader interface {
 	Taxonomy() TaxonomyReader
 }
 
-// Tx is one unit of work. Once the engine has given up on it, every further call fails.
+// Tx is one unit of work. Once the engine has given up on it, every further call fails. A write can fail in a later call, or when the
+// unit is committed.
 type Tx interface {
 	// Now is the one instant of this unit, from the clock port: UTC, whole milliseconds. It is read when Now is first called.
 	Now() time.Time

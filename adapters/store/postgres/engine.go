@@ -125,6 +125,20 @@ func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, tex
 	return conn.QueryRowContext(ctx, text, args...).Scan(columns...)
 }
 
+// ScanRows implements sqlstore.Engine.
+func (e *Engine) ScanRows(ctx context.Context, conn bun.IConn, columns []any, take func() error, text string, args ...any) error {
+	if u, ok := conn.(*unit); ok {
+		return u.scanRows(ctx, columns, take, text, args...)
+	}
+	return sqlstore.ScanRows(ctx, conn, columns, take, text, args...)
+}
+
+// LaterOne implements sqlstore.Engine.
+func (e *Engine) LaterOne(_ context.Context, conn bun.IConn, text string, args ...any) error {
+	conn.(*unit).laterOne(text, args...)
+	return nil
+}
+
 // Later implements sqlstore.Engine.
 func (e *Engine) Later(_ context.Context, conn bun.IConn, text string, args ...any) error {
 	conn.(*unit).later(text, args...)

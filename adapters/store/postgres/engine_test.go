@@ -341,6 +341,40 @@ func TestWhatWaitsIsPartOfTheUnit(t *testing.T) {
 	expectValues(t, engine, 0, 1)
 }
 
+// A statement that waits and has to change a row fails where it is sent, with COMMIT too.
+func TestWhatWaitsChangesOneRowOrNothingIsKept(t *testing.T) {
+	t.Parallel()
+	engine := counters(t)
+	const set = "UPDATE counters SET value = $1 WHERE name = $2"
+	update := func(counter string, next func(ctx context.Context, conn bun.IConn) error) error {
+		return engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+			for _, name := range []string{"a", counter} {
+				if err := engine.LaterOne(ctx, conn, set, int64(7), name); err != nil {
+					return err
+				}
+			}
+			return next(ctx, conn)
+		})
+	}
+	for name, next := range map[string]func(ctx context.Context, conn bun.IConn) error{
+		"at the end":      func(context.Context, bun.IConn) error { return nil },
+		"at a query":      func(ctx context.Context, conn bun.IConn) error { _, _, err := values(ctx, conn); return err },
+		"at one, dropped": func(ctx context.Context, conn bun.IConn) error { _, _, _ = values(ctx, conn); return nil },
+	} {
+		if err := update("none", next); err == nil || classify(engine, err) != sqlstore.Defect {
+			t.Errorf("%s: %v", name, err)
+		}
+		expectValues(t, engine, 0, 0)
+	}
+	if err := update("none", func(context.Context, bun.IConn) error { return nil }); !errors.Is(err, sqlstore.ErrNotOne) {
+		t.Error(err)
+	}
+	if err := update("b", func(context.Context, bun.IConn) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	expectValues(t, engine, 7, 7)
+}
+
 func TestCallerWhoLeavesStopsWaiting(t *testing.T) {
 	t.Parallel()
 	engine := counters(t)

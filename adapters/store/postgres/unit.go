@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -121,6 +122,22 @@ func (u *unit) scanRow(ctx context.Context, columns []any, query string, args ..
 	return u.send(ctx)
 }
 
+// scanRows reads each row into columns, and then calls take.
+func (u *unit) scanRows(ctx context.Context, columns []any, take func() error, query string, args ...any) error {
+	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := rows.Scan(columns...); err != nil {
+				return err
+			}
+			if err := take(); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return u.send(ctx)
+}
+
 // copy copies rows into a table.
 func (u *unit) copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	if err := u.send(ctx); err != nil {
@@ -134,6 +151,15 @@ func (u *unit) copy(ctx context.Context, table string, columns []string, rows []
 
 // later adds a statement to the pending batch. Its result is not available to the unit.
 func (u *unit) later(query string, args ...any) { u.pending.Queue(query, args...) }
+
+// laterOne is later for an UPDATE that has to change one row. COMMIT can be in the same batch, so the server has to refuse: it divides
+// by the number of rows.
+func (u *unit) laterOne(update string, args ...any) {
+	u.later("WITH changed AS ("+update+" RETURNING 1) SELECT 1 / count(*) FROM changed", args...)
+}
+
+// divisionByZero is the SQLSTATE of the failure of laterOne: nothing else divides.
+const divisionByZero = "22012"
 
 // send sends the pending batch, and returns when all of it has run or one statement has failed: then the server has run none
 // of those after it.
@@ -149,7 +175,11 @@ func (u *unit) send(ctx context.Context) error {
 	sent := u.pending
 	u.pending, u.begun = pgx.Batch{}, true
 	return u.on.Raw(func(driverConn any) error {
-		return driverConn.(*stdlib.Conn).Conn().SendBatch(ctx, &sent).Close()
+		err := driverConn.(*stdlib.Conn).Conn().SendBatch(ctx, &sent).Close()
+		if answer := new(pgconn.PgError); errors.As(err, &answer) && answer.Code == divisionByZero {
+			return fmt.Errorf("%w: %w", sqlstore.ErrNotOne, err)
+		}
+		return err
 	})
 }
 

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -87,10 +88,27 @@ func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, tex
 	return conn.QueryRowContext(ctx, text, args...).Scan(columns...)
 }
 
+// ScanRows implements sqlstore.Engine.
+func (e *Engine) ScanRows(ctx context.Context, conn bun.IConn, columns []any, take func() error, text string, args ...any) error {
+	return sqlstore.ScanRows(ctx, conn, columns, take, text, args...)
+}
+
 // Later implements sqlstore.Engine. It runs the statement at once: there is no round trip to save.
 func (e *Engine) Later(ctx context.Context, conn bun.IConn, text string, args ...any) error {
 	_, err := conn.ExecContext(ctx, text, args...)
 	return err
+}
+
+// LaterOne implements sqlstore.Engine.
+func (e *Engine) LaterOne(ctx context.Context, conn bun.IConn, text string, args ...any) error {
+	result, err := conn.ExecContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	if rows, err := result.RowsAffected(); err != nil || rows != 1 {
+		return cmp.Or(err, sqlstore.ErrNotOne)
+	}
+	return nil
 }
 
 // Placeholder implements sqlstore.Engine.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -17,42 +16,30 @@ import (
 	"holdco/ports/store"
 )
 
-// claimStatements are the prepared statements of Claimable, by the number of keys and the portion of each.
-var claimStatements sync.Map
+// claimShape is how many keys Claimable looks under, and for how many issues of each at most.
+type claimShape struct{ keys, most int }
 
-// firstClaims is the statement that finds the first issues under so many keys, most of each: the arguments are the company and the
-// keys. Each key is one range of an index in the order of the claim.
-func firstClaims(keys, most int) *prepared {
-	shape := [2]int{keys, most}
-	if statement, ok := claimStatements.Load(shape); ok {
-		return statement.(*prepared)
-	}
-	statement := prepare(func(b builder) fmt.Stringer {
+// firstClaims are the statements that find the first issues under some keys: the arguments are the company and the keys. Each key is
+// one range of an index in the order of the claim.
+var firstClaims = preparedFor[claimShape]{prepare: func(of claimShape) *prepared {
+	return prepare(func(b builder) fmt.Stringer {
 		columns := strings.Join(issueTable.names(), ", ")
-		ranges := make([]string, keys)
+		ranges := make([]string, of.keys)
 		for n := range ranges {
 			ranges[n] = fmt.Sprintf("SELECT * FROM (SELECT %s FROM issues WHERE company_id = %s AND claim_key = %s AND claimable = 1 "+
 				"ORDER BY rank DESC, number LIMIT %d) AS key_%d",
-				columns, b.engine.Placeholder(1), b.engine.Placeholder(n+2), most, n)
+				columns, b.engine.Placeholder(1), b.engine.Placeholder(n+2), of.most, n)
 		}
 		return sqlText("SELECT " + columns + " FROM (" + strings.Join(ranges, " UNION ALL ") + ") AS firsts ORDER BY rank DESC, number")
 	})
-	stored, _ := claimStatements.LoadOrStore(shape, statement)
-	return stored.(*prepared)
-}
+}}
 
 func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, most int) (found []issue.Issue, err error) {
 	args := []any{string(of)}
 	for _, key := range keys {
 		args = append(args, key)
 	}
-	row := i.table.scanner()
-	err = i.rows(ctx, func(rows *sql.Rows) error {
-		one, err := row.scan(rows)
-		found = append(found, one)
-		return err
-	}, firstClaims(len(keys), most), args...)
-	return found, err
+	return readEach(ctx, i.session, i.table, firstClaims.of(claimShape{len(keys), most}), args...)
 }
 
 // mostCounted bounds how many issues ClaimableKeys counts for some keys.
@@ -92,8 +79,13 @@ func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]
 	return revisions, err
 }
 
+var commentsSince = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = ?", b.arg(1)).
+		Where("created_at > ?", b.arg(2)).Where("author <> ?", b.arg(3))
+})
+
 func (i issues) CommentsSince(ctx context.Context, on id.Issue, after time.Time, but event.Actor) (int, error) {
-	count, err := i.count(ctx, i.selectFrom("issue_comments").Where("issue_id = ?", on).
-		Where("created_at > ?", millis(after)).Where("author <> ?", but))
+	var count int64
+	err := i.row(ctx, []any{&count}, nil, commentsSince, string(on), millis(after), string(but))
 	return int(count), err
 }

@@ -27,9 +27,15 @@ type Engine interface {
 	// ScanRow reads the row that a prepared statement finds into columns, or fails with sql.ErrNoRows.
 	ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error
 
+	// ScanRows reads each row that a prepared statement finds into columns, and then calls take.
+	ScanRows(ctx context.Context, conn bun.IConn, columns []any, take func() error, text string, args ...any) error
+
 	// Later runs a prepared statement whose result is not needed: in the unit on conn, at its commit at the latest, which
 	// then fails if the statement does.
 	Later(ctx context.Context, conn bun.IConn, text string, args ...any) error
+
+	// LaterOne is Later for an UPDATE that has to change one row: otherwise it fails.
+	LaterOne(ctx context.Context, conn bun.IConn, text string, args ...any) error
 
 	// View runs read on one read-only snapshot.
 	View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error

@@ -11,7 +11,7 @@ func OwnedTables() []string {
 
 // ClaimText is the statement that finds the first issues under so many keys. Its arguments are the company and the keys.
 func ClaimText(engine Engine, keys, most int) string {
-	return (&statements{engine: engine}).text(firstClaims(keys, most))
+	return (&statements{engine: engine}).text(firstClaims.of(claimShape{keys, most}))
 }
 
 // OverdueText and OutdatedText are the statements that find runs whose leases are to be ended. The argument is an instant; the

@@ -91,7 +91,7 @@ func (i issues) comments() stored[id.Comment, issue.Comment] {
 }
 
 func (i issues) AddComment(ctx context.Context, added issue.Comment) error {
-	return i.comments().Add(ctx, added)
+	return i.comments().addLater(ctx, added)
 }
 
 func (i issues) Comments(ctx context.Context, on id.Issue, after page.Position, size int) (page.Page[issue.Comment], error) {
@@ -99,7 +99,7 @@ func (i issues) Comments(ctx context.Context, on id.Issue, after page.Position, 
 }
 
 func (i issues) Add(ctx context.Context, added issue.Issue) error {
-	if err := i.stored.Add(ctx, added); err != nil {
+	if err := i.addLater(ctx, added); err != nil {
 		return err
 	}
 	return i.derive(ctx, nil, &added)
@@ -107,7 +107,7 @@ func (i issues) Add(ctx context.Context, added issue.Issue) error {
 
 func (i issues) Save(ctx context.Context, saved issue.Issue) error {
 	before, _ := i.locked(saved)
-	if err := i.stored.Save(ctx, saved); err != nil {
+	if err := i.saveLater(ctx, saved); err != nil {
 		return err
 	}
 	return i.derive(ctx, &before, &saved)

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,13 +47,7 @@ func listPage[T any](
 		}
 		args = append(args, at, after.ID)
 	}
-	found := make([]T, 0, size+1)
-	row := t.scanner()
-	err := s.rows(ctx, func(rows *sql.Rows) error {
-		value, err := row.scan(rows)
-		found = append(found, value)
-		return err
-	}, t.pageStatement(where, !after.IsStart()), args...)
+	found, err := readEach(ctx, s, t, t.pageStatement(where, !after.IsStart()), args...)
 	return page.Of(found, size, t.position), err
 }
 

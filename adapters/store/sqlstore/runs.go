@@ -56,6 +56,10 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asMillis(createdAt, func(r *run.Run) *time.Time { return &r.StartedAt }).fixed(),
 )
 
+func (r runs) Add(ctx context.Context, added run.Run) error { return r.addLater(ctx, added) }
+
+func (r runs) Save(ctx context.Context, saved run.Run) error { return r.saveLater(ctx, saved) }
+
 var noLease = fault.New(fault.NotFound, "There is no such lease.")
 
 var (
@@ -119,9 +123,12 @@ func (r runs) List(ctx context.Context, of id.Issue, after page.Position, size i
 	return listPage(ctx, r.session, r.table, []condition{{"issue_id", string(of)}}, after, size)
 }
 
+var liveOfAgent = prepare(func(b builder) fmt.Stringer {
+	return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("ended_at IS NULL").Order(createdAt, "id").Limit(run.MostLive)
+})
+
 func (r runs) Live(ctx context.Context, of id.Agent) ([]run.Run, error) {
-	return readAll(ctx, r.session, r.table, selectRows(r.session, r.table).Where("agent_id = ?", of).Where("ended_at IS NULL").
-		Order(createdAt, "id").Limit(run.MostLive))
+	return readEach(ctx, r.session, r.table, liveOfAgent, string(of))
 }
 
 var checkpointTable = tableOf("run_checkpoints", nil,
@@ -134,8 +141,7 @@ var checkpointTable = tableOf("run_checkpoints", nil,
 )
 
 func (r runs) AddCheckpoint(ctx context.Context, added run.Checkpoint) error {
-	_, err := r.change(ctx, r.run(checkpointTable.insert, checkpointTable.values(&added, checkpointTable.columns)...))
-	return err
+	return r.changeLater(ctx, checkpointTable.insert, checkpointTable.values(&added, checkpointTable.columns)...)
 }
 
 func (r runs) Checkpoints(ctx context.Context, of id.Run, most int) ([]run.Checkpoint, error) {
@@ -143,10 +149,17 @@ func (r runs) Checkpoints(ctx context.Context, of id.Run, most int) ([]run.Check
 		OrderExpr("number DESC").Limit(int64(most)))
 }
 
+// newestCheckpoints are by how many are read.
+var newestCheckpoints = preparedFor[int]{prepare: func(most int) *prepared {
+	return prepare(func(b builder) fmt.Stringer {
+		runs := b.db().NewSelect().Table("runs").Column("id").Where("issue_id = ?", b.arg(1))
+		return checkpointTable.selects(b.db()).Where("run_id IN (?)", runs).
+			OrderExpr("at DESC, run_id DESC, number DESC").Limit(int64(most))
+	})
+}}
+
 func (r runs) CheckpointsOn(ctx context.Context, of id.Issue, most int) ([]run.Checkpoint, error) {
-	its := r.selectFrom("runs").Column("id").Where("issue_id = ?", of)
-	return readAll(ctx, r.session, checkpointTable, selectRows(r.session, checkpointTable).Where("run_id IN (?)", its).
-		OrderExpr("at DESC, run_id DESC, number DESC").Limit(int64(most)))
+	return readEach(ctx, r.session, checkpointTable, newestCheckpoints.of(most), string(of))
 }
 
 var chargeTable = tableOf("cost_entries", nil,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -109,13 +108,17 @@ func (s session) rows(ctx context.Context, scan func(rows *sql.Rows) error, stat
 
 // scanRows reads each row that a prepared statement finds into columns, and then calls take.
 func (s session) scanRows(ctx context.Context, columns []any, take func(), statement *prepared, args ...any) error {
-	return s.rows(ctx, func(rows *sql.Rows) error {
-		if err := rows.Scan(columns...); err != nil {
-			return err
-		}
+	return s.takeRows(ctx, columns, func() error {
 		take()
 		return nil
 	}, statement, args...)
+}
+
+// takeRows is scanRows with a take that can fail.
+func (s session) takeRows(ctx context.Context, columns []any, take func() error, statement *prepared, args ...any) error {
+	return s.lookup(ctx, func(ctx context.Context) error {
+		return s.engine.ScanRows(ctx, s.conn, columns, take, s.statements.text(statement), args...)
+	})
 }
 
 // lookup runs a read that finds no more than a page of rows, by an index.
@@ -152,6 +155,20 @@ func (s session) each(ctx context.Context, query *bun.SelectQuery, scan func(row
 			return err
 		}
 		return scanEach(rows, scan)
+	})
+}
+
+// ScanRows is Engine.ScanRows for a connection that has no better way.
+func ScanRows(ctx context.Context, conn bun.IConn, columns []any, take func() error, text string, args ...any) error {
+	rows, err := conn.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	return scanEach(rows, func(rows *sql.Rows) error {
+		if err := rows.Scan(columns...); err != nil {
+			return err
+		}
+		return take()
 	})
 }
 
@@ -200,9 +217,24 @@ func (s session) changeOne(ctx context.Context, write statement) error {
 
 func exactlyOne(rows int, err error) error {
 	if err == nil && rows != 1 {
-		return fmt.Errorf("%d rows were changed instead of one: the row is not there, or was not locked by this unit", rows)
+		return ErrNotOne
 	}
 	return err
+}
+
+// ErrNotOne is that of a statement that should have changed one row.
+var ErrNotOne = errors.New("no row was changed, or more than one: the row is not there, or was not locked by this unit")
+
+// changeLater is change for a prepared statement whose result is not needed: see later.
+func (s session) changeLater(ctx context.Context, of *prepared, args ...any) error {
+	s.unit.changed = true
+	return s.later(ctx, of, args...)
+}
+
+// changeOneLater is changeLater for an UPDATE of exactly one row.
+func (s session) changeOneLater(ctx context.Context, of *prepared, args ...any) error {
+	s.unit.changed = true
+	return s.failure(ctx, s.engine.LaterOne(ctx, s.conn, s.statements.text(of), args...))
 }
 
 // exec writes rows that need no event, and returns how many.

@@ -22,6 +22,20 @@ type prepared struct {
 // them: there must be few, and each must find no more than a page of rows, by an index.
 func prepare(build func(b builder) fmt.Stringer) *prepared { return &prepared{build} }
 
+// preparedFor are the prepared statements of one kind, by what their text depends on. There must be few of these.
+type preparedFor[K comparable] struct {
+	prepare func(of K) *prepared
+	made    sync.Map // K to *prepared
+}
+
+func (p *preparedFor[K]) of(which K) *prepared {
+	made, ok := p.made.Load(which)
+	if !ok {
+		made, _ = p.made.LoadOrStore(which, p.prepare(which))
+	}
+	return made.(*prepared)
+}
+
 // builder builds queries in the dialect of an engine.
 type builder struct{ engine Engine }
 

@@ -34,6 +34,11 @@ func (s stored[I, T]) Lock(ctx context.Context, which I) (T, error) {
 	return found, err
 }
 
+// addLater is Add at the commit of the unit at the latest: see later.
+func (s stored[I, T]) addLater(ctx context.Context, added T) error {
+	return s.changeLater(ctx, s.table.insert, s.table.values(&added, s.table.columns)...)
+}
+
 // List reads a page of all values, newest first.
 func (s stored[I, T]) List(ctx context.Context, after page.Position, size int) (page.Page[T], error) {
 	return listPage(ctx, s.session, s.table, nil, after, size)
@@ -47,21 +52,40 @@ func (s stored[I, T]) Add(ctx context.Context, added T) error {
 
 // Save replaces a value that was locked in this unit by its next version.
 func (s stored[I, T]) Save(ctx context.Context, saved T) error {
+	statement, args, err := s.saving(saved)
+	if err != nil {
+		return err
+	}
+	return s.changeOne(ctx, s.run(statement, args...))
+}
+
+// saveLater is Save at the commit of the unit at the latest: see later.
+func (s stored[I, T]) saveLater(ctx context.Context, saved T) error {
+	statement, args, err := s.saving(saved)
+	if err != nil {
+		return err
+	}
+	return s.changeOneLater(ctx, statement, args...)
+}
+
+// saving returns the statement that saves a value, and its arguments. It notes that the value is saved.
+func (s stored[I, T]) saving(saved T) (statement *prepared, args []any, err error) {
 	before, isLocked := s.locked(saved)
 	if !isLocked {
-		return fmt.Errorf("a row of %s is saved by a unit that has not locked it", s.table.name)
+		return nil, nil, fmt.Errorf("a row of %s is saved by a unit that has not locked it", s.table.name)
 	}
-	statement, columns := s.table.edit, s.table.edited
+	columns := s.table.edited
+	statement = s.table.edit
 	if s.table.movesInIndex(&before, &saved) {
 		statement, columns = s.table.save, s.table.saved
 	}
 	key := s.table.key(&saved)
-	args := append(s.table.values(&saved, columns), key)
+	args = append(s.table.values(&saved, columns), key)
 	if version := s.table.column("version"); version != nil {
 		args = append(args, version.get(&saved).(int64)-1)
 	}
 	s.unit.locked[lockedRow{s.table.name, key}] = saved
-	return s.changeOne(ctx, s.run(statement, args...))
+	return statement, args, nil
 }
 
 // Remove removes a row, which has to be there.
@@ -107,6 +131,17 @@ func readAll[T any](ctx context.Context, s session, t *table[T], query *bun.Sele
 		found = append(found, value)
 		return err
 	})
+	return found, err
+}
+
+// readEach reads every row that a prepared statement finds.
+func readEach[T any](ctx context.Context, s session, t *table[T], statement *prepared, args ...any) (found []T, err error) {
+	row := t.scanner()
+	err = s.takeRows(ctx, row.dests, func() error {
+		value, err := row.value()
+		found = append(found, value)
+		return err
+	}, statement, args...)
 	return found, err
 }
 
