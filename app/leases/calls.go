@@ -61,8 +61,8 @@ func (s *Service) keep(
 		if err := h.accept(ctx); err != nil {
 			return err
 		}
-		state, err = h.state(ctx, caller)
-		return err
+		state = h.state()
+		return nil
 	})
 	return state, err
 }
@@ -120,8 +120,8 @@ func (s *Service) Charge(
 		if err := tx.Runs().Save(ctx, h.run); err != nil {
 			return err
 		}
-		state, err = h.state(ctx, caller)
-		return err
+		state = h.state()
+		return nil
 	})
 	return state, outcomes, err
 }
@@ -185,11 +185,7 @@ func (s *Service) charge(
 	if err := h.tx.Runs().AddCharges(ctx, added); err != nil {
 		return nil, err
 	}
-	i, err := h.tx.Issues().Lock(ctx, h.run.Issue)
-	if err == nil {
-		err = h.tx.Issues().Save(ctx, i.Charge(sum))
-	}
-	if err != nil {
+	if err := h.tx.Issues().Charge(ctx, h.run.Issue, sum); err != nil {
 		return nil, err
 	}
 	return outcomes, h.tx.Agents().Count(ctx, h.agent.ID, agent.Work{Spent: sum})

@@ -110,73 +110,45 @@ func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error
 	}
 }
 
-// grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take.
+// grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take. It looks without a snapshot: that
+// there is nothing to take follows from one of the reads alone.
 func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error) {
 	began := time.Now() //nolint:forbidigo // how long it takes is measured on the monotonic clock
-	var found bool
-	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		candidate, err := c.look(ctx, viewed(r))
-		found = candidate != nil
-		return err
-	})
-	if err != nil || !found || ctx.Err() != nil {
+	found, err := c.look(ctx, single(s.store))
+	if err != nil || found == nil || ctx.Err() != nil {
 		return nil, err
 	}
 	newRun, newLease := id.New[id.Run](s.ids.UUIDv7()), id.New[id.Lease](s.ids.UUIDv7())
-	var granted *run.Run
+	var granted *inbound.HeldLease
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		granted = nil
 		if err := tx.Turn(ctx, c.Company); err != nil {
 			return err
 		}
-		candidate, err := c.look(ctx, inUnit(tx))
-		if err != nil || candidate == nil {
+		found, err := c.look(ctx, inUnit(tx))
+		if err != nil || found == nil {
 			return err
 		}
-		if candidate.held != nil {
-			held, err := c.resume(ctx, tx, *candidate.held)
-			granted = &held
+		if found.held == nil {
+			err = found.start(ctx, tx, c, newRun, newLease)
+		} else {
+			err = found.resume(ctx, tx, c)
+		}
+		if err != nil {
 			return err
 		}
-		started, err := candidate.start(ctx, tx, c, newRun, newLease)
-		granted = &started
-		return err
+		granted = new(heldLease(found.agent, found.issue, *found.held))
+		return nil
 	})
 	if err != nil || granted == nil {
 		return nil, err
 	}
-	held, err := s.show(ctx, c.Caller, *granted)
-	held.RunToken = c.runToken
-	held.Took = time.Since(began) //nolint:forbidigo // as above
-	return held, err
-}
-
-// resume gives a lease that was claimed before a new token, if one is wanted: the one before was stored as its hash alone.
-func (c claim) resume(ctx context.Context, tx store.Tx, held run.Run) (run.Run, error) {
-	if c.terms.Hash == "" {
-		return held, nil
-	}
-	held, err := tx.Runs().Lock(ctx, held.ID)
-	if err != nil {
-		return held, err
-	}
-	held.Lease.Hash = c.terms.Hash
-	tx.Unrecorded()
-	return held, tx.Runs().Save(ctx, held)
-}
-
-// show reads what an agent gets with a new lease.
-func (s *Service) show(ctx context.Context, caller agent.Caller, granted run.Run) (*inbound.HeldLease, error) {
-	var held inbound.HeldLease
-	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
-		if held, err = find(ctx, r, caller, granted.Lease.ID); err != nil {
-			return err
-		}
-		shown, err := contextOf(ctx, r, held.Issue)
-		held.Context = &shown
-		return err
-	})
-	return &held, unlessGone(err)
+	granted.RunToken = c.runToken
+	// The context is read last, so that it has the comments up to Run.ContextAt.
+	shown, err := contextOf(ctx, s.store, granted.Run, granted.Issue)
+	granted.Context = &shown
+	granted.Took = time.Since(began) //nolint:forbidigo // as above
+	return granted, unlessGone(err)
 }
 
 // candidate is what a claim can have.
@@ -184,24 +156,24 @@ type candidate struct {
 	company company.Company
 	agent   agent.Agent
 	issue   issue.Issue
-	held    *run.Run // the live lease that was claimed under the same idempotency key before; nil: none
+	held    *run.Run // the live lease that was claimed under the same idempotency key before, or that started; nil: none
 }
 
 // mostPerKey is how many issues under each key a claim looks at when the first ones cannot be taken.
 const mostPerKey = 32
 
-// look finds what a claim can have, or nil. It reads in a View, or in a unit of work that has the turn of the company.
+// look finds what a claim can have, or nil. It makes single reads, or reads in a unit of work that has the turn of the company.
 func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
-	var found candidate
-	var err error
-	if found.company, err = companyOf(ctx, in.companies, c.Caller); err != nil {
+	atWork, err := in.agents.AtWork(ctx, c.ID)
+	if err != nil {
+		return nil, unlessGone(err)
+	}
+	if err := isThere(atWork.Company); err != nil {
 		return nil, err
 	}
+	found := candidate{company: atWork.Company, agent: atWork.Agent}
 	if found.company.Status == company.Archived {
 		return nil, found.company.Allows(company.Update)
-	}
-	if found.agent, err = in.agents.Get(ctx, c.ID); err != nil {
-		return nil, err
 	}
 	if err := found.agent.StillAccepts(c.Caller); err != nil { // it can have waited for long
 		return nil, err
@@ -214,9 +186,8 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 	if found.company.WorkPaused || found.company.Status != company.Active || found.agent.Status != agent.Active {
 		return nil, nil //nolint:nilnil // there is nothing to take
 	}
-	live, err := in.runs.Live(ctx, c.ID)
-	if err != nil || len(live) >= c.mostLive {
-		return nil, err
+	if atWork.Live >= c.mostLive {
+		return nil, nil //nolint:nilnil // it has enough
 	}
 	keys := issue.ClaimKeys(found.agent.ID, found.agent.Team)
 	for _, most := range []int{1, mostPerKey} {
@@ -225,7 +196,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 			return nil, err
 		}
 		for _, first := range firsts {
-			isBelow, err := isBelowCancelled(ctx, in.issues, first)
+			isBelow, err := isBelowCancelled(ctx, in.issues, c.Company, first.Parent)
 			if err != nil {
 				return nil, err
 			}
@@ -258,16 +229,16 @@ func (c claim) heldUnderKey(ctx context.Context, in reading, by candidate) (*run
 	return &held, nil
 }
 
-// isBelowCancelled reports whether an issue is about to be cancelled with one above it.
-func isBelowCancelled(ctx context.Context, in store.IssueReader, of issue.Issue) (bool, error) {
-	if of.Parent == "" {
+// isBelowCancelled reports whether an issue with a parent, or none, is about to be cancelled with one above it.
+func isBelowCancelled(ctx context.Context, in store.IssueReader, of id.Company, parent id.Issue) (bool, error) {
+	if parent == "" {
 		return false, nil
 	}
-	above, err := in.Above(ctx, of.Company, of.Parent)
+	above, err := in.Above(ctx, of, parent)
 	return issue.IsBelowCancelled(above), err
 }
 
-// reading is what a View and a unit of work have in common.
+// reading is what single reads and a unit of work have in common.
 type reading struct {
 	companies store.CompanyReader
 	agents    store.AgentReader
@@ -276,7 +247,7 @@ type reading struct {
 	now       func(context.Context) (time.Time, error)
 }
 
-func viewed(r store.Reader) reading {
+func single(r store.Reader) reading {
 	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.StoreNow}
 }
 
@@ -284,26 +255,38 @@ func inUnit(tx store.Tx) reading {
 	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.StoreNow}
 }
 
-// start grants the lease of the candidate.
-func (found candidate) start(ctx context.Context, tx store.Tx, c claim, newRun id.Run, newLease id.Lease) (run.Run, error) {
+// start grants the lease of the candidate, which it then holds.
+func (found *candidate) start(ctx context.Context, tx store.Tx, c claim, newRun id.Run, newLease id.Lease) error {
 	at, err := tx.StoreNow(ctx)
 	if err != nil {
-		return run.Run{}, err
+		return err
 	}
-	i, err := tx.Issues().Lock(ctx, found.issue.ID)
+	next, started, err := found.issue.Start(found.agent.ID, found.agent.Team, at)
 	if err != nil {
-		return run.Run{}, err
-	}
-	next, started, err := i.Start(found.agent.ID, found.agent.Team, at)
-	if err != nil {
-		return run.Run{}, err
+		return err
 	}
 	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, c.terms, at)
 	if err := tx.Issues().Save(ctx, next); err != nil {
-		return run.Run{}, err
+		return err
 	}
 	if err := tx.Runs().Add(ctx, granted); err != nil {
-		return run.Run{}, err
+		return err
 	}
-	return granted, tx.Record(ctx, started.By(c.Actor()))
+	found.issue, found.held = next, &granted
+	return tx.Record(ctx, started.By(c.Actor()))
+}
+
+// resume gives the lease that the candidate holds a new token, if one is wanted: the one before was stored as its hash alone.
+func (found *candidate) resume(ctx context.Context, tx store.Tx, c claim) (err error) {
+	if found.issue, err = tx.Issues().Get(ctx, found.held.Issue); err != nil || c.terms.Hash == "" {
+		return err
+	}
+	held, err := tx.Runs().Lock(ctx, found.held.ID)
+	if err != nil {
+		return err
+	}
+	held.Lease.Hash = c.terms.Hash
+	found.held = &held
+	tx.Unrecorded()
+	return tx.Runs().Save(ctx, held)
 }

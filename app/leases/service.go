@@ -1,6 +1,7 @@
 package leases
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -89,10 +90,18 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound
 // been a moment ago.
 func companyOf(ctx context.Context, companies store.CompanyReader, caller agent.Caller) (company.Company, error) {
 	found, err := companies.Get(ctx, caller.Company)
-	if err == nil && !found.IsListed() {
-		return found, access.Unauthorized("token")
+	if err == nil {
+		err = isThere(found)
 	}
 	return found, unlessGone(err)
+}
+
+// isThere refuses an agent whose company is being deleted.
+func isThere(its company.Company) error {
+	if !its.IsListed() {
+		return access.Unauthorized("token")
+	}
+	return nil
 }
 
 // unlessGone is the fault for an agent of which something is not found that goes with its company alone.
@@ -174,14 +183,14 @@ func (s *Service) Context(ctx context.Context, caller agent.Caller, which id.Lea
 		if err != nil {
 			return err
 		}
-		shown, err = contextOf(ctx, r, held.Issue)
+		shown, err = contextOf(ctx, r, held.Run, held.Issue)
 		return err
 	})
 	return shown, err
 }
 
-// contextOf reads the context of an issue.
-func contextOf(ctx context.Context, r store.Reader, of issue.Issue) (shown inbound.WorkContext, err error) {
+// contextOf reads the context of an issue for one of its runs.
+func contextOf(ctx context.Context, r store.Reader, its run.Run, of issue.Issue) (shown inbound.WorkContext, err error) {
 	shown.LastError = of.Error
 	for parent := of.Parent; parent != ""; {
 		above, err := r.Issues().Get(ctx, parent)
@@ -199,9 +208,11 @@ func contextOf(ctx context.Context, r store.Reader, of issue.Issue) (shown inbou
 	if err != nil {
 		return shown, err
 	}
-	checkpoints, err := r.Runs().CheckpointsOn(ctx, of.ID, mostShown)
-	if err != nil {
-		return shown, err
+	var checkpoints []run.Checkpoint
+	if of.FencingToken > 1 || its.Checkpoints > 0 { // there was an earlier run, or this one has made some
+		if checkpoints, err = r.Runs().CheckpointsOn(ctx, of.ID, mostShown); err != nil {
+			return shown, err
+		}
 	}
 	shown.Children, shown.Comments, shown.Checkpoints = children.Items, nil, nil
 	left := contextSize
@@ -264,6 +275,9 @@ type holding struct {
 	company company.Company
 	agent   agent.Agent
 	run     run.Run
+	status  issue.Status // of its issue
+	parent  id.Issue     // of its issue
+	pending int          // comments
 	at      time.Time
 }
 
@@ -286,19 +300,23 @@ func (h *holding) admit(ctx context.Context, token int64) error {
 // find locks the lease of a call, which carries a fencing token, whether it is live or not.
 func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall) (h holding, err error) {
 	h.tx, h.unit = tx, work.In(tx, s.ids, caller.Company, caller.Actor())
-	if h.company, err = companyOf(ctx, tx.Companies(), caller); err != nil {
+	held, err := tx.Runs().Hold(ctx, call.Lease, caller.Actor())
+	h.run, err = ofCaller(caller)(held.Run, err)
+	if fault.CodeOf(err) == fault.NotFound {
+		_, gone := companyOf(ctx, tx.Companies(), caller)
+		return h, cmp.Or(gone, err)
+	}
+	if err == nil {
+		err = isThere(held.Company)
+	}
+	if err != nil {
 		return h, err
 	}
-	if h.run, err = ofCaller(caller)(tx.Runs().LockLease(ctx, call.Lease)); err != nil {
-		return h, err
-	}
+	h.agent, h.company, h.status, h.parent, h.pending = held.Agent, held.Company, held.Status, held.Parent, held.Pending
 	if call.Token == nil {
 		problems := slices.Clone(call.Problems)
 		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
 		return h, fault.Validation(problems)
-	}
-	if h.agent, err = tx.Agents().Get(ctx, caller.ID); err != nil {
-		return h, err
 	}
 	h.at, err = tx.StoreNow(ctx)
 	return h, err
@@ -306,13 +324,12 @@ func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, ca
 
 // check refuses a lease that is not live.
 func (h *holding) check(ctx context.Context, token int64) error {
-	above, err := h.tx.Issues().Above(ctx, h.company.ID, h.run.Issue)
+	isCancelled, err := isBelowCancelled(ctx, h.tx.Issues(), h.company.ID, h.parent)
 	if err != nil {
 		return err
 	}
 	in := run.Circumstances{
-		Now: h.at, Epoch: h.company.LeaseEpoch, AgentRetired: !h.agent.IsEmployed(), IsCancelled: issue.IsBelowCancelled(above[1:]),
-		Issue: above[0].Status,
+		Now: h.at, Epoch: h.company.LeaseEpoch, AgentRetired: !h.agent.IsEmployed(), IsCancelled: isCancelled, Issue: h.status,
 	}
 	if h.run.Check(token, in) == nil {
 		return nil
@@ -338,7 +355,6 @@ func (h *holding) accept(ctx context.Context) error {
 }
 
 // state is what the call returns.
-func (h *holding) state(ctx context.Context, caller agent.Caller) (inbound.LeaseState, error) {
-	pending, err := h.tx.Issues().CommentsSince(ctx, h.run.Issue, h.run.ContextAt, caller.Actor())
-	return inbound.LeaseState{Run: h.run, PendingComments: pending}, err
+func (h *holding) state() inbound.LeaseState {
+	return inbound.LeaseState{Run: h.run, PendingComments: h.pending}
 }

@@ -7,7 +7,6 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
-	"holdco/domain/money"
 )
 
 // Action is a state transition that somebody asks for.
@@ -274,13 +273,6 @@ func (i Issue) Unblock(states map[id.Issue]Status) (Issue, bool) {
 	i.OpenBlockers = open
 	i.Version++
 	return i, true
-}
-
-// Charge adds what a run costs. UpdatedAt stays.
-func (i Issue) Charge(usd money.USD) Issue {
-	i.Spent += usd
-	i.Version++
-	return i
 }
 
 // Wake ends the wait for NotBefore if that has come, and reports whether it has. UpdatedAt stays.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdco/domain/agent"
+	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/page"
 )
@@ -28,8 +29,18 @@ type AgentReader interface {
 	// attempt, and which may take an issue that is claimable, ordered by id: those after one, Portion at most.
 	Runnable(ctx context.Context, at time.Time, after id.Agent) ([]agent.Agent, error)
 
+	// AtWork returns an agent with its company and the number of its leases, or fault.NotFound.
+	AtWork(ctx context.Context, which id.Agent) (AtWork, error)
+
 	// OfCompany returns the oldest agents of a company that are not retired, at most most of them, oldest first.
 	OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error)
+}
+
+// AtWork is an agent with what decides whether it gets work.
+type AtWork struct {
+	Agent   agent.Agent
+	Company company.Company
+	Live    int // its leases that have not ended
 }
 
 // AgentFilter says which agents a list holds: those that meet every condition that is set.

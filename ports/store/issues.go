@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/domain/page"
 )
 
@@ -49,7 +49,8 @@ type IssueReader interface {
 	Due(ctx context.Context, at time.Time) ([]DueIssue, error)
 
 	// Claimable returns the first issues that may be leased under some keys, in the order in which they are taken: by descending
-	// rank, then by number. Of each key it returns most at most.
+	// rank, then by number. Of each key it returns most at most. A unit that has the turn of the company can save them as if it had
+	// locked them.
 	Claimable(ctx context.Context, of id.Company, keys []string, most int) ([]issue.Issue, error)
 
 	// ClaimableKeys returns how many issues may be leased under each of some keys. It counts a bounded number of them: a key with
@@ -58,9 +59,6 @@ type IssueReader interface {
 
 	// Revisions returns the work revisions of companies.
 	Revisions(ctx context.Context, of []id.Company) (map[id.Company]int64, error)
-
-	// CommentsSince counts the comments on an issue after an instant that others than one actor made.
-	CommentsSince(ctx context.Context, on id.Issue, after time.Time, but event.Actor) (int, error)
 
 	// Comments returns at most size comments on an issue that come after a position: newest first, and by descending id within
 	// one instant.
@@ -133,6 +131,9 @@ type Issues interface {
 
 	// NextNumber returns the number of the next issue of a company, which no other will have.
 	NextNumber(ctx context.Context, of id.Company) (int64, error)
+
+	// Charge adds to what an issue has cost. It raises the version.
+	Charge(ctx context.Context, which id.Issue, usd money.USD) error
 
 	// AddComment inserts a comment.
 	AddComment(ctx context.Context, added issue.Comment) error

@@ -4,8 +4,12 @@ import (
 	"context"
 	"time"
 
+	"holdco/domain/agent"
+	"holdco/domain/company"
 	"holdco/domain/cost"
+	"holdco/domain/event"
 	"holdco/domain/id"
+	"holdco/domain/issue"
 	"holdco/domain/page"
 	"holdco/domain/run"
 )
@@ -68,6 +72,16 @@ type LiveRun struct {
 	Issue   id.Issue
 }
 
+// Held is a lease with what it depends on.
+type Held struct {
+	Run     run.Run
+	Agent   agent.Agent
+	Company company.Company
+	Status  issue.Status // of the issue
+	Parent  id.Issue     // of the issue; empty: none
+	Pending int          // comments on the issue after Run.ContextAt
+}
+
 // Runs reads and changes runs.
 type Runs interface {
 	RunReader
@@ -78,6 +92,10 @@ type Runs interface {
 
 	// LockLease is Lock of ByLease.
 	LockLease(ctx context.Context, which id.Lease) (run.Run, error)
+
+	// Hold is LockLease with all that decides whether the lease can be used. Comments by one actor are not pending. It is fault.NotFound
+	// too if the agent, the company or the issue is gone. StoreNow after it costs nothing.
+	Hold(ctx context.Context, which id.Lease, but event.Actor) (Held, error)
 
 	// LockLive is Lock of the run of an issue whose lease has not ended, or fault.NotFound.
 	LockLive(ctx context.Context, of id.Issue) (run.Run, error)

@@ -3,14 +3,18 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"holdco/domain/agent"
 	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/run"
 	"holdco/ports/store"
 )
 
@@ -19,7 +23,9 @@ var claimRules = []rule{
 	{"what may be leased is counted by key", claimableKeys},
 	{"work revisions are read for many companies at once", revisions},
 	{"whoever raises a work revision is noticed once the unit is committed", raised},
-	{"comments of others are counted from an instant on", commentsSince},
+	{"what may be leased can be saved in the turn of the company", claimedSaved},
+	{"an agent at work has its company, and leases that have not ended", atWork},
+	{"a lease is held with all that it depends on", held},
 }
 
 // random is the same in every run.
@@ -222,30 +228,96 @@ func raised(f *fixture) {
 	is("several at once, a second time", false)
 }
 
-func commentsSince(f *fixture) {
-	made := f.files(f.found("acme").ID, 2, func(int, *issue.Issue) {})
-	at := f.clock.Now()
+// employs adds an agent with an issue that it works on.
+func (f *fixture) employs(of id.Company) (agent.Agent, issue.Issue, run.Run) {
+	f.Helper()
+	a := f.newAgent(of, "tm_some")
+	i := f.files(of, 1, func(_ int, i *issue.Issue) { i.Status, i.Agent, i.Parent = issue.Running, a.ID, "iss_parent" })[0]
+	r := f.newRun(of, i.ID)
+	r.Agent = a.ID
+	f.update(hiring(a))
+	f.update(starting(r))
+	return a, i, r
+}
+
+func holding(which id.Lease, but event.Actor, held *store.Held) unit {
+	return func(ctx context.Context, tx store.Tx) (err error) {
+		*held, err = tx.Runs().Hold(ctx, which, but)
+		return err
+	}
+}
+
+func held(f *fixture) {
+	acme := f.found("acme")
+	a, i, r := f.employs(acme.ID)
+	_, other, _ := f.employs(acme.ID)
+	var got store.Held
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		if err := holding(r.Lease.ID, "token:tok_a", &got)(ctx, tx); err != nil {
+			return err
+		}
+		now, err := tx.StoreNow(ctx)
+		if err != nil || now.IsZero() {
+			return errors.Join(errGivenUp, err)
+		}
+		return tx.Runs().Save(ctx, got.Run)
+	})
+	f.same(got, store.Held{Run: r, Agent: a, Company: acme, Status: i.Status, Parent: i.Parent})
 	for n := range 6 {
-		said := f.newComment(made[n/4])
+		said := f.newComment([]issue.Issue{i, other}[n/4])
 		said.Author = []event.Actor{"agent:agt_a", "token:tok_a"}[n%2]
-		said.CreatedAt = at.Add(time.Duration(n) * time.Millisecond)
+		said.CreatedAt = r.ContextAt.Add(time.Duration(n-1) * time.Millisecond)
 		f.update(commenting(said))
 	}
-	for _, c := range []struct {
-		on    issue.Issue
-		after time.Duration
-		but   event.Actor
-		want  int
-	}{
-		{made[0], -time.Millisecond, "agent:agt_a", 2},
-		{made[0], -time.Millisecond, "token:tok_b", 4},
-		{made[0], time.Millisecond, "agent:agt_a", 1},
-		{made[0], time.Millisecond, "token:tok_a", 1},
-		{made[0], 3 * time.Millisecond, "agent:agt_a", 0},
-		{made[1], 0, "agent:agt_a", 1},
-	} {
-		got, err := f.store.Issues().CommentsSince(f.ctx, c.on.ID, at.Add(c.after), c.but)
-		f.ok(err)
-		f.same(got, c.want)
+	for but, want := range map[event.Actor]int{"agent:agt_a": 1, "token:tok_a": 1, "token:tok_b": 2} {
+		f.update(holding(r.Lease.ID, but, &got))
+		f.same(got.Pending, want)
 	}
+	for _, which := range []id.Lease{"", "lse_none", anyRun.add(f).Lease.ID} { // the last has no agent
+		f.refused(fault.NotFound, holding(which, "", &got))
+	}
+}
+
+func atWork(f *fixture) {
+	acme := f.found("acme")
+	a, i, r := f.employs(acme.ID)
+	f.employs(acme.ID)
+	more := []run.Run{f.newRun(acme.ID, "iss_a"), f.newRun(acme.ID, "iss_b")}
+	for n := range more {
+		more[n].Agent = a.ID
+	}
+	ran(&more[1])
+	f.update(starting(more...))
+	got, err := f.store.Agents().AtWork(f.ctx, a.ID)
+	f.ok(err)
+	f.same(got, store.AtWork{Agent: a, Company: acme, Live: 2})
+	for _, which := range []id.Agent{"", "agt_none", id.Agent(i.ID), id.Agent(r.ID)} {
+		_, err := f.store.Agents().AtWork(f.ctx, which)
+		f.code(err, fault.NotFound)
+	}
+}
+
+func claimedSaved(f *fixture) {
+	acme := f.found("acme").ID
+	made := f.files(acme, 1, func(int, *issue.Issue) {})[0]
+	err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		if err := tx.Turn(ctx, acme); err != nil {
+			return err
+		}
+		found, err := tx.Issues().Claimable(ctx, acme, []string{"c"}, 1)
+		if err != nil || len(found) != 1 {
+			return errors.Join(errGivenUp, err)
+		}
+		found[0].Status = issue.Running
+		found[0].Version++
+		return tx.Issues().Save(ctx, found[0])
+	})
+	f.ok(err)
+	made.Status, made.Version = issue.Running, made.Version+1
+	anyIssue.is(f, made)
+	counts, err := f.store.Issues().Tally(f.ctx, store.Tally{Company: acme})
+	f.ok(err)
+	f.same(counts.Of[issue.Running], int64(1))
 }

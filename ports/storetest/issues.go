@@ -29,6 +29,7 @@ var issueRules = anyIssue.rules(slices.Concat(issueListRules, issueDerivedRules,
 	{"children come in portions by their ids, and say whether they have children", issueChildren},
 	{"an agent holds its issues that are queued, assigned and running", issuesHeld},
 	{"what waits for an instant is due when that has come, the earliest first", issuesDue},
+	{"what an issue costs adds up, whoever charges it at once", issueCharged},
 	{"the comments of an issue are its own, newest first", issueComments},
 	{"comments are kept to the last byte", commentTexts},
 }))
@@ -167,10 +168,28 @@ func (f *fixture) issueWrites() map[string]writeCase {
 			_, err := tx.Issues().NextNumber(ctx, acme.ID)
 			return err
 		}},
+		"Issues.Charge": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Issues().Charge(ctx, kept.ID, 3) }},
 		"Issues.AddComment": {changes, func(ctx context.Context, tx store.Tx) error {
 			return tx.Issues().AddComment(ctx, f.newComment(kept))
 		}},
 	}
+}
+
+func issueCharging(which id.Issue) unit {
+	return func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Issues().Charge(ctx, which, 3)
+	}
+}
+
+func issueCharged(f *fixture) {
+	charged, other := anyIssue.add(f), anyIssue.add(f)
+	f.exactly(together(crowd, func(int) error { return f.store.Update(f.ctx, issueCharging(charged.ID)) }),
+		map[fault.Code]int{"": crowd})
+	charged.Spent, charged.Version = charged.Spent+3*crowd, charged.Version+crowd
+	anyIssue.is(f, charged)
+	anyIssue.is(f, other)
+	f.refused(fault.Internal, issueCharging("iss_none"))
 }
 
 func issueNumberUnique(f *fixture) {

@@ -172,6 +172,7 @@ func (f *fixture) runWrites() map[string]writeCase {
 	})
 	kept := made[0]
 	newcomer := f.newRun(acme.ID, "iss_new")
+	_, _, working := f.employs(acme.ID)
 	checkpoint, charge := f.newCheckpoint(kept, 1), f.newCharge(kept, "key")
 	lock := func(ctx context.Context, tx store.Tx) (run.Run, error) { return tx.Runs().Lock(ctx, kept.ID) }
 	return map[string]writeCase{
@@ -180,6 +181,7 @@ func (f *fixture) runWrites() map[string]writeCase {
 			_, err := tx.Runs().LockLease(ctx, kept.Lease.ID)
 			return err
 		}},
+		"Runs.Hold": {locks, holding(working.Lease.ID, "", new(store.Held))},
 		"Runs.LockLive": {locks, func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.Runs().LockLive(ctx, kept.Issue)
 			return err

@@ -64,6 +64,11 @@ func (e *Engine) Concurrent() bool { return true }
 // ForUpdate implements sqlstore.Engine.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query.For("UPDATE") }
 
+// ForUpdateOf implements sqlstore.Engine.
+func (e *Engine) ForUpdateOf(query *bun.SelectQuery, table string) *bun.SelectQuery {
+	return query.For("UPDATE OF ?", bun.Ident(table))
+}
+
 // SkipLocked implements sqlstore.Engine.
 func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
 	return query.For("UPDATE SKIP LOCKED")
@@ -105,17 +110,28 @@ func (e *Engine) Turn(ctx context.Context, conn bun.IConn, of string) error {
 		return err
 	}
 	u.pending.QueuedQueries[0].SQL = beginInTurn
+	u.asksTime = true // nearly all that have a turn need it
 	return e.LockTable(ctx, conn, fmt.Sprintf("turns_%02d", table))
 }
+
+// readClock reads the clock of the server.
+const readClock = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 // Now implements sqlstore.Engine. It reads the clock of the server, after the locks that the unit waits for: they are sent
 // before it, in one batch.
 func (e *Engine) Now(ctx context.Context, conn bun.IConn, _ outbound.Clock) (time.Time, error) {
-	const now = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 	var ms int64
-	err := e.ScanRow(ctx, conn, []any{&ms}, now)
+	var err error
+	if u, ok := conn.(*unit); ok {
+		ms, err = u.now(ctx)
+	} else {
+		err = e.ScanRow(ctx, conn, []any{&ms}, readClock)
+	}
 	return time.UnixMilli(ms).UTC(), err
 }
+
+// NowNext implements sqlstore.Engine.
+func (e *Engine) NowNext(conn bun.IConn) { conn.(*unit).asksTime = true }
 
 // ScanRow implements sqlstore.Engine.
 func (e *Engine) ScanRow(ctx context.Context, conn bun.IConn, columns []any, text string, args ...any) error {

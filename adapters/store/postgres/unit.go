@@ -26,6 +26,10 @@ type unit struct {
 	conn    conn                // on on
 	pending pgx.Batch
 	begun   bool  // a batch was sent, and BEGIN with it
+
+	asksTime bool  // the clock is to be read with the next batch
+	clock    int64 // what was read then; 0: nothing
+
 	failure error // that ends the unit, even if it continues: it got no turn, no connection, or no answer to QueryRowContext
 }
 
@@ -116,6 +120,15 @@ func (u *unit) QueryRowContext(ctx context.Context, query string, args ...any) *
 	return u.conn.QueryRowContext(ctx, query, args...)
 }
 
+// now is the time by the clock of the server, unless that was read before.
+func (u *unit) now(ctx context.Context) (ms int64, err error) {
+	if u.clock == 0 || u.failure != nil {
+		u.asksTime = false
+		err = u.scanRow(ctx, []any{&u.clock}, readClock)
+	}
+	return u.clock, err
+}
+
 // scanRow reads a single row into columns.
 func (u *unit) scanRow(ctx context.Context, columns []any, query string, args ...any) error {
 	u.pending.Queue(query, args...).QueryRow(func(row pgx.Row) error { return row.Scan(columns...) })
@@ -172,6 +185,10 @@ func (u *unit) send(ctx context.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, 2*waitTimeout)
 		defer cancel()
 	}
+	if u.asksTime {
+		u.pending.Queue(readClock).QueryRow(func(row pgx.Row) error { return row.Scan(&u.clock) })
+		u.asksTime = false
+	}
 	sent := u.pending
 	u.pending, u.begun = pgx.Batch{}, true
 	return u.on.Raw(func(driverConn any) error {
@@ -201,6 +218,7 @@ func (u *unit) commit(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout+waitTimeout)
 	defer cancel()
+	u.asksTime = false
 	u.later("COMMIT")
 	err := u.send(ctx)
 	var answer *pgconn.PgError

@@ -209,6 +209,9 @@ func (e *Engine) Concurrent() bool { return false }
 // ForUpdate implements sqlstore.Engine. There is one writer, so a unit has every row to itself.
 func (e *Engine) ForUpdate(query *bun.SelectQuery) *bun.SelectQuery { return query }
 
+// ForUpdateOf implements sqlstore.Engine.
+func (e *Engine) ForUpdateOf(query *bun.SelectQuery, _ string) *bun.SelectQuery { return query }
+
 // SkipLocked implements sqlstore.Engine. There is one writer, so no row is locked by another unit.
 func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery { return query }
 
@@ -227,6 +230,9 @@ func (e *Engine) Now(_ context.Context, conn bun.IConn, process outbound.Clock) 
 	}
 	return process.Now(), nil
 }
+
+// NowNext implements sqlstore.Engine. There is no round trip to save.
+func (e *Engine) NowNext(bun.IConn) {}
 
 // primary masks the primary result code of an extended one.
 const primary = 0xff

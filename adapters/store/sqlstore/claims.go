@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -39,7 +38,13 @@ func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, mos
 	for _, key := range keys {
 		args = append(args, key)
 	}
-	return readEach(ctx, i.session, i.table, firstClaims.of(claimShape{len(keys), most}), args...)
+	found, err = readEach(ctx, i.session, i.table, firstClaims.of(claimShape{len(keys), most}), args...)
+	if i.unit != nil {
+		for _, one := range found {
+			i.hasLocked(string(one.ID), one)
+		}
+	}
+	return found, err
 }
 
 // mostCounted bounds how many issues ClaimableKeys counts for some keys.
@@ -79,13 +84,50 @@ func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]
 	return revisions, err
 }
 
-var commentsSince = prepare(func(b builder) fmt.Stringer {
-	return b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = ?", b.arg(1)).
-		Where("created_at > ?", b.arg(2)).Where("author <> ?", b.arg(3))
+var agentAtWork = prepare(func(b builder) fmt.Stringer {
+	live := b.db().NewSelect().Table("runs").ColumnExpr("count(*)").Where("agent_id = agents.id").Where("ended_at IS NULL")
+	return b.db().NewSelect().Table("agents").Join("JOIN companies ON companies.id = agents.company_id").
+		ColumnExpr("?, ?, (?)", agentTable.allColumns(), companyTable.allColumns(), live).Where("agents.id = ?", b.arg(1))
 })
 
-func (i issues) CommentsSince(ctx context.Context, on id.Issue, after time.Time, but event.Actor) (int, error) {
-	var count int64
-	err := i.row(ctx, []any{&count}, nil, commentsSince, string(on), millis(after), string(but))
-	return int(count), err
+func (a agents) AtWork(ctx context.Context, which id.Agent) (found store.AtWork, err error) {
+	row, of := agentTable.scanner(), companyTable.scanner()
+	var live int64
+	if err := a.row(ctx, slices.Concat(row.dests, of.dests, []any{&live}), a.table.missing, agentAtWork, string(which)); err != nil {
+		return found, err
+	}
+	found.Live = int(live)
+	if found.Agent, err = row.value(); err == nil {
+		found.Company, err = of.value()
+	}
+	return found, err
+}
+
+var holdLease = prepare(func(b builder) fmt.Stringer {
+	pending := b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = runs.issue_id").
+		Where("created_at > runs.context_at").Where("author <> ?", b.arg(2))
+	return b.engine.ForUpdateOf(b.db().NewSelect().Table("runs").Join("JOIN agents ON agents.id = runs.agent_id").
+		Join("JOIN companies ON companies.id = runs.company_id").Join("JOIN issues ON issues.id = runs.issue_id").
+		ColumnExpr("?, ?, ?", runTable.allColumns(), agentTable.allColumns(), companyTable.allColumns()).
+		ColumnExpr("issues.status, issues.parent_id, (?)", pending).Where("runs.lease_id = ?", b.arg(1)), "runs")
+})
+
+func (r runs) Hold(ctx context.Context, which id.Lease, but event.Actor) (found store.Held, err error) {
+	r.engine.NowNext(r.conn)
+	row, by, of := runTable.scanner(), agentTable.scanner(), companyTable.scanner()
+	var status, parent string
+	var pending int64
+	columns := slices.Concat(row.dests, by.dests, of.dests, []any{&status, &parent, &pending})
+	if err := r.row(ctx, columns, noLease, holdLease, string(which), string(but)); err != nil {
+		return found, err
+	}
+	found.Status, found.Parent, found.Pending = issue.Status(status), id.Issue(parent), int(pending)
+	if found.Run, err = row.value(); err == nil {
+		r.hasLocked(string(found.Run.ID), found.Run)
+		found.Agent, err = by.value()
+	}
+	if err == nil {
+		found.Company, err = of.value()
+	}
+	return found, err
 }

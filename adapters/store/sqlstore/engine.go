@@ -69,6 +69,9 @@ type Engine interface {
 	// ForUpdate makes a query lock the rows that it reads until the unit ends.
 	ForUpdate(query *bun.SelectQuery) *bun.SelectQuery
 
+	// ForUpdateOf is ForUpdate for the rows of one table of several.
+	ForUpdateOf(query *bun.SelectQuery, table string) *bun.SelectQuery
+
 	// SkipLocked is ForUpdate, but skips the rows that another unit has locked.
 	SkipLocked(query *bun.SelectQuery) *bun.SelectQuery
 
@@ -86,6 +89,9 @@ type Engine interface {
 	// Now is the store's clock, which all processes on the store agree on, in UTC and whole milliseconds, rounded down. A
 	// database that runs in this process has its clock. If conn is a unit's that takes a turn, it is read when the unit has it.
 	Now(ctx context.Context, conn bun.IConn, process outbound.Clock) (time.Time, error)
+
+	// NowNext announces that Now will be called in the unit on conn: the clock can be read with its next statement, right after it.
+	NowNext(conn bun.IConn)
 
 	// Classify returns what an error of the driver means, by its code. For a Duplicate it also returns the name of the
 	// constraint: "companies_pkey" for a primary key, otherwise the table with all columns, such as "companies_slug".

@@ -124,6 +124,15 @@ func (i issues) NextNumber(ctx context.Context, of id.Company) (number int64, er
 	return number, err
 }
 
+var chargeIssue = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewUpdate().Table("issues").Set("spent_usd = spent_usd + ?", b.arg(1)).Set("version = version + 1").
+		Where("id = ?", b.arg(2))
+})
+
+func (i issues) Charge(ctx context.Context, which id.Issue, usd money.USD) error {
+	return i.changeOneLater(ctx, chargeIssue, int64(usd), string(which))
+}
+
 var issuesAbove = prepare(func(b builder) fmt.Stringer {
 	return sqlText(fmt.Sprintf(`WITH RECURSIVE above (id, status, parent_id, level) AS (
 			SELECT id, status, parent_id, 1 FROM issues WHERE id = %s AND company_id = %s

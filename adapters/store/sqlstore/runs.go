@@ -114,7 +114,7 @@ func (r runs) find(ctx context.Context, statement *prepared, missing error, args
 func (r runs) lockBy(ctx context.Context, statement *prepared, arg string) (run.Run, error) {
 	found, err := r.find(ctx, statement, noLease, arg)
 	if err == nil {
-		r.unit.locked[lockedRow{r.table.name, string(found.ID)}] = found
+		r.hasLocked(string(found.ID), found)
 	}
 	return found, err
 }

@@ -29,7 +29,7 @@ func (s stored[I, T]) Get(ctx context.Context, which I) (T, error) {
 func (s stored[I, T]) Lock(ctx context.Context, which I) (T, error) {
 	found, err := readOne(ctx, s.session, s.table, s.table.lock, string(which))
 	if err == nil {
-		s.unit.locked[lockedRow{s.table.name, string(which)}] = found
+		s.hasLocked(string(which), found)
 	}
 	return found, err
 }
@@ -84,7 +84,7 @@ func (s stored[I, T]) saving(saved T) (statement *prepared, args []any, err erro
 	if version := s.table.column("version"); version != nil {
 		args = append(args, version.get(&saved).(int64)-1)
 	}
-	s.unit.locked[lockedRow{s.table.name, key}] = saved
+	s.hasLocked(key, saved)
 	return statement, args, nil
 }
 
@@ -98,6 +98,8 @@ func (s stored[I, T]) locked(of T) (T, bool) {
 	found, isLocked := s.unit.locked[lockedRow{s.table.name, s.table.key(&of)}].(T)
 	return found, isLocked
 }
+
+func (s stored[I, T]) hasLocked(which string, found T) { s.unit.locked[lockedRow{s.table.name, which}] = found }
 
 // lockedRow is a row that was locked in a unit.
 type lockedRow struct{ table, id string }

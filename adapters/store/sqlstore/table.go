@@ -73,6 +73,11 @@ func (t *table[T]) names() []string {
 	return names
 }
 
+// allColumns are the columns, for a query of several tables.
+func (t *table[T]) allColumns() bun.Safe {
+	return bun.Safe(t.name + "." + strings.Join(t.names(), ", "+t.name+"."))
+}
+
 func (t *table[T]) column(name string) *column[T] {
 	i := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.name == name })
 	if i < 0 {
