@@ -25,7 +25,7 @@ type unit struct {
 	on      *sql.Conn           // nil: it has none yet
 	conn    conn                // on on
 	pending pgx.Batch
-	begun   bool  // a batch was sent, and BEGIN with it
+	begun   bool // a batch was sent, and BEGIN with it
 
 	asksTime bool  // the clock is to be read with the next batch
 	clock    int64 // what was read then; 0: nothing

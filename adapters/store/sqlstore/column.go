@@ -28,7 +28,7 @@ func (c column[T]) fixed() column[T] {
 	return c
 }
 
-// inIndex declares that a column is part of an index and rarely changes. Save leaves it out of an UPDATE unless it changes,
+// inIndex declares that a column is part of an index and does not always change. Save leaves it out of an UPDATE unless it changes,
 // because an engine writes to the indexes of every column that an UPDATE names.
 func (c column[T]) inIndex() column[T] {
 	c.indexed = true

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -50,10 +51,22 @@ func tallyKeys(of *issue.Issue) []tallyKey {
 	return keys
 }
 
-var addToTallies = prepare(func(b builder) fmt.Stringer {
-	return sqlText("INSERT INTO tallies (company_id, scope, scope_id, status, n) " + b.engine.Rows([]any{"", "", "", "", int64(0)}) +
-		" ON CONFLICT (company_id, scope, scope_id, status) DO UPDATE SET n = tallies.n + excluded.n")
-})
+// addToTallies are by how many rows are added to: twice as many as there are scopes, at most.
+var addToTallies = preparedFor[int]{prepare: func(rows int) *prepared {
+	return prepare(func(b builder) fmt.Stringer {
+		const columns = 5
+		values := make([]string, rows)
+		for n := range values {
+			of := make([]string, columns)
+			for at := range of {
+				of[at] = b.engine.Placeholder(n*columns + at + 1)
+			}
+			values[n] = "(" + strings.Join(of, ", ") + ")"
+		}
+		return sqlText("INSERT INTO tallies (company_id, scope, scope_id, status, n) VALUES " + strings.Join(values, ", ") +
+			" ON CONFLICT (company_id, scope, scope_id, status) DO UPDATE SET n = tallies.n + excluded.n")
+	})
+}}
 
 var addToDay = prepare(func(b builder) fmt.Stringer {
 	return sqlText(fmt.Sprintf("INSERT INTO day_tallies (company_id, day, what, n) VALUES (%s, %s, %s, 1) "+
@@ -82,8 +95,10 @@ func (i issues) tally(ctx context.Context, before, after *issue.Issue) error {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)),
 			cmp.Compare(a[3].(string), b[3].(string)))
 	})
-	if err := i.runRows(ctx, addToTallies, rows); err != nil {
-		return err
+	if len(rows) > 0 {
+		if err := i.later(ctx, addToTallies.of(len(rows)), slices.Concat(rows...)...); err != nil {
+			return err
+		}
 	}
 	ended := after.Status == issue.Done || after.Status == issue.Failed
 	if !ended || before != nil && before.Status == after.Status {

@@ -74,13 +74,10 @@ func (s stored[I, T]) saving(saved T) (statement *prepared, args []any, err erro
 	if !isLocked {
 		return nil, nil, fmt.Errorf("a row of %s is saved by a unit that has not locked it", s.table.name)
 	}
-	columns := s.table.edited
-	statement = s.table.edit
-	if s.table.movesInIndex(&before, &saved) {
-		statement, columns = s.table.save, s.table.saved
-	}
+	moved := s.table.moved(&before, &saved)
+	statement = s.table.saves.of(moved)
 	key := s.table.key(&saved)
-	args = append(s.table.values(&saved, columns), key)
+	args = append(s.table.values(&saved, s.table.saving(moved)), key)
 	if version := s.table.column("version"); version != nil {
 		args = append(args, version.get(&saved).(int64)-1)
 	}
@@ -99,15 +96,12 @@ func (s stored[I, T]) locked(of T) (T, bool) {
 	return found, isLocked
 }
 
-func (s stored[I, T]) hasLocked(which string, found T) { s.unit.locked[lockedRow{s.table.name, which}] = found }
+func (s stored[I, T]) hasLocked(which string, found T) {
+	s.unit.locked[lockedRow{s.table.name, which}] = found
+}
 
 // lockedRow is a row that was locked in a unit.
 type lockedRow struct{ table, id string }
-
-// movesInIndex reports whether an indexed column changes.
-func (t *table[T]) movesInIndex(before, after *T) bool {
-	return slices.ContainsFunc(t.columns, func(c column[T]) bool { return c.indexed && c.get(before) != c.get(after) })
-}
 
 // readOne reads the row that a prepared statement finds, or fails with the table's missing.
 func readOne[T any](ctx context.Context, s session, t *table[T], statement *prepared, args ...any) (T, error) {

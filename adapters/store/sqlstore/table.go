@@ -19,9 +19,9 @@ type table[T any] struct {
 	columns []column[T]
 
 	get, lock, insert, remove *prepared
-	save, edit                *prepared // edit does not write indexed columns
 	insertMany, replaceMany   *prepared
-	saved, edited             []column[T] // by save and by edit
+	saves                     preparedFor[columnSet] // by the indexed columns that they write, besides all others
+	saved                     []column[T]            // all that can be saved
 	pages                     pageStatements
 }
 
@@ -37,8 +37,9 @@ func tableOf[T any](name string, missing error, columns ...column[T]) *table[T] 
 	t.get = prepare(func(b builder) fmt.Stringer { return byKey(b) })
 	t.lock = prepare(func(b builder) fmt.Stringer { return b.engine.ForUpdate(byKey(b)) })
 	t.insert = prepare(func(b builder) fmt.Stringer { return t.inserts(b) })
-	t.save = prepare(func(b builder) fmt.Stringer { return t.updates(b, t.saved) })
-	t.edit = prepare(func(b builder) fmt.Stringer { return t.updates(b, t.edited) })
+	t.saves.prepare = func(moved columnSet) *prepared {
+		return prepare(func(b builder) fmt.Stringer { return t.updates(b, t.saving(moved)) })
+	}
 	t.insertMany = prepare(func(b builder) fmt.Stringer { return t.insertsMany(b) })
 	t.replaceMany = prepare(func(b builder) fmt.Stringer { return t.replacesMany(b) })
 	t.remove = prepare(func(b builder) fmt.Stringer {
@@ -53,10 +54,10 @@ func (t *table[T]) with(columns ...column[T]) *table[T] {
 		t.columns = append(t.columns, c)
 		if !c.permanent {
 			t.saved = append(t.saved, c)
-			if !c.indexed {
-				t.edited = append(t.edited, c)
-			}
 		}
+	}
+	if len(t.saved) > mostSaved {
+		panic("the table " + t.name + " has too many columns for a columnSet")
 	}
 	return t
 }
@@ -116,6 +117,32 @@ func (t *table[T]) replacesMany(b builder) sqlText {
 		changes = append(changes, c.name+" = excluded."+c.name)
 	}
 	return t.insertsMany(b) + sqlText(" ON CONFLICT ("+t.columns[0].name+") DO UPDATE SET "+strings.Join(changes, ", "))
+}
+
+// columnSet is a set of the columns that can be saved: one bit for each. Of the sets of indexed columns that change together there
+// are few.
+type columnSet uint64
+
+const mostSaved = 64
+
+// moved are the indexed columns that change.
+func (t *table[T]) moved(before, after *T) (changed columnSet) {
+	for n, c := range t.saved {
+		if c.indexed && c.get(before) != c.get(after) {
+			changed |= 1 << n
+		}
+	}
+	return changed
+}
+
+// saving are the columns that are written when some indexed ones change.
+func (t *table[T]) saving(moved columnSet) (columns []column[T]) {
+	for n, c := range t.saved {
+		if !c.indexed || moved&(1<<n) != 0 {
+			columns = append(columns, c)
+		}
+	}
+	return columns
 }
 
 // updates sets columns. The arguments are these columns, the key, and the previous version if the table has one.
