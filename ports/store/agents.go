@@ -38,9 +38,9 @@ type AgentReader interface {
 
 // AtWork is an agent with what decides whether it gets work.
 type AtWork struct {
-	Agent   agent.Agent
-	Company company.Company
-	Live    int // its leases that have not ended
+	Agent   agent.Agent     // only ID, Company, Team, Status, Hash and Requires
+	Company company.Company // only ID, Status, LeaseEpoch and WorkPaused
+	Live    int             // leases of the agent that have not ended
 }
 
 // AgentFilter says which agents a list holds: those that meet every condition that is set.

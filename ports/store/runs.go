@@ -75,11 +75,11 @@ type LiveRun struct {
 // Held is a lease with what it depends on.
 type Held struct {
 	Run     run.Run
-	Agent   agent.Agent
-	Company company.Company
-	Status  issue.Status // of the issue
-	Parent  id.Issue     // of the issue; empty: none
-	Pending int          // comments on the issue after Run.ContextAt
+	Agent   agent.Agent     // as in AtWork
+	Company company.Company // as in AtWork
+	Status  issue.Status    // of the issue
+	Parent  id.Issue        // of the issue; empty: none
+	Pending int             // comments on the issue after Run.ContextAt
 }
 
 // Runs reads and changes runs.

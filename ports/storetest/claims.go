@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdco/domain/agent"
+	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -232,12 +233,19 @@ func raised(f *fixture) {
 func (f *fixture) employs(of id.Company) (agent.Agent, issue.Issue, run.Run) {
 	f.Helper()
 	a := f.newAgent(of, "tm_some")
+	a.Requires = []string{"issue.create"}
 	i := f.files(of, 1, func(_ int, i *issue.Issue) { i.Status, i.Agent, i.Parent = issue.Running, a.ID, "iss_parent" })[0]
 	r := f.newRun(of, i.ID)
 	r.Agent = a.ID
 	f.update(hiring(a))
 	f.update(starting(r))
 	return a, i, r
+}
+
+// working is what AtWork and Hold read of an agent and its company.
+func working(a agent.Agent, of company.Company) (agent.Agent, company.Company) {
+	return agent.Agent{ID: a.ID, Company: a.Company, Team: a.Team, Status: a.Status, Hash: a.Hash, Requires: a.Requires},
+		company.Company{ID: of.ID, Status: of.Status, LeaseEpoch: of.LeaseEpoch, WorkPaused: of.WorkPaused}
 }
 
 func holding(which id.Lease, but event.Actor, held *store.Held) unit {
@@ -248,7 +256,7 @@ func holding(which id.Lease, but event.Actor, held *store.Held) unit {
 }
 
 func held(f *fixture) {
-	acme := f.found("acme")
+	acme := f.found("acme", func(c *company.Company) { c.LeaseEpoch, c.WorkPaused = 7, true })
 	a, i, r := f.employs(acme.ID)
 	_, other, _ := f.employs(acme.ID)
 	var got store.Held
@@ -263,6 +271,7 @@ func held(f *fixture) {
 		}
 		return tx.Runs().Save(ctx, got.Run)
 	})
+	a, acme = working(a, acme)
 	f.same(got, store.Held{Run: r, Agent: a, Company: acme, Status: i.Status, Parent: i.Parent})
 	for n := range 6 {
 		said := f.newComment([]issue.Issue{i, other}[n/4])
@@ -280,7 +289,7 @@ func held(f *fixture) {
 }
 
 func atWork(f *fixture) {
-	acme := f.found("acme")
+	acme := f.found("acme", func(c *company.Company) { c.LeaseEpoch, c.WorkPaused = 7, true })
 	a, i, r := f.employs(acme.ID)
 	f.employs(acme.ID)
 	more := []run.Run{f.newRun(acme.ID, "iss_a"), f.newRun(acme.ID, "iss_b")}
@@ -291,6 +300,7 @@ func atWork(f *fixture) {
 	f.update(starting(more...))
 	got, err := f.store.Agents().AtWork(f.ctx, a.ID)
 	f.ok(err)
+	a, acme = working(a, acme)
 	f.same(got, store.AtWork{Agent: a, Company: acme, Live: 2})
 	for _, which := range []id.Agent{"", "agt_none", id.Agent(i.ID), id.Agent(r.ID)} {
 		_, err := f.store.Agents().AtWork(f.ctx, which)

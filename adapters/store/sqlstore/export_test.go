@@ -21,3 +21,8 @@ func OutdatedText(engine Engine) string { return (&statements{engine: engine}).t
 
 // CountLiveText is the statement that counts the leases that have not ended.
 func CountLiveText(engine Engine) string { return countLive(engine).String() }
+
+// AtWorkText and HoldText are the statements of Agents.AtWork and Runs.Hold. The argument is an agent; the arguments are a lease and
+// who made comments that are not pending.
+func AtWorkText(engine Engine) string { return (&statements{engine: engine}).text(agentAtWork) }
+func HoldText(engine Engine) string   { return (&statements{engine: engine}).text(holdLease) }

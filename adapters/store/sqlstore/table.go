@@ -74,6 +74,15 @@ func (t *table[T]) names() []string {
 	return names
 }
 
+// part is the table with some of its columns, to be read.
+func (t *table[T]) part(names ...string) *table[T] {
+	part := &table[T]{name: t.name, missing: t.missing}
+	for _, name := range names {
+		part.columns = append(part.columns, *t.column(name))
+	}
+	return part
+}
+
 // allColumns are the columns, for a query of several tables.
 func (t *table[T]) allColumns() bun.Safe {
 	return bun.Safe(t.name + "." + strings.Join(t.names(), ", "+t.name+"."))
