@@ -127,7 +127,7 @@ func newAdapters(
 ) *adapters.Service {
 	settings := adapters.Settings{Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests}
 	observed := tel.metrics.Programs(runner)
-	return adapters.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log, settings)
+	return adapters.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log, all.Agents.Seen, settings)
 }
 
 // mostRequests bounds how many leases are offered to agents behind URLs at once.

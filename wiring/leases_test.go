@@ -560,7 +560,8 @@ func TestNobodyElseCanUseALease(t *testing.T) {
 		for _, calls := range []map[string]string{lasting, ending} {
 			for action, members := range calls {
 				for body, code := range map[string]string{
-					"{" + members + "}": "required", lease.body(members)[:16] + `"1"` + lease.body(members)[17:]: "wrong_type",
+					"{" + members + "}": "required", strings.Replace(lease.body(members), ":1", ":0", 1): "out_of_range",
+					lease.body(members)[:16] + `"1"` + lease.body(members)[17:]: "wrong_type",
 				} {
 					answer := send(ada.Client, "POST", lease.path()+"/"+action, body)
 					answer.Is(t, 422, "validation_failed")

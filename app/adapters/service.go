@@ -26,18 +26,22 @@ type Service struct {
 	poster   outbound.AgentPoster
 	clock    outbound.Clock
 	log      outbound.Log
+	seen     Seen
 	settings Settings
 
 	mutex   sync.Mutex
 	working map[id.Run]*working
 	last    map[id.Agent]time.Time // when an agent was given an issue last
 	after   id.Agent               // where to go on in the list of agents that may be given something
-	seen    time.Time              // when it was looked for processes that have ended
+	looked  time.Time              // when it was looked for processes that have ended
 	woken   chan struct{}          // see Woken
 	life    context.Context        //nolint:containedctx // of the work, which outlives the run of the job that began it; nil: none began
 	end     context.CancelFunc     // ends life
 	ended   sync.WaitGroup
 }
+
+// Seen notes that an agent works.
+type Seen func(which id.Agent)
 
 // Settings are what the operator sets.
 type Settings struct {
@@ -60,12 +64,12 @@ type working struct {
 // New returns the use case.
 func New(
 	s store.Store, leases inbound.Leases, programs outbound.Programs, poster outbound.AgentPoster, clock outbound.Clock,
-	log outbound.Log, settings Settings,
+	log outbound.Log, seen Seen, settings Settings,
 ) *Service {
 	woken := make(chan struct{}, 1)
 	s.Raised(woken)
 	return &Service{
-		store: s, leases: leases, programs: programs, poster: poster, clock: clock, log: log, settings: settings,
+		store: s, leases: leases, programs: programs, poster: poster, clock: clock, log: log, seen: seen, settings: settings,
 		working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
 	}
 }
@@ -108,10 +112,10 @@ const looksEvery = 10 * time.Second
 // recover releases the leases of processes on this host that have ended. Their programs are dead.
 func (s *Service) recover(ctx context.Context) error {
 	now := s.clock.Now()
-	if s.settings.Processes == 0 || now.Sub(s.seen).Abs() < looksEvery {
+	if s.settings.Processes == 0 || now.Sub(s.looked).Abs() < looksEvery {
 		return nil
 	}
-	s.seen = now
+	s.looked = now
 	ended, err := s.programs.Ended()
 	if err != nil {
 		return err
@@ -244,6 +248,7 @@ func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, 
 	s.mutex.Lock()
 	s.working[held.Run.ID], s.last[a.ID] = one, s.clock.Now()
 	s.mutex.Unlock()
+	s.seen(a.ID)
 	s.ended.Go(func() {
 		err := fault.Contain(func() error { return s.work(held, a, duty, gatewayURL, one.stale) })
 		isKnown := isAdapters(err) && a.Stats.AdapterFailures > 0 // of a row of failures the first is logged

@@ -58,6 +58,9 @@ func (s *Service) authenticateRun(ctx context.Context, token access.Value) (call
 	return caller, err
 }
 
+// Seen notes that an agent works, as a call of the gateway would: Holdco itself works for it.
+func (s *Service) Seen(which id.Agent) { s.active.Note(which, s.clock.Now()) }
+
 // FlushLastCalls writes when agents last called the gateway, which Authenticate only buffers.
 func (s *Service) FlushLastCalls(ctx context.Context) (more bool, err error) {
 	return false, s.active.Flush(func(active map[id.Agent]time.Time) error {

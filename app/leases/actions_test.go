@@ -184,7 +184,7 @@ func (w *world) someGrant(c chooser) (grant, bool) {
 func (g grant) sent(c chooser) inbound.LeaseCall {
 	token := g.token
 	if c.pick("token", 12) == 11 {
-		token += int64(2*c.pick("which token", 2) - 1)
+		token = max(token+int64(2*c.pick("which token", 2)-1), 1)
 	}
 	return inbound.LeaseCall{Lease: g.lease, Token: &token}
 }

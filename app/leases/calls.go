@@ -230,10 +230,7 @@ func (s *Service) File(
 
 // refuseLease refuses a call that names in its body a lease that the agent does not have.
 func refuseLease(call inbound.LeaseCall) error {
-	problems := slices.Clone(call.Problems)
-	if call.Token == nil {
-		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
-	}
+	problems, _ := checkToken(call)
 	problems.Add(fault.Fieldf("leaseId", fault.UnknownValue, "leaseId must be the id of a lease of the agent"))
 	return fault.Validation(problems)
 }

@@ -313,13 +313,25 @@ func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, ca
 		return h, err
 	}
 	h.agent, h.company, h.status, h.parent, h.pending = held.Agent, held.Company, held.Status, held.Parent, held.Pending
-	if call.Token == nil {
-		problems := slices.Clone(call.Problems)
-		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
+	if problems, isFit := checkToken(call); !isFit {
 		return h, fault.Validation(problems)
 	}
 	h.at, err = tx.StoreNow(ctx)
 	return h, err
+}
+
+// checkToken returns the problems of a call with those of its fencing token, and whether that can be one.
+func checkToken(call inbound.LeaseCall) (problems fault.Problems, isFit bool) {
+	problems = slices.Clone(call.Problems)
+	switch {
+	case call.Token == nil:
+		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
+	case *call.Token < 1:
+		problems.Add(fault.Fieldf("fencingToken", fault.OutOfRange, "fencingToken must be 1 or more"))
+	default:
+		return problems, true
+	}
+	return problems, false
 }
 
 // check refuses a lease that is not live.
