@@ -127,7 +127,8 @@ func newAdapters(
 ) *adapters.Service {
 	settings := adapters.Settings{Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests}
 	observed := tel.metrics.Programs(runner)
-	return adapters.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log, all.Agents.Seen, settings)
+	return adapters.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log,
+		adapters.Hooks{Seen: all.Agents.Seen, Left: all.Companies.Mend}, settings)
 }
 
 // mostRequests bounds how many leases are offered to agents behind URLs at once.

@@ -237,13 +237,16 @@ func (r *running) Stop() {
 		return
 	}
 	signalProgram(r.command.Process.Pid, syscall.SIGTERM)
-	r.stopped = time.AfterFunc(r.program.Grace, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !r.over {
-			signalProgram(r.command.Process.Pid, syscall.SIGKILL)
-		}
-	})
+	r.stopped = time.AfterFunc(r.program.Grace, r.Kill)
+}
+
+// Kill implements outbound.RunningProgram.
+func (r *running) Kill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		signalProgram(r.command.Process.Pid, syscall.SIGKILL)
+	}
 }
 
 // signalProgram sends a signal to the process group of a program, and to the program, which may have left it.

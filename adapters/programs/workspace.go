@@ -48,7 +48,7 @@ func (p *Programs) prepare(program outbound.Program) (workspace, error) {
 	name := filepath.Join("issues", string(program.Issue))
 	inside, err := makeIn(company, path, name)
 	if err != nil {
-		return workspace{}, refuse(err, "The workspace of the issue cannot be used")
+		return workspace{}, unusable(err, "The workspace of the issue cannot be used")
 	}
 	place := workspace{path: filepath.Join(path, name), inside: inside}
 	own, err := makeOwn(company, filepath.Join(inside, ownFolder))
@@ -57,20 +57,25 @@ func (p *Programs) prepare(program outbound.Program) (workspace, error) {
 			own.RemoveAll(resultFile), own.Close())
 	}
 	if err != nil {
-		return workspace{}, refuse(err, "The folder %s of the workspace cannot be written", ownFolder)
+		return workspace{}, unusable(err, "The folder %s of the workspace cannot be written", ownFolder)
 	}
 
 	folder := filepath.FromSlash(program.Directory)
 	if folder != "" && !filepath.IsLocal(folder) {
-		return workspace{}, refuse(nil, "The directory %q leads out of the workspace", program.Directory)
+		return workspace{}, unusable(nil, "The directory %q leads out of the workspace", program.Directory)
 	}
 	if inside, err = makeIn(company, path, filepath.Join(name, folder)); err == nil {
 		place.directory, err = filepath.EvalSymlinks(filepath.Join(path, inside))
 	}
 	if err != nil {
-		return workspace{}, refuse(err, "The directory %q cannot be used", program.Directory)
+		return workspace{}, unusable(err, "The directory %q cannot be used", program.Directory)
 	}
 	return place, nil
+}
+
+// unusable is a refusal because of what is in a workspace.
+func unusable(cause error, format string, args ...any) error {
+	return outbound.WorkspaceError{Cause: refuse(cause, format, args...)}
 }
 
 // result returns what a program left as its result, nil if that is no file, or too large.

@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/id"
 	"holdco/ports/inbound"
+	"holdco/ports/outbound"
 )
 
 // Lease is what is needed of a lease to work on its issue.
@@ -106,6 +108,16 @@ func (l Lease) env(configured map[string]string, gatewayURL string) map[string]s
 	}
 	return env
 }
+
+// hide replaces the token of the run in what a program left, as it is replaced in the log.
+func (l Lease) hide(exit outbound.Exit) outbound.Exit {
+	exit.Output = strings.ReplaceAll(exit.Output, string(l.RunToken), hiddenToken)
+	exit.Result = bytes.ReplaceAll(exit.Result, []byte(l.RunToken), []byte(hiddenToken))
+	return exit
+}
+
+// hiddenToken stands for the token of a run.
+const hiddenToken = "[run token]"
 
 func mcpURL(gatewayURL string) string { return gatewayURL + "/gateway/mcp" }
 

@@ -23,15 +23,21 @@ func (s *Service) post(held inbound.HeldLease, lease Lease, a agent.Agent, url, 
 		Run: held.Run.ID, URL: url, Body: append(held.Fields(), event.F("gatewayUrl", gatewayURL)).Append(nil),
 		Secret: secretOf(a), At: s.clock.Now(),
 	})
+	ctx := context.WithoutCancel(s.life)
 	switch {
 	case err != nil:
+		if _, renewed := s.leases.Renew(ctx, lease.caller(), lease.call()); isFinal(renewed) {
+			return nil // it ended the lease through the gateway, or somebody else did
+		}
 		return NotStarted{err}
 	case !answer.IsComplete:
 		return nil
 	}
-	err = Worker{Gateway: s.leases}.end(context.WithoutCancel(s.life), lease, inbound.Ending{
-		Action: issue.Complete, Result: answer.Result, Charges: answer.Costs,
-	})
+	// What it cost is told first: it is taken after the end of the lease too.
+	worker := Worker{Gateway: s.leases}
+	if err = worker.charge(ctx, lease, answer.Costs); err == nil {
+		err = worker.end(ctx, lease, inbound.Ending{Action: issue.Complete, Result: answer.Result})
+	}
 	if refused := fault.Of(err); refused != nil {
 		return NotStarted{fmt.Errorf("the answer of the agent was refused: %w", explained(refused))}
 	}

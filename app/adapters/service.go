@@ -26,7 +26,7 @@ type Service struct {
 	poster   outbound.AgentPoster
 	clock    outbound.Clock
 	log      outbound.Log
-	seen     Seen
+	hooks    Hooks
 	settings Settings
 
 	mutex   sync.Mutex
@@ -40,8 +40,11 @@ type Service struct {
 	ended   sync.WaitGroup
 }
 
-// Seen notes that an agent works.
-type Seen func(which id.Agent)
+// Hooks tell others what happens here.
+type Hooks struct {
+	Seen func(which id.Agent) // an agent was given an issue
+	Left func()               // a program was stopped because its lease had ended: its company may be gone, with its directory
+}
 
 // Settings are what the operator sets.
 type Settings struct {
@@ -64,12 +67,12 @@ type working struct {
 // New returns the use case.
 func New(
 	s store.Store, leases inbound.Leases, programs outbound.Programs, poster outbound.AgentPoster, clock outbound.Clock,
-	log outbound.Log, seen Seen, settings Settings,
+	log outbound.Log, hooks Hooks, settings Settings,
 ) *Service {
 	woken := make(chan struct{}, 1)
 	s.Raised(woken)
 	return &Service{
-		store: s, leases: leases, programs: programs, poster: poster, clock: clock, log: log, seen: seen, settings: settings,
+		store: s, leases: leases, programs: programs, poster: poster, clock: clock, log: log, hooks: hooks, settings: settings,
 		working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
 	}
 }
@@ -248,7 +251,7 @@ func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, 
 	s.mutex.Lock()
 	s.working[held.Run.ID], s.last[a.ID] = one, s.clock.Now()
 	s.mutex.Unlock()
-	s.seen(a.ID)
+	s.hooks.Seen(a.ID)
 	s.ended.Go(func() {
 		err := fault.Contain(func() error { return s.work(held, a, duty, gatewayURL, one.stale) })
 		isKnown := isAdapters(err) && a.Stats.AdapterFailures > 0 // of a row of failures the first is logged
@@ -257,7 +260,11 @@ func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, 
 		}
 		s.mutex.Lock()
 		delete(s.working, held.Run.ID)
+		isStale := one.isStale
 		s.mutex.Unlock()
+		if isStale {
+			s.hooks.Left()
+		}
 		select {
 		case s.woken <- struct{}{}:
 		default:

@@ -53,8 +53,12 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 		Company: lease.Issue.Company, Issue: lease.Issue.ID, Run: lease.Run.ID,
 		Command: program.Command, Directory: program.Directory, Env: lease.env(program.Env, w.GatewayURL),
 		Stdin: lease.stdin(program.Stdin), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
-		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): "[run token]"}, Output: usage.Write,
+		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): hiddenToken}, Output: usage.Write,
 	})
+	if broken, isBroken := errors.AsType[outbound.WorkspaceError](err); isBroken {
+		// Another attempt would find the same: that is the failure of an attempt, not of the adapter.
+		return w.end(context.WithoutCancel(ctx), lease, failed("workspace", broken.Error(), ""))
+	}
 	if err != nil {
 		return NotStarted{err}
 	}
@@ -65,8 +69,11 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	if why == isStale {
 		return err
 	}
-	return errors.Join(err, w.end(finish, lease, ending(why, running.Exit(), report)))
+	return errors.Join(err, w.end(finish, lease, ending(why, lease.hide(running.Exit()), report)))
 }
+
+// longestStop bounds the grace of a program when Holdco stops, so that there is time to release its lease.
+const longestStop = 20 * time.Second
 
 // whyEnded is why a program ended.
 type whyEnded int
@@ -100,6 +107,7 @@ func (w Worker) attend(
 		running.Stop()
 	}
 	stopping := ctx.Done()
+	var kill <-chan time.Time
 	for {
 		select {
 		case <-running.Ended():
@@ -111,7 +119,9 @@ func (w Worker) attend(
 			stale = nil
 		case <-stopping:
 			stop(stopped)
-			stopping = nil
+			stopping, kill = nil, time.After(longestStop)
+		case <-kill:
+			running.Kill()
 		case <-renew.C:
 			_, err := w.Gateway.Renew(context.WithoutCancel(ctx), lease.caller(), lease.call())
 			switch {

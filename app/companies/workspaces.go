@@ -18,8 +18,11 @@ func (s *Service) makeWorkspace(ctx context.Context, which id.Company) {
 	}
 }
 
+// Mend makes MendWorkspaces look once more.
+func (s *Service) Mend() { s.mending.Store(true) }
+
 // MendWorkspaces makes missing directories and removes those of deleted companies, which a crash, a full disk or
-// another replica may leave. It does nothing unless this process has just started or failed to make a directory.
+// another replica may leave. It does nothing unless this process has just started, failed to make a directory, or Mend was called.
 func (s *Service) MendWorkspaces(ctx context.Context) (more bool, err error) {
 	if !s.mending.Swap(false) {
 		return false, nil

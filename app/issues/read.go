@@ -157,11 +157,14 @@ func (s *Service) Run(
 // pollsLog is how often a log that is followed is read.
 const pollsLog = 300 * time.Millisecond
 
+// startLooks is how often a log is looked for that is not there yet.
+const startLooks = 5
+
 // Log returns a part of what the program of a run has written.
 func (s *Service) Log(
 	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run, part inbound.LogPart,
 ) (log inbound.RunLog, err error) {
-	for {
+	for looks := 0; ; looks++ {
 		// Whether the run goes on is read first: what is written before its end is in the log then.
 		found, _, err := s.Run(ctx, caller, of, on, which)
 		if err != nil {
@@ -169,7 +172,8 @@ func (s *Service) Log(
 		}
 		log.IsLive = found.Status == run.Running
 		log.Written, log.Next, err = s.logs.Read(of, which, part.From)
-		if err != nil || len(log.Written) > 0 || !part.Wait || !log.IsLive {
+		isStarting := fault.CodeOf(err) == fault.NotFound && log.IsLive && found.Lease.Holder != "" && looks < startLooks
+		if !isStarting && (err != nil || len(log.Written) > 0 || !part.Wait || !log.IsLive) {
 			return log, err
 		}
 		select {

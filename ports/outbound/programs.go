@@ -57,9 +57,22 @@ type RunningProgram interface {
 	// once, and after the end.
 	Stop()
 
+	// Kill ends the program and its group at once: SIGKILL. Otherwise it is as Stop.
+	Kill()
+
 	// Exit is how the program ended, after Ended.
 	Exit() Exit
 }
+
+// WorkspaceError is the failure of Programs.Start because of what is in the workspace of the issue. It is of the issue, not of the
+// program.
+type WorkspaceError struct{ Cause error }
+
+// Error says why.
+func (w WorkspaceError) Error() string { return w.Cause.Error() }
+
+// Unwrap returns the cause.
+func (w WorkspaceError) Unwrap() error { return w.Cause }
 
 // Exit is how a program ended.
 type Exit struct {
