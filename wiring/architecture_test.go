@@ -108,7 +108,7 @@ var layers = []layer{
 		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, driving, []string{"adapters/client"}),
 		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
 	},
-	{folders: []string{"adapters/client"}, ours: domain},
+	{folders: []string{"adapters/client"}, ours: slices.Concat(domain, []string{"ports/inbound"})},
 	{
 		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, driving),
 		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
@@ -399,7 +399,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"adapters/http/rest", "holdco/app/companies", false, false},
 		{"adapters/http/partner", "holdco/ports/store", false, false},
 		{"adapters/cli", "holdco/adapters/client", true, true},
-		{"adapters/client", "holdco/ports/inbound", false, false},
+		{"adapters/client", "holdco/ports/inbound", true, true},
+		{"adapters/client", "holdco/ports/outbound", false, false},
 		{"adapters/http/gateway", "holdco/adapters/http/rest", true, true},
 		{"adapters/http/rest", "holdco/adapters/http/gateway", false, false},
 		{"ports/inbound", "holdco/ports/store", false, false},

@@ -26,8 +26,14 @@ type answer struct {
 	} `json:"meta"`
 }
 
+// noContent is the status of an answer without a body.
+const noContent = 204
+
 // read reads the body of an answer.
 func (c *Client) read(response *http.Response, text []byte) (answer, error) {
+	if len(text) == 0 && response.StatusCode == noContent {
+		return answer{}, nil
+	}
 	var got answer
 	var details struct {
 		Fields []struct{ Field, Code, Message string } `json:"fields"`

@@ -96,8 +96,8 @@ func (c *Client) do(ctx context.Context, call Call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	key := ""
-	if call.operation.Method == http.MethodPost {
+	key := call.key
+	if key == "" && call.operation.Method == http.MethodPost && !call.operation.takesNoKey {
 		key = rand.Text()
 	}
 	patience := c.Patience
@@ -165,6 +165,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 
 // attempt sends a request once.
 func (c *Client) attempt(ctx context.Context, call Call, body []byte, key string) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout+call.wait)
+	defer cancel()
 	connected := false
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
 	request, err := http.NewRequestWithContext(ctx, call.operation.Method, c.URL+call.target(), bytes.NewReader(body))
@@ -198,6 +200,5 @@ func (c *Client) attempt(ctx context.Context, call Call, body []byte, key string
 
 // transport follows no redirects: the API has none, and a token is for one server alone.
 var transport = &http.Client{
-	Timeout:       timeout,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }

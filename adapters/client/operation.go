@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Operation is an operation of the API, with all that this program may send to it and reads from its answer.
@@ -15,17 +16,28 @@ type Operation struct {
 	Path   string   // such as /v1/companies/{id}
 	Query  []string // names of parameters
 	Fields []string // of the body, nested ones as budget.usd
-	Shows  any      // a value of the type that the data is read into, of a list that of an item
+	Shows  any      // a value of the type that the data is read into, of a list that of an item; nil: it is not read here
+
+	takesNoKey bool // a POST without an idempotency key
 }
 
-// Operations are all that were declared.
+// Operations are all of the REST API that were declared.
 func Operations() []Operation { return slices.Clone(declared) }
 
-var declared []Operation
+// GatewayOperations are all of the gateway that were declared.
+func GatewayOperations() []Operation { return slices.Clone(declaredOfGateway) }
+
+var declared, declaredOfGateway []Operation
 
 // declare keeps an operation for Operations.
 func declare(o Operation) Operation {
 	declared = append(declared, o)
+	return o
+}
+
+// declareOfGateway keeps an operation for GatewayOperations.
+func declareOfGateway(o Operation) Operation {
+	declaredOfGateway = append(declaredOfGateway, o)
 	return o
 }
 
@@ -35,6 +47,8 @@ type Call struct {
 	values    []string // of the parameters in the path
 	query     url.Values
 	body      map[string]any // nil: none
+	key       string         // the idempotency key; empty: a new one
+	wait      time.Duration  // how much longer than others its answer may take
 }
 
 // In returns a call of the operation with the values of the parameters in its path, in their order.
@@ -55,6 +69,18 @@ func (c Call) With(name, value string) Call {
 // Sending returns the call with a body.
 func (c Call) Sending(body map[string]any) Call {
 	c.body = body
+	return c
+}
+
+// under returns the call under an idempotency key.
+func (c Call) under(key string) Call {
+	c.key = key
+	return c
+}
+
+// waiting returns the call with an answer that may take so much longer.
+func (c Call) waiting(wait time.Duration) Call {
+	c.wait = wait
 	return c
 }
 

@@ -1,0 +1,210 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/cost"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/ports/inbound"
+)
+
+// Me is what is read of the agent that calls.
+type Me struct {
+	Agent struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"agent"`
+	Company struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"company"`
+}
+
+// lease is what is read of a lease.
+type lease struct {
+	EndedAt string `json:"endedAt"` // empty: it is live
+	Reason  string `json:"reason"`
+}
+
+const allLeases, oneLease = "/gateway/v1/leases", "/gateway/v1/leases/{lease}"
+
+// The operations of the gateway. A new lease is read by who works on it.
+var (
+	getMe      = declareOfGateway(Operation{ID: "me", Method: http.MethodGet, Path: "/gateway/v1/me", Shows: Me{}})
+	claimLease = declareOfGateway(Operation{
+		ID: "claimLease", Method: http.MethodPost, Path: allLeases, Fields: []string{"wait", "leaseSeconds", "runToken"},
+	})
+	getLease      = declareOfGateway(Operation{ID: "getLease", Method: http.MethodGet, Path: oneLease, Shows: lease{}})
+	renewLease    = onLease("renewLease", "/renew")
+	chargeLease   = onLease("chargeLease", "/costs", "costs")
+	completeLease = onLease("completeLease", "/complete", "result", "summary", "costs")
+	failLease     = onLease("failLease", "/fail", "error", "retry", "retryAfter", "costs")
+	handOffLease  = onLease("handOffLease", "/handoff", "note")
+	releaseLease  = onLease("releaseLease", "/release", "note", "costs")
+)
+
+func onLease(name, path string, fields ...string) Operation {
+	return declareOfGateway(Operation{
+		ID: name, Method: http.MethodPost, Path: oneLease + path, Fields: append([]string{"fencingToken"}, fields...), takesNoKey: true,
+	})
+}
+
+// Gateway is the gateway of a server, which an agent works through. Its calls are made once. They fail with the fault that the
+// gateway answers, or with another error when the call may have another outcome later.
+type Gateway struct{ client Client }
+
+// NewGateway returns the gateway at a URL without a slash at its end, for who has a token.
+func NewGateway(url string, token access.Value) Gateway {
+	return Gateway{Client{URL: url, Token: token}}
+}
+
+func (g Gateway) do(ctx context.Context, call Call) (json.RawMessage, error) {
+	data, err := g.client.Do(ctx, call)
+	if refused := fault.Of(err); refused != nil && refused.Code == fault.Internal {
+		return nil, errors.New(refused.Message)
+	}
+	return data, err
+}
+
+// Me returns who has the token.
+func (g Gateway) Me(ctx context.Context) (Me, error) {
+	data, err := g.do(ctx, getMe.In())
+	if err != nil {
+		return Me{}, err
+	}
+	return Read[Me](data)
+}
+
+// Claim leases the next issue for the agent, and waits for one so many seconds. It returns the lease as the gateway shows it, with
+// a token for its run; nil: there is none. LeaseSeconds is how long the lease lasts without a call; 0: as the server is set.
+func (g Gateway) Claim(ctx context.Context, key string, wait, leaseSeconds int) (json.RawMessage, error) {
+	body := map[string]any{"wait": wait, "runToken": true}
+	if leaseSeconds != 0 {
+		body["leaseSeconds"] = leaseSeconds
+	}
+	return g.do(ctx, claimLease.In().Sending(body).under(key).waiting(time.Duration(wait)*time.Second))
+}
+
+// Ended returns why a lease has ended; empty: it is live.
+func (g Gateway) Ended(ctx context.Context, which id.Lease) (reason string, err error) {
+	data, err := g.do(ctx, getLease.In(string(which)))
+	if err != nil {
+		return "", err
+	}
+	found, err := Read[lease](data)
+	if err == nil && found.EndedAt != "" && found.Reason == "" {
+		return "ended", nil
+	}
+	return found.Reason, err
+}
+
+// RunGateway is the gateway for the work under one lease. Of the answers nothing is read.
+type RunGateway struct {
+	agent, run Gateway
+}
+
+// Of returns the gateway for the run that has a token.
+func (g Gateway) Of(runToken access.Value) RunGateway {
+	return RunGateway{g, NewGateway(g.client.URL, runToken)}
+}
+
+// do calls with the token of the run, which the agent's token may change without, and with that of the agent where the other is
+// not good: a claim that was repeated on the way may have replaced it.
+func (g RunGateway) do(ctx context.Context, o Operation, call inbound.LeaseCall, body map[string]any) error {
+	body["fencingToken"] = *call.Token
+	asked := o.In(string(call.Lease)).Sending(body)
+	_, err := g.run.do(ctx, asked)
+	if refused := fault.Of(err); refused != nil && refused.Code == fault.Unauthorized {
+		_, err = g.agent.do(ctx, asked)
+	}
+	return err
+}
+
+// Renew renews a lease.
+func (g RunGateway) Renew(ctx context.Context, _ agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error) {
+	return inbound.LeaseState{}, g.do(ctx, renewLease, call, map[string]any{})
+}
+
+// Charge reports what a run costs.
+func (g RunGateway) Charge(
+	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
+) (inbound.LeaseState, []inbound.ChargeOutcome, error) {
+	return inbound.LeaseState{}, nil, g.do(ctx, chargeLease, call, map[string]any{"costs": charged(charges)})
+}
+
+// End ends a lease. The body of a call that is repeated is the same to the byte. Why Holdco itself gives an issue back is the note
+// of a release.
+func (g RunGateway) End(
+	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+) (inbound.Ended, error) {
+	body, operation := map[string]any{}, releaseLease
+	set(body, "note", ending.Note.Body)
+	switch ending.Action {
+	case issue.Complete:
+		operation = completeLease
+		body = map[string]any{}
+		set(body, "summary", ending.Note.Body)
+		if ending.Result != nil {
+			body["result"] = json.RawMessage(ending.Result)
+		}
+	case issue.Fail:
+		operation = failLease
+		failure := map[string]any{}
+		set(failure, "code", ending.Failure.Code)
+		set(failure, "message", ending.Failure.Message)
+		body = map[string]any{"error": failure}
+		set(body, "retry", ending.Failure.Retry)
+		set(body, "retryAfter", ending.Failure.RetryAfter)
+	case issue.HandOff:
+		operation = handOffLease
+	default:
+		if ending.Note.Body == nil {
+			set(body, "note", ending.Failure.Message)
+		}
+	}
+	if len(ending.Charges) > 0 {
+		body["costs"] = charged(ending.Charges)
+	}
+	return inbound.Ended{}, g.do(ctx, operation, call, body)
+}
+
+// charged are charges as the gateway takes them.
+func charged(charges []cost.Draft) []map[string]any {
+	sent := make([]map[string]any, len(charges))
+	for n, one := range charges {
+		charge := map[string]any{}
+		set(charge, "key", one.Key)
+		set(charge, "kind", one.Kind)
+		set(charge, "model", one.Model)
+		set(charge, "billing", one.Billing)
+		set(charge, "calls", one.Calls)
+		if one.USD != nil {
+			charge["usd"] = json.Number(*one.USD)
+		}
+		if one.Tokens != nil {
+			tokens := map[string]any{}
+			set(tokens, "input", one.Tokens.Input)
+			set(tokens, "output", one.Tokens.Output)
+			set(tokens, "cacheRead", one.Tokens.CacheRead)
+			set(tokens, "cacheWrite", one.Tokens.CacheWrite)
+			charge["tokens"] = tokens
+		}
+		sent[n] = charge
+	}
+	return sent
+}
+
+// set sets a member unless the value is absent.
+func set[T any](body map[string]any, name string, value *T) {
+	if value != nil {
+		body[name] = *value
+	}
+}
