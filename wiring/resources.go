@@ -128,6 +128,7 @@ var resources = []resource{
 		},
 	},
 	{ // agents that Holdco runs
+		commands: []cli.Command{cli.WorkCommand(workElsewhere)},
 		jobs: func(s *Server) []worker.Job {
 			return []worker.Job{{
 				Name: "run adapters", Every: time.Second, Wake: s.Adapters.Woken(),

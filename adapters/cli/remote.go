@@ -25,10 +25,15 @@ const (
 	urlVariable     = "HOLDCO_URL"
 	tokenVariable   = "HOLDCO_TOKEN"
 	companyVariable = "HOLDCO_COMPANY"
+
+	agentTokenVariable = "HOLDCO_AGENT_TOKEN"
+	gatewayURLVariable = "HOLDCO_GATEWAY_URL" // a setting of the server too
 )
 
-// RemoteVariables are the variables that commands read which ask a running server.
-func RemoteVariables() []string { return []string{urlVariable, tokenVariable, companyVariable} }
+// RemoteVariables are the variables that commands read which ask a running server, and no other command.
+func RemoteVariables() []string {
+	return []string{urlVariable, tokenVariable, companyVariable, agentTokenVariable}
+}
 
 const (
 	usualURL  = "http://127.0.0.1:3100"

@@ -67,6 +67,19 @@ func (a Agent) Duty() (Duty, bool) {
 	return a.duty(&none)
 }
 
+// ParseDuty parses how an agent of an adapter is run. It fails with fault.ValidationFailed unless the configuration says so.
+func ParseDuty(adapter string, config Config) (Duty, error) {
+	var problems fault.Problems
+	duty, isRun := Agent{Adapter: adapter, AdapterConfig: config}.duty(&problems)
+	if len(problems) == 0 && !isRun {
+		problems.Add(fault.Fieldf(configPath, fault.Required, "%s does not say what to run", configPath))
+	}
+	if len(problems) > 0 {
+		return Duty{}, fault.Validation(problems)
+	}
+	return duty, nil
+}
+
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // duty parses the configuration for the adapter of the agent. Problems get what is wrong with it. Members that the adapter does

@@ -1,0 +1,324 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+)
+
+// Elsewhere does what Service does for an agent of the adapter process, in a process that has no store: it comes through the
+// gateway of a server with the token of the agent. Calls fail with a fault, or with another error when they may succeed later.
+type Elsewhere struct {
+	// Who says who the agent is.
+	Who func(ctx context.Context) (string, error)
+
+	// Key returns a new idempotency key.
+	Key func() string
+
+	// Claim leases the next issue, and waits for one so many seconds. It returns the lease as the gateway shows it; nil: there is none.
+	Claim func(ctx context.Context, key string, wait int) ([]byte, error)
+
+	// Ended returns why a lease has ended; empty: it is live.
+	Ended func(ctx context.Context, which id.Lease) (reason string, err error)
+
+	// Gateway is the gateway for the run that has a token.
+	Gateway func(runToken access.Value) Gateway
+
+	Programs   outbound.Programs
+	GatewayURL string // as Worker has it
+	Duty       agent.Duty
+	Model      string // of charges that name none
+	IsOnce     bool   // one issue, if there is one
+
+	Say  func(line string) // tells people how it goes
+	Warn func(err error)   // tells them what went wrong, and that it goes on
+}
+
+// Run works on issues until the context ends: then it stops the programs and releases the leases. What an earlier process left
+// running, it kills first. It fails when a program cannot be started, and when the gateway lets the agent no longer in; what runs
+// then is finished before it returns.
+func (e Elsewhere) Run(ctx context.Context) error {
+	if err := e.endLeft(); err != nil {
+		return err
+	}
+	claiming, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := e.insist(claiming, func(ctx context.Context) error {
+		who, err := e.Who(ctx)
+		if err == nil {
+			e.Say(who)
+		}
+		return err
+	})
+	if err != nil {
+		return unlessEnded(ctx, err)
+	}
+	var working sync.WaitGroup
+	err = e.claimAll(claiming, func(lease Lease, done func()) {
+		working.Go(func() {
+			defer done()
+			if err := fault.Contain(func() error { return e.work(ctx, lease) }); err != nil {
+				stop(err)
+			}
+		})
+	})
+	if waited := e.await(ctx, &working); waited != nil {
+		return waited
+	}
+	if cause := context.Cause(claiming); ctx.Err() == nil && cause != nil {
+		return cause
+	}
+	return unlessEnded(ctx, err)
+}
+
+// endLeft kills the programs of processes that have ended. Their leases run out: their tokens are lost.
+func (e Elsewhere) endLeft() error {
+	ended, err := e.Programs.Ended()
+	for _, holder := range ended {
+		e.Say("An earlier process was killed; what it left running has ended now.")
+		err = errors.Join(err, e.Programs.Forget(holder))
+	}
+	return err
+}
+
+// claimAll claims issues and has them worked on, as many at once as it may, until the context ends.
+func (e Elsewhere) claimAll(ctx context.Context, begin func(lease Lease, done func())) error {
+	slots := make(chan struct{}, e.Duty.Concurrent)
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		shown, err := e.claim(ctx)
+		if err != nil {
+			return err
+		}
+		if shown == nil {
+			e.Say("There is nothing to do.")
+			return nil
+		}
+		lease, err := ParseLease(shown)
+		if err != nil {
+			return err
+		}
+		e.Say(fmt.Sprintf("%s, attempt %d", name(lease), lease.Issue.Attempt))
+		begin(lease, func() { <-slots })
+		if e.IsOnce {
+			return nil
+		}
+	}
+}
+
+// leastWait keeps claims apart that are answered at once although they were to wait.
+const leastWait = time.Second
+
+// claim claims until there is an issue; once it returns nil when there is none. All claims have one key, so that the lease of a
+// lost answer comes with the next one.
+func (e Elsewhere) claim(ctx context.Context) (shown []byte, err error) {
+	key, wait := e.Key(), inbound.MostWait
+	if e.IsOnce {
+		wait = 0
+	}
+	for {
+		apart := time.After(leastWait)
+		err = e.insist(ctx, func(ctx context.Context) error {
+			shown, err = e.Claim(ctx, key, wait)
+			return err
+		})
+		if shown != nil || err != nil || e.IsOnce {
+			return shown, err
+		}
+		select {
+		case <-apart:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// The pauses between calls that fail because the gateway cannot be reached grow from the first to the last.
+const firstPause, lastPause = time.Second, 30 * time.Second
+
+// insist repeats a call until it succeeds, is refused, or the context ends.
+func (e Elsewhere) insist(ctx context.Context, call func(ctx context.Context) error) error {
+	hasFailed := false
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := call(ctx)
+		if err == nil && hasFailed {
+			e.Say("The gateway answers again.")
+		}
+		// An archived company may be restored.
+		if err == nil || ctx.Err() != nil || isFinal(err) && fault.CodeOf(err) != fault.CompanyArchived {
+			return err
+		}
+		if !hasFailed {
+			e.Warn(fmt.Errorf("%w; trying again", err))
+		}
+		hasFailed = true
+		if refused := fault.Of(err); refused != nil {
+			pause = max(pause, refused.RetryAfter)
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// work works on a lease until it has ended. It fails when the program could not be started.
+func (e Elsewhere) work(ctx context.Context, lease Lease) error {
+	watching, end := context.WithCancel(ctx)
+	defer end()
+	seen := &witness{Gateway: e.Gateway(lease.RunToken)}
+	worker := Worker{Gateway: seen, Programs: e.Programs, GatewayURL: e.GatewayURL}
+	stale := make(chan struct{})
+	go e.watch(watching, lease, seen, stale)
+	err := worker.Work(ctx, lease, *e.Duty.Program, e.Model, stale)
+	failure, hasNotStarted := errors.AsType[NotStarted](err)
+	if hasNotStarted {
+		err = worker.Release(ctx, lease, failure.Cause)
+	}
+	if err != nil {
+		e.Warn(fmt.Errorf("%s: %w", name(lease), err))
+	} else {
+		e.Say(name(lease) + ": " + seen.outcome())
+	}
+	if hasNotStarted {
+		return failure
+	}
+	return nil
+}
+
+// looksElsewhere is how often it is looked whether a lease has ended at the server.
+const looksElsewhere = 5 * time.Second
+
+// watch closes stale when the lease has ended.
+func (e Elsewhere) watch(ctx context.Context, lease Lease, seen *witness, stale chan<- struct{}) {
+	for sleep(ctx, looksElsewhere) == nil {
+		reason, err := e.Ended(ctx, lease.ID)
+		if reason != "" || isFinal(err) {
+			seen.isOver(reason, err)
+			close(stale)
+			return
+		}
+	}
+}
+
+// await waits for what runs, after the end of the context no longer than that takes with a gateway that answers.
+func (e Elsewhere) await(ctx context.Context, working *sync.WaitGroup) error {
+	const most = 30 * time.Second
+	done := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return nil
+	case <-time.After(e.Duty.Program.Grace + most):
+		return errors.New("leases could not be released because the gateway does not answer; they run out by themselves")
+	}
+}
+
+// unlessEnded passes over errors that come of the end of the context.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// name is what people call the issue of a lease by.
+func name(lease Lease) string { return fmt.Sprintf("#%d %s", lease.Issue.Number, lease.Issue.Title) }
+
+// witness sees how a lease ends.
+type witness struct {
+	Gateway
+
+	mutex  sync.Mutex
+	how    string // it was ended here
+	reason string // it has ended otherwise
+}
+
+// Renew notes why the lease has ended.
+func (w *witness) Renew(ctx context.Context, caller agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error) {
+	state, err := w.Gateway.Renew(ctx, caller, call)
+	w.isOver("", err)
+	return state, err
+}
+
+// End notes how the lease ends.
+func (w *witness) End(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+) (inbound.Ended, error) {
+	ended, err := w.Gateway.End(ctx, caller, call, ending)
+	w.isOver("", err)
+	if err == nil {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.how = howEnded(ending)
+	}
+	return ended, err
+}
+
+// isOver notes that the lease has ended otherwise, if that is known now.
+func (w *witness) isOver(reason string, err error) {
+	if refused := fault.Of(err); reason == "" && refused != nil && isFinal(err) {
+		reason = string(refused.Code)
+		if detail, ok := refused.Details["reason"].(string); ok {
+			reason = detail
+		}
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.reason == "" {
+		w.reason = reason
+	}
+}
+
+// outcome is how the lease ended, for people.
+func (w *witness) outcome() string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.how != "" {
+		return w.how
+	}
+	return "its lease had ended: " + w.reason
+}
+
+func howEnded(ending inbound.Ending) string {
+	how := map[issue.Action]string{issue.Complete: "completed", issue.Fail: "failed"}[ending.Action]
+	if how == "" {
+		how = "released"
+	}
+	if message := ending.Failure.Message; message != nil {
+		first, _, _ := strings.Cut(*message, "\n")
+		how += ": " + first
+	}
+	return how
+}

@@ -1,0 +1,40 @@
+package wiring
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"holdco/adapters/cli"
+	"holdco/adapters/client"
+	"holdco/adapters/programs"
+	"holdco/app/adapters"
+	"holdco/domain/access"
+)
+
+// workElsewhere works for an agent through the gateway of a server, with programs that run here.
+func workElsewhere(ctx context.Context, work cli.Work) error {
+	gateway := client.NewGateway(work.URL, work.Token)
+	made := programs.New(programs.Options{DataDir: work.Directory})
+	loop := adapters.Elsewhere{
+		Who: func(ctx context.Context) (string, error) {
+			me, err := gateway.Me(ctx)
+			return fmt.Sprintf("%s (%s) of %s works.", me.Agent.Name, me.Agent.ID, me.Company.Name), err
+		},
+		Key: rand.Text,
+		Claim: func(ctx context.Context, key string, wait int) ([]byte, error) {
+			return gateway.Claim(ctx, key, wait, work.LeaseSeconds)
+		},
+		Ended:      gateway.Ended,
+		Gateway:    func(runToken access.Value) adapters.Gateway { return gateway.Of(runToken) },
+		Programs:   made,
+		GatewayURL: work.URL,
+		Duty:       work.Duty,
+		Model:      work.Model,
+		IsOnce:     work.IsOnce,
+		Say:        work.Say,
+		Warn:       work.Warn,
+	}
+	return errors.Join(loop.Run(ctx), made.Close())
+}
