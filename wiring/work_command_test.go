@@ -123,6 +123,7 @@ func TestWorkOnAnotherMachineEndsAsTheProgramEnds(t *testing.T) {
 		}
 		once("hca_0000000000000000000000000000000000000000000000000", "", "").exits(t, 2, "must hold the token of an agent")
 		once(ada.Token, "--timeout 5 --stdin letter", "").exits(t, 2, "--timeout must be from 10 to 86400", "--stdin must be one of")
+		once(ada.Token, "--lease-time 5", "").exits(t, 2, "--lease-time must be from 30 to 3600 (validation_failed)")
 		s.In(t).Post(ada.path()+"/retire", "").Is(t, 200, "")
 		once(ada.Token, "", "").exits(t, 1, "unauthorized", "must hold the token of an agent of "+s.gatewayURL)
 	})

@@ -116,9 +116,14 @@ func (g Gateway) Of(runToken access.Value) RunGateway {
 	return RunGateway{g, NewGateway(g.client.URL, runToken)}
 }
 
-// do calls with the token of the run, which the agent's token may change without, and with that of the agent where the other is
-// not good: a claim that was repeated on the way may have replaced it.
+// mostOnLease bounds a call on a lease: who works on it has more to attend to.
+const mostOnLease = 10 * time.Second
+
+// do calls with the token of the run, which stays good when the agent gets another token, and with that of the agent where the
+// other is not good: a claim that was repeated on the way may have replaced it.
 func (g RunGateway) do(ctx context.Context, o Operation, call inbound.LeaseCall, body map[string]any) error {
+	ctx, cancel := context.WithTimeout(ctx, mostOnLease)
+	defer cancel()
 	body["fencingToken"] = *call.Token
 	asked := o.In(string(call.Lease)).Sending(body)
 	_, err := g.run.do(ctx, asked)

@@ -73,7 +73,7 @@ func (e Elsewhere) Run(ctx context.Context) error {
 			}
 		})
 	})
-	if waited := e.await(ctx, &working); waited != nil {
+	if waited := e.await(ctx, &working, unlessEnded(ctx, err)); waited != nil {
 		return waited
 	}
 	if cause := context.Cause(claiming); ctx.Err() == nil && cause != nil {
@@ -224,14 +224,23 @@ func (e Elsewhere) watch(ctx context.Context, lease Lease, seen *witness, stale 
 	}
 }
 
-// await waits for what runs, after the end of the context no longer than that takes with a gateway that answers.
-func (e Elsewhere) await(ctx context.Context, working *sync.WaitGroup) error {
-	const most = 30 * time.Second
+// await waits for what runs, after the end of the context no longer than that takes with a gateway that answers. Why is why no
+// more is claimed, nil when that is as it should be.
+func (e Elsewhere) await(ctx context.Context, working *sync.WaitGroup, why error) error {
+	const most, soon = 30 * time.Second, time.Second
 	done := make(chan struct{})
 	go func() {
 		working.Wait()
 		close(done)
 	}()
+	if why != nil {
+		select {
+		case <-done:
+			return nil
+		case <-time.After(soon):
+			e.Say("No more issues are claimed; what runs is finished.")
+		}
+	}
 	select {
 	case <-done:
 		return nil

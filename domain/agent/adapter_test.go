@@ -126,3 +126,21 @@ func TestAnAdapterThatFailsIsTriedAgainLaterAndLater(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestWhatCannotBeRunIsNoDuty(t *testing.T) {
+	t.Parallel()
+	duty, err := agent.ParseDuty(agent.ProcessAdapter, `{"command":["sh"],"maxConcurrent":2}`)
+	if err != nil || duty.Concurrent != 2 || duty.Program.Command[0] != "sh" {
+		t.Errorf("%+v, %v", duty, err)
+	}
+	for config, want := range map[agent.Config]string{
+		`{}`:                                   "adapterConfig",
+		`{"command":["sh"],"cwd":"/"}`:         "adapterConfig.cwd",
+		`{"command":["sh"],"graceSeconds":-1}`: "adapterConfig.graceSeconds",
+	} {
+		_, err := agent.ParseDuty(agent.ProcessAdapter, config)
+		if refused := fault.Of(err); refused == nil || len(refused.Fields) != 1 || refused.Fields[0].Path != want {
+			t.Errorf("%s: %v", config, err)
+		}
+	}
+}
