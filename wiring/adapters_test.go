@@ -124,7 +124,9 @@ func TestAProgramEndsItsRunAsItEnds(t *testing.T) {
 				`echo '{"type":"result","subtype":"error_max_turns","is_error":true,"total_cost_usd":0.25,"usage":{}}'`,
 				`,"usage":"claude-json"`, "failed", "reported_error",
 			},
-			"a workspace that it broke": {`rm -rf "$HOLDCO_WORKSPACE"; ln -s / "$HOLDCO_WORKSPACE"; exit 1`, `again`, "failed", "workspace"},
+			"a workspace that it broke": {
+				`rm -rf "$HOLDCO_WORKSPACE"; ln -s / "$HOLDCO_WORKSPACE"; exit 1`, `again`, "failed", "workspace",
+			},
 			"the gateway": {
 				`curl -sf -X POST -H "Authorization: Bearer $HOLDCO_AGENT_TOKEN" -H 'Content-Type: application/json' \
 					-d "{\"fencingToken\":$HOLDCO_FENCING_TOKEN,\"result\":7}" \

@@ -24,12 +24,12 @@ import (
 // server, and how long it takes until somebody has an issue.
 func TestBenchPolling(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		polls(t, startProcess(t, append(unlimited, dataDir+t.TempDir())...))
+		polls(t, startProcess(t, dataDir+t.TempDir()))
 	})
 	t.Run("postgres, two servers", func(t *testing.T) {
-		environ := append(unlimited, databaseURL+postgrestest.URL(t))
-		first := startProcess(t, append(environ, dataDir+t.TempDir())...)
-		polls(t, first, startProcess(t, append(environ, dataDir+t.TempDir())...))
+		database := databaseURL + postgrestest.URL(t)
+		first := startProcess(t, database, dataDir+t.TempDir())
+		polls(t, first, startProcess(t, database, dataDir+t.TempDir()))
 	})
 }
 
