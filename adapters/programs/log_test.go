@@ -212,7 +212,7 @@ func TestALogThatIsNotThereIsNotFound(t *testing.T) {
 func TestOutputWithoutEndTakesBoundedMemoryAndDisk(t *testing.T) {
 	w := newPrograms(t)
 	size := 1_000_000_000
-	if testing.Short() {
+	if testing.Short() || isSlow {
 		size /= 5
 	}
 	var before, now runtime.MemStats
