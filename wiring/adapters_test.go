@@ -128,9 +128,8 @@ func TestAProgramEndsItsRunAsItEnds(t *testing.T) {
 				`rm -rf "$HOLDCO_WORKSPACE"; ln -s / "$HOLDCO_WORKSPACE"; exit 1`, `again`, "failed", "workspace",
 			},
 			"the gateway": {
-				`curl -sf -X POST -H "Authorization: Bearer $HOLDCO_AGENT_TOKEN" -H 'Content-Type: application/json' \
-					-d "{\"fencingToken\":$HOLDCO_FENCING_TOKEN,\"result\":7}" \
-					"$HOLDCO_GATEWAY_URL/gateway/v1/leases/$HOLDCO_LEASE_ID/complete" > /dev/null; exit 1`, "", "review", `7`,
+				`ask POST "/gateway/v1/leases/$HOLDCO_LEASE_ID/complete" "{\"fencingToken\":$HOLDCO_FENCING_TOKEN,\"result\":7}"; exit 1`,
+				"", "review", `7`,
 			},
 		} {
 			attempts := 1

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -29,7 +31,30 @@ func TestMain(m *testing.M) {
 }
 
 // commands are the programs that the test binary can be, by the names under which it is started.
-var commands = map[string]func(){"holdco": holdco}
+var commands = map[string]func(){"holdco": holdco, "ask": askGateway}
+
+// askGateway sends a request to the gateway as the program of an agent does: METHOD PATH [BODY]. It fails unless the answer is a success.
+func askGateway() {
+	body := ""
+	if len(os.Args) > 3 {
+		body = os.Args[3]
+	}
+	url := os.Getenv("HOLDCO_GATEWAY_URL") + os.Args[2]
+	request, err := http.NewRequestWithContext(context.Background(), os.Args[1], url, strings.NewReader(body))
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("HOLDCO_AGENT_TOKEN"))
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode >= http.StatusBadRequest {
+		log.Fatal(answer.Status)
+	}
+}
 
 func holdco() {
 	processtest.EndWithParent()

@@ -104,7 +104,7 @@ func TestWorkOnAnotherMachineEndsAsTheProgramEnds(t *testing.T) {
 		task := s.named(t, acme, ada, `,"description":"With care."`)
 		once(ada.Token, "--usage holdco-json --env COLOR=two", `grep -q 'With care.' && test "$COLOR" = two && pwd > here
 			echo '{"holdco":{"cost":{"key":"a","kind":"tools","usd":0.5}}}'; printf '{"n": 1}' > "$HOLDCO_RESULT_FILE"
-			curl -sf -o /dev/null -H "Authorization: Bearer $HOLDCO_AGENT_TOKEN" "$HOLDCO_GATEWAY_URL/gateway/v1/me"`,
+			ask GET /gateway/v1/me`,
 		).exits(t, 0, "#1 Write, attempt 1\n", "#1 Write: completed\n")
 		if done := s.look(t, task); done.Status != "review" || string(done.Result) != `{"n":1}` || done.Budget.SpentUsd != "0.5" {
 			t.Errorf("%+v", done)
