@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"holdco/domain/agent"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/run"
@@ -199,6 +200,13 @@ func (r watchedRuns) LockLease(ctx context.Context, which id.Lease) (run.Run, er
 // LockLive implements store.Runs.
 func (r watchedRuns) LockLive(ctx context.Context, of id.Issue) (run.Run, error) {
 	return r.done.locked(r.Runs.LockLive(ctx, of))
+}
+
+// Hold implements store.Runs.
+func (r watchedRuns) Hold(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
+	held, err := r.Runs.Hold(ctx, which, but)
+	held.Run, err = r.done.locked(held.Run, err)
+	return held, err
 }
 
 // Save implements store.Runs.
