@@ -163,7 +163,7 @@ func TestAProgramHasWhatItNeedsAndNothingElse(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		acme, sales := s.crew(t, 2)
 		above := s.file(t, acme, `,"notBefore":"`+s.ahead(t, time.Hour)+`"`)
-		ada := s.runs(t, sales, shell(`pwd; env | sort; cat; cat "$HOLDCO_MCP_FILE" "$HOLDCO_CONTEXT_FILE" >&2`,
+		ada := s.runs(t, sales, shell(`pwd; env | sort; cat; cat "$HOLDCO_MCP_FILE" "$HOLDCO_CONTEXT_FILE"`,
 			`,"cwd":"a/b","env":{"COLOR":"two words"}`))
 		task := s.named(t, acme, ada, `,"description":"With care.","parentId":"`+above.ID+`"`)
 		s.reaches(t, task, "review")
