@@ -51,6 +51,9 @@ func (s *Service) keep(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, h *holding) error,
 ) (state inbound.LeaseState, err error) {
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.OnSnapshot(ctx); err != nil {
+			return err
+		}
 		h, err := s.hold(ctx, tx, caller, call)
 		if err != nil {
 			return err
@@ -97,7 +100,7 @@ func (s *Service) Charge(
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
 		}
-		h, err := s.find(ctx, tx, caller, call)
+		h, err := s.find(ctx, tx, tx.Runs().Hold, caller, call)
 		if err != nil {
 			return err
 		}
@@ -111,8 +114,14 @@ func (s *Service) Charge(
 			return fault.Validation(problems)
 		}
 		tx.Unrecorded()
-		if outcomes, err = s.charge(ctx, &h, entries, isLate); err != nil {
+		var spent money.USD
+		if outcomes, spent, err = s.charge(ctx, &h, entries, isLate); err != nil {
 			return err
+		}
+		if spent > 0 {
+			if err := tx.Issues().Charge(ctx, h.run.Issue, spent); err != nil {
+				return err
+			}
 		}
 		if !isLate {
 			h.run = h.run.Renew(h.at)
@@ -141,12 +150,12 @@ func (h *holding) takesCharges(ctx context.Context, token int64) (isLate bool, e
 	return true, nil
 }
 
-// charge records charges in the run, which it does not save, in the issue and in the stats of the agent.
+// charge records charges in the run, which it does not save, and in the stats of the agent. It returns what they add to the issue.
 func (s *Service) charge(
 	ctx context.Context, h *holding, entries []cost.Entry, isLate bool,
-) ([]inbound.ChargeOutcome, error) {
+) (outcomes []inbound.ChargeOutcome, sum money.USD, err error) {
 	if len(entries) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	keys := make([]string, len(entries))
 	for n, entry := range entries {
@@ -154,18 +163,16 @@ func (s *Service) charge(
 	}
 	var known []cost.Entry
 	if h.run.Charges > 0 {
-		var err error
 		if known, err = h.tx.Runs().Charges(ctx, h.run.ID, keys); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	var added []cost.Entry
-	var sum money.USD
-	outcomes := make([]inbound.ChargeOutcome, len(entries))
+	outcomes = make([]inbound.ChargeOutcome, len(entries))
 	for n, entry := range entries {
 		if at := slices.IndexFunc(known, func(k cost.Entry) bool { return k.Key == entry.Key }); at >= 0 {
 			if !entry.IsSame(known[at]) {
-				return nil, fault.New(fault.IdempotencyConflict, "The key %q was used for another charge of this run.", entry.Key).
+				return nil, 0, fault.New(fault.IdempotencyConflict, "The key %q was used for another charge of this run.", entry.Key).
 					With("key", entry.Key)
 			}
 			outcomes[n] = inbound.ChargeOutcome{Entry: known[at], IsDuplicate: true}
@@ -180,15 +187,12 @@ func (s *Service) charge(
 		outcomes[n] = inbound.ChargeOutcome{Entry: entry}
 	}
 	if len(added) == 0 {
-		return outcomes, nil
+		return outcomes, 0, nil
 	}
 	if err := h.tx.Runs().AddCharges(ctx, added); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := h.tx.Issues().Charge(ctx, h.run.Issue, sum); err != nil {
-		return nil, err
-	}
-	return outcomes, h.tx.Agents().Count(ctx, h.agent.ID, agent.Work{Spent: sum})
+	return outcomes, sum, h.tx.Agents().Count(ctx, h.agent.ID, agent.Work{Spent: sum})
 }
 
 // File files an issue.
@@ -244,7 +248,7 @@ func (s *Service) End(
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
 		}
-		h, err := s.find(ctx, tx, caller, call)
+		h, err := s.find(ctx, tx, tx.Runs().HoldIssue, caller, call)
 		if err != nil {
 			return err
 		}
@@ -288,13 +292,12 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	case len(e.problems) > 0:
 		return "", fault.Validation(e.problems)
 	}
-	if _, err := s.charge(ctx, e.holding, charges, false); err != nil {
-		return "", err
-	}
-	i, err := e.tx.Issues().Lock(ctx, e.run.Issue)
+	_, spent, err := s.charge(ctx, e.holding, charges, false)
 	if err != nil {
 		return "", err
 	}
+	i := e.issue
+	i.Spent += spent
 	isActive := e.agent.Status == agent.Active
 	var next issue.Issue
 	var happened event.Event
@@ -320,7 +323,7 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	if err := e.tx.Runs().Save(ctx, e.run); err != nil {
 		return "", err
 	}
-	return answer, e.unit.Follow(ctx, next, happened)
+	return answer, e.unit.Follow(ctx, next, happened, e.blocks)
 }
 
 // note keeps what was said with the ending as a comment, and returns it for the event. It refuses other problems of the call too.
@@ -329,11 +332,7 @@ func (e ender) note(ctx context.Context) ([]event.Field, error) {
 	if e.ending.Note.Body == nil && e.ending.Action != issue.HandOff {
 		return nil, nil
 	}
-	on, err := e.tx.Issues().Get(ctx, e.run.Issue)
-	if err != nil {
-		return nil, err
-	}
-	made, err := on.NewComment(e.newComment, field, issue.Note{Body: e.ending.Note.Body, Problems: e.problems}, e.caller.Actor(), e.at)
+	made, err := e.issue.NewComment(e.newComment, field, issue.Note{Body: e.ending.Note.Body, Problems: e.problems}, e.caller.Actor(), e.at)
 	if err != nil {
 		return nil, err
 	}

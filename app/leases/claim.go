@@ -120,6 +120,7 @@ func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error
 	}
 	newRun, newLease := id.New[id.Run](s.ids.UUIDv7()), id.New[id.Lease](s.ids.UUIDv7())
 	var granted *inbound.HeldLease
+	var isAlone bool
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		granted = nil
 		if err := tx.Turn(ctx, c.Company); err != nil {
@@ -137,7 +138,7 @@ func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error
 		if err != nil {
 			return err
 		}
-		granted = new(heldLease(found.agent, found.issue, *found.held))
+		granted, isAlone = new(heldLease(found.agent, found.issue, *found.held)), found.isAlone
 		return nil
 	})
 	if err != nil || granted == nil {
@@ -145,7 +146,7 @@ func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error
 	}
 	granted.RunToken = c.runToken
 	// The context is read last, so that it has the comments up to Run.ContextAt.
-	shown, err := contextOf(ctx, s.store, granted.Run, granted.Issue)
+	shown, err := contextOf(ctx, s.store, granted.Run, granted.Issue, isAlone)
 	granted.Context = &shown
 	granted.Took = time.Since(began) //nolint:forbidigo // as above
 	return granted, unlessGone(err)
@@ -156,6 +157,7 @@ type candidate struct {
 	company company.Company
 	agent   agent.Agent
 	issue   issue.Issue
+	isAlone bool     // the issue has neither children nor comments
 	held    *run.Run // the live lease that was claimed under the same idempotency key before, or that started; nil: none
 }
 
@@ -164,7 +166,8 @@ const mostPerKey = 32
 
 // look finds what a claim can have, or nil. It makes single reads, or reads in a unit of work that has the turn of the company.
 func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
-	atWork, err := in.agents.AtWork(ctx, c.ID)
+	keys := issue.ClaimKeys(c.ID, c.Team)
+	atWork, err := in.agents.AtWork(ctx, c.ID, c.Company, keys[:])
 	if err != nil {
 		return nil, unlessGone(err)
 	}
@@ -189,27 +192,34 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 	if atWork.Live >= c.mostLive {
 		return nil, nil //nolint:nilnil // it has enough
 	}
-	keys := issue.ClaimKeys(found.agent.ID, found.agent.Team)
-	for _, most := range []int{1, mostPerKey} {
-		firsts, err := in.issues.Claimable(ctx, c.Company, keys[:], most)
-		if err != nil {
-			return nil, err
+	if found.agent.Team == c.Team {
+		if atWork.First == nil {
+			return nil, nil //nolint:nilnil // there is nothing to take
 		}
-		for _, first := range firsts {
-			isBelow, err := isBelowCancelled(ctx, in.issues, c.Company, first.Parent)
-			if err != nil {
-				return nil, err
-			}
-			if !isBelow {
-				found.issue = first
-				return &found, nil
-			}
+		found.isAlone = !atWork.First.HasChildren && !atWork.First.HasComments
+		if isFree, err := found.isFree(ctx, in.issues, atWork.First.Issue); err != nil || isFree {
+			return &found, err
 		}
-		if len(firsts) == 0 {
-			break
+	}
+	keys = issue.ClaimKeys(found.agent.ID, found.agent.Team)
+	firsts, err := in.issues.Claimable(ctx, c.Company, keys[:], mostPerKey)
+	if err != nil {
+		return nil, err
+	}
+	found.isAlone = false // it is not known
+	for _, first := range firsts {
+		if isFree, err := found.isFree(ctx, in.issues, first); err != nil || isFree {
+			return &found, err
 		}
 	}
 	return nil, nil //nolint:nilnil // there is nothing to take
+}
+
+// isFree makes an issue the candidate, unless it is about to be cancelled with one above it.
+func (found *candidate) isFree(ctx context.Context, in store.IssueReader, first issue.Issue) (bool, error) {
+	isBelow, err := isBelowCancelled(ctx, in, found.company.ID, first.Parent)
+	found.issue = first
+	return !isBelow, err
 }
 
 // heldUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none.

@@ -10,6 +10,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/company"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
@@ -183,14 +184,16 @@ func (s *Service) Context(ctx context.Context, caller agent.Caller, which id.Lea
 		if err != nil {
 			return err
 		}
-		shown, err = contextOf(ctx, r, held.Run, held.Issue)
+		shown, err = contextOf(ctx, r, held.Run, held.Issue, false)
 		return err
 	})
 	return shown, err
 }
 
-// contextOf reads the context of an issue for one of its runs.
-func contextOf(ctx context.Context, r store.Reader, its run.Run, of issue.Issue) (shown inbound.WorkContext, err error) {
+// contextOf reads the context of an issue for one of its runs. It reads neither children nor comments of an issue that is alone.
+func contextOf(
+	ctx context.Context, r store.Reader, its run.Run, of issue.Issue, isAlone bool,
+) (shown inbound.WorkContext, err error) {
 	shown.LastError = of.Error
 	for parent := of.Parent; parent != ""; {
 		above, err := r.Issues().Get(ctx, parent)
@@ -200,13 +203,16 @@ func contextOf(ctx context.Context, r store.Reader, its run.Run, of issue.Issue)
 		shown.Parents = append(shown.Parents, above)
 		parent = above.Parent
 	}
-	children, err := r.Issues().List(ctx, store.IssueFilter{Company: of.Company, Parent: &of.ID}, page.Position{}, mostShown)
-	if err != nil {
-		return shown, err
-	}
-	comments, err := r.Issues().Comments(ctx, of.ID, page.Position{}, mostShown)
-	if err != nil {
-		return shown, err
+	var children page.Page[issue.Issue]
+	var comments page.Page[issue.Comment]
+	if !isAlone {
+		children, err = r.Issues().List(ctx, store.IssueFilter{Company: of.Company, Parent: &of.ID}, page.Position{}, mostShown)
+		if err != nil {
+			return shown, err
+		}
+		if comments, err = r.Issues().Comments(ctx, of.ID, page.Position{}, mostShown); err != nil {
+			return shown, err
+		}
 	}
 	var checkpoints []run.Checkpoint
 	if of.FencingToken > 1 || its.Checkpoints > 0 { // there was an earlier run, or this one has made some
@@ -275,15 +281,15 @@ type holding struct {
 	company company.Company
 	agent   agent.Agent
 	run     run.Run
-	status  issue.Status // of its issue
-	parent  id.Issue     // of its issue
-	pending int          // comments
+	issue   issue.Issue // as store.Held has it
+	pending int         // comments
+	blocks  bool        // see store.Held
 	at      time.Time
 }
 
 // hold locks the lease of a call and checks that it is live.
 func (s *Service) hold(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall) (h holding, err error) {
-	if h, err = s.find(ctx, tx, caller, call); err != nil {
+	if h, err = s.find(ctx, tx, tx.Runs().Hold, caller, call); err != nil {
 		return h, err
 	}
 	return h, h.admit(ctx, *call.Token)
@@ -297,10 +303,13 @@ func (h *holding) admit(ctx context.Context, token int64) error {
 	return h.check(ctx, token)
 }
 
-// find locks the lease of a call, which carries a fencing token, whether it is live or not.
-func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall) (h holding, err error) {
+// find locks the lease of a call, which carries a fencing token, whether it is live or not. It reads it by Hold or HoldIssue.
+func (s *Service) find(
+	ctx context.Context, tx store.Tx, hold func(context.Context, id.Lease, event.Actor) (store.Held, error),
+	caller agent.Caller, call inbound.LeaseCall,
+) (h holding, err error) {
 	h.tx, h.unit = tx, work.In(tx, s.ids, caller.Company, caller.Actor())
-	held, err := tx.Runs().Hold(ctx, call.Lease, caller.Actor())
+	held, err := hold(ctx, call.Lease, caller.Actor())
 	h.run, err = ofCaller(caller)(held.Run, err)
 	if fault.CodeOf(err) == fault.NotFound {
 		_, gone := companyOf(ctx, tx.Companies(), caller)
@@ -312,7 +321,7 @@ func (s *Service) find(ctx context.Context, tx store.Tx, caller agent.Caller, ca
 	if err != nil {
 		return h, err
 	}
-	h.agent, h.company, h.status, h.parent, h.pending = held.Agent, held.Company, held.Status, held.Parent, held.Pending
+	h.agent, h.company, h.issue, h.pending, h.blocks = held.Agent, held.Company, held.Issue, held.Pending, held.Blocks
 	if problems, isFit := checkToken(call); !isFit {
 		return h, fault.Validation(problems)
 	}
@@ -336,12 +345,12 @@ func checkToken(call inbound.LeaseCall) (problems fault.Problems, isFit bool) {
 
 // check refuses a lease that is not live.
 func (h *holding) check(ctx context.Context, token int64) error {
-	isCancelled, err := isBelowCancelled(ctx, h.tx.Issues(), h.company.ID, h.parent)
+	isCancelled, err := isBelowCancelled(ctx, h.tx.Issues(), h.company.ID, h.issue.Parent)
 	if err != nil {
 		return err
 	}
 	in := run.Circumstances{
-		Now: h.at, Epoch: h.company.LeaseEpoch, AgentRetired: !h.agent.IsEmployed(), IsCancelled: isCancelled, Issue: h.status,
+		Now: h.at, Epoch: h.company.LeaseEpoch, AgentRetired: !h.agent.IsEmployed(), IsCancelled: isCancelled, Issue: h.issue.Status,
 	}
 	if h.run.Check(token, in) == nil {
 		return nil

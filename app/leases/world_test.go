@@ -62,9 +62,12 @@ type office struct {
 	id     id.Company
 	teams  []id.Team
 	agents []id.Agent // some may have retired
+	of     []id.Team  // their teams
 }
 
-func (o *office) caller(n int) agent.Caller { return agent.Caller{ID: o.agents[n], Company: o.id} }
+func (o *office) caller(n int) agent.Caller {
+	return agent.Caller{ID: o.agents[n], Company: o.id, Team: o.of[n]}
+}
 
 // said is what was acknowledged to agents, and has to stay true.
 type said struct {
@@ -161,7 +164,7 @@ func (w *world) found(slug string, teams, each int) (*office, error) {
 			if err != nil {
 				return nil, err
 			}
-			o.agents = append(o.agents, hired.Agent.ID)
+			o.agents, o.of = append(o.agents, hired.Agent.ID), append(o.of, hired.Agent.Team)
 		}
 	}
 	return o, nil

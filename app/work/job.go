@@ -101,6 +101,26 @@ func (s *Service) wake(ctx context.Context, of id.Company, issues []id.Issue) er
 	})
 }
 
+// prepare saves the state of the sweep, before it ends leases.
+func (s *Service) prepare(ctx context.Context, now time.Time, next run.Sweep) error {
+	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Runs().Shorten(ctx, now); err != nil {
+			return err
+		}
+		return tx.Runs().SaveSweep(ctx, next)
+	})
+	for left := true; left && err == nil; {
+		err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
+			if err := tx.OnSnapshot(ctx); err != nil {
+				return err
+			}
+			left, err = tx.Runs().Postpone(ctx, now)
+			return err
+		})
+	}
+	return err
+}
+
 // Sweep ends the leases that have run out. A company for which that fails holds up no other.
 func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 	var now, oldest time.Time
@@ -117,13 +137,7 @@ func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 	}
 	next, isNew, mayEnd := state.Next(now, oldest)
 	if isNew {
-		err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-			if err := tx.Runs().Shorten(ctx, now); err != nil {
-				return err
-			}
-			return tx.Runs().SaveSweep(ctx, next)
-		})
-		if err != nil {
+		if err := s.prepare(ctx, now, next); err != nil {
 			return false, err
 		}
 	}

@@ -39,7 +39,7 @@ func (u *Unit) Move(ctx context.Context, before, next issue.Issue, happened even
 	if err := u.endRun(ctx, before, ends, next.UpdatedAt); err != nil {
 		return err
 	}
-	return u.Follow(ctx, next, happened)
+	return u.Follow(ctx, next, happened, true)
 }
 
 // endRun ends the run of an issue, if it is running.
@@ -54,8 +54,8 @@ func (u *Unit) endRun(ctx context.Context, of issue.Issue, ends Ending, at time.
 	return u.tx.Runs().Save(ctx, r.End(ends.Status, ends.Reason, ends.Failure, at))
 }
 
-// Follow is Move for an issue whose run, if it had one, is ended by the caller.
-func (u *Unit) Follow(ctx context.Context, next issue.Issue, happened event.Event) error {
+// Follow is Move for an issue whose run, if it had one, is ended by the caller. Blocks is false if no issue waits for this one.
+func (u *Unit) Follow(ctx context.Context, next issue.Issue, happened event.Event, blocks bool) error {
 	if err := u.save(ctx, next, happened); err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func (u *Unit) Follow(ctx context.Context, next issue.Issue, happened event.Even
 			return err
 		}
 	}
-	switch next.Status {
-	case issue.Done:
+	switch {
+	case next.Status == issue.Done && blocks:
 		return u.Begin(ctx, store.Settlement{Kind: store.CountDown, Subject: string(next.ID)})
-	case issue.Cancelled:
+	case next.Status == issue.Cancelled:
 		return u.Begin(ctx, store.Settlement{Kind: store.CancelBelow, Subject: string(next.ID)})
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 type Caller struct {
 	ID      id.Agent
 	Company id.Company
+	Team    id.Team  // when it was authenticated
 	Hash    string   // of its token; empty: Holdco itself calls for it
 	Lease   id.Lease // the only one that it may use: it showed the token of a run; empty: any of the agent
 	IsOver  bool     // that lease has ended
@@ -44,7 +45,7 @@ func (a Agent) AsCaller(of company.Company) (Caller, error) {
 	if !a.IsEmployed() || !of.IsListed() {
 		return Caller{}, access.Unauthorized("token")
 	}
-	return Caller{ID: a.ID, Company: a.Company, Hash: a.Hash}, nil
+	return Caller{ID: a.ID, Company: a.Company, Team: a.Team, Hash: a.Hash}, nil
 }
 
 // StillAccepts refuses a caller that showed a token which has ended since: fault.Unauthorized.

@@ -19,7 +19,9 @@ func TestAnAgentIsACallerWhileItIsEmployedAndItsCompanyIsThere(t *testing.T) {
 				}
 				continue
 			}
-			if want := (agent.Caller{ID: adaID, Company: acme, Hash: ada(status).Hash}); err != nil || credential.Caller != want {
+			a := ada(status)
+			want := agent.Caller{ID: adaID, Company: acme, Team: a.Team, Hash: a.Hash}
+			if err != nil || credential.Caller != want {
 				t.Errorf("%s in a company that is %s: %+v, %v", status, of, credential, err)
 			}
 			if credential.Actor() != "agent:agt_01h455vb4pex5vsknk084sn02q" {

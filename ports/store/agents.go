@@ -7,6 +7,7 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/id"
+	"holdco/domain/issue"
 	"holdco/domain/page"
 )
 
@@ -29,8 +30,9 @@ type AgentReader interface {
 	// attempt, and which may take an issue that is claimable, ordered by id: those after one, Portion at most.
 	Runnable(ctx context.Context, at time.Time, after id.Agent) ([]agent.Agent, error)
 
-	// AtWork returns an agent with its company and the number of its leases, or fault.NotFound.
-	AtWork(ctx context.Context, which id.Agent) (AtWork, error)
+	// AtWork returns an agent with its company, the number of its leases, and the first issue that IssueReader.Claimable returns for
+	// the company and the keys; or fault.NotFound if there is no such agent.
+	AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (AtWork, error)
 
 	// OfCompany returns the oldest agents of a company that are not retired, at most most of them, oldest first.
 	OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error)
@@ -41,6 +43,14 @@ type AtWork struct {
 	Agent   agent.Agent     // only ID, Company, Team, Status, Hash and Requires
 	Company company.Company // only ID, Status, LeaseEpoch and WorkPaused
 	Live    int             // leases of the agent that have not ended
+	First   *FirstIssue     // nil: none
+}
+
+// FirstIssue is the first issue that may be leased, with what shows whether its context has to be read.
+type FirstIssue struct {
+	Issue       issue.Issue
+	HasChildren bool
+	HasComments bool
 }
 
 // AgentFilter says which agents a list holds: those that meet every condition that is set.

@@ -44,7 +44,7 @@ type RunReader interface {
 	// Charges returns those charges of a run that have one of the keys.
 	Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Entry, error)
 
-	// Overdue returns the runs of all companies whose leases have not ended, but should have by an instant, the earliest first:
+	// Overdue returns the runs of all companies whose leases have not ended, but should have by an instant, oldest first:
 	// Portion at most.
 	Overdue(ctx context.Context, at time.Time) ([]LiveRun, error)
 
@@ -77,9 +77,9 @@ type Held struct {
 	Run     run.Run
 	Agent   agent.Agent     // as in AtWork
 	Company company.Company // as in AtWork
-	Status  issue.Status    // of the issue
-	Parent  id.Issue        // of the issue; empty: none
+	Issue   issue.Issue     // Hold: only ID, Status and Parent
 	Pending int             // comments on the issue after Run.ContextAt
+	Blocks  bool            // issues wait for this one; Hold: false
 }
 
 // Runs reads and changes runs.
@@ -96,6 +96,9 @@ type Runs interface {
 	// Hold is LockLease with all that decides whether the lease can be used. Comments by one actor are not pending. It is fault.NotFound
 	// too if the agent, the company or the issue is gone. StoreNow after it costs nothing.
 	Hold(ctx context.Context, which id.Lease, but event.Actor) (Held, error)
+
+	// HoldIssue is Hold with the whole issue. A unit that has the turn of the company can save that as if it had locked it.
+	HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (Held, error)
 
 	// LockLive is Lock of the run of an issue whose lease has not ended, or fault.NotFound.
 	LockLive(ctx context.Context, of id.Issue) (run.Run, error)
@@ -114,6 +117,10 @@ type Runs interface {
 
 	// Shorten makes every lease that would last longer than its time from an instant last no longer than that. It needs no event.
 	Shorten(ctx context.Context, at time.Time) error
+
+	// Postpone lets Overdue read no more the leases that have been renewed until after an instant, Portion of them, and reports
+	// whether some are left. It needs no event.
+	Postpone(ctx context.Context, at time.Time) (left bool, err error)
 
 	// Forget clears the answers of the calls that ended runs before an instant, Portion of them, and reports whether some are left.
 	// It needs no event.

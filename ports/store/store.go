@@ -105,6 +105,11 @@ type Tx interface {
 	// not be serializable.
 	Turn(ctx context.Context, company id.Company) error
 
+	// OnSnapshot declares that a snapshot is enough for this unit, which takes no turn: of what was there, it changes only rows that
+	// it has locked, and it may run beside units whose changes it does not see. It is the first call of the unit. A serializable
+	// unit can fail, and then runs again, because of units that only have rows near its own.
+	OnSnapshot(ctx context.Context) error
+
 	// Record sets the time of an event to Now, and its id unless it has one, and inserts it with the changes of this unit. The
 	// event must have an actor.
 	Record(ctx context.Context, happened event.Event) error

@@ -25,8 +25,9 @@ var claimRules = []rule{
 	{"work revisions are read for many companies at once", revisions},
 	{"whoever raises a work revision is noticed once the unit is committed", raised},
 	{"what may be leased can be saved in the turn of the company", claimedSaved},
-	{"an agent at work has its company, and leases that have not ended", atWork},
+	{"an agent at work has its company, leases that have not ended, and what it may take first", atWork},
 	{"a lease is held with all that it depends on", held},
+	{"a lease is held with its whole issue, and whether others wait for that", heldIssue},
 }
 
 // random is the same in every run.
@@ -272,7 +273,7 @@ func held(f *fixture) {
 		return tx.Runs().Save(ctx, got.Run)
 	})
 	a, acme = working(a, acme)
-	f.same(got, store.Held{Run: r, Agent: a, Company: acme, Status: i.Status, Parent: i.Parent})
+	f.same(got, store.Held{Run: r, Agent: a, Company: acme, Issue: issue.Issue{ID: i.ID, Status: i.Status, Parent: i.Parent}})
 	for n := range 6 {
 		said := f.newComment([]issue.Issue{i, other}[n/4])
 		said.Author = []event.Actor{"agent:agt_a", "token:tok_a"}[n%2]
@@ -298,36 +299,106 @@ func atWork(f *fixture) {
 	}
 	ran(&more[1])
 	f.update(starting(more...))
-	got, err := f.store.Agents().AtWork(f.ctx, a.ID)
-	f.ok(err)
-	a, acme = working(a, acme)
-	f.same(got, store.AtWork{Agent: a, Company: acme, Live: 2})
+	want := store.AtWork{Live: 2}
+	want.Agent, want.Company = working(a, acme)
+	is := func(keys ...string) {
+		f.Helper()
+		got, err := f.store.Agents().AtWork(f.ctx, a.ID, acme.ID, keys)
+		f.ok(err)
+		f.same(got, want)
+	}
+	is("a:agt_a", "c")
+	last := f.files(acme.ID, 3, func(n int, i *issue.Issue) {
+		i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High}[n]
+	})[2]
+	want.First = &store.FirstIssue{Issue: last}
+	is("a:agt_a", "c")
+	f.update(commenting(f.newComment(last)))
+	want.First.HasComments = true
+	is("a:agt_a", "c")
+	f.files(acme.ID, 1, func(_ int, i *issue.Issue) { i.Parent, i.Status = last.ID, issue.Done })
+	want.First.HasChildren = true
+	is("a:agt_a", "c")
+	want.First = nil
+	is("a:agt_a")
 	for _, which := range []id.Agent{"", "agt_none", id.Agent(i.ID), id.Agent(r.ID)} {
-		_, err := f.store.Agents().AtWork(f.ctx, which)
+		_, err := f.store.Agents().AtWork(f.ctx, which, acme.ID, []string{"c"})
 		f.code(err, fault.NotFound)
 	}
 }
 
+func heldIssue(f *fixture) {
+	acme := f.found("acme")
+	a, i, r := f.employs(acme.ID)
+	want := store.Held{Run: r, Issue: i}
+	want.Agent, want.Company = working(a, acme)
+	is := func(blocks bool) {
+		f.Helper()
+		var got store.Held
+		f.update(func(ctx context.Context, tx store.Tx) (err error) {
+			got, err = tx.Runs().HoldIssue(ctx, r.Lease.ID, "")
+			return err
+		})
+		want.Blocks = blocks
+		f.same(got, want)
+	}
+	is(false)
+	waits := f.files(acme.ID, 1, func(_ int, w *issue.Issue) { w.BlockedBy, w.OpenBlockers = []id.Issue{i.ID}, 1 })[0]
+	is(true)
+	anyIssue.edited(f, waits, func(w *issue.Issue) { w.BlockedBy, w.OpenBlockers = nil, 0 })
+	is(false)
+	f.refused(fault.NotFound, func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.Runs().HoldIssue(ctx, "lse_none", "")
+		return err
+	})
+}
+
 func claimedSaved(f *fixture) {
 	acme := f.found("acme").ID
-	made := f.files(acme, 1, func(int, *issue.Issue) {})[0]
-	err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
-		tx.Unrecorded()
-		if err := tx.Turn(ctx, acme); err != nil {
-			return err
-		}
-		found, err := tx.Issues().Claimable(ctx, acme, []string{"c"}, 1)
-		if err != nil || len(found) != 1 {
-			return errors.Join(errGivenUp, err)
-		}
-		found[0].Status = issue.Running
-		found[0].Version++
-		return tx.Issues().Save(ctx, found[0])
-	})
-	f.ok(err)
-	made.Status, made.Version = issue.Running, made.Version+1
-	anyIssue.is(f, made)
+	a, held, r := f.employs(acme)
+	made := f.files(acme, 2, func(int, *issue.Issue) {})
+	for _, c := range []struct {
+		of   issue.Issue
+		read func(ctx context.Context, tx store.Tx) (issue.Issue, error)
+	}{
+		{made[0], func(ctx context.Context, tx store.Tx) (issue.Issue, error) {
+			found, err := tx.Issues().Claimable(ctx, acme, []string{"c"}, 1)
+			if err != nil || len(found) != 1 {
+				return issue.Issue{}, errors.Join(errGivenUp, err)
+			}
+			return found[0], nil
+		}},
+		{made[1], func(ctx context.Context, tx store.Tx) (issue.Issue, error) {
+			found, err := tx.Agents().AtWork(ctx, a.ID, acme, []string{"c"})
+			if err != nil || found.First == nil {
+				return issue.Issue{}, errors.Join(errGivenUp, err)
+			}
+			return found.First.Issue, nil
+		}},
+		{held, func(ctx context.Context, tx store.Tx) (issue.Issue, error) {
+			found, err := tx.Runs().HoldIssue(ctx, r.Lease.ID, "")
+			return found.Issue, err
+		}},
+	} {
+		want := c.of
+		f.ok(f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			if err := tx.Turn(ctx, acme); err != nil {
+				return err
+			}
+			found, err := c.read(ctx, tx)
+			if err != nil {
+				return err
+			}
+			found.Version++
+			found.Status = issue.Review
+			want = found
+			return tx.Issues().Save(ctx, found)
+		}))
+		anyIssue.is(f, want)
+		f.same(want.ID, c.of.ID)
+	}
 	counts, err := f.store.Issues().Tally(f.ctx, store.Tally{Company: acme})
 	f.ok(err)
-	f.same(counts.Of[issue.Running], int64(1))
+	f.same(counts.Of[issue.Review], int64(3))
 }

@@ -22,7 +22,9 @@ var contentionRules = []rule{
 	{"of sixteen who look for an admin and add one, one does", oneAdmin},
 	{"a view sees all of a unit or nothing", allOrNothing},
 	{"units that take the turn of one company run one after the other, each once", turns},
-	{"a unit takes one turn, before it locks anything", oneTurn},
+	{"a unit takes one turn or is on a snapshot, before it locks anything", oneTurn},
+	{"of units on a snapshot that change one lease none is lost", oneLease},
+	{"units on a snapshot that change a lease each run once", oneLeaseEach},
 }
 
 const crowd = 16
@@ -202,6 +204,18 @@ func oneTurn(f *fixture) {
 			return tx.Turn(ctx, acme.ID)
 		})
 	}
+	for _, first := range []unit{
+		func(ctx context.Context, tx store.Tx) error { return tx.Turn(ctx, acme.ID) },
+		func(ctx context.Context, tx store.Tx) error { return tx.OnSnapshot(ctx) },
+		func(ctx context.Context, tx store.Tx) error { _, err := tx.StoreNow(ctx); return err },
+	} {
+		f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error {
+			if err := first(ctx, tx); err != nil {
+				return err
+			}
+			return tx.OnSnapshot(ctx)
+		})
+	}
 	for range 100 { // whatever their ids are
 		f.update(func(ctx context.Context, tx store.Tx) error {
 			if err := tx.Turn(ctx, id.New[id.Company](f.ids.UUIDv7())); err != nil {
@@ -210,5 +224,56 @@ func oneTurn(f *fixture) {
 			_, err := tx.Companies().Get(ctx, acme.ID)
 			return err
 		})
+	}
+}
+
+// filedOne counts an issue that was filed under a lease.
+func filedOne(which id.Lease) unit {
+	return func(ctx context.Context, tx store.Tx) error {
+		if err := tx.OnSnapshot(ctx); err != nil {
+			return err
+		}
+		found, err := tx.Runs().Hold(ctx, which, "")
+		if err != nil {
+			return err
+		}
+		tx.Unrecorded()
+		found.Run.Filed++
+		return tx.Runs().Save(ctx, found.Run)
+	}
+}
+
+func oneLease(f *fixture) {
+	_, _, r := f.employs(f.found("acme").ID)
+	f.exactly(together(crowd, func(int) error {
+		return f.store.Update(f.ctx, filedOne(r.Lease.ID))
+	}), map[fault.Code]int{"": crowd})
+	r.Filed += crowd
+	anyRun.is(f, r)
+}
+
+// oneLeaseEach counts how often each unit runs: serializable ones would run again, because the rows of all are near each other.
+func oneLeaseEach(f *fixture) {
+	acme := f.found("acme")
+	leases := make([]id.Lease, crowd)
+	for n := range leases {
+		_, _, r := f.employs(acme.ID)
+		leases[n] = r.Lease.ID
+	}
+	const rounds = 5
+	var runs atomic.Int64
+	f.exactly(together(crowd, func(n int) error {
+		for range rounds {
+			if err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+				runs.Add(1)
+				return filedOne(leases[n])(ctx, tx)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), map[fault.Code]int{"": crowd})
+	if got := runs.Load(); got != crowd*rounds {
+		f.Errorf("%d units ran %d times", crowd*rounds, got)
 	}
 }

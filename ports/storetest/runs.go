@@ -31,7 +31,8 @@ var runRules = anyRun.rules([]rule{
 	{"charges are found by their keys", charges},
 	{"no two charges of a run have one key, whoever adds one at once", chargeUnique},
 	{"charges keep all that they have", chargesReadBack},
-	{"leases that should have ended are overdue, the earliest first", overdueRuns},
+	{"leases that should have ended are overdue, oldest first", overdueRuns},
+	{"whatever was postponed, leases that should have ended are overdue", postponed},
 	{"leases of an epoch that has ended are outdated", outdatedRuns},
 	{"why an epoch ended is that of the next one with a reason", revocations},
 	{"the leases of all companies that have not ended are counted", countLive},
@@ -173,6 +174,7 @@ func (f *fixture) runWrites() map[string]writeCase {
 	kept := made[0]
 	newcomer := f.newRun(acme.ID, "iss_new")
 	_, _, working := f.employs(acme.ID)
+	renewed := anyRun.edited(f, working, func(r *run.Run) { *r = r.Renew(r.Lease.ExpiresAt) })
 	checkpoint, charge := f.newCheckpoint(kept, 1), f.newCharge(kept, "key")
 	lock := func(ctx context.Context, tx store.Tx) (run.Run, error) { return tx.Runs().Lock(ctx, kept.ID) }
 	return map[string]writeCase{
@@ -182,6 +184,10 @@ func (f *fixture) runWrites() map[string]writeCase {
 			return err
 		}},
 		"Runs.Hold": {locks, holding(working.Lease.ID, "", new(store.Held))},
+		"Runs.HoldIssue": {locks, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Runs().HoldIssue(ctx, working.Lease.ID, "")
+			return err
+		}},
 		"Runs.LockLive": {locks, func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.Runs().LockLive(ctx, kept.Issue)
 			return err
@@ -205,6 +211,10 @@ func (f *fixture) runWrites() map[string]writeCase {
 		"Runs.SaveSweep": {notes, sweeping(run.Sweep{At: f.clock.Now()})},
 		"Runs.Shorten": {notes, func(ctx context.Context, tx store.Tx) error {
 			return tx.Runs().Shorten(ctx, kept.StartedAt.Add(-time.Hour))
+		}},
+		"Runs.Postpone": {notes, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Runs().Postpone(ctx, renewed.Lease.ExpiresAt.Add(-time.Millisecond))
+			return err
 		}},
 		"Runs.Forget": {notes, func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.Runs().Forget(ctx, made[1].Lease.EndedAt.Add(time.Hour))
@@ -581,6 +591,64 @@ func overdueRuns(f *fixture) {
 	f.ok(err)
 	f.same(len(got), store.Portion)
 	f.same(got[:3], liveRuns([]run.Run{theirs[0], made[4], made[2]}))
+}
+
+// postponed renews leases again and again: however often Postpone was called, what is overdue is the same.
+func postponed(f *fixture) {
+	r := random()
+	acme := f.found("acme").ID
+	at := f.clock.Now()
+	const count = store.Portion + 5
+	made := f.starts(acme, count, func(_ int, r *run.Run) { r.Lease.ExpiresAt = at.Add(time.Millisecond) })
+	postpone := func() (left bool) {
+		f.Helper()
+		f.update(func(ctx context.Context, tx store.Tx) (err error) {
+			left, err = tx.Runs().Postpone(ctx, at)
+			return err
+		})
+		return left
+	}
+	for step := range 20 {
+		for range 5 {
+			n := r.IntN(count)
+			made[n] = anyRun.edited(f, made[n], func(one *run.Run) {
+				if one.Lease.EndedAt.IsZero() {
+					*one = one.Renew(at)
+					one.Lease.ExpiresAt = at.Add(time.Duration(r.IntN(5)) * time.Minute)
+				}
+				if r.IntN(10) == 0 {
+					ran(one)
+				}
+			})
+		}
+		at = at.Add(time.Duration(r.IntN(60)) * time.Second)
+		if step%3 == 0 {
+			for postpone() {
+			}
+		}
+		var want []run.Run
+		for _, one := range made {
+			if one.Lease.EndedAt.IsZero() && !one.Lease.ExpiresAt.After(at) {
+				want = append(want, one)
+			}
+		}
+		got, err := f.store.Runs().Overdue(f.ctx, at)
+		f.ok(err)
+		if len(want) > store.Portion {
+			f.same(len(got), store.Portion)
+			continue
+		}
+		byID := func(a, b store.LiveRun) int { return cmp.Compare(a.ID, b.ID) }
+		f.same(slices.SortedFunc(slices.Values(got), byID), slices.SortedFunc(slices.Values(liveRuns(want)), byID))
+	}
+	later := at.Add(time.Hour)
+	for _, one := range made { // all are renewed at once
+		if one.Lease.EndedAt.IsZero() {
+			anyRun.edited(f, one, func(one *run.Run) { one.Lease.ExpiresAt = later })
+		}
+	}
+	at = later.Add(-time.Minute)
+	f.same([]bool{postpone(), postpone(), postpone()}, []bool{true, false, false})
 }
 
 func outdatedRuns(f *fixture) {

@@ -109,9 +109,14 @@ func (e *Engine) Turn(ctx context.Context, conn bun.IConn, of string) error {
 	if err := u.take(ctx, e.turns[table]); err != nil {
 		return err
 	}
-	u.pending.QueuedQueries[0].SQL = beginInTurn
+	e.OnSnapshot(u)
 	u.asksTime = true // nearly all that have a turn need it
 	return e.LockTable(ctx, conn, fmt.Sprintf("turns_%02d", table))
+}
+
+// OnSnapshot implements sqlstore.Engine.
+func (e *Engine) OnSnapshot(conn bun.IConn) {
+	conn.(*unit).pending.QueuedQueries[0].SQL = beginSnapshot
 }
 
 // readClock reads the clock of the server.

@@ -40,7 +40,7 @@ var _ bun.IConn = (*unit)(nil)
 // of an index were read, and in small tables the rows of many companies share these.
 const (
 	beginSerializable = "BEGIN ISOLATION LEVEL SERIALIZABLE"
-	beginInTurn       = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+	beginSnapshot     = "BEGIN ISOLATION LEVEL REPEATABLE READ"
 )
 
 func newUnit(engine *Engine) *unit {

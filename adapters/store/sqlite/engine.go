@@ -234,6 +234,9 @@ func (e *Engine) Now(_ context.Context, conn bun.IConn, process outbound.Clock) 
 // NowNext implements sqlstore.Engine. There is no round trip to save.
 func (e *Engine) NowNext(bun.IConn) {}
 
+// OnSnapshot implements sqlstore.Engine. Units that write run one after the other.
+func (e *Engine) OnSnapshot(bun.IConn) {}
+
 // primary masks the primary result code of an extended one.
 const primary = 0xff
 

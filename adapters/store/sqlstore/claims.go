@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/ports/store"
@@ -22,23 +23,32 @@ type claimShape struct{ keys, most int }
 // one range of an index in the order of the claim.
 var firstClaims = preparedFor[claimShape]{prepare: func(of claimShape) *prepared {
 	return prepare(func(b builder) fmt.Stringer {
-		columns := strings.Join(issueTable.names(), ", ")
-		ranges := make([]string, of.keys)
-		for n := range ranges {
-			ranges[n] = fmt.Sprintf("SELECT * FROM (SELECT %s FROM issues WHERE company_id = %s AND claim_key = %s AND claimable = 1 "+
-				"ORDER BY rank DESC, number LIMIT %d) AS key_%d",
-				columns, b.engine.Placeholder(1), b.engine.Placeholder(n+2), of.most, n)
-		}
-		return sqlText("SELECT " + columns + " FROM (" + strings.Join(ranges, " UNION ALL ") + ") AS firsts ORDER BY rank DESC, number")
+		return firstsUnder(b, of)
 	})
 }}
 
-func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, most int) (found []issue.Issue, err error) {
+func firstsUnder(b builder, of claimShape) sqlText {
+	columns := strings.Join(issueTable.names(), ", ")
+	ranges := make([]string, of.keys)
+	for n := range ranges {
+		ranges[n] = fmt.Sprintf("SELECT * FROM (SELECT %s FROM issues WHERE company_id = %s AND claim_key = %s AND claimable = 1 "+
+			"ORDER BY rank DESC, number LIMIT %d) AS key_%d",
+			columns, b.engine.Placeholder(1), b.engine.Placeholder(n+2), of.most, n)
+	}
+	return sqlText("SELECT " + columns + " FROM (" + strings.Join(ranges, " UNION ALL ") + ") AS firsts ORDER BY rank DESC, number")
+}
+
+// firstArgs are the arguments of firstClaims.
+func firstArgs(of id.Company, keys []string) []any {
 	args := []any{string(of)}
 	for _, key := range keys {
 		args = append(args, key)
 	}
-	found, err = readEach(ctx, i.session, i.table, firstClaims.of(claimShape{len(keys), most}), args...)
+	return args
+}
+
+func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, most int) (found []issue.Issue, err error) {
+	found, err = readEach(ctx, i.session, i.table, firstClaims.of(claimShape{len(keys), most}), firstArgs(of, keys)...)
 	if i.unit != nil {
 		for _, one := range found {
 			i.hasLocked(string(one.ID), one)
@@ -88,52 +98,115 @@ func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]
 var (
 	workingAgents    = agentTable.part("id", "company_id", "team_id", "status", "hash", "requires")
 	workingCompanies = companyTable.part("id", "status", "lease_epoch", "work_paused")
+	runningIssues    = issueTable.part("id", "status", "parent_id")
 )
 
-var agentAtWork = prepare(func(b builder) fmt.Stringer {
+// agentAtWork finds an agent; the argument is its id.
+var agentAtWork = prepare(func(b builder) fmt.Stringer { return working(b, 1) })
+
+func working(b builder, agent int) *bun.SelectQuery {
 	live := b.db().NewSelect().Table("runs").ColumnExpr("count(*)").Where("agent_id = agents.id").Where("ended_at IS NULL")
 	return b.db().NewSelect().Table("agents").Join("JOIN companies ON companies.id = agents.company_id").
-		ColumnExpr("?, ?, (?)", workingAgents.allColumns(), workingCompanies.allColumns(), live).Where("agents.id = ?", b.arg(1))
-})
+		ColumnExpr("?, ?, (?)", workingAgents.allColumns(), workingCompanies.allColumns(), live).
+		Where("agents.id = ?", b.arg(agent))
+}
 
-func (a agents) AtWork(ctx context.Context, which id.Agent) (found store.AtWork, err error) {
-	row, of := workingAgents.scanner(), workingCompanies.scanner()
-	var live int64
-	if err := a.row(ctx, slices.Concat(row.dests, of.dests, []any{&live}), a.table.missing, agentAtWork, string(which)); err != nil {
+// agentWithFirst are the statements that find an agent with the first issue under some keys, by how many keys there are, and nothing
+// if there is no such issue. The arguments are those of firstClaims, and the id of the agent.
+var agentWithFirst = preparedFor[int]{prepare: func(keys int) *prepared {
+	return prepare(func(b builder) fmt.Stringer {
+		children := b.db().NewSelect().TableExpr("issues AS child").ColumnExpr("1").
+			Where("child.company_id = first.company_id").Where("child.parent_id = first.id")
+		comments := b.db().NewSelect().Table("issue_comments").ColumnExpr("1").Where("issue_id = first.id")
+		return working(b, keys+2).
+			Join("CROSS JOIN (?) AS first", bun.Safe(firstsUnder(b, claimShape{keys, 1})+" LIMIT 1")).
+			ColumnExpr("?, ?, ?", issueTable.columnsOf("first"), exists(children), exists(comments))
+	})
+}}
+
+// exists is whether a query finds something, as an integer.
+func exists(query *bun.SelectQuery) bun.Safe {
+	return bun.Safe("CASE WHEN EXISTS (" + query.String() + ") THEN 1 ELSE 0 END")
+}
+
+func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (found store.AtWork, err error) {
+	by, its, first := workingAgents.scanner(), workingCompanies.scanner(), issueTable.scanner()
+	var live, hasChildren, hasComments int64
+	columns := slices.Concat(by.dests, its.dests, []any{&live})
+	withFirst := slices.Concat(columns, first.dests, []any{&hasChildren, &hasComments})
+	err = a.row(ctx, withFirst, a.table.missing, agentWithFirst.of(len(keys)), append(firstArgs(of, keys), string(which))...)
+	switch {
+	case err == nil:
+		found.First = &store.FirstIssue{HasChildren: hasChildren == 1, HasComments: hasComments == 1}
+		if found.First.Issue, err = first.value(); err == nil && a.unit != nil {
+			issuesOf(a.session).hasLocked(string(found.First.Issue.ID), found.First.Issue)
+		}
+	case fault.CodeOf(err) == fault.NotFound:
+		err = a.row(ctx, columns, a.table.missing, agentAtWork, string(which))
+	}
+	if err != nil {
 		return found, err
 	}
 	found.Live = int(live)
-	if found.Agent, err = row.value(); err == nil {
-		found.Company, err = of.value()
+	if found.Agent, err = by.value(); err == nil {
+		found.Company, err = its.value()
 	}
 	return found, err
 }
 
-var holdLease = prepare(func(b builder) fmt.Stringer {
+// The arguments are the lease, and who made comments that are not pending.
+var (
+	holdLease = prepare(func(b builder) fmt.Stringer { return holds(b, runningIssues) })
+	holdIssue = prepare(func(b builder) fmt.Stringer {
+		waiting := b.db().NewSelect().Table("issue_blockers").ColumnExpr("1").Where("blocker_id = issues.id").Where("is_open = 1")
+		return holds(b, issueTable).ColumnExpr("?", exists(waiting))
+	})
+)
+
+func holds(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 	pending := b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = runs.issue_id").
 		Where("created_at > runs.context_at").Where("author <> ?", b.arg(2))
 	return b.engine.ForUpdateOf(b.db().NewSelect().Table("runs").Join("JOIN agents ON agents.id = runs.agent_id").
 		Join("JOIN companies ON companies.id = runs.company_id").Join("JOIN issues ON issues.id = runs.issue_id").
 		ColumnExpr("?, ?, ?", runTable.allColumns(), workingAgents.allColumns(), workingCompanies.allColumns()).
-		ColumnExpr("issues.status, issues.parent_id, (?)", pending).Where("runs.lease_id = ?", b.arg(1)), "runs")
-})
+		ColumnExpr("?, (?)", issues.allColumns(), pending).Where("runs.lease_id = ?", b.arg(1)), "runs")
+}
 
-func (r runs) Hold(ctx context.Context, which id.Lease, but event.Actor) (found store.Held, err error) {
+func (r runs) Hold(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
+	return r.hold(ctx, holdLease, runningIssues, nil, which, but)
+}
+
+func (r runs) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
+	var blocks int64
+	found, err := r.hold(ctx, holdIssue, issueTable, []any{&blocks}, which, but)
+	if err == nil {
+		found.Blocks = blocks == 1
+		issuesOf(r.session).hasLocked(string(found.Issue.ID), found.Issue)
+	}
+	return found, err
+}
+
+// hold runs a statement that holds a lease, with these columns of its issue and more columns at the end.
+func (r runs) hold(
+	ctx context.Context, statement *prepared, issues *table[issue.Issue], more []any, which id.Lease, but event.Actor,
+) (found store.Held, err error) {
 	r.engine.NowNext(r.conn)
-	row, by, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner()
-	var status, parent string
+	row, by, its, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner(), issues.scanner()
 	var pending int64
-	columns := slices.Concat(row.dests, by.dests, of.dests, []any{&status, &parent, &pending})
-	if err := r.row(ctx, columns, noLease, holdLease, string(which), string(but)); err != nil {
+	columns := slices.Concat(row.dests, by.dests, its.dests, of.dests, []any{&pending}, more)
+	if err := r.row(ctx, columns, noLease, statement, string(which), string(but)); err != nil {
 		return found, err
 	}
-	found.Status, found.Parent, found.Pending = issue.Status(status), id.Issue(parent), int(pending)
+	found.Pending = int(pending)
 	if found.Run, err = row.value(); err == nil {
 		r.hasLocked(string(found.Run.ID), found.Run)
 		found.Agent, err = by.value()
 	}
 	if err == nil {
-		found.Company, err = of.value()
+		found.Company, err = its.value()
+	}
+	if err == nil {
+		found.Issue, err = of.value()
 	}
 	return found, err
 }

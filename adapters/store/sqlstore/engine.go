@@ -86,6 +86,9 @@ type Engine interface {
 	// of the unit. What a unit reads with its next statement is committed by all that had the turn before.
 	Turn(ctx context.Context, conn bun.IConn, of string) error
 
+	// OnSnapshot says that the unit on conn needs no more than a snapshot. It is the first call of the unit.
+	OnSnapshot(conn bun.IConn)
+
 	// Now is the store's clock, which all processes on the store agree on, in UTC and whole milliseconds, rounded down. A
 	// database that runs in this process has its clock. If conn is a unit's that takes a turn, it is read when the unit has it.
 	Now(ctx context.Context, conn bun.IConn, process outbound.Clock) (time.Time, error)

@@ -22,7 +22,13 @@ func OutdatedText(engine Engine) string { return (&statements{engine: engine}).t
 // CountLiveText is the statement that counts the leases that have not ended.
 func CountLiveText(engine Engine) string { return countLive(engine).String() }
 
-// AtWorkText and HoldText are the statements of Agents.AtWork and Runs.Hold. The argument is an agent; the arguments are a lease and
-// who made comments that are not pending.
-func AtWorkText(engine Engine) string { return (&statements{engine: engine}).text(agentAtWork) }
-func HoldText(engine Engine) string   { return (&statements{engine: engine}).text(holdLease) }
+// HoldText and HoldIssueText are the statements of Runs.Hold and Runs.HoldIssue. The arguments are a lease and who made comments that
+// are not pending.
+func HoldText(engine Engine) string      { return (&statements{engine: engine}).text(holdLease) }
+func HoldIssueText(engine Engine) string { return (&statements{engine: engine}).text(holdIssue) }
+
+// AtWorkTexts are those of Agents.AtWork for three keys. The arguments are the company, the keys and an agent; the argument is an agent.
+func AtWorkTexts(engine Engine) (withFirst, alone string) {
+	texts := &statements{engine: engine}
+	return texts.text(agentWithFirst.of(3)), texts.text(agentAtWork)
+}

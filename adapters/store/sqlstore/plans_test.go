@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,13 +29,15 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 			conn, err := d.writes.Conn(t.Context())
 			must(t, err)
 			defer conn.Close()
+			withFirst, alone := sqlstore.AtWorkTexts(d.Engine)
 			// Where there is one company, a scan of all is as good as a search, once it is known that there is no more.
 			for _, c := range []struct {
 				name, text string
 				args       []any
 			}{
-				{"an agent at work", sqlstore.AtWorkText(d.Engine), []any{"agt_a"}},
+				{"an agent at work", alone, []any{"agt_a"}},
 				{"what a lease depends on", sqlstore.HoldText(d.Engine), []any{"lse_a", "user:a"}},
+				{"a lease with its issue", sqlstore.HoldIssueText(d.Engine), []any{"lse_a", "user:a"}},
 			} {
 				plan := explain(t, conn, name, c.text, c.args)
 				if strings.Contains(plan, "Join Filter") || strings.Contains(plan, "Filter: (agent_id") || strings.Contains(plan, "SCAN ") {
@@ -51,9 +54,10 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 				sorts             int // of the few rows that were found in them, at most
 			}{
 				{"the first issues of three keys", sqlstore.ClaimText(d.Engine, 3, 1), "issues_to_claim", keys, 3, 3},
+				{"an agent with the first issue", withFirst, "issues_to_claim", append(slices.Clone(keys), "agt_a"), 3, 3},
 				{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
-				{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_by_expiry", []any{int64(5)}, 1, 0},
-				{"leases that have not ended", sqlstore.CountLiveText(d.Engine), "runs_live_by", nil, 2, 0},
+				{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
+				{"leases that have not ended", sqlstore.CountLiveText(d.Engine), "runs_live_", nil, 1, 0},
 				{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 1},
 			} {
 				plan := explain(t, conn, name, c.text, c.args)

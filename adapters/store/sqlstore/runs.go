@@ -34,7 +34,8 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asInteger("fencing_token", func(r *run.Run) *int64 { return &r.Lease.Token }).fixed(),
 	asInteger("epoch", func(r *run.Run) *int64 { return &r.Lease.Epoch }).fixed(),
 	asSeconds("lease_seconds", func(r *run.Run) *time.Duration { return &r.Lease.Time }),
-	asMillis("expires_at", func(r *run.Run) *time.Time { return &r.Lease.ExpiresAt }).inIndex(),
+	asMillis("expires_at", func(r *run.Run) *time.Time { return &r.Lease.ExpiresAt }),
+	derivedInteger("check_at", func(r *run.Run) int64 { return millis(r.Lease.ExpiresAt) }).fixed(), // see Postpone
 	asOptionalMillis("ended_at", func(r *run.Run) *time.Time { return &r.Lease.EndedAt }),
 	asText("reason", func(r *run.Run) *run.Reason { return &r.Lease.Reason }),
 	asText("claim_key", func(r *run.Run) *string { return &r.Lease.Key }).fixed(),
@@ -58,7 +59,14 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 
 func (r runs) Add(ctx context.Context, added run.Run) error { return r.addLater(ctx, added) }
 
-func (r runs) Save(ctx context.Context, saved run.Run) error { return r.saveLater(ctx, saved) }
+// Save leaves check_at as it is if the lease was renewed.
+func (r runs) Save(ctx context.Context, saved run.Run) error {
+	before, _ := r.locked(saved)
+	if err := r.saveLater(ctx, saved); err != nil || !saved.Lease.ExpiresAt.Before(before.Lease.ExpiresAt) {
+		return err
+	}
+	return r.later(ctx, checkSooner, string(saved.ID))
+}
 
 var noLease = fault.New(fault.NotFound, "There is no such lease.")
 
@@ -198,7 +206,15 @@ func (r runs) Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Ent
 
 var (
 	overdueRuns = prepare(func(b builder) fmt.Stringer {
-		return liveRuns(b).Where("expires_at <= ?", b.arg(1)).Order("expires_at")
+		return liveRuns(b).Where("check_at <= ?", b.arg(1)).Where("expires_at <= ?", b.arg(1)).Order("check_at")
+	})
+	checkSooner = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewUpdate().Table("runs").Set("check_at = expires_at").Where("id = ?", b.arg(1))
+	})
+	postponeChecks = prepare(func(b builder) fmt.Stringer {
+		renewed := b.engine.SkipLocked(b.db().NewSelect().Table("runs").Column("id").Where("ended_at IS NULL").
+			Where("check_at <= ?", b.arg(1)).Where("expires_at > ?", b.arg(1)).Order("check_at").Limit(store.Portion))
+		return b.db().NewUpdate().Table("runs").Set("check_at = expires_at").Where("id IN (?)", renewed)
 	})
 	outdatedRuns = prepare(func(b builder) fmt.Stringer {
 		return liveRuns(b).Where("company_id = ?", b.arg(1)).Where("epoch < ?", b.arg(2)).Order("id")
@@ -239,12 +255,8 @@ func (r runs) CountLive(ctx context.Context) (count int, first time.Time, err er
 	return count, optionalInstant(ms), err
 }
 
-// countLive asks for the two apart, so that each reads an index alone, in which no lease is that has ended.
 func countLive(engine Engine) *bun.SelectQuery {
-	live := func(what string) *bun.SelectQuery {
-		return engine.DB().NewSelect().Table("runs").ColumnExpr(what).Where("ended_at IS NULL")
-	}
-	return engine.DB().NewSelect().ColumnExpr("(?)", live("count(*)")).ColumnExpr("(?)", live("min(expires_at)"))
+	return engine.DB().NewSelect().Table("runs").ColumnExpr("count(*), min(expires_at)").Where("ended_at IS NULL")
 }
 
 var (
@@ -279,7 +291,8 @@ var (
 	})
 	shortenLeases = prepare(func(b builder) fmt.Stringer {
 		longest := b.engine.Placeholder(1) + " + lease_seconds * 1000"
-		return b.db().NewUpdate().Table("runs").Set("expires_at = " + longest).Where("ended_at IS NULL").Where("expires_at > " + longest)
+		return b.db().NewUpdate().Table("runs").Set("expires_at = " + longest).Set("check_at = " + longest).
+			Where("ended_at IS NULL").Where("expires_at > " + longest)
 	})
 	forgetAnswers = prepare(func(b builder) fmt.Stringer {
 		some := b.db().NewSelect().Table("runs").Column("id").Where("answer <> ''").Where("ended_at < ?", b.arg(1)).
@@ -301,6 +314,11 @@ func (r runs) SaveSweep(ctx context.Context, state run.Sweep) error {
 func (r runs) Shorten(ctx context.Context, at time.Time) error {
 	_, err := r.exec(ctx, r.run(shortenLeases, millis(at)))
 	return err
+}
+
+func (r runs) Postpone(ctx context.Context, at time.Time) (left bool, err error) {
+	rows, err := r.exec(ctx, r.run(postponeChecks, millis(at)))
+	return rows == store.Portion, err
 }
 
 func (r runs) Forget(ctx context.Context, before time.Time) (left bool, err error) {

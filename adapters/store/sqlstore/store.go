@@ -178,7 +178,7 @@ func (t tx) Leads() store.Leads             { return leads{t.session, t.Now()} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
 
-var errTurn = errors.New("a unit of work takes the turn of one company, before it reads or writes anything")
+var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 
 func (t tx) Turn(ctx context.Context, company id.Company) error {
 	if t.unit.used {
@@ -186,6 +186,15 @@ func (t tx) Turn(ctx context.Context, company id.Company) error {
 	}
 	t.unit.used = true
 	return t.failure(ctx, t.engine.Turn(ctx, t.conn, string(company)))
+}
+
+func (t tx) OnSnapshot(context.Context) error {
+	if t.unit.used {
+		return errTurn
+	}
+	t.unit.used = true
+	t.engine.OnSnapshot(t.conn)
+	return nil
 }
 
 func (t tx) Record(ctx context.Context, happened event.Event) error {

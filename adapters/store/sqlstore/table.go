@@ -84,8 +84,11 @@ func (t *table[T]) part(names ...string) *table[T] {
 }
 
 // allColumns are the columns, for a query of several tables.
-func (t *table[T]) allColumns() bun.Safe {
-	return bun.Safe(t.name + "." + strings.Join(t.names(), ", "+t.name+"."))
+func (t *table[T]) allColumns() bun.Safe { return t.columnsOf(t.name) }
+
+// columnsOf is allColumns for rows under another name.
+func (t *table[T]) columnsOf(rows string) bun.Safe {
+	return bun.Safe(rows + "." + strings.Join(t.names(), ", "+rows+"."))
 }
 
 func (t *table[T]) column(name string) *column[T] {

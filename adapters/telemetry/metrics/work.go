@@ -209,6 +209,13 @@ func (r watchedRuns) Hold(ctx context.Context, which id.Lease, but event.Actor) 
 	return held, err
 }
 
+// HoldIssue implements store.Runs.
+func (r watchedRuns) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
+	held, err := r.Runs.HoldIssue(ctx, which, but)
+	held.Run, err = r.done.locked(held.Run, err)
+	return held, err
+}
+
 // Save implements store.Runs.
 func (r watchedRuns) Save(ctx context.Context, saved run.Run) error {
 	r.done.saved(saved)
