@@ -141,10 +141,7 @@ func (s *Service) Run(
 	ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run,
 ) (found run.Run, checkpoints []run.Checkpoint, err error) {
 	err = s.viewOf(ctx, caller, of, on, func(ctx context.Context, r store.Reader) (err error) {
-		if found, err = store.GetIn(ctx, r.Runs(), of, which); err == nil && found.Issue != on {
-			_, err = r.Runs().Get(ctx, "") // not found
-		}
-		if err != nil {
+		if found, err = runOf(ctx, r, of, on, which); err != nil {
 			return err
 		}
 		checkpoints, err = r.Runs().Checkpoints(ctx, which, inbound.MostCheckpoints)
@@ -152,6 +149,15 @@ func (s *Service) Run(
 		return err
 	})
 	return found, checkpoints, err
+}
+
+// runOf returns a run of an issue.
+func runOf(ctx context.Context, r store.Reader, of id.Company, on id.Issue, which id.Run) (run.Run, error) {
+	found, err := store.GetIn(ctx, r.Runs(), of, which)
+	if err == nil && found.Issue != on {
+		_, err = r.Runs().Get(ctx, "") // not found
+	}
+	return found, err
 }
 
 // pollsLog is how often a log that is followed is read.
@@ -166,7 +172,11 @@ func (s *Service) Log(
 ) (log inbound.RunLog, err error) {
 	for looks := 0; ; looks++ {
 		// Whether the run goes on is read first: what is written before its end is in the log then.
-		found, _, err := s.Run(ctx, caller, of, on, which)
+		var found run.Run
+		err := s.viewOf(ctx, caller, of, on, func(ctx context.Context, r store.Reader) (err error) {
+			found, err = runOf(ctx, r, of, on, which)
+			return err
+		})
 		if err != nil {
 			return log, err
 		}

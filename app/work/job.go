@@ -77,7 +77,8 @@ func (s *Service) WakeDue(ctx context.Context) (more bool, err error) {
 	for company, issues := range of {
 		failures = append(failures, s.wake(ctx, company, issues))
 	}
-	return len(due) == store.Portion, errors.Join(failures...)
+	err = errors.Join(failures...)
+	return err == nil && len(due) == store.Portion, err
 }
 
 func (s *Service) wake(ctx context.Context, of id.Company, issues []id.Issue) error {
@@ -158,7 +159,6 @@ func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 		count, err := s.expire(ctx, company, runs)
 		ended, failures = ended+count, append(failures, err)
 	}
-	// Leases that others end, with their company or its epoch, are overdue until then: they are no reason not to pause.
 	return ended > 0 && len(overdue) == store.Portion, errors.Join(failures...)
 }
 

@@ -45,7 +45,8 @@ type IssueReader interface {
 	// HeldBy returns the queued, assigned and running issues of an agent, by ascending id: Portion at most.
 	HeldBy(ctx context.Context, by id.Agent) ([]id.Issue, error)
 
-	// Due returns the issues of all companies that wait for an instant that has come, the earliest first: Portion at most.
+	// Due returns the issues of all companies, but those being deleted, that wait for an instant that has come, the earliest first:
+	// Portion at most.
 	Due(ctx context.Context, at time.Time) ([]DueIssue, error)
 
 	// Claimable returns the first issues that may be leased under some keys, in the order in which they are taken: by descending

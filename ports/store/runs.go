@@ -44,8 +44,8 @@ type RunReader interface {
 	// Charges returns those charges of a run that have one of the keys.
 	Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Entry, error)
 
-	// Overdue returns the runs of all companies whose leases have not ended, but should have by an instant, oldest first:
-	// Portion at most.
+	// Overdue returns the runs whose leases have not ended, but should have by an instant, oldest first: Portion at most. Their
+	// companies are not being deleted, and are still in the leases' epochs.
 	Overdue(ctx context.Context, at time.Time) ([]LiveRun, error)
 
 	// Outdated returns the runs of a company whose leases have not ended, and are of an epoch before one: Portion at most.

@@ -34,7 +34,7 @@ const (
 
 // SettlementReader reads what is left to do.
 type SettlementReader interface {
-	// Pending returns the settlement with the least id of each of at most most companies.
+	// Pending returns the settlement with the least id of each of at most most companies that are not being deleted.
 	Pending(ctx context.Context, most int) ([]Settlement, error)
 
 	// Count counts the settlements of all companies. It also returns the least id; empty: there is none.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"holdco/domain/budget"
+	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -384,6 +385,8 @@ func issuesDue(f *fixture) {
 		i.NotBefore, i.Waiting = at.Add(time.Duration(1-n)*time.Millisecond), n < 4
 	})
 	theirs := f.files(other, 1, func(_ int, i *issue.Issue) { i.NotBefore, i.Waiting = at.Add(-time.Hour), true })
+	gone := f.found("gone", func(c *company.Company) { c.Status = company.Deleting }).ID
+	f.files(gone, 1, func(_ int, i *issue.Issue) { i.NotBefore, i.Waiting = at.Add(-2*time.Hour), true })
 	due(theirs[0], made[3], made[2], made[1])
 	anyIssue.edited(f, made[3], func(i *issue.Issue) { i.Waiting = false })
 	due(theirs[0], made[2], made[1])

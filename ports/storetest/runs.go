@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -580,6 +581,11 @@ func overdueRuns(f *fixture) {
 	overdue()
 	made := f.starts(acme, 5, func(n int, r *run.Run) { r.Lease.ExpiresAt = at.Add(time.Duration(1-n) * time.Millisecond) })
 	theirs := f.starts(other, 1, func(_ int, r *run.Run) { r.Lease.ExpiresAt = at.Add(-time.Hour) })
+	gone := f.found("gone", func(c *company.Company) { c.Status = company.Deleting }).ID
+	ended := f.found("archived", func(c *company.Company) { c.LeaseEpoch++ }).ID
+	for _, of := range []id.Company{gone, ended} { // they end in other ways
+		f.starts(of, 1, func(_ int, r *run.Run) { r.Lease.ExpiresAt = at.Add(-2 * time.Hour) })
+	}
 	overdue(theirs[0], made[4], made[3], made[2], made[1])
 	anyRun.edited(f, made[3], ran)
 	renewed := anyRun.edited(f, made[4], func(r *run.Run) { *r = r.Renew(at) })
@@ -598,7 +604,7 @@ func postponed(f *fixture) {
 	r := random()
 	acme := f.found("acme").ID
 	at := f.clock.Now()
-	const count = store.Portion + 5
+	const count = store.Portion + 20
 	made := f.starts(acme, count, func(_ int, r *run.Run) { r.Lease.ExpiresAt = at.Add(time.Millisecond) })
 	postpone := func() (left bool) {
 		f.Helper()
@@ -616,7 +622,7 @@ func postponed(f *fixture) {
 					*one = one.Renew(at)
 					one.Lease.ExpiresAt = at.Add(time.Duration(r.IntN(5)) * time.Minute)
 				}
-				if r.IntN(10) == 0 {
+				if r.IntN(30) == 0 {
 					ran(one)
 				}
 			})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -81,6 +82,8 @@ func pendingSettlements(f *fixture) {
 	for _, s := range slices.Backward(all) { // the order of their ids counts
 		f.update(beginning(s))
 	}
+	gone := f.found("gone", func(c *company.Company) { c.Status = company.Deleting }).ID
+	f.update(beginning(f.newSettlement(gone)))
 	pending := func(most int, want ...int) {
 		f.Helper()
 		var list []store.Settlement

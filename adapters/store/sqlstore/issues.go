@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"holdco/domain/budget"
+	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -218,7 +219,7 @@ var (
 	})
 	issuesDue = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewSelect().Table("issues").Column("id", "company_id").Where("waiting = 1").
-			Where("not_before <= ?", b.arg(1)).Order("not_before").Limit(store.Portion)
+			Where("not_before <= ?", b.arg(1)).Where(companyStays("issues")+")", company.Deleting).Order("not_before").Limit(store.Portion)
 	})
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -206,7 +207,8 @@ func (r runs) Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Ent
 
 var (
 	overdueRuns = prepare(func(b builder) fmt.Stringer {
-		return liveRuns(b).Where("check_at <= ?", b.arg(1)).Where("expires_at <= ?", b.arg(1)).Order("check_at")
+		return liveRuns(b).Where("check_at <= ?", b.arg(1)).Where("expires_at <= ?", b.arg(1)).
+			Where(companyStays("runs")+" AND companies.lease_epoch = runs.epoch)", company.Deleting).Order("check_at")
 	})
 	checkSooner = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewUpdate().Table("runs").Set("check_at = expires_at").Where("id = ?", b.arg(1))
@@ -227,6 +229,11 @@ var heldRuns = prepare(func(b builder) fmt.Stringer {
 
 func (r runs) Held(ctx context.Context, by string) ([]store.LiveRun, error) {
 	return r.live(ctx, heldRuns, by)
+}
+
+// companyStays begins the condition that the company of a row is not being deleted; company.Deleting is the argument.
+func companyStays(table string) string {
+	return "EXISTS (SELECT 1 FROM companies WHERE companies.id = " + table + ".company_id AND companies.status <> ?"
 }
 
 func liveRuns(b builder) *bun.SelectQuery {

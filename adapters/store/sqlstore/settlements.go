@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 
+	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -32,6 +33,7 @@ var settlementTable = tableOf("settlements", fault.New(fault.NotFound, "There is
 func (s settlements) Pending(ctx context.Context, most int) ([]store.Settlement, error) {
 	return readAll(ctx, s.session, s.table, selectRows(s.session, s.table).
 		Where("NOT EXISTS (SELECT 1 FROM settlements s WHERE s.company_id = settlements.company_id AND s.id < settlements.id)").
+		Where(companyStays("settlements")+")", company.Deleting).
 		Order("id").Limit(int64(most)))
 }
 
