@@ -110,6 +110,10 @@ func TestModelsWorkThroughTools(t *testing.T) {
 				t.Errorf("%s returned %v", call.tool, got)
 			}
 		}
+		held := m.calls("list_leases", nil)["leases"].([]any)[0].(map[string]any)
+		if held["lease"] != lease || held["issue"].(map[string]any)["id"] != filed.ID {
+			t.Errorf("the leases are %v", held)
+		}
 		if got := m.calls("get_issue", map[string]any{"issueId": filed.ID}); got["title"] != filed.Title {
 			t.Errorf("the issue is %v", got)
 		}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -192,7 +193,11 @@ func (t tool) result(answer *recorder, lease string) (*mcp.CallToolResult, error
 	}
 	data := map[string]any{}
 	if t.list != "" {
-		data[t.list] = envelope.Data
+		list, err := withLeases(envelope.Data)
+		if err != nil {
+			return nil, err
+		}
+		data[t.list] = list
 		return shown(data)
 	}
 	members := map[string]json.RawMessage{}
@@ -202,13 +207,7 @@ func (t tool) result(answer *recorder, lease string) (*mcp.CallToolResult, error
 	for name, value := range members {
 		data[name] = value
 	}
-	var granted struct {
-		LeaseID      string
-		FencingToken int64
-	}
-	if _ = json.Unmarshal(envelope.Data, &granted); granted.LeaseID != "" {
-		lease = fmt.Sprintf("%s#%d", granted.LeaseID, granted.FencingToken)
-	}
+	lease = cmp.Or(textOf(envelope.Data), lease)
 	if lease == "" {
 		return shown(data)
 	}
@@ -220,6 +219,36 @@ func (t tool) result(answer *recorder, lease string) (*mcp.CallToolResult, error
 	}
 	data[leaseArgument] = lease
 	return shown(data)
+}
+
+// textOf is the text for the lease that an answer shows, or nothing.
+func textOf(data json.RawMessage) string {
+	var granted struct {
+		LeaseID      string
+		FencingToken int64
+	}
+	if _ = json.Unmarshal(data, &granted); granted.LeaseID == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", granted.LeaseID, granted.FencingToken)
+}
+
+// withLeases is a list whose items that are leases have the text for them too.
+func withLeases(list json.RawMessage) ([]map[string]json.RawMessage, error) {
+	var items []json.RawMessage
+	if err := json.Unmarshal(list, &items); err != nil {
+		return nil, err
+	}
+	shown := make([]map[string]json.RawMessage, len(items))
+	for n, item := range items {
+		if err := json.Unmarshal(item, &shown[n]); err != nil {
+			return nil, err
+		}
+		if lease := textOf(item); lease != "" {
+			shown[n][leaseArgument] = json.RawMessage(strconv.Quote(lease))
+		}
+	}
+	return shown, nil
 }
 
 // details are what a refusal says besides its code and message, for a model to read.

@@ -37,6 +37,11 @@ var tools = []tool{
 		hint: "Nothing to do; ask again later or stop.",
 	},
 	{
+		name: "list_leases", method: http.MethodGet, path: "/leases",
+		description: "The leases that you have, with their issues: what to go on with if you lost your way, or the answer to a claim.",
+		list:        "leases",
+	},
+	{
 		name: "context", method: http.MethodGet, path: "/leases/{lease}/context",
 		description: "What you need to know to work on the issue, read anew: parents, children, comments, checkpoints, the last error.",
 		required:    []string{leaseArgument},
@@ -167,7 +172,7 @@ const instructions = `You work for a company through Holdco. The procedure:
 7. create_issue for work that others should do.
 8. End with exactly one of complete, fail, hand_off or release.
 9. On stale_lease stop working on the issue: it is no longer yours. Never retry that call.
-10. Then claim again.`
+10. Then claim again. If you do not know what you hold, list_leases.`
 
 func text(description string) map[string]any {
 	return map[string]any{"type": "string", "description": description}
