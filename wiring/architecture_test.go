@@ -43,8 +43,10 @@ var layers = []layer{
 	{
 		folders: []string{"domain/agent", "domain/cost", "domain/run"}, ours: domain, not: impure,
 		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
+		inTests:   []string{"domain/fault/faulttest"},
 	},
-	{folders: []string{"domain/*"}, ours: domain, not: impure},
+	{folders: []string{"domain/fault/faulttest"}, ours: domain, libraries: testLibraries},
+	{folders: []string{"domain/*"}, ours: domain, not: impure, inTests: []string{"domain/fault/faulttest"}},
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
 		libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},

@@ -152,6 +152,29 @@ func (w worker) waiting(t *testing.T) <-chan resttest.Answer {
 	return came
 }
 
+// leaves waits for an issue, as the only one, and leaves before there is any.
+func (w worker) leaves(t *testing.T) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.s.gatewayURL+leases, strings.NewReader(`{"wait":30}`))
+	must(t, err)
+	request.Header.Set("Authorization", "Bearer "+w.Token)
+	request.Header.Set("Content-Type", "application/json")
+	gone := make(chan error, 1)
+	go func() {
+		answer, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		gone <- err
+	}()
+	await(t, 20*time.Second, "the wait", func() bool { return w.s.waiting() == 1 })
+	leave()
+	if err := <-gone; err == nil {
+		t.Error("the client got an answer")
+	}
+}
+
 func TestAWaitingClaimGetsTheNextIssue(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
@@ -192,24 +215,7 @@ func TestAWaitingClaimWhoseClientIsGoneTakesNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		acme, _, all := s.workers(t, 1)
 		ada := all[0]
-		ctx, leave := context.WithCancel(t.Context())
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.gatewayURL+leases, strings.NewReader(`{"wait":30}`))
-		must(t, err)
-		request.Header.Set("Authorization", "Bearer "+ada.Token)
-		request.Header.Set("Content-Type", "application/json")
-		gone := make(chan error, 1)
-		go func() {
-			answer, err := http.DefaultClient.Do(request)
-			if err == nil {
-				_ = answer.Body.Close()
-			}
-			gone <- err
-		}()
-		await(t, 20*time.Second, "the wait", func() bool { return s.waiting() == 1 })
-		leave()
-		if err := <-gone; err == nil {
-			t.Error("the client got an answer")
-		}
+		ada.leaves(t)
 		await(t, 20*time.Second, "the end of the wait", func() bool { return s.waiting() == 0 })
 		filed := s.file(t, acme, "")
 		if lease := ada.claim(t, ""); lease.Issue.ID != filed.ID || lease.FencingToken != 1 {

@@ -46,24 +46,7 @@ func TestClaimsAreCountedByOutcome(t *testing.T) {
 		s.file(t, acme, "")
 		(<-waiting).Is(t, 200, "")
 
-		ctx, leave := context.WithCancel(t.Context())
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.gatewayURL+leases, strings.NewReader(`{"wait":30}`))
-		must(t, err)
-		request.Header.Set("Authorization", "Bearer "+ada.Token)
-		request.Header.Set("Content-Type", "application/json")
-		gone := make(chan error, 1)
-		go func() {
-			answer, err := http.DefaultClient.Do(request)
-			if err == nil {
-				_ = answer.Body.Close()
-			}
-			gone <- err
-		}()
-		await(t, 20*time.Second, "the wait", func() bool { return s.waiting() == 1 })
-		leave()
-		if err := <-gone; err == nil {
-			t.Error("the client got an answer")
-		}
+		ada.leaves(t)
 		await(t, 20*time.Second, "the end of the wait", func() bool {
 			return scrape(t, s.url).since(before, claims)[claims+`{outcome="canceled"}`] == 1
 		})

@@ -10,6 +10,7 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 )
 
 func TestAnAgentIsRunAsItsConfigurationSays(t *testing.T) {
@@ -90,7 +91,7 @@ func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
 		for config, want := range configs {
 			_, err := hire(draft(agent.Settings{Adapter: &adapter, AdapterConfig: new([]byte(config))}), rules)
 			path, code, _ := strings.Cut(want, ":")
-			checkRefusal(t, adapter+" "+config, err, refused("adapterConfig."+path, code))
+			faulttest.Check(t, adapter+" "+config, err, refused("adapterConfig."+path, code))
 			if _, err := hire(draft(agent.Settings{Adapter: new("other"), AdapterConfig: new([]byte(config))}), rules); err != nil {
 				t.Errorf("of another adapter, %s: %v", config, err)
 			}

@@ -202,27 +202,10 @@ func checkEvent(t *testing.T, got event.Event, what event.Type, a agent.Agent) {
 	}
 }
 
-// refused spells a refusal of one field, as checkRefusal wants it. No code is no refusal.
+// refused spells a refusal of one field, as faulttest.Check wants it. No code is no refusal.
 func refused(path, code string) string {
 	if code == "" {
 		return ""
 	}
 	return "validation_failed " + path + ":" + code
-}
-
-// checkRefusal checks a refusal: its code, and the path and code of each of its fields.
-func checkRefusal(t *testing.T, name string, err error, want string) {
-	t.Helper()
-	got := string(fault.CodeOf(err))
-	if refusal := fault.Of(err); refusal != nil {
-		for _, field := range refusal.Fields {
-			got += " " + field.Path + ":" + field.Code
-			if !strings.Contains(field.Message, field.Path) {
-				t.Errorf("%s: %q does not name the field", name, field.Message)
-			}
-		}
-	}
-	if got != want {
-		t.Errorf("%s: %s; want %s", name, got, want)
-	}
 }

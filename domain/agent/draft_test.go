@@ -13,6 +13,7 @@ import (
 	"holdco/domain/budget"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/id"
 	"holdco/domain/money"
 )
@@ -80,7 +81,7 @@ func TestAllThatIsWrongWithAHireIsReportedAtOnce(t *testing.T) {
 			},
 			Problems: problems,
 		}, agent.Rules{})
-		checkRefusal(t, "everything", err, "validation_failed colour:unknown_field name:required teamId:unknown_value role:required "+
+		faulttest.Check(t, "everything", err, "validation_failed colour:unknown_field name:required teamId:unknown_value role:required "+
 			"model:invalid_characters adapterConfig:unknown_value memoryScopes.1:unknown_value budget.perTaskUsd:out_of_range "+
 			"budget.dailyUsd:too_precise approvalPolicy.requires.1:required")
 		if !cmp.Equal(got, agent.Agent{}) {
@@ -88,7 +89,7 @@ func TestAllThatIsWrongWithAHireIsReportedAtOnce(t *testing.T) {
 		}
 	}
 	_, err := hire(agent.Draft{}, admin)
-	checkRefusal(t, "nothing", err, "validation_failed teamId:required name:required role:required")
+	faulttest.Check(t, "nothing", err, "validation_failed teamId:required name:required role:required")
 }
 
 func TestATeamIsOneOfTheCompany(t *testing.T) {
@@ -96,7 +97,7 @@ func TestATeamIsOneOfTheCompany(t *testing.T) {
 	other := draft(agent.Settings{})
 	other.Team = new("tm_01h455vb4pex5vsknk084sn02r")
 	_, err := hire(other, admin)
-	checkRefusal(t, "another team", err, refused("teamId", fault.UnknownValue))
+	faulttest.Check(t, "another team", err, refused("teamId", fault.UnknownValue))
 
 	broken := errors.New("broken")
 	_, err = agent.New(adaID, acme, "process", draft(agent.Settings{}), token,
@@ -141,10 +142,10 @@ func TestEverySettingObeysItsRule(t *testing.T) {
 			want = "validation_failed " + want
 		}
 		_, err := hire(draft(sent), admin)
-		checkRefusal(t, "a hire", err, want)
+		faulttest.Check(t, "a hire", err, want)
 		before := ada(agent.Active)
 		got, updated, err := before.Apply(agent.Patch{Settings: sent}, admin, later)
-		checkRefusal(t, "a patch", err, want)
+		faulttest.Check(t, "a patch", err, want)
 		if err != nil && (!cmp.Equal(before, got) || updated != nil) {
 			t.Errorf("%s: refused, yet changed to %+v", want, got)
 		}
@@ -153,7 +154,7 @@ func TestEverySettingObeysItsRule(t *testing.T) {
 		"required": " ", "too_long": strings.Repeat("x", agent.NameLength+1), "invalid_characters": "\x00",
 	} {
 		_, _, err := ada(agent.Active).Apply(agent.Patch{Settings: agent.Settings{Name: &sent, Role: &sent}}, admin, later)
-		checkRefusal(t, name, err, "validation_failed name:"+name+" role:"+name)
+		faulttest.Check(t, name, err, "validation_failed name:"+name+" role:"+name)
 	}
 }
 
@@ -234,24 +235,24 @@ func TestReadOnlyFieldsAreReportedAlone(t *testing.T) {
 	patch.Problems.Add(fault.Fieldf("colour", fault.UnknownField, "there is no field colour"))
 	for _, status := range statuses {
 		_, _, err := ada(status).Apply(patch, admin, later)
-		checkRefusal(t, string(status), err, want)
+		faulttest.Check(t, string(status), err, want)
 	}
 	// What is wrong with a patch is reported before the state.
 	_, _, err := ada(agent.Retired).Apply(agent.Patch{Settings: agent.Settings{Name: new("")}}, admin, later)
-	checkRefusal(t, "retired", err, refused("name", fault.Required))
+	faulttest.Check(t, "retired", err, refused("name", fault.Required))
 }
 
 func TestTheAdapterOfAHireIsInstalled(t *testing.T) {
 	t.Parallel()
 	web := agent.Rules{Adapters: []string{"http", "sse"}}
 	_, err := hire(draft(agent.Settings{Adapter: new("http")}), web)
-	checkRefusal(t, "installed", err, "")
+	faulttest.Check(t, "installed", err, "")
 	for name, sent := range map[string]agent.Settings{
 		"process": {},
 		"fax":     {Adapter: new("fax")},
 	} {
 		_, err := hire(draft(sent), web)
-		checkRefusal(t, name, err, "adapter_not_installed")
+		faulttest.Check(t, name, err, "adapter_not_installed")
 		want := map[string]any{"adapter": name, "installed": web.Adapters}
 		if diff := cmp.Diff(want, fault.Of(err).Details); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -274,7 +275,7 @@ func TestAnAgentKeepsAnAdapterThatIsNoLongerInstalled(t *testing.T) {
 		"none":                    {agent.Settings{Adapter: new("")}, "adapter_not_installed"},
 	} {
 		_, _, err := ada(agent.Active).Apply(agent.Patch{Settings: c.sent}, none, later)
-		checkRefusal(t, name, err, c.want)
+		faulttest.Check(t, name, err, c.want)
 	}
 }
 
@@ -330,13 +331,13 @@ func TestOnlyAdminsChangeWhichProgramsRunOnTheHost(t *testing.T) {
 // checkHost checks that an admin may, and whether a writer may not.
 func checkHost(t *testing.T, name string, refused bool, try func(agent.Rules) error) {
 	t.Helper()
-	checkRefusal(t, name, try(admin), "")
+	faulttest.Check(t, name, try(admin), "")
 	err := try(writer)
 	if !refused {
-		checkRefusal(t, name, err, "")
+		faulttest.Check(t, name, err, "")
 		return
 	}
-	checkRefusal(t, name, err, "insufficient_scope")
+	faulttest.Check(t, name, err, "insufficient_scope")
 	if got := fault.Of(err).Details["required"]; got != "admin" {
 		t.Errorf("%s: %v", name, got)
 	}

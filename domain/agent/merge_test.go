@@ -6,6 +6,7 @@ import (
 
 	"holdco/domain/agent"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 )
 
 // configured is the configuration of an agent that had one, after a patch, and what is wrong with the patch.
@@ -74,7 +75,7 @@ func TestAConfigurationHasBounds(t *testing.T) {
 		`{"a":1}}`:                           fault.WrongType,
 	} {
 		got, err := configured(before, patch)
-		checkRefusal(t, patch[:min(len(patch), 20)], err, refused("adapterConfig", want))
+		faulttest.Check(t, patch[:min(len(patch), 20)], err, refused("adapterConfig", want))
 		if err != nil && got != before {
 			t.Errorf("%.20s: %.40s, %v", patch, got, err)
 		}
@@ -110,11 +111,11 @@ func TestReferencesToSecretsAreRefusedAtAnyDepth(t *testing.T) {
 		if reference {
 			want = fault.UnknownValue
 		}
-		checkRefusal(t, patch, err, refused("adapterConfig", want))
+		faulttest.Check(t, patch, err, refused("adapterConfig", want))
 	}
 	// A reference is what results, not what was sent.
 	_, err := configured(`{"a":{"secret":"name","other":1}}`, `{"a":{"other":null}}`)
-	checkRefusal(t, "what is left", err, refused("adapterConfig", fault.UnknownValue))
+	faulttest.Check(t, "what is left", err, refused("adapterConfig", fault.UnknownValue))
 	if got, err := configured(`{"a":{"other":1}}`, `{"a":{"secret":"name"}}`); err != nil || got != `{"a":{"other":1,"secret":"name"}}` {
 		t.Errorf("%s, %v", got, err)
 	}

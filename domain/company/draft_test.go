@@ -12,6 +12,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/money"
 	"holdco/domain/team"
 )
@@ -206,7 +207,7 @@ func TestEveryFieldOfADraftObeysItsRule(t *testing.T) {
 	t.Parallel()
 	for _, c := range faults {
 		_, _, err := found(draft(c.sent))
-		checkRefusal(t, c.name, err, c.want)
+		faulttest.Check(t, c.name, err, c.want)
 	}
 }
 
@@ -248,7 +249,7 @@ func TestAllThatIsWrongWithADraftIsReportedAtOnce(t *testing.T) {
 			fault.Fieldf("colour", fault.UnknownField, "there is no field colour"),
 		},
 	})
-	checkRefusal(t, "everything", err, "validation_failed slug:wrong_type colour:unknown_field name:invalid_characters "+
+	faulttest.Check(t, "everything", err, "validation_failed slug:wrong_type colour:unknown_field name:invalid_characters "+
 		"fiscalPeriod:unknown_value description:invalid_characters budget.period:unknown_value "+
 		"startingTeams.0.name:required startingTeams.0.headcount:required startingTeams.1.headcount:out_of_range "+
 		"startingTeams.2.name:duplicate budget.usd:out_of_range budget.reservePercent:out_of_range")
@@ -289,7 +290,7 @@ func TestADraftIsLeftAsItIs(t *testing.T) {
 	problems := append(make(fault.Problems, 0, 10), fault.Fieldf("colour", fault.UnknownField, "there is no field colour"))
 	for range 2 {
 		_, _, err := found(company.Draft{Problems: problems})
-		checkRefusal(t, "draft", err, "validation_failed colour:unknown_field slug:required name:required")
+		faulttest.Check(t, "draft", err, "validation_failed colour:unknown_field slug:required name:required")
 	}
 	if after := problems[:2][1]; after != (fault.Field{}) {
 		t.Errorf("the problems of the draft were added to: %v", after)
@@ -325,21 +326,4 @@ func (c *counter) UUIDv7() (uuid [16]byte) {
 	*c++
 	binary.BigEndian.PutUint64(uuid[8:], uint64(*c))
 	return uuid
-}
-
-// checkRefusal checks a refusal: its code, and the path and code of each of its fields.
-func checkRefusal(t *testing.T, name string, err error, want string) {
-	t.Helper()
-	got := string(fault.CodeOf(err))
-	if refusal := fault.Of(err); refusal != nil {
-		for _, field := range refusal.Fields {
-			got += " " + field.Path + ":" + field.Code
-			if !strings.Contains(field.Message, field.Path) {
-				t.Errorf("%s: %q does not say which field", name, field.Message)
-			}
-		}
-	}
-	if got != want {
-		t.Errorf("%s: %s; want %s", name, got, want)
-	}
 }

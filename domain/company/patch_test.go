@@ -10,6 +10,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/money"
 )
 
@@ -138,7 +139,7 @@ func TestEveryFieldOfAPatchObeysItsRule(t *testing.T) {
 		c.sent(&sent)
 		got, updated, err := acme(company.Active).Apply(
 			company.Patch{Name: sent.Name, Settings: sent.Settings, Problems: sent.Problems}, adapters, later)
-		checkRefusal(t, c.name, err, c.want)
+		faulttest.Check(t, c.name, err, c.want)
 		if got != acme(company.Active) || updated != nil {
 			t.Errorf("%s: refused, yet changed to %+v", c.name, got)
 		}
@@ -161,7 +162,7 @@ func TestReadOnlyFieldsAreReportedAlone(t *testing.T) {
 		fault.Fieldf("description", fault.NotNull, "description must not be null"),
 	)
 	_, _, err := acme(company.Active).Apply(patch, adapters, later)
-	checkRefusal(t, "patch", err, want)
+	faulttest.Check(t, "patch", err, want)
 }
 
 func TestOneCodeAnswersForAPatchInAnyState(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 )
@@ -47,7 +48,7 @@ func TestACommentHasABody(t *testing.T) {
 			},
 		} {
 			got, err := comment(field, note)
-			checkRefusal(t, field, err, "validation_failed"+strings.ReplaceAll(want, "%", field))
+			faulttest.Check(t, field, err, "validation_failed"+strings.ReplaceAll(want, "%", field))
 			if got != (issue.Comment{}) {
 				t.Errorf("%+v", got)
 			}

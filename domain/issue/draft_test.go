@@ -14,6 +14,7 @@ import (
 	"holdco/domain/budget"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/money"
@@ -174,12 +175,12 @@ func TestWhoIsAssignedHasToBeThere(t *testing.T) {
 		"a wrong type":                   {nil, nil, form, "agentId:wrong_type"},
 	} {
 		_, err := issue.AssignmentDraft{Agent: c.agent, Team: c.team, Problems: c.problems}.Parse(staffed())
-		checkRefusal(t, name, err, "validation_failed "+c.want)
+		faulttest.Check(t, name, err, "validation_failed "+c.want)
 		if c.agent == nil && c.team == nil {
 			continue
 		}
 		_, err = file(issue.Draft{Title: new("Call"), Agent: c.agent, Team: c.team}, staffed())
-		checkRefusal(t, name+" of a new one", err,
+		faulttest.Check(t, name+" of a new one", err,
 			"validation_failed "+strings.NewReplacer("agentId", "assignedAgentId", "teamId", "assignedTeamId").Replace(c.want))
 	}
 }
@@ -196,13 +197,13 @@ func TestAllThatIsWrongWithAnIssueIsReportedAtOnce(t *testing.T) {
 		"maxAttempts:out_of_range notBefore:out_of_range parentId:unknown_value blockedBy.0:unknown_value blockedBy.1:unknown_value"
 	for range 2 { // the problems that were sent are not added to
 		got, err := file(issue.Draft{Agent: new("x"), Team: new("y"), Settings: sent, Problems: problems}, staffed())
-		checkRefusal(t, "a draft", err, "validation_failed colour:unknown_field title:required"+ofSettings+" assignedTeamId:duplicate")
+		faulttest.Check(t, "a draft", err, "validation_failed colour:unknown_field title:required"+ofSettings+" assignedTeamId:duplicate")
 		if !cmp.Equal(got, issue.Issue{}) {
 			t.Errorf("%+v", got)
 		}
 		before := call(issue.Done) // what is wrong with a patch is reported before the state
 		after, updated, err := before.Apply(issue.Patch{Title: new(""), Settings: sent, Problems: problems}, staffed(), later)
-		checkRefusal(t, "a patch", err, "validation_failed colour:unknown_field title:required"+ofSettings)
+		faulttest.Check(t, "a patch", err, "validation_failed colour:unknown_field title:required"+ofSettings)
 		if !cmp.Equal(before, after) || updated != nil {
 			t.Errorf("%+v, %+v", after, updated)
 		}
@@ -275,13 +276,13 @@ func TestEverySettingObeysItsRule(t *testing.T) {
 			want = "validation_failed " + want
 		}
 		got, err := file(titled(c.sent), o)
-		checkRefusal(t, "a draft", err, want)
+		faulttest.Check(t, "a draft", err, want)
 		if err != nil && !cmp.Equal(got, issue.Issue{}) {
 			t.Errorf("%s: refused, yet made %+v", want, got)
 		}
 		before := call(issue.Queued)
 		after, updated, err := before.Apply(issue.Patch{Settings: c.sent}, o, noon)
-		checkRefusal(t, "a patch", err, want)
+		faulttest.Check(t, "a patch", err, want)
 		if err != nil && (!cmp.Equal(before, after) || updated != nil) {
 			t.Errorf("%s: refused, yet changed to %+v", want, after)
 		}
@@ -294,9 +295,9 @@ func TestEverySettingObeysItsRule(t *testing.T) {
 			want = "validation_failed" + want
 		}
 		_, err := file(issue.Draft{Title: &sent}, o)
-		checkRefusal(t, "a title", err, want)
+		faulttest.Check(t, "a title", err, want)
 		_, _, err = call(issue.Queued).Apply(issue.Patch{Title: &sent}, o, noon)
-		checkRefusal(t, "another title", err, want)
+		faulttest.Check(t, "another title", err, want)
 	}
 }
 
@@ -396,7 +397,7 @@ func TestReadOnlyFieldsAreReportedAlone(t *testing.T) {
 	patch.Problems.Add(fault.Fieldf("colour", fault.UnknownField, "there is no field colour"))
 	for _, status := range issue.Statuses {
 		_, _, err := call(status).Apply(patch, staffed(), later)
-		checkRefusal(t, string(status), err, want)
+		faulttest.Check(t, string(status), err, want)
 	}
 }
 

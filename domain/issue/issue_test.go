@@ -9,7 +9,6 @@ import (
 
 	"holdco/domain/budget"
 	"holdco/domain/event"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/money"
@@ -194,25 +193,5 @@ func checkEvent(t *testing.T, name string, got event.Event, what event.Type, i i
 	want := event.Event{Company: acme, Type: what, Subject: event.Subject{Type: "issue", ID: string(callID)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s: %s", name, diff)
-	}
-}
-
-// checkRefusal checks a refusal: its code, the path and code of each of its fields, and the reason in its details.
-func checkRefusal(t *testing.T, name string, err error, want string) {
-	t.Helper()
-	got := string(fault.CodeOf(err))
-	if refusal := fault.Of(err); refusal != nil {
-		for _, field := range refusal.Fields {
-			got += " " + field.Path + ":" + field.Code
-			if !strings.Contains(field.Message, field.Path) {
-				t.Errorf("%s: %q does not name the field", name, field.Message)
-			}
-		}
-		if reason, ok := refusal.Details["reason"].(string); ok {
-			got += " " + reason
-		}
-	}
-	if got != want {
-		t.Errorf("%s: %s; want %s", name, got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 )
@@ -255,7 +256,7 @@ func TestOnlyWhatFailedOrWasCancelledIsRetried(t *testing.T) {
 	for _, from := range issue.Statuses {
 		_, err := call(from).Again(numbered[id.Issue](9), "token:tok_2", &office{}, later)
 		if from == issue.Failed || from == issue.Cancelled {
-			checkRefusal(t, string(from), err, "")
+			faulttest.Check(t, string(from), err, "")
 			continue
 		}
 		checkTransition(t, string(from), err, from, issue.Retry)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"holdco/domain/event"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/money"
@@ -46,17 +47,17 @@ func TestIssuesAreNestedEightLevelsDeep(t *testing.T) {
 	eight := o.chain(1, 8)
 	for n, want := range map[int]string{6: "", 7: tooDeep} {
 		got, err := file(titled(issue.Settings{Parent: to(eight[n])}), o)
-		checkRefusal(t, fmt.Sprintf("a new one below level %d", n+1), err, want)
+		faulttest.Check(t, fmt.Sprintf("a new one below level %d", n+1), err, want)
 		if err == nil && got.Parent != eight[n] {
 			t.Errorf("%+v", got)
 		}
 	}
 	three := o.chain(11, 13) // takes two levels more below itself
 	for n, want := range map[int]string{4: "", 5: tooDeep, 7: tooDeep} {
-		checkRefusal(t, fmt.Sprintf("three levels below level %d", n+1), o.patch(three[0], issue.Settings{Parent: to(eight[n])}), want)
+		faulttest.Check(t, fmt.Sprintf("three levels below level %d", n+1), o.patch(three[0], issue.Settings{Parent: to(eight[n])}), want)
 	}
 	o.chain(21, 28)
-	checkRefusal(t, "below itself, which is cheaper to say", o.patch(eight[0], issue.Settings{Parent: to(eight[7])}), isCycle)
+	faulttest.Check(t, "below itself, which is cheaper to say", o.patch(eight[0], issue.Settings{Parent: to(eight[7])}), isCycle)
 }
 
 func TestAnIssueIsNotBelowItself(t *testing.T) {
@@ -64,11 +65,11 @@ func TestAnIssueIsNotBelowItself(t *testing.T) {
 	o := &office{}
 	chain := o.chain(1, 3)
 	for _, parent := range chain {
-		checkRefusal(t, string(parent), o.patch(chain[0], issue.Settings{Parent: to(parent)}), isCycle)
+		faulttest.Check(t, string(parent), o.patch(chain[0], issue.Settings{Parent: to(parent)}), isCycle)
 	}
-	checkRefusal(t, "up", o.patch(chain[2], issue.Settings{Parent: to(chain[0])}), "")
-	checkRefusal(t, "to the top", o.patch(chain[1], issue.Settings{Parent: &noParent}), "")
-	checkRefusal(t, "which was its child", o.patch(chain[0], issue.Settings{Parent: to(chain[1])}), "")
+	faulttest.Check(t, "up", o.patch(chain[2], issue.Settings{Parent: to(chain[0])}), "")
+	faulttest.Check(t, "to the top", o.patch(chain[1], issue.Settings{Parent: &noParent}), "")
+	faulttest.Check(t, "which was its child", o.patch(chain[0], issue.Settings{Parent: to(chain[1])}), "")
 }
 
 func TestNothingGetsBelowWhatIsCancelled(t *testing.T) {
@@ -82,25 +83,25 @@ func TestNothingGetsBelowWhatIsCancelled(t *testing.T) {
 		cancelled: "validation_failed parentId:unknown_value", below: "validation_failed parentId:unknown_value", done: "",
 	} {
 		_, err := file(titled(issue.Settings{Parent: to(parent)}), o)
-		checkRefusal(t, "a new one", err, want)
-		checkRefusal(t, "another", o.patch(o.add(5, issue.Queued, ""), issue.Settings{Parent: to(parent)}), want)
+		faulttest.Check(t, "a new one", err, want)
+		faulttest.Check(t, "another", o.patch(o.add(5, issue.Queued, ""), issue.Settings{Parent: to(parent)}), want)
 	}
-	checkRefusal(t, "where it is", o.patch(inIt, issue.Settings{Parent: to(below), Priority: new("low")}), "")
+	faulttest.Check(t, "where it is", o.patch(inIt, issue.Settings{Parent: to(below), Priority: new("low")}), "")
 }
 
 func TestAnIssueDoesNotWaitForItself(t *testing.T) {
 	t.Parallel()
 	o := &office{}
 	one, two, three := o.add(1, issue.Queued, ""), o.add(2, issue.Queued, ""), o.add(3, issue.Done, "")
-	checkRefusal(t, "itself", o.patch(one, issue.Settings{BlockedBy: by(one)}), isCycle)
-	checkRefusal(t, "another", o.patch(one, issue.Settings{BlockedBy: by(two)}), "")
-	checkRefusal(t, "what waits for it", o.patch(two, issue.Settings{BlockedBy: by(three, one)}), isCycle)
-	checkRefusal(t, "what is done", o.patch(two, issue.Settings{BlockedBy: by(three)}), "")
+	faulttest.Check(t, "itself", o.patch(one, issue.Settings{BlockedBy: by(one)}), isCycle)
+	faulttest.Check(t, "another", o.patch(one, issue.Settings{BlockedBy: by(two)}), "")
+	faulttest.Check(t, "what waits for it", o.patch(two, issue.Settings{BlockedBy: by(three, one)}), isCycle)
+	faulttest.Check(t, "what is done", o.patch(two, issue.Settings{BlockedBy: by(three)}), "")
 	open := o.issues[three]
 	open.Status = issue.Queued
 	o.issues[three] = open
-	checkRefusal(t, "what waits for it, by another", o.patch(three, issue.Settings{BlockedBy: by(one)}), isCycle)
-	checkRefusal(t, "its parent", o.patch(three, issue.Settings{Parent: to(one)}), "")
+	faulttest.Check(t, "what waits for it, by another", o.patch(three, issue.Settings{BlockedBy: by(one)}), isCycle)
+	faulttest.Check(t, "its parent", o.patch(three, issue.Settings{Parent: to(one)}), "")
 }
 
 // wide adds an issue that waits for so many, in one level below it and another, and returns it: that many and eleven in all.
@@ -119,14 +120,14 @@ func TestTheSearchForACycleOfBlockersIsBounded(t *testing.T) {
 	t.Parallel()
 	o := &office{}
 	most, more := wide(o, 100, 9_989), o.add(1, issue.Queued, "")
-	checkRefusal(t, "ten thousand", o.patch(o.add(2, issue.Queued, ""), issue.Settings{BlockedBy: by(most)}), "")
-	checkRefusal(t, "one more", o.patch(o.add(3, issue.Queued, ""), issue.Settings{BlockedBy: by(more, most)}),
+	faulttest.Check(t, "ten thousand", o.patch(o.add(2, issue.Queued, ""), issue.Settings{BlockedBy: by(most)}), "")
+	faulttest.Check(t, "one more", o.patch(o.add(3, issue.Queued, ""), issue.Settings{BlockedBy: by(more, most)}),
 		"dependency_cycle too_large")
 
 	// What is no longer waited for, and what was before, cannot make a cycle.
 	third, other := o.add(4, issue.Queued, "", more, most), o.add(5, issue.Queued, "")
-	checkRefusal(t, "one besides", o.patch(third, issue.Settings{BlockedBy: by(more, most, other)}), "")
-	checkRefusal(t, "fewer", o.patch(third, issue.Settings{BlockedBy: by(most, more)}), "")
+	faulttest.Check(t, "one besides", o.patch(third, issue.Settings{BlockedBy: by(more, most, other)}), "")
+	faulttest.Check(t, "fewer", o.patch(third, issue.Settings{BlockedBy: by(most, more)}), "")
 }
 
 func TestChangesOfParentsAndBlockersAreRefusedExactlyWhenTheyMakeACycle(t *testing.T) {

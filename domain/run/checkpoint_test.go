@@ -8,6 +8,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/run"
 )
 
@@ -72,7 +73,7 @@ func TestEveryFieldOfACheckpointObeysItsRule(t *testing.T) {
 		"": {Note: new(strings.Repeat("ö", run.NoteLength)), Data: append([]byte(" "), text(run.DataSize)...)},
 	} {
 		got, _, happened, err := working().Checkpoint(draft, later)
-		checkRefusal(t, "checkpoint", err, want)
+		faulttest.Check(t, "checkpoint", err, want)
 		if err != nil && (got != working() || happened.Type != "") {
 			t.Errorf("%s: refused, yet changed to %+v", want, got)
 		}
@@ -97,5 +98,5 @@ func TestARunHasSoManyCheckpoints(t *testing.T) {
 		t.Errorf("%v, %+v", err, got)
 	}
 	_, _, _, err = r.Checkpoint(run.CheckpointDraft{}, later)
-	checkRefusal(t, "what is wrong with it comes first", err, "validation_failed note:required")
+	faulttest.Check(t, "what is wrong with it comes first", err, "validation_failed note:required")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/domain/fault"
+	"holdco/domain/fault/faulttest"
 	"holdco/domain/issue"
 	"holdco/domain/run"
 )
@@ -57,6 +58,6 @@ func TestEveryFieldOfAFailureObeysItsRule(t *testing.T) {
 		if len(problems) > 0 {
 			err = fault.Validation(problems)
 		}
-		checkRefusal(t, "failure", err, want)
+		faulttest.Check(t, "failure", err, want)
 	}
 }

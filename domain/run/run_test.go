@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -215,23 +214,6 @@ func TestARunIsShownAsTheAPIDoes(t *testing.T) {
 
 // shown is what the API shows of fields.
 func shown(fields event.Fields) string { return string(fields.Append(nil)) }
-
-// checkRefusal checks a refusal: its code, and the path and code of each of its fields.
-func checkRefusal(t *testing.T, name string, err error, want string) {
-	t.Helper()
-	got := string(fault.CodeOf(err))
-	if refusal := fault.Of(err); refusal != nil {
-		for _, field := range refusal.Fields {
-			got += " " + field.Path + ":" + field.Code
-			if !strings.Contains(field.Message, field.Path) {
-				t.Errorf("%s: %q does not say which field", name, field.Message)
-			}
-		}
-	}
-	if got != want {
-		t.Errorf("%s: %s; want %s", name, got, want)
-	}
-}
 
 func TestTheTokenOfARunIsForItsLeaseUntilChargesAreNotTaken(t *testing.T) {
 	t.Parallel()
