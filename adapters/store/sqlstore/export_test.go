@@ -1,5 +1,10 @@
 package sqlstore
 
+import (
+	"holdco/domain/id"
+	"holdco/domain/issue"
+)
+
 // OwnedTables are the tables that are emptied with a company, in this order.
 func OwnedTables() []string {
 	tables := make([]string, len(owned))
@@ -32,3 +37,11 @@ func AtWorkTexts(engine Engine) (withFirst, alone string) {
 	texts := &statements{engine: engine}
 	return texts.text(agentWithFirst.of(3)), texts.text(agentAtWork)
 }
+
+// ByIDsText is the statement that finds those of some issues that a company has, and AddBlockersText the one that stores what
+// blocks an issue.
+func ByIDsText(engine Engine, of id.Company, which []id.Issue) string {
+	return issuesByIDs(engine, of, which).Column("id", "status").String()
+}
+
+func AddBlockersText(engine Engine, of issue.Issue) string { return addBlockers(engine, &of).String() }

@@ -137,11 +137,14 @@ func (i issues) block(ctx context.Context, before, after *issue.Issue) error {
 	if len(after.BlockedBy) == 0 {
 		return nil
 	}
-	_, err := i.exec(ctx, i.engine.DB().NewRaw(
-		`INSERT INTO issue_blockers (issue_id, blocker_id, company_id, is_open)
-			SELECT ?, id, company_id, CASE WHEN status = ? THEN 0 ELSE 1 END FROM issues WHERE company_id = ? AND id IN (?)`,
-		after.ID, issue.Done, after.Company, bun.List(after.BlockedBy)).Conn(i.conn))
+	_, err := i.exec(ctx, addBlockers(i.engine, after).Conn(i.conn))
 	return err
+}
+
+func addBlockers(engine Engine, of *issue.Issue) *bun.RawQuery {
+	blockers := issuesByIDs(engine, of.Company, of.BlockedBy).ColumnExpr("?, id, company_id", of.ID).
+		ColumnExpr("CASE WHEN status = ? THEN 0 ELSE 1 END", issue.Done)
+	return engine.DB().NewRaw("INSERT INTO issue_blockers (issue_id, blocker_id, company_id, is_open) ?", blockers)
 }
 
 var raiseRevision = prepare(func(b builder) fmt.Stringer {

@@ -170,12 +170,17 @@ func (i issues) States(ctx context.Context, of id.Company, which []id.Issue) (ma
 		ID     id.Issue
 		Status issue.Status
 	}
-	err := i.scan(ctx, i.selectFrom("issues").Column("id", "status").
-		Where("company_id = ?", of).Where("id IN (?)", bun.List(which)), &rows)
+	err := i.scan(ctx, issuesByIDs(i.engine, of, which).Conn(i.conn).Column("id", "status"), &rows)
 	for _, row := range rows {
 		states[row.ID] = row.Status
 	}
 	return states, err
+}
+
+// issuesByIDs finds those of some issues that a company has. SQLite would search by the company, and read all of its issues,
+// rather than by several ids, if there were an index for both.
+func issuesByIDs(engine Engine, of id.Company, which []id.Issue) *bun.SelectQuery {
+	return engine.DB().NewSelect().Table("issues").Where("id IN (?)", bun.List(which)).Where("company_id || '' = ?", of)
 }
 
 func (i issues) Blockers(ctx context.Context, of []id.Issue) (found []id.Issue, err error) {

@@ -70,6 +70,37 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 	}
 }
 
+// What an issue has to do with a few others costs no more when its company has more.
+func TestBlockersAreReadByTheirIDs(t *testing.T) {
+	t.Parallel()
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := open(t)
+			d.migratedSchema(t)
+			acme := d.fill(t)
+			conn, err := d.writes.Conn(t.Context())
+			must(t, err)
+			defer conn.Close()
+			byID := map[string]string{"sqlite": "issues USING INDEX sqlite_autoindex_issues_1 (id=?)", "postgres": "issues_pkey"}[name]
+			blocked := issue.Issue{ID: "iss_a", Company: acme, BlockedBy: []id.Issue{"iss_b", "iss_c"}}
+			for range 2 {
+				for what, text := range map[string]string{
+					"the states of issues": sqlstore.ByIDsText(d.Engine, acme, blocked.BlockedBy),
+					"what blocks an issue": sqlstore.AddBlockersText(d.Engine, blocked),
+				} {
+					plan := explain(t, conn, name, text, nil)
+					if !strings.Contains(plan, byID) {
+						t.Errorf("%s:\n%s", what, plan)
+					}
+				}
+				_, err = conn.ExecContext(t.Context(), "ANALYZE")
+				must(t, err)
+			}
+		})
+	}
+}
+
 // fill adds many issues and runs of a company.
 func (d database) fill(t *testing.T) id.Company {
 	t.Helper()
