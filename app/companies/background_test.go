@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -123,10 +124,76 @@ func TestHowManyDeletionsEverFailTheOthersEnd(t *testing.T) {
 	}
 }
 
+// A deletion that is cut short goes on where it was, and each of its units is small.
+func TestALargeCompanyIsRemovedInManyUnits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	acme := f.create(t, "acme")
+	const events = 4500
+	err := f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		for range events {
+			err := tx.Record(ctx, event.Event{
+				Company: acme, Type: event.CompanyUpdated, Actor: caller.Actor, Subject: event.Subject{Type: "company", ID: string(acme)},
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.delete(t, acme)
+
+	left := func() (rows int) {
+		for after := (page.Position{}); ; {
+			found, err := f.store.Activity().List(t.Context(), store.ActivityFilter{Company: &acme}, after, page.MaxSize)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += len(found.Items)
+			if after = found.Next; after.IsStart() {
+				return rows
+			}
+		}
+	}
+	f.limited.most = 1
+	if _, err := f.service.RemoveDeleted(t.Context()); !errors.Is(err, errTooMany) {
+		t.Errorf("%v after one unit", err)
+	}
+	if rows := left(); rows < events-2000 || rows >= events {
+		t.Errorf("one unit left %d events of %d", rows, events)
+	}
+	f.limited.most = math.MaxInt
+	if _, err := f.service.RemoveDeleted(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.store.Companies().Get(t.Context(), acme); fault.CodeOf(err) != fault.NotFound || left() != 0 {
+		t.Errorf("the company is still there: %v", err)
+	}
+}
+
+// limited is a store that fails after so many units.
+type limited struct {
+	store.Store
+	most int
+}
+
+var errTooMany = errors.New("one unit too many")
+
+func (l *limited) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
+	if l.most--; l.most < 0 {
+		return errTooMany
+	}
+	return l.Store.Update(ctx, write)
+}
+
 // fixture is the service on a real store, with a file system that can fail.
 type fixture struct {
 	service    *companies.Service
 	store      store.Store
+	limited    *limited // the same, of the service
 	workspaces *workspaces
 	log        *record
 }
@@ -134,13 +201,15 @@ type fixture struct {
 func newFixture(t *testing.T) fixture {
 	t.Helper()
 	engine := sqlitetest.Open(t)
+	kept := sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator())
 	f := fixture{
-		store:      sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator()),
+		store:      kept,
+		limited:    &limited{kept, math.MaxInt},
 		workspaces: &workspaces{made: map[id.Company]bool{}},
 		log:        &record{},
 	}
 	settings := companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}
-	f.service = companies.New(f.store, f.workspaces, system.IDs{}, f.log, settings, &cache.Cache[agent.Credential]{})
+	f.service = companies.New(f.limited, f.workspaces, system.IDs{}, f.log, settings, &cache.Cache[agent.Credential]{})
 	return f
 }
 

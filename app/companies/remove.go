@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	removalTimeout = 10 * time.Second // how long Delete waits for the removal
-	rowsPerStep    = 500              // removed by one unit of work, so that other units are not delayed
+	removalTimeout = 10 * time.Second      // how long Delete waits for the removal
+	stepTime       = 20 * time.Millisecond // of a unit of work that removes rows, before its commit: it delays other units
+	rowsPerStep    = 2000                  // the same, because the commit takes time for each
 )
 
 // Delete marks a company as being deleted, wakes the job that removes it, and waits up to removalTimeout for the
@@ -93,17 +94,18 @@ func (s *Service) Deletions() <-chan struct{} { return s.deletions }
 // company does not delay the others. A company whose step fails is retried by the next call. Steps are idempotent, and
 // several processes may run them at once, so a crash at any point loses nothing.
 func (s *Service) RemoveDeleted(ctx context.Context) (more bool, err error) {
-	failed := map[id.Company]error{}
+	failed, reached := map[id.Company]error{}, map[id.Company]int{}
 	for more := true; more; {
-		if more, err = s.removeSteps(ctx, failed); err != nil {
+		if more, err = s.removeSteps(ctx, failed, reached); err != nil {
 			break
 		}
 	}
 	return false, errors.Join(append(firstFailures(failed), err)...)
 }
 
-// removeSteps runs one step of every company that has not failed, and reports whether it ran any.
-func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error) (more bool, err error) {
+// removeSteps runs one step of every company that has not failed, and reports whether it ran any. Reached is how far companies
+// have been emptied.
+func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error, reached map[id.Company]int) (more bool, err error) {
 	filter := store.CompanyFilter{Status: company.Deleting}
 	for after := (page.Position{}); ; {
 		deleting, err := s.store.Companies().List(ctx, filter, after, page.MaxSize)
@@ -114,7 +116,7 @@ func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error) 
 			if failed[c.ID] != nil {
 				continue
 			}
-			if err := s.removeStep(ctx, c); err != nil {
+			if reached[c.ID], err = s.removeStep(ctx, c, reached[c.ID]); err != nil {
 				failed[c.ID] = fmt.Errorf("remove company %s: %w", c.ID, err)
 				continue
 			}
@@ -138,20 +140,39 @@ func firstFailures(failed map[id.Company]error) (failures []error) {
 	return failures
 }
 
-func (s *Service) removeStep(ctx context.Context, c company.Company) error {
+// removeStep removes some of a company, from a place on, and returns where to go on. A company is removed when a step from the
+// beginning has found nothing left.
+func (s *Service) removeStep(ctx context.Context, c company.Company, from int) (reached int, err error) {
 	var empty bool
-	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
 		tx.Unrecorded() // a step of the deletion
-		empty, err = tx.Companies().Empty(ctx, c.ID, rowsPerStep)
+		over := time.After(stepTime)
+		enough := func() bool {
+			select {
+			case <-over:
+				return true
+			default:
+				return false
+			}
+		}
+		reached, empty, err = tx.Companies().Empty(ctx, c.ID, store.Emptying{Most: rowsPerStep, Enough: enough, From: from})
 		return err
 	})
-	if err != nil || !empty {
-		return err
+	switch {
+	case err != nil || !empty:
+		return reached, err
+	case from > 0:
+		return 0, nil
 	}
+	return 0, s.removeEmpty(ctx, c)
+}
+
+// removeEmpty removes a company of which nothing else is left but its workspace.
+func (s *Service) removeEmpty(ctx context.Context, c company.Company) error {
 	if err := s.workspaces.Remove(c.ID); err != nil {
 		return err
 	}
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		last, err := tx.Companies().Lock(ctx, c.ID)
 		if err != nil {
 			return err

@@ -577,7 +577,7 @@ func (f *fixture) remove(t *testing.T) {
 	t.Helper()
 	must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
-		if _, err := tx.Companies().Empty(ctx, companyOf("one"), 100); err != nil {
+		if _, _, err := tx.Companies().Empty(ctx, companyOf("one"), store.Emptying{Most: 100}); err != nil {
 			return err
 		}
 		return tx.Companies().Remove(ctx, companyOf("one"))

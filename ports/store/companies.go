@@ -57,10 +57,17 @@ type Companies interface {
 	// raises the work revision when WorkPaused ends.
 	Repository[id.Company, company.Company]
 
-	// Empty removes at most most rows of what belongs to a company, and reports whether nothing but the company itself
-	// is left. An answer kept in a receipt is blanked, not removed, and counts as a row.
-	Empty(ctx context.Context, which id.Company, most int) (done bool, err error)
+	// Empty removes some of what belongs to a company, and reports whether nothing but the company itself is left, from where
+	// it began on, and how far it came. An answer kept in a receipt is blanked, not removed, and counts as a row.
+	Empty(ctx context.Context, which id.Company, some Emptying) (reached int, done bool, err error)
 
 	// Remove removes a company that Empty has emptied. Its slug is free again.
 	Remove(ctx context.Context, which id.Company) error
+}
+
+// Emptying says how much of what belongs to a company is removed at once.
+type Emptying struct {
+	Most   int         // rows
+	Enough func() bool // no more, once it reports true; it is asked after each hundred rows, or less; nil: never
+	From   int         // what an Empty before has reached, so that this one does not look for what that removed; 0: all
 }

@@ -17,6 +17,7 @@ import (
 
 var deletionRules = []rule{
 	{"a company with rows in every table is emptied in steps of any size, then removed", deletion},
+	{"a company with many rows is emptied until it is enough", emptiedForAWhile},
 	{"an empty company is done at once, again and again", emptyAgain},
 	{"the last words on a company stay, and its slug is free", lastWords},
 	{"a company that is not empty stays", notEmpty},
@@ -97,6 +98,30 @@ func deletion(f *fixture) {
 	}
 	f.same(f.rows(other), all)
 	f.same(string(f.kept(other.keys[0]).Answer), "{}")
+}
+
+func emptiedForAWhile(f *fixture) {
+	s := f.settle("acme")
+	events := make([]event.Event, 250)
+	for n := range events {
+		events[n] = founded(s.company)
+	}
+	f.update(recording(events...))
+	some := store.Emptying{Most: 1000, Enough: func() bool { return true }}
+	for left := f.rows(s); left > 0; {
+		var done bool
+		f.update(func(ctx context.Context, tx store.Tx) (err error) {
+			tx.Unrecorded()
+			some.From, done, err = tx.Companies().Empty(ctx, s.company.ID, some)
+			return err
+		})
+		before := left
+		if left = f.rows(s); left >= before || left < before-100 {
+			f.Fatalf("of %d rows %d are left", before, left)
+		}
+		f.same(done, left == 0)
+	}
+	f.update(removing(s.company.ID))
 }
 
 func emptyAgain(f *fixture) {

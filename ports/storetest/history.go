@@ -194,7 +194,7 @@ func (h *history) remove() step {
 			return nil
 		}
 		for left := m.rows(which); ; {
-			done, err := tx.Companies().Empty(ctx, which, most)
+			_, done, err := tx.Companies().Empty(ctx, which, store.Emptying{Most: most})
 			if err != nil {
 				return err
 			}

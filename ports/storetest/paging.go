@@ -161,7 +161,7 @@ func (f *fixture) empty(which id.Company, most int) (done bool) {
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
 		var err error
-		done, err = tx.Companies().Empty(ctx, which, most)
+		_, done, err = tx.Companies().Empty(ctx, which, store.Emptying{Most: most})
 		return err
 	})
 	return done
@@ -177,7 +177,7 @@ func removing(which id.Company) unit {
 	return func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
 		for {
-			done, err := tx.Companies().Empty(ctx, which, 100)
+			_, done, err := tx.Companies().Empty(ctx, which, store.Emptying{Most: 100})
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,7 @@ func (f *fixture) companyWrites() map[string]writeCase {
 			return tx.Companies().Save(ctx, locked)
 		}},
 		"Companies.Empty": {changes, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Companies().Empty(ctx, acme.ID, 1)
+			_, _, err := tx.Companies().Empty(ctx, acme.ID, store.Emptying{Most: 1})
 			return err
 		}},
 		"Companies.Remove": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Companies().Remove(ctx, leaving.ID) }},

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 	"golang.org/x/sync/semaphore"
 
 	"holdco/adapters/store/sqlstore"
@@ -72,6 +73,11 @@ func (e *Engine) ForUpdateOf(query *bun.SelectQuery, table string) *bun.SelectQu
 // SkipLocked implements sqlstore.Engine.
 func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
 	return query.For("UPDATE SKIP LOCKED")
+}
+
+// AtPlaceOf implements sqlstore.Engine.
+func (e *Engine) AtPlaceOf(found *bun.SelectQuery) schema.QueryWithArgs {
+	return bun.SafeQuery("ctid = ANY (ARRAY(?))", found.ColumnExpr("ctid"))
 }
 
 // Ready implements sqlstore.Engine. It asks whether the server takes writes: a standby answers queries too.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -214,6 +215,11 @@ func (e *Engine) ForUpdateOf(query *bun.SelectQuery, _ string) *bun.SelectQuery 
 
 // SkipLocked implements sqlstore.Engine. There is one writer, so no row is locked by another unit.
 func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery { return query }
+
+// AtPlaceOf implements sqlstore.Engine.
+func (e *Engine) AtPlaceOf(found *bun.SelectQuery) schema.QueryWithArgs {
+	return bun.SafeQuery("rowid IN (?)", found.ColumnExpr("rowid"))
+}
 
 // LockTable implements sqlstore.Engine. There is one writer, so a unit has every table to itself.
 func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return nil }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"holdco/ports/outbound"
 )
@@ -74,6 +75,10 @@ type Engine interface {
 
 	// SkipLocked is ForUpdate, but skips the rows that another unit has locked.
 	SkipLocked(query *bun.SelectQuery) *bun.SelectQuery
+
+	// AtPlaceOf is true of the rows of a table that a query finds in it. They are found again by their place in the file, with
+	// any statistics: by their keys, Postgres goes through the whole table as long as it takes it for small.
+	AtPlaceOf(found *bun.SelectQuery) schema.QueryWithArgs
 
 	// Ready fails while the database cannot be written to, as far as the engine can tell without a write for each call.
 	Ready(ctx context.Context) error

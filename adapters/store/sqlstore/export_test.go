@@ -44,4 +44,13 @@ func ByIDsText(engine Engine, of id.Company, which []id.Issue) string {
 	return issuesByIDs(engine, of, which).Column("id", "status").String()
 }
 
+// EmptyingTexts are the statements that remove some rows of a company, or blank them, by their tables.
+func EmptyingTexts(engine Engine, which id.Company, most int) map[string]string {
+	texts, c := map[string]string{}, companiesOf(session{engine: engine})
+	for _, of := range owned {
+		texts[of.table] = c.emptying(of, which, most).String()
+	}
+	return texts
+}
+
 func AddBlockersText(engine Engine, of issue.Issue) string { return addBlockers(engine, &of).String() }

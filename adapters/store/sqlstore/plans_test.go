@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -101,7 +102,32 @@ func TestBlockersAreReadByTheirIDs(t *testing.T) {
 	}
 }
 
-// fill adds many issues and runs of a company.
+// What is removed of a company costs no more when there is more of it, or of others, and whatever the planner takes a table for.
+func TestWhatIsRemovedIsFoundByTheCompany(t *testing.T) {
+	t.Parallel()
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := open(t)
+			d.migratedSchema(t)
+			acme := d.fill(t)
+			conn, err := d.writes.Conn(t.Context())
+			must(t, err)
+			defer conn.Close()
+			found := map[string]string{"sqlite": "(company_id=?)", "postgres": "Index Cond: (company_id ="}[name]
+			removed := map[string]string{"sqlite": "SEARCH %s USING INTEGER PRIMARY KEY (rowid=?)", "postgres": "Tid Scan on %s "}[name]
+			for table, text := range sqlstore.EmptyingTexts(d.Engine, acme, 100) {
+				plan := explain(t, conn, name, text, nil)
+				if !strings.Contains(plan, found) || !strings.Contains(plan, fmt.Sprintf(removed, table)) ||
+					strings.Contains(plan, "Seq Scan on") || strings.Contains(plan, "SCAN ") {
+					t.Errorf("%s:\n%s", table, plan)
+				}
+			}
+		})
+	}
+}
+
+// fill adds many issues, runs and events of a company.
 func (d database) fill(t *testing.T) id.Company {
 	t.Helper()
 	clock, ids := storetest.NewClock(), storetest.NewIDs()
@@ -122,6 +148,7 @@ func (d database) fill(t *testing.T) id.Company {
 				return err
 			}
 			i.Number, i.Team = int64(n+1), []id.Team{"tm_a", "tm_b", ""}[n%3]
+			i.Labels = []string{"a", "b"}
 			i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High, issue.Urgent}[n%4]
 			if n%5 == 0 {
 				i.Agent, i.Binding = "agt_a", issue.Named
@@ -135,6 +162,10 @@ func (d database) fill(t *testing.T) id.Company {
 				r = r.End(run.Succeeded, run.Completed, "", clock.Now())
 			}
 			if err := tx.Runs().Add(ctx, r); err != nil {
+				return err
+			}
+			_, filed := i.Created(i.Number)
+			if err := tx.Record(ctx, filed.By("system:test")); err != nil {
 				return err
 			}
 		}

@@ -13,32 +13,34 @@ import (
 	"holdco/ports/store"
 )
 
-// owned are the tables with rows of a company. Rows that refer to others come first.
-var owned = []struct {
+// ownedTable is a table with rows of companies.
+type ownedTable struct {
 	table string
-	key   string // its primary key
 	blank string // what to set instead of removing the row; it must clear company_id
 	kept  string // a condition for the rows that stay until webhooks have sent them; empty: none
-}{
-	{table: "slots", key: "id"},
-	{table: "teams", key: "id"},
-	{table: "agents", key: "id"},
-	{table: "run_checkpoints", key: "run_id, number"},
-	{table: "cost_entries", key: "id"},
-	{table: "runs", key: "id"},
-	{table: "revocations", key: "company_id, epoch"},
-	{table: "issue_labels", key: "issue_id, label"},
-	{table: "issue_blockers", key: "issue_id, blocker_id"},
-	{table: "issue_comments", key: "id"},
-	{table: "issues", key: "id"},
-	{table: "tallies", key: "company_id, scope, scope_id, status"},
-	{table: "day_tallies", key: "company_id, day, what"},
-	{table: "issue_numbers", key: "company_id"},
-	{table: "work_revisions", key: "company_id"},
-	{table: "settlements", key: "id"},
-	{table: "deliveries", key: "seq", kept: isPending},
-	{table: "activity", key: "seq", kept: isAwaited},
-	{table: "receipts", key: "token_id, key", blank: "answer = '', company_id = ''"},
+}
+
+// owned are all such tables. Rows that refer to others come first.
+var owned = []ownedTable{
+	{table: "slots"},
+	{table: "teams"},
+	{table: "agents"},
+	{table: "run_checkpoints"},
+	{table: "cost_entries"},
+	{table: "runs"},
+	{table: "revocations"},
+	{table: "issue_labels"},
+	{table: "issue_blockers"},
+	{table: "issue_comments"},
+	{table: "issues"},
+	{table: "tallies"},
+	{table: "day_tallies"},
+	{table: "issue_numbers"},
+	{table: "work_revisions"},
+	{table: "settlements"},
+	{table: "deliveries", kept: isPending},
+	{table: "activity", kept: isAwaited},
+	{table: "receipts", blank: "answer = '', company_id = ''"},
 }
 
 // isPending is true of a delivery that will be attempted again. One whose endpoint is gone will not.
@@ -46,36 +48,55 @@ const isPending = "deliveries.status = 'pending' AND EXISTS (SELECT 1 FROM webho
 
 // isAwaited is true of an event that has still to be sent: it has no position in the outbox yet, or a queue has not
 // passed its position, or a pending delivery carries it. The comparison with the least cursor rules out nearly all events
-// before the queues are read.
+// before the queues are read. Their ids are compared so that Postgres finds the queues by an index: it takes reading a table
+// without one for so dear that it would no longer distinguish plans for the rest.
 const isAwaited = `activity.unqueued = 1
-	OR activity.position >= (SELECT min(cursor) FROM queues) AND EXISTS (
-		SELECT 1 FROM queues WHERE activity.position >= queues.cursor
+	OR activity.position >= (SELECT min(cursor) FROM queues WHERE webhook_id > '') AND EXISTS (
+		SELECT 1 FROM queues WHERE webhook_id > '' AND activity.position >= queues.cursor
 			AND (queues.skip_after IS NULL OR activity.position <= queues.skip_after OR activity.position > queues.skip_to))
 	OR EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event_id = activity.id AND ` + isPending + `)`
 
-func (c companies) Empty(ctx context.Context, which id.Company, most int) (done bool, err error) {
-	left := most
-	for _, of := range owned {
-		some := c.rowsOf(of.table, of.kept, which).ColumnExpr(of.key).Limit(int64(left))
-		var write statement
-		if of.blank == "" {
-			write = c.engine.DB().NewDelete().Conn(c.conn).Table(of.table).Where("(?) IN (?)", bun.Safe(of.key), some)
-		} else {
-			write = c.engine.DB().NewUpdate().Conn(c.conn).Table(of.table).Set(of.blank).Where("(?) IN (?)", bun.Safe(of.key), some)
-		}
-		rows, err := c.change(ctx, write)
-		if err != nil {
-			return false, err
-		}
-		if left -= rows; left == 0 {
-			return c.isEmpty(ctx, which)
+// rowsAtATime are few enough that none of the tables takes long for them.
+const rowsAtATime = 100
+
+func (c companies) Empty(ctx context.Context, which id.Company, some store.Emptying) (reached int, done bool, err error) {
+	left := some.Most
+	for at := some.From; at < len(owned); at++ {
+		for {
+			most := min(left, rowsAtATime)
+			rows, err := c.change(ctx, c.emptying(owned[at], which, most))
+			if err != nil {
+				return at, false, err
+			}
+			if left -= rows; left == 0 || rows > 0 && some.Enough != nil && some.Enough() {
+				done, err := c.isEmpty(ctx, which, owned[at:])
+				return at, done, err
+			}
+			if rows < most {
+				break
+			}
 		}
 	}
-	return true, nil
+	return len(owned), true, nil
 }
 
-func (c companies) isEmpty(ctx context.Context, which id.Company) (bool, error) {
-	for _, of := range owned {
+// emptying removes some rows of a company from a table, or blanks them.
+func (c companies) emptying(of ownedTable, which id.Company, most int) *bun.RawQuery {
+	write := "DELETE FROM " + of.table
+	if of.blank != "" {
+		write = "UPDATE " + of.table + " SET " + of.blank
+	}
+	return c.writesSome(write, c.rowsOf(of.table, of.kept, which), most)
+}
+
+// writesSome is a write to some of the rows that a query finds in a table.
+func (s session) writesSome(write string, found *bun.SelectQuery, most int) *bun.RawQuery {
+	return s.engine.DB().NewRaw("? WHERE ?", bun.Safe(write), s.engine.AtPlaceOf(found.Limit(int64(most)))).Conn(s.conn)
+}
+
+// isEmpty reports whether none of some tables has a row of a company that is to be removed.
+func (c companies) isEmpty(ctx context.Context, which id.Company, tables []ownedTable) (bool, error) {
+	for _, of := range tables {
 		if exists, err := c.exists(ctx, c.rowsOf(of.table, of.kept, which)); err != nil || exists {
 			return false, err
 		}
@@ -137,9 +158,7 @@ func (r removals) Purge(ctx context.Context, which id.Company, before time.Time,
 		table string
 		some  *bun.SelectQuery
 	}{{"deliveries", deliveries}, {"activity", events}} {
-		write := r.engine.DB().NewDelete().Conn(r.conn).Table(purged.table).
-			Where("seq IN (?)", purged.some.Column("seq").Limit(int64(most)))
-		if _, err := r.exec(ctx, write); err != nil {
+		if _, err := r.exec(ctx, r.writesSome("DELETE FROM "+purged.table, purged.some, most)); err != nil {
 			return true, err
 		}
 	}
