@@ -20,9 +20,13 @@ import (
 )
 
 const (
-	removalTimeout = 10 * time.Second      // how long Delete waits for the removal
-	stepTime       = 20 * time.Millisecond // of a unit of work that removes rows, before its commit: it delays other units
-	rowsPerStep    = 2000                  // the same, because the commit takes time for each
+	removalTimeout = 10 * time.Second // how long Delete waits for the removal
+
+	// A unit of work that removes rows delays others, and its commit takes at least as long. The pause after it leaves the
+	// writer to them.
+	stepTime    = 10 * time.Millisecond
+	rowsPerStep = 1000
+	stepPause   = 10 * time.Millisecond
 )
 
 // Delete marks a company as being deleted, wakes the job that removes it, and waits up to removalTimeout for the
@@ -99,12 +103,22 @@ func (s *Service) RemoveDeleted(ctx context.Context) (more bool, err error) {
 		if more, err = s.removeSteps(ctx, failed, reached); err != nil {
 			break
 		}
+		if len(reached) > 0 {
+			pause(ctx)
+		}
 	}
 	return false, errors.Join(append(firstFailures(failed), err)...)
 }
 
-// removeSteps runs one step of every company that has not failed, and reports whether it ran any. Reached is how far companies
-// have been emptied.
+func pause(ctx context.Context) {
+	select {
+	case <-time.After(stepPause):
+	case <-ctx.Done():
+	}
+}
+
+// removeSteps runs one step of every company that has not failed, and reports whether it ran any. Reached is how far those have
+// been emptied that need more steps.
 func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error, reached map[id.Company]int) (more bool, err error) {
 	filter := store.CompanyFilter{Status: company.Deleting}
 	for after := (page.Position{}); ; {
@@ -116,7 +130,11 @@ func (s *Service) removeSteps(ctx context.Context, failed map[id.Company]error, 
 			if failed[c.ID] != nil {
 				continue
 			}
-			if reached[c.ID], err = s.removeStep(ctx, c, reached[c.ID]); err != nil {
+			next, gone, err := s.removeStep(ctx, c, reached[c.ID])
+			if reached[c.ID] = next; gone || err != nil {
+				delete(reached, c.ID)
+			}
+			if err != nil {
 				failed[c.ID] = fmt.Errorf("remove company %s: %w", c.ID, err)
 				continue
 			}
@@ -140,9 +158,9 @@ func firstFailures(failed map[id.Company]error) (failures []error) {
 	return failures
 }
 
-// removeStep removes some of a company, from a place on, and returns where to go on. A company is removed when a step from the
-// beginning has found nothing left.
-func (s *Service) removeStep(ctx context.Context, c company.Company, from int) (reached int, err error) {
+// removeStep removes some of a company, from a place on, and returns where to go on, unless the company is gone. It is removed
+// when a step from the beginning has found nothing left.
+func (s *Service) removeStep(ctx context.Context, c company.Company, from int) (reached int, gone bool, err error) {
 	var empty bool
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
 		tx.Unrecorded() // a step of the deletion
@@ -160,11 +178,11 @@ func (s *Service) removeStep(ctx context.Context, c company.Company, from int) (
 	})
 	switch {
 	case err != nil || !empty:
-		return reached, err
+		return reached, false, err
 	case from > 0:
-		return 0, nil
+		return 0, false, nil
 	}
-	return 0, s.removeEmpty(ctx, c)
+	return 0, true, s.removeEmpty(ctx, c)
 }
 
 // removeEmpty removes a company of which nothing else is left but its workspace.
