@@ -191,6 +191,37 @@ func TestWhatWaitsWhenItsCompanyIsRemovedIsSentAllTheSame(t *testing.T) {
 	}
 }
 
+// However much was left, it is purged as soon as it was sent: only what still waits is checked seldom.
+func TestAllThatARemovedCompanyLeftIsPurgedAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.subscribe(t)
+	f.happen(t, "one")
+	const count = 450
+	for range count / 50 {
+		must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+			for range 50 {
+				if err := tx.Record(ctx, event.Event{
+					Company: companyOf("one"), Type: event.CompanyUpdated, Actor: "system:test",
+					Subject: event.Subject{Type: "company", ID: string(companyOf("one"))}, Data: event.Fields{event.F("slug", "one")},
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	f.enqueue(t)
+	f.remove(t)
+	for len(f.had()) <= count {
+		must(t, f.deliver(t))
+	}
+	f.finishRemovals(t)
+	if left := f.left(t); left != 0 {
+		t.Errorf("%d removed companies have left something", left)
+	}
+}
+
 func TestRetriesContinueWhenTheirCompanyIsRemoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -589,9 +620,10 @@ func (f *fixture) finishRemovals(t *testing.T) {
 	t.Helper()
 	f.checkIn += 2 * time.Hour
 	f.clock.advance(f.checkIn)
-	more, err := f.service.FinishRemovals(t.Context())
-	if more || err != nil {
-		t.Fatal(more, err)
+	for more := true; more; {
+		var err error
+		more, err = f.service.FinishRemovals(t.Context())
+		must(t, err)
 	}
 	f.clock.advance(-f.checkIn)
 }

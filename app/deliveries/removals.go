@@ -11,7 +11,7 @@ import (
 
 const (
 	removalsPerStep = 50
-	rowsPerRemoval  = 500 // of each kind, purged by one unit of work
+	rowsPerRemoval  = 200 // of each kind, purged by one unit of work
 )
 
 // FinishRemovals purges the events and deliveries of removed companies once webhooks have sent them or given up, and
@@ -23,14 +23,17 @@ func (s *Service) FinishRemovals(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	var failures error
+	more = len(due) == removalsPerStep
 	for _, removal := range due {
-		failures = errors.Join(failures, s.finish(ctx, removal))
+		goesOn, err := s.finish(ctx, removal)
+		more, failures = more || goesOn, errors.Join(failures, err)
 	}
-	return len(due) == removalsPerStep, failures
+	return more, failures
 }
 
-func (s *Service) finish(ctx context.Context, removal store.Removal) error {
-	return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+// finish checks a removal, and reports whether that goes on at once.
+func (s *Service) finish(ctx context.Context, removal store.Removal) (goesOn bool, err error) {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		finished, err := tx.Removals().Finished(ctx, removal.Company)
 		if err != nil {
 			return err
@@ -43,15 +46,17 @@ func (s *Service) finish(ctx context.Context, removal store.Removal) error {
 				return err
 			}
 		}
-		left, err := tx.Removals().Purge(ctx, removal.Company, tx.Now().Add(-webhook.LogRetention), rowsPerRemoval)
-		if err != nil {
+		more, left, err := tx.Removals().Purge(ctx, removal.Company, tx.Now().Add(-webhook.LogRetention), rowsPerRemoval)
+		goesOn = more
+		switch {
+		case err != nil || more:
 			return err
-		}
-		if !left {
+		case !left:
 			return tx.Removals().Close(ctx, removal.Company)
 		}
 		return tx.Removals().Postpone(ctx, removal.Company, nextCheck(removal.RemovedAt, tx.Now()))
 	})
+	return goesOn, err
 }
 
 // nextCheck is when to check again what is left of a company, with backoff by the time since the removal.

@@ -28,8 +28,9 @@ type Removals interface {
 
 	// Purge removes the deliveries of a removed company that are not pending, and the events that no queue has to pass
 	// and no pending delivery carries: at most most of each. Events that were recorded before the given instant go
-	// whether they were sent or not. It reports whether anything of the company is left; endpoints count, enabled or not.
-	Purge(ctx context.Context, which id.Company, before time.Time, most int) (left bool, err error)
+	// whether they were sent or not. It reports whether there may be more of these, and whether anything of the company is left;
+	// endpoints count, enabled or not.
+	Purge(ctx context.Context, which id.Company, before time.Time, most int) (more, left bool, err error)
 
 	// Finished returns the endpoints, enabled or not, that are bound to a company that was removed and have nothing left to
 	// send: their queues are idle or have passed company.deleted, and none of their deliveries is pending.

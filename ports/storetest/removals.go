@@ -56,7 +56,7 @@ func (f *fixture) purge(which id.Company, want bool) {
 func (f *fixture) purgeBefore(which id.Company, before time.Time, most int, want bool) {
 	f.Helper()
 	f.update(func(ctx context.Context, tx store.Tx) error {
-		left, err := tx.Removals().Purge(ctx, which, before, most)
+		_, left, err := tx.Removals().Purge(ctx, which, before, most)
 		if err == nil {
 			f.same(left, want)
 		}

@@ -151,23 +151,25 @@ func lastEventOf(s session, company string) *bun.SelectQuery {
 		Where("activity.type = ?", event.CompanyDeleted).Where("activity.subject_id = " + company)
 }
 
-func (r removals) Purge(ctx context.Context, which id.Company, before time.Time, most int) (left bool, err error) {
+func (r removals) Purge(ctx context.Context, which id.Company, before time.Time, most int) (more, left bool, err error) {
 	deliveries := r.rowsOf("deliveries", isPending, which)
 	events := r.rowsOf("activity", fmt.Sprintf("activity.at >= %d AND (%s)", millis(before), isAwaited), which)
 	for _, purged := range []struct {
 		table string
 		some  *bun.SelectQuery
 	}{{"deliveries", deliveries}, {"activity", events}} {
-		if _, err := r.exec(ctx, r.writesSome("DELETE FROM "+purged.table, purged.some, most)); err != nil {
-			return true, err
+		rows, err := r.exec(ctx, r.writesSome("DELETE FROM "+purged.table, purged.some, most))
+		if err != nil {
+			return false, true, err
 		}
+		more = more || rows == most
 	}
 	for _, table := range []string{"deliveries", "activity", "webhooks"} {
 		if left, err = r.exists(ctx, r.rowsOf(table, "", which)); err != nil || left {
-			return left, err
+			return more, left, err
 		}
 	}
-	return false, nil
+	return false, false, nil
 }
 
 func (r removals) Finished(ctx context.Context, which id.Company) ([]webhook.Endpoint, error) {
