@@ -22,10 +22,10 @@ import (
 const (
 	removalTimeout = 10 * time.Second // how long Delete waits for the removal
 
-	// A unit of work that removes rows delays others, and its commit takes at least as long. The pause after it leaves the
-	// writer to them.
+	// A unit of work that removes rows delays others, and so does its commit, which writes a few pages for each row. The pause
+	// after it leaves the writer to them.
 	stepTime    = 10 * time.Millisecond
-	rowsPerStep = 1000
+	rowsPerStep = 300
 	stepPause   = 10 * time.Millisecond
 )
 
