@@ -2,7 +2,6 @@ package cost
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -24,12 +23,6 @@ const (
 
 // UsageKinds are all forms.
 var UsageKinds = []UsageKind{NoUsage, ClaudeJSON, CodexJSON, HoldcoJSON}
-
-// ParseUsageKind parses the form of usage, and reports whether it is one.
-func ParseUsageKind(text string) (UsageKind, bool) {
-	kind := UsageKind(text)
-	return kind, slices.Contains(UsageKinds, kind)
-}
 
 // Report is what a program said in one run.
 type Report struct {

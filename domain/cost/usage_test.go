@@ -256,20 +256,6 @@ func TestAMessageIsProseOfBoundedLength(t *testing.T) {
 	}
 }
 
-func TestOnlyKnownFormsOfUsageAreParsed(t *testing.T) {
-	t.Parallel()
-	for _, kind := range cost.UsageKinds {
-		if got, ok := cost.ParseUsageKind(string(kind)); got != kind || !ok {
-			t.Errorf("%s: %s, %t", kind, got, ok)
-		}
-	}
-	for _, unknown := range []string{"", "claude", "Claude-JSON", "none "} {
-		if _, ok := cost.ParseUsageKind(unknown); ok {
-			t.Errorf("%q is one", unknown)
-		}
-	}
-}
-
 // However the output is cut into pieces, and however often the report is asked for, it says the same.
 func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 	t.Parallel()
