@@ -1,6 +1,8 @@
 package cost_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -94,6 +96,31 @@ func TestWhatProgramsPrintIsUnderstood(t *testing.T) {
 	}
 }
 
+func TestWhatIsPrintedForPeopleIsUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"claude.json", "claude-verbose.json", "claude-turns.json", "claude-error.json"} {
+		printed, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := reported(cost.ClaudeJSON, string(printed))
+		for _, indent := range []string{" ", "  ", "\t"} {
+			var pretty bytes.Buffer
+			if err := json.Indent(&pretty, printed, "", indent); err != nil {
+				t.Fatal(err)
+			}
+			for _, before := range []string{"", "Hello {\n", "{\n", "{ it starts\n    at once\n"} {
+				text := before + strings.TrimSpace(pretty.String())
+				for _, all := range []string{text, text + "\nBye\n", strings.ReplaceAll(text, "\n", "\r\n"), text + "\n" + text} {
+					if diff := cmp.Diff(want, reported(cost.ClaudeJSON, all)); diff != "" {
+						t.Errorf("%s: %s", all, diff)
+					}
+				}
+			}
+		}
+	}
+}
+
 // No charge comes of what cannot be one, and it is counted. What has nothing to do with costs is not.
 func TestWhatCannotBeAChargeIsCounted(t *testing.T) {
 	t.Parallel()
@@ -118,6 +145,13 @@ func TestWhatCannotBeAChargeIsCounted(t *testing.T) {
 		{cost.ClaudeJSON, claude("1e7", ""), 0, 1},
 		{cost.ClaudeJSON, claude("1000000", ""), 1, 0},
 		{cost.ClaudeJSON, claude("NaN", ""), 0, 1},
+		{cost.ClaudeJSON, "{\n" + claude("0.5", ""), 1, 0},
+		{cost.ClaudeJSON, "{ started\n  at main.go:7 {\n" + claude("0.5", ""), 1, 0},
+		{cost.ClaudeJSON, "  {\n  " + claude("0.5", "") + ",\n", 1, 0},
+		{cost.ClaudeJSON, "{\n\n  \"type\": \"result\",\n\n  \"total_cost_usd\": 0.5\n\n}\n", 1, 0},
+		{cost.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5\nBye\n}\n", 0, 1},
+		{cost.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5\n", 0, 1},
+		{cost.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5,\n  \"result\": \"no\n\"}\n", 0, 1},
 		{cost.ClaudeJSON, claude("0.5", `,"total_cost_usd":0.6`), 0, 1},
 		{cost.ClaudeJSON, claude("0.5", "") + claude("0.6", ""), 0, 1},
 		{cost.ClaudeJSON, strings.TrimSuffix(claude("0.5", ""), "}"), 0, 1},
@@ -271,6 +305,7 @@ func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 		}
 		lines = append(lines, strings.SplitAfter(string(printed), "\n")...)
 	}
+	lines = append(lines, "{\n", "  \"type\": \"result\",\n", "  \"total_cost_usd\": 0.5\n", "  \"a\": {\n", "  }\n", "}\n")
 	lines = append(lines, "\n", "Hello {\n", "[info] x\n", `[{"type":"result",`, "\xff\r\n", "]\n",
 		`{"holdco":{"cost":{"kind":"tools","usd":1}}}`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -327,6 +362,7 @@ func TestUsageKeepsLittleOfWhatAProgramWrites(t *testing.T) {
 	for name, piece := range map[string]string{
 		"a line without end":    "{" + strings.Repeat("x", 1<<16),
 		"text without end":      strings.Repeat("x", 1<<16),
+		"lines without end":     "{\n" + strings.Repeat("  \"a\":1,\n", 1<<13),
 		"a list without end":    `[{"a":"` + strings.Repeat("x", 1<<16),
 		"items without end":     strings.Repeat(`{"a":1},`, 1<<13),
 		"turns without end":     strings.Repeat(`{"type":"turn.completed","usage":{"input_tokens":1}}`+"\n", 1<<10),
