@@ -127,6 +127,10 @@ func TestAProgramEndsItsRunAsItEnds(t *testing.T) {
 			"a workspace that it broke": {
 				`rm -rf "$HOLDCO_WORKSPACE"; ln -s / "$HOLDCO_WORKSPACE"; exit 1`, `again`, "failed", "workspace",
 			},
+			"a result that is too large": {
+				`head -c 262145 /dev/zero | tr '\0' 1 > "$HOLDCO_RESULT_FILE"; echo said`, "", "failed",
+				"result_too_large The result file has more than 262144 bytes. What is larger belongs into other files of the workspace.",
+			},
 			"the gateway": {
 				`ask POST "/gateway/v1/leases/$HOLDCO_LEASE_ID/complete" "{\"fencingToken\":$HOLDCO_FENCING_TOKEN,\"result\":7}"; exit 1`,
 				"", "review", `7`,

@@ -113,8 +113,8 @@ func TestAResultHasALargestSize(t *testing.T) {
 	for size, kept := range map[int]bool{issue.ResultSize: true, issue.ResultSize + 1: false} {
 		program := script(fmt.Sprintf(`head -c %d /dev/zero >"$HOLDCO_RESULT_FILE"`, size))
 		program.Run = runOf(t, fmt.Sprint(size))
-		if got := w.run(program); (got.Result != nil) != kept || kept && len(got.Result) != size {
-			t.Errorf("of %d bytes %d are kept", size, len(got.Result))
+		if got := w.run(program); (got.Result != nil) != kept || kept && len(got.Result) != size || got.ResultIsTooLarge == kept {
+			t.Errorf("of %d bytes %d are kept; they are too many: %t", size, len(got.Result), got.ResultIsTooLarge)
 		}
 	}
 }

@@ -168,7 +168,8 @@ func (r *running) attend() {
 		_ = one.flush()
 	}
 	r.log.finish()
-	r.exit = outbound.Exit{Output: r.output.text(), Result: r.programs.result(r.program.Company, r.place)}
+	r.exit.Output = r.output.text()
+	r.exit.Result, r.exit.ResultIsTooLarge = r.programs.result(r.program.Company, r.place)
 	if status, ok := r.command.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.exit.Signal = int(status.Signal())
 	} else {

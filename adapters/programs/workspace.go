@@ -79,30 +79,33 @@ func unusable(cause error, format string, args ...any) error {
 }
 
 // result returns what a program left as its result, nil if that is no file, or too large.
-func (p *Programs) result(company id.Company, place workspace) []byte {
+func (p *Programs) result(company id.Company, place workspace) (content []byte, isTooLarge bool) {
 	root, err := p.openCompany(company)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer root.Close()
 	own, err := openOwn(root, filepath.Join(place.inside, ownFolder))
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer own.Close()
 	file, size, err := openRegular(own, resultFile)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer file.Close()
 	if size > issue.ResultSize {
-		return nil
+		return nil, true
 	}
-	content, err := io.ReadAll(io.LimitReader(file, issue.ResultSize+1))
-	if err != nil || len(content) > issue.ResultSize {
-		return nil
+	content, err = io.ReadAll(io.LimitReader(file, issue.ResultSize+1))
+	switch {
+	case err != nil:
+		return nil, false
+	case len(content) > issue.ResultSize:
+		return nil, true
 	}
-	return content
+	return content, false
 }
 
 // errLeadsOut is of links. One to the workspace of another issue is none of these.

@@ -163,6 +163,9 @@ func ending(why whyEnded, exit outbound.Exit, report cost.Report) inbound.Ending
 		return failed(fmt.Sprintf("exit_%d", exit.Code), fmt.Sprintf("The program ended with exit code %d.", exit.Code), exit.Output)
 	case report.IsError:
 		return failed("reported_error", "The program reported an error.", report.Message)
+	case exit.ResultIsTooLarge:
+		const message = "The result file has more than %d bytes. What is larger belongs into other files of the workspace."
+		return failed("result_too_large", fmt.Sprintf(message, issue.ResultSize), "")
 	}
 	return inbound.Ending{Action: issue.Complete, Result: result(exit)}
 }

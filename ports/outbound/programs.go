@@ -80,6 +80,9 @@ type Exit struct {
 	Signal int    // the number of the signal that ended it; 0: none
 	Output string // the last MostOutput bytes of its standard output, as valid UTF-8
 	Result []byte // the content of HOLDCO_RESULT_FILE, .holdco/result.json in the workspace; nil: there is none, or it is too large
+
+	// ResultIsTooLarge reports whether HOLDCO_RESULT_FILE has more than issue.ResultSize bytes.
+	ResultIsTooLarge bool
 }
 
 // MostOutput bounds Exit.Output, in bytes.
