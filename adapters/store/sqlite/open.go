@@ -94,7 +94,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		return nil, err
 	}
 	if options.Exclusive {
-		if err := e.lockFile(path); err != nil {
+		if err := e.lockFile(ctx, path); err != nil {
 			return nil, err
 		}
 	}
@@ -209,18 +209,27 @@ func makeFile(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
+// A server that starts waits for the lock of its store: one that was killed while it started a program holds it until that has
+// begun, because the new process has all that is open in the other one for a moment.
+const (
+	serverWait  = 3 * time.Second
+	serverPause = 10 * time.Millisecond
+)
+
 // lockFile keeps other servers from opening the file. The system releases the lock when the process ends.
-func (e *Engine) lockFile(path string) error {
+func (e *Engine) lockFile(ctx context.Context, path string) error {
 	lock := flock.New(path + ".lock")
-	locked, err := lock.TryLock()
-	if err != nil {
+	waiting, cancel := context.WithTimeout(ctx, serverWait)
+	defer cancel()
+	locked, err := lock.TryLockContext(waiting, serverPause)
+	switch {
+	case locked:
+		e.onClose(lock.Unlock)
+		return nil
+	case err != nil && waiting.Err() == nil || ctx.Err() != nil:
 		return fmt.Errorf("lock the store: %w", err)
 	}
-	if !locked {
-		return fmt.Errorf("another server has %s open; stop it first, or give this server a store of its own", path)
-	}
-	e.onClose(lock.Unlock)
-	return nil
+	return fmt.Errorf("another server has %s open; stop it first, or give this server a store of its own", path)
 }
 
 // check opens the first connection and verifies that its pragmas took effect.

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,7 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/uptrace/bun"
 
 	"holdco/adapters/store/sqlite"
@@ -108,26 +112,45 @@ func TestWhatCannotBeOpenedIsExplained(t *testing.T) {
 	}
 }
 
+func TestAServerWaitsForWhatOneThatWasKilledLeavesLocked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "holdco.db")
+		left := flock.New(path + ".lock") // by the program that it was starting
+		locked, err := left.TryLock()
+		must(t, err)
+		time.AfterFunc(time.Second, func() { must(t, left.Unlock()) })
+		if began := time.Now(); !locked {
+			t.Fatal("a new store is locked")
+		} else if open(t, sqlite.Options{Path: path, Exclusive: true}); time.Since(began) < time.Second {
+			t.Error("it has not waited")
+		}
+		stopped, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if _, err := sqlite.Open(stopped, sqlite.Options{Path: path, Exclusive: true}); !errors.Is(err, context.Canceled) {
+			t.Errorf("a start that is stopped while it waits ends with: %v", err)
+		}
+	})
+}
+
 func TestASecondServerIsRefused(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	path, link := filepath.Join(folder, "holdco.db"), filepath.Join(folder, "link.db")
-	first, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Exclusive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{path, link} {
-		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: name, Exclusive: true})
-		if want := "another server has " + path + " open"; err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
+	synctest.Test(t, func(t *testing.T) {
+		folder := t.TempDir()
+		path, link := filepath.Join(folder, "holdco.db"), filepath.Join(folder, "link.db")
+		first, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Exclusive: true})
+		must(t, err)
+		must(t, os.Symlink(path, link))
+		for _, name := range []string{path, link} {
+			_, err := sqlite.Open(t.Context(), sqlite.Options{Path: name, Exclusive: true})
+			if want := "another server has " + path + " open"; err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
 		}
-	}
-	open(t, sqlite.Options{Path: path}) // a command beside the server
-	must(t, first.Close())
-	open(t, sqlite.Options{Path: path, Exclusive: true})
+		open(t, sqlite.Options{Path: path}) // a command beside the server
+		must(t, first.Close())
+		open(t, sqlite.Options{Path: path, Exclusive: true})
+	})
 }
 
 // TestMain lets this program also be the server that TestAKilledServerLeavesNoLock kills.
