@@ -378,6 +378,58 @@ func TestProgramsAreStoppedWithTheServerAndTheirIssuesGivenBack(t *testing.T) {
 	})
 }
 
+func TestAServerThatStopsKillsProgramsThatDoNotEnd(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, environ ...string) {
+		clock := newClock()
+		clock.longestStop = 100 * time.Millisecond
+		s := start(t, clock, environ...)
+		acme, sales := s.crew(t, 1)
+		const stubborn = `test -e again && exit; touch again; trap '' TERM; echo $$; sleep 600; sleep 600`
+		ada := s.runs(t, sales, strings.Replace(shell(stubborn, ""), `"graceSeconds":1`, `"graceSeconds":300`, 1))
+		task := s.named(t, acme, ada, "")
+		s.reaches(t, task, "running")
+		run := s.newest(t, task)
+		pid := s.pid(t, task.path()+"/runs/"+run.ID+"/log")
+		must(t, s.stop())
+		if isAlive(pid) {
+			t.Error("the program runs on")
+		}
+		if log := s.log.String(); strings.Contains(log, "WARN") || strings.Contains(log, "ERROR") {
+			t.Error(log)
+		}
+		holders := filepath.Join(strings.TrimPrefix(environ[0], dataDir), "holders")
+		if left, err := os.ReadDir(holders); err != nil || len(left) != 1 || left[0].Name() != "lock" {
+			t.Errorf("left are %v, %v", left, err)
+		}
+		s = start(t, clock, environ...)
+		if done := s.reaches(t, task, "review"); done.Attempt != 1 {
+			t.Errorf("%+v", done)
+		}
+		if first := s.runOf(t, apiLease{Issue: task, Run: run}); first.Status != "cancelled" || first.Error.Code != "released" {
+			t.Errorf("%+v %+v", first, first.Error)
+		}
+	})
+}
+
+func TestWhatAProgramMakesAfterItsCompanyIsDeletedIsRemoved(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, sales := s.crew(t, 1)
+		const again = `trap 'while test -e "$HOLDCO_WORKSPACE"; do sleep 0.05; done; mkdir -p "$HOLDCO_WORKSPACE"; touch "$MADE"; exit' TERM
+			echo $$; sleep 600 & wait`
+		made := filepath.Join(t.TempDir(), "made")
+		config := shell(again, `,"env":{"MADE":"`+made+`"}`)
+		ada := s.runs(t, sales, strings.Replace(config, `"graceSeconds":1`, `"graceSeconds":300`, 1))
+		task := s.named(t, acme, ada, "")
+		s.reaches(t, task, "running")
+		s.pid(t, task.path()+"/runs/"+s.newest(t, task).ID+"/log")
+		s.In(t).Delete(acme.path()).Is(t, 200, "")
+		await(t, time.Minute, "the directory that the program makes again", func() bool { return exists(t, made) })
+		await(t, time.Minute, "the end of the directory", func() bool { return !exists(t, s.workspace(acme)) })
+	})
+}
+
 func TestTheProgramsOfAServerThatWasKilledAreEnded(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, environ ...string) {

@@ -125,7 +125,9 @@ func newAdapters(
 	s store.Store, all services, runner *programs.Programs, poster *posting.Poster, clock outbound.Clock, log outbound.Log,
 	config Config, tel telemetry,
 ) *adapters.Service {
-	settings := adapters.Settings{Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests}
+	settings := adapters.Settings{
+		Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests, LongestStop: config.LongestStop,
+	}
 	observed := tel.metrics.Programs(runner)
 	return adapters.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log,
 		adapters.Hooks{Seen: all.Agents.Seen, Left: all.Companies.Mend}, settings)

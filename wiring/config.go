@@ -37,7 +37,8 @@ type Config struct {
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
 	LeaseTime        time.Duration
-	MostProcesses    int // of agents at once
+	MostProcesses    int           // of agents at once
+	LongestStop      time.Duration // how long they may take to end when the server stops; no setting
 	ArchiveRetention time.Duration
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
@@ -121,6 +122,7 @@ func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings
 	if config.KeyFile == "" {
 		config.KeyFile = filepath.Join(config.DataDir, "key")
 	}
+	config.LongestStop = longestStop
 	return config, unknown(variables), nil
 }
 

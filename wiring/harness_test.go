@@ -153,6 +153,9 @@ func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ 
 	if err != nil {
 		return nil, nil, err
 	}
+	if clock.longestStop > 0 {
+		config.LongestStop = clock.longestStop
+	}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	clocks := wiring.Clocks{Process: clock, Store: clock}
 	if clock.isApart {
@@ -246,6 +249,8 @@ func (s *instance) workspace(c company) string {
 type clock struct {
 	ms, fuse atomic.Int64
 	isApart  bool // it is not the store's: that keeps its own
+
+	longestStop time.Duration // of servers, see wiring.Config; 0: the usual one
 }
 
 // noon is where the clocks of tests start.

@@ -26,6 +26,9 @@ const (
 	streamDrain = 25 * time.Second
 )
 
+// longestStop leaves time of the drain to release the leases of programs.
+const longestStop = 20 * time.Second
+
 // Clocks are what a server takes the time from.
 type Clocks struct {
 	Process outbound.Clock

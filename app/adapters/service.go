@@ -43,7 +43,7 @@ type Service struct {
 // Hooks tell others what happens here.
 type Hooks struct {
 	Seen func(which id.Agent) // an agent was given an issue
-	Left func()               // a program was stopped because its lease had ended: its company may be gone, with its directory
+	Left func()               // see Worker
 }
 
 // Settings are what the operator sets.
@@ -51,6 +51,9 @@ type Settings struct {
 	Adapters  []string // the installed ones
 	Processes int      // how many programs run at once, at most; 0: none; MostProcesses at most
 	Requests  int      // how many requests to agents are under way at once, at most
+
+	// LongestStop bounds the grace of programs when Holdco stops, so that there is time to release their leases.
+	LongestStop time.Duration
 }
 
 // MostProcesses bounds Settings.Processes: what the leases of one process are is read at once.
@@ -260,11 +263,7 @@ func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, 
 		}
 		s.mutex.Lock()
 		delete(s.working, held.Run.ID)
-		isStale := one.isStale
 		s.mutex.Unlock()
-		if isStale {
-			s.hooks.Left()
-		}
 		select {
 		case s.woken <- struct{}{}:
 		default:
@@ -278,7 +277,9 @@ func (s *Service) work(held inbound.HeldLease, a agent.Agent, duty agent.Duty, g
 	if err != nil {
 		return err
 	}
-	worker := Worker{Gateway: s.leases, Programs: s.programs, GatewayURL: gatewayURL}
+	worker := Worker{
+		Gateway: s.leases, Programs: s.programs, GatewayURL: gatewayURL, LongestStop: s.settings.LongestStop, Left: s.hooks.Left,
+	}
 	if duty.Program != nil {
 		err = worker.Work(s.life, lease, *duty.Program, a.Model, stale)
 	} else {

@@ -32,6 +32,13 @@ type Worker struct {
 	Gateway    Gateway
 	Programs   outbound.Programs
 	GatewayURL string // how programs reach the gateway, without a slash at its end; empty: they do not
+
+	// LongestStop bounds the grace of a program when the context ends; 0: it has its grace.
+	LongestStop time.Duration
+
+	// Left is called after the end of a program whose lease had ended otherwise: its company may be gone, with its directory, in which
+	// the program may have left something. nil: nobody asks.
+	Left func()
 }
 
 // NotStarted is the failure of an adapter: the work did not begin. The lease is as it was: Release gives the issue back.
@@ -67,13 +74,17 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	report := usage.Report()
 	err = w.charge(finish, lease, report.Charges)
 	if why == isStale {
+		w.left()
 		return err
 	}
 	return errors.Join(err, w.end(finish, lease, ending(why, lease.hide(running.Exit()), report)))
 }
 
-// longestStop bounds the grace of a program when Holdco stops, so that there is time to release its lease.
-const longestStop = 20 * time.Second
+func (w Worker) left() {
+	if w.Left != nil {
+		w.Left()
+	}
+}
 
 // whyEnded is why a program ended.
 type whyEnded int
@@ -119,7 +130,10 @@ func (w Worker) attend(
 			stale = nil
 		case <-stopping:
 			stop(stopped)
-			stopping, kill = nil, time.After(longestStop)
+			stopping = nil
+			if w.LongestStop > 0 {
+				kill = time.After(w.LongestStop)
+			}
 		case <-kill:
 			running.Kill()
 		case <-renew.C:
@@ -242,7 +256,10 @@ func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) err
 		return err
 	})
 	switch fault.CodeOf(err) {
-	case fault.StaleLease, fault.CompanyArchived, fault.NotFound, fault.Unauthorized: // it has ended, or nobody can end it any more
+	case fault.StaleLease, fault.CompanyArchived: // it has ended
+		return nil
+	case fault.NotFound, fault.Unauthorized: // its company is gone
+		w.left()
 		return nil
 	}
 	return err
