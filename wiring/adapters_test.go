@@ -522,6 +522,93 @@ func TestAnAgentBehindAURLCompletesTakesOnOrRefuses(t *testing.T) {
 	})
 }
 
+func TestWhatAReceiverCostAfterItsLeaseEndedIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, environ ...string) {
+		s := start(t, newClock(), append(environ, "HOLDCO_WEBHOOK_ALLOW_PRIVATE=true")...)
+		acme, sales := s.crew(t, 1)
+		there, ended := listen(t), make(chan struct{})
+		const costs = `"costs":[{"key":"a","kind":"tools","usd":0.5}]`
+		there.does(func(w http.ResponseWriter, _ *http.Request) {
+			<-ended
+			_, _ = io.WriteString(w, `{"status":"completed",`+costs+`}`)
+		})
+		ada := s.runs(t, sales, `{"url":"`+there.url+`"}`)
+		task := s.named(t, acme, ada, "")
+		await(t, time.Minute, "the offer", func() bool { return len(there.receipts()) == 1 })
+		s.In(t).Post(task.path()+"/cancel", `{"reason":"Enough"}`).Is(t, 200, "")
+		close(ended)
+		await(t, time.Minute, "the charge", func() bool { return s.look(t, task).Budget.SpentUsd != "0" })
+
+		var offered struct {
+			apiLease
+
+			RunToken string
+		}
+		must(t, json.Unmarshal(there.receipts()[0].body, &offered))
+		again := worker{s.agent(t, offered.RunToken), ada, s}.state(t, offered.apiLease, "costs", costs)
+		if len(again.Entries) != 1 || !again.Entries[0].Duplicate || !again.Late {
+			t.Errorf("told once more: %+v", again)
+		}
+		next := s.named(t, acme, ada, "") // which the agent gets when it is done with the first
+		await(t, time.Minute, "the next offer", func() bool { return len(there.receipts()) == 2 })
+		s.reaches(t, next, "review")
+		if run := s.newest(t, task); run.Status != "cancelled" || run.CostUsd != "0.5" || !run.CostReported {
+			t.Errorf("%+v", run)
+		}
+		if now := s.look(t, task); now.Status != "cancelled" || now.Budget.SpentUsd != "0.5" {
+			t.Errorf("%+v", now)
+		}
+		if now := resttest.Data[apiAgent](t, s.In(t).Get(ada.path())).Stats; now.AdapterFailures != 0 {
+			t.Errorf("%+v", now)
+		}
+	})
+}
+
+func TestAFailureThatTheAgentToldTheGatewayIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, environ ...string) {
+		s := start(t, newClock(), append(environ, "HOLDCO_WEBHOOK_ALLOW_PRIVATE=true")...)
+		acme, sales := s.crew(t, 2)
+		const failure = `"error":{"code":"mine","message":"It is broken."}`
+		script := `test -e again && exit; touch again
+			ask POST "/gateway/v1/leases/$HOLDCO_LEASE_ID/fail" "{\"fencingToken\":$HOLDCO_FENCING_TOKEN,` +
+			strings.ReplaceAll(failure, `"`, `\"`) + `}"; exit 1`
+		there := listen(t)
+		there.does(func(w http.ResponseWriter, _ *http.Request) {
+			all := there.receipts()
+			if len(all) > 1 {
+				_, _ = io.WriteString(w, `{"status":"completed"}`)
+				return
+			}
+			var offered struct {
+				apiLease
+
+				RunToken string
+			}
+			if err := json.Unmarshal(all[0].body, &offered); err != nil {
+				t.Error(err)
+			}
+			s.agent(t, offered.RunToken).Post(offered.path()+"/fail", offered.body(failure))
+			w.WriteHeader(http.StatusInternalServerError)
+		})
+		for what, config := range map[string]string{"program": shell(script, ""), "receiver": `{"url":"` + there.url + `"}`} {
+			ada := s.runs(t, sales, config)
+			task := s.named(t, acme, ada, "")
+			done := s.reaches(t, task, "review")
+			answer := s.In(t).Get(task.path() + "/runs")
+			answer.Is(t, 200, "")
+			all := resttest.Data[[]apiRun](t, answer)
+			if done.Attempt != 2 || len(all) != 2 || all[1].Status != "failed" || all[1].Error.Code != "mine" {
+				t.Errorf("the %s: attempt %d; %s", what, done.Attempt, answer.Body)
+			}
+			if now := resttest.Data[apiAgent](t, s.In(t).Get(ada.path())).Stats; now.AdapterFailures != 0 {
+				t.Errorf("the %s: %+v", what, now)
+			}
+		}
+	})
+}
+
 func TestTheTokenOfARunLetsInToItsLeaseAlone(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
