@@ -164,6 +164,42 @@ func TestWorkOnAnotherMachineIsStopped(t *testing.T) {
 	})
 }
 
+// It is stopped while the answer to its claim is on its way.
+func TestWorkOnAnotherMachineThatIsStoppedGivesBackWhatItClaimedLast(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, sales := s.crew(t, 1)
+		ada := s.hire(t, sales, "")
+		server, err := url.Parse(s.gatewayURL)
+		must(t, err)
+		granted := make(chan struct{})
+		var claims atomic.Int64
+		proxy := httptest.NewServer(&httputil.ReverseProxy{
+			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) },
+			ModifyResponse: func(answer *http.Response) error {
+				if answer.Request.URL.Path == leases && answer.StatusCode == http.StatusOK && claims.Add(1) == 1 {
+					close(granted)
+					<-answer.Request.Context().Done()
+				}
+				return nil
+			},
+			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		})
+		t.Cleanup(proxy.Close)
+		task := s.named(t, acme, ada, "")
+		work := s.works(t, proxy.URL, ada.Token, t.TempDir(), "", "exit 1")
+		<-granted
+		must(t, work.Process.Signal(syscall.SIGTERM))
+		work.exits(t, 0, "#1 Write: released\n")
+		if now := s.look(t, task); now.Status != "queued" || now.Attempt != 1 || claims.Load() != 2 {
+			t.Errorf("after %d claims: %+v", claims.Load(), now)
+		}
+		if run := s.newest(t, task); run.Status != "cancelled" || run.Error.Code != "released" || run.FencingToken != 1 {
+			t.Errorf("%+v", run)
+		}
+	})
+}
+
 // The first answers of each kind are lost, and the server is restarted while the program runs.
 func TestWorkOnAnotherMachineOutlivesTheServer(t *testing.T) {
 	t.Parallel()

@@ -131,20 +131,46 @@ func (e Elsewhere) claim(ctx context.Context) (shown []byte, err error) {
 	if e.IsOnce {
 		wait = 0
 	}
-	for {
+	for ctx.Err() == nil {
 		apart := time.After(leastWait)
 		err = e.insist(ctx, func(ctx context.Context) error {
 			shown, err = e.Claim(ctx, key, wait)
 			return err
 		})
+		if err != nil && ctx.Err() != nil {
+			e.giveBack(ctx, key)
+		}
 		if shown != nil || err != nil || e.IsOnce {
 			return shown, err
 		}
 		select {
 		case <-apart:
 		case <-ctx.Done():
-			return nil, ctx.Err()
 		}
+	}
+	return nil, ctx.Err()
+}
+
+// mostGivenBack bounds how long giveBack takes.
+const mostGivenBack = 10 * time.Second
+
+// giveBack releases the lease that a claim under a key may have got although its answer is lost: the same claim gets it again. If it
+// had got none, and there is an issue now, that is claimed and released.
+func (e Elsewhere) giveBack(ctx context.Context, key string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostGivenBack)
+	defer cancel()
+	shown, err := e.Claim(ctx, key, 0)
+	if err == nil && shown != nil {
+		var lease Lease
+		if lease, err = ParseLease(shown); err == nil {
+			err = Worker{Gateway: e.Gateway(lease.RunToken)}.end(ctx, lease, inbound.Ending{Action: issue.Release})
+		}
+		if err == nil {
+			e.Say(name(lease) + ": released")
+		}
+	}
+	if err != nil && !isFinal(err) {
+		e.Warn(fmt.Errorf("whether the last claim got an issue is not known; if so, its lease runs out by itself: %w", err))
 	}
 }
 
