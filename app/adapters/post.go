@@ -25,6 +25,8 @@ func (s *Service) post(held inbound.HeldLease, lease Lease, a agent.Agent, url, 
 	})
 	ctx := context.WithoutCancel(s.life)
 	switch {
+	case err != nil && s.life.Err() != nil: // Holdco stops: that is no failure of the agent
+		return Worker{Gateway: s.leases}.end(ctx, lease, inbound.Ending{Action: issue.Release})
 	case err != nil:
 		if _, renewed := s.leases.Renew(ctx, lease.caller(), lease.call()); isFinal(renewed) {
 			return nil // it ended the lease through the gateway, or somebody else did

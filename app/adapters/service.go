@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdco/domain/agent"
@@ -38,6 +39,7 @@ type Service struct {
 	life    context.Context        //nolint:containedctx // of the work, which outlives the run of the job that began it; nil: none began
 	end     context.CancelFunc     // ends life
 	ended   sync.WaitGroup
+	strays  atomic.Bool // there may be leases of this process that nobody here works on
 }
 
 // Hooks tell others what happens here.
@@ -106,10 +108,17 @@ func (s *Service) Stop(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return nil
 	case <-ctx.Done():
 		return errors.New("programs of agents were still running; the next start ends their leases")
 	}
+	if !s.strays.Load() {
+		return nil
+	}
+	held, err := s.store.Runs().Held(ctx, s.programs.Holder())
+	if err != nil {
+		return err
+	}
+	return s.releaseStrays(ctx, held)
 }
 
 // looksEvery is how often it is looked for processes that have ended.
@@ -133,35 +142,63 @@ func (s *Service) recover(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
+// serverStopped is why leases of other processes end.
+var serverStopped = run.FailureDraft{Code: new("server_stopped"), Message: new("The server that ran the program ended.")}
+
 func (s *Service) releaseAll(ctx context.Context, holder string) error {
 	held, err := s.store.Runs().Held(ctx, holder)
 	if err != nil {
 		return err
 	}
 	for _, one := range held {
-		if err := s.release(ctx, one); err != nil {
+		if err := s.release(ctx, one, serverStopped); err != nil {
 			return err
 		}
 	}
 	return s.programs.Forget(holder)
 }
 
-// release ends a lease whose program is dead.
-func (s *Service) release(ctx context.Context, left store.LiveRun) error {
+// releaseStrays releases those of the leases of this process that nobody here works on: it could not end them, or it does not know
+// that it was granted them, because the store failed in that moment.
+func (s *Service) releaseStrays(ctx context.Context, held []store.LiveRun) error {
+	for _, one := range held {
+		s.mutex.Lock()
+		_, isWorkedOn := s.working[one.ID]
+		s.mutex.Unlock()
+		if isWorkedOn {
+			continue
+		}
+		if err := s.release(ctx, one, run.FailureDraft{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release ends a lease that no program works on.
+func (s *Service) release(ctx context.Context, left store.LiveRun, why run.FailureDraft) error {
 	r, err := s.store.Runs().Get(ctx, left.ID)
 	if err != nil {
 		return err
 	}
-	code, message := "server_stopped", "The server that ran the program ended."
 	call := inbound.LeaseCall{Lease: r.Lease.ID, Token: &r.Lease.Token}
 	_, err = s.leases.End(ctx, agent.Caller{ID: r.Agent, Company: r.Company}, call, inbound.Ending{
-		Action: issue.Release, Failure: run.FailureDraft{Code: &code, Message: &message},
+		Action: issue.Release, Failure: why,
 	})
 	return unlessFinal(err) // it has ended, or something else ends it
 }
 
-// watch stops the programs whose leases have ended.
+// watch stops the programs whose leases have ended, and releases strays.
 func (s *Service) watch(ctx context.Context) error {
+	mayStray := s.strays.Swap(false)
+	err := s.compare(ctx, mayStray)
+	if err != nil && mayStray {
+		s.strays.Store(true)
+	}
+	return err
+}
+
+func (s *Service) compare(ctx context.Context, mayStray bool) error {
 	s.mutex.Lock()
 	var running []id.Run // before the leases are read: each of these was granted before
 	for which, one := range s.working {
@@ -170,12 +207,17 @@ func (s *Service) watch(ctx context.Context) error {
 		}
 	}
 	s.mutex.Unlock()
-	if len(running) == 0 {
+	if len(running) == 0 && !mayStray {
 		return nil
 	}
 	held, err := s.store.Runs().Held(ctx, s.programs.Holder())
 	if err != nil {
 		return err
+	}
+	if mayStray {
+		if err := s.releaseStrays(ctx, held); err != nil {
+			return err
+		}
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -238,14 +280,36 @@ func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) e
 	if duty.Program != nil {
 		holder = s.programs.Holder()
 	}
-	for s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
-		held, err := s.leases.Claim(ctx, caller, inbound.Claim{RunToken: new(true), Holder: holder, MostLive: duty.Concurrent})
+	for ctx.Err() == nil && s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
+		// A claim that the end of the server broke off could have got a lease.
+		held, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
+			RunToken: new(true), Holder: holder, MostLive: duty.Concurrent,
+		})
+		if err != nil {
+			s.strays.Store(true)
+		}
+		if held != nil && err != nil {
+			s.giveBack(*held)
+		}
 		if held == nil || err != nil {
 			return unlessFinal(err) // the agent or its company has changed meanwhile
 		}
 		s.begin(*held, a, duty, gatewayURL)
 	}
 	return nil
+}
+
+// giveBack releases a lease in the background, on which nobody works.
+func (s *Service) giveBack(held inbound.HeldLease) {
+	s.ended.Go(func() {
+		lease, err := ParseLease(held.Fields().Append(nil))
+		if err == nil {
+			err = Worker{Gateway: s.leases}.end(context.WithoutCancel(s.life), lease, inbound.Ending{Action: issue.Release})
+		}
+		if err != nil {
+			s.log.Error(s.life, "The lease of the run "+string(held.Run.ID)+" could not be released.", err)
+		}
+	})
 }
 
 // begin works on a lease in the background.
@@ -257,6 +321,9 @@ func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, 
 	s.hooks.Seen(a.ID)
 	s.ended.Go(func() {
 		err := fault.Contain(func() error { return s.work(held, a, duty, gatewayURL, one.stale) })
+		if err != nil {
+			s.strays.Store(true)
+		}
 		isKnown := isAdapters(err) && a.Stats.AdapterFailures > 0 // of a row of failures the first is logged
 		if err != nil && !isKnown {
 			s.log.Error(s.life, "The run "+string(held.Run.ID)+" of an agent of the adapter \""+a.Adapter+"\" failed.", err)

@@ -147,9 +147,12 @@ func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error
 	granted.RunToken = c.runToken
 	// The context is read last, so that it has the comments up to Run.ContextAt.
 	shown, err := contextOf(ctx, s.store, granted.Run, granted.Issue, isAlone)
+	if err != nil {
+		return granted, unlessGone(err)
+	}
 	granted.Context = &shown
 	granted.Took = time.Since(began) //nolint:forbidigo // as above
-	return granted, unlessGone(err)
+	return granted, nil
 }
 
 // candidate is what a claim can have.

@@ -24,7 +24,7 @@ import (
 type Leases interface {
 	// Claim leases the next issue that the agent may take, and waits for one if it was asked to. Without an issue it returns nil.
 	// Under an idempotency key it returns the same lease again while that is live. It fails with fault.Unavailable when too many
-	// claims wait.
+	// claims wait. With an error it may return the lease too, without its context: the agent has it, and the context could not be read.
 	Claim(ctx context.Context, caller agent.Caller, claim Claim) (*HeldLease, error)
 
 	// List returns the live leases of the agent, oldest first.
