@@ -1,0 +1,382 @@
+package adapters_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"holdco/adapters/store/sqlite/sqlitetest"
+	"holdco/adapters/store/sqlstore"
+	"holdco/adapters/system"
+	"holdco/app/adapters"
+	"holdco/app/agents"
+	"holdco/app/cache"
+	"holdco/app/companies"
+	"holdco/app/issues"
+	"holdco/app/leases"
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/company"
+	"holdco/domain/cost"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/issue"
+	"holdco/domain/page"
+	"holdco/domain/run"
+	"holdco/domain/team"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// What goes wrong between a program, the store and the gateway is tested here, in a bubble of synctest, where time and failures can be
+// told. That agents are run is tested through the API, on both stores.
+
+// unavailable is the fault of a store, or of a gateway, that may answer later.
+var unavailable = fault.New(fault.Unavailable, "The store does not answer.")
+
+// programs are outbound.Programs that start nothing.
+type programs struct {
+	mutex   sync.Mutex
+	refuse  error // of Start
+	started []*program
+	times   []time.Time // of all calls of Start
+	runs    func(p *program)
+
+	left      []string // what Ended returns
+	broken    error    // the same
+	forgotten []string
+}
+
+// program is one that was started. It ends as the test says.
+type program struct {
+	outbound.Program
+
+	stopped, killed chan struct{} // closed when it is
+	stop, kill      func()
+	ended           chan struct{}
+	exit            outbound.Exit
+}
+
+const thisHolder = "this"
+
+func (p *programs) Start(what outbound.Program) (outbound.RunningProgram, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.times = append(p.times, time.Now())
+	if p.refuse != nil {
+		return nil, p.refuse
+	}
+	started := &program{Program: what, stopped: make(chan struct{}), killed: make(chan struct{}), ended: make(chan struct{})}
+	started.stop = sync.OnceFunc(func() { close(started.stopped) })
+	started.kill = sync.OnceFunc(func() { close(started.killed) })
+	p.started = append(p.started, started)
+	if p.runs != nil {
+		go p.runs(started)
+	}
+	return started, nil
+}
+
+func (p *programs) Holder() string           { return thisHolder }
+func (p *programs) Ended() ([]string, error) { return p.left, p.broken }
+
+func (p *programs) Forget(holder string) error {
+	p.forgotten = append(p.forgotten, holder)
+	p.left = slices.DeleteFunc(p.left, func(one string) bool { return one == holder })
+	return nil
+}
+
+// had are the programs that were started.
+func (p *programs) had() []*program {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.Clone(p.started)
+}
+
+// ends ends the program.
+func (p *program) ends(exit outbound.Exit) {
+	p.exit = exit
+	close(p.ended)
+}
+
+func (p *program) Ended() <-chan struct{} { return p.ended }
+func (p *program) Exit() outbound.Exit    { return p.exit }
+func (p *program) Stop()                  { p.stop() }
+func (p *program) Kill()                  { p.kill() }
+
+// is reports whether something has happened.
+func is(happened <-chan struct{}) bool {
+	select {
+	case <-happened:
+		return true
+	default:
+		return false
+	}
+}
+
+// succeeds is a program that writes a line.
+func succeeds(p *program) { p.ends(outbound.Exit{Output: "done\n"}) }
+
+// log is an outbound.Log that keeps what it is told.
+type log struct {
+	mutex sync.Mutex
+	lines []string
+}
+
+func (l *log) Error(_ context.Context, message string, cause error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.lines = append(l.lines, message+" "+cause.Error())
+}
+
+// poster is an outbound.AgentPoster that answers as the test says.
+type poster func(ctx context.Context, offer outbound.Offer) (outbound.OfferAnswer, error)
+
+func (p poster) Offer(ctx context.Context, offer outbound.Offer) (outbound.OfferAnswer, error) {
+	return p(ctx, offer)
+}
+
+// failing is a gateway that can fail, before it does something or after.
+type failing struct {
+	inbound.Leases
+
+	mutex         sync.Mutex
+	before, after map[string]error // by the name of the call
+}
+
+func (f *failing) fails(at map[string]error, call string) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return at[call]
+}
+
+func (f *failing) set(at map[string]error, call string, failure error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	at[call] = failure
+}
+
+func (f *failing) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
+	if err := f.fails(f.before, "claim"); err != nil {
+		return nil, err
+	}
+	held, err := f.Leases.Claim(ctx, caller, claim)
+	if late := f.fails(f.after, "claim"); err == nil && late != nil {
+		return nil, late
+	}
+	if late := f.fails(f.after, "context"); err == nil && held != nil && late != nil {
+		held.Context = nil
+		return held, late
+	}
+	return held, err
+}
+
+func (f *failing) End(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+) (inbound.Ended, error) {
+	if err := f.fails(f.before, "end"); err != nil {
+		return inbound.Ended{}, err
+	}
+	return f.Leases.End(ctx, caller, call, ending)
+}
+
+// failingStore is a store whose reads of what a holder has can fail, and its units.
+type failingStore struct {
+	store.Store
+	held, update error
+}
+
+func (s *failingStore) Runs() store.RunReader { return failingRuns{s.Store.Runs(), s} }
+
+func (s *failingStore) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
+	if s.update != nil {
+		return s.update
+	}
+	return s.Store.Update(ctx, write)
+}
+
+type failingRuns struct {
+	store.RunReader
+	of *failingStore
+}
+
+func (r failingRuns) Held(ctx context.Context, by string) ([]store.LiveRun, error) {
+	if r.of.held != nil {
+		return nil, r.of.held
+	}
+	return r.RunReader.Held(ctx, by)
+}
+
+// fixture is a company with a team, and what runs its agents. It is made in a bubble.
+type fixture struct {
+	t        *testing.T
+	service  *adapters.Service
+	store    *failingStore
+	gateway  *failing
+	programs *programs
+	poster   poster
+	log      *log
+	left     int // how often it was told that a company may be gone
+
+	agents *agents.Service
+	issues *issues.Service
+	of     id.Company
+	team   id.Team
+}
+
+var test = access.System("test")
+
+func newFixture(t *testing.T, settings adapters.Settings) *fixture {
+	t.Helper()
+	engine := sqlitetest.Open(t)
+	clock, ids := system.Clock{}, system.IDs{}
+	kept := sqlstore.New(engine, clock, ids, engine.Migrator())
+	cached := &cache.Cache[agent.Credential]{}
+	names := []string{agent.ProcessAdapter, agent.HTTPAdapter}
+	f := &fixture{
+		t: t, store: &failingStore{Store: kept}, programs: &programs{}, log: &log{},
+		agents: agents.New(kept, clock, ids, system.Entropy{}, agents.Settings{Adapters: names}, cached),
+		issues: issues.New(kept, ids, nil),
+	}
+	f.gateway = &failing{
+		Leases: leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: 1}),
+		before: map[string]error{}, after: map[string]error{},
+	}
+	founding, err := companies.New(kept, noWorkspaces{}, ids, f.log, companies.Settings{Adapters: names}, cached).Create(
+		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), StartingTeams: []team.Draft{
+			{Name: new("Sales"), Headcount: new(int64(3))},
+		}}, idempotency.Request{})
+	must(t, err)
+	f.of, f.team = founding.Company.ID, founding.Teams[0].ID
+	settings.Adapters, settings.Requests = names, 10
+	offer := func(ctx context.Context, offer outbound.Offer) (outbound.OfferAnswer, error) {
+		return f.poster(ctx, offer)
+	}
+	f.service = adapters.New(f.store, f.gateway, f.programs, poster(offer), clock, f.log, adapters.Hooks{
+		Seen: func(id.Agent) {}, Left: func() { f.left++ },
+	}, settings)
+	return f
+}
+
+// leaseTime is that of the leases of Service.
+const leaseTime = 5 * time.Minute
+
+// hire hires an agent of an adapter.
+func (f *fixture) hire(adapter, config string) agent.Agent {
+	f.t.Helper()
+	hired, err := f.agents.Hire(f.t.Context(), test, f.of, agent.Draft{
+		Team: new(string(f.team)), Settings: agent.Settings{
+			Name: new("Ada"), Role: new("Engineer"), Adapter: &adapter, AdapterConfig: new([]byte(config)),
+		},
+	}, idempotency.Request{})
+	must(f.t, err)
+	return hired.Agent
+}
+
+// file files an issue for an agent.
+func (f *fixture) file(title string, of agent.Agent) issue.Issue {
+	f.t.Helper()
+	made, err := f.issues.Create(f.t.Context(), test, f.of, issue.Draft{
+		Title: &title, Agent: new(string(of.ID)),
+	}, idempotency.Request{})
+	must(f.t, err)
+	return made
+}
+
+// run runs the job once a second, for so long.
+func (f *fixture) run(during time.Duration) (failures []error) {
+	for range max(1, int(during/time.Second)) {
+		if _, err := f.service.Run(f.t.Context(), ""); err != nil {
+			failures = append(failures, err)
+		}
+		time.Sleep(time.Second)
+	}
+	return failures
+}
+
+// stop stops what runs.
+func (f *fixture) stop() {
+	f.t.Helper()
+	must(f.t, f.service.Stop(f.t.Context()))
+}
+
+// status is the status of an issue, its attempt, and how its runs ended, the first of them first.
+func (f *fixture) status(of issue.Issue) (said string) {
+	f.t.Helper()
+	now, err := f.issues.Get(f.t.Context(), test, f.of, of.ID)
+	must(f.t, err)
+	all, err := f.store.Runs().List(f.t.Context(), of.ID, page.Position{}, 100)
+	must(f.t, err)
+	said = fmt.Sprint(now.Status, " ", now.Attempt, ":")
+	for _, one := range slices.Backward(all.Items) {
+		said += " " + string(one.Status)
+		if one.Status != run.Running {
+			said += "/" + string(one.Lease.Reason)
+		}
+	}
+	return said
+}
+
+// noWorkspaces is an outbound.Workspaces without a disk.
+type noWorkspaces struct{}
+
+func (noWorkspaces) Make(id.Company) error       { return nil }
+func (noWorkspaces) Remove(id.Company) error     { return nil }
+func (noWorkspaces) List() ([]id.Company, error) { return nil, nil }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// calls is a gateway that writes down what it is asked, and answers as the test says.
+type calls struct {
+	mutex   sync.Mutex
+	said    []string
+	answers func(call string, n int) error // to the nth of a kind, from 1 on
+	counts  map[string]int
+	ending  inbound.Ending
+	charged []cost.Draft
+}
+
+func (c *calls) take(call string) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.counts == nil {
+		c.counts = map[string]int{}
+	}
+	c.counts[call]++
+	c.said = append(c.said, call)
+	if c.answers == nil {
+		return nil
+	}
+	return c.answers(call, c.counts[call])
+}
+
+func (c *calls) Renew(context.Context, agent.Caller, inbound.LeaseCall) (inbound.LeaseState, error) {
+	return inbound.LeaseState{}, c.take("renew")
+}
+
+func (c *calls) Charge(
+	_ context.Context, _ agent.Caller, _ inbound.LeaseCall, charges []cost.Draft,
+) (inbound.LeaseState, []inbound.ChargeOutcome, error) {
+	err := c.take("charge")
+	if err == nil {
+		c.charged = append(c.charged, charges...)
+	}
+	return inbound.LeaseState{}, nil, err
+}
+
+func (c *calls) End(_ context.Context, _ agent.Caller, _ inbound.LeaseCall, ending inbound.Ending) (inbound.Ended, error) {
+	err := c.take(string(ending.Action))
+	if err == nil {
+		c.ending = ending
+	}
+	return inbound.Ended{}, err
+}
