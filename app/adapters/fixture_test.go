@@ -2,6 +2,7 @@ package adapters_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
 	"holdco/domain/page"
+	"holdco/domain/precondition"
 	"holdco/domain/run"
 	"holdco/domain/team"
 	"holdco/ports/inbound"
@@ -38,6 +40,8 @@ import (
 
 // unavailable is the fault of a store, or of a gateway, that may answer later.
 var unavailable = fault.New(fault.Unavailable, "The store does not answer.")
+
+var errNoProgram = errors.New("there is no such program")
 
 // programs are outbound.Programs that start nothing.
 type programs struct {
@@ -319,6 +323,15 @@ func (f *fixture) status(of issue.Issue) (said string) {
 		}
 	}
 	return said
+}
+
+// cancel cancels an issue as a person does.
+func (f *fixture) cancel(which issue.Issue) {
+	f.t.Helper()
+	_, err := f.issues.Move(f.t.Context(), test, f.of, which.ID, inbound.IssueMove{
+		Action: issue.Cancel, Note: issue.Note{Body: new("Enough.")},
+	}, precondition.Match{}, idempotency.Request{})
+	must(f.t, err)
 }
 
 // noWorkspaces is an outbound.Workspaces without a disk.

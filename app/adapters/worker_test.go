@@ -163,8 +163,9 @@ func TestAProgramThatTakesTooLongIsStoppedAndFails(t *testing.T) {
 			p.ends(outbound.Exit{Output: "half\x1b[0m of it\n"})
 		}, func(_ *adapters.Worker, p *agent.Program) { p.Timeout = 10 * time.Second })
 		const want = "The program did not end in time. The end of what it wrote:\nhalf\ufffd[0m of it"
-		if failure := gateway.ending.Failure; err != nil || took != 11*time.Second || *failure.Code != "timeout" || *failure.Message != want {
-			t.Errorf("%s: %q, %v after %s", *failure.Code, *failure.Message, err, took)
+		code, message := *gateway.ending.Failure.Code, *gateway.ending.Failure.Message
+		if err != nil || took != 11*time.Second || code != "timeout" || message != want {
+			t.Errorf("%s: %q, %v after %s", code, message, err, took)
 		}
 	})
 }
@@ -176,8 +177,8 @@ func TestWhatCannotBeStartedIsAFailureOfTheAdapterOrOfTheAttempt(t *testing.T) {
 		adapter bool
 		code    string
 	}{
-		"the adapter": {errors.New("There is no such program."), true, "adapter_failed"},
-		"the attempt": {outbound.WorkspaceError{Cause: errors.New("There is no such directory.")}, false, "workspace"},
+		"the adapter": {errNoProgram, true, "adapter_failed"},
+		"the attempt": {outbound.WorkspaceError{Cause: errors.New("there is no such directory")}, false, "workspace"},
 	} {
 		gateway, lease := &calls{}, theLease(t)
 		worker := adapters.Worker{Gateway: gateway, Programs: &programs{refuse: c.refuse}}
