@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -391,10 +392,30 @@ func TestAServerThatStopsKillsProgramsThatDoNotEnd(t *testing.T) {
 		s.reaches(t, task, "running")
 		run := s.newest(t, task)
 		pid := s.pid(t, task.path()+"/runs/"+run.ID+"/log")
-		must(t, s.stop())
-		if isAlive(pid) {
-			t.Error("the program runs on")
+
+		body, sends := io.Pipe() // of a request that takes its time
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/v1/companies", body)
+		must(t, err)
+		request.Header.Set("Authorization", "Bearer "+string(rootToken))
+		request.Header.Set("Content-Type", "application/json")
+		status := make(chan int)
+		go func() {
+			defer close(status)
+			if answer, err := http.DefaultClient.Do(request); err == nil {
+				_ = answer.Body.Close()
+				status <- answer.StatusCode
+			}
+		}()
+		must(t, writes(sends, `{"name":`))
+		await(t, time.Minute, "the request", func() bool { return scrape(t, s.url)["holdco_http_requests_in_flight"] > 1 })
+		stopped := make(chan error)
+		go func() { stopped <- s.stop() }()
+		stops(t, pid)
+		must(t, errors.Join(writes(sends, `"Later","slug":"later"}`), sends.Close()))
+		if got := <-status; got != 201 {
+			t.Errorf("the request that was under way is answered %d", got)
 		}
+		must(t, <-stopped)
 		if log := s.log.String(); strings.Contains(log, "WARN") || strings.Contains(log, "ERROR") {
 			t.Error(log)
 		}
@@ -410,6 +431,11 @@ func TestAServerThatStopsKillsProgramsThatDoNotEnd(t *testing.T) {
 			t.Errorf("%+v %+v", first, first.Error)
 		}
 	})
+}
+
+func writes(to io.Writer, text string) error {
+	_, err := io.WriteString(to, text)
+	return err
 }
 
 func TestWhatAProgramMakesAfterItsCompanyIsDeletedIsRemoved(t *testing.T) {

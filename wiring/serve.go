@@ -26,7 +26,7 @@ const (
 	streamDrain = 25 * time.Second
 )
 
-// longestStop leaves time of the drain to release the leases of programs.
+// longestStop is how long programs may take to end, which leaves time of the drain to release their leases.
 const longestStop = 20 * time.Second
 
 // Clocks are what a server takes the time from.
@@ -120,6 +120,7 @@ func (s *Server) startJobs(ctx context.Context) (stop func()) {
 func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
 	s.Leases.Close()
 	s.Issues.Close()
+	s.Adapters.Close() // programs end while requests do, each within its own time
 	streams := time.AfterFunc(streamDrain, s.Export.breakOff)
 	defer streams.Stop()
 	for _, f := range slices.Backward(fronts) {

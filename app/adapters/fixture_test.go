@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"holdco/adapters/store/sqlite/sqlitetest"
@@ -298,6 +299,7 @@ func (f *fixture) run(during time.Duration) (failures []error) {
 			failures = append(failures, err)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 	}
 	return failures
 }

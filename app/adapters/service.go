@@ -30,16 +30,17 @@ type Service struct {
 	hooks    Hooks
 	settings Settings
 
-	mutex   sync.Mutex
-	working map[id.Run]*working
-	last    map[id.Agent]time.Time // when an agent was given an issue last
-	after   id.Agent               // where to go on in the list of agents that may be given something
-	looked  time.Time              // when it was looked for processes that have ended
-	woken   chan struct{}          // see Woken
-	life    context.Context        //nolint:containedctx // of the work, which outlives the run of the job that began it; nil: none began
-	end     context.CancelFunc     // ends life
-	ended   sync.WaitGroup
-	strays  atomic.Bool // there may be leases of this process that nobody here works on
+	mutex    sync.Mutex
+	working  map[id.Run]*working
+	last     map[id.Agent]time.Time // when an agent was given an issue last
+	after    id.Agent               // where to go on in the list of agents that may be given something
+	looked   time.Time              // when it was looked for processes that have ended
+	woken    chan struct{}          // see Woken
+	life     context.Context        //nolint:containedctx // of the work, which outlives the run of the job that began it; nil: none began
+	end      context.CancelFunc     // ends life
+	ended    sync.WaitGroup
+	isClosed bool        // see Close
+	strays   atomic.Bool // there may be leases of this process that nobody here works on
 }
 
 // Hooks tell others what happens here.
@@ -86,10 +87,33 @@ func New(
 // programs whose leases have ended, and releases what other processes on this host left when they ended. GatewayURL is how
 // programs reach the gateway, without a slash at its end; empty: they do not.
 func (s *Service) Run(ctx context.Context, gatewayURL string) (more bool, err error) {
+	if !s.begins(ctx) {
+		return false, nil
+	}
+	return false, errors.Join(s.recover(ctx), s.watch(ctx), s.assign(ctx, gatewayURL))
+}
+
+// begins begins the life of the work, and reports whether that goes on.
+func (s *Service) begins(ctx context.Context) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.isClosed {
+		return false
+	}
 	if s.life == nil {
 		s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	}
-	return false, errors.Join(s.recover(ctx), s.watch(ctx), s.assign(ctx, gatewayURL))
+	return true
+}
+
+// Close begins to stop all programs, and Run begins no more. It may be called while that runs.
+func (s *Service) Close() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.isClosed = true
+	if s.end != nil {
+		s.end()
+	}
 }
 
 // Woken receives a value when there may be something to do for Run: issues can be claimed, or an agent can take another one.
@@ -97,10 +121,10 @@ func (s *Service) Woken() <-chan struct{} { return s.woken }
 
 // Stop stops all programs, releases their leases, and waits for that until the context ends. Run must have returned for good.
 func (s *Service) Stop(ctx context.Context) error {
-	if s.end == nil {
+	s.Close()
+	if s.life == nil {
 		return nil
 	}
-	s.end()
 	done := make(chan struct{})
 	go func() {
 		s.ended.Wait()
@@ -280,7 +304,7 @@ func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) e
 	if duty.Program != nil {
 		holder = s.programs.Holder()
 	}
-	for ctx.Err() == nil && s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
+	for ctx.Err() == nil && s.life.Err() == nil && s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
 		// A claim that the end of the server broke off could have got a lease.
 		held, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
 			RunToken: new(true), Holder: holder, MostLive: duty.Concurrent,
