@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,9 +28,9 @@ func TestBenchPolling(t *testing.T) {
 		polls(t, startProcess(t, dataDir+t.TempDir()))
 	})
 	t.Run("postgres, two servers", func(t *testing.T) {
-		database := databaseURL + postgrestest.URL(t)
-		first := startProcess(t, database, dataDir+t.TempDir())
-		polls(t, first, startProcess(t, database, dataDir+t.TempDir()))
+		database, key := databaseURL+postgrestest.URL(t), "HOLDCO_KEY_FILE="+filepath.Join(t.TempDir(), "key")
+		first := startProcess(t, database, key, dataDir+t.TempDir())
+		polls(t, first, startProcess(t, database, key, dataDir+t.TempDir()))
 	})
 }
 
@@ -48,7 +49,7 @@ func polls(t *testing.T, servers ...*process) {
 		}
 	}
 	time.Sleep(3 * time.Second)
-	memory := waits.resident(t)
+	memory := resident(t, waits)
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -67,25 +68,31 @@ func polls(t *testing.T, servers ...*process) {
 	time.Sleep(5 * time.Second)
 	began, used := time.Now(), waits.used(t)
 	time.Sleep(watchedFor)
-	t.Logf("%d agents that wait use %.1f %% of a core and %.0f MB more memory", pollers,
-		100*(waits.used(t)-used).Seconds()/time.Since(began).Seconds(), float64(waits.resident(t)-memory)/1e6)
+	share, more := (waits.used(t)-used).Seconds()/time.Since(began).Seconds(), resident(t, waits)-memory
+	t.Logf("%d agents that wait use %.1f %% of a core, and %.1f MB more memory than the %.1f MB before: %.1f kB each",
+		pollers, 100*share, float64(more)/1e6, float64(memory)/1e6, float64(more)/1e3/pollers)
 
 	var took []time.Duration
+	given := map[string]bool{}
 	for range offered {
 		filed := time.Now()
 		s.file(t, acme, "")
-		<-granted
+		issue := <-granted
 		took = append(took, time.Since(filed))
+		if given[issue] {
+			t.Errorf("the issue %s was given twice", issue)
+		}
+		given[issue] = true
 		time.Sleep(20 * time.Millisecond)
 	}
 	slices.Sort(took)
 	t.Logf("from its request on an issue is with an agent after %s (half of them), %s (99 of 100), %s (all)",
 		took[offered/2], took[offered*99/100], took[offered-1])
-	if len(granted) > 0 {
-		t.Errorf("%d issues were given twice", len(granted))
-	}
 	stop()
 	agents.Wait()
+	if len(granted) > 0 {
+		t.Errorf("%d issues more were given than were filed", len(granted))
+	}
 }
 
 // poll claims, and returns the id of the issue, or nothing.
@@ -118,14 +125,4 @@ func (p *process) used(t *testing.T) time.Duration {
 	system, err := strconv.Atoi(fields[12])
 	must(t, err)
 	return time.Duration(user+system) * time.Second / 100 // ticks of Linux
-}
-
-// resident is the memory of a process, in bytes.
-func (p *process) resident(t *testing.T) int {
-	t.Helper()
-	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.Process.Pid))
-	must(t, err)
-	pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
-	must(t, err)
-	return pages * os.Getpagesize()
 }
