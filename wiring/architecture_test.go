@@ -50,20 +50,20 @@ var layers = []layer{
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
 		libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
-	{folders: []string{"app/cache"}, ours: domain, not: outside}, // a helper of use cases, none itself
+	{folders: []string{"app/aside", "app/cache"}, ours: domain, not: outside}, // helpers of use cases, none themselves
 	{
 		folders: []string{"app/work"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{"adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
 	{
-		folders: []string{"app/leases"}, ours: slices.Concat(domain, ports, []string{"app/cache", "app/work"}), not: outside,
+		folders: []string{"app/leases"}, ours: slices.Concat(domain, ports, []string{"app/aside", "app/cache", "app/work"}), not: outside,
 		inTests: []string{ // people and agents at work together
 			"app/agents", "app/companies", "app/issues", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest",
 			"adapters/store/postgres", "adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "ports/storetest",
 		},
 	},
 	{
-		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/cache", "app/work"}), not: outside,
+		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/aside", "app/cache", "app/work"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
 

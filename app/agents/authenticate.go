@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"holdco/app/aside"
 	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/agent"
@@ -19,7 +20,7 @@ func (s *Service) Authenticate(ctx context.Context, text string) (agent.Caller, 
 	}
 	token, wellFormed := access.ParseAgentToken(text)
 	now := s.clock.Now()
-	lookUp := func() bearers { return bearers{s.store} }
+	lookUp := func() bearers { return bearers{s.store, s.lookUps} }
 	found, err := cache.Authenticate(ctx, s.cached, lookUp, "token", token, wellFormed, now)
 	if err != nil {
 		return agent.Caller{}, err
@@ -68,18 +69,28 @@ func (s *Service) FlushLastCalls(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// bearers are the agents in the store, by the hashes of their tokens.
-type bearers struct{ store store.Store }
+// mostLookUps bounds how many tokens are looked up at once. It is above what a store does at once.
+const mostLookUps = 64
+
+// bearers are the agents in the store, by the hashes of their tokens. They are looked up aside, because a claim may wait afterwards.
+type bearers struct {
+	store   store.Store
+	lookUps aside.Calls
+}
 
 // ByHash returns the credential of an agent.
-func (b bearers) ByHash(ctx context.Context, hash string) (agent.Credential, error) {
-	found, err := b.store.Agents().ByHash(ctx, hash)
-	if err != nil {
-		return agent.Credential{}, err
-	}
-	of, err := b.store.Companies().Get(ctx, found.Company)
-	if err != nil {
-		return agent.Credential{}, err
-	}
-	return found.Credential(of)
+func (b bearers) ByHash(ctx context.Context, hash string) (bearer agent.Credential, err error) {
+	err = b.lookUps.Make(ctx, func() error {
+		found, err := b.store.Agents().ByHash(ctx, hash)
+		if err != nil {
+			return err
+		}
+		of, err := b.store.Companies().Get(ctx, found.Company)
+		if err != nil {
+			return err
+		}
+		bearer, err = found.Credential(of)
+		return err
+	})
+	return bearer, err
 }

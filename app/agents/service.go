@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 
+	"holdco/app/aside"
 	"holdco/app/cache"
 	"holdco/domain/access"
 	"holdco/domain/agent"
@@ -21,6 +22,7 @@ type Service struct {
 	entropy  outbound.Entropy
 	settings Settings
 	cached   *Credentials
+	lookUps  aside.Calls
 	active   cache.LastUses[id.Agent] // when agents last called the gateway
 }
 
@@ -42,7 +44,7 @@ var (
 func New(
 	s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy, settings Settings, cached *Credentials,
 ) *Service {
-	return &Service{store: s, clock: clock, ids: ids, entropy: entropy, settings: settings, cached: cached}
+	return &Service{store: s, clock: clock, ids: ids, entropy: entropy, settings: settings, cached: cached, lookUps: aside.New(mostLookUps)}
 }
 
 // List returns a page of the agents of a company. A team that the company does not have has none.

@@ -20,7 +20,7 @@ import (
 
 // Claim leases the next issue that an agent may take.
 func (s *Service) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
-	c, err := s.parse(caller, claim)
+	c, err := s.parse(caller, &claim)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +35,18 @@ func (s *Service) Claim(ctx context.Context, caller agent.Caller, claim inbound.
 type claim struct {
 	agent.Caller
 
+	keys     [3]string // under which issues are for the agent: see issue.ClaimKeys; set by look
 	wait     time.Duration
 	terms    run.Terms
 	mostLive int
 	runToken access.Value // empty: none is wanted
 }
 
-func (s *Service) parse(caller agent.Caller, sent inbound.Claim) (claim, error) {
+func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error) {
 	if err := caller.MayClaim(); err != nil {
-		return claim{}, err
+		return nil, err
 	}
-	c := claim{
+	c := &claim{
 		Caller: caller, terms: run.Terms{Time: s.settings.LeaseTime, Key: sent.Key, Holder: sent.Holder},
 		mostLive: min(cmp.Or(sent.MostLive, run.MostLive), run.MostLive),
 	}
@@ -68,18 +69,14 @@ func (s *Service) parse(caller agent.Caller, sent inbound.Claim) (claim, error) 
 		c.terms.Time = time.Duration(*sent.LeaseSeconds) * time.Second
 	}
 	if len(problems) > 0 {
-		return c, fault.Validation(problems)
+		return nil, fault.Validation(problems)
 	}
 	return c, nil
 }
 
 // await waits for an issue until the claim's time is over, or the server stops.
-func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error) {
-	a, err := s.store.Agents().Get(ctx, c.ID)
-	if err != nil {
-		return nil, unlessGone(err)
-	}
-	w, err := s.waiting.join(c.Company, issue.ClaimKeys(a.ID, a.Team))
+func (s *Service) await(ctx context.Context, c *claim) (*inbound.HeldLease, error) {
+	w, err := s.waiting.join(c.Company, c.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -111,17 +108,26 @@ func (s *Service) await(ctx context.Context, c claim) (*inbound.HeldLease, error
 }
 
 // grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take. It looks without a snapshot: that
-// there is nothing to take follows from one of the reads alone.
-func (s *Service) grant(ctx context.Context, c claim) (*inbound.HeldLease, error) {
+// there is nothing to take follows from one of the reads alone. It looks aside, because the claim may wait afterwards.
+func (s *Service) grant(ctx context.Context, c *claim) (*inbound.HeldLease, error) {
 	began := time.Now() //nolint:forbidigo // how long it takes is measured on the monotonic clock
-	found, err := c.look(ctx, single(s.store))
+	var found *candidate
+	err := s.looks.Make(ctx, func() (err error) {
+		found, err = c.look(ctx, single(s.store))
+		return err
+	})
 	if err != nil || found == nil || ctx.Err() != nil {
 		return nil, err
 	}
+	return s.take(ctx, c, began)
+}
+
+// take leases an issue that is there, or returns nil: another agent was quicker. The claim began at an instant.
+func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound.HeldLease, error) {
 	newRun, newLease := id.New[id.Run](s.ids.UUIDv7()), id.New[id.Lease](s.ids.UUIDv7())
 	var granted *inbound.HeldLease
 	var isAlone bool
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		granted = nil
 		if err := tx.Turn(ctx, c.Company); err != nil {
 			return err
@@ -168,7 +174,7 @@ type candidate struct {
 const mostPerKey = 32
 
 // look finds what a claim can have, or nil. It makes single reads, or reads in a unit of work that has the turn of the company.
-func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
+func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 	keys := issue.ClaimKeys(c.ID, c.Team)
 	atWork, err := in.agents.AtWork(ctx, c.ID, c.Company, keys[:])
 	if err != nil {
@@ -184,6 +190,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 	if err := found.agent.StillAccepts(c.Caller); err != nil { // it can have waited for long
 		return nil, err
 	}
+	c.keys = issue.ClaimKeys(found.agent.ID, found.agent.Team)
 	if c.terms.Key != "" {
 		if found.held, err = c.heldUnderKey(ctx, in, found); err != nil || found.held != nil {
 			return &found, err
@@ -204,8 +211,7 @@ func (c claim) look(ctx context.Context, in reading) (*candidate, error) {
 			return &found, err
 		}
 	}
-	keys = issue.ClaimKeys(found.agent.ID, found.agent.Team)
-	firsts, err := in.issues.Claimable(ctx, c.Company, keys[:], mostPerKey)
+	firsts, err := in.issues.Claimable(ctx, c.Company, c.keys[:], mostPerKey)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +232,7 @@ func (found *candidate) isFree(ctx context.Context, in store.IssueReader, first 
 }
 
 // heldUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none.
-func (c claim) heldUnderKey(ctx context.Context, in reading, by candidate) (*run.Run, error) {
+func (c *claim) heldUnderKey(ctx context.Context, in reading, by candidate) (*run.Run, error) {
 	held, err := in.runs.ByKey(ctx, c.ID, c.terms.Key)
 	if exists, err := store.Exists(err); err != nil || !exists {
 		return nil, err
@@ -269,7 +275,7 @@ func inUnit(tx store.Tx) reading {
 }
 
 // start grants the lease of the candidate, which it then holds.
-func (found *candidate) start(ctx context.Context, tx store.Tx, c claim, newRun id.Run, newLease id.Lease) error {
+func (found *candidate) start(ctx context.Context, tx store.Tx, c *claim, newRun id.Run, newLease id.Lease) error {
 	at, err := tx.StoreNow(ctx)
 	if err != nil {
 		return err
@@ -290,7 +296,7 @@ func (found *candidate) start(ctx context.Context, tx store.Tx, c claim, newRun 
 }
 
 // resume gives the lease that the candidate holds a new token, if one is wanted: the one before was stored as its hash alone.
-func (found *candidate) resume(ctx context.Context, tx store.Tx, c claim) (err error) {
+func (found *candidate) resume(ctx context.Context, tx store.Tx, c *claim) (err error) {
 	if found.issue, err = tx.Issues().Get(ctx, found.held.Issue); err != nil || c.terms.Hash == "" {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/app/aside"
 	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
@@ -27,6 +28,7 @@ type Service struct {
 	ids      outbound.IDs
 	entropy  outbound.Entropy
 	settings Settings
+	looks    aside.Calls
 	waiting  *waiting
 	raised   chan struct{} // see store.Store.Raised
 }
@@ -43,7 +45,7 @@ var _ inbound.Leases = (*Service)(nil)
 func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
 	made := &Service{
 		store: s, ids: ids, entropy: entropy, settings: settings,
-		waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
+		looks: aside.New(mostLooks), waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
 	}
 	s.Raised(made.raised)
 	return made

@@ -43,6 +43,9 @@ const (
 	lookStep  = 617 * time.Millisecond
 )
 
+// mostLooks bounds how many claims look at once. It is above what a store does at once.
+const mostLooks = 64
+
 func newWaiting(most int) *waiting {
 	return &waiting{most: most, of: map[id.Company]*line{}, closing: make(chan struct{})}
 }

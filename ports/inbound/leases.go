@@ -131,7 +131,7 @@ type Ended struct {
 }
 
 // Fields returns the lease as the gateway shows it, with its context and the token of its run when it has them.
-func (held HeldLease) Fields() event.Fields {
+func (held *HeldLease) Fields() event.Fields {
 	lease := held.Run.Lease
 	fields := event.Fields{
 		event.F("leaseId", string(lease.ID)),
