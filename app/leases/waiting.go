@@ -2,6 +2,7 @@ package leases
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +97,6 @@ func (w *waiting) keys(of id.Company, revision int64) []string {
 	if l == nil || l.seen == revision {
 		return nil
 	}
-	l.seen = revision
 	distinct := map[string]bool{}
 	var keys []string
 	for _, one := range l.waiters {
@@ -110,14 +110,15 @@ func (w *waiting) keys(of id.Company, revision int64) []string {
 	return keys
 }
 
-// wake wakes the claims that have waited longest: for each key one per claimable issue, and one more.
-func (w *waiting) wake(of id.Company, claimable map[string]int) {
+// wake wakes the claims that have waited longest, for a revision: for each key one per claimable issue, and one more.
+func (w *waiting) wake(of id.Company, revision int64, claimable map[string]int) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	l := w.of[of]
 	if l == nil {
 		return
 	}
+	l.seen = revision
 	for key := range claimable {
 		claimable[key]++
 	}
@@ -137,7 +138,8 @@ func (w *waiting) wake(of id.Company, claimable map[string]int) {
 // Woken receives a value when issues may have become claimable, which is when Wake has something to do.
 func (s *Service) Woken() <-chan struct{} { return s.raised }
 
-// Wake wakes waiting claims of companies in which issues have become claimable.
+// Wake wakes waiting claims of companies in which issues have become claimable. A company for which that fails is woken by the next
+// call, and holds up no other.
 func (s *Service) Wake(ctx context.Context) (more bool, err error) {
 	of := s.waiting.companies()
 	if len(of) == 0 {
@@ -147,18 +149,19 @@ func (s *Service) Wake(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	var failures []error
 	for _, company := range of {
 		keys := s.waiting.keys(company, revisions[company])
 		if len(keys) == 0 {
 			continue
 		}
 		claimable, err := s.store.Issues().ClaimableKeys(ctx, company, keys)
-		if err != nil {
-			return false, err
+		if err == nil {
+			s.waiting.wake(company, revisions[company], claimable)
 		}
-		s.waiting.wake(company, claimable)
+		failures = append(failures, err)
 	}
-	return false, nil
+	return false, errors.Join(failures...)
 }
 
 // Close ends the wait of all claims: they return without an issue.

@@ -3,11 +3,76 @@ package leases_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"holdco/app/leases"
 	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/issue"
 	"holdco/ports/inbound"
+	"holdco/ports/store"
+	"holdco/ports/storetest"
 )
+
+// unreadable is a store in which the keys of one company cannot be read.
+type unreadable struct {
+	store.Store
+	of *id.Company
+}
+
+func (u unreadable) Issues() store.IssueReader { return unreadableIssues{u.Store.Issues(), u.of} }
+
+type unreadableIssues struct {
+	store.IssueReader
+	of *id.Company
+}
+
+func (u unreadableIssues) ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error) {
+	if of == *u.of {
+		return nil, fault.New(fault.Unavailable, "The store does not answer.")
+	}
+	return u.IssueReader.ClaimableKeys(ctx, of, keys)
+}
+
+func TestACompanyThatCannotBeWokenIsWokenLaterAndHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for first := range 2 { // of the companies
+		synctest.Test(t, func(t *testing.T) {
+			clock, ids := storetest.NewClock(), storetest.NewIDs()
+			s, end := onSQLite(t, clock, ids)
+			defer end()
+			w := must[*world](t)(newWorld(t.Context(), s, clock, ids))
+			of := w.offices[first].id
+			service := leases.New(unreadable{s, &of}, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: mostWaiting})
+			began := time.Now()
+			var got [2]chan *inbound.HeldLease
+			for n, o := range w.offices {
+				got[n] = make(chan *inbound.HeldLease, 1)
+				go func() {
+					held, _ := service.Claim(t.Context(), o.caller(0), inbound.Claim{Wait: new(int64(inbound.MostWait))})
+					got[n] <- held
+				}()
+			}
+			synctest.Wait()
+			for _, o := range w.offices {
+				must[issue.Issue](t)(w.issues.Create(w.ctx, caller, o.id, issue.Draft{Title: new("Call")}, idempotency.Request{}))
+			}
+			if _, err := service.Wake(t.Context()); fault.CodeOf(err) != fault.Unavailable {
+				t.Errorf("a company cannot be read: %v", err)
+			}
+			if held := <-got[1-first]; held == nil || !time.Now().Equal(began) {
+				t.Errorf("the other company got %v after %v", held, time.Since(began))
+			}
+			of = ""
+			must[bool](t)(service.Wake(t.Context()))
+			if held := <-got[first]; held == nil || !time.Now().Equal(began) {
+				t.Errorf("the company got %v after %v", held, time.Since(began))
+			}
+		})
+	}
+}
 
 func TestSoManyClaimsWaitAndNoMore(t *testing.T) {
 	t.Parallel()
