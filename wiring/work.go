@@ -36,5 +36,5 @@ func workElsewhere(ctx context.Context, work cli.Work) error {
 		Say:        work.Say,
 		Warn:       work.Warn,
 	}
-	return errors.Join(loop.Run(ctx), made.Close())
+	return errors.Join(loop.Run(ctx), made.Forget(made.Holder()), made.Close())
 }

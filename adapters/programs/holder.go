@@ -28,9 +28,10 @@ type holder struct {
 	all  string // the directory of all holders
 	name string
 
-	mu     sync.Mutex
-	lock   *flock.Flock // nil: the directory is not made yet
-	closed bool
+	mu        sync.Mutex
+	lock      *flock.Flock // nil: the directory is not made yet
+	closed    bool
+	forgotten bool // see Programs.Forget
 }
 
 const (
@@ -78,6 +79,12 @@ func (p *Programs) Ended() ([]string, error) {
 func (p *Programs) Forget(name string) error {
 	if !isName(name) {
 		return refuse(nil, "%q is not the name of a process", name)
+	}
+	if name == p.holder.name {
+		p.holder.mu.Lock()
+		defer p.holder.mu.Unlock()
+		p.holder.forgotten = true
+		return nil
 	}
 	if _, err := os.Stat(p.holder.path(name)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -174,7 +181,7 @@ func (h *holder) close() error {
 	return h.alone(func() error {
 		notes, err := h.notes(h.name)
 		err = errors.Join(err, lock.Unlock())
-		if err == nil && len(notes) == 0 {
+		if err == nil && h.forgotten && len(notes) == 0 {
 			err = os.RemoveAll(h.path(h.name))
 		}
 		return err

@@ -33,7 +33,23 @@ func TestAHolderHasANameOfItsOwn(t *testing.T) {
 	must(t, w.Forget(strings.Repeat("a", 26)))
 }
 
-func TestAHolderThatClosesLeavesNothing(t *testing.T) {
+func TestAHolderThatIsNotForgottenIsFoundAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := programs.New(programs.Options{DataDir: data})
+	name := p.Holder()
+	must(t, p.Close())
+	next := programs.New(programs.Options{DataDir: data})
+	if names, err := next.Ended(); err != nil || !slices.Equal(names, []string{name}) {
+		t.Errorf("ended have %v, %v", names, err)
+	}
+	must(t, next.Forget(name))
+	if names, err := next.Ended(); err != nil || len(names) > 0 {
+		t.Errorf("once it is forgotten, ended have %v, %v", names, err)
+	}
+}
+
+func TestAHolderThatIsForgottenLeavesNothing(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	p := programs.New(programs.Options{DataDir: data})
@@ -48,6 +64,7 @@ func TestAHolderThatClosesLeavesNothing(t *testing.T) {
 	running, err := p.Start(program)
 	must(t, err)
 	exit(t, running)
+	must(t, p.Forget(p.Holder()))
 	for range 2 {
 		must(t, p.Close())
 	}

@@ -216,7 +216,7 @@ func (e Elsewhere) work(ctx context.Context, lease Lease) error {
 	watching, end := context.WithCancel(ctx)
 	defer end()
 	seen := &witness{Gateway: e.Gateway(lease.RunToken)}
-	worker := Worker{Gateway: seen, Programs: e.Programs, GatewayURL: e.GatewayURL}
+	worker := Worker{Gateway: seen, Programs: e.Programs, GatewayURL: e.GatewayURL, Warn: e.Warn}
 	stale := make(chan struct{})
 	go e.watch(watching, lease, seen, stale)
 	err := worker.Work(ctx, lease, *e.Duty.Program, e.Model, stale)

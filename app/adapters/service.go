@@ -135,14 +135,17 @@ func (s *Service) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return errors.New("programs of agents were still running; the next start ends their leases")
 	}
-	if !s.strays.Load() {
-		return nil
+	holder := s.programs.Holder()
+	if s.strays.Load() {
+		held, err := s.store.Runs().Held(ctx, holder)
+		if err == nil {
+			err = s.releaseStrays(ctx, held)
+		}
+		if err != nil { // the next start finds them under the holder
+			return err
+		}
 	}
-	held, err := s.store.Runs().Held(ctx, s.programs.Holder())
-	if err != nil {
-		return err
-	}
-	return s.releaseStrays(ctx, held)
+	return s.programs.Forget(holder)
 }
 
 // looksEvery is how often it is looked for processes that have ended.
@@ -370,6 +373,7 @@ func (s *Service) work(held inbound.HeldLease, a agent.Agent, duty agent.Duty, g
 	}
 	worker := Worker{
 		Gateway: s.leases, Programs: s.programs, GatewayURL: gatewayURL, LongestStop: s.settings.LongestStop, Left: s.hooks.Left,
+		Warn: func(err error) { s.log.Error(s.life, "Costs of an agent are not complete.", err) },
 	}
 	if duty.Program != nil {
 		err = worker.Work(s.life, lease, *duty.Program, a.Model, stale)

@@ -171,10 +171,16 @@ func TestALeaseThatNobodyWorksOnIsGivenBackAtTheEnd(t *testing.T) {
 		if err := f.service.Stop(t.Context()); !errors.Is(err, unavailable) {
 			t.Errorf("%v", err)
 		}
+		if len(f.programs.forgotten) > 0 {
+			t.Error("the next start does not find the lease")
+		}
 		f.store.held = nil
 		f.stop()
 		if got := f.status(task); got != "queued 1: cancelled/released" {
 			t.Error(got)
+		}
+		if !slices.Equal(f.programs.forgotten, []string{f.programs.Holder()}) {
+			t.Errorf("forgotten are %v", f.programs.forgotten)
 		}
 	})
 }

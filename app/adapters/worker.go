@@ -39,6 +39,9 @@ type Worker struct {
 	// Left is called after the end of a program whose lease had ended otherwise: its company may be gone, with its directory, in which
 	// the program may have left something. nil: nobody asks.
 	Left func()
+
+	// Warn is told of charges that a program reported and that could not be read. nil: nobody asks.
+	Warn func(err error)
 }
 
 // NotStarted is the failure of an adapter: the work did not begin. The lease is as it was: Release gives the issue back.
@@ -72,6 +75,9 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	why := w.attend(ctx, lease, running, program.Timeout, stale)
 	finish := context.WithoutCancel(ctx)
 	report := usage.Report()
+	if report.Dropped > 0 && w.Warn != nil {
+		w.Warn(fmt.Errorf("%d charges that the program of run %s reported could not be read, or not in full", report.Dropped, lease.Run.ID))
+	}
 	err = w.charge(finish, lease, report.Charges)
 	if why == isStale {
 		w.left()

@@ -218,6 +218,23 @@ func TestCostsAreToldInPortionsAndTheLeaseEndsWhateverComesOfThem(t *testing.T) 
 	}
 }
 
+func TestItIsToldWhenCostsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	spends := func(p *program) {
+		p.Output([]byte(`{"holdco":{"cost":{"kind":"tools","usd":1}}}` + "\n" + `{"holdco":{"cost":{"kind":"tools","usd":"much"}}}` + "\n"))
+		succeeds(p)
+	}
+	gateway := &calls{answers: func(string, int) error { return nil }}
+	var told []string
+	_, err := work(t.Context(), t, gateway, spends, func(w *adapters.Worker, _ *agent.Program) {
+		w.Warn = func(err error) { told = append(told, err.Error()) }
+	})
+	const want = "1 charges that the program of run run_1 reported could not be read, or not in full"
+	if err != nil || len(gateway.charged) != 1 || !slices.Equal(told, []string{want}) {
+		t.Errorf("%v: %d are charged, and told is %q", err, len(gateway.charged), told)
+	}
+}
+
 func TestAProgramComesToWhatItLeft(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

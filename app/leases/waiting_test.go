@@ -42,7 +42,7 @@ func TestACompanyThatCannotBeWokenIsWokenLaterAndHoldsUpNoOther(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			clock, ids := storetest.NewClock(), storetest.NewIDs()
 			s, end := onSQLite(t, clock, ids)
-			defer end()
+			defer func() { _ = end() }()
 			w := must[*world](t)(newWorld(t.Context(), s, clock, ids))
 			of := w.offices[first].id
 			service := leases.New(unreadable{s, &of}, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: mostWaiting})

@@ -22,7 +22,8 @@ type Programs interface {
 	// programs are dead when it returns. It may return some names and an error.
 	Ended() ([]string, error)
 
-	// Forget forgets a process that has ended.
+	// Forget forgets a process that has ended. Forgotten before its end, this process leaves nothing behind then, unless a program
+	// still runs.
 	Forget(holder string) error
 }
 
