@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"holdco/app/work"
@@ -107,22 +108,53 @@ func (s *Service) await(ctx context.Context, c *claim) (*inbound.HeldLease, erro
 	}
 }
 
-// grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take. It looks without a snapshot: that
-// there is nothing to take follows from one of the reads alone. It looks aside, because the claim may wait afterwards.
-func (s *Service) grant(ctx context.Context, c *claim) (*inbound.HeldLease, error) {
+// grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take, so it looks before, unless the last
+// claim of the agent got something. It looks without a snapshot: that there is nothing to take follows from one of the reads alone. It
+// looks aside, because the claim may wait afterwards.
+func (s *Service) grant(ctx context.Context, c *claim) (granted *inbound.HeldLease, err error) {
 	began := time.Now() //nolint:forbidigo // how long it takes is measured on the monotonic clock
-	var found *candidate
-	err := s.looks.Make(ctx, func() (err error) {
-		found, err = c.look(ctx, single(s.store))
-		return err
-	})
-	if err != nil || found == nil || ctx.Err() != nil {
-		return nil, err
+	if !s.served.has(c.ID) {
+		var found *candidate
+		err := s.looks.Make(ctx, func() (err error) {
+			found, err = c.look(ctx, single(s.store))
+			return err
+		})
+		if err != nil || found == nil {
+			return nil, err
+		}
 	}
-	return s.take(ctx, c, began)
+	if ctx.Err() != nil {
+		return nil, nil //nolint:nilnil // the client is gone
+	}
+	granted, err = s.take(ctx, c, began)
+	s.served.note(c.ID, granted != nil)
+	return granted, err
 }
 
-// take leases an issue that is there, or returns nil: another agent was quicker. The claim began at an instant.
+// served are the agents whose last claim in this process got an issue: it is likely that the next one does.
+type served struct {
+	mutex  sync.Mutex
+	agents map[id.Agent]struct{}
+}
+
+func (s *served) has(which id.Agent) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	_, has := s.agents[which]
+	return has
+}
+
+func (s *served) note(which id.Agent, gotIssue bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if gotIssue {
+		s.agents[which] = struct{}{}
+	} else {
+		delete(s.agents, which)
+	}
+}
+
+// take leases an issue, or returns nil: there is nothing to take. The claim began at an instant.
 func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound.HeldLease, error) {
 	newRun, newLease := id.New[id.Run](s.ids.UUIDv7()), id.New[id.Lease](s.ids.UUIDv7())
 	var granted *inbound.HeldLease
