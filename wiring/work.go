@@ -11,6 +11,7 @@ import (
 	"holdco/adapters/programs"
 	"holdco/app/adapters"
 	"holdco/domain/access"
+	"holdco/domain/id"
 )
 
 // workElsewhere works for an agent through the gateway of a server, with programs that run here.
@@ -26,7 +27,9 @@ func workElsewhere(ctx context.Context, work cli.Work) error {
 		Claim: func(ctx context.Context, key string, wait int) ([]byte, error) {
 			return gateway.Claim(ctx, key, wait, work.LeaseSeconds)
 		},
-		Ended:      gateway.Ended,
+		Ended: func(ctx context.Context, runToken access.Value, which id.Lease) (string, error) {
+			return gateway.Of(runToken).Ended(ctx, which)
+		},
 		Gateway:    func(runToken access.Value) adapters.Gateway { return gateway.Of(runToken) },
 		Programs:   made,
 		GatewayURL: work.URL,

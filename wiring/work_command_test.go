@@ -129,6 +129,24 @@ func TestWorkOnAnotherMachineEndsAsTheProgramEnds(t *testing.T) {
 	})
 }
 
+func TestWorkOnAnotherMachineFinishesWhatRunsWhenTheTokenOfTheAgentEnds(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, sales := s.crew(t, 1)
+		ada := s.hire(t, sales, "")
+		mark := filepath.Join(t.TempDir(), "go")
+		work := s.works(t, s.gatewayURL, ada.Token, t.TempDir(), "", `echo $$; until test -e `+mark+`; do sleep 0.05; done`)
+		task := s.named(t, acme, ada, "")
+		work.pid(t, s, task)
+		s.In(t).Post(ada.path()+"/rotate-token", "").Is(t, 200, "")
+		must(t, os.WriteFile(mark, nil, 0o600))
+		work.exits(t, 1, "#1 Write: completed\n", "unauthorized")
+		if done := s.look(t, task); done.Status != "review" || done.Attempt != 1 {
+			t.Errorf("%+v", done)
+		}
+	})
+}
+
 func TestWorkOnAnotherMachineIsStopped(t *testing.T) {
 	t.Parallel()
 	const detached = `setsid sh -c 'trap "" TERM; echo $$; sleep 600; sleep 600' & wait`

@@ -93,19 +93,6 @@ func (g Gateway) Claim(ctx context.Context, key string, wait, leaseSeconds int) 
 	return g.do(ctx, claimLease.In().Sending(body).under(key).waiting(time.Duration(wait)*time.Second))
 }
 
-// Ended returns why a lease has ended; empty: it is live.
-func (g Gateway) Ended(ctx context.Context, which id.Lease) (reason string, err error) {
-	data, err := g.do(ctx, getLease.In(string(which)))
-	if err != nil {
-		return "", err
-	}
-	found, err := Read[lease](data)
-	if err == nil && found.EndedAt != "" && found.Reason == "" {
-		return "ended", nil
-	}
-	return found.Reason, err
-}
-
 // RunGateway is the gateway for the work under one lease. Of the answers nothing is read.
 type RunGateway struct {
 	agent, run Gateway
@@ -119,18 +106,36 @@ func (g Gateway) Of(runToken access.Value) RunGateway {
 // mostOnLease bounds a call on a lease: who works on it has more to attend to.
 const mostOnLease = 10 * time.Second
 
-// do calls with the token of the run, which stays good when the agent gets another token, and with that of the agent where the
-// other is not good: a claim that was repeated on the way may have replaced it.
+// do makes a call on a lease.
 func (g RunGateway) do(ctx context.Context, o Operation, call inbound.LeaseCall, body map[string]any) error {
+	body["fencingToken"] = *call.Token
+	_, err := g.ask(ctx, o.In(string(call.Lease)).Sending(body))
+	return err
+}
+
+// ask calls with the token of the run, which stays good when the agent gets another token, and with that of the agent where the
+// other is not good: a claim that was repeated on the way may have replaced it.
+func (g RunGateway) ask(ctx context.Context, call Call) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostOnLease)
 	defer cancel()
-	body["fencingToken"] = *call.Token
-	asked := o.In(string(call.Lease)).Sending(body)
-	_, err := g.run.do(ctx, asked)
+	data, err := g.run.do(ctx, call)
 	if refused := fault.Of(err); refused != nil && refused.Code == fault.Unauthorized {
-		_, err = g.agent.do(ctx, asked)
+		data, err = g.agent.do(ctx, call)
 	}
-	return err
+	return data, err
+}
+
+// Ended returns why a lease has ended; empty: it is live.
+func (g RunGateway) Ended(ctx context.Context, which id.Lease) (reason string, err error) {
+	data, err := g.ask(ctx, getLease.In(string(which)))
+	if err != nil {
+		return "", err
+	}
+	found, err := Read[lease](data)
+	if err == nil && found.EndedAt != "" && found.Reason == "" {
+		return "ended", nil
+	}
+	return found.Reason, err
 }
 
 // Renew renews a lease.

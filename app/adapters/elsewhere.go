@@ -29,8 +29,8 @@ type Elsewhere struct {
 	// Claim leases the next issue, and waits for one so many seconds. It returns the lease as the gateway shows it; nil: there is none.
 	Claim func(ctx context.Context, key string, wait int) ([]byte, error)
 
-	// Ended returns why a lease has ended; empty: it is live.
-	Ended func(ctx context.Context, which id.Lease) (reason string, err error)
+	// Ended returns why the lease of a run that has a token has ended; empty: it is live.
+	Ended func(ctx context.Context, runToken access.Value, which id.Lease) (reason string, err error)
 
 	// Gateway is the gateway for the run that has a token.
 	Gateway func(runToken access.Value) Gateway
@@ -241,7 +241,7 @@ const looksElsewhere = 5 * time.Second
 // watch closes stale when the lease has ended.
 func (e Elsewhere) watch(ctx context.Context, lease Lease, seen *witness, stale chan<- struct{}) {
 	for sleep(ctx, looksElsewhere) == nil {
-		reason, err := e.Ended(ctx, lease.ID)
+		reason, err := e.Ended(ctx, lease.RunToken, lease.ID)
 		if reason != "" || isFinal(err) {
 			seen.isOver(reason, err)
 			close(stale)

@@ -50,7 +50,10 @@ func newDistant() *distant {
 			return fmt.Sprint("key-", keys)
 		},
 		Claim: d.claim,
-		Ended: func(context.Context, id.Lease) (string, error) {
+		Ended: func(_ context.Context, runToken access.Value, _ id.Lease) (string, error) {
+			if runToken == "" { // that of the agent may have ended
+				return "", fault.New(fault.Unauthorized, "No.")
+			}
 			d.mutex.Lock()
 			defer d.mutex.Unlock()
 			return d.reason, nil
@@ -75,7 +78,8 @@ func (d *distant) claim(ctx context.Context, key string, wait int) ([]byte, erro
 	}
 	d.mutex.Unlock()
 	if has {
-		return []byte(`{"leaseId":"lse_1","fencingToken":1,"leaseSeconds":60,"issue":{"number":7,"title":"Write","attempt":2}}`), nil
+		return []byte(`{"leaseId":"lse_1","fencingToken":1,"leaseSeconds":60,"runToken":"hcr_some",
+			"issue":{"number":7,"title":"Write","attempt":2}}`), nil
 	}
 	select {
 	case <-time.After(time.Duration(wait) * time.Second):
@@ -291,7 +295,7 @@ func TestTheEndWaitsForLeasesNoLongerThanTheyNeed(t *testing.T) {
 				if took := time.Since(began) - 5*time.Second; (err != nil) != c.fails || took != c.took {
 					t.Errorf("%v after %s", err, took)
 				}
-				time.Sleep(time.Minute) // until nothing is tried any more
+				time.Sleep(15 * time.Minute) // until nothing is tried any more
 			})
 		})
 	}
@@ -329,7 +333,9 @@ func TestItIsSaidHowALeaseEnded(t *testing.T) {
 		"#7 Write: its lease had ended: unauthorized": {
 			answers: func(string, int) error { return fault.New(fault.Unauthorized, "No.") },
 		},
-		"! #7 Write: validation_failed: No.": {answers: func(string, int) error { return fault.New(fault.ValidationFailed, "No.") }},
+		"! #7 Write: validation_failed: No.": {answers: func(call string, _ int) error {
+			return ifTrue(call == "complete", fault.New(fault.ValidationFailed, "No."))
+		}},
 	} {
 		d := newDistant()
 		d.gateway.answers = c.answers

@@ -268,12 +268,19 @@ func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) err
 		w.left()
 		return nil
 	}
+	if ending.Action == issue.Complete && isFinal(err) { // otherwise nobody would be told what was refused
+		return errors.Join(err, w.end(ctx, lease, failed("result_refused", "The result was refused: "+err.Error(), "")))
+	}
 	return err
 }
 
+// longestOutage is for how long more than the time of a lease calls on it are repeated: after an outage leases that ran out during it
+// stay good for a while.
+const longestOutage = 10 * time.Minute
+
 // insist repeats a call that fails because the store cannot be reached, while the lease may last.
 func (w Worker) insist(ctx context.Context, lease Lease, call func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(lease.Seconds)*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(lease.Seconds)*time.Second+longestOutage)
 	defer cancel()
 	for {
 		err := call(ctx)

@@ -55,7 +55,7 @@ func TestAnEndIsRepeatedWhileTheLeaseMayLast(t *testing.T) {
 		"when it is reached": {
 			func(_ string, n int) error { return ifTrue(n <= 2, errors.New("no route to host")) }, 2 * time.Second, 3, false,
 		},
-		"never":                 {func(string, int) error { return unavailable }, time.Minute, 60, true},
+		"never":                 {func(string, int) error { return unavailable }, 11 * time.Minute, 660, true},
 		"a refusal stays one":   {func(string, int) error { return fault.New(fault.ValidationFailed, "No.") }, 0, 1, true},
 		"the lease had ended":   {func(string, int) error { return fault.New(fault.StaleLease, "It has ended.") }, 0, 1, false},
 		"somebody else ends it": {func(string, int) error { return fault.New(fault.CompanyArchived, "No.") }, 0, 1, false},
@@ -73,6 +73,38 @@ func TestAnEndIsRepeatedWhileTheLeaseMayLast(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestAResultThatIsRefusedFailsTheAttempt(t *testing.T) {
+	t.Parallel()
+	refusal := fault.New(fault.PayloadTooLarge, "It is too large.")
+	gateway := &calls{answers: func(call string, _ int) error { return ifTrue(call == "complete", refusal) }}
+	_, err := work(t.Context(), t, gateway, succeeds, nil)
+	if ending := gateway.ending; !errors.Is(err, refusal) || ending.Action != issue.Fail || *ending.Failure.Code != "result_refused" {
+		t.Errorf("%v: %+v", err, ending)
+	}
+}
+
+// What a request could not have either is output, not a result.
+func TestTheResultFileCountsIfARequestCouldHaveIt(t *testing.T) {
+	t.Parallel()
+	nested := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+	for file, isResult := range map[string]bool{
+		`{"a":1}`: true, `[]`: true, nested(31): true,
+		nested(32): false, `{"a":1,"a":2}`: false, `{"a":"\ud800"}`: false, `{} {}`: false, `{`: false,
+	} {
+		gateway := &calls{answers: func(string, int) error { return nil }}
+		_, err := work(t.Context(), t, gateway, func(p *program) {
+			p.ends(outbound.Exit{Output: "done", Result: []byte(file)})
+		}, nil)
+		want := `"done"`
+		if isResult {
+			want = file
+		}
+		if got := string(gateway.ending.Result); got != want || err != nil {
+			t.Errorf("%.40s: the result is %.40s, %v", file, got, err)
+		}
 	}
 }
 

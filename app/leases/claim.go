@@ -123,8 +123,8 @@ func (s *Service) grant(ctx context.Context, c *claim) (granted *inbound.HeldLea
 			return nil, err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, nil //nolint:nilnil // the client is gone
+	if err := ctx.Err(); err != nil { // the client is gone
+		return nil, err
 	}
 	granted, err = s.take(ctx, c, began)
 	s.served.note(c.ID, granted != nil)

@@ -46,7 +46,8 @@ var _ inbound.Leases = (*Service)(nil)
 func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
 	made := &Service{
 		store: s, ids: ids, entropy: entropy, settings: settings,
-		looks: aside.New(mostLooks), served: served{agents: map[id.Agent]struct{}{}}, waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
+		looks: aside.New(mostLooks), served: served{agents: map[id.Agent]struct{}{}},
+		waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
 	}
 	s.Raised(made.raised)
 	return made
