@@ -26,11 +26,11 @@ import (
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/adapters/telemetry/metrics"
-	"holdco/app/adapters"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
 	"holdco/app/partners"
+	"holdco/app/runner"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -120,17 +120,17 @@ func newPoster(poster *posting.Poster, tel telemetry) outbound.WebhookPoster {
 	return tel.metrics.Poster(poster)
 }
 
-// newAdapters makes what runs agents, and has it observed.
-func newAdapters(
-	s store.Store, all services, runner *programs.Programs, poster *posting.Poster, clock outbound.Clock, log outbound.Log,
+// newRunner makes what runs agents, and has it observed.
+func newRunner(
+	s store.Store, all services, started *programs.Programs, poster *posting.Poster, clock outbound.Clock, log outbound.Log,
 	config Config, tel telemetry,
-) *adapters.Service {
-	settings := adapters.Settings{
+) *runner.Service {
+	settings := runner.Settings{
 		Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests, LongestStop: config.LongestStop,
 	}
-	observed := tel.metrics.Programs(runner)
-	return adapters.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log,
-		adapters.Hooks{Seen: all.Agents.Seen, Left: all.Companies.Mend}, settings)
+	observed := tel.metrics.Programs(started)
+	return runner.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log,
+		runner.Hooks{Seen: all.Agents.Seen, Left: all.Companies.Mend}, settings)
 }
 
 // mostRequests bounds how many leases are offered to agents behind URLs at once.

@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"holdco/adapters/client"
-	"holdco/app/adapters"
+	"holdco/app/runner"
 )
 
 // What commands ask a running server for, what they send and what they read must be in the documents of the APIs.
@@ -97,7 +97,7 @@ func checkAnswer(t *testing.T, o client.Operation, described *openapi3.Operation
 		case o.Shows != nil:
 			checkRead(t, o, data, reflect.TypeOf(o.Shows))
 		case o.ID == "claimLease": // who works on it reads it
-			checkRead(t, o, data, reflect.TypeFor[adapters.Lease]())
+			checkRead(t, o, data, reflect.TypeFor[runner.Lease]())
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"holdco/app/worker"
+	"holdco/app/jobs"
 )
 
 // HeapGrowth returns by how many percent a heap of so many live bytes may grow before garbage is collected, when so many bytes were
@@ -30,7 +30,7 @@ const mostFaster = 15
 
 // paceCollector is the job that applies HeapGrowth to what was live after the last collection. Operators who set GOGC
 // choose the growth themselves.
-func paceCollector() []worker.Job {
+func paceCollector() []jobs.Job {
 	if os.Getenv("GOGC") != "" {
 		return nil
 	}
@@ -46,5 +46,5 @@ func paceCollector() []worker.Job {
 		before = allocated
 		return false, nil
 	}
-	return []worker.Job{{Name: "pace garbage collection", Every: time.Second, Run: run}}
+	return []jobs.Job{{Name: "pace garbage collection", Every: time.Second, Run: run}}
 }

@@ -18,7 +18,7 @@ import (
 	"holdco/wiring"
 )
 
-var adminToken = access.NewValue([32]byte{31: 7})
+var adminToken = access.NewAPIToken([32]byte{31: 7})
 
 // load reads the configuration from command line arguments, a file's text ("": no file), and variables.
 func load(t *testing.T, args []string, file string, environ ...string) (wiring.Config, []string, error) {

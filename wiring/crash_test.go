@@ -21,7 +21,7 @@ import (
 )
 
 // rootToken is the first admin token of every server that the tests start as a process.
-var rootToken = access.NewValue([32]byte{31: 1})
+var rootToken = access.NewAPIToken([32]byte{31: 1})
 
 // Faults lose nothing: whatever was acknowledged before the process was killed is there afterwards, and what was under
 // way is there whole or not at all.

@@ -13,20 +13,20 @@ import (
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
-	"holdco/app/adapters"
 	"holdco/app/agents"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
 	"holdco/app/issues"
+	"holdco/app/jobs"
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/receipts"
+	"holdco/app/runner"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/app/work"
-	"holdco/app/worker"
 	"holdco/ports/inbound"
 )
 
@@ -67,12 +67,12 @@ func newLeaseSettings(config Config) leases.Settings {
 type background struct {
 	Deliveries *deliveries.Service
 	Work       *work.Service
-	Adapters   *adapters.Service
+	Runner     *runner.Service
 	Index      *leadindex.Index
 }
 
 var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	newPosting, newPoster, newParallel, deliveries.New, work.New, newAdapters, newLeadIndex,
+	newPosting, newPoster, newParallel, deliveries.New, work.New, newRunner, newLeadIndex,
 	wire.Struct(new(background), "*"),
 )
 
@@ -81,22 +81,22 @@ type resource struct {
 	handlers func(s services) httpkit.Handlers
 	gateway  func(s services, tel telemetry) httpkit.Handlers // of the gateway for agents
 	commands []cli.Command
-	jobs     func(s *Server) []worker.Job
-	flush    func(s *Server) worker.Job                 // writes down what is in memory; after the other jobs it runs a last time
+	jobs     func(s *Server) []jobs.Job
+	flush    func(s *Server) jobs.Job                   // writes down what is in memory; after the other jobs it runs a last time
 	stop     func(ctx context.Context, s *Server) error // after the jobs, before the store is closed
 }
 
 // flushing is a job that writes down what is in memory.
-func flushing(name string, run func(ctx context.Context) (more bool, err error)) worker.Job {
-	return worker.Job{Name: name, Every: 10 * time.Second, Later: true, Run: run}
+func flushing(name string, run func(ctx context.Context) (more bool, err error)) jobs.Job {
+	return jobs.Job{Name: name, Every: 10 * time.Second, Later: true, Run: run}
 }
 
 // resources are all that there are.
 var resources = []resource{
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Companies(s.Companies) },
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{
 				{Name: "remove deleted companies", Every: 5 * time.Second, Wake: s.Companies.Deletions(), Run: s.Companies.RemoveDeleted},
 				{Name: "mend workspaces", Every: 5 * time.Second, Run: s.Companies.MendWorkspaces},
 			}
@@ -109,8 +109,8 @@ var resources = []resource{
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Issues(s.Issues) },
 		commands: []cli.Command{cli.IssueCommand},
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{
 				{Name: "settle issues", Every: time.Second, Run: s.Work.Settle},
 				{Name: "wake issues that are due", Every: time.Second, Run: s.Work.WakeDue},
 			}
@@ -119,8 +119,8 @@ var resources = []resource{
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Runs(s.Issues) },
 		gateway:  func(s services, tel telemetry) httpkit.Handlers { return gateway.Leases(tel.leases(s.Leases)) },
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},
 				{Name: "sweep leases", Every: time.Second, Run: s.Work.Sweep},
 				{Name: "forget old answers", Every: 10 * time.Minute, Run: s.Work.Forget},
@@ -128,20 +128,20 @@ var resources = []resource{
 		},
 	},
 	{ // agents that Holdco runs
-		commands: []cli.Command{cli.WorkCommand(workElsewhere)},
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{{
-				Name: "run adapters", Every: time.Second, Wake: s.Adapters.Woken(),
-				Run: func(ctx context.Context) (more bool, err error) { return s.Adapters.Run(ctx, s.gatewayURL) },
+		commands: []cli.Command{cli.WorkCommand(workRemotely)},
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{
+				Name: "run adapters", Every: time.Second, Wake: s.Runner.Woken(),
+				Run: func(ctx context.Context) (more bool, err error) { return s.Runner.Run(ctx, s.gatewayURL) },
 			}}
 		},
-		stop: func(ctx context.Context, s *Server) error { return s.Adapters.Stop(ctx) },
+		stop: func(ctx context.Context, s *Server) error { return s.Runner.Stop(ctx) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },
 		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Agent(s.Agents) },
 		commands: []cli.Command{cli.AgentCommand},
-		flush: func(s *Server) worker.Job {
+		flush: func(s *Server) jobs.Job {
 			return flushing("write down last calls of agents", s.Agents.FlushLastCalls)
 		},
 	},
@@ -150,8 +150,8 @@ var resources = []resource{
 		commands: []cli.Command{
 			cli.WebhookCommand(opener(withKey, func(s services) inbound.Webhooks { return s.Webhooks })),
 		},
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{
 				{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
 				{Name: "finish removed companies", Every: time.Second, Run: s.Deliveries.FinishRemovals},
 				{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
@@ -167,14 +167,14 @@ var resources = []resource{
 		commands: []cli.Command{
 			cli.TokenCommand(opener(withKeyIfAny, func(s services) inbound.Tokens { return s.Tokens })),
 		},
-		flush: func(s *Server) worker.Job { return flushing("write down last uses of tokens", s.Tokens.FlushLastUses) },
+		flush: func(s *Server) jobs.Job { return flushing("write down last uses of tokens", s.Tokens.FlushLastUses) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Partners(s.Partners) },
 		commands: []cli.Command{
 			cli.PartnerCommand(opener(withKeyIfAny, func(s services) inbound.Partners { return s.Partners })),
 		},
-		flush: func(s *Server) worker.Job {
+		flush: func(s *Server) jobs.Job {
 			return flushing("write down last uses of partners' keys", s.Partners.FlushLastUses)
 		},
 	},
@@ -184,16 +184,16 @@ var resources = []resource{
 			Files:   importer.Files{},
 			Samples: func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
 		}),
-		jobs: func(s *Server) []worker.Job {
+		jobs: func(s *Server) []jobs.Job {
 			if s.Config.PartnerAddr == "" { // there is no export API
 				return nil
 			}
-			return []worker.Job{{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow}}
+			return []jobs.Job{{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow}}
 		},
 	},
 	{ // receipts of idempotency keys
-		jobs: func(s *Server) []worker.Job {
-			return []worker.Job{{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)}}
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)}}
 		},
 	},
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/app/jobs"
 	"holdco/app/keys"
-	"holdco/app/worker"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -107,7 +107,7 @@ func (s *Server) startJobs(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	idle := make(chan struct{})
 	go func() {
-		worker.Run(ctx, operatorLog{s.Log}, s.telemetry.jobs(s.jobs())...)
+		jobs.Run(ctx, operatorLog{s.Log}, s.telemetry.jobs(s.jobs())...)
 		close(idle)
 	}()
 	return func() {
@@ -120,7 +120,7 @@ func (s *Server) startJobs(ctx context.Context) (stop func()) {
 func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
 	s.Leases.Close()
 	s.Issues.Close()
-	s.Adapters.Close() // programs end while requests do, each within its own time
+	s.Runner.Close() // programs end while requests do, each within its own time
 	streams := time.AfterFunc(streamDrain, s.Export.breakOff)
 	defer streams.Stop()
 	for _, f := range slices.Backward(fronts) {
@@ -191,17 +191,17 @@ func (s *Server) showFirstToken(ctx context.Context, out io.Writer) error {
 }
 
 // jobs are what this instance does in the background.
-func (s *Server) jobs() []worker.Job {
-	jobs := paceCollector()
+func (s *Server) jobs() []jobs.Job {
+	all := paceCollector()
 	for _, r := range resources {
 		if r.jobs != nil {
-			jobs = append(jobs, r.jobs(s)...)
+			all = append(all, r.jobs(s)...)
 		}
 		if r.flush != nil {
-			jobs = append(jobs, r.flush(s))
+			all = append(all, r.flush(s))
 		}
 	}
-	return jobs
+	return all
 }
 
 // front is one address that the server listens on.

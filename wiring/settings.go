@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"holdco/adapters/limits/redislimit"
-	"holdco/app/adapters"
+	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/partner"
 	"holdco/domain/ratelimit"
@@ -103,7 +103,7 @@ var settings = []setting{
 		name: "max_processes", kind: "NUMBER", fallback: "32",
 		help:    "how many programs of agents of the adapter process run at once; 0: none, here",
 		allowed: "a whole number from 0 to 200",
-		set:     func(c *Config, v string) bool { return parseNumber(&c.MostProcesses, v, 0, adapters.MostProcesses) },
+		set:     func(c *Config, v string) bool { return parseNumber(&c.MostProcesses, v, 0, runner.MostProcesses) },
 	},
 	{
 		name: "archive_retention", kind: "DURATION", fallback: "720h",
@@ -201,7 +201,7 @@ var settings = []setting{
 		help:    "value of the first admin token of a new store; other users of the machine see flags, so use the variable",
 		allowed: "a token value: hco_ and 49 letters and digits, the last 6 of them a checksum",
 		set: func(c *Config, v string) (ok bool) {
-			c.AdminToken, ok = access.ParseValue(v)
+			c.AdminToken, ok = access.ParseAPIToken(v)
 			return ok || v == ""
 		},
 	},

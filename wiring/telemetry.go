@@ -11,7 +11,7 @@ import (
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/telemetry/metrics"
 	"holdco/adapters/telemetry/tracing"
-	"holdco/app/worker"
+	"holdco/app/jobs"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -95,11 +95,11 @@ func (t telemetry) around(api http.Handler) http.Handler {
 func (t telemetry) log(log *slog.Logger) *slog.Logger { return t.tracer.Log(log) }
 
 // jobs counts and times the runs of jobs.
-func (t telemetry) jobs(jobs []worker.Job) []worker.Job {
-	for i, job := range jobs {
-		jobs[i].Run = t.metrics.Job(job.Name, job.Run)
+func (t telemetry) jobs(all []jobs.Job) []jobs.Job {
+	for i, job := range all {
+		all[i].Run = t.metrics.Job(job.Name, job.Run)
 	}
-	return jobs
+	return all
 }
 
 // flush sends the spans that are left.

@@ -230,7 +230,7 @@ func TestCredentialsThatAreNoneAreRefused(t *testing.T) {
 			"Bearer " + value[:len(value)-1]: 401, "Bearer " + value + "0": 401,
 			"Bearer " + value + " " + value: 401, "Bearer " + value + ",": 401,
 			"Bearer " + value[:len(value)-1] + string(last^1): 401, "Bearer hcp_" + value[4:]: 401, "Bearer " + strings.ToUpper(value): 401,
-			"Bearer " + string(access.NewValue([32]byte{1})): 401, "Bearer " + value[:10] + "x" + value[11:]: 401,
+			"Bearer " + string(access.NewAPIToken([32]byte{1})): 401, "Bearer " + value[:10] + "x" + value[11:]: 401,
 			"Bearer " + strings.Repeat("x", 10_000): 401, "Bearer \u00e9": 401, "Bearer ' OR ''='": 401,
 		} {
 			answer := send(s.As(""), "GET", "/v1/whoami", "", "Authorization", header)

@@ -81,12 +81,12 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	parallel := newParallel(config)
 	deliveriesService := deliveries.New(store, webhookPoster, vault, clock, iDs, entropy, outboundLog, parallel)
 	workService := work.New(store, iDs)
-	adaptersService := newAdapters(store, wiringServices, programs, poster, clock, outboundLog, config, wiringTelemetry)
+	runnerService := newRunner(store, wiringServices, programs, poster, clock, outboundLog, config, wiringTelemetry)
 	index := newLeadIndex(store, wiringTelemetry)
 	wiringBackground := background{
 		Deliveries: deliveriesService,
 		Work:       workService,
-		Adapters:   adaptersService,
+		Runner:     runnerService,
 		Index:      index,
 	}
 	migrator := wiringDatabase.Migrator

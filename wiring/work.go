@@ -9,16 +9,16 @@ import (
 	"holdco/adapters/cli"
 	"holdco/adapters/client"
 	"holdco/adapters/programs"
-	"holdco/app/adapters"
+	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/id"
 )
 
-// workElsewhere works for an agent through the gateway of a server, with programs that run here.
-func workElsewhere(ctx context.Context, work cli.Work) error {
+// workRemotely works for an agent through the gateway of a server, with programs that run here.
+func workRemotely(ctx context.Context, work cli.Work) error {
 	gateway := client.NewGateway(work.URL, work.Token)
 	made := programs.New(programs.Options{DataDir: work.Directory})
-	loop := adapters.Elsewhere{
+	loop := runner.Remote{
 		Who: func(ctx context.Context) (string, error) {
 			me, err := gateway.Me(ctx)
 			return fmt.Sprintf("%s (%s) of %s works.", me.Agent.Name, me.Agent.ID, me.Company.Name), err
@@ -30,7 +30,7 @@ func workElsewhere(ctx context.Context, work cli.Work) error {
 		Ended: func(ctx context.Context, runToken access.Value, which id.Lease) (string, error) {
 			return gateway.Of(runToken).Ended(ctx, which)
 		},
-		Gateway:    func(runToken access.Value) adapters.Gateway { return gateway.Of(runToken) },
+		Gateway:    func(runToken access.Value) runner.Gateway { return gateway.Of(runToken) },
 		Programs:   made,
 		GatewayURL: work.URL,
 		Duty:       work.Duty,

@@ -6,5 +6,5 @@
 //
 // The commands of the operator (tokens, webhooks, partners, imports) drive the use cases on the store, beside the server, and need
 // no token. Those on the work of companies (teams, agents, issues) ask a running server, on any machine, through package client: see
-// remote.go. The command work runs package app/adapters without a store: it calls the gateway through that client.
+// remote.go. The command work runs package app/runner without a store: it calls the gateway through that client.
 package cli

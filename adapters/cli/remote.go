@@ -113,7 +113,7 @@ func (r *remote) connect(variables map[string]string) (*server, error) {
 		text, credential = string(content), r.tokenFile
 	}
 	text = strings.TrimSpace(text)
-	token, ok := access.ParseValue(text)
+	token, ok := access.ParseAPIToken(text)
 	switch {
 	case text == "":
 		return nil, fmt.Errorf("%s holds no token: set %s, or name a file with --token-file; \"holdco token create\", run beside "+

@@ -26,7 +26,7 @@ const (
 	teamID      = "tm_00000000000000000000000001"
 )
 
-var token = access.NewValue([32]byte{1})
+var token = access.NewAPIToken([32]byte{1})
 
 // answering is a program that asks a server which answers to requests such as "GET /v1/companies", each with the next of its
 // bodies. An empty body closes the connection.

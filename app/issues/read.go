@@ -144,7 +144,7 @@ func (s *Service) Run(
 		if found, err = runOf(ctx, r, of, on, which); err != nil {
 			return err
 		}
-		checkpoints, err = r.Runs().Checkpoints(ctx, which, inbound.MostCheckpoints)
+		checkpoints, err = r.Runs().Checkpoints(ctx, which, inbound.CheckpointsShown)
 		slices.Reverse(checkpoints)
 		return err
 	})

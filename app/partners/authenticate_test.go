@@ -23,7 +23,7 @@ func TestWhatCanBeNoKeyIsRefusedWithoutAskingTheStore(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	key := string(f.issued.Key)
-	for _, text := range []string{"", "hcp_", key[:len(key)-1], key + "0", "hco_" + key[4:], string(access.NewValue([32]byte{1}))} {
+	for _, text := range []string{"", "hcp_", key[:len(key)-1], key + "0", "hco_" + key[4:], string(access.NewAPIToken([32]byte{1}))} {
 		f.expect(t, f.here, access.Value(text), fault.Unauthorized)
 	}
 	f.lookedUp(t, 0)

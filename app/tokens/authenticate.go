@@ -13,7 +13,7 @@ import (
 // Authenticate returns the caller that a token stands for. A value with a wrong checksum is refused without a read of
 // the store, and a value looked up a moment ago is cached.
 func (s *Service) Authenticate(ctx context.Context, text string) (access.Caller, error) {
-	value, wellFormed := access.ParseValue(text)
+	value, wellFormed := access.ParseAPIToken(text)
 	now := s.clock.Now()
 	token, err := cache.Authenticate(ctx, &s.cached, s.store.Tokens, "token", value, wellFormed, now)
 	if err != nil {

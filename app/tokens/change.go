@@ -21,7 +21,7 @@ func (s *Service) Rotate(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedToken{}, err
 	}
-	value := access.NewValue(s.entropy.Bits256())
+	value := access.NewAPIToken(s.entropy.Bits256())
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
 	rotated, err := s.change(ctx, request, which, func(t access.Token, at time.Time) (access.Token, *event.Event, error) {
 		next, happened, err := t.Rotate(value, rotation, at)

@@ -19,7 +19,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, preset access.Value) (*inboun
 		return nil, err
 	}
 	newID := id.New[id.Token](s.ids.UUIDv7())
-	random := access.NewValue(s.entropy.Bits256())
+	random := access.NewAPIToken(s.entropy.Bits256())
 	var issued *inbound.IssuedToken
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		issued = nil

@@ -18,7 +18,7 @@ func (s *Service) Create(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedToken{}, err
 	}
-	value := access.NewValue(s.entropy.Bits256())
+	value := access.NewAPIToken(s.entropy.Bits256())
 	newID := id.New[id.Token](s.ids.UUIDv7())
 	request := store.Request{Actor: caller.Actor, Once: once}
 	made, err := store.Create(ctx, s.store, request, store.Tx.Tokens,

@@ -20,9 +20,9 @@ const tokenID = id.Token("tok_01h455vb4pex5vsknk084sn02q")
 
 var (
 	noon   = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
-	first  = access.NewValue([32]byte{1})
-	second = access.NewValue([32]byte{2})
-	third  = access.NewValue([32]byte{3})
+	first  = access.NewAPIToken([32]byte{1})
+	second = access.NewAPIToken([32]byte{2})
+	third  = access.NewAPIToken([32]byte{3})
 )
 
 func TestANewToken(t *testing.T) {

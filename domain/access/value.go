@@ -25,8 +25,8 @@ const (
 // Value is the secret that a client sends as its token, or a partner as its key. Only its Hash is stored.
 type Value string
 
-// NewValue encodes 256 random bits as the value of a token.
-func NewValue(random [32]byte) Value { return encode(tokenPrefix, random) }
+// NewAPIToken encodes 256 random bits as the value of a token.
+func NewAPIToken(random [32]byte) Value { return encode(tokenPrefix, random) }
 
 // NewPartnerKey encodes 256 random bits as the value of a partner's key.
 func NewPartnerKey(random [32]byte) Value { return encode(partnerPrefix, random) }
@@ -37,8 +37,8 @@ func NewAgentToken(random [32]byte) Value { return encode(agentPrefix, random) }
 // NewRunToken encodes 256 random bits as the token of a run.
 func NewRunToken(random [32]byte) Value { return encode(runPrefix, random) }
 
-// ParseValue parses the value of a token, and reports whether its form and checksum are right.
-func ParseValue(text string) (Value, bool) { return parse(tokenPrefix, text) }
+// ParseAPIToken parses the value of a token, and reports whether its form and checksum are right.
+func ParseAPIToken(text string) (Value, bool) { return parse(tokenPrefix, text) }
 
 // ParsePartnerKey parses the value of a partner's key, and reports whether its form and checksum are right.
 func ParsePartnerKey(text string) (Value, bool) { return parse(partnerPrefix, text) }

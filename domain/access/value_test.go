@@ -21,15 +21,15 @@ func TestValuesHaveTheirForm(t *testing.T) {
 	bits := rapid.SliceOfN(rapid.Byte(), 32, 32)
 	rapid.Check(t, func(t *rapid.T) {
 		random := [32]byte(bits.Draw(t, "random"))
-		value := access.NewValue(random)
+		value := access.NewAPIToken(random)
 		if !form.MatchString(string(value)) {
 			t.Fatalf("%s", value)
 		}
-		if again, ok := access.ParseValue(string(value)); again != value || !ok {
+		if again, ok := access.ParseAPIToken(string(value)); again != value || !ok {
 			t.Fatalf("%s is refused", value)
 		}
 		random[31]++
-		if access.NewValue(random) == value {
+		if access.NewAPIToken(random) == value {
 			t.Fatalf("other bits give %s too", value)
 		}
 	})
@@ -37,8 +37,8 @@ func TestValuesHaveTheirForm(t *testing.T) {
 
 func TestTheSmallestAndTheGreatestValueHaveTheSameLength(t *testing.T) {
 	t.Parallel()
-	smallest := access.NewValue([32]byte{})
-	greatest := access.NewValue([32]byte([]byte(strings.Repeat("\xff", 32))))
+	smallest := access.NewAPIToken([32]byte{})
+	greatest := access.NewAPIToken([32]byte([]byte(strings.Repeat("\xff", 32))))
 	if !strings.HasPrefix(string(smallest), "hco_"+strings.Repeat("0", 43)) || !form.MatchString(string(greatest)) {
 		t.Errorf("%s, %s", smallest, greatest)
 	}
@@ -46,7 +46,7 @@ func TestTheSmallestAndTheGreatestValueHaveTheSameLength(t *testing.T) {
 
 func TestEveryMistypedCharacterIsNoticed(t *testing.T) {
 	t.Parallel()
-	value := string(access.NewValue(sha256.Sum256([]byte("any"))))
+	value := string(access.NewAPIToken(sha256.Sum256([]byte("any"))))
 	for i := range value {
 		for _, typed := range base62 + "_-+/= é\x00" {
 			if mistyped := value[:i] + string(typed) + value[i+1:]; mistyped != value {
@@ -63,7 +63,7 @@ func TestEveryMistypedCharacterIsNoticed(t *testing.T) {
 
 func TestWhatIsNoValueIsRefused(t *testing.T) {
 	t.Parallel()
-	value := string(access.NewValue([32]byte{1}))
+	value := string(access.NewAPIToken([32]byte{1}))
 	for _, text := range []string{
 		"", "hco_", value[4:], "hcp_" + value[4:], "HCO_" + value[4:], strings.ToLower(value), strings.ToUpper(value),
 		" " + value, value + " ", value + "\n", value + value, strings.Repeat("0", 53), strings.Repeat("a", 1<<20),
@@ -74,7 +74,7 @@ func TestWhatIsNoValueIsRefused(t *testing.T) {
 
 func TestAValueIsKeptAsItsHashAndShownAsItsHint(t *testing.T) {
 	t.Parallel()
-	value := access.NewValue([32]byte{1})
+	value := access.NewAPIToken([32]byte{1})
 	sum := sha256.Sum256([]byte(value))
 	if got := value.Hash(); got != hex.EncodeToString(sum[:]) {
 		t.Errorf("hash %s", got)
@@ -86,7 +86,7 @@ func TestAValueIsKeptAsItsHashAndShownAsItsHint(t *testing.T) {
 
 func TestATokenIsNoPartnerKeyNorTheOtherWayRound(t *testing.T) {
 	t.Parallel()
-	token, key := access.NewValue([32]byte{1}), access.NewPartnerKey([32]byte{1})
+	token, key := access.NewAPIToken([32]byte{1}), access.NewPartnerKey([32]byte{1})
 	if again, ok := access.ParsePartnerKey(string(key)); again != key || !ok || !strings.HasPrefix(key.Hint(), "hcp_...") {
 		t.Errorf("%s with the hint %s is refused", key, key.Hint())
 	}
@@ -108,7 +108,7 @@ func TestATokenOfAnAgentIsOfAKindOfItsOwn(t *testing.T) {
 		t.Errorf("%s is refused", agent)
 	}
 	for _, text := range []string{
-		string(access.NewValue([32]byte{1})), string(access.NewPartnerKey([32]byte{1})), "hco_" + string(agent[4:]),
+		string(access.NewAPIToken([32]byte{1})), string(access.NewPartnerKey([32]byte{1})), "hco_" + string(agent[4:]),
 		string(agent[:52]) + "!", "hca_", "",
 	} {
 		if value, ok := access.ParseAgentToken(text); ok || value != "" {
@@ -136,10 +136,10 @@ func TestATokenOfARunIsOfAKindOfItsOwn(t *testing.T) {
 }
 
 func FuzzParseValue(f *testing.F) {
-	f.Add(string(access.NewValue([32]byte{})))
+	f.Add(string(access.NewAPIToken([32]byte{})))
 	f.Add("hco_")
 	f.Fuzz(func(t *testing.T, text string) {
-		value, ok := access.ParseValue(text)
+		value, ok := access.ParseAPIToken(text)
 		if !ok && value != "" || ok && (string(value) != text || !form.MatchString(text)) {
 			t.Fatalf("%q is read as %q, %v", text, value, ok)
 		}
@@ -148,7 +148,7 @@ func FuzzParseValue(f *testing.F) {
 
 func refuseValue(t *testing.T, text string) {
 	t.Helper()
-	if value, ok := access.ParseValue(text); ok || value != "" {
+	if value, ok := access.ParseAPIToken(text); ok || value != "" {
 		t.Errorf("%.80q is taken for a token's value", text)
 	}
 }

@@ -39,7 +39,7 @@ type Issues interface {
 		ctx context.Context, caller access.Caller, of id.Company, on id.Issue, after page.Position, size int,
 	) (page.Page[run.Run], error)
 
-	// Run returns a run of an issue with its newest checkpoints, MostCheckpoints at most, oldest first.
+	// Run returns a run of an issue with its newest checkpoints, CheckpointsShown at most, oldest first.
 	Run(ctx context.Context, caller access.Caller, of id.Company, on id.Issue, which id.Run) (run.Run, []run.Checkpoint, error)
 
 	// Log returns a part of what the program of a run has written. It fails with fault.NotFound when this server has no log of the
@@ -70,8 +70,8 @@ type Issues interface {
 	) (issue.Comment, error)
 }
 
-// MostCheckpoints bounds how many checkpoints Issues.Run returns.
-const MostCheckpoints = 200
+// CheckpointsShown bounds how many checkpoints Issues.Run returns.
+const CheckpointsShown = 200
 
 // MostCounted bounds how many issues Issues.Count counts one by one.
 const MostCounted = 10_000

@@ -240,7 +240,7 @@ func (f *fixture) newValue() access.Value {
 	var random [32]byte
 	uuid := f.ids.UUIDv7()
 	copy(random[:], uuid[:])
-	return access.NewValue(random)
+	return access.NewAPIToken(random)
 }
 
 // issue adds a token, altered by each of alter.

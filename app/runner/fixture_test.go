@@ -1,4 +1,4 @@
-package adapters_test
+package runner_test
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
-	"holdco/app/adapters"
 	"holdco/app/agents"
 	"holdco/app/cache"
 	"holdco/app/companies"
 	"holdco/app/issues"
 	"holdco/app/leases"
+	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/company"
@@ -219,7 +219,7 @@ func (r failingRuns) Held(ctx context.Context, by string) ([]store.LiveRun, erro
 // fixture is a company with a team, and what runs its agents. It is made in a bubble.
 type fixture struct {
 	t        *testing.T
-	service  *adapters.Service
+	service  *runner.Service
 	store    *failingStore
 	gateway  *failing
 	programs *programs
@@ -235,7 +235,7 @@ type fixture struct {
 
 var test = access.System("test")
 
-func newFixture(t *testing.T, settings adapters.Settings) *fixture {
+func newFixture(t *testing.T, settings runner.Settings) *fixture {
 	t.Helper()
 	engine := sqlitetest.Open(t)
 	clock, ids := system.Clock{}, system.IDs{}
@@ -261,7 +261,7 @@ func newFixture(t *testing.T, settings adapters.Settings) *fixture {
 	offer := func(ctx context.Context, offer outbound.Offer) (outbound.OfferAnswer, error) {
 		return f.poster(ctx, offer)
 	}
-	f.service = adapters.New(f.store, f.gateway, f.programs, poster(offer), clock, f.log, adapters.Hooks{
+	f.service = runner.New(f.store, f.gateway, f.programs, poster(offer), clock, f.log, runner.Hooks{
 		Seen: func(id.Agent) {}, Left: func() { f.left++ },
 	}, settings)
 	return f

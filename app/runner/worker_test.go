@@ -1,4 +1,4 @@
-package adapters_test
+package runner_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdco/app/adapters"
+	"holdco/app/runner"
 	"holdco/domain/agent"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
@@ -19,9 +19,9 @@ import (
 )
 
 // theLease is a lease of a minute.
-func theLease(t *testing.T) adapters.Lease {
+func theLease(t *testing.T) runner.Lease {
 	t.Helper()
-	lease, err := adapters.ParseLease([]byte(`{"leaseId":"lse_1","fencingToken":7,"leaseSeconds":60,"runToken":"hcr_secret",
+	lease, err := runner.ParseLease([]byte(`{"leaseId":"lse_1","fencingToken":7,"leaseSeconds":60,"runToken":"hcr_secret",
 		"issue":{"number":3,"title":"Write"},"run":{"id":"run_1"}}`))
 	must(t, err)
 	return lease
@@ -29,10 +29,10 @@ func theLease(t *testing.T) adapters.Lease {
 
 // work works on theLease with a program that runs as told, and returns how long that took.
 func work(
-	ctx context.Context, t *testing.T, gateway *calls, runs func(p *program), change func(w *adapters.Worker, p *agent.Program),
+	ctx context.Context, t *testing.T, gateway *calls, runs func(p *program), change func(w *runner.Worker, p *agent.Program),
 ) (took time.Duration, err error) {
 	t.Helper()
-	worker := adapters.Worker{Gateway: gateway, Programs: &programs{runs: runs}}
+	worker := runner.Worker{Gateway: gateway, Programs: &programs{runs: runs}}
 	told := agent.Program{Command: []string{"any"}, Usage: cost.HoldcoJSON, Timeout: time.Hour, Grace: time.Minute}
 	if change != nil {
 		change(&worker, &told)
@@ -138,7 +138,7 @@ func TestAProgramWhoseLeaseHasEndedIsStoppedAndItsCostTold(t *testing.T) {
 			p.Output([]byte(`{"holdco":{"cost":{"kind":"tools","usd":1}}}` + "\n"))
 			<-p.stopped
 			p.ends(outbound.Exit{Signal: 15})
-		}, func(w *adapters.Worker, _ *agent.Program) { w.Left = func() { left++ } })
+		}, func(w *runner.Worker, _ *agent.Program) { w.Left = func() { left++ } })
 		if want := []string{"renew", "charge"}; err != nil || took != 20*time.Second || !slices.Equal(gateway.said, want) || left != 1 {
 			t.Errorf("%v, %v after %s; left %d times", gateway.said, err, took, left)
 		}
@@ -151,7 +151,7 @@ func TestItIsToldWhenTheCompanyOfAProgramIsGone(t *testing.T) {
 	for code, want := range map[fault.Code]int{fault.NotFound: 1, fault.Unauthorized: 1, fault.StaleLease: 0, fault.CompanyArchived: 0} {
 		gateway := &calls{answers: func(string, int) error { return fault.New(code, "No.") }}
 		left := 0
-		_, err := work(t.Context(), t, gateway, succeeds, func(w *adapters.Worker, _ *agent.Program) { w.Left = func() { left++ } })
+		_, err := work(t.Context(), t, gateway, succeeds, func(w *runner.Worker, _ *agent.Program) { w.Left = func() { left++ } })
 		if err != nil || left != want {
 			t.Errorf("%s: it is told %d times, %v", code, left, err)
 		}
@@ -176,7 +176,7 @@ func TestAProgramIsKilledWhenHoldcoStopsAndItDoesNot(t *testing.T) {
 					case <-time.After(p.Grace):
 					}
 					p.ends(outbound.Exit{Signal: 9})
-				}, func(w *adapters.Worker, _ *agent.Program) { w.LongestStop = c.longest })
+				}, func(w *runner.Worker, _ *agent.Program) { w.LongestStop = c.longest })
 				if err != nil || took != c.took || gateway.ending.Action != issue.Release || gateway.ending.Failure.Code != nil {
 					t.Errorf("%+v, %v after %s", gateway.ending, err, took)
 				}
@@ -193,7 +193,7 @@ func TestAProgramThatTakesTooLongIsStoppedAndFails(t *testing.T) {
 			<-p.stopped
 			time.Sleep(time.Second)
 			p.ends(outbound.Exit{Output: "half\x1b[0m of it\n"})
-		}, func(_ *adapters.Worker, p *agent.Program) { p.Timeout = 10 * time.Second })
+		}, func(_ *runner.Worker, p *agent.Program) { p.Timeout = 10 * time.Second })
 		const want = "The program did not end in time. The end of what it wrote:\nhalf\ufffd[0m of it"
 		code, message := *gateway.ending.Failure.Code, *gateway.ending.Failure.Message
 		if err != nil || took != 11*time.Second || code != "timeout" || message != want {
@@ -213,9 +213,9 @@ func TestWhatCannotBeStartedIsAFailureOfTheAdapterOrOfTheAttempt(t *testing.T) {
 		"the attempt": {outbound.WorkspaceError{Cause: errors.New("there is no such directory")}, false, "workspace"},
 	} {
 		gateway, lease := &calls{}, theLease(t)
-		worker := adapters.Worker{Gateway: gateway, Programs: &programs{refuse: c.refuse}}
+		worker := runner.Worker{Gateway: gateway, Programs: &programs{refuse: c.refuse}}
 		err := worker.Work(t.Context(), lease, agent.Program{}, "", nil)
-		failure, isAdapters := errors.AsType[adapters.NotStarted](err)
+		failure, isAdapters := errors.AsType[runner.NotStarted](err)
 		if isAdapters != c.adapter || err != nil && !isAdapters {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -258,7 +258,7 @@ func TestItIsToldWhenCostsCannotBeRead(t *testing.T) {
 	}
 	gateway := &calls{answers: func(string, int) error { return nil }}
 	var told []string
-	_, err := work(t.Context(), t, gateway, spends, func(w *adapters.Worker, _ *agent.Program) {
+	_, err := work(t.Context(), t, gateway, spends, func(w *runner.Worker, _ *agent.Program) {
 		w.Warn = func(err error) { told = append(told, err.Error()) }
 	})
 	const want = "1 charges that the program of run run_1 reported could not be read, or not in full"

@@ -1,4 +1,4 @@
-package adapters_test
+package runner_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdco/app/adapters"
+	"holdco/app/runner"
 	"holdco/domain/agent"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
@@ -25,7 +25,7 @@ func inBubble(t *testing.T, processes int, run func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		run(t, newFixture(t, adapters.Settings{Processes: processes, LongestStop: time.Second}))
+		run(t, newFixture(t, runner.Settings{Processes: processes, LongestStop: time.Second}))
 	})
 }
 

@@ -1,4 +1,4 @@
-package adapters
+package runner
 
 import (
 	"context"
@@ -90,7 +90,7 @@ func (s *Service) Run(ctx context.Context, gatewayURL string) (more bool, err er
 	if !s.begins(ctx) {
 		return false, nil
 	}
-	return false, errors.Join(s.recover(ctx), s.watch(ctx), s.assign(ctx, gatewayURL))
+	return false, errors.Join(s.releaseLeft(ctx), s.watch(ctx), s.assign(ctx, gatewayURL))
 }
 
 // begins begins the life of the work, and reports whether that goes on.
@@ -151,8 +151,8 @@ func (s *Service) Stop(ctx context.Context) error {
 // looksEvery is how often it is looked for processes that have ended.
 const looksEvery = 10 * time.Second
 
-// recover releases the leases of processes on this host that have ended. Their programs are dead.
-func (s *Service) recover(ctx context.Context) error {
+// releaseLeft releases the leases of processes on this host that have ended. Their programs are dead.
+func (s *Service) releaseLeft(ctx context.Context) error {
 	now := s.clock.Now()
 	if s.settings.Processes == 0 || now.Sub(s.looked).Abs() < looksEvery {
 		return nil

@@ -1,4 +1,4 @@
-package adapters
+package runner
 
 import (
 	"context"
@@ -236,7 +236,7 @@ func result(exit outbound.Exit) []byte {
 // charge reports what a program cost.
 func (w Worker) charge(ctx context.Context, lease Lease, charges []cost.Draft) error {
 	for some := range slices.Chunk(charges, cost.MostInCall) {
-		err := w.insist(ctx, lease, func(ctx context.Context) error {
+		err := w.whileLeased(ctx, lease, func(ctx context.Context) error {
 			_, _, err := w.Gateway.Charge(ctx, lease.caller(), lease.call(), some)
 			return err
 		})
@@ -257,7 +257,7 @@ func (w Worker) Release(ctx context.Context, lease Lease, cause error) error {
 
 // end ends the lease, unless the program has done so, or something else.
 func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) error {
-	err := w.insist(ctx, lease, func(ctx context.Context) error {
+	err := w.whileLeased(ctx, lease, func(ctx context.Context) error {
 		_, err := w.Gateway.End(ctx, lease.caller(), lease.call(), ending)
 		return err
 	})
@@ -278,8 +278,8 @@ func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) err
 // stay good for a while.
 const longestOutage = 10 * time.Minute
 
-// insist repeats a call that fails because the store cannot be reached, while the lease may last.
-func (w Worker) insist(ctx context.Context, lease Lease, call func(ctx context.Context) error) error {
+// whileLeased repeats a call that fails because the store cannot be reached, while the lease may last.
+func (w Worker) whileLeased(ctx context.Context, lease Lease, call func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(lease.Seconds)*time.Second+longestOutage)
 	defer cancel()
 	for {

@@ -1,4 +1,4 @@
-package adapters
+package runner
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Elsewhere does what Service does for an agent of the adapter process, in a process that has no store: it comes through the
+// Remote does what Service does for an agent of the adapter process, in a process that has no store: it comes through the
 // gateway of a server with the token of the agent. Calls fail with a fault, or with another error when they may succeed later.
-type Elsewhere struct {
+type Remote struct {
 	// Who says who the agent is.
 	Who func(ctx context.Context) (string, error)
 
@@ -48,16 +48,16 @@ type Elsewhere struct {
 // Run works on issues until the context ends: then it stops the programs and releases the leases. What an earlier process left
 // running, it kills first. It fails when a program cannot be started, and when the gateway lets the agent no longer in; what runs
 // then is finished before it returns.
-func (e Elsewhere) Run(ctx context.Context) error {
-	if err := e.endLeft(); err != nil {
+func (r Remote) Run(ctx context.Context) error {
+	if err := r.endLeft(); err != nil {
 		return err
 	}
 	claiming, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	err := e.insist(claiming, func(ctx context.Context) error {
-		who, err := e.Who(ctx)
+	err := r.insist(claiming, func(ctx context.Context) error {
+		who, err := r.Who(ctx)
 		if err == nil {
-			e.Say(who)
+			r.Say(who)
 		}
 		return err
 	})
@@ -65,15 +65,15 @@ func (e Elsewhere) Run(ctx context.Context) error {
 		return unlessEnded(ctx, err)
 	}
 	var working sync.WaitGroup
-	err = e.claimAll(claiming, func(lease Lease, done func()) {
+	err = r.claimAll(claiming, func(lease Lease, done func()) {
 		working.Go(func() {
 			defer done()
-			if err := fault.Contain(func() error { return e.work(ctx, lease) }); err != nil {
+			if err := fault.Contain(func() error { return r.work(ctx, lease) }); err != nil {
 				stop(err)
 			}
 		})
 	})
-	if waited := e.await(ctx, &working, unlessEnded(ctx, err)); waited != nil {
+	if waited := r.await(ctx, &working, unlessEnded(ctx, err)); waited != nil {
 		return waited
 	}
 	if cause := context.Cause(claiming); ctx.Err() == nil && cause != nil {
@@ -83,39 +83,39 @@ func (e Elsewhere) Run(ctx context.Context) error {
 }
 
 // endLeft kills the programs of processes that have ended. Their leases run out: their tokens are lost.
-func (e Elsewhere) endLeft() error {
-	ended, err := e.Programs.Ended()
+func (r Remote) endLeft() error {
+	ended, err := r.Programs.Ended()
 	for _, holder := range ended {
-		e.Say("An earlier process was killed; what it left running has ended now.")
-		err = errors.Join(err, e.Programs.Forget(holder))
+		r.Say("An earlier process was killed; what it left running has ended now.")
+		err = errors.Join(err, r.Programs.Forget(holder))
 	}
 	return err
 }
 
 // claimAll claims issues and has them worked on, as many at once as it may, until the context ends.
-func (e Elsewhere) claimAll(ctx context.Context, begin func(lease Lease, done func())) error {
-	slots := make(chan struct{}, e.Duty.Concurrent)
+func (r Remote) claimAll(ctx context.Context, begin func(lease Lease, done func())) error {
+	slots := make(chan struct{}, r.Duty.Concurrent)
 	for {
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		shown, err := e.claim(ctx)
+		shown, err := r.claim(ctx)
 		if err != nil {
 			return err
 		}
 		if shown == nil {
-			e.Say("There is nothing to do.")
+			r.Say("There is nothing to do.")
 			return nil
 		}
 		lease, err := ParseLease(shown)
 		if err != nil {
 			return err
 		}
-		e.Say(fmt.Sprintf("%s, attempt %d", name(lease), lease.Issue.Attempt))
+		r.Say(fmt.Sprintf("%s, attempt %d", name(lease), lease.Issue.Attempt))
 		begin(lease, func() { <-slots })
-		if e.IsOnce {
+		if r.IsOnce {
 			return nil
 		}
 	}
@@ -126,21 +126,21 @@ const leastWait = time.Second
 
 // claim claims until there is an issue; once it returns nil when there is none. All claims have one key, so that the lease of a
 // lost answer comes with the next one.
-func (e Elsewhere) claim(ctx context.Context) (shown []byte, err error) {
-	key, wait := e.Key(), inbound.MostWait
-	if e.IsOnce {
+func (r Remote) claim(ctx context.Context) (shown []byte, err error) {
+	key, wait := r.Key(), inbound.MostWait
+	if r.IsOnce {
 		wait = 0
 	}
 	for ctx.Err() == nil {
 		apart := time.After(leastWait)
-		err = e.insist(ctx, func(ctx context.Context) error {
-			shown, err = e.Claim(ctx, key, wait)
+		err = r.insist(ctx, func(ctx context.Context) error {
+			shown, err = r.Claim(ctx, key, wait)
 			return err
 		})
 		if err != nil && ctx.Err() != nil {
-			e.giveBack(ctx, key)
+			r.giveBack(ctx, key)
 		}
-		if shown != nil || err != nil || e.IsOnce {
+		if shown != nil || err != nil || r.IsOnce {
 			return shown, err
 		}
 		select {
@@ -156,21 +156,21 @@ const mostGivenBack = 10 * time.Second
 
 // giveBack releases the lease that a claim under a key may have got although its answer is lost: the same claim gets it again. If it
 // had got none, and there is an issue now, that is claimed and released.
-func (e Elsewhere) giveBack(ctx context.Context, key string) {
+func (r Remote) giveBack(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostGivenBack)
 	defer cancel()
-	shown, err := e.Claim(ctx, key, 0)
+	shown, err := r.Claim(ctx, key, 0)
 	if err == nil && shown != nil {
 		var lease Lease
 		if lease, err = ParseLease(shown); err == nil {
-			err = Worker{Gateway: e.Gateway(lease.RunToken)}.end(ctx, lease, inbound.Ending{Action: issue.Release})
+			err = Worker{Gateway: r.Gateway(lease.RunToken)}.end(ctx, lease, inbound.Ending{Action: issue.Release})
 		}
 		if err == nil {
-			e.Say(name(lease) + ": released")
+			r.Say(name(lease) + ": released")
 		}
 	}
 	if err != nil && !isFinal(err) {
-		e.Warn(fmt.Errorf("whether the last claim got an issue is not known; if so, its lease runs out by itself: %w", err))
+		r.Warn(fmt.Errorf("whether the last claim got an issue is not known; if so, its lease runs out by itself: %w", err))
 	}
 }
 
@@ -178,19 +178,19 @@ func (e Elsewhere) giveBack(ctx context.Context, key string) {
 const firstPause, lastPause = time.Second, 30 * time.Second
 
 // insist repeats a call until it succeeds, is refused, or the context ends.
-func (e Elsewhere) insist(ctx context.Context, call func(ctx context.Context) error) error {
+func (r Remote) insist(ctx context.Context, call func(ctx context.Context) error) error {
 	hasFailed := false
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := call(ctx)
 		if err == nil && hasFailed {
-			e.Say("The gateway answers again.")
+			r.Say("The gateway answers again.")
 		}
 		// An archived company may be restored.
 		if err == nil || ctx.Err() != nil || isFinal(err) && fault.CodeOf(err) != fault.CompanyArchived {
 			return err
 		}
 		if !hasFailed {
-			e.Warn(fmt.Errorf("%w; trying again", err))
+			r.Warn(fmt.Errorf("%w; trying again", err))
 		}
 		hasFailed = true
 		if refused := fault.Of(err); refused != nil {
@@ -212,22 +212,22 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // work works on a lease until it has ended. It fails when the program could not be started.
-func (e Elsewhere) work(ctx context.Context, lease Lease) error {
+func (r Remote) work(ctx context.Context, lease Lease) error {
 	watching, end := context.WithCancel(ctx)
 	defer end()
-	seen := &witness{Gateway: e.Gateway(lease.RunToken)}
-	worker := Worker{Gateway: seen, Programs: e.Programs, GatewayURL: e.GatewayURL, Warn: e.Warn}
+	seen := &witness{Gateway: r.Gateway(lease.RunToken)}
+	worker := Worker{Gateway: seen, Programs: r.Programs, GatewayURL: r.GatewayURL, Warn: r.Warn}
 	stale := make(chan struct{})
-	go e.watch(watching, lease, seen, stale)
-	err := worker.Work(ctx, lease, *e.Duty.Program, e.Model, stale)
+	go r.watch(watching, lease, seen, stale)
+	err := worker.Work(ctx, lease, *r.Duty.Program, r.Model, stale)
 	failure, hasNotStarted := errors.AsType[NotStarted](err)
 	if hasNotStarted {
 		err = worker.Release(ctx, lease, failure.Cause)
 	}
 	if err != nil {
-		e.Warn(fmt.Errorf("%s: %w", name(lease), err))
+		r.Warn(fmt.Errorf("%s: %w", name(lease), err))
 	} else {
-		e.Say(name(lease) + ": " + seen.outcome())
+		r.Say(name(lease) + ": " + seen.outcome())
 	}
 	if hasNotStarted {
 		return failure
@@ -235,13 +235,13 @@ func (e Elsewhere) work(ctx context.Context, lease Lease) error {
 	return nil
 }
 
-// looksElsewhere is how often it is looked whether a lease has ended at the server.
-const looksElsewhere = 5 * time.Second
+// looksRemotely is how often it is looked whether a lease has ended at the server.
+const looksRemotely = 5 * time.Second
 
 // watch closes stale when the lease has ended.
-func (e Elsewhere) watch(ctx context.Context, lease Lease, seen *witness, stale chan<- struct{}) {
-	for sleep(ctx, looksElsewhere) == nil {
-		reason, err := e.Ended(ctx, lease.RunToken, lease.ID)
+func (r Remote) watch(ctx context.Context, lease Lease, seen *witness, stale chan<- struct{}) {
+	for sleep(ctx, looksRemotely) == nil {
+		reason, err := r.Ended(ctx, lease.RunToken, lease.ID)
 		if reason != "" || isFinal(err) {
 			seen.isOver(reason, err)
 			close(stale)
@@ -252,7 +252,7 @@ func (e Elsewhere) watch(ctx context.Context, lease Lease, seen *witness, stale 
 
 // await waits for what runs, after the end of the context no longer than that takes with a gateway that answers. Why is why no
 // more is claimed, nil when that is as it should be.
-func (e Elsewhere) await(ctx context.Context, working *sync.WaitGroup, why error) error {
+func (r Remote) await(ctx context.Context, working *sync.WaitGroup, why error) error {
 	const most, soon = 30 * time.Second, time.Second
 	done := make(chan struct{})
 	go func() {
@@ -264,7 +264,7 @@ func (e Elsewhere) await(ctx context.Context, working *sync.WaitGroup, why error
 		case <-done:
 			return nil
 		case <-time.After(soon):
-			e.Say("No more issues are claimed; what runs is finished.")
+			r.Say("No more issues are claimed; what runs is finished.")
 		}
 	}
 	select {
@@ -275,7 +275,7 @@ func (e Elsewhere) await(ctx context.Context, working *sync.WaitGroup, why error
 	select {
 	case <-done:
 		return nil
-	case <-time.After(e.Duty.Program.Grace + most):
+	case <-time.After(r.Duty.Program.Grace + most):
 		return errors.New("leases could not be released because the gateway does not answer; they run out by themselves")
 	}
 }

@@ -1,4 +1,4 @@
-package worker_test
+package jobs_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdco/app/worker"
+	"holdco/app/jobs"
 )
 
 // record is an outbound.Log that keeps what is logged.
@@ -25,11 +25,11 @@ func (r *record) Error(_ context.Context, _ string, cause error) {
 }
 
 // runFor runs jobs for a while on a clock of its own.
-func runFor(t *testing.T, while time.Duration, log *record, jobs ...worker.Job) {
+func runFor(t *testing.T, while time.Duration, log *record, all ...jobs.Job) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), while)
 	defer stop()
-	worker.Run(ctx, log, jobs...)
+	jobs.Run(ctx, log, all...)
 }
 
 func TestAJobRunsAtOnceThenAtItsPace(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAJobRunsAtOnceThenAtItsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var runs []time.Duration
-		runFor(t, 25*time.Second, &record{}, worker.Job{Every: 10 * time.Second, Run: func(context.Context) (bool, error) {
+		runFor(t, 25*time.Second, &record{}, jobs.Job{Every: 10 * time.Second, Run: func(context.Context) (bool, error) {
 			runs = append(runs, time.Since(start))
 			return false, nil
 		}})
@@ -56,8 +56,8 @@ func TestAJobForLaterDoesNotRunAtTheStart(t *testing.T) {
 			runs = append(runs, time.Since(start))
 			return false, nil
 		}
-		runFor(t, 25*time.Second, &record{}, worker.Job{Every: 10 * time.Second, Later: true, Run: run})
-		runFor(t, 5*time.Second, &record{}, worker.Job{Every: 10 * time.Second, Later: true, Run: run})
+		runFor(t, 25*time.Second, &record{}, jobs.Job{Every: 10 * time.Second, Later: true, Run: run})
+		runFor(t, 5*time.Second, &record{}, jobs.Job{Every: 10 * time.Second, Later: true, Run: run})
 		if want := []time.Duration{10 * time.Second, 20 * time.Second}; !slices.Equal(runs, want) {
 			t.Errorf("it ran at %v, not at %v", runs, want)
 		}
@@ -68,7 +68,7 @@ func TestAJobThatHasMoreToDoDoesNotPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
-		runFor(t, time.Second, &record{}, worker.Job{Every: time.Hour, Run: func(context.Context) (bool, error) {
+		runFor(t, time.Second, &record{}, jobs.Job{Every: time.Hour, Run: func(context.Context) (bool, error) {
 			runs++
 			return runs < 5, nil
 		}})
@@ -84,7 +84,7 @@ func TestWakeEndsAPause(t *testing.T) {
 		wake := make(chan struct{}, 1)
 		runs := 0
 		time.AfterFunc(time.Minute, func() { wake <- struct{}{} })
-		runFor(t, 2*time.Minute, &record{}, worker.Job{Every: time.Hour, Wake: wake, Run: func(context.Context) (bool, error) {
+		runFor(t, 2*time.Minute, &record{}, jobs.Job{Every: time.Hour, Wake: wake, Run: func(context.Context) (bool, error) {
 			runs++
 			return false, nil
 		}})
@@ -99,7 +99,7 @@ func TestFailuresRestAndOnlyTheFirstOfARowIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log record
 		runs := 0
-		runFor(t, 5500*time.Millisecond, &log, worker.Job{Every: time.Second, Run: func(context.Context) (bool, error) {
+		runFor(t, 5500*time.Millisecond, &log, jobs.Job{Every: time.Second, Run: func(context.Context) (bool, error) {
 			switch runs++; runs {
 			case 3:
 				return false, nil
@@ -120,8 +120,8 @@ func TestAPanicEndsNeitherTheJobNorTheOthers(t *testing.T) {
 		var log record
 		panics, others := 0, 0
 		runFor(t, 2500*time.Millisecond, &log,
-			worker.Job{Every: time.Second, Run: func(context.Context) (bool, error) { panics++; panic("out of order") }},
-			worker.Job{Every: time.Second, Run: func(context.Context) (bool, error) { others++; return false, nil }})
+			jobs.Job{Every: time.Second, Run: func(context.Context) (bool, error) { panics++; panic("out of order") }},
+			jobs.Job{Every: time.Second, Run: func(context.Context) (bool, error) { others++; return false, nil }})
 		if panics != 3 || others != 3 || len(log.causes) != 1 {
 			t.Errorf("%d panics, %d others, %d causes", panics, others, len(log.causes))
 		}

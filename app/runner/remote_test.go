@@ -1,4 +1,4 @@
-package adapters_test
+package runner_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"holdco/app/adapters"
+	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/fault"
@@ -20,9 +20,9 @@ import (
 	"holdco/ports/outbound"
 )
 
-// distant is what Elsewhere works with: a gateway that answers as the test says, and what it said to people.
+// distant is what Remote works with: a gateway that answers as the test says, and what it said to people.
 type distant struct {
-	adapters.Elsewhere
+	runner.Remote
 
 	gateway  *calls
 	programs *programs
@@ -43,7 +43,7 @@ func newDistant() *distant {
 		d.said = append(d.said, line)
 	}
 	keys := 0
-	d.Elsewhere = adapters.Elsewhere{
+	d.Remote = runner.Remote{
 		Who: func(context.Context) (string, error) { return "Ada works.", nil },
 		Key: func() string {
 			keys++
@@ -58,7 +58,7 @@ func newDistant() *distant {
 			defer d.mutex.Unlock()
 			return d.reason, nil
 		},
-		Gateway:  func(access.Value) adapters.Gateway { return d.gateway },
+		Gateway:  func(access.Value) runner.Gateway { return d.gateway },
 		Programs: d.programs,
 		Duty:     agent.Duty{Program: &agent.Program{Command: []string{"any"}, Timeout: time.Hour, Grace: time.Minute}, Concurrent: 1},
 		IsOnce:   true,
@@ -229,7 +229,7 @@ func TestWhatWasClaimedWhileItStopsIsGivenBack(t *testing.T) {
 	}
 }
 
-func TestAProgramElsewhereIsStoppedWhenItsLeaseHasEnded(t *testing.T) {
+func TestARemoteProgramIsStoppedWhenItsLeaseHasEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDistant()
@@ -251,7 +251,7 @@ func TestAProgramElsewhereIsStoppedWhenItsLeaseHasEnded(t *testing.T) {
 	})
 }
 
-func TestAProgramElsewhereThatCannotBeStartedEndsTheWork(t *testing.T) {
+func TestARemoteProgramThatCannotBeStartedEndsTheWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDistant()

@@ -1,2 +1,0 @@
-// Package worker runs what no request waits for: the jobs that finish, mend and tidy.
-package worker
