@@ -63,6 +63,13 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/issues", "app/runner"}, ours: slices.Concat(domain, ports, []string{"app/work"}), not: outside,
+		inTests: []string{ // agents who hold leases
+			"app/agents", "app/cache", "app/companies", "app/issues", "app/leases",
+			"adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system",
+		},
+	},
+	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/aside", "app/cache", "app/work"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
