@@ -90,21 +90,15 @@ func (s *Service) await(ctx context.Context, c *claim) (*inbound.HeldLease, erro
 		if err != nil || granted != nil {
 			return granted, err
 		}
-		look := time.NewTimer(w.looksEvery)
 		select {
 		case <-w.wake:
-		case <-look.C:
 		case <-over.C:
-			look.Stop()
 			return s.grant(ctx, c) // the same key may have got a lease meanwhile
 		case <-s.waiting.closing:
-			look.Stop()
 			return nil, nil //nolint:nilnil // there is nothing to take
 		case <-ctx.Done():
-			look.Stop()
 			return nil, ctx.Err()
 		}
-		look.Stop()
 	}
 }
 

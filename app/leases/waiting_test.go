@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"holdco/app/leases"
+	"holdco/domain/agent"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
+	"holdco/domain/precondition"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 	"holdco/ports/storetest"
@@ -72,6 +74,46 @@ func TestACompanyThatCannotBeWokenIsWokenLaterAndHoldsUpNoOther(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAllAreWokenWhenThoseWokenFirstCannotTakeWhatIsThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock, ids := storetest.NewClock(), storetest.NewIDs()
+		s, end := onSQLite(t, clock, ids)
+		defer func() { _ = end() }()
+		w := must[*world](t)(newWorld(t.Context(), s, clock, ids))
+		o := w.offices[0]
+		began := time.Now()
+		var got [3]chan *inbound.HeldLease
+		for n := range got {
+			got[n] = make(chan *inbound.HeldLease, 1)
+			go func() {
+				held, _ := w.leases.Claim(t.Context(), o.caller(n), inbound.Claim{Wait: new(int64(inbound.MostWait))})
+				got[n] <- held
+			}()
+			synctest.Wait()
+		}
+		for n := range 2 { // who have waited longest
+			must[agent.Agent](t)(w.agents.Pause(t.Context(), caller, o.id, o.agents[n], precondition.Match{}, idempotency.Request{}))
+		}
+		must[issue.Issue](t)(w.issues.Create(w.ctx, caller, o.id, issue.Draft{Title: new("Call")}, idempotency.Request{}))
+		must[bool](t)(w.leases.Wake(t.Context()))
+		synctest.Wait()
+		if len(got[2]) > 0 {
+			t.Fatal("more were woken than there is work for, and one more")
+		}
+		must[bool](t)(w.leases.WakeAll(t.Context()))
+		if held := <-got[2]; held == nil || !time.Now().Equal(began) {
+			t.Errorf("the agent got %v after %v", held, time.Since(began))
+		}
+		w.leases.Close()
+		for _, paused := range got[:2] {
+			if held := <-paused; held != nil {
+				t.Errorf("a paused agent got %v", held)
+			}
+		}
+	})
 }
 
 func TestSoManyClaimsWaitAndNoMore(t *testing.T) {

@@ -54,8 +54,8 @@ type IssueReader interface {
 	// locked them.
 	Claimable(ctx context.Context, of id.Company, keys []string, most int) ([]issue.Issue, error)
 
-	// ClaimableKeys returns how many issues may be leased under each of some keys. It counts a bounded number of them: a key with
-	// few or none can be missed beside one with many.
+	// ClaimableKeys returns how many issues may be leased under each of some keys, and nothing of keys without any. It counts a
+	// Portion of each at most.
 	ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error)
 
 	// Revisions returns the work revisions of companies.

@@ -141,7 +141,7 @@ func claimableKeys(f *fixture) {
 		f.Helper()
 		want := map[string]int{}
 		for _, key := range keys {
-			if n := len(mayLease(all, key)); n > 0 {
+			if n := min(len(mayLease(all, key)), store.Portion); n > 0 {
 				want[key] = n
 			}
 		}
@@ -157,6 +157,9 @@ func claimableKeys(f *fixture) {
 		many = append(many, fmt.Sprint("a:agt_", n))
 	}
 	count(append(many, claimKeys...)...)
+
+	all = append(all, f.files(acme, store.Portion, func(n int, i *issue.Issue) { i.Number = int64(len(all) + n + 1) })...)
+	count(claimKeys...)
 }
 
 func revisions(f *fixture) {

@@ -57,21 +57,25 @@ func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, mos
 	return found, err
 }
 
-// mostCounted bounds how many issues ClaimableKeys counts for some keys.
-const mostCounted = 1000
-
 func (i issues) ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(keys, store.Portion) {
-		first := i.selectFrom("issues").Column("claim_key").Where("company_id = ?", of).Where("claim_key IN (?)", bun.List(some)).
-			Where("claimable = 1").Limit(mostCounted)
-		query := i.engine.DB().NewSelect().Conn(i.conn).ColumnExpr("claim_key, count(*)").TableExpr("(?) AS first", first).
-			Group("claim_key")
+		values, args := make([]string, len(some)), make([]any, len(some))
+		for n, key := range some {
+			values[n], args[n] = "(?)", key
+		}
+		first := i.selectFrom("issues").ColumnExpr("1").Where("company_id = ?", of).Where("claim_key = wanted.column1").
+			Where("claimable = 1").Limit(store.Portion)
+		query := i.engine.DB().NewSelect().Conn(i.conn).ColumnExpr("column1").
+			ColumnExpr("(?)", i.engine.DB().NewSelect().ColumnExpr("count(*)").TableExpr("(?) AS first", first)).
+			TableExpr("(VALUES "+strings.Join(values, ", ")+") AS wanted", args...) // both engines name its column column1
 		var key string
 		var n int
 		err := i.each(ctx, query, func(rows *sql.Rows) error {
 			err := rows.Scan(&key, &n)
-			counts[key] = n
+			if n > 0 {
+				counts[key] = n
+			}
 			return err
 		})
 		if err != nil {
