@@ -284,7 +284,7 @@ func TestWhatAUnitOfWorkDoesIsCountedOnceItIsCommitted(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		byIssue, err := tx.Runs().LockLive(ctx, started[2].Issue)
+		byIssue, err := tx.Runs().LockOpen(ctx, started[2].Issue)
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func TestALogIsAwaitedWhileItsProgramStarts(t *testing.T) {
 				late := &lateLogs{missing: c.missing}
 				service, r := startRun(t, c.holder, c.isOver, late)
 				log, err := service.Log(t.Context(), access.System("test"), r.Company, r.Issue, r.ID, inbound.LogPart{})
-				if fault.CodeOf(err) != c.code || log.IsLive != !c.isOver || late.looks != c.looks {
+				if fault.CodeOf(err) != c.code || log.IsOpen != !c.isOver || late.looks != c.looks {
 					t.Errorf("after %d looks: %+v, %v", late.looks, log, err)
 				}
 			})

@@ -39,7 +39,7 @@ type claim struct {
 	keys     [3]string // under which issues are for the agent: see issue.ClaimKeys; set by look
 	wait     time.Duration
 	terms    run.Terms
-	mostLive int
+	mostOpen int
 	runToken access.Value // empty: none is wanted
 }
 
@@ -49,7 +49,7 @@ func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error
 	}
 	c := &claim{
 		Caller: caller, terms: run.Terms{Time: s.settings.LeaseTime, Key: sent.Key, Holder: sent.Holder},
-		mostLive: min(cmp.Or(sent.MostLive, run.MostLive), run.MostLive),
+		mostOpen: min(cmp.Or(sent.MostOpen, run.MostOpen), run.MostOpen),
 	}
 	if sent.RunToken != nil && *sent.RunToken {
 		c.runToken = access.NewRunToken(s.entropy.Bits256())
@@ -225,7 +225,7 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 	if found.company.WorkPaused || found.company.Status != company.Active || found.agent.Status != agent.Active {
 		return nil, nil //nolint:nilnil // there is nothing to take
 	}
-	if atWork.Live >= c.mostLive {
+	if atWork.OpenRuns >= c.mostOpen {
 		return nil, nil //nolint:nilnil // it has enough
 	}
 	if found.agent.Team == c.Team {

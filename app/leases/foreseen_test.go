@@ -237,18 +237,18 @@ func (f *foreseen) sweep() error {
 	if err != nil {
 		return err
 	}
-	before := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
+	before := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
 	if err := all(f.w, f.w.work.Sweep); err != nil {
 		return err
 	}
-	after := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
+	after := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
 	_, _, mayEnd := state.Next(now, oldest)
 	if mayEnd && len(after) > 0 || !mayEnd && !slices.Equal(before, after) {
 		f.Errorf("a sweep that may end leases: %t. Overdue were %v, and are %v", mayEnd, before, after)
 	}
-	longest := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(leaseTime)))
+	longest := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(leaseTime)))
 	if at, _, _ := f.w.store.Runs().Sweep(f.w.ctx); at.At.Equal(now) && !state.At.Equal(now) { // its state was written
-		if endless := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(1000*time.Hour))); len(endless) != len(longest) {
+		if endless := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(1000*time.Hour))); len(endless) != len(longest) {
 			f.Errorf("of %v some last longer than %v", endless, leaseTime)
 		}
 	}

@@ -36,7 +36,7 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound
 		if err != nil {
 			return err
 		}
-		runs, err := work.Live(ctx, r.Runs(), c, a, at)
+		runs, err := work.LiveLeases(ctx, r.Runs(), c, a, at)
 		if err != nil {
 			return err
 		}

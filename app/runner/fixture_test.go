@@ -192,7 +192,7 @@ func (f *failing) End(
 // failingStore is a store whose reads of what a holder has can fail, and its units.
 type failingStore struct {
 	store.Store
-	held, update error
+	open, update error
 }
 
 func (s *failingStore) Runs() store.RunReader { return failingRuns{s.Store.Runs(), s} }
@@ -209,11 +209,11 @@ type failingRuns struct {
 	of *failingStore
 }
 
-func (r failingRuns) Held(ctx context.Context, by string) ([]store.LiveRun, error) {
-	if r.of.held != nil {
-		return nil, r.of.held
+func (r failingRuns) OpenOfHolder(ctx context.Context, holder string) ([]store.OpenRun, error) {
+	if r.of.open != nil {
+		return nil, r.of.open
 	}
-	return r.RunReader.Held(ctx, by)
+	return r.RunReader.OpenOfHolder(ctx, holder)
 }
 
 // fixture is a company with a team, and what runs its agents. It is made in a bubble.

@@ -137,9 +137,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	}
 	holder := s.programs.Holder()
 	if s.strays.Load() {
-		held, err := s.store.Runs().Held(ctx, holder)
+		open, err := s.store.Runs().OpenOfHolder(ctx, holder)
 		if err == nil {
-			err = s.releaseStrays(ctx, held)
+			err = s.releaseStrays(ctx, open)
 		}
 		if err != nil { // the next start finds them under the holder
 			return err
@@ -173,11 +173,11 @@ func (s *Service) releaseLeft(ctx context.Context) error {
 var serverStopped = run.FailureDraft{Code: new("server_stopped"), Message: new("The server that ran the program ended.")}
 
 func (s *Service) releaseAll(ctx context.Context, holder string) error {
-	held, err := s.store.Runs().Held(ctx, holder)
+	open, err := s.store.Runs().OpenOfHolder(ctx, holder)
 	if err != nil {
 		return err
 	}
-	for _, one := range held {
+	for _, one := range open {
 		if err := s.release(ctx, one, serverStopped); err != nil {
 			return err
 		}
@@ -187,8 +187,8 @@ func (s *Service) releaseAll(ctx context.Context, holder string) error {
 
 // releaseStrays releases those of the leases of this process that nobody here works on: it could not end them, or it does not know
 // that it was granted them, because the store failed in that moment.
-func (s *Service) releaseStrays(ctx context.Context, held []store.LiveRun) error {
-	for _, one := range held {
+func (s *Service) releaseStrays(ctx context.Context, open []store.OpenRun) error {
+	for _, one := range open {
 		s.mutex.Lock()
 		_, isWorkedOn := s.working[one.ID]
 		s.mutex.Unlock()
@@ -203,7 +203,7 @@ func (s *Service) releaseStrays(ctx context.Context, held []store.LiveRun) error
 }
 
 // release ends a lease that no program works on.
-func (s *Service) release(ctx context.Context, left store.LiveRun, why run.FailureDraft) error {
+func (s *Service) release(ctx context.Context, left store.OpenRun, why run.FailureDraft) error {
 	r, err := s.store.Runs().Get(ctx, left.ID)
 	if err != nil {
 		return err
@@ -237,20 +237,20 @@ func (s *Service) compare(ctx context.Context, mayStray bool) error {
 	if len(running) == 0 && !mayStray {
 		return nil
 	}
-	held, err := s.store.Runs().Held(ctx, s.programs.Holder())
+	open, err := s.store.Runs().OpenOfHolder(ctx, s.programs.Holder())
 	if err != nil {
 		return err
 	}
 	if mayStray {
-		if err := s.releaseStrays(ctx, held); err != nil {
+		if err := s.releaseStrays(ctx, open); err != nil {
 			return err
 		}
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, which := range running {
-		isHeld := slices.ContainsFunc(held, func(one store.LiveRun) bool { return one.ID == which })
-		if one := s.working[which]; one != nil && !isHeld && !one.isStale {
+		isOpen := slices.ContainsFunc(open, func(one store.OpenRun) bool { return one.ID == which })
+		if one := s.working[which]; one != nil && !isOpen && !one.isStale {
 			one.isStale = true
 			close(one.stale)
 		}
@@ -310,7 +310,7 @@ func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) e
 	for ctx.Err() == nil && s.life.Err() == nil && s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
 		// A claim that the end of the server broke off could have got a lease.
 		held, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
-			RunToken: new(true), Holder: holder, MostLive: duty.Concurrent,
+			RunToken: new(true), Holder: holder, MostOpen: duty.Concurrent,
 		})
 		if err != nil {
 			s.strays.Store(true)

@@ -183,7 +183,7 @@ func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) (end
 			if err != nil {
 				return err
 			}
-			if !r.Lease.EndedAt.IsZero() || r.Lease.Epoch != c.LeaseEpoch || !r.IsOverdue(at, time.Time{}) {
+			if !r.IsOpen() || r.Lease.Epoch != c.LeaseEpoch || !r.IsOverdue(at, time.Time{}) {
 				continue
 			}
 			i, err := tx.Issues().Lock(ctx, r.Issue)

@@ -47,7 +47,7 @@ func (u *Unit) endRun(ctx context.Context, of issue.Issue, ends Ending, at time.
 	if of.Status != issue.Running {
 		return nil
 	}
-	r, err := u.tx.Runs().LockLive(ctx, of.ID)
+	r, err := u.tx.Runs().LockOpen(ctx, of.ID)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement
 		return u.revoke(ctx, s)
 	default: // Abandon
 		return u.each(ctx, s, func(ctx context.Context, agent id.Issue) ([]id.Issue, error) {
-			return u.tx.Issues().HeldBy(ctx, id.Agent(agent))
+			return u.tx.Issues().Abandonable(ctx, id.Agent(agent))
 		}, u.abandon)
 	}
 }
@@ -226,8 +226,8 @@ func (u *Unit) revoke(ctx context.Context, s store.Settlement) ([]store.Settleme
 	if err != nil {
 		return nil, err
 	}
-	for _, live := range outdated {
-		i, err := u.tx.Issues().Lock(ctx, live.Issue)
+	for _, one := range outdated {
+		i, err := u.tx.Issues().Lock(ctx, one.Issue)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,8 @@ import (
 	"holdco/domain/money"
 )
 
-// Run is one attempt of an agent at an issue, under one lease. Grant and stores make a Run, and only its methods change it.
+// Run is one attempt of an agent at an issue, under one lease. It is open until it ends, and its lease ends with it; whether that is
+// live before, which is whether it can be used, says Check. Grant and stores make a Run, and only its methods change it.
 type Run struct {
 	ID          id.Run
 	Company     id.Company
@@ -31,7 +32,7 @@ type Run struct {
 	Filed       int       // how many issues it has filed, MostFiled at most
 	ContextAt   time.Time // comments up to this instant have been shown to the agent
 	StartedAt   time.Time
-	FinishedAt  time.Time // zero: it is running
+	FinishedAt  time.Time // zero: it is open
 	Error       string    // JSON; empty: none
 	Ending      Ending
 }
@@ -67,7 +68,7 @@ type Lease struct {
 	Epoch     int64         // of the company when it was granted: a later epoch ends it
 	Time      time.Duration // how long a renewal lasts; whole seconds
 	ExpiresAt time.Time
-	EndedAt   time.Time // zero: it has not ended
+	EndedAt   time.Time // zero: its run is open
 	Reason    Reason    // why it ended
 	Key       string    // the idempotency key of the claim; empty: none
 	Holder    string    // the process of Holdco that works under it; empty: the agent came through the gateway
@@ -88,8 +89,8 @@ const (
 	LongestLease  = time.Hour
 )
 
-// MostLive bounds how many live leases an agent has.
-const MostLive = 100
+// MostOpen bounds how many open runs an agent has.
+const MostOpen = 100
 
 // Reason is why a lease cannot be used any more.
 type Reason string
@@ -123,12 +124,15 @@ func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Ter
 // Owner returns the company, for generic code.
 func (r Run) Owner() id.Company { return r.Company }
 
+// IsOpen reports whether the run has not ended. Its lease may have run out nevertheless, or have been revoked: see IsLive.
+func (r Run) IsOpen() bool { return r.Lease.EndedAt.IsZero() }
+
 // LateCharges is for how long charges are taken after the end of a lease: what was spent is never lost.
 const LateCharges = 24 * time.Hour
 
 // TakesCharges reports whether the run still takes charges.
 func (r Run) TakesCharges(now time.Time) bool {
-	return r.Lease.EndedAt.IsZero() || !now.After(r.Lease.EndedAt.Add(LateCharges))
+	return r.IsOpen() || !now.After(r.Lease.EndedAt.Add(LateCharges))
 }
 
 // AsCaller returns the agent of the run as who calls with the token of the run: it lets in to this lease alone, and after its end
@@ -137,7 +141,7 @@ func (r Run) AsCaller(of agent.Caller, now time.Time) (agent.Caller, error) {
 	if !r.TakesCharges(now) {
 		return agent.Caller{}, access.Unauthorized("token")
 	}
-	of.Lease, of.IsOver = r.Lease.ID, !r.Lease.EndedAt.IsZero()
+	of.Lease, of.IsOver = r.Lease.ID, !r.IsOpen()
 	return of, nil
 }
 
@@ -161,7 +165,7 @@ type Circumstances struct {
 func (r Run) Check(token int64, in Circumstances) error {
 	var reason Reason
 	switch {
-	case !r.Lease.EndedAt.IsZero():
+	case !r.IsOpen():
 		reason = r.Lease.Reason
 	case r.Lease.Epoch != in.Epoch:
 		reason = in.Revoked
@@ -179,7 +183,7 @@ func (r Run) Check(token int64, in Circumstances) error {
 	return r.stale(reason, in.Issue)
 }
 
-// IsLive reports whether the lease can be used by who has its fencing token.
+// IsLive reports whether the lease can be used by who has its fencing token: the run is open, and nothing else speaks against it.
 func (r Run) IsLive(in Circumstances) bool { return r.Check(r.Lease.Token, in) == nil }
 
 func (r Run) stale(reason Reason, status issue.Status) error {
@@ -227,7 +231,7 @@ func (r Run) MayFile() error {
 // Fields returns the run as the API shows it, without its checkpoints.
 func (r Run) Fields() event.Fields {
 	expiresAt := r.Lease.ExpiresAt
-	if !r.Lease.EndedAt.IsZero() {
+	if !r.IsOpen() {
 		expiresAt = time.Time{}
 	}
 	return event.Fields{

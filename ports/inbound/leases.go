@@ -68,7 +68,7 @@ type Claim struct {
 
 	// What follows is for Holdco itself.
 	Holder   string // see run.Lease
-	MostLive int    // how many live leases the agent may have after it; 0: run.MostLive
+	MostOpen int    // how many open runs the agent may have after it; 0: run.MostOpen
 }
 
 // MostWait bounds how many seconds a claim waits.

@@ -42,8 +42,8 @@ type IssueReader interface {
 	// Dependents returns the issues that count a blocker as open, by ascending id: Portion at most.
 	Dependents(ctx context.Context, blocker id.Issue) ([]id.Issue, error)
 
-	// HeldBy returns the queued, assigned and running issues of an agent, by ascending id: Portion at most.
-	HeldBy(ctx context.Context, by id.Agent) ([]id.Issue, error)
+	// Abandonable returns the issues of an agent that issue.Issue.Abandon can take from it, by ascending id: Portion at most.
+	Abandonable(ctx context.Context, of id.Agent) ([]id.Issue, error)
 
 	// Due returns the issues of all companies, but those being deleted, that wait for an instant that has come, the earliest first:
 	// Portion at most.

@@ -25,7 +25,7 @@ var claimRules = []rule{
 	{"work revisions are read for many companies at once", revisions},
 	{"whoever raises a work revision is noticed once the unit is committed", raised},
 	{"what may be leased can be saved in the turn of the company", claimedSaved},
-	{"an agent at work has its company, leases that have not ended, and what it may take first", atWork},
+	{"an agent at work has its company, its open runs, and what it may take first", atWork},
 	{"a lease is held with all that it depends on", held},
 	{"a lease is held with its whole issue, and whether others wait for that", heldIssue},
 }
@@ -302,7 +302,7 @@ func atWork(f *fixture) {
 	}
 	ran(&more[1])
 	f.update(starting(more...))
-	want := store.AtWork{Live: 2}
+	want := store.AtWork{OpenRuns: 2}
 	want.Agent, want.Company = working(a, acme)
 	is := func(keys ...string) {
 		f.Helper()

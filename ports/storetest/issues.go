@@ -351,20 +351,20 @@ func issuesHeld(f *fixture) {
 	made := f.files(acme, 3*len(issue.Statuses), func(n int, i *issue.Issue) {
 		i.Agent, i.Status = []id.Agent{"agt_a", "agt_b", ""}[n%3], issue.Statuses[n/3]
 	})
-	held := func(by id.Agent, want []id.Issue) {
+	abandonable := func(of id.Agent, want []id.Issue) {
 		f.Helper()
-		got, err := f.store.Issues().HeldBy(f.ctx, by)
+		got, err := f.store.Issues().Abandonable(f.ctx, of)
 		f.ok(err)
 		f.same(got, want)
 	}
-	held("agt_a", []id.Issue{made[0].ID, made[3].ID, made[6].ID})
-	held("agt_b", []id.Issue{made[1].ID, made[4].ID, made[7].ID})
-	held("agt_none", nil)
+	abandonable("agt_a", []id.Issue{made[0].ID, made[3].ID, made[6].ID})
+	abandonable("agt_b", []id.Issue{made[1].ID, made[4].ID, made[7].ID})
+	abandonable("agt_none", nil)
 	many := f.files(acme, store.Portion+7, func(_ int, i *issue.Issue) { i.Agent = "agt_c" })
-	held("agt_c", issueIDs(many[:store.Portion]))
+	abandonable("agt_c", issueIDs(many[:store.Portion]))
 	anyIssue.edited(f, many[3], func(i *issue.Issue) { i.Agent = "" })
 	anyIssue.edited(f, many[4], func(i *issue.Issue) { i.Status = issue.Cancelled })
-	held("agt_c", issueIDs(slices.Delete(many[:store.Portion+2], 3, 5)))
+	abandonable("agt_c", issueIDs(slices.Delete(many[:store.Portion+2], 3, 5)))
 }
 
 func issuesDue(f *fixture) {

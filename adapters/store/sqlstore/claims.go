@@ -109,9 +109,9 @@ var (
 var agentAtWork = prepare(func(b builder) fmt.Stringer { return working(b, 1) })
 
 func working(b builder, agent int) *bun.SelectQuery {
-	live := b.db().NewSelect().Table("runs").ColumnExpr("count(*)").Where("agent_id = agents.id").Where("ended_at IS NULL")
+	open := b.db().NewSelect().Table("runs").ColumnExpr("count(*)").Where("agent_id = agents.id").Where("ended_at IS NULL")
 	return b.db().NewSelect().Table("agents").Join("JOIN companies ON companies.id = agents.company_id").
-		ColumnExpr("?, ?, (?)", workingAgents.allColumns(), workingCompanies.allColumns(), live).
+		ColumnExpr("?, ?, (?)", workingAgents.allColumns(), workingCompanies.allColumns(), open).
 		Where("agents.id = ?", b.arg(agent))
 }
 
@@ -135,8 +135,8 @@ func exists(query *bun.SelectQuery) bun.Safe {
 
 func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (found store.AtWork, err error) {
 	by, its, first := workingAgents.scanner(), workingCompanies.scanner(), issueTable.scanner()
-	var live, hasChildren, hasComments int64
-	columns := slices.Concat(by.dests, its.dests, []any{&live})
+	var open, hasChildren, hasComments int64
+	columns := slices.Concat(by.dests, its.dests, []any{&open})
 	withFirst := slices.Concat(columns, first.dests, []any{&hasChildren, &hasComments})
 	err = a.row(ctx, withFirst, a.table.missing, agentWithFirst.of(len(keys)), append(firstArgs(of, keys), string(which))...)
 	switch {
@@ -151,7 +151,7 @@ func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys 
 	if err != nil {
 		return found, err
 	}
-	found.Live = int(live)
+	found.OpenRuns = int(open)
 	if found.Agent, err = by.value(); err == nil {
 		found.Company, err = its.value()
 	}

@@ -24,8 +24,8 @@ func ClaimText(engine Engine, keys, most int) string {
 func OverdueText(engine Engine) string  { return (&statements{engine: engine}).text(overdueRuns) }
 func OutdatedText(engine Engine) string { return (&statements{engine: engine}).text(outdatedRuns) }
 
-// CountLiveText is the statement that counts the leases that have not ended.
-func CountLiveText(engine Engine) string { return countLive(engine).String() }
+// CountOpenText is the statement that counts the open runs.
+func CountOpenText(engine Engine) string { return countOpen(engine).String() }
 
 // HoldText and HoldIssueText are the statements of Runs.Hold and Runs.HoldIssue. The arguments are a lease and who made comments that
 // are not pending.

@@ -218,7 +218,7 @@ var (
 		return b.db().NewSelect().Table("issue_blockers").Column("issue_id").
 			Where("blocker_id = ?", b.arg(1)).Where("is_open = 1").Order("issue_id").Limit(store.Portion)
 	})
-	issuesHeld = prepare(func(b builder) fmt.Stringer {
+	abandonableIssues = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewSelect().Table("issues").Column("id").Where("agent_id = ?", b.arg(1)).Where("is_open = 1").
 			Where("status IN (?, ?, ?)", issue.Queued, issue.Assigned, issue.Running).Order("id").Limit(store.Portion)
 	})
@@ -232,8 +232,8 @@ func (i issues) Dependents(ctx context.Context, blocker id.Issue) ([]id.Issue, e
 	return i.ids(ctx, issueDependents, string(blocker))
 }
 
-func (i issues) HeldBy(ctx context.Context, by id.Agent) ([]id.Issue, error) {
-	return i.ids(ctx, issuesHeld, string(by))
+func (i issues) Abandonable(ctx context.Context, of id.Agent) ([]id.Issue, error) {
+	return i.ids(ctx, abandonableIssues, string(of))
 }
 
 func (i issues) ids(ctx context.Context, statement *prepared, arg string) (found []id.Issue, err error) {

@@ -58,7 +58,7 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 				{"an agent with the first issue", withFirst, "issues_to_claim", append(slices.Clone(keys), "agt_a"), 3, 3},
 				{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
 				{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
-				{"leases that have not ended", sqlstore.CountLiveText(d.Engine), "runs_live_", nil, 1, 0},
+				{"open runs", sqlstore.CountOpenText(d.Engine), "runs_live_", nil, 1, 0},
 				{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 1},
 			} {
 				plan := explain(t, conn, name, c.text, c.args)

@@ -149,22 +149,22 @@ func (w watched) Update(ctx context.Context, write func(ctx context.Context, tx 
 
 // done is what one unit of work has done.
 type done struct {
-	live     []id.Run // those that it has locked and not ended
+	open     []id.Run // those that it has locked and not ended
 	ended    []runEnd
 	portions int
 }
 
 func (d *done) locked(found run.Run, err error) (run.Run, error) {
-	if err == nil && found.Status == run.Running {
-		d.live = append(d.live, found.ID)
+	if err == nil && found.IsOpen() {
+		d.open = append(d.open, found.ID)
 	}
 	return found, err
 }
 
 func (d *done) saved(now run.Run) {
 	isThis := func(one id.Run) bool { return one == now.ID }
-	if now.Status != run.Running && slices.ContainsFunc(d.live, isThis) {
-		d.live = slices.DeleteFunc(d.live, isThis)
+	if !now.IsOpen() && slices.ContainsFunc(d.open, isThis) {
+		d.open = slices.DeleteFunc(d.open, isThis)
 		d.ended = append(d.ended, runEnd{now.Status, now.Lease.Reason})
 	}
 }
@@ -197,9 +197,9 @@ func (r watchedRuns) LockLease(ctx context.Context, which id.Lease) (run.Run, er
 	return r.done.locked(r.Runs.LockLease(ctx, which))
 }
 
-// LockLive implements store.Runs.
-func (r watchedRuns) LockLive(ctx context.Context, of id.Issue) (run.Run, error) {
-	return r.done.locked(r.Runs.LockLive(ctx, of))
+// LockOpen implements store.Runs.
+func (r watchedRuns) LockOpen(ctx context.Context, of id.Issue) (run.Run, error) {
+	return r.done.locked(r.Runs.LockOpen(ctx, of))
 }
 
 // Hold implements store.Runs.
@@ -238,7 +238,7 @@ type workload struct {
 	store store.Store
 	clock outbound.Clock
 
-	live, leaseOverdue, pending, settlementOverdue *prometheus.Desc
+	open, leaseOverdue, pending, settlementOverdue *prometheus.Desc
 }
 
 // workloadLimit is how long a scrape waits for the store.
@@ -248,7 +248,7 @@ const workloadLimit = 2 * time.Second
 func Workload(s store.Store, clock outbound.Clock) Collector {
 	return workload{
 		store: s, clock: clock,
-		live: prometheus.NewDesc("holdco_leases_live",
+		open: prometheus.NewDesc("holdco_leases_live",
 			"Leases that have not ended. Every server on one store reports the same.", nil, nil),
 		leaseOverdue: prometheus.NewDesc("holdco_lease_overdue_seconds",
 			"How long ago the first of the live leases ran out; 0 when none has. Every server on one store reports the same.", nil, nil),
@@ -262,7 +262,7 @@ func Workload(s store.Store, clock outbound.Clock) Collector {
 
 // Describe implements prometheus.Collector.
 func (w workload) Describe(into chan<- *prometheus.Desc) {
-	into <- w.live
+	into <- w.open
 	into <- w.leaseOverdue
 	into <- w.pending
 	into <- w.settlementOverdue
@@ -272,14 +272,14 @@ func (w workload) Describe(into chan<- *prometheus.Desc) {
 func (w workload) Collect(into chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), workloadLimit)
 	defer cancel()
-	var live, pending int
+	var open, pending int
 	var now, runsOut time.Time
 	var oldest id.Settlement
 	err := w.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		if now, err = r.StoreNow(ctx); err != nil {
 			return err
 		}
-		if live, runsOut, err = r.Runs().CountLive(ctx); err != nil {
+		if open, runsOut, err = r.Runs().CountOpen(ctx); err != nil {
 			return err
 		}
 		pending, oldest, err = r.Settlements().Count(ctx)
@@ -289,13 +289,13 @@ func (w workload) Collect(into chan<- prometheus.Metric) {
 		return
 	}
 	var leaseOverdue, settlementOverdue time.Duration
-	if live > 0 {
+	if open > 0 {
 		leaseOverdue = max(0, now.Sub(runsOut))
 	}
 	if pending > 0 { // the rest of a settlement has a new id, made by the clock of a process
 		settlementOverdue = max(0, w.clock.Now().Sub(id.Time(oldest)))
 	}
-	into <- prometheus.MustNewConstMetric(w.live, prometheus.GaugeValue, float64(live))
+	into <- prometheus.MustNewConstMetric(w.open, prometheus.GaugeValue, float64(open))
 	into <- prometheus.MustNewConstMetric(w.leaseOverdue, prometheus.GaugeValue, leaseOverdue.Seconds())
 	into <- prometheus.MustNewConstMetric(w.pending, prometheus.GaugeValue, float64(pending))
 	into <- prometheus.MustNewConstMetric(w.settlementOverdue, prometheus.GaugeValue, settlementOverdue.Seconds())
