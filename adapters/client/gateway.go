@@ -30,7 +30,7 @@ type Me struct {
 
 // lease is what is read of a lease.
 type lease struct {
-	EndedAt string `json:"endedAt"` // empty: it is live
+	EndedAt string `json:"endedAt"` // empty: its run is open
 	Reason  string `json:"reason"`
 }
 
@@ -125,7 +125,7 @@ func (g RunGateway) ask(ctx context.Context, call Call) (json.RawMessage, error)
 	return data, err
 }
 
-// Ended returns why a lease has ended; empty: it is live.
+// Ended returns why a lease has ended; empty: its run is open.
 func (g RunGateway) Ended(ctx context.Context, which id.Lease) (reason string, err error) {
 	data, err := g.ask(ctx, getLease.In(string(which)))
 	if err != nil {

@@ -155,14 +155,14 @@ func (w *world) claim(c chooser) error {
 	if c.pick("lease time", 3) == 0 {
 		sent.LeaseSeconds = new(int64(30))
 	}
-	held, err := w.leases.Claim(w.ctx, by, sent)
-	w.foreseen.claim(by, sent.Key, held, err)
-	if err != nil || held == nil {
+	granted, err := w.leases.Claim(w.ctx, by, sent)
+	w.foreseen.claim(by, sent.Key, granted, err)
+	if err != nil || granted == nil {
 		return err
 	}
 	w.said.mutex.Lock()
 	defer w.said.mutex.Unlock()
-	got := grant{by, held.Run.ID, held.Run.Lease.ID, held.Run.Lease.Token}
+	got := grant{by, granted.Run.ID, granted.Run.Lease.ID, granted.Run.Lease.Token}
 	if !slices.Contains(w.said.granted, got) {
 		w.said.granted = append(w.said.granted, got)
 	}

@@ -66,7 +66,7 @@ func (f *foreseen) stale(r run.Run) run.Reason {
 }
 
 // claim checks what came of a claim.
-func (f *foreseen) claim(by agent.Caller, key string, held *inbound.HeldLease, err error) {
+func (f *foreseen) claim(by agent.Caller, key string, granted *inbound.Lease, err error) {
 	if f == nil {
 		return
 	}
@@ -100,10 +100,10 @@ func (f *foreseen) claim(by agent.Caller, key string, held *inbound.HeldLease, e
 		}
 	}
 	var got id.Issue
-	if held != nil {
-		got = held.Issue.ID
-		if (len(before) > 0) != slices.ContainsFunc(b.runs[got], func(r run.Run) bool { return r.ID == held.Run.ID }) {
-			f.Errorf("a claim under the key %q got %+v, before were %+v", key, held.Run, before)
+	if granted != nil {
+		got = granted.Issue.ID
+		if (len(before) > 0) != slices.ContainsFunc(b.runs[got], func(r run.Run) bool { return r.ID == granted.Run.ID }) {
+			f.Errorf("a claim under the key %q got %+v, before were %+v", key, granted.Run, before)
 		}
 	}
 	if got != want {

@@ -47,11 +47,11 @@ func (w *world) files(t *testing.T, count int) {
 func (w *world) claims(t *testing.T, agent int, key string) grant {
 	t.Helper()
 	by := w.offices[0].caller(agent)
-	held := must[*inbound.HeldLease](t)(w.leases.Claim(w.ctx, by, inbound.Claim{Key: key}))
-	if held == nil {
+	granted := must[*inbound.Lease](t)(w.leases.Claim(w.ctx, by, inbound.Claim{Key: key}))
+	if granted == nil {
 		t.Fatal("there is nothing to claim")
 	}
-	return grant{by, held.Run.ID, held.Run.Lease.ID, held.Run.Lease.Token}
+	return grant{by, granted.Run.ID, granted.Run.Lease.ID, granted.Run.Lease.Token}
 }
 
 func (w *world) swept(t *testing.T) {
@@ -69,8 +69,8 @@ func TestAfterAPauseOfTheSweepALeaseThatRanOutIsLiveAtOnce(t *testing.T) {
 	if again := w.claims(t, 0, "key"); again != g {
 		t.Errorf("the claim gives %+v, before it gave %+v", again, g)
 	}
-	if held := must[[]inbound.HeldLease](t)(w.leases.List(w.ctx, g.by)); len(held) != 1 || held[0].Run.ID != g.run {
-		t.Errorf("the agent holds %+v", held)
+	if granted := must[[]inbound.Lease](t)(w.leases.List(w.ctx, g.by)); len(granted) != 1 || granted[0].Run.ID != g.run {
+		t.Errorf("the agent holds %+v", granted)
 	}
 	state := must[inbound.LeaseState](t)(w.leases.Renew(w.ctx, g.by, inbound.LeaseCall{Lease: g.lease, Token: &g.token}))
 	if want := w.clock.Now().Add(leaseTime); !state.Run.Lease.ExpiresAt.Equal(want) {

@@ -165,19 +165,19 @@ func (f *failing) set(at map[string]error, call string, failure error) {
 	at[call] = failure
 }
 
-func (f *failing) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
+func (f *failing) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.Lease, error) {
 	if err := f.fails(f.before, "claim"); err != nil {
 		return nil, err
 	}
-	held, err := f.Leases.Claim(ctx, caller, claim)
+	granted, err := f.Leases.Claim(ctx, caller, claim)
 	if late := f.fails(f.after, "claim"); err == nil && late != nil {
 		return nil, late
 	}
-	if late := f.fails(f.after, "context"); err == nil && held != nil && late != nil {
-		held.Context = nil
-		return held, late
+	if late := f.fails(f.after, "context"); err == nil && granted != nil && late != nil {
+		granted.Context = nil
+		return granted, late
 	}
-	return held, err
+	return granted, err
 }
 
 func (f *failing) End(

@@ -18,9 +18,9 @@ import (
 
 // post offers a lease to an agent behind a URL. The agent answers with what came of it, or takes it on and ends it through the
 // gateway; if it does neither, that is NotStarted.
-func (s *Service) post(held inbound.HeldLease, lease Lease, a agent.Agent, url, gatewayURL string) error {
+func (s *Service) post(granted inbound.Lease, lease Lease, a agent.Agent, url, gatewayURL string) error {
 	answer, err := s.poster.Offer(s.life, outbound.Offer{
-		Run: held.Run.ID, URL: url, Body: append(held.Fields(), event.F("gatewayUrl", gatewayURL)).Append(nil),
+		Run: granted.Run.ID, URL: url, Body: append(granted.Fields(), event.F("gatewayUrl", gatewayURL)).Append(nil),
 		Secret: secretOf(a), At: s.clock.Now(),
 	})
 	ctx := context.WithoutCancel(s.life)

@@ -29,7 +29,7 @@ type Remote struct {
 	// Claim leases the next issue, and waits for one so many seconds. It returns the lease as the gateway shows it; nil: there is none.
 	Claim func(ctx context.Context, key string, wait int) ([]byte, error)
 
-	// Ended returns why the lease of a run that has a token has ended; empty: it is live.
+	// Ended returns why the lease of a run that has a token has ended; empty: the run is open.
 	Ended func(ctx context.Context, runToken access.Value, which id.Lease) (reason string, err error)
 
 	// Gateway is the gateway for the run that has a token.

@@ -72,14 +72,14 @@ type OpenRun struct {
 	Issue   id.Issue
 }
 
-// Held is a lease with what it depends on.
-type Held struct {
+// LockedLease is a run that is locked, with all that decides whether its lease can be used.
+type LockedLease struct {
 	Run     run.Run
 	Agent   agent.Agent     // as in AtWork
 	Company company.Company // as in AtWork
-	Issue   issue.Issue     // Hold: only ID, Status and Parent
+	Issue   issue.Issue     // LockForCall: only ID, Status and Parent
 	Pending int             // comments on the issue after Run.ContextAt
-	Blocks  bool            // issues wait for this one; Hold: false
+	Blocks  bool            // issues wait for this one; LockForCall: false
 }
 
 // Runs reads and changes runs.
@@ -93,12 +93,12 @@ type Runs interface {
 	// LockLease is Lock of ByLease.
 	LockLease(ctx context.Context, which id.Lease) (run.Run, error)
 
-	// Hold is LockLease with all that decides whether the lease can be used. Comments by one actor are not pending. It is fault.NotFound
-	// too if the agent, the company or the issue is gone. StoreNow after it costs nothing.
-	Hold(ctx context.Context, which id.Lease, but event.Actor) (Held, error)
+	// LockForCall is LockLease with all that decides whether the lease can be used. Comments by one actor are not pending. It is
+	// fault.NotFound too if the agent, the company or the issue is gone. StoreNow after it costs nothing.
+	LockForCall(ctx context.Context, which id.Lease, but event.Actor) (LockedLease, error)
 
-	// HoldIssue is Hold with the whole issue. A unit that has the turn of the company can save that as if it had locked it.
-	HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (Held, error)
+	// LockForEnd is LockForCall with the whole issue. A unit that has the turn of the company can save that as if it had locked it.
+	LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (LockedLease, error)
 
 	// LockOpen is Lock of the open run of an issue, or fault.NotFound.
 	LockOpen(ctx context.Context, of id.Issue) (run.Run, error)

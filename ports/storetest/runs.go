@@ -184,9 +184,9 @@ func (f *fixture) runWrites() map[string]writeCase {
 			_, err := tx.Runs().LockLease(ctx, kept.Lease.ID)
 			return err
 		}},
-		"Runs.Hold": {locks, holding(working.Lease.ID, "", new(store.Held))},
-		"Runs.HoldIssue": {locks, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Runs().HoldIssue(ctx, working.Lease.ID, "")
+		"Runs.LockForCall": {locks, locking(working.Lease.ID, "", new(store.LockedLease))},
+		"Runs.LockForEnd": {locks, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Runs().LockForEnd(ctx, working.Lease.ID, "")
 			return err
 		}},
 		"Runs.LockOpen": {locks, func(ctx context.Context, tx store.Tx) error {

@@ -45,20 +45,20 @@ func (h leases) claim(r httpkit.Request) (httpkit.Answer, error) {
 	if sent.Wait != nil && *sent.Wait > 0 && *sent.Wait <= inbound.MostWait {
 		r.Wait(time.Duration(*sent.Wait) * time.Second)
 	}
-	held, err := h.port.Claim(r.Context(), r.Agent(), inbound.Claim{
+	granted, err := h.port.Claim(r.Context(), r.Agent(), inbound.Claim{
 		Wait: sent.Wait, LeaseSeconds: sent.LeaseSeconds, RunToken: sent.RunToken, Key: r.OnceKey(), Problems: problems,
 	})
-	if err != nil || held == nil {
+	if err != nil || granted == nil {
 		return httpkit.Answer{Status: httpkit.NoContent}, err
 	}
-	return httpkit.Answer{Data: held.Fields()}, nil
+	return httpkit.Answer{Data: granted.Fields()}, nil
 }
 
 func (h leases) list(r httpkit.Request) (httpkit.Answer, error) {
 	found, err := h.port.List(r.Context(), r.Agent())
 	shown := make([]event.Fields, len(found))
-	for n, held := range found {
-		shown[n] = leaseWithEnd(held)
+	for n, one := range found {
+		shown[n] = leaseWithEnd(one)
 	}
 	return httpkit.Answer{Data: shown}, err
 }
@@ -179,12 +179,12 @@ func chargesOf(sent *[]Charge) []cost.Draft {
 	return drafts
 }
 
-func leaseWithEnd(held inbound.HeldLease) event.Fields {
+func leaseWithEnd(lease inbound.Lease) event.Fields {
 	var reason *string
-	if text := string(held.Run.Lease.Reason); text != "" {
+	if text := string(lease.Run.Lease.Reason); text != "" {
 		reason = &text
 	}
-	return append(held.Fields(), event.F("endedAt", instant.Optional(held.Run.Lease.EndedAt)), event.F("reason", reason))
+	return append(lease.Fields(), event.F("endedAt", instant.Optional(lease.Run.Lease.EndedAt)), event.F("reason", reason))
 }
 
 func stateFields(state inbound.LeaseState) event.Fields {

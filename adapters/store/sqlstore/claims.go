@@ -160,8 +160,8 @@ func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys 
 
 // The arguments are the lease, and who made comments that are not pending.
 var (
-	holdLease = prepare(func(b builder) fmt.Stringer { return holds(b, runningIssues) })
-	holdIssue = prepare(func(b builder) fmt.Stringer {
+	lockForCall = prepare(func(b builder) fmt.Stringer { return holds(b, runningIssues) })
+	lockForEnd  = prepare(func(b builder) fmt.Stringer {
 		waiting := b.db().NewSelect().Table("issue_blockers").ColumnExpr("1").Where("blocker_id = issues.id").Where("is_open = 1")
 		return holds(b, issueTable).ColumnExpr("?", exists(waiting))
 	})
@@ -176,13 +176,13 @@ func holds(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 		ColumnExpr("?, (?)", issues.allColumns(), pending).Where("runs.lease_id = ?", b.arg(1)), "runs")
 }
 
-func (r runs) Hold(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
-	return r.hold(ctx, holdLease, runningIssues, nil, which, but)
+func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
+	return r.hold(ctx, lockForCall, runningIssues, nil, which, but)
 }
 
-func (r runs) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
+func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
 	var blocks int64
-	found, err := r.hold(ctx, holdIssue, issueTable, []any{&blocks}, which, but)
+	found, err := r.hold(ctx, lockForEnd, issueTable, []any{&blocks}, which, but)
 	if err == nil {
 		found.Blocks = blocks == 1
 		issuesOf(r.session).hasLocked(string(found.Issue.ID), found.Issue)
@@ -193,7 +193,7 @@ func (r runs) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (s
 // hold runs a statement that holds a lease, with these columns of its issue and more columns at the end.
 func (r runs) hold(
 	ctx context.Context, statement *prepared, issues *table[issue.Issue], more []any, which id.Lease, but event.Actor,
-) (found store.Held, err error) {
+) (found store.LockedLease, err error) {
 	r.engine.NowNext(r.conn)
 	row, by, its, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner(), issues.scanner()
 	var pending int64

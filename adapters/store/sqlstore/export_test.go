@@ -27,10 +27,10 @@ func OutdatedText(engine Engine) string { return (&statements{engine: engine}).t
 // CountOpenText is the statement that counts the open runs.
 func CountOpenText(engine Engine) string { return countOpen(engine).String() }
 
-// HoldText and HoldIssueText are the statements of Runs.Hold and Runs.HoldIssue. The arguments are a lease and who made comments that
+// LockForCallText and LockForEndText are the statements of Runs.LockForCall and Runs.LockForEnd. The arguments are a lease and who made comments that
 // are not pending.
-func HoldText(engine Engine) string      { return (&statements{engine: engine}).text(holdLease) }
-func HoldIssueText(engine Engine) string { return (&statements{engine: engine}).text(holdIssue) }
+func LockForCallText(engine Engine) string { return (&statements{engine: engine}).text(lockForCall) }
+func LockForEndText(engine Engine) string  { return (&statements{engine: engine}).text(lockForEnd) }
 
 // AtWorkTexts are those of Agents.AtWork for three keys. The arguments are the company, the keys and an agent; the argument is an agent.
 func AtWorkTexts(engine Engine) (withFirst, alone string) {

@@ -37,8 +37,8 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 				args       []any
 			}{
 				{"an agent at work", alone, []any{"agt_a"}},
-				{"what a lease depends on", sqlstore.HoldText(d.Engine), []any{"lse_a", "user:a"}},
-				{"a lease with its issue", sqlstore.HoldIssueText(d.Engine), []any{"lse_a", "user:a"}},
+				{"what a lease depends on", sqlstore.LockForCallText(d.Engine), []any{"lse_a", "user:a"}},
+				{"a lease with its issue", sqlstore.LockForEndText(d.Engine), []any{"lse_a", "user:a"}},
 			} {
 				plan := explain(t, conn, name, c.text, c.args)
 				if strings.Contains(plan, "Join Filter") || strings.Contains(plan, "Filter: (agent_id") || strings.Contains(plan, "SCAN ") {

@@ -54,23 +54,23 @@ type claiming struct {
 }
 
 // Claim implements inbound.Leases.
-func (c claiming) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
+func (c claiming) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.Lease, error) {
 	outcome := c.claims.failed
 	defer func() { outcome.Inc() }() // after a panic too
-	held, err := c.Leases.Claim(ctx, caller, claim)
+	granted, err := c.Leases.Claim(ctx, caller, claim)
 	switch code := fault.CodeOf(err); {
 	case errors.Is(err, context.Canceled):
 		outcome = c.claims.canceled
 	case code == fault.Internal, code == fault.Unavailable: // it has failed
 	case err != nil:
 		outcome = c.claims.refused
-	case held == nil:
+	case granted == nil:
 		outcome = c.claims.empty
 	default:
 		outcome = c.claims.granted
-		c.claims.duration.Observe(held.Took.Seconds())
+		c.claims.duration.Observe(granted.Took.Seconds())
 	}
-	return held, err
+	return granted, err
 }
 
 // WaitingClaims reports how many claims wait in this process.
@@ -202,18 +202,18 @@ func (r watchedRuns) LockOpen(ctx context.Context, of id.Issue) (run.Run, error)
 	return r.done.locked(r.Runs.LockOpen(ctx, of))
 }
 
-// Hold implements store.Runs.
-func (r watchedRuns) Hold(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
-	held, err := r.Runs.Hold(ctx, which, but)
-	held.Run, err = r.done.locked(held.Run, err)
-	return held, err
+// LockForCall implements store.Runs.
+func (r watchedRuns) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
+	found, err := r.Runs.LockForCall(ctx, which, but)
+	found.Run, err = r.done.locked(found.Run, err)
+	return found, err
 }
 
-// HoldIssue implements store.Runs.
-func (r watchedRuns) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
-	held, err := r.Runs.HoldIssue(ctx, which, but)
-	held.Run, err = r.done.locked(held.Run, err)
-	return held, err
+// LockForEnd implements store.Runs.
+func (r watchedRuns) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
+	found, err := r.Runs.LockForEnd(ctx, which, but)
+	found.Run, err = r.done.locked(found.Run, err)
+	return found, err
 }
 
 // Save implements store.Runs.
