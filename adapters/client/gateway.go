@@ -153,35 +153,35 @@ func (g RunGateway) Charge(
 // End ends a lease. The body of a call that is repeated is the same to the byte. Why Holdco itself gives an issue back is the note
 // of a release.
 func (g RunGateway) End(
-	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
 	body, operation := map[string]any{}, releaseLease
-	set(body, "note", ending.Note.Body)
-	switch ending.Action {
+	set(body, "note", end.Note.Body)
+	switch end.Action {
 	case issue.Complete:
 		operation = completeLease
 		body = map[string]any{}
-		set(body, "summary", ending.Note.Body)
-		if ending.Result != nil {
-			body["result"] = json.RawMessage(ending.Result)
+		set(body, "summary", end.Note.Body)
+		if end.Result != nil {
+			body["result"] = json.RawMessage(end.Result)
 		}
 	case issue.Fail:
 		operation = failLease
 		failure := map[string]any{}
-		set(failure, "code", ending.Failure.Code)
-		set(failure, "message", ending.Failure.Message)
+		set(failure, "code", end.Failure.Code)
+		set(failure, "message", end.Failure.Message)
 		body = map[string]any{"error": failure}
-		set(body, "retry", ending.Failure.Retry)
-		set(body, "retryAfter", ending.Failure.RetryAfter)
+		set(body, "retry", end.Failure.Retry)
+		set(body, "retryAfter", end.Failure.RetryAfter)
 	case issue.HandOff:
 		operation = handOffLease
 	default:
-		if ending.Note.Body == nil {
-			set(body, "note", ending.Failure.Message)
+		if end.Note.Body == nil {
+			set(body, "note", end.Failure.Message)
 		}
 	}
-	if len(ending.Charges) > 0 {
-		body["costs"] = charged(ending.Charges)
+	if len(end.Charges) > 0 {
+		body["costs"] = charged(end.Charges)
 	}
 	return inbound.Ended{}, g.do(ctx, operation, call, body)
 }

@@ -91,7 +91,7 @@ func startRun(t *testing.T, holder string, isOver bool, logs *lateLogs) (*issues
 	must(t, err)
 	if isOver {
 		call := inbound.LeaseCall{Lease: granted.Run.Lease.ID, Token: &granted.Run.Lease.Token}
-		_, err = gateway.End(t.Context(), caller, call, inbound.Ending{Action: issue.Release})
+		_, err = gateway.End(t.Context(), caller, call, inbound.LeaseEnd{Action: issue.Release})
 		must(t, err)
 	}
 	return service, granted.Run

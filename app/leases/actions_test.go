@@ -263,7 +263,7 @@ func (w *world) end(c chooser) error {
 		return nil
 	}
 	call := g.sent(c)
-	sent := inbound.Ending{
+	sent := inbound.LeaseEnd{
 		Action:  oneOf(c, "ending", []issue.Action{issue.Complete, issue.Complete, issue.Fail, issue.Fail, issue.Release, issue.HandOff}),
 		Charges: someCharges(c),
 	}
@@ -304,7 +304,7 @@ func (w *world) again(c chooser) error {
 	e := oneOf(c, "ending", w.said.endings)
 	w.said.mutex.Unlock()
 	call := inbound.LeaseCall{Lease: e.lease, Token: &e.token, Digest: e.digest}
-	got, err := w.leases.End(w.ctx, e.by, call, inbound.Ending{Action: issue.Action(e.action)})
+	got, err := w.leases.End(w.ctx, e.by, call, inbound.LeaseEnd{Action: issue.Action(e.action)})
 	if err == nil && (!got.IsReplayed || got.Answer != e.answer) {
 		return fmt.Errorf("the %s of %s is repeated: %+v, at first %s", e.action, e.lease, got, e.answer)
 	}

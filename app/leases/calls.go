@@ -241,7 +241,7 @@ func refuseLease(call inbound.LeaseCall) error {
 
 // End ends a lease.
 func (s *Service) End(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (ended inbound.Ended, err error) {
 	newComment := id.New[id.Comment](s.ids.UUIDv7())
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
@@ -252,14 +252,14 @@ func (s *Service) End(
 		if err != nil {
 			return err
 		}
-		if call.Digest != "" && l.Run.Ending.Digest == call.Digest && *call.Token == l.Run.Lease.Token {
-			ended = inbound.Ended{Answer: l.Run.Ending.Answer, IsReplayed: true}
+		if call.Digest != "" && l.Run.Receipt.Digest == call.Digest && *call.Token == l.Run.Lease.Token {
+			ended = inbound.Ended{Answer: l.Run.Receipt.Answer, IsReplayed: true}
 			return nil
 		}
 		if err := l.admit(ctx, *call.Token); err != nil {
 			return err
 		}
-		e := ender{&l, ending, call, caller, newComment, slices.Clone(call.Problems)}
+		e := ender{&l, end, call, caller, newComment, slices.Clone(call.Problems)}
 		ended.Answer, err = e.end(ctx, s)
 		ended.IsReplayed = false
 		return err
@@ -271,7 +271,7 @@ func (s *Service) End(
 type ender struct {
 	*locked
 
-	ending     inbound.Ending
+	sent       inbound.LeaseEnd
 	call       inbound.LeaseCall
 	caller     agent.Caller
 	newComment id.Comment
@@ -279,12 +279,12 @@ type ender struct {
 }
 
 func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
-	result := run.CheckJSON("result", e.ending.Result, issue.ResultSize, &e.problems)
+	result := run.CheckJSON("result", e.sent.Result, issue.ResultSize, &e.problems)
 	var failure issue.Failure
-	if e.ending.Action == issue.Fail || e.ending.Failure.Code != nil {
-		failure = run.ParseFailure(e.ending.Failure, &e.problems)
+	if e.sent.Action == issue.Fail || e.sent.Failure.Code != nil {
+		failure = run.ParseFailure(e.sent.Failure, &e.problems)
 	}
-	charges := cost.Parse(e.ending.Charges, &e.problems)
+	charges := cost.Parse(e.sent.Charges, &e.problems)
 	note, err := e.note(ctx)
 	switch {
 	case err != nil:
@@ -301,7 +301,7 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	isActive := e.Agent.Status == agent.Active
 	var next issue.Issue
 	var happened event.Event
-	switch e.ending.Action {
+	switch e.sent.Action {
 	case issue.Complete:
 		next, happened, err = i.Complete(result, e.at)
 		e.Run = e.Run.End(run.Succeeded, run.Completed, "", e.at)
@@ -319,20 +319,20 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 		return "", err
 	}
 	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.Run.Fields())}.Append(nil))
-	e.Run.Ending = run.Ending{Digest: e.call.Digest, Answer: answer}
+	e.Run.Receipt = run.Receipt{Digest: e.call.Digest, Answer: answer}
 	if err := e.tx.Runs().Save(ctx, e.Run); err != nil {
 		return "", err
 	}
 	return answer, e.unit.Follow(ctx, next, happened, e.Blocks)
 }
 
-// note keeps what was said with the ending as a comment, and returns it for the event. It refuses other problems of the call too.
+// note keeps what was said with the end as a comment, and returns it for the event. It refuses other problems of the call too.
 func (e ender) note(ctx context.Context) ([]event.Field, error) {
-	field := map[issue.Action]string{issue.Complete: "summary", issue.HandOff: "note", issue.Release: "note"}[e.ending.Action]
-	if e.ending.Note.Body == nil && e.ending.Action != issue.HandOff {
+	field := map[issue.Action]string{issue.Complete: "summary", issue.HandOff: "note", issue.Release: "note"}[e.sent.Action]
+	if e.sent.Note.Body == nil && e.sent.Action != issue.HandOff {
 		return nil, nil
 	}
-	made, err := e.Issue.NewComment(e.newComment, field, issue.Note{Body: e.ending.Note.Body, Problems: e.problems}, e.caller.Actor(), e.at)
+	made, err := e.Issue.NewComment(e.newComment, field, issue.Note{Body: e.sent.Note.Body, Problems: e.problems}, e.caller.Actor(), e.at)
 	if err != nil {
 		return nil, err
 	}

@@ -181,12 +181,12 @@ func (f *failing) Claim(ctx context.Context, caller agent.Caller, claim inbound.
 }
 
 func (f *failing) End(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
 	if err := f.fails(f.before, "end"); err != nil {
 		return inbound.Ended{}, err
 	}
-	return f.Leases.End(ctx, caller, call, ending)
+	return f.Leases.End(ctx, caller, call, end)
 }
 
 // failingStore is a store whose reads of what a holder has can fail, and its units.
@@ -356,7 +356,7 @@ type calls struct {
 	said    []string
 	answers func(call string, n int) error // to the nth of a kind, from 1 on
 	counts  map[string]int
-	ending  inbound.Ending
+	ended   inbound.LeaseEnd
 	charged []cost.Draft
 }
 
@@ -388,10 +388,10 @@ func (c *calls) Charge(
 	return inbound.LeaseState{}, nil, err
 }
 
-func (c *calls) End(_ context.Context, _ agent.Caller, _ inbound.LeaseCall, ending inbound.Ending) (inbound.Ended, error) {
-	err := c.take(string(ending.Action))
+func (c *calls) End(_ context.Context, _ agent.Caller, _ inbound.LeaseCall, end inbound.LeaseEnd) (inbound.Ended, error) {
+	err := c.take(string(end.Action))
 	if err == nil {
-		c.ending = ending
+		c.ended = end
 	}
 	return inbound.Ended{}, err
 }

@@ -163,7 +163,7 @@ func (r Remote) giveBack(ctx context.Context, key string) {
 	if err == nil && shown != nil {
 		var lease Lease
 		if lease, err = ParseLease(shown); err == nil {
-			err = Worker{Gateway: r.Gateway(lease.RunToken)}.end(ctx, lease, inbound.Ending{Action: issue.Release})
+			err = Worker{Gateway: r.Gateway(lease.RunToken)}.end(ctx, lease, inbound.LeaseEnd{Action: issue.Release})
 		}
 		if err == nil {
 			r.Say(name(lease) + ": released")
@@ -309,14 +309,14 @@ func (w *witness) Renew(ctx context.Context, caller agent.Caller, call inbound.L
 
 // End notes how the lease ends.
 func (w *witness) End(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
-	ended, err := w.Gateway.End(ctx, caller, call, ending)
+	ended, err := w.Gateway.End(ctx, caller, call, end)
 	w.isOver("", err)
 	if err == nil {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
-		w.how = howEnded(ending)
+		w.how = howEnded(end)
 	}
 	return ended, err
 }
@@ -346,12 +346,12 @@ func (w *witness) outcome() string {
 	return "its lease had ended: " + w.reason
 }
 
-func howEnded(ending inbound.Ending) string {
-	how := map[issue.Action]string{issue.Complete: "completed", issue.Fail: "failed"}[ending.Action]
+func howEnded(end inbound.LeaseEnd) string {
+	how := map[issue.Action]string{issue.Complete: "completed", issue.Fail: "failed"}[end.Action]
 	if how == "" {
 		how = "released"
 	}
-	if message := ending.Failure.Message; message != nil {
+	if message := end.Failure.Message; message != nil {
 		first, _, _ := strings.Cut(*message, "\n")
 		how += ": " + first
 	}

@@ -209,7 +209,7 @@ func (s *Service) release(ctx context.Context, left store.OpenRun, why run.Failu
 		return err
 	}
 	call := inbound.LeaseCall{Lease: r.Lease.ID, Token: &r.Lease.Token}
-	_, err = s.leases.End(ctx, agent.Caller{ID: r.Agent, Company: r.Company}, call, inbound.Ending{
+	_, err = s.leases.End(ctx, agent.Caller{ID: r.Agent, Company: r.Company}, call, inbound.LeaseEnd{
 		Action: issue.Release, Failure: why,
 	})
 	return unlessFinal(err) // it has ended, or something else ends it
@@ -331,7 +331,7 @@ func (s *Service) giveBack(granted inbound.Lease) {
 	s.ended.Go(func() {
 		lease, err := ParseLease(granted.Fields().Append(nil))
 		if err == nil {
-			err = Worker{Gateway: s.leases}.end(context.WithoutCancel(s.life), lease, inbound.Ending{Action: issue.Release})
+			err = Worker{Gateway: s.leases}.end(context.WithoutCancel(s.life), lease, inbound.LeaseEnd{Action: issue.Release})
 		}
 		if err != nil {
 			s.log.Error(s.life, "The lease of the run "+string(granted.Run.ID)+" could not be released.", err)

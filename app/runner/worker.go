@@ -24,7 +24,7 @@ type Gateway interface {
 	Charge(
 		ctx context.Context, caller agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
 	) (inbound.LeaseState, []inbound.ChargeOutcome, error)
-	End(ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending) (inbound.Ended, error)
+	End(ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd) (inbound.Ended, error)
 }
 
 // Worker works on leases with programs.
@@ -83,7 +83,7 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 		w.left()
 		return err
 	}
-	return errors.Join(err, w.end(finish, lease, ending(why, lease.hide(running.Exit()), report)))
+	return errors.Join(err, w.end(finish, lease, endOf(why, lease.hide(running.Exit()), report)))
 }
 
 func (w Worker) left() {
@@ -170,11 +170,11 @@ func unlessFinal(err error) error {
 	return err
 }
 
-// ending is how a lease ends.
-func ending(why whyEnded, exit outbound.Exit, report cost.Report) inbound.Ending {
+// endOf is how a lease ends whose program has ended.
+func endOf(why whyEnded, exit outbound.Exit, report cost.Report) inbound.LeaseEnd {
 	switch {
 	case why == stopped:
-		return inbound.Ending{Action: issue.Release}
+		return inbound.LeaseEnd{Action: issue.Release}
 	case why == timedOut:
 		return failed("timeout", "The program did not end in time.", exit.Output)
 	case exit.Signal != 0:
@@ -187,14 +187,14 @@ func ending(why whyEnded, exit outbound.Exit, report cost.Report) inbound.Ending
 		const message = "The result file has more than %d bytes. What is larger belongs into other files of the workspace."
 		return failed("result_too_large", fmt.Sprintf(message, issue.ResultSize), "")
 	}
-	return inbound.Ending{Action: issue.Complete, Result: result(exit)}
+	return inbound.LeaseEnd{Action: issue.Complete, Result: result(exit)}
 }
 
 // mostExplained bounds how much of the output explains a failure, in bytes.
 const mostExplained = 4_000
 
 // failed is the end of an attempt that failed. Output, if there is any, explains it.
-func failed(code, message, output string) inbound.Ending {
+func failed(code, message, output string) inbound.LeaseEnd {
 	output = strings.TrimSpace(output)
 	if len(output) > mostExplained {
 		output = "... " + strings.ToValidUTF8(output[len(output)-mostExplained:], "")
@@ -202,7 +202,7 @@ func failed(code, message, output string) inbound.Ending {
 	if output != "" {
 		message += " The end of what it wrote:\n" + printable(output)
 	}
-	return inbound.Ending{Action: issue.Fail, Failure: run.FailureDraft{Code: &code, Message: &message}}
+	return inbound.LeaseEnd{Action: issue.Fail, Failure: run.FailureDraft{Code: &code, Message: &message}}
 }
 
 // printable replaces the characters that a text for people cannot have.
@@ -250,15 +250,15 @@ func (w Worker) charge(ctx context.Context, lease Lease, charges []cost.Draft) e
 // Release gives the issue back because its adapter failed.
 func (w Worker) Release(ctx context.Context, lease Lease, cause error) error {
 	code, message := "adapter_failed", cause.Error()
-	return w.end(context.WithoutCancel(ctx), lease, inbound.Ending{
+	return w.end(context.WithoutCancel(ctx), lease, inbound.LeaseEnd{
 		Action: issue.Release, Failure: run.FailureDraft{Code: &code, Message: &message},
 	})
 }
 
 // end ends the lease, unless the program has done so, or something else.
-func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) error {
+func (w Worker) end(ctx context.Context, lease Lease, end inbound.LeaseEnd) error {
 	err := w.whileLeased(ctx, lease, func(ctx context.Context) error {
-		_, err := w.Gateway.End(ctx, lease.caller(), lease.call(), ending)
+		_, err := w.Gateway.End(ctx, lease.caller(), lease.call(), end)
 		return err
 	})
 	switch fault.CodeOf(err) {
@@ -268,7 +268,7 @@ func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) err
 		w.left()
 		return nil
 	}
-	if ending.Action == issue.Complete && isFinal(err) { // otherwise nobody would be told what was refused
+	if end.Action == issue.Complete && isFinal(err) { // otherwise nobody would be told what was refused
 		return errors.Join(err, w.end(ctx, lease, failed("result_refused", "The result was refused: "+err.Error(), "")))
 	}
 	return err

@@ -34,7 +34,7 @@ type Run struct {
 	StartedAt   time.Time
 	FinishedAt  time.Time // zero: it is open
 	Error       string    // JSON; empty: none
-	Ending      Ending
+	Receipt     Receipt
 }
 
 // Bounds of what one run does.
@@ -55,8 +55,8 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Ending is the call that ended the run, whose answer a repeat gets again.
-type Ending struct {
+// Receipt is of the call that ended the run: a repeat gets its answer again.
+type Receipt struct {
 	Digest string // identifies action and body; empty: no call of the agent ended it
 	Answer string // JSON
 }

@@ -46,7 +46,7 @@ type Leases interface {
 	Comment(ctx context.Context, caller agent.Caller, call LeaseCall, note issue.Note) (issue.Comment, error)
 
 	// End ends the lease. A repeat of the call that ended it gets the first answer again.
-	End(ctx context.Context, caller agent.Caller, call LeaseCall, ending Ending) (Ended, error)
+	End(ctx context.Context, caller agent.Caller, call LeaseCall, end LeaseEnd) (Ended, error)
 
 	// File files an issue, below that of the lease unless another parent was sent. A lease that the agent does not have is
 	// fault.ValidationFailed. It fails with fault.TooManyOf after run.MostFiled.
@@ -115,8 +115,8 @@ type ChargeOutcome struct {
 	IsDuplicate bool // it had been recorded before
 }
 
-// Ending is what was sent to end a lease.
-type Ending struct {
+// LeaseEnd is what was sent to end a lease.
+type LeaseEnd struct {
 	Action  issue.Action     // Complete, Fail, HandOff or Release
 	Result  []byte           // of Complete, JSON; nil: none
 	Note    issue.Note       // of HandOff, which needs one, and Release; of Complete the summary

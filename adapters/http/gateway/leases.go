@@ -112,14 +112,14 @@ func (h leases) comment(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) complete(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[Completion](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
 		Action: issue.Complete, Result: valueOf(sent.Result), Note: issue.Note{Body: sent.Summary}, Charges: chargesOf(sent.Costs),
 	})
 }
 
 func (h leases) fail(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[FailureReport](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
 		Action: issue.Fail,
 		Failure: run.FailureDraft{
 			Code: sent.Error.Code, Message: sent.Error.Message, Retry: sent.Retry, RetryAfter: sent.RetryAfter,
@@ -130,21 +130,21 @@ func (h leases) fail(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) handOff(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[HandoffNote](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{Action: issue.HandOff, Note: issue.Note{Body: sent.Note}})
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{Action: issue.HandOff, Note: issue.Note{Body: sent.Note}})
 }
 
 func (h leases) release(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[LeaseRelease](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
 		Action: issue.Release, Note: issue.Note{Body: sent.Note}, Charges: chargesOf(sent.Costs),
 	})
 }
 
 // end ends a lease. The answer is kept as it was sent first.
-func (h leases) end(r httpkit.Request, token *int64, problems fault.Problems, ending inbound.Ending) (httpkit.Answer, error) {
+func (h leases) end(r httpkit.Request, token *int64, problems fault.Problems, end inbound.LeaseEnd) (httpkit.Answer, error) {
 	call := callOf(r, token, problems)
 	call.Digest = r.Fingerprint()
-	ended, err := h.port.End(r.Context(), r.Agent(), call, ending)
+	ended, err := h.port.End(r.Context(), r.Agent(), call, end)
 	return httpkit.Answer{Data: json.RawMessage(ended.Answer), IsReplayed: ended.IsReplayed}, err
 }
 
