@@ -290,10 +290,10 @@ func TestWhatAUnitOfWorkDoesIsCountedOnceItIsCommitted(t *testing.T) {
 		}
 		for _, next := range []run.Run{
 			byID.Renew(now), // goes on
-			byID.End(run.Succeeded, run.Completed, "", now),
-			byLease.End(run.Cancelled, run.CompanyDeleted, "", now),
-			byIssue.End(run.Expired, run.RanOut, "", now),
-			byIssue.End(run.Expired, run.RanOut, "", now), // again
+			byID.End(run.Completed, "", now),
+			byLease.End(run.CompanyDeleted, "", now),
+			byIssue.End(run.RanOut, "", now),
+			byIssue.End(run.RanOut, "", now), // again
 		} {
 			if err := tx.Runs().Save(ctx, next); err != nil {
 				return err

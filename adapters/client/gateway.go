@@ -51,6 +51,11 @@ var (
 	releaseLease  = onLease("releaseLease", "/release", "note", "costs")
 )
 
+// endsLease are the operations that end a lease.
+var endsLease = map[issue.Action]Operation{
+	issue.Complete: completeLease, issue.Fail: failLease, issue.HandOff: handOffLease, issue.Release: releaseLease,
+}
+
 func onLease(name, path string, fields ...string) Operation {
 	return declareOfGateway(Operation{
 		ID: name, Method: http.MethodPost, Path: oneLease + path, Fields: append([]string{"fencingToken"}, fields...), takesNoKey: true,
@@ -155,35 +160,31 @@ func (g RunGateway) Charge(
 func (g RunGateway) End(
 	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
-	body, operation := map[string]any{}, releaseLease
-	set(body, "note", end.Note.Body)
+	body := map[string]any{}
+	if field := end.Action.NoteField(); field != "" {
+		set(body, field, end.Note.Body)
+	}
 	switch end.Action {
 	case issue.Complete:
-		operation = completeLease
-		body = map[string]any{}
-		set(body, "summary", end.Note.Body)
 		if end.Result != nil {
 			body["result"] = json.RawMessage(end.Result)
 		}
 	case issue.Fail:
-		operation = failLease
 		failure := map[string]any{}
 		set(failure, "code", end.Failure.Code)
 		set(failure, "message", end.Failure.Message)
-		body = map[string]any{"error": failure}
+		body["error"] = failure
 		set(body, "retry", end.Failure.Retry)
 		set(body, "retryAfter", end.Failure.RetryAfter)
-	case issue.HandOff:
-		operation = handOffLease
-	default:
+	case issue.Release:
 		if end.Note.Body == nil {
-			set(body, "note", end.Failure.Message)
+			set(body, end.Action.NoteField(), end.Failure.Message)
 		}
 	}
 	if len(end.Charges) > 0 {
 		body["costs"] = charged(end.Charges)
 	}
-	return inbound.Ended{}, g.do(ctx, operation, call, body)
+	return inbound.Ended{}, g.do(ctx, endsLease[end.Action], call, body)
 }
 
 // charged are charges as the gateway takes them.

@@ -32,7 +32,8 @@ func TestALeaseIsEndedAsItIsToEnd(t *testing.T) {
 		},
 		"complete with nothing": {inbound.LeaseEnd{Action: issue.Complete}, `/complete {"fencingToken":7}`},
 		"complete with a summary": {
-			inbound.LeaseEnd{Action: issue.Complete, Note: issue.Note{Body: new("Done.")}}, `/complete {"fencingToken":7,"summary":"Done."}`,
+			inbound.LeaseEnd{Action: issue.Complete, Note: issue.Note{Body: new("Done.")}},
+			`/complete {"fencingToken":7,"summary":"Done."}`,
 		},
 		"fail": {
 			inbound.LeaseEnd{Action: issue.Fail, Failure: why}, `/fail {"error":{"code":"exit_1","message":"It broke."},"fencingToken":7}`,

@@ -259,7 +259,7 @@ func (s *Service) End(
 		if err := l.admit(ctx, *call.Token); err != nil {
 			return err
 		}
-		e := ender{&l, end, call, caller, newComment, slices.Clone(call.Problems)}
+		e := ender{&l, end, call, newComment, slices.Clone(call.Problems)}
 		ended.Answer, err = e.end(ctx, s)
 		ended.IsReplayed = false
 		return err
@@ -273,7 +273,6 @@ type ender struct {
 
 	sent       inbound.LeaseEnd
 	call       inbound.LeaseCall
-	caller     agent.Caller
 	newComment id.Comment
 	problems   fault.Problems
 }
@@ -285,12 +284,10 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 		failure = run.ParseFailure(e.sent.Failure, &e.problems)
 	}
 	charges := cost.Parse(e.sent.Charges, &e.problems)
-	note, err := e.note(ctx)
-	switch {
-	case err != nil:
+	said := issue.Note{Body: e.sent.Note.Body, Problems: e.problems}
+	note, err := e.unit.Explain(ctx, e.Issue, e.sent.Action, e.newComment, said, e.at)
+	if err != nil {
 		return "", err
-	case len(e.problems) > 0:
-		return "", fault.Validation(e.problems)
 	}
 	_, spent, err := s.charge(ctx, e.locked, charges, false)
 	if err != nil {
@@ -304,37 +301,21 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	switch e.sent.Action {
 	case issue.Complete:
 		next, happened, err = i.Complete(result, e.at)
-		e.Run = e.Run.End(run.Succeeded, run.Completed, "", e.at)
 	case issue.Fail:
 		next, happened, err = i.FailAttempt(failure, isActive, e.at)
-		e.Run = e.Run.End(run.Failed, run.GaveUp, failure.Error, e.at)
 	case issue.HandOff:
 		next, happened, err = i.HandOff(e.at, note...)
-		e.Run = e.Run.End(run.Cancelled, run.HandedOff, "", e.at)
 	default: // Release
 		next, happened, err = i.ReleaseLease(e.at)
-		e.Run = e.Run.End(run.Cancelled, run.Released, failure.Error, e.at)
 	}
 	if err != nil {
 		return "", err
 	}
+	e.Run = e.Run.End(run.ReasonOf(e.sent.Action), failure.Error, e.at)
 	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.Run.Fields())}.Append(nil))
 	e.Run.Receipt = run.Receipt{Digest: e.call.Digest, Answer: answer}
 	if err := e.tx.Runs().Save(ctx, e.Run); err != nil {
 		return "", err
 	}
 	return answer, e.unit.Follow(ctx, next, happened, e.Blocks)
-}
-
-// note keeps what was said with the end as a comment, and returns it for the event. It refuses other problems of the call too.
-func (e ender) note(ctx context.Context) ([]event.Field, error) {
-	field := map[issue.Action]string{issue.Complete: "summary", issue.HandOff: "note", issue.Release: "note"}[e.sent.Action]
-	if e.sent.Note.Body == nil && e.sent.Action != issue.HandOff {
-		return nil, nil
-	}
-	made, err := e.Issue.NewComment(e.newComment, field, issue.Note{Body: e.sent.Note.Body, Problems: e.problems}, e.caller.Actor(), e.at)
-	if err != nil {
-		return nil, err
-	}
-	return []event.Field{made.Field()}, e.tx.Issues().AddComment(ctx, made)
 }

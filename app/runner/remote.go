@@ -13,6 +13,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
@@ -347,10 +348,7 @@ func (w *witness) outcome() string {
 }
 
 func howEnded(end inbound.LeaseEnd) string {
-	how := map[issue.Action]string{issue.Complete: "completed", issue.Fail: "failed"}[end.Action]
-	if how == "" {
-		how = "released"
-	}
+	how := string(run.ReasonOf(end.Action))
 	if message := end.Failure.Message; message != nil {
 		first, _, _ := strings.Cut(*message, "\n")
 		how += ": " + first

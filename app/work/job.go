@@ -8,7 +8,6 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
-	"holdco/domain/issue"
 	"holdco/domain/run"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -194,7 +193,7 @@ func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) (end
 			if err != nil {
 				return err
 			}
-			if err := u.Move(ctx, i, next, happened, Ending{run.Expired, run.RanOut, issue.Expired}); err != nil {
+			if err := u.Move(ctx, i, next, happened, run.RanOut); err != nil {
 				return err
 			}
 			ended++

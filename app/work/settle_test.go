@@ -344,7 +344,7 @@ func (f fixture) move(t *testing.T, which id.Issue, move func(issue.Issue) (issu
 		if err != nil {
 			return err
 		}
-		return u.Move(ctx, before, next, happened, work.Ending{})
+		return u.Move(ctx, before, next, happened, "")
 	})
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -109,6 +110,21 @@ const (
 	RanOut          Reason = "expired"
 )
 
+// statuses are how runs end for a reason. For any other they are cancelled.
+var statuses = map[Reason]Status{Completed: Succeeded, GaveUp: Failed, RanOut: Expired}
+
+// Status is how a run ends for the reason.
+func (r Reason) Status() Status { return cmp.Or(statuses[r], Cancelled) }
+
+// reasons are why runs end by actions on their issues. Requeue has several.
+var reasons = map[issue.Action]Reason{
+	issue.Complete: Completed, issue.Fail: GaveUp, issue.Expire: RanOut, issue.Release: Released, issue.HandOff: HandedOff,
+	issue.Cancel: IssueCancelled,
+}
+
+// ReasonOf returns why a run ends by an action on its issue; empty: it does not, or the action does not tell.
+func ReasonOf(by issue.Action) Reason { return reasons[by] }
+
 // Grant starts a run: the lease of an issue that has just been started.
 func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Terms, at time.Time) Run {
 	return Run{
@@ -202,12 +218,16 @@ func (r Run) Renew(now time.Time) Run {
 	return r
 }
 
-// End ends the run and its lease. The error is JSON, or empty.
-func (r Run) End(status Status, reason Reason, failure string, at time.Time) Run {
-	r.Status, r.FinishedAt, r.Error = status, at, failure
-	r.Lease.EndedAt, r.Lease.Reason = at, reason
-	if status == Cancelled && failure == "" {
-		r.Error = `{"code":"` + string(reason) + `"}`
+// End ends the run and its lease. The failure is JSON; empty: the reason says it all.
+func (r Run) End(why Reason, failure string, at time.Time) Run {
+	r.Status, r.FinishedAt, r.Error = why.Status(), at, failure
+	r.Lease.EndedAt, r.Lease.Reason = at, why
+	switch {
+	case failure != "":
+	case r.Status == Expired:
+		r.Error = issue.Expired
+	case r.Status == Cancelled:
+		r.Error = `{"code":"` + string(why) + `"}`
 	}
 	return r
 }

@@ -77,7 +77,7 @@ func (f *fixture) newRun(of id.Company, on id.Issue) run.Run {
 }
 
 // ran ends a run.
-func ran(r *run.Run) { *r = r.End(run.Succeeded, run.Completed, "", r.StartedAt.Add(time.Second)) }
+func ran(r *run.Run) { *r = r.End(run.Completed, "", r.StartedAt.Add(time.Second)) }
 
 func starting(runs ...run.Run) unit {
 	return func(ctx context.Context, tx store.Tx) error {

@@ -159,7 +159,7 @@ func (d database) fill(t *testing.T) id.Company {
 			i.Agent, i.FencingToken = "agt_a", 1
 			r := run.Grant(id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7()), i, 1, run.Terms{Time: time.Minute}, clock.Now())
 			if n%10 != 0 {
-				r = r.End(run.Succeeded, run.Completed, "", clock.Now())
+				r = r.End(run.Completed, "", clock.Now())
 			}
 			if err := tx.Runs().Add(ctx, r); err != nil {
 				return err

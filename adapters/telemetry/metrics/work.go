@@ -83,14 +83,8 @@ func WaitingClaims(read func() int) Collector {
 
 // progress is what units of work do to runs and settlements.
 type progress struct {
-	ended    *series[runEnd, prometheus.Counter]
+	ended    *series[run.Reason, prometheus.Counter]
 	portions prometheus.Counter
-}
-
-// runEnd is what is counted together.
-type runEnd struct {
-	status run.Status
-	reason run.Reason
 }
 
 func newProgress(into promauto.Factory) progress {
@@ -99,25 +93,18 @@ func newProgress(into promauto.Factory) progress {
 		Help: "Runs that ended, by how and why; those that are deleted with their company are not counted.",
 	}, []string{"status", "reason"})
 	p := progress{
-		ended: newSeries(func(of runEnd) prometheus.Counter {
-			return ended.WithLabelValues(string(of.status), string(of.reason))
+		ended: newSeries(func(why run.Reason) prometheus.Counter {
+			return ended.WithLabelValues(string(why.Status()), string(why))
 		}),
 		portions: into.NewCounter(prometheus.CounterOpts{
 			Name: "holdco_settlement_portions_total",
 			Help: "Portions of settlements that were done.",
 		}),
 	}
-	for _, end := range []runEnd{ // so that the first of its kind is an increase
-		{run.Succeeded, run.Completed},
-		{run.Failed, run.GaveUp},
-		{run.Expired, run.RanOut},
-		{run.Cancelled, run.Released},
-		{run.Cancelled, run.HandedOff},
-		{run.Cancelled, run.IssueCancelled},
-		{run.Cancelled, run.AgentRetired},
-		{run.Cancelled, run.CompanyArchived},
+	for _, why := range []run.Reason{ // so that the first of its kind is an increase
+		run.Completed, run.GaveUp, run.RanOut, run.Released, run.HandedOff, run.IssueCancelled, run.AgentRetired, run.CompanyArchived,
 	} {
-		p.ended.of(end)
+		p.ended.of(why)
 	}
 	return p
 }
@@ -140,8 +127,8 @@ func (w watched) Update(ctx context.Context, write func(ctx context.Context, tx 
 	if err != nil {
 		return err
 	}
-	for _, end := range unit.ended {
-		w.progress.ended.of(end).Inc()
+	for _, why := range unit.ended {
+		w.progress.ended.of(why).Inc()
 	}
 	w.progress.portions.Add(float64(unit.portions))
 	return nil
@@ -150,7 +137,7 @@ func (w watched) Update(ctx context.Context, write func(ctx context.Context, tx 
 // done is what one unit of work has done.
 type done struct {
 	open     []id.Run // those that it has locked and not ended
-	ended    []runEnd
+	ended    []run.Reason
 	portions int
 }
 
@@ -165,7 +152,7 @@ func (d *done) saved(now run.Run) {
 	isThis := func(one id.Run) bool { return one == now.ID }
 	if !now.IsOpen() && slices.ContainsFunc(d.open, isThis) {
 		d.open = slices.DeleteFunc(d.open, isThis)
-		d.ended = append(d.ended, runEnd{now.Status, now.Lease.Reason})
+		d.ended = append(d.ended, now.Lease.Reason)
 	}
 }
 
