@@ -6,6 +6,7 @@ import (
 
 	"holdco/app/work"
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -278,7 +279,7 @@ type ender struct {
 }
 
 func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
-	result := run.CheckJSON("result", e.sent.Result, issue.ResultSize, &e.problems)
+	result := anyjson.Check("result", e.sent.Result, issue.ResultSize, &e.problems)
 	var failure issue.Failure
 	if e.sent.Action == issue.Fail || e.sent.Failure.Code != nil {
 		failure = run.ParseFailure(e.sent.Failure, &e.problems)

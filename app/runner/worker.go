@@ -10,10 +10,12 @@ import (
 	"unicode"
 
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
 	"holdco/domain/run"
+	"holdco/domain/usage"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
@@ -58,12 +60,12 @@ func (n NotStarted) Unwrap() error { return n.Cause }
 // on it, the program is stopped, and only what it cost is reported. It fails with NotStarted, and when the lease could not be
 // ended before it ran out.
 func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
-	usage := cost.NewUsage(program.Usage, model)
+	spent := usage.NewParser(program.Usage, model)
 	running, err := w.Programs.Start(outbound.Program{
 		Company: lease.Issue.Company, Issue: lease.Issue.ID, Run: lease.Run.ID,
 		Command: program.Command, Directory: program.Directory, Env: lease.env(program.Env, w.GatewayURL),
 		Stdin: lease.stdin(program.Stdin), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
-		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): hiddenToken}, Output: usage.Write,
+		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): hiddenToken}, Output: spent.Write,
 	})
 	if broken, isBroken := errors.AsType[outbound.WorkspaceError](err); isBroken {
 		// Another attempt would find the same: that is the failure of an attempt, not of the adapter.
@@ -74,7 +76,7 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	}
 	why := w.attend(ctx, lease, running, program.Timeout, stale)
 	finish := context.WithoutCancel(ctx)
-	report := usage.Report()
+	report := spent.Report()
 	if report.Dropped > 0 && w.Warn != nil {
 		w.Warn(fmt.Errorf("%d charges that the program of run %s reported could not be read, or not in full", report.Dropped, lease.Run.ID))
 	}
@@ -171,7 +173,7 @@ func unlessFinal(err error) error {
 }
 
 // endOf is how a lease ends whose program has ended.
-func endOf(why whyEnded, exit outbound.Exit, report cost.Report) inbound.LeaseEnd {
+func endOf(why whyEnded, exit outbound.Exit, report usage.Report) inbound.LeaseEnd {
 	switch {
 	case why == stopped:
 		return inbound.LeaseEnd{Action: issue.Release}
@@ -218,7 +220,7 @@ func printable(output string) string {
 // result is what came of a program that succeeded: what it wrote to its result file, if that is JSON, or else its output.
 func result(exit outbound.Exit) []byte {
 	var none fault.Problems
-	if kept := run.CheckJSON("result", exit.Result, issue.ResultSize, &none); kept != "" {
+	if kept := anyjson.Check("result", exit.Result, issue.ResultSize, &none); kept != "" {
 		return []byte(kept)
 	}
 	output := strings.TrimSpace(exit.Output)

@@ -15,6 +15,7 @@ import (
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
+	"holdco/domain/usage"
 	"holdco/ports/outbound"
 )
 
@@ -33,7 +34,7 @@ func work(
 ) (took time.Duration, err error) {
 	t.Helper()
 	worker := runner.Worker{Gateway: gateway, Programs: &programs{runs: runs}}
-	told := agent.Program{Command: []string{"any"}, Usage: cost.HoldcoJSON, Timeout: time.Hour, Grace: time.Minute}
+	told := agent.Program{Command: []string{"any"}, Usage: usage.HoldcoJSON, Timeout: time.Hour, Grace: time.Minute}
 	if change != nil {
 		change(&worker, &told)
 	}

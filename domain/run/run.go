@@ -2,11 +2,11 @@ package run
 
 import (
 	"cmp"
-	"encoding/json"
 	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -269,13 +269,6 @@ func (r Run) Fields() event.Fields {
 		event.F("tokens", r.Tokens.Fields()),
 		event.F("startedAt", instant.Format(r.StartedAt)),
 		event.F("finishedAt", instant.Optional(r.FinishedAt)),
-		event.F("error", anyJSON(r.Error)),
+		event.F("error", anyjson.Shown(r.Error)),
 	}
-}
-
-func anyJSON(text string) any {
-	if text == "" {
-		return nil
-	}
-	return json.RawMessage(text)
 }

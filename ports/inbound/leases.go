@@ -2,11 +2,11 @@ package inbound
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -154,16 +154,12 @@ func (l *Lease) Fields() event.Fields {
 
 // Fields returns the context as the gateway shows it.
 func (c WorkContext) Fields() event.Fields {
-	var lastError any
-	if c.LastError != "" {
-		lastError = json.RawMessage(c.LastError)
-	}
 	return event.Fields{
 		event.F("parents", relatedFields(c.Parents)),
 		event.F("children", relatedFields(c.Children)),
 		event.F("comments", fieldsOf(c.Comments)),
 		event.F("checkpoints", fieldsOf(c.Checkpoints)),
-		event.F("lastError", lastError),
+		event.F("lastError", anyjson.Shown(c.LastError)),
 	}
 }
 

@@ -27,8 +27,8 @@ func OutdatedText(engine Engine) string { return (&statements{engine: engine}).t
 // CountOpenText is the statement that counts the open runs.
 func CountOpenText(engine Engine) string { return countOpen(engine).String() }
 
-// LockForCallText and LockForEndText are the statements of Runs.LockForCall and Runs.LockForEnd. The arguments are a lease and who made comments that
-// are not pending.
+// LockForCallText and LockForEndText are the statements of Runs.LockForCall and Runs.LockForEnd. The arguments are a lease and who
+// made comments that are not pending.
 func LockForCallText(engine Engine) string { return (&statements{engine: engine}).text(lockForCall) }
 func LockForEndText(engine Engine) string  { return (&statements{engine: engine}).text(lockForEnd) }
 
