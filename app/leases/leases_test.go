@@ -70,7 +70,7 @@ func TestAfterAPauseOfTheSweepALeaseThatRanOutIsLiveAtOnce(t *testing.T) {
 		t.Errorf("the claim gives %+v, before it gave %+v", again, g)
 	}
 	if granted := must[[]inbound.Lease](t)(w.leases.List(w.ctx, g.by)); len(granted) != 1 || granted[0].Run.ID != g.run {
-		t.Errorf("the agent holds %+v", granted)
+		t.Errorf("the agent has %+v", granted)
 	}
 	state := must[inbound.LeaseState](t)(w.leases.Renew(w.ctx, g.by, inbound.LeaseCall{Lease: g.lease, Token: &g.token}))
 	if want := w.clock.Now().Add(leaseTime); !state.Run.Lease.ExpiresAt.Equal(want) {
