@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"runtime"
 	"time"
 )
 
@@ -19,11 +20,11 @@ type lookups struct {
 	end        func()        // is called after an admitted lookup
 }
 
-// maxLookups is how many lookups run at once. They are bound by the processor.
-const maxLookups = 8
+// lookupsAtOnce is how many lookups run at once. They are bound by the processor, and each has a connection with a page cache.
+func lookupsAtOnce() int { return max(4, 2*runtime.NumCPU()) }
 
 func newLookups(pool *sql.DB) *lookups {
-	slots := make(chan struct{}, maxLookups)
+	slots := make(chan struct{}, lookupsAtOnce())
 	return &lookups{pool: pool, statements: &statementCache{on: pool}, slots: slots, end: func() { <-slots }}
 }
 

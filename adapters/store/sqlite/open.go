@@ -150,7 +150,7 @@ func (e *Engine) openReads(path string) error {
 	if err != nil {
 		return err
 	}
-	lookups, err := e.openPool(path, maxLookups, "query_only(1)", readerCache.pragma())
+	lookups, err := e.openPool(path, lookupsAtOnce(), "query_only(1)", readerCache.pragma())
 	if err != nil {
 		return err
 	}
