@@ -48,7 +48,8 @@ type RunReader interface {
 	// companies are not being deleted, and are still in the leases' epochs.
 	Overdue(ctx context.Context, at time.Time) ([]LiveRun, error)
 
-	// Outdated returns the runs of a company whose leases have not ended, and are of an epoch before one: Portion at most.
+	// Outdated returns the runs of a company whose leases have not ended, and are of an epoch before one, by ascending epoch: Portion
+	// at most.
 	Outdated(ctx context.Context, of id.Company, epoch int64) ([]LiveRun, error)
 
 	// Held returns the runs whose leases have not ended and have a holder: Portion at most.

@@ -27,6 +27,15 @@ func OutdatedText(engine Engine) string { return (&statements{engine: engine}).t
 // CountLiveText is the statement that counts the leases that have not ended.
 func CountLiveText(engine Engine) string { return countLive(engine).String() }
 
+// ChildrenText, DependentsText, HeldByText and PendingText are the statements that find a portion of a settlement, and which settlements
+// to go on with. The arguments are the company, a parent and an issue; a blocker and an issue; an agent and an issue.
+func ChildrenText(engine Engine) string   { return (&statements{engine: engine}).text(issueChildren) }
+func DependentsText(engine Engine) string { return (&statements{engine: engine}).text(issueDependents) }
+func HeldByText(engine Engine) string     { return (&statements{engine: engine}).text(issuesHeld) }
+func PendingText(engine Engine) string {
+	return pendingSettlements(session{engine: engine}).Limit(16).String()
+}
+
 // HoldText and HoldIssueText are the statements of Runs.Hold and Runs.HoldIssue. The arguments are a lease and who made comments that
 // are not pending.
 func HoldText(engine Engine) string      { return (&statements{engine: engine}).text(holdLease) }
