@@ -57,7 +57,11 @@ func ByIDsText(engine Engine, of id.Company, which []id.Issue) string {
 func EmptyingTexts(engine Engine, which id.Company, most int) map[string]string {
 	texts, c := map[string]string{}, companiesOf(session{engine: engine})
 	for _, of := range owned {
-		texts[of.table] = c.emptying(of, which, most).String()
+		var some portion
+		if of.aged {
+			some = portion{place{1, "act_a"}, place{2, "act_b"}}
+		}
+		texts[of.table] = c.emptying(of, which, some, most).String()
 	}
 	return texts
 }
