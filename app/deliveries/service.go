@@ -72,8 +72,8 @@ func (s *Service) Deliver(ctx context.Context) (more bool, err error) {
 // Wait waits for the workers, which stop soon after the context of Deliver has ended.
 func (s *Service) Wait() { s.running.Wait() }
 
-// claim leases the queues that are due; if it fails, those that it returns may be leased or not. Each claim uses a new lease id, so that a worker that was suspended until its
-// lease ended cannot mistake a later claim of the same process for its own.
+// claim leases the queues that are due; if it fails, those that it returns may be leased or not. Each claim uses a new lease id, so
+// that a worker that was suspended until its lease ended cannot mistake a later claim of the same process for its own.
 func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error) {
 	lease := fmt.Sprintf("%x", s.ids.UUIDv7())
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
@@ -121,8 +121,8 @@ func outlasting(ctx context.Context, by time.Duration) (context.Context, context
 	}
 }
 
-// retry retries do, with exponential backoff, while the store is unavailable, until the lease of the queue or ctx ends. What do
-// writes may have been stored when it fails.
+// retry retries do, with exponential backoff, while the store is unavailable, until the lease of the queue or ctx ends. A do that
+// failed may have been committed.
 func (s *Service) retry(ctx context.Context, queue webhook.Queue, do func() error) error {
 	const shortest, longest = 50 * time.Millisecond, time.Second
 	for pause := shortest; ; pause = min(2*pause, longest) {
