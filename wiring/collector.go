@@ -14,11 +14,11 @@ import (
 // allocated in the last second.
 //
 // Go lets a heap double, so that the process would hold as much garbage as leads, or as requests that wait. It is collected after what
-// two seconds make, which is seldom enough, but after 32 MiB at the latest, and after 6 MiB and a quarter of the live heap at the
-// earliest. A small heap may double: to collect it more often would cost requests up to a quarter of their processor time.
+// two seconds make, which is seldom enough, but after 32 MiB or a quarter of the live heap at the latest, and after 3 MiB or a tenth of
+// it at the earliest. A small heap may double: to collect it more often would cost requests up to a quarter of their processor time.
 func HeapGrowth(live, allocated uint64) (percent int) {
-	const seconds, leastGarbage, mostGarbage, least, most, step = 2, 6 << 20, 32 << 20, 25, 100, 5
-	garbage := max(leastGarbage, min(seconds*allocated, mostGarbage))
+	const seconds, leastGarbage, mostGarbage, least, most, step = 2, 3 << 20, 32 << 20, 10, 100, 5
+	garbage := max(leastGarbage, min(seconds*allocated, max(mostGarbage, live/4)))
 	if live <= garbage {
 		return most
 	}

@@ -151,37 +151,65 @@ func TestAnAgentWorksOnAnIssueToItsEnd(t *testing.T) {
 func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 	t.Parallel()
 	const failure = `"error":{"code":"tests_failed","message":"3 of 12"}`
-	named := func(ada worker, _ team) string { return `,"assignedAgentId":"` + ada.ID + `"` }
-	open := func(_ worker, sales team) string { return `,"assignedTeamId":"` + sales.ID + `"` }
 	for name, c := range map[string]struct {
-		file                             func(ada worker, sales team) string
-		members, action, sent            string
-		issue, run, code, event, claimer string
+		isNamed      bool   // ada is named for the issue; otherwise it is open to the team
+		members      string // more members of the issue
+		action, sent string
+		issue        string // its state and attempt, and whether it has an agent
+		run, code    string // the state of the run, and the code of its error
+		event        string
+		claimer      string        // who can claim it next: the same, any, or nobody
+		after        time.Duration // from when on
 	}{
-		"completed": {open, "", "complete", "", "review, 1, agent", "succeeded", "", "submitted", ""},
-		"completed without a review": {open, `,"requiresReview":false`, "complete", `"result":[1]`, "done, 1, agent", "succeeded", "",
-			"completed", ""},
-		"failed, attempts left": {open, "", "fail", failure, "queued, 2, agent", "failed", "tests_failed", "requeued failed", "the same"},
-		"failed, to be retried": {named, "", "fail", failure + `,"retry":true`, "queued, 2, agent", "failed", "tests_failed",
-			"requeued failed", "the same"},
-		"failed, the last attempt": {open, `,"maxAttempts":1`, "fail", failure, "failed, 1, agent", "failed", "tests_failed",
-			"failed failed", ""},
-		"failed for good": {open, "", "fail", failure + `,"retry":false`, "failed, 1, agent", "failed", "tests_failed",
-			"failed failed", ""},
-		"failed for a while": {open, "", "fail", failure + `,"retryAfter":60`, "queued, 2, agent", "failed", "tests_failed",
-			"requeued failed", ""},
-		"handed off": {open, "", "handoff", `"note":"Which price?"`, "handoff, 1, agent", "cancelled", "handed_off", "handed_off",
-			""},
-		"released": {open, "", "release", "", "queued, 1, nobody", "cancelled", "released", "requeued released", "any"},
-		"released, but to be kept": {named, "", "release", `"note":"Stopping."`, "queued, 1, agent", "cancelled", "released",
-			"requeued released", "the same"},
+		"completed": {
+			action: "complete", issue: "review, 1, agent", run: "succeeded", event: "submitted",
+		},
+		"completed without a review": {
+			members: `,"requiresReview":false`, action: "complete", sent: `"result":[1]`,
+			issue: "done, 1, agent", run: "succeeded", event: "completed",
+		},
+		"failed, attempts left": {
+			action: "fail", sent: failure,
+			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed", claimer: "the same",
+		},
+		"failed, to be retried": {
+			isNamed: true, action: "fail", sent: failure + `,"retry":true`,
+			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed", claimer: "the same",
+		},
+		"failed, the last attempt": {
+			members: `,"maxAttempts":1`, action: "fail", sent: failure,
+			issue: "failed, 1, agent", run: "failed", code: "tests_failed", event: "failed failed",
+		},
+		"failed for good": {
+			action: "fail", sent: failure + `,"retry":false`,
+			issue: "failed, 1, agent", run: "failed", code: "tests_failed", event: "failed failed",
+		},
+		"failed for a while": {
+			action: "fail", sent: failure + `,"retryAfter":60`,
+			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed", claimer: "the same", after: time.Minute,
+		},
+		"handed off": {
+			action: "handoff", sent: `"note":"Which price?"`,
+			issue: "handoff, 1, agent", run: "cancelled", code: "handed_off", event: "handed_off",
+		},
+		"released": {
+			action: "release", issue: "queued, 1, nobody", run: "cancelled", code: "released", event: "requeued released", claimer: "any",
+		},
+		"released, but to be kept": {
+			isNamed: true, action: "release", sent: `"note":"Stopping."`,
+			issue: "queued, 1, agent", run: "cancelled", code: "released", event: "requeued released", claimer: "the same",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *instance) {
 				acme, sales, all := s.workers(t, 2)
 				ada, bob := all[0], all[1]
-				filed := s.file(t, acme, c.file(ada, sales)+c.members)
+				members := `,"assignedTeamId":"` + sales.ID + `"` + c.members
+				if c.isNamed {
+					members = `,"assignedAgentId":"` + ada.ID + `"` + c.members
+				}
+				filed := s.file(t, acme, members)
 				lease := ada.claim(t, "")
 				s.clock.advance(time.Second)
 				ended, run := ada.ends(t, lease, c.action, c.sent)
@@ -203,26 +231,26 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 				if strings.Contains(c.sent, "note") != (len(comments) == 1) {
 					t.Errorf("%+v", comments)
 				}
+				if c.after > 0 {
+					s.clock.advance(c.after - time.Second)
+					ada.idles(t)
+					s.clock.advance(time.Second)
+				}
 				switch c.claimer {
 				case "":
 					ada.idles(t)
 					bob.idles(t)
 				case "the same":
 					bob.idles(t)
-					if again := ada.claim(t, ""); again.FencingToken != 2 || again.Issue.Attempt != ended.Attempt {
+					again := ada.claim(t, `{"wait":30}`)
+					if again.FencingToken != 2 || again.Issue.Attempt != ended.Attempt {
 						t.Errorf("%+v", again)
+					}
+					if failed := again.Context.LastError; (failed != nil) != (c.action == "fail") || failed != nil && failed.Code != c.code {
+						t.Errorf("%+v", again.Context)
 					}
 				default:
 					bob.claim(t, "")
-				}
-				if name == "failed for a while" {
-					s.clock.advance(59 * time.Second)
-					ada.idles(t)
-					s.clock.advance(time.Second)
-					next := ada.claim(t, `{"wait":30}`)
-					if next.Context.LastError == nil || next.Context.LastError.Code != "tests_failed" {
-						t.Errorf("%+v", next.Context)
-					}
 				}
 				stats := resttest.Data[apiAgent](t, s.Get(ada.path())).Stats
 				if (stats.TasksCompleted == 1) != (ended.Status == "done") || (stats.TasksFailed == 1) != (ended.Status == "failed") {
@@ -242,34 +270,63 @@ func TestALeaseThatOthersEndedIsStale(t *testing.T) {
 		s.becomes(t, lease.Issue, status)
 	}
 	for name, c := range map[string]struct {
-		end                             func(t *testing.T, s *instance, lease apiLease, ada worker, acme company)
-		reason, issue, run, code, event string
+		isNamed   bool   // ada is named for the issue
+		members   string // more members of the issue
+		end       func(t *testing.T, s *instance, lease apiLease, ada worker, acme company)
+		reason    string
+		issue     string // its state and attempt, and whether it has an agent
+		run, code string // the state of the run, and the code of its error
+		event     string
 	}{
-		"cancelled with one above it": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
-			s.moved(t, apiIssue{ID: or(lease.Issue.ParentID), CompanyID: lease.Issue.CompanyID}, "cancel", "")
-		}, "cancelled", "cancelled, 1, agent", "cancelled", "cancelled", "cancelled"},
-		"expired, but to be kept": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
-			expire(t, s, lease, "queued")
-		}, "expired", "queued, 2, agent", "expired", "expired", "requeued expired"},
-		"expired for the last time": {func(t *testing.T, s *instance, lease apiLease, ada worker, _ company) {
-			expire(t, s, lease, "failed")
-			if stats := resttest.Data[apiAgent](t, s.Get(ada.path())).Stats; stats.TasksFailed != 1 {
-				t.Errorf("%+v", stats)
-			}
-		}, "expired", "failed, 1, agent", "expired", "expired", "failed expired"},
-		"cancelled": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
-			s.moved(t, lease.Issue, "cancel", `{"reason":"The fair was called off."}`)
-		}, "cancelled", "cancelled, 1, agent", "cancelled", "cancelled", "cancelled"},
-		"handed to a person": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
-			s.moved(t, lease.Issue, "handoff", `{"note":"Wait."}`)
-		}, "handed_off", "handoff, 1, agent", "cancelled", "handed_off", "handed_off"},
-		"company archived": {func(t *testing.T, s *instance, _ apiLease, _ worker, acme company) {
-			s.Post(acme.path()+"/archive", "").Is(t, 200, "")
-			s.Post(acme.path()+"/restore", "").Is(t, 200, "")
-		}, "company_archived", "queued, 1, agent", "cancelled", "company_archived", "requeued company_archived"},
-		"expired": {func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
-			expire(t, s, lease, "queued")
-		}, "expired", "queued, 2, nobody", "expired", "expired", "requeued expired"},
+		"cancelled": {
+			end: func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
+				s.moved(t, lease.Issue, "cancel", `{"reason":"The fair was called off."}`)
+			},
+			reason: "cancelled", issue: "cancelled, 1, agent", run: "cancelled", code: "cancelled", event: "cancelled",
+		},
+		"cancelled with one above it": {
+			end: func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
+				s.moved(t, apiIssue{ID: or(lease.Issue.ParentID), CompanyID: lease.Issue.CompanyID}, "cancel", "")
+			},
+			reason: "cancelled", issue: "cancelled, 1, agent", run: "cancelled", code: "cancelled", event: "cancelled",
+		},
+		"handed to a person": {
+			end: func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
+				s.moved(t, lease.Issue, "handoff", `{"note":"Wait."}`)
+			},
+			reason: "handed_off", issue: "handoff, 1, agent", run: "cancelled", code: "handed_off", event: "handed_off",
+		},
+		"company archived": {
+			end: func(t *testing.T, s *instance, _ apiLease, _ worker, acme company) {
+				s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+				s.Post(acme.path()+"/restore", "").Is(t, 200, "")
+			},
+			reason: "company_archived", issue: "queued, 1, agent", run: "cancelled", code: "company_archived",
+			event: "requeued company_archived",
+		},
+		"expired": {
+			end: func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
+				expire(t, s, lease, "queued")
+			},
+			reason: "expired", issue: "queued, 2, nobody", run: "expired", code: "expired", event: "requeued expired",
+		},
+		"expired, but to be kept": {
+			isNamed: true,
+			end: func(t *testing.T, s *instance, lease apiLease, _ worker, _ company) {
+				expire(t, s, lease, "queued")
+			},
+			reason: "expired", issue: "queued, 2, agent", run: "expired", code: "expired", event: "requeued expired",
+		},
+		"expired for the last time": {
+			members: `,"maxAttempts":1`,
+			end: func(t *testing.T, s *instance, lease apiLease, ada worker, _ company) {
+				expire(t, s, lease, "failed")
+				if stats := resttest.Data[apiAgent](t, s.Get(ada.path())).Stats; stats.TasksFailed != 1 {
+					t.Errorf("%+v", stats)
+				}
+			},
+			reason: "expired", issue: "failed, 1, agent", run: "expired", code: "expired", event: "failed expired",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,12 +334,9 @@ func TestALeaseThatOthersEndedIsStale(t *testing.T) {
 				acme, _, all := s.workers(t, 1)
 				ada := all[0]
 				above := s.moved(t, s.file(t, acme, `,"assignedAgentId":"`+ada.ID+`"`), "handoff", `{"note":"n"}`)
-				members := `,"parentId":"` + above.ID + `"`
-				switch {
-				case strings.HasSuffix(name, "kept"):
+				members := `,"parentId":"` + above.ID + `"` + c.members
+				if c.isNamed {
 					members += `,"assignedAgentId":"` + ada.ID + `"`
-				case strings.HasSuffix(name, "last time"):
-					members += `,"maxAttempts":1`
 				}
 				filed := s.file(t, acme, members)
 				lease := ada.claim(t, `{"leaseSeconds":30}`)
@@ -304,7 +358,7 @@ func TestALeaseThatOthersEndedIsStale(t *testing.T) {
 				if !late.Late || s.look(t, filed).Budget.SpentUsd != "0.5" {
 					t.Errorf("%+v", late)
 				}
-				if c.event[:3] == "req" {
+				if strings.HasPrefix(c.event, "requeued") {
 					if again := ada.claim(t, ""); again.FencingToken != 2 {
 						t.Errorf("%+v", again)
 					}

@@ -122,6 +122,7 @@ var resources = []resource{
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},
+				{Name: "wake all waiting claims", Every: 5 * time.Second, Run: s.Leases.WakeAll},
 				{Name: "sweep leases", Every: time.Second, Run: s.Work.Sweep},
 				{Name: "forget old answers", Every: 10 * time.Minute, Run: s.Work.Forget},
 			}

@@ -284,16 +284,16 @@ func TestWhatAUnitOfWorkDoesIsCountedOnceItIsCommitted(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		byIssue, err := tx.Runs().LockLive(ctx, started[2].Issue)
+		byIssue, err := tx.Runs().LockOpen(ctx, started[2].Issue)
 		if err != nil {
 			return err
 		}
 		for _, next := range []run.Run{
 			byID.Renew(now), // goes on
-			byID.End(run.Succeeded, run.Completed, "", now),
-			byLease.End(run.Cancelled, run.CompanyDeleted, "", now),
-			byIssue.End(run.Expired, run.RanOut, "", now),
-			byIssue.End(run.Expired, run.RanOut, "", now), // again
+			byID.End(run.Completed, "", now),
+			byLease.End(run.CompanyDeleted, "", now),
+			byIssue.End(run.RanOut, "", now),
+			byIssue.End(run.RanOut, "", now), // again
 		} {
 			if err := tx.Runs().Save(ctx, next); err != nil {
 				return err

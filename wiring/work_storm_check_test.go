@@ -15,7 +15,7 @@ import (
 
 // watched is what no state of the store ever shows, as statements that count what is wrong.
 var watched = map[string]string{
-	"issues have two live leases": `SELECT count(*) FROM
+	"issues have two open runs": `SELECT count(*) FROM
 		(SELECT issue_id FROM runs WHERE ended_at IS NULL GROUP BY issue_id HAVING count(*) > 1) twice`,
 	"issues run without a lease, or have one and do not run": `SELECT count(*) FROM issues
 		WHERE company_id IN (SELECT id FROM companies WHERE status <> 'deleting')

@@ -30,7 +30,7 @@ type Me struct {
 
 // lease is what is read of a lease.
 type lease struct {
-	EndedAt string `json:"endedAt"` // empty: it is live
+	EndedAt string `json:"endedAt"` // empty: its run is open
 	Reason  string `json:"reason"`
 }
 
@@ -50,6 +50,11 @@ var (
 	handOffLease  = onLease("handOffLease", "/handoff", "note")
 	releaseLease  = onLease("releaseLease", "/release", "note", "costs")
 )
+
+// endsLease are the operations that end a lease.
+var endsLease = map[issue.Action]Operation{
+	issue.Complete: completeLease, issue.Fail: failLease, issue.HandOff: handOffLease, issue.Release: releaseLease,
+}
 
 func onLease(name, path string, fields ...string) Operation {
 	return declareOfGateway(Operation{
@@ -125,7 +130,7 @@ func (g RunGateway) ask(ctx context.Context, call Call) (json.RawMessage, error)
 	return data, err
 }
 
-// Ended returns why a lease has ended; empty: it is live.
+// Ended returns why a lease has ended; empty: its run is open.
 func (g RunGateway) Ended(ctx context.Context, which id.Lease) (reason string, err error) {
 	data, err := g.ask(ctx, getLease.In(string(which)))
 	if err != nil {
@@ -153,37 +158,33 @@ func (g RunGateway) Charge(
 // End ends a lease. The body of a call that is repeated is the same to the byte. Why Holdco itself gives an issue back is the note
 // of a release.
 func (g RunGateway) End(
-	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
-	body, operation := map[string]any{}, releaseLease
-	set(body, "note", ending.Note.Body)
-	switch ending.Action {
+	body := map[string]any{}
+	if field := end.Action.NoteField(); field != "" {
+		set(body, field, end.Note.Body)
+	}
+	switch end.Action {
 	case issue.Complete:
-		operation = completeLease
-		body = map[string]any{}
-		set(body, "summary", ending.Note.Body)
-		if ending.Result != nil {
-			body["result"] = json.RawMessage(ending.Result)
+		if end.Result != nil {
+			body["result"] = json.RawMessage(end.Result)
 		}
 	case issue.Fail:
-		operation = failLease
 		failure := map[string]any{}
-		set(failure, "code", ending.Failure.Code)
-		set(failure, "message", ending.Failure.Message)
-		body = map[string]any{"error": failure}
-		set(body, "retry", ending.Failure.Retry)
-		set(body, "retryAfter", ending.Failure.RetryAfter)
-	case issue.HandOff:
-		operation = handOffLease
-	default:
-		if ending.Note.Body == nil {
-			set(body, "note", ending.Failure.Message)
+		set(failure, "code", end.Failure.Code)
+		set(failure, "message", end.Failure.Message)
+		body["error"] = failure
+		set(body, "retry", end.Failure.Retry)
+		set(body, "retryAfter", end.Failure.RetryAfter)
+	case issue.Release:
+		if end.Note.Body == nil {
+			set(body, end.Action.NoteField(), end.Failure.Message)
 		}
 	}
-	if len(ending.Charges) > 0 {
-		body["costs"] = charged(ending.Charges)
+	if len(end.Charges) > 0 {
+		body["costs"] = charged(end.Charges)
 	}
-	return inbound.Ended{}, g.do(ctx, operation, call, body)
+	return inbound.Ended{}, g.do(ctx, endsLease[end.Action], call, body)
 }
 
 // charged are charges as the gateway takes them.

@@ -23,28 +23,29 @@ func TestALeaseIsEndedAsItIsToEnd(t *testing.T) {
 		Key: new("a"), Kind: new("llm"), Model: new("m"), USD: new(money.Number("0.50")), Tokens: &cost.TokensDraft{Input: new(int64(2))},
 	}}
 	for name, c := range map[string]struct {
-		ending inbound.Ending
-		want   string
+		end  inbound.LeaseEnd
+		want string
 	}{
 		"complete": {
-			inbound.Ending{Action: issue.Complete, Result: []byte(`[1e0]`), Charges: charges},
+			inbound.LeaseEnd{Action: issue.Complete, Result: []byte(`[1e0]`), Charges: charges},
 			`/complete {"costs":[{"key":"a","kind":"llm","model":"m","tokens":{"input":2},"usd":0.50}],"fencingToken":7,"result":[1e0]}`,
 		},
-		"complete with nothing": {inbound.Ending{Action: issue.Complete}, `/complete {"fencingToken":7}`},
+		"complete with nothing": {inbound.LeaseEnd{Action: issue.Complete}, `/complete {"fencingToken":7}`},
 		"complete with a summary": {
-			inbound.Ending{Action: issue.Complete, Note: issue.Note{Body: new("Done.")}}, `/complete {"fencingToken":7,"summary":"Done."}`,
+			inbound.LeaseEnd{Action: issue.Complete, Note: issue.Note{Body: new("Done.")}},
+			`/complete {"fencingToken":7,"summary":"Done."}`,
 		},
 		"fail": {
-			inbound.Ending{Action: issue.Fail, Failure: why}, `/fail {"error":{"code":"exit_1","message":"It broke."},"fencingToken":7}`,
+			inbound.LeaseEnd{Action: issue.Fail, Failure: why}, `/fail {"error":{"code":"exit_1","message":"It broke."},"fencingToken":7}`,
 		},
-		"release":            {inbound.Ending{Action: issue.Release}, `/release {"fencingToken":7}`},
-		"release with a why": {inbound.Ending{Action: issue.Release, Failure: why}, `/release {"fencingToken":7,"note":"It broke."}`},
+		"release":            {inbound.LeaseEnd{Action: issue.Release}, `/release {"fencingToken":7}`},
+		"release with a why": {inbound.LeaseEnd{Action: issue.Release, Failure: why}, `/release {"fencingToken":7,"note":"It broke."}`},
 		"hand off": {
-			inbound.Ending{Action: issue.HandOff, Note: issue.Note{Body: new("Which?")}}, `/handoff {"fencingToken":7,"note":"Which?"}`,
+			inbound.LeaseEnd{Action: issue.HandOff, Note: issue.Note{Body: new("Which?")}}, `/handoff {"fencingToken":7,"note":"Which?"}`,
 		},
 	} {
 		s := serve(t, done)
-		if _, err := client.NewGateway(s.URL, "secret").Of("secret").End(t.Context(), agent.Caller{}, lease, c.ending); err != nil {
+		if _, err := client.NewGateway(s.URL, "secret").Of("secret").End(t.Context(), agent.Caller{}, lease, c.end); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff([]string{"POST /gateway/v1/leases/lse_1" + c.want}, s.settled().requests); diff != "" {

@@ -31,7 +31,7 @@ func (s *Service) Me(ctx context.Context, caller agent.Caller) (found inbound.Ag
 		if err != nil {
 			return err
 		}
-		live, err := work.Live(ctx, r.Runs(), found.Company, found.Agent, at)
+		live, err := work.LiveLeases(ctx, r.Runs(), found.Company, found.Agent, at)
 		if err != nil {
 			return err
 		}

@@ -109,50 +109,20 @@ type mover struct {
 }
 
 func (m mover) move(ctx context.Context, move inbound.IssueMove, newComment id.Comment) (issue.Issue, error) {
-	var comment []issue.Comment
-	if field, isRequired := noteField(move.Action); field != "" && (isRequired || move.Note.Body != nil || move.Note.Problems != nil) {
-		made, err := m.current.NewComment(newComment, field, move.Note, m.actor, m.at)
-		if err != nil {
-			return m.current, err
-		}
-		comment = append(comment, made)
-	}
-	next, happened, err := m.decide(ctx, move, comment)
+	note, err := m.unit.Explain(ctx, m.current, move.Action, newComment, move.Note, m.at)
 	if err != nil {
 		return m.current, err
 	}
-	for _, made := range comment {
-		if err := m.tx.Issues().AddComment(ctx, made); err != nil {
-			return m.current, err
-		}
+	next, happened, err := m.decide(ctx, move, note)
+	if err != nil {
+		return m.current, err
 	}
-	return next, m.unit.Move(ctx, m.current, next, happened, endings[move.Action])
-}
-
-// endings are how moves end the run of a running issue.
-var endings = map[issue.Action]work.Ending{
-	issue.HandOff: {Status: run.Cancelled, Reason: run.HandedOff},
-	issue.Cancel:  {Status: run.Cancelled, Reason: run.IssueCancelled},
-}
-
-// noteField is the field of the note that explains a move, and whether it has to be sent.
-func noteField(of issue.Action) (field string, isRequired bool) {
-	switch of {
-	case issue.Reject, issue.HandOff:
-		return "note", true
-	case issue.Cancel:
-		return "reason", false
-	}
-	return "", false
+	return next, m.unit.Move(ctx, m.current, next, happened, run.ReasonOf(move.Action))
 }
 
 func (m mover) decide(
-	ctx context.Context, move inbound.IssueMove, comment []issue.Comment,
+	ctx context.Context, move inbound.IssueMove, note []event.Field,
 ) (next issue.Issue, happened event.Event, err error) {
-	var note []event.Field
-	for _, made := range comment {
-		note = append(note, made.Field())
-	}
 	switch move.Action {
 	case issue.Assign:
 		to, err := move.To.Parse(work.Others(ctx, m.tx, m.current.Company))

@@ -47,7 +47,7 @@ func TestALogIsAwaitedWhileItsProgramStarts(t *testing.T) {
 				late := &lateLogs{missing: c.missing}
 				service, r := startRun(t, c.holder, c.isOver, late)
 				log, err := service.Log(t.Context(), access.System("test"), r.Company, r.Issue, r.ID, inbound.LogPart{})
-				if fault.CodeOf(err) != c.code || log.IsLive != !c.isOver || late.looks != c.looks {
+				if fault.CodeOf(err) != c.code || log.IsOpen != !c.isOver || late.looks != c.looks {
 					t.Errorf("after %d looks: %+v, %v", late.looks, log, err)
 				}
 			})
@@ -87,14 +87,14 @@ func startRun(t *testing.T, holder string, isOver bool, logs *lateLogs) (*issues
 	must(t, err)
 	caller := agent.Caller{ID: hired.Agent.ID, Company: of}
 	gateway := leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: run.LongestLease, MostWaiting: 1})
-	held, err := gateway.Claim(t.Context(), caller, inbound.Claim{Holder: holder})
+	granted, err := gateway.Claim(t.Context(), caller, inbound.Claim{Holder: holder})
 	must(t, err)
 	if isOver {
-		call := inbound.LeaseCall{Lease: held.Run.Lease.ID, Token: &held.Run.Lease.Token}
-		_, err = gateway.End(t.Context(), caller, call, inbound.Ending{Action: issue.Release})
+		call := inbound.LeaseCall{Lease: granted.Run.Lease.ID, Token: &granted.Run.Lease.Token}
+		_, err = gateway.End(t.Context(), caller, call, inbound.LeaseEnd{Action: issue.Release})
 		must(t, err)
 	}
-	return service, held.Run
+	return service, granted.Run
 }
 
 // noWorkspaces is an outbound.Workspaces without a disk.

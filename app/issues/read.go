@@ -180,10 +180,10 @@ func (s *Service) Log(
 		if err != nil {
 			return log, err
 		}
-		log.IsLive = found.Status == run.Running
+		log.IsOpen = found.IsOpen()
 		log.Written, log.Next, err = s.logs.Read(of, which, part.From)
-		isStarting := fault.CodeOf(err) == fault.NotFound && log.IsLive && found.Lease.Holder != "" && looks < startLooks
-		if !isStarting && (err != nil || len(log.Written) > 0 || !part.Wait || !log.IsLive) {
+		isStarting := fault.CodeOf(err) == fault.NotFound && log.IsOpen && found.Lease.Holder != "" && looks < startLooks
+		if !isStarting && (err != nil || len(log.Written) > 0 || !part.Wait || !log.IsOpen) {
 			return log, err
 		}
 		select {

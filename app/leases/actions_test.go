@@ -155,14 +155,14 @@ func (w *world) claim(c chooser) error {
 	if c.pick("lease time", 3) == 0 {
 		sent.LeaseSeconds = new(int64(30))
 	}
-	held, err := w.leases.Claim(w.ctx, by, sent)
-	w.foreseen.claim(by, sent.Key, held, err)
-	if err != nil || held == nil {
+	granted, err := w.leases.Claim(w.ctx, by, sent)
+	w.foreseen.claim(by, sent.Key, granted, err)
+	if err != nil || granted == nil {
 		return err
 	}
 	w.said.mutex.Lock()
 	defer w.said.mutex.Unlock()
-	got := grant{by, held.Run.ID, held.Run.Lease.ID, held.Run.Lease.Token}
+	got := grant{by, granted.Run.ID, granted.Run.Lease.ID, granted.Run.Lease.Token}
 	if !slices.Contains(w.said.granted, got) {
 		w.said.granted = append(w.said.granted, got)
 	}
@@ -263,7 +263,7 @@ func (w *world) end(c chooser) error {
 		return nil
 	}
 	call := g.sent(c)
-	sent := inbound.Ending{
+	sent := inbound.LeaseEnd{
 		Action:  oneOf(c, "ending", []issue.Action{issue.Complete, issue.Complete, issue.Fail, issue.Fail, issue.Release, issue.HandOff}),
 		Charges: someCharges(c),
 	}
@@ -304,7 +304,7 @@ func (w *world) again(c chooser) error {
 	e := oneOf(c, "ending", w.said.endings)
 	w.said.mutex.Unlock()
 	call := inbound.LeaseCall{Lease: e.lease, Token: &e.token, Digest: e.digest}
-	got, err := w.leases.End(w.ctx, e.by, call, inbound.Ending{Action: issue.Action(e.action)})
+	got, err := w.leases.End(w.ctx, e.by, call, inbound.LeaseEnd{Action: issue.Action(e.action)})
 	if err == nil && (!got.IsReplayed || got.Answer != e.answer) {
 		return fmt.Errorf("the %s of %s is repeated: %+v, at first %s", e.action, e.lease, got, e.answer)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"holdco/app/work"
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -19,11 +20,11 @@ import (
 
 // Renew renews a lease.
 func (s *Service) Renew(ctx context.Context, caller agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error) {
-	return s.keep(ctx, caller, call, func(_ context.Context, h *holding) error {
+	return s.keep(ctx, caller, call, func(_ context.Context, l *locked) error {
 		if len(call.Problems) > 0 {
 			return fault.Validation(call.Problems)
 		}
-		h.tx.Unrecorded()
+		l.tx.Unrecorded()
 		return nil
 	})
 }
@@ -33,38 +34,38 @@ func (s *Service) Checkpoint(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft run.CheckpointDraft,
 ) (inbound.LeaseState, error) {
 	draft.Problems = call.Problems
-	return s.keep(ctx, caller, call, func(ctx context.Context, h *holding) error {
-		next, made, happened, err := h.run.Checkpoint(draft, h.at)
+	return s.keep(ctx, caller, call, func(ctx context.Context, l *locked) error {
+		next, made, happened, err := l.Run.Checkpoint(draft, l.at)
 		if err != nil {
 			return err
 		}
-		h.run = next
-		if err := h.tx.Runs().AddCheckpoint(ctx, made); err != nil {
+		l.Run = next
+		if err := l.tx.Runs().AddCheckpoint(ctx, made); err != nil {
 			return err
 		}
-		return h.tx.Record(ctx, happened.By(caller.Actor()))
+		return l.tx.Record(ctx, happened.By(caller.Actor()))
 	})
 }
 
 // keep is a call on a live lease that needs no turn of the company: it changes nothing that others count.
 func (s *Service) keep(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, h *holding) error,
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, l *locked) error,
 ) (state inbound.LeaseState, err error) {
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if err := tx.OnSnapshot(ctx); err != nil {
 			return err
 		}
-		h, err := s.hold(ctx, tx, caller, call)
+		l, err := s.lockLive(ctx, tx, caller, call)
 		if err != nil {
 			return err
 		}
-		if err := write(ctx, &h); err != nil {
+		if err := write(ctx, &l); err != nil {
 			return err
 		}
-		if err := h.accept(ctx); err != nil {
+		if err := l.accept(ctx); err != nil {
 			return err
 		}
-		state = h.state()
+		state = l.state()
 		return nil
 	})
 	return state, err
@@ -76,18 +77,18 @@ func (s *Service) Comment(
 ) (made issue.Comment, err error) {
 	note.Problems = call.Problems
 	newID := id.New[id.Comment](s.ids.UUIDv7())
-	_, err = s.keep(ctx, caller, call, func(ctx context.Context, h *holding) error {
-		i, err := h.tx.Issues().Get(ctx, h.run.Issue)
+	_, err = s.keep(ctx, caller, call, func(ctx context.Context, l *locked) error {
+		i, err := l.tx.Issues().Get(ctx, l.Run.Issue)
 		if err != nil {
 			return err
 		}
-		if made, err = i.NewComment(newID, "body", note, caller.Actor(), h.at); err != nil {
+		if made, err = i.NewComment(newID, "body", note, caller.Actor(), l.at); err != nil {
 			return err
 		}
-		if err := h.tx.Issues().AddComment(ctx, made); err != nil {
+		if err := l.tx.Issues().AddComment(ctx, made); err != nil {
 			return err
 		}
-		return h.tx.Record(ctx, i.Commented(made).By(caller.Actor()))
+		return l.tx.Record(ctx, i.Commented(made).By(caller.Actor()))
 	})
 	return made, err
 }
@@ -100,11 +101,11 @@ func (s *Service) Charge(
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
 		}
-		h, err := s.find(ctx, tx, tx.Runs().Hold, caller, call)
+		l, err := s.lock(ctx, tx, tx.Runs().LockForCall, caller, call)
 		if err != nil {
 			return err
 		}
-		isLate, err := h.takesCharges(ctx, *call.Token)
+		isLate, err := l.takesCharges(ctx, *call.Token)
 		if err != nil {
 			return err
 		}
@@ -115,36 +116,36 @@ func (s *Service) Charge(
 		}
 		tx.Unrecorded()
 		var spent money.USD
-		if outcomes, spent, err = s.charge(ctx, &h, entries, isLate); err != nil {
+		if outcomes, spent, err = s.charge(ctx, &l, entries, isLate); err != nil {
 			return err
 		}
 		if spent > 0 {
-			if err := tx.Issues().Charge(ctx, h.run.Issue, spent); err != nil {
+			if err := tx.Issues().Charge(ctx, l.Run.Issue, spent); err != nil {
 				return err
 			}
 		}
 		if !isLate {
-			h.run = h.run.Renew(h.at)
+			l.Run = l.Run.Renew(l.at)
 		}
-		if err := tx.Runs().Save(ctx, h.run); err != nil {
+		if err := tx.Runs().Save(ctx, l.Run); err != nil {
 			return err
 		}
-		state = h.state()
+		state = l.state()
 		return nil
 	})
 	return state, outcomes, err
 }
 
 // takesCharges refuses charges on a lease that ended long ago, or with a wrong token. It reports whether the lease has ended.
-func (h *holding) takesCharges(ctx context.Context, token int64) (isLate bool, err error) {
-	stale := h.check(ctx, token)
+func (l *locked) takesCharges(ctx context.Context, token int64) (isLate bool, err error) {
+	stale := l.check(ctx, token)
 	switch {
 	case stale == nil:
 		return false, nil
-	case fault.CodeOf(stale) != fault.StaleLease || token != h.run.Lease.Token:
+	case fault.CodeOf(stale) != fault.StaleLease || token != l.Run.Lease.Token:
 		return false, stale
 	}
-	if !h.run.TakesCharges(h.at) {
+	if !l.Run.TakesCharges(l.at) {
 		return false, stale
 	}
 	return true, nil
@@ -152,7 +153,7 @@ func (h *holding) takesCharges(ctx context.Context, token int64) (isLate bool, e
 
 // charge records charges in the run, which it does not save, and in the stats of the agent. It returns what they add to the issue.
 func (s *Service) charge(
-	ctx context.Context, h *holding, entries []cost.Entry, isLate bool,
+	ctx context.Context, l *locked, entries []cost.Entry, isLate bool,
 ) (outcomes []inbound.ChargeOutcome, sum money.USD, err error) {
 	if len(entries) == 0 {
 		return nil, 0, nil
@@ -162,8 +163,8 @@ func (s *Service) charge(
 		keys[n] = entry.Key
 	}
 	var known []cost.Entry
-	if h.run.Charges > 0 {
-		if known, err = h.tx.Runs().Charges(ctx, h.run.ID, keys); err != nil {
+	if l.Run.Charges > 0 {
+		if known, err = l.tx.Runs().Charges(ctx, l.Run.ID, keys); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -179,9 +180,9 @@ func (s *Service) charge(
 			continue
 		}
 		entry.ID = id.New[id.Cost](s.ids.UUIDv7())
-		entry.Company, entry.Issue, entry.Run = h.run.Company, h.run.Issue, h.run.ID
-		entry.Agent, entry.Team, entry.At, entry.Late = h.agent.ID, h.agent.Team, h.at, isLate
-		h.run = h.run.Charge(entry)
+		entry.Company, entry.Issue, entry.Run = l.Run.Company, l.Run.Issue, l.Run.ID
+		entry.Agent, entry.Team, entry.At, entry.Late = l.Agent.ID, l.Agent.Team, l.at, isLate
+		l.Run = l.Run.Charge(entry)
 		sum += entry.USD
 		added, known = append(added, entry), append(known, entry)
 		outcomes[n] = inbound.ChargeOutcome{Entry: entry}
@@ -189,10 +190,10 @@ func (s *Service) charge(
 	if len(added) == 0 {
 		return outcomes, 0, nil
 	}
-	if err := h.tx.Runs().AddCharges(ctx, added); err != nil {
+	if err := l.tx.Runs().AddCharges(ctx, added); err != nil {
 		return nil, 0, err
 	}
-	return outcomes, sum, h.tx.Agents().Count(ctx, h.agent.ID, agent.Work{Spent: sum})
+	return outcomes, sum, l.tx.Agents().Count(ctx, l.Agent.ID, agent.Work{Spent: sum})
 }
 
 // File files an issue.
@@ -205,29 +206,29 @@ func (s *Service) File(
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
 		}
-		h, err := s.hold(ctx, tx, caller, call)
+		l, err := s.lockLive(ctx, tx, caller, call)
 		switch {
-		case h.run.ID == "" && fault.CodeOf(err) == fault.NotFound:
+		case l.Run.ID == "" && fault.CodeOf(err) == fault.NotFound:
 			return refuseLease(call)
 		case err != nil:
 			return err
 		}
 		if draft.Parent == nil {
-			parent := new(string(h.run.Issue))
+			parent := new(string(l.Run.Issue))
 			draft.Parent = &parent
 		}
-		drafted, err := issue.New(newID, caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), h.at)
+		drafted, err := issue.New(newID, caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), l.at)
 		if err != nil {
 			return err
 		}
-		if err := h.run.MayFile(); err != nil {
+		if err := l.Run.MayFile(); err != nil {
 			return err
 		}
-		h.run.Filed++
-		if made, err = h.unit.File(ctx, drafted); err != nil {
+		l.Run.Filed++
+		if made, err = l.unit.File(ctx, drafted); err != nil {
 			return err
 		}
-		return h.accept(ctx)
+		return l.accept(ctx)
 	})
 	return made, err
 }
@@ -241,25 +242,25 @@ func refuseLease(call inbound.LeaseCall) error {
 
 // End ends a lease.
 func (s *Service) End(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (ended inbound.Ended, err error) {
 	newComment := id.New[id.Comment](s.ids.UUIDv7())
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
 		}
-		h, err := s.find(ctx, tx, tx.Runs().HoldIssue, caller, call)
+		l, err := s.lock(ctx, tx, tx.Runs().LockForEnd, caller, call)
 		if err != nil {
 			return err
 		}
-		if call.Digest != "" && h.run.Ending.Digest == call.Digest && *call.Token == h.run.Lease.Token {
-			ended = inbound.Ended{Answer: h.run.Ending.Answer, IsReplayed: true}
+		if call.Digest != "" && l.Run.Receipt.Digest == call.Digest && *call.Token == l.Run.Lease.Token {
+			ended = inbound.Ended{Answer: l.Run.Receipt.Answer, IsReplayed: true}
 			return nil
 		}
-		if err := h.admit(ctx, *call.Token); err != nil {
+		if err := l.admit(ctx, *call.Token); err != nil {
 			return err
 		}
-		e := ender{&h, ending, call, caller, newComment, slices.Clone(call.Problems)}
+		e := ender{&l, end, call, newComment, slices.Clone(call.Problems)}
 		ended.Answer, err = e.end(ctx, s)
 		ended.IsReplayed = false
 		return err
@@ -269,72 +270,53 @@ func (s *Service) End(
 
 // ender ends one lease in a unit of work.
 type ender struct {
-	*holding
+	*locked
 
-	ending     inbound.Ending
+	sent       inbound.LeaseEnd
 	call       inbound.LeaseCall
-	caller     agent.Caller
 	newComment id.Comment
 	problems   fault.Problems
 }
 
 func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
-	result := run.CheckJSON("result", e.ending.Result, issue.ResultSize, &e.problems)
+	result := anyjson.Check("result", e.sent.Result, issue.ResultSize, &e.problems)
 	var failure issue.Failure
-	if e.ending.Action == issue.Fail || e.ending.Failure.Code != nil {
-		failure = run.ParseFailure(e.ending.Failure, &e.problems)
+	if e.sent.Action == issue.Fail || e.sent.Failure.Code != nil {
+		failure = run.ParseFailure(e.sent.Failure, &e.problems)
 	}
-	charges := cost.Parse(e.ending.Charges, &e.problems)
-	note, err := e.note(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case len(e.problems) > 0:
-		return "", fault.Validation(e.problems)
-	}
-	_, spent, err := s.charge(ctx, e.holding, charges, false)
+	charges := cost.Parse(e.sent.Charges, &e.problems)
+	said := issue.Note{Body: e.sent.Note.Body, Problems: e.problems}
+	note, err := e.unit.Explain(ctx, e.Issue, e.sent.Action, e.newComment, said, e.at)
 	if err != nil {
 		return "", err
 	}
-	i := e.issue
+	_, spent, err := s.charge(ctx, e.locked, charges, false)
+	if err != nil {
+		return "", err
+	}
+	i := e.Issue
 	i.Spent += spent
-	isActive := e.agent.Status == agent.Active
+	isActive := e.Agent.Status == agent.Active
 	var next issue.Issue
 	var happened event.Event
-	switch e.ending.Action {
+	switch e.sent.Action {
 	case issue.Complete:
 		next, happened, err = i.Complete(result, e.at)
-		e.run = e.run.End(run.Succeeded, run.Completed, "", e.at)
 	case issue.Fail:
 		next, happened, err = i.FailAttempt(failure, isActive, e.at)
-		e.run = e.run.End(run.Failed, run.GaveUp, failure.Error, e.at)
 	case issue.HandOff:
 		next, happened, err = i.HandOff(e.at, note...)
-		e.run = e.run.End(run.Cancelled, run.HandedOff, "", e.at)
 	default: // Release
 		next, happened, err = i.ReleaseLease(e.at)
-		e.run = e.run.End(run.Cancelled, run.Released, failure.Error, e.at)
 	}
 	if err != nil {
 		return "", err
 	}
-	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.run.Fields())}.Append(nil))
-	e.run.Ending = run.Ending{Digest: e.call.Digest, Answer: answer}
-	if err := e.tx.Runs().Save(ctx, e.run); err != nil {
+	e.Run = e.Run.End(run.ReasonOf(e.sent.Action), failure.Error, e.at)
+	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.Run.Fields())}.Append(nil))
+	e.Run.Receipt = run.Receipt{Digest: e.call.Digest, Answer: answer}
+	if err := e.tx.Runs().Save(ctx, e.Run); err != nil {
 		return "", err
 	}
-	return answer, e.unit.Follow(ctx, next, happened, e.blocks)
-}
-
-// note keeps what was said with the ending as a comment, and returns it for the event. It refuses other problems of the call too.
-func (e ender) note(ctx context.Context) ([]event.Field, error) {
-	field := map[issue.Action]string{issue.Complete: "summary", issue.HandOff: "note", issue.Release: "note"}[e.ending.Action]
-	if e.ending.Note.Body == nil && e.ending.Action != issue.HandOff {
-		return nil, nil
-	}
-	made, err := e.issue.NewComment(e.newComment, field, issue.Note{Body: e.ending.Note.Body, Problems: e.problems}, e.caller.Actor(), e.at)
-	if err != nil {
-		return nil, err
-	}
-	return []event.Field{made.Field()}, e.tx.Issues().AddComment(ctx, made)
+	return answer, e.unit.Follow(ctx, next, happened, e.Blocks)
 }

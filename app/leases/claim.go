@@ -20,7 +20,7 @@ import (
 )
 
 // Claim leases the next issue that an agent may take.
-func (s *Service) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
+func (s *Service) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.Lease, error) {
 	c, err := s.parse(caller, &claim)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ type claim struct {
 	keys     [3]string // under which issues are for the agent: see issue.ClaimKeys; set by look
 	wait     time.Duration
 	terms    run.Terms
-	mostLive int
+	mostOpen int
 	runToken access.Value // empty: none is wanted
 }
 
@@ -49,7 +49,7 @@ func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error
 	}
 	c := &claim{
 		Caller: caller, terms: run.Terms{Time: s.settings.LeaseTime, Key: sent.Key, Holder: sent.Holder},
-		mostLive: min(cmp.Or(sent.MostLive, run.MostLive), run.MostLive),
+		mostOpen: min(cmp.Or(sent.MostOpen, run.MostOpen), run.MostOpen),
 	}
 	if sent.RunToken != nil && *sent.RunToken {
 		c.runToken = access.NewRunToken(s.entropy.Bits256())
@@ -76,7 +76,7 @@ func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error
 }
 
 // await waits for an issue until the claim's time is over, or the server stops.
-func (s *Service) await(ctx context.Context, c *claim) (*inbound.HeldLease, error) {
+func (s *Service) await(ctx context.Context, c *claim) (*inbound.Lease, error) {
 	w, err := s.waiting.join(c.Company, c.keys)
 	if err != nil {
 		return nil, err
@@ -90,28 +90,22 @@ func (s *Service) await(ctx context.Context, c *claim) (*inbound.HeldLease, erro
 		if err != nil || granted != nil {
 			return granted, err
 		}
-		look := time.NewTimer(w.looksEvery)
 		select {
 		case <-w.wake:
-		case <-look.C:
 		case <-over.C:
-			look.Stop()
 			return s.grant(ctx, c) // the same key may have got a lease meanwhile
 		case <-s.waiting.closing:
-			look.Stop()
 			return nil, nil //nolint:nilnil // there is nothing to take
 		case <-ctx.Done():
-			look.Stop()
 			return nil, ctx.Err()
 		}
-		look.Stop()
 	}
 }
 
 // grant leases an issue, or returns nil. It opens no unit of work while there is nothing to take, so it looks before, unless the last
 // claim of the agent got something. It looks without a snapshot: that there is nothing to take follows from one of the reads alone. It
 // looks aside, because the claim may wait afterwards.
-func (s *Service) grant(ctx context.Context, c *claim) (granted *inbound.HeldLease, err error) {
+func (s *Service) grant(ctx context.Context, c *claim) (granted *inbound.Lease, err error) {
 	began := time.Now() //nolint:forbidigo // how long it takes is measured on the monotonic clock
 	if !s.served.has(c.ID) {
 		var found *candidate
@@ -155,9 +149,9 @@ func (s *served) note(which id.Agent, gotIssue bool) {
 }
 
 // take leases an issue, or returns nil: there is nothing to take. The claim began at an instant.
-func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound.HeldLease, error) {
+func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound.Lease, error) {
 	newRun, newLease := id.New[id.Run](s.ids.UUIDv7()), id.New[id.Lease](s.ids.UUIDv7())
-	var granted *inbound.HeldLease
+	var granted *inbound.Lease
 	var isAlone bool
 	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		granted = nil
@@ -168,7 +162,7 @@ func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound
 		if err != nil || found == nil {
 			return err
 		}
-		if found.held == nil {
+		if found.run == nil {
 			err = found.start(ctx, tx, c, newRun, newLease)
 		} else {
 			err = found.resume(ctx, tx, c)
@@ -176,7 +170,7 @@ func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound
 		if err != nil {
 			return err
 		}
-		granted, isAlone = new(heldLease(found.agent, found.issue, *found.held)), found.isAlone
+		granted, isAlone = new(leaseOf(found.agent, found.issue, *found.run)), found.isAlone
 		return nil
 	})
 	if err != nil || granted == nil {
@@ -199,7 +193,7 @@ type candidate struct {
 	agent   agent.Agent
 	issue   issue.Issue
 	isAlone bool     // the issue has neither children nor comments
-	held    *run.Run // the live lease that was claimed under the same idempotency key before, or that started; nil: none
+	run     *run.Run // under the live lease that was claimed with the same idempotency key before, or that was granted; nil: none
 }
 
 // mostPerKey is how many issues under each key a claim looks at when the first ones cannot be taken.
@@ -224,14 +218,14 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 	}
 	c.keys = issue.ClaimKeys(found.agent.ID, found.agent.Team)
 	if c.terms.Key != "" {
-		if found.held, err = c.heldUnderKey(ctx, in, found); err != nil || found.held != nil {
+		if found.run, err = c.liveUnderKey(ctx, in, found); err != nil || found.run != nil {
 			return &found, err
 		}
 	}
 	if found.company.WorkPaused || found.company.Status != company.Active || found.agent.Status != agent.Active {
 		return nil, nil //nolint:nilnil // there is nothing to take
 	}
-	if atWork.Live >= c.mostLive {
+	if atWork.OpenRuns >= c.mostOpen {
 		return nil, nil //nolint:nilnil // it has enough
 	}
 	if found.agent.Team == c.Team {
@@ -263,9 +257,9 @@ func (found *candidate) isFree(ctx context.Context, in store.IssueReader, first 
 	return !isBelow, err
 }
 
-// heldUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none.
-func (c *claim) heldUnderKey(ctx context.Context, in reading, by candidate) (*run.Run, error) {
-	held, err := in.runs.ByKey(ctx, c.ID, c.terms.Key)
+// liveUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none.
+func (c *claim) liveUnderKey(ctx context.Context, in reading, by candidate) (*run.Run, error) {
+	kept, err := in.runs.ByKey(ctx, c.ID, c.terms.Key)
 	if exists, err := store.Exists(err); err != nil || !exists {
 		return nil, err
 	}
@@ -274,10 +268,10 @@ func (c *claim) heldUnderKey(ctx context.Context, in reading, by candidate) (*ru
 		return nil, err
 	}
 	circumstances, err := work.Circumstances(ctx, in.runs, by.company, by.agent, at)
-	if err != nil || !held.IsLive(circumstances) {
+	if err != nil || !kept.IsLive(circumstances) {
 		return nil, err
 	}
-	return &held, nil
+	return &kept, nil
 }
 
 // isBelowCancelled reports whether an issue with a parent, or none, is about to be cancelled with one above it.
@@ -306,7 +300,7 @@ func inUnit(tx store.Tx) reading {
 	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.StoreNow}
 }
 
-// start grants the lease of the candidate, which it then holds.
+// start grants a lease on the issue of the candidate, and keeps its run.
 func (found *candidate) start(ctx context.Context, tx store.Tx, c *claim, newRun id.Run, newLease id.Lease) error {
 	at, err := tx.StoreNow(ctx)
 	if err != nil {
@@ -323,21 +317,21 @@ func (found *candidate) start(ctx context.Context, tx store.Tx, c *claim, newRun
 	if err := tx.Runs().Add(ctx, granted); err != nil {
 		return err
 	}
-	found.issue, found.held = next, &granted
+	found.issue, found.run = next, &granted
 	return tx.Record(ctx, started.By(c.Actor()))
 }
 
-// resume gives the lease that the candidate holds a new token, if one is wanted: the one before was stored as its hash alone.
+// resume gives the run of the candidate a new token, if one is wanted: the one before was stored as its hash alone.
 func (found *candidate) resume(ctx context.Context, tx store.Tx, c *claim) (err error) {
-	if found.issue, err = tx.Issues().Get(ctx, found.held.Issue); err != nil || c.terms.Hash == "" {
+	if found.issue, err = tx.Issues().Get(ctx, found.run.Issue); err != nil || c.terms.Hash == "" {
 		return err
 	}
-	held, err := tx.Runs().Lock(ctx, found.held.ID)
+	kept, err := tx.Runs().Lock(ctx, found.run.ID)
 	if err != nil {
 		return err
 	}
-	held.Lease.Hash = c.terms.Hash
-	found.held = &held
+	kept.Lease.Hash = c.terms.Hash
+	found.run = &kept
 	tx.Unrecorded()
-	return tx.Runs().Save(ctx, held)
+	return tx.Runs().Save(ctx, kept)
 }

@@ -66,7 +66,7 @@ func (f *foreseen) stale(r run.Run) run.Reason {
 }
 
 // claim checks what came of a claim.
-func (f *foreseen) claim(by agent.Caller, key string, held *inbound.HeldLease, err error) {
+func (f *foreseen) claim(by agent.Caller, key string, granted *inbound.Lease, err error) {
 	if f == nil {
 		return
 	}
@@ -100,10 +100,10 @@ func (f *foreseen) claim(by agent.Caller, key string, held *inbound.HeldLease, e
 		}
 	}
 	var got id.Issue
-	if held != nil {
-		got = held.Issue.ID
-		if (len(before) > 0) != slices.ContainsFunc(b.runs[got], func(r run.Run) bool { return r.ID == held.Run.ID }) {
-			f.Errorf("a claim under the key %q got %+v, before were %+v", key, held.Run, before)
+	if granted != nil {
+		got = granted.Issue.ID
+		if (len(before) > 0) != slices.ContainsFunc(b.runs[got], func(r run.Run) bool { return r.ID == granted.Run.ID }) {
+			f.Errorf("a claim under the key %q got %+v, before were %+v", key, granted.Run, before)
 		}
 	}
 	if got != want {
@@ -237,18 +237,18 @@ func (f *foreseen) sweep() error {
 	if err != nil {
 		return err
 	}
-	before := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
+	before := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
 	if err := all(f.w, f.w.work.Sweep); err != nil {
 		return err
 	}
-	after := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
+	after := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
 	_, _, mayEnd := state.Next(now, oldest)
 	if mayEnd && len(after) > 0 || !mayEnd && !slices.Equal(before, after) {
 		f.Errorf("a sweep that may end leases: %t. Overdue were %v, and are %v", mayEnd, before, after)
 	}
-	longest := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(leaseTime)))
+	longest := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(leaseTime)))
 	if at, _, _ := f.w.store.Runs().Sweep(f.w.ctx); at.At.Equal(now) && !state.At.Equal(now) { // its state was written
-		if endless := must[[]store.LiveRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(1000*time.Hour))); len(endless) != len(longest) {
+		if endless := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now.Add(1000*time.Hour))); len(endless) != len(longest) {
 			f.Errorf("of %v some last longer than %v", endless, leaseTime)
 		}
 	}

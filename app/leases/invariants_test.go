@@ -130,32 +130,32 @@ func (w *world) check(t reporter) map[id.Company]books {
 	return kept
 }
 
-// checkLeases: an issue has a live lease exactly while it runs, and the tokens of its leases are 1, 2, 3, ...
+// checkLeases: an issue has an open run exactly while it runs, and the tokens of its leases are 1, 2, 3, ...
 func (b books) checkLeases(t reporter, i issue.Issue) {
 	t.Helper()
-	var live []run.Run
+	var open []run.Run
 	var spent money.USD
 	for n, r := range b.runs[i.ID] {
 		if r.Lease.Token != int64(n+1) {
 			t.Errorf("the leases of %s have the tokens %d in the place of %d", i.ID, r.Lease.Token, n+1)
 		}
-		hasEnded := r.Status != run.Running
-		if hasEnded == r.Lease.EndedAt.IsZero() || hasEnded == r.FinishedAt.IsZero() || hasEnded == (r.Lease.Reason == "") {
+		hasEnded := !r.IsOpen()
+		if hasEnded == (r.Status == run.Running) || hasEnded == r.FinishedAt.IsZero() || hasEnded == (r.Lease.Reason == "") {
 			t.Errorf("the run %s is %s: %+v", r.ID, r.Status, r)
 		}
 		if !hasEnded {
-			live = append(live, r)
+			open = append(open, r)
 		}
 		spent += r.Spent
 	}
 	if i.FencingToken != int64(len(b.runs[i.ID])) {
 		t.Errorf("%s had %d leases, and its token is %d", i.ID, len(b.runs[i.ID]), i.FencingToken)
 	}
-	if len(live) > 1 || (len(live) == 1) != (i.Status == issue.Running) {
-		t.Errorf("%s is %s, and has %d live leases", i.ID, i.Status, len(live))
+	if len(open) > 1 || (len(open) == 1) != (i.Status == issue.Running) {
+		t.Errorf("%s is %s, and has %d open runs", i.ID, i.Status, len(open))
 	}
-	if len(live) == 1 && (live[0].Agent != i.Agent || live[0].Attempt != i.Attempt || live[0].Lease.Epoch != b.company.LeaseEpoch) {
-		t.Errorf("the live lease of %+v is %+v, in the epoch %d", i, live[0], b.company.LeaseEpoch)
+	if len(open) == 1 && (open[0].Agent != i.Agent || open[0].Attempt != i.Attempt || open[0].Lease.Epoch != b.company.LeaseEpoch) {
+		t.Errorf("the open run of %+v is %+v, in the epoch %d", i, open[0], b.company.LeaseEpoch)
 	}
 	if i.Spent != spent {
 		t.Errorf("%s has spent %v, and its runs %v", i.ID, i.Spent, spent)
@@ -383,7 +383,7 @@ func (w *world) checkSaid(t reporter, b books) {
 		}
 		runs := b.runs[e.issue]
 		n := slices.IndexFunc(runs, func(r run.Run) bool { return r.ID == e.run })
-		if n < 0 || runs[n].Status != e.status || runs[n].Ending.Digest != e.digest || runs[n].Ending.Answer != e.answer ||
+		if n < 0 || runs[n].Status != e.status || runs[n].Receipt.Digest != e.digest || runs[n].Receipt.Answer != e.answer ||
 			!strings.HasPrefix(e.answer, fmt.Sprintf(`{"issue":{"id":"%s"`, e.issue)) {
 			t.Errorf("the %s of %s was acknowledged, and is lost: %+v", e.action, e.run, runs)
 		}

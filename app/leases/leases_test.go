@@ -47,11 +47,11 @@ func (w *world) files(t *testing.T, count int) {
 func (w *world) claims(t *testing.T, agent int, key string) grant {
 	t.Helper()
 	by := w.offices[0].caller(agent)
-	held := must[*inbound.HeldLease](t)(w.leases.Claim(w.ctx, by, inbound.Claim{Key: key}))
-	if held == nil {
+	granted := must[*inbound.Lease](t)(w.leases.Claim(w.ctx, by, inbound.Claim{Key: key}))
+	if granted == nil {
 		t.Fatal("there is nothing to claim")
 	}
-	return grant{by, held.Run.ID, held.Run.Lease.ID, held.Run.Lease.Token}
+	return grant{by, granted.Run.ID, granted.Run.Lease.ID, granted.Run.Lease.Token}
 }
 
 func (w *world) swept(t *testing.T) {
@@ -69,8 +69,8 @@ func TestAfterAPauseOfTheSweepALeaseThatRanOutIsLiveAtOnce(t *testing.T) {
 	if again := w.claims(t, 0, "key"); again != g {
 		t.Errorf("the claim gives %+v, before it gave %+v", again, g)
 	}
-	if held := must[[]inbound.HeldLease](t)(w.leases.List(w.ctx, g.by)); len(held) != 1 || held[0].Run.ID != g.run {
-		t.Errorf("the agent holds %+v", held)
+	if granted := must[[]inbound.Lease](t)(w.leases.List(w.ctx, g.by)); len(granted) != 1 || granted[0].Run.ID != g.run {
+		t.Errorf("the agent has %+v", granted)
 	}
 	state := must[inbound.LeaseState](t)(w.leases.Renew(w.ctx, g.by, inbound.LeaseCall{Lease: g.lease, Token: &g.token}))
 	if want := w.clock.Now().Add(leaseTime); !state.Run.Lease.ExpiresAt.Equal(want) {
@@ -110,11 +110,11 @@ func TestACallWithoutADigestIsNoRepeat(t *testing.T) {
 	t.Parallel()
 	w, g := working(t)
 	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token}
-	ended := must[inbound.Ended](t)(w.leases.End(w.ctx, g.by, call, inbound.Ending{Action: issue.Release}))
+	ended := must[inbound.Ended](t)(w.leases.End(w.ctx, g.by, call, inbound.LeaseEnd{Action: issue.Release}))
 	if ended.IsReplayed || ended.Answer == "" {
 		t.Errorf("%+v", ended)
 	}
-	_, err := w.leases.End(w.ctx, g.by, call, inbound.Ending{Action: issue.Release})
+	_, err := w.leases.End(w.ctx, g.by, call, inbound.LeaseEnd{Action: issue.Release})
 	if fault.CodeOf(err) != fault.StaleLease || fault.Of(err).Details["reason"] != string(run.Released) {
 		t.Errorf("again: %v", err)
 	}
@@ -235,7 +235,7 @@ func TestWorkBelowACancelledIssueIsStaleBeforeItIsCancelledItself(t *testing.T) 
 		idempotency.Request{}))
 	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token, Digest: "complete"}
 	_, renewed := w.leases.Renew(w.ctx, g.by, call)
-	_, completed := w.leases.End(w.ctx, g.by, call, inbound.Ending{Action: issue.Complete})
+	_, completed := w.leases.End(w.ctx, g.by, call, inbound.LeaseEnd{Action: issue.Complete})
 	for what, err := range map[string]error{"renew": renewed, "complete": completed} {
 		if refused := fault.Of(err); refused == nil || refused.Code != fault.StaleLease || refused.Details["reason"] != "cancelled" ||
 			refused.Details["issueStatus"] != "running" {
@@ -262,7 +262,7 @@ func TestAnAgentOfADeletedCompanyIsLetInNoMore(t *testing.T) {
 		t.Helper()
 		_, renewed := w.leases.Renew(w.ctx, g.by, call)
 		_, _, charged := w.leases.Charge(w.ctx, g.by, call, []cost.Draft{someCharge(seeded{rand.New(rand.NewPCG(1, 1))})})
-		_, ended := w.leases.End(w.ctx, g.by, call, inbound.Ending{Action: issue.Complete})
+		_, ended := w.leases.End(w.ctx, g.by, call, inbound.LeaseEnd{Action: issue.Complete})
 		_, claimed := w.leases.Claim(w.ctx, g.by, inbound.Claim{})
 		_, again := w.leases.Claim(w.ctx, g.by, inbound.Claim{Key: "key"})
 		_, listed := w.leases.List(w.ctx, g.by)

@@ -18,12 +18,12 @@ import (
 )
 
 // List returns the live leases of an agent.
-func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound.HeldLease, err error) {
+func (s *Service) List(ctx context.Context, caller agent.Caller) (live []inbound.Lease, err error) {
 	if err := caller.MayRead(); err != nil {
 		return nil, err
 	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		held = nil
+		live = nil
 		at, err := r.StoreNow(ctx)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound
 		if err != nil {
 			return err
 		}
-		runs, err := work.Live(ctx, r.Runs(), c, a, at)
+		runs, err := work.LiveLeases(ctx, r.Runs(), c, a, at)
 		if err != nil {
 			return err
 		}
@@ -48,11 +48,11 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (held []inbound
 			if err != nil {
 				return err
 			}
-			held = append(held, heldLease(a, i, one))
+			live = append(live, leaseOf(a, i, one))
 		}
 		return nil
 	})
-	return held, err
+	return live, err
 }
 
 // companyOf returns the company of an agent. Once that is being deleted, it fails as the agent's authentication does, which may have
@@ -82,25 +82,25 @@ func unlessGone(err error) error {
 }
 
 // Get returns a lease.
-func (s *Service) Get(ctx context.Context, caller agent.Caller, which id.Lease) (held inbound.HeldLease, err error) {
+func (s *Service) Get(ctx context.Context, caller agent.Caller, which id.Lease) (found inbound.Lease, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
-		held, err = find(ctx, r, caller, which)
+		found, err = find(ctx, r, caller, which)
 		return err
 	})
-	return held, err
+	return found, err
 }
 
-func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lease) (inbound.HeldLease, error) {
+func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lease) (inbound.Lease, error) {
 	found, err := ofCaller(caller)(r.Runs().ByLease(ctx, which))
 	if err != nil {
-		return inbound.HeldLease{}, err
+		return inbound.Lease{}, err
 	}
 	a, err := r.Agents().Get(ctx, caller.ID)
 	if err != nil {
-		return inbound.HeldLease{}, err
+		return inbound.Lease{}, err
 	}
 	i, err := r.Issues().Get(ctx, found.Issue)
-	return heldLease(a, i, found), err
+	return leaseOf(a, i, found), err
 }
 
 // ofCaller lets pass what belongs to an agent. Anything else is not found.
@@ -113,8 +113,8 @@ func ofCaller(caller agent.Caller) func(run.Run, error) (run.Run, error) {
 	}
 }
 
-func heldLease(a agent.Agent, i issue.Issue, of run.Run) inbound.HeldLease {
-	return inbound.HeldLease{
+func leaseOf(a agent.Agent, i issue.Issue, of run.Run) inbound.Lease {
+	return inbound.Lease{
 		Run: of, Issue: i, Requires: a.Requires,
 		Workspace: "workspaces/" + string(i.Company) + "/issues/" + string(i.ID),
 	}
@@ -132,7 +132,7 @@ func (s *Service) Context(ctx context.Context, caller agent.Caller, which id.Lea
 		return shown, err
 	}
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		held, err := ofCaller(caller)(tx.Runs().LockLease(ctx, which))
+		found, err := ofCaller(caller)(tx.Runs().LockLease(ctx, which))
 		if err != nil {
 			return err
 		}
@@ -140,19 +140,19 @@ func (s *Service) Context(ctx context.Context, caller agent.Caller, which id.Lea
 		if err != nil {
 			return err
 		}
-		held.ContextAt = at
+		found.ContextAt = at
 		tx.Unrecorded()
-		return tx.Runs().Save(ctx, held)
+		return tx.Runs().Save(ctx, found)
 	})
 	if err != nil {
 		return shown, err
 	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		held, err := find(ctx, r, caller, which)
+		found, err := find(ctx, r, caller, which)
 		if err != nil {
 			return err
 		}
-		shown, err = contextOf(ctx, r, held.Run, held.Issue, false)
+		shown, err = contextOf(ctx, r, found.Run, found.Issue, false)
 		return err
 	})
 	return shown, err

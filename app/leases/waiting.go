@@ -3,6 +3,7 @@ package leases
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +21,6 @@ type waiting struct {
 	mutex   sync.Mutex
 	of      map[id.Company]*line
 	count   int
-	joined  int // how many have ever waited
 	once    sync.Once
 	closing chan struct{} // closed when the server stops
 }
@@ -32,17 +32,9 @@ type line struct {
 }
 
 type waiter struct {
-	keys       [3]string // see issue.ClaimKeys
-	wake       chan struct{}
-	looksEvery time.Duration // for what time alone makes claimable
+	keys [3]string // see issue.ClaimKeys
+	wake chan struct{}
 }
-
-// Waiting claims look every 4 to 6 seconds, each at another pace, so that they do not look all at once.
-const (
-	leastLook = 4 * time.Second
-	lookRange = 2 * time.Second
-	lookStep  = 617 * time.Millisecond
-)
 
 // mostLooks bounds how many claims look at once. It is above what a store does at once.
 const mostLooks = 64
@@ -60,8 +52,7 @@ func (w *waiting) join(of id.Company, keys [3]string) (*waiter, error) {
 	if w.of[of] == nil {
 		w.of[of] = &line{seen: -1}
 	}
-	w.joined++
-	joined := &waiter{keys: keys, wake: make(chan struct{}, 1), looksEvery: leastLook + time.Duration(w.joined%100)*lookStep%lookRange}
+	joined := &waiter{keys: keys, wake: make(chan struct{}, 1)}
 	w.of[of].waiters = append(w.of[of].waiters, joined)
 	w.count++
 	return joined, nil
@@ -89,12 +80,33 @@ func (w *waiting) companies() []id.Company {
 	return of
 }
 
-// keys are those of the claims that wait for a company, unless they were woken for its revision.
-func (w *waiting) keys(of id.Company, revision int64) []string {
+// see notes that claims that wait for a company are woken for a revision. It reports whether there are any that were not.
+func (w *waiting) see(of id.Company, revision int64) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	l := w.of[of]
 	if l == nil || l.seen == revision {
+		return false
+	}
+	l.seen = revision
+	return true
+}
+
+// forget makes the next call of see report true.
+func (w *waiting) forget(of id.Company) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if l := w.of[of]; l != nil {
+		l.seen = -1
+	}
+}
+
+// keys are those of the claims that wait for a company.
+func (w *waiting) keys(of id.Company) []string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	l := w.of[of]
+	if l == nil {
 		return nil
 	}
 	distinct := map[string]bool{}
@@ -110,24 +122,20 @@ func (w *waiting) keys(of id.Company, revision int64) []string {
 	return keys
 }
 
-// wake wakes the claims that have waited longest, for a revision: for each key one per claimable issue, and one more.
-func (w *waiting) wake(of id.Company, revision int64, claimable map[string]int) {
+// wake wakes the claims of a company that have waited longest: for each key so many.
+func (w *waiting) wake(of id.Company, most map[string]int) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	l := w.of[of]
 	if l == nil {
 		return
 	}
-	l.seen = revision
-	for key := range claimable {
-		claimable[key]++
-	}
 	for _, one := range l.waiters {
-		fits := slices.IndexFunc(one.keys[:], func(key string) bool { return claimable[key] > 0 })
+		fits := slices.IndexFunc(one.keys[:], func(key string) bool { return most[key] > 0 })
 		if fits < 0 {
 			continue
 		}
-		claimable[one.keys[fits]]--
+		most[one.keys[fits]]--
 		select {
 		case one.wake <- struct{}{}:
 		default: // it is about to look
@@ -138,8 +146,8 @@ func (w *waiting) wake(of id.Company, revision int64, claimable map[string]int) 
 // Woken receives a value when issues may have become claimable, which is when Wake has something to do.
 func (s *Service) Woken() <-chan struct{} { return s.raised }
 
-// Wake wakes waiting claims of companies in which issues have become claimable. A company for which that fails is woken by the next
-// call, and holds up no other.
+// Wake wakes waiting claims of companies in which issues have become claimable: for each issue one, and one more. A company for which
+// that fails is woken by the next call, and holds up no other.
 func (s *Service) Wake(ctx context.Context) (more bool, err error) {
 	of := s.waiting.companies()
 	if len(of) == 0 {
@@ -151,17 +159,38 @@ func (s *Service) Wake(ctx context.Context) (more bool, err error) {
 	}
 	var failures []error
 	for _, company := range of {
-		keys := s.waiting.keys(company, revisions[company])
-		if len(keys) == 0 {
+		if !s.waiting.see(company, revisions[company]) {
 			continue
 		}
-		claimable, err := s.store.Issues().ClaimableKeys(ctx, company, keys)
-		if err == nil {
-			s.waiting.wake(company, revisions[company], claimable)
+		if err := s.wake(ctx, company, func(issues int) int { return issues + 1 }); err != nil {
+			s.waiting.forget(company)
+			failures = append(failures, err)
 		}
-		failures = append(failures, err)
 	}
 	return false, errors.Join(failures...)
+}
+
+// WakeAll wakes all waiting claims for which there are claimable issues. Those that Wake woke may have been unable to take one, and
+// those that are able may have become so since: their agents were resumed, or have fewer leases.
+func (s *Service) WakeAll(ctx context.Context) (more bool, err error) {
+	var failures []error
+	for _, company := range s.waiting.companies() {
+		failures = append(failures, s.wake(ctx, company, func(int) int { return math.MaxInt }))
+	}
+	return false, errors.Join(failures...)
+}
+
+// wake wakes claims that wait for a company, as many as most returns for the number of issues under a key.
+func (s *Service) wake(ctx context.Context, of id.Company, most func(issues int) int) error {
+	claimable, err := s.store.Issues().ClaimableKeys(ctx, of, s.waiting.keys(of))
+	if err != nil {
+		return err
+	}
+	for key, issues := range claimable {
+		claimable[key] = most(issues)
+	}
+	s.waiting.wake(of, claimable)
+	return nil
 }
 
 // Close ends the wait of all claims: they return without an issue.

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"holdco/app/leases"
+	"holdco/domain/agent"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
+	"holdco/domain/precondition"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 	"holdco/ports/storetest"
@@ -47,12 +49,12 @@ func TestACompanyThatCannotBeWokenIsWokenLaterAndHoldsUpNoOther(t *testing.T) {
 			of := w.offices[first].id
 			service := leases.New(unreadable{s, &of}, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: mostWaiting})
 			began := time.Now()
-			var got [2]chan *inbound.HeldLease
+			var got [2]chan *inbound.Lease
 			for n, o := range w.offices {
-				got[n] = make(chan *inbound.HeldLease, 1)
+				got[n] = make(chan *inbound.Lease, 1)
 				go func() {
-					held, _ := service.Claim(t.Context(), o.caller(0), inbound.Claim{Wait: new(int64(inbound.MostWait))})
-					got[n] <- held
+					granted, _ := service.Claim(t.Context(), o.caller(0), inbound.Claim{Wait: new(int64(inbound.MostWait))})
+					got[n] <- granted
 				}()
 			}
 			synctest.Wait()
@@ -62,16 +64,56 @@ func TestACompanyThatCannotBeWokenIsWokenLaterAndHoldsUpNoOther(t *testing.T) {
 			if _, err := service.Wake(t.Context()); fault.CodeOf(err) != fault.Unavailable {
 				t.Errorf("a company cannot be read: %v", err)
 			}
-			if held := <-got[1-first]; held == nil || !time.Now().Equal(began) {
-				t.Errorf("the other company got %v after %v", held, time.Since(began))
+			if granted := <-got[1-first]; granted == nil || !time.Now().Equal(began) {
+				t.Errorf("the other company got %v after %v", granted, time.Since(began))
 			}
 			of = ""
 			must[bool](t)(service.Wake(t.Context()))
-			if held := <-got[first]; held == nil || !time.Now().Equal(began) {
-				t.Errorf("the company got %v after %v", held, time.Since(began))
+			if granted := <-got[first]; granted == nil || !time.Now().Equal(began) {
+				t.Errorf("the company got %v after %v", granted, time.Since(began))
 			}
 		})
 	}
+}
+
+func TestAllAreWokenWhenThoseWokenFirstCannotTakeWhatIsThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock, ids := storetest.NewClock(), storetest.NewIDs()
+		s, end := onSQLite(t, clock, ids)
+		defer func() { _ = end() }()
+		w := must[*world](t)(newWorld(t.Context(), s, clock, ids))
+		o := w.offices[0]
+		began := time.Now()
+		var got [3]chan *inbound.Lease
+		for n := range got {
+			got[n] = make(chan *inbound.Lease, 1)
+			go func() {
+				granted, _ := w.leases.Claim(t.Context(), o.caller(n), inbound.Claim{Wait: new(int64(inbound.MostWait))})
+				got[n] <- granted
+			}()
+			synctest.Wait()
+		}
+		for n := range 2 { // who have waited longest
+			must[agent.Agent](t)(w.agents.Pause(t.Context(), caller, o.id, o.agents[n], precondition.Match{}, idempotency.Request{}))
+		}
+		must[issue.Issue](t)(w.issues.Create(w.ctx, caller, o.id, issue.Draft{Title: new("Call")}, idempotency.Request{}))
+		must[bool](t)(w.leases.Wake(t.Context()))
+		synctest.Wait()
+		if len(got[2]) > 0 {
+			t.Fatal("more were woken than there is work for, and one more")
+		}
+		must[bool](t)(w.leases.WakeAll(t.Context()))
+		if granted := <-got[2]; granted == nil || !time.Now().Equal(began) {
+			t.Errorf("the agent got %v after %v", granted, time.Since(began))
+		}
+		w.leases.Close()
+		for _, paused := range got[:2] {
+			if granted := <-paused; granted != nil {
+				t.Errorf("a paused agent got %v", granted)
+			}
+		}
+	})
 }
 
 func TestSoManyClaimsWaitAndNoMore(t *testing.T) {
@@ -82,9 +124,9 @@ func TestSoManyClaimsWaitAndNoMore(t *testing.T) {
 	begin := func(ctx context.Context) <-chan error {
 		before, ended := w.leases.Waiting(), make(chan error, 1)
 		go func() {
-			held, err := w.leases.Claim(ctx, by, waiting)
-			if held != nil {
-				t.Errorf("there was nothing to claim: %+v", held)
+			granted, err := w.leases.Claim(ctx, by, waiting)
+			if granted != nil {
+				t.Errorf("there was nothing to claim: %+v", granted)
 			}
 			ended <- err
 		}()
@@ -111,11 +153,11 @@ func TestSoManyClaimsWaitAndNoMore(t *testing.T) {
 	}
 	refused(0)
 	refused(1) // the bound is one for all companies
-	if held, err := w.leases.Claim(t.Context(), by, inbound.Claim{}); held != nil || err != nil {
-		t.Errorf("a claim that does not wait gets %+v, %v", held, err)
+	if granted, err := w.leases.Claim(t.Context(), by, inbound.Claim{}); granted != nil || err != nil {
+		t.Errorf("a claim that does not wait gets %+v, %v", granted, err)
 	}
 	w.files(t, 1)
-	if held := must[*inbound.HeldLease](t)(w.leases.Claim(t.Context(), by, waiting)); held == nil {
+	if granted := must[*inbound.Lease](t)(w.leases.Claim(t.Context(), by, waiting)); granted == nil {
 		t.Error("what is there is not given to a claim that could not wait")
 	}
 	leave()

@@ -165,34 +165,34 @@ func (f *failing) set(at map[string]error, call string, failure error) {
 	at[call] = failure
 }
 
-func (f *failing) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
+func (f *failing) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.Lease, error) {
 	if err := f.fails(f.before, "claim"); err != nil {
 		return nil, err
 	}
-	held, err := f.Leases.Claim(ctx, caller, claim)
+	granted, err := f.Leases.Claim(ctx, caller, claim)
 	if late := f.fails(f.after, "claim"); err == nil && late != nil {
 		return nil, late
 	}
-	if late := f.fails(f.after, "context"); err == nil && held != nil && late != nil {
-		held.Context = nil
-		return held, late
+	if late := f.fails(f.after, "context"); err == nil && granted != nil && late != nil {
+		granted.Context = nil
+		return granted, late
 	}
-	return held, err
+	return granted, err
 }
 
 func (f *failing) End(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
 	if err := f.fails(f.before, "end"); err != nil {
 		return inbound.Ended{}, err
 	}
-	return f.Leases.End(ctx, caller, call, ending)
+	return f.Leases.End(ctx, caller, call, end)
 }
 
 // failingStore is a store whose reads of what a holder has can fail, and its units.
 type failingStore struct {
 	store.Store
-	held, update error
+	open, update error
 }
 
 func (s *failingStore) Runs() store.RunReader { return failingRuns{s.Store.Runs(), s} }
@@ -209,11 +209,11 @@ type failingRuns struct {
 	of *failingStore
 }
 
-func (r failingRuns) Held(ctx context.Context, by string) ([]store.LiveRun, error) {
-	if r.of.held != nil {
-		return nil, r.of.held
+func (r failingRuns) OpenOfHolder(ctx context.Context, holder string) ([]store.OpenRun, error) {
+	if r.of.open != nil {
+		return nil, r.of.open
 	}
-	return r.RunReader.Held(ctx, by)
+	return r.RunReader.OpenOfHolder(ctx, holder)
 }
 
 // fixture is a company with a team, and what runs its agents. It is made in a bubble.
@@ -356,7 +356,7 @@ type calls struct {
 	said    []string
 	answers func(call string, n int) error // to the nth of a kind, from 1 on
 	counts  map[string]int
-	ending  inbound.Ending
+	ended   inbound.LeaseEnd
 	charged []cost.Draft
 }
 
@@ -388,10 +388,10 @@ func (c *calls) Charge(
 	return inbound.LeaseState{}, nil, err
 }
 
-func (c *calls) End(_ context.Context, _ agent.Caller, _ inbound.LeaseCall, ending inbound.Ending) (inbound.Ended, error) {
-	err := c.take(string(ending.Action))
+func (c *calls) End(_ context.Context, _ agent.Caller, _ inbound.LeaseCall, end inbound.LeaseEnd) (inbound.Ended, error) {
+	err := c.take(string(end.Action))
 	if err == nil {
-		c.ending = ending
+		c.ended = end
 	}
 	return inbound.Ended{}, err
 }

@@ -18,15 +18,15 @@ import (
 
 // post offers a lease to an agent behind a URL. The agent answers with what came of it, or takes it on and ends it through the
 // gateway; if it does neither, that is NotStarted.
-func (s *Service) post(held inbound.HeldLease, lease Lease, a agent.Agent, url, gatewayURL string) error {
+func (s *Service) post(granted inbound.Lease, lease Lease, a agent.Agent, url, gatewayURL string) error {
 	answer, err := s.poster.Offer(s.life, outbound.Offer{
-		Run: held.Run.ID, URL: url, Body: append(held.Fields(), event.F("gatewayUrl", gatewayURL)).Append(nil),
+		Run: granted.Run.ID, URL: url, Body: append(granted.Fields(), event.F("gatewayUrl", gatewayURL)).Append(nil),
 		Secret: secretOf(a), At: s.clock.Now(),
 	})
 	ctx := context.WithoutCancel(s.life)
 	switch {
 	case err != nil && s.life.Err() != nil: // Holdco stops: that is no failure of the agent
-		return Worker{Gateway: s.leases}.end(ctx, lease, inbound.Ending{Action: issue.Release})
+		return Worker{Gateway: s.leases}.end(ctx, lease, inbound.LeaseEnd{Action: issue.Release})
 	case err != nil:
 		if _, renewed := s.leases.Renew(ctx, lease.caller(), lease.call()); isFinal(renewed) {
 			return nil // it ended the lease through the gateway, or somebody else did
@@ -38,7 +38,7 @@ func (s *Service) post(held inbound.HeldLease, lease Lease, a agent.Agent, url, 
 	// What it cost is told first: it is taken after the end of the lease too.
 	worker := Worker{Gateway: s.leases}
 	if err = worker.charge(ctx, lease, answer.Costs); err == nil {
-		err = worker.end(ctx, lease, inbound.Ending{Action: issue.Complete, Result: answer.Result})
+		err = worker.end(ctx, lease, inbound.LeaseEnd{Action: issue.Complete, Result: answer.Result})
 	}
 	if refused := fault.Of(err); refused != nil {
 		return NotStarted{fmt.Errorf("the answer of the agent was refused: %w", explained(refused))}

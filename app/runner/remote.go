@@ -13,6 +13,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
@@ -29,7 +30,7 @@ type Remote struct {
 	// Claim leases the next issue, and waits for one so many seconds. It returns the lease as the gateway shows it; nil: there is none.
 	Claim func(ctx context.Context, key string, wait int) ([]byte, error)
 
-	// Ended returns why the lease of a run that has a token has ended; empty: it is live.
+	// Ended returns why the lease of a run that has a token has ended; empty: the run is open.
 	Ended func(ctx context.Context, runToken access.Value, which id.Lease) (reason string, err error)
 
 	// Gateway is the gateway for the run that has a token.
@@ -163,7 +164,7 @@ func (r Remote) giveBack(ctx context.Context, key string) {
 	if err == nil && shown != nil {
 		var lease Lease
 		if lease, err = ParseLease(shown); err == nil {
-			err = Worker{Gateway: r.Gateway(lease.RunToken)}.end(ctx, lease, inbound.Ending{Action: issue.Release})
+			err = Worker{Gateway: r.Gateway(lease.RunToken)}.end(ctx, lease, inbound.LeaseEnd{Action: issue.Release})
 		}
 		if err == nil {
 			r.Say(name(lease) + ": released")
@@ -309,14 +310,14 @@ func (w *witness) Renew(ctx context.Context, caller agent.Caller, call inbound.L
 
 // End notes how the lease ends.
 func (w *witness) End(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending,
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
-	ended, err := w.Gateway.End(ctx, caller, call, ending)
+	ended, err := w.Gateway.End(ctx, caller, call, end)
 	w.isOver("", err)
 	if err == nil {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
-		w.how = howEnded(ending)
+		w.how = howEnded(end)
 	}
 	return ended, err
 }
@@ -346,12 +347,9 @@ func (w *witness) outcome() string {
 	return "its lease had ended: " + w.reason
 }
 
-func howEnded(ending inbound.Ending) string {
-	how := map[issue.Action]string{issue.Complete: "completed", issue.Fail: "failed"}[ending.Action]
-	if how == "" {
-		how = "released"
-	}
-	if message := ending.Failure.Message; message != nil {
+func howEnded(end inbound.LeaseEnd) string {
+	how := string(run.ReasonOf(end.Action))
+	if message := end.Failure.Message; message != nil {
 		first, _, _ := strings.Cut(*message, "\n")
 		how += ": " + first
 	}

@@ -260,8 +260,8 @@ func TestARemoteProgramThatCannotBeStartedEndsTheWork(t *testing.T) {
 		if err := d.Run(t.Context()); !errors.Is(err, errNoProgram) {
 			t.Errorf("%v", err)
 		}
-		if ending := d.gateway.ending; ending.Action != issue.Release || *ending.Failure.Code != "adapter_failed" {
-			t.Errorf("%+v", ending)
+		if end := d.gateway.ended; end.Action != issue.Release || *end.Failure.Code != "adapter_failed" {
+			t.Errorf("%+v", end)
 		}
 		d.says(t, "#7 Write, attempt 2", "#7 Write: released: there is no such program")
 	})

@@ -137,9 +137,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	}
 	holder := s.programs.Holder()
 	if s.strays.Load() {
-		held, err := s.store.Runs().Held(ctx, holder)
+		open, err := s.store.Runs().OpenOfHolder(ctx, holder)
 		if err == nil {
-			err = s.releaseStrays(ctx, held)
+			err = s.releaseStrays(ctx, open)
 		}
 		if err != nil { // the next start finds them under the holder
 			return err
@@ -173,11 +173,11 @@ func (s *Service) releaseLeft(ctx context.Context) error {
 var serverStopped = run.FailureDraft{Code: new("server_stopped"), Message: new("The server that ran the program ended.")}
 
 func (s *Service) releaseAll(ctx context.Context, holder string) error {
-	held, err := s.store.Runs().Held(ctx, holder)
+	open, err := s.store.Runs().OpenOfHolder(ctx, holder)
 	if err != nil {
 		return err
 	}
-	for _, one := range held {
+	for _, one := range open {
 		if err := s.release(ctx, one, serverStopped); err != nil {
 			return err
 		}
@@ -187,8 +187,8 @@ func (s *Service) releaseAll(ctx context.Context, holder string) error {
 
 // releaseStrays releases those of the leases of this process that nobody here works on: it could not end them, or it does not know
 // that it was granted them, because the store failed in that moment.
-func (s *Service) releaseStrays(ctx context.Context, held []store.LiveRun) error {
-	for _, one := range held {
+func (s *Service) releaseStrays(ctx context.Context, open []store.OpenRun) error {
+	for _, one := range open {
 		s.mutex.Lock()
 		_, isWorkedOn := s.working[one.ID]
 		s.mutex.Unlock()
@@ -203,13 +203,13 @@ func (s *Service) releaseStrays(ctx context.Context, held []store.LiveRun) error
 }
 
 // release ends a lease that no program works on.
-func (s *Service) release(ctx context.Context, left store.LiveRun, why run.FailureDraft) error {
+func (s *Service) release(ctx context.Context, left store.OpenRun, why run.FailureDraft) error {
 	r, err := s.store.Runs().Get(ctx, left.ID)
 	if err != nil {
 		return err
 	}
 	call := inbound.LeaseCall{Lease: r.Lease.ID, Token: &r.Lease.Token}
-	_, err = s.leases.End(ctx, agent.Caller{ID: r.Agent, Company: r.Company}, call, inbound.Ending{
+	_, err = s.leases.End(ctx, agent.Caller{ID: r.Agent, Company: r.Company}, call, inbound.LeaseEnd{
 		Action: issue.Release, Failure: why,
 	})
 	return unlessFinal(err) // it has ended, or something else ends it
@@ -237,20 +237,20 @@ func (s *Service) compare(ctx context.Context, mayStray bool) error {
 	if len(running) == 0 && !mayStray {
 		return nil
 	}
-	held, err := s.store.Runs().Held(ctx, s.programs.Holder())
+	open, err := s.store.Runs().OpenOfHolder(ctx, s.programs.Holder())
 	if err != nil {
 		return err
 	}
 	if mayStray {
-		if err := s.releaseStrays(ctx, held); err != nil {
+		if err := s.releaseStrays(ctx, open); err != nil {
 			return err
 		}
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, which := range running {
-		isHeld := slices.ContainsFunc(held, func(one store.LiveRun) bool { return one.ID == which })
-		if one := s.working[which]; one != nil && !isHeld && !one.isStale {
+		isOpen := slices.ContainsFunc(open, func(one store.OpenRun) bool { return one.ID == which })
+		if one := s.working[which]; one != nil && !isOpen && !one.isStale {
 			one.isStale = true
 			close(one.stale)
 		}
@@ -309,54 +309,54 @@ func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) e
 	}
 	for ctx.Err() == nil && s.life.Err() == nil && s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
 		// A claim that the end of the server broke off could have got a lease.
-		held, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
-			RunToken: new(true), Holder: holder, MostLive: duty.Concurrent,
+		granted, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
+			RunToken: new(true), Holder: holder, MostOpen: duty.Concurrent,
 		})
 		if err != nil {
 			s.strays.Store(true)
 		}
-		if held != nil && err != nil {
-			s.giveBack(*held)
+		if granted != nil && err != nil {
+			s.giveBack(*granted)
 		}
-		if held == nil || err != nil {
+		if granted == nil || err != nil {
 			return unlessFinal(err) // the agent or its company has changed meanwhile
 		}
-		s.begin(*held, a, duty, gatewayURL)
+		s.begin(*granted, a, duty, gatewayURL)
 	}
 	return nil
 }
 
 // giveBack releases a lease in the background, on which nobody works.
-func (s *Service) giveBack(held inbound.HeldLease) {
+func (s *Service) giveBack(granted inbound.Lease) {
 	s.ended.Go(func() {
-		lease, err := ParseLease(held.Fields().Append(nil))
+		lease, err := ParseLease(granted.Fields().Append(nil))
 		if err == nil {
-			err = Worker{Gateway: s.leases}.end(context.WithoutCancel(s.life), lease, inbound.Ending{Action: issue.Release})
+			err = Worker{Gateway: s.leases}.end(context.WithoutCancel(s.life), lease, inbound.LeaseEnd{Action: issue.Release})
 		}
 		if err != nil {
-			s.log.Error(s.life, "The lease of the run "+string(held.Run.ID)+" could not be released.", err)
+			s.log.Error(s.life, "The lease of the run "+string(granted.Run.ID)+" could not be released.", err)
 		}
 	})
 }
 
 // begin works on a lease in the background.
-func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, gatewayURL string) {
+func (s *Service) begin(granted inbound.Lease, a agent.Agent, duty agent.Duty, gatewayURL string) {
 	one := &working{agent: a.ID, adapter: a.Adapter, stale: make(chan struct{})}
 	s.mutex.Lock()
-	s.working[held.Run.ID], s.last[a.ID] = one, s.clock.Now()
+	s.working[granted.Run.ID], s.last[a.ID] = one, s.clock.Now()
 	s.mutex.Unlock()
 	s.hooks.Seen(a.ID)
 	s.ended.Go(func() {
-		err := fault.Contain(func() error { return s.work(held, a, duty, gatewayURL, one.stale) })
+		err := fault.Contain(func() error { return s.work(granted, a, duty, gatewayURL, one.stale) })
 		if err != nil {
 			s.strays.Store(true)
 		}
 		isKnown := isAdapters(err) && a.Stats.AdapterFailures > 0 // of a row of failures the first is logged
 		if err != nil && !isKnown {
-			s.log.Error(s.life, "The run "+string(held.Run.ID)+" of an agent of the adapter \""+a.Adapter+"\" failed.", err)
+			s.log.Error(s.life, "The run "+string(granted.Run.ID)+" of an agent of the adapter \""+a.Adapter+"\" failed.", err)
 		}
 		s.mutex.Lock()
-		delete(s.working, held.Run.ID)
+		delete(s.working, granted.Run.ID)
 		s.mutex.Unlock()
 		select {
 		case s.woken <- struct{}{}:
@@ -366,8 +366,8 @@ func (s *Service) begin(held inbound.HeldLease, a agent.Agent, duty agent.Duty, 
 }
 
 // work works on a lease until it has ended, or somebody else has taken it on.
-func (s *Service) work(held inbound.HeldLease, a agent.Agent, duty agent.Duty, gatewayURL string, stale <-chan struct{}) error {
-	lease, err := ParseLease(held.Fields().Append(nil))
+func (s *Service) work(granted inbound.Lease, a agent.Agent, duty agent.Duty, gatewayURL string, stale <-chan struct{}) error {
+	lease, err := ParseLease(granted.Fields().Append(nil))
 	if err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func (s *Service) work(held inbound.HeldLease, a agent.Agent, duty agent.Duty, g
 	if duty.Program != nil {
 		err = worker.Work(s.life, lease, *duty.Program, a.Model, stale)
 	} else {
-		err = s.post(held, lease, a, duty.URL, gatewayURL)
+		err = s.post(granted, lease, a, duty.URL, gatewayURL)
 	}
 	// A failure is noted first: then the agent does not get the issue again at once.
 	failure, hasFailed := errors.AsType[NotStarted](err)

@@ -95,7 +95,7 @@ func TestProgramsRunOnWhileTheStoreFails(t *testing.T) {
 		}
 		task := f.file("Write", f.hire(agent.ProcessAdapter, aProgram))
 		f.run(time.Second)
-		f.store.held = unavailable
+		f.store.open = unavailable
 		if failures := f.run(3 * time.Second); len(failures) != 3 || !errors.Is(failures[0], unavailable) {
 			t.Errorf("%v", failures)
 		}
@@ -105,7 +105,7 @@ func TestProgramsRunOnWhileTheStoreFails(t *testing.T) {
 		f.gateway.set(f.gateway.before, "end", unavailable)
 		close(finish)
 		time.Sleep(10 * time.Second)
-		f.store.held = nil
+		f.store.open = nil
 		f.gateway.set(f.gateway.before, "end", nil)
 		f.run(2 * time.Second)
 		if got := f.status(task); got != "review 1: succeeded/completed" || len(f.log.lines) > 0 {
@@ -167,14 +167,14 @@ func TestALeaseThatNobodyWorksOnIsGivenBackAtTheEnd(t *testing.T) {
 		task := f.file("Write", f.hire(agent.ProcessAdapter, aProgram))
 		f.gateway.set(f.gateway.after, "claim", unavailable)
 		f.run(time.Second)
-		f.store.held = unavailable
+		f.store.open = unavailable
 		if err := f.service.Stop(t.Context()); !errors.Is(err, unavailable) {
 			t.Errorf("%v", err)
 		}
 		if len(f.programs.forgotten) > 0 {
 			t.Error("the next start does not find the lease")
 		}
-		f.store.held = nil
+		f.store.open = nil
 		f.stop()
 		if got := f.status(task); got != "queued 1: cancelled/released" {
 			t.Error(got)
@@ -229,11 +229,11 @@ func TestWhatAnotherProcessLeftIsGivenBackOnceTheStoreAnswers(t *testing.T) {
 		caller := agent.Caller{ID: ada.ID, Company: f.of}
 		_, err := f.gateway.Claim(t.Context(), caller, inbound.Claim{Holder: "gone"})
 		must(t, err)
-		f.programs.left, f.programs.runs, f.store.held = []string{"gone"}, succeeds, unavailable
+		f.programs.left, f.programs.runs, f.store.open = []string{"gone"}, succeeds, unavailable
 		if failures := f.run(5 * time.Second); len(failures) != 1 || !errors.Is(failures[0], unavailable) {
 			t.Errorf("%v", failures) // it looks every ten seconds
 		}
-		f.store.held, f.programs.broken = nil, errors.New("the disk is full")
+		f.store.open, f.programs.broken = nil, errors.New("the disk is full")
 		if failures := f.run(10 * time.Second); len(failures) != 1 || !errors.Is(failures[0], f.programs.broken) {
 			t.Errorf("%v", failures)
 		}

@@ -10,10 +10,12 @@ import (
 	"unicode"
 
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
 	"holdco/domain/run"
+	"holdco/domain/usage"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
@@ -24,7 +26,7 @@ type Gateway interface {
 	Charge(
 		ctx context.Context, caller agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
 	) (inbound.LeaseState, []inbound.ChargeOutcome, error)
-	End(ctx context.Context, caller agent.Caller, call inbound.LeaseCall, ending inbound.Ending) (inbound.Ended, error)
+	End(ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd) (inbound.Ended, error)
 }
 
 // Worker works on leases with programs.
@@ -58,12 +60,12 @@ func (n NotStarted) Unwrap() error { return n.Cause }
 // on it, the program is stopped, and only what it cost is reported. It fails with NotStarted, and when the lease could not be
 // ended before it ran out.
 func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
-	usage := cost.NewUsage(program.Usage, model)
+	spent := usage.NewParser(program.Usage, model)
 	running, err := w.Programs.Start(outbound.Program{
 		Company: lease.Issue.Company, Issue: lease.Issue.ID, Run: lease.Run.ID,
 		Command: program.Command, Directory: program.Directory, Env: lease.env(program.Env, w.GatewayURL),
 		Stdin: lease.stdin(program.Stdin), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
-		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): hiddenToken}, Output: usage.Write,
+		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): hiddenToken}, Output: spent.Write,
 	})
 	if broken, isBroken := errors.AsType[outbound.WorkspaceError](err); isBroken {
 		// Another attempt would find the same: that is the failure of an attempt, not of the adapter.
@@ -74,7 +76,7 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	}
 	why := w.attend(ctx, lease, running, program.Timeout, stale)
 	finish := context.WithoutCancel(ctx)
-	report := usage.Report()
+	report := spent.Report()
 	if report.Dropped > 0 && w.Warn != nil {
 		w.Warn(fmt.Errorf("%d charges that the program of run %s reported could not be read, or not in full", report.Dropped, lease.Run.ID))
 	}
@@ -83,7 +85,7 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 		w.left()
 		return err
 	}
-	return errors.Join(err, w.end(finish, lease, ending(why, lease.hide(running.Exit()), report)))
+	return errors.Join(err, w.end(finish, lease, endOf(why, lease.hide(running.Exit()), report)))
 }
 
 func (w Worker) left() {
@@ -170,11 +172,11 @@ func unlessFinal(err error) error {
 	return err
 }
 
-// ending is how a lease ends.
-func ending(why whyEnded, exit outbound.Exit, report cost.Report) inbound.Ending {
+// endOf is how a lease ends whose program has ended.
+func endOf(why whyEnded, exit outbound.Exit, report usage.Report) inbound.LeaseEnd {
 	switch {
 	case why == stopped:
-		return inbound.Ending{Action: issue.Release}
+		return inbound.LeaseEnd{Action: issue.Release}
 	case why == timedOut:
 		return failed("timeout", "The program did not end in time.", exit.Output)
 	case exit.Signal != 0:
@@ -187,14 +189,14 @@ func ending(why whyEnded, exit outbound.Exit, report cost.Report) inbound.Ending
 		const message = "The result file has more than %d bytes. What is larger belongs into other files of the workspace."
 		return failed("result_too_large", fmt.Sprintf(message, issue.ResultSize), "")
 	}
-	return inbound.Ending{Action: issue.Complete, Result: result(exit)}
+	return inbound.LeaseEnd{Action: issue.Complete, Result: result(exit)}
 }
 
 // mostExplained bounds how much of the output explains a failure, in bytes.
 const mostExplained = 4_000
 
 // failed is the end of an attempt that failed. Output, if there is any, explains it.
-func failed(code, message, output string) inbound.Ending {
+func failed(code, message, output string) inbound.LeaseEnd {
 	output = strings.TrimSpace(output)
 	if len(output) > mostExplained {
 		output = "... " + strings.ToValidUTF8(output[len(output)-mostExplained:], "")
@@ -202,7 +204,7 @@ func failed(code, message, output string) inbound.Ending {
 	if output != "" {
 		message += " The end of what it wrote:\n" + printable(output)
 	}
-	return inbound.Ending{Action: issue.Fail, Failure: run.FailureDraft{Code: &code, Message: &message}}
+	return inbound.LeaseEnd{Action: issue.Fail, Failure: run.FailureDraft{Code: &code, Message: &message}}
 }
 
 // printable replaces the characters that a text for people cannot have.
@@ -218,7 +220,7 @@ func printable(output string) string {
 // result is what came of a program that succeeded: what it wrote to its result file, if that is JSON, or else its output.
 func result(exit outbound.Exit) []byte {
 	var none fault.Problems
-	if kept := run.CheckJSON("result", exit.Result, issue.ResultSize, &none); kept != "" {
+	if kept := anyjson.Check("result", exit.Result, issue.ResultSize, &none); kept != "" {
 		return []byte(kept)
 	}
 	output := strings.TrimSpace(exit.Output)
@@ -250,15 +252,15 @@ func (w Worker) charge(ctx context.Context, lease Lease, charges []cost.Draft) e
 // Release gives the issue back because its adapter failed.
 func (w Worker) Release(ctx context.Context, lease Lease, cause error) error {
 	code, message := "adapter_failed", cause.Error()
-	return w.end(context.WithoutCancel(ctx), lease, inbound.Ending{
+	return w.end(context.WithoutCancel(ctx), lease, inbound.LeaseEnd{
 		Action: issue.Release, Failure: run.FailureDraft{Code: &code, Message: &message},
 	})
 }
 
 // end ends the lease, unless the program has done so, or something else.
-func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) error {
+func (w Worker) end(ctx context.Context, lease Lease, end inbound.LeaseEnd) error {
 	err := w.whileLeased(ctx, lease, func(ctx context.Context) error {
-		_, err := w.Gateway.End(ctx, lease.caller(), lease.call(), ending)
+		_, err := w.Gateway.End(ctx, lease.caller(), lease.call(), end)
 		return err
 	})
 	switch fault.CodeOf(err) {
@@ -268,7 +270,7 @@ func (w Worker) end(ctx context.Context, lease Lease, ending inbound.Ending) err
 		w.left()
 		return nil
 	}
-	if ending.Action == issue.Complete && isFinal(err) { // otherwise nobody would be told what was refused
+	if end.Action == issue.Complete && isFinal(err) { // otherwise nobody would be told what was refused
 		return errors.Join(err, w.end(ctx, lease, failed("result_refused", "The result was refused: "+err.Error(), "")))
 	}
 	return err

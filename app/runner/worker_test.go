@@ -15,6 +15,7 @@ import (
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
+	"holdco/domain/usage"
 	"holdco/ports/outbound"
 )
 
@@ -33,7 +34,7 @@ func work(
 ) (took time.Duration, err error) {
 	t.Helper()
 	worker := runner.Worker{Gateway: gateway, Programs: &programs{runs: runs}}
-	told := agent.Program{Command: []string{"any"}, Usage: cost.HoldcoJSON, Timeout: time.Hour, Grace: time.Minute}
+	told := agent.Program{Command: []string{"any"}, Usage: usage.HoldcoJSON, Timeout: time.Hour, Grace: time.Minute}
 	if change != nil {
 		change(&worker, &told)
 	}
@@ -68,8 +69,8 @@ func TestAnEndIsRepeatedWhileTheLeaseMayLast(t *testing.T) {
 				if took != c.took || (err != nil) != c.fails || gateway.counts["complete"] < c.said {
 					t.Errorf("%v after %s and %v", err, took, gateway.said)
 				}
-				if !c.fails && c.took > 0 && string(gateway.ending.Result) != `"done"` {
-					t.Errorf("%+v", gateway.ending)
+				if !c.fails && c.took > 0 && string(gateway.ended.Result) != `"done"` {
+					t.Errorf("%+v", gateway.ended)
 				}
 			})
 		})
@@ -81,8 +82,8 @@ func TestAResultThatIsRefusedFailsTheAttempt(t *testing.T) {
 	refusal := fault.New(fault.PayloadTooLarge, "It is too large.")
 	gateway := &calls{answers: func(call string, _ int) error { return ifTrue(call == "complete", refusal) }}
 	_, err := work(t.Context(), t, gateway, succeeds, nil)
-	if ending := gateway.ending; !errors.Is(err, refusal) || ending.Action != issue.Fail || *ending.Failure.Code != "result_refused" {
-		t.Errorf("%v: %+v", err, ending)
+	if end := gateway.ended; !errors.Is(err, refusal) || end.Action != issue.Fail || *end.Failure.Code != "result_refused" {
+		t.Errorf("%v: %+v", err, end)
 	}
 }
 
@@ -102,7 +103,7 @@ func TestTheResultFileCountsIfARequestCouldHaveIt(t *testing.T) {
 		if isResult {
 			want = file
 		}
-		if got := string(gateway.ending.Result); got != want || err != nil {
+		if got := string(gateway.ended.Result); got != want || err != nil {
 			t.Errorf("%.40s: the result is %.40s, %v", file, got, err)
 		}
 	}
@@ -177,8 +178,8 @@ func TestAProgramIsKilledWhenHoldcoStopsAndItDoesNot(t *testing.T) {
 					}
 					p.ends(outbound.Exit{Signal: 9})
 				}, func(w *runner.Worker, _ *agent.Program) { w.LongestStop = c.longest })
-				if err != nil || took != c.took || gateway.ending.Action != issue.Release || gateway.ending.Failure.Code != nil {
-					t.Errorf("%+v, %v after %s", gateway.ending, err, took)
+				if err != nil || took != c.took || gateway.ended.Action != issue.Release || gateway.ended.Failure.Code != nil {
+					t.Errorf("%+v, %v after %s", gateway.ended, err, took)
 				}
 			})
 		})
@@ -195,7 +196,7 @@ func TestAProgramThatTakesTooLongIsStoppedAndFails(t *testing.T) {
 			p.ends(outbound.Exit{Output: "half\x1b[0m of it\n"})
 		}, func(_ *runner.Worker, p *agent.Program) { p.Timeout = 10 * time.Second })
 		const want = "The program did not end in time. The end of what it wrote:\nhalf\ufffd[0m of it"
-		code, message := *gateway.ending.Failure.Code, *gateway.ending.Failure.Message
+		code, message := *gateway.ended.Failure.Code, *gateway.ended.Failure.Message
 		if err != nil || took != 11*time.Second || code != "timeout" || message != want {
 			t.Errorf("%s: %q, %v after %s", code, message, err, took)
 		}
@@ -222,8 +223,8 @@ func TestWhatCannotBeStartedIsAFailureOfTheAdapterOrOfTheAttempt(t *testing.T) {
 		if isAdapters {
 			must(t, worker.Release(t.Context(), lease, failure.Cause))
 		}
-		if ending := gateway.ending.Failure; *ending.Code != c.code || *ending.Message != c.refuse.Error() {
-			t.Errorf("%s: %s, %s", name, *ending.Code, *ending.Message)
+		if end := gateway.ended.Failure; *end.Code != c.code || *end.Message != c.refuse.Error() {
+			t.Errorf("%s: %s, %s", name, *end.Code, *end.Message)
 		}
 	}
 }
@@ -284,8 +285,8 @@ func TestAProgramComesToWhatItLeft(t *testing.T) {
 	} {
 		gateway := &calls{}
 		_, err := work(t.Context(), t, gateway, func(p *program) { p.ends(c.exit) }, nil)
-		got := fmt.Sprint(gateway.ending.Action, " ", string(gateway.ending.Result))
-		if code := gateway.ending.Failure.Code; code != nil {
+		got := fmt.Sprint(gateway.ended.Action, " ", string(gateway.ended.Result))
+		if code := gateway.ended.Failure.Code; code != nil {
 			got += *code
 		}
 		if got != c.want || err != nil {
@@ -297,7 +298,7 @@ func TestAProgramComesToWhatItLeft(t *testing.T) {
 	_, err := work(t.Context(), t, gateway, func(p *program) {
 		p.ends(outbound.Exit{Output: "begin" + strings.Repeat("\x01", outbound.MostOutput-10) + "end"})
 	}, nil)
-	if result := string(gateway.ending.Result); err != nil || len(result) > issue.ResultSize || len(result) < issue.ResultSize/2 ||
+	if result := string(gateway.ended.Result); err != nil || len(result) > issue.ResultSize || len(result) < issue.ResultSize/2 ||
 		!strings.HasSuffix(result, `end"`) {
 		t.Errorf("a result of %d bytes, %v", len(result), err)
 	}

@@ -8,7 +8,6 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
-	"holdco/domain/issue"
 	"holdco/domain/run"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -183,7 +182,7 @@ func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) (end
 			if err != nil {
 				return err
 			}
-			if !r.Lease.EndedAt.IsZero() || r.Lease.Epoch != c.LeaseEpoch || !r.IsOverdue(at, time.Time{}) {
+			if !r.IsOpen() || r.Lease.Epoch != c.LeaseEpoch || !r.IsOverdue(at, time.Time{}) {
 				continue
 			}
 			i, err := tx.Issues().Lock(ctx, r.Issue)
@@ -194,7 +193,7 @@ func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) (end
 			if err != nil {
 				return err
 			}
-			if err := u.Move(ctx, i, next, happened, Ending{run.Expired, run.RanOut, issue.Expired}); err != nil {
+			if err := u.Move(ctx, i, next, happened, run.RanOut); err != nil {
 				return err
 			}
 			ended++

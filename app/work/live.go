@@ -11,9 +11,9 @@ import (
 	"holdco/ports/store"
 )
 
-// Live returns the runs of an agent of a company whose leases are live at an instant, oldest first.
-func Live(ctx context.Context, runs store.RunReader, c company.Company, a agent.Agent, at time.Time) ([]run.Run, error) {
-	found, err := runs.Live(ctx, a.ID)
+// LiveLeases returns the runs of an agent of a company whose leases are live at an instant, oldest first.
+func LiveLeases(ctx context.Context, runs store.RunReader, c company.Company, a agent.Agent, at time.Time) ([]run.Run, error) {
+	found, err := runs.OpenOfAgent(ctx, a.ID)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -27,31 +27,24 @@ func In(tx store.Tx, ids outbound.IDs, of id.Company, actor event.Actor) *Unit {
 	return &Unit{tx: tx, ids: ids, of: of, actor: actor, left: store.Portion}
 }
 
-// Ending is how the run of an issue ends that is running no more.
-type Ending struct {
-	Status  run.Status
-	Reason  run.Reason
-	Failure string // JSON; empty: none
-}
-
-// Move stores an issue that was moved, with its event and all that follows from it. If it was running, its run ends as said.
-func (u *Unit) Move(ctx context.Context, before, next issue.Issue, happened event.Event, ends Ending) error {
-	if err := u.endRun(ctx, before, ends, next.UpdatedAt); err != nil {
+// Move stores an issue that was moved, with its event and all that follows from it. If it was running, its run ends for the reason.
+func (u *Unit) Move(ctx context.Context, before, next issue.Issue, happened event.Event, why run.Reason) error {
+	if err := u.endRun(ctx, before, why, next.UpdatedAt); err != nil {
 		return err
 	}
 	return u.Follow(ctx, next, happened, true)
 }
 
 // endRun ends the run of an issue, if it is running.
-func (u *Unit) endRun(ctx context.Context, of issue.Issue, ends Ending, at time.Time) error {
+func (u *Unit) endRun(ctx context.Context, of issue.Issue, why run.Reason, at time.Time) error {
 	if of.Status != issue.Running {
 		return nil
 	}
-	r, err := u.tx.Runs().LockLive(ctx, of.ID)
+	r, err := u.tx.Runs().LockOpen(ctx, of.ID)
 	if err != nil {
 		return err
 	}
-	return u.tx.Runs().Save(ctx, r.End(ends.Status, ends.Reason, ends.Failure, at))
+	return u.tx.Runs().Save(ctx, r.End(why, "", at))
 }
 
 // Follow is Move for an issue whose run, if it had one, is ended by the caller. Blocks is false if no issue waits for this one.
@@ -82,6 +75,17 @@ func (u *Unit) count(ctx context.Context, ended issue.Issue) error {
 		return u.tx.Agents().Count(ctx, ended.Agent, agent.Work{Failed: 1})
 	}
 	return nil
+}
+
+// Explain stores the note with which an action on an issue is explained as a comment, and returns it for the event.
+func (u *Unit) Explain(
+	ctx context.Context, i issue.Issue, action issue.Action, newID id.Comment, note issue.Note, at time.Time,
+) ([]event.Field, error) {
+	made, err := i.Explain(action, newID, note, u.actor, at)
+	if err != nil || made == nil {
+		return nil, err
+	}
+	return []event.Field{made.Field()}, u.tx.Issues().AddComment(ctx, *made)
 }
 
 // File stores a new issue under its number.
@@ -152,7 +156,7 @@ func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement
 		return u.revoke(ctx, s)
 	default: // Abandon
 		return u.each(ctx, s, func(ctx context.Context, agent, after id.Issue) ([]id.Issue, error) {
-			return u.tx.Issues().HeldBy(ctx, id.Agent(agent), after)
+			return u.tx.Issues().Abandonable(ctx, id.Agent(agent), after)
 		}, u.abandon)
 	}
 }
@@ -210,7 +214,7 @@ func (u *Unit) abandon(ctx context.Context, i issue.Issue, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return u.Move(ctx, i, next, requeued, Ending{run.Cancelled, run.AgentRetired, ""})
+	return u.Move(ctx, i, next, requeued, run.AgentRetired)
 }
 
 // revoke gives back the issues whose leases ended with an epoch of the company.
@@ -227,14 +231,14 @@ func (u *Unit) revoke(ctx context.Context, s store.Settlement) ([]store.Settleme
 	if err != nil {
 		return nil, err
 	}
-	for _, live := range outdated {
-		i, err := u.tx.Issues().Lock(ctx, live.Issue)
+	for _, one := range outdated {
+		i, err := u.tx.Issues().Lock(ctx, one.Issue)
 		if err != nil {
 			return nil, err
 		}
 		next, requeued, err := i.Revoke(string(reason), at)
 		if err == nil {
-			err = u.Move(ctx, i, next, requeued, Ending{run.Cancelled, reason, ""})
+			err = u.Move(ctx, i, next, requeued, reason)
 		}
 		if err != nil {
 			return nil, err
@@ -288,7 +292,7 @@ func (u *Unit) cancel(ctx context.Context, which id.Issue, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := u.endRun(ctx, i, Ending{run.Cancelled, run.IssueCancelled, ""}, at); err != nil {
+	if err := u.endRun(ctx, i, run.IssueCancelled, at); err != nil {
 		return err
 	}
 	return u.save(ctx, next, cancelled) // what is below it is cancelled by this settlement too

@@ -142,10 +142,10 @@ func TestARetryTakesThePlaceOfItsIssueInPortions(t *testing.T) {
 func TestTheIssuesOfARetiredAgentGoBackInPortions(t *testing.T) {
 	f := newFixture(t)
 	const ada, eve = id.Agent("agt_ada"), id.Agent("agt_eve")
-	held := []issue.Status{issue.Queued, issue.Assigned, issue.Review, issue.Handoff, issue.Cancelled}
+	statuses := []issue.Status{issue.Queued, issue.Assigned, issue.Review, issue.Handoff, issue.Cancelled}
 	all := f.file(t, 900, func(n int, i *issue.Issue) {
 		i.Agent, i.AgentTeam, i.Team, i.Binding = []id.Agent{ada, ada, ada, eve}[n%4], "tm_a", "tm_b", issue.Named
-		i.Status = held[n/4%len(held)]
+		i.Status = statuses[n/4%len(statuses)]
 	})
 	f.unit(t, func(ctx context.Context, _ store.Tx, u *work.Unit) error {
 		return u.Begin(ctx, store.Settlement{Kind: store.Abandon, Subject: string(ada)})
@@ -154,7 +154,7 @@ func TestTheIssuesOfARetiredAgentGoBackInPortions(t *testing.T) {
 	want := map[id.Issue]int{}
 	for n, i := range all {
 		got := f.get(t, i.ID)
-		if n%4 == 3 || slices.Contains(held[2:], i.Status) {
+		if n%4 == 3 || slices.Contains(statuses[2:], i.Status) {
 			if got.Version != 1 {
 				t.Fatalf("%+v", got)
 			}
@@ -188,10 +188,10 @@ func TestACompanyWhoseWorkFailsHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	first := newFixture(t)
 	second := first.found(t, "second")
-	var held, waiting []issue.Issue
+	var abandoned, waiting []issue.Issue
 	for _, f := range []fixture{first, second} {
 		agent := id.New[id.Agent](system.IDs{}.UUIDv7())
-		held = append(held, f.file(t, 1, func(_ int, i *issue.Issue) {
+		abandoned = append(abandoned, f.file(t, 1, func(_ int, i *issue.Issue) {
 			i.Agent, i.AgentTeam, i.Binding = agent, "tm_a", issue.Named
 		})...)
 		waiting = append(waiting, f.file(t, 1, func(_ int, i *issue.Issue) { i.NotBefore, i.Waiting = f.now().Add(-time.Hour), true })...)
@@ -206,7 +206,7 @@ func TestACompanyWhoseWorkFailsHoldsUpNoOther(t *testing.T) {
 	for name, job := range map[string]struct {
 		run func(ctx context.Context) (bool, error)
 		of  []issue.Issue
-	}{"settle": {first.service.Settle, held}, "wake": {first.service.WakeDue, waiting}} {
+	}{"settle": {first.service.Settle, abandoned}, "wake": {first.service.WakeDue, waiting}} {
 		first.crashes.next = true
 		if _, err := job.run(t.Context()); !errors.Is(err, errCrash) || changed(job.of) != 1 {
 			t.Errorf("%s: %v, and %d of two companies are done", name, err, changed(job.of))
@@ -344,7 +344,7 @@ func (f fixture) move(t *testing.T, which id.Issue, move func(issue.Issue) (issu
 		if err != nil {
 			return err
 		}
-		return u.Move(ctx, before, next, happened, work.Ending{})
+		return u.Move(ctx, before, next, happened, "")
 	})
 }
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/text"
+	"holdco/domain/usage"
 	"holdco/domain/webhook"
 )
 
@@ -25,7 +25,7 @@ type Program struct {
 	Directory string            // a path in the workspace of the issue; empty: the workspace itself
 	Env       map[string]string // in addition to what every program has
 	Stdin     Stdin
-	Usage     cost.UsageKind
+	Usage     usage.Kind
 	Timeout   time.Duration // whole seconds
 	Grace     time.Duration // between SIGTERM and SIGKILL; whole seconds
 }
@@ -99,7 +99,7 @@ func (a Agent) duty(problems *fault.Problems) (duty Duty, isRun bool) {
 			Directory: c.directory(),
 			Env:       c.env(),
 			Stdin:     choice(c, "stdin", Prompt, JSON, Nothing),
-			Usage:     choice(c, "usage", cost.UsageKinds...),
+			Usage:     choice(c, "usage", usage.Kinds...),
 			Timeout:   time.Duration(c.integer("timeoutSeconds", ShortestTimeout, LongestTimeout, usualTimeout)) * time.Second,
 			Grace:     time.Duration(c.integer("graceSeconds", 0, LongestGrace, usualGrace)) * time.Second,
 		}

@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/domain/agent"
-	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/fault/faulttest"
+	"holdco/domain/usage"
 )
 
 func TestAnAgentIsRunAsItsConfigurationSays(t *testing.T) {
 	t.Parallel()
-	usual := agent.Program{Command: []string{"sh"}, Stdin: agent.Prompt, Usage: cost.NoUsage, Timeout: time.Hour, Grace: 10 * time.Second}
+	usual := agent.Program{Command: []string{"sh"}, Stdin: agent.Prompt, Usage: usage.None, Timeout: time.Hour, Grace: 10 * time.Second}
 	for _, c := range []struct {
 		adapter string
 		config  agent.Config
@@ -25,7 +25,7 @@ func TestAnAgentIsRunAsItsConfigurationSays(t *testing.T) {
 		{"process", `{"command":["sh","-c",""],"cwd":"./a/../b/","env":{"A":"","_b1":"x y"},"stdin":"json","usage":"claude-json",` +
 			`"timeoutSeconds":10,"graceSeconds":0,"maxConcurrent":50,"color":{"deep":1}}`, &agent.Duty{Program: &agent.Program{
 			Command: []string{"sh", "-c", ""}, Directory: "b", Env: map[string]string{"A": "", "_b1": "x y"}, Stdin: agent.JSON,
-			Usage: cost.ClaudeJSON, Timeout: 10 * time.Second,
+			Usage: usage.ClaudeJSON, Timeout: 10 * time.Second,
 		}, Concurrent: 50}},
 		{"process", `{"command":["sh"],"cwd":"."}`, &agent.Duty{Program: &usual, Concurrent: 1}},
 		{"http", `{"url":"https://a.example/x","maxConcurrent":3}`, &agent.Duty{URL: "https://a.example/x", Concurrent: 3}},

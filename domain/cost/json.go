@@ -1,14 +1,12 @@
 package cost
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"holdco/domain/anyjson"
 	"holdco/domain/fault"
 	"holdco/domain/money"
 )
@@ -23,7 +21,7 @@ func DraftsFromJSON(path string, sent []byte, problems *fault.Problems) []Draft 
 		problems.Add(wrongType(path, kind, "a list"))
 		return nil
 	}
-	items, err := itemsOf(sent)
+	items, err := anyjson.Items(sent)
 	if err != nil {
 		problems.Add(malformed(path, err))
 		return nil
@@ -53,7 +51,7 @@ func readFields(path string, sent jsontext.Value, variables map[string]any, prob
 		problems.Add(wrongType(path, kind, "an object"))
 		return
 	}
-	fields, err := membersOf(sent)
+	fields, err := anyjson.Members(sent)
 	if err != nil {
 		problems.Add(malformed(path, err))
 		return
@@ -62,9 +60,9 @@ func readFields(path string, sent jsontext.Value, variables map[string]any, prob
 		if len(*problems) >= mostProblems {
 			return
 		}
-		at := path + "." + field.name
-		if variable := variables[field.name]; variable != nil {
-			readField(at, field.value, variable, problems)
+		at := path + "." + field.Name
+		if variable := variables[field.Name]; variable != nil {
+			readField(at, field.Value, variable, problems)
 		} else {
 			problems.Add(fault.Fieldf(at, fault.UnknownField, "%s is not a field of a charge", at))
 		}
@@ -79,7 +77,7 @@ func readField(path string, sent jsontext.Value, variable any, problems *fault.P
 			problems.Add(wrongType(path, kind, "a string"))
 			return
 		}
-		*to = new(unquoted(sent))
+		*to = new(anyjson.Text(sent))
 	case **money.Number:
 		if kind != '0' {
 			problems.Add(wrongType(path, kind, "a number"))
@@ -127,98 +125,10 @@ func wrongType(path string, kind jsontext.Kind, want string) fault.Field {
 
 func malformed(path string, err error) fault.Field {
 	switch {
-	case errors.Is(err, errDuplicate):
+	case errors.Is(err, anyjson.ErrDuplicate):
 		return fault.Fieldf(path, fault.Duplicate, "%s names a field twice", path)
-	case errors.Is(err, errManyMembers):
-		return fault.Fieldf(path, fault.TooMany, "%s has more than %d fields", path, mostMembers)
+	case errors.Is(err, anyjson.ErrManyMembers):
+		return fault.Fieldf(path, fault.TooMany, "%s has more than %d fields", path, anyjson.MostMembers)
 	}
 	return fault.Fieldf(path, fault.InvalidFormat, "%s must be JSON in UTF-8", path)
-}
-
-// member is a member of a JSON object.
-type member struct {
-	name  string
-	value jsontext.Value // part of the object, as it was sent
-}
-
-// mostMembers bounds what is read of an object: no charge, and no report of one, has as many members.
-const mostMembers = 1000
-
-var (
-	errDuplicate   = errors.New("a member is named twice")
-	errManyMembers = errors.New("too many members")
-	errFollows     = errors.New("something follows")
-)
-
-// membersOf returns the members of an object. It fails when that is not valid JSON, names one twice, has more than mostMembers, or
-// is followed by something. In their values names are not checked.
-func membersOf(object []byte, options ...jsontext.Options) (members []member, err error) {
-	names := map[string]bool{}
-	err = walk(object, options, func(next func() jsontext.Value) error {
-		name := unquoted(next())
-		switch {
-		case names[name]:
-			return errDuplicate
-		case len(members) == mostMembers:
-			return errManyMembers
-		}
-		names[name] = true
-		members = append(members, member{name, next()})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return members, nil
-}
-
-// itemsOf returns the items of a list, as membersOf does members.
-func itemsOf(list []byte) (items []jsontext.Value, err error) {
-	err = walk(list, nil, func(next func() jsontext.Value) error {
-		items = append(items, next())
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-// walk calls each for every item or member; what that is, it reads with next. Nothing is valid that is read before an error.
-func walk(value []byte, options []jsontext.Options, each func(next func() jsontext.Value) error) error {
-	options = append(options, jsontext.AllowDuplicateNames(true)) // to check them here costs a large object less memory
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(value), options...)
-	if _, err := decoder.ReadToken(); err != nil {
-		return err
-	}
-	var broken error
-	next := func() jsontext.Value {
-		if broken != nil {
-			return nil
-		}
-		var read jsontext.Value
-		if read, broken = decoder.ReadValue(); broken != nil {
-			return nil
-		}
-		end := decoder.InputOffset()
-		return value[end-int64(len(read)) : end] // what was read holds only until the next is
-	}
-	for decoder.PeekKind() != '}' && decoder.PeekKind() != ']' {
-		if err := each(next); err != nil || broken != nil {
-			return cmp.Or(broken, err)
-		}
-	}
-	if _, err := decoder.ReadToken(); err != nil {
-		return err
-	}
-	if _, err := decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return errFollows
-	}
-	return nil
-}
-
-// unquoted is what a string stands for.
-func unquoted(quoted jsontext.Value) string {
-	text, _ := jsontext.AppendUnquote(nil, quoted)
-	return string(text)
 }

@@ -44,6 +44,30 @@ func (i Issue) NewComment(newID id.Comment, field string, note Note, by event.Ac
 	return c, nil
 }
 
+// noteFields are the fields of the notes with which actions are explained, and whether they have to be sent.
+var noteFields = map[Action]struct {
+	name       string
+	isRequired bool
+}{
+	Complete: {"summary", false}, Release: {"note", false}, HandOff: {"note", true}, Reject: {"note", true}, Cancel: {"reason", false},
+}
+
+// NoteField is the field of the note with which the action is explained; empty: it takes none.
+func (a Action) NoteField() string { return noteFields[a].name }
+
+// Explain makes a comment of the note with which an action is explained; nil: there is none. It fails with fault.ValidationFailed.
+func (i Issue) Explain(action Action, newID id.Comment, note Note, by event.Actor, at time.Time) (*Comment, error) {
+	field := noteFields[action]
+	switch {
+	case field.name != "" && (field.isRequired || note.Body != nil):
+		made, err := i.NewComment(newID, field.name, note, by, at)
+		return &made, err
+	case len(note.Problems) > 0:
+		return nil, fault.Validation(note.Problems)
+	}
+	return nil, nil //nolint:nilnil // nothing was said
+}
+
 // Commented is the event of a comment on the issue. Its data is the issue with the comment.
 func (i Issue) Commented(c Comment) event.Event { return i.event(event.IssueCommented, c.Field()) }
 

@@ -56,6 +56,38 @@ func TestACommentHasABody(t *testing.T) {
 	}
 }
 
+func TestANoteExplainsAnAction(t *testing.T) {
+	t.Parallel()
+	form := fault.Problems{fault.Fieldf("x", fault.UnknownField, "there is no field x")}
+	for action, c := range map[issue.Action]struct {
+		field      string
+		isRequired bool
+	}{
+		issue.Complete: {"summary", false}, issue.Release: {"note", false}, issue.HandOff: {"note", true}, issue.Reject: {"note", true},
+		issue.Cancel: {"reason", false}, issue.Fail: {"", false}, issue.Accept: {"", false},
+	} {
+		explain := func(note issue.Note) (string, error) {
+			made, err := call(issue.Running).Explain(action, commentID, note, "token:tok_1", later)
+			if err != nil || made == nil {
+				return "", err
+			}
+			return made.Body, nil
+		}
+		said, err := explain(issue.Note{Body: new("Why")})
+		if err != nil || said != map[bool]string{true: "Why"}[c.field != ""] || action.NoteField() != c.field {
+			t.Errorf("%s: %q, %v", action, said, err)
+		}
+		none, missing := "", "validation_failed x:unknown_field"
+		if c.isRequired {
+			none, missing = "validation_failed "+c.field+":required", missing+" "+c.field+":required"
+		}
+		_, err = explain(issue.Note{})
+		faulttest.Check(t, string(action), err, none)
+		_, err = explain(issue.Note{Problems: form})
+		faulttest.Check(t, string(action), err, missing)
+	}
+}
+
 func TestACommentIsAnEventOfItsIssue(t *testing.T) {
 	t.Parallel()
 	made, err := comment("body", issue.Note{Body: new("Why <not>?")})

@@ -1,9 +1,9 @@
 package issue
 
 import (
-	"encoding/json"
 	"time"
 
+	"holdco/domain/anyjson"
 	"holdco/domain/budget"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -158,8 +158,8 @@ func (i Issue) Fields() event.Fields {
 		event.F("attempt", i.Attempt),
 		event.F("maxAttempts", i.MaxAttempts),
 		event.F("requiresReview", i.RequiresReview),
-		event.F("result", anyJSON(i.Result)),
-		event.F("error", anyJSON(i.Error)),
+		event.F("result", anyjson.Shown(i.Result)),
+		event.F("error", anyjson.Shown(i.Error)),
 		event.F("dueAt", instant.Optional(i.DueAt)),
 		event.F("notBefore", instant.Optional(i.NotBefore)),
 		event.F("startedAt", instant.Optional(i.StartedAt)),
@@ -185,14 +185,6 @@ func texts[S ~string](list []S) []string {
 		shown[i] = string(item)
 	}
 	return shown
-}
-
-// anyJSON shows JSON as it is, and none as null.
-func anyJSON(text string) any {
-	if text == "" {
-		return nil
-	}
-	return json.RawMessage(text)
 }
 
 func (i *Issue) changed(at time.Time) {

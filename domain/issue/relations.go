@@ -29,7 +29,7 @@ type Others interface {
 	// HasTeam reports whether the company has a team.
 	HasTeam(which id.Team) (bool, error)
 
-	// Idle picks an idle agent of a team, with its team: of the active ones without a live lease the one with the fewest open
+	// Idle picks an idle agent of a team, with its team: of the active ones without a running issue the one with the fewest open
 	// issues, then the oldest.
 	Idle(in id.Team) (Assignment, bool, error)
 }

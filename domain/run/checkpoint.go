@@ -1,14 +1,10 @@
 package run
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"holdco/domain/anyjson"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -53,7 +49,7 @@ func (r Run) Checkpoint(draft CheckpointDraft, at time.Time) (Run, Checkpoint, e
 		made.Note, wrong = text.Prose("note", *draft.Note, NoteLength)
 		problems.Add(wrong...)
 	}
-	made.Data = CheckJSON("data", draft.Data, DataSize, &problems)
+	made.Data = anyjson.Check("data", draft.Data, DataSize, &problems)
 	switch {
 	case len(problems) > 0:
 		return r, made, event.Event{}, fault.Validation(problems)
@@ -77,46 +73,11 @@ func shortened(note string) string {
 	return note
 }
 
-// mostLevels is how deep a JSON value may nest: a request may have one level more, in which it is a member.
-const mostLevels = 31
-
-// CheckJSON returns a JSON value without insignificant space. It is at most so many bytes long, and as a request may have it: it
-// names no member twice, and its strings are valid Unicode.
-func CheckJSON(path string, sent []byte, most int, problems *fault.Problems) string {
-	if sent == nil {
-		return ""
-	}
-	value := jsontext.Value(slices.Clone(sent))
-	if err := value.Compact(); err != nil || !isStrict(value) {
-		problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be JSON", path))
-		return ""
-	}
-	if len(value) > most {
-		problems.Add(fault.Fieldf(path, fault.TooLong, "%s must have at most %d bytes", path, most))
-		return ""
-	}
-	return string(value)
-}
-
-// isStrict reports whether the library, which follows RFC 7493 unless told otherwise, reads all of a value.
-func isStrict(value jsontext.Value) bool {
-	decoder := jsontext.NewDecoder(bytes.NewReader(value))
-	for {
-		_, err := decoder.ReadToken()
-		if err != nil {
-			return errors.Is(err, io.EOF)
-		}
-		if decoder.StackDepth() > mostLevels {
-			return false
-		}
-	}
-}
-
 // Fields returns the checkpoint as the API shows it.
 func (c Checkpoint) Fields() event.Fields {
 	return event.Fields{
 		event.F("at", instant.Format(c.At)),
 		event.F("note", c.Note),
-		event.F("data", anyJSON(c.Data)),
+		event.F("data", anyjson.Shown(c.Data)),
 	}
 }

@@ -1,11 +1,12 @@
 package run
 
 import (
-	"encoding/json"
+	"cmp"
 	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -15,7 +16,8 @@ import (
 	"holdco/domain/money"
 )
 
-// Run is one attempt of an agent at an issue, under one lease. Grant and stores make a Run, and only its methods change it.
+// Run is one attempt of an agent at an issue, under one lease. It is open until it ends, and its lease ends with it; whether that is
+// live before, which is whether it can be used, says Check. Grant and stores make a Run, and only its methods change it.
 type Run struct {
 	ID          id.Run
 	Company     id.Company
@@ -31,9 +33,9 @@ type Run struct {
 	Filed       int       // how many issues it has filed, MostFiled at most
 	ContextAt   time.Time // comments up to this instant have been shown to the agent
 	StartedAt   time.Time
-	FinishedAt  time.Time // zero: it is running
+	FinishedAt  time.Time // zero: it is open
 	Error       string    // JSON; empty: none
-	Ending      Ending
+	Receipt     Receipt
 }
 
 // Bounds of what one run does.
@@ -54,8 +56,8 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Ending is the call that ended the run, whose answer a repeat gets again.
-type Ending struct {
+// Receipt is of the call that ended the run: a repeat gets its answer again.
+type Receipt struct {
 	Digest string // identifies action and body; empty: no call of the agent ended it
 	Answer string // JSON
 }
@@ -67,7 +69,7 @@ type Lease struct {
 	Epoch     int64         // of the company when it was granted: a later epoch ends it
 	Time      time.Duration // how long a renewal lasts; whole seconds
 	ExpiresAt time.Time
-	EndedAt   time.Time // zero: it has not ended
+	EndedAt   time.Time // zero: its run is open
 	Reason    Reason    // why it ended
 	Key       string    // the idempotency key of the claim; empty: none
 	Holder    string    // the process of Holdco that works under it; empty: the agent came through the gateway
@@ -88,8 +90,8 @@ const (
 	LongestLease  = time.Hour
 )
 
-// MostLive bounds how many live leases an agent has.
-const MostLive = 100
+// MostOpen bounds how many open runs an agent has.
+const MostOpen = 100
 
 // Reason is why a lease cannot be used any more.
 type Reason string
@@ -108,6 +110,21 @@ const (
 	RanOut          Reason = "expired"
 )
 
+// statuses are how runs end for a reason. For any other they are cancelled.
+var statuses = map[Reason]Status{Completed: Succeeded, GaveUp: Failed, RanOut: Expired}
+
+// Status is how a run ends for the reason.
+func (r Reason) Status() Status { return cmp.Or(statuses[r], Cancelled) }
+
+// reasons are why runs end by actions on their issues. Requeue has several.
+var reasons = map[issue.Action]Reason{
+	issue.Complete: Completed, issue.Fail: GaveUp, issue.Expire: RanOut, issue.Release: Released, issue.HandOff: HandedOff,
+	issue.Cancel: IssueCancelled,
+}
+
+// ReasonOf returns why a run ends by an action on its issue; empty: it does not, or the action does not tell.
+func ReasonOf(by issue.Action) Reason { return reasons[by] }
+
 // Grant starts a run: the lease of an issue that has just been started.
 func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Terms, at time.Time) Run {
 	return Run{
@@ -123,12 +140,15 @@ func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Ter
 // Owner returns the company, for generic code.
 func (r Run) Owner() id.Company { return r.Company }
 
+// IsOpen reports whether the run has not ended. Its lease may have run out nevertheless, or have been revoked: see IsLive.
+func (r Run) IsOpen() bool { return r.Lease.EndedAt.IsZero() }
+
 // LateCharges is for how long charges are taken after the end of a lease: what was spent is never lost.
 const LateCharges = 24 * time.Hour
 
 // TakesCharges reports whether the run still takes charges.
 func (r Run) TakesCharges(now time.Time) bool {
-	return r.Lease.EndedAt.IsZero() || !now.After(r.Lease.EndedAt.Add(LateCharges))
+	return r.IsOpen() || !now.After(r.Lease.EndedAt.Add(LateCharges))
 }
 
 // AsCaller returns the agent of the run as who calls with the token of the run: it lets in to this lease alone, and after its end
@@ -137,7 +157,7 @@ func (r Run) AsCaller(of agent.Caller, now time.Time) (agent.Caller, error) {
 	if !r.TakesCharges(now) {
 		return agent.Caller{}, access.Unauthorized("token")
 	}
-	of.Lease, of.IsOver = r.Lease.ID, !r.Lease.EndedAt.IsZero()
+	of.Lease, of.IsOver = r.Lease.ID, !r.IsOpen()
 	return of, nil
 }
 
@@ -161,7 +181,7 @@ type Circumstances struct {
 func (r Run) Check(token int64, in Circumstances) error {
 	var reason Reason
 	switch {
-	case !r.Lease.EndedAt.IsZero():
+	case !r.IsOpen():
 		reason = r.Lease.Reason
 	case r.Lease.Epoch != in.Epoch:
 		reason = in.Revoked
@@ -179,7 +199,7 @@ func (r Run) Check(token int64, in Circumstances) error {
 	return r.stale(reason, in.Issue)
 }
 
-// IsLive reports whether the lease can be used by who has its fencing token.
+// IsLive reports whether the lease can be used by who has its fencing token: the run is open, and nothing else speaks against it.
 func (r Run) IsLive(in Circumstances) bool { return r.Check(r.Lease.Token, in) == nil }
 
 func (r Run) stale(reason Reason, status issue.Status) error {
@@ -198,12 +218,16 @@ func (r Run) Renew(now time.Time) Run {
 	return r
 }
 
-// End ends the run and its lease. The error is JSON, or empty.
-func (r Run) End(status Status, reason Reason, failure string, at time.Time) Run {
-	r.Status, r.FinishedAt, r.Error = status, at, failure
-	r.Lease.EndedAt, r.Lease.Reason = at, reason
-	if status == Cancelled && failure == "" {
-		r.Error = `{"code":"` + string(reason) + `"}`
+// End ends the run and its lease. The failure is JSON; empty: the reason says it all.
+func (r Run) End(why Reason, failure string, at time.Time) Run {
+	r.Status, r.FinishedAt, r.Error = why.Status(), at, failure
+	r.Lease.EndedAt, r.Lease.Reason = at, why
+	switch {
+	case failure != "":
+	case r.Status == Expired:
+		r.Error = issue.Expired
+	case r.Status == Cancelled:
+		r.Error = `{"code":"` + string(why) + `"}`
 	}
 	return r
 }
@@ -227,7 +251,7 @@ func (r Run) MayFile() error {
 // Fields returns the run as the API shows it, without its checkpoints.
 func (r Run) Fields() event.Fields {
 	expiresAt := r.Lease.ExpiresAt
-	if !r.Lease.EndedAt.IsZero() {
+	if !r.IsOpen() {
 		expiresAt = time.Time{}
 	}
 	return event.Fields{
@@ -245,13 +269,6 @@ func (r Run) Fields() event.Fields {
 		event.F("tokens", r.Tokens.Fields()),
 		event.F("startedAt", instant.Format(r.StartedAt)),
 		event.F("finishedAt", instant.Optional(r.FinishedAt)),
-		event.F("error", anyJSON(r.Error)),
+		event.F("error", anyjson.Shown(r.Error)),
 	}
-}
-
-func anyJSON(text string) any {
-	if text == "" {
-		return nil
-	}
-	return json.RawMessage(text)
 }

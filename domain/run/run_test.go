@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ var stale = []struct {
 	reason run.Reason
 	happen func(r *run.Run, token *int64, in *run.Circumstances)
 }{
-	{run.HandedOff, func(r *run.Run, _ *int64, _ *run.Circumstances) { *r = r.End(run.Cancelled, run.HandedOff, "", later) }},
+	{run.HandedOff, func(r *run.Run, _ *int64, _ *run.Circumstances) { *r = r.End(run.HandedOff, "", later) }},
 	{run.CompanyArchived, func(_ *run.Run, _ *int64, in *run.Circumstances) { in.Epoch, in.Revoked = 4, run.CompanyArchived }},
 	{run.AgentRetired, func(_ *run.Run, _ *int64, in *run.Circumstances) { in.AgentRetired = true }},
 	{run.Superseded, func(_ *run.Run, token *int64, _ *run.Circumstances) { *token = 6 }},
@@ -100,7 +101,7 @@ func TestALeaseThatEndedKeepsItsReason(t *testing.T) {
 		run.CompanyDeleted, run.CompanyArchived, run.AgentRetired, run.IssueCancelled, run.HandedOff, run.Completed, run.GaveUp,
 		run.Released, run.Superseded, run.RanOut,
 	} {
-		ended := working().End(run.Cancelled, reason, "", later)
+		ended := working().End(reason, "", later)
 		err := ended.Check(7, run.Circumstances{Now: later, Epoch: 3})
 		if fault.CodeOf(err) != fault.StaleLease || fault.Of(err).Details["reason"] != string(reason) {
 			t.Errorf("%s: %v", reason, err)
@@ -153,7 +154,7 @@ func TestTheEndOfARunEndsItsLease(t *testing.T) {
 	}{
 		{run.Succeeded, run.Completed, "", ""},
 		{run.Failed, run.GaveUp, `{"code":"x","message":"No."}`, `{"code":"x","message":"No."}`},
-		{run.Expired, run.RanOut, issue.Expired, issue.Expired},
+		{run.Expired, run.RanOut, "", issue.Expired},
 		{run.Cancelled, run.IssueCancelled, "", `{"code":"cancelled"}`},
 		{run.Cancelled, run.CompanyArchived, "", `{"code":"company_archived"}`},
 		{run.Cancelled, run.AgentRetired, `{"code":"own"}`, `{"code":"own"}`},
@@ -161,8 +162,22 @@ func TestTheEndOfARunEndsItsLease(t *testing.T) {
 		want := working()
 		want.Status, want.FinishedAt, want.Error = c.status, later, c.error
 		want.Lease.EndedAt, want.Lease.Reason = later, c.reason
-		if diff := cmp.Diff(want, working().End(c.status, c.reason, c.sent, later)); diff != "" {
+		if diff := cmp.Diff(want, working().End(c.reason, c.sent, later)); diff != "" {
 			t.Errorf("%s: %s", c.reason, diff)
+		}
+	}
+}
+
+func TestAnActionOnTheIssueTellsWhyItsRunEnds(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[issue.Action]string{
+		issue.Complete: "completed succeeded", issue.Fail: "failed failed", issue.Expire: "expired expired",
+		issue.Release: "released cancelled", issue.HandOff: "handed_off cancelled", issue.Cancel: "cancelled cancelled",
+		issue.Requeue: " cancelled", issue.Accept: " cancelled",
+	} {
+		why := run.ReasonOf(action)
+		if got := fmt.Sprint(why, " ", why.Status()); got != want {
+			t.Errorf("%s: %s, want %s", action, got, want)
 		}
 	}
 }
@@ -204,7 +219,7 @@ func TestARunIsShownAsTheAPIDoes(t *testing.T) {
 			`"finishedAt":null,"error":null}`: working(),
 		head + `"status":"failed","fencingToken":7,"leaseExpiresAt":null,"checkpointCount":9,"costUsd":1.5,` +
 			`"costReported":true,"tokens":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4},"startedAt":"2026-04-11T12:00:00.000Z",` +
-			`"finishedAt":"2026-04-11T12:01:00.000Z","error":{"n":1e3}}`: live.End(run.Failed, run.GaveUp, `{"n":1e3}`, later),
+			`"finishedAt":"2026-04-11T12:01:00.000Z","error":{"n":1e3}}`: live.End(run.GaveUp, `{"n":1e3}`, later),
 	} {
 		if diff := cmp.Diff(want, shown(r.Fields())); diff != "" {
 			t.Error(diff)
@@ -218,7 +233,7 @@ func shown(fields event.Fields) string { return string(fields.Append(nil)) }
 func TestTheTokenOfARunIsForItsLeaseUntilChargesAreNotTaken(t *testing.T) {
 	t.Parallel()
 	caller := agent.Caller{ID: ada, Company: acme, Hash: "#"}
-	ended := working().End(run.Succeeded, run.Completed, "", later)
+	ended := working().End(run.Completed, "", later)
 	for name, c := range map[string]struct {
 		of     run.Run
 		at     time.Time

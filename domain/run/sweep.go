@@ -15,7 +15,7 @@ const (
 )
 
 // Next returns the state after a sweep, whether it has to be written, and whether leases may be ended now. After a pause, because
-// no server ran or the clock was set, agents get time to renew their leases. Oldest is the start of the oldest live run, zero if
+// no server ran or the clock was set, agents get time to renew their leases. Oldest is the start of the oldest open run, zero if
 // there is none.
 func (s Sweep) Next(now, oldest time.Time) (next Sweep, isNew, mayEnd bool) {
 	if oldest.IsZero() {

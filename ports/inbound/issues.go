@@ -129,5 +129,5 @@ type LogPart struct {
 type RunLog struct {
 	Written []byte
 	Next    int64 // where the next part begins
-	IsLive  bool  // more may come
+	IsOpen  bool  // the run is open: more may come
 }

@@ -2,11 +2,11 @@ package inbound
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -25,13 +25,13 @@ type Leases interface {
 	// Claim leases the next issue that the agent may take, and waits for one if it was asked to. Without an issue it returns nil.
 	// Under an idempotency key it returns the same lease again while that is live. It fails with fault.Unavailable when too many
 	// claims wait. With an error it may return the lease too, without its context: the agent has it, and the context could not be read.
-	Claim(ctx context.Context, caller agent.Caller, claim Claim) (*HeldLease, error)
+	Claim(ctx context.Context, caller agent.Caller, claim Claim) (*Lease, error)
 
 	// List returns the live leases of the agent, oldest first.
-	List(ctx context.Context, caller agent.Caller) ([]HeldLease, error)
+	List(ctx context.Context, caller agent.Caller) ([]Lease, error)
 
 	// Get returns a lease, whether it has ended or not.
-	Get(ctx context.Context, caller agent.Caller, which id.Lease) (HeldLease, error)
+	Get(ctx context.Context, caller agent.Caller, which id.Lease) (Lease, error)
 
 	// Context returns what an agent needs to know to work on the issue of a lease. It needs no fencing token.
 	Context(ctx context.Context, caller agent.Caller, which id.Lease) (WorkContext, error)
@@ -46,7 +46,7 @@ type Leases interface {
 	Comment(ctx context.Context, caller agent.Caller, call LeaseCall, note issue.Note) (issue.Comment, error)
 
 	// End ends the lease. A repeat of the call that ended it gets the first answer again.
-	End(ctx context.Context, caller agent.Caller, call LeaseCall, ending Ending) (Ended, error)
+	End(ctx context.Context, caller agent.Caller, call LeaseCall, end LeaseEnd) (Ended, error)
 
 	// File files an issue, below that of the lease unless another parent was sent. A lease that the agent does not have is
 	// fault.ValidationFailed. It fails with fault.TooManyOf after run.MostFiled.
@@ -68,7 +68,7 @@ type Claim struct {
 
 	// What follows is for Holdco itself.
 	Holder   string // see run.Lease
-	MostLive int    // how many live leases the agent may have after it; 0: run.MostLive
+	MostOpen int    // how many open runs the agent may have after it; 0: run.MostOpen
 }
 
 // MostWait bounds how many seconds a claim waits.
@@ -82,8 +82,8 @@ type LeaseCall struct {
 	Problems fault.Problems
 }
 
-// HeldLease is a run and its lease, with the issue. Context is nil unless it was claimed now.
-type HeldLease struct {
+// Lease is a lease as its agent sees it, with its run and the issue. Context is nil unless it was claimed now.
+type Lease struct {
 	Run       run.Run
 	Issue     issue.Issue
 	Requires  []string // the names of actions for which the agent needs an approval
@@ -115,8 +115,8 @@ type ChargeOutcome struct {
 	IsDuplicate bool // it had been recorded before
 }
 
-// Ending is what was sent to end a lease.
-type Ending struct {
+// LeaseEnd is what was sent to end a lease.
+type LeaseEnd struct {
 	Action  issue.Action     // Complete, Fail, HandOff or Release
 	Result  []byte           // of Complete, JSON; nil: none
 	Note    issue.Note       // of HandOff, which needs one, and Release; of Complete the summary
@@ -131,39 +131,35 @@ type Ended struct {
 }
 
 // Fields returns the lease as the gateway shows it, with its context and the token of its run when it has them.
-func (held *HeldLease) Fields() event.Fields {
-	lease := held.Run.Lease
+func (l *Lease) Fields() event.Fields {
+	lease := l.Run.Lease
 	fields := event.Fields{
 		event.F("leaseId", string(lease.ID)),
 		event.F("fencingToken", lease.Token),
 		event.F("expiresAt", instant.Format(lease.ExpiresAt)),
 		event.F("leaseSeconds", int64(lease.Time/time.Second)),
-		event.F("issue", held.Issue.Fields()),
-		event.F("run", held.Run.Fields()),
-		event.F("workspacePath", held.Workspace),
-		event.F("requires", append([]string{}, held.Requires...)),
+		event.F("issue", l.Issue.Fields()),
+		event.F("run", l.Run.Fields()),
+		event.F("workspacePath", l.Workspace),
+		event.F("requires", append([]string{}, l.Requires...)),
 	}
-	if held.RunToken != "" {
-		fields = append(fields, event.F("runToken", string(held.RunToken)))
+	if l.RunToken != "" {
+		fields = append(fields, event.F("runToken", string(l.RunToken)))
 	}
-	if held.Context != nil {
-		fields = append(fields, event.F("context", held.Context.Fields()))
+	if l.Context != nil {
+		fields = append(fields, event.F("context", l.Context.Fields()))
 	}
 	return fields
 }
 
 // Fields returns the context as the gateway shows it.
 func (c WorkContext) Fields() event.Fields {
-	var lastError any
-	if c.LastError != "" {
-		lastError = json.RawMessage(c.LastError)
-	}
 	return event.Fields{
 		event.F("parents", relatedFields(c.Parents)),
 		event.F("children", relatedFields(c.Children)),
 		event.F("comments", fieldsOf(c.Comments)),
 		event.F("checkpoints", fieldsOf(c.Checkpoints)),
-		event.F("lastError", lastError),
+		event.F("lastError", anyjson.Shown(c.LastError)),
 	}
 }
 

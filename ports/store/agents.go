@@ -30,7 +30,7 @@ type AgentReader interface {
 	// attempt, and which may take an issue that is claimable, ordered by id: those after one, Portion at most.
 	Runnable(ctx context.Context, at time.Time, after id.Agent) ([]agent.Agent, error)
 
-	// AtWork returns an agent with its company, the number of its leases, and the first issue that IssueReader.Claimable returns for
+	// AtWork returns an agent with its company, the number of its open runs, and the first issue that IssueReader.Claimable returns for
 	// the company and the keys; or fault.NotFound if there is no such agent.
 	AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (AtWork, error)
 
@@ -40,10 +40,10 @@ type AgentReader interface {
 
 // AtWork is an agent with what decides whether it gets work.
 type AtWork struct {
-	Agent   agent.Agent     // only ID, Company, Team, Status, Hash and Requires
-	Company company.Company // only ID, Status, LeaseEpoch and WorkPaused
-	Live    int             // leases of the agent that have not ended
-	First   *FirstIssue     // nil: none
+	Agent    agent.Agent     // only ID, Company, Team, Status, Hash and Requires
+	Company  company.Company // only ID, Status, LeaseEpoch and WorkPaused
+	OpenRuns int             // of the agent
+	First    *FirstIssue     // nil: none
 }
 
 // FirstIssue is the first issue that may be leased, with what shows whether its context has to be read.

@@ -44,8 +44,9 @@ type IssueReader interface {
 	// does not grow with what came before.
 	Dependents(ctx context.Context, blocker, after id.Issue) ([]id.Issue, error)
 
-	// HeldBy returns the queued, assigned and running issues of an agent that come after an id, by ascending id: Portion at most.
-	HeldBy(ctx context.Context, by id.Agent, after id.Issue) ([]id.Issue, error)
+	// Abandonable returns the issues of an agent that issue.Issue.Abandon can take from it and that come after an id, by ascending id:
+	// Portion at most.
+	Abandonable(ctx context.Context, of id.Agent, after id.Issue) ([]id.Issue, error)
 
 	// Due returns the issues of all companies, but those being deleted, that wait for an instant that has come, the earliest first:
 	// Portion at most.
@@ -56,8 +57,8 @@ type IssueReader interface {
 	// locked them.
 	Claimable(ctx context.Context, of id.Company, keys []string, most int) ([]issue.Issue, error)
 
-	// ClaimableKeys returns how many issues may be leased under each of some keys. It counts a bounded number of them: a key with
-	// few or none can be missed beside one with many.
+	// ClaimableKeys returns how many issues may be leased under each of some keys, and nothing of keys without any. It counts a
+	// Portion of each at most.
 	ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error)
 
 	// Revisions returns the work revisions of companies.

@@ -24,16 +24,16 @@ type RunReader interface {
 	// ByHash returns the run whose token has this hash (access.Value.Hash), in any state, or fault.NotFound.
 	ByHash(ctx context.Context, hash string) (run.Run, error)
 
-	// ByKey returns the run of an agent whose lease has not ended and was claimed under an idempotency key, or fault.NotFound. Of
-	// several it is the one that began last: the others have run out or were revoked, and are about to be ended.
+	// ByKey returns the open run of an agent whose lease was claimed under an idempotency key, or fault.NotFound. Of several it is the
+	// one that began last: the leases of the others have run out or were revoked, and are about to be ended.
 	ByKey(ctx context.Context, of id.Agent, key string) (run.Run, error)
 
 	// List returns at most size runs of an issue that come after a position: newest first, and by descending id within one
 	// instant.
 	List(ctx context.Context, of id.Issue, after page.Position, size int) (page.Page[run.Run], error)
 
-	// Live returns the runs of an agent whose leases have not ended, oldest first: run.MostLive at most.
-	Live(ctx context.Context, of id.Agent) ([]run.Run, error)
+	// OpenOfAgent returns the open runs of an agent, oldest first: run.MostOpen at most.
+	OpenOfAgent(ctx context.Context, of id.Agent) ([]run.Run, error)
 
 	// Checkpoints returns the newest checkpoints of a run, most at most, newest first.
 	Checkpoints(ctx context.Context, of id.Run, most int) ([]run.Checkpoint, error)
@@ -44,65 +44,64 @@ type RunReader interface {
 	// Charges returns those charges of a run that have one of the keys.
 	Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Entry, error)
 
-	// Overdue returns the runs whose leases have not ended, but should have by an instant, oldest first: Portion at most. Their
-	// companies are not being deleted, and are still in the leases' epochs.
-	Overdue(ctx context.Context, at time.Time) ([]LiveRun, error)
+	// Overdue returns the open runs whose leases have run out at an instant, oldest first: Portion at most. Their companies are not
+	// being deleted, and are still in the leases' epochs.
+	Overdue(ctx context.Context, at time.Time) ([]OpenRun, error)
 
-	// Outdated returns the runs of a company whose leases have not ended, and are of an epoch before one, by ascending epoch: Portion
-	// at most.
-	Outdated(ctx context.Context, of id.Company, epoch int64) ([]LiveRun, error)
+	// Outdated returns the open runs of a company whose leases are of an epoch before one, by ascending epoch: Portion at most.
+	Outdated(ctx context.Context, of id.Company, epoch int64) ([]OpenRun, error)
 
-	// Held returns the runs whose leases have not ended and have a holder: Portion at most.
-	Held(ctx context.Context, by string) ([]LiveRun, error)
+	// OpenOfHolder returns the open runs whose leases have a holder: Portion at most.
+	OpenOfHolder(ctx context.Context, holder string) ([]OpenRun, error)
 
 	// Revocation returns why an epoch of a company ended: that of the first after it that has a reason.
 	Revocation(ctx context.Context, of id.Company, epoch int64) (run.Reason, error)
 
-	// CountLive counts the runs of all companies whose leases have not ended. It also returns when the first of these leases has run
-	// out or will; zero: there is none.
-	CountLive(ctx context.Context) (count int, first time.Time, err error)
+	// CountOpen counts the open runs of all companies. It also returns when the first of their leases has run out or will; zero: there
+	// is none.
+	CountOpen(ctx context.Context) (count int, first time.Time, err error)
 
-	// Sweep returns the state of the sweep, and the start of the oldest run whose lease has not ended; zero: there is none.
+	// Sweep returns the state of the sweep, and the start of the oldest open run; zero: there is none.
 	Sweep(ctx context.Context) (state run.Sweep, oldest time.Time, err error)
 }
 
-// LiveRun is a run whose lease has not ended.
-type LiveRun struct {
+// OpenRun is a run that has not ended, whether its lease is live or not.
+type OpenRun struct {
 	ID      id.Run
 	Company id.Company
 	Issue   id.Issue
 }
 
-// Held is a lease with what it depends on.
-type Held struct {
+// LockedLease is a run that is locked, with all that decides whether its lease can be used.
+type LockedLease struct {
 	Run     run.Run
 	Agent   agent.Agent     // as in AtWork
 	Company company.Company // as in AtWork
-	Issue   issue.Issue     // Hold: only ID, Status and Parent
+	Issue   issue.Issue     // LockForCall: only ID, Status and Parent
 	Pending int             // comments on the issue after Run.ContextAt
-	Blocks  bool            // issues wait for this one; Hold: false
+	Blocks  bool            // issues wait for this one; LockForCall: false
 }
 
 // Runs reads and changes runs.
 type Runs interface {
 	RunReader
 
-	// An issue has one run at most whose lease has not ended. Save does not change the company, the issue, the agent, the
+	// An issue has one open run at most. Save does not change the company, the issue, the agent, the
 	// attempt, StartedAt, and of the lease its id, its token, its epoch, its key and its holder, which are permanent.
 	Repository[id.Run, run.Run]
 
 	// LockLease is Lock of ByLease.
 	LockLease(ctx context.Context, which id.Lease) (run.Run, error)
 
-	// Hold is LockLease with all that decides whether the lease can be used. Comments by one actor are not pending. It is fault.NotFound
-	// too if the agent, the company or the issue is gone. StoreNow after it costs nothing.
-	Hold(ctx context.Context, which id.Lease, but event.Actor) (Held, error)
+	// LockForCall is LockLease with all that decides whether the lease can be used. Comments by one actor are not pending. It is
+	// fault.NotFound too if the agent, the company or the issue is gone. StoreNow after it costs nothing.
+	LockForCall(ctx context.Context, which id.Lease, but event.Actor) (LockedLease, error)
 
-	// HoldIssue is Hold with the whole issue. A unit that has the turn of the company can save that as if it had locked it.
-	HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (Held, error)
+	// LockForEnd is LockForCall with the whole issue. A unit that has the turn of the company can save that as if it had locked it.
+	LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (LockedLease, error)
 
-	// LockLive is Lock of the run of an issue whose lease has not ended, or fault.NotFound.
-	LockLive(ctx context.Context, of id.Issue) (run.Run, error)
+	// LockOpen is Lock of the open run of an issue, or fault.NotFound.
+	LockOpen(ctx context.Context, of id.Issue) (run.Run, error)
 
 	// AddCheckpoint inserts a checkpoint.
 	AddCheckpoint(ctx context.Context, added run.Checkpoint) error

@@ -25,9 +25,9 @@ var claimRules = []rule{
 	{"work revisions are read for many companies at once", revisions},
 	{"whoever raises a work revision is noticed once the unit is committed", raised},
 	{"what may be leased can be saved in the turn of the company", claimedSaved},
-	{"an agent at work has its company, leases that have not ended, and what it may take first", atWork},
-	{"a lease is held with all that it depends on", held},
-	{"a lease is held with its whole issue, and whether others wait for that", heldIssue},
+	{"an agent at work has its company, its open runs, and what it may take first", atWork},
+	{"a lease is locked with all that it depends on", lockedForCall},
+	{"a lease is locked with its whole issue, and whether others wait for that", lockedForEnd},
 }
 
 // random is the same in every run.
@@ -141,7 +141,7 @@ func claimableKeys(f *fixture) {
 		f.Helper()
 		want := map[string]int{}
 		for _, key := range keys {
-			if n := len(mayLease(all, key)); n > 0 {
+			if n := min(len(mayLease(all, key)), store.Portion); n > 0 {
 				want[key] = n
 			}
 		}
@@ -157,6 +157,9 @@ func claimableKeys(f *fixture) {
 		many = append(many, fmt.Sprint("a:agt_", n))
 	}
 	count(append(many, claimKeys...)...)
+
+	all = append(all, f.files(acme, store.Portion, func(n int, i *issue.Issue) { i.Number = int64(len(all) + n + 1) })...)
+	count(claimKeys...)
 }
 
 func revisions(f *fixture) {
@@ -243,27 +246,27 @@ func (f *fixture) employs(of id.Company) (agent.Agent, issue.Issue, run.Run) {
 	return a, i, r
 }
 
-// working is what AtWork and Hold read of an agent and its company.
+// working is what AtWork and LockForCall read of an agent and its company.
 func working(a agent.Agent, of company.Company) (agent.Agent, company.Company) {
 	return agent.Agent{ID: a.ID, Company: a.Company, Team: a.Team, Status: a.Status, Hash: a.Hash, Requires: a.Requires},
 		company.Company{ID: of.ID, Status: of.Status, LeaseEpoch: of.LeaseEpoch, WorkPaused: of.WorkPaused}
 }
 
-func holding(which id.Lease, but event.Actor, held *store.Held) unit {
+func locking(which id.Lease, but event.Actor, found *store.LockedLease) unit {
 	return func(ctx context.Context, tx store.Tx) (err error) {
-		*held, err = tx.Runs().Hold(ctx, which, but)
+		*found, err = tx.Runs().LockForCall(ctx, which, but)
 		return err
 	}
 }
 
-func held(f *fixture) {
+func lockedForCall(f *fixture) {
 	acme := f.found("acme", func(c *company.Company) { c.LeaseEpoch, c.WorkPaused = 7, true })
 	a, i, r := f.employs(acme.ID)
 	_, other, _ := f.employs(acme.ID)
-	var got store.Held
+	var got store.LockedLease
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
-		if err := holding(r.Lease.ID, "token:tok_a", &got)(ctx, tx); err != nil {
+		if err := locking(r.Lease.ID, "token:tok_a", &got)(ctx, tx); err != nil {
 			return err
 		}
 		now, err := tx.StoreNow(ctx)
@@ -273,7 +276,7 @@ func held(f *fixture) {
 		return tx.Runs().Save(ctx, got.Run)
 	})
 	a, acme = working(a, acme)
-	f.same(got, store.Held{Run: r, Agent: a, Company: acme, Issue: issue.Issue{ID: i.ID, Status: i.Status, Parent: i.Parent}})
+	f.same(got, store.LockedLease{Run: r, Agent: a, Company: acme, Issue: issue.Issue{ID: i.ID, Status: i.Status, Parent: i.Parent}})
 	for n := range 6 {
 		said := f.newComment([]issue.Issue{i, other}[n/4])
 		said.Author = []event.Actor{"agent:agt_a", "token:tok_a"}[n%2]
@@ -281,11 +284,11 @@ func held(f *fixture) {
 		f.update(commenting(said))
 	}
 	for but, want := range map[event.Actor]int{"agent:agt_a": 1, "token:tok_a": 1, "token:tok_b": 2} {
-		f.update(holding(r.Lease.ID, but, &got))
+		f.update(locking(r.Lease.ID, but, &got))
 		f.same(got.Pending, want)
 	}
 	for _, which := range []id.Lease{"", "lse_none", anyRun.add(f).Lease.ID} { // the last has no agent
-		f.refused(fault.NotFound, holding(which, "", &got))
+		f.refused(fault.NotFound, locking(which, "", &got))
 	}
 }
 
@@ -299,7 +302,7 @@ func atWork(f *fixture) {
 	}
 	ran(&more[1])
 	f.update(starting(more...))
-	want := store.AtWork{Live: 2}
+	want := store.AtWork{OpenRuns: 2}
 	want.Agent, want.Company = working(a, acme)
 	is := func(keys ...string) {
 		f.Helper()
@@ -327,16 +330,16 @@ func atWork(f *fixture) {
 	}
 }
 
-func heldIssue(f *fixture) {
+func lockedForEnd(f *fixture) {
 	acme := f.found("acme")
 	a, i, r := f.employs(acme.ID)
-	want := store.Held{Run: r, Issue: i}
+	want := store.LockedLease{Run: r, Issue: i}
 	want.Agent, want.Company = working(a, acme)
 	is := func(blocks bool) {
 		f.Helper()
-		var got store.Held
+		var got store.LockedLease
 		f.update(func(ctx context.Context, tx store.Tx) (err error) {
-			got, err = tx.Runs().HoldIssue(ctx, r.Lease.ID, "")
+			got, err = tx.Runs().LockForEnd(ctx, r.Lease.ID, "")
 			return err
 		})
 		want.Blocks = blocks
@@ -348,14 +351,14 @@ func heldIssue(f *fixture) {
 	anyIssue.edited(f, waits, func(w *issue.Issue) { w.BlockedBy, w.OpenBlockers = nil, 0 })
 	is(false)
 	f.refused(fault.NotFound, func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.Runs().HoldIssue(ctx, "lse_none", "")
+		_, err := tx.Runs().LockForEnd(ctx, "lse_none", "")
 		return err
 	})
 }
 
 func claimedSaved(f *fixture) {
 	acme := f.found("acme").ID
-	a, held, r := f.employs(acme)
+	a, working, r := f.employs(acme)
 	made := f.files(acme, 2, func(int, *issue.Issue) {})
 	for _, c := range []struct {
 		of   issue.Issue
@@ -375,8 +378,8 @@ func claimedSaved(f *fixture) {
 			}
 			return found.First.Issue, nil
 		}},
-		{held, func(ctx context.Context, tx store.Tx) (issue.Issue, error) {
-			found, err := tx.Runs().HoldIssue(ctx, r.Lease.ID, "")
+		{working, func(ctx context.Context, tx store.Tx) (issue.Issue, error) {
+			found, err := tx.Runs().LockForEnd(ctx, r.Lease.ID, "")
 			return found.Issue, err
 		}},
 	} {

@@ -233,7 +233,7 @@ func filedOne(which id.Lease) unit {
 		if err := tx.OnSnapshot(ctx); err != nil {
 			return err
 		}
-		found, err := tx.Runs().Hold(ctx, which, "")
+		found, err := tx.Runs().LockForCall(ctx, which, "")
 		if err != nil {
 			return err
 		}

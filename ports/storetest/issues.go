@@ -27,8 +27,8 @@ var issueRules = anyIssue.rules(slices.Concat(issueListRules, issueDerivedRules,
 	{"above an issue of a company are its ancestors, up to the root", issuesAbove},
 	{"the levels below an issue are counted up to a bound", issueLevelsBelow},
 	{"the states are those of the issues that the company has", issueStates},
-	{"children come in portions, oldest first, and say whether they have children", issueChildren},
-	{"an agent holds its issues that are queued, assigned and running", issuesHeld},
+	{"children come in portions oldest first, and say whether they have children", issueChildren},
+	{"an agent can be made to abandon its issues that are queued, assigned and running", abandonable},
 	{"what waits for an instant is due when that has come, the earliest first", issuesDue},
 	{"what an issue costs adds up, whoever charges it at once", issueCharged},
 	{"the comments of an issue are its own, newest first", issueComments},
@@ -348,27 +348,27 @@ func issueChildren(f *fixture) {
 	f.same(len(none), 0)
 }
 
-func issuesHeld(f *fixture) {
+func abandonable(f *fixture) {
 	acme := f.found("acme").ID
 	made := f.files(acme, 3*len(issue.Statuses), func(n int, i *issue.Issue) {
 		i.Agent, i.Status = []id.Agent{"agt_a", "agt_b", ""}[n%3], issue.Statuses[n/3]
 	})
-	held := func(by id.Agent, want []id.Issue) {
+	are := func(of id.Agent, want []id.Issue) {
 		f.Helper()
-		got, err := f.store.Issues().HeldBy(f.ctx, by, "")
+		got, err := f.store.Issues().Abandonable(f.ctx, of, "")
 		f.ok(err)
 		f.same(got, want)
 	}
-	held("agt_a", []id.Issue{made[0].ID, made[3].ID, made[6].ID})
-	held("agt_b", []id.Issue{made[1].ID, made[4].ID, made[7].ID})
-	held("agt_none", nil)
+	are("agt_a", []id.Issue{made[0].ID, made[3].ID, made[6].ID})
+	are("agt_b", []id.Issue{made[1].ID, made[4].ID, made[7].ID})
+	are("agt_none", nil)
 	many := f.files(acme, store.Portion+7, func(_ int, i *issue.Issue) { i.Agent = "agt_c" })
 	last := many[store.Portion-1].ID
-	held("agt_c", issueIDs(many[:store.Portion]))
+	are("agt_c", issueIDs(many[:store.Portion]))
 	anyIssue.edited(f, many[3], func(i *issue.Issue) { i.Agent = "" })
 	anyIssue.edited(f, many[4], func(i *issue.Issue) { i.Status = issue.Cancelled })
-	held("agt_c", issueIDs(slices.Delete(many[:store.Portion+2], 3, 5)))
-	rest, err := f.store.Issues().HeldBy(f.ctx, "agt_c", last)
+	are("agt_c", issueIDs(slices.Delete(many[:store.Portion+2], 3, 5)))
+	rest, err := f.store.Issues().Abandonable(f.ctx, "agt_c", last)
 	f.ok(err)
 	f.same(len(rest), 7)
 }

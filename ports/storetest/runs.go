@@ -20,24 +20,24 @@ import (
 var runRules = anyRun.rules([]rule{
 	{"a run is found by its lease, in any state", runByLease},
 	{"a run is found by the hash of its token, in any state", runByHash},
-	{"the live runs of a holder are its own", runsOfHolder},
-	{"a live run is found by the key of its claim, of two the later", runByKey},
-	{"the live run of an issue is found and locked", runLive},
-	{"an issue has one live run, whoever adds one at once", oneLiveRun},
+	{"the open runs of a holder are its own", runsOfHolder},
+	{"an open run is found by the key of its claim, of two the later", runByKey},
+	{"the open run of an issue is found and locked", runOpen},
+	{"an issue has one open run, whoever adds one at once", oneOpenRun},
 	{"no two runs have one lease", leaseUnique},
 	{"the runs of an issue are its own, newest first", runsOfIssue},
-	{"the live runs of an agent are its own, oldest first", runsOfAgent},
+	{"the open runs of an agent are its own, oldest first", runsOfAgent},
 	{"checkpoints are the newest of their run, and of all runs of their issue", checkpoints},
 	{"checkpoints are kept to the last byte", checkpointTexts},
 	{"charges are found by their keys", charges},
 	{"no two charges of a run have one key, whoever adds one at once", chargeUnique},
 	{"charges keep all that they have", chargesReadBack},
-	{"leases that should have ended are overdue, oldest first", overdueRuns},
-	{"whatever was postponed, leases that should have ended are overdue", postponed},
-	{"leases of an epoch that has ended are outdated", outdatedRuns},
+	{"open runs whose leases have run out are overdue, oldest first", overdueRuns},
+	{"whatever was postponed, open runs whose leases have run out are overdue", postponed},
+	{"open runs of an epoch that has ended are outdated", outdatedRuns},
 	{"why an epoch ended is that of the next one with a reason", revocations},
-	{"the leases of all companies that have not ended are counted", countLive},
-	{"the sweep is kept, with the start of the oldest live run", sweepState},
+	{"the open runs of all companies are counted", countOpen},
+	{"the sweep is kept, with the start of the oldest open run", sweepState},
 	{"leases that last longer than their time are shortened, and no others", shortened},
 	{"old answers are forgotten in portions", forgottenAnswers},
 })
@@ -53,7 +53,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.Spent, r.Charges, r.Checkpoints, r.Filed = cost.Most, 7, run.MostCheckpoints, run.MostFiled
 		r.Tokens = cost.Tokens{Input: 1<<53 + 1, Output: 2, CacheRead: 3, CacheWrite: 4}
 		r.Status, r.FinishedAt, r.Error = run.Failed, at.Add(time.Second), `{"n":1e400}`
-		r.Ending = run.Ending{Digest: "sha", Answer: `{"ä":"\u0000"}`}
+		r.Receipt = run.Receipt{Digest: "sha", Answer: `{"ä":"\u0000"}`}
 	},
 	edit: func(f *fixture, r *run.Run) {
 		at := f.clock.Now()
@@ -63,13 +63,13 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.Status, r.Lease.Time, r.Lease.ExpiresAt = run.Expired, time.Hour, at.Add(time.Hour)
 		r.Lease.EndedAt, r.Lease.Reason, r.FinishedAt = time.Time{}, "", time.Time{}
 		r.Spent, r.Tokens, r.Charges, r.Checkpoints, r.Filed = 0, cost.Tokens{}, 1, 2, 3
-		r.ContextAt, r.Error, r.Ending = at.Add(time.Minute), "", run.Ending{}
+		r.ContextAt, r.Error, r.Receipt = at.Add(time.Minute), "", run.Receipt{}
 	},
 	permanent: []string{"Company", "Issue", "Agent", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder"},
-	texts:     func(r *run.Run, text string) { r.Error, r.Ending = text, run.Ending{Digest: text, Answer: text} },
+	texts:     func(r *run.Run, text string) { r.Error, r.Receipt = text, run.Receipt{Digest: text, Answer: text} },
 }
 
-// newRun makes a live run that is in no store yet.
+// newRun makes an open run that is in no store yet.
 func (f *fixture) newRun(of id.Company, on id.Issue) run.Run {
 	i := issue.Issue{ID: on, Company: of, Agent: "agt_some", Attempt: 1, FencingToken: 1}
 	terms := run.Terms{Time: 5 * time.Minute}
@@ -77,7 +77,7 @@ func (f *fixture) newRun(of id.Company, on id.Issue) run.Run {
 }
 
 // ran ends a run.
-func ran(r *run.Run) { *r = r.End(run.Succeeded, run.Completed, "", r.StartedAt.Add(time.Second)) }
+func ran(r *run.Run) { *r = r.End(run.Completed, "", r.StartedAt.Add(time.Second)) }
 
 func starting(runs ...run.Run) unit {
 	return func(ctx context.Context, tx store.Tx) error {
@@ -169,7 +169,7 @@ func (f *fixture) runWrites() map[string]writeCase {
 	made := f.starts(acme.ID, 2, func(n int, r *run.Run) {
 		if n == 1 {
 			ran(r)
-			r.Ending = run.Ending{Digest: "d", Answer: "{}"}
+			r.Receipt = run.Receipt{Digest: "d", Answer: "{}"}
 		}
 	})
 	kept := made[0]
@@ -184,13 +184,13 @@ func (f *fixture) runWrites() map[string]writeCase {
 			_, err := tx.Runs().LockLease(ctx, kept.Lease.ID)
 			return err
 		}},
-		"Runs.Hold": {locks, holding(working.Lease.ID, "", new(store.Held))},
-		"Runs.HoldIssue": {locks, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Runs().HoldIssue(ctx, working.Lease.ID, "")
+		"Runs.LockForCall": {locks, locking(working.Lease.ID, "", new(store.LockedLease))},
+		"Runs.LockForEnd": {locks, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Runs().LockForEnd(ctx, working.Lease.ID, "")
 			return err
 		}},
-		"Runs.LockLive": {locks, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Runs().LockLive(ctx, kept.Issue)
+		"Runs.LockOpen": {locks, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Runs().LockOpen(ctx, kept.Issue)
 			return err
 		}},
 		"Runs.Add": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Runs().Add(ctx, newcomer) }},
@@ -238,12 +238,12 @@ func (f *fixture) locked(lock func(ctx context.Context, tx store.Tx) (run.Run, e
 }
 
 func runByLease(f *fixture) {
-	live := anyRun.add(f)
+	open := anyRun.add(f)
 	ended := anyRun.add(f, ran)
 	byLease := func(which id.Lease) func(ctx context.Context, tx store.Tx) (run.Run, error) {
 		return func(ctx context.Context, tx store.Tx) (run.Run, error) { return tx.Runs().LockLease(ctx, which) }
 	}
-	for _, want := range []run.Run{live, ended} {
+	for _, want := range []run.Run{open, ended} {
 		got, err := f.store.Runs().ByLease(f.ctx, want.Lease.ID)
 		f.ok(err)
 		f.same(got, want)
@@ -251,7 +251,7 @@ func runByLease(f *fixture) {
 		f.ok(err)
 		f.same(got, want)
 	}
-	for _, which := range []id.Lease{"", "lse_none", id.Lease(live.ID)} {
+	for _, which := range []id.Lease{"", "lse_none", id.Lease(open.ID)} {
 		_, err := f.store.Runs().ByLease(f.ctx, which)
 		f.code(err, fault.NotFound)
 		_, err = f.locked(byLease(which))
@@ -261,11 +261,11 @@ func runByLease(f *fixture) {
 
 func runByHash(f *fixture) {
 	hash := func(r *run.Run) { r.Lease.Hash = f.newKey().Hash() }
-	live, ended := anyRun.add(f, hash), anyRun.add(f, hash, ran)
+	open, ended := anyRun.add(f, hash), anyRun.add(f, hash, ran)
 	anyRun.add(f)
-	replaced := live.Lease.Hash
-	live = anyRun.edited(f, live, hash)
-	for _, want := range []run.Run{live, ended} {
+	replaced := open.Lease.Hash
+	open = anyRun.edited(f, open, hash)
+	for _, want := range []run.Run{open, ended} {
 		got, err := f.store.Runs().ByHash(f.ctx, want.Lease.Hash)
 		f.ok(err)
 		f.same(got, want)
@@ -275,7 +275,7 @@ func runByHash(f *fixture) {
 		f.code(err, fault.NotFound)
 	}
 	twin := anyRun.new(f)
-	twin.Lease.Hash = live.Lease.Hash
+	twin.Lease.Hash = open.Lease.Hash
 	f.refused(fault.Internal, starting(twin))
 }
 
@@ -285,18 +285,18 @@ func runsOfHolder(f *fixture) {
 			ran(r)
 		}
 	})
-	held := func(by string, want ...run.Run) {
+	open := func(of string, want ...run.Run) {
 		f.Helper()
-		got, err := f.store.Runs().Held(f.ctx, by)
+		got, err := f.store.Runs().OpenOfHolder(f.ctx, of)
 		f.ok(err)
-		f.same(got, liveRuns(want))
+		f.same(got, openRuns(want))
 	}
-	held("a", made[0])
-	held("b", made[1], made[4])
-	held("")
-	held("c")
+	open("a", made[0])
+	open("b", made[1], made[4])
+	open("")
+	open("c")
 	anyRun.edited(f, made[1], ran)
-	held("b", made[4])
+	open("b", made[4])
 }
 
 func runByKey(f *fixture) {
@@ -329,22 +329,22 @@ func runByKey(f *fixture) {
 	}
 }
 
-func runLive(f *fixture) {
+func runOpen(f *fixture) {
 	first := anyRun.add(f, ran)
-	live := func(ctx context.Context, tx store.Tx) (run.Run, error) { return tx.Runs().LockLive(ctx, first.Issue) }
-	_, err := f.locked(live)
+	open := func(ctx context.Context, tx store.Tx) (run.Run, error) { return tx.Runs().LockOpen(ctx, first.Issue) }
+	_, err := f.locked(open)
 	f.code(err, fault.NotFound)
 	again := anyRun.add(f, func(r *run.Run) { r.Issue, r.Lease.Token = first.Issue, 2 })
 	anyRun.add(f)
-	got, err := f.locked(live)
+	got, err := f.locked(open)
 	f.ok(err)
 	f.same(got, again)
 	anyRun.edited(f, again, ran)
-	_, err = f.locked(live)
+	_, err = f.locked(open)
 	f.code(err, fault.NotFound)
 }
 
-func oneLiveRun(f *fixture) {
+func oneOpenRun(f *fixture) {
 	acme := f.found("acme").ID
 	for round := range 4 {
 		made := make([]run.Run, crowd)
@@ -356,14 +356,14 @@ func oneLiveRun(f *fixture) {
 		runs := walk(f, page.MaxSize, f.runPages("iss_wanted", page.MaxSize))
 		f.same(len(runs), round+1)
 		for _, one := range runs {
-			if one.Lease.EndedAt.IsZero() {
+			if one.IsOpen() {
 				anyRun.edited(f, one, ran)
 			}
 		}
 	}
 	ended := anyRun.add(f, ran)
 	anyRun.add(f, func(r *run.Run) { r.Issue = ended.Issue })
-	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error { // it would be live again, beside another
+	f.refused(fault.Internal, func(ctx context.Context, tx store.Tx) error { // it would be open again, beside another
 		tx.Unrecorded()
 		locked, err := tx.Runs().Lock(ctx, ended.ID)
 		if err != nil {
@@ -416,7 +416,7 @@ func runsOfIssue(f *fixture) {
 func runsOfAgent(f *fixture) {
 	acme := f.found("acme").ID
 	at := f.clock.Now()
-	made := f.starts(acme, run.MostLive+20, func(n int, r *run.Run) {
+	made := f.starts(acme, run.MostOpen+20, func(n int, r *run.Run) {
 		r.StartedAt = at.Add(-time.Duration(n/2) * time.Millisecond)
 		if r.Agent = "agt_many"; n < 9 {
 			r.Agent = []id.Agent{"agt_a", "agt_b"}[n%2]
@@ -425,21 +425,21 @@ func runsOfAgent(f *fixture) {
 			ran(r)
 		}
 	})
-	live := func(of id.Agent) {
+	open := func(of id.Agent) {
 		f.Helper()
 		var want []run.Run
 		for _, r := range made {
-			if r.Agent == of && r.Lease.EndedAt.IsZero() {
+			if r.Agent == of && r.IsOpen() {
 				want = append(want, r)
 			}
 		}
 		slices.SortFunc(want, func(a, b run.Run) int { return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID)) })
-		got, err := f.store.Runs().Live(f.ctx, of)
+		got, err := f.store.Runs().OpenOfAgent(f.ctx, of)
 		f.ok(err)
-		f.same(got, want[:min(len(want), run.MostLive)])
+		f.same(got, want[:min(len(want), run.MostOpen)])
 	}
 	for _, of := range []id.Agent{"agt_a", "agt_b", "agt_many", "agt_none"} {
-		live(of)
+		open(of)
 	}
 }
 
@@ -562,9 +562,9 @@ func chargesReadBack(f *fixture) {
 	}
 }
 
-func liveRuns(of []run.Run) (list []store.LiveRun) {
+func openRuns(of []run.Run) (list []store.OpenRun) {
 	for _, r := range of {
-		list = append(list, store.LiveRun{ID: r.ID, Company: r.Company, Issue: r.Issue})
+		list = append(list, store.OpenRun{ID: r.ID, Company: r.Company, Issue: r.Issue})
 	}
 	return list
 }
@@ -576,7 +576,7 @@ func overdueRuns(f *fixture) {
 		f.Helper()
 		got, err := f.store.Runs().Overdue(f.ctx, at)
 		f.ok(err)
-		f.same(got, liveRuns(want))
+		f.same(got, openRuns(want))
 	}
 	overdue()
 	made := f.starts(acme, 5, func(n int, r *run.Run) { r.Lease.ExpiresAt = at.Add(time.Duration(1-n) * time.Millisecond) })
@@ -596,7 +596,7 @@ func overdueRuns(f *fixture) {
 	got, err := f.store.Runs().Overdue(f.ctx, at)
 	f.ok(err)
 	f.same(len(got), store.Portion)
-	f.same(got[:3], liveRuns([]run.Run{theirs[0], made[4], made[2]}))
+	f.same(got[:3], openRuns([]run.Run{theirs[0], made[4], made[2]}))
 }
 
 // postponed renews leases again and again: however often Postpone was called, what is overdue is the same.
@@ -618,7 +618,7 @@ func postponed(f *fixture) {
 		for range 5 {
 			n := r.IntN(count)
 			made[n] = anyRun.edited(f, made[n], func(one *run.Run) {
-				if one.Lease.EndedAt.IsZero() {
+				if one.IsOpen() {
 					*one = one.Renew(at)
 					one.Lease.ExpiresAt = at.Add(time.Duration(r.IntN(5)) * time.Minute)
 				}
@@ -634,7 +634,7 @@ func postponed(f *fixture) {
 		}
 		var want []run.Run
 		for _, one := range made {
-			if one.Lease.EndedAt.IsZero() && !one.Lease.ExpiresAt.After(at) {
+			if one.IsOpen() && !one.Lease.ExpiresAt.After(at) {
 				want = append(want, one)
 			}
 		}
@@ -644,12 +644,12 @@ func postponed(f *fixture) {
 			f.same(len(got), store.Portion)
 			continue
 		}
-		byID := func(a, b store.LiveRun) int { return cmp.Compare(a.ID, b.ID) }
-		f.same(slices.SortedFunc(slices.Values(got), byID), slices.SortedFunc(slices.Values(liveRuns(want)), byID))
+		byID := func(a, b store.OpenRun) int { return cmp.Compare(a.ID, b.ID) }
+		f.same(slices.SortedFunc(slices.Values(got), byID), slices.SortedFunc(slices.Values(openRuns(want)), byID))
 	}
 	later := at.Add(time.Hour)
 	for _, one := range made { // all are renewed at once
-		if one.Lease.EndedAt.IsZero() {
+		if one.IsOpen() {
 			anyRun.edited(f, one, func(one *run.Run) { one.Lease.ExpiresAt = later })
 		}
 	}
@@ -669,8 +669,8 @@ func outdatedRuns(f *fixture) {
 		f.Helper()
 		got, err := f.store.Runs().Outdated(f.ctx, acme, epoch)
 		f.ok(err)
-		slices.SortFunc(got, func(a, b store.LiveRun) int { return cmp.Compare(a.ID, b.ID) }) // those of one epoch come in any order
-		f.same(got, liveRuns(want))
+		slices.SortFunc(got, func(a, b store.OpenRun) int { return cmp.Compare(a.ID, b.ID) }) // those of one epoch come in any order
+		f.same(got, openRuns(want))
 	}
 	outdated(1, nil)
 	outdated(2, made[:1])
@@ -704,11 +704,11 @@ func revocations(f *fixture) {
 	f.refused(fault.Internal, revoking(acme, 3, run.RanOut))
 }
 
-func countLive(f *fixture) {
+func countOpen(f *fixture) {
 	at := f.clock.Now()
 	is := func(count int, first time.Time) {
 		f.Helper()
-		got, runsOut, err := f.store.Runs().CountLive(f.ctx)
+		got, runsOut, err := f.store.Runs().CountOpen(f.ctx)
 		f.ok(err)
 		f.same(got, count)
 		f.same(runsOut, first)
@@ -728,7 +728,7 @@ func countLive(f *fixture) {
 		if err := tx.Runs().Add(ctx, f.newRun(made[0].Company, "iss_another")); err != nil {
 			return err
 		}
-		got, _, err := tx.Runs().CountLive(ctx)
+		got, _, err := tx.Runs().CountOpen(ctx)
 		f.same(got, 3)
 		return err
 	})
@@ -798,7 +798,7 @@ func forgottenAnswers(f *fixture) {
 		case old + 2:
 			r.Lease.EndedAt = time.Time{}
 		}
-		r.Ending = run.Ending{Digest: "d", Answer: "{}"}
+		r.Receipt = run.Receipt{Digest: "d", Answer: "{}"}
 	})
 	for _, want := range []bool{true, false, false} {
 		f.update(func(ctx context.Context, tx store.Tx) error {
@@ -810,8 +810,8 @@ func forgottenAnswers(f *fixture) {
 		for n, r := range made {
 			got, err := f.store.Runs().Get(f.ctx, r.ID)
 			f.ok(err)
-			if n < old && got.Ending == (run.Ending{}) {
-				r.Ending = run.Ending{}
+			if n < old && got.Receipt == (run.Receipt{}) {
+				r.Receipt = run.Receipt{}
 			} else if n < old {
 				kept++
 			}

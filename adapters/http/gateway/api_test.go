@@ -132,7 +132,7 @@ type broken struct {
 	failure error
 }
 
-func (b broken) Claim(context.Context, agent.Caller, inbound.Claim) (*inbound.HeldLease, error) {
+func (b broken) Claim(context.Context, agent.Caller, inbound.Claim) (*inbound.Lease, error) {
 	return nil, b.failure
 }
 

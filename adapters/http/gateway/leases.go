@@ -45,20 +45,20 @@ func (h leases) claim(r httpkit.Request) (httpkit.Answer, error) {
 	if sent.Wait != nil && *sent.Wait > 0 && *sent.Wait <= inbound.MostWait {
 		r.Wait(time.Duration(*sent.Wait) * time.Second)
 	}
-	held, err := h.port.Claim(r.Context(), r.Agent(), inbound.Claim{
+	granted, err := h.port.Claim(r.Context(), r.Agent(), inbound.Claim{
 		Wait: sent.Wait, LeaseSeconds: sent.LeaseSeconds, RunToken: sent.RunToken, Key: r.OnceKey(), Problems: problems,
 	})
-	if err != nil || held == nil {
+	if err != nil || granted == nil {
 		return httpkit.Answer{Status: httpkit.NoContent}, err
 	}
-	return httpkit.Answer{Data: held.Fields()}, nil
+	return httpkit.Answer{Data: granted.Fields()}, nil
 }
 
 func (h leases) list(r httpkit.Request) (httpkit.Answer, error) {
 	found, err := h.port.List(r.Context(), r.Agent())
 	shown := make([]event.Fields, len(found))
-	for n, held := range found {
-		shown[n] = leaseWithEnd(held)
+	for n, one := range found {
+		shown[n] = leaseWithEnd(one)
 	}
 	return httpkit.Answer{Data: shown}, err
 }
@@ -112,14 +112,14 @@ func (h leases) comment(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) complete(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[Completion](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
 		Action: issue.Complete, Result: valueOf(sent.Result), Note: issue.Note{Body: sent.Summary}, Charges: chargesOf(sent.Costs),
 	})
 }
 
 func (h leases) fail(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[FailureReport](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
 		Action: issue.Fail,
 		Failure: run.FailureDraft{
 			Code: sent.Error.Code, Message: sent.Error.Message, Retry: sent.Retry, RetryAfter: sent.RetryAfter,
@@ -130,21 +130,21 @@ func (h leases) fail(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) handOff(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[HandoffNote](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{Action: issue.HandOff, Note: issue.Note{Body: sent.Note}})
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{Action: issue.HandOff, Note: issue.Note{Body: sent.Note}})
 }
 
 func (h leases) release(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[LeaseRelease](r)
-	return h.end(r, sent.FencingToken, problems, inbound.Ending{
+	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
 		Action: issue.Release, Note: issue.Note{Body: sent.Note}, Charges: chargesOf(sent.Costs),
 	})
 }
 
 // end ends a lease. The answer is kept as it was sent first.
-func (h leases) end(r httpkit.Request, token *int64, problems fault.Problems, ending inbound.Ending) (httpkit.Answer, error) {
+func (h leases) end(r httpkit.Request, token *int64, problems fault.Problems, end inbound.LeaseEnd) (httpkit.Answer, error) {
 	call := callOf(r, token, problems)
 	call.Digest = r.Fingerprint()
-	ended, err := h.port.End(r.Context(), r.Agent(), call, ending)
+	ended, err := h.port.End(r.Context(), r.Agent(), call, end)
 	return httpkit.Answer{Data: json.RawMessage(ended.Answer), IsReplayed: ended.IsReplayed}, err
 }
 
@@ -179,12 +179,12 @@ func chargesOf(sent *[]Charge) []cost.Draft {
 	return drafts
 }
 
-func leaseWithEnd(held inbound.HeldLease) event.Fields {
+func leaseWithEnd(lease inbound.Lease) event.Fields {
 	var reason *string
-	if text := string(held.Run.Lease.Reason); text != "" {
+	if text := string(lease.Run.Lease.Reason); text != "" {
 		reason = &text
 	}
-	return append(held.Fields(), event.F("endedAt", instant.Optional(held.Run.Lease.EndedAt)), event.F("reason", reason))
+	return append(lease.Fields(), event.F("endedAt", instant.Optional(lease.Run.Lease.EndedAt)), event.F("reason", reason))
 }
 
 func stateFields(state inbound.LeaseState) event.Fields {

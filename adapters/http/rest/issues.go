@@ -228,8 +228,8 @@ func issueSettings(sent IssuePatch, problems *fault.Problems) issue.Settings {
 
 // bulkFields are what a bulk of each action takes beside the action and the ids.
 var bulkFields = map[issue.Action][]string{
-	issue.Assign: {"agentId", "teamId"}, issue.Unassign: nil, issue.Cancel: {"reason"}, issue.Accept: nil, issue.Reject: {"note"},
-	issue.HandOff: {"note"}, issue.Retry: nil,
+	issue.Assign: {"agentId", "teamId"}, issue.Unassign: nil, issue.Cancel: {issue.Cancel.NoteField()}, issue.Accept: nil,
+	issue.Reject: {issue.Reject.NoteField()}, issue.HandOff: {issue.HandOff.NoteField()}, issue.Retry: nil,
 }
 
 func issueBulk(r httpkit.Request) inbound.IssueBulk {

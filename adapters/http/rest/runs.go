@@ -45,7 +45,7 @@ func (h runs) log(r httpkit.Request) (httpkit.Answer, error) {
 	text := &httpkit.Text{Content: found.Written}
 	if r.Query()["follow"] == "true" {
 		text.More = func() ([]byte, error) {
-			if !found.IsLive {
+			if !found.IsOpen {
 				return nil, io.EOF
 			}
 			found, err = h.port.Log(r.Context(), r.Caller(), of, on, which, inbound.LogPart{From: found.Next, Wait: true})

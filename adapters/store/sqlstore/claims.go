@@ -57,21 +57,25 @@ func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, mos
 	return found, err
 }
 
-// mostCounted bounds how many issues ClaimableKeys counts for some keys.
-const mostCounted = 1000
-
 func (i issues) ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(keys, store.Portion) {
-		first := i.selectFrom("issues").Column("claim_key").Where("company_id = ?", of).Where("claim_key IN (?)", bun.List(some)).
-			Where("claimable = 1").Limit(mostCounted)
-		query := i.engine.DB().NewSelect().Conn(i.conn).ColumnExpr("claim_key, count(*)").TableExpr("(?) AS first", first).
-			Group("claim_key")
+		values, args := make([]string, len(some)), make([]any, len(some))
+		for n, key := range some {
+			values[n], args[n] = "(?)", key
+		}
+		first := i.selectFrom("issues").ColumnExpr("1").Where("company_id = ?", of).Where("claim_key = wanted.column1").
+			Where("claimable = 1").Limit(store.Portion)
+		query := i.engine.DB().NewSelect().Conn(i.conn).ColumnExpr("column1").
+			ColumnExpr("(?)", i.engine.DB().NewSelect().ColumnExpr("count(*)").TableExpr("(?) AS first", first)).
+			TableExpr("(VALUES "+strings.Join(values, ", ")+") AS wanted", args...) // both engines name its column column1
 		var key string
 		var n int
 		err := i.each(ctx, query, func(rows *sql.Rows) error {
 			err := rows.Scan(&key, &n)
-			counts[key] = n
+			if n > 0 {
+				counts[key] = n
+			}
 			return err
 		})
 		if err != nil {
@@ -105,9 +109,9 @@ var (
 var agentAtWork = prepare(func(b builder) fmt.Stringer { return working(b, 1) })
 
 func working(b builder, agent int) *bun.SelectQuery {
-	live := b.db().NewSelect().Table("runs").ColumnExpr("count(*)").Where("agent_id = agents.id").Where("ended_at IS NULL")
+	open := b.db().NewSelect().Table("runs").ColumnExpr("count(*)").Where("agent_id = agents.id").Where("ended_at IS NULL")
 	return b.db().NewSelect().Table("agents").Join("JOIN companies ON companies.id = agents.company_id").
-		ColumnExpr("?, ?, (?)", workingAgents.allColumns(), workingCompanies.allColumns(), live).
+		ColumnExpr("?, ?, (?)", workingAgents.allColumns(), workingCompanies.allColumns(), open).
 		Where("agents.id = ?", b.arg(agent))
 }
 
@@ -131,8 +135,8 @@ func exists(query *bun.SelectQuery) bun.Safe {
 
 func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (found store.AtWork, err error) {
 	by, its, first := workingAgents.scanner(), workingCompanies.scanner(), issueTable.scanner()
-	var live, hasChildren, hasComments int64
-	columns := slices.Concat(by.dests, its.dests, []any{&live})
+	var open, hasChildren, hasComments int64
+	columns := slices.Concat(by.dests, its.dests, []any{&open})
 	withFirst := slices.Concat(columns, first.dests, []any{&hasChildren, &hasComments})
 	err = a.row(ctx, withFirst, a.table.missing, agentWithFirst.of(len(keys)), append(firstArgs(of, keys), string(which))...)
 	switch {
@@ -147,7 +151,7 @@ func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys 
 	if err != nil {
 		return found, err
 	}
-	found.Live = int(live)
+	found.OpenRuns = int(open)
 	if found.Agent, err = by.value(); err == nil {
 		found.Company, err = its.value()
 	}
@@ -156,14 +160,14 @@ func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys 
 
 // The arguments are the lease, and who made comments that are not pending.
 var (
-	holdLease = prepare(func(b builder) fmt.Stringer { return holds(b, runningIssues) })
-	holdIssue = prepare(func(b builder) fmt.Stringer {
+	lockForCall = prepare(func(b builder) fmt.Stringer { return leaseWith(b, runningIssues) })
+	lockForEnd  = prepare(func(b builder) fmt.Stringer {
 		waiting := b.db().NewSelect().Table("issue_blockers").ColumnExpr("1").Where("blocker_id = issues.id").Where("is_open = 1")
-		return holds(b, issueTable).ColumnExpr("?", exists(waiting))
+		return leaseWith(b, issueTable).ColumnExpr("?", exists(waiting))
 	})
 )
 
-func holds(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
+func leaseWith(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 	pending := b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = runs.issue_id").
 		Where("created_at > runs.context_at").Where("author <> ?", b.arg(2))
 	return b.engine.ForUpdateOf(b.db().NewSelect().Table("runs").Join("JOIN agents ON agents.id = runs.agent_id").
@@ -172,13 +176,13 @@ func holds(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 		ColumnExpr("?, (?)", issues.allColumns(), pending).Where("runs.lease_id = ?", b.arg(1)), "runs")
 }
 
-func (r runs) Hold(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
-	return r.hold(ctx, holdLease, runningIssues, nil, which, but)
+func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
+	return r.lockFor(ctx, lockForCall, runningIssues, nil, which, but)
 }
 
-func (r runs) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
+func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
 	var blocks int64
-	found, err := r.hold(ctx, holdIssue, issueTable, []any{&blocks}, which, but)
+	found, err := r.lockFor(ctx, lockForEnd, issueTable, []any{&blocks}, which, but)
 	if err == nil {
 		found.Blocks = blocks == 1
 		issuesOf(r.session).hasLocked(string(found.Issue.ID), found.Issue)
@@ -186,10 +190,10 @@ func (r runs) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (s
 	return found, err
 }
 
-// hold runs a statement that holds a lease, with these columns of its issue and more columns at the end.
-func (r runs) hold(
+// lockFor runs a statement that locks a lease, with these columns of its issue and more columns at the end.
+func (r runs) lockFor(
 	ctx context.Context, statement *prepared, issues *table[issue.Issue], more []any, which id.Lease, but event.Actor,
-) (found store.Held, err error) {
+) (found store.LockedLease, err error) {
 	r.engine.NowNext(r.conn)
 	row, by, its, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner(), issues.scanner()
 	var pending int64

@@ -24,22 +24,24 @@ func ClaimText(engine Engine, keys, most int) string {
 func OverdueText(engine Engine) string  { return (&statements{engine: engine}).text(overdueRuns) }
 func OutdatedText(engine Engine) string { return (&statements{engine: engine}).text(outdatedRuns) }
 
-// CountLiveText is the statement that counts the leases that have not ended.
-func CountLiveText(engine Engine) string { return countLive(engine).String() }
+// CountOpenText is the statement that counts the open runs.
+func CountOpenText(engine Engine) string { return countOpen(engine).String() }
 
-// ChildrenText, DependentsText, HeldByText and PendingText are the statements that find a portion of a settlement, and which settlements
+// ChildrenText, DependentsText, AbandonableText and PendingText are the statements that find a portion of a settlement, and which settlements
 // to go on with. The arguments are the company, a parent and an issue; a blocker and an issue; an agent and an issue.
 func ChildrenText(engine Engine) string   { return (&statements{engine: engine}).text(issueChildren) }
 func DependentsText(engine Engine) string { return (&statements{engine: engine}).text(issueDependents) }
-func HeldByText(engine Engine) string     { return (&statements{engine: engine}).text(issuesHeld) }
+func AbandonableText(engine Engine) string {
+	return (&statements{engine: engine}).text(abandonableIssues)
+}
 func PendingText(engine Engine) string {
 	return pendingSettlements(session{engine: engine}).Limit(16).String()
 }
 
-// HoldText and HoldIssueText are the statements of Runs.Hold and Runs.HoldIssue. The arguments are a lease and who made comments that
-// are not pending.
-func HoldText(engine Engine) string      { return (&statements{engine: engine}).text(holdLease) }
-func HoldIssueText(engine Engine) string { return (&statements{engine: engine}).text(holdIssue) }
+// LockForCallText and LockForEndText are the statements of Runs.LockForCall and Runs.LockForEnd. The arguments are a lease and who
+// made comments that are not pending.
+func LockForCallText(engine Engine) string { return (&statements{engine: engine}).text(lockForCall) }
+func LockForEndText(engine Engine) string  { return (&statements{engine: engine}).text(lockForEnd) }
 
 // AtWorkTexts are those of Agents.AtWork for three keys. The arguments are the company, the keys and an agent; the argument is an agent.
 func AtWorkTexts(engine Engine) (withFirst, alone string) {

@@ -221,7 +221,7 @@ var (
 		return b.db().NewSelect().Table("issue_blockers").Column("issue_id").
 			Where("blocker_id = ?", b.arg(1)).Where("issue_id > ?", b.arg(2)).Where("is_open = 1").Order("issue_id").Limit(store.Portion)
 	})
-	issuesHeld = prepare(func(b builder) fmt.Stringer {
+	abandonableIssues = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewSelect().Table("issues").Column("id").
 			Where("agent_id = ?", b.arg(1)).Where("id > ?", b.arg(2)).Where("is_open = 1").
 			Where("status IN (?, ?, ?)", issue.Queued, issue.Assigned, issue.Running).Order("id").Limit(store.Portion)
@@ -236,8 +236,8 @@ func (i issues) Dependents(ctx context.Context, blocker, after id.Issue) ([]id.I
 	return i.ids(ctx, issueDependents, string(blocker), string(after))
 }
 
-func (i issues) HeldBy(ctx context.Context, by id.Agent, after id.Issue) ([]id.Issue, error) {
-	return i.ids(ctx, issuesHeld, string(by), string(after))
+func (i issues) Abandonable(ctx context.Context, of id.Agent, after id.Issue) ([]id.Issue, error) {
+	return i.ids(ctx, abandonableIssues, string(of), string(after))
 }
 
 func (i issues) ids(ctx context.Context, statement *prepared, args ...any) (found []id.Issue, err error) {

@@ -37,8 +37,8 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 				args       []any
 			}{
 				{"an agent at work", alone, []any{"agt_a"}},
-				{"what a lease depends on", sqlstore.HoldText(d.Engine), []any{"lse_a", "user:a"}},
-				{"a lease with its issue", sqlstore.HoldIssueText(d.Engine), []any{"lse_a", "user:a"}},
+				{"what a lease depends on", sqlstore.LockForCallText(d.Engine), []any{"lse_a", "user:a"}},
+				{"a lease with its issue", sqlstore.LockForEndText(d.Engine), []any{"lse_a", "user:a"}},
 			} {
 				plan := explain(t, conn, name, c.text, c.args)
 				if strings.Contains(plan, "Join Filter") || strings.Contains(plan, "Filter: (agent_id") || strings.Contains(plan, "SCAN ") {
@@ -58,7 +58,7 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 				{"an agent with the first issue", withFirst, "issues_to_claim", append(slices.Clone(keys), "agt_a"), 3, 3},
 				{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
 				{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
-				{"leases that have not ended", sqlstore.CountLiveText(d.Engine), "runs_live_", nil, 1, 0},
+				{"open runs", sqlstore.CountOpenText(d.Engine), "runs_live_", nil, 1, 0},
 				{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 0},
 			} {
 				plan := explain(t, conn, name, c.text, c.args)
@@ -105,7 +105,7 @@ func TestSettlementsReadPortionsOfIndexes(t *testing.T) {
 					"sqlite":   "issue_blockers_by_blocker (blocker_id=? AND issue_id>?)",
 					"postgres": "Index Cond: ((blocker_id = 'iss_blocker'::text) AND (issue_id > 'iss_a'::text))",
 				}, 0},
-				{"what an agent holds", sqlstore.HeldByText(d.Engine), []any{"agt_b", "iss_0"}, map[string]string{
+				{"what can be taken from an agent", sqlstore.AbandonableText(d.Engine), []any{"agt_b", "iss_0"}, map[string]string{
 					"sqlite":   "issues_held (agent_id=? AND id>?)",
 					"postgres": "Index Cond: ((agent_id = 'agt_b'::text) AND (id > 'iss_0'::text))",
 				}, 0},
@@ -214,14 +214,14 @@ func (d database) fill(t *testing.T) id.Company {
 			if err := tx.Issues().Add(ctx, i); err != nil {
 				return err
 			}
-			left := store.Settlement{ID: id.New[id.Settlement](ids.UUIDv7()), Company: i.Company, Kind: store.CancelBelow, Actor: i.CreatedBy}
+			left := store.Settlement{ID: id.New[id.Settlement](ids.UUIDv7()), Company: i.Company, Kind: store.CancelBelow}
 			if err := tx.Settlements().Add(ctx, left); err != nil {
 				return err
 			}
 			i.Agent, i.FencingToken = "agt_a", 1
 			r := run.Grant(id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7()), i, 1, run.Terms{Time: time.Minute}, clock.Now())
 			if n%10 != 0 {
-				r = r.End(run.Succeeded, run.Completed, "", clock.Now())
+				r = r.End(run.Completed, "", clock.Now())
 			}
 			if err := tx.Runs().Add(ctx, r); err != nil {
 				return err

@@ -53,8 +53,8 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asMillis("context_at", func(r *run.Run) *time.Time { return &r.ContextAt }),
 	asOptionalMillis("finished_at", func(r *run.Run) *time.Time { return &r.FinishedAt }),
 	asText("error", func(r *run.Run) *string { return &r.Error }),
-	asText("digest", func(r *run.Run) *string { return &r.Ending.Digest }),
-	asText("answer", func(r *run.Run) *string { return &r.Ending.Answer }),
+	asText("digest", func(r *run.Run) *string { return &r.Receipt.Digest }),
+	asText("answer", func(r *run.Run) *string { return &r.Receipt.Answer }),
 	asMillis(createdAt, func(r *run.Run) *time.Time { return &r.StartedAt }).fixed(),
 )
 
@@ -81,7 +81,7 @@ var (
 		return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("claim_key = ?", b.arg(2)).Where("ended_at IS NULL").
 			OrderExpr("created_at DESC, id DESC").Limit(1)
 	})
-	lockLive = prepare(func(b builder) fmt.Stringer {
+	lockOpen = prepare(func(b builder) fmt.Stringer {
 		return b.engine.ForUpdate(runTable.selects(b.db()).Where("issue_id = ?", b.arg(1)).Where("ended_at IS NULL"))
 	})
 )
@@ -106,8 +106,8 @@ func (r runs) LockLease(ctx context.Context, which id.Lease) (run.Run, error) {
 	return r.lockBy(ctx, lockLease, string(which))
 }
 
-func (r runs) LockLive(ctx context.Context, of id.Issue) (run.Run, error) {
-	return r.lockBy(ctx, lockLive, string(of))
+func (r runs) LockOpen(ctx context.Context, of id.Issue) (run.Run, error) {
+	return r.lockBy(ctx, lockOpen, string(of))
 }
 
 // find reads the run that a prepared statement finds.
@@ -132,12 +132,12 @@ func (r runs) List(ctx context.Context, of id.Issue, after page.Position, size i
 	return listPage(ctx, r.session, r.table, []condition{{"issue_id", string(of)}}, after, size)
 }
 
-var liveOfAgent = prepare(func(b builder) fmt.Stringer {
-	return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("ended_at IS NULL").Order(createdAt, "id").Limit(run.MostLive)
+var openOfAgent = prepare(func(b builder) fmt.Stringer {
+	return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("ended_at IS NULL").Order(createdAt, "id").Limit(run.MostOpen)
 })
 
-func (r runs) Live(ctx context.Context, of id.Agent) ([]run.Run, error) {
-	return readEach(ctx, r.session, r.table, liveOfAgent, string(of))
+func (r runs) OpenOfAgent(ctx context.Context, of id.Agent) ([]run.Run, error) {
+	return readEach(ctx, r.session, r.table, openOfAgent, string(of))
 }
 
 var checkpointTable = tableOf("run_checkpoints", nil,
@@ -207,7 +207,7 @@ func (r runs) Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Ent
 
 var (
 	overdueRuns = prepare(func(b builder) fmt.Stringer {
-		return liveRuns(b).Where("check_at <= ?", b.arg(1)).Where("expires_at <= ?", b.arg(1)).
+		return openRuns(b).Where("check_at <= ?", b.arg(1)).Where("expires_at <= ?", b.arg(1)).
 			Where(companyStays("runs")+" AND companies.lease_epoch = runs.epoch)", company.Deleting).Order("check_at")
 	})
 	checkSooner = prepare(func(b builder) fmt.Stringer {
@@ -219,16 +219,16 @@ var (
 		return b.db().NewUpdate().Table("runs").Set("check_at = expires_at").Where("id IN (?)", renewed)
 	})
 	outdatedRuns = prepare(func(b builder) fmt.Stringer {
-		return liveRuns(b).Where("company_id = ?", b.arg(1)).Where("epoch < ?", b.arg(2)).Order("epoch")
+		return openRuns(b).Where("company_id = ?", b.arg(1)).Where("epoch < ?", b.arg(2)).Order("epoch")
 	})
 )
 
-var heldRuns = prepare(func(b builder) fmt.Stringer {
-	return liveRuns(b).Where("holder = ?", b.arg(1)).Where("holder <> ''").Order("id")
+var openOfHolder = prepare(func(b builder) fmt.Stringer {
+	return openRuns(b).Where("holder = ?", b.arg(1)).Where("holder <> ''").Order("id")
 })
 
-func (r runs) Held(ctx context.Context, by string) ([]store.LiveRun, error) {
-	return r.live(ctx, heldRuns, by)
+func (r runs) OpenOfHolder(ctx context.Context, holder string) ([]store.OpenRun, error) {
+	return r.open(ctx, openOfHolder, holder)
 }
 
 // companyStays begins the condition that the company of a row is not being deleted; company.Deleting is the argument.
@@ -236,33 +236,33 @@ func companyStays(table string) string {
 	return "EXISTS (SELECT 1 FROM companies WHERE companies.id = " + table + ".company_id AND companies.status <> ?"
 }
 
-func liveRuns(b builder) *bun.SelectQuery {
+func openRuns(b builder) *bun.SelectQuery {
 	return b.db().NewSelect().Table("runs").Column("id", "company_id", "issue_id").Where("ended_at IS NULL").Limit(store.Portion)
 }
 
-func (r runs) Overdue(ctx context.Context, at time.Time) ([]store.LiveRun, error) {
-	return r.live(ctx, overdueRuns, millis(at))
+func (r runs) Overdue(ctx context.Context, at time.Time) ([]store.OpenRun, error) {
+	return r.open(ctx, overdueRuns, millis(at))
 }
 
-func (r runs) Outdated(ctx context.Context, of id.Company, epoch int64) ([]store.LiveRun, error) {
-	return r.live(ctx, outdatedRuns, string(of), epoch)
+func (r runs) Outdated(ctx context.Context, of id.Company, epoch int64) ([]store.OpenRun, error) {
+	return r.open(ctx, outdatedRuns, string(of), epoch)
 }
 
-func (r runs) live(ctx context.Context, statement *prepared, args ...any) (found []store.LiveRun, err error) {
+func (r runs) open(ctx context.Context, statement *prepared, args ...any) (found []store.OpenRun, err error) {
 	var which, of, issue string
 	err = r.scanRows(ctx, []any{&which, &of, &issue}, func() {
-		found = append(found, store.LiveRun{ID: id.Run(which), Company: id.Company(of), Issue: id.Issue(issue)})
+		found = append(found, store.OpenRun{ID: id.Run(which), Company: id.Company(of), Issue: id.Issue(issue)})
 	}, statement, args...)
 	return found, err
 }
 
-func (r runs) CountLive(ctx context.Context) (count int, first time.Time, err error) {
+func (r runs) CountOpen(ctx context.Context) (count int, first time.Time, err error) {
 	var ms *int64
-	err = r.scan(ctx, countLive(r.engine).Conn(r.conn), &count, &ms)
+	err = r.scan(ctx, countOpen(r.engine).Conn(r.conn), &count, &ms)
 	return count, optionalInstant(ms), err
 }
 
-func countLive(engine Engine) *bun.SelectQuery {
+func countOpen(engine Engine) *bun.SelectQuery {
 	return engine.DB().NewSelect().Table("runs").ColumnExpr("count(*), min(expires_at)").Where("ended_at IS NULL")
 }
 

@@ -54,23 +54,23 @@ type claiming struct {
 }
 
 // Claim implements inbound.Leases.
-func (c claiming) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.HeldLease, error) {
+func (c claiming) Claim(ctx context.Context, caller agent.Caller, claim inbound.Claim) (*inbound.Lease, error) {
 	outcome := c.claims.failed
 	defer func() { outcome.Inc() }() // after a panic too
-	held, err := c.Leases.Claim(ctx, caller, claim)
+	granted, err := c.Leases.Claim(ctx, caller, claim)
 	switch code := fault.CodeOf(err); {
 	case errors.Is(err, context.Canceled):
 		outcome = c.claims.canceled
 	case code == fault.Internal, code == fault.Unavailable: // it has failed
 	case err != nil:
 		outcome = c.claims.refused
-	case held == nil:
+	case granted == nil:
 		outcome = c.claims.empty
 	default:
 		outcome = c.claims.granted
-		c.claims.duration.Observe(held.Took.Seconds())
+		c.claims.duration.Observe(granted.Took.Seconds())
 	}
-	return held, err
+	return granted, err
 }
 
 // WaitingClaims reports how many claims wait in this process.
@@ -83,14 +83,8 @@ func WaitingClaims(read func() int) Collector {
 
 // progress is what units of work do to runs and settlements.
 type progress struct {
-	ended    *series[runEnd, prometheus.Counter]
+	ended    *series[run.Reason, prometheus.Counter]
 	portions prometheus.Counter
-}
-
-// runEnd is what is counted together.
-type runEnd struct {
-	status run.Status
-	reason run.Reason
 }
 
 func newProgress(into promauto.Factory) progress {
@@ -99,25 +93,18 @@ func newProgress(into promauto.Factory) progress {
 		Help: "Runs that ended, by how and why; those that are deleted with their company are not counted.",
 	}, []string{"status", "reason"})
 	p := progress{
-		ended: newSeries(func(of runEnd) prometheus.Counter {
-			return ended.WithLabelValues(string(of.status), string(of.reason))
+		ended: newSeries(func(why run.Reason) prometheus.Counter {
+			return ended.WithLabelValues(string(why.Status()), string(why))
 		}),
 		portions: into.NewCounter(prometheus.CounterOpts{
 			Name: "holdco_settlement_portions_total",
 			Help: "Portions of settlements that were done.",
 		}),
 	}
-	for _, end := range []runEnd{ // so that the first of its kind is an increase
-		{run.Succeeded, run.Completed},
-		{run.Failed, run.GaveUp},
-		{run.Expired, run.RanOut},
-		{run.Cancelled, run.Released},
-		{run.Cancelled, run.HandedOff},
-		{run.Cancelled, run.IssueCancelled},
-		{run.Cancelled, run.AgentRetired},
-		{run.Cancelled, run.CompanyArchived},
+	for _, why := range []run.Reason{ // so that the first of its kind is an increase
+		run.Completed, run.GaveUp, run.RanOut, run.Released, run.HandedOff, run.IssueCancelled, run.AgentRetired, run.CompanyArchived,
 	} {
-		p.ended.of(end)
+		p.ended.of(why)
 	}
 	return p
 }
@@ -140,8 +127,8 @@ func (w watched) Update(ctx context.Context, write func(ctx context.Context, tx 
 	if err != nil {
 		return err
 	}
-	for _, end := range unit.ended {
-		w.progress.ended.of(end).Inc()
+	for _, why := range unit.ended {
+		w.progress.ended.of(why).Inc()
 	}
 	w.progress.portions.Add(float64(unit.portions))
 	return nil
@@ -149,23 +136,23 @@ func (w watched) Update(ctx context.Context, write func(ctx context.Context, tx 
 
 // done is what one unit of work has done.
 type done struct {
-	live     []id.Run // those that it has locked and not ended
-	ended    []runEnd
+	open     []id.Run // those that it has locked and not ended
+	ended    []run.Reason
 	portions int
 }
 
 func (d *done) locked(found run.Run, err error) (run.Run, error) {
-	if err == nil && found.Status == run.Running {
-		d.live = append(d.live, found.ID)
+	if err == nil && found.IsOpen() {
+		d.open = append(d.open, found.ID)
 	}
 	return found, err
 }
 
 func (d *done) saved(now run.Run) {
 	isThis := func(one id.Run) bool { return one == now.ID }
-	if now.Status != run.Running && slices.ContainsFunc(d.live, isThis) {
-		d.live = slices.DeleteFunc(d.live, isThis)
-		d.ended = append(d.ended, runEnd{now.Status, now.Lease.Reason})
+	if !now.IsOpen() && slices.ContainsFunc(d.open, isThis) {
+		d.open = slices.DeleteFunc(d.open, isThis)
+		d.ended = append(d.ended, now.Lease.Reason)
 	}
 }
 
@@ -197,23 +184,23 @@ func (r watchedRuns) LockLease(ctx context.Context, which id.Lease) (run.Run, er
 	return r.done.locked(r.Runs.LockLease(ctx, which))
 }
 
-// LockLive implements store.Runs.
-func (r watchedRuns) LockLive(ctx context.Context, of id.Issue) (run.Run, error) {
-	return r.done.locked(r.Runs.LockLive(ctx, of))
+// LockOpen implements store.Runs.
+func (r watchedRuns) LockOpen(ctx context.Context, of id.Issue) (run.Run, error) {
+	return r.done.locked(r.Runs.LockOpen(ctx, of))
 }
 
-// Hold implements store.Runs.
-func (r watchedRuns) Hold(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
-	held, err := r.Runs.Hold(ctx, which, but)
-	held.Run, err = r.done.locked(held.Run, err)
-	return held, err
+// LockForCall implements store.Runs.
+func (r watchedRuns) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
+	found, err := r.Runs.LockForCall(ctx, which, but)
+	found.Run, err = r.done.locked(found.Run, err)
+	return found, err
 }
 
-// HoldIssue implements store.Runs.
-func (r watchedRuns) HoldIssue(ctx context.Context, which id.Lease, but event.Actor) (store.Held, error) {
-	held, err := r.Runs.HoldIssue(ctx, which, but)
-	held.Run, err = r.done.locked(held.Run, err)
-	return held, err
+// LockForEnd implements store.Runs.
+func (r watchedRuns) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
+	found, err := r.Runs.LockForEnd(ctx, which, but)
+	found.Run, err = r.done.locked(found.Run, err)
+	return found, err
 }
 
 // Save implements store.Runs.
@@ -238,7 +225,7 @@ type workload struct {
 	store store.Store
 	clock outbound.Clock
 
-	live, leaseOverdue, pending, settlementOverdue *prometheus.Desc
+	open, leaseOverdue, pending, settlementOverdue *prometheus.Desc
 }
 
 // workloadLimit is how long a scrape waits for the store.
@@ -248,7 +235,7 @@ const workloadLimit = 2 * time.Second
 func Workload(s store.Store, clock outbound.Clock) Collector {
 	return workload{
 		store: s, clock: clock,
-		live: prometheus.NewDesc("holdco_leases_live",
+		open: prometheus.NewDesc("holdco_leases_live",
 			"Leases that have not ended. Every server on one store reports the same.", nil, nil),
 		leaseOverdue: prometheus.NewDesc("holdco_lease_overdue_seconds",
 			"How long ago the first of the live leases ran out; 0 when none has. Every server on one store reports the same.", nil, nil),
@@ -262,7 +249,7 @@ func Workload(s store.Store, clock outbound.Clock) Collector {
 
 // Describe implements prometheus.Collector.
 func (w workload) Describe(into chan<- *prometheus.Desc) {
-	into <- w.live
+	into <- w.open
 	into <- w.leaseOverdue
 	into <- w.pending
 	into <- w.settlementOverdue
@@ -272,14 +259,14 @@ func (w workload) Describe(into chan<- *prometheus.Desc) {
 func (w workload) Collect(into chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), workloadLimit)
 	defer cancel()
-	var live, pending int
+	var open, pending int
 	var now, runsOut time.Time
 	var oldest id.Settlement
 	err := w.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		if now, err = r.StoreNow(ctx); err != nil {
 			return err
 		}
-		if live, runsOut, err = r.Runs().CountLive(ctx); err != nil {
+		if open, runsOut, err = r.Runs().CountOpen(ctx); err != nil {
 			return err
 		}
 		pending, oldest, err = r.Settlements().Count(ctx)
@@ -289,13 +276,13 @@ func (w workload) Collect(into chan<- prometheus.Metric) {
 		return
 	}
 	var leaseOverdue, settlementOverdue time.Duration
-	if live > 0 {
+	if open > 0 {
 		leaseOverdue = max(0, now.Sub(runsOut))
 	}
 	if pending > 0 { // the rest of a settlement has a new id, made by the clock of a process
 		settlementOverdue = max(0, w.clock.Now().Sub(id.Time(oldest)))
 	}
-	into <- prometheus.MustNewConstMetric(w.live, prometheus.GaugeValue, float64(live))
+	into <- prometheus.MustNewConstMetric(w.open, prometheus.GaugeValue, float64(open))
 	into <- prometheus.MustNewConstMetric(w.leaseOverdue, prometheus.GaugeValue, leaseOverdue.Seconds())
 	into <- prometheus.MustNewConstMetric(w.pending, prometheus.GaugeValue, float64(pending))
 	into <- prometheus.MustNewConstMetric(w.settlementOverdue, prometheus.GaugeValue, settlementOverdue.Seconds())

@@ -17,12 +17,12 @@ import (
 // office answers claims as it is told to.
 type office struct {
 	inbound.Leases
-	held *inbound.HeldLease
+	held *inbound.Lease
 	err  error
 }
 
 // Claim implements inbound.Leases.
-func (o office) Claim(context.Context, agent.Caller, inbound.Claim) (*inbound.HeldLease, error) {
+func (o office) Claim(context.Context, agent.Caller, inbound.Claim) (*inbound.Lease, error) {
 	if errors.Is(o.err, errPanic) {
 		panic(o.err)
 	}
@@ -34,7 +34,7 @@ var errPanic = errors.New("panic")
 func TestAClaimIsCountedHoweverItEnds(t *testing.T) {
 	t.Parallel()
 	m := metrics.New()
-	held := &inbound.HeldLease{Took: 1500 * time.Millisecond}
+	held := &inbound.Lease{Took: 1500 * time.Millisecond}
 	for _, o := range []office{
 		{held: held},
 		{},

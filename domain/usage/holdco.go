@@ -1,16 +1,17 @@
-package cost
+package usage
 
 import (
 	"fmt"
 
+	"holdco/domain/cost"
 	"holdco/domain/fault"
 )
 
 // holdcoForm reads lines that are written for Holdco. A charge that is written twice under one key counts once; another one under
 // that key is dropped.
 type holdcoForm struct {
-	charges []Draft
-	entries map[string]Entry // of the charges, by their keys
+	charges []cost.Draft
+	entries map[string]cost.Entry // of the charges, by their keys
 }
 
 func (*holdcoForm) marks() (object, charge string) { return `"holdco"`, `"holdco"` }
@@ -21,18 +22,18 @@ func (h *holdcoForm) read(fields objectFields) bool {
 	}
 	sent, _ := fields.object("holdco")
 	var problems fault.Problems
-	charge := DraftFromJSON("cost", sent.get("cost"), &problems)
+	charge := cost.DraftFromJSON("cost", sent.get("cost"), &problems)
 	if charge.Key == nil {
 		charge.Key = new(h.nextKey())
 	}
-	entries := Parse([]Draft{charge}, &problems)
+	entries := cost.Parse([]cost.Draft{charge}, &problems)
 	if len(problems) > 0 {
 		return false
 	}
 	if former, found := h.entries[*charge.Key]; found {
 		return former.IsSame(entries[0])
 	}
-	if len(h.charges) >= MostReported {
+	if len(h.charges) >= MostCharges {
 		return false
 	}
 	h.charges, h.entries[*charge.Key] = append(h.charges, charge), entries[0]

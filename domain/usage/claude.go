@@ -1,8 +1,10 @@
-package cost
+package usage
 
 import (
 	"strings"
 
+	"holdco/domain/anyjson"
+	"holdco/domain/cost"
 	"holdco/domain/money"
 	"holdco/domain/text"
 )
@@ -11,7 +13,7 @@ import (
 // each has the costs from the beginning on, so the last one counts.
 type claudeForm struct {
 	model   string
-	charge  *Draft
+	charge  *cost.Draft
 	isError bool
 	message string
 }
@@ -36,18 +38,18 @@ func (c *claudeForm) read(fields objectFields) bool {
 	if sent.Kind() != '0' || err != nil {
 		return false
 	}
-	charge := Draft{Key: new(usageKey), Kind: new(string(LLM)), USD: new(money.Number(amount.String()))}
+	charge := cost.Draft{Key: new(usageKey), Kind: new(string(cost.LLM)), USD: new(money.Number(amount.String()))}
 	dearest, tokens, ok := claudeTokens(fields)
 	for _, model := range []string{dearest, c.model} {
-		if _, wrong := text.Name("model", model, ModelLength); wrong == nil {
+		if _, wrong := text.Name("model", model, cost.ModelLength); wrong == nil {
 			charge.Model = &model
 			break
 		}
 	}
-	if ok && tokens != (Tokens{}) {
-		charge.Tokens = tokens.draft()
+	if ok && tokens != (cost.Tokens{}) {
+		charge.Tokens = draftOf(tokens)
 	}
-	if !charge.isValid() {
+	if !isCharge(charge) {
 		return false
 	}
 	c.charge = &charge
@@ -57,14 +59,14 @@ func (c *claudeForm) read(fields objectFields) bool {
 func (c *claudeForm) report() Report {
 	report := Report{IsError: c.isError, Message: c.message}
 	if c.charge != nil {
-		report.Charges = []Draft{*c.charge}
+		report.Charges = []cost.Draft{*c.charge}
 	}
 	return report
 }
 
 // claudeTokens returns the tokens of all models together, and of these the dearest. It reports whether they could be read. The
 // member usage has those of the main model alone, so it stands in only where modelUsage, which came later, is not.
-func claudeTokens(fields objectFields) (model string, all Tokens, ok bool) {
+func claudeTokens(fields objectFields) (model string, all cost.Tokens, ok bool) {
 	models, ok := fields.object("modelUsage")
 	if len(models) == 0 {
 		usage, isObject := fields.object("usage")
@@ -73,19 +75,19 @@ func claudeTokens(fields objectFields) (model string, all Tokens, ok bool) {
 	}
 	most := money.USD(-1)
 	for _, one := range models {
-		usage, isObject := models.object(one.name)
+		usage, isObject := models.object(one.Name)
 		tokens, isCount := usage.tokens("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 		all = all.Plus(tokens)
 		ok = ok && isObject && isCount
 		if amount, err := money.RoundUSD(money.Number(usage.get("costUSD"))); err == nil && amount > most {
-			model, most = one.name, amount
+			model, most = one.Name, amount
 		}
 	}
-	return model, all, ok && all.areInBounds()
+	return model, all, ok && areInBounds(all)
 }
 
-func (t Tokens) areInBounds() bool {
-	return max(t.Input, t.Output, t.CacheRead, t.CacheWrite) <= MostTokens
+func areInBounds(t cost.Tokens) bool {
+	return max(t.Input, t.Output, t.CacheRead, t.CacheWrite) <= cost.MostTokens
 }
 
 // claudeMessage is why a run failed: its result, the errors that it lists, or else its subtype.
@@ -95,10 +97,10 @@ func claudeMessage(fields objectFields, subtype string) string {
 	}
 	var errors []string
 	if listed := fields.get("errors"); listed.Kind() == '[' {
-		items, _ := itemsOf(listed)
+		items, _ := anyjson.Items(listed)
 		for _, item := range items {
 			if item.Kind() == '"' {
-				errors = append(errors, unquoted(item))
+				errors = append(errors, anyjson.Text(item))
 			}
 		}
 	}

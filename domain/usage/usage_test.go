@@ -1,4 +1,4 @@
-package cost_test
+package usage_test
 
 import (
 	"bytes"
@@ -14,7 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"holdco/domain/cost"
+	"holdco/domain/fault"
 	"holdco/domain/money"
+	"holdco/domain/usage"
 )
 
 const sonnet = "claude-sonnet-4-5-20250929"
@@ -26,46 +28,46 @@ func TestWhatProgramsPrintIsUnderstood(t *testing.T) {
 	}
 	for _, c := range []struct {
 		file    string
-		kind    cost.UsageKind
+		kind    usage.Kind
 		charges []cost.Entry
 		isError bool
 		message string
 	}{
 		{
-			file: "claude.json", kind: cost.ClaudeJSON,
+			file: "claude.json", kind: usage.ClaudeJSON,
 			charges: []cost.Entry{charge(187_345, sonnet, cost.Tokens{Input: 1244, Output: 2872, CacheRead: 86498, CacheWrite: 17606})},
 		},
 		{
-			file: "claude-stream.jsonl", kind: cost.ClaudeJSON,
+			file: "claude-stream.jsonl", kind: usage.ClaudeJSON,
 			charges: []cost.Entry{charge(26_675, "of the agent", cost.Tokens{Input: 10, Output: 70, CacheRead: 6120, CacheWrite: 6330})},
 		},
 		{
-			file: "claude-verbose.json", kind: cost.ClaudeJSON,
+			file: "claude-verbose.json", kind: usage.ClaudeJSON,
 			charges: []cost.Entry{charge(10_000, sonnet, cost.Tokens{Input: 3, Output: 20, CacheRead: 12000})},
 		},
 		{
-			file: "claude-turns.json", kind: cost.ClaudeJSON, isError: true, message: "Reached maximum number of turns (40)",
+			file: "claude-turns.json", kind: usage.ClaudeJSON, isError: true, message: "Reached maximum number of turns (40)",
 			charges: []cost.Entry{
 				charge(1_402_094, sonnet, cost.Tokens{Input: 2409, Output: 15946, CacheRead: 1617801, CacheWrite: 29104}),
 			},
 		},
 		{
-			file: "claude-error.json", kind: cost.ClaudeJSON, isError: true, message: "API Error: 401 Invalid authentication credentials",
+			file: "claude-error.json", kind: usage.ClaudeJSON, isError: true, message: "API Error: 401 Invalid authentication credentials",
 			charges: []cost.Entry{charge(0, "of the agent", cost.Tokens{})},
 		},
 		{
-			file: "codex.jsonl", kind: cost.CodexJSON,
+			file: "codex.jsonl", kind: usage.CodexJSON,
 			charges: []cost.Entry{{
 				Key: "usage", Kind: cost.LLM, USD: (315+24448)*15 + 122*75, Model: "of the agent", Calls: 2, Unpriced: true,
 				Tokens: cost.Tokens{Input: 315, Output: 122, CacheRead: 24448},
 			}},
 		},
 		{
-			file: "codex-failed.jsonl", kind: cost.CodexJSON, isError: true,
+			file: "codex-failed.jsonl", kind: usage.CodexJSON, isError: true,
 			message: "stream disconnected before completion: the server closed the connection",
 		},
 		{
-			file: "holdco.jsonl", kind: cost.HoldcoJSON,
+			file: "holdco.jsonl", kind: usage.HoldcoJSON,
 			charges: []cost.Entry{
 				{Key: "call-1", Kind: cost.LLM, USD: 12_500, Model: "claude-sonnet-4", Calls: 1},
 				{
@@ -75,10 +77,10 @@ func TestWhatProgramsPrintIsUnderstood(t *testing.T) {
 				{Key: "usage-3", Kind: cost.Tools, USD: 2000, Calls: 1, Billing: "prepaid"},
 			},
 		},
-		{file: "claude.json", kind: cost.NoUsage},
-		{file: "claude.json", kind: cost.CodexJSON},
-		{file: "codex.jsonl", kind: cost.HoldcoJSON},
-		{file: "holdco.jsonl", kind: cost.ClaudeJSON},
+		{file: "claude.json", kind: usage.None},
+		{file: "claude.json", kind: usage.CodexJSON},
+		{file: "codex.jsonl", kind: usage.HoldcoJSON},
+		{file: "holdco.jsonl", kind: usage.ClaudeJSON},
 	} {
 		printed, err := os.ReadFile("testdata/" + c.file)
 		if err != nil {
@@ -103,7 +105,7 @@ func TestWhatIsPrintedForPeopleIsUnderstood(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := reported(cost.ClaudeJSON, string(printed))
+		want := reported(usage.ClaudeJSON, string(printed))
 		for _, indent := range []string{" ", "  ", "\t"} {
 			var pretty bytes.Buffer
 			if err := json.Indent(&pretty, printed, "", indent); err != nil {
@@ -112,7 +114,7 @@ func TestWhatIsPrintedForPeopleIsUnderstood(t *testing.T) {
 			for _, before := range []string{"", "Hello {\n", "{\n", "{ it starts\n    at once\n"} {
 				text := before + strings.TrimSpace(pretty.String())
 				for _, all := range []string{text, text + "\nBye\n", strings.ReplaceAll(text, "\n", "\r\n"), text + "\n" + text} {
-					if diff := cmp.Diff(want, reported(cost.ClaudeJSON, all)); diff != "" {
+					if diff := cmp.Diff(want, reported(usage.ClaudeJSON, all)); diff != "" {
 						t.Errorf("%s: %s", all, diff)
 					}
 				}
@@ -130,87 +132,87 @@ func TestWhatCannotBeAChargeIsCounted(t *testing.T) {
 	codex := func(usage string) string { return `{"type":"turn.completed","usage":` + usage + `}` }
 	holdco := func(charge string) string { return `{"holdco":{"cost":` + charge + `}}` }
 	for _, c := range []struct {
-		kind             cost.UsageKind
+		kind             usage.Kind
 		printed          string
 		charges, dropped int
 	}{
-		{cost.ClaudeJSON, "", 0, 0},
-		{cost.ClaudeJSON, "hello\n{}\n{\n{braces}\n[info] {started}\n[]\n[1,2]\n null \n\"text\"\n", 0, 0},
-		{cost.ClaudeJSON, `{"type":"result","is_error":false}`, 0, 0},
-		{cost.ClaudeJSON, claude("null", ""), 0, 0},
-		{cost.ClaudeJSON, claude("0", ""), 1, 0},
-		{cost.ClaudeJSON, claude(`"0.5"`, ""), 0, 1},
-		{cost.ClaudeJSON, claude("-0.5", ""), 0, 1},
-		{cost.ClaudeJSON, claude("1e400", ""), 0, 1},
-		{cost.ClaudeJSON, claude("1e7", ""), 0, 1},
-		{cost.ClaudeJSON, claude("1000000", ""), 1, 0},
-		{cost.ClaudeJSON, claude("NaN", ""), 0, 1},
-		{cost.ClaudeJSON, "{\n" + claude("0.5", ""), 1, 0},
-		{cost.ClaudeJSON, "{ started\n  at main.go:7 {\n" + claude("0.5", ""), 1, 0},
-		{cost.ClaudeJSON, "  {\n  " + claude("0.5", "") + ",\n", 1, 0},
-		{cost.ClaudeJSON, "{\n\n  \"type\": \"result\",\n\n  \"total_cost_usd\": 0.5\n\n}\n", 1, 0},
-		{cost.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5\nBye\n}\n", 0, 1},
-		{cost.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5\n", 0, 1},
-		{cost.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5,\n  \"result\": \"no\n\"}\n", 0, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"total_cost_usd":0.6`), 0, 1},
-		{cost.ClaudeJSON, claude("0.5", "") + claude("0.6", ""), 0, 1},
-		{cost.ClaudeJSON, strings.TrimSuffix(claude("0.5", ""), "}"), 0, 1},
-		{cost.ClaudeJSON, claude("0.5", ",\n"), 0, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":"7"}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":-7}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":1e400}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"usage":7`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":[]`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"usage":null,"modelUsage":{}`), 1, 0},
-		{cost.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":1,"input_tokens":1}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":{},"a":{}}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":{"inputTokens":1,"inputTokens":1}}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":7}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"permission_denials":[{"a":1,"a":1}]`), 1, 0},
-		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":{"inputTokens":1e9},"b":{"inputTokens":1e9}}`), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{"`+strings.Repeat("m", 201)+`":{"inputTokens":1,"costUSD":0.5}}`), 1, 0},
-		{cost.ClaudeJSON, claude("0.5", `,"modelUsage":{" ":{"inputTokens":1,"costUSD":0.5}}`), 1, 0},
-		{cost.ClaudeJSON, claude("0.5", "") + "\n" + claude("true", ""), 1, 1},
-		{cost.ClaudeJSON, claude("0.5", `,"result":"`+strings.Repeat("x", cost.MostObject)+`"`), 0, 1},
-		{cost.ClaudeJSON, `{"result":"` + strings.Repeat("x", cost.MostObject) + `"}`, 0, 0},
-		{cost.ClaudeJSON, strings.Repeat("x", cost.MostObject) + claude("0.5", ""), 0, 0},
-		{cost.ClaudeJSON, "[" + claude("0.4", "") + "," + claude("0.5", ""), 1, 0},
-		{cost.ClaudeJSON, "[" + claude("0.4", "") + ", {\n" + claude("0.5", ""), 1, 0},
-		{cost.ClaudeJSON, `[{"text":"` + strings.Repeat("x", cost.MostObject) + `"},` + claude("0.5", "") + "]", 1, 0},
-		{cost.ClaudeJSON, strings.Repeat("[", 100_000) + claude("0.5", ""), 0, 0},
-		{cost.ClaudeJSON, `{"type":"result","deep":` + strings.Repeat("[", 100_000) + `,"total_cost_usd":1}`, 0, 1},
+		{usage.ClaudeJSON, "", 0, 0},
+		{usage.ClaudeJSON, "hello\n{}\n{\n{braces}\n[info] {started}\n[]\n[1,2]\n null \n\"text\"\n", 0, 0},
+		{usage.ClaudeJSON, `{"type":"result","is_error":false}`, 0, 0},
+		{usage.ClaudeJSON, claude("null", ""), 0, 0},
+		{usage.ClaudeJSON, claude("0", ""), 1, 0},
+		{usage.ClaudeJSON, claude(`"0.5"`, ""), 0, 1},
+		{usage.ClaudeJSON, claude("-0.5", ""), 0, 1},
+		{usage.ClaudeJSON, claude("1e400", ""), 0, 1},
+		{usage.ClaudeJSON, claude("1e7", ""), 0, 1},
+		{usage.ClaudeJSON, claude("1000000", ""), 1, 0},
+		{usage.ClaudeJSON, claude("NaN", ""), 0, 1},
+		{usage.ClaudeJSON, "{\n" + claude("0.5", ""), 1, 0},
+		{usage.ClaudeJSON, "{ started\n  at main.go:7 {\n" + claude("0.5", ""), 1, 0},
+		{usage.ClaudeJSON, "  {\n  " + claude("0.5", "") + ",\n", 1, 0},
+		{usage.ClaudeJSON, "{\n\n  \"type\": \"result\",\n\n  \"total_cost_usd\": 0.5\n\n}\n", 1, 0},
+		{usage.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5\nBye\n}\n", 0, 1},
+		{usage.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5\n", 0, 1},
+		{usage.ClaudeJSON, "{\n  \"type\": \"result\",\n  \"total_cost_usd\": 0.5,\n  \"result\": \"no\n\"}\n", 0, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"total_cost_usd":0.6`), 0, 1},
+		{usage.ClaudeJSON, claude("0.5", "") + claude("0.6", ""), 0, 1},
+		{usage.ClaudeJSON, strings.TrimSuffix(claude("0.5", ""), "}"), 0, 1},
+		{usage.ClaudeJSON, claude("0.5", ",\n"), 0, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":"7"}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":-7}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":1e400}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"usage":7`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"modelUsage":[]`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"usage":null,"modelUsage":{}`), 1, 0},
+		{usage.ClaudeJSON, claude("0.5", `,"usage":{"input_tokens":1,"input_tokens":1}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":{},"a":{}}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":{"inputTokens":1,"inputTokens":1}}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":7}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"permission_denials":[{"a":1,"a":1}]`), 1, 0},
+		{usage.ClaudeJSON, claude("0.5", `,"modelUsage":{"a":{"inputTokens":1e9},"b":{"inputTokens":1e9}}`), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"modelUsage":{"`+strings.Repeat("m", 201)+`":{"inputTokens":1,"costUSD":0.5}}`), 1, 0},
+		{usage.ClaudeJSON, claude("0.5", `,"modelUsage":{" ":{"inputTokens":1,"costUSD":0.5}}`), 1, 0},
+		{usage.ClaudeJSON, claude("0.5", "") + "\n" + claude("true", ""), 1, 1},
+		{usage.ClaudeJSON, claude("0.5", `,"result":"`+strings.Repeat("x", usage.MostObject)+`"`), 0, 1},
+		{usage.ClaudeJSON, `{"result":"` + strings.Repeat("x", usage.MostObject) + `"}`, 0, 0},
+		{usage.ClaudeJSON, strings.Repeat("x", usage.MostObject) + claude("0.5", ""), 0, 0},
+		{usage.ClaudeJSON, "[" + claude("0.4", "") + "," + claude("0.5", ""), 1, 0},
+		{usage.ClaudeJSON, "[" + claude("0.4", "") + ", {\n" + claude("0.5", ""), 1, 0},
+		{usage.ClaudeJSON, `[{"text":"` + strings.Repeat("x", usage.MostObject) + `"},` + claude("0.5", "") + "]", 1, 0},
+		{usage.ClaudeJSON, strings.Repeat("[", 100_000) + claude("0.5", ""), 0, 0},
+		{usage.ClaudeJSON, `{"type":"result","deep":` + strings.Repeat("[", 100_000) + `,"total_cost_usd":1}`, 0, 1},
 
-		{cost.CodexJSON, codex(`{"input_tokens":5,"cached_input_tokens":5,"output_tokens":1}`), 1, 0},
-		{cost.CodexJSON, codex(`{"input_tokens":5}`), 1, 0},
-		{cost.CodexJSON, codex(`{"input_tokens":5,"cached_input_tokens":6,"output_tokens":1}`), 0, 1},
-		{cost.CodexJSON, codex(`{"input_tokens":"5","output_tokens":1}`), 0, 1},
-		{cost.CodexJSON, codex(`{"input_tokens":5.5,"output_tokens":1}`), 0, 1},
-		{cost.CodexJSON, codex(`{"input_tokens":5,"output_tokens":1e10}`), 0, 1},
-		{cost.CodexJSON, codex(`{"input_tokens":5,"input_tokens":5}`), 0, 1},
-		{cost.CodexJSON, codex(`{}`), 0, 1},
-		{cost.CodexJSON, codex(`null`), 0, 1},
-		{cost.CodexJSON, `{"type":"turn.completed"`, 0, 1},
-		{cost.CodexJSON, `{"type":"item.completed","item":{"type":"command_execution"}}`, 0, 0},
+		{usage.CodexJSON, codex(`{"input_tokens":5,"cached_input_tokens":5,"output_tokens":1}`), 1, 0},
+		{usage.CodexJSON, codex(`{"input_tokens":5}`), 1, 0},
+		{usage.CodexJSON, codex(`{"input_tokens":5,"cached_input_tokens":6,"output_tokens":1}`), 0, 1},
+		{usage.CodexJSON, codex(`{"input_tokens":"5","output_tokens":1}`), 0, 1},
+		{usage.CodexJSON, codex(`{"input_tokens":5.5,"output_tokens":1}`), 0, 1},
+		{usage.CodexJSON, codex(`{"input_tokens":5,"output_tokens":1e10}`), 0, 1},
+		{usage.CodexJSON, codex(`{"input_tokens":5,"input_tokens":5}`), 0, 1},
+		{usage.CodexJSON, codex(`{}`), 0, 1},
+		{usage.CodexJSON, codex(`null`), 0, 1},
+		{usage.CodexJSON, `{"type":"turn.completed"`, 0, 1},
+		{usage.CodexJSON, `{"type":"item.completed","item":{"type":"command_execution"}}`, 0, 0},
 		{
-			cost.CodexJSON,
+			usage.CodexJSON,
 			`{"type":"thread.started","thread_id":"a"}` + "\n" + codex(`{"input_tokens":1e9}`) + "\n" +
 				`{"type":"thread.started","thread_id":"b"}` + "\n" + codex(`{"input_tokens":1}`), 0, 1,
 		},
 
-		{cost.HoldcoJSON, `{"holdco":7}`, 0, 1},
-		{cost.HoldcoJSON, `{"holdco":{"costs":[]}}`, 0, 1},
-		{cost.HoldcoJSON, `{"holdco":{"cost":`, 0, 1},
-		{cost.HoldcoJSON, holdco(`[]`), 0, 1},
-		{cost.HoldcoJSON, holdco(`{}`), 0, 1},
-		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1}`), 1, 0},
-		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":"1"}`), 0, 1},
-		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"more":1}`), 0, 1},
-		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"usd":1}`), 0, 1},
-		{cost.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"billing":"` + "\xff" + `"}`), 0, 1},
-		{cost.HoldcoJSON, holdco(`{"key":"","kind":"tools","usd":1}`), 0, 1},
-		{cost.HoldcoJSON, holdco(`{"key":"a","kind":"tools","usd":1}`) + "\n" + holdco(`{"key":"a","kind":"tools","usd":2}`), 1, 1},
-		{cost.HoldcoJSON, holdco(`{"key":"usage-2","kind":"tools","usd":1}`) + "\n" + holdco(`{"kind":"tools","usd":1}`), 2, 0},
-		{cost.HoldcoJSON, strings.Repeat(holdco(`{"kind":"tools","usd":1}`)+"\n", cost.MostReported+2), cost.MostReported, 2},
+		{usage.HoldcoJSON, `{"holdco":7}`, 0, 1},
+		{usage.HoldcoJSON, `{"holdco":{"costs":[]}}`, 0, 1},
+		{usage.HoldcoJSON, `{"holdco":{"cost":`, 0, 1},
+		{usage.HoldcoJSON, holdco(`[]`), 0, 1},
+		{usage.HoldcoJSON, holdco(`{}`), 0, 1},
+		{usage.HoldcoJSON, holdco(`{"kind":"tools","usd":1}`), 1, 0},
+		{usage.HoldcoJSON, holdco(`{"kind":"tools","usd":"1"}`), 0, 1},
+		{usage.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"more":1}`), 0, 1},
+		{usage.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"usd":1}`), 0, 1},
+		{usage.HoldcoJSON, holdco(`{"kind":"tools","usd":1,"billing":"` + "\xff" + `"}`), 0, 1},
+		{usage.HoldcoJSON, holdco(`{"key":"","kind":"tools","usd":1}`), 0, 1},
+		{usage.HoldcoJSON, holdco(`{"key":"a","kind":"tools","usd":1}`) + "\n" + holdco(`{"key":"a","kind":"tools","usd":2}`), 1, 1},
+		{usage.HoldcoJSON, holdco(`{"key":"usage-2","kind":"tools","usd":1}`) + "\n" + holdco(`{"kind":"tools","usd":1}`), 2, 0},
+		{usage.HoldcoJSON, strings.Repeat(holdco(`{"kind":"tools","usd":1}`)+"\n", usage.MostCharges+2), usage.MostCharges, 2},
 	} {
 		got := reported(c.kind, c.printed)
 		if len(chargesOf(t, got)) != c.charges || got.Dropped != c.dropped || got.IsError {
@@ -224,11 +226,11 @@ func TestTheLastResultOfClaudeCounts(t *testing.T) {
 	t.Parallel()
 	const first = `{"type":"result","subtype":"success","is_error":true,"result":"no","total_cost_usd":0.2}`
 	const second = `{"type":"result","subtype":"success","is_error":false,"result":"yes","total_cost_usd":0.5}`
-	got := reported(cost.ClaudeJSON, first+"\n"+second+"\n")
+	got := reported(usage.ClaudeJSON, first+"\n"+second+"\n")
 	if charges := chargesOf(t, got); len(charges) != 1 || charges[0].USD != 500_000 || got.IsError || got.Message != "" {
 		t.Errorf("%+v", got)
 	}
-	got = reported(cost.ClaudeJSON, second+"\n"+first+"\n")
+	got = reported(usage.ClaudeJSON, second+"\n"+first+"\n")
 	if charges := chargesOf(t, got); len(charges) != 1 || charges[0].USD != 200_000 || !got.IsError || got.Message != "no" {
 		t.Errorf("%+v", got)
 	}
@@ -242,13 +244,13 @@ func TestOfEachThreadOfCodexTheLastReportCounts(t *testing.T) {
 		return fmt.Sprintf(`{"type":"turn.completed","usage":{"input_tokens":%d,"output_tokens":0}}`+"\n", input)
 	}
 	printed := thread("a") + turn(10) + turn(30) + thread("b") + turn(1) + thread("a") + turn(50)
-	charges := chargesOf(t, reported(cost.CodexJSON, printed))
+	charges := chargesOf(t, reported(usage.CodexJSON, printed))
 	if len(charges) != 1 || charges[0].Tokens != (cost.Tokens{Input: 51}) || charges[0].Calls != 4 {
 		t.Errorf("%+v", charges)
 	}
-	usage := cost.NewUsage(cost.CodexJSON, "")
-	usage.Write([]byte(turn(1)))
-	if charges := chargesOf(t, usage.Report()); len(charges) != 1 || charges[0].Model != "codex" || !charges[0].Unpriced {
+	parser := usage.NewParser(usage.CodexJSON, "")
+	parser.Write([]byte(turn(1)))
+	if charges := chargesOf(t, parser.Report()); len(charges) != 1 || charges[0].Model != "codex" || !charges[0].Unpriced {
 		t.Errorf("without a model: %+v", charges)
 	}
 }
@@ -266,7 +268,7 @@ func TestOnlyTheLastTurnOfCodexFailsTheRun(t *testing.T) {
 		started + trouble + completed:                             "false ",
 		started + trouble + `{"type":"turn.failed","error":null}`: "true oops",
 	} {
-		if got := reported(cost.CodexJSON, printed); fmt.Sprint(got.IsError, " ", got.Message) != want {
+		if got := reported(usage.CodexJSON, printed); fmt.Sprint(got.IsError, " ", got.Message) != want {
 			t.Errorf("%s: %t %q; want %s", printed, got.IsError, got.Message, want)
 		}
 	}
@@ -279,11 +281,11 @@ func TestAMessageIsProseOfBoundedLength(t *testing.T) {
 		`"result":"\ud83d"`:                                       "\ufffd",
 		`"result":"","errors":["a",7,"b"]`:                        "a\nb",
 		`"result":7,"errors":"a"`:                                 "error_during_execution",
-		`"result":"` + strings.Repeat("ö", 3000) + `"`:            strings.Repeat("ö", cost.ReportLength),
+		`"result":"` + strings.Repeat("ö", 3000) + `"`:            strings.Repeat("ö", usage.MessageLength),
 		`"errors":["` + strings.Repeat("\\u0001", 10) + `"]`:      "error_during_execution",
-		`"result":"` + strings.Repeat("\\ufeff ", 5000) + `done"`: strings.Repeat("\ufeff ", cost.ReportLength/2),
+		`"result":"` + strings.Repeat("\\ufeff ", 5000) + `done"`: strings.Repeat("\ufeff ", usage.MessageLength/2),
 	} {
-		got := reported(cost.ClaudeJSON, `{"type":"result","subtype":"error_during_execution",`+sent+`}`)
+		got := reported(usage.ClaudeJSON, `{"type":"result","subtype":"error_during_execution",`+sent+`}`)
 		if !got.IsError || got.Message != want || !utf8.ValidString(got.Message) || got.Dropped != 0 {
 			t.Errorf("%.50s: %q", sent, got.Message)
 		}
@@ -309,30 +311,30 @@ func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 	lines = append(lines, "\n", "Hello {\n", "[info] x\n", `[{"type":"result",`, "\xff\r\n", "]\n",
 		`{"holdco":{"cost":{"kind":"tools","usd":1}}}`)
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom(cost.UsageKinds).Draw(t, "kind")
+		kind := rapid.SampledFrom(usage.Kinds).Draw(t, "kind")
 		printed := strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 12).Draw(t, "lines"), "")
 		if from := rapid.IntRange(0, len(printed)).Draw(t, "from"); rapid.Bool().Draw(t, "is cut") {
 			printed = printed[from:]
 		}
 		want := reported(kind, printed)
-		usage := cost.NewUsage(kind, "of the agent")
+		parser := usage.NewParser(kind, "of the agent")
 		most := rapid.SampledFrom([]int{1, 3, 40, 5000}).Draw(t, "most")
 		for rest := printed; rest != ""; {
 			n := min(len(rest), rapid.IntRange(1, most).Draw(t, "piece"))
 			piece := []byte(rest[:n])
-			usage.Write(piece)
+			parser.Write(piece)
 			clear(piece) // nothing of it may be kept
 			rest = rest[n:]
 		}
 		for range 2 {
-			if diff := cmp.Diff(want, usage.Report()); diff != "" {
+			if diff := cmp.Diff(want, parser.Report()); diff != "" {
 				t.Fatalf("%q: %s", printed, diff)
 			}
 		}
 	})
 }
 
-func FuzzUsage(f *testing.F) {
+func FuzzParser(f *testing.F) {
 	files, err := os.ReadDir("testdata")
 	if err != nil {
 		f.Fatal(err)
@@ -343,14 +345,14 @@ func FuzzUsage(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, printed []byte, cut int) {
-		for _, kind := range cost.UsageKinds {
+		for _, kind := range usage.Kinds {
 			want := reported(kind, string(printed))
 			chargesOf(t, want)
-			usage := cost.NewUsage(kind, "of the agent")
+			parser := usage.NewParser(kind, "of the agent")
 			at := min(max(cut, 0), len(printed))
-			usage.Write(printed[:at])
-			usage.Write(printed[at:])
-			if diff := cmp.Diff(want, usage.Report()); diff != "" {
+			parser.Write(printed[:at])
+			parser.Write(printed[at:])
+			if diff := cmp.Diff(want, parser.Report()); diff != "" {
 				t.Error(diff)
 			}
 		}
@@ -358,7 +360,7 @@ func FuzzUsage(f *testing.F) {
 }
 
 // Not parallel: it measures the memory of the process.
-func TestUsageKeepsLittleOfWhatAProgramWrites(t *testing.T) {
+func TestAParserKeepsLittleOfWhatAProgramWrites(t *testing.T) {
 	for name, piece := range map[string]string{
 		"a line without end":    "{" + strings.Repeat("x", 1<<16),
 		"text without end":      strings.Repeat("x", 1<<16),
@@ -370,18 +372,18 @@ func TestUsageKeepsLittleOfWhatAProgramWrites(t *testing.T) {
 		"large objects":         `{"a":"` + strings.Repeat("x", 1<<20) + `"}` + "\n",
 		"objects of many names": "{" + strings.Repeat(`"a":1,`, 1<<14),
 	} {
-		usage := cost.NewUsage(cost.CodexJSON, "")
+		parser := usage.NewParser(usage.CodexJSON, "")
 		before := inUse()
 		if strings.HasPrefix(name, "items") {
-			usage.Write([]byte("["))
+			parser.Write([]byte("["))
 		}
-		for range 2 * cost.MostObject / len(piece) {
-			usage.Write([]byte(piece))
+		for range 2 * usage.MostObject / len(piece) {
+			parser.Write([]byte(piece))
 		}
-		if after := inUse(); after > before+3*cost.MostObject {
+		if after := inUse(); after > before+3*usage.MostObject {
 			t.Errorf("%s: %d bytes are kept", name, after-before)
 		}
-		usage.Report()
+		parser.Report()
 	}
 }
 
@@ -393,18 +395,23 @@ func inUse() uint64 {
 }
 
 // reported is the report of a run that printed this at once.
-func reported(kind cost.UsageKind, printed string) cost.Report {
-	usage := cost.NewUsage(kind, "of the agent")
-	usage.Write([]byte(printed))
-	return usage.Report()
+func reported(kind usage.Kind, printed string) usage.Report {
+	parser := usage.NewParser(kind, "of the agent")
+	parser.Write([]byte(printed))
+	return parser.Report()
 }
 
 // chargesOf are the charges of a report, which must be valid and have keys of their own.
-func chargesOf(t *testing.T, report cost.Report) (entries []cost.Entry) {
+func chargesOf(t *testing.T, report usage.Report) (entries []cost.Entry) {
 	t.Helper()
 	keys := map[string]bool{}
 	for _, draft := range report.Charges {
-		entry := parse(t, draft)
+		var problems fault.Problems
+		parsed := cost.Parse([]cost.Draft{draft}, &problems)
+		if len(problems) > 0 {
+			t.Fatalf("%+v: %v", draft, problems)
+		}
+		entry := parsed[0]
 		if keys[entry.Key] {
 			t.Errorf("two charges have the key %s", entry.Key)
 		}

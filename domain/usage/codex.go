@@ -1,19 +1,21 @@
-package cost
+package usage
 
 import (
 	"cmp"
 	"slices"
+
+	"holdco/domain/cost"
 )
 
 // codexForm reads the events of Codex. Each turn that completes reports the usage of its whole thread, so of each thread the last
 // report counts. A thread that a former run began counts from its beginning: nothing tells what it had used before.
 type codexForm struct {
 	model    string
-	thread   string            // that the next events are of
-	used     map[string]Tokens // by threads, mostThreads at most
-	calls    int64             // of the model, as far as the events tell
-	isFailed bool              // the last turn
-	message  string            // of the last error since a turn began
+	thread   string                 // that the next events are of
+	used     map[string]cost.Tokens // by threads, mostThreads at most
+	calls    int64                  // of the model, as far as the events tell
+	isFailed bool                   // the last turn
+	message  string                 // of the last error since a turn began
 }
 
 // unnamedModel is the model of charges when the agent has none: Codex does not name the one that it used.
@@ -64,7 +66,7 @@ func (c *codexForm) complete(usage objectFields) bool {
 		return false
 	}
 	if c.used == nil {
-		c.used = map[string]Tokens{}
+		c.used = map[string]cost.Tokens{}
 	}
 	c.used[c.thread] = tokens
 	c.calls++
@@ -76,15 +78,16 @@ func (c *codexForm) report() Report {
 	if len(c.used) == 0 {
 		return report
 	}
-	var all Tokens
+	var all cost.Tokens
 	for _, tokens := range c.used {
 		all = all.Plus(tokens)
 	}
-	charge := Draft{
-		Key: new(usageKey), Kind: new(string(LLM)), Model: new(cmp.Or(c.model, unnamedModel)), Tokens: all.draft(), Calls: new(c.calls),
+	charge := cost.Draft{
+		Key: new(usageKey), Kind: new(string(cost.LLM)), Model: new(cmp.Or(c.model, unnamedModel)),
+		Tokens: draftOf(all), Calls: new(c.calls),
 	}
-	if charge.isValid() {
-		report.Charges = []Draft{charge}
+	if isCharge(charge) {
+		report.Charges = []cost.Draft{charge}
 	} else {
 		report.Dropped = 1
 	}
