@@ -677,7 +677,7 @@ func outdatedRuns(f *fixture) {
 	outdated(3, []run.Run{made[0], made[2], made[3]})
 	outdated(9, []run.Run{made[0], made[2], made[3], made[4], made[5]})
 	many := f.starts(acme, store.Portion-1, func(int, *run.Run) {})
-	first := append(made[:1:1], many...) // of the first epoch, and as many as there are in a portion
+	first := slices.Concat(made[:1], many) // of the first epoch, and as many as there are in a portion
 	outdated(2, first)
 	outdated(9, first)
 	anyRun.edited(f, made[0], ran)
