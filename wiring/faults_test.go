@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +114,40 @@ func TestPostgresMayRestartUnderLoad(t *testing.T) {
 	s = startLogging(t, s.clock, log, s.environ...)
 	starting.Wait()
 	s.Get("/readyz").Is(t, 200, "")
+}
+
+// The clock stands, so that no lease of a queue ends: the worker that had it when the server went continues.
+func TestMessagesGoOnWhenPostgresIsBack(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*postgrestest.Cluster, testing.TB){
+		"after an orderly stop": (*postgrestest.Cluster).Stop,
+		"after a crash":         (*postgrestest.Cluster).Kill,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := postgrestest.NewCluster(t)
+			s := start(t, newClock(), dataDir+t.TempDir(), databaseURL+cluster.Database(t), allowPrivate)
+			to := listen(t)
+			s.subscribe(t, to, "")
+			arrived, answer := make(chan struct{}, 10), make(chan struct{})
+			to.does(func(w http.ResponseWriter, _ *http.Request) {
+				arrived <- struct{}{}
+				<-answer
+				w.WriteHeader(http.StatusOK)
+			})
+			acme := s.create(t, draft(t, ""))
+			<-arrived
+			end(cluster, t)
+			close(answer)
+			for range 3 {
+				s.Get("/v1/companies").Is(t, 503, "unavailable")
+			}
+			cluster.Start(t)
+			await(t, 10*time.Second, "recovery", func() bool { return s.Get("/readyz").Status == 200 })
+			s.Patch(acme.path(), `{"name":"Another"}`).Is(t, 200, "")
+			to.types(t, "company.created", "company.updated")
+		})
+	}
 }
 
 func TestAPostgresThatIsNotThereIsNamedWithoutThePassword(t *testing.T) {

@@ -115,7 +115,7 @@ func TestWhatWasFinishedBeyondASlowMessageIsNotSentAgainAfterACrash(t *testing.T
 		}
 
 		f.forget()
-		f.clock.advance(webhook.LeaseTerm)
+		f.clock.advance(webhook.LeaseTerm + time.Millisecond) // each renewal ends at another instant
 		next := f.another()
 		next.sent = &sent{answer: ok}
 		next.service = next.serviceOn(next.store)

@@ -39,12 +39,16 @@ func (w *worker) flush(ctx context.Context) {
 	}
 	next := batch{results: w.unrecorded, end: w.end, unfinished: w.openBut(tasks)}
 	w.unrecorded, w.lingering, w.lingered, w.recording = nil, nil, false, true
-	endpoint, lease := w.queue.Endpoint, w.queue.Lease
+	queue := w.queue
 	w.running.Go(func() {
+		lasting, cancel := outlasting(ctx, stopTimeout)
+		defer cancel()
 		done := recorded{batch: next}
-		done.err = fault.Contain(func() (err error) {
-			done.queue, err = w.record(ctx, endpoint, lease, next)
-			return err
+		done.err = fault.Contain(func() error {
+			return w.retry(lasting, queue, func() (err error) {
+				done.queue, err = w.record(ctx, queue, next)
+				return err
+			})
 		})
 		w.recorded <- done
 	})
@@ -67,15 +71,21 @@ func (w *worker) continueAfter(done recorded) error {
 	return nil
 }
 
-// record records a batch, moves the cursor and renews the lease in one unit of work. If the lease has ended and another
+// record records a batch, moves the cursor and renews the lease in one unit of work. The queue is as last saved: if the lease was
+// renewed since, the batch was recorded by an earlier try, whose outcome was unknown. If the lease has ended and another
 // worker has the queue, it records nothing and returns errLeaseLost. It ignores cancellation, so that finished attempts
 // are not repeated after a stop.
-func (s *Service) record(ctx context.Context, endpoint id.Webhook, lease string, b batch) (saved webhook.Queue, err error) {
+func (s *Service) record(ctx context.Context, before webhook.Queue, b batch) (saved webhook.Queue, err error) {
+	endpoint := before.Endpoint
 	var leased bool
 	err = s.store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
-		queue, err := tx.Outbox().Leased(ctx, endpoint, lease)
+		queue, err := tx.Outbox().Leased(ctx, endpoint, before.Lease)
 		if leased = err == nil; !leased {
 			return err
+		}
+		if !queue.LeasedUntil.Equal(before.LeasedUntil) {
+			saved = queue
+			return nil
 		}
 		if err := recordFirst(ctx, tx, endpoint, b.results); err != nil {
 			return err
@@ -93,8 +103,7 @@ func (s *Service) record(ctx context.Context, endpoint id.Webhook, lease string,
 				disable = reason
 			}
 		}
-		saved = reached(queue, b.end, b.unfinished)
-		saved.LeasedUntil = tx.Now().Add(webhook.LeaseTerm)
+		saved = reached(queue, b.end, b.unfinished).Renewed(tx.Now())
 		if err := tx.Outbox().Save(ctx, saved); err != nil || disable == "" {
 			return err
 		}

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"holdco/domain/page"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
 
 const (
 	removalsPerStep = 50
-	rowsPerRemoval  = 200 // of each kind, purged by one unit of work
+	rowsPerRemoval  = 200 // deliveries or events that one unit of work purges or looks at
 )
 
 // FinishRemovals purges the events and deliveries of removed companies once webhooks have sent them or given up, and
@@ -23,40 +24,55 @@ func (s *Service) FinishRemovals(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	var failures error
-	more = len(due) == removalsPerStep
 	for _, removal := range due {
-		goesOn, err := s.finish(ctx, removal)
-		more, failures = more || goesOn, errors.Join(failures, err)
+		failures = errors.Join(failures, s.finish(ctx, removal))
 	}
-	return more, failures
+	return len(due) == removalsPerStep, failures
 }
 
-// finish checks a removal, and reports whether that goes on at once.
-func (s *Service) finish(ctx context.Context, removal store.Removal) (goesOn bool, err error) {
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		finished, err := tx.Removals().Finished(ctx, removal.Company)
+// finish checks a removal, in as many units of work as that takes.
+func (s *Service) finish(ctx context.Context, removal store.Removal) error {
+	var reached page.Position
+	for more := true; more; {
+		var next page.Position
+		err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
+			next, more, err = finishSome(ctx, tx, removal, reached)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		for _, endpoint := range finished {
-			if !endpoint.Enabled {
-				continue
-			}
-			if err := disableEndpoint(ctx, tx, endpoint.ID, webhook.CompanyDeleted); err != nil {
-				return err
-			}
+		reached = next
+	}
+	return nil
+}
+
+// finishSome does a part of a check, from a position in the events of the company on. It returns how far it came, and whether there
+// is more.
+func finishSome(
+	ctx context.Context, tx store.Tx, removal store.Removal, after page.Position,
+) (reached page.Position, more bool, err error) {
+	finished, err := tx.Removals().Finished(ctx, removal.Company)
+	if err != nil {
+		return after, true, err
+	}
+	for _, endpoint := range finished {
+		if !endpoint.Enabled {
+			continue
 		}
-		more, left, err := tx.Removals().Purge(ctx, removal.Company, tx.Now().Add(-webhook.LogRetention), rowsPerRemoval)
-		goesOn = more
-		switch {
-		case err != nil || more:
-			return err
-		case !left:
-			return tx.Removals().Close(ctx, removal.Company)
+		if err := disableEndpoint(ctx, tx, endpoint.ID, webhook.CompanyDeleted); err != nil {
+			return after, true, err
 		}
-		return tx.Removals().Postpone(ctx, removal.Company, nextCheck(removal.RemovedAt, tx.Now()))
-	})
-	return goesOn, err
+	}
+	before := tx.Now().Add(-webhook.LogRetention)
+	reached, more, left, err := tx.Removals().Purge(ctx, removal.Company, before, after, rowsPerRemoval)
+	switch {
+	case err != nil || more:
+		return reached, more, err
+	case !left:
+		return reached, false, tx.Removals().Close(ctx, removal.Company)
+	}
+	return reached, false, tx.Removals().Postpone(ctx, removal.Company, nextCheck(removal.RemovedAt, tx.Now()))
 }
 
 // nextCheck is when to check again what is left of a company, with backoff by the time since the removal.

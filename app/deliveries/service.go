@@ -59,8 +59,12 @@ func (s *Service) Deliver(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	claimed, err := s.claim(ctx)
+	process := s.work
+	if err != nil {
+		process = s.release // what was claimed all the same, if the outcome is unknown
+	}
 	for _, queue := range claimed {
-		s.running.Go(func() { s.work(ctx, queue) })
+		s.running.Go(func() { s.tell(ctx, queue, process(ctx, queue)) })
 	}
 	return more || len(claimed) == queuesPerStep, errors.Join(failed, err)
 }
@@ -68,8 +72,8 @@ func (s *Service) Deliver(ctx context.Context) (more bool, err error) {
 // Wait waits for the workers, which stop soon after the context of Deliver has ended.
 func (s *Service) Wait() { s.running.Wait() }
 
-// claim leases the queues that are due. Each claim uses a new lease id, so that a worker that was suspended until its
-// lease ended cannot mistake a later claim of the same process for its own.
+// claim leases the queues that are due; if it fails, those that it returns may be leased or not. Each claim uses a new lease id, so
+// that a worker that was suspended until its lease ended cannot mistake a later claim of the same process for its own.
 func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error) {
 	lease := fmt.Sprintf("%x", s.ids.UUIDv7())
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
@@ -80,24 +84,56 @@ func (s *Service) claim(ctx context.Context) (claimed []webhook.Queue, err error
 }
 
 // work processes a queue and releases it. If that fails, the queue becomes free when its lease ends.
-func (s *Service) work(ctx context.Context, queue webhook.Queue) {
+func (s *Service) work(ctx context.Context, queue webhook.Queue) error {
 	w := newWorker(s, queue)
 	err := fault.Contain(func() error { return w.run(ctx) })
 	if stopping := ctx.Err() != nil; stopping || err == nil {
 		err = s.release(ctx, w.progress())
 	}
+	return err
+}
+
+// tell logs why the work on a queue failed, if it did.
+func (s *Service) tell(ctx context.Context, queue webhook.Queue, err error) {
 	if err != nil && !errors.Is(err, errLeaseLost) {
 		s.log.Error(ctx, "The deliveries to the webhook "+string(queue.Endpoint)+" were interrupted; they continue later.", err)
 	}
 }
 
-// releaseTimeout bounds the release of a queue, which ignores cancellation.
+// releaseTimeout is how long the release of a queue may continue when the process stops.
 const releaseTimeout = 5 * time.Second
 
 func (s *Service) release(ctx context.Context, queue webhook.Queue) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	ctx, cancel := outlasting(ctx, releaseTimeout)
 	defer cancel()
-	return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		return tx.Outbox().Release(ctx, queue)
+	return s.retry(ctx, queue, func() error {
+		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Release(ctx, queue) })
 	})
+}
+
+// outlasting returns a context that ends some time after ctx.
+func outlasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, end) })
+	return lasting, func() {
+		stop()
+		end()
+	}
+}
+
+// retry retries do, with exponential backoff, while the store is unavailable, until the lease of the queue or ctx ends. A do that
+// failed may have been committed.
+func (s *Service) retry(ctx context.Context, queue webhook.Queue, do func() error) error {
+	const shortest, longest = 50 * time.Millisecond, time.Second
+	for pause := shortest; ; pause = min(2*pause, longest) {
+		err := do()
+		if fault.CodeOf(err) != fault.Unavailable || !s.clock.Now().Add(pause).Before(queue.LeasedUntil) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }

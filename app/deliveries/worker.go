@@ -36,7 +36,7 @@ const (
 	// pollEvery is how often a worker polls for new events while an attempt in flight keeps it running.
 	pollEvery = 500 * time.Millisecond
 
-	// stopTimeout is how long an attempt in flight may continue when the process stops.
+	// stopTimeout is how long an attempt in flight, and the retries of its recording, may continue when the process stops.
 	stopTimeout = 3 * time.Second
 )
 
@@ -52,16 +52,17 @@ func newWorker(s *Service, queue webhook.Queue) *worker {
 
 // run makes the attempts that are due, until there are none or ctx ends.
 func (w *worker) run(ctx context.Context) error {
-	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopTimeout, cancel) })()
+	attempts, cancel := outlasting(ctx, stopTimeout)
+	defer cancel()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
 	for stopping := ctx.Done(); ; {
 		if ctx.Err() == nil && w.covered() {
-			if err := w.read(ctx); err != nil {
-				return w.interrupted(ctx, err)
+			if err := w.retry(ctx, w.queue, func() error { return w.read(ctx) }); err == nil {
+				w.start(attempts)
+			} else if ctx.Err() == nil {
+				return err
 			}
-			w.start(attempts)
 		}
 		if w.isDone(ctx) {
 			return nil
@@ -87,14 +88,6 @@ func (w *worker) run(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// interrupted drops an error that is due to the end of ctx.
-func (w *worker) interrupted(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return err
-	}
-	return nil
 }
 
 // covered reports whether the lease lasts for one more attempt and its recording.

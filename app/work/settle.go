@@ -155,18 +155,18 @@ func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement
 	case store.Revoke:
 		return u.revoke(ctx, s)
 	default: // Abandon
-		return u.each(ctx, s, func(ctx context.Context, agent id.Issue) ([]id.Issue, error) {
-			return u.tx.Issues().Abandonable(ctx, id.Agent(agent))
+		return u.each(ctx, s, func(ctx context.Context, agent, after id.Issue) ([]id.Issue, error) {
+			return u.tx.Issues().Abandonable(ctx, id.Agent(agent), after)
 		}, u.abandon)
 	}
 }
 
-// each settles the issues that find returns for the subject: Portion of them, which it does not return again.
+// each settles the issues that find returns for the subject: Portion of those after one.
 func (u *Unit) each(
-	ctx context.Context, s store.Settlement, find func(ctx context.Context, subject id.Issue) ([]id.Issue, error),
+	ctx context.Context, s store.Settlement, find func(ctx context.Context, subject, after id.Issue) ([]id.Issue, error),
 	settle func(ctx context.Context, i issue.Issue, at time.Time) error,
 ) ([]store.Settlement, error) {
-	found, err := find(ctx, id.Issue(s.Subject))
+	found, err := find(ctx, id.Issue(s.Subject), id.Issue(s.After))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -191,6 +191,7 @@ func (u *Unit) each(
 	if isRest {
 		return nil, nil
 	}
+	s.After = string(found[len(found)-1])
 	return []store.Settlement{s}, nil
 }
 

@@ -29,6 +29,16 @@ type Span struct{ First, Last int64 }
 // process to take over soon after a crash.
 const LeaseTerm = Timeout + 8*time.Second
 
+// Renewed returns the queue with a lease that lasts from now on. It ends at another instant than before, which shows that it was
+// renewed.
+func (q Queue) Renewed(now time.Time) Queue {
+	before := q.LeasedUntil
+	if q.LeasedUntil = now.Add(LeaseTerm); q.LeasedUntil.Equal(before) {
+		q.LeasedUntil = before.Add(time.Millisecond)
+	}
+	return q
+}
+
 // FailureLimit is how long all attempts may fail before the endpoint is disabled.
 const FailureLimit = 5 * 24 * time.Hour
 

@@ -36,14 +36,17 @@ type IssueReader interface {
 	// Blockers returns what blocks any of some issues, each once.
 	Blockers(ctx context.Context, of []id.Issue) ([]id.Issue, error)
 
-	// Children returns the issues of a company that have a parent and come after an id, by ascending id: Portion at most.
+	// Children returns the issues of a company that have a parent and come after another of them, oldest first, and by ascending id
+	// within one instant: Portion at most. After is empty for the first. The cost does not grow with what came before.
 	Children(ctx context.Context, of id.Company, parent, after id.Issue) ([]Child, error)
 
-	// Dependents returns the issues that count a blocker as open, by ascending id: Portion at most.
-	Dependents(ctx context.Context, blocker id.Issue) ([]id.Issue, error)
+	// Dependents returns the issues that count a blocker as open and come after an id, by ascending id: Portion at most. The cost
+	// does not grow with what came before.
+	Dependents(ctx context.Context, blocker, after id.Issue) ([]id.Issue, error)
 
-	// Abandonable returns the issues of an agent that issue.Issue.Abandon can take from it, by ascending id: Portion at most.
-	Abandonable(ctx context.Context, of id.Agent) ([]id.Issue, error)
+	// Abandonable returns the issues of an agent that issue.Issue.Abandon can take from it and that come after an id, by ascending id:
+	// Portion at most.
+	Abandonable(ctx context.Context, of id.Agent, after id.Issue) ([]id.Issue, error)
 
 	// Due returns the issues of all companies, but those being deleted, that wait for an instant that has come, the earliest first:
 	// Portion at most.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdco/domain/id"
+	"holdco/domain/page"
 	"holdco/domain/webhook"
 )
 
@@ -26,11 +27,14 @@ type Removal struct {
 type Removals interface {
 	RemovalReader
 
-	// Purge removes the deliveries of a removed company that are not pending, and the events that no queue has to pass
-	// and no pending delivery carries: at most most of each. Events that were recorded before the given instant go
-	// whether they were sent or not. It reports whether there may be more of these, and whether anything of the company is left;
-	// endpoints count, enabled or not.
-	Purge(ctx context.Context, which id.Company, before time.Time, most int) (more, left bool, err error)
+	// Purge removes the deliveries of a removed company that are not pending: at most most. When there are no more of these, it
+	// looks at the next most events after a position, oldest first, and removes those that no queue has to pass and no pending
+	// delivery carries. Events that were recorded before the given instant go whether they were sent or not. It reports whether there
+	// may be more, and how far it came, from where the next Purge goes on; at the end it reports whether anything of the company is
+	// left. Endpoints count, enabled or not.
+	Purge(
+		ctx context.Context, which id.Company, before time.Time, after page.Position, most int,
+	) (reached page.Position, more, left bool, err error)
 
 	// Finished returns the endpoints, enabled or not, that are bound to a company that was removed and have nothing left to
 	// send: their queues are idle or have passed company.deleted, and none of their deliveries is pending.

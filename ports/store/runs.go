@@ -48,7 +48,7 @@ type RunReader interface {
 	// being deleted, and are still in the leases' epochs.
 	Overdue(ctx context.Context, at time.Time) ([]OpenRun, error)
 
-	// Outdated returns the open runs of a company whose leases are of an epoch before one: Portion at most.
+	// Outdated returns the open runs of a company whose leases are of an epoch before one, by ascending epoch: Portion at most.
 	Outdated(ctx context.Context, of id.Company, epoch int64) ([]OpenRun, error)
 
 	// OpenOfHolder returns the open runs whose leases have a holder: Portion at most.

@@ -16,7 +16,7 @@ type Settlement struct {
 	Subject string // what it is about
 	Other   string // see the kinds
 	Epoch   int64  // see the kinds
-	After   string // the id up to which it has been done
+	After   string // the last issue for which it has been done; empty: none
 	Actor   event.Actor
 }
 

@@ -223,7 +223,7 @@ func (h *issueHistory) compare() {
 		h.same(blockers, slices.Sorted(slices.Values(h.kept.issues[which].BlockedBy)))
 	}
 	for _, which := range h.all {
-		got, err := h.store.Issues().Dependents(h.ctx, which)
+		got, err := h.store.Issues().Dependents(h.ctx, which, "")
 		h.ok(err)
 		h.same(got, dependents[which])
 	}
@@ -362,7 +362,7 @@ func issueDependents(f *fixture) {
 	})
 	dependents := func(of id.Issue, want []issue.Issue) {
 		f.Helper()
-		got, err := f.store.Issues().Dependents(f.ctx, of)
+		got, err := f.store.Issues().Dependents(f.ctx, of, "")
 		f.ok(err)
 		f.same(got, issueIDs(want))
 	}
@@ -370,6 +370,9 @@ func issueDependents(f *fixture) {
 	dependents(failed.ID, made[:store.Portion])
 	dependents(done.ID, nil)
 	dependents("iss_none", nil)
+	rest, err := f.store.Issues().Dependents(f.ctx, open.ID, made[store.Portion-1].ID)
+	f.ok(err)
+	f.same(rest, issueIDs(made[store.Portion:]))
 
 	anyIssue.edited(f, open, func(i *issue.Issue) { i.Status = issue.Done })
 	dependents(open.ID, made[:store.Portion]) // until they are saved

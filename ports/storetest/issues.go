@@ -27,7 +27,7 @@ var issueRules = anyIssue.rules(slices.Concat(issueListRules, issueDerivedRules,
 	{"above an issue of a company are its ancestors, up to the root", issuesAbove},
 	{"the levels below an issue are counted up to a bound", issueLevelsBelow},
 	{"the states are those of the issues that the company has", issueStates},
-	{"children come in portions by their ids, and say whether they have children", issueChildren},
+	{"children come in portions oldest first, and say whether they have children", issueChildren},
 	{"an agent can be made to abandon its issues that are queued, assigned and running", abandonable},
 	{"what waits for an instant is due when that has come, the earliest first", issuesDue},
 	{"what an issue costs adds up, whoever charges it at once", issueCharged},
@@ -322,13 +322,15 @@ func issueChildren(f *fixture) {
 	const count = 2*store.Portion + 50
 	made := f.files(acme, count, func(n int, i *issue.Issue) {
 		i.Parent, i.Status = parent, issue.Statuses[n%len(issue.Statuses)]
-		i.CreatedAt = i.CreatedAt.Add(-time.Duration(n) * time.Millisecond)
+		i.CreatedAt = i.CreatedAt.Add(-time.Duration(n/3) * time.Millisecond) // several in one instant
 	})
 	f.files(acme, 3, func(n int, i *issue.Issue) { i.Parent = made[n*2].ID })
 	f.files(other, 1, func(_ int, i *issue.Issue) { i.Parent = made[1].ID })
+	parents := []id.Issue{made[0].ID, made[2].ID, made[4].ID}
+	slices.SortStableFunc(made, func(a, b issue.Issue) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	var want []store.Child
-	for n, i := range made {
-		want = append(want, store.Child{ID: i.ID, Status: i.Status, IsParent: n%2 == 0 && n < 6})
+	for _, i := range made {
+		want = append(want, store.Child{ID: i.ID, Status: i.Status, IsParent: slices.Contains(parents, i.ID)})
 	}
 	var got []store.Child
 	after := id.Issue("")
@@ -353,7 +355,7 @@ func abandonable(f *fixture) {
 	})
 	are := func(of id.Agent, want []id.Issue) {
 		f.Helper()
-		got, err := f.store.Issues().Abandonable(f.ctx, of)
+		got, err := f.store.Issues().Abandonable(f.ctx, of, "")
 		f.ok(err)
 		f.same(got, want)
 	}
@@ -361,10 +363,14 @@ func abandonable(f *fixture) {
 	are("agt_b", []id.Issue{made[1].ID, made[4].ID, made[7].ID})
 	are("agt_none", nil)
 	many := f.files(acme, store.Portion+7, func(_ int, i *issue.Issue) { i.Agent = "agt_c" })
+	last := many[store.Portion-1].ID
 	are("agt_c", issueIDs(many[:store.Portion]))
 	anyIssue.edited(f, many[3], func(i *issue.Issue) { i.Agent = "" })
 	anyIssue.edited(f, many[4], func(i *issue.Issue) { i.Status = issue.Cancelled })
 	are("agt_c", issueIDs(slices.Delete(many[:store.Portion+2], 3, 5)))
+	rest, err := f.store.Issues().Abandonable(f.ctx, "agt_c", last)
+	f.ok(err)
+	f.same(len(rest), 7)
 }
 
 func issuesDue(f *fixture) {

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"holdco/domain/company"
@@ -22,6 +24,7 @@ var removalRules = []rule{
 	{"endpoints of a removed company are finished when they have passed its last event and nothing is pending", removalFinishes},
 	{"a removal is due until it is postponed or closed", removalDue},
 	{"a purge of a removal removes so many rows at most", removalInSteps},
+	{"a company with many events that have still to be sent is emptied nevertheless", removalOfMany},
 }
 
 // renames records changes of a company, and returns their events.
@@ -55,13 +58,17 @@ func (f *fixture) purge(which id.Company, want bool) {
 
 func (f *fixture) purgeBefore(which id.Company, before time.Time, most int, want bool) {
 	f.Helper()
-	f.update(func(ctx context.Context, tx store.Tx) error {
-		_, left, err := tx.Removals().Purge(ctx, which, before, most)
-		if err == nil {
+	var reached page.Position
+	for more := true; more; {
+		var left bool
+		f.update(func(ctx context.Context, tx store.Tx) (err error) {
+			reached, more, left, err = tx.Removals().Purge(ctx, which, before, reached, most)
+			return err
+		})
+		if !more {
 			f.same(left, want)
 		}
-		return err
-	})
+	}
 }
 
 // hidden checks that no reader shows anything of a company.
@@ -270,8 +277,53 @@ func removalInSteps(f *fixture) {
 	f.enqueue(10, endpoint)
 	f.update(removing(acme.ID))
 	f.passes(endpoint)
-	for range 2 {
-		f.purgeBefore(acme.ID, time.Time{}, 2, true)
+	rows := func() int {
+		f.Helper()
+		return len(slices.DeleteFunc(f.dump()["activity"], func(row string) bool { return !strings.Contains(row, string(acme.ID)) }))
 	}
-	f.purgeBefore(acme.ID, time.Time{}, 2, false)
+	f.purgesInSteps(acme.ID, func(n int) { f.same(rows(), []int{3, 1, 0}[n]) }, true, true, false)
+
+	// What has still to be sent is looked at in steps too, and holds up nothing behind it.
+	other := f.found("other")
+	waiting := f.renames(other.ID, "1", "2", "3", "4", "5")
+	f.enqueue(10, endpoint)
+	for _, happened := range waiting[:4] {
+		f.send(endpoint, func(d *webhook.Delivery) { d.Event, d.Company = happened.ID, other.ID }, tried(1))
+	}
+	f.update(removing(other.ID))
+	f.passes(endpoint)
+	f.purgesInSteps(other.ID, func(int) {}, true, true, true, false) // its first event is one more
+	kept, err := f.store.Outbox().Events(f.ctx, entriesOf(waiting))
+	f.ok(err)
+	f.same(len(kept), 4)
+}
+
+func removalOfMany(f *fixture) {
+	acme, endpoint := f.found("acme"), f.endpoint().ID
+	events := make([]event.Event, 250)
+	for n := range events {
+		events[n] = founded(acme)
+	}
+	f.update(recording(events...))
+	f.enqueue(300, endpoint)
+	f.same(f.empty(acme.ID, 1000), true)
+	f.update(removing(acme.ID))
+	f.purge(acme.ID, true)
+	f.passes(endpoint)
+	f.purgeBefore(acme.ID, time.Time{}, 100, false)
+}
+
+// purgesInSteps purges what a removed company has left, by two rows, and compares whether there is more after each step.
+func (f *fixture) purgesInSteps(which id.Company, after func(step int), want ...bool) {
+	f.Helper()
+	var reached page.Position
+	for step, more := range want {
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			next, isMore, _, err := tx.Removals().Purge(ctx, which, time.Time{}, reached, 2)
+			f.same(isMore, more)
+			reached = next
+			return err
+		})
+		after(step)
+	}
 }

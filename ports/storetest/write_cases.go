@@ -10,6 +10,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/lead"
+	"holdco/domain/page"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
@@ -176,7 +177,7 @@ func (f *fixture) removalWrites() map[string]writeCase {
 	f.send(endpoint, ended(webhook.Failed), func(d *webhook.Delivery) { d.Company = gone.ID })
 	return map[string]writeCase{
 		"Removals.Purge": {notes, func(ctx context.Context, tx store.Tx) error {
-			_, _, err := tx.Removals().Purge(ctx, gone.ID, f.clock.Now(), 10)
+			_, _, _, err := tx.Removals().Purge(ctx, gone.ID, f.clock.Now(), page.Position{}, 10)
 			return err
 		}},
 		"Removals.Finished": {locks, func(ctx context.Context, tx store.Tx) error {

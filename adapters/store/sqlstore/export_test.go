@@ -27,6 +27,17 @@ func OutdatedText(engine Engine) string { return (&statements{engine: engine}).t
 // CountOpenText is the statement that counts the open runs.
 func CountOpenText(engine Engine) string { return countOpen(engine).String() }
 
+// ChildrenText, DependentsText, AbandonableText and PendingText are the statements that find a portion of a settlement, and which
+// settlements to go on with. The arguments are the company, a parent and an issue; a blocker and an issue; an agent and an issue.
+func ChildrenText(engine Engine) string   { return (&statements{engine: engine}).text(issueChildren) }
+func DependentsText(engine Engine) string { return (&statements{engine: engine}).text(issueDependents) }
+func AbandonableText(engine Engine) string {
+	return (&statements{engine: engine}).text(abandonableIssues)
+}
+func PendingText(engine Engine) string {
+	return pendingSettlements(session{engine: engine}).Limit(16).String()
+}
+
 // LockForCallText and LockForEndText are the statements of Runs.LockForCall and Runs.LockForEnd. The arguments are a lease and who
 // made comments that are not pending.
 func LockForCallText(engine Engine) string { return (&statements{engine: engine}).text(lockForCall) }
@@ -48,7 +59,11 @@ func ByIDsText(engine Engine, of id.Company, which []id.Issue) string {
 func EmptyingTexts(engine Engine, which id.Company, most int) map[string]string {
 	texts, c := map[string]string{}, companiesOf(session{engine: engine})
 	for _, of := range owned {
-		texts[of.table] = c.emptying(of, which, most).String()
+		var some portion
+		if of.aged {
+			some = portion{place{1, "act_a"}, place{2, "act_b"}}
+		}
+		texts[of.table] = c.emptying(of, which, some, most).String()
 	}
 	return texts
 }

@@ -197,11 +197,14 @@ func (i issues) Blockers(ctx context.Context, of []id.Issue) (found []id.Issue, 
 	return slices.Compact(found), nil
 }
 
+// issueChildren goes on in the index by parents, whose rows come by when they were made.
 var issueChildren = prepare(func(b builder) fmt.Stringer {
 	return sqlText(fmt.Sprintf(`SELECT id, status,
 			CASE WHEN EXISTS (SELECT 1 FROM issues c WHERE c.company_id = issues.company_id AND c.parent_id = issues.id) THEN 1 ELSE 0 END
-		FROM issues WHERE company_id = %s AND parent_id = %s AND id > %s ORDER BY id LIMIT %d`,
-		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3), store.Portion))
+		FROM issues WHERE company_id = %s AND parent_id = %s
+			AND (created_at, id) > (coalesce((SELECT created_at FROM issues last WHERE last.id = %s), %d), %s)
+		ORDER BY created_at, id LIMIT %d`,
+		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3), math.MinInt64+1, b.engine.Placeholder(3), store.Portion))
 })
 
 func (i issues) Children(ctx context.Context, of id.Company, parent, after id.Issue) (found []store.Child, err error) {
@@ -216,10 +219,11 @@ func (i issues) Children(ctx context.Context, of id.Company, parent, after id.Is
 var (
 	issueDependents = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewSelect().Table("issue_blockers").Column("issue_id").
-			Where("blocker_id = ?", b.arg(1)).Where("is_open = 1").Order("issue_id").Limit(store.Portion)
+			Where("blocker_id = ?", b.arg(1)).Where("issue_id > ?", b.arg(2)).Where("is_open = 1").Order("issue_id").Limit(store.Portion)
 	})
 	abandonableIssues = prepare(func(b builder) fmt.Stringer {
-		return b.db().NewSelect().Table("issues").Column("id").Where("agent_id = ?", b.arg(1)).Where("is_open = 1").
+		return b.db().NewSelect().Table("issues").Column("id").
+			Where("agent_id = ?", b.arg(1)).Where("id > ?", b.arg(2)).Where("is_open = 1").
 			Where("status IN (?, ?, ?)", issue.Queued, issue.Assigned, issue.Running).Order("id").Limit(store.Portion)
 	})
 	issuesDue = prepare(func(b builder) fmt.Stringer {
@@ -228,17 +232,17 @@ var (
 	})
 )
 
-func (i issues) Dependents(ctx context.Context, blocker id.Issue) ([]id.Issue, error) {
-	return i.ids(ctx, issueDependents, string(blocker))
+func (i issues) Dependents(ctx context.Context, blocker, after id.Issue) ([]id.Issue, error) {
+	return i.ids(ctx, issueDependents, string(blocker), string(after))
 }
 
-func (i issues) Abandonable(ctx context.Context, of id.Agent) ([]id.Issue, error) {
-	return i.ids(ctx, abandonableIssues, string(of))
+func (i issues) Abandonable(ctx context.Context, of id.Agent, after id.Issue) ([]id.Issue, error) {
+	return i.ids(ctx, abandonableIssues, string(of), string(after))
 }
 
-func (i issues) ids(ctx context.Context, statement *prepared, arg string) (found []id.Issue, err error) {
+func (i issues) ids(ctx context.Context, statement *prepared, args ...any) (found []id.Issue, err error) {
 	var which string
-	err = i.scanRows(ctx, []any{&which}, func() { found = append(found, id.Issue(which)) }, statement, arg)
+	err = i.scanRows(ctx, []any{&which}, func() { found = append(found, id.Issue(which)) }, statement, args...)
 	return found, err
 }
 

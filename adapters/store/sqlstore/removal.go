@@ -9,6 +9,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/id"
+	"holdco/domain/page"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
@@ -18,6 +19,7 @@ type ownedTable struct {
 	table string
 	blank string // what to set instead of removing the row; it must clear company_id
 	kept  string // a condition for the rows that stay until webhooks have sent them; empty: none
+	aged  bool   // it has an index on company_id, at and id, and is looked at by that: many of its rows may be kept
 }
 
 // owned are all such tables. Rows that refer to others come first.
@@ -39,7 +41,7 @@ var owned = []ownedTable{
 	{table: "work_revisions"},
 	{table: "settlements"},
 	{table: "deliveries", kept: isPending},
-	{table: "activity", kept: isAwaited},
+	{table: "activity", kept: isAwaited, aged: true},
 	{table: "receipts", blank: "answer = '', company_id = ''"},
 }
 
@@ -64,7 +66,11 @@ func (c companies) Empty(ctx context.Context, which id.Company, some store.Empty
 	for at := some.From; at < len(owned); at++ {
 		for {
 			most := min(left, rowsAtATime)
-			rows, err := c.change(ctx, c.emptying(owned[at], which, most))
+			oldest, err := c.oldest(ctx, owned[at], which)
+			if err != nil {
+				return at, false, err
+			}
+			rows, err := c.change(ctx, c.emptying(owned[at], which, oldest, most))
 			if err != nil {
 				return at, false, err
 			}
@@ -80,13 +86,54 @@ func (c companies) Empty(ctx context.Context, which id.Company, some store.Empty
 	return len(owned), true, nil
 }
 
-// emptying removes some rows of a company from a table, or blanks them.
-func (c companies) emptying(of ownedTable, which id.Company, most int) *bun.RawQuery {
+// oldest is what a statement looks at of the rows of a company in a table: a portion if that is aged, and else all.
+func (c companies) oldest(ctx context.Context, of ownedTable, which id.Company) (portion, error) {
+	if !of.aged {
+		return portion{}, nil
+	}
+	return c.portionOf(ctx, of.table, which, place{}, rowsAtATime)
+}
+
+// emptying removes some rows of a company from a portion of a table, or blanks them.
+func (c companies) emptying(of ownedTable, which id.Company, some portion, most int) *bun.RawQuery {
 	write := "DELETE FROM " + of.table
 	if of.blank != "" {
 		write = "UPDATE " + of.table + " SET " + of.blank
 	}
-	return c.writesSome(write, c.rowsOf(of.table, of.kept, which), most)
+	return c.writesSome(write, some.within(c.rowsOf(of.table, of.kept, which)), most)
+}
+
+// place is where a row stands among those of a company in an aged table, by when it was made; zero: before the first.
+type place struct {
+	at int64
+	id string
+}
+
+// portion is the rows of a company in an aged table that come after one place, up to another; zero: the end.
+type portion struct{ after, until place }
+
+func (p portion) within(query *bun.SelectQuery) *bun.SelectQuery {
+	if p.after != (place{}) {
+		query = query.Where("(at, id) > (?, ?)", p.after.at, p.after.id)
+	}
+	if p.until != (place{}) {
+		query = query.Where("(at, id) <= (?, ?)", p.until.at, p.until.id)
+	}
+	return query
+}
+
+// portionOf is the next most rows of a company in an aged table after a place.
+func (s session) portionOf(ctx context.Context, table string, which id.Company, after place, most int) (portion, error) {
+	next := portion{after: after}
+	var last []struct {
+		At int64
+		ID string
+	}
+	err := s.scan(ctx, next.within(s.rowsOf(table, "", which)).Column("at", "id").OrderExpr("at, id LIMIT 1 OFFSET ?", most-1), &last)
+	if err == nil && len(last) == 1 {
+		next.until = place{last[0].At, last[0].ID}
+	}
+	return next, err
 }
 
 // writesSome is a write to some of the rows that a query finds in a table.
@@ -97,7 +144,11 @@ func (s session) writesSome(write string, found *bun.SelectQuery, most int) *bun
 // isEmpty reports whether none of some tables has a row of a company that is to be removed.
 func (c companies) isEmpty(ctx context.Context, which id.Company, tables []ownedTable) (bool, error) {
 	for _, of := range tables {
-		if exists, err := c.exists(ctx, c.rowsOf(of.table, of.kept, which)); err != nil || exists {
+		oldest, err := c.oldest(ctx, of, which)
+		if err != nil {
+			return false, err
+		}
+		if exists, err := c.exists(ctx, oldest.within(c.rowsOf(of.table, of.kept, which))); err != nil || exists {
 			return false, err
 		}
 	}
@@ -151,25 +202,38 @@ func lastEventOf(s session, company string) *bun.SelectQuery {
 		Where("activity.type = ?", event.CompanyDeleted).Where("activity.subject_id = " + company)
 }
 
-func (r removals) Purge(ctx context.Context, which id.Company, before time.Time, most int) (more, left bool, err error) {
-	deliveries := r.rowsOf("deliveries", isPending, which)
-	events := r.rowsOf("activity", fmt.Sprintf("activity.at >= %d AND (%s)", millis(before), isAwaited), which)
-	for _, purged := range []struct {
-		table string
-		some  *bun.SelectQuery
-	}{{"deliveries", deliveries}, {"activity", events}} {
-		rows, err := r.exec(ctx, r.writesSome("DELETE FROM "+purged.table, purged.some, most))
-		if err != nil {
-			return false, true, err
+func (r removals) Purge(
+	ctx context.Context, which id.Company, before time.Time, after page.Position, most int,
+) (reached page.Position, more, left bool, err error) {
+	rows, err := r.exec(ctx, r.writesSome("DELETE FROM deliveries", r.rowsOf("deliveries", isPending, which), most))
+	if err != nil || rows == most {
+		return after, true, true, err
+	}
+	var from place
+	if !after.IsStart() {
+		if from.at, err = positionTime(after); err != nil {
+			return after, true, true, err
 		}
-		more = more || rows == most
+		from.id = after.ID
+	}
+	some, err := r.portionOf(ctx, "activity", which, from, most)
+	if err != nil {
+		return after, true, true, err
+	}
+	unsent := fmt.Sprintf("activity.at >= %d AND (%s)", millis(before), isAwaited)
+	events := some.within(r.rowsOf("activity", unsent, which))
+	if _, err := r.exec(ctx, r.writesSome("DELETE FROM activity", events, most)); err != nil {
+		return after, true, true, err
+	}
+	if some.until != (place{}) {
+		return rowPosition(some.until.at, some.until.id), true, true, nil
 	}
 	for _, table := range []string{"deliveries", "activity", "webhooks"} {
 		if left, err = r.exists(ctx, r.rowsOf(table, "", which)); err != nil || left {
-			return more, left, err
+			break
 		}
 	}
-	return false, false, nil
+	return page.Position{}, false, left, err
 }
 
 func (r removals) Finished(ctx context.Context, which id.Company) ([]webhook.Endpoint, error) {

@@ -219,7 +219,7 @@ var (
 		return b.db().NewUpdate().Table("runs").Set("check_at = expires_at").Where("id IN (?)", renewed)
 	})
 	outdatedRuns = prepare(func(b builder) fmt.Stringer {
-		return openRuns(b).Where("company_id = ?", b.arg(1)).Where("epoch < ?", b.arg(2)).Order("id")
+		return openRuns(b).Where("company_id = ?", b.arg(1)).Where("epoch < ?", b.arg(2)).Order("epoch")
 	})
 )
 

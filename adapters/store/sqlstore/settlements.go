@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 
+	"github.com/uptrace/bun"
+
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -31,10 +33,22 @@ var settlementTable = tableOf("settlements", fault.New(fault.NotFound, "There is
 )
 
 func (s settlements) Pending(ctx context.Context, most int) ([]store.Settlement, error) {
-	return readAll(ctx, s.session, s.table, selectRows(s.session, s.table).
-		Where("NOT EXISTS (SELECT 1 FROM settlements s WHERE s.company_id = settlements.company_id AND s.id < settlements.id)").
-		Where(companyStays("settlements")+")", company.Deleting).
-		Order("id").Limit(int64(most)))
+	return readAll(ctx, s.session, s.table, pendingSettlements(s.session).Limit(int64(most)))
+}
+
+// pendingSettlements steps from one company to the next along the index: one can have many settlements.
+func pendingSettlements(s session) *bun.SelectQuery {
+	return selectRows(s, settlementTable).Where("id IN (?)", s.engine.DB().NewRaw(`
+		WITH RECURSIVE first (id) AS (
+			SELECT (SELECT id FROM settlements WHERE company_id > '' ORDER BY company_id, id LIMIT 1)
+			UNION ALL
+			SELECT (SELECT later.id FROM settlements later
+				WHERE later.company_id > (SELECT s.company_id FROM settlements s WHERE s.id = first.id)
+				ORDER BY later.company_id, later.id LIMIT 1)
+			FROM first WHERE id IS NOT NULL
+		)
+		SELECT id FROM first WHERE id IS NOT NULL`)).
+		Where(companyStays("settlements")+")", company.Deleting).Order("id")
 }
 
 func (s settlements) Count(ctx context.Context) (count int, least id.Settlement, err error) {
