@@ -143,6 +143,31 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 	})
 }
 
+func TestWhatBelongsToACompanyThatIsBeingDeletedIsNotChanged(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, sales, all := s.workers(t, 2)
+		filed, ada := s.file(t, acme, ""), all[0].apiAgent
+		unblock := s.obstruct(t)
+		s.abandonedDelete(t, acme)
+		await(t, 20*time.Second, "the removal of the team", func() bool { return s.Get(sales.path()).Status == 404 })
+		for path, body := range map[string]string{
+			acme.path() + "/teams":     `{"name":"New","headcount":1}`,
+			acme.path() + "/agents":    `{"teamId":"` + sales.ID + `","name":"Bob","role":"Engineer"}`,
+			acme.path() + "/issues":    `{"title":"Write","assignedAgentId":"` + ada.ID + `"}`,
+			ada.path() + "/retire":     "",
+			filed.path() + "/assign":   `{"agentId":"` + ada.ID + `"}`,
+			filed.path() + "/comments": `{"body":"Hello"}`,
+		} {
+			s.Post(path, body).Is(t, 409, "invalid_transition")
+		}
+		s.Patch(sales.path(), `{"headcount":3}`).Is(t, 409, "invalid_transition")
+		s.Delete(sales.path()).Is(t, 409, "invalid_transition")
+		unblock()
+		s.Delete(acme.path()).Is(t, 200, "")
+	})
+}
+
 // abandonedDelete asks for a deletion and does not wait for the answer.
 func (s *instance) abandonedDelete(t *testing.T, c company) {
 	t.Helper()

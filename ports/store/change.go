@@ -87,8 +87,8 @@ type OwnedAggregate interface {
 }
 
 // updateIn is the shape of every write to what belongs to request.Company: take the turn of the company, lock the company, claim
-// the idempotency key, write, and refuse all of it unless the company takes changes. One that is archived is refused before: see
-// takesChanges.
+// the idempotency key, and write, unless the company is being deleted: then some of its rows are gone, and others are not. Write
+// refuses changes of an archived company, after it has found what is to be changed.
 func updateIn[T any](
 	ctx context.Context, s Store, request Request, write func(ctx context.Context, tx Tx, of company.Company) (T, error),
 ) (T, error) {
@@ -107,11 +107,10 @@ func updateIn[T any](
 			if missing != nil {
 				return none, missing
 			}
-			made, err := write(ctx, tx, of)
-			if err != nil {
-				return made, err
+			if of.Status == company.Deleting {
+				return none, of.Allows(company.Update)
 			}
-			return made, of.Allows(company.Update)
+			return write(ctx, tx, of)
 		})
 		return err
 	})
@@ -124,7 +123,7 @@ func CreateIn[T any](
 	ctx context.Context, s Store, request Request, create func(ctx context.Context, tx Tx, of company.Company) (T, error),
 ) (T, error) {
 	return updateIn(ctx, s, request, func(ctx context.Context, tx Tx, of company.Company) (T, error) {
-		if err := takesChanges(of); err != nil {
+		if err := of.Allows(company.Update); err != nil {
 			var none T
 			return none, err
 		}
@@ -202,16 +201,7 @@ func lockIn[I id.ID, T OwnedAggregate](
 	if err := request.Match.Check(current.CurrentVersion()); err != nil {
 		return current, err
 	}
-	return current, takesChanges(of)
-}
-
-// takesChanges refuses changes of what belongs to an archived company. Other states are refused last, by updateIn: that comes
-// after all that may be wrong with what was sent.
-func takesChanges(of company.Company) error {
-	if err := of.Allows(company.Update); fault.CodeOf(err) == fault.CompanyArchived {
-		return err
-	}
-	return nil
+	return current, of.Allows(company.Update)
 }
 
 // ViewIn is View for what belongs to a company, which must exist.
