@@ -93,12 +93,11 @@ func (l *locked) check(ctx context.Context, token int64) error {
 	if l.Run.Check(token, in) == nil {
 		return nil
 	}
-	state, oldest, err := l.tx.Runs().Sweep(ctx)
+	next, _, _, err := work.NextSweep(ctx, l.tx.Runs(), l.at) // the grace that it gives counts already
 	if err != nil {
 		return err
 	}
-	state, _, _ = state.Next(l.at, oldest) // the grace that the next sweep gives counts too
-	in.GraceUntil = state.GraceUntil
+	in.GraceUntil = next.GraceUntil
 	if l.Run.Lease.Epoch != in.Epoch {
 		if in.Revoked, err = l.tx.Runs().Revocation(ctx, l.Company.ID, l.Run.Lease.Epoch); err != nil {
 			return err

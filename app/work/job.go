@@ -123,19 +123,19 @@ func (s *Service) prepare(ctx context.Context, now time.Time, next run.Sweep) er
 
 // Sweep ends the leases that have run out. A company for which that fails holds up no other.
 func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
-	var now, oldest time.Time
-	var state run.Sweep
+	var now time.Time
+	var next run.Sweep
+	var isNew, mayEnd bool
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		if now, err = r.StoreNow(ctx); err != nil {
 			return err
 		}
-		state, oldest, err = r.Runs().Sweep(ctx)
+		next, isNew, mayEnd, err = NextSweep(ctx, r.Runs(), now)
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	next, isNew, mayEnd := state.Next(now, oldest)
 	if isNew {
 		if err := s.prepare(ctx, now, next); err != nil {
 			return false, err

@@ -25,7 +25,16 @@ func LiveLeases(ctx context.Context, runs store.RunReader, c company.Company, a 
 func Circumstances(
 	ctx context.Context, runs store.RunReader, c company.Company, a agent.Agent, at time.Time,
 ) (run.Circumstances, error) {
-	state, oldest, err := runs.Sweep(ctx)
-	state, _, _ = state.Next(at, oldest) // the grace that the next sweep gives counts too
-	return run.Circumstances{Now: at, GraceUntil: state.GraceUntil, Epoch: c.LeaseEpoch, AgentRetired: !a.IsEmployed()}, err
+	next, _, _, err := NextSweep(ctx, runs, at) // the grace that it gives counts already
+	return run.Circumstances{Now: at, GraceUntil: next.GraceUntil, Epoch: c.LeaseEpoch, AgentRetired: !a.IsEmployed()}, err
+}
+
+// NextSweep returns what run.Sweep.Next says of the next sweep, if that comes at an instant.
+func NextSweep(ctx context.Context, runs store.RunReader, at time.Time) (next run.Sweep, isNew, mayEnd bool, err error) {
+	state, start, err := runs.Sweep(ctx)
+	if err == nil && !start.IsZero() && state.HasPaused(at) {
+		start, err = runs.OldestOpen(ctx)
+	}
+	next, isNew, mayEnd = state.Next(at, start)
+	return next, isNew, mayEnd, err
 }

@@ -14,9 +14,15 @@ const (
 	writtenEvery = 10 * time.Second // the state of the sweep
 )
 
+// HasPaused reports whether no sweep was for so long that Next may give a grace. It needs to know the oldest open run then.
+func (s Sweep) HasPaused(now time.Time) bool {
+	paused := now.Sub(s.At)
+	return paused > longestPause || paused < -longestPause
+}
+
 // Next returns the state after a sweep, whether it has to be written, and whether leases may be ended now. After a pause, because
-// no server ran or the clock was set, agents get time to renew their leases. Oldest is the start of the oldest open run, zero if
-// there is none.
+// no server ran or the clock was set, agents get time to renew their leases. Oldest is the start of the oldest open run, or
+// of any if HasPaused reports false; zero if there is none.
 func (s Sweep) Next(now, oldest time.Time) (next Sweep, isNew, mayEnd bool) {
 	if oldest.IsZero() {
 		return s, false, false
@@ -27,7 +33,7 @@ func (s Sweep) Next(now, oldest time.Time) (next Sweep, isNew, mayEnd bool) {
 		next.GraceUntil = now.Add(grace)
 		return next, true, false
 	}
-	if (paused > longestPause || paused < -longestPause) && now.Sub(oldest) > longestPause {
+	if s.HasPaused(now) && now.Sub(oldest) > longestPause {
 		next.GraceUntil = now.Add(grace)
 		return next, true, false
 	}

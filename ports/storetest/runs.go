@@ -738,9 +738,12 @@ func sweepState(f *fixture) {
 	at := f.clock.Now()
 	is := func(want run.Sweep, wantOldest time.Time) {
 		f.Helper()
-		got, oldest, err := f.store.Runs().Sweep(f.ctx)
+		got, start, err := f.store.Runs().Sweep(f.ctx)
 		f.ok(err)
 		f.same(got, want)
+		f.same(start.IsZero(), wantOldest.IsZero()) // it is that of any open run
+		oldest, err := f.store.Runs().OldestOpen(f.ctx)
+		f.ok(err)
 		f.same(oldest, wantOldest)
 	}
 	is(run.Sweep{}, time.Time{})

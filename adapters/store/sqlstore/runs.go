@@ -290,8 +290,11 @@ func (r runs) Revocation(ctx context.Context, of id.Company, epoch int64) (run.R
 
 var (
 	sweepState = prepare(func(b builder) fmt.Stringer {
-		oldest := b.db().NewSelect().Table("runs").ColumnExpr("min(created_at)").Where("ended_at IS NULL")
-		return b.db().NewSelect().Table("sweeps").Column("swept_at", "grace_until").ColumnExpr("(?)", oldest)
+		first := b.db().NewSelect().Table("runs").Column("created_at").Where("ended_at IS NULL").Order("check_at").Limit(1)
+		return b.db().NewSelect().Table("sweeps").Column("swept_at", "grace_until").ColumnExpr("(?)", first)
+	})
+	oldestOpen = prepare(func(b builder) fmt.Stringer {
+		return b.db().NewSelect().Table("runs").ColumnExpr("min(created_at)").Where("ended_at IS NULL")
 	})
 	saveSweep = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewUpdate().Table("sweeps").Set("swept_at = ?", b.arg(1)).Set("grace_until = ?", b.arg(2)).Where("single = 1")
@@ -308,10 +311,16 @@ var (
 	})
 )
 
-func (r runs) Sweep(ctx context.Context) (state run.Sweep, oldest time.Time, err error) {
-	var at, grace, start *int64
-	err = r.row(ctx, []any{&at, &grace, &start}, nil, sweepState)
-	return run.Sweep{At: optionalInstant(at), GraceUntil: optionalInstant(grace)}, optionalInstant(start), err
+func (r runs) Sweep(ctx context.Context) (state run.Sweep, start time.Time, err error) {
+	var at, grace, first *int64
+	err = r.row(ctx, []any{&at, &grace, &first}, nil, sweepState)
+	return run.Sweep{At: optionalInstant(at), GraceUntil: optionalInstant(grace)}, optionalInstant(first), err
+}
+
+func (r runs) OldestOpen(ctx context.Context) (start time.Time, err error) {
+	var first *int64
+	err = r.row(ctx, []any{&first}, nil, oldestOpen)
+	return optionalInstant(first), err
 }
 
 func (r runs) SaveSweep(ctx context.Context, state run.Sweep) error {
