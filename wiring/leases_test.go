@@ -186,7 +186,8 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 		},
 		"failed for a while": {
 			action: "fail", sent: failure + `,"retryAfter":60`,
-			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed", claimer: "the same", after: time.Minute,
+			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed",
+			claimer: "the same", after: time.Minute,
 		},
 		"handed off": {
 			action: "handoff", sent: `"note":"Which price?"`,
@@ -246,7 +247,8 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 					if again.FencingToken != 2 || again.Issue.Attempt != ended.Attempt {
 						t.Errorf("%+v", again)
 					}
-					if failed := again.Context.LastError; (failed != nil) != (c.action == "fail") || failed != nil && failed.Code != c.code {
+					failed := again.Context.LastError
+					if (failed != nil) != (c.action == "fail") || failed != nil && failed.Code != c.code {
 						t.Errorf("%+v", again.Context)
 					}
 				default:
