@@ -86,7 +86,7 @@ var layers = []layer{
 	{
 		folders:   []string{"adapters/http/gateway"},
 		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/http/rest"}), // it shows resources of both
-		libraries: []string{gin, "github.com/modelcontextprotocol/go-sdk/mcp"},
+		libraries: []string{gin, "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/modelcontextprotocol/go-sdk/jsonrpc"},
 		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest"},
 	},
 	{

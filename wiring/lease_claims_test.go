@@ -328,7 +328,7 @@ func TestFaultyFieldsOfCallsOnLeasesAreAllToldAndNothingIsKept(t *testing.T) {
 			}
 		}
 		for body, want := range map[string][]string{
-			`{}`: {"fencingToken required", "leaseId required"},
+			`{}`: {"fencingToken required", "leaseId required", "title required"},
 			lease.body(`"leaseId":"` + lease.LeaseID + `"`):                              {"title required"},
 			lease.body(`"leaseId":"` + lease.LeaseID + `","title":"T","maxAttempts":3`):  {"maxAttempts unknown_field"},
 			lease.body(`"leaseId":"` + lease.LeaseID + `","title":"T","priority":"top"`): {"priority unknown_value"},

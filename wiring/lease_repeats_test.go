@@ -2,6 +2,7 @@ package wiring_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,6 +140,175 @@ func TestAnAgentThatSaysEverythingTwiceCountsOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// keyed are calls that take an idempotency key.
+func keyed(lease apiLease) map[string]string {
+	return map[string]string{
+		lease.path() + "/checkpoint": lease.body(lasting["checkpoint"]),
+		lease.path() + "/comment":    lease.body(lasting["comment"]),
+		"/gateway/v1/issues":         lease.body(`"title":"Part","leaseId":"` + lease.LeaseID + `"`),
+	}
+}
+
+// made is what the calls that take a key have made under a lease: checkpoints, comments and issues.
+func (s *instance) made(t *testing.T, in company, lease apiLease) string {
+	t.Helper()
+	said := len(resttest.Data[[]apiComment](t, s.Get(lease.Issue.path()+"/comments")))
+	parts := len(resttest.Data[[]apiIssue](t, s.Get(in.path()+"/issues?parent="+lease.Issue.ID)))
+	return fmt.Sprint(s.runOf(t, lease).CheckpointCount, said, parts)
+}
+
+// What is sent again under a key is done once: one after the other, all at once, and when the lease has long ended.
+func TestCallsUnderAKeyAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 2)
+		ada, bob := all[0], all[1]
+		for range 3 {
+			s.file(t, acme, "")
+		}
+		lease, other, theirs := ada.claim(t, `{"leaseSeconds":3600}`), ada.claim(t, ""), bob.claim(t, "")
+		firsts := map[string]resttest.Answer{}
+		for path, body := range keyed(lease) {
+			refused := once(ada.In(t), path, path, lease.body(`"x":1`))
+			refused.Is(t, 422, "validation_failed") // a failure is not kept
+			answers := make([]resttest.Answer, 4)
+			var sent sync.WaitGroup
+			for n := range answers {
+				sent.Go(func() { answers[n] = once(ada.In(t), path, path, body) })
+			}
+			sent.Wait()
+			replayed := 0
+			for _, answer := range answers {
+				answer.Is(t, answers[0].Status, "")
+				if answer.Header.Get("Idempotency-Replayed") == "true" {
+					replayed++
+				} else {
+					firsts[path] = answer
+				}
+				if string(answer.Data) != string(answers[0].Data) {
+					t.Errorf("%s: %s\n%s", path, answer.Data, answers[0].Data)
+				}
+			}
+			if replayed != 3 {
+				t.Errorf("%s: %d of 4 answers are repeats", path, replayed)
+			}
+			once(ada.In(t), path, path, body+" ").Is(t, 409, "idempotency_conflict")
+		}
+		for path, body := range keyed(other) {
+			once(ada.In(t), lease.path()+"/comment", path, body).Is(t, 409, "idempotency_conflict")
+		}
+		for path, body := range keyed(theirs) { // the keys are those of another agent
+			answer := once(bob.In(t), lease.path()+"/comment"+path, path, body)
+			answer.Is(t, answer.Status, "")
+		}
+		if got := s.made(t, acme, lease) + ", " + s.made(t, acme, other) + ", " + s.made(t, acme, theirs); got != "1 1 1, 0 0 0, 1 1 1" {
+			t.Errorf("%s", got)
+		}
+
+		s.clock.advance(time.Second)
+		held := ada.finds(t, lease)
+		again := func() {
+			t.Helper()
+			for path, body := range keyed(lease) {
+				repeats(t, firsts[path], once(ada.In(t), path, path, body))
+			}
+		}
+		again()
+		if now := ada.finds(t, lease); now.ExpiresAt != held.ExpiresAt {
+			t.Errorf("a repeat renewed the lease from %s to %s", held.ExpiresAt, now.ExpiresAt)
+		}
+		ada.ends(t, lease, "complete", "")
+		again()
+		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+		again()
+		if got := s.made(t, acme, lease); got != "1 1 1" {
+			t.Errorf("%s", got)
+		}
+		s.clock.advance(24 * time.Hour)
+		for path, body := range keyed(lease) {
+			once(ada.In(t), path, path, body).Is(t, 409, "company_archived")
+		}
+	})
+}
+
+// Programs number their calls each by itself, so runs that have tokens do not share keys, with each other or with the agent.
+func TestTheTokenOfARunHasKeysOfItsOwn(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		s.file(t, acme, "")
+		s.file(t, acme, "")
+		claim := func(key string) (itself worker, lease apiLease) {
+			t.Helper()
+			answer := once(ada.In(t), key, leases, `{"runToken":true}`)
+			answer.Is(t, 200, "")
+			token := resttest.Data[struct{ RunToken string }](t, answer).RunToken
+			return worker{s.agent(t, token), ada.apiAgent, s}, resttest.Data[apiLease](t, answer)
+		}
+		first, lease := claim("a")
+		second, other := claim("b")
+		comment := func(by worker, on apiLease) resttest.Answer {
+			t.Helper()
+			answer := once(by.In(t), "1", on.path()+"/comment", on.body(`"body":"Well"`))
+			answer.Is(t, 200, "")
+			return answer
+		}
+		said := comment(first, lease)
+		comment(second, other)
+		comment(ada, lease)
+		for range 2 {
+			repeats(t, said, comment(first, lease))
+			first, _ = claim("a") // another token of the same run
+		}
+		if got := s.made(t, acme, lease) + ", " + s.made(t, acme, other); got != "0 2 0, 0 1 0" {
+			t.Errorf("%s", got)
+		}
+		first.ends(t, lease, "complete", "")
+		repeats(t, said, comment(first, lease))
+	})
+}
+
+func TestAClaimUnderAKeyKeepsToItsTerms(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		for range 3 {
+			s.file(t, acme, "")
+		}
+		claim := func(key, body string) resttest.Answer { return once(ada.In(t), key, leases, body) }
+		for key, c := range map[string]struct {
+			first       string
+			same, other []string
+		}{
+			"usual": {"", []string{`{"wait":30}`, `{"runToken":false}`, `{"leaseSeconds":300}`}, []string{`{"leaseSeconds":600}`}},
+			"long": {
+				`{"leaseSeconds":600}`, []string{"", `{"wait":1,"leaseSeconds":600}`},
+				[]string{`{"leaseSeconds":300}`, `{"runToken":true}`},
+			},
+			"token": {`{"runToken":true}`, []string{`{"wait":1,"runToken":true}`}, []string{"", `{"leaseSeconds":60,"runToken":true}`}},
+		} {
+			answer := claim(key, c.first)
+			answer.Is(t, 200, "")
+			lease := resttest.Data[apiLease](t, answer)
+			for _, body := range c.same {
+				answer := claim(key, body)
+				if answer.Is(t, 200, ""); resttest.Data[apiLease](t, answer).LeaseID != lease.LeaseID {
+					t.Errorf("%s and then %s: %s", c.first, body, answer.Body)
+				}
+			}
+			for _, body := range c.other {
+				claim(key, body).Is(t, 409, "idempotency_conflict")
+			}
+			if now := ada.finds(t, lease); now.ExpiresAt != lease.ExpiresAt || now.EndedAt != nil {
+				t.Errorf("%+v", now)
+			}
+		}
+		ada.idles(t)
+	})
 }
 
 func TestTheAnswerToAnEndingIsKeptForThirtyDays(t *testing.T) {

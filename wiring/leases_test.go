@@ -186,7 +186,8 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 		},
 		"failed for a while": {
 			action: "fail", sent: failure + `,"retryAfter":60`,
-			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed", claimer: "the same", after: time.Minute,
+			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed",
+			claimer: "the same", after: time.Minute,
 		},
 		"handed off": {
 			action: "handoff", sent: `"note":"Which price?"`,
@@ -246,7 +247,8 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 					if again.FencingToken != 2 || again.Issue.Attempt != ended.Attempt {
 						t.Errorf("%+v", again)
 					}
-					if failed := again.Context.LastError; (failed != nil) != (c.action == "fail") || failed != nil && failed.Code != c.code {
+					failed := again.Context.LastError
+					if (failed != nil) != (c.action == "fail") || failed != nil && failed.Code != c.code {
 						t.Errorf("%+v", again.Context)
 					}
 				default:
@@ -631,6 +633,79 @@ func TestNobodyElseCanUseALease(t *testing.T) {
 		colleagues := resttest.Data[[]struct{ ID, Name, Role, TeamID, Status string }](t, ada.Get("/gateway/v1/agents"))
 		if len(colleagues) != 2 || colleagues[0].ID != ada.ID || colleagues[1].TeamID != bob.TeamID {
 			t.Errorf("%+v", colleagues)
+		}
+	})
+}
+
+// A call on a lease that has several faults is answered for the first of these: no such lease, an archived company, a stale lease, and
+// then all fields at once.
+func TestOfTheFaultsOfACallOnALeaseTheFirstIsAnswered(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		s.file(t, acme, "")
+		lease := ada.claim(t, "")
+		missing := map[string]string{
+			"renew": "", "checkpoint": ",note required", "costs": ",costs required", "comment": ",body required", "complete": "",
+			"fail": ",error.code required,error.message required", "handoff": ",note required", "release": "", "file": ",title required",
+		}
+		const file = "/gateway/v1/issues"
+		calls := func(answers func(what string, send func(body string) resttest.Answer)) {
+			t.Helper()
+			for what := range missing {
+				answers(what, func(body string) resttest.Answer {
+					if what == "file" {
+						return send(ada.Client, "POST", file, strings.Replace(body, "{", `{"leaseId":"`+lease.LeaseID+`",`, 1))
+					}
+					return send(ada.Client, "POST", lease.path()+"/"+what, body)
+				})
+			}
+		}
+		const token = `"fencingToken":1`
+		lists := func(what string, answer resttest.Answer, want string) {
+			t.Helper()
+			answer.Is(t, 422, "validation_failed")
+			got := wrong(answer)
+			slices.Sort(got)
+			wanted := strings.Split(want, ",")
+			slices.Sort(wanted)
+			if diff := cmp.Diff(wanted, got); diff != "" {
+				t.Errorf("%s: %s", what, diff)
+			}
+		}
+		calls(func(what string, send func(body string) resttest.Answer) {
+			lists(what, send(`{"x":1}`), "x unknown_field,fencingToken required"+missing[what])
+			lists(what, send(`{"x":1,"fencingToken":0}`), "x unknown_field,fencingToken out_of_range"+missing[what])
+			lists(what, send(`{"x":1,"fencingToken":"1"}`), "x unknown_field,fencingToken wrong_type"+missing[what])
+			lists(what, send(`{"x":1,`+token+`}`), "x unknown_field"+missing[what])
+			stale(t, send(`{"x":1,"fencingToken":2}`), "superseded", "running")
+		})
+		lists("file", send(ada.Client, "POST", file, `{"x":1}`), "x unknown_field,leaseId required,fencingToken required,title required")
+		lists("file", send(ada.Client, "POST", file, `{"x":1,"leaseId":"lse_1",`+token+`,"priority":"x"}`),
+			"x unknown_field,leaseId unknown_value,title required,priority unknown_value")
+		ada.ends(t, lease, "complete", "")
+		calls(func(what string, send func(body string) resttest.Answer) {
+			if what != "costs" {
+				stale(t, send(`{"x":1,`+token+`}`), "completed", "review")
+			}
+			lists(what, send(`{"x":1}`), "x unknown_field,fencingToken required"+missing[what])
+		})
+		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
+		calls(func(what string, send func(body string) resttest.Answer) {
+			if what == "costs" {
+				lists(what, send(`{"x":1}`), "x unknown_field,fencingToken required"+missing[what])
+				return
+			}
+			for _, body := range []string{`{"x":1}`, `{"x":1,` + token + `}`, `{"fencingToken":2}`} {
+				send(body).Is(t, 409, "company_archived")
+			}
+		})
+		send(ada.Client, "POST", file, `{"x":1,"leaseId":"lse_1"}`).Is(t, 409, "company_archived")
+		for action := range missing {
+			if action != "file" {
+				send(ada.Client, "POST", leases+"/lse_1/"+action, `{"x":1}`).Is(t, 404, "not_found")
+			}
 		}
 	})
 }

@@ -2,6 +2,9 @@ package wiring_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -9,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"holdco/adapters/http/rest/resttest"
@@ -132,6 +136,10 @@ func TestModelsWorkThroughTools(t *testing.T) {
 		m.refused("not_found: ", "get_issue", map[string]any{"issueId": "iss_1"})
 		m.refused("validation_failed: ", "renew", map[string]any{"lease": "lse_1"})
 		m.refused("validation_failed: ", "renew", nil)
+		id, _, _ := strings.Cut(lease, "#")
+		for _, token := range []string{"#+1", "#01", "#-1", "#0", "#1 ", "# 1", "#1.0", "#", "", "#1#1"} {
+			m.refused("validation_failed: ", "renew", map[string]any{"lease": id + token})
+		}
 		m.refused("validation_failed: ", "claim", map[string]any{"wait": 26})
 		m.refused("validation_failed: ", "claim", map[string]any{"wait": "long"})
 		m.refused("validation_failed: ", "claim", map[string]any{"color": "red"})
@@ -152,6 +160,86 @@ func TestModelsWorkThroughTools(t *testing.T) {
 			t.Error("a tool that does not exist is called")
 		}
 	})
+}
+
+// A model that lost an answer makes the call again.
+func TestToolsThatAreCalledAgainUnderAKeyWriteOnce(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, ada := s.employ(t, "acme")
+		m := s.connect(t, ada.Token)
+		filed := s.file(t, acme, "")
+		lease := m.calls("claim", nil)["lease"]
+		for tool, arguments := range map[string]map[string]any{
+			"checkpoint": {"note": "Half of it."}, "comment": {"body": "Soon."}, "create_issue": {"title": "Proofread"},
+		} {
+			arguments["lease"], arguments["idempotencyKey"] = lease, tool+"-1"
+			first := m.calls(tool, arguments)
+			if diff := cmp.Diff(first, m.calls(tool, arguments)); diff != "" {
+				t.Error(tool, diff)
+			}
+			for _, name := range []string{"note", "body", "title"} {
+				if _, has := arguments[name]; has {
+					arguments[name] = "Another."
+				}
+			}
+			m.refused("idempotency_conflict: ", tool, arguments)
+			for _, key := range []any{"", "a b", "\n", 7.5, strings.Repeat("k", 256)} {
+				arguments["idempotencyKey"] = key
+				if _, isText := key.(string); isText {
+					m.refused("invalid_parameter: ", tool, arguments)
+				} else {
+					m.refused("validation_failed: ", tool, arguments)
+				}
+			}
+		}
+		m.refused("validation_failed: ", "renew", map[string]any{"lease": lease, "idempotencyKey": "k"})
+		comments := resttest.Data[[]apiComment](t, s.Get(filed.path()+"/comments"))
+		children := resttest.Data[[]apiIssue](t, s.Get(acme.path()+"/issues?parent="+filed.ID))
+		runs := resttest.Data[[]apiRun](t, s.Get(filed.path()+"/runs"))
+		if len(comments) != 1 || len(children) != 1 || runs[0].CheckpointCount != 1 {
+			t.Errorf("%d comments, %d parts, %+v", len(comments), len(children), runs)
+		}
+	})
+}
+
+func TestAMessageThatIsNoneOfTheProtocolIsRefusedInJSON(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	_, ada := s.employ(t, "acme")
+	for body, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":null,"method":"tools/list"}`: "400 null -32600",
+		`{"jsonrpc":"2.0","id":7,"method":"tools/fly"}`:     "400 7 -32600",
+		`{"jsonrpc":"1.0","id":7,"method":"tools/list"}`:    "400 7 -32600",
+		`{"id":7}`: "400 7 -32600",
+		`{}`:       "400 null -32600",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.gatewayURL+"/gateway/mcp", strings.NewReader(body))
+		must(t, err)
+		request.Header.Set("Authorization", "Bearer "+ada.Token)
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "application/json, text/event-stream")
+		response, err := http.DefaultClient.Do(request)
+		must(t, err)
+		text, err := io.ReadAll(response.Body)
+		must(t, errors.Join(err, response.Body.Close()))
+		var answer struct {
+			Version string `json:"jsonrpc"`
+			ID      json.RawMessage
+			Error   struct {
+				Code    int
+				Message string
+			}
+		}
+		must(t, json.Unmarshal(text, &answer))
+		got := fmt.Sprintf("%d %s %d", response.StatusCode, answer.ID, answer.Error.Code)
+		if got != want || answer.Version != "2.0" || answer.Error.Message == "" {
+			t.Errorf("%s: %s %s, want %s", body, got, text, want)
+		}
+		if mediaType := response.Header.Get("Content-Type"); mediaType != "application/json" {
+			t.Errorf("%s: %s", body, mediaType)
+		}
+	}
 }
 
 func TestTheToolsAreGuardedLikeTheGateway(t *testing.T) {

@@ -182,11 +182,11 @@ func (a *stormAgent) call(held *stormLeaseHeld) bool {
 	case 2, 3:
 		return a.charge(held, "")
 	case 4:
-		r = a.ask("checkpoint", http.MethodPost, held.at("checkpoint"), held.body(`"note":"Half"`), "", isGone, isArchived, isStale)
+		r = a.writes("checkpoint", held.at("checkpoint"), held.body(`"note":"Half"`))
 		note(a.workStorm, a.facts, stormFact{held.office.ID, held.run, "run.checkpointed", "agent:" + held.agent}, r.ok(), r.lost)
 	case 5:
 		text := a.unique()
-		r = a.ask("comment", http.MethodPost, held.at("comment"), held.body(`"body":"`+text+`"`), "", isGone, isArchived, isStale)
+		r = a.writes("comment", held.at("comment"), held.body(`"body":"`+text+`"`))
 		note(a.workStorm, a.said, stormSaid{held.office.ID, text}, r.ok(), r.lost)
 		note(a.workStorm, a.facts, stormFact{held.office.ID, held.issue, "issue.commented", "agent:" + held.agent}, r.ok(), r.lost)
 	case 6:
@@ -195,8 +195,7 @@ func (a *stormAgent) call(held *stormLeaseHeld) bool {
 		return r.ok()
 	default:
 		// The issue may be about to be cancelled, or may be at the bottom.
-		r = a.ask("file", http.MethodPost, "/gateway/v1/issues", held.body(`"title":"Part","leaseId":"`+held.lease+`"`),
-			"", isGone, isArchived, isStale, "422 dependency_cycle")
+		r = a.writes("file", "/gateway/v1/issues", held.body(`"title":"Part","leaseId":"`+held.lease+`"`), "422 dependency_cycle")
 		if r.ok() {
 			made := into[apiIssue](a.workStorm, r)
 			note(a.workStorm, a.facts, stormFact{held.office.ID, made.ID, "issue.created", "agent:" + held.agent}, true, 0)
@@ -207,6 +206,19 @@ func (a *stormAgent) call(held *stormLeaseHeld) bool {
 		}
 	}
 	return a.took(held, r)
+}
+
+// writes makes a call that has an effect each time, or one under a key, which has one however often it was sent.
+func (a *stormAgent) writes(what, path, body string, refusals ...string) stormReply {
+	refusals = append(refusals, isGone, isArchived, isStale)
+	if a.IntN(2) == 0 {
+		return a.ask(what, http.MethodPost, path, body, "", refusals...)
+	}
+	r := a.twice(what, path, body, a.unique(), append(refusals, isForgot)...)
+	if r.ok() {
+		r.lost = 0
+	}
+	return r
 }
 
 func (h *stormLeaseHeld) at(action string) string { return leases + "/" + h.lease + "/" + action }
@@ -304,7 +316,7 @@ func (a *stormAgent) end(held *stormLeaseHeld) {
 		made = nil
 	}
 	body := held.body(members)
-	r := a.twice(action, http.MethodPost, held.at(action), body, "", isGone, isArchived, isStale)
+	r := a.twice(action, held.at(action), body, "", isGone, isArchived, isStale)
 	for _, one := range made {
 		note(a.workStorm, a.charges, one, r.ok(), r.lost)
 	}

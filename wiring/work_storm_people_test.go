@@ -56,7 +56,7 @@ func (p *stormPerson) work() {
 // send sends a POST request under a key of its own, and looks whether the company may refuse it.
 func (p *stormPerson) send(what string, office *stormOffice, path, body string, refusals ...string) stormReply {
 	refusals = append(refusals, isArchived, isRefused, isNotFound, isForgot)
-	r := p.twice(what, http.MethodPost, path, body, p.unique(), refusals...)
+	r := p.twice(what, path, body, p.unique(), refusals...)
 	p.suits(what, office, r)
 	return r
 }
@@ -275,7 +275,7 @@ func (s *workStorm) archiveAndRestore(office *stormOffice) {
 	for !s.isOver() {
 		s.pause(time.Duration(500+c.IntN(1000)) * time.Millisecond)
 		for _, action := range []string{"archive", "restore"} {
-			r := c.twice(action, http.MethodPost, office.path()+"/"+action, "", c.unique())
+			r := c.twice(action, office.path()+"/"+action, "", c.unique())
 			note(s, s.facts, stormFact{office.ID, office.ID, "company." + action + "d", "token"}, r.ok(), 0)
 			if action == "archive" {
 				s.pause(time.Duration(c.IntN(400)) * time.Millisecond)

@@ -383,12 +383,12 @@ func (c *stormCaller) both(what, method, path, body, key string, refusals ...str
 	return first, second
 }
 
-// twice sends what has one effect however often it is sent, now and then at once from two places: both get one answer.
-func (c *stormCaller) twice(what, method, path, body, key string, refusals ...string) stormReply {
+// twice posts what has one effect however often it is sent, now and then at once from two places: both get one answer.
+func (c *stormCaller) twice(what, path, body, key string, refusals ...string) stormReply {
 	if c.IntN(10) > 0 {
-		return c.ask(what, method, path, body, key, refusals...)
+		return c.ask(what, http.MethodPost, path, body, key, refusals...)
 	}
-	first, second := c.both(what, method, path, body, key, refusals...)
+	first, second := c.both(what, http.MethodPost, path, body, key, refusals...)
 	if first.ok() && second.ok() && string(first.data) != string(second.data) {
 		c.fault("%s: one request has two answers\n%s\n%s", what, first.body, second.body)
 	}

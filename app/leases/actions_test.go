@@ -156,7 +156,7 @@ func (w *world) claim(c chooser) error {
 		sent.LeaseSeconds = new(int64(30))
 	}
 	granted, err := w.leases.Claim(w.ctx, by, sent)
-	w.foreseen.claim(by, sent.Key, granted, err)
+	w.foreseen.claim(by, sent, granted, err)
 	if err != nil || granted == nil {
 		return err
 	}
@@ -383,6 +383,6 @@ func (w *world) settle(chooser) error {
 func isRefusal(err error) bool {
 	return slices.Contains([]fault.Code{
 		fault.InvalidTransition, fault.ValidationFailed, fault.CompanyArchived, fault.StaleLease, fault.DependencyCycle,
-		fault.TooManyOf,
+		fault.TooManyOf, fault.IdempotencyConflict,
 	}, fault.CodeOf(err))
 }

@@ -7,6 +7,7 @@ import (
 	"holdco/app/work"
 	"holdco/domain/agent"
 	"holdco/domain/anyjson"
+	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -20,12 +21,9 @@ import (
 
 // Renew renews a lease.
 func (s *Service) Renew(ctx context.Context, caller agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error) {
-	return s.keep(ctx, caller, call, func(_ context.Context, l *locked) error {
-		if len(call.Problems) > 0 {
-			return fault.Validation(call.Problems)
-		}
+	return keep(ctx, s, caller, call, func(ctx context.Context, l *locked) (inbound.LeaseState, error) {
 		l.tx.Unrecorded()
-		return nil
+		return l.accept(ctx)
 	})
 }
 
@@ -33,64 +31,62 @@ func (s *Service) Renew(ctx context.Context, caller agent.Caller, call inbound.L
 func (s *Service) Checkpoint(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft run.CheckpointDraft,
 ) (inbound.LeaseState, error) {
-	draft.Problems = call.Problems
-	return s.keep(ctx, caller, call, func(ctx context.Context, l *locked) error {
+	return keep(ctx, s, caller, call, func(ctx context.Context, l *locked) (state inbound.LeaseState, err error) {
+		draft.Problems = l.problems
 		next, made, happened, err := l.Run.Checkpoint(draft, l.at)
 		if err != nil {
-			return err
+			return state, err
 		}
 		l.Run = next
 		if err := l.tx.Runs().AddCheckpoint(ctx, made); err != nil {
-			return err
+			return state, err
 		}
-		return l.tx.Record(ctx, happened.By(caller.Actor()))
+		if err := l.tx.Record(ctx, happened.By(caller.Actor())); err != nil {
+			return state, err
+		}
+		return l.accept(ctx)
 	})
 }
 
-// keep is a call on a live lease that needs no turn of the company: it changes nothing that others count.
-func (s *Service) keep(
-	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, l *locked) error,
-) (state inbound.LeaseState, err error) {
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		if err := tx.OnSnapshot(ctx); err != nil {
-			return err
-		}
+// keep is a call on a live lease that needs no turn of the company: it changes nothing that others count. It is up to write to
+// accept it.
+func keep[T any](
+	ctx context.Context, s *Service, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, l *locked) (T, error),
+) (T, error) {
+	request := store.Request{Once: call.Once, Company: caller.Company, OnSnapshot: true}
+	return store.Do(ctx, s.store, request, func(ctx context.Context, tx store.Tx) (T, error) {
 		l, err := s.lockLive(ctx, tx, caller, call)
 		if err != nil {
-			return err
+			var none T
+			return none, err
 		}
-		if err := write(ctx, &l); err != nil {
-			return err
-		}
-		if err := l.accept(ctx); err != nil {
-			return err
-		}
-		state = l.state()
-		return nil
+		return write(ctx, &l)
 	})
-	return state, err
 }
 
 // Comment says something about the issue of a lease.
 func (s *Service) Comment(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, note issue.Note,
-) (made issue.Comment, err error) {
-	note.Problems = call.Problems
+) (issue.Comment, error) {
 	newID := id.New[id.Comment](s.ids.UUIDv7())
-	_, err = s.keep(ctx, caller, call, func(ctx context.Context, l *locked) error {
+	return keep(ctx, s, caller, call, func(ctx context.Context, l *locked) (made issue.Comment, err error) {
+		note.Problems = l.problems
 		i, err := l.tx.Issues().Get(ctx, l.Run.Issue)
 		if err != nil {
-			return err
+			return made, err
 		}
 		if made, err = i.NewComment(newID, "body", note, caller.Actor(), l.at); err != nil {
-			return err
+			return made, err
 		}
 		if err := l.tx.Issues().AddComment(ctx, made); err != nil {
-			return err
+			return made, err
 		}
-		return l.tx.Record(ctx, i.Commented(made).By(caller.Actor()))
+		if err := l.tx.Record(ctx, i.Commented(made).By(caller.Actor())); err != nil {
+			return made, err
+		}
+		_, err = l.accept(ctx)
+		return made, err
 	})
-	return made, err
 }
 
 // Charge records what the work costs.
@@ -105,14 +101,13 @@ func (s *Service) Charge(
 		if err != nil {
 			return err
 		}
-		isLate, err := l.takesCharges(ctx, *call.Token)
+		isLate, err := l.takesCharges(ctx, call.Token)
 		if err != nil {
 			return err
 		}
-		problems := slices.Clone(call.Problems)
-		entries := cost.ParseReport(charges, &problems)
-		if len(problems) > 0 {
-			return fault.Validation(problems)
+		entries := cost.ParseReport(charges, &l.problems)
+		if len(l.problems) > 0 {
+			return fault.Validation(l.problems)
 		}
 		tx.Unrecorded()
 		var spent money.USD
@@ -137,12 +132,12 @@ func (s *Service) Charge(
 }
 
 // takesCharges refuses charges on a lease that ended long ago, or with a wrong token. It reports whether the lease has ended.
-func (l *locked) takesCharges(ctx context.Context, token int64) (isLate bool, err error) {
+func (l *locked) takesCharges(ctx context.Context, token *int64) (isLate bool, err error) {
 	stale := l.check(ctx, token)
 	switch {
 	case stale == nil:
 		return false, nil
-	case fault.CodeOf(stale) != fault.StaleLease || token != l.Run.Lease.Token:
+	case fault.CodeOf(stale) != fault.StaleLease || *token != l.Run.Lease.Token:
 		return false, stale
 	}
 	if !l.Run.TakesCharges(l.at) {
@@ -199,45 +194,51 @@ func (s *Service) charge(
 // File files an issue.
 func (s *Service) File(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft,
-) (made issue.Issue, err error) {
-	draft.Problems = call.Problems
+) (issue.Issue, error) {
 	newID := id.New[id.Issue](s.ids.UUIDv7())
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		if err := tx.Turn(ctx, caller.Company); err != nil {
-			return err
-		}
+	request := store.Request{Once: call.Once, Company: caller.Company, InTurn: true}
+	return store.Do(ctx, s.store, request, func(ctx context.Context, tx store.Tx) (made issue.Issue, err error) {
 		l, err := s.lockLive(ctx, tx, caller, call)
 		switch {
 		case l.Run.ID == "" && fault.CodeOf(err) == fault.NotFound:
-			return refuseLease(call)
+			return made, refuseLease(ctx, tx, caller, call, draft)
 		case err != nil:
-			return err
+			return made, err
 		}
+		draft := draft
+		draft.Problems = l.problems
 		if draft.Parent == nil {
-			parent := new(string(l.Run.Issue))
-			draft.Parent = &parent
+			draft.Parent = new(new(string(l.Run.Issue)))
 		}
 		drafted, err := issue.New(newID, caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), l.at)
 		if err != nil {
-			return err
+			return made, err
 		}
 		if err := l.Run.MayFile(); err != nil {
-			return err
+			return made, err
 		}
 		l.Run.Filed++
 		if made, err = l.unit.File(ctx, drafted); err != nil {
-			return err
+			return made, err
 		}
-		return l.accept(ctx)
+		_, err = l.accept(ctx)
+		return made, err
 	})
-	return made, err
 }
 
-// refuseLease refuses a call that names in its body a lease that the agent does not have.
-func refuseLease(call inbound.LeaseCall) error {
-	problems, _ := checkToken(call)
-	problems.Add(fault.Fieldf("leaseId", fault.UnknownValue, "leaseId must be the id of a lease of the agent"))
-	return fault.Validation(problems)
+// refuseLease refuses to file an issue under a lease that the agent does not have, which is a field of the body.
+func refuseLease(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft) error {
+	of, err := companyOf(ctx, tx.Companies(), caller)
+	switch {
+	case err != nil:
+		return err
+	case of.Status == company.Archived:
+		return of.Allows(company.Update)
+	}
+	draft.Problems = problemsOf(call)
+	draft.Problems.Add(fault.Fieldf("leaseId", fault.UnknownValue, "leaseId must be the id of a lease of the agent"))
+	_, err = issue.New("", caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), tx.Now())
+	return err
 }
 
 // End ends a lease.
@@ -253,14 +254,14 @@ func (s *Service) End(
 		if err != nil {
 			return err
 		}
-		if call.Digest != "" && l.Run.Receipt.Digest == call.Digest && *call.Token == l.Run.Lease.Token {
+		if call.Digest != "" && l.Run.Receipt.Digest == call.Digest && call.Token != nil && *call.Token == l.Run.Lease.Token {
 			ended = inbound.Ended{Answer: l.Run.Receipt.Answer, IsReplayed: true}
 			return nil
 		}
-		if err := l.admit(ctx, *call.Token); err != nil {
+		if err := l.admit(ctx, call.Token); err != nil {
 			return err
 		}
-		e := ender{&l, end, call, newComment, slices.Clone(call.Problems)}
+		e := ender{&l, end, call, newComment}
 		ended.Answer, err = e.end(ctx, s)
 		ended.IsReplayed = false
 		return err
@@ -275,7 +276,6 @@ type ender struct {
 	sent       inbound.LeaseEnd
 	call       inbound.LeaseCall
 	newComment id.Comment
-	problems   fault.Problems
 }
 
 func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {

@@ -39,6 +39,7 @@ type claim struct {
 	keys     [3]string // under which issues are for the agent: see issue.ClaimKeys; set by look
 	wait     time.Duration
 	terms    run.Terms
+	usual    time.Duration // the lease time if the terms name none
 	mostOpen int
 	runToken access.Value // empty: none is wanted
 }
@@ -48,7 +49,7 @@ func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error
 		return nil, err
 	}
 	c := &claim{
-		Caller: caller, terms: run.Terms{Time: s.settings.LeaseTime, Key: sent.Key, Holder: sent.Holder},
+		Caller: caller, terms: run.Terms{Key: sent.Key, Holder: sent.Holder}, usual: s.settings.LeaseTime,
 		mostOpen: min(cmp.Or(sent.MostOpen, run.MostOpen), run.MostOpen),
 	}
 	if sent.RunToken != nil && *sent.RunToken {
@@ -257,7 +258,8 @@ func (found *candidate) isFree(ctx context.Context, in store.IssueReader, first 
 	return !isBelow, err
 }
 
-// liveUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none.
+// liveUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none. It
+// fails with fault.IdempotencyConflict when this claim asks for another lease.
 func (c *claim) liveUnderKey(ctx context.Context, in reading, by candidate) (*run.Run, error) {
 	kept, err := in.runs.ByKey(ctx, c.ID, c.terms.Key)
 	if exists, err := store.Exists(err); err != nil || !exists {
@@ -271,7 +273,7 @@ func (c *claim) liveUnderKey(ctx context.Context, in reading, by candidate) (*ru
 	if err != nil || !kept.IsLive(circumstances) {
 		return nil, err
 	}
-	return &kept, nil
+	return &kept, kept.Lease.CheckRepeat(c.terms)
 }
 
 // isBelowCancelled reports whether an issue with a parent, or none, is about to be cancelled with one above it.
@@ -310,7 +312,9 @@ func (found *candidate) start(ctx context.Context, tx store.Tx, c *claim, newRun
 	if err != nil {
 		return err
 	}
-	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, c.terms, at)
+	terms := c.terms
+	terms.Time = cmp.Or(terms.Time, c.usual)
+	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, terms, at)
 	if err := tx.Issues().Save(ctx, next); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (f *foreseen) stale(r run.Run) run.Reason {
 }
 
 // claim checks what came of a claim.
-func (f *foreseen) claim(by agent.Caller, key string, granted *inbound.Lease, err error) {
+func (f *foreseen) claim(by agent.Caller, sent inbound.Claim, granted *inbound.Lease, err error) {
 	if f == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (f *foreseen) claim(by agent.Caller, key string, granted *inbound.Lease, er
 		f.code(err, fault.CompanyArchived)
 		return
 	}
-	f.code(err, "")
+	key := sent.Key
 	var before []run.Run
 	for _, runs := range b.runs {
 		for _, r := range runs {
@@ -86,6 +86,11 @@ func (f *foreseen) claim(by agent.Caller, key string, granted *inbound.Lease, er
 		}
 	}
 	slices.SortFunc(before, func(x, y run.Run) int { return cmp.Or(y.StartedAt.Compare(x.StartedAt), cmp.Compare(y.ID, x.ID)) })
+	if len(before) > 0 && sent.LeaseSeconds != nil && time.Duration(*sent.LeaseSeconds)*time.Second != before[0].Lease.Time {
+		f.code(err, fault.IdempotencyConflict)
+		return
+	}
+	f.code(err, "")
 	var want id.Issue
 	switch {
 	case len(before) > 0:

@@ -24,25 +24,28 @@ type locked struct {
 	tx   store.Tx
 	unit *work.Unit
 	at   time.Time
+
+	problems fault.Problems // of the call, those of its fencing token too
 }
 
-// lockLive locks the lease of a call and checks that it is live.
+// lockLive locks the lease of a call and checks that it is live. It cannot tell for a call without a valid fencing token, which has
+// problems: that is refused later, with all that it has.
 func (s *Service) lockLive(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall) (l locked, err error) {
 	if l, err = s.lock(ctx, tx, tx.Runs().LockForCall, caller, call); err != nil {
 		return l, err
 	}
-	return l, l.admit(ctx, *call.Token)
+	return l, l.admit(ctx, call.Token)
 }
 
 // admit refuses a call while the company is archived, or unless the lease is live.
-func (l *locked) admit(ctx context.Context, token int64) error {
+func (l *locked) admit(ctx context.Context, token *int64) error {
 	if l.Company.Status == company.Archived {
 		return l.Company.Allows(company.Update)
 	}
 	return l.check(ctx, token)
 }
 
-// lock locks the lease of a call, which carries a fencing token, by LockForCall or LockForEnd, whether it is live or not.
+// lock locks the lease of a call by LockForCall or LockForEnd, whether it is live or not.
 func (s *Service) lock(
 	ctx context.Context, tx store.Tx, by func(context.Context, id.Lease, event.Actor) (store.LockedLease, error),
 	caller agent.Caller, call inbound.LeaseCall,
@@ -60,29 +63,29 @@ func (s *Service) lock(
 	if err != nil {
 		return l, err
 	}
-	if problems, isFit := checkToken(call); !isFit {
-		return l, fault.Validation(problems)
-	}
+	l.problems = problemsOf(call)
 	l.at, err = tx.StoreNow(ctx)
 	return l, err
 }
 
-// checkToken returns the problems of a call with those of its fencing token, and whether that can be one.
-func checkToken(call inbound.LeaseCall) (problems fault.Problems, isFit bool) {
-	problems = slices.Clone(call.Problems)
+// problemsOf are the problems of a call with those of its fencing token.
+func problemsOf(call inbound.LeaseCall) fault.Problems {
+	problems := slices.Clone(call.Problems)
 	switch {
 	case call.Token == nil:
 		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
 	case *call.Token < 1:
 		problems.Add(fault.Fieldf("fencingToken", fault.OutOfRange, "fencingToken must be 1 or more"))
-	default:
-		return problems, true
 	}
-	return problems, false
+	return problems
 }
 
-// check refuses a lease that is not live.
-func (l *locked) check(ctx context.Context, token int64) error {
+// check refuses a lease that is not live, if the fencing token that was sent is valid. See lockLive for one that is not.
+func (l *locked) check(ctx context.Context, sent *int64) error {
+	if sent == nil || *sent < 1 {
+		return nil
+	}
+	token := *sent
 	isCancelled, err := isBelowCancelled(ctx, l.tx.Issues(), l.Company.ID, l.Issue.Parent)
 	if err != nil {
 		return err
@@ -106,10 +109,13 @@ func (l *locked) check(ctx context.Context, token int64) error {
 	return l.Run.Check(token, in)
 }
 
-// accept renews the lease and saves the run.
-func (l *locked) accept(ctx context.Context) error {
+// accept refuses the call if it has problems. Else it renews the lease, saves the run, and returns the state of it.
+func (l *locked) accept(ctx context.Context) (inbound.LeaseState, error) {
+	if len(l.problems) > 0 {
+		return inbound.LeaseState{}, fault.Validation(l.problems)
+	}
 	l.Run = l.Run.Renew(l.at)
-	return l.tx.Runs().Save(ctx, l.Run)
+	return l.state(), l.tx.Runs().Save(ctx, l.Run)
 }
 
 // state is what the call returns.

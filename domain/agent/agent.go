@@ -239,7 +239,7 @@ func (a Agent) event(what event.Type) event.Event {
 	return event.Of(what, a.Company, string(a.ID), a.Fields())
 }
 
-// parseScopes parses memory scopes. One that is given twice counts once.
+// parseScopes parses memory scopes. One that is given twice is kept once.
 func parseScopes(sent []string, problems *fault.Problems) (scopes []MemoryScope) {
 	for i, name := range sent {
 		scope := MemoryScope(name)

@@ -188,7 +188,7 @@ func setLimit(to *budget.Limit, path string, sent **money.Number, problems *faul
 	}
 }
 
-// parseActions parses the names of actions. One that is given twice counts once.
+// parseActions parses the names of actions. One that is given twice is kept once.
 func parseActions(sent []string, problems *fault.Problems) (actions []string) {
 	const path = "approvalPolicy.requires"
 	if len(sent) > MostRequires {

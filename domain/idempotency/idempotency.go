@@ -16,7 +16,7 @@ const KeyLength = 255
 
 // Key identifies one request of one caller.
 type Key struct {
-	Caller string // the id of a token or of an agent
+	Caller string // the id of a token, of an agent, or of the lease of a run that has a token
 	Value  string // empty: the client sent none, and nothing is stored
 }
 

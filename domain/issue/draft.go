@@ -273,7 +273,7 @@ func parseLimit(path string, sent *money.Number, problems *fault.Problems) budge
 	return limit
 }
 
-// parseLabels parses labels. One that is given twice counts once.
+// parseLabels parses labels. One that is given twice is kept once.
 func parseLabels(sent []string, problems *fault.Problems) (labels []string) {
 	if len(sent) > MostLabels {
 		problems.Add(fault.Fieldf("labels", fault.TooMany, "labels has %d items; at most %d are allowed", len(sent), MostLabels))

@@ -87,7 +87,7 @@ func (r relations) changeParent(before Issue, next *Issue, sent *string) error {
 	return nil
 }
 
-// changeBlockers sets the blockers of next, and counts the open ones. One that is given twice counts once.
+// changeBlockers sets the blockers of next, and counts the open ones. One that is given twice is kept once.
 func (r relations) changeBlockers(next *Issue, sent []string) error {
 	if len(sent) > MostBlockers {
 		r.problems.Add(fault.Fieldf("blockedBy", fault.TooMany, "blockedBy has %d items; at most %d are allowed", len(sent), MostBlockers))

@@ -78,7 +78,7 @@ type Lease struct {
 
 // Terms are what a claim asks of its lease.
 type Terms struct {
-	Time   time.Duration // whole seconds
+	Time   time.Duration // whole seconds; 0: the claim names none
 	Key    string        // see Lease
 	Holder string        // see Lease
 	Hash   string        // see Lease
@@ -135,6 +135,15 @@ func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Ter
 		},
 		ContextAt: at, StartedAt: at,
 	}
+}
+
+// CheckRepeat refuses a claim under the key of the lease that asks for other terms: fault.IdempotencyConflict. A token of the run is
+// one that the claim wants too; each claim brings another.
+func (l Lease) CheckRepeat(asked Terms) error {
+	if asked.Time != 0 && asked.Time != l.Time || asked.Holder != l.Holder || (asked.Hash == "") != (l.Hash == "") {
+		return fault.New(fault.IdempotencyConflict, "The idempotency key was used for another claim, whose lease is live.")
+	}
+	return nil
 }
 
 // Owner returns the company, for generic code.

@@ -51,6 +51,27 @@ func TestAGrantIsTheLeaseOfTheIssueAsItIs(t *testing.T) {
 	}
 }
 
+func TestAClaimUnderTheKeyOfALeaseKeepsToItsTerms(t *testing.T) {
+	t.Parallel()
+	lease := working().Lease
+	for want, all := range map[fault.Code][]run.Terms{
+		"": {{Holder: "h", Hash: "another"}, {Time: 5 * time.Minute, Holder: "h", Hash: "#"}},
+		fault.IdempotencyConflict: {
+			{}, {Holder: "h"}, {Hash: "#"}, {Holder: "i", Hash: "#"}, {Time: time.Minute, Holder: "h", Hash: "#"},
+		},
+	} {
+		for _, terms := range all {
+			if got := fault.CodeOf(lease.CheckRepeat(terms)); got != want {
+				t.Errorf("%+v: %q", terms, got)
+			}
+		}
+	}
+	lease.Hash = ""
+	if err := lease.CheckRepeat(run.Terms{Holder: "h", Hash: "#"}); fault.CodeOf(err) != fault.IdempotencyConflict {
+		t.Error(err)
+	}
+}
+
 // stale are the things that make a lease stale, in the order in which they count as its reason.
 var stale = []struct {
 	reason run.Reason

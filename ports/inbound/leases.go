@@ -11,6 +11,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/idempotency"
 	"holdco/domain/instant"
 	"holdco/domain/issue"
 	"holdco/domain/page"
@@ -23,8 +24,9 @@ import (
 // fencing token. Each accepted call on a lease renews it.
 type Leases interface {
 	// Claim leases the next issue that the agent may take, and waits for one if it was asked to. Without an issue it returns nil.
-	// Under an idempotency key it returns the same lease again while that is live. It fails with fault.Unavailable when too many
-	// claims wait. With an error it may return the lease too, without its context: the agent has it, and the context could not be read.
+	// Under an idempotency key it returns the same lease again while that is live, and fails with fault.IdempotencyConflict when the
+	// claim has other terms. It fails with fault.Unavailable when too many claims wait. With an error it may return the lease too,
+	// without its context: the agent has it, and the context could not be read.
 	Claim(ctx context.Context, caller agent.Caller, claim Claim) (*Lease, error)
 
 	// List returns the live leases of the agent, oldest first.
@@ -77,8 +79,9 @@ const MostWait = 30
 // LeaseCall is what each call on a lease carries. Problems are errors of the form of the call.
 type LeaseCall struct {
 	Lease    id.Lease
-	Token    *int64 // the fencing token; nil: it was absent
-	Digest   string // identifies the action and the body of End
+	Token    *int64              // the fencing token; nil: it was absent
+	Digest   string              // identifies the action and the body of End
+	Once     idempotency.Request // of Checkpoint, Comment and File; its Answer gets what they return
 	Problems fault.Problems
 }
 

@@ -20,8 +20,11 @@ type Request struct {
 	Actor   event.Actor         // who is recorded with the event
 	Match   precondition.Match  // the version that the client has seen: If-Match
 	Once    idempotency.Request // the Idempotency-Key; its Answer gets the aggregate
-	InTurn  bool                // of Company, from the start: see Tx.Turn
 	Company id.Company          // whose data the answer contains, and who owns what CreateIn and those below it write; empty: none
+
+	// How a unit of Do begins.
+	InTurn     bool // of Company: see Tx.Turn
+	OnSnapshot bool // see Tx.OnSnapshot
 }
 
 // Create is the shape of writes that make an aggregate of the instance: claim the idempotency key, ask the domain, insert, record the

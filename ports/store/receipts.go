@@ -31,17 +31,21 @@ func UpdateOnce[T any](
 	return Do(ctx, s, Request{Once: request, Company: company}, write)
 }
 
-// Do is UpdateOnce for a request, which can ask for the turn of its company. Actor and Match are up to write.
+// Do is UpdateOnce for a request, which can ask for the turn of its company or for a snapshot. Actor and Match are up to write.
 func Do[T any](ctx context.Context, s Store, request Request, write func(ctx context.Context, tx Tx) (T, error)) (T, error) {
 	var result T
 	runs := 0
 	err := s.Update(ctx, func(ctx context.Context, tx Tx) (err error) {
-		if runs++; request.InTurn || runs > 1 && request.Company != "" {
+		switch runs++; {
+		case request.OnSnapshot:
+			err = tx.OnSnapshot(ctx)
+		case request.InTurn, runs > 1 && request.Company != "":
 			// A unit that is retried had a conflict. With the turn of the company it has none with those who write to what
 			// belongs to it.
-			if err := tx.Turn(ctx, request.Company); err != nil {
-				return err
-			}
+			err = tx.Turn(ctx, request.Company)
+		}
+		if err != nil {
+			return err
 		}
 		result, err = once(ctx, tx, request.Once, request.Company, write)
 		return err

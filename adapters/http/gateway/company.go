@@ -12,7 +12,7 @@ import (
 
 func (h leases) file(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[AgentIssueDraft](r)
-	call := inbound.LeaseCall{Token: sent.FencingToken, Problems: problems}
+	call := inbound.LeaseCall{Token: sent.FencingToken, Once: httpkit.Once(r, fileAnswer), Problems: problems}
 	if sent.LeaseID == nil {
 		call.Problems.Add(fault.Fieldf("leaseId", fault.Required, "leaseId is required"))
 	} else {
@@ -25,7 +25,11 @@ func (h leases) file(r httpkit.Request) (httpkit.Answer, error) {
 		draft.PerTask = sent.Budget.PerTaskUsd
 	}
 	made, err := h.port.File(r.Context(), r.Agent(), call, draft)
-	return httpkit.Answer{Data: made.Fields()}.At(Root + "/v1/issues/" + string(made.ID)), err
+	return fileAnswer(made), err
+}
+
+func fileAnswer(made issue.Issue) httpkit.Answer {
+	return httpkit.Answer{Data: made.Fields()}.At(Root + "/v1/issues/" + string(made.ID))
 }
 
 func (h leases) issue(r httpkit.Request) (httpkit.Answer, error) {

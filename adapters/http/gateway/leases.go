@@ -76,14 +76,16 @@ func (h leases) context(r httpkit.Request) (httpkit.Answer, error) {
 func (h leases) renew(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[LeaseCall](r)
 	state, err := h.port.Renew(r.Context(), r.Agent(), callOf(r, sent.FencingToken, problems))
-	return httpkit.Answer{Data: stateFields(state)}, err
+	return stateAnswer(state), err
 }
 
 func (h leases) checkpoint(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[CheckpointDraft](r)
 	draft := run.CheckpointDraft{Note: sent.Note, Data: valueOf(sent.Data)}
-	state, err := h.port.Checkpoint(r.Context(), r.Agent(), callOf(r, sent.FencingToken, problems), draft)
-	return httpkit.Answer{Data: stateFields(state)}, err
+	call := callOf(r, sent.FencingToken, problems)
+	call.Once = httpkit.Once(r, stateAnswer)
+	state, err := h.port.Checkpoint(r.Context(), r.Agent(), call, draft)
+	return stateAnswer(state), err
 }
 
 func (h leases) charge(r httpkit.Request) (httpkit.Answer, error) {
@@ -106,8 +108,10 @@ func (h leases) charge(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) comment(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[LeaseComment](r)
-	made, err := h.port.Comment(r.Context(), r.Agent(), callOf(r, sent.FencingToken, problems), issue.Note{Body: sent.Body})
-	return httpkit.Answer{Data: made.Fields()}, err
+	call := callOf(r, sent.FencingToken, problems)
+	call.Once = httpkit.Once(r, commentAnswer)
+	made, err := h.port.Comment(r.Context(), r.Agent(), call, issue.Note{Body: sent.Body})
+	return commentAnswer(made), err
 }
 
 func (h leases) complete(r httpkit.Request) (httpkit.Answer, error) {
@@ -186,6 +190,12 @@ func leaseWithEnd(lease inbound.Lease) event.Fields {
 	}
 	return append(lease.Fields(), event.F("endedAt", instant.Optional(lease.Run.Lease.EndedAt)), event.F("reason", reason))
 }
+
+func stateAnswer(state inbound.LeaseState) httpkit.Answer {
+	return httpkit.Answer{Data: stateFields(state)}
+}
+
+func commentAnswer(made issue.Comment) httpkit.Answer { return httpkit.Answer{Data: made.Fields()} }
 
 func stateFields(state inbound.LeaseState) event.Fields {
 	lease := state.Run.Lease

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"holdco/adapters/http/httpkit"
@@ -43,8 +45,44 @@ func newMCP(operations http.Handler, version string, log *slog.Logger) gin.Handl
 	return func(c *gin.Context) {
 		request := c.Request.WithContext(httpkit.WithAgent(c.Request.Context(), httpkit.AgentOf(c)))
 		request.Body = httpkit.BodyOf(c)
-		handler.ServeHTTP(c.Writer, request)
+		handler.ServeHTTP(&refusals{ResponseWriter: c.Writer, message: httpkit.BodyOf(c)}, request)
 	}
+}
+
+// refusals answers with an error of JSON-RPC where the library refuses a message with a plain text.
+type refusals struct {
+	http.ResponseWriter
+
+	message io.Reader
+	code    int64 // of the error; 0: there is none
+}
+
+func (r *refusals) WriteHeader(status int) {
+	if strings.HasPrefix(r.Header().Get("Content-Type"), "text/plain") {
+		r.Header().Set("Content-Type", "application/json")
+		r.code = jsonrpc.CodeInvalidRequest
+		if status >= httpkit.Failed {
+			r.code = jsonrpc.CodeInternalError
+		}
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *refusals) Write(part []byte) (int, error) {
+	if r.code == 0 {
+		return r.ResponseWriter.Write(part)
+	}
+	var refused struct{ ID any }
+	if err := json.NewDecoder(r.message).Decode(&refused); err != nil {
+		return 0, err
+	}
+	text, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": refused.ID, "error": jsonrpc.Error{Code: r.code, Message: strings.TrimSpace(string(part))},
+	})
+	if err == nil {
+		_, err = r.ResponseWriter.Write(text)
+	}
+	return len(part), err
 }
 
 // schema is the JSON schema of the arguments.
@@ -58,6 +96,9 @@ func (t tool) known() map[string]any {
 	}
 	if slices.Contains(t.required, leaseArgument) {
 		arguments[leaseArgument] = text("As claim returned it, such as lse_...#7.")
+	}
+	if t.keyed {
+		arguments[keyArgument] = text("Names this call: if you make it again under the same name, it has no second effect.")
 	}
 	return arguments
 }
@@ -112,10 +153,19 @@ func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
+	header := http.Header{}
+	if sent, isSent := args[keyArgument]; isSent {
+		key, isText := sent.(string)
+		if !isText {
+			return nil, fault.New(fault.ValidationFailed, "%s must be a text.", keyArgument)
+		}
+		header.Set("Idempotency-Key", key)
+		delete(args, keyArgument)
+	}
 	if t.body != nil {
 		t.body(args)
 	}
-	answer, err := s.request(ctx, t.method, path, args)
+	answer, err := s.request(ctx, t.method, path, header, args)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +179,7 @@ func (t tool) address(args body) (string, error) {
 		lease, _ := args[leaseArgument].(string)
 		which, token, found := strings.Cut(lease, "#")
 		number, err := strconv.ParseInt(token, 10, 64)
-		if !found || err != nil {
+		if !found || err != nil || strconv.FormatInt(number, 10) != token {
 			return "", fault.New(fault.ValidationFailed, "lease must be what claim returned as lease, such as lse_...#7.")
 		}
 		delete(args, leaseArgument)
@@ -156,7 +206,7 @@ func (t tool) address(args body) (string, error) {
 	return path, nil
 }
 
-func (s mcpServer) request(ctx context.Context, method, path string, args body) (*recorder, error) {
+func (s mcpServer) request(ctx context.Context, method, path string, header http.Header, args body) (*recorder, error) {
 	var sent []byte
 	if method != http.MethodGet {
 		var err error
@@ -168,6 +218,7 @@ func (s mcpServer) request(ctx context.Context, method, path string, args body) 
 	if err != nil {
 		return nil, err
 	}
+	request.Header = header
 	if sent != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

@@ -16,7 +16,7 @@ type AgentIssueDraft struct {
 	// AssignedTeamID A team of the company; not with `assignedAgentId`.
 	AssignedTeamID *string `json:"assignedTeamId,omitempty"`
 
-	// BlockedBy Ids of issues of the company. One that is given twice counts once.
+	// BlockedBy Ids of issues of the company. One that is given twice is kept once.
 	BlockedBy *IssueBlockers     `json:"blockedBy,omitempty"`
 	Budget    *IssueBudgetChange `json:"budget,omitempty"`
 
@@ -28,7 +28,7 @@ type AgentIssueDraft struct {
 	// Example: 7
 	FencingToken FencingToken `json:"fencingToken"`
 
-	// Labels One that is given twice counts once.
+	// Labels At most 20 are sent. One that is given twice is kept once.
 	Labels *IssueLabels `json:"labels,omitempty"`
 
 	// LeaseID A live lease of the agent.
@@ -158,7 +158,7 @@ type HandoffNote struct {
 	Note *string `json:"note"`
 }
 
-// IssueBlockers Ids of issues of the company. One that is given twice counts once.
+// IssueBlockers Ids of issues of the company. One that is given twice is kept once.
 type IssueBlockers = []string
 
 // IssueBudgetChange defines model for IssueBudgetChange.
@@ -170,7 +170,7 @@ type IssueBudgetChange struct {
 // IssueDescription In Markdown, in any number of lines. Empty unless given.
 type IssueDescription = string
 
-// IssueLabels One that is given twice counts once.
+// IssueLabels At most 20 are sent. One that is given twice is kept once.
 type IssueLabels = []string
 
 // IssuePriorityChange Normal unless given.

@@ -11,10 +11,14 @@ type tool struct {
 	body              func(args body) // turns the arguments into the body of the operation; nil: they are that
 	hint              string          // the result is null when the operation answers without content: what to do then
 	list              string          // the name of the result when the operation answers with a list
+	keyed             bool            // it takes a keyArgument
 }
 
 // leaseArgument is one text, so that a model has one thing to carry: the id of the lease and its fencing token.
 const leaseArgument = "lease"
+
+// keyArgument is the Idempotency-Key of the operation.
+const keyArgument = "idempotencyKey"
 
 // tools are all that there are.
 var tools = []tool{
@@ -59,12 +63,14 @@ var tools = []tool{
 			"data": map[string]any{"description": "Any JSON, at most 64 KiB."},
 		},
 		required: []string{leaseArgument, "note"},
+		keyed:    true,
 	},
 	{
 		name: "comment", method: http.MethodPost, path: "/leases/{lease}/comment",
 		description: "Say something about the issue to the people of the company.",
 		arguments:   map[string]any{"body": text("Markdown, at most 20,000 characters.")},
 		required:    []string{leaseArgument, "body"},
+		keyed:       true,
 	},
 	{
 		name: "report_cost", method: http.MethodPost, path: "/leases/{lease}/costs",
@@ -142,6 +148,7 @@ var tools = []tool{
 			},
 		},
 		required: []string{leaseArgument, "title"},
+		keyed:    true,
 	},
 	{
 		name: "get_issue", method: http.MethodGet, path: "/issues/{issueId}",

@@ -11,7 +11,6 @@ import (
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/agent"
 	"holdco/domain/fault"
-	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/ratelimit"
 )
@@ -55,6 +54,13 @@ func TestAnAgentIsWhoCallsAndWhoseRequestsAreCounted(t *testing.T) {
 	if caller.ID != "agt_ada" || key != (idempotency.Key{Caller: "agt_ada", Value: "k"}) {
 		t.Errorf("the caller is %+v, and its key %+v", caller, key)
 	}
+	ask("run", "Idempotency-Key", "k").is(t, "a run", 200, "")
+	if caller.ID != "agt_ada" || key != (idempotency.Key{Caller: "lse_run", Value: "k"}) {
+		t.Errorf("the caller is %+v, and its key %+v", caller, key)
+	}
+	if ask("ada").is(t, "no key", 200, ""); key != (idempotency.Key{}) {
+		t.Errorf("the key is %+v", key)
+	}
 	ask("nobody").is(t, "a stranger", 401, fault.Unauthorized)
 	ask("ada", "Origin", "https://app.acme.example").is(t, "a page", 403, fault.OriginNotAllowed)
 	if limit := limiter.taken[ratelimit.ByAgent("agt_ada", ratelimit.Gateway)]; limit != 1200 {
@@ -65,12 +71,15 @@ func TestAnAgentIsWhoCallsAndWhoseRequestsAreCounted(t *testing.T) {
 	ask("nobody").is(t, "too many strangers", 429, fault.RateLimited)
 }
 
-// agentNames authenticates ada.
+// agentNames authenticates ada, by her token and by that of a run of hers.
 type agentNames struct{}
 
 func (agentNames) Authenticate(_ context.Context, token string) (agent.Caller, error) {
-	if token != "ada" {
-		return agent.Caller{}, fault.New(fault.Unauthorized, "No such token.")
+	switch token {
+	case "ada":
+		return agent.Caller{ID: "agt_ada"}, nil
+	case "run":
+		return agent.Caller{ID: "agt_ada", Lease: "lse_run"}, nil
 	}
-	return agent.Caller{ID: "agt_" + id.Agent(token)}, nil
+	return agent.Caller{}, fault.New(fault.Unauthorized, "No such token.")
 }

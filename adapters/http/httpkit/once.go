@@ -17,8 +17,13 @@ import (
 // the result of the use case into what a retry gets, so it leaves secrets out.
 func Once[T any](r Request, answer func(result T) Answer) idempotency.Request {
 	state := of(r.c)
+	if state.once == "" {
+		return idempotency.Request{}
+	}
+	// Runs of one agent number their requests each by itself, so a token of a run has keys of its own.
+	caller := cmp.Or(string(state.caller.Token), string(state.agent.Lease), string(state.agent.ID))
 	return idempotency.Request{
-		Key:         idempotency.Key{Caller: cmp.Or(string(state.caller.Token), string(state.agent.ID)), Value: state.once},
+		Key:         idempotency.Key{Caller: caller, Value: state.once},
 		Fingerprint: r.Fingerprint(),
 		Answer: func(result any) ([]byte, error) {
 			a := answer(result.(T))

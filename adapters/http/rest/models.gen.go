@@ -151,7 +151,7 @@ type IssueAssignment struct {
 	TeamID *string `json:"teamId,omitempty"`
 }
 
-// IssueBlockers Ids of issues of the company. One that is given twice counts once.
+// IssueBlockers Ids of issues of the company. One that is given twice is kept once.
 type IssueBlockers = []string
 
 // IssueBudgetChange defines model for IssueBudgetChange.
@@ -197,7 +197,7 @@ type IssueDraft struct {
 	// AssignedTeamID A team of the company; not with `assignedAgentId`.
 	AssignedTeamID *string `json:"assignedTeamId,omitempty"`
 
-	// BlockedBy Ids of issues of the company. One that is given twice counts once.
+	// BlockedBy Ids of issues of the company. One that is given twice is kept once.
 	BlockedBy *IssueBlockers     `json:"blockedBy,omitempty"`
 	Budget    *IssueBudgetChange `json:"budget,omitempty"`
 
@@ -207,7 +207,7 @@ type IssueDraft struct {
 	// DueAt RFC 3339; null for none.
 	DueAt **string `json:"dueAt,omitempty" nullable:"true"`
 
-	// Labels One that is given twice counts once.
+	// Labels At most 20 are sent. One that is given twice is kept once.
 	Labels      *IssueLabels `json:"labels,omitempty"`
 	MaxAttempts *int64       `json:"maxAttempts,omitempty"`
 
@@ -225,7 +225,7 @@ type IssueDraft struct {
 	Title *string `json:"title"`
 }
 
-// IssueLabels One that is given twice counts once.
+// IssueLabels At most 20 are sent. One that is given twice is kept once.
 type IssueLabels = []string
 
 // IssueNote Example: {"note":"The prices are last year's."}
@@ -238,7 +238,7 @@ type IssueNote struct {
 //
 // Example: {"dueAt":null,"priority":"urgent"}
 type IssuePatch struct {
-	// BlockedBy Ids of issues of the company. One that is given twice counts once.
+	// BlockedBy Ids of issues of the company. One that is given twice is kept once.
 	BlockedBy *IssueBlockers     `json:"blockedBy,omitempty"`
 	Budget    *IssueBudgetChange `json:"budget,omitempty"`
 
@@ -248,7 +248,7 @@ type IssuePatch struct {
 	// DueAt RFC 3339; null for none.
 	DueAt **string `json:"dueAt,omitempty" nullable:"true"`
 
-	// Labels One that is given twice counts once.
+	// Labels At most 20 are sent. One that is given twice is kept once.
 	Labels      *IssueLabels `json:"labels,omitempty"`
 	MaxAttempts *int64       `json:"maxAttempts,omitempty"`
 

@@ -64,7 +64,7 @@ func (r receipts) Purge(ctx context.Context, before time.Time, most int) (int, e
 type receiptRow struct {
 	bun.BaseModel `bun:"table:receipts"`
 
-	Caller      string     `bun:"token_id,pk"` // the id of an agent too
+	Caller      string     `bun:"token_id,pk"` // see idempotency.Key
 	Key         string     `bun:"key,pk"`
 	Fingerprint string     `bun:"fingerprint"`
 	Company     id.Company `bun:"company_id"`
