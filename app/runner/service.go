@@ -296,7 +296,8 @@ func (s *Service) byWait(agents []agent.Agent) {
 // longestWait is for how long it is remembered that an agent was given an issue.
 const longestWait = time.Hour
 
-// serve gives issues to an agent while it may have more.
+// serve gives an agent as many issues as it may have more. One that has ended meanwhile makes no room for another: when its program
+// could not be started, the agent has to wait.
 func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) error {
 	duty, isRun := a.Duty()
 	if !isRun || !slices.Contains(s.settings.Adapters, a.Adapter) {
@@ -307,7 +308,10 @@ func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) e
 	if duty.Program != nil {
 		holder = s.programs.Holder()
 	}
-	for ctx.Err() == nil && s.life.Err() == nil && s.hasRoom(a.Adapter) && s.countOf(a.ID) < duty.Concurrent {
+	for range duty.Concurrent - s.countOf(a.ID) {
+		if ctx.Err() != nil || s.life.Err() != nil || !s.hasRoom(a.Adapter) {
+			return nil
+		}
 		// A claim that the end of the server broke off could have got a lease.
 		granted, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
 			RunToken: new(true), Holder: holder, MostOpen: duty.Concurrent,
