@@ -32,7 +32,7 @@ func (s *Service) Archive(
 	if err := caller.NeedsIn(access.Write, which); err != nil {
 		return company.Company{}, err
 	}
-	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: which, InTurn: true}
+	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: which, Begins: store.InTurn}
 	return store.ChangeReading(ctx, s.store, request, which, store.Tx.Companies,
 		func(ctx context.Context, tx store.Tx, c company.Company) (company.Company, *event.Event, error) {
 			next, archived, err := c.Archive(tx.Now(), s.settings.Retention)

@@ -55,7 +55,7 @@ func (s *Service) Delete(
 		}
 		return marked, tx.Companies().Save(ctx, marked)
 	}
-	marked, err := store.Do(ctx, s.store, store.Request{Company: which, InTurn: true}, mark)
+	marked, err := store.Do(ctx, s.store, store.Request{Company: which, Begins: store.InTurn}, mark)
 	s.agents.Invalidate()
 	if err != nil {
 		return inbound.CompanyDeletion{}, err

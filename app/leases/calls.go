@@ -53,7 +53,7 @@ func (s *Service) Checkpoint(
 func keep[T any](
 	ctx context.Context, s *Service, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, l *locked) (T, error),
 ) (T, error) {
-	request := store.Request{Once: call.Once, Company: caller.Company, OnSnapshot: true}
+	request := store.Request{Once: call.Once, Company: caller.Company, Begins: store.OnSnapshot}
 	return store.Do(ctx, s.store, request, func(ctx context.Context, tx store.Tx) (T, error) {
 		l, err := s.lockLive(ctx, tx, caller, call)
 		if err != nil {
@@ -196,7 +196,7 @@ func (s *Service) File(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft,
 ) (issue.Issue, error) {
 	newID := id.New[id.Issue](s.ids.UUIDv7())
-	request := store.Request{Once: call.Once, Company: caller.Company, InTurn: true}
+	request := store.Request{Once: call.Once, Company: caller.Company, Begins: store.InTurn}
 	return store.Do(ctx, s.store, request, func(ctx context.Context, tx store.Tx) (made issue.Issue, err error) {
 		l, err := s.lockLive(ctx, tx, caller, call)
 		switch {

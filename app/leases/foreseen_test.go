@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/app/work"
 	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/event"
@@ -40,12 +41,11 @@ func (f *foreseen) check() {
 
 // begin is before an action, at which the books are as they are.
 func (f *foreseen) begin(kept map[id.Company]books) {
-	state, oldest, err := f.w.store.Runs().Sweep(f.w.ctx)
+	f.now = must[time.Time](f)(f.w.store.StoreNow(f.w.ctx))
+	next, _, _, err := work.NextSweep(f.w.ctx, f.w.store.Runs(), f.now)
 	if err != nil {
 		f.Fatalf("%v", err)
 	}
-	f.now = must[time.Time](f)(f.w.store.StoreNow(f.w.ctx))
-	next, _, _ := state.Next(f.now, oldest)
 	f.books, f.until, f.err = kept, next.GraceUntil, nil
 }
 
@@ -238,7 +238,11 @@ func (f *foreseen) reason(g grant, err error, want run.Reason) {
 func (f *foreseen) sweep() error {
 	f.Helper()
 	now := must[time.Time](f)(f.w.store.StoreNow(f.w.ctx)) // which the action moves
-	state, oldest, err := f.w.store.Runs().Sweep(f.w.ctx)
+	state, _, err := f.w.store.Runs().Sweep(f.w.ctx)
+	if err != nil {
+		return err
+	}
+	_, _, mayEnd, err := work.NextSweep(f.w.ctx, f.w.store.Runs(), now)
 	if err != nil {
 		return err
 	}
@@ -247,7 +251,6 @@ func (f *foreseen) sweep() error {
 		return err
 	}
 	after := must[[]store.OpenRun](f)(f.w.store.Runs().Overdue(f.w.ctx, now))
-	_, _, mayEnd := state.Next(now, oldest)
 	if mayEnd && len(after) > 0 || !mayEnd && !slices.Equal(before, after) {
 		f.Errorf("a sweep that may end leases: %t. Overdue were %v, and are %v", mayEnd, before, after)
 	}

@@ -308,10 +308,8 @@ func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) e
 	if duty.Program != nil {
 		holder = s.programs.Holder()
 	}
-	for range duty.Concurrent - s.countOf(a.ID) {
-		if ctx.Err() != nil || s.life.Err() != nil || !s.hasRoom(a.Adapter) {
-			return nil
-		}
+	free := duty.Concurrent - s.countOf(a.ID)
+	for ; free > 0 && ctx.Err() == nil && s.life.Err() == nil && s.hasRoom(a.Adapter); free-- {
 		// A claim that the end of the server broke off could have got a lease.
 		granted, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
 			RunToken: new(true), Holder: holder, MostOpen: duty.Concurrent,

@@ -31,10 +31,11 @@ func Circumstances(
 
 // NextSweep returns what run.Sweep.Next says of the next sweep, if that comes at an instant.
 func NextSweep(ctx context.Context, runs store.RunReader, at time.Time) (next run.Sweep, isNew, mayEnd bool, err error) {
-	state, start, err := runs.Sweep(ctx)
-	if err == nil && !start.IsZero() && state.HasPaused(at) {
-		start, err = runs.OldestOpen(ctx)
+	state, hasOpen, err := runs.Sweep(ctx)
+	var oldest time.Time
+	if err == nil && hasOpen && state.HasPaused(at) {
+		oldest, err = runs.OldestOpen(ctx)
 	}
-	next, isNew, mayEnd = state.Next(at, start)
+	next, isNew, mayEnd = state.Next(at, hasOpen, oldest)
 	return next, isNew, mayEnd, err
 }

@@ -21,10 +21,10 @@ func (s Sweep) HasPaused(now time.Time) bool {
 }
 
 // Next returns the state after a sweep, whether it has to be written, and whether leases may be ended now. After a pause, because
-// no server ran or the clock was set, agents get time to renew their leases. Oldest is the start of the oldest open run, or
-// of any if HasPaused reports false; zero if there is none.
-func (s Sweep) Next(now, oldest time.Time) (next Sweep, isNew, mayEnd bool) {
-	if oldest.IsZero() {
+// no server ran or the clock was set, agents get time to renew their leases. Without open runs there is nothing to do. Oldest is the
+// start of the oldest of them; it does not matter unless HasPaused reports true.
+func (s Sweep) Next(now time.Time, hasOpen bool, oldest time.Time) (next Sweep, isNew, mayEnd bool) {
+	if !hasOpen {
 		return s, false, false
 	}
 	paused := now.Sub(s.At)

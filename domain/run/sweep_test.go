@@ -49,7 +49,7 @@ func TestASweepGivesAGraceAfterAPause(t *testing.T) {
 		{"the clock was set back a second within a grace", second, 60*second + tick, -time.Hour, 60 * second, true, false},
 	} {
 		state := run.Sweep{At: at(c.swept), GraceUntil: at(c.grace)}
-		next, isNew, mayEnd := state.Next(noon, at(c.oldest))
+		next, isNew, mayEnd := state.Next(noon, c.oldest != never, at(c.oldest))
 		want := run.Sweep{At: noon, GraceUntil: at(c.next)}
 		if c.oldest == never {
 			want = state
@@ -59,7 +59,7 @@ func TestASweepGivesAGraceAfterAPause(t *testing.T) {
 		}
 	}
 	idle := run.Sweep{At: noon.Add(-time.Hour), GraceUntil: noon.Add(-time.Hour)}
-	if next, isNew, mayEnd := idle.Next(noon, time.Time{}); next != idle || isNew || mayEnd {
+	if next, isNew, mayEnd := idle.Next(noon, false, time.Time{}); next != idle || isNew || mayEnd {
 		t.Errorf("an idle instance: %+v, %t, %t", next, isNew, mayEnd)
 	}
 }
@@ -70,12 +70,12 @@ func TestNoLeaseEndsBeforeItCouldBeRenewedAfterAPause(t *testing.T) {
 	state, start := run.Sweep{At: noon}, noon.Add(-time.Hour)
 	for _, pause := range []time.Duration{61 * time.Second, time.Hour, 1000 * time.Hour} {
 		now := noon.Add(pause)
-		first, isNew, mayEnd := state.Next(now, start)
+		first, isNew, mayEnd := state.Next(now, true, start)
 		if !isNew || mayEnd {
 			t.Fatalf("the first sweep after %v: %t, %t", pause, isNew, mayEnd)
 		}
 		for after := time.Second; after < 2*time.Minute; after += time.Second {
-			next, isNew, mayEnd := first.Next(now.Add(after), start)
+			next, isNew, mayEnd := first.Next(now.Add(after), true, start)
 			if mayEnd != (after >= time.Minute) {
 				t.Fatalf("%v after a pause of %v leases may end: %t", after, pause, mayEnd)
 			}

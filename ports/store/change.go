@@ -21,11 +21,18 @@ type Request struct {
 	Match   precondition.Match  // the version that the client has seen: If-Match
 	Once    idempotency.Request // the Idempotency-Key; its Answer gets the aggregate
 	Company id.Company          // whose data the answer contains, and who owns what CreateIn and those below it write; empty: none
-
-	// How a unit of Do begins.
-	InTurn     bool // of Company: see Tx.Turn
-	OnSnapshot bool // see Tx.OnSnapshot
+	Begins  Beginning           // how a unit of Do begins; those of CreateIn and those below it have the turn of Company
 }
+
+// Beginning is how a unit of work begins.
+type Beginning int
+
+// How a unit of work can begin.
+const (
+	Serializable Beginning = iota // as Update says
+	InTurn                        // with the turn of a company: see Tx.Turn
+	OnSnapshot                    // see Tx.OnSnapshot
+)
 
 // Create is the shape of writes that make an aggregate of the instance: claim the idempotency key, ask the domain, insert, record the
 // event.

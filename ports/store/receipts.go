@@ -31,15 +31,15 @@ func UpdateOnce[T any](
 	return Do(ctx, s, Request{Once: request, Company: company}, write)
 }
 
-// Do is UpdateOnce for a request, which can ask for the turn of its company or for a snapshot. Actor and Match are up to write.
+// Do is UpdateOnce for a request, which says how the unit begins. Actor and Match are up to write.
 func Do[T any](ctx context.Context, s Store, request Request, write func(ctx context.Context, tx Tx) (T, error)) (T, error) {
 	var result T
 	runs := 0
 	err := s.Update(ctx, func(ctx context.Context, tx Tx) (err error) {
 		switch runs++; {
-		case request.OnSnapshot:
+		case request.Begins == OnSnapshot:
 			err = tx.OnSnapshot(ctx)
-		case request.InTurn, runs > 1 && request.Company != "":
+		case request.Begins == InTurn, runs > 1 && request.Company != "":
 			// A unit that is retried had a conflict. With the turn of the company it has none with those who write to what
 			// belongs to it.
 			err = tx.Turn(ctx, request.Company)

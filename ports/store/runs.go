@@ -61,8 +61,8 @@ type RunReader interface {
 	// is none.
 	CountOpen(ctx context.Context) (count int, first time.Time, err error)
 
-	// Sweep returns the state of the sweep, and the start of one of the open runs; zero: there is none.
-	Sweep(ctx context.Context) (state run.Sweep, start time.Time, err error)
+	// Sweep returns the state of the sweep, and whether there are open runs.
+	Sweep(ctx context.Context) (state run.Sweep, hasOpen bool, err error)
 
 	// OldestOpen returns the start of the oldest open run; zero: there is none. It reads all of them.
 	OldestOpen(ctx context.Context) (time.Time, error)

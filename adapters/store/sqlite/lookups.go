@@ -21,7 +21,7 @@ type lookups struct {
 }
 
 // lookupsAtOnce is how many lookups run at once. They are bound by the processor, and each has a connection with a page cache.
-func lookupsAtOnce() int { return max(4, 2*runtime.NumCPU()) }
+func lookupsAtOnce() int { return min(max(4, 2*runtime.GOMAXPROCS(0)), 32) }
 
 func newLookups(pool *sql.DB) *lookups {
 	slots := make(chan struct{}, lookupsAtOnce())

@@ -146,7 +146,7 @@ func (e *Engine) openWrites(ctx context.Context, path string, options Options) (
 
 // openReads opens the pool of readers that may take long, and that of lookups.
 func (e *Engine) openReads(path string) error {
-	reads, err := e.openPool(path, max(8, 2*runtime.NumCPU()), "query_only(1)", readerCache.pragma())
+	reads, err := e.openPool(path, max(8, 2*runtime.GOMAXPROCS(0)), "query_only(1)", readerCache.pragma())
 	if err != nil {
 		return err
 	}

@@ -290,8 +290,8 @@ func (r runs) Revocation(ctx context.Context, of id.Company, epoch int64) (run.R
 
 var (
 	sweepState = prepare(func(b builder) fmt.Stringer {
-		first := b.db().NewSelect().Table("runs").Column("created_at").Where("ended_at IS NULL").Order("check_at").Limit(1)
-		return b.db().NewSelect().Table("sweeps").Column("swept_at", "grace_until").ColumnExpr("(?)", first)
+		open := b.db().NewSelect().Table("runs").ColumnExpr("1").Where("ended_at IS NULL")
+		return b.db().NewSelect().Table("sweeps").Column("swept_at", "grace_until").ColumnExpr("?", exists(open))
 	})
 	oldestOpen = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewSelect().Table("runs").ColumnExpr("min(created_at)").Where("ended_at IS NULL")
@@ -311,10 +311,11 @@ var (
 	})
 )
 
-func (r runs) Sweep(ctx context.Context) (state run.Sweep, start time.Time, err error) {
-	var at, grace, first *int64
-	err = r.row(ctx, []any{&at, &grace, &first}, nil, sweepState)
-	return run.Sweep{At: optionalInstant(at), GraceUntil: optionalInstant(grace)}, optionalInstant(first), err
+func (r runs) Sweep(ctx context.Context) (state run.Sweep, hasOpen bool, err error) {
+	var at, grace *int64
+	var open int64
+	err = r.row(ctx, []any{&at, &grace, &open}, nil, sweepState)
+	return run.Sweep{At: optionalInstant(at), GraceUntil: optionalInstant(grace)}, open == 1, err
 }
 
 func (r runs) OldestOpen(ctx context.Context) (start time.Time, err error) {

@@ -236,9 +236,9 @@ func Workload(s store.Store, clock outbound.Clock) Collector {
 	return workload{
 		store: s, clock: clock,
 		open: prometheus.NewDesc("holdco_leases_live",
-			"Leases that have not ended. Every server on one store reports the same.", nil, nil),
+			"Leases of open runs. Every server on one store reports the same.", nil, nil),
 		leaseOverdue: prometheus.NewDesc("holdco_lease_overdue_seconds",
-			"How long ago the first of the live leases ran out; 0 when none has. Every server on one store reports the same.", nil, nil),
+			"How long ago the first of the leases of open runs ran out; 0 when none has. Every server on one store reports the same.", nil, nil),
 		pending: prometheus.NewDesc("holdco_settlements_pending",
 			"What is left to do of changes that touch many issues. Every server on one store reports the same.", nil, nil),
 		settlementOverdue: prometheus.NewDesc("holdco_settlement_overdue_seconds",
