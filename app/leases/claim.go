@@ -78,7 +78,7 @@ func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error
 
 // await waits for an issue until the claim's time is over, or the server stops.
 func (s *Service) await(ctx context.Context, c *claim) (*inbound.Lease, error) {
-	w, err := s.waiting.join(c.Company, c.keys)
+	w, err := s.waiting.join(c.Caller, c.keys)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"holdco/domain/agent"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 )
@@ -32,8 +33,10 @@ type line struct {
 }
 
 type waiter struct {
-	keys [3]string // see issue.ClaimKeys
-	wake chan struct{}
+	agent id.Agent
+	hash  string    // of its token; empty: Holdco itself waits
+	keys  [3]string // see issue.ClaimKeys
+	wake  chan struct{}
 }
 
 // mostLooks bounds how many claims look at once. It is above what a store does at once.
@@ -43,7 +46,8 @@ func newWaiting(most int) *waiting {
 	return &waiting{most: most, of: map[id.Company]*line{}, closing: make(chan struct{})}
 }
 
-func (w *waiting) join(of id.Company, keys [3]string) (*waiter, error) {
+func (w *waiting) join(by agent.Caller, keys [3]string) (*waiter, error) {
+	of := by.Company
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.count >= w.most {
@@ -52,7 +56,7 @@ func (w *waiting) join(of id.Company, keys [3]string) (*waiter, error) {
 	if w.of[of] == nil {
 		w.of[of] = &line{seen: -1}
 	}
-	joined := &waiter{keys: keys, wake: make(chan struct{}, 1)}
+	joined := &waiter{agent: by.ID, hash: by.Hash, keys: keys, wake: make(chan struct{}, 1)}
 	w.of[of].waiters = append(w.of[of].waiters, joined)
 	w.count++
 	return joined, nil
@@ -136,9 +140,38 @@ func (w *waiting) wake(of id.Company, most map[string]int) {
 			continue
 		}
 		most[one.keys[fits]]--
-		select {
-		case one.wake <- struct{}{}:
-		default: // it is about to look
+		one.wakeUp()
+	}
+}
+
+func (w *waiter) wakeUp() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// agents are those whose claims wait for a company.
+func (w *waiting) agents(of id.Company) (all []id.Agent) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if l := w.of[of]; l != nil {
+		for _, one := range l.waiters {
+			all = append(all, one.agent)
+		}
+	}
+	return all
+}
+
+// refuse wakes the claims of a company whose tokens have none of some hashes, so that they are refused.
+func (w *waiting) refuse(of id.Company, hashes map[id.Agent]string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if l := w.of[of]; l != nil {
+		for _, one := range l.waiters {
+			if one.hash != "" && hashes[one.agent] != one.hash {
+				one.wakeUp()
+			}
 		}
 	}
 }
@@ -170,12 +203,17 @@ func (s *Service) Wake(ctx context.Context) (more bool, err error) {
 	return false, errors.Join(failures...)
 }
 
-// WakeAll wakes all waiting claims for which there are claimable issues. Those that Wake woke may have been unable to take one, and
-// those that are able may have become so since: their agents were resumed, or have fewer leases.
+// WakeAll wakes all waiting claims for which there are claimable issues, or which are refused by now. Those that Wake woke may have
+// been unable to take an issue, and others may have become able to since: their agents have fewer leases.
 func (s *Service) WakeAll(ctx context.Context) (more bool, err error) {
 	var failures []error
 	for _, company := range s.waiting.companies() {
 		failures = append(failures, s.wake(ctx, company, func(int) int { return math.MaxInt }))
+		hashes, err := s.store.Agents().Hashes(ctx, s.waiting.agents(company))
+		if err == nil {
+			s.waiting.refuse(company, hashes)
+		}
+		failures = append(failures, err)
 	}
 	return false, errors.Join(failures...)
 }

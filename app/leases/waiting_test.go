@@ -116,6 +116,57 @@ func TestAllAreWokenWhenThoseWokenFirstCannotTakeWhatIsThere(t *testing.T) {
 	})
 }
 
+func TestAClaimWaitsNoMoreOnceItIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(w *world, o *office) error
+		code   fault.Code
+	}{
+		"the agent retires": {func(w *world, o *office) error {
+			_, err := w.agents.Retire(w.ctx, caller, o.id, o.agents[0], precondition.Match{}, idempotency.Request{})
+			return err
+		}, fault.Unauthorized},
+		"the token is exchanged": {func(w *world, o *office) error {
+			_, err := w.agents.RotateToken(w.ctx, caller, o.id, o.agents[0], precondition.Match{}, idempotency.Request{})
+			return err
+		}, fault.Unauthorized},
+		"the company is archived": {func(w *world, o *office) error {
+			_, err := w.companies.Archive(w.ctx, caller, o.id, precondition.Match{}, idempotency.Request{})
+			return err
+		}, fault.CompanyArchived},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clock, ids := storetest.NewClock(), storetest.NewIDs()
+				s, end := onSQLite(t, clock, ids)
+				defer func() { _ = end() }()
+				w := must[*world](t)(newWorld(t.Context(), s, clock, ids))
+				o := w.offices[0]
+				by := o.caller(0)
+				by.Hash = must[agent.Agent](t)(s.Agents().Get(t.Context(), by.ID)).Hash
+				began, refused := time.Now(), make(chan error, 1)
+				go func() {
+					_, err := w.leases.Claim(t.Context(), by, inbound.Claim{Wait: new(int64(inbound.MostWait))})
+					refused <- err
+				}()
+				synctest.Wait()
+				must[bool](t)(w.leases.WakeAll(t.Context()))
+				synctest.Wait()
+				if len(refused) > 0 {
+					t.Fatalf("the claim does not wait: %v", <-refused)
+				}
+				if err := c.change(w, o); err != nil {
+					t.Fatal(err)
+				}
+				must[bool](t)(w.leases.WakeAll(t.Context()))
+				if err := <-refused; fault.CodeOf(err) != c.code || !time.Now().Equal(began) {
+					t.Errorf("%v after %v", err, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
 func TestSoManyClaimsWaitAndNoMore(t *testing.T) {
 	t.Parallel()
 	w, _ := working(t) // which has leased the only issue

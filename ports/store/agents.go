@@ -18,6 +18,9 @@ type AgentReader interface {
 	// ByHash returns the agent whose token has this hash (access.Value.Hash), in any state, or fault.NotFound.
 	ByHash(ctx context.Context, hash string) (agent.Agent, error)
 
+	// Hashes returns the hashes of the tokens of those of some agents that have not retired, and whose company is active.
+	Hashes(ctx context.Context, which []id.Agent) (map[id.Agent]string, error)
+
 	// List returns at most size of the agents that match and come after a position: newest first, and by descending id within
 	// one instant.
 	List(ctx context.Context, filter AgentFilter, after page.Position, size int) (page.Page[agent.Agent], error)

@@ -18,6 +18,7 @@ import (
 
 var agentRules = anyAgent.rules([]rule{
 	{"an agent is found by the hash of its token, in any state", agentByHash},
+	{"hashes of tokens are read for many agents, unless they or their companies have ended", agentHashes},
 	{"no two agents have the same token", agentHashUnique},
 	{"a list has the agents that meet every condition", agentFilters},
 	{"the agents of a company are its own that are not retired, oldest first", agentsOfCompany},
@@ -115,6 +116,37 @@ func agentByHash(f *fixture) {
 		_, err := f.store.Agents().ByHash(f.ctx, hash)
 		f.code(err, fault.NotFound)
 	}
+}
+
+func agentHashes(f *fixture) {
+	acme := f.found("acme")
+	want, which := map[id.Agent]string{}, []id.Agent{"agt_none"}
+	f.severally(func(n int) {
+		one := anyAgent.new(f)
+		one.Company = acme.ID
+		switch n % 3 {
+		case 0:
+			one.Status, one.Slot = agent.Retired, ""
+		case 1:
+			one.Status = agent.Paused
+		}
+		f.update(hiring(one))
+		if which = append(which, one.ID); n%3 != 0 {
+			want[one.ID] = one.Hash
+		}
+	})
+	is := func(want map[id.Agent]string, which ...id.Agent) {
+		f.Helper()
+		got, err := f.store.Agents().Hashes(f.ctx, which)
+		f.ok(err)
+		f.same(got, want)
+	}
+	is(want, which...)
+	is(map[id.Agent]string{})
+	ended := anyAgent.new(f)
+	ended.Company = f.found("archived", withStatus(company.Archived)).ID
+	f.update(hiring(ended))
+	is(map[id.Agent]string{}, ended.ID)
 }
 
 func agentHashUnique(f *fixture) {

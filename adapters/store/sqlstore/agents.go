@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -67,6 +68,26 @@ var agentByHash = prepare(func(b builder) fmt.Stringer {
 
 func (a agents) ByHash(ctx context.Context, hash string) (agent.Agent, error) {
 	return readOne(ctx, a.session, a.table, agentByHash, hash)
+}
+
+func (a agents) Hashes(ctx context.Context, which []id.Agent) (map[id.Agent]string, error) {
+	found := make(map[id.Agent]string, len(which))
+	for some := range slices.Chunk(which, store.Portion) {
+		query := a.selectFrom("agents").Join("JOIN companies ON companies.id = agents.company_id").Column("agents.id", "agents.hash").
+			Where("agents.id IN (?)", bun.List(some)).Where("agents.status <> ?", agent.Retired).
+			Where("companies.status = ?", company.Active)
+		var one id.Agent
+		var hash string
+		err := a.each(ctx, query, func(rows *sql.Rows) error {
+			err := rows.Scan(&one, &hash)
+			found[one] = hash
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 func (a agents) Touch(ctx context.Context, active map[id.Agent]time.Time) error {
