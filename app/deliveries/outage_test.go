@@ -3,6 +3,7 @@ package deliveries_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,9 +21,9 @@ import (
 type outage struct {
 	store.Store
 	mutex     sync.Mutex
-	units     []outcome // of the next units; those after them succeed
-	reads     int       // so many fail
-	isForGood bool      // all fails
+	units     []outcome      // of the next units; those after them succeed
+	reads     map[string]int // by their names; so many fail
+	isForGood bool           // all fails
 	onFailure func()
 }
 
@@ -70,12 +71,23 @@ func (o *outage) next() outcome {
 	return next
 }
 
-// failsRead reports whether the next read fails.
-func (o *outage) failsRead() bool {
+// read makes a read, which may fail.
+func read[T any](o *outage, name string, do func() (T, error)) (T, error) {
 	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	o.reads--
-	return o.isForGood || o.reads >= 0
+	fails := o.isForGood || o.reads[name] > 0
+	if o.reads[name] > 0 {
+		o.reads[name]--
+	}
+	o.mutex.Unlock()
+	if fails {
+		return *new(T), errOutage
+	}
+	return do()
+}
+
+// fails reports whether a unit or a read is still to fail.
+func (o *outage) fails() bool {
+	return len(o.units) > 0 || slices.Max(append(slices.Collect(maps.Values(o.reads)), 0)) > 0
 }
 
 // begin begins the outage.
@@ -85,18 +97,41 @@ func (o *outage) begin(how func(o *outage)) {
 	how(o)
 }
 
-func (o *outage) Webhooks() store.WebhookReader { return missing{o.Store.Webhooks(), o} }
+func (o *outage) Webhooks() store.WebhookReader { return webhooks{o.Store.Webhooks(), o} }
 
-type missing struct {
+type webhooks struct {
 	store.WebhookReader
-	*outage
+	outage *outage
 }
 
-func (m missing) Get(ctx context.Context, which id.Webhook) (webhook.Endpoint, error) {
-	if m.failsRead() {
-		return webhook.Endpoint{}, errOutage
-	}
-	return m.WebhookReader.Get(ctx, which)
+func (w webhooks) Get(ctx context.Context, which id.Webhook) (webhook.Endpoint, error) {
+	return read(w.outage, "endpoint", func() (webhook.Endpoint, error) { return w.WebhookReader.Get(ctx, which) })
+}
+
+func (o *outage) Outbox() store.OutboxReader { return outbox{o.Store.Outbox(), o} }
+
+type outbox struct {
+	store.OutboxReader
+	outage *outage
+}
+
+func (b outbox) Next(ctx context.Context, endpoint id.Webhook, from int64, most int) ([]store.Queued, error) {
+	return read(b.outage, "events", func() ([]store.Queued, error) { return b.OutboxReader.Next(ctx, endpoint, from, most) })
+}
+
+func (b outbox) Events(ctx context.Context, which []id.Entry) ([]store.Queued, error) {
+	return read(b.outage, "events of retries", func() ([]store.Queued, error) { return b.OutboxReader.Events(ctx, which) })
+}
+
+func (o *outage) Deliveries() store.DeliveryReader { return retries{o.Store.Deliveries(), o} }
+
+type retries struct {
+	store.DeliveryReader
+	outage *outage
+}
+
+func (r retries) Due(ctx context.Context, endpoint id.Webhook, at time.Time, most int) ([]webhook.Delivery, error) {
+	return read(r.outage, "retries", func() ([]webhook.Delivery, error) { return r.DeliveryReader.Due(ctx, endpoint, at, most) })
 }
 
 // An outage in which a worker has a queue delays what follows no longer than it lasts, and nothing is sent twice that was sent.
@@ -109,7 +144,9 @@ func TestAnOutageWhileAQueueIsLeasedHoldsUpNothingAfterIt(t *testing.T) {
 		"record, outcome unknown":     func(o *outage) { o.units = []outcome{uncertain} },
 		"record, once more unknown":   func(o *outage) { o.units = []outcome{undone, uncertain, uncertain} },
 		"record and release, unknown": func(o *outage) { o.units = []outcome{uncertain, succeeds, uncertain, refused} },
-		"reads":                       func(o *outage) { o.reads = 5 },
+		"reads of the endpoint":       func(o *outage) { o.reads = map[string]int{"endpoint": 5} },
+		"reads of events":             func(o *outage) { o.reads = map[string]int{"events": 5} },
+		"reads of retries":            func(o *outage) { o.reads = map[string]int{"retries": 5} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,8 +174,44 @@ func TestAnOutageWhileAQueueIsLeasedHoldsUpNothingAfterIt(t *testing.T) {
 						t.Errorf("%+v", delivery)
 					}
 				}
-				if causes := f.errors.all(); len(log) != 2 || len(causes) != 0 || len(away.units) != 0 || away.reads > 0 {
+				if causes := f.errors.all(); len(log) != 2 || len(causes) != 0 || away.fails() {
 					t.Errorf("%d deliveries, %q, left of the outage: %+v", len(log), causes, away)
+				}
+			})
+		})
+	}
+}
+
+// What is to be retried waits for the end of an outage in the hands of one worker, which says so if that comes too late.
+func TestAnOutageWhileRetriesAreReadIsSeenByTheirWorker(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		during map[string]int
+		had    int
+		causes int
+	}{
+		"retries":               {map[string]int{"retries": 5}, 2, 0},
+		"the events of retries": {map[string]int{"events of retries": 5}, 2, 0},
+		"events as well":        {map[string]int{"retries": 2, "events": 2}, 2, 0},
+		"for good":              {map[string]int{"retries": 1000}, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				f.subscribe(t)
+				f.happen(t, "one")
+				f.answer = func(message webhook.Message) webhook.Attempt {
+					f.answer = ok
+					return webhook.Attempt{At: message.At, Status: 500}
+				}
+				must(t, f.deliver(t))
+				f.clock.advance(time.Minute)
+				f.clock.tick = 10 * time.Millisecond // so that the lease ends
+				f.service = f.serviceOn(&outage{Store: f.store, reads: c.during})
+				must(t, f.deliver(t))
+				if had, causes := f.had(), f.errors.all(); len(had) != c.had || len(causes) != c.causes {
+					t.Errorf("sent were %q, %q", had, causes)
 				}
 			})
 		})

@@ -26,7 +26,7 @@ const (
 	retriesRead = 50 // deliveries read at once
 )
 
-// read reads more tasks when there is room for them.
+// read reads more tasks when there is room for them. It is retried when it has failed, so it sets exhausted when all else is read.
 func (w *worker) read(ctx context.Context) error {
 	if err := w.readTarget(ctx); err != nil || w.paused {
 		return err
@@ -34,12 +34,14 @@ func (w *worker) read(ctx context.Context) error {
 	if !w.canRead(ctx) {
 		return nil
 	}
-	more, err := w.readEvents(ctx)
-	if err != nil {
+	if err := w.readRetries(ctx); err != nil {
 		return err
 	}
-	w.exhausted = !more
-	return w.readRetries(ctx)
+	more, err := w.readEvents(ctx)
+	if err == nil {
+		w.exhausted = !more
+	}
+	return err
 }
 
 // canRead reports whether there is room for more tasks, and may be more.
