@@ -98,8 +98,9 @@ func TestSettlementsReadPortionsOfIndexes(t *testing.T) {
 				sorts      int
 			}{
 				{"children", sqlstore.ChildrenText(d.Engine), []any{acme, "iss_parent", "iss_a"}, map[string]string{
-					"sqlite":   "issues_by_parent (company_id=? AND parent_id=? AND (created_at,id)>(?,?))",
-					"postgres": "AND (ROW(created_at, id) > ROW(",
+					"sqlite": "issues_by_parent (company_id=? AND parent_id=? AND (created_at,id)>(?,?))",
+					"postgres": "Index Cond: ((company_id = '" + string(acme) + "'::text) AND (parent_id = 'iss_parent'::text)" +
+						" AND (ROW(created_at, id) > ROW(",
 				}, 0},
 				{"what waits for a blocker", sqlstore.DependentsText(d.Engine), []any{"iss_blocker", "iss_a"}, map[string]string{
 					"sqlite":   "issue_blockers_by_blocker (blocker_id=? AND issue_id>?)",
