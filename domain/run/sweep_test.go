@@ -64,6 +64,21 @@ func TestASweepGivesAGraceAfterAPause(t *testing.T) {
 	}
 }
 
+func TestASweepHasPausedAfterMoreThanAMinute(t *testing.T) {
+	t.Parallel()
+	const minute, tick = time.Minute, time.Millisecond
+	for since, want := range map[time.Duration]bool{
+		0: false, minute: false, minute + tick: true, -minute: false, -minute - tick: true,
+	} {
+		if got := (run.Sweep{At: noon}).HasPaused(noon.Add(since)); got != want {
+			t.Errorf("%v after a sweep: %t", since, got)
+		}
+	}
+	if !(run.Sweep{}).HasPaused(noon) {
+		t.Error("an instance that was never swept has not paused")
+	}
+}
+
 // A pause in which a clock that is right goes on costs no lease, however long it is.
 func TestNoLeaseEndsBeforeItCouldBeRenewedAfterAPause(t *testing.T) {
 	t.Parallel()

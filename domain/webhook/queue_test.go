@@ -4,11 +4,38 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/domain/webhook"
 )
+
+// Otherwise a renewal whose outcome is unknown would look as if it had not been made, and be made again.
+func TestALeaseThatIsRenewedEndsAtAnotherInstant(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
+	ends := now.Add(webhook.LeaseTerm)
+	for _, c := range []struct{ before, want time.Time }{
+		{time.Time{}, ends},
+		{now.Add(time.Second), ends},
+		{ends.Add(-time.Millisecond), ends},
+		{ends, ends.Add(time.Millisecond)},
+		{ends.Add(time.Millisecond), ends},
+		{ends.In(time.FixedZone("", 3600)), ends.Add(time.Millisecond)},
+	} {
+		queue := webhook.Queue{Cursor: 3, Lease: "a", LeasedUntil: c.before}
+		want := queue
+		want.LeasedUntil = c.want
+		if diff := cmp.Diff(want, queue.Renewed(now)); diff != "" {
+			t.Errorf("a lease until %v: %s", c.before, diff)
+		}
+	}
+	once := webhook.Queue{}.Renewed(now)
+	if twice := once.Renewed(now); twice.LeasedUntil.Equal(once.LeasedUntil) {
+		t.Errorf("both renewals of one millisecond end at %v", once.LeasedUntil)
+	}
+}
 
 func TestAQueueReachesTheFirstPositionThatIsNotFinished(t *testing.T) {
 	t.Parallel()
