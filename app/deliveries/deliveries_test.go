@@ -198,19 +198,7 @@ func TestAllThatARemovedCompanyLeftIsPurgedAtOnce(t *testing.T) {
 	f.subscribe(t)
 	f.happen(t, "one")
 	const count = 450
-	for range count / 50 {
-		must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
-			for range 50 {
-				if err := tx.Record(ctx, event.Event{
-					Company: companyOf("one"), Type: event.CompanyUpdated, Actor: "system:test",
-					Subject: event.Subject{Type: "company", ID: string(companyOf("one"))}, Data: event.Fields{event.F("slug", "one")},
-				}); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
-	}
+	f.updateOften(t, count)
 	f.enqueue(t)
 	f.remove(t)
 	for len(f.had()) <= count {
@@ -220,6 +208,37 @@ func TestAllThatARemovedCompanyLeftIsPurgedAtOnce(t *testing.T) {
 	if left := f.left(t); left != 0 {
 		t.Errorf("%d removed companies have left something", left)
 	}
+}
+
+// A check of much that still waits leaves the store to others between its units, and stops when the process does.
+func TestTheUnitsOfARemovalAreApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		hook := f.subscribe(t)
+		f.happen(t, "one")
+		f.updateOften(t, 450)
+		f.enqueue(t)
+		f.change(t, hook, webhook.Settings{Enabled: new(bool)}) // all of it waits
+		f.remove(t)
+		units := &units{Store: f.store}
+		f.service = f.serviceOn(units)
+		f.finishRemovals(t)
+		if len(units.begun) != 3 || units.finished != 1 {
+			t.Fatalf("%d units, %d looks for endpoints", len(units.begun), units.finished)
+		}
+		for n := range 2 {
+			if apart := units.begun[n+1].Sub(units.begun[n]); apart < 10*time.Millisecond {
+				t.Errorf("a unit began %s after the one before", apart)
+			}
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		units.begun, units.after = nil, stop
+		f.clock.advance(5 * time.Hour)
+		if _, err := f.service.FinishRemovals(stopped); !errors.Is(err, context.Canceled) || len(units.begun) != 1 {
+			t.Errorf("%v after %d units", err, len(units.begun))
+		}
+	})
 }
 
 func TestRetriesContinueWhenTheirCompanyIsRemoved(t *testing.T) {
@@ -588,13 +607,29 @@ func (f *fixture) happen(t *testing.T, slug string) {
 // happenOften records count events of no company, each with a slug of its own.
 func (f *fixture) happenOften(t *testing.T, slug string, count int) {
 	t.Helper()
+	f.recordOften(t, count, func(n int) event.Event {
+		return event.Event{Type: event.CompanyCreated, Actor: "system:test", Data: event.Fields{event.F("slug", fmt.Sprint(slug, "-", n))}}
+	})
+}
+
+// updateOften records count events of the company "one".
+func (f *fixture) updateOften(t *testing.T, count int) {
+	t.Helper()
+	f.recordOften(t, count, func(int) event.Event {
+		return event.Event{
+			Company: companyOf("one"), Type: event.CompanyUpdated, Actor: "system:test",
+			Subject: event.Subject{Type: "company", ID: string(companyOf("one"))}, Data: event.Fields{event.F("slug", "one")},
+		}
+	})
+}
+
+func (f *fixture) recordOften(t *testing.T, count int, nth func(n int) event.Event) {
+	t.Helper()
 	const perUnit = 100 // a unit may take only so long
 	for first := 0; first < count; first += perUnit {
 		must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 			for n := first; n < min(first+perUnit, count); n++ {
-				if err := tx.Record(ctx, event.Event{
-					Type: event.CompanyCreated, Actor: "system:test", Data: event.Fields{event.F("slug", fmt.Sprint(slug, "-", n))},
-				}); err != nil {
+				if err := tx.Record(ctx, nth(n)); err != nil {
 					return err
 				}
 			}
@@ -679,6 +714,41 @@ type stalling struct {
 func (s *stalling) Outbox() store.OutboxReader {
 	s.stall()
 	return s.Store.Outbox()
+}
+
+// units is a store that keeps when units began, and how often they looked for endpoints that are finished.
+type units struct {
+	store.Store
+	begun    []time.Time
+	finished int
+	after    func()
+}
+
+func (u *units) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
+	if ctx.Err() == nil {
+		u.begun = append(u.begun, time.Now())
+	}
+	if u.after != nil {
+		defer u.after()
+	}
+	return u.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return write(ctx, unit{tx, u}) })
+}
+
+type unit struct {
+	store.Tx
+	units *units
+}
+
+func (u unit) Removals() store.Removals { return removals{u.Tx.Removals(), u.units} }
+
+type removals struct {
+	store.Removals
+	units *units
+}
+
+func (r removals) Finished(ctx context.Context, which id.Company) ([]webhook.Endpoint, error) {
+	r.units.finished++
+	return r.Removals.Finished(ctx, which)
 }
 
 // clock stands still until it is moved, unless it ticks.

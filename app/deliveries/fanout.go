@@ -40,12 +40,17 @@ func (s *Service) fanOut(ctx context.Context) (more bool, err error) {
 
 // pace waits until fanOutPause has passed since the last fan-out.
 func (s *Service) pace(ctx context.Context) {
-	pause := fanOutPause - time.Since(s.fannedOut) //nolint:forbidigo // as above
-	if pause > 0 {
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-		}
+	wait(ctx, fanOutPause-time.Since(s.fannedOut)) //nolint:forbidigo // as above
+}
+
+// wait waits until a time has passed, or ctx ends.
+func wait(ctx context.Context, pause time.Duration) {
+	if pause <= 0 {
+		return
+	}
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
@@ -13,6 +14,9 @@ import (
 const (
 	removalsPerStep = 50
 	rowsPerRemoval  = 200 // deliveries or events that one unit of work purges or looks at
+
+	// The pause between two units of a check leaves the store to others.
+	removalPause = 10 * time.Millisecond
 )
 
 // FinishRemovals purges the events and deliveries of removed companies once webhooks have sent them or given up, and
@@ -42,7 +46,9 @@ func (s *Service) finish(ctx context.Context, removal store.Removal) error {
 		if err != nil {
 			return err
 		}
-		reached = next
+		if reached = next; more {
+			wait(ctx, removalPause)
+		}
 	}
 	return nil
 }
@@ -52,15 +58,8 @@ func (s *Service) finish(ctx context.Context, removal store.Removal) error {
 func finishSome(
 	ctx context.Context, tx store.Tx, removal store.Removal, after page.Position,
 ) (reached page.Position, more bool, err error) {
-	finished, err := tx.Removals().Finished(ctx, removal.Company)
-	if err != nil {
-		return after, true, err
-	}
-	for _, endpoint := range finished {
-		if !endpoint.Enabled {
-			continue
-		}
-		if err := disableEndpoint(ctx, tx, endpoint.ID, webhook.CompanyDeleted); err != nil {
+	if after.IsStart() {
+		if err := disableFinished(ctx, tx, removal.Company); err != nil {
 			return after, true, err
 		}
 	}
@@ -73,6 +72,23 @@ func finishSome(
 		return reached, false, tx.Removals().Close(ctx, removal.Company)
 	}
 	return reached, false, tx.Removals().Postpone(ctx, removal.Company, nextCheck(removal.RemovedAt, tx.Now()))
+}
+
+// disableFinished disables the endpoints that have nothing left to send because their company was removed.
+func disableFinished(ctx context.Context, tx store.Tx, which id.Company) error {
+	finished, err := tx.Removals().Finished(ctx, which)
+	if err != nil {
+		return err
+	}
+	for _, endpoint := range finished {
+		if !endpoint.Enabled {
+			continue
+		}
+		if err := disableEndpoint(ctx, tx, endpoint.ID, webhook.CompanyDeleted); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nextCheck is when to check again what is left of a company, with backoff by the time since the removal.

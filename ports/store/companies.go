@@ -59,7 +59,7 @@ type Companies interface {
 
 	// Empty removes some of what belongs to a company, and reports whether nothing but the company itself is left, from where
 	// it began on, and how far it came. An answer kept in a receipt is blanked, not removed, and counts as a row. What webhooks have
-	// still to send is left to Removals, with the events that come after many of these.
+	// still to send is left to Removals, with the events that come after any of these.
 	Empty(ctx context.Context, which id.Company, some Emptying) (reached int, done bool, err error)
 
 	// Remove removes a company that Empty has emptied. Its slug is free again.

@@ -27,11 +27,11 @@ type Removal struct {
 type Removals interface {
 	RemovalReader
 
-	// Purge removes the deliveries of a removed company that are not pending: at most most. When there are no more of these, it
-	// looks at the next most events after a position, oldest first, and removes those that no queue has to pass and no pending
-	// delivery carries. Events that were recorded before the given instant go whether they were sent or not. It reports whether there
-	// may be more, and how far it came, from where the next Purge goes on; at the end it reports whether anything of the company is
-	// left. Endpoints count, enabled or not.
+	// Purge at the start removes the deliveries of a removed company that are not pending: at most most. When there are no more of
+	// these, and from any other position, it looks at the next most events, oldest first, and removes those that no queue has to pass
+	// and no pending delivery carries. Events that were recorded before the given instant go whether they were sent or not. It
+	// reports whether there may be more, and how far it came, from where the next Purge goes on; at the end it reports whether
+	// anything of the company is left. Endpoints count, enabled or not.
 	Purge(
 		ctx context.Context, which id.Company, before time.Time, after page.Position, most int,
 	) (reached page.Position, more, left bool, err error)

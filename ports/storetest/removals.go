@@ -277,25 +277,44 @@ func removalInSteps(f *fixture) {
 	f.enqueue(10, endpoint)
 	f.update(removing(acme.ID))
 	f.passes(endpoint)
-	rows := func() int {
+	rows := func(table string, of id.Company) int {
 		f.Helper()
-		return len(slices.DeleteFunc(f.dump()["activity"], func(row string) bool { return !strings.Contains(row, string(acme.ID)) }))
+		return len(slices.DeleteFunc(f.dump()[table], func(row string) bool { return !strings.Contains(row, string(of)) }))
 	}
-	f.purgesInSteps(acme.ID, func(n int) { f.same(rows(), []int{3, 1, 0}[n]) }, true, true, false)
+	f.purgesInSteps(acme.ID, func(n int) { f.same(rows("activity", acme.ID), []int{3, 1, 0}[n]) }, true, true, false)
 
 	// What has still to be sent is looked at in steps too, and holds up nothing behind it.
 	other := f.found("other")
 	waiting := f.renames(other.ID, "1", "2", "3", "4", "5")
 	f.enqueue(10, endpoint)
+	var pending []webhook.Delivery
 	for _, happened := range waiting[:4] {
-		f.send(endpoint, func(d *webhook.Delivery) { d.Event, d.Company = happened.ID, other.ID }, tried(1))
+		of := func(d *webhook.Delivery) { d.Event, d.Company = happened.ID, other.ID }
+		pending = append(pending, f.send(endpoint, of, tried(1)))
 	}
 	f.update(removing(other.ID))
 	f.passes(endpoint)
-	f.purgesInSteps(other.ID, func(int) {}, true, true, true, false) // its first event is one more
-	kept, err := f.store.Outbox().Events(f.ctx, entriesOf(waiting))
-	f.ok(err)
-	f.same(len(kept), 4)
+	f.purgesInSteps(other.ID, func(n int) { // its first event is one more
+		if n == 0 {
+			f.update(func(ctx context.Context, tx store.Tx) error {
+				if _, err := tx.Deliveries().LockAll(ctx, endpoint, []id.Delivery{pending[0].ID}); err != nil {
+					return err
+				}
+				return tx.Deliveries().Save(ctx, pending[0].After(answered(tx.Now(), 200), 0, tx.Now()))
+			})
+		}
+	}, true, true, true, false)
+	f.same(rows("deliveries", other.ID), 4) // no step but the first looked for those that are not pending
+	keeps := func(want int) {
+		f.Helper()
+		kept, err := f.store.Outbox().Events(f.ctx, entriesOf(waiting))
+		f.ok(err)
+		f.same(len(kept), want)
+	}
+	keeps(4)
+	f.purge(other.ID, true)
+	f.same(rows("deliveries", other.ID), 3)
+	keeps(3)
 }
 
 func removalOfMany(f *fixture) {

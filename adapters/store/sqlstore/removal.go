@@ -141,7 +141,7 @@ func (s session) writesSome(write string, found *bun.SelectQuery, most int) *bun
 	return s.engine.DB().NewRaw("? WHERE ?", bun.Safe(write), s.engine.AtPlaceOf(found.Limit(int64(most)))).Conn(s.conn)
 }
 
-// isEmpty reports whether none of some tables has a row of a company that is to be removed.
+// isEmpty reports whether none of some tables has a row of a company that is to be removed: of an aged table, in its oldest portion.
 func (c companies) isEmpty(ctx context.Context, which id.Company, tables []ownedTable) (bool, error) {
 	for _, of := range tables {
 		oldest, err := c.oldest(ctx, of, which)
@@ -205,12 +205,13 @@ func lastEventOf(s session, company string) *bun.SelectQuery {
 func (r removals) Purge(
 	ctx context.Context, which id.Company, before time.Time, after page.Position, most int,
 ) (reached page.Position, more, left bool, err error) {
-	rows, err := r.exec(ctx, r.writesSome("DELETE FROM deliveries", r.rowsOf("deliveries", isPending, which), most))
-	if err != nil || rows == most {
-		return after, true, true, err
-	}
 	var from place
-	if !after.IsStart() {
+	if after.IsStart() { // this looks at every delivery that is pending
+		rows, err := r.exec(ctx, r.writesSome("DELETE FROM deliveries", r.rowsOf("deliveries", isPending, which), most))
+		if err != nil || rows == most {
+			return after, true, true, err
+		}
+	} else {
 		if from.at, err = positionTime(after); err != nil {
 			return after, true, true, err
 		}
