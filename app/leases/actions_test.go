@@ -276,7 +276,7 @@ func (w *world) end(c chooser) error {
 	case issue.HandOff:
 		sent.Note.Body = new("Help")
 	}
-	call.Digest = fmt.Sprint(sent.Action, " ", len(sent.Charges), " ", c.pick("body", 1000))
+	call.Fingerprint = fmt.Sprint(sent.Action, " ", len(sent.Charges), " ", c.pick("body", 1000))
 	ended, err := w.leases.End(w.ctx, g.by, call, sent)
 	if err != nil || !ended.IsReplayed {
 		w.foreseen.end(g, *call.Token, sent.Action, err)
@@ -290,7 +290,7 @@ func (w *world) end(c chooser) error {
 	}
 	return w.acknowledge(nil, func(s *said) {
 		s.charge(g.run, sent.Charges)
-		s.endings = append(s.endings, ending{g, string(sent.Action), call.Digest, ended.Answer, endings[sent.Action], found.Issue})
+		s.endings = append(s.endings, ending{g, string(sent.Action), call.Fingerprint, ended.Answer, endings[sent.Action], found.Issue})
 	})
 }
 
@@ -303,7 +303,7 @@ func (w *world) again(c chooser) error {
 	}
 	e := oneOf(c, "ending", w.said.endings)
 	w.said.mutex.Unlock()
-	call := inbound.LeaseCall{Lease: e.lease, Token: &e.token, Digest: e.digest}
+	call := inbound.LeaseCall{Lease: e.lease, Token: &e.token, Fingerprint: e.fingerprint}
 	got, err := w.leases.End(w.ctx, e.by, call, inbound.LeaseEnd{Action: issue.Action(e.action)})
 	if err == nil && (!got.IsReplayed || got.Answer != e.answer) {
 		return fmt.Errorf("the %s of %s is repeated: %+v, at first %s", e.action, e.lease, got, e.answer)

@@ -254,8 +254,9 @@ func (s *Service) End(
 		if err != nil {
 			return err
 		}
-		if call.Digest != "" && l.Run.Receipt.Digest == call.Digest && call.Token != nil && *call.Token == l.Run.Lease.Token {
-			ended = inbound.Ended{Answer: l.Run.Receipt.Answer, IsReplayed: true}
+		kept := l.Run.KeptAnswer
+		if call.Fingerprint != "" && kept.Fingerprint == call.Fingerprint && call.Token != nil && *call.Token == l.Run.Lease.Token {
+			ended = inbound.Ended{Answer: kept.Answer, IsReplayed: true}
 			return nil
 		}
 		if err := l.admit(ctx, call.Token); err != nil {
@@ -314,7 +315,7 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	}
 	e.Run = e.Run.End(run.ReasonOf(e.sent.Action), failure.Error, e.at)
 	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.Run.Fields())}.Append(nil))
-	e.Run.Receipt = run.Receipt{Digest: e.call.Digest, Answer: answer}
+	e.Run.KeptAnswer = run.KeptAnswer{Fingerprint: e.call.Fingerprint, Answer: answer}
 	if err := e.tx.Runs().Save(ctx, e.Run); err != nil {
 		return "", err
 	}

@@ -383,7 +383,8 @@ func (w *world) checkSaid(t reporter, b books) {
 		}
 		runs := b.runs[e.issue]
 		n := slices.IndexFunc(runs, func(r run.Run) bool { return r.ID == e.run })
-		if n < 0 || runs[n].Status != e.status || runs[n].Receipt.Digest != e.digest || runs[n].Receipt.Answer != e.answer ||
+		kept := run.KeptAnswer{Fingerprint: e.fingerprint, Answer: e.answer}
+		if n < 0 || runs[n].Status != e.status || runs[n].KeptAnswer != kept ||
 			!strings.HasPrefix(e.answer, fmt.Sprintf(`{"issue":{"id":"%s"`, e.issue)) {
 			t.Errorf("the %s of %s was acknowledged, and is lost: %+v", e.action, e.run, runs)
 		}

@@ -106,7 +106,7 @@ func TestAClaimUnderTheKeyOfALeaseThatRanOutGetsAnother(t *testing.T) {
 	w.check(t)
 }
 
-func TestACallWithoutADigestIsNoRepeat(t *testing.T) {
+func TestACallWithoutAFingerprintIsNoRepeat(t *testing.T) {
 	t.Parallel()
 	w, g := working(t)
 	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token}
@@ -233,7 +233,7 @@ func TestWorkBelowACancelledIssueIsStaleBeforeItIsCancelledItself(t *testing.T) 
 	g := w.claims(t, 0, "") // the last part
 	must[issue.Issue](t)(w.issues.Move(w.ctx, caller, o.id, whole.ID, inbound.IssueMove{Action: issue.Cancel}, precondition.Any(),
 		idempotency.Request{}))
-	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token, Digest: "complete"}
+	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token, Fingerprint: "complete"}
 	_, renewed := w.leases.Renew(w.ctx, g.by, call)
 	_, completed := w.leases.End(w.ctx, g.by, call, inbound.LeaseEnd{Action: issue.Complete})
 	for what, err := range map[string]error{"renew": renewed, "complete": completed} {
@@ -257,7 +257,7 @@ func TestAnAgentOfADeletedCompanyIsLetInNoMore(t *testing.T) {
 	w, g := working(t)
 	o := w.offices[0]
 	w.files(t, 1)
-	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token, Digest: "d"}
+	call := inbound.LeaseCall{Lease: g.lease, Token: &g.token, Fingerprint: "d"}
 	refused := func(when string) {
 		t.Helper()
 		_, renewed := w.leases.Renew(w.ctx, g.by, call)

@@ -91,11 +91,11 @@ type grant struct {
 type ending struct {
 	grant
 
-	action string
-	digest string
-	answer string
-	status run.Status
-	issue  id.Issue
+	action      string
+	fingerprint string
+	answer      string
+	status      run.Status
+	issue       id.Issue
 }
 
 // onSQLite is a store in memory. It ends with close.

@@ -16,8 +16,8 @@ import (
 	"holdco/domain/money"
 )
 
-// Run is one attempt of an agent at an issue, under one lease. It is open until it ends, and its lease ends with it; whether that is
-// live before, which is whether it can be used, says Check. Grant and stores make a Run, and only its methods change it.
+// Run is one attempt of an agent at an issue, under one lease. It is open until it ends, and its lease ends with it. Check says whether
+// the lease is live, that is, can be used. Grant and stores make a Run, and only its methods change it.
 type Run struct {
 	ID          id.Run
 	Company     id.Company
@@ -35,7 +35,7 @@ type Run struct {
 	StartedAt   time.Time
 	FinishedAt  time.Time // zero: it is open
 	Error       string    // JSON; empty: none
-	Receipt     Receipt
+	KeptAnswer  KeptAnswer
 }
 
 // Bounds of what one run does.
@@ -56,10 +56,10 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Receipt is of the call that ended the run: a repeat gets its answer again.
-type Receipt struct {
-	Digest string // identifies action and body; empty: no call of the agent ended it
-	Answer string // JSON
+// KeptAnswer is the answer to the call that ended the run: a repeat gets it again.
+type KeptAnswer struct {
+	Fingerprint string // identifies action and body; empty: no call of the agent ended it
+	Answer      string // JSON
 }
 
 // Lease is the right of an agent to work on an issue while no other does.

@@ -78,11 +78,11 @@ const MostWait = 30
 
 // LeaseCall is what each call on a lease carries. Problems are errors of the form of the call.
 type LeaseCall struct {
-	Lease    id.Lease
-	Token    *int64              // the fencing token; nil: it was absent
-	Digest   string              // identifies the action and the body of End
-	Once     idempotency.Request // of Checkpoint, Comment and File; its Answer gets what they return
-	Problems fault.Problems
+	Lease       id.Lease
+	Token       *int64              // the fencing token; nil: it was absent
+	Fingerprint string              // identifies the action and the body of End
+	Once        idempotency.Request // of Checkpoint, Comment and File; its Answer gets what they return
+	Problems    fault.Problems
 }
 
 // Lease is a lease as its agent sees it, with its run and the issue. Context is nil unless it was claimed now.

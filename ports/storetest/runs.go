@@ -53,7 +53,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.Spent, r.Charges, r.Checkpoints, r.Filed = cost.Most, 7, run.MostCheckpoints, run.MostFiled
 		r.Tokens = cost.Tokens{Input: 1<<53 + 1, Output: 2, CacheRead: 3, CacheWrite: 4}
 		r.Status, r.FinishedAt, r.Error = run.Failed, at.Add(time.Second), `{"n":1e400}`
-		r.Receipt = run.Receipt{Digest: "sha", Answer: `{"ä":"\u0000"}`}
+		r.KeptAnswer = run.KeptAnswer{Fingerprint: "sha", Answer: `{"ä":"\u0000"}`}
 	},
 	edit: func(f *fixture, r *run.Run) {
 		at := f.clock.Now()
@@ -63,10 +63,12 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.Status, r.Lease.Time, r.Lease.ExpiresAt = run.Expired, time.Hour, at.Add(time.Hour)
 		r.Lease.EndedAt, r.Lease.Reason, r.FinishedAt = time.Time{}, "", time.Time{}
 		r.Spent, r.Tokens, r.Charges, r.Checkpoints, r.Filed = 0, cost.Tokens{}, 1, 2, 3
-		r.ContextAt, r.Error, r.Receipt = at.Add(time.Minute), "", run.Receipt{}
+		r.ContextAt, r.Error, r.KeptAnswer = at.Add(time.Minute), "", run.KeptAnswer{}
 	},
 	permanent: []string{"Company", "Issue", "Agent", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder"},
-	texts:     func(r *run.Run, text string) { r.Error, r.Receipt = text, run.Receipt{Digest: text, Answer: text} },
+	texts: func(r *run.Run, text string) {
+		r.Error, r.KeptAnswer = text, run.KeptAnswer{Fingerprint: text, Answer: text}
+	},
 }
 
 // newRun makes an open run that is in no store yet.
@@ -169,7 +171,7 @@ func (f *fixture) runWrites() map[string]writeCase {
 	made := f.starts(acme.ID, 2, func(n int, r *run.Run) {
 		if n == 1 {
 			ran(r)
-			r.Receipt = run.Receipt{Digest: "d", Answer: "{}"}
+			r.KeptAnswer = run.KeptAnswer{Fingerprint: "d", Answer: "{}"}
 		}
 	})
 	kept := made[0]
@@ -801,7 +803,7 @@ func forgottenAnswers(f *fixture) {
 		case old + 2:
 			r.Lease.EndedAt = time.Time{}
 		}
-		r.Receipt = run.Receipt{Digest: "d", Answer: "{}"}
+		r.KeptAnswer = run.KeptAnswer{Fingerprint: "d", Answer: "{}"}
 	})
 	for _, want := range []bool{true, false, false} {
 		f.update(func(ctx context.Context, tx store.Tx) error {
@@ -813,8 +815,8 @@ func forgottenAnswers(f *fixture) {
 		for n, r := range made {
 			got, err := f.store.Runs().Get(f.ctx, r.ID)
 			f.ok(err)
-			if n < old && got.Receipt == (run.Receipt{}) {
-				r.Receipt = run.Receipt{}
+			if n < old && got.KeptAnswer == (run.KeptAnswer{}) {
+				r.KeptAnswer = run.KeptAnswer{}
 			} else if n < old {
 				kept++
 			}

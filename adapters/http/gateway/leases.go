@@ -147,7 +147,7 @@ func (h leases) release(r httpkit.Request) (httpkit.Answer, error) {
 // end ends a lease. The answer is kept as it was sent first.
 func (h leases) end(r httpkit.Request, token *int64, problems fault.Problems, end inbound.LeaseEnd) (httpkit.Answer, error) {
 	call := callOf(r, token, problems)
-	call.Digest = r.Fingerprint()
+	call.Fingerprint = r.Fingerprint()
 	ended, err := h.port.End(r.Context(), r.Agent(), call, end)
 	return httpkit.Answer{Data: json.RawMessage(ended.Answer), IsReplayed: ended.IsReplayed}, err
 }

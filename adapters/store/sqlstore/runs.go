@@ -53,8 +53,8 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asMillis("context_at", func(r *run.Run) *time.Time { return &r.ContextAt }),
 	asOptionalMillis("finished_at", func(r *run.Run) *time.Time { return &r.FinishedAt }),
 	asText("error", func(r *run.Run) *string { return &r.Error }),
-	asText("digest", func(r *run.Run) *string { return &r.Receipt.Digest }),
-	asText("answer", func(r *run.Run) *string { return &r.Receipt.Answer }),
+	asText("digest", func(r *run.Run) *string { return &r.KeptAnswer.Fingerprint }),
+	asText("answer", func(r *run.Run) *string { return &r.KeptAnswer.Answer }),
 	asMillis(createdAt, func(r *run.Run) *time.Time { return &r.StartedAt }).fixed(),
 )
 
