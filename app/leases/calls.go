@@ -1,6 +1,7 @@
 package leases
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -22,6 +23,9 @@ import (
 // Renew renews a lease.
 func (s *Service) Renew(ctx context.Context, caller agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error) {
 	return keep(ctx, s, caller, call, func(ctx context.Context, l *locked) (inbound.LeaseState, error) {
+		if len(l.problems) > 0 {
+			return inbound.LeaseState{}, fault.Validation(l.problems)
+		}
 		l.tx.Unrecorded()
 		return l.accept(ctx)
 	})
@@ -48,8 +52,7 @@ func (s *Service) Checkpoint(
 	})
 }
 
-// keep is a call on a live lease that needs no turn of the company: it changes nothing that others count. It is up to write to
-// accept it.
+// keep is a call on a live lease that needs no turn of the company: it changes nothing that others count. Write ends with accept.
 func keep[T any](
 	ctx context.Context, s *Service, caller agent.Caller, call inbound.LeaseCall, write func(ctx context.Context, l *locked) (T, error),
 ) (T, error) {
@@ -101,7 +104,7 @@ func (s *Service) Charge(
 		if err != nil {
 			return err
 		}
-		isLate, err := l.takesCharges(ctx, call.Token)
+		isLate, err := l.takesCharges(ctx)
 		if err != nil {
 			return err
 		}
@@ -132,12 +135,12 @@ func (s *Service) Charge(
 }
 
 // takesCharges refuses charges on a lease that ended long ago, or with a wrong token. It reports whether the lease has ended.
-func (l *locked) takesCharges(ctx context.Context, token *int64) (isLate bool, err error) {
-	stale := l.check(ctx, token)
+func (l *locked) takesCharges(ctx context.Context) (isLate bool, err error) {
+	stale := l.check(ctx)
 	switch {
 	case stale == nil:
 		return false, nil
-	case fault.CodeOf(stale) != fault.StaleLease || *token != l.Run.Lease.Token:
+	case fault.CodeOf(stale) != fault.StaleLease || l.token != l.Run.Lease.Token:
 		return false, stale
 	}
 	if !l.Run.TakesCharges(l.at) {
@@ -226,19 +229,20 @@ func (s *Service) File(
 	})
 }
 
-// refuseLease refuses to file an issue under a lease that the agent does not have, which is a field of the body.
+// refuseLease refuses to file an issue under a lease that the agent does not have, which is a field of the body: with all that is wrong
+// with the draft.
 func refuseLease(ctx context.Context, tx store.Tx, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft) error {
 	of, err := companyOf(ctx, tx.Companies(), caller)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case of.Status == company.Archived:
-		return of.Allows(company.Update)
 	}
-	draft.Problems = problemsOf(call)
+	if err := of.Allows(company.Update); err != nil {
+		return err
+	}
+	_, draft.Problems = tokenOf(call)
 	draft.Problems.Add(fault.Fieldf("leaseId", fault.UnknownValue, "leaseId must be the id of a lease of the agent"))
 	_, err = issue.New("", caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), tx.Now())
-	return err
+	return cmp.Or[error](err, fault.Validation(draft.Problems))
 }
 
 // End ends a lease.
@@ -255,11 +259,11 @@ func (s *Service) End(
 			return err
 		}
 		kept := l.Run.KeptAnswer
-		if call.Fingerprint != "" && kept.Fingerprint == call.Fingerprint && call.Token != nil && *call.Token == l.Run.Lease.Token {
+		if call.Fingerprint != "" && kept.Fingerprint == call.Fingerprint && l.token == l.Run.Lease.Token {
 			ended = inbound.Ended{Answer: kept.Answer, IsReplayed: true}
 			return nil
 		}
-		if err := l.admit(ctx, call.Token); err != nil {
+		if err := l.admit(ctx); err != nil {
 			return err
 		}
 		e := ender{&l, end, call, newComment}

@@ -211,8 +211,8 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 		return nil, err
 	}
 	found := candidate{company: atWork.Company, agent: atWork.Agent}
-	if found.company.Status == company.Archived {
-		return nil, found.company.Allows(company.Update)
+	if err := found.company.Allows(company.Update); err != nil {
+		return nil, err
 	}
 	if err := found.agent.StillAccepts(c.Caller); err != nil { // it can have waited for long
 		return nil, err

@@ -25,6 +25,7 @@ type locked struct {
 	unit *work.Unit
 	at   time.Time
 
+	token    int64          // the fencing token of the call; 0: none that is valid
 	problems fault.Problems // of the call, those of its fencing token too
 }
 
@@ -34,15 +35,15 @@ func (s *Service) lockLive(ctx context.Context, tx store.Tx, caller agent.Caller
 	if l, err = s.lock(ctx, tx, tx.Runs().LockForCall, caller, call); err != nil {
 		return l, err
 	}
-	return l, l.admit(ctx, call.Token)
+	return l, l.admit(ctx)
 }
 
 // admit refuses a call while the company is archived, or unless the lease is live.
-func (l *locked) admit(ctx context.Context, token *int64) error {
-	if l.Company.Status == company.Archived {
-		return l.Company.Allows(company.Update)
+func (l *locked) admit(ctx context.Context) error {
+	if err := l.Company.Allows(company.Update); err != nil {
+		return err
 	}
-	return l.check(ctx, token)
+	return l.check(ctx)
 }
 
 // lock locks the lease of a call by LockForCall or LockForEnd, whether it is live or not.
@@ -63,29 +64,30 @@ func (s *Service) lock(
 	if err != nil {
 		return l, err
 	}
-	l.problems = problemsOf(call)
+	l.token, l.problems = tokenOf(call)
 	l.at, err = tx.StoreNow(ctx)
 	return l, err
 }
 
-// problemsOf are the problems of a call with those of its fencing token.
-func problemsOf(call inbound.LeaseCall) fault.Problems {
-	problems := slices.Clone(call.Problems)
+// tokenOf returns the fencing token of a call, 0 if that has none that is valid, and the problems of the call with those of the token.
+func tokenOf(call inbound.LeaseCall) (token int64, problems fault.Problems) {
+	problems = slices.Clone(call.Problems)
 	switch {
 	case call.Token == nil:
 		problems.Add(fault.Fieldf("fencingToken", fault.Required, "fencingToken is required"))
 	case *call.Token < 1:
 		problems.Add(fault.Fieldf("fencingToken", fault.OutOfRange, "fencingToken must be 1 or more"))
+	default:
+		token = *call.Token
 	}
-	return problems
+	return token, problems
 }
 
-// check refuses a lease that is not live, if the fencing token that was sent is valid. See lockLive for one that is not.
-func (l *locked) check(ctx context.Context, sent *int64) error {
-	if sent == nil || *sent < 1 {
+// check refuses a lease that is not live, if the call has a valid fencing token. See lockLive for one that has none.
+func (l *locked) check(ctx context.Context) error {
+	if l.token == 0 {
 		return nil
 	}
-	token := *sent
 	isCancelled, err := isBelowCancelled(ctx, l.tx.Issues(), l.Company.ID, l.Issue.Parent)
 	if err != nil {
 		return err
@@ -93,7 +95,7 @@ func (l *locked) check(ctx context.Context, sent *int64) error {
 	in := run.Circumstances{
 		Now: l.at, Epoch: l.Company.LeaseEpoch, AgentRetired: !l.Agent.IsEmployed(), IsCancelled: isCancelled, Issue: l.Issue.Status,
 	}
-	if l.Run.Check(token, in) == nil {
+	if l.Run.Check(l.token, in) == nil {
 		return nil
 	}
 	next, _, _, err := work.NextSweep(ctx, l.tx.Runs(), l.at) // the grace that it gives counts already
@@ -106,14 +108,11 @@ func (l *locked) check(ctx context.Context, sent *int64) error {
 			return err
 		}
 	}
-	return l.Run.Check(token, in)
+	return l.Run.Check(l.token, in)
 }
 
-// accept refuses the call if it has problems. Else it renews the lease, saves the run, and returns the state of it.
+// accept renews the lease of a call that is not refused, saves the run, and returns the state of it.
 func (l *locked) accept(ctx context.Context) (inbound.LeaseState, error) {
-	if len(l.problems) > 0 {
-		return inbound.LeaseState{}, fault.Validation(l.problems)
-	}
 	l.Run = l.Run.Renew(l.at)
 	return l.state(), l.tx.Runs().Save(ctx, l.Run)
 }
