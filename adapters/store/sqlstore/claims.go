@@ -160,14 +160,15 @@ func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys 
 
 // The arguments are the lease, and who made comments that are not pending.
 var (
-	lockForCall = prepare(func(b builder) fmt.Stringer { return leaseWith(b, runningIssues) })
+	lockForCall = prepare(func(b builder) fmt.Stringer { return lockedLease(b, runningIssues) })
 	lockForEnd  = prepare(func(b builder) fmt.Stringer {
 		waiting := b.db().NewSelect().Table("issue_blockers").ColumnExpr("1").Where("blocker_id = issues.id").Where("is_open = 1")
-		return leaseWith(b, issueTable).ColumnExpr("?", exists(waiting))
+		return lockedLease(b, issueTable).ColumnExpr("?", exists(waiting))
 	})
 )
 
-func leaseWith(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
+// lockedLease finds and locks a lease, with these columns of its issue.
+func lockedLease(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 	pending := b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = runs.issue_id").
 		Where("created_at > runs.context_at").Where("author <> ?", b.arg(2))
 	return b.engine.ForUpdateOf(b.db().NewSelect().Table("runs").Join("JOIN agents ON agents.id = runs.agent_id").
@@ -177,12 +178,12 @@ func leaseWith(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 }
 
 func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
-	return r.lockFor(ctx, lockForCall, runningIssues, nil, which, but)
+	return r.scanLocked(ctx, lockForCall, runningIssues, nil, which, but)
 }
 
 func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
 	var blocks int64
-	found, err := r.lockFor(ctx, lockForEnd, issueTable, []any{&blocks}, which, but)
+	found, err := r.scanLocked(ctx, lockForEnd, issueTable, []any{&blocks}, which, but)
 	if err == nil {
 		found.Blocks = blocks == 1
 		issuesOf(r.session).hasLocked(string(found.Issue.ID), found.Issue)
@@ -190,8 +191,8 @@ func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (
 	return found, err
 }
 
-// lockFor runs a statement that locks a lease, with these columns of its issue and more columns at the end.
-func (r runs) lockFor(
+// scanLocked runs a statement made of lockedLease and reads what it finds: these columns of the issue, and more columns at the end.
+func (r runs) scanLocked(
 	ctx context.Context, statement *prepared, issues *table[issue.Issue], more []any, which id.Lease, but event.Actor,
 ) (found store.LockedLease, err error) {
 	r.engine.NowNext(r.conn)
