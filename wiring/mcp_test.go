@@ -209,10 +209,19 @@ func TestAMessageThatIsNoneOfTheProtocolIsRefusedInJSON(t *testing.T) {
 	_, ada := s.employ(t, "acme")
 	for body, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":null,"method":"tools/list"}`: "400 null -32600",
-		`{"jsonrpc":"2.0","id":7,"method":"tools/fly"}`:     "400 7 -32600",
+		`{"jsonrpc":"2.0","id":7,"method":"tools/fly"}`:     "400 7 -32601",
 		`{"jsonrpc":"1.0","id":7,"method":"tools/list"}`:    "400 7 -32600",
-		`{"id":7}`: "400 7 -32600",
-		`{}`:       "400 null -32600",
+		`{"id":7}`:                "400 7 -32600",
+		`{}`:                      "400 null -32600",
+		`{"id":6,"ID":5}`:         "400 6 -32600",
+		`{"ID":5}`:                "400 null -32600",
+		`{"id":9007199254740993}`: "400 9007199254740993 -32600",
+		`{"id":1e400}`:            "400 1e400 -32600",
+		`{"id":-1.50}`:            "400 -1.50 -32600",
+		`{"id":"a\"é"}`:           `400 "a\"é" -32600`,
+		`{"id":[1]}`:              "400 null -32600",
+		`{"id":{"id":1}}`:         "400 null -32600",
+		`{"id":true}`:             "400 null -32600",
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.gatewayURL+"/gateway/mcp", strings.NewReader(body))
 		must(t, err)

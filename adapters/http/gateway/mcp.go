@@ -49,6 +49,9 @@ func newMCP(operations http.Handler, version string, log *slog.Logger) gin.Handl
 	}
 }
 
+// unknownMethod begins the library's text for a method that the protocol does not have. It has no other sign of that.
+const unknownMethod = "JSON RPC not handled"
+
 // refusals answers with an error of JSON-RPC where the library refuses a message with a plain text.
 type refusals struct {
 	http.ResponseWriter
@@ -72,17 +75,30 @@ func (r *refusals) Write(part []byte) (int, error) {
 	if r.code == 0 {
 		return r.ResponseWriter.Write(part)
 	}
-	var refused struct{ ID any }
+	var refused map[string]json.RawMessage
 	if err := json.NewDecoder(r.message).Decode(&refused); err != nil {
 		return 0, err
 	}
+	code := r.code
+	if bytes.HasPrefix(part, []byte(unknownMethod)) {
+		code = jsonrpc.CodeMethodNotFound
+	}
 	text, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": refused.ID, "error": jsonrpc.Error{Code: r.code, Message: strings.TrimSpace(string(part))},
+		"jsonrpc": "2.0", "id": messageID(refused), "error": jsonrpc.Error{Code: code, Message: strings.TrimSpace(string(part))},
 	})
 	if err == nil {
 		_, err = r.ResponseWriter.Write(text)
 	}
 	return len(part), err
+}
+
+// messageID is the id of a message as it was sent, digit by digit; null unless it is a text or a number.
+func messageID(message map[string]json.RawMessage) json.RawMessage {
+	sent := message["id"]
+	if len(sent) == 0 || !strings.ContainsRune(`"-0123456789`, rune(sent[0])) {
+		return nil
+	}
+	return sent
 }
 
 // schema is the JSON schema of the arguments.
