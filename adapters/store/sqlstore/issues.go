@@ -202,9 +202,9 @@ var issueChildren = prepare(func(b builder) fmt.Stringer {
 	return sqlText(fmt.Sprintf(`SELECT id, status,
 			CASE WHEN EXISTS (SELECT 1 FROM issues c WHERE c.company_id = issues.company_id AND c.parent_id = issues.id) THEN 1 ELSE 0 END
 		FROM issues WHERE company_id = %s AND parent_id = %s
-			AND (created_at, id) > (coalesce((SELECT created_at FROM issues last WHERE last.id = %s), %d), %s)
+			AND (created_at, id) > (coalesce((SELECT created_at FROM issues last WHERE last.id = %s), 0), %s)
 		ORDER BY created_at, id LIMIT %d`,
-		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3), math.MinInt64+1, b.engine.Placeholder(3), store.Portion))
+		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3), b.engine.Placeholder(3), store.Portion))
 })
 
 func (i issues) Children(ctx context.Context, of id.Company, parent, after id.Issue) (found []store.Child, err error) {

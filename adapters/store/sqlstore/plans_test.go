@@ -18,9 +18,9 @@ import (
 	"holdco/ports/storetest"
 )
 
-// What is asked for all the time must cost no more when there are more issues: it reads a range of an index, in its order.
-func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
-	t.Parallel()
+// onFilledEngines runs a test with a database of each kind that holds rows, those of a company among them.
+func onFilledEngines(t *testing.T, test func(t *testing.T, name string, d database, conn *sql.Conn, acme id.Company)) {
+	t.Helper()
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -30,160 +30,141 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 			conn, err := d.writes.Conn(t.Context())
 			must(t, err)
 			defer conn.Close()
-			withFirst, alone := sqlstore.AtWorkTexts(d.Engine)
-			// Where there is one company, a scan of all is as good as a search, once it is known that there is no more.
-			for _, c := range []struct {
-				name, text string
-				args       []any
-			}{
-				{"an agent at work", alone, []any{"agt_a"}},
-				{"what a lease depends on", sqlstore.LockForCallText(d.Engine), []any{"lse_a", "user:a"}},
-				{"a lease with its issue", sqlstore.LockForEndText(d.Engine), []any{"lse_a", "user:a"}},
-			} {
-				plan := explain(t, conn, name, c.text, c.args)
-				if strings.Contains(plan, "Join Filter") || strings.Contains(plan, "Filter: (agent_id") || strings.Contains(plan, "SCAN ") {
-					t.Errorf("%s:\n%s", c.name, plan)
-				}
-			}
-			_, err = conn.ExecContext(t.Context(), "ANALYZE")
-			must(t, err)
-			keys := []any{acme, "a:agt_a", "t:tm_a", "c"}
-			for _, c := range []struct {
-				name, text, index string
-				args              []any
-				ranges            int // of the index
-				sorts             int // of the few rows that were found in them, at most
-			}{
-				{"the first issues of three keys", sqlstore.ClaimText(d.Engine, 3, 1), "issues_to_claim", keys, 3, 3},
-				{"an agent with the first issue", withFirst, "issues_to_claim", append(slices.Clone(keys), "agt_a"), 3, 3},
-				{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
-				{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
-				{"open runs", sqlstore.CountOpenText(d.Engine), "runs_live_", nil, 1, 0},
-				{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 0},
-			} {
-				plan := explain(t, conn, name, c.text, c.args)
-				ranges, sorts := strings.Count(plan, c.index), strings.Count(plan, "Sort Key")+strings.Count(plan, "TEMP B-TREE")
-				if ranges != c.ranges || sorts > c.sorts || strings.Contains(plan, "Seq Scan on") || strings.Contains(plan, "SCAN issues") {
-					t.Errorf("%s: %d ranges of the index, %d sorts:\n%s", c.name, ranges, sorts, plan)
-				}
-			}
+			test(t, name, d, conn, acme)
 		})
 	}
+}
+
+// What is asked for all the time must cost no more when there are more issues: it reads a range of an index, in its order.
+func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
+	t.Parallel()
+	onFilledEngines(t, func(t *testing.T, name string, d database, conn *sql.Conn, acme id.Company) {
+		withFirst, alone := sqlstore.AtWorkTexts(d.Engine)
+		// Where there is one company, a scan of all is as good as a search, once it is known that there is no more.
+		for _, c := range []struct {
+			name, text string
+			args       []any
+		}{
+			{"an agent at work", alone, []any{"agt_a"}},
+			{"what a lease depends on", sqlstore.LockForCallText(d.Engine), []any{"lse_a", "user:a"}},
+			{"a lease with its issue", sqlstore.LockForEndText(d.Engine), []any{"lse_a", "user:a"}},
+		} {
+			plan := explain(t, conn, name, c.text, c.args)
+			if strings.Contains(plan, "Join Filter") || strings.Contains(plan, "Filter: (agent_id") || strings.Contains(plan, "SCAN ") {
+				t.Errorf("%s:\n%s", c.name, plan)
+			}
+		}
+		_, err := conn.ExecContext(t.Context(), "ANALYZE")
+		must(t, err)
+		keys := []any{acme, "a:agt_a", "t:tm_a", "c"}
+		for _, c := range []struct {
+			name, text, index string
+			args              []any
+			ranges            int // of the index
+			sorts             int // of the few rows that were found in them, at most
+		}{
+			{"the first issues of three keys", sqlstore.ClaimText(d.Engine, 3, 1), "issues_to_claim", keys, 3, 3},
+			{"an agent with the first issue", withFirst, "issues_to_claim", append(slices.Clone(keys), "agt_a"), 3, 3},
+			{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
+			{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
+			{"open runs", sqlstore.CountOpenText(d.Engine), "runs_live_", nil, 1, 0},
+			{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 0},
+		} {
+			plan := explain(t, conn, name, c.text, c.args)
+			ranges, sorts := strings.Count(plan, c.index), strings.Count(plan, "Sort Key")+strings.Count(plan, "TEMP B-TREE")
+			if ranges != c.ranges || sorts > c.sorts || strings.Contains(plan, "Seq Scan on") || strings.Contains(plan, "SCAN issues") {
+				t.Errorf("%s: %d ranges of the index, %d sorts:\n%s", c.name, ranges, sorts, plan)
+			}
+		}
+	})
 }
 
 // A portion of a settlement costs what it returns, however much came before it.
 func TestSettlementsReadPortionsOfIndexes(t *testing.T) {
 	t.Parallel()
-	for name, open := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := open(t)
-			d.migratedSchema(t)
-			acme := d.fill(t)
-			conn, err := d.writes.Conn(t.Context())
+	onFilledEngines(t, func(t *testing.T, name string, d database, conn *sql.Conn, acme id.Company) {
+		statements := []string{"ANALYZE"}
+		if name == "postgres" { // tables that are small here are read as large ones are
+			statements = append(statements, "SET enable_seqscan = off", "SET enable_bitmapscan = off")
+		}
+		for _, statement := range statements {
+			_, err := conn.ExecContext(t.Context(), statement)
 			must(t, err)
-			defer conn.Close()
-			statements := []string{"ANALYZE"}
-			if name == "postgres" { // tables that are small here are read as large ones are
-				statements = append(statements, "SET enable_seqscan = off", "SET enable_bitmapscan = off")
+		}
+		for _, c := range []struct {
+			name, text string
+			args       []any
+			ranges     map[string]string // of the index, by engine
+			sorts      int
+		}{
+			{"children", sqlstore.ChildrenText(d.Engine), []any{acme, "iss_parent", "iss_a"}, map[string]string{
+				"sqlite": "issues_by_parent (company_id=? AND parent_id=? AND (created_at,id)>(?,?))",
+				"postgres": "Index Cond: ((company_id = '" + string(acme) + "'::text) AND (parent_id = 'iss_parent'::text)" +
+					" AND (ROW(created_at, id) > ROW(",
+			}, 0},
+			{"what waits for a blocker", sqlstore.DependentsText(d.Engine), []any{"iss_blocker", "iss_a"}, map[string]string{
+				"sqlite":   "issue_blockers_by_blocker (blocker_id=? AND issue_id>?)",
+				"postgres": "Index Cond: ((blocker_id = 'iss_blocker'::text) AND (issue_id > 'iss_a'::text))",
+			}, 0},
+			{"what can be taken from an agent", sqlstore.AbandonableText(d.Engine), []any{"agt_b", "iss_0"}, map[string]string{
+				"sqlite":   "issues_held (agent_id=? AND id>?)",
+				"postgres": "Index Cond: ((agent_id = 'agt_b'::text) AND (id > 'iss_0'::text))",
+			}, 0},
+			{"settlements to go on with", sqlstore.PendingText(d.Engine), nil, map[string]string{
+				"sqlite":   "settlements_by_company (company_id>?)",
+				"postgres": "Index Only Scan using settlements_by_company",
+			}, 2},
+		} {
+			plan := explain(t, conn, name, c.text, c.args)
+			sorts := strings.Count(plan, "Sort Key") + strings.Count(plan, "TEMP B-TREE FOR ORDER")
+			if !strings.Contains(plan, c.ranges[name]) || sorts > c.sorts || strings.Contains(plan, "Seq Scan on") ||
+				strings.Contains(plan, "SCAN issues") || strings.Contains(plan, "SCAN settlements") {
+				t.Errorf("%s:\n%s", c.name, plan)
 			}
-			for _, statement := range statements {
-				_, err = conn.ExecContext(t.Context(), statement)
-				must(t, err)
-			}
-			for _, c := range []struct {
-				name, text string
-				args       []any
-				ranges     map[string]string // of the index, by engine
-				sorts      int
-			}{
-				{"children", sqlstore.ChildrenText(d.Engine), []any{acme, "iss_parent", "iss_a"}, map[string]string{
-					"sqlite": "issues_by_parent (company_id=? AND parent_id=? AND (created_at,id)>(?,?))",
-					"postgres": "Index Cond: ((company_id = '" + string(acme) + "'::text) AND (parent_id = 'iss_parent'::text)" +
-						" AND (ROW(created_at, id) > ROW(",
-				}, 0},
-				{"what waits for a blocker", sqlstore.DependentsText(d.Engine), []any{"iss_blocker", "iss_a"}, map[string]string{
-					"sqlite":   "issue_blockers_by_blocker (blocker_id=? AND issue_id>?)",
-					"postgres": "Index Cond: ((blocker_id = 'iss_blocker'::text) AND (issue_id > 'iss_a'::text))",
-				}, 0},
-				{"what can be taken from an agent", sqlstore.AbandonableText(d.Engine), []any{"agt_b", "iss_0"}, map[string]string{
-					"sqlite":   "issues_held (agent_id=? AND id>?)",
-					"postgres": "Index Cond: ((agent_id = 'agt_b'::text) AND (id > 'iss_0'::text))",
-				}, 0},
-				{"settlements to go on with", sqlstore.PendingText(d.Engine), nil, map[string]string{
-					"sqlite":   "settlements_by_company (company_id>?)",
-					"postgres": "Index Only Scan using settlements_by_company",
-				}, 2},
-			} {
-				plan := explain(t, conn, name, c.text, c.args)
-				sorts := strings.Count(plan, "Sort Key") + strings.Count(plan, "TEMP B-TREE FOR ORDER")
-				if !strings.Contains(plan, c.ranges[name]) || sorts > c.sorts || strings.Contains(plan, "Seq Scan on") ||
-					strings.Contains(plan, "SCAN issues") || strings.Contains(plan, "SCAN settlements") {
-					t.Errorf("%s:\n%s", c.name, plan)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // What an issue has to do with a few others costs no more when its company has more.
 func TestBlockersAreReadByTheirIDs(t *testing.T) {
 	t.Parallel()
-	for name, open := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := open(t)
-			d.migratedSchema(t)
-			acme := d.fill(t)
-			conn, err := d.writes.Conn(t.Context())
-			must(t, err)
-			defer conn.Close()
-			byID := map[string]string{"sqlite": "issues USING INDEX sqlite_autoindex_issues_1 (id=?)", "postgres": "issues_pkey"}[name]
-			blocked := issue.Issue{ID: "iss_a", Company: acme, BlockedBy: []id.Issue{"iss_b", "iss_c"}}
-			for range 2 {
-				for what, text := range map[string]string{
-					"the states of issues": sqlstore.ByIDsText(d.Engine, acme, blocked.BlockedBy),
-					"what blocks an issue": sqlstore.AddBlockersText(d.Engine, blocked),
-				} {
-					plan := explain(t, conn, name, text, nil)
-					if !strings.Contains(plan, byID) {
-						t.Errorf("%s:\n%s", what, plan)
-					}
+	onFilledEngines(t, func(t *testing.T, name string, d database, conn *sql.Conn, acme id.Company) {
+		byID := map[string]string{"sqlite": "issues USING INDEX sqlite_autoindex_issues_1 (id=?)", "postgres": "issues_pkey"}[name]
+		blocked := issue.Issue{ID: "iss_a", Company: acme, BlockedBy: []id.Issue{"iss_b", "iss_c"}}
+		for range 2 {
+			for what, text := range map[string]string{
+				"the states of issues": sqlstore.ByIDsText(d.Engine, acme, blocked.BlockedBy),
+				"what blocks an issue": sqlstore.AddBlockersText(d.Engine, blocked),
+			} {
+				plan := explain(t, conn, name, text, nil)
+				if !strings.Contains(plan, byID) {
+					t.Errorf("%s:\n%s", what, plan)
 				}
-				_, err = conn.ExecContext(t.Context(), "ANALYZE")
-				must(t, err)
 			}
-		})
-	}
+			_, err := conn.ExecContext(t.Context(), "ANALYZE")
+			must(t, err)
+		}
+	})
 }
 
 // What is removed of a company costs no more when there is more of it, or of others, and whatever the planner takes a table for.
 func TestWhatIsRemovedIsFoundByTheCompany(t *testing.T) {
 	t.Parallel()
-	for name, open := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := open(t)
-			d.migratedSchema(t)
-			acme := d.fill(t)
-			conn, err := d.writes.Conn(t.Context())
-			must(t, err)
-			defer conn.Close()
-			found := map[string]string{"sqlite": "(company_id=?", "postgres": "(company_id = '"}[name]
-			portion := map[string]string{"sqlite": "(at,id)<(?,?)", "postgres": "(ROW(at, id) <= ROW(2,"}[name]
-			removed := map[string]string{"sqlite": "SEARCH %s USING INTEGER PRIMARY KEY (rowid=?)", "postgres": "Tid Scan on %s "}[name]
-			for table, text := range sqlstore.EmptyingTexts(d.Engine, acme, 100) {
-				plan := explain(t, conn, name, text, nil)
-				if !strings.Contains(plan, found) || !strings.Contains(plan, fmt.Sprintf(removed, table)) ||
-					strings.Contains(plan, "Seq Scan on") || strings.Contains(plan, "SCAN ") {
-					t.Errorf("%s:\n%s", table, plan)
-				}
-				if table == "activity" && !strings.Contains(plan, portion) { // many of its rows may stay until they were sent
-					t.Errorf("it looks at all events of the company:\n%s", plan)
-				}
+	onFilledEngines(t, func(t *testing.T, name string, d database, conn *sql.Conn, acme id.Company) {
+		found := map[string]string{"sqlite": "(company_id=?", "postgres": "(company_id = '"}[name]
+		portion := map[string]string{"sqlite": "(at,id)<(?,?)", "postgres": "(ROW(at, id) <= ROW(2,"}[name]
+		removed := map[string]string{"sqlite": "SEARCH %s USING INTEGER PRIMARY KEY (rowid=?)", "postgres": "Tid Scan on %s "}[name]
+		for table, text := range sqlstore.EmptyingTexts(d.Engine, acme, 100) {
+			plan := explain(t, conn, name, text, nil)
+			if !strings.Contains(plan, found) || !strings.Contains(plan, fmt.Sprintf(removed, table)) ||
+				strings.Contains(plan, "Seq Scan on") || strings.Contains(plan, "SCAN ") {
+				t.Errorf("%s:\n%s", table, plan)
 			}
-		})
-	}
+			if table == "activity" && !strings.Contains(plan, portion) { // many of its rows may stay until they were sent
+				t.Errorf("it looks at all events of the company:\n%s", plan)
+			}
+		}
+	})
 }
 
 // fill adds many issues, runs, settlements and events of a company.
