@@ -17,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
-	"golang.org/x/sync/semaphore"
 
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/fault"
@@ -30,7 +29,7 @@ type Engine struct {
 	db        *bun.DB // on pool
 	migrating *sql.DB
 	migrator  *sqlstore.Migrator
-	turns     [turnTables]*semaphore.Weighted // in this process: see Turn
+	turns     [turnTables]*turn // in this process: see Turn
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -105,8 +104,8 @@ func (e *Engine) LockTable(_ context.Context, conn bun.IConn, table string) erro
 const turnTables = 16
 
 // Turn implements sqlstore.Engine. Companies share the tables, so some wait for others' units too. Of the units of this process
-// one at a time waits for the lock of a table, and has it. Those behind it wait in line without a connection, and so leave the
-// pool to other companies.
+// one at a time waits for the lock of a table, while another that has it may commit. Those behind them wait in line without a
+// connection, and so leave the pool to other companies.
 func (e *Engine) Turn(ctx context.Context, conn bun.IConn, of string) error {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(of))

@@ -65,7 +65,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 
 	e := &Engine{migrating: openPool(config, 2)}
 	for i := range e.turns {
-		e.turns[i] = semaphore.NewWeighted(1)
+		e.turns[i] = &turn{first: semaphore.NewWeighted(1)}
 	}
 	withDefaults(config, map[string]string{
 		"lock_timeout":                        milliseconds(waitTimeout),

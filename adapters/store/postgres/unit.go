@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -21,9 +22,10 @@ import (
 // with COMMIT.
 type unit struct {
 	engine  *Engine
-	turn    *semaphore.Weighted // that the unit has taken, or nil
-	on      *sql.Conn           // nil: it has none yet
-	conn    conn                // on on
+	turn    *turn     // that the unit has taken, or nil
+	passed  bool      // turn, to the next unit
+	on      *sql.Conn // nil: it has none yet
+	conn    conn      // on on
 	pending pgx.Batch
 	begun   bool // a batch was sent, and BEGIN with it
 
@@ -49,11 +51,18 @@ func newUnit(engine *Engine) *unit {
 	return u
 }
 
+// turn is what units of this process that lock the same table take before they do, so that at most two of them have a connection:
+// one that commits, and one that waits for the lock or has it.
+type turn struct {
+	first *semaphore.Weighted // of all that wait
+	last  sync.Mutex          // held from when a unit begins to commit until it has given back its connection
+}
+
 // take waits until the unit has a turn, after all that came before it, but not longer than waitTimeout or after ctx is done.
-func (u *unit) take(ctx context.Context, turn *semaphore.Weighted) error {
+func (u *unit) take(ctx context.Context, turn *turn) error {
 	waiting, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
-	switch err := turn.Acquire(waiting, 1); {
+	switch err := turn.first.Acquire(waiting, 1); {
 	case err == nil:
 		u.turn = turn
 	case ctx.Err() != nil:
@@ -81,8 +90,22 @@ func (u *unit) end(ctx context.Context) {
 	if u.on != nil {
 		end(ctx, u.on)
 	}
-	if u.turn != nil {
-		u.turn.Release(1)
+	switch {
+	case u.turn == nil:
+	case u.passed:
+		u.turn.last.Unlock()
+	default:
+		u.turn.first.Release(1)
+	}
+}
+
+// pass lets the next unit of this process begin while this one commits: the lock of the server holds it back until then, and it
+// has the lock one round trip earlier. A unit that has sent nothing has no lock yet: the next one would overtake it.
+func (u *unit) pass() {
+	if u.turn != nil && u.begun {
+		u.turn.last.Lock()
+		u.turn.first.Release(1)
+		u.passed = true
 	}
 }
 
@@ -220,6 +243,7 @@ func (u *unit) commit(ctx context.Context) error {
 	defer cancel()
 	u.asksTime = false
 	u.later("COMMIT")
+	u.pass()
 	err := u.send(ctx)
 	var answer *pgconn.PgError
 	if err == nil || errors.As(err, &answer) && answer.SeverityUnlocalized == "ERROR" {
