@@ -20,6 +20,7 @@ import (
 	"holdco/adapters/cli"
 	"holdco/adapters/telemetry/tracing"
 	"holdco/domain/access"
+	"holdco/domain/money"
 	"holdco/domain/ratelimit"
 )
 
@@ -37,6 +38,7 @@ type Config struct {
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
 	LeaseTime        time.Duration
+	Reserve          money.USD
 	MostProcesses    int           // of agents at once
 	LongestStop      time.Duration // how long they may take to end when the server stops; no setting
 	ArchiveRetention time.Duration

@@ -14,6 +14,7 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
 	"holdco/app/agents"
+	"holdco/app/budgets"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
@@ -37,6 +38,7 @@ type services struct {
 	Agents    *agents.Service
 	Issues    *issues.Service
 	Leases    *leases.Service
+	Budgets   *budgets.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -44,7 +46,7 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, issues.New, leases.New, budgets.New, tokens.New, webhooks.New, partners.New, imports.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -60,7 +62,7 @@ func newAgentCredentials() *agents.Credentials { return &agents.Credentials{} }
 const mostWaiting = 5000
 
 func newLeaseSettings(config Config) leases.Settings {
-	return leases.Settings{LeaseTime: config.LeaseTime, MostWaiting: mostWaiting}
+	return leases.Settings{LeaseTime: config.LeaseTime, Reserve: config.Reserve, MostWaiting: mostWaiting}
 }
 
 // background are what only jobs of the server need, beside its fields.
@@ -105,6 +107,9 @@ var resources = []resource{
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Teams(s.Teams) },
 		commands: []cli.Command{cli.TeamCommand},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Budgets(s.Budgets) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Issues(s.Issues) },

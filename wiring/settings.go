@@ -12,6 +12,7 @@ import (
 	"holdco/adapters/limits/redislimit"
 	"holdco/app/runner"
 	"holdco/domain/access"
+	"holdco/domain/money"
 	"holdco/domain/partner"
 	"holdco/domain/ratelimit"
 )
@@ -117,6 +118,16 @@ var settings = []setting{
 		allowed: "a duration from 5s to 1h in whole seconds, such as 300s",
 		set: func(c *Config, v string) bool {
 			return parseDuration(&c.LeaseTime, v, 5*time.Second) && c.LeaseTime <= time.Hour && c.LeaseTime%time.Second == 0
+		},
+	},
+	{
+		name: "reserve_usd", kind: "DOLLARS", fallback: "0.10",
+		help:    "what a lease reserves of the budgets for an issue that has none of its own",
+		allowed: "dollars from 0.000001 to 1000000, with at most 6 decimals",
+		set: func(c *Config, v string) bool {
+			amount, err := money.ParseUSD(money.Number(v))
+			c.Reserve = amount
+			return err == nil && amount > 0 && amount <= 1_000_000*money.Dollar
 		},
 	},
 	{

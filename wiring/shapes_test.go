@@ -67,7 +67,7 @@ func (p apiPartner) path() string { return "/v1/partners/" + p.ID }
 // of these.
 func draft(t *testing.T, members string) string {
 	t.Helper()
-	body := map[string]json.RawMessage{"name": []byte(`"Acme"`), "slug": []byte(`"acme"`)}
+	body := map[string]json.RawMessage{"name": []byte(`"Acme"`), "slug": []byte(`"acme"`), "budget": []byte(rich)}
 	var given map[string]json.RawMessage
 	must(t, json.Unmarshal([]byte("{"+members+"}"), &given))
 	maps.Copy(body, given)
@@ -77,7 +77,10 @@ func draft(t *testing.T, members string) string {
 }
 
 // named is the body that creates a company with a slug.
-func named(slug string) string { return fmt.Sprintf(`{"name":"A","slug":%q}`, slug) }
+func named(slug string) string { return fmt.Sprintf(`{"name":"A","slug":%q,"budget":%s}`, slug, rich) }
+
+// rich is a budget that nothing uses up.
+const rich = `{"usd":1000000000}`
 
 // wrong lists the fields at fault of an answer as "path code", sorted.
 func wrong(answer resttest.Answer) []string {

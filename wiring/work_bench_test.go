@@ -41,7 +41,7 @@ func newCrew(t *testing.T, agents, companies int, environ ...string) *crew {
 	t.Cleanup(gateway.Close)
 	c := &crew{subject: &subject{url: serveHoldco(t, server)}, server: server, gateway: gateway.URL}
 	for n := range companies {
-		made := c.make(t, "/v1/companies", fmt.Sprintf(`{"name":"Company","slug":"work-%d"}`, n))
+		made := c.make(t, "/v1/companies", fmt.Sprintf(`{"name":"Company","slug":"work-%d","budget":{"usd":1000000}}`, n))
 		c.ids = append(c.ids, made.ID)
 		team := c.make(t, "/v1/companies/"+made.ID+"/teams", fmt.Sprintf(`{"name":"Team","headcount":%d}`, agents/companies))
 		for range agents / companies {

@@ -263,7 +263,7 @@ func TestWhatAUnitOfWorkDoesIsCountedOnceItIsCommitted(t *testing.T) {
 	for range 3 {
 		i := issue.Issue{ID: id.New[id.Issue](ids.UUIDv7()), Company: "cmp_acme", Agent: "agt_ada", Attempt: 1, FencingToken: 1}
 		newRun, newLease := id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7())
-		started = append(started, run.Grant(newRun, newLease, i, 1, run.Terms{Time: time.Minute}, now))
+		started = append(started, run.Grant(newRun, newLease, i, 1, run.Terms{Time: time.Minute}, 0, now))
 	}
 	left := store.Settlement{ID: id.New[id.Settlement](ids.UUIDv7()), Company: "cmp_acme", Kind: store.Abandon, Actor: "system:test"}
 	update(nil, func(ctx context.Context, tx store.Tx) error {
@@ -289,7 +289,7 @@ func TestWhatAUnitOfWorkDoesIsCountedOnceItIsCommitted(t *testing.T) {
 			return err
 		}
 		for _, next := range []run.Run{
-			byID.Renew(now), // goes on
+			byID.Renew(now, time.Time{}), // goes on
 			byID.End(run.Completed, "", now),
 			byLease.End(run.CompanyDeleted, "", now),
 			byIssue.End(run.RanOut, "", now),

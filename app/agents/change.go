@@ -21,9 +21,35 @@ func (s *Service) Update(
 	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, patch agent.Patch, match precondition.Match,
 ) (agent.Agent, error) {
 	return s.change(ctx, caller, of, which, match, idempotency.Request{},
-		func(_ context.Context, tx store.Tx, _ company.Company, a agent.Agent) (agent.Agent, *event.Event, error) {
-			return a.Apply(patch, s.rules(caller), tx.Now())
+		func(ctx context.Context, tx store.Tx, c company.Company, a agent.Agent) (agent.Agent, *event.Event, error) {
+			next, updated, err := a.Apply(patch, s.rules(caller), tx.Now())
+			if err == nil && next.Budget != a.Budget {
+				err = s.rebudget(ctx, tx, c, next, caller.Actor)
+			}
+			return next, updated, err
 		})
+}
+
+// rebudget follows from another budget of an agent.
+func (s *Service) rebudget(ctx context.Context, tx store.Tx, c company.Company, next agent.Agent, by event.Actor) error {
+	in, err := tx.Teams().Get(ctx, next.Team)
+	if err != nil {
+		return err
+	}
+	if err := holdsDaily(ctx, tx, c, in, next); err != nil {
+		return err
+	}
+	at, err := tx.StoreNow(ctx)
+	if err != nil {
+		return err
+	}
+	unit := work.In(tx, s.ids, c.ID, by)
+	account, err := unit.Account(ctx, string(next.ID))
+	if err != nil {
+		return err
+	}
+	_, err = unit.Rebudget(ctx, work.AgentEnvelope(next, account), at)
+	return err
 }
 
 // Pause keeps new work from an agent.

@@ -8,6 +8,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
+	"holdco/domain/team"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -35,6 +36,22 @@ func (s *Service) Hire(
 	return inbound.HiredAgent{Agent: hired, Token: token}, err
 }
 
+// holdsDaily refuses a daily budget of an agent that its team does not have, beside those of its other agents.
+func holdsDaily(ctx context.Context, tx store.Tx, c company.Company, in team.Team, a agent.Agent) error {
+	if !in.Budget.IsSet || !a.Budget.Daily.IsSet {
+		return nil
+	}
+	others, err := tx.Envelopes().DailyBudgets(ctx, in.ID, a.ID)
+	if err != nil {
+		return err
+	}
+	at, err := tx.StoreNow(ctx)
+	if err != nil {
+		return err
+	}
+	return in.Budget.HoldsDaily(others+a.Budget.Daily.USD, c.Budget.Period.Days(at))
+}
+
 // seat gives a new agent a slot of its team, counts it, and records it.
 func seat(ctx context.Context, tx store.Tx, c company.Company, made agent.Agent, caller access.Caller) (agent.Agent, error) {
 	team, err := tx.Teams().Lock(ctx, made.Team)
@@ -42,6 +59,9 @@ func seat(ctx context.Context, tx store.Tx, c company.Company, made agent.Agent,
 		return made, err
 	}
 	if team, err = team.Hire(); err != nil {
+		return made, err
+	}
+	if err := holdsDaily(ctx, tx, c, team, made); err != nil {
 		return made, err
 	}
 	slot, err := tx.Teams().FillSlot(ctx, team.ID, made.ID)

@@ -6,6 +6,7 @@ import (
 	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/fault"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
@@ -38,10 +39,23 @@ func (s *Service) Me(ctx context.Context, caller agent.Caller) (found inbound.Ag
 		found.Leases = len(live)
 		team, err := r.Teams().Get(ctx, found.Agent.Team)
 		exists, err := store.Exists(err)
+		if err != nil {
+			return err
+		}
 		if exists {
 			found.Team = &team
 		}
-		return err
+		accounts, err := r.Envelopes().Accounts(ctx, caller.Company,
+			string(caller.Company), string(found.Agent.Team), string(caller.ID))
+		if err != nil {
+			return err
+		}
+		found.Budgets = budget.Envelopes{
+			work.CompanyEnvelope(found.Company, accounts[string(caller.Company)]),
+			work.TeamEnvelope(found.Company, accounts[string(found.Agent.Team)]),
+			work.AgentEnvelope(found.Agent, accounts[string(caller.ID)]),
+		}
+		return work.Current(ctx, r.Envelopes(), found.Budgets, at)
 	})
 	return found, err
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"holdco/app/work"
 	"holdco/domain/access"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -67,9 +69,20 @@ func (s *Service) GetWith(
 			}
 		}
 		if parts.Agents {
-			found.Agents, err = r.Agents().OfCompany(ctx, which, inbound.MostParts)
+			if found.Agents, err = r.Agents().OfCompany(ctx, which, inbound.MostParts); err != nil {
+				return err
+			}
 		}
-		return err
+		if parts.Budgets {
+			at, err := r.StoreNow(ctx)
+			if err != nil {
+				return err
+			}
+			scopes := budget.Scopes[:len(budget.Scopes)-1] // without issues
+			found.Budgets, err = work.ListEnvelopes(ctx, r, found.Company, scopes, page.Position{}, inbound.MostParts, at)
+			return err
+		}
+		return nil
 	})
 	return found, err
 }

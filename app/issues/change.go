@@ -56,8 +56,23 @@ func (s *Service) Update(
 			if err != nil {
 				return current, nil, err
 			}
-			return current.Apply(patch, work.Others(ctx, tx, of), at)
+			next, updated, err := current.Apply(patch, work.Others(ctx, tx, of), at)
+			if err == nil && next.PerTask != current.PerTask && next.PerTask.IsSet {
+				err = s.rebudget(ctx, tx, next, caller.Actor, at)
+			}
+			return next, updated, err
 		})
+}
+
+// rebudget follows from another budget of an issue. What a lease on it holds does not matter to its levels.
+func (s *Service) rebudget(ctx context.Context, tx store.Tx, next issue.Issue, by event.Actor, at time.Time) error {
+	unit := work.In(tx, s.ids, next.Company, by)
+	account, err := unit.Account(ctx, string(next.ID))
+	if err != nil {
+		return err
+	}
+	_, err = unit.Rebudget(ctx, work.IssueEnvelope(next, 0, account), at)
+	return err
 }
 
 // Move moves an issue.

@@ -15,11 +15,13 @@ import (
 	"holdco/app/leases"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/domain/run"
 	"holdco/domain/team"
 	"holdco/ports/inbound"
@@ -73,7 +75,7 @@ func startRun(t *testing.T, holder string, isOver bool, logs *lateLogs) (*issues
 	kept := sqlstore.New(engine, clock, ids, engine.Migrator())
 	service, cached := issues.New(kept, ids, logs), &cache.Cache[agent.Credential]{}
 	founding, err := companies.New(kept, noWorkspaces{}, ids, noLog{}, companies.Settings{Adapters: []string{"process"}}, cached).Create(
-		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), StartingTeams: []team.Draft{
+		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), Settings: company.Settings{Budget: &budget.Change{USD: new(money.Number("1000000"))}}, StartingTeams: []team.Draft{
 			{Name: new("Sales"), Headcount: new(int64(1))},
 		}}, idempotency.Request{})
 	must(t, err)
@@ -86,7 +88,7 @@ func startRun(t *testing.T, holder string, isOver bool, logs *lateLogs) (*issues
 	_, err = service.Create(t.Context(), test, of, issue.Draft{Title: new("Write")}, idempotency.Request{})
 	must(t, err)
 	caller := agent.Caller{ID: hired.Agent.ID, Company: of}
-	gateway := leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: run.LongestLease, MostWaiting: 1})
+	gateway := leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: run.LongestLease, Reserve: 100_000, MostWaiting: 1})
 	granted, err := gateway.Claim(t.Context(), caller, inbound.Claim{Holder: holder})
 	must(t, err)
 	if isOver {

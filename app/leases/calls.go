@@ -113,25 +113,46 @@ func (s *Service) Charge(
 			return fault.Validation(l.problems)
 		}
 		tx.Unrecorded()
-		var spent money.USD
-		if outcomes, spent, err = s.charge(ctx, &l, entries, isLate); err != nil {
+		held := l.Run.Held
+		var sum money.USD
+		if outcomes, sum, err = s.charge(ctx, &l, entries, isLate); err != nil {
 			return err
 		}
-		if spent > 0 {
-			if err := tx.Issues().Charge(ctx, l.Run.Issue, spent); err != nil {
-				return err
-			}
+		if err := l.chargeIssue(ctx, sum, isLate); err != nil {
+			return err
+		}
+		isOver, err := l.spend(ctx, sum, held-l.Run.Held, false)
+		if err != nil {
+			return err
 		}
 		if !isLate {
-			l.Run = l.Run.Renew(l.at)
+			l.Run = l.Run.Renew(l.at, l.envelopes.FinishBy())
 		}
 		if err := tx.Runs().Save(ctx, l.Run); err != nil {
 			return err
 		}
 		state = l.state()
+		if isOver {
+			return l.unit.Overspent(ctx, l.at)
+		}
 		return nil
 	})
 	return state, outcomes, err
+}
+
+// chargeIssue adds charges to what the issue has cost. One that nobody works on any more may have become too dear for a lease.
+func (l *locked) chargeIssue(ctx context.Context, sum money.USD, isLate bool) error {
+	switch {
+	case sum == 0:
+		return nil
+	case !isLate:
+		return l.tx.Issues().Charge(ctx, l.Run.Issue, sum)
+	}
+	i, err := l.tx.Issues().Lock(ctx, l.Run.Issue)
+	if err != nil {
+		return err
+	}
+	return l.tx.Issues().Save(ctx, i.Charge(sum))
 }
 
 // takesCharges refuses charges on a lease that ended long ago, or with a wrong token. It reports whether the lease has ended.
@@ -179,7 +200,7 @@ func (s *Service) charge(
 		}
 		entry.ID = id.New[id.Cost](s.ids.UUIDv7())
 		entry.Company, entry.Issue, entry.Run = l.Run.Company, l.Run.Issue, l.Run.ID
-		entry.Agent, entry.Team, entry.At, entry.Late = l.Agent.ID, l.Agent.Team, l.at, isLate
+		entry.Agent, entry.Team, entry.At, entry.Late = l.Agent.ID, l.Run.Team, l.at, isLate
 		l.Run = l.Run.Charge(entry)
 		sum += entry.USD
 		added, known = append(added, entry), append(known, entry)
@@ -215,6 +236,9 @@ func (s *Service) File(
 		}
 		drafted, err := issue.New(newID, caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), l.at)
 		if err != nil {
+			return made, err
+		}
+		if err := l.mayBegin(); err != nil {
 			return made, err
 		}
 		if err := l.Run.MayFile(); err != nil {
@@ -295,12 +319,17 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	if err != nil {
 		return "", err
 	}
-	_, spent, err := s.charge(ctx, e.locked, charges, false)
+	held := e.Run.Held
+	_, sum, err := s.charge(ctx, e.locked, charges, false)
+	if err != nil {
+		return "", err
+	}
+	isOver, err := e.spend(ctx, sum, held-e.Run.Held, true)
 	if err != nil {
 		return "", err
 	}
 	i := e.Issue
-	i.Spent += spent
+	i.Spent += sum
 	isActive := e.Agent.Status == agent.Active
 	var next issue.Issue
 	var happened event.Event
@@ -323,5 +352,8 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	if err := e.tx.Runs().Save(ctx, e.Run); err != nil {
 		return "", err
 	}
-	return answer, e.unit.Follow(ctx, next, happened, e.Blocks)
+	if err := e.unit.Follow(ctx, next, happened, e.Blocks); err != nil || !isOver {
+		return answer, err
+	}
+	return answer, e.unit.Overspent(ctx, e.at)
 }

@@ -10,10 +10,12 @@ import (
 	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
@@ -42,6 +44,9 @@ type claim struct {
 	usual    time.Duration // the lease time if the terms name none
 	mostOpen int
 	runToken access.Value // empty: none is wanted
+	reserve  money.USD    // what a lease reserves on an issue without a limit
+	isDear   bool         // issues were too dear when look looked last
+	found    id.Issue     // what look found last outside of a unit, where it can search further; empty: nothing
 }
 
 func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error) {
@@ -50,7 +55,7 @@ func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error
 	}
 	c := &claim{
 		Caller: caller, terms: run.Terms{Key: sent.Key, Holder: sent.Holder}, usual: s.settings.LeaseTime,
-		mostOpen: min(cmp.Or(sent.MostOpen, run.MostOpen), run.MostOpen),
+		mostOpen: min(cmp.Or(sent.MostOpen, run.MostOpen), run.MostOpen), reserve: s.settings.Reserve,
 	}
 	if sent.RunToken != nil && *sent.RunToken {
 		c.runToken = access.NewRunToken(s.entropy.Bits256())
@@ -108,22 +113,27 @@ func (s *Service) await(ctx context.Context, c *claim) (*inbound.Lease, error) {
 // looks aside, because the claim may wait afterwards.
 func (s *Service) grant(ctx context.Context, c *claim) (granted *inbound.Lease, err error) {
 	began := time.Now() //nolint:forbidigo // how long it takes is measured on the monotonic clock
-	if !s.served.has(c.ID) {
-		var found *candidate
-		err := s.looks.Make(ctx, func() (err error) {
-			found, err = c.look(ctx, single(s.store))
-			return err
-		})
-		if err != nil || found == nil {
+	for isKnown := s.served.has(c.ID); ; isKnown = false {
+		if !isKnown {
+			var found *candidate
+			err := s.looks.Make(ctx, func() (err error) {
+				found, err = c.look(ctx, single(s.store))
+				return err
+			})
+			if err != nil || found == nil {
+				return nil, err
+			}
+			c.found = found.issue.ID
+		}
+		if err := ctx.Err(); err != nil { // the client is gone
 			return nil, err
 		}
+		granted, err = s.take(ctx, c, began)
+		s.served.note(c.ID, granted != nil)
+		if err != nil || granted != nil || !isKnown || !c.isDear {
+			return granted, err
+		}
 	}
-	if err := ctx.Err(); err != nil { // the client is gone
-		return nil, err
-	}
-	granted, err = s.take(ctx, c, began)
-	s.served.note(c.ID, granted != nil)
-	return granted, err
 }
 
 // served are the agents whose last claim in this process got an issue: it is likely that the next one does.
@@ -164,7 +174,7 @@ func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound
 			return err
 		}
 		if found.run == nil {
-			err = found.start(ctx, tx, c, newRun, newLease)
+			err = found.start(ctx, tx, work.In(tx, s.ids, c.Company, c.Actor()), c, newRun, newLease)
 		} else {
 			err = found.resume(ctx, tx, c)
 		}
@@ -172,6 +182,7 @@ func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound
 			return err
 		}
 		granted, isAlone = new(leaseOf(found.agent, found.issue, *found.run)), found.isAlone
+		granted.Budget = budgetOf(found.envelopes, *found.run)
 		return nil
 	})
 	if err != nil || granted == nil {
@@ -195,6 +206,9 @@ type candidate struct {
 	issue   issue.Issue
 	isAlone bool     // the issue has neither children nor comments
 	run     *run.Run // under the live lease that was claimed with the same idempotency key before, or that was granted; nil: none
+
+	envelopes budget.Envelopes // of a lease on the issue, as they are
+	need      money.USD        // what that reserves
 }
 
 // mostPerKey is how many issues under each key a claim looks at when the first ones cannot be taken.
@@ -229,33 +243,110 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 	if atWork.OpenRuns >= c.mostOpen {
 		return nil, nil //nolint:nilnil // it has enough
 	}
+	c.isDear = false
 	if found.agent.Team == c.Team {
 		if atWork.First == nil {
 			return nil, nil //nolint:nilnil // there is nothing to take
 		}
 		found.isAlone = !atWork.First.HasChildren && !atWork.First.HasComments
-		if isFree, err := found.isFree(ctx, in.issues, atWork.First.Issue); err != nil || isFree {
+		if isFree, err := c.isFree(ctx, in, &found, atWork.First.Issue, atWork.Accounts); err != nil || isFree {
 			return &found, err
 		}
+		if c.isDear && found.envelopes[:whoWorks].IsFull() {
+			return nil, nil //nolint:nilnil // nothing can be taken
+		}
 	}
+	found.isAlone = false // it is not known
 	firsts, err := in.issues.Claimable(ctx, c.Company, c.keys[:], mostPerKey)
 	if err != nil {
 		return nil, err
 	}
-	found.isAlone = false // it is not known
-	for _, first := range firsts {
-		if isFree, err := found.isFree(ctx, in.issues, first); err != nil || isFree {
-			return &found, err
-		}
+	if isFree, err := c.firstFree(ctx, in, &found, firsts); err != nil || isFree {
+		return &found, err
+	}
+	if !c.isDear {
+		return nil, nil //nolint:nilnil // there is nothing to take
+	}
+	if isFree, err := c.search(ctx, in, &found); err != nil || isFree {
+		return &found, err
 	}
 	return nil, nil //nolint:nilnil // there is nothing to take
 }
 
-// isFree makes an issue the candidate, unless it is about to be cancelled with one above it.
-func (found *candidate) isFree(ctx context.Context, in store.IssueReader, first issue.Issue) (bool, error) {
-	isBelow, err := isBelowCancelled(ctx, in, found.company.ID, first.Parent)
+// whoWorks is how many envelopes are those of the company, the team and the agent, which come first.
+const whoWorks = 3
+
+// isFree makes an issue the candidate, unless it is about to be cancelled with one above it, or too dear.
+func (c *claim) isFree(
+	ctx context.Context, in reading, found *candidate, first issue.Issue, accounts map[string]budget.Account,
+) (bool, error) {
+	isBelow, err := isBelowCancelled(ctx, in.issues, found.company.ID, first.Parent)
+	if err != nil || isBelow {
+		return false, err
+	}
+	at, err := in.now(ctx)
+	if err != nil {
+		return false, err
+	}
 	found.issue = first
-	return !isBelow, err
+	found.envelopes = work.EnvelopesOf(found.company, found.agent, found.agent.Team, first, 0, accounts)
+	if err := work.Current(ctx, in.envelopes, found.envelopes, at); err != nil {
+		return false, err
+	}
+	var isGranted bool
+	found.need, isGranted = found.envelopes.Need(c.reserve)
+	c.isDear = c.isDear || !isGranted
+	return isGranted, nil
+}
+
+// firstFree makes the first of some issues the candidate that is free.
+func (c *claim) firstFree(ctx context.Context, in reading, found *candidate, firsts []issue.Issue) (bool, error) {
+	if len(firsts) == 0 {
+		return false, nil
+	}
+	ids := []string{string(found.company.ID), string(found.agent.Team), string(found.agent.ID)}
+	for _, first := range firsts {
+		ids = append(ids, string(first.ID))
+	}
+	accounts, err := in.envelopes.Accounts(ctx, c.Company, ids...)
+	if err != nil {
+		return false, err
+	}
+	for _, first := range firsts {
+		if isFree, err := c.isFree(ctx, in, found, first, accounts); err != nil || isFree {
+			return isFree, err
+		}
+	}
+	return false, nil
+}
+
+// Bounds of a search beyond the first issues.
+const (
+	mostGroups   = 1000
+	mostPerGroup = 8
+)
+
+// search looks beyond the first issues, which are too dear: at the first of each group that meets other limits. In a unit of work, which
+// must not take that long, it tries what was found before.
+func (c *claim) search(ctx context.Context, in reading, found *candidate) (bool, error) {
+	if in.lock != nil {
+		if c.found == "" {
+			return false, nil
+		}
+		before, err := in.lock(ctx, c.found)
+		if exists, err := store.Exists(err); err != nil || !exists {
+			return false, err
+		}
+		if before.Owner() != c.Company || !before.IsClaimable() || !slices.Contains(c.keys[:], before.ClaimKey()) {
+			return false, nil
+		}
+		return c.firstFree(ctx, in, found, []issue.Issue{before})
+	}
+	firsts, err := in.issues.ClaimableByBudget(ctx, c.Company, c.keys[:], mostGroups, mostPerGroup)
+	if err != nil {
+		return false, err
+	}
+	return c.firstFree(ctx, in, found, firsts)
 }
 
 // liveUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none. It
@@ -291,19 +382,21 @@ type reading struct {
 	agents    store.AgentReader
 	issues    store.IssueReader
 	runs      store.RunReader
+	envelopes store.EnvelopeReader
 	now       func(context.Context) (time.Time, error)
+	lock      func(context.Context, id.Issue) (issue.Issue, error) // nil outside of a unit of work
 }
 
 func single(r store.Reader) reading {
-	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.StoreNow}
+	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.Envelopes(), r.StoreNow, nil}
 }
 
 func inUnit(tx store.Tx) reading {
-	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.StoreNow}
+	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.Envelopes(), tx.StoreNow, tx.Issues().Lock}
 }
 
 // start grants a lease on the issue of the candidate, and keeps its run.
-func (found *candidate) start(ctx context.Context, tx store.Tx, c *claim, newRun id.Run, newLease id.Lease) error {
+func (found *candidate) start(ctx context.Context, tx store.Tx, unit *work.Unit, c *claim, newRun id.Run, newLease id.Lease) error {
 	at, err := tx.StoreNow(ctx)
 	if err != nil {
 		return err
@@ -314,7 +407,12 @@ func (found *candidate) start(ctx context.Context, tx store.Tx, c *claim, newRun
 	}
 	terms := c.terms
 	terms.Time = cmp.Or(terms.Time, c.usual)
-	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, terms, at)
+	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, terms, found.need, at)
+	before := slices.Clone(found.envelopes)
+	found.envelopes.Hold(found.need)
+	if _, err := unit.Keep(ctx, before, found.envelopes, at); err != nil {
+		return err
+	}
 	if err := tx.Issues().Save(ctx, next); err != nil {
 		return err
 	}

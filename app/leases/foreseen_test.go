@@ -8,6 +8,7 @@ import (
 
 	"holdco/app/work"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -276,7 +277,7 @@ func (b books) checkEpoch(t reporter) {
 	t.Helper()
 	want := int64(1)
 	for _, e := range b.events {
-		if e.Type == event.CompanyArchived {
+		if e.Type == event.CompanyArchived || e.Type == event.CompanyBudgetBreach && e.data["level"] == string(budget.Catastrophic) {
 			want++
 		}
 	}

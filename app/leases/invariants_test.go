@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -124,6 +125,7 @@ func (w *world) check(t reporter) map[id.Company]books {
 		b.checkEvents(t)
 		b.checkStats(t)
 		w.checkDerived(t, o, b)
+		w.checkMoney(t, o, b)
 		w.checkSaid(t, b)
 		kept[o.id] = b
 	}
@@ -299,6 +301,44 @@ func (w *world) checkDerived(t reporter, o *office, b books) {
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("what may be leased\n-want +got:\n%s", diff)
+	}
+}
+
+// checkMoney: in each envelope is held what its open leases have reserved and not spent, and spent what was charged in its period.
+func (w *world) checkMoney(t reporter, o *office, b books) {
+	t.Helper()
+	held := map[string]money.USD{}
+	for _, runs := range b.runs {
+		for _, r := range runs {
+			if r.Held < 0 || r.Held > 0 && !r.IsOpen() {
+				t.Errorf("%s holds %s: %+v", r.ID, r.Held, r)
+			}
+			for _, which := range r.Envelopes() {
+				held[which] += r.Held
+			}
+		}
+	}
+	scopes := map[string]budget.Scope{string(o.id): budget.OfCompany}
+	for _, team := range o.teams {
+		scopes[string(team)] = budget.OfTeam
+	}
+	for _, which := range o.agents {
+		scopes[string(which)] = budget.OfAgent
+	}
+	accounts := must[map[string]budget.Account](t)(
+		w.store.Envelopes().Accounts(w.ctx, o.id, slices.Collect(maps.Keys(scopes))...))
+	for which, scope := range scopes {
+		account := accounts[which]
+		if account.Held != held[which] {
+			t.Errorf("%s holds %s, and its leases %s", which, account.Held, held[which])
+		}
+		if account.Period == "" {
+			continue
+		}
+		spent := must[money.USD](t)(w.store.Envelopes().Spent(w.ctx, o.id, scope, which, account.Start))
+		if account.Spent != spent {
+			t.Errorf("%s has spent %s since %s, and its charges are %s", which, account.Spent, account.Start, spent)
+		}
 	}
 }
 

@@ -8,10 +8,13 @@ import (
 
 	"holdco/app/work"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/money"
 	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
@@ -27,6 +30,8 @@ type locked struct {
 
 	token    int64          // the fencing token of the call; 0: none that is valid
 	problems fault.Problems // of the call, those of its fencing token too
+
+	envelopes budget.Envelopes // of the lease
 }
 
 // lockLive locks the lease of a call and checks that it is live. It cannot tell for a call without a valid fencing token, which has
@@ -65,8 +70,14 @@ func (s *Service) lock(
 		return l, err
 	}
 	l.token, l.problems = tokenOf(call)
-	l.at, err = tx.StoreNow(ctx)
-	return l, err
+	if l.at, err = tx.StoreNow(ctx); err != nil {
+		return l, err
+	}
+	l.envelopes = work.EnvelopesOf(l.Company, l.Agent, l.Run.Team, l.Issue, l.Run.Held, l.Accounts)
+	for n, e := range l.envelopes {
+		l.envelopes[n] = e.At(l.at)
+	}
+	return l, nil
 }
 
 // tokenOf returns the fencing token of a call, 0 if that has none that is valid, and the problems of the call with those of the token.
@@ -113,11 +124,50 @@ func (l *locked) check(ctx context.Context) error {
 
 // accept renews the lease of a call that is not refused, saves the run, and returns the state of it.
 func (l *locked) accept(ctx context.Context) (inbound.LeaseState, error) {
-	l.Run = l.Run.Renew(l.at)
+	l.Run = l.Run.Renew(l.at, l.envelopes.FinishBy())
 	return l.state(), l.tx.Runs().Save(ctx, l.Run)
 }
 
 // state is what the call returns.
 func (l *locked) state() inbound.LeaseState {
-	return inbound.LeaseState{Run: l.Run, PendingComments: l.Pending}
+	return inbound.LeaseState{Run: l.Run, PendingComments: l.Pending, Budget: budgetOf(l.envelopes, l.Run)}
+}
+
+// mayBegin refuses what only a lease may do that need not finish: fault.BudgetExhausted.
+func (l *locked) mayBegin() error {
+	if by := l.envelopes.FinishBy(); !by.IsZero() {
+		return fault.New(fault.BudgetExhausted, "A budget of the lease is spent; finish the issue, hand it off or release it.").
+			With("finishBy", instant.Format(by))
+	}
+	return nil
+}
+
+// budgetOf is what a lease may still spend.
+func budgetOf(all budget.Envelopes, of run.Run) inbound.LeaseBudget {
+	remaining := all.Available()
+	if remaining.IsSet && of.IsOpen() {
+		remaining.USD += of.Held
+	}
+	return inbound.LeaseBudget{Remaining: remaining, Level: all.Level(), FinishBy: all.FinishBy()}
+}
+
+// spend records what charges of the lease add up to, ends it with them if the caller says so, and keeps what follows.
+func (l *locked) spend(ctx context.Context, sum, reserved money.USD, isEnd bool) (isOver bool, err error) {
+	giveBack := money.USD(0)
+	if isEnd {
+		giveBack = l.Run.Held
+	}
+	if sum == 0 && reserved == 0 && giveBack == 0 {
+		return false, nil
+	}
+	before := slices.Clone(l.envelopes)
+	if err := work.Current(ctx, l.tx.Envelopes(), l.envelopes, l.at); err != nil {
+		return false, err
+	}
+	wasTight := giveBack > 0 && l.envelopes.Available().IsSet && l.envelopes.Available().USD < max(giveBack, 1)
+	l.envelopes.Charge(sum, reserved+giveBack)
+	if isOver, err = l.unit.Keep(ctx, before, l.envelopes, l.at); err == nil && wasTight {
+		err = l.tx.Envelopes().Freed(ctx, l.Company.ID)
+	}
+	return isOver, err
 }

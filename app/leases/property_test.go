@@ -8,9 +8,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"holdco/domain/budget"
+	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/precondition"
 	"holdco/ports/storetest"
 )
 
@@ -101,6 +105,10 @@ func TestWhateverHappensAtOnceTheBooksAreRightOnPostgres(t *testing.T) {
 // together lets several work at once, and checks now and then, while nobody does.
 func (w *world) together(t *testing.T) {
 	t.Helper()
+	poor := company.Patch{Settings: company.Settings{Budget: &budget.Change{
+		USD: new(money.Number("4")), ReservePercent: new(money.Number("25")), Period: new("daily"),
+	}}}
+	must[company.Company](t)(w.companies.Update(w.ctx, caller, w.offices[1].id, poor, precondition.Any()))
 	const workers = 8
 	rounds, steps := 3, 40
 	if testing.Short() {

@@ -3,6 +3,7 @@ package leases
 import (
 	"context"
 	"slices"
+	"time"
 
 	"holdco/app/work"
 	"holdco/domain/access"
@@ -48,7 +49,11 @@ func (s *Service) List(ctx context.Context, caller agent.Caller) (live []inbound
 			if err != nil {
 				return err
 			}
-			live = append(live, leaseOf(a, i, one))
+			lease := leaseOf(a, i, one)
+			if lease.Budget, err = budgetNow(ctx, r, c, a, i, one, at); err != nil {
+				return err
+			}
+			live = append(live, lease)
 		}
 		return nil
 	})
@@ -100,7 +105,33 @@ func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lea
 		return inbound.Lease{}, err
 	}
 	i, err := r.Issues().Get(ctx, found.Issue)
-	return leaseOf(a, i, found), err
+	if err != nil {
+		return inbound.Lease{}, err
+	}
+	c, err := r.Companies().Get(ctx, caller.Company)
+	if err != nil {
+		return inbound.Lease{}, err
+	}
+	at, err := r.StoreNow(ctx)
+	if err != nil {
+		return inbound.Lease{}, err
+	}
+	lease := leaseOf(a, i, found)
+	lease.Budget, err = budgetNow(ctx, r, c, a, i, found, at)
+	return lease, err
+}
+
+// budgetNow is what a lease may still spend at an instant.
+func budgetNow(
+	ctx context.Context, r store.Reader, c company.Company, a agent.Agent, i issue.Issue, its run.Run, at time.Time,
+) (inbound.LeaseBudget, error) {
+	accounts, err := r.Envelopes().Accounts(ctx, c.ID, its.Envelopes()...)
+	if err != nil {
+		return inbound.LeaseBudget{}, err
+	}
+	all := work.EnvelopesOf(c, a, its.Team, i, its.Held, accounts)
+	err = work.Current(ctx, r.Envelopes(), all, at)
+	return budgetOf(all, its), err
 }
 
 // ofCaller lets pass what belongs to an agent. Anything else is not found.

@@ -5,6 +5,7 @@ import (
 
 	"holdco/app/aside"
 	"holdco/domain/id"
+	"holdco/domain/money"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -25,6 +26,7 @@ type Service struct {
 // Settings are what the operator sets, and the bounds of one process.
 type Settings struct {
 	LeaseTime   time.Duration // unless a claim asks for another one
+	Reserve     money.USD     // what a lease reserves on an issue without a limit
 	MostWaiting int           // claims that wait at once in this process
 }
 

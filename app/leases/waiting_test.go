@@ -47,7 +47,7 @@ func TestACompanyThatCannotBeWokenIsWokenLaterAndHoldsUpNoOther(t *testing.T) {
 			defer func() { _ = end() }()
 			w := must[*world](t)(newWorld(t.Context(), s, clock, ids))
 			of := w.offices[first].id
-			service := leases.New(unreadable{s, &of}, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: mostWaiting})
+			service := leases.New(unreadable{s, &of}, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: mostWaiting})
 			began := time.Now()
 			var got [2]chan *inbound.Lease
 			for n, o := range w.offices {

@@ -22,6 +22,7 @@ import (
 	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -133,7 +134,7 @@ func newWorld(ctx context.Context, s store.Store, clock *storetest.Clock, ids ou
 		companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}, cached)
 	w.agents = agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached)
 	w.issues, w.work = issues.New(s, ids, nil), work.New(s, ids)
-	w.leases = leases.New(s, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: mostWaiting})
+	w.leases = leases.New(s, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: mostWaiting})
 	for n := range 2 {
 		o, err := w.found(fmt.Sprint("company-", n), 2, 2)
 		if err != nil {
@@ -146,7 +147,7 @@ func newWorld(ctx context.Context, s store.Store, clock *storetest.Clock, ids ou
 
 // found makes a company with so many teams of so many agents.
 func (w *world) found(slug string, teams, each int) (*office, error) {
-	draft := company.Draft{Slug: &slug, Name: &slug}
+	draft := company.Draft{Slug: &slug, Name: &slug, Settings: company.Settings{Budget: &budget.Change{USD: new(money.Number("1000000"))}}}
 	for n := range teams {
 		draft.StartingTeams = append(draft.StartingTeams, team.Draft{Name: new(fmt.Sprint("Team ", n)), Headcount: new(int64(each))})
 	}

@@ -21,12 +21,14 @@ import (
 	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/domain/run"
@@ -248,11 +250,11 @@ func newFixture(t *testing.T, settings runner.Settings) *fixture {
 		issues: issues.New(kept, ids, nil),
 	}
 	f.gateway = &failing{
-		Leases: leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: leaseTime, MostWaiting: 1}),
+		Leases: leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: 1}),
 		before: map[string]error{}, after: map[string]error{},
 	}
 	founding, err := companies.New(kept, noWorkspaces{}, ids, f.log, companies.Settings{Adapters: names}, cached).Create(
-		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), StartingTeams: []team.Draft{
+		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), Settings: company.Settings{Budget: &budget.Change{USD: new(money.Number("1000000"))}}, StartingTeams: []team.Draft{
 			{Name: new("Sales"), Headcount: new(int64(3))},
 		}}, idempotency.Request{})
 	must(t, err)

@@ -3,7 +3,9 @@ package teams
 import (
 	"context"
 
+	"holdco/app/work"
 	"holdco/domain/access"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -24,6 +26,9 @@ func (s *Service) Create(
 	return store.CreateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (team.Team, error) {
 		made, created, err := team.New(of, draft, others{ctx, tx, of}, s.ids, tx.Now())
 		if err != nil {
+			return team.Team{}, err
+		}
+		if err := holds(ctx, tx, c, made.Team, made.Team.Budget); err != nil {
 			return team.Team{}, err
 		}
 		if err := tx.Teams().Add(ctx, made.Team); err != nil {
@@ -48,16 +53,52 @@ func (s *Service) Update(
 	}
 	request := store.Request{Actor: caller.Actor, Match: match, Company: of}
 	return store.ChangeIn(ctx, s.store, request, called(of, which), store.Tx.Teams,
-		func(ctx context.Context, tx store.Tx, _ company.Company, current team.Team) (team.Team, *event.Event, error) {
+		func(ctx context.Context, tx store.Tx, c company.Company, current team.Team) (team.Team, *event.Event, error) {
 			next, updated, err := current.Apply(patch, others{ctx, tx, of}, s.ids, tx.Now())
 			if err != nil || updated == nil {
 				return current, nil, err
+			}
+			if next.Team.Budget != current.Budget {
+				if err := s.rebudget(ctx, tx, c, next.Team, caller.Actor); err != nil {
+					return current, nil, err
+				}
 			}
 			if err := tx.Teams().AddSlots(ctx, next.Added); err != nil {
 				return current, nil, err
 			}
 			return next.Team, updated, tx.Teams().DropSlots(ctx, current.ID, next.Dropped)
 		})
+}
+
+// holds refuses a budget of a team that the company does not have, beside those of its other teams.
+func holds(ctx context.Context, tx store.Tx, c company.Company, of team.Team, limit budget.Limit) error {
+	if !limit.IsSet {
+		return nil
+	}
+	others, err := tx.Envelopes().TeamBudgets(ctx, c.ID, of.ID)
+	if err != nil {
+		return err
+	}
+	return c.Budget.Holds(others + limit.USD)
+}
+
+// rebudget follows from another budget of a team.
+func (s *Service) rebudget(ctx context.Context, tx store.Tx, c company.Company, next team.Team, by event.Actor) error {
+	if err := holds(ctx, tx, c, next, next.Budget); err != nil {
+		return err
+	}
+	at, err := tx.StoreNow(ctx)
+	if err != nil {
+		return err
+	}
+	unit := work.In(tx, s.ids, c.ID, by)
+	account, err := unit.Account(ctx, string(next.ID))
+	if err != nil {
+		return err
+	}
+	account.Limit = next.Budget
+	_, err = unit.Rebudget(ctx, work.TeamEnvelope(c, account), at)
+	return err
 }
 
 // Delete removes a team that has no agents, with its slots.

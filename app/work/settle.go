@@ -44,6 +44,9 @@ func (u *Unit) endRun(ctx context.Context, of issue.Issue, why run.Reason, at ti
 	if err != nil {
 		return err
 	}
+	if err := u.giveBack(ctx, r); err != nil {
+		return err
+	}
 	return u.tx.Runs().Save(ctx, r.End(why, "", at))
 }
 
@@ -217,7 +220,7 @@ func (u *Unit) abandon(ctx context.Context, i issue.Issue, at time.Time) error {
 	return u.Move(ctx, i, next, requeued, run.AgentRetired)
 }
 
-// revoke gives back the issues whose leases ended with an epoch of the company.
+// revoke gives back the issues whose leases ended with an epoch of the company: to the queue, or, if that is over its budget, to a person.
 func (u *Unit) revoke(ctx context.Context, s store.Settlement) ([]store.Settlement, error) {
 	outdated, err := u.tx.Runs().Outdated(ctx, u.of, s.Epoch)
 	if err != nil || len(outdated) == 0 {
@@ -236,9 +239,12 @@ func (u *Unit) revoke(ctx context.Context, s store.Settlement) ([]store.Settleme
 		if err != nil {
 			return nil, err
 		}
-		next, requeued, err := i.Revoke(string(reason), at)
+		next, happened, err := i.Revoke(string(reason), at)
+		if reason == run.OverBudget {
+			next, happened, err = i.HandOff(at, event.F("reason", string(reason)))
+		}
 		if err == nil {
-			err = u.Move(ctx, i, next, requeued, reason)
+			err = u.Move(ctx, i, next, happened, reason)
 		}
 		if err != nil {
 			return nil, err

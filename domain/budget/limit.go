@@ -2,6 +2,7 @@ package budget
 
 import (
 	"errors"
+	"strings"
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -20,9 +21,9 @@ func Of(amount money.USD) Limit { return Limit{IsSet: true, USD: amount} }
 // LimitDraft is what was sent of a limit, such as {"usd": 500}; nil fields were absent.
 type LimitDraft struct{ USD *money.Number }
 
-// ParseLimit parses a limit. Paths of faults start with path.
+// ParseLimit parses a limit. Paths of faults start with path; empty: the limit is all that was sent.
 func ParseLimit(path string, sent LimitDraft) (Limit, []fault.Field) {
-	path += ".usd"
+	path = strings.TrimPrefix(path+".usd", ".")
 	if sent.USD == nil {
 		return Limit{}, []fault.Field{fault.Fieldf(path, fault.Required, "%s is required", path)}
 	}

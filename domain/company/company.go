@@ -133,6 +133,13 @@ func (c Company) Deleted() event.Event {
 	}
 }
 
+// EndLeases ends all leases of the company.
+func (c Company) EndLeases(at time.Time) Company {
+	c.LeaseEpoch++
+	c.changed(at)
+	return c
+}
+
 // Counting returns the company with so many more teams and agents, whose events report it. UpdatedAt stays.
 func (c Company) Counting(teams, agents int) Company {
 	c.TeamCount += teams

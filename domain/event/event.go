@@ -19,7 +19,14 @@ var (
 	CompanyRestored = define("company.restored")
 	CompanyDeleted  = define("company.deleted")
 
-	CompanyBudgetBreach = define("company.budget.breach")
+	CompanyBudgetBreach  = define("company.budget.breach") // so are those below it: a level was reached
+	TeamBudgetBreach     = define("team.budget.breach")
+	AgentBudgetBreach    = define("agent.budget.breach")
+	GoalBudgetBreach     = define("goal.budget.breach")
+	ProjectBudgetBreach  = define("project.budget.breach")
+	WorkflowBudgetBreach = define("workflow.budget.breach")
+	IssueBudgetBreach    = define("issue.budget.breach")
+	TeamBudgetTopup      = define("team.budget.topup")
 
 	TeamCreated = define("team.created")
 	TeamUpdated = define("team.updated")

@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"strconv"
 	"time"
 
 	"holdco/domain/anyjson"
@@ -115,7 +116,23 @@ func (i Issue) TeamInCharge() id.Team {
 
 // IsClaimable reports whether the state of the issue itself allows a lease.
 func (i Issue) IsClaimable() bool {
-	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting
+	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting && (!i.PerTask.IsSet || i.Spent < i.PerTask.USD)
+}
+
+// BudgetGroup names the limits that a lease on the issue meets besides those of who works on it. In a group it depends on what the issue
+// has spent alone whether it can be leased.
+func (i Issue) BudgetGroup() string {
+	if !i.PerTask.IsSet {
+		return ""
+	}
+	return strconv.FormatInt(int64(i.PerTask.USD), 10)
+}
+
+// Charge adds to what the issue has cost. UpdatedAt stays.
+func (i Issue) Charge(more money.USD) Issue {
+	i.Spent += more
+	i.Version++
+	return i
 }
 
 // ClaimKey names who may take the issue: its agent, any agent of a team, or any of the company. It is one of ClaimKeys of each

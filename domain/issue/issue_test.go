@@ -110,14 +110,14 @@ func TestAnIssueIsClaimableWhileNothingOfItsOwnHoldsItUp(t *testing.T) {
 	t.Parallel()
 	for _, status := range issue.Statuses {
 		free := call(status)
-		free.OpenBlockers = 0
-		blocked, waiting := free, free
-		blocked.OpenBlockers, waiting.Waiting = 1, true
+		free.OpenBlockers, free.Spent = 0, 2_499_999
+		blocked, waiting, dear := free, free, free
+		blocked.OpenBlockers, waiting.Waiting, dear.Spent = 1, true, 2_500_000
 		if got, want := free.IsClaimable(), status == issue.Queued || status == issue.Assigned; got != want {
 			t.Errorf("%s: %t", status, got)
 		}
-		if blocked.IsClaimable() || waiting.IsClaimable() {
-			t.Errorf("%s: blocked %t, waiting %t", status, blocked.IsClaimable(), waiting.IsClaimable())
+		if blocked.IsClaimable() || waiting.IsClaimable() || dear.IsClaimable() {
+			t.Errorf("%s: blocked %t, waiting %t, dear %t", status, blocked.IsClaimable(), waiting.IsClaimable(), dear.IsClaimable())
 		}
 	}
 }

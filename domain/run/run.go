@@ -23,9 +23,11 @@ type Run struct {
 	Company     id.Company
 	Issue       id.Issue
 	Agent       id.Agent
-	Attempt     int // of the issue
+	Team        id.Team // of the agent
+	Attempt     int     // of the issue
 	Status      Status
 	Lease       Lease
+	Held        money.USD // what its lease has reserved in the envelopes and not spent yet; 0 once it has ended
 	Spent       money.USD // the sum of its charges
 	Tokens      cost.Tokens
 	Charges     int       // how many
@@ -106,6 +108,7 @@ const (
 	Completed       Reason = "completed"
 	GaveUp          Reason = "failed"
 	Released        Reason = "released"
+	OverBudget      Reason = "budget" // the company has spent its reserve too
 	Superseded      Reason = "superseded"
 	RanOut          Reason = "expired"
 )
@@ -125,10 +128,10 @@ var reasons = map[issue.Action]Reason{
 // ReasonOf returns why a run ends by an action on its issue; empty: it does not, or the action does not tell.
 func ReasonOf(by issue.Action) Reason { return reasons[by] }
 
-// Grant starts a run: the lease of an issue that has just been started.
-func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Terms, at time.Time) Run {
+// Grant starts a run: the lease of an issue that has just been started, with what it reserves.
+func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Terms, held money.USD, at time.Time) Run {
 	return Run{
-		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Attempt: of.Attempt, Status: Running,
+		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Team: of.AgentTeam, Attempt: of.Attempt, Status: Running, Held: held,
 		Lease: Lease{
 			ID: newLease, Token: of.FencingToken, Epoch: epoch, Time: on.Time, ExpiresAt: at.Add(on.Time),
 			Key: on.Key, Holder: on.Holder, Hash: on.Hash,
@@ -221,16 +224,24 @@ func (r Run) IsOverdue(now, graceUntil time.Time) bool {
 	return !now.Before(r.Lease.ExpiresAt) && !now.Before(graceUntil)
 }
 
-// Renew makes the lease last for its time from now on.
-func (r Run) Renew(now time.Time) Run {
+// Renew makes the lease last for its time from now on, but not longer than until finishBy; zero: it has no end.
+func (r Run) Renew(now, finishBy time.Time) Run {
 	r.Lease.ExpiresAt = now.Add(r.Lease.Time)
+	if !finishBy.IsZero() && finishBy.Before(r.Lease.ExpiresAt) {
+		r.Lease.ExpiresAt = finishBy
+	}
 	return r
+}
+
+// Envelopes are the ids of what the lease was granted under, without those of others than the issue and who works on it.
+func (r Run) Envelopes() []string {
+	return []string{string(r.Company), string(r.Team), string(r.Agent), string(r.Issue)}
 }
 
 // End ends the run and its lease. The failure is JSON; empty: the reason says it all.
 func (r Run) End(why Reason, failure string, at time.Time) Run {
 	r.Status, r.FinishedAt, r.Error = why.Status(), at, failure
-	r.Lease.EndedAt, r.Lease.Reason = at, why
+	r.Lease.EndedAt, r.Lease.Reason, r.Held = at, why, 0
 	switch {
 	case failure != "":
 	case r.Status == Expired:
@@ -241,8 +252,9 @@ func (r Run) End(why Reason, failure string, at time.Time) Run {
 	return r
 }
 
-// Charge adds a charge.
+// Charge adds a charge, for which it takes of what is held.
 func (r Run) Charge(more cost.Entry) Run {
+	r.Held -= min(r.Held, more.USD)
 	r.Spent += more.USD
 	r.Tokens = r.Tokens.Plus(more.Tokens)
 	r.Charges++

@@ -33,7 +33,7 @@ var (
 // working is a run of ada that has begun at noon, for five minutes.
 func working() run.Run {
 	of := issue.Issue{ID: callID, Company: acme, Agent: ada, Attempt: 2, FencingToken: 7, Status: issue.Running}
-	return run.Grant(runID, leaseID, of, 3, run.Terms{Time: 5 * time.Minute, Key: "key", Holder: "h", Hash: "#"}, noon)
+	return run.Grant(runID, leaseID, of, 3, run.Terms{Time: 5 * time.Minute, Key: "key", Holder: "h", Hash: "#"}, 0, noon)
 }
 
 func TestAGrantIsTheLeaseOfTheIssueAsItIs(t *testing.T) {
@@ -160,7 +160,7 @@ func TestARenewalLastsForTheLeaseTimeFromNow(t *testing.T) {
 	for _, at := range []time.Time{later, noon.Add(time.Hour), noon.Add(-time.Hour)} { // of a clock that was set back too
 		want := working()
 		want.Lease.ExpiresAt = at.Add(5 * time.Minute)
-		if diff := cmp.Diff(want, working().Renew(at)); diff != "" {
+		if diff := cmp.Diff(want, working().Renew(at, time.Time{})); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -58,16 +59,17 @@ type CompanyList struct {
 }
 
 // CompanyParts says what to read with a company.
-type CompanyParts struct{ Teams, Agents bool }
+type CompanyParts struct{ Teams, Agents, Budgets bool }
 
-// MostParts bounds how many teams, and how many agents, are read with a company. Lists have all.
+// MostParts bounds how many of each kind are read with a company. Lists have all.
 const MostParts = 200
 
 // CompanyWithParts is a company with what was to be read with it: the oldest ones, oldest first.
 type CompanyWithParts struct {
 	Company company.Company
 	Teams   []team.Team
-	Agents  []agent.Agent // that are not retired
+	Agents  []agent.Agent    // that are not retired
+	Budgets budget.Envelopes // in the order of Budgets.List
 }
 
 // CompanyDeletion is how far a deletion has got.

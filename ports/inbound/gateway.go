@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/team"
 )
@@ -24,6 +25,7 @@ type AgentSelf interface {
 
 // AgentAtWork is an agent with where it works.
 type AgentAtWork struct {
+	Budgets budget.Envelopes // of the company, the team and the agent
 	Agent   agent.Agent
 	Team    *team.Team // nil: it was deleted
 	Company company.Company

@@ -7,6 +7,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/anyjson"
+	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -89,6 +90,7 @@ type LeaseCall struct {
 type Lease struct {
 	Run       run.Run
 	Issue     issue.Issue
+	Budget    LeaseBudget
 	Requires  []string // the names of actions for which the agent needs an approval
 	Workspace string   // the directory of the issue, below the data directory
 	Context   *WorkContext
@@ -100,6 +102,14 @@ type Lease struct {
 type LeaseState struct {
 	Run             run.Run
 	PendingComments int // by others, since the agent got the context last
+	Budget          LeaseBudget
+}
+
+// LeaseBudget is what a lease may still spend.
+type LeaseBudget struct {
+	Remaining budget.Limit // the least of its envelopes, with what it has reserved itself; none: nothing limits it
+	Level     budget.Level // the highest of its envelopes
+	FinishBy  time.Time    // when the lease ends, because a limit is reached; zero: none is
 }
 
 // WorkContext is what an agent needs to know to work on an issue. Lists are in the order in which they were made, and have the
@@ -141,8 +151,11 @@ func (l *Lease) Fields() event.Fields {
 		event.F("fencingToken", lease.Token),
 		event.F("expiresAt", instant.Format(lease.ExpiresAt)),
 		event.F("leaseSeconds", int64(lease.Time/time.Second)),
+		event.F("mustFinish", !l.Budget.FinishBy.IsZero()),
+		event.F("finishBy", instant.Optional(l.Budget.FinishBy)),
 		event.F("issue", l.Issue.Fields()),
 		event.F("run", l.Run.Fields()),
+		event.F("budget", l.Budget.Fields()),
 		event.F("workspacePath", l.Workspace),
 		event.F("requires", append([]string{}, l.Requires...)),
 	}
@@ -153,6 +166,11 @@ func (l *Lease) Fields() event.Fields {
 		fields = append(fields, event.F("context", l.Context.Fields()))
 	}
 	return fields
+}
+
+// Fields returns the budget as the gateway shows it.
+func (b LeaseBudget) Fields() event.Fields {
+	return event.Fields{b.Remaining.Field("remainingUsd"), event.F("level", string(b.Level))}
 }
 
 // Fields returns the context as the gateway shows it.

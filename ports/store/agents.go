@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/issue"
@@ -43,10 +44,11 @@ type AgentReader interface {
 
 // AtWork is an agent with what decides whether it gets work.
 type AtWork struct {
-	Agent    agent.Agent     // only ID, Company, Team, Status, Hash and Requires
-	Company  company.Company // only ID, Status, LeaseEpoch and WorkPaused
-	OpenRuns int             // of the agent
-	First    *FirstIssue     // nil: none
+	Agent    agent.Agent               // only ID, Company, Team, Status, Hash, Requires and Budget
+	Company  company.Company           // only ID, Status, LeaseEpoch, WorkPaused and Budget
+	OpenRuns int                       // of the agent
+	First    *FirstIssue               // nil: none
+	Accounts map[string]budget.Account // those that there are of the company, the team, the agent, and First; nil without First
 }
 
 // FirstIssue is the first issue that may be leased, with what shows whether its context has to be read.

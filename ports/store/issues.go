@@ -57,6 +57,9 @@ type IssueReader interface {
 	// locked them.
 	Claimable(ctx context.Context, of id.Company, keys []string, most int) ([]issue.Issue, error)
 
+	// ClaimableByBudget returns issues as Claimable does: of each budget group under each key most at most, of so many groups.
+	ClaimableByBudget(ctx context.Context, of id.Company, keys []string, groups, most int) ([]issue.Issue, error)
+
 	// ClaimableKeys returns how many issues may be leased under each of some keys, and nothing of keys without any. It counts a
 	// Portion of each at most.
 	ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error)

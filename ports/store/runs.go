@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/event"
@@ -77,12 +78,13 @@ type OpenRun struct {
 
 // LockedLease is a run that is locked, with all that decides whether its lease can be used.
 type LockedLease struct {
-	Run     run.Run
-	Agent   agent.Agent     // as in AtWork
-	Company company.Company // as in AtWork
-	Issue   issue.Issue     // LockForCall: only ID, Status and Parent
-	Pending int             // comments on the issue after Run.ContextAt
-	Blocks  bool            // issues wait for this one; LockForCall: false
+	Run      run.Run
+	Agent    agent.Agent               // as in AtWork
+	Company  company.Company           // as in AtWork
+	Issue    issue.Issue               // LockForCall: only ID, Status, Parent, PerTask and Spent
+	Accounts map[string]budget.Account // those that there are of Run.Envelopes
+	Pending  int                       // comments on the issue after Run.ContextAt
+	Blocks   bool                      // issues wait for this one; LockForCall: false
 }
 
 // Runs reads and changes runs.

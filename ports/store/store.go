@@ -55,6 +55,7 @@ type Reader interface {
 	Agents() AgentReader
 	Issues() IssueReader
 	Runs() RunReader
+	Envelopes() EnvelopeReader
 	Settlements() SettlementReader
 	Tokens() TokenReader
 	Partners() PartnerReader
@@ -83,6 +84,7 @@ type Tx interface {
 	Agents() Agents
 	Issues() Issues
 	Runs() Runs
+	Envelopes() Envelopes
 	Settlements() Settlements
 	Tokens() Tokens
 	Partners() Partners

@@ -240,7 +240,7 @@ func (f *fixture) employs(of id.Company) (agent.Agent, issue.Issue, run.Run) {
 	a.Requires = []string{"issue.create"}
 	i := f.files(of, 1, func(_ int, i *issue.Issue) { i.Status, i.Agent, i.Parent = issue.Running, a.ID, "iss_parent" })[0]
 	r := f.newRun(of, i.ID)
-	r.Agent = a.ID
+	r.Agent, r.Team = a.ID, a.Team
 	f.update(hiring(a))
 	f.update(starting(r))
 	return a, i, r
@@ -248,8 +248,8 @@ func (f *fixture) employs(of id.Company) (agent.Agent, issue.Issue, run.Run) {
 
 // working is what AtWork and LockForCall read of an agent and its company.
 func working(a agent.Agent, of company.Company) (agent.Agent, company.Company) {
-	return agent.Agent{ID: a.ID, Company: a.Company, Team: a.Team, Status: a.Status, Hash: a.Hash, Requires: a.Requires},
-		company.Company{ID: of.ID, Status: of.Status, LeaseEpoch: of.LeaseEpoch, WorkPaused: of.WorkPaused}
+	return agent.Agent{ID: a.ID, Company: a.Company, Team: a.Team, Status: a.Status, Hash: a.Hash, Requires: a.Requires, Budget: a.Budget},
+		company.Company{ID: of.ID, Status: of.Status, LeaseEpoch: of.LeaseEpoch, WorkPaused: of.WorkPaused, Budget: of.Budget}
 }
 
 func locking(which id.Lease, but event.Actor, found *store.LockedLease) unit {
@@ -276,7 +276,7 @@ func lockedForCall(f *fixture) {
 		return tx.Runs().Save(ctx, got.Run)
 	})
 	a, acme = working(a, acme)
-	f.same(got, store.LockedLease{Run: r, Agent: a, Company: acme, Issue: issue.Issue{ID: i.ID, Status: i.Status, Parent: i.Parent}})
+	f.same(got, store.LockedLease{Run: r, Agent: a, Company: acme, Issue: issue.Issue{ID: i.ID, Status: i.Status, Parent: i.Parent, PerTask: i.PerTask, Spent: i.Spent}})
 	for n := range 6 {
 		said := f.newComment([]issue.Issue{i, other}[n/4])
 		said.Author = []event.Actor{"agent:agt_a", "token:tok_a"}[n%2]

@@ -50,6 +50,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 		at := f.clock.Now()
 		r.Lease.EndedAt, r.Lease.Reason, r.Lease.Key = at.Add(time.Second), run.GaveUp, "key"
 		r.Lease.Holder, r.Lease.Hash = "holder", f.newKey().Hash()
+		r.Team, r.Held = "tm_some", 1<<53+1
 		r.Spent, r.Charges, r.Checkpoints, r.Filed = cost.Most, 7, run.MostCheckpoints, run.MostFiled
 		r.Tokens = cost.Tokens{Input: 1<<53 + 1, Output: 2, CacheRead: 3, CacheWrite: 4}
 		r.Status, r.FinishedAt, r.Error = run.Failed, at.Add(time.Second), `{"n":1e400}`
@@ -57,7 +58,8 @@ var anyRun = aggregate[id.Run, run.Run]{
 	},
 	edit: func(f *fixture, r *run.Run) {
 		at := f.clock.Now()
-		r.Company, r.Issue, r.Agent, r.Attempt, r.StartedAt = "cmp_other", "iss_other", "agt_other", 9, at.Add(time.Hour)
+		r.Company, r.Issue, r.Agent, r.Team, r.Attempt = "cmp_other", "iss_other", "agt_other", "tm_other", 9
+		r.StartedAt, r.Held = at.Add(time.Hour), 0
 		r.Lease.Token, r.Lease.Epoch, r.Lease.Key, r.Lease.Holder = 99, 98, "other", "other"
 		r.Lease.Hash = f.newKey().Hash()
 		r.Status, r.Lease.Time, r.Lease.ExpiresAt = run.Expired, time.Hour, at.Add(time.Hour)
@@ -65,7 +67,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.Spent, r.Tokens, r.Charges, r.Checkpoints, r.Filed = 0, cost.Tokens{}, 1, 2, 3
 		r.ContextAt, r.Error, r.KeptAnswer = at.Add(time.Minute), "", run.KeptAnswer{}
 	},
-	permanent: []string{"Company", "Issue", "Agent", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder"},
+	permanent: []string{"Company", "Issue", "Agent", "Team", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder"},
 	texts: func(r *run.Run, text string) {
 		r.Error, r.KeptAnswer = text, run.KeptAnswer{Fingerprint: text, Answer: text}
 	},
@@ -75,7 +77,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 func (f *fixture) newRun(of id.Company, on id.Issue) run.Run {
 	i := issue.Issue{ID: on, Company: of, Agent: "agt_some", Attempt: 1, FencingToken: 1}
 	terms := run.Terms{Time: 5 * time.Minute}
-	return run.Grant(id.New[id.Run](f.ids.UUIDv7()), id.New[id.Lease](f.ids.UUIDv7()), i, 1, terms, f.clock.Now())
+	return run.Grant(id.New[id.Run](f.ids.UUIDv7()), id.New[id.Lease](f.ids.UUIDv7()), i, 1, terms, 0, f.clock.Now())
 }
 
 // ran ends a run.
@@ -177,7 +179,7 @@ func (f *fixture) runWrites() map[string]writeCase {
 	kept := made[0]
 	newcomer := f.newRun(acme.ID, "iss_new")
 	_, _, working := f.employs(acme.ID)
-	renewed := anyRun.edited(f, working, func(r *run.Run) { *r = r.Renew(r.Lease.ExpiresAt) })
+	renewed := anyRun.edited(f, working, func(r *run.Run) { *r = r.Renew(r.Lease.ExpiresAt, time.Time{}) })
 	checkpoint, charge := f.newCheckpoint(kept, 1), f.newCharge(kept, "key")
 	lock := func(ctx context.Context, tx store.Tx) (run.Run, error) { return tx.Runs().Lock(ctx, kept.ID) }
 	return map[string]writeCase{
@@ -590,7 +592,7 @@ func overdueRuns(f *fixture) {
 	}
 	overdue(theirs[0], made[4], made[3], made[2], made[1])
 	anyRun.edited(f, made[3], ran)
-	renewed := anyRun.edited(f, made[4], func(r *run.Run) { *r = r.Renew(at) })
+	renewed := anyRun.edited(f, made[4], func(r *run.Run) { *r = r.Renew(at, time.Time{}) })
 	overdue(theirs[0], made[2], made[1])
 	anyRun.edited(f, renewed, func(r *run.Run) { r.Lease.ExpiresAt = at.Add(-time.Minute) })
 	overdue(theirs[0], made[4], made[2], made[1])
@@ -621,7 +623,7 @@ func postponed(f *fixture) {
 			n := r.IntN(count)
 			made[n] = anyRun.edited(f, made[n], func(one *run.Run) {
 				if one.IsOpen() {
-					*one = one.Renew(at)
+					*one = one.Renew(at, time.Time{})
 					one.Lease.ExpiresAt = at.Add(time.Duration(r.IntN(5)) * time.Minute)
 				}
 				if r.IntN(30) == 0 {
@@ -722,7 +724,7 @@ func countOpen(f *fixture) {
 	is(4, at.Add(-time.Hour))
 	anyRun.edited(f, theirs, ran)
 	is(3, at)
-	anyRun.edited(f, made[0], func(r *run.Run) { *r = r.Renew(at.Add(2 * time.Hour)) })
+	anyRun.edited(f, made[0], func(r *run.Run) { *r = r.Renew(at.Add(2*time.Hour), time.Time{}) })
 	is(3, at.Add(time.Hour))
 	anyRun.edited(f, made[1], ran)
 	f.update(func(ctx context.Context, tx store.Tx) error { // as a unit sees it

@@ -33,6 +33,7 @@ func (h agent) me(r httpkit.Request) (httpkit.Answer, error) {
 			event.F("name", found.Company.Name),
 			event.F("workPaused", found.Company.WorkPaused),
 		}),
+		event.F("budgets", httpkit.Show(found.Budgets)),
 		event.F("leases", found.Leases),
 	}}, nil
 }

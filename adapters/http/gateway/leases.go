@@ -204,7 +204,10 @@ func stateFields(state inbound.LeaseState) event.Fields {
 			event.F("id", string(lease.ID)),
 			event.F("fencingToken", lease.Token),
 			event.F("expiresAt", instant.Format(lease.ExpiresAt)),
+			event.F("mustFinish", !state.Budget.FinishBy.IsZero()),
+			event.F("finishBy", instant.Optional(state.Budget.FinishBy)),
 		}),
+		event.F("budget", state.Budget.Fields()),
 		event.F("pendingComments", state.PendingComments),
 	}
 }

@@ -368,6 +368,15 @@ type TokenRotation struct {
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 }
 
+// TopupDraft Example: {"teamId":"tm_01j5ze2c4pf4rbt0k2q8ydx9wh","usd":25}
+type TopupDraft struct {
+	// TeamID The team.
+	TeamID *string `json:"teamId"`
+
+	// Usd At most 6 decimals.
+	Usd *money.Number `json:"usd"`
+}
+
 // WebhookDescription What the webhook is for, in any number of lines. Empty unless given.
 type WebhookDescription = string
 

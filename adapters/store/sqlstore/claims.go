@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -57,6 +58,39 @@ func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, mos
 	return found, err
 }
 
+// groupsUnder finds the budget groups of the claimable issues under a key of a company, by steps from one to the next along an index.
+const groupsUnder = `
+	WITH RECURSIVE groups (name) AS (
+		SELECT (SELECT min(budget_group) FROM issues WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1)
+		UNION ALL
+		SELECT (SELECT min(budget_group) FROM issues WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1 AND budget_group > groups.name)
+		FROM groups WHERE groups.name IS NOT NULL
+	)
+	SELECT name FROM groups WHERE name IS NOT NULL LIMIT ?2`
+
+func (i issues) ClaimableByBudget(ctx context.Context, of id.Company, keys []string, groups, most int) ([]issue.Issue, error) {
+	var found []issue.Issue
+	for _, key := range keys {
+		var names []string
+		if err := i.scan(ctx, i.engine.DB().NewRaw(groupsUnder, of, key, groups).Conn(i.conn), &names); err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			firsts, err := readAll(ctx, i.session, i.table, selectRows(i.session, i.table).Where("company_id = ?", of).
+				Where("claim_key = ?", key).Where("claimable = 1").Where("budget_group = ?", name).
+				OrderExpr("rank DESC, number").Limit(int64(most)))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, firsts...)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b issue.Issue) int {
+		return cmp.Or(b.Priority.Rank()-a.Priority.Rank(), cmp.Compare(a.Number, b.Number))
+	})
+	return found, nil
+}
+
 func (i issues) ClaimableKeys(ctx context.Context, of id.Company, keys []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(keys, store.Portion) {
@@ -100,9 +134,9 @@ func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]
 
 // What a call on a lease, or a claim, has to know of its agent and its company. To read a column costs more than it looks.
 var (
-	workingAgents    = agentTable.part("id", "company_id", "team_id", "status", "hash", "requires")
-	workingCompanies = companyTable.part("id", "status", "lease_epoch", "work_paused")
-	runningIssues    = issueTable.part("id", "status", "parent_id")
+	workingAgents    = agentTable.part("id", "company_id", "team_id", "status", "hash", "requires", "per_task_usd", "daily_usd")
+	workingCompanies = companyTable.part("id", "status", "lease_epoch", "work_paused", "budget_usd", "budget_period", "reserve_percent")
+	runningIssues    = issueTable.part("id", "status", "parent_id", "per_task_usd", "spent_usd")
 )
 
 // agentAtWork finds an agent; the argument is its id.
@@ -122,9 +156,10 @@ var agentWithFirst = preparedFor[int]{prepare: func(keys int) *prepared {
 		children := b.db().NewSelect().TableExpr("issues AS child").ColumnExpr("1").
 			Where("child.company_id = first.company_id").Where("child.parent_id = first.id")
 		comments := b.db().NewSelect().Table("issue_comments").ColumnExpr("1").Where("issue_id = first.id")
+		accounts := accountTable.packed(b).Where("envelopes.id IN (companies.id, agents.team_id, agents.id, first.id)")
 		return working(b, keys+2).
 			Join("CROSS JOIN (?) AS first", bun.Safe(firstsUnder(b, claimShape{keys, 1})+" LIMIT 1")).
-			ColumnExpr("?, ?, ?", issueTable.columnsOf("first"), exists(children), exists(comments))
+			ColumnExpr("?, ?, ?, (?)", issueTable.columnsOf("first"), exists(children), exists(comments), accounts)
 	})
 }}
 
@@ -136,14 +171,18 @@ func exists(query *bun.SelectQuery) bun.Safe {
 func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (found store.AtWork, err error) {
 	by, its, first := workingAgents.scanner(), workingCompanies.scanner(), issueTable.scanner()
 	var open, hasChildren, hasComments int64
+	var accounts *string
 	columns := slices.Concat(by.dests, its.dests, []any{&open})
-	withFirst := slices.Concat(columns, first.dests, []any{&hasChildren, &hasComments})
+	withFirst := slices.Concat(columns, first.dests, []any{&hasChildren, &hasComments, &accounts})
 	err = a.row(ctx, withFirst, a.table.missing, agentWithFirst.of(len(keys)), append(firstArgs(of, keys), string(which))...)
 	switch {
 	case err == nil:
 		found.First = &store.FirstIssue{HasChildren: hasChildren == 1, HasComments: hasComments == 1}
 		if found.First.Issue, err = first.value(); err == nil && a.unit != nil {
 			issuesOf(a.session).hasLocked(string(found.First.Issue.ID), found.First.Issue)
+		}
+		if err == nil {
+			found.Accounts, err = accountsByID(accounts)
 		}
 	case fault.CodeOf(err) == fault.NotFound:
 		err = a.row(ctx, columns, a.table.missing, agentAtWork, string(which))
@@ -171,10 +210,11 @@ var (
 func lockedLease(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 	pending := b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = runs.issue_id").
 		Where("created_at > runs.context_at").Where("author <> ?", b.arg(2))
+	accounts := accountTable.packed(b).Where("envelopes.id IN (runs.company_id, runs.team_id, runs.agent_id, runs.issue_id)")
 	return b.engine.ForUpdateOf(b.db().NewSelect().Table("runs").Join("JOIN agents ON agents.id = runs.agent_id").
 		Join("JOIN companies ON companies.id = runs.company_id").Join("JOIN issues ON issues.id = runs.issue_id").
 		ColumnExpr("?, ?, ?", runTable.allColumns(), workingAgents.allColumns(), workingCompanies.allColumns()).
-		ColumnExpr("?, (?)", issues.allColumns(), pending).Where("runs.lease_id = ?", b.arg(1)), "runs")
+		ColumnExpr("?, (?), (?)", issues.allColumns(), pending, accounts).Where("runs.lease_id = ?", b.arg(1)), "runs")
 }
 
 func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
@@ -198,7 +238,8 @@ func (r runs) scanLocked(
 	r.engine.NowNext(r.conn)
 	row, by, its, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner(), issues.scanner()
 	var pending int64
-	columns := slices.Concat(row.dests, by.dests, its.dests, of.dests, []any{&pending}, more)
+	var accounts *string
+	columns := slices.Concat(row.dests, by.dests, its.dests, of.dests, []any{&pending, &accounts}, more)
 	if err := r.row(ctx, columns, noLease, statement, string(which), string(but)); err != nil {
 		return found, err
 	}
@@ -212,6 +253,9 @@ func (r runs) scanLocked(
 	}
 	if err == nil {
 		found.Issue, err = of.value()
+	}
+	if err == nil {
+		found.Accounts, err = accountsByID(accounts)
 	}
 	return found, err
 }

@@ -59,6 +59,7 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asBoolean("waiting", func(i *issue.Issue) *bool { return &i.Waiting }).inIndex(),
 	derivedFlag("claimable", func(i *issue.Issue) bool { return i.IsClaimable() }).inIndex(),
 	derived("claim_key", func(i *issue.Issue) string { return i.ClaimKey() }).inIndex(),
+	derived("budget_group", func(i *issue.Issue) string { return i.BudgetGroup() }).inIndex(),
 	asOptionalMillis("started_at", func(i *issue.Issue) *time.Time { return &i.StartedAt }),
 	asOptionalMillis("finished_at", func(i *issue.Issue) *time.Time { return &i.FinishedAt }),
 	asText("retry_of", func(i *issue.Issue) *id.Issue { return &i.RetryOf }).fixed(),

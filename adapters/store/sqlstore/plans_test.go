@@ -201,7 +201,7 @@ func (d database) fill(t *testing.T) id.Company {
 				return err
 			}
 			i.Agent, i.FencingToken = "agt_a", 1
-			r := run.Grant(id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7()), i, 1, run.Terms{Time: time.Minute}, clock.Now())
+			r := run.Grant(id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7()), i, 1, run.Terms{Time: time.Minute}, 0, clock.Now())
 			if n%10 != 0 {
 				r = r.End(run.Completed, "", clock.Now())
 			}

@@ -30,6 +30,7 @@ var owned = []ownedTable{
 	{table: "run_checkpoints"},
 	{table: "cost_entries"},
 	{table: "runs"},
+	{table: "envelopes"},
 	{table: "revocations"},
 	{table: "issue_labels"},
 	{table: "issue_blockers"},

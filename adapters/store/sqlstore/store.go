@@ -132,6 +132,7 @@ func (r reader) Teams() store.TeamReader              { return teamsOf(r.session
 func (r reader) Agents() store.AgentReader            { return agentsOf(r.session) }
 func (r reader) Issues() store.IssueReader            { return issuesOf(r.session) }
 func (r reader) Runs() store.RunReader                { return runsOf(r.session) }
+func (r reader) Envelopes() store.EnvelopeReader      { return envelopes(r) }
 func (r reader) Settlements() store.SettlementReader  { return settlementsOf(r.session) }
 func (r reader) Tokens() store.TokenReader            { return tokensOf(r.session) }
 func (r reader) Partners() store.PartnerReader        { return partnersOf(r.session) }
@@ -164,6 +165,7 @@ func (t tx) Teams() store.Teams             { return teamsOf(t.session) }
 func (t tx) Agents() store.Agents           { return agentsOf(t.session) }
 func (t tx) Issues() store.Issues           { return issuesOf(t.session) }
 func (t tx) Runs() store.Runs               { return runsOf(t.session) }
+func (t tx) Envelopes() store.Envelopes     { return envelopes{t.session} }
 func (t tx) Settlements() store.Settlements { return settlementsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }

@@ -75,9 +75,31 @@ func ofCompany[T any](s session, of *table[T], which id.Company) *bun.SelectQuer
 	return selectRows(s, of).Where("company_id = ?", which).Order(createdAt, "id")
 }
 
+// Add keeps the budget of the team where charges are counted.
+func (t teams) Add(ctx context.Context, added team.Team) error {
+	if err := t.stored.Add(ctx, added); err != nil {
+		return err
+	}
+	return t.setLimit(ctx, added.Company, string(added.ID), budget.Limit{}, added.Budget)
+}
+
+// Save is as Add.
+func (t teams) Save(ctx context.Context, saved team.Team) error {
+	before, _ := t.locked(saved)
+	if err := t.stored.Save(ctx, saved); err != nil {
+		return err
+	}
+	return t.setLimit(ctx, saved.Company, string(saved.ID), before.Budget, saved.Budget)
+}
+
 func (t teams) AddAll(ctx context.Context, added []team.Team, slots []team.Slot) error {
 	if err := insertMany(ctx, t.session, teamTable, added); err != nil {
 		return err
+	}
+	for _, one := range added {
+		if err := t.setLimit(ctx, one.Company, string(one.ID), budget.Limit{}, one.Budget); err != nil {
+			return err
+		}
 	}
 	return t.AddSlots(ctx, slots)
 }
@@ -126,6 +148,9 @@ func (t teams) setAgent(ctx context.Context, of id.Slot, to id.Agent) error {
 
 func (t teams) Remove(ctx context.Context, which id.Team) error {
 	if _, err := t.change(ctx, t.engine.DB().NewDelete().Conn(t.conn).Table("slots").Where("team_id = ?", which)); err != nil {
+		return err
+	}
+	if _, err := t.change(ctx, t.engine.DB().NewDelete().Conn(t.conn).Table("envelopes").Where("id = ?", which)); err != nil {
 		return err
 	}
 	return t.stored.Remove(ctx, which)

@@ -1,0 +1,199 @@
+package work
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdco/domain/agent"
+	"holdco/domain/budget"
+	"holdco/domain/company"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/domain/run"
+	"holdco/ports/store"
+)
+
+// CompanyEnvelope is the envelope of a company.
+func CompanyEnvelope(of company.Company, account budget.Account) budget.Envelope {
+	return budget.Envelope{
+		Scope: budget.OfCompany, Set: budget.Of(of.Budget.USD), Reserve: of.Budget.ReservePercent, Period: of.Budget.Period, Account: account,
+	}
+}
+
+// TeamEnvelope is the envelope of a team.
+func TeamEnvelope(in company.Company, account budget.Account) budget.Envelope {
+	return budget.Envelope{Scope: budget.OfTeam, Set: account.Limit, Period: in.Budget.Period, Account: account}
+}
+
+// AgentEnvelope is the envelope of an agent.
+func AgentEnvelope(of agent.Agent, account budget.Account) budget.Envelope {
+	return budget.Envelope{Scope: budget.OfAgent, Set: of.Budget.Daily, Period: budget.Daily, Account: account}
+}
+
+// EnvelopesOf are those under which an agent of a team works on an issue, of which a lease has reserved an amount. Accounts are by
+// their ids; what has none has spent nothing.
+func EnvelopesOf(
+	c company.Company, a agent.Agent, team id.Team, i issue.Issue, held money.USD, accounts map[string]budget.Account,
+) budget.Envelopes {
+	account := func(of string) budget.Account {
+		found, exists := accounts[of]
+		if !exists {
+			found = budget.Account{ID: of, Company: c.ID}
+		}
+		return found
+	}
+	all := budget.Envelopes{
+		CompanyEnvelope(c, account(string(c.ID))),
+		TeamEnvelope(c, account(string(team))),
+		AgentEnvelope(a, account(string(a.ID))),
+	}
+	its := IssueEnvelope(i, held, account(string(i.ID)))
+	if !its.Set.IsSet {
+		its.Set = a.Budget.PerTask
+	}
+	return append(all, its)
+}
+
+// IssueEnvelope is the envelope of an issue, of which a lease has reserved an amount.
+func IssueEnvelope(of issue.Issue, held money.USD, account budget.Account) budget.Envelope {
+	account.Period, account.Spent, account.Held = budget.Always, of.Spent, held
+	return budget.Envelope{Scope: budget.OfIssue, Set: of.PerTask, Period: budget.Always, Account: account}
+}
+
+// Current brings envelopes to an instant. What was not counted before is summed up.
+func Current(ctx context.Context, r store.EnvelopeReader, all budget.Envelopes, at time.Time) error {
+	for n, e := range all {
+		if !e.IsCounted() {
+			spent, err := r.Spent(ctx, e.Account.Company, e.Scope, e.Account.ID, e.Period.Start(at))
+			if err != nil {
+				return err
+			}
+			e = e.Recount(spent, at)
+		}
+		all[n] = e.At(at)
+	}
+	return nil
+}
+
+// Keep stores envelopes that were others before, and records the levels that they have reached. If the company has spent its reserve
+// too, it is to be told by Overspent.
+func (u *Unit) Keep(ctx context.Context, before, next budget.Envelopes, at time.Time) (isOver bool, err error) {
+	var changed []budget.Account
+	for n := range next {
+		e, passed := next[n].Reported(at)
+		next[n] = e
+		for _, level := range passed {
+			isOver = isOver || level == budget.Catastrophic
+			if err := u.tx.Record(ctx, e.Breach(level).By(u.actor)); err != nil {
+				return false, err
+			}
+		}
+		was := before[n].Account
+		if e.Scope == budget.OfIssue { // the issue and its run have the figures
+			if was.Fired == e.Account.Fired && was.HardAt.Equal(e.Account.HardAt) {
+				continue
+			}
+		}
+		if e.Account != was {
+			changed = append(changed, e.Account)
+		}
+	}
+	return isOver, u.tx.Envelopes().Save(ctx, changed)
+}
+
+// Rebudget follows from another limit or period of an envelope, which is as it is from now on. If the company has spent its reserve
+// too, the caller ends its leases.
+func (u *Unit) Rebudget(ctx context.Context, next budget.Envelope, at time.Time) (isOver bool, err error) {
+	before, all := budget.Envelopes{next}, budget.Envelopes{next}
+	if err := Current(ctx, u.tx.Envelopes(), all, at); err != nil {
+		return false, err
+	}
+	all[0] = all[0].Raised()
+	if isOver, err = u.Keep(ctx, before, all, at); err != nil {
+		return isOver, err
+	}
+	return isOver, u.tx.Envelopes().Freed(ctx, u.of)
+}
+
+// Account returns what is kept of one envelope.
+func (u *Unit) Account(ctx context.Context, which string) (budget.Account, error) {
+	found, err := u.tx.Envelopes().Accounts(ctx, u.of, which)
+	return found[which], err
+}
+
+// Overspent ends all leases of the company, which has spent its reserve too.
+func (u *Unit) Overspent(ctx context.Context, at time.Time) error {
+	c, err := u.tx.Companies().Lock(ctx, u.of)
+	if err != nil {
+		return err
+	}
+	c = c.EndLeases(at)
+	if err := u.tx.Companies().Save(ctx, c); err != nil {
+		return err
+	}
+	return u.Revoke(ctx, c.LeaseEpoch, run.OverBudget)
+}
+
+// Revoke follows from an epoch of the company that has begun: the leases of the one before have ended for the reason.
+func (u *Unit) Revoke(ctx context.Context, epoch int64, why run.Reason) error {
+	if err := u.tx.Runs().Revoke(ctx, u.of, epoch, why); err != nil {
+		return err
+	}
+	return u.Begin(ctx, store.Settlement{Kind: store.Revoke, Epoch: epoch})
+}
+
+// giveBack gives back what a run that ends has reserved and not spent. Claims that it was too dear for are woken.
+func (u *Unit) giveBack(ctx context.Context, of run.Run) error {
+	if of.Held == 0 {
+		return nil
+	}
+	ids := of.Envelopes()
+	accounts, err := u.tx.Envelopes().Accounts(ctx, u.of, ids[:len(ids)-1]...) // that of an issue has no figures
+	if err != nil {
+		return err
+	}
+	var changed []budget.Account
+	for _, account := range accounts {
+		account.Held -= of.Held
+		changed = append(changed, account)
+	}
+	if err := u.tx.Envelopes().Save(ctx, changed); err != nil {
+		return err
+	}
+	return u.tx.Envelopes().Freed(ctx, u.of)
+}
+
+// ListEnvelopes returns the envelopes of a company that have a limit, after a position in some scopes, most at most.
+func ListEnvelopes(
+	ctx context.Context, r store.Reader, c company.Company, scopes []budget.Scope, after page.Position, most int, at time.Time,
+) (found budget.Envelopes, err error) {
+	last := after.ID
+	if !after.IsStart() {
+		scopes = scopes[max(0, slices.Index(scopes, budget.Scope(after.Values[0]))):]
+	}
+	for _, scope := range scopes {
+		var some budget.Envelopes
+		switch {
+		case len(found) == most:
+		case scope != budget.OfCompany:
+			some, err = r.Envelopes().Limited(ctx, c.ID, scope, last, most-len(found))
+		case last == "":
+			var accounts map[string]budget.Account
+			accounts, err = r.Envelopes().Accounts(ctx, c.ID, string(c.ID))
+			some = budget.Envelopes{CompanyEnvelope(c, accounts[string(c.ID)])}
+		}
+		if err != nil {
+			return nil, err
+		}
+		for n := range some {
+			if some[n].Period == "" {
+				some[n].Period = c.Budget.Period
+			}
+		}
+		found, last = append(found, some...), ""
+	}
+	return found, Current(ctx, r.Envelopes(), found, at)
+}

@@ -1,0 +1,258 @@
+package wiring_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdco/adapters/http/rest/resttest"
+)
+
+// apiEnvelope is a budget as the API shows it.
+type apiEnvelope struct {
+	Scope, ScopeID, Level, PeriodStart        string
+	SpentUsd, HeldUsd, RemainingUsd, LimitUsd json.Number
+}
+
+func (e apiEnvelope) String() string {
+	return fmt.Sprintf("%s: %s spent, %s held, %s left, %s", e.Scope, e.SpentUsd, e.HeldUsd, e.RemainingUsd, e.Level)
+}
+
+// budgets checks what is spent and held.
+func (s *instance) budgets(t *testing.T, of company, query string, want ...string) []apiEnvelope {
+	t.Helper()
+	answer := s.In(t).Get(of.path() + "/budgets" + query)
+	answer.Is(t, 200, "")
+	found := resttest.Data[[]apiEnvelope](t, answer)
+	var shown []string
+	for _, e := range found {
+		shown = append(shown, e.String())
+	}
+	if !slices.Equal(shown, want) {
+		t.Errorf("the budgets are\n%s\nwant\n%s", strings.Join(shown, "\n"), strings.Join(want, "\n"))
+	}
+	return found
+}
+
+// breaches are the levels that were reported, in their order.
+func (s *instance) breaches(t *testing.T, of company) (found []string) {
+	t.Helper()
+	for _, e := range s.events(t, of.ID) {
+		if strings.HasSuffix(string(e.Type), ".budget.breach") {
+			var data struct{ Level, Scope string }
+			must(t, json.Unmarshal(e.Data.Append(nil), &data))
+			found = append(found, data.Scope+" "+data.Level)
+		}
+	}
+	slices.Reverse(found)
+	return found
+}
+
+// budgetOf is what a call on a lease says of its budget.
+type budgetOf struct {
+	Lease struct {
+		ExpiresAt  string
+		MustFinish bool
+		FinishBy   *string
+	}
+	Budget struct {
+		RemainingUsd json.Number
+		Level        string
+	}
+}
+
+// charges reports a cost.
+func (w worker) charges(t *testing.T, lease apiLease, key, usd string) budgetOf {
+	t.Helper()
+	answer := w.In(t).Post(lease.path()+"/costs", lease.body(`"costs":[{"key":"`+key+`","kind":"tools","usd":`+usd+`}]`))
+	answer.Is(t, 200, "")
+	return resttest.Data[budgetOf](t, answer)
+}
+
+// Two agents, a dollar: what each lease reserves nobody else can have, and a spent budget stops them.
+func TestADollarIsSpentOnce(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, `"budget":{"usd":1.25,"reservePercent":20,"period":"daily"}`))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":2}`)
+		var hands []worker
+		for range 2 {
+			hired := s.hire(t, sales, "")
+			hands = append(hands, worker{s.agent(t, hired.Token), hired, s})
+		}
+		ada, bob := hands[0], hands[1]
+		first, second := s.file(t, acme, `,"budget":{"perTaskUsd":0.7}`), s.file(t, acme, `,"budget":{"perTaskUsd":0.5}`)
+		lease := ada.claim(t, "")
+		s.budgets(t, acme, "", "company: 0 spent, 0.7 held, 0.3 left, none")
+		bob.idles(t) // half a dollar is not left
+		third := s.file(t, acme, "")
+		small := bob.claim(t, "")
+		if lease.Issue.ID != first.ID || small.Issue.ID != third.ID {
+			t.Errorf("%d and %d were leased", lease.Issue.Number, small.Issue.Number)
+		}
+		s.budgets(t, acme, "", "company: 0 spent, 0.8 held, 0.2 left, none")
+		if got := ada.charges(t, lease, "1", "0.4"); got.Budget.RemainingUsd != "0.5" || got.Budget.Level != "none" || got.Lease.MustFinish {
+			t.Errorf("%+v", got)
+		}
+		s.budgets(t, acme, "", "company: 0.4 spent, 0.4 held, 0.2 left, none")
+		s.budgets(t, acme, "?scope=issue", "issue: 0.4 spent, 0 held, 0.3 left, none", "issue: 0 spent, 0 held, 0.5 left, none")
+		bob.charges(t, small, "1", "0.45") // beyond what it has reserved
+		s.budgets(t, acme, "", "company: 0.85 spent, 0.3 held, 0 left, soft")
+		bob.ends(t, small, "complete", ``)
+		ada.ends(t, lease, "complete", `"costs":[{"key":"2","kind":"tools","usd":0.05}]`)
+		s.budgets(t, acme, "", "company: 0.9 spent, 0 held, 0.1 left, soft")
+		bob.idles(t) // the second issue costs half a dollar
+		if got, want := s.breaches(t, acme), []string{"issue soft", "company soft"}; slices.Equal(got, want) {
+			t.Errorf("%v", got)
+		}
+		s.clock.advance(24 * time.Hour) // a day with a budget of its own
+		if lease := bob.claim(t, ""); lease.Issue.ID != second.ID {
+			t.Errorf("%d was leased", lease.Issue.Number)
+		}
+		s.budgets(t, acme, "", "company: 0 spent, 0.5 held, 0.5 left, none")
+	})
+}
+
+// When its limit is reached a lease may finish, but not begin anything; when the reserve is spent too, it ends.
+func TestABudgetThatIsSpentStopsAgents(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, `"budget":{"usd":10,"reservePercent":50}`))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":2,"budget":{"usd":4}}`)
+		hired := s.hire(t, sales, "")
+		ada := worker{s.agent(t, hired.Token), hired, s}
+		issue := s.file(t, acme, "")
+		lease := ada.claim(t, `{"leaseSeconds":3600}`)
+		got := ada.charges(t, lease, "1", "4")
+		by := s.clock.Now().Add(10 * time.Minute).Format("2006-01-02T15:04:05.000Z")
+		if !got.Lease.MustFinish || got.Lease.FinishBy == nil || *got.Lease.FinishBy != by || got.Lease.ExpiresAt != by ||
+			got.Budget.Level != "hard" || got.Budget.RemainingUsd != "0" {
+			t.Errorf("%+v, finish by %s", got, by)
+		}
+		s.budgets(t, acme, "", "company: 4 spent, 0 held, 1 left, soft", "team: 4 spent, 0 held, 0 left, hard")
+		ada.Post("/gateway/v1/issues", lease.body(`"leaseId":"`+lease.LeaseID+`","title":"More"`)).Is(t, 409, "budget_exhausted")
+		ada.Post(lease.path()+"/checkpoint", lease.body(`"note":"Half"`)).Is(t, 200, "")
+		s.Post(acme.path()+"/costs/topup", `{"teamId":"`+sales.ID+`","usd":2}`).Is(t, 200, "")
+		s.budgets(t, acme, "", "company: 4 spent, 0 held, 3 left, none", "team: 4 spent, 0 held, 2 left, none")
+		if got := ada.charges(t, lease, "2", "0"); got.Lease.MustFinish || got.Lease.FinishBy != nil || got.Budget.RemainingUsd != "2" {
+			t.Errorf("%+v", got)
+		}
+		s.Post(acme.path()+"/costs/topup", `{"teamId":"`+sales.ID+`","usd":3.000001}`).Is(t, 422, "reserve_exhausted")
+		s.Patch(acme.path(), `{"budget":{"usd":4}}`).Is(t, 200, "") // 2 reserved, and given to the team
+		if got, want := s.breaches(t, acme), []string{
+			"company soft", "team soft", "team hard", "company soft", "company hard", "company catastrophic",
+		}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		s.shows(t, issue, "handoff, 1, "+ada.ID)
+		refused := ada.Post(lease.path()+"/complete", lease.body(``))
+		refused.Is(t, 409, "stale_lease")
+		if got := details(t, refused)["reason"]; got != "budget" {
+			t.Errorf("%v", got)
+		}
+		ada.charges(t, lease, "3", "0.5") // what was spent is never lost
+		s.budgets(t, acme, "?scope=company", "company: 4.5 spent, 0 held, 0 left, catastrophic")
+		waiting := ada.waiting(t)
+		next := s.file(t, acme, "")
+		s.Patch(acme.path(), `{"budget":{"usd":20}}`).Is(t, 200, "")
+		(<-waiting).Is(t, 200, "")
+		s.shows(t, next, "running, 1, "+ada.ID)
+		if got := s.breaches(t, acme); len(got) != 6 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+func TestBudgetsFitIntoEachOther(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, `"budget":{"usd":1000,"reservePercent":10}`))
+		teams := acme.path() + "/teams"
+		sales := s.found(t, acme, `{"name":"Sales","headcount":3,"budget":{"usd":600}}`)
+		s.Post(teams, `{"name":"Support","headcount":0,"budget":{"usd":300.000001}}`).Is(t, 422, "budget_invalid")
+		s.found(t, acme, `{"name":"Support","headcount":0,"budget":{"usd":300}}`)
+		refused := s.Patch(sales.path(), `{"budget":{"usd":601}}`)
+		refused.Is(t, 422, "budget_invalid")
+		if got := details(t, refused)["teamsUsd"]; got != 901.0 {
+			t.Errorf("%v", got)
+		}
+		s.Patch(acme.path(), `{"budget":{"reservePercent":10.01}}`).Is(t, 422, "budget_invalid")
+		s.Patch(acme.path(), `{"budget":{"usd":2000}}`).Is(t, 200, "")
+		s.Patch(sales.path(), `{"budget":{"usd":1500}}`).Is(t, 200, "")
+		// April has 30 days.
+		ada := s.hire(t, sales, `,"budget":{"dailyUsd":20}`)
+		refused = s.Post(acme.path()+"/agents", `{"teamId":"`+sales.ID+`","name":"B","role":"R","budget":{"dailyUsd":30.000001}}`)
+		refused.Is(t, 422, "team_budget_exceeded")
+		if got := details(t, refused); got["projectedUsd"] != 1500.00003 || got["budgetUsd"] != 1500.0 {
+			t.Errorf("%v", got)
+		}
+		s.hire(t, sales, `,"budget":{"dailyUsd":30}`)
+		s.hire(t, sales, "")
+		s.Patch(ada.path(), `{"budget":{"dailyUsd":20.01}}`).Is(t, 422, "team_budget_exceeded")
+		s.Patch(ada.path(), `{"budget":{"dailyUsd":19}}`).Is(t, 200, "")
+		s.Patch(ada.path(), `{"budget":{"dailyUsd":null}}`).Is(t, 200, "")
+		for body, want := range map[string]string{
+			`{}`: "teamId required, usd required", `{"teamId":"tm_x","usd":0}`: "teamId unknown_value, usd out_of_range",
+			`{"teamId":"` + sales.ID + `","usd":-1}`: "usd out_of_range", `{"teamId":"` + sales.ID + `","usd":0.0000001}`: "usd too_precise",
+		} {
+			refused := send(s.Client, "POST", acme.path()+"/costs/topup", body)
+			refused.Is(t, 422, "validation_failed")
+			if got := strings.Join(wrong(refused), ", "); got != want {
+				t.Errorf("%s: %s", body, got)
+			}
+		}
+	})
+}
+
+// A full budget hides no other work: what it does not hold up is found, however much of it there is before.
+func TestAnIssueThatIsTooDearHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, `"budget":{"usd":5}`))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":1}`)
+		hired := s.hire(t, sales, "")
+		ada := worker{s.agent(t, hired.Token), hired, s}
+		for n := range 40 {
+			s.file(t, acme, fmt.Sprintf(`,"priority":"high","budget":{"perTaskUsd":%d}`, 6+n%3))
+		}
+		ada.idles(t)
+		cheap := s.file(t, acme, `,"priority":"low","budget":{"perTaskUsd":4}`)
+		for range 2 { // also for one whose last claim got something
+			lease := ada.claim(t, "")
+			if lease.Issue.ID != cheap.ID {
+				t.Errorf("%d was leased", lease.Issue.Number)
+			}
+			ada.ends(t, lease, "release", ``)
+		}
+		s.Patch(acme.path(), `{"budget":{"usd":6}}`).Is(t, 200, "")
+		if lease := ada.claim(t, ""); lease.Issue.Number != 1 {
+			t.Errorf("%d was leased", lease.Issue.Number)
+		}
+	})
+}
+
+func TestAnswersAboutBudgetsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, everything)
+		sales := s.found(t, acme, `{"name":"Field Sales","headcount":2,"budget":{"usd":300}}`)
+		hired := s.hire(t, sales, `,"budget":{"dailyUsd":10}`)
+		ada := worker{s.agent(t, hired.Token), hired, s}
+		s.file(t, acme, `,"budget":{"perTaskUsd":2.5}`)
+		lease := ada.claim(t, "")
+		ada.charges(t, lease, "1", "1")
+		s.golden(t, "budgets", "GET", acme.path()+"/budgets", "")
+		s.golden(t, "budget_topup", "POST", acme.path()+"/costs/topup", `{"teamId":"`+sales.ID+`","usd":12.5}`)
+		s.golden(t, "error_reserve_exhausted", "POST", acme.path()+"/costs/topup", `{"teamId":"`+sales.ID+`","usd":175.03125}`)
+		s.golden(t, "error_team_budget_exceeded", "POST", acme.path()+"/agents",
+			`{"teamId":"`+sales.ID+`","name":"Bob","role":"Engineer","budget":{"dailyUsd":0.01}}`)
+		s.golden(t, "error_budget_of_teams", "PATCH", sales.path(), `{"budget":{"usd":1312.72}}`)
+		ada.charges(t, lease, "2", "1.5")
+		s.goldenAs(t, ada.Client, "gateway_lease_must_finish", "POST", lease.path()+"/renew", lease.body(""))
+		s.goldenAs(t, ada.Client, "gateway_error_budget_exhausted", "POST", "/gateway/v1/issues",
+			lease.body(`"leaseId":"`+lease.LeaseID+`","title":"More"`))
+	})
+}
