@@ -33,6 +33,7 @@ func (h agent) me(r httpkit.Request) (httpkit.Answer, error) {
 			event.F("name", found.Company.Name),
 			event.F("workPaused", found.Company.WorkPaused),
 		}),
+		event.F("prices", event.Fields{event.F("revision", found.Prices)}),
 		event.F("leases", found.Leases),
 	}}, nil
 }
