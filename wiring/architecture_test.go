@@ -41,7 +41,7 @@ var layers = []layer{
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{
-		folders: []string{"domain/agent", "domain/anyjson", "domain/cost", "domain/usage"}, ours: domain, not: impure,
+		folders: []string{"domain/agent", "domain/anyjson", "domain/cost", "domain/price", "domain/usage"}, ours: domain, not: impure,
 		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
 		inTests:   []string{"domain/fault/faulttest"},
 	},

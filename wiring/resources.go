@@ -15,6 +15,7 @@ import (
 	"holdco/adapters/leads/samples"
 	"holdco/app/agents"
 	"holdco/app/budgets"
+	"holdco/app/cache"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
@@ -22,6 +23,7 @@ import (
 	"holdco/app/jobs"
 	"holdco/app/leases"
 	"holdco/app/partners"
+	"holdco/app/prices"
 	"holdco/app/receipts"
 	"holdco/app/runner"
 	"holdco/app/teams"
@@ -43,10 +45,13 @@ type services struct {
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
 	Imports   *imports.Service
+	Prices    *prices.Service
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, leases.New, budgets.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	budgets.New,
+	prices.New, newPrices,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -57,6 +62,9 @@ func newAgentSettings(config Config) agents.Settings {
 
 // newAgentCredentials is shared by the use cases that end credentials of agents.
 func newAgentCredentials() *agents.Credentials { return &agents.Credentials{} }
+
+// newPrices are shared by the use cases that charge, and the job that follows their changes.
+func newPrices() *cache.Prices { return &cache.Prices{} }
 
 // mostWaiting bounds how many claims wait in one process, each with its connection.
 const mostWaiting = 5000
@@ -195,6 +203,14 @@ var resources = []resource{
 				return nil
 			}
 			return []jobs.Job{{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow}}
+		},
+	},
+	{ // what tokens cost
+		commands: []cli.Command{
+			cli.PricesCommand(opener(withKeyIfAny, func(s services) inbound.Prices { return s.Prices })),
+		},
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{Name: "look for new prices", Every: time.Second, Run: s.Prices.Follow}}
 		},
 	},
 	{ // receipts of idempotency keys

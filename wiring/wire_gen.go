@@ -24,6 +24,7 @@ import (
 	"holdco/app/issues"
 	"holdco/app/leases"
 	"holdco/app/partners"
+	"holdco/app/prices"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -56,17 +57,19 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	clock := clocks.Process
 	entropy := _wireEntropyValue
 	agentsSettings := newAgentSettings(config)
-	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache)
+	cachePrices := newPrices()
+	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache, cachePrices)
 	programs, cleanup2 := newPrograms(config, log)
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
-	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	pricesService := prices.New(store, cachePrices)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -78,6 +81,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
 		Imports:   importsService,
+		Prices:    pricesService,
 	}
 	poster, cleanup3 := newPosting(config, version)
 	webhookPoster := newPoster(poster, wiringTelemetry)
@@ -182,17 +186,19 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	teamsService := teams.New(store, iDs)
 	entropy := _wireEntropyValue
 	agentsSettings := newAgentSettings(config)
-	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache)
+	cachePrices := newPrices()
+	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache, cachePrices)
 	programs, cleanup2 := newPrograms(config, log)
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
-	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	pricesService := prices.New(store, cachePrices)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -204,6 +210,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
 		Imports:   importsService,
+		Prices:    pricesService,
 	}
 	wiringCommand := command{
 		services: wiringServices,

@@ -12,13 +12,17 @@ import (
 	"holdco/ports/store"
 )
 
-// Me returns the agent that calls, with its team, its company and its leases, on one snapshot.
+// Me returns the agent that calls, with its team, its company and its leases, on one snapshot, and the prices of this process.
 func (s *Service) Me(ctx context.Context, caller agent.Caller) (found inbound.AgentAtWork, err error) {
 	if err := caller.MayRead(); err != nil {
 		return found, err
 	}
+	prices, err := s.prices.Current(ctx, s.store.Prices())
+	if err != nil {
+		return found, err
+	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
-		found = inbound.AgentAtWork{}
+		found = inbound.AgentAtWork{Prices: prices.Revision()}
 		if found.Agent, err = r.Agents().Get(ctx, caller.ID); err != nil {
 			return gone(err)
 		}

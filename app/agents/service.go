@@ -23,6 +23,7 @@ type Service struct {
 	settings Settings
 	cached   *Credentials
 	lookUps  aside.Calls
+	prices   *cache.Prices
 	active   cache.LastUses[id.Agent] // when agents last called the gateway
 }
 
@@ -43,8 +44,12 @@ var (
 // New returns the use cases.
 func New(
 	s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy, settings Settings, cached *Credentials,
+	prices *cache.Prices,
 ) *Service {
-	return &Service{store: s, clock: clock, ids: ids, entropy: entropy, settings: settings, cached: cached, lookUps: aside.New(mostLookUps)}
+	return &Service{
+		store: s, clock: clock, ids: ids, entropy: entropy, settings: settings, cached: cached, prices: prices,
+		lookUps: aside.New(mostLookUps),
+	}
 }
 
 // List returns a page of the agents of a company. A team that the company does not have has none.

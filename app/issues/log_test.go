@@ -80,7 +80,8 @@ func startRun(t *testing.T, holder string, isOver bool, logs *lateLogs) (*issues
 		}}, idempotency.Request{})
 	must(t, err)
 	of := founding.Company.ID
-	hired, err := agents.New(kept, clock, ids, system.Entropy{}, agents.Settings{Adapters: []string{"process"}}, cached).Hire(
+	settings := agents.Settings{Adapters: []string{"process"}}
+	hired, err := agents.New(kept, clock, ids, system.Entropy{}, settings, cached, &cache.Prices{}).Hire(
 		t.Context(), test, of, agent.Draft{
 			Team: new(string(founding.Teams[0].ID)), Settings: agent.Settings{Name: new("Ada"), Role: new("Engineer")},
 		}, idempotency.Request{})
@@ -88,7 +89,8 @@ func startRun(t *testing.T, holder string, isOver bool, logs *lateLogs) (*issues
 	_, err = service.Create(t.Context(), test, of, issue.Draft{Title: new("Write")}, idempotency.Request{})
 	must(t, err)
 	caller := agent.Caller{ID: hired.Agent.ID, Company: of}
-	gateway := leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: run.LongestLease, Reserve: 100_000, MostWaiting: 1})
+	gateway := leases.New(kept, ids, system.Entropy{},
+		leases.Settings{LeaseTime: run.LongestLease, Reserve: 100_000, MostWaiting: 1}, &cache.Prices{})
 	granted, err := gateway.Claim(t.Context(), caller, inbound.Claim{Holder: holder})
 	must(t, err)
 	if isOver {

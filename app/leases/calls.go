@@ -96,6 +96,10 @@ func (s *Service) Comment(
 func (s *Service) Charge(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
 ) (state inbound.LeaseState, outcomes []inbound.ChargeOutcome, err error) {
+	prices, err := s.prices.Current(ctx, s.store.Prices())
+	if err != nil {
+		return state, nil, err
+	}
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
@@ -108,7 +112,7 @@ func (s *Service) Charge(
 		if err != nil {
 			return err
 		}
-		entries := cost.ParseReport(charges, &l.problems)
+		entries := cost.ParseReport(charges, prices, &l.problems)
 		if len(l.problems) > 0 {
 			return fault.Validation(l.problems)
 		}
@@ -273,6 +277,10 @@ func refuseLease(ctx context.Context, tx store.Tx, caller agent.Caller, call inb
 func (s *Service) End(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (ended inbound.Ended, err error) {
+	prices, err := s.prices.Current(ctx, s.store.Prices())
+	if err != nil {
+		return ended, err
+	}
 	newComment := id.New[id.Comment](s.ids.UUIDv7())
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Turn(ctx, caller.Company); err != nil {
@@ -290,7 +298,7 @@ func (s *Service) End(
 		if err := l.admit(ctx); err != nil {
 			return err
 		}
-		e := ender{&l, end, call, newComment}
+		e := ender{&l, end, call, prices, newComment}
 		ended.Answer, err = e.end(ctx, s)
 		ended.IsReplayed = false
 		return err
@@ -304,6 +312,7 @@ type ender struct {
 
 	sent       inbound.LeaseEnd
 	call       inbound.LeaseCall
+	prices     cost.Prices
 	newComment id.Comment
 }
 
@@ -313,7 +322,7 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	if e.sent.Action == issue.Fail || e.sent.Failure.Code != nil {
 		failure = run.ParseFailure(e.sent.Failure, &e.problems)
 	}
-	charges := cost.Parse(e.sent.Charges, &e.problems)
+	charges := cost.Parse(e.sent.Charges, e.prices, &e.problems)
 	said := issue.Note{Body: e.sent.Note.Body, Problems: e.problems}
 	note, err := e.unit.Explain(ctx, e.Issue, e.sent.Action, e.newComment, said, e.at)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdco/app/aside"
+	"holdco/app/cache"
 	"holdco/domain/id"
 	"holdco/domain/money"
 	"holdco/ports/inbound"
@@ -17,6 +18,7 @@ type Service struct {
 	ids      outbound.IDs
 	entropy  outbound.Entropy
 	settings Settings
+	prices   *cache.Prices
 	looks    aside.Calls
 	served   served
 	waiting  *waiting
@@ -33,9 +35,9 @@ type Settings struct {
 var _ inbound.Leases = (*Service)(nil)
 
 // New returns the use cases.
-func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
+func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings, prices *cache.Prices) *Service {
 	made := &Service{
-		store: s, ids: ids, entropy: entropy, settings: settings,
+		store: s, ids: ids, entropy: entropy, settings: settings, prices: prices,
 		looks: aside.New(mostLooks), served: served{agents: map[id.Agent]struct{}{}},
 		waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
 	}

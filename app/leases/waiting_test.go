@@ -1,6 +1,8 @@
 package leases_test
 
 import (
+	"holdco/app/cache"
+
 	"context"
 	"testing"
 	"testing/synctest"
@@ -47,7 +49,8 @@ func TestACompanyThatCannotBeWokenIsWokenLaterAndHoldsUpNoOther(t *testing.T) {
 			defer func() { _ = end() }()
 			w := must[*world](t)(newWorld(t.Context(), s, clock, ids))
 			of := w.offices[first].id
-			service := leases.New(unreadable{s, &of}, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: mostWaiting})
+			settings := leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: mostWaiting}
+			service := leases.New(unreadable{s, &of}, ids, &counter{}, settings, &cache.Prices{})
 			began := time.Now()
 			var got [2]chan *inbound.Lease
 			for n, o := range w.offices {

@@ -132,9 +132,10 @@ func newWorld(ctx context.Context, s store.Store, clock *storetest.Clock, ids ou
 	cached := &cache.Cache[agent.Credential]{}
 	w.companies = companies.New(s, noWorkspaces{}, ids, noLog{},
 		companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}, cached)
-	w.agents = agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached)
+	w.agents = agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached, &cache.Prices{})
 	w.issues, w.work = issues.New(s, ids, nil), work.New(s, ids)
-	w.leases = leases.New(s, ids, &counter{}, leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: mostWaiting})
+	settings := leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: mostWaiting}
+	w.leases = leases.New(s, ids, &counter{}, settings, &cache.Prices{})
 	for n := range 2 {
 		o, err := w.found(fmt.Sprint("company-", n), 2, 2)
 		if err != nil {

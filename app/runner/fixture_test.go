@@ -246,11 +246,12 @@ func newFixture(t *testing.T, settings runner.Settings) *fixture {
 	names := []string{agent.ProcessAdapter, agent.HTTPAdapter}
 	f := &fixture{
 		t: t, store: &failingStore{Store: kept}, programs: &programs{}, log: &log{},
-		agents: agents.New(kept, clock, ids, system.Entropy{}, agents.Settings{Adapters: names}, cached),
+		agents: agents.New(kept, clock, ids, system.Entropy{}, agents.Settings{Adapters: names}, cached, &cache.Prices{}),
 		issues: issues.New(kept, ids, nil),
 	}
 	f.gateway = &failing{
-		Leases: leases.New(kept, ids, system.Entropy{}, leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: 1}),
+		Leases: leases.New(kept, ids, system.Entropy{},
+			leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: 1}, &cache.Prices{}),
 		before: map[string]error{}, after: map[string]error{},
 	}
 	founding, err := companies.New(kept, noWorkspaces{}, ids, f.log, companies.Settings{Adapters: names}, cached).Create(

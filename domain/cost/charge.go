@@ -2,7 +2,6 @@ package cost
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +54,7 @@ type Entry struct {
 	Calls    int64
 	Billing  string // such as subscription; empty: not named
 	Unpriced bool   // no price of the model was known: the fallback price was used
+	Revision int64  // of the prices, if the amount is that of the tokens; 0: the amount was sent
 	Late     bool   // the lease had ended
 	At       time.Time
 }
@@ -80,29 +80,34 @@ type Draft struct {
 // TokensDraft is what was sent of tokens; nil fields were absent.
 type TokensDraft struct{ Input, Output, CacheRead, CacheWrite *int64 }
 
-// The prices of a model that has none, in picodollars (10^-12) for each token: 15 and 75 dollars per million.
-const (
-	fallbackInput  = 15_000_000
-	fallbackOutput = 75_000_000
-)
+// Prices are what tokens cost.
+type Prices interface {
+	// Price returns what tokens of a model cost that were used in so many calls, at least 1, and whether its price is known. If not,
+	// this is a price that is used instead.
+	Price(model string, tokens Tokens, calls int64) (amount money.USD, isKnown bool)
+
+	// Revision counts the changes of the prices, from 1.
+	Revision() int64
+}
 
 // ParseReport is Parse for a call that is about charges alone: there must be one.
-func ParseReport(drafts []Draft, problems *fault.Problems) []Entry {
+func ParseReport(drafts []Draft, prices Prices, problems *fault.Problems) []Entry {
 	if len(drafts) == 0 {
 		problems.Add(fault.Fieldf("costs", fault.Required, "costs is required, and must have at least one item"))
 	}
-	return Parse(drafts, problems)
+	return Parse(drafts, prices, problems)
 }
 
-// Parse makes entries of the charges of one call, without ids. Problems get what is wrong with them.
-func Parse(drafts []Draft, problems *fault.Problems) []Entry {
+// Parse makes entries of the charges of one call, without ids. Problems get what is wrong with them. Without prices, for who looks at
+// the form alone, tokens cost 0, and are unpriced.
+func Parse(drafts []Draft, prices Prices, problems *fault.Problems) []Entry {
 	if len(drafts) > MostInCall {
 		problems.Add(tooMany("costs", len(drafts)))
 		return nil
 	}
 	entries := make([]Entry, len(drafts))
 	for n, draft := range drafts {
-		entries[n] = draft.parse(fmt.Sprintf("costs.%d", n), problems)
+		entries[n] = draft.parse(fmt.Sprintf("costs.%d", n), prices, problems)
 	}
 	return entries
 }
@@ -111,7 +116,7 @@ func tooMany(path string, charges int) fault.Field {
 	return fault.Fieldf(path, fault.TooMany, "%s has %d items; at most %d are allowed", path, charges, MostInCall)
 }
 
-func (d Draft) parse(path string, problems *fault.Problems) Entry {
+func (d Draft) parse(path string, prices Prices, problems *fault.Problems) Entry {
 	e := Entry{Calls: 1}
 	at := func(field string) string { return path + "." + field }
 	switch {
@@ -138,12 +143,12 @@ func (d Draft) parse(path string, problems *fault.Problems) Entry {
 	if d.Tokens != nil {
 		e.Tokens = d.Tokens.parse(at("tokens"), problems)
 	}
-	d.price(&e, at, problems)
+	d.price(&e, at, prices, problems)
 	return e
 }
 
 // price sets the amount: the one that was sent, or that of the tokens.
-func (d Draft) price(e *Entry, at func(string) string, problems *fault.Problems) {
+func (d Draft) price(e *Entry, at func(string) string, prices Prices, problems *fault.Problems) {
 	switch {
 	case d.USD != nil:
 		amount, err := money.ParseUSD(*d.USD)
@@ -152,23 +157,18 @@ func (d Draft) price(e *Entry, at func(string) string, problems *fault.Problems)
 		}
 		e.USD = amount
 	case d.Tokens != nil && d.Model != nil && (e.Kind == LLM || e.Kind == ""): // one problem for a kind that there is not
-		e.USD, e.Unpriced = e.Tokens.fallbackPrice(), true
+		e.Unpriced = true
+		if prices != nil {
+			amount, isKnown := prices.Price(e.Model, e.Tokens, max(e.Calls, 1))
+			e.USD, e.Unpriced, e.Revision = amount, !isKnown, prices.Revision()
+		}
+		if e.USD > Most {
+			problems.Add(fault.Fieldf(at("tokens"), fault.OutOfRange,
+				"%s must not cost more than 1000000 USD, and cost %v", at("tokens"), e.USD))
+		}
 	default:
 		problems.Add(fault.Fieldf(at("usd"), fault.Required, "%s is required, or, of the kind llm, model and tokens", at("usd")))
 	}
-}
-
-// fallbackPrice is rounded up once to millionths of a dollar. Cached tokens cost what others do. The sum has up to 57 bits.
-func (t Tokens) fallbackPrice() money.USD {
-	high, low := bits.Mul64(uint64(t.Input+t.CacheRead+t.CacheWrite), fallbackInput)
-	moreHigh, moreLow := bits.Mul64(uint64(t.Output), fallbackOutput)
-	sum, carry := bits.Add64(low, moreLow, 0)
-	high += moreHigh + carry
-	quotient, rest := bits.Div64(high, sum, 1_000_000)
-	if rest > 0 {
-		quotient++
-	}
-	return money.USD(quotient)
 }
 
 func (d TokensDraft) parse(path string, problems *fault.Problems) (t Tokens) {
@@ -207,5 +207,8 @@ func setName(to *string, path string, sent *string, most int, problems *fault.Pr
 // its tokens is the same at another price too.
 func (e Entry) IsSame(as Entry) bool {
 	return e.Kind == as.Kind && e.Model == as.Model && e.Tokens == as.Tokens && e.Calls == as.Calls && e.Billing == as.Billing &&
-		e.Unpriced == as.Unpriced && (e.Unpriced || e.USD == as.USD)
+		e.isOfTokens() == as.isOfTokens() && (e.isOfTokens() || e.USD == as.USD)
 }
+
+// isOfTokens reports whether the amount was not sent. Entries from before there were revisions are unpriced then.
+func (e Entry) isOfTokens() bool { return e.Unpriced || e.Revision > 0 }

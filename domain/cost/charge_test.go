@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -11,7 +12,11 @@ import (
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/money"
+	"holdco/domain/price"
 )
+
+// prices are those of an instance that was not told any: of the model m there is none.
+var prices = price.Initial().Index()
 
 var someTokens = cost.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}
 
@@ -35,7 +40,7 @@ func used(input, output, cacheRead, cacheWrite int64) cost.Draft {
 func parse(t *testing.T, draft cost.Draft) cost.Entry {
 	t.Helper()
 	var problems fault.Problems
-	entries := cost.Parse([]cost.Draft{draft}, &problems)
+	entries := cost.Parse([]cost.Draft{draft}, prices, &problems)
 	if len(problems) > 0 || len(entries) != 1 {
 		t.Fatalf("%+v: %v", draft, problems)
 	}
@@ -66,12 +71,12 @@ func TestAChargeIsWhatWasSent(t *testing.T) {
 		{
 			used(1, 2, 3, 4),
 			cost.Entry{
-				Key: "k", Kind: cost.LLM, USD: 270, Model: "m", Tokens: someTokens, Calls: 1, Unpriced: true,
+				Key: "k", Kind: cost.LLM, USD: 270, Model: "m", Tokens: someTokens, Calls: 1, Unpriced: true, Revision: 1,
 			},
 		},
 		{
 			cost.Draft{Key: new("k"), Kind: new("llm"), Model: new("m"), Tokens: &cost.TokensDraft{}},
-			cost.Entry{Key: "k", Kind: cost.LLM, Model: "m", Calls: 1, Unpriced: true},
+			cost.Entry{Key: "k", Kind: cost.LLM, Model: "m", Calls: 1, Unpriced: true, Revision: 1},
 		},
 	} {
 		if diff := cmp.Diff(c.want, parse(t, c.sent)); diff != "" {
@@ -89,7 +94,7 @@ func TestTokensWithoutAPriceCostTheFallback(t *testing.T) {
 			tokens[n] = rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(0, most), rapid.Just(most)).Draw(t, "n")
 		}
 		var problems fault.Problems
-		got := cost.Parse([]cost.Draft{used(tokens[0], tokens[1], tokens[2], tokens[3])}, &problems)[0].USD
+		got := cost.Parse([]cost.Draft{used(tokens[0], tokens[1], tokens[2], tokens[3])}, prices, &problems)[0].USD
 		// 15 dollars for a million of input, 75 for one of output, in millionths of a dollar: every token costs a whole number of them.
 		want := new(big.Int).Mul(big.NewInt(15), new(big.Int).SetInt64(tokens[0]+tokens[2]+tokens[3]))
 		want.Add(want, new(big.Int).Mul(big.NewInt(75), big.NewInt(tokens[1])))
@@ -99,6 +104,32 @@ func TestTokensWithoutAPriceCostTheFallback(t *testing.T) {
 	})
 	if got := parse(t, used(most, most, most, most)).USD; got != 120_000*money.Dollar {
 		t.Errorf("the most tokens cost %v", got)
+	}
+}
+
+func TestTokensAreChargedAtThePricesOfTheirRevision(t *testing.T) {
+	t.Parallel()
+	table, _, _, err := price.Initial().Set("M", price.Draft{Input: new(money.Number("1")), Output: new(money.Number("2"))}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems fault.Problems
+	got := cost.Parse([]cost.Draft{used(1, 2, 3, 4), used(1e9, 1e9, 1e9, 1e9)}, table.Index(), &problems)
+	want := cost.Entry{Key: "k", Kind: cost.LLM, USD: 12, Model: "m", Tokens: someTokens, Calls: 1, Revision: 2}
+	if diff := cmp.Diff(want, got[0]); diff != "" || got[1].USD != 5000*money.Dollar || len(problems) > 0 {
+		t.Errorf("%s\n%v: %v", diff, got[1].USD, problems)
+	}
+	dear := price.Draft{Input: new(money.Number("1000000")), Output: new(money.Number("0"))}
+	if table, _, _, err = table.Set("m", dear, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	got = cost.Parse([]cost.Draft{used(1e6, 0, 0, 0), used(1e6, 0, 1, 0)}, table.Index(), &problems)
+	if paths := paths(t, problems); got[0].USD != cost.Most || paths != "costs.1.tokens:out_of_range" {
+		t.Errorf("%v, %s", got[0].USD, paths)
+	}
+	got = cost.Parse([]cost.Draft{used(1, 2, 3, 4)}, nil, &problems)
+	if !got[0].Unpriced || got[0].USD != 0 {
+		t.Errorf("without prices: %+v", got[0])
 	}
 }
 
@@ -143,7 +174,7 @@ func TestEveryFieldOfAChargeObeysItsRule(t *testing.T) {
 		{"tokens of an unknown kind", "costs.0.kind:unknown_value", func(d *cost.Draft) { *d = used(1, 1, 1, 1); d.Kind = new("fax") }},
 	} {
 		var problems fault.Problems
-		cost.Parse([]cost.Draft{paid(c.sent)}, &problems)
+		cost.Parse([]cost.Draft{paid(c.sent)}, prices, &problems)
 		if got := paths(t, problems); got != c.want {
 			t.Errorf("%s: %s; want %s", c.name, got, c.want)
 		}
@@ -153,7 +184,7 @@ func TestEveryFieldOfAChargeObeysItsRule(t *testing.T) {
 func TestAllThatIsWrongWithTheChargesOfACallIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	problems := fault.Problems{fault.Fieldf("x", fault.UnknownField, "there is no field x")}
-	cost.Parse([]cost.Draft{paid(nil), {}, paid(func(d *cost.Draft) { d.Calls = new(int64(-1)) })}, &problems)
+	cost.Parse([]cost.Draft{paid(nil), {}, paid(func(d *cost.Draft) { d.Calls = new(int64(-1)) })}, prices, &problems)
 	const want = "x:unknown_field costs.1.key:required costs.1.kind:required costs.1.usd:required costs.2.calls:out_of_range"
 	if got := paths(t, problems); got != want {
 		t.Error(got)
@@ -168,7 +199,7 @@ func TestACallHasSoManyCharges(t *testing.T) {
 		for i := range drafts {
 			drafts[i] = paid(nil)
 		}
-		entries := cost.Parse(drafts, &problems)
+		entries := cost.Parse(drafts, prices, &problems)
 		if got := paths(t, problems); got != want || want == "" && len(entries) != n {
 			t.Errorf("%d: %s, %d entries", n, got, len(entries))
 		}
@@ -195,7 +226,8 @@ func TestAChargeIsTheSameIfAllOfItIs(t *testing.T) {
 		"cacheWrite":              {func(e *cost.Entry) { e.Tokens.CacheWrite++ }, false},
 		"calls":                   {func(e *cost.Entry) { e.Calls++ }, false},
 		"billing":                 {func(e *cost.Entry) { e.Billing = "" }, false},
-		"priced by tokens or not": {func(e *cost.Entry) { e.Unpriced = true }, false},
+		"priced by tokens or not": {func(e *cost.Entry) { e.Revision = 1 }, false},
+		"priced by fallback":      {func(e *cost.Entry) { e.Unpriced = true }, false},
 	} {
 		other := full
 		c.change(&other)
@@ -203,9 +235,9 @@ func TestAChargeIsTheSameIfAllOfItIs(t *testing.T) {
 			t.Errorf("another %s: %t, %t", name, full.IsSame(other), other.IsSame(full))
 		}
 	}
-	priced, dearer := full, full
-	priced.Unpriced, dearer.Unpriced, dearer.USD = true, true, 7
-	if !priced.IsSame(dearer) {
+	priced, dearer, unpriced := full, full, full
+	priced.Revision, dearer.Revision, dearer.USD, unpriced.Unpriced, unpriced.USD = 3, 4, 7, true, 9
+	if !priced.IsSame(dearer) || !unpriced.IsSame(priced) || !dearer.IsSame(unpriced) {
 		t.Error("another price of the same tokens is another charge")
 	}
 }

@@ -75,6 +75,11 @@ var (
 	LeadRemoved      = define("lead.removed")
 	CampaignImported = define("campaign.imported")
 	TaxonomyImported = define("taxonomy.imported")
+
+	PriceImported = define("price.imported") // the prices of all models were replaced
+	PriceSet      = define("price.set")
+	PriceRemoved  = define("price.removed")
+	PriceFallback = define("price.fallback")
 )
 
 var types []Type

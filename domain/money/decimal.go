@@ -30,8 +30,8 @@ func (n Number) Scaled(scale int) (int64, error) {
 	return d.shifted(scale)
 }
 
-// rounded is Scaled for a number with any number of decimals: it is rounded to the nearest whole number, a half away from zero.
-func (n Number) rounded(scale int) (int64, error) {
+// Rounded is Scaled for a number with any number of decimals: it is rounded to the nearest whole number, a half away from zero.
+func (n Number) Rounded(scale int) (int64, error) {
 	d, err := n.decimal()
 	if err != nil {
 		return 0, err
@@ -121,8 +121,8 @@ func parseExponent(text string) (int, error) {
 	return exponent, nil
 }
 
-// shortest formats value / 10^scale without needless zeros.
-func shortest(value int64, scale int) string {
+// Decimal formats value / 10^scale without needless zeros.
+func Decimal(value int64, scale int) string {
 	sign := ""
 	magnitude := uint64(value)
 	if value < 0 {

@@ -16,12 +16,12 @@ func ParseUSD(n Number) (USD, error) {
 // RoundUSD is ParseUSD for dollars with any number of decimals, such as a program that counts in binary floats writes: they are
 // rounded to the nearest millionth, a half away from zero.
 func RoundUSD(n Number) (USD, error) {
-	micros, err := n.rounded(6)
+	micros, err := n.Rounded(6)
 	return USD(micros), err
 }
 
 // String formats the amount in dollars, in its shortest form: 1500, 0.25, -3.000001.
-func (u USD) String() string { return shortest(int64(u), 6) }
+func (u USD) String() string { return Decimal(int64(u), 6) }
 
 // MarshalJSON encodes the amount as a JSON number of dollars.
 func (u USD) MarshalJSON() ([]byte, error) { return []byte(u.String()), nil }
@@ -36,7 +36,7 @@ func ParsePercent(n Number) (Percent, error) {
 }
 
 // String formats the percentage in its shortest form: 20, 12.5.
-func (p Percent) String() string { return shortest(int64(p), 2) }
+func (p Percent) String() string { return Decimal(int64(p), 2) }
 
 // MarshalJSON encodes the percentage as a JSON number.
 func (p Percent) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }

@@ -26,7 +26,7 @@ func (h *holdcoForm) read(fields objectFields) bool {
 	if charge.Key == nil {
 		charge.Key = new(h.nextKey())
 	}
-	entries := cost.Parse([]cost.Draft{charge}, &problems)
+	entries := cost.Parse([]cost.Draft{charge}, nil, &problems)
 	if len(problems) > 0 {
 		return false
 	}

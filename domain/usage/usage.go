@@ -119,7 +119,7 @@ func (p *Parser) drop(object []byte) {
 // isCharge reports whether a draft is a valid charge.
 func isCharge(d cost.Draft) bool {
 	var problems fault.Problems
-	cost.Parse([]cost.Draft{d}, &problems)
+	cost.Parse([]cost.Draft{d}, nil, &problems)
 	return len(problems) == 0
 }
 

@@ -29,5 +29,6 @@ type AgentAtWork struct {
 	Agent   agent.Agent
 	Team    *team.Team // nil: it was deleted
 	Company company.Company
-	Leases  int // how many are live
+	Leases  int   // how many are live
+	Prices  int64 // the revision by which the process that was asked charges
 }

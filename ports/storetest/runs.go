@@ -556,6 +556,7 @@ func chargesReadBack(f *fixture) {
 	full.Kind, full.USD, full.Model, full.Billing = cost.LLM, cost.Most, "claude", "subscription"
 	full.Tokens = cost.Tokens{Input: cost.MostTokens, Output: 2, CacheRead: 3, CacheWrite: 4}
 	full.Calls, full.Unpriced, full.Late, full.At = cost.MostTokens, true, true, full.At.Add(time.Millisecond)
+	full.Revision = 1<<53 + 1
 	f.update(charging(bare, full))
 	f.chargesAre(r.ID, []string{"bare", "full"}, bare, full)
 	for n, text := range texts {

@@ -65,6 +65,7 @@ var areas = []struct {
 	{"lead search", leadSearchRules},
 	{"campaigns", campaignRules},
 	{"taxonomy", taxonomyRules},
+	{"prices", priceRules},
 	{"units", unitRules},
 	{"clock", clockRules},
 	{"writes", writeRules},
@@ -92,6 +93,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).webhookWrites,
 	(*fixture).removalWrites,
 	(*fixture).leadWrites,
+	(*fixture).priceWrites,
 }
 
 // ofCompanies make units that add a new one of each kind that belongs to a company, with rows in all of its tables.
@@ -107,4 +109,5 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 var ofTheInstance = []func(f *fixture) unit{
 	somePartner,
 	someSweep,
+	somePrices,
 }

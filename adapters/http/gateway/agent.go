@@ -34,6 +34,7 @@ func (h agent) me(r httpkit.Request) (httpkit.Answer, error) {
 			event.F("workPaused", found.Company.WorkPaused),
 		}),
 		event.F("budgets", httpkit.Show(found.Budgets)),
+		event.F("prices", event.Fields{event.F("revision", found.Prices)}),
 		event.F("leases", found.Leases),
 	}}, nil
 }

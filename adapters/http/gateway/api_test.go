@@ -137,7 +137,7 @@ func (b broken) Claim(context.Context, agent.Caller, inbound.Claim) (*inbound.Le
 }
 
 func (b broken) Me(context.Context, agent.Caller) (inbound.AgentAtWork, error) {
-	found := inbound.AgentAtWork{}
+	found := inbound.AgentAtWork{Prices: 1}
 	found.Agent = agent.Agent{
 		ID: "agt_01km3g0000e000000000000001", Company: "cmp_01km3g0000e000000000000001", Team: "tm_01km3g0000e000000000000001",
 		Status: agent.Active, AdapterConfig: agent.NoConfig,

@@ -44,8 +44,10 @@ type AgentIssueDraft struct {
 	Title *string `json:"title"`
 }
 
-// Charge An amount, or, of the kind `llm`, a model and its tokens. No prices of models are known yet: a million tokens
-// cost 15 dollars, and 75 if they are output, and the charge is `unpriced`.
+// Charge An amount, or, of the kind `llm`, a model and its tokens, which are charged by the price table of the instance:
+// the sum is rounded up once, to a millionth of a dollar. Tokens of a model that it does not have are charged at
+// the fallback price, and the charge is `unpriced`. With one call the prices of long calls hold for one that has
+// read so much. Tokens must not cost more than a million dollars.
 type Charge struct {
 	// Billing How it is paid for, such as `subscription`.
 	Billing *string `json:"billing,omitempty"`

@@ -191,6 +191,7 @@ var chargeTable = tableOf("cost_entries", nil,
 	asInteger("calls", func(e *cost.Entry) *int64 { return &e.Calls }),
 	asText("billing", func(e *cost.Entry) *string { return &e.Billing }),
 	asBoolean("unpriced", func(e *cost.Entry) *bool { return &e.Unpriced }),
+	asInteger("revision", func(e *cost.Entry) *int64 { return &e.Revision }),
 	asBoolean("late", func(e *cost.Entry) *bool { return &e.Late }),
 	asMillis("at", func(e *cost.Entry) *time.Time { return &e.At }),
 )
