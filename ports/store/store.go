@@ -56,6 +56,7 @@ type Reader interface {
 	Issues() IssueReader
 	Runs() RunReader
 	Settlements() SettlementReader
+	Costs() CostReader
 	Tokens() TokenReader
 	Partners() PartnerReader
 	Activity() ActivityReader
@@ -84,6 +85,7 @@ type Tx interface {
 	Issues() Issues
 	Runs() Runs
 	Settlements() Settlements
+	Costs() CostReader
 	Tokens() Tokens
 	Partners() Partners
 	Activity() ActivityReader
