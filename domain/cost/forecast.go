@@ -23,7 +23,7 @@ type Forecast struct {
 
 // Foresee makes a forecast for the current period of a budget from what was spent on each of its days, of which those that are missing
 // cost nothing. All figures are rounded down. Amounts that cannot be represented are the most that can.
-func Foresee(period budget.Period, limit budget.Limit, perDay map[time.Time]Sum, now time.Time) Forecast {
+func Foresee(period budget.Period, limit budget.Limit, perDay map[string]Sum, now time.Time) Forecast {
 	start := period.Start(now)
 	f := Forecast{
 		Period: Range{start, period.End(start), string(period)}, Spent: Total(perDay).USD(), Limit: limit,
@@ -54,10 +54,10 @@ func Foresee(period budget.Period, limit budget.Limit, perDay map[time.Time]Sum,
 }
 
 // meanAndDeviation are the mean and the population standard deviation of what the first days cost.
-func meanAndDeviation(start time.Time, days int, perDay map[time.Time]Sum) (mean, deviation *big.Int) {
+func meanAndDeviation(start time.Time, days int, perDay map[string]Sum) (mean, deviation *big.Int) {
 	n, sum, squares := big.NewInt(int64(days)), new(big.Int), new(big.Int)
 	for d := range days {
-		spent := big.NewInt(int64(perDay[start.AddDate(0, 0, d)].USD()))
+		spent := big.NewInt(int64(perDay[start.AddDate(0, 0, d).Format(time.DateOnly)].USD()))
 		sum.Add(sum, spent)
 		squares.Add(squares, new(big.Int).Mul(spent, spent))
 	}

@@ -44,8 +44,27 @@ func Current(period budget.Period, now time.Time) Range {
 	return Range{Start: period.Start(now), End: upTo(now), Label: string(period)}
 }
 
+// Until reaches from an instant until now.
+func Until(now, from time.Time) Range { return Range{from, upTo(now), Lifetime} }
+
+// Ever is all time until now.
+func Ever(now time.Time) Range { return Until(now, first) }
+
 // upTo is the end of a range that reaches until now: what is charged in this very millisecond is part of it.
 func upTo(now time.Time) time.Time { return now.Add(time.Millisecond) }
+
+// CheckRange refuses parameters that ParseRange refuses for their form, whenever and for whomever they are sent.
+func CheckRange(since, until string) error {
+	for _, parameter := range []struct{ name, sent string }{{"since", since}, {"until", until}} {
+		if parameter.sent == "" {
+			continue
+		}
+		if _, err := parse(parameter.name, parameter.sent, first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // ParseRange reads a range from two parameters, each an instant of RFC 3339 or a name; empty: it was not sent. A name as since
 // begins the range where that of the name begins, and ends it there too unless there is an until; as until it ends the range where

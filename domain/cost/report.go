@@ -17,7 +17,7 @@ type Report struct {
 	Use     Use
 	Members map[string]Sum // by the ids of teams or agents; nil: it is not summed by these
 	Models  map[string]Sum // by name
-	PerDay  map[time.Time]Sum
+	PerDay  map[string]Sum
 	IsTrend bool // whether PerDay is known, of the days of Range.Trend; those that are missing cost nothing
 }
 
@@ -72,7 +72,7 @@ func (r Report) perDay() []event.Fields {
 	days := r.Range.Trend().days()
 	shown := make([]event.Fields, len(days))
 	for n, at := range days {
-		shown[n] = event.Fields{event.F("date", at.Format(time.DateOnly)), event.F("usd", r.PerDay[at].USD())}
+		shown[n] = event.Fields{event.F("date", at.Format(time.DateOnly)), event.F("usd", r.PerDay[at.Format(time.DateOnly)].USD())}
 	}
 	return shown
 }

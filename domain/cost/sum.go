@@ -21,14 +21,26 @@ const (
 	OfRun     Scope = "run"
 )
 
-// Units are those for which sums of a scope are kept, by model or of all models together. Of others the entries have to be read, which
-// are few: those of one issue or run, or of one agent in two days.
-func (s Scope) Units(byModel bool) []Unit {
+// Key is what sums are divided by.
+type Key int
+
+// The keys.
+const (
+	ByModel Key = iota // by the name of the model; empty: none
+	ByDay              // by the UTC day, as time.DateOnly
+	ByID               // by the id of the team, the agent ...
+)
+
+// Units are those by which sums of a scope can be read. For others the entries have to be read, which are few: those of one issue or
+// run, or of one agent in two days.
+func (s Scope) Units(by Key) []Unit {
 	switch {
 	case s == OfIssue || s == OfRun:
 		return nil
-	case s == OfAgent && byModel:
+	case s == OfAgent && by == ByModel:
 		return []Unit{Days, Months}
+	case by == ByDay:
+		return []Unit{Hours, Days}
 	}
 	return Units
 }

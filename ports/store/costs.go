@@ -18,16 +18,6 @@ type CostsOf struct {
 	Team    id.Team // with no ID: only agents of this team; empty: all
 }
 
-// CostKey is what sums are divided by.
-type CostKey int
-
-// The keys.
-const (
-	CostsByModel CostKey = iota // by the name of the model; empty: none
-	CostsByDay                  // by when the day began, as time.DateOnly
-	CostsByID                   // by the id of the team, the agent ...
-)
-
 // CostReader reads what work has cost. Runs.AddCharges writes it.
 type CostReader interface {
 	Getter[id.Cost, cost.Entry]
@@ -39,7 +29,7 @@ type CostReader interface {
 	// what there is in them by the key, but with the entries only in pieces of cost.Moments.
 	//
 	// Pieces of other units are only for what cost.Scope.Units returns.
-	Sums(ctx context.Context, of CostsOf, pieces []cost.Piece, by CostKey) (map[string]cost.Sum, error)
+	Sums(ctx context.Context, of CostsOf, pieces []cost.Piece, by cost.Key) (map[string]cost.Sum, error)
 
 	// Lifetime sums all entries of an issue by model. Its cost does not grow with the entries.
 	Lifetime(ctx context.Context, of CostsOf) (map[string]cost.Sum, error)

@@ -49,6 +49,7 @@ var areas = []struct {
 	{"settlements", settlementRules},
 	{"runs", runRules},
 	{"claims", claimRules},
+	{"costs", costRules},
 	{"tokens", tokenRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},

@@ -138,7 +138,7 @@ func (s session) addToSums(ctx context.Context, added []cost.Entry) error {
 			e := &added[n]
 			for _, scope := range summedScopes {
 				model := ""
-				if slices.Contains(scope.name.Units(true), unit) {
+				if slices.Contains(scope.name.Units(cost.ByModel), unit) {
 					model = e.Model
 				}
 				changes.add(e, scope, millis(unit.Start(e.At)), model)
@@ -190,7 +190,7 @@ func (c costs) Corrections(ctx context.Context, of id.Cost) (sum money.USD, err 
 const millisOfDay = 24 * 60 * 60 * 1000
 
 func (c costs) Sums(
-	ctx context.Context, of store.CostsOf, pieces []cost.Piece, by store.CostKey,
+	ctx context.Context, of store.CostsOf, pieces []cost.Piece, by cost.Key,
 ) (map[string]cost.Sum, error) {
 	if len(pieces) == 0 {
 		return nil, nil
@@ -205,7 +205,7 @@ func (c costs) Sums(
 	}
 	all := strings.TrimPrefix(strings.Repeat(" UNION ALL ?", len(parts)), " UNION ALL ")
 	found, err := c.sums(ctx, c.engine.DB().NewSelect().Conn(c.conn).TableExpr("("+all+") AS parts", parts...))
-	if by != store.CostsByDay {
+	if by != cost.ByDay {
 		return found, err
 	}
 	days := make(map[string]cost.Sum, len(found))
@@ -241,9 +241,9 @@ func (c costs) sums(ctx context.Context, parts *bun.SelectQuery) (map[string]cos
 }
 
 // ofUnits selects the sums of whole units. All units are listed: the key of the tables has the id after the time.
-func (c costs) ofUnits(of store.CostsOf, piece cost.Piece, by store.CostKey) *bun.SelectQuery {
-	key := map[store.CostKey]string{
-		store.CostsByModel: "model", store.CostsByID: "scope_id", store.CostsByDay: fmt.Sprintf("CAST(start - start %% %d AS TEXT)", millisOfDay),
+func (c costs) ofUnits(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.SelectQuery {
+	key := map[cost.Key]string{
+		cost.ByModel: "model", cost.ByID: "scope_id", cost.ByDay: fmt.Sprintf("CAST(start - start %% %d AS TEXT)", millisOfDay),
 	}[by]
 	var starts []int64
 	for _, start := range piece.Starts() {
@@ -264,10 +264,10 @@ func (c costs) ofUnits(of store.CostsOf, piece cost.Piece, by store.CostKey) *bu
 }
 
 // ofEntries selects entries as sums.
-func (c costs) ofEntries(of store.CostsOf, piece cost.Piece, by store.CostKey) *bun.SelectQuery {
+func (c costs) ofEntries(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.SelectQuery {
 	column := costScopes[slices.IndexFunc(costScopes, func(s costScope) bool { return s.name == of.Scope })].column
-	key := map[store.CostKey]string{
-		store.CostsByModel: "model", store.CostsByID: column, store.CostsByDay: fmt.Sprintf("CAST(at - at %% %d AS TEXT)", millisOfDay),
+	key := map[cost.Key]string{
+		cost.ByModel: "model", cost.ByID: column, cost.ByDay: fmt.Sprintf("CAST(at - at %% %d AS TEXT)", millisOfDay),
 	}[by]
 	query := c.selectFrom("cost_entries").ColumnExpr(key+" AS key").
 		Where("at >= ?", millis(piece.Start)).Where("at < ?", millis(piece.End))
