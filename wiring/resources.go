@@ -15,6 +15,7 @@ import (
 	"holdco/adapters/leads/samples"
 	"holdco/app/agents"
 	"holdco/app/companies"
+	"holdco/app/costs"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
 	"holdco/app/issues"
@@ -37,6 +38,7 @@ type services struct {
 	Agents    *agents.Service
 	Issues    *issues.Service
 	Leases    *leases.Service
+	Costs     *costs.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -44,7 +46,7 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, issues.New, leases.New, costs.New, tokens.New, webhooks.New, partners.New, imports.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -137,6 +139,9 @@ var resources = []resource{
 			}}
 		},
 		stop: func(ctx context.Context, s *Server) error { return s.Runner.Stop(ctx) },
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Costs(s.Costs) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },

@@ -17,6 +17,7 @@ import (
 	"holdco/adapters/system/workspaces"
 	"holdco/app/agents"
 	"holdco/app/companies"
+	"holdco/app/costs"
 	"holdco/app/deliveries"
 	"holdco/app/export"
 	"holdco/app/imports"
@@ -60,6 +61,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	costsService := costs.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -71,6 +73,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Agents:    agentsService,
 		Issues:    issuesService,
 		Leases:    leasesService,
+		Costs:     costsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -184,6 +187,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	costsService := costs.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -195,6 +199,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Agents:    agentsService,
 		Issues:    issuesService,
 		Leases:    leasesService,
+		Costs:     costsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
