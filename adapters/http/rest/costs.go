@@ -69,9 +69,7 @@ func (h costs) entries(r httpkit.Request) (httpkit.Answer, error) {
 func (h costs) adjust(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[CostAdjustment](r)
 	draft := cost.AdjustmentDraft{Entry: sent.EntryID, USD: sent.Usd, Reason: sent.Reason, Problems: problems}
-	answer := func(made cost.Entry) httpkit.Answer {
-		return httpkit.Answer{Data: made.Fields(), Status: httpkit.Created}
-	}
+	answer := func(made cost.Entry) httpkit.Answer { return httpkit.Answer{Data: made.Fields()} }
 	made, err := h.port.Adjust(r.Context(), r.Caller(), companyOf(r), draft, httpkit.Once(r, answer))
 	return answer(made), err
 }
