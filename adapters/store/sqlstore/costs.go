@@ -195,16 +195,7 @@ func (c costs) Sums(
 	if len(pieces) == 0 {
 		return nil, nil
 	}
-	parts := make([]any, len(pieces))
-	for n, piece := range pieces {
-		if piece.Unit == cost.Moments {
-			parts[n] = c.ofEntries(of, piece, by)
-		} else {
-			parts[n] = c.ofUnits(of, piece, by)
-		}
-	}
-	all := strings.TrimPrefix(strings.Repeat(" UNION ALL ?", len(parts)), " UNION ALL ")
-	found, err := c.sums(ctx, c.engine.DB().NewSelect().Conn(c.conn).TableExpr("("+all+") AS parts", parts...))
+	found, err := c.summed(ctx, c.parts(of, pieces, by))
 	if by != cost.ByDay {
 		return found, err
 	}
@@ -219,14 +210,32 @@ func (c costs) Sums(
 	return days, err
 }
 
-// sums reads the sums of a query of parts, which have a key.
-func (c costs) sums(ctx context.Context, parts *bun.SelectQuery) (map[string]cost.Sum, error) {
-	found := map[string]cost.Sum{}
-	parts = parts.Column("key").Group("key")
-	for _, column := range sumColumns {
-		parts = parts.ColumnExpr("CAST(sum(?) AS BIGINT)", bun.Ident(column.name))
+// parts sums pieces by a key.
+func (c costs) parts(of store.CostsOf, pieces []cost.Piece, by cost.Key) *bun.SelectQuery {
+	parts := make([]any, len(pieces))
+	for n, piece := range pieces {
+		if piece.Unit == cost.Moments {
+			parts[n] = c.ofEntries(of, piece, by)
+		} else {
+			parts[n] = c.ofUnits(of, piece, by)
+		}
 	}
-	err := c.each(ctx, parts, func(rows *sql.Rows) error {
+	return c.sumsOf(strings.TrimPrefix(strings.Repeat(" UNION ALL ?", len(parts)), " UNION ALL "), parts...)
+}
+
+// sumsOf sums the parts of a query by their key.
+func (c costs) sumsOf(query string, args ...any) *bun.SelectQuery {
+	sums := c.engine.DB().NewSelect().Conn(c.conn).Column("key").TableExpr("("+query+") AS parts", args...).Group("key")
+	for _, column := range sumColumns {
+		sums = sums.ColumnExpr("CAST(sum(?) AS BIGINT)", bun.Ident(column.name))
+	}
+	return sums
+}
+
+// summed reads sums by their keys.
+func (c costs) summed(ctx context.Context, sums *bun.SelectQuery) (map[string]cost.Sum, error) {
+	found := map[string]cost.Sum{}
+	err := c.each(ctx, sums, func(rows *sql.Rows) error {
 		var key string
 		var sum cost.Sum
 		dests := []any{&key}
@@ -240,7 +249,8 @@ func (c costs) sums(ctx context.Context, parts *bun.SelectQuery) (map[string]cos
 	return found, err
 }
 
-// ofUnits selects the sums of whole units. All units are listed: the key of the tables has the id after the time.
+// ofUnits selects the sums of whole units. All units are listed, because the key of the tables has the id after the time; the first and
+// the last bound what is read however the list is looked up.
 func (c costs) ofUnits(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.SelectQuery {
 	key := map[cost.Key]string{
 		cost.ByModel: "model", cost.ByID: "scope_id", cost.ByDay: fmt.Sprintf("CAST(start - start %% %d AS TEXT)", millisOfDay),
@@ -250,7 +260,8 @@ func (c costs) ofUnits(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.Sel
 		starts = append(starts, millis(start))
 	}
 	query := c.selectFrom(unitTables[piece.Unit].name).ColumnExpr(key+" AS key").
-		Where("company_id = ?", of.Company).Where("scope = ?", of.Scope).Where("start IN (?)", bun.List(starts))
+		Where("company_id = ?", of.Company).Where("scope = ?", of.Scope).
+		Where("start >= ?", starts[0]).Where("start <= ?", starts[len(starts)-1]).Where("start IN (?)", bun.List(starts))
 	for _, column := range sumColumns {
 		query = query.Column(column.name)
 	}
@@ -289,7 +300,7 @@ func (c costs) Lifetime(ctx context.Context, of store.CostsOf) (map[string]cost.
 	for _, column := range sumColumns {
 		rows = rows.Column(column.name)
 	}
-	return c.sums(ctx, c.engine.DB().NewSelect().Conn(c.conn).TableExpr("(?) AS parts", rows))
+	return c.summed(ctx, c.sumsOf("?", rows))
 }
 
 // matching selects the entries that meet the conditions of a filter.
@@ -328,10 +339,14 @@ func (c costs) List(ctx context.Context, filter store.CostFilter, after page.Pos
 func (c costs) Export(
 	ctx context.Context, filter store.CostFilter, after *cost.Entry, asOf time.Time, size int,
 ) ([]cost.Entry, error) {
+	return readAll(ctx, c.session, c.table, c.portion(filter, after, asOf, size))
+}
+
+func (c costs) portion(filter store.CostFilter, after *cost.Entry, asOf time.Time, size int) *bun.SelectQuery {
 	query := c.matching(filter).Where("at <= ?", millis(asOf)).Where("(adjusted_at IS NULL OR adjusted_at <= ?)", millis(asOf)).
 		Order("at", "id").Limit(int64(size))
 	if after != nil {
 		query = query.Where("(at, id) > (?, ?)", millis(after.At), after.ID)
 	}
-	return readAll(ctx, c.session, c.table, query)
+	return query
 }
