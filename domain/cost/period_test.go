@@ -99,7 +99,8 @@ func TestARangeIsSplitIntoWholeUnitsAndTwoShortEnds(t *testing.T) {
 	least := map[cost.Unit]time.Duration{cost.Hours: time.Hour, cost.Days: 24 * time.Hour, cost.Months: 31 * 24 * time.Hour}
 	rapid.Check(t, func(t *rapid.T) {
 		base := rapid.SampledFrom([]time.Time{
-			time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC), time.Date(2027, 12, 31, 23, 0, 0, 0, time.UTC), time.Date(2028, 5, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC), time.Date(2027, 12, 31, 23, 0, 0, 0, time.UTC),
+			time.Date(2028, 5, 1, 0, 0, 0, 0, time.UTC),
 		}).Draw(t, "base")
 		unit := rapid.SampledFrom([]time.Duration{millisecond, time.Hour, 24 * time.Hour})
 		start := base.Add(unit.Draw(t, "unit") * time.Duration(rapid.IntRange(-50, 50).Draw(t, "n")))

@@ -36,8 +36,8 @@ func TestAReportShowsWhatIsKnown(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	bare := cost.Report{Scope: cost.OfRun, ID: "run_a"}.Fields().Append(nil)
-	if got := string(bare); !strings.Contains(got, `"budget":null`) || !strings.Contains(got, `"byModel":[]`) || strings.Contains(got, "byT") ||
-		strings.Contains(got, "trend") {
+	if got := string(bare); !strings.Contains(got, `"budget":null`) || !strings.Contains(got, `"byModel":[]`) ||
+		strings.Contains(got, "byT") || strings.Contains(got, "trend") {
 		t.Error(got)
 	}
 }
@@ -106,10 +106,11 @@ func TestACorrectionOffsetsAnEntryAtItsInstant(t *testing.T) {
 	in := oneEntry{paid, -4}
 	made, happened, err := cost.Adjust("cst_new", draft(string(paid.ID), "-0.000006", " Wrong "), in, at.Add(time.Hour))
 	want := cost.Entry{
-		ID: "cst_new", Company: "cmp_a", Issue: "iss_a", Run: "run_a", Agent: "agt_a", Team: "tm_a", Key: "cst_new", Kind: cost.LLM, USD: -6,
-		Model: "m", Billing: "b", Adjusts: paid.ID, Reason: "Wrong", At: at, AdjustedAt: at.Add(time.Hour),
+		ID: "cst_new", Company: "cmp_a", Issue: "iss_a", Run: "run_a", Agent: "agt_a", Team: "tm_a", Key: "cst_new", Kind: cost.LLM,
+		USD: -6, Model: "m", Billing: "b", Adjusts: paid.ID, Reason: "Wrong", At: at, AdjustedAt: at.Add(time.Hour),
 	}
-	if err != nil || made != want || happened.Type != event.CostAdjusted || happened.Subject.ID != "cst_new" || happened.Company != "cmp_a" {
+	if err != nil || made != want || happened.Type != event.CostAdjusted || happened.Subject.ID != "cst_new" ||
+		happened.Company != "cmp_a" {
 		t.Errorf("%+v, %+v, %v", made, happened, err)
 	}
 	for _, c := range []struct {

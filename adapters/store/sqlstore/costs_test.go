@@ -37,22 +37,28 @@ func someEntries() (entries []cost.Entry) {
 func (d database) sums(t *testing.T) (lines []string) {
 	t.Helper()
 	for _, table := range []string{"cost_hours", "cost_days", "cost_months", "cost_totals"} {
-		rows, err := d.writes.QueryContext(t.Context(), "SELECT * FROM "+table)
-		must(t, err)
-		columns, err := rows.Columns()
-		must(t, err)
-		for rows.Next() {
-			row, cells := make([]string, len(columns)), make([]any, len(columns))
-			for n := range row {
-				cells[n] = &row[n]
-			}
-			must(t, rows.Scan(cells...))
-			lines = append(lines, table+" "+strings.Join(row, " "))
-		}
-		must(t, rows.Err())
-		must(t, rows.Close())
+		lines = append(lines, d.rows(t, table)...)
 	}
 	slices.Sort(lines)
+	return lines
+}
+
+func (d database) rows(t *testing.T, table string) (lines []string) {
+	t.Helper()
+	rows, err := d.writes.QueryContext(t.Context(), "SELECT * FROM "+table)
+	must(t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	must(t, err)
+	for rows.Next() {
+		row, cells := make([]string, len(columns)), make([]any, len(columns))
+		for n := range row {
+			cells[n] = &row[n]
+		}
+		must(t, rows.Scan(cells...))
+		lines = append(lines, table+" "+strings.Join(row, " "))
+	}
+	must(t, rows.Err())
 	return lines
 }
 
@@ -64,8 +70,8 @@ func TestWhatWasChargedBeforeThereWereSumsIsInThem(t *testing.T) {
 			old, fresh := open(t), open(t)
 			old.migrateTo(t, 18)
 			for _, e := range someEntries() {
-				_, err := old.writes.ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO cost_entries (id, company_id, issue_id, run_id, agent_id,
-						team_id, key, kind, usd, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, calls, billing,
+				_, err := old.writes.ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO cost_entries (id, company_id, issue_id, run_id,
+						agent_id, team_id, key, kind, usd, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, calls, billing,
 						unpriced, late, at)
 					VALUES ('%s', '%s', '%s', '%s', '%s', '%s', '%s', '%s', %d, '%s', %d, %d, %d, %d, %d, '', 0, 0, %d)`,
 					e.ID, e.Company, e.Issue, e.Run, e.Agent, e.Team, e.Key, e.Kind, e.USD, e.Model, e.Tokens.Input, e.Tokens.Output,
@@ -91,8 +97,8 @@ func TestWhatWasChargedBeforeThereWereSumsIsInThem(t *testing.T) {
 func manyEntries(of id.Company, from time.Time) (entries []cost.Entry) {
 	for n := range 5_000 {
 		entries = append(entries, cost.Entry{
-			ID: id.Cost(fmt.Sprintf("cst_%05d", n)), Company: []id.Company{of, "cmp_other"}[n%3/2], Issue: id.Issue(fmt.Sprint("iss_", n/10)),
-			Run: id.Run(fmt.Sprint("run_", n/10)), Agent: id.Agent(fmt.Sprint("agt_", n%97)), Team: id.Team(fmt.Sprint("tm_", n%97%10)),
+			ID: id.Cost(fmt.Sprintf("cst_%05d", n)), Company: []id.Company{of, "cmp_other"}[n%3/2],
+			Issue: id.Issue(fmt.Sprint("iss_", n/10)), Run: id.Run(fmt.Sprint("run_", n/10)), Agent: id.Agent(fmt.Sprint("agt_", n%97)), Team: id.Team(fmt.Sprint("tm_", n%97%10)),
 			Key: fmt.Sprint(n), Kind: cost.Tools, At: from.Add(time.Duration(n) * 52 * time.Minute),
 		})
 	}
@@ -136,7 +142,8 @@ func TestCostsAreReadByRangesOfIndexes(t *testing.T) {
 		}
 		after := cost.Entry{ID: "cst_a", At: at}
 		for what, filter := range map[string]store.CostFilter{
-			"all": {}, "of a team": {Team: "tm_1"}, "of an agent": {Agent: "agt_1"}, "of an issue": {Issue: "iss_1"}, "of a run": {Run: "run_1"},
+			"all": {}, "of a team": {Team: "tm_1"}, "of an agent": {Agent: "agt_1"}, "of an issue": {Issue: "iss_1"},
+			"of a run": {Run: "run_1"},
 		} {
 			filter.Company = acme
 			texts["a page "+what] = sqlstore.CostListText(d.Engine, filter, after)
