@@ -113,20 +113,23 @@ func TestCostsAreSummedForEachThatHasThem(t *testing.T) {
 		}
 
 		of = s.costsOf(t, p.company, "/teams/"+p.team.Slug+"?since=today")
-		if of.Scope != "team" || of.ScopeID != p.team.ID || of.Total.Usd != "4.5" || len(of.ByAgent) != 2 || of.ByAgent[0].AgentID != bob.ID ||
-			of.ByAgent[0].Usd != "2.75" || of.ByAgent[1].Usd != "1.75" || of.Budget.Remaining != "45.5" || len(of.Trend.PerDay) != 1 {
+		if of.Scope != "team" || of.ScopeID != p.team.ID || of.Total.Usd != "4.5" || len(of.ByAgent) != 2 ||
+			of.ByAgent[0].AgentID != bob.ID || of.ByAgent[0].Usd != "2.75" || of.ByAgent[1].Usd != "1.75" || of.Budget.Remaining != "45.5" || len(of.Trend.PerDay) != 1 {
 			t.Errorf("%+v", of)
 		}
 		of = s.costsOf(t, p.company, "/agents/"+ada.ID+"?since=1h")
-		if of.Scope != "agent" || of.Total.Usd != "1.75" || of.ByModel[0].Usd != "1" || of.Budget.Usd != "7" || of.Budget.PercentUsed != "25" {
+		if of.Scope != "agent" || of.Total.Usd != "1.75" || of.ByModel[0].Usd != "1" || of.Budget.Usd != "7" ||
+			of.Budget.PercentUsed != "25" {
 			t.Errorf("%+v", of)
 		}
-		if of = s.costsOf(t, p.company, "/agents/"+bob.ID+"?since=yesterday"); of.Total.Usd != "0" || of.Budget != nil || len(of.ByModel) != 0 ||
+		of = s.costsOf(t, p.company, "/agents/"+bob.ID+"?since=yesterday")
+		if of.Total.Usd != "0" || of.Budget != nil || len(of.ByModel) != 0 ||
 			len(of.Trend.PerDay) != 1 {
 			t.Errorf("%+v", of)
 		}
 		for path, trend := range map[string]int{
-			"/issues/" + p.leases[0].Issue.ID: 0, "/runs/" + p.leases[0].Run.ID: 0, "/issues/" + p.leases[0].Issue.ID + "?since=2020-01-01T00:00:00Z": 400,
+			"/issues/" + p.leases[0].Issue.ID: 0, "/runs/" + p.leases[0].Run.ID: 0,
+			"/issues/" + p.leases[0].Issue.ID + "?since=2020-01-01T00:00:00Z": 400,
 		} {
 			of := s.costsOf(t, p.company, path)
 			if of.Total.Usd != "1.75" || of.Breakdown.Llm != "1" || of.ByModel[0].Tokens.Output != 5 || (of.Trend != nil) != (trend > 0) ||
@@ -146,14 +149,15 @@ func TestCostsOfNothingAndOfOthersAreRefused(t *testing.T) {
 		p, other := s.pays(t), s.create(t, named("other"))
 		for path, want := range map[string]string{
 			"": "200", "/teams/none": "404 not_found", "/teams/" + p.team.ID: "404 not_found", "/agents/" + p.by[0].ID: "404 not_found",
-			"/issues/" + p.leases[0].Issue.ID: "404 not_found", "/runs/" + p.leases[0].Run.ID: "404 not_found", "/agents/x": "404 not_found",
+			"/issues/" + p.leases[0].Issue.ID: "404 not_found", "/runs/" + p.leases[0].Run.ID: "404 not_found",
+			"/agents/x":                    "404 not_found",
 			"/entries?agent=" + p.by[0].ID: "404 not_found", "/export?run=" + p.leases[0].Run.ID: "404 not_found",
 			"?since=tomorrow": "400 invalid_parameter", "?since=today&until=yesterday": "400 invalid_parameter",
 			"/issues/none?since=tomorrow": "400 invalid_parameter", "/export?until=x": "400 invalid_parameter",
 			"/export?after=cst_none": "400 invalid_cursor", "/export?format=csv": "200",
 			"/runs/" + p.leases[0].Run.ID + "?since=today": "400 invalid_parameter",
 		} {
-			answer := send(s.Client.In(t), "GET", other.path()+"/costs"+path, "")
+			answer := send(s.In(t), "GET", other.path()+"/costs"+path, "")
 			if got := strings.TrimSpace(fmt.Sprint(answer.Status, " ", answer.Error.Code)); got != want {
 				t.Errorf("%s: %s", path, got)
 			}
@@ -225,7 +229,9 @@ func TestAnExportHasEveryEntryOnce(t *testing.T) {
 			}
 			p.by[0].state(t, p.leases[0], "costs", `"costs":[`+strings.Join(charges, ",")+`]`)
 		}
-		for _, filters := range []string{"", "&kind=tools", "&agent=" + p.by[1].ID, "&team=" + p.team.Slug + "&since=24h", "&since=yesterday"} {
+		for _, filters := range []string{
+			"", "&kind=tools", "&agent=" + p.by[1].ID, "&team=" + p.team.Slug + "&since=24h", "&since=yesterday",
+		} {
 			listed := s.entries(t, p.company, filters)
 			got, text := s.exported(t, p.company, filters)
 			_, again := s.exported(t, p.company, filters)
@@ -313,7 +319,8 @@ func TestACorrectionCountsEverywhere(t *testing.T) {
 			fmt.Sprintf(`{"entryId":%q,"usd":-0.250001,"reason":"r"}`, of.ID): "usd out_of_range",
 			fmt.Sprintf(`{"entryId":%q,"usd":0,"reason":"r"}`, of.ID):         "usd out_of_range",
 			fmt.Sprintf(`{"entryId":%q,"usd":1,"reason":"r"}`, made.ID):       "entryId unknown_value",
-			`{"entryId":"cst_none","usd":"1","reason":null,"color":"green"}`:  "color unknown_field,entryId unknown_value,reason not_null,usd wrong_type",
+			`{"entryId":"cst_none","usd":"1","reason":null,"color":"green"}`: "color unknown_field," +
+				"entryId unknown_value,reason not_null,usd wrong_type",
 			`{}`: "entryId required,reason required,usd required",
 		} {
 			answer := adjust(body)

@@ -71,8 +71,8 @@ func TestWhatWasChargedBeforeThereWereSumsIsInThem(t *testing.T) {
 			old.migrateTo(t, 18)
 			for _, e := range someEntries() {
 				_, err := old.writes.ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO cost_entries (id, company_id, issue_id, run_id,
-						agent_id, team_id, key, kind, usd, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, calls, billing,
-						unpriced, late, at)
+						agent_id, team_id, key, kind, usd, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, calls,
+						billing, unpriced, late, at)
 					VALUES ('%s', '%s', '%s', '%s', '%s', '%s', '%s', '%s', %d, '%s', %d, %d, %d, %d, %d, '', 0, 0, %d)`,
 					e.ID, e.Company, e.Issue, e.Run, e.Agent, e.Team, e.Key, e.Kind, e.USD, e.Model, e.Tokens.Input, e.Tokens.Output,
 					e.Tokens.CacheRead, e.Tokens.CacheWrite, e.Calls, e.At.UnixMilli()))
@@ -98,8 +98,9 @@ func manyEntries(of id.Company, from time.Time) (entries []cost.Entry) {
 	for n := range 5_000 {
 		entries = append(entries, cost.Entry{
 			ID: id.Cost(fmt.Sprintf("cst_%05d", n)), Company: []id.Company{of, "cmp_other"}[n%3/2],
-			Issue: id.Issue(fmt.Sprint("iss_", n/10)), Run: id.Run(fmt.Sprint("run_", n/10)), Agent: id.Agent(fmt.Sprint("agt_", n%97)), Team: id.Team(fmt.Sprint("tm_", n%97%10)),
-			Key: fmt.Sprint(n), Kind: cost.Tools, At: from.Add(time.Duration(n) * 52 * time.Minute),
+			Issue: id.Issue(fmt.Sprint("iss_", n/10)), Run: id.Run(fmt.Sprint("run_", n/10)), Agent: id.Agent(fmt.Sprint("agt_", n%97)),
+			Team: id.Team(fmt.Sprint("tm_", n%97%10)),
+			Key:  fmt.Sprint(n), Kind: cost.Tools, At: from.Add(time.Duration(n) * 52 * time.Minute),
 		})
 	}
 	return entries
