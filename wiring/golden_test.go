@@ -239,6 +239,16 @@ func TestAnswersToAgentsLookAsTheyAlwaysDid(t *testing.T) {
 	})
 }
 
+func TestAnswersAboutCostsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		p := s.pays(t)
+		of := s.entries(t, p.company, "&kind=llm&run="+p.leases[0].Run.ID)[0]
+		s.golden(t, "cost_adjusted", "POST", p.path()+"/costs/adjust", `{"entryId":"`+of.ID+`","usd":-0.25,"reason":"Credit."}`)
+		s.golden(t, "cost_entries", "GET", p.path()+"/costs/entries?kind=llm&run="+of.RunID, "")
+	})
+}
+
 func TestAnswersAboutLeasesLookAsTheyAlwaysDid(t *testing.T) {
 	t.Parallel()
 	eachGolden(t, func(t *testing.T, s *instance) {

@@ -17,6 +17,7 @@ import (
 	"holdco/app/budgets"
 	"holdco/app/cache"
 	"holdco/app/companies"
+	"holdco/app/costs"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
 	"holdco/app/issues"
@@ -41,6 +42,7 @@ type services struct {
 	Issues    *issues.Service
 	Leases    *leases.Service
 	Budgets   *budgets.Service
+	Costs     *costs.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -52,6 +54,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
 	budgets.New,
 	prices.New, newPrices,
+	costs.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -150,6 +153,9 @@ var resources = []resource{
 			}}
 		},
 		stop: func(ctx context.Context, s *Server) error { return s.Runner.Stop(ctx) },
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Costs(s.Costs) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },

@@ -18,6 +18,7 @@ import (
 	"holdco/app/agents"
 	"holdco/app/budgets"
 	"holdco/app/companies"
+	"holdco/app/costs"
 	"holdco/app/deliveries"
 	"holdco/app/export"
 	"holdco/app/imports"
@@ -64,6 +65,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
+	costsService := costs.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -77,6 +79,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Issues:    issuesService,
 		Leases:    leasesService,
 		Budgets:   budgetsService,
+		Costs:     costsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -193,6 +196,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
+	costsService := costs.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -206,6 +210,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Issues:    issuesService,
 		Leases:    leasesService,
 		Budgets:   budgetsService,
+		Costs:     costsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

@@ -191,6 +191,9 @@ func (s *Service) charge(
 			return nil, 0, err
 		}
 	}
+	if err := work.Current(ctx, l.tx.Envelopes(), l.envelopes, l.at); err != nil { // before what is added counts
+		return nil, 0, err
+	}
 	var added []cost.Entry
 	outcomes = make([]inbound.ChargeOutcome, len(entries))
 	for n, entry := range entries {

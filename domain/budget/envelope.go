@@ -104,19 +104,6 @@ func (a Account) begin(period Period, start time.Time, spent money.USD) Account 
 	return a
 }
 
-// Share returns a percentage of an amount, rounded up.
-func Share(of money.USD, percent money.Percent) money.USD {
-	high, low := bits.Mul64(uint64(of), uint64(percent))
-	quotient, rest := bits.Div64(high, low, uint64(whole))
-	if rest > 0 {
-		quotient++
-	}
-	return money.USD(quotient)
-}
-
-// Spendable is what the company may spend without its reserve.
-func (b Budget) Spendable() money.USD { return b.USD - Share(b.USD, b.ReservePercent) }
-
 // Holds refuses budgets of teams that add up to more than the company may spend: fault.BudgetInvalid.
 func (b Budget) Holds(teams money.USD) error {
 	if spendable := b.Spendable(); teams > spendable {
@@ -276,17 +263,4 @@ func (e Envelope) Fields() event.Fields {
 		event.F("percentUsed", Used(e.Account.Spent, limit)),
 		event.F("level", string(e.Level())),
 	}
-}
-
-// Used is how much of a limit is spent, in percent, rounded down to hundredths; nil if there is no limit, or one of nothing.
-func Used(spent money.USD, of Limit) any {
-	if !of.IsSet || of.USD == 0 {
-		return nil
-	}
-	high, low := bits.Mul64(uint64(spent), uint64(whole))
-	if high >= uint64(of.USD) { // more than can be shown
-		return nil
-	}
-	quotient, _ := bits.Div64(high, low, uint64(of.USD))
-	return money.Percent(quotient)
 }

@@ -38,7 +38,7 @@ const (
 	RuntimeServices Kind = "runtimeServices"
 )
 
-// Entry is a charge as it is kept. It never changes.
+// Entry is a charge as it is kept, or the correction of one. It never changes.
 type Entry struct {
 	ID       id.Cost
 	Company  id.Company
@@ -48,7 +48,7 @@ type Entry struct {
 	Team     id.Team // of the agent
 	Key      string  // 1 to KeyLength visible ASCII characters; no other charge of the run has it
 	Kind     Kind
-	USD      money.USD // 0 to Most
+	USD      money.USD // 0 to Most; of a correction also less than 0
 	Model    string    // at most ModelLength characters; empty: none was named
 	Tokens   Tokens
 	Calls    int64
@@ -57,6 +57,12 @@ type Entry struct {
 	Revision int64  // of the prices, if the amount is that of the tokens; 0: the amount was sent
 	Late     bool   // the lease had ended
 	At       time.Time
+
+	// Of a correction:
+
+	Adjusts    id.Cost   // the entry that it corrects
+	Reason     string    // 1 to ReasonLength characters
+	AdjustedAt time.Time // when it was made; At is the instant of the corrected entry
 }
 
 // Bounds of a charge.

@@ -54,6 +54,8 @@ var (
 
 	RunCheckpointed = define("run.checkpointed") // webhooks do not send it
 
+	CostAdjusted = define("cost.adjusted")
+
 	TokenCreated = define("token.created")
 	TokenRotated = define("token.rotated")
 	TokenRevoked = define("token.revoked")

@@ -261,6 +261,12 @@ func (r Run) Charge(more cost.Entry) Run {
 	return r
 }
 
+// Adjust adds a correction to what its charges cost.
+func (r Run) Adjust(by cost.Entry) Run {
+	r.Spent += by.USD
+	return r
+}
+
 // MayFile refuses one more issue filed by the run: fault.TooManyOf.
 func (r Run) MayFile() error {
 	if r.Filed >= MostFiled {

@@ -57,6 +57,7 @@ type Reader interface {
 	Runs() RunReader
 	Envelopes() EnvelopeReader
 	Settlements() SettlementReader
+	Costs() CostReader
 	Tokens() TokenReader
 	Partners() PartnerReader
 	Activity() ActivityReader
@@ -87,6 +88,7 @@ type Tx interface {
 	Runs() Runs
 	Envelopes() Envelopes
 	Settlements() Settlements
+	Costs() CostReader
 	Tokens() Tokens
 	Partners() Partners
 	Activity() ActivityReader

@@ -50,6 +50,7 @@ var areas = []struct {
 	{"runs", runRules},
 	{"claims", claimRules},
 	{"envelopes", envelopeRules},
+	{"costs", costRules},
 	{"tokens", tokenRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},

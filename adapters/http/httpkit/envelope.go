@@ -15,6 +15,7 @@ type Answer struct {
 	Status     int    // OK when zero; an answer with NoContent has no body
 	Data       any    // event.Fields, a list of these, or anything else that can be JSON
 	Text       *Text  // plain text instead of JSON; nil: none
+	Feed       *Feed  // a stream instead of JSON; nil: none
 	Page       *Page  // of a list
 	ETag       string // empty: none
 	Location   string // of a new resource
@@ -49,6 +50,10 @@ func Write(c *gin.Context, answer Answer) {
 	}
 	if answer.Text != nil {
 		answer.Text.write(c)
+		return
+	}
+	if answer.Feed != nil {
+		answer.Feed.write(c)
 		return
 	}
 	switch answer.Status {

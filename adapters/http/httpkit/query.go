@@ -30,6 +30,17 @@ type schema struct {
 // Query holds the values of the parameters that a request has, by their names: each has one, and it is not empty.
 type Query map[string]string
 
+// Filters spells all but where a page is, in an order that does not change: to bind cursors to them.
+func (q Query) Filters() string {
+	filters := url.Values{}
+	for name, value := range q {
+		if name != "limit" && name != "cursor" {
+			filters.Set(name, value)
+		}
+	}
+	return filters.Encode()
+}
+
 // readQuery refuses, with fault.InvalidParameter, the first parameter that is unknown, given twice, empty, malformed
 // or not one of the values that the document allows.
 func readQuery(raw string, allowed map[string]parameter) (Query, error) {

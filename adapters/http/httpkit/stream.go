@@ -70,3 +70,25 @@ func (s *Stream) End(failed error) {
 		panic(http.ErrAbortHandler)
 	}
 }
+
+// Feed is an answer that is written in portions, of another media type than JSON.
+type Feed struct {
+	MediaType string
+	Head      []byte // what it begins with
+	Write     func(write func(portion []byte) error) error
+}
+
+func (f Feed) write(c *gin.Context) {
+	out := BeginStream(c, f.MediaType, portionTimeout)
+	if c.Request.Method == http.MethodHead {
+		return
+	}
+	var err error
+	if len(f.Head) > 0 {
+		err = out.Write(f.Head)
+	}
+	if err == nil {
+		err = f.Write(out.Write)
+	}
+	out.End(err)
+}

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,13 +45,7 @@ func (h issues) list(r httpkit.Request) (httpkit.Answer, error) {
 	if err != nil {
 		return httpkit.Answer{}, err
 	}
-	filters := url.Values{}
-	for name, value := range r.Query() {
-		if name != "limit" && name != "cursor" {
-			filters.Set(name, value)
-		}
-	}
-	bound := "issues of=" + string(list.Company) + " " + filters.Encode()
+	bound := "issues of=" + string(list.Company) + " " + r.Query().Filters()
 	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[issue.Issue], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)

@@ -134,6 +134,16 @@ type CompanyPatch struct {
 	WorkPaused *bool `json:"workPaused,omitempty"`
 }
 
+// CostAdjustment Example: {"entryId":"cst_01j5ze2c4vf6yp1s9d4h8k2tqa","reason":"The provider gave credit.","usd":-2.5}
+type CostAdjustment struct {
+	// EntryID An entry of the company that is no correction itself.
+	EntryID *string `json:"entryId"`
+	Reason  *string `json:"reason"`
+
+	// Usd What to add to the entry, at most 6 decimals; less than 0 takes from it.
+	Usd *money.Number `json:"usd"`
+}
+
 // Description Any number of lines. Empty unless given.
 type Description = string
 

@@ -122,18 +122,14 @@ func (s session) setLimit(ctx context.Context, of id.Company, which string, befo
 	return s.runRows(ctx, setLimitOf, [][]any{accountTable.values(&account, accountTable.columns)})
 }
 
-// chargedTo are the columns of charges by what they count under.
-var chargedTo = map[budget.Scope]string{
-	budget.OfCompany: "company_id", budget.OfTeam: "team_id", budget.OfAgent: "agent_id", budget.OfIssue: "issue_id",
-}
 
 func (e envelopes) Spent(
 	ctx context.Context, of id.Company, scope budget.Scope, which string, since time.Time,
 ) (spent money.USD, err error) {
-	query := e.selectFrom("cost_entries").ColumnExpr("CAST(coalesce(sum(usd), 0) AS BIGINT)").Where("company_id = ?", of).
-		Where("? = ?", bun.Ident(chargedTo[scope]), which)
+	query := e.selectFrom("cost_days").ColumnExpr("CAST(coalesce(sum(llm_usd + tools_usd + runtime_usd), 0) AS BIGINT)").
+		Where("company_id = ?", of).Where("scope = ?", scope).Where("scope_id = ?", which)
 	if !since.IsZero() {
-		query = query.Where("at >= ?", millis(since))
+		query = query.Where("start >= ?", millis(since))
 	}
 	return spent, e.scan(ctx, query, &spent)
 }

@@ -1,8 +1,13 @@
 package sqlstore
 
 import (
+	"time"
+
+	"holdco/domain/cost"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/page"
+	"holdco/ports/store"
 )
 
 // OwnedTables are the tables that are emptied with a company, in this order.
@@ -69,3 +74,18 @@ func EmptyingTexts(engine Engine, which id.Company, most int) map[string]string 
 }
 
 func AddBlockersText(engine Engine, of issue.Issue) string { return addBlockers(engine, &of).String() }
+
+// SumsText is the statement that sums costs.
+func SumsText(engine Engine, of store.CostsOf, pieces []cost.Piece, by cost.Key) string {
+	return costsOf(session{engine: engine}).parts(of, pieces, by).String()
+}
+
+// CostListText and CostExportText are the statements that read a page of entries, and a portion of an export, after an entry.
+func CostListText(engine Engine, filter store.CostFilter, after cost.Entry) string {
+	c := costsOf(session{engine: engine})
+	return newest(c.matching(filter), "at", millis(after.At), after.ID, page.DefaultSize+1).String()
+}
+
+func CostExportText(engine Engine, filter store.CostFilter, after cost.Entry, asOf time.Time) string {
+	return costsOf(session{engine: engine}).portion(filter, &after, asOf, 1000).String()
+}

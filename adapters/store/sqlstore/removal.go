@@ -43,6 +43,10 @@ var owned = []ownedTable{
 	{table: "settlements"},
 	{table: "deliveries", kept: isPending},
 	{table: "activity", kept: isAwaited, aged: true},
+	{table: "cost_hours"},
+	{table: "cost_days"},
+	{table: "cost_months"},
+	{table: "cost_totals"},
 	{table: "receipts", blank: "answer = '', company_id = ''"},
 }
 

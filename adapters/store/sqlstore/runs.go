@@ -173,7 +173,7 @@ func (r runs) CheckpointsOn(ctx context.Context, of id.Issue, most int) ([]run.C
 	return readEach(ctx, r.session, checkpointTable, newestCheckpoints.of(most), string(of))
 }
 
-var chargeTable = tableOf("cost_entries", nil,
+var chargeTable = tableOf("cost_entries", fault.New(fault.NotFound, "There is no such cost entry."),
 	asText("id", func(e *cost.Entry) *id.Cost { return &e.ID }),
 	asText("company_id", func(e *cost.Entry) *id.Company { return &e.Company }),
 	asText("issue_id", func(e *cost.Entry) *id.Issue { return &e.Issue }),
@@ -193,11 +193,17 @@ var chargeTable = tableOf("cost_entries", nil,
 	asBoolean("unpriced", func(e *cost.Entry) *bool { return &e.Unpriced }),
 	asInteger("revision", func(e *cost.Entry) *int64 { return &e.Revision }),
 	asBoolean("late", func(e *cost.Entry) *bool { return &e.Late }),
+	asText("adjusts", func(e *cost.Entry) *id.Cost { return &e.Adjusts }),
+	asText("reason", func(e *cost.Entry) *string { return &e.Reason }),
+	asOptionalMillis("adjusted_at", func(e *cost.Entry) *time.Time { return &e.AdjustedAt }),
 	asMillis("at", func(e *cost.Entry) *time.Time { return &e.At }),
 )
 
 func (r runs) AddCharges(ctx context.Context, added []cost.Entry) error {
-	return insertMany(ctx, r.session, chargeTable, added)
+	if err := insertMany(ctx, r.session, chargeTable, added); err != nil {
+		return err
+	}
+	return r.addToSums(ctx, added)
 }
 
 func (r runs) Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Entry, error) {

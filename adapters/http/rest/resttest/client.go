@@ -147,7 +147,7 @@ func (c *Client) Try(request Request) (Answer, error) {
 		return Answer{}, err
 	}
 	answer := Answer{Status: response.StatusCode, Header: response.Header, Body: body}
-	if len(body) > 0 && response.Header.Get("Content-Encoding") == "" && response.Header.Get("Content-Type") != plainText {
+	if len(body) > 0 && response.Header.Get("Content-Encoding") == "" && !isText(response.Header) {
 		if err := json.Unmarshal(body, &answer); err != nil {
 			c.t.Errorf("%s %s: the answer is not JSON: %v\n%s", request.Method, request.Path, err, body)
 		}
@@ -187,9 +187,9 @@ func headersOf(sent *http.Request, answer Answer) error {
 		return errors.New("the answer lacks X-Request-Id")
 	case len(answer.Body) == 0:
 		return nil
-	case header.Get("Content-Type") != "application/json; charset=utf-8" && header.Get("Content-Type") != plainText:
+	case header.Get("Content-Type") != "application/json; charset=utf-8" && !isText(header):
 		return errors.New("the answer has the Content-Type " + header.Get("Content-Type"))
-	case public || header.Get("Content-Encoding") != "" || header.Get("Content-Type") == plainText:
+	case public || header.Get("Content-Encoding") != "" || isText(header):
 		return nil
 	case header.Get("Cache-Control") != "no-store":
 		return errors.New("the answer may be kept")
@@ -217,5 +217,8 @@ func (a Answer) Is(t testing.TB, status int, code string) {
 	}
 }
 
-// plainText is the media type of a log.
-const plainText = "text/plain; charset=utf-8"
+// isText reports whether an answer is a log or an export, which have no envelope.
+func isText(header http.Header) bool {
+	return slices.Contains([]string{"text/plain; charset=utf-8", "text/csv; charset=utf-8", "application/x-ndjson"},
+		header.Get("Content-Type"))
+}
