@@ -87,7 +87,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`\bhca_[0-9A-Za-z]{49}\b`), "hca_" + strings.Repeat("0", 49)},
 	{regexp.MustCompile(`\b(hco|hcp)_\.\.\.\w{4}\b`), "${1}_...0000"},
 	{regexp.MustCompile(`\bwhsec_[0-9A-Za-z+/=]+`), "whsec_" + strings.Repeat("0", 43) + "="},
-	{regexp.MustCompile(`\\"[0-9a-f]{32}\\"`), `\"` + strings.Repeat("0", 32) + `\"`}, // a digest of what has an id
+	{regexp.MustCompile(`(\\"|-)[0-9a-f]{32}\\"`), `$1` + strings.Repeat("0", 32) + `\"`}, // a digest of what has an id
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://example.com"},
 	{regexp.MustCompile(`"latencyMs": \d+`), `"latencyMs": 87`},
 	{regexp.MustCompile(`("nextAttemptAt": "2026-04-11T10:42):2[0-9][^"]*"`), `$1:22.000Z"`}, // the delay of a retry is random

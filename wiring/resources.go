@@ -16,11 +16,13 @@ import (
 	"holdco/app/agents"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
+	"holdco/app/goals"
 	"holdco/app/imports"
 	"holdco/app/issues"
 	"holdco/app/jobs"
 	"holdco/app/leases"
 	"holdco/app/partners"
+	"holdco/app/projects"
 	"holdco/app/receipts"
 	"holdco/app/runner"
 	"holdco/app/teams"
@@ -37,6 +39,8 @@ type services struct {
 	Agents    *agents.Service
 	Issues    *issues.Service
 	Leases    *leases.Service
+	Goals     *goals.Service
+	Projects  *projects.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -44,7 +48,7 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, issues.New, leases.New, goals.New, projects.New, tokens.New, webhooks.New, partners.New, imports.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -145,6 +149,12 @@ var resources = []resource{
 		flush: func(s *Server) jobs.Job {
 			return flushing("write down last calls of agents", s.Agents.FlushLastCalls)
 		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Goals(s.Goals) },
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Projects(s.Projects) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Webhooks(s.Webhooks) },

@@ -19,10 +19,12 @@ import (
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
+	"holdco/app/goals"
 	"holdco/app/imports"
 	"holdco/app/issues"
 	"holdco/app/leases"
 	"holdco/app/partners"
+	"holdco/app/projects"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -60,6 +62,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	goalsService := goals.New(store, iDs)
+	projectsService := projects.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -71,6 +75,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Agents:    agentsService,
 		Issues:    issuesService,
 		Leases:    leasesService,
+		Goals:     goalsService,
+		Projects:  projectsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -184,6 +190,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	goalsService := goals.New(store, iDs)
+	projectsService := projects.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -195,6 +203,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Agents:    agentsService,
 		Issues:    issuesService,
 		Leases:    leasesService,
+		Goals:     goalsService,
+		Projects:  projectsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

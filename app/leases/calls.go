@@ -178,7 +178,7 @@ func (s *Service) charge(
 			continue
 		}
 		entry.ID = id.New[id.Cost](s.ids.UUIDv7())
-		entry.Company, entry.Issue, entry.Run = l.Run.Company, l.Run.Issue, l.Run.ID
+		entry.Company, entry.Issue, entry.Run, entry.Project = l.Run.Company, l.Run.Issue, l.Run.ID, l.Issue.Project
 		entry.Agent, entry.Team, entry.At, entry.Late = l.Agent.ID, l.Agent.Team, l.at, isLate
 		l.Run = l.Run.Charge(entry)
 		sum += entry.USD
@@ -213,6 +213,7 @@ func (s *Service) File(
 		if draft.Parent == nil {
 			draft.Parent = new(new(string(l.Run.Issue)))
 		}
+		inherit(&draft, l.Issue)
 		drafted, err := issue.New(newID, caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), l.at)
 		if err != nil {
 			return made, err
@@ -227,6 +228,16 @@ func (s *Service) File(
 		_, err = l.accept(ctx)
 		return made, err
 	})
+}
+
+// inherit makes an issue that is filed under a lease part of what the issue of the lease is for, unless the draft names something else.
+func inherit(draft *issue.Draft, from issue.Issue) {
+	if draft.Goal == nil && draft.Project == nil && from.Goal != "" {
+		draft.Goal = new(new(string(from.Goal)))
+	}
+	if draft.Project == nil && from.Project != "" {
+		draft.Project = new(new(string(from.Project)))
+	}
 }
 
 // refuseLease refuses to file an issue under a lease that the agent does not have, which is a field of the body: with all that is wrong

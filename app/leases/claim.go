@@ -234,8 +234,10 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 			return nil, nil //nolint:nilnil // there is nothing to take
 		}
 		found.isAlone = !atWork.First.HasChildren && !atWork.First.HasComments
-		if isFree, err := found.isFree(ctx, in.issues, atWork.First.Issue); err != nil || isFree {
-			return &found, err
+		if !atWork.First.IsEnding {
+			if isFree, err := found.isFree(ctx, in.issues, atWork.First.Issue); err != nil || isFree {
+				return &found, err
+			}
 		}
 	}
 	firsts, err := in.issues.Claimable(ctx, c.Company, c.keys[:], mostPerKey)
@@ -244,6 +246,13 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 	}
 	found.isAlone = false // it is not known
 	for _, first := range firsts {
+		isEnding, err := work.IsEnding(ctx, in.projects, first.Project)
+		if err != nil {
+			return nil, err
+		}
+		if isEnding {
+			continue
+		}
 		if isFree, err := found.isFree(ctx, in.issues, first); err != nil || isFree {
 			return &found, err
 		}
@@ -291,15 +300,16 @@ type reading struct {
 	agents    store.AgentReader
 	issues    store.IssueReader
 	runs      store.RunReader
+	projects  store.ProjectReader
 	now       func(context.Context) (time.Time, error)
 }
 
 func single(r store.Reader) reading {
-	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.StoreNow}
+	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.Projects(), r.StoreNow}
 }
 
 func inUnit(tx store.Tx) reading {
-	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.StoreNow}
+	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.Projects(), tx.StoreNow}
 }
 
 // start grants a lease on the issue of the candidate, and keeps its run.

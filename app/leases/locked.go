@@ -93,7 +93,8 @@ func (l *locked) check(ctx context.Context) error {
 		return err
 	}
 	in := run.Circumstances{
-		Now: l.at, Epoch: l.Company.LeaseEpoch, AgentRetired: !l.Agent.IsEmployed(), IsCancelled: isCancelled, Issue: l.Issue.Status,
+		Now: l.at, Epoch: l.Company.LeaseEpoch, AgentRetired: !l.Agent.IsEmployed(),
+		IsCancelled: isCancelled || l.IsEnding, Issue: l.Issue.Status,
 	}
 	if l.Run.Check(l.token, in) == nil {
 		return nil

@@ -163,6 +163,20 @@ func contextOf(
 	ctx context.Context, r store.Reader, its run.Run, of issue.Issue, isAlone bool,
 ) (shown inbound.WorkContext, err error) {
 	shown.LastError = of.Error
+	if of.Goal != "" {
+		found, err := r.Goals().Get(ctx, of.Goal)
+		if err != nil {
+			return shown, err
+		}
+		shown.Goal = &found
+	}
+	if of.Project != "" {
+		found, err := r.Projects().Get(ctx, of.Project)
+		if err != nil {
+			return shown, err
+		}
+		shown.Project = &found
+	}
 	for parent := of.Parent; parent != ""; {
 		above, err := r.Issues().Get(ctx, parent)
 		if err != nil {

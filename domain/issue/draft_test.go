@@ -405,7 +405,7 @@ func TestEveryFieldIsSettableOrReadOnly(t *testing.T) {
 	t.Parallel()
 	settable := []string{
 		"title", "description", "priority", "parentId", "blockedBy", "labels", "budget", "maxAttempts", "requiresReview", "dueAt",
-		"notBefore",
+		"notBefore", "projectId", "goalId",
 	}
 	for _, field := range least().Fields() {
 		patch := issue.Patch{Problems: fault.Problems{fault.Fieldf(field.Name, fault.UnknownField, "there is no field %s", field.Name)}}

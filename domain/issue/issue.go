@@ -21,11 +21,13 @@ type Issue struct {
 	Description    string // Markdown, at most DescriptionLength characters
 	Status         Status
 	Priority       Priority
-	Parent         id.Issue // of the same company; empty: none
-	Agent          id.Agent // who is assigned, works on it, or worked on it last; empty: nobody
-	AgentTeam      id.Team  // of Agent; empty without one
-	Binding        Binding  // of Agent
-	Team           id.Team  // whose agents may take it when it is not bound; empty: any of the company
+	Parent         id.Issue   // of the same company; empty: none
+	Project        id.Project // of the same company; empty: none
+	Goal           id.Goal    // of the same company; empty: none. Of an issue without one of its own, that of its project when it was filed.
+	Agent          id.Agent   // who is assigned, works on it, or worked on it last; empty: nobody
+	AgentTeam      id.Team    // of Agent; empty without one
+	Binding        Binding    // of Agent
+	Team           id.Team    // whose agents may take it when it is not bound; empty: any of the company
 	BlockedBy      []id.Issue
 	OpenBlockers   int      // how many of BlockedBy are not done
 	Labels         []string // each once
@@ -149,6 +151,8 @@ func (i Issue) Fields() event.Fields {
 		event.F("status", string(i.Status)),
 		event.F("priority", string(i.Priority)),
 		event.F("parentId", orNull(i.Parent)),
+		event.F("projectId", orNull(i.Project)),
+		event.F("goalId", orNull(i.Goal)),
 		event.F("assignedAgentId", orNull(i.Agent)),
 		event.F("assignedTeamId", orNull(i.Team)),
 		event.F("blockedBy", texts(i.BlockedBy)),

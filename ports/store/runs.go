@@ -77,12 +77,13 @@ type OpenRun struct {
 
 // LockedLease is a run that is locked, with all that decides whether its lease can be used.
 type LockedLease struct {
-	Run     run.Run
-	Agent   agent.Agent     // as in AtWork
-	Company company.Company // as in AtWork
-	Issue   issue.Issue     // LockForCall: only ID, Status and Parent
-	Pending int             // comments on the issue after Run.ContextAt
-	Blocks  bool            // issues wait for this one; LockForCall: false
+	Run      run.Run
+	Agent    agent.Agent     // as in AtWork
+	Company  company.Company // as in AtWork
+	Issue    issue.Issue     // LockForCall: only ID, Status, Parent, Project and Goal
+	IsEnding bool            // the project of the issue is archived: the issue is about to be cancelled
+	Pending  int             // comments on the issue after Run.ContextAt
+	Blocks   bool            // issues wait for this one; LockForCall: false
 }
 
 // Runs reads and changes runs.

@@ -47,6 +47,8 @@ var areas = []struct {
 	{"agents", agentRules},
 	{"issues", issueRules},
 	{"settlements", settlementRules},
+	{"goals", goalRules},
+	{"projects", projectRules},
 	{"runs", runRules},
 	{"claims", claimRules},
 	{"tokens", tokenRules},
@@ -83,6 +85,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).agentWrites,
 	(*fixture).issueWrites,
 	(*fixture).settlementWrites,
+	(*fixture).goalWrites,
 	(*fixture).runWrites,
 	(*fixture).tokenWrites,
 	(*fixture).partnerWrites,
@@ -98,6 +101,7 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someAgent,
 	someIssue,
 	someRun,
+	someGoal,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.

@@ -47,7 +47,7 @@ var tools = []tool{
 	},
 	{
 		name: "context", method: http.MethodGet, path: "/leases/{lease}/context",
-		description: "What you need to know to work on the issue, read anew: parents, children, comments, checkpoints, the last error.",
+		description: "What you need to know to work on the issue, read anew: goal, project, parents, children, comments, checkpoints, the last error.",
 		required:    []string{leaseArgument},
 	},
 	{
@@ -141,6 +141,7 @@ var tools = []tool{
 			"title": text("At most 500 characters."), "description": text("Markdown, at most 100,000 characters."),
 			"assignedTeamId": text("The team that is to do it."), "assignedAgentId": text("Or the agent."),
 			"parentId": text("The issue that it is a part of."),
+			"projectId": text("Its project, if not that of your issue."), "goalId": text("Its goal, likewise."),
 			"priority": map[string]any{"type": "string", "enum": []string{"low", "normal", "high", "urgent"}},
 			"labels":   map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
 			"blockedBy": map[string]any{

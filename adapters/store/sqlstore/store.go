@@ -133,6 +133,8 @@ func (r reader) Agents() store.AgentReader            { return agentsOf(r.sessio
 func (r reader) Issues() store.IssueReader            { return issuesOf(r.session) }
 func (r reader) Runs() store.RunReader                { return runsOf(r.session) }
 func (r reader) Settlements() store.SettlementReader  { return settlementsOf(r.session) }
+func (r reader) Goals() store.GoalReader              { return goalsOf(r.session) }
+func (r reader) Projects() store.ProjectReader        { return projectsOf(r.session) }
 func (r reader) Tokens() store.TokenReader            { return tokensOf(r.session) }
 func (r reader) Partners() store.PartnerReader        { return partnersOf(r.session) }
 func (r reader) Activity() store.ActivityReader       { return activity(r) }
@@ -165,6 +167,8 @@ func (t tx) Agents() store.Agents           { return agentsOf(t.session) }
 func (t tx) Issues() store.Issues           { return issuesOf(t.session) }
 func (t tx) Runs() store.Runs               { return runsOf(t.session) }
 func (t tx) Settlements() store.Settlements { return settlementsOf(t.session) }
+func (t tx) Goals() store.Goals             { return goalsOf(t.session) }
+func (t tx) Projects() store.Projects       { return projectsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }
