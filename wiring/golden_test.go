@@ -202,6 +202,28 @@ func TestAnswersAboutTeamsLookAsTheyAlwaysDid(t *testing.T) {
 	})
 }
 
+func TestAnswersAboutGoalsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, everything)
+		goals, projects := acme.path()+"/goals", acme.path()+"/projects"
+		s.golden(t, "goal_created", "POST", goals, `{"title":"Be known","description":"*All*","targetDate":"2026-12-31","budget":{"usd":500}}`)
+		aim := resttest.Data[[]apiGoal](t, s.Get(goals))[0]
+		s.golden(t, "project_created", "POST", projects, `{"title":"Launch","goalId":"`+aim.ID+`","budget":{"usd":120.5}}`)
+		launch := resttest.Data[[]apiProject](t, s.Get(projects))[0]
+		s.file(t, acme, `,"projectId":"`+launch.ID+`"`)
+		s.golden(t, "goal", "GET", goals+"/"+aim.ID, "")
+		s.golden(t, "goals", "GET", goals, "")
+		s.golden(t, "project", "GET", projects+"/"+launch.ID, "")
+		s.golden(t, "projects", "GET", projects+"?goal="+aim.ID, "")
+		s.golden(t, "error_project_not_empty", "POST", projects+"/"+launch.ID+"/archive", "")
+		s.golden(t, "goal_closed", "POST", goals+"/"+aim.ID+"/close", `{"outcome":"achieved"}`)
+		s.golden(t, "error_goal_closed", "POST", acme.path()+"/issues", `{"title":"More","goalId":"`+aim.ID+`"}`)
+		s.golden(t, "project_archived", "POST", projects+"/"+launch.ID+"/archive", `{"cancelOpenIssues":true}`)
+		s.golden(t, "error_project_archived", "PATCH", projects+"/"+launch.ID, `{"title":"Again"}`)
+	})
+}
+
 func TestAnswersAboutAgentsLookAsTheyAlwaysDid(t *testing.T) {
 	t.Parallel()
 	eachGolden(t, func(t *testing.T, s *instance) {

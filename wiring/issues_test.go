@@ -22,8 +22,9 @@ type apiIssue struct {
 
 	Number, Attempt, MaxAttempts, OpenBlockers int
 
-	ParentID, AssignedAgentID, AssignedTeamID, RetryOf *string
-	BlockedBy, Labels                                  []string
+	ParentID, ProjectID, GoalID, AssignedAgentID, AssignedTeamID, RetryOf *string
+
+	BlockedBy, Labels []string
 
 	Budget struct {
 		PerTaskUsd *json.Number

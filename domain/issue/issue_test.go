@@ -37,7 +37,8 @@ func numbered[I id.ID](n int) I {
 func call(status issue.Status) issue.Issue {
 	i := issue.Issue{
 		ID: callID, Company: acme, Number: 7, Title: "Call", Description: "*Now*", Status: status, Priority: issue.High,
-		Parent: numbered[id.Issue](1), Project: numbered[id.Project](1), Goal: numbered[id.Goal](1), Agent: ada, AgentTeam: sales, Binding: issue.Kept, Team: sales,
+		Parent: numbered[id.Issue](1), Project: numbered[id.Project](1), Goal: numbered[id.Goal](1),
+		Agent: ada, AgentTeam: sales, Binding: issue.Kept, Team: sales,
 		BlockedBy: []id.Issue{numbered[id.Issue](2), numbered[id.Issue](3)}, OpenBlockers: 1, Labels: []string{"b", "a"},
 		PerTask: budget.Of(2_500_000), Spent: 3 * money.Dollar, Attempt: 2, MaxAttempts: 3, RequiresReview: true,
 		Result: `{"n":1e3}`, Error: `{"code":"x"}`, DueAt: noon.Add(24 * time.Hour), NotBefore: noon.Add(-time.Hour), StartedAt: noon,

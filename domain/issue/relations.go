@@ -52,13 +52,15 @@ type Goal struct{ Exists, IsClosed bool }
 
 // Ancestor is an issue above another.
 type Ancestor struct {
-	ID     id.Issue
-	Status Status
+	ID       id.Issue
+	Status   Status
+	IsEnding bool // its project is archived
 }
 
-func (a Ancestor) isCancelled() bool { return a.Status == Cancelled }
+// isCancelled reports whether the ancestor is cancelled, or about to be.
+func (a Ancestor) isCancelled() bool { return a.Status == Cancelled || a.IsEnding && !a.Status.IsFinal() }
 
-// IsBelowCancelled reports whether one of the ancestors of an issue is cancelled: then it is about to be cancelled too.
+// IsBelowCancelled reports whether one of the ancestors of an issue is cancelled, or about to be: then so is the issue.
 func IsBelowCancelled(above []Ancestor) bool { return slices.ContainsFunc(above, Ancestor.isCancelled) }
 
 // relations checks what an issue has to do with others, and collects problems of what was sent.

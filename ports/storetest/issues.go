@@ -15,6 +15,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
@@ -274,6 +275,11 @@ func issuesAbove(f *fixture) {
 		f.ok(err)
 		f.same(got, want)
 	}
+	launch := anyProject.add(f, func(p *goal.Project) { p.Status = goal.Archived })
+	anyIssue.edited(f, chain[0], func(i *issue.Issue) { i.Project = launch.ID })
+	got, err := f.store.Issues().Above(f.ctx, acme, chain[1].ID)
+	f.ok(err)
+	f.same(got, []issue.Ancestor{{ID: chain[1].ID, Status: chain[1].Status}, {ID: chain[0].ID, Status: chain[0].Status, IsEnding: true}})
 	for of, which := range map[id.Company]id.Issue{other: chain[7].ID, acme: "iss_none", "": chain[7].ID} {
 		got, err := f.store.Issues().Above(f.ctx, of, which)
 		f.ok(err)

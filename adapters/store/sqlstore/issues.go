@@ -137,18 +137,20 @@ func (i issues) Charge(ctx context.Context, which id.Issue, usd money.USD) error
 }
 
 var issuesAbove = prepare(func(b builder) fmt.Stringer {
-	return sqlText(fmt.Sprintf(`WITH RECURSIVE above (id, status, parent_id, level) AS (
-			SELECT id, status, parent_id, 1 FROM issues WHERE id = %s AND company_id = %s
+	return sqlText(fmt.Sprintf(`WITH RECURSIVE above (id, status, project_id, parent_id, level) AS (
+			SELECT id, status, project_id, parent_id, 1 FROM issues WHERE id = %s AND company_id = %s
 			UNION ALL
-			SELECT issues.id, issues.status, issues.parent_id, above.level + 1 FROM above JOIN issues ON issues.id = above.parent_id
+			SELECT issues.id, issues.status, issues.project_id, issues.parent_id, above.level + 1 FROM above JOIN issues ON issues.id = above.parent_id
 			WHERE above.level <= %d
-		) SELECT id, status FROM above ORDER BY level`, b.engine.Placeholder(1), b.engine.Placeholder(2), issue.MostDepth))
+		) SELECT id, status, %s FROM above ORDER BY level`,
+		b.engine.Placeholder(1), b.engine.Placeholder(2), issue.MostDepth, inArchived(b, "above")))
 })
 
 func (i issues) Above(ctx context.Context, of id.Company, which id.Issue) (found []issue.Ancestor, err error) {
 	var ancestor, status string
-	err = i.scanRows(ctx, []any{&ancestor, &status}, func() {
-		found = append(found, issue.Ancestor{ID: id.Issue(ancestor), Status: issue.Status(status)})
+	var isEnding int64
+	err = i.scanRows(ctx, []any{&ancestor, &status, &isEnding}, func() {
+		found = append(found, issue.Ancestor{ID: id.Issue(ancestor), Status: issue.Status(status), IsEnding: isEnding == 1})
 	}, issuesAbove, string(which), string(of))
 	return found, err
 }
