@@ -190,7 +190,7 @@ func TestTheOpenIssuesOfAnArchivedProjectAreCancelledInPortions(t *testing.T) {
 			below := f.file(t, 260, func(n int, i *issue.Issue) { // of no project
 				i.Parent = parents[n%2].ID
 			})
-			lower := f.file(t, 5, func(n int, i *issue.Issue) { i.Parent, i.Project = below[3].ID, launch })
+			lower := f.file(t, 5, func(_ int, i *issue.Issue) { i.Parent, i.Project = below[3].ID, launch })
 			for _, i := range slices.Concat(all, parents, below, lower) {
 				if !i.Status.IsFinal() && (i.Project != "" || i.Parent != "") {
 					want[i.ID] = 1

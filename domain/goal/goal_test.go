@@ -136,9 +136,11 @@ func TestAPatchOfAGoalChangesWhatItNames(t *testing.T) {
 		"the same": {patch: goal.Draft{
 			OutlineDraft: goal.OutlineDraft{Title: new("Grow"), Budget: new(new(money.Number("2.5")))}, TargetDate: new(new("2026-12-31")),
 		}},
-		"title":     {goal.Draft{OutlineDraft: goal.OutlineDraft{Title: new("Own")}}, func(g *goal.Goal) { g.Title = "Own" }, `{"title":"Grow"}`},
-		"no date":   {goal.Draft{TargetDate: new(*string)}, func(g *goal.Goal) { g.TargetDate = "" }, `{"targetDate":"2026-12-31"}`},
-		"no budget": {goal.Draft{OutlineDraft: goal.OutlineDraft{Budget: new(*money.Number)}}, func(g *goal.Goal) { g.Budget = budget.Limit{} }, `{"budget":{"usd":2.5}}`},
+		"title": {goal.Draft{OutlineDraft: goal.OutlineDraft{Title: new("Own")}},
+			func(g *goal.Goal) { g.Title = "Own" }, `{"title":"Grow"}`},
+		"no date": {goal.Draft{TargetDate: new(*string)}, func(g *goal.Goal) { g.TargetDate = "" }, `{"targetDate":"2026-12-31"}`},
+		"no budget": {goal.Draft{OutlineDraft: goal.OutlineDraft{Budget: new(*money.Number)}},
+			func(g *goal.Goal) { g.Budget = budget.Limit{} }, `{"budget":{"usd":2.5}}`},
 	} {
 		next, updated, err := aim().Apply(c.patch, done, later)
 		want := aim()
@@ -155,7 +157,9 @@ func TestAPatchOfAGoalChangesWhatItNames(t *testing.T) {
 		}
 	}
 	_, _, err := aim().Apply(goal.Draft{
-		Problems: fault.Problems{fault.Fieldf("status", fault.UnknownField, "status"), fault.Fieldf("progress", fault.UnknownField, "progress")},
+		Problems: fault.Problems{
+			fault.Fieldf("status", fault.UnknownField, "status"), fault.Fieldf("progress", fault.UnknownField, "progress"),
+		},
 	}, done, later)
 	faulttest.Check(t, "read-only", err, "immutable_field status:immutable progress:immutable")
 }
@@ -291,11 +295,13 @@ func TestAProjectIsArchivedOnceItHasNoOpenIssuesOrTheseAreToBeCancelled(t *testi
 		issues issue.Counts
 		want   string
 	}{
-		"nothing is open":    {goal.Archiving{}, ended, ""},
-		"open":               {goal.Archiving{}, done.Issues, "project_not_empty"},
-		"open, and to stay":  {goal.Archiving{CancelOpenIssues: new(false)}, done.Issues, "project_not_empty"},
-		"open, to be ended":  {goal.Archiving{CancelOpenIssues: new(true)}, done.Issues, ""},
-		"a field is unknown": {goal.Archiving{Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "x")}}, ended, "validation_failed x:unknown_field"},
+		"nothing is open":   {goal.Archiving{}, ended, ""},
+		"open":              {goal.Archiving{}, done.Issues, "project_not_empty"},
+		"open, and to stay": {goal.Archiving{CancelOpenIssues: new(false)}, done.Issues, "project_not_empty"},
+		"open, to be ended": {goal.Archiving{CancelOpenIssues: new(true)}, done.Issues, ""},
+		"a field is unknown": {
+			goal.Archiving{Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "x")}}, ended, "validation_failed x:unknown_field",
+		},
 	} {
 		next, archived, err := project().Archive(c.sent, c.issues, later)
 		faulttest.Check(t, name, err, c.want)
@@ -314,7 +320,8 @@ func TestAProjectIsArchivedOnceItHasNoOpenIssuesOrTheseAreToBeCancelled(t *testi
 
 func TestAnAgentIsToldWhatItsWorkIsFor(t *testing.T) {
 	t.Parallel()
-	if got := string(aim().Brief().Append(nil)); got != `{"id":"`+string(known)+`","title":"Grow","description":"*All*","targetDate":"2026-12-31"}` {
+	want := `{"id":"` + string(known) + `","title":"Grow","description":"*All*","targetDate":"2026-12-31"}`
+	if got := string(aim().Brief().Append(nil)); got != want {
 		t.Error(got)
 	}
 	if got := string(project().Brief().Append(nil)); got != `{"id":"`+string(launch)+`","title":"Launch","description":"*All*"}` {

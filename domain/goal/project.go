@@ -129,7 +129,7 @@ func (p Project) related(sent ProjectDraft, others Others, problems fault.Proble
 			case !exists:
 				problems.Add(fault.Fieldf("goalId", fault.UnknownValue, "goalId must be the id of a goal of the company"))
 			case projects >= MostProjects:
-				problems.Add(fault.Fieldf("goalId", fault.TooMany, "goalId is a goal that has %d projects, and may have no more", MostProjects))
+				problems.Add(fault.Fieldf("goalId", fault.TooMany, "goalId is a goal with %d projects; it may have no more", MostProjects))
 			case found.IsClosed():
 				refusal = issue.GoalClosed()
 			}

@@ -23,7 +23,7 @@ type Issue struct {
 	Priority       Priority
 	Parent         id.Issue   // of the same company; empty: none
 	Project        id.Project // of the same company; empty: none
-	Goal           id.Goal    // of the same company; empty: none. Of an issue without one of its own, that of its project when it was filed.
+	Goal           id.Goal    // of the same company; empty: none. Unless named, that which the project had when the issue was filed.
 	Agent          id.Agent   // who is assigned, works on it, or worked on it last; empty: nobody
 	AgentTeam      id.Team    // of Agent; empty without one
 	Binding        Binding    // of Agent

@@ -71,7 +71,8 @@ func TestAnIssueIsShownAsTheAPIDoes(t *testing.T) {
 		`"startedAt":"2026-04-11T12:00:00.000Z","finishedAt":"2026-04-11T12:00:00.000Z","retryOf":"iss_00000000000000000000000004",` +
 		`"createdBy":"token:tok_1","createdAt":"2026-04-11T10:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
 	const bare = `{"id":"iss_01h455vb4pex5vsknk084sn02q","number":0,"companyId":"cmp_01h455vb4pex5vsknk084sn02q","title":"Call",` +
-		`"description":"","status":"queued","priority":"normal","parentId":null,"projectId":null,"goalId":null,"assignedAgentId":null,"assignedTeamId":null,` +
+		`"description":"","status":"queued","priority":"normal","parentId":null,"projectId":null,"goalId":null,` +
+		`"assignedAgentId":null,"assignedTeamId":null,` +
 		`"blockedBy":[],"openBlockers":0,"labels":[],"budget":{"perTaskUsd":null,"spentUsd":0},"attempt":1,"maxAttempts":3,` +
 		`"requiresReview":true,"result":null,"error":null,"dueAt":null,"notBefore":null,"startedAt":null,"finishedAt":null,` +
 		`"retryOf":null,"createdBy":"token:tok_1","createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`

@@ -58,7 +58,9 @@ type Ancestor struct {
 }
 
 // isCancelled reports whether the ancestor is cancelled, or about to be.
-func (a Ancestor) isCancelled() bool { return a.Status == Cancelled || a.IsEnding && !a.Status.IsFinal() }
+func (a Ancestor) isCancelled() bool {
+	return a.Status == Cancelled || a.IsEnding && !a.Status.IsFinal()
+}
 
 // IsBelowCancelled reports whether one of the ancestors of an issue is cancelled, or about to be: then so is the issue.
 func IsBelowCancelled(above []Ancestor) bool { return slices.ContainsFunc(above, Ancestor.isCancelled) }

@@ -123,8 +123,8 @@ func checkpointing(made ...run.Checkpoint) unit {
 
 func (f *fixture) newCharge(of run.Run, key string) cost.Entry {
 	return cost.Entry{
-		ID: id.New[id.Cost](f.ids.UUIDv7()), Company: of.Company, Issue: of.Issue, Run: of.ID, Agent: of.Agent, Team: "tm_some", Project: "prj_some",
-		Key: key, Kind: cost.Tools, USD: 5, Calls: 1, At: f.clock.Now(),
+		ID: id.New[id.Cost](f.ids.UUIDv7()), Company: of.Company, Issue: of.Issue, Run: of.ID, Agent: of.Agent, Team: "tm_some",
+		Project: "prj_some", Key: key, Kind: cost.Tools, USD: 5, Calls: 1, At: f.clock.Now(),
 	}
 }
 

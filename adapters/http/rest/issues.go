@@ -195,8 +195,8 @@ func issueDraft(r httpkit.Request) issue.Draft {
 	draft := issue.Draft{Title: sent.Title, Agent: sent.AssignedAgentID, Team: sent.AssignedTeamID}
 	draft.Settings = issueSettings(IssuePatch{
 		Description: sent.Description, Priority: sent.Priority, ParentID: sent.ParentID, ProjectID: sent.ProjectID, GoalID: sent.GoalID,
-		BlockedBy: sent.BlockedBy, Labels: sent.Labels, Budget: sent.Budget, MaxAttempts: sent.MaxAttempts, RequiresReview: sent.RequiresReview, DueAt: sent.DueAt,
-		NotBefore: sent.NotBefore,
+		BlockedBy: sent.BlockedBy, Labels: sent.Labels, Budget: sent.Budget, MaxAttempts: sent.MaxAttempts,
+		RequiresReview: sent.RequiresReview, DueAt: sent.DueAt, NotBefore: sent.NotBefore,
 	}, &problems)
 	draft.Problems = problems
 	return draft

@@ -140,7 +140,8 @@ var issuesAbove = prepare(func(b builder) fmt.Stringer {
 	return sqlText(fmt.Sprintf(`WITH RECURSIVE above (id, status, project_id, parent_id, level) AS (
 			SELECT id, status, project_id, parent_id, 1 FROM issues WHERE id = %s AND company_id = %s
 			UNION ALL
-			SELECT issues.id, issues.status, issues.project_id, issues.parent_id, above.level + 1 FROM above JOIN issues ON issues.id = above.parent_id
+			SELECT issues.id, issues.status, issues.project_id, issues.parent_id, above.level + 1
+			FROM above JOIN issues ON issues.id = above.parent_id
 			WHERE above.level <= %d
 		) SELECT id, status, %s FROM above ORDER BY level`,
 		b.engine.Placeholder(1), b.engine.Placeholder(2), issue.MostDepth, inArchived(b, "above")))
