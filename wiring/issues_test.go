@@ -22,8 +22,9 @@ type apiIssue struct {
 
 	Number, Attempt, MaxAttempts, OpenBlockers int
 
-	ParentID, AssignedAgentID, AssignedTeamID, RetryOf *string
-	BlockedBy, Labels                                  []string
+	ParentID, ProjectID, GoalID, AssignedAgentID, AssignedTeamID, RetryOf *string
+
+	BlockedBy, Labels []string
 
 	Budget struct {
 		PerTaskUsd *json.Number
@@ -178,7 +179,7 @@ var faultyIssues = map[string]string{
 	`"notBefore":"soon"`:                        "notBefore invalid_format",
 	`"notBefore":"1969-12-31T23:59:59Z"`:        "notBefore out_of_range",
 	`"notBefore":"2999-01-01T00:00:00Z"`:        "notBefore out_of_range",
-	`"Title":"x","projectId":null,"":1`:         " unknown_field,Title unknown_field,projectId unknown_field",
+	`"Title":"x","workflowId":null,"":1`:        " unknown_field,Title unknown_field,workflowId unknown_field",
 	`"priority":"x","labels":[""],"maxAttempts":99,"dueAt":"never"`: "dueAt invalid_format,labels.0 required,maxAttempts out_of_range," +
 		"priority unknown_value",
 }

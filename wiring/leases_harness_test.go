@@ -51,6 +51,7 @@ func (l apiLease) path() string { return leases + "/" + l.LeaseID }
 
 // apiContext is what an agent is told of an issue.
 type apiContext struct {
+	Goal, Project     *struct{ ID, Title, Description string }
 	Parents, Children []apiIssue
 	Comments          []apiComment
 	Checkpoints       []apiCheckpoint

@@ -19,12 +19,14 @@ import (
 	"holdco/app/companies"
 	"holdco/app/costs"
 	"holdco/app/deliveries"
+	"holdco/app/goals"
 	"holdco/app/imports"
 	"holdco/app/issues"
 	"holdco/app/jobs"
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
+	"holdco/app/projects"
 	"holdco/app/receipts"
 	"holdco/app/runner"
 	"holdco/app/teams"
@@ -43,6 +45,8 @@ type services struct {
 	Leases    *leases.Service
 	Budgets   *budgets.Service
 	Costs     *costs.Service
+	Goals     *goals.Service
+	Projects  *projects.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -55,6 +59,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	budgets.New,
 	prices.New, newPrices,
 	costs.New,
+	goals.New, projects.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -164,6 +169,12 @@ var resources = []resource{
 		flush: func(s *Server) jobs.Job {
 			return flushing("write down last calls of agents", s.Agents.FlushLastCalls)
 		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Goals(s.Goals) },
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Projects(s.Projects) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Webhooks(s.Webhooks) },

@@ -21,11 +21,13 @@ import (
 	"holdco/app/costs"
 	"holdco/app/deliveries"
 	"holdco/app/export"
+	"holdco/app/goals"
 	"holdco/app/imports"
 	"holdco/app/issues"
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
+	"holdco/app/projects"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -66,6 +68,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
+	goalsService := goals.New(store, iDs)
+	projectsService := projects.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -80,6 +84,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Leases:    leasesService,
 		Budgets:   budgetsService,
 		Costs:     costsService,
+		Goals:     goalsService,
+		Projects:  projectsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -197,6 +203,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
+	goalsService := goals.New(store, iDs)
+	projectsService := projects.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -211,6 +219,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Leases:    leasesService,
 		Budgets:   budgetsService,
 		Costs:     costsService,
+		Goals:     goalsService,
+		Projects:  projectsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

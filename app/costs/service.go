@@ -102,11 +102,11 @@ func (a adjustment) count(ctx context.Context, r run.Run, i issue.Issue) (isOver
 	if err != nil {
 		return false, err
 	}
-	accounts, err := a.tx.Envelopes().Accounts(ctx, a.of.ID, r.Envelopes()...)
+	accounts, err := a.tx.Envelopes().Accounts(ctx, a.of.ID, append(r.Envelopes(), string(i.ID))...)
 	if err != nil {
 		return false, err
 	}
-	before := work.EnvelopesOf(a.of, by, r.Team, i, r.Held, accounts)
+	before := work.EnvelopesOf(a.of, by, r, i, accounts)
 	next := slices.Clone(before)
 	if err := work.Current(ctx, a.tx.Envelopes(), next, a.at); err != nil {
 		return false, err

@@ -49,7 +49,7 @@ func (s *Service) Update(
 	request := store.Request{Actor: caller.Actor, Match: match, Company: of}
 	return store.ChangeIn(ctx, s.store, request, store.ByID(which), store.Tx.Issues,
 		func(ctx context.Context, tx store.Tx, _ company.Company, current issue.Issue) (issue.Issue, *event.Event, error) {
-			if err := checkAbove(ctx, tx, current, issue.Update); err != nil {
+			if err := checkEnding(ctx, tx, current, issue.Update); err != nil {
 				return current, nil, err
 			}
 			at, err := tx.StoreNow(ctx)
@@ -87,7 +87,7 @@ func (s *Service) Move(
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: of}
 	return store.WriteIn(ctx, s.store, request, store.ByID(which), store.Tx.Issues,
 		func(ctx context.Context, tx store.Tx, _ company.Company, current issue.Issue) (issue.Issue, error) {
-			if err := checkAbove(ctx, tx, current, move.Action); err != nil {
+			if err := checkEnding(ctx, tx, current, move.Action); err != nil {
 				return current, err
 			}
 			at, err := tx.StoreNow(ctx)
@@ -102,8 +102,18 @@ func (s *Service) Move(
 		})
 }
 
-// checkAbove refuses to change an issue that is about to be cancelled with one above it.
-func checkAbove(ctx context.Context, tx store.Tx, current issue.Issue, action issue.Action) error {
+// checkEnding refuses to change an issue that is about to be cancelled, with one above it or because its project was archived, and to
+// retry one in an archived project.
+func checkEnding(ctx context.Context, tx store.Tx, current issue.Issue, action issue.Action) error {
+	isEnding, err := work.IsEnding(ctx, tx.Projects(), current.Project)
+	if err != nil {
+		return err
+	}
+	if isEnding {
+		if err := current.AllowsInArchived(action); err != nil {
+			return err
+		}
+	}
 	if current.Parent == "" {
 		return nil
 	}

@@ -48,9 +48,13 @@ func (s *Service) List(
 // Count counts the issues of a company. What is tallied is not counted.
 func (s *Service) Count(ctx context.Context, caller access.Caller, list inbound.IssueList) (counts issue.Counts, err error) {
 	err = s.matching(ctx, caller, list, func(ctx context.Context, r store.Reader, filter store.IssueFilter) (err error) {
-		of := store.Tally{Company: filter.Company, Team: filter.Team, Agent: filter.Agent}
-		tallied := store.IssueFilter{Company: filter.Company, Team: filter.Team, Agent: filter.Agent, Sort: filter.Sort}
-		if reflect.DeepEqual(filter, tallied) && (of.Team == "" || of.Agent == "") {
+		of := store.Tally{
+			Company: filter.Company, Team: filter.Team, Agent: filter.Agent, Project: filter.Project, Goal: filter.Goal,
+		}
+		tallied := store.IssueFilter{
+			Company: filter.Company, Team: filter.Team, Agent: filter.Agent, Project: filter.Project, Goal: filter.Goal, Sort: filter.Sort,
+		}
+		if reflect.DeepEqual(filter, tallied) && of.IsOne() {
 			counts, err = r.Issues().Tally(ctx, of)
 			return err
 		}
@@ -92,6 +96,20 @@ func (s *Service) matching(
 				return err
 			}
 			filter.Agent = which
+		}
+		if list.Project != "" {
+			which, _ := id.Parse[id.Project](list.Project)
+			if _, err := store.GetIn(ctx, r.Projects(), of, which); err != nil {
+				return err
+			}
+			filter.Project = which
+		}
+		if list.Goal != "" {
+			which, _ := id.Parse[id.Goal](list.Goal)
+			if _, err := store.GetIn(ctx, r.Goals(), of, which); err != nil {
+				return err
+			}
+			filter.Goal = which
 		}
 		if list.Parent != nil {
 			filter.Parent = new(id.Issue)

@@ -383,6 +383,6 @@ func (w *world) settle(chooser) error {
 func isRefusal(err error) bool {
 	return slices.Contains([]fault.Code{
 		fault.InvalidTransition, fault.ValidationFailed, fault.CompanyArchived, fault.StaleLease, fault.DependencyCycle,
-		fault.TooManyOf, fault.IdempotencyConflict,
+		fault.TooManyOf, fault.IdempotencyConflict, fault.BudgetExhausted,
 	}, fault.CodeOf(err))
 }

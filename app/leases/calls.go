@@ -207,7 +207,8 @@ func (s *Service) charge(
 		}
 		entry.ID = id.New[id.Cost](s.ids.UUIDv7())
 		entry.Company, entry.Issue, entry.Run = l.Run.Company, l.Run.Issue, l.Run.ID
-		entry.Agent, entry.Team, entry.At, entry.Late = l.Agent.ID, l.Run.Team, l.at, isLate
+		entry.Agent, entry.Team, entry.Project = l.Agent.ID, l.Run.Team, l.Run.Project
+		entry.At, entry.Late = l.at, isLate
 		l.Run = l.Run.Charge(entry)
 		sum += entry.USD
 		added, known = append(added, entry), append(known, entry)
@@ -241,6 +242,7 @@ func (s *Service) File(
 		if draft.Parent == nil {
 			draft.Parent = new(new(string(l.Run.Issue)))
 		}
+		inherit(&draft, l.Issue)
 		drafted, err := issue.New(newID, caller.Company, draft, caller.Actor(), work.Others(ctx, tx, caller.Company), l.at)
 		if err != nil {
 			return made, err
@@ -258,6 +260,16 @@ func (s *Service) File(
 		_, err = l.accept(ctx)
 		return made, err
 	})
+}
+
+// inherit makes an issue that is filed under a lease part of what the issue of the lease is for, unless the draft names something else.
+func inherit(draft *issue.Draft, from issue.Issue) {
+	if draft.Goal == nil && draft.Project == nil && from.Goal != "" {
+		draft.Goal = new(new(string(from.Goal)))
+	}
+	if draft.Project == nil && from.Project != "" {
+		draft.Project = new(new(string(from.Project)))
+	}
 }
 
 // refuseLease refuses to file an issue under a lease that the agent does not have, which is a field of the body: with all that is wrong

@@ -249,8 +249,10 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 			return nil, nil //nolint:nilnil // there is nothing to take
 		}
 		found.isAlone = !atWork.First.HasChildren && !atWork.First.HasComments
-		if isFree, err := c.isFree(ctx, in, &found, atWork.First.Issue, atWork.Accounts); err != nil || isFree {
-			return &found, err
+		if !atWork.First.IsEnding {
+			if isFree, err := c.isFree(ctx, in, &found, atWork.First.Issue, atWork.Accounts); err != nil || isFree {
+				return &found, err
+			}
 		}
 		if c.isDear && found.envelopes[:whoWorks].IsFull() {
 			return nil, nil //nolint:nilnil // nothing can be taken
@@ -289,7 +291,7 @@ func (c *claim) isFree(
 		return false, err
 	}
 	found.issue = first
-	found.envelopes = work.EnvelopesOf(found.company, found.agent, found.agent.Team, first, 0, accounts)
+	found.envelopes = work.EnvelopesOf(found.company, found.agent, work.Begun(found.agent, first), first, accounts)
 	if err := work.Current(ctx, in.envelopes, found.envelopes, at); err != nil {
 		return false, err
 	}
@@ -306,13 +308,20 @@ func (c *claim) firstFree(ctx context.Context, in reading, found *candidate, fir
 	}
 	ids := []string{string(found.company.ID), string(found.agent.Team), string(found.agent.ID)}
 	for _, first := range firsts {
-		ids = append(ids, string(first.ID))
+		ids = append(ids, string(first.ID), string(first.Goal), string(first.Project))
 	}
 	accounts, err := in.envelopes.Accounts(ctx, c.Company, ids...)
 	if err != nil {
 		return false, err
 	}
 	for _, first := range firsts {
+		isEnding, err := work.IsEnding(ctx, in.projects, first.Project)
+		if err != nil {
+			return false, err
+		}
+		if isEnding {
+			continue
+		}
 		if isFree, err := c.isFree(ctx, in, found, first, accounts); err != nil || isFree {
 			return isFree, err
 		}
@@ -383,16 +392,17 @@ type reading struct {
 	issues    store.IssueReader
 	runs      store.RunReader
 	envelopes store.EnvelopeReader
+	projects  store.ProjectReader
 	now       func(context.Context) (time.Time, error)
 	lock      func(context.Context, id.Issue) (issue.Issue, error) // nil outside of a unit of work
 }
 
 func single(r store.Reader) reading {
-	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.Envelopes(), r.StoreNow, nil}
+	return reading{r.Companies(), r.Agents(), r.Issues(), r.Runs(), r.Envelopes(), r.Projects(), r.StoreNow, nil}
 }
 
 func inUnit(tx store.Tx) reading {
-	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.Envelopes(), tx.StoreNow, tx.Issues().Lock}
+	return reading{tx.Companies(), tx.Agents(), tx.Issues(), tx.Runs(), tx.Envelopes(), tx.Projects(), tx.StoreNow, tx.Issues().Lock}
 }
 
 // start grants a lease on the issue of the candidate, and keeps its run.

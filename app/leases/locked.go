@@ -73,7 +73,7 @@ func (s *Service) lock(
 	if l.at, err = tx.StoreNow(ctx); err != nil {
 		return l, err
 	}
-	l.envelopes = work.EnvelopesOf(l.Company, l.Agent, l.Run.Team, l.Issue, l.Run.Held, l.Accounts)
+	l.envelopes = work.EnvelopesOf(l.Company, l.Agent, l.Run, l.Issue, l.Accounts)
 	for n, e := range l.envelopes {
 		l.envelopes[n] = e.At(l.at)
 	}
@@ -104,7 +104,8 @@ func (l *locked) check(ctx context.Context) error {
 		return err
 	}
 	in := run.Circumstances{
-		Now: l.at, Epoch: l.Company.LeaseEpoch, AgentRetired: !l.Agent.IsEmployed(), IsCancelled: isCancelled, Issue: l.Issue.Status,
+		Now: l.at, Epoch: l.Company.LeaseEpoch, AgentRetired: !l.Agent.IsEmployed(),
+		IsCancelled: isCancelled || l.IsEnding, Issue: l.Issue.Status,
 	}
 	if l.Run.Check(l.token, in) == nil {
 		return nil

@@ -125,11 +125,11 @@ func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lea
 func budgetNow(
 	ctx context.Context, r store.Reader, c company.Company, a agent.Agent, i issue.Issue, its run.Run, at time.Time,
 ) (inbound.LeaseBudget, error) {
-	accounts, err := r.Envelopes().Accounts(ctx, c.ID, its.Envelopes()...)
+	accounts, err := r.Envelopes().Accounts(ctx, c.ID, append(its.Envelopes(), string(i.ID))...)
 	if err != nil {
 		return inbound.LeaseBudget{}, err
 	}
-	all := work.EnvelopesOf(c, a, its.Team, i, its.Held, accounts)
+	all := work.EnvelopesOf(c, a, its, i, accounts)
 	err = work.Current(ctx, r.Envelopes(), all, at)
 	return budgetOf(all, its), err
 }
@@ -194,6 +194,20 @@ func contextOf(
 	ctx context.Context, r store.Reader, its run.Run, of issue.Issue, isAlone bool,
 ) (shown inbound.WorkContext, err error) {
 	shown.LastError = of.Error
+	if of.Goal != "" {
+		found, err := r.Goals().Get(ctx, of.Goal)
+		if err != nil {
+			return shown, err
+		}
+		shown.Goal = &found
+	}
+	if of.Project != "" {
+		found, err := r.Projects().Get(ctx, of.Project)
+		if err != nil {
+			return shown, err
+		}
+		shown.Project = &found
+	}
 	for parent := of.Parent; parent != ""; {
 		above, err := r.Issues().Get(ctx, parent)
 		if err != nil {

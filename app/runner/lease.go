@@ -37,6 +37,8 @@ type Lease struct {
 		Agent id.Agent `json:"agentId"`
 	} `json:"run"`
 	Context struct {
+		Goal        *purpose        `json:"goal"`
+		Project     *purpose        `json:"project"`
 		Parents     []related       `json:"parents"`
 		Children    []related       `json:"children"`
 		Comments    []comment       `json:"comments"`
@@ -45,6 +47,13 @@ type Lease struct {
 	} `json:"context"`
 
 	shown []byte // all of it as JSON, but for the token
+}
+
+// purpose is what an issue is for: a goal or a project.
+type purpose struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	TargetDate  string `json:"targetDate"` // empty: none
 }
 
 type related struct {

@@ -8,7 +8,6 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/budget"
 	"holdco/domain/company"
-	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/money"
 	"holdco/domain/page"
@@ -33,10 +32,9 @@ func AgentEnvelope(of agent.Agent, account budget.Account) budget.Envelope {
 	return budget.Envelope{Scope: budget.OfAgent, Set: of.Budget.Daily, Period: budget.Daily, Account: account}
 }
 
-// EnvelopesOf are those under which an agent of a team works on an issue, of which a lease has reserved an amount. Accounts are by
-// their ids; what has none has spent nothing.
+// EnvelopesOf are those of the lease of a run. Accounts are by their ids; what has none has spent nothing.
 func EnvelopesOf(
-	c company.Company, a agent.Agent, team id.Team, i issue.Issue, held money.USD, accounts map[string]budget.Account,
+	c company.Company, a agent.Agent, r run.Run, i issue.Issue, accounts map[string]budget.Account,
 ) budget.Envelopes {
 	account := func(of string) budget.Account {
 		found, exists := accounts[of]
@@ -47,14 +45,30 @@ func EnvelopesOf(
 	}
 	all := budget.Envelopes{
 		CompanyEnvelope(c, account(string(c.ID))),
-		TeamEnvelope(c, account(string(team))),
+		TeamEnvelope(c, account(string(r.Team))),
 		AgentEnvelope(a, account(string(a.ID))),
 	}
-	its := IssueEnvelope(i, held, account(string(i.ID)))
+	if r.Goal != "" {
+		all = append(all, PurposeEnvelope(budget.OfGoal, account(string(r.Goal))))
+	}
+	if r.Project != "" {
+		all = append(all, PurposeEnvelope(budget.OfProject, account(string(r.Project))))
+	}
+	its := IssueEnvelope(i, r.Held, account(string(i.ID)))
 	if !its.Set.IsSet {
 		its.Set = a.Budget.PerTask
 	}
 	return append(all, its)
+}
+
+// Begun is what a run on an issue would be granted under.
+func Begun(a agent.Agent, i issue.Issue) run.Run {
+	return run.Run{Company: i.Company, Agent: a.ID, Team: a.Team, Issue: i.ID, Goal: i.Goal, Project: i.Project}
+}
+
+// PurposeEnvelope is the envelope of what an issue is for.
+func PurposeEnvelope(scope budget.Scope, account budget.Account) budget.Envelope {
+	return budget.Envelope{Scope: scope, Set: account.Limit, Period: budget.Always, Account: account}
 }
 
 // IssueEnvelope is the envelope of an issue, of which a lease has reserved an amount.
@@ -118,6 +132,24 @@ func (u *Unit) Rebudget(ctx context.Context, next budget.Envelope, at time.Time)
 	return isOver, u.tx.Envelopes().Freed(ctx, u.of)
 }
 
+// RebudgetPurpose is Rebudget for a goal or a project.
+func (u *Unit) RebudgetPurpose(ctx context.Context, scope budget.Scope, which string, before, next budget.Limit) error {
+	if before == next {
+		return nil
+	}
+	at, err := u.tx.StoreNow(ctx)
+	if err != nil {
+		return err
+	}
+	account, err := u.Account(ctx, which)
+	if err != nil {
+		return err
+	}
+	account.Limit = next
+	_, err = u.Rebudget(ctx, PurposeEnvelope(scope, account), at)
+	return err
+}
+
 // Account returns what is kept of one envelope.
 func (u *Unit) Account(ctx context.Context, which string) (budget.Account, error) {
 	found, err := u.tx.Envelopes().Accounts(ctx, u.of, which)
@@ -150,8 +182,7 @@ func (u *Unit) giveBack(ctx context.Context, of run.Run) error {
 	if of.Held == 0 {
 		return nil
 	}
-	ids := of.Envelopes()
-	accounts, err := u.tx.Envelopes().Accounts(ctx, u.of, ids[:len(ids)-1]...) // that of an issue has no figures
+	accounts, err := u.tx.Envelopes().Accounts(ctx, u.of, of.Envelopes()...)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,18 @@ func (o others) HasTeam(which id.Team) (bool, error) {
 	return store.Exists(err)
 }
 
+func (o others) Project(which id.Project) (issue.Project, error) {
+	found, err := store.GetIn(o.ctx, o.tx.Projects(), o.of, which)
+	exists, err := store.Exists(err)
+	return issue.Project{Exists: exists, IsArchived: found.IsArchived(), Goal: found.Goal}, err
+}
+
+func (o others) Goal(which id.Goal) (issue.Goal, error) {
+	found, err := store.GetIn(o.ctx, o.tx.Goals(), o.of, which)
+	exists, err := store.Exists(err)
+	return issue.Goal{Exists: exists, IsClosed: exists && found.IsClosed()}, err
+}
+
 func (o others) Idle(in id.Team) (issue.Assignment, bool, error) {
 	found, err := o.tx.Agents().Idle(o.ctx, in)
 	exists, err := store.Exists(err)
@@ -56,4 +68,13 @@ func IsActive(ctx context.Context, tx store.Tx, which id.Agent) (bool, error) {
 	found, err := tx.Agents().Get(ctx, which)
 	exists, err := store.Exists(err)
 	return exists && found.Status == agent.Active, err
+}
+
+// IsEnding reports whether a project, or none, is archived: its open issues are about to be cancelled.
+func IsEnding(ctx context.Context, in store.ProjectReader, which id.Project) (bool, error) {
+	if which == "" {
+		return false, nil
+	}
+	found, err := in.Get(ctx, which)
+	return err == nil && found.IsArchived(), err
 }

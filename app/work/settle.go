@@ -144,7 +144,14 @@ func (u *Unit) settle(ctx context.Context, list []store.Settlement) ([]store.Set
 func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement, error) {
 	switch s.Kind {
 	case store.CancelBelow:
-		return u.cancelBelow(ctx, s)
+		return u.cancelEach(ctx, s, func(ctx context.Context) ([]store.Child, error) {
+			return u.tx.Issues().Children(ctx, u.of, id.Issue(s.Subject), id.Issue(s.After))
+		})
+	case store.CancelProject:
+		s.Other = issue.BecauseProjectArchived
+		return u.cancelEach(ctx, s, func(ctx context.Context) ([]store.Child, error) {
+			return u.tx.Issues().OpenInProject(ctx, id.Project(s.Subject), id.Issue(s.After))
+		})
 	case store.CountDown:
 		return u.each(ctx, s, u.tx.Issues().Dependents, u.countDown)
 	case store.Replace:
@@ -257,9 +264,11 @@ func (u *Unit) revoke(ctx context.Context, s store.Settlement) ([]store.Settleme
 	return []store.Settlement{s}, nil
 }
 
-// cancelBelow cancels the open issues right below one, and goes on below these.
-func (u *Unit) cancelBelow(ctx context.Context, s store.Settlement) (more []store.Settlement, err error) {
-	children, err := u.tx.Issues().Children(ctx, u.of, id.Issue(s.Subject), id.Issue(s.After))
+// cancelEach cancels the open ones of the issues right below one, or of those in a project, and goes on below these.
+func (u *Unit) cancelEach(
+	ctx context.Context, s store.Settlement, find func(ctx context.Context) ([]store.Child, error),
+) (more []store.Settlement, err error) {
+	children, err := find(ctx)
 	if err != nil || len(children) == 0 {
 		return nil, err
 	}
@@ -273,12 +282,14 @@ func (u *Unit) cancelBelow(ctx context.Context, s store.Settlement) (more []stor
 	}
 	for _, child := range children {
 		if !child.Status.IsFinal() {
-			if err := u.cancel(ctx, child.ID, at); err != nil {
+			if err := u.cancel(ctx, child.ID, s.Other, at); err != nil {
 				return nil, err
 			}
 		}
 		if child.IsParent {
-			more = append(more, store.Settlement{Company: s.Company, Kind: s.Kind, Subject: string(child.ID), Actor: s.Actor})
+			more = append(more, store.Settlement{
+				Company: s.Company, Kind: store.CancelBelow, Subject: string(child.ID), Other: s.Other, Actor: s.Actor,
+			})
 		}
 	}
 	u.left -= len(children)
@@ -289,12 +300,16 @@ func (u *Unit) cancelBelow(ctx context.Context, s store.Settlement) (more []stor
 	return more, nil
 }
 
-func (u *Unit) cancel(ctx context.Context, which id.Issue, at time.Time) error {
+func (u *Unit) cancel(ctx context.Context, which id.Issue, because string, at time.Time) error {
 	i, err := u.tx.Issues().Lock(ctx, which)
 	if err != nil {
 		return err
 	}
-	next, cancelled, err := i.Cancel(at)
+	var why []event.Field
+	if because != "" {
+		why = []event.Field{event.F("reason", because)}
+	}
+	next, cancelled, err := i.Cancel(at, why...)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,6 +167,56 @@ func TestTheIssuesOfARetiredAgentGoBackInPortions(t *testing.T) {
 		}
 	}
 	f.happened(t, event.IssueRequeued, want)
+}
+
+func TestTheOpenIssuesOfAnArchivedProjectAreCancelledInPortions(t *testing.T) {
+	for name, crashes := range map[string]bool{"undisturbed": false, "with crashes": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			const launch = id.Project("prj_launch")
+			want := map[id.Issue]int{}
+			all := f.file(t, 700, func(n int, i *issue.Issue) {
+				if i.Status = issue.Statuses[n%len(issue.Statuses)]; i.Status == issue.Running {
+					i.Status = issue.Queued // it would need a run
+				}
+				if i.Status.IsFinal() {
+					i.FinishedAt = f.now()
+				}
+				if n%3 > 0 {
+					i.Project = launch
+				}
+			})
+			parents := f.file(t, 2, func(_ int, i *issue.Issue) { i.Project = launch })
+			below := f.file(t, 260, func(n int, i *issue.Issue) { // of no project
+				i.Parent = parents[n%2].ID
+			})
+			lower := f.file(t, 5, func(_ int, i *issue.Issue) { i.Parent, i.Project = below[3].ID, launch })
+			for _, i := range slices.Concat(all, parents, below, lower) {
+				if !i.Status.IsFinal() && (i.Project != "" || i.Parent != "") {
+					want[i.ID] = 1
+				}
+			}
+			f.unit(t, func(ctx context.Context, _ store.Tx, u *work.Unit) error {
+				return u.Begin(ctx, store.Settlement{Kind: store.CancelProject, Subject: string(launch)})
+			})
+			f.settle(t, event.IssueCancelled, crashes)
+			f.happened(t, event.IssueCancelled, want)
+			for _, i := range slices.Concat(all, parents, below, lower) {
+				got := f.get(t, i.ID)
+				if isCancelled := got.Version == 2 && got.Status == issue.Cancelled; isCancelled != (want[i.ID] == 1) {
+					t.Fatalf("%+v", got)
+				}
+			}
+			found, err := f.store.Activity().List(t.Context(),
+				store.ActivityFilter{Company: &f.company, Type: event.IssueCancelled}, page.Position{}, page.MaxSize)
+			must(t, err)
+			for _, e := range found.Items {
+				if shown := string(e.Data.Append(nil)); !strings.Contains(shown, `"reason":"project_archived"`) {
+					t.Fatal(shown)
+				}
+			}
+		})
+	}
 }
 
 func TestNothingIsSettledForACompanyThatIsBeingDeleted(t *testing.T) {

@@ -45,8 +45,9 @@ type Entry struct {
 	Issue    id.Issue
 	Run      id.Run
 	Agent    id.Agent
-	Team     id.Team // of the agent
-	Key      string  // 1 to KeyLength visible ASCII characters; no other charge of the run has it
+	Team     id.Team    // of the agent
+	Project  id.Project // of the issue; empty: none
+	Key      string     // 1 to KeyLength visible ASCII characters; no other charge of the run has it
 	Kind     Kind
 	USD      money.USD // 0 to Most; of a correction also less than 0
 	Model    string    // at most ModelLength characters; empty: none was named

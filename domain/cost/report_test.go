@@ -20,7 +20,7 @@ func TestAReportShowsWhatIsKnown(t *testing.T) {
 	sum := cost.Sum{LLM: 3, Tools: 2, RuntimeServices: 1, Tokens: someTokens, Calls: 4}
 	of := cost.Report{
 		Scope: cost.OfTeam, ID: "tm_a", Range: cost.Range{Start: start, End: start.Add(24 * time.Hour), Label: "24h"}, Total: sum,
-		Use: used(budget.OfTeam, 8, 0, 6), Members: map[string]cost.Sum{"agt_b": {Tools: 2}, "agt_a": {Tools: 2}, "agt_c": {LLM: 9}},
+		Use: usedUp(budget.OfTeam, 8, 0, 6), Members: map[string]cost.Sum{"agt_b": {Tools: 2}, "agt_a": {Tools: 2}, "agt_c": {LLM: 9}},
 		Models: map[string]cost.Sum{"m": {LLM: 3}}, IsTrend: true, PerDay: map[string]cost.Sum{"2028-02-29": sum},
 	}
 	const none = `"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"calls":0}`
@@ -48,9 +48,9 @@ func TestABudgetIsUsedUpWithoutItsReserve(t *testing.T) {
 		use  cost.Use
 		want string
 	}{
-		{used(budget.OfCompany, 1000, 25_00, 300), `{"usd":0.001,"remaining":0.00045,"percentUsed":40}`},
-		{used(budget.OfCompany, 1000, 100_00, 0), `{"usd":0.001,"remaining":0,"percentUsed":null}`},
-		{used(budget.OfAgent, 3, 0, 7), `{"usd":0.000003,"remaining":0,"percentUsed":233.33}`},
+		{usedUp(budget.OfCompany, 1000, 25_00, 300), `{"usd":0.001,"remaining":0.00045,"percentUsed":40}`},
+		{usedUp(budget.OfCompany, 1000, 100_00, 0), `{"usd":0.001,"remaining":0,"percentUsed":null}`},
+		{usedUp(budget.OfAgent, 3, 0, 7), `{"usd":0.000003,"remaining":0,"percentUsed":233.33}`},
 	} {
 		shown := string(cost.Report{Use: c.use}.Fields().Append(nil))
 		if !strings.Contains(shown, `"budget":`+c.want) {
@@ -137,7 +137,7 @@ func TestACorrectionOffsetsAnEntryAtItsInstant(t *testing.T) {
 	}
 }
 
-// used is the use of a limit of which some is spent.
-func used(scope budget.Scope, limit money.USD, reserve money.Percent, spent money.USD) cost.Use {
+// usedUp is the use of a limit of which some is spent.
+func usedUp(scope budget.Scope, limit money.USD, reserve money.Percent, spent money.USD) cost.Use {
 	return cost.UseOf(budget.Envelope{Scope: scope, Set: budget.Of(limit), Reserve: reserve, Account: budget.Account{Spent: spent}})
 }

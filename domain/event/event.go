@@ -55,6 +55,13 @@ var (
 	RunCheckpointed = define("run.checkpointed") // webhooks do not send it
 
 	CostAdjusted = define("cost.adjusted")
+	GoalCreated = define("goal.created")
+	GoalUpdated = define("goal.updated")
+	GoalClosed  = define("goal.closed")
+
+	ProjectCreated  = define("project.created")
+	ProjectUpdated  = define("project.updated")
+	ProjectArchived = define("project.archived")
 
 	TokenCreated = define("token.created")
 	TokenRotated = define("token.rotated")

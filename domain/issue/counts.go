@@ -18,6 +18,22 @@ func (c Counts) Open() (open int64) {
 	return open
 }
 
+// Progress is what the counts say of something that the issues are done for, as the API shows it.
+func (c Counts) Progress() event.Fields {
+	sum := func(of ...Status) (n int64) {
+		for _, status := range of {
+			n += c.Of[status]
+		}
+		return n
+	}
+	return event.Fields{
+		event.F("tasksTotal", sum(Statuses...)-c.Of[Cancelled]),
+		event.F("tasksDone", c.Of[Done]),
+		event.F("tasksInFlight", sum(Running, Review, Handoff)),
+		event.F("tasksQueued", sum(Queued, Assigned)),
+	}
+}
+
 // Fields returns the counts as the API shows them.
 func (c Counts) Fields() event.Fields {
 	var total int64

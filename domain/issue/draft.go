@@ -50,6 +50,8 @@ type Settings struct {
 	Description    *string
 	Priority       *string
 	Parent         **string
+	Project        **string
+	Goal           **string
 	BlockedBy      *[]string
 	Labels         *[]string
 	PerTask        **money.Number
@@ -60,8 +62,8 @@ type Settings struct {
 }
 
 // New makes an issue of a company, without a number yet. An agent that was named is assigned; of a team an idle agent is picked, if
-// there is one. New fails with fault.ValidationFailed, which lists every invalid field, with fault.DependencyCycle when the
-// parents are too deep, or with an error of others.
+// there is one. Without a goal it gets that of its project. New fails with fault.ValidationFailed, which lists every invalid field,
+// with fault.ProjectArchived, fault.GoalClosed, with fault.DependencyCycle when the parents are too deep, or with an error of others.
 func New(newID id.Issue, company id.Company, draft Draft, by event.Actor, others Others, at time.Time) (Issue, error) {
 	i := Issue{
 		ID: newID, Company: company, Status: Queued, Priority: Normal, Attempt: 1, MaxAttempts: defaultAttempts, RequiresReview: true,
@@ -76,12 +78,18 @@ func New(newID id.Issue, company id.Company, draft Draft, by event.Actor, others
 	if err := related.change(Issue{ID: newID}, &i, draft.Settings); err != nil {
 		return Issue{}, err
 	}
+	refusal, err := related.changePurpose(Issue{}, &i, draft.Settings)
+	if err != nil {
+		return Issue{}, err
+	}
 	to, err := related.assignment("assignedAgentId", draft.Agent, "assignedTeamId", draft.Team)
 	switch {
 	case err != nil:
 		return Issue{}, err
 	case len(problems) > 0:
 		return Issue{}, fault.Validation(problems)
+	case refusal != nil:
+		return Issue{}, refusal
 	}
 	return i.assign(to), related.checkDepth(i, 1)
 }
@@ -133,11 +141,18 @@ func (i Issue) Apply(patch Patch, others Others, at time.Time) (Issue, *event.Ev
 	if err := related.change(i, &next, patch.Settings); err != nil {
 		return i, nil, err
 	}
-	if len(problems) > 0 {
+	refusal, err := related.changePurpose(i, &next, patch.Settings)
+	switch {
+	case err != nil:
+		return i, nil, err
+	case len(problems) > 0:
 		return i, nil, fault.Validation(problems)
 	}
 	if err := i.Allows(Update); err != nil {
 		return i, nil, err
+	}
+	if refusal != nil {
+		return i, nil, refusal
 	}
 	if err := related.checkCycles(i, next); err != nil {
 		return i, nil, err
@@ -150,7 +165,8 @@ func (i Issue) Apply(patch Patch, others Others, at time.Time) (Issue, *event.Ev
 }
 
 // Again makes the issue that retries a failed or cancelled one: with what the latter had, but for its results and NotBefore. Whom
-// a person named is named again, if that agent is still employed. The parent stays unless it, or one above it, is cancelled.
+// a person named is named again, if that agent is still employed. The parent stays unless it, or one above it, is cancelled. It fails
+// with fault.InvalidTransition, fault.ProjectArchived, fault.GoalClosed, or with an error of others.
 func (i Issue) Again(newID id.Issue, by event.Actor, others Others, at time.Time) (Issue, error) {
 	if err := i.Allows(Retry); err != nil {
 		return Issue{}, err
@@ -161,6 +177,9 @@ func (i Issue) Again(newID id.Issue, by event.Actor, others Others, at time.Time
 	next.Attempt, next.Spent, next.Result, next.Error = 1, 0, "", ""
 	next.NotBefore, next.Waiting, next.StartedAt, next.FinishedAt = time.Time{}, false, time.Time{}, time.Time{}
 	related := relations{others, new(fault.Problems)}
+	if err := related.checkPurpose(i); err != nil {
+		return Issue{}, err
+	}
 	if i.Parent != "" {
 		above, err := others.Above(i.Parent)
 		if err != nil {

@@ -405,7 +405,7 @@ func TestEveryFieldIsSettableOrReadOnly(t *testing.T) {
 	t.Parallel()
 	settable := []string{
 		"title", "description", "priority", "parentId", "blockedBy", "labels", "budget", "maxAttempts", "requiresReview", "dueAt",
-		"notBefore",
+		"notBefore", "projectId", "goalId",
 	}
 	for _, field := range least().Fields() {
 		patch := issue.Patch{Problems: fault.Problems{fault.Fieldf(field.Name, fault.UnknownField, "there is no field %s", field.Name)}}
@@ -418,7 +418,10 @@ func TestEveryFieldIsSettableOrReadOnly(t *testing.T) {
 
 func TestWhatOthersFailWithComesOut(t *testing.T) {
 	t.Parallel()
-	everything := issue.Settings{Parent: below(2), BlockedBy: ids(1)}
+	everything := issue.Settings{
+		Parent: below(2), BlockedBy: ids(1),
+		Project: new(new(string(numbered[id.Project](2)))), Goal: new(new(string(numbered[id.Goal](2)))),
+	}
 	patch := func(o *office) error {
 		_, updated, err := call(issue.Queued).Apply(issue.Patch{Settings: everything}, o, later)
 		if updated != nil {
@@ -461,9 +464,10 @@ func TestWhatOthersFailWithComesOut(t *testing.T) {
 		{"Employee", assign(toAda, nil)}, {"HasTeam", assign(nil, toSales)}, {"Idle", assign(nil, toSales)},
 		{"Above", retry(issue.Kept)}, {"Blocking", retry(issue.Kept)}, {"HasTeam", retry(issue.Kept)}, {"Idle", retry(issue.Kept)},
 		{"Employee", retry(issue.Named)},
-		{"Blocking", replace},
+		{"Blocking", replace}, {"Project", patch}, {"Goal", patch}, {"Project", draft(nil, nil)}, {"Goal", draft(nil, nil)},
+		{"Project", retry(issue.Kept)}, {"Goal", retry(issue.Kept)},
 	} {
-		o := staffed()
+		o := planning()
 		o.fails = c.fails
 		if err := c.do(o); !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: %v", c.fails, err)

@@ -2,6 +2,7 @@ package issue
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"holdco/domain/anyjson"
@@ -22,11 +23,13 @@ type Issue struct {
 	Description    string // Markdown, at most DescriptionLength characters
 	Status         Status
 	Priority       Priority
-	Parent         id.Issue // of the same company; empty: none
-	Agent          id.Agent // who is assigned, works on it, or worked on it last; empty: nobody
-	AgentTeam      id.Team  // of Agent; empty without one
-	Binding        Binding  // of Agent
-	Team           id.Team  // whose agents may take it when it is not bound; empty: any of the company
+	Parent         id.Issue   // of the same company; empty: none
+	Project        id.Project // of the same company; empty: none
+	Goal           id.Goal    // of the same company; empty: none. Unless named, that which the project had when the issue was filed.
+	Agent          id.Agent   // who is assigned, works on it, or worked on it last; empty: nobody
+	AgentTeam      id.Team    // of Agent; empty without one
+	Binding        Binding    // of Agent
+	Team           id.Team    // whose agents may take it when it is not bound; empty: any of the company
 	BlockedBy      []id.Issue
 	OpenBlockers   int      // how many of BlockedBy are not done
 	Labels         []string // each once
@@ -122,10 +125,11 @@ func (i Issue) IsClaimable() bool {
 // BudgetGroup names the limits that a lease on the issue meets besides those of who works on it. In a group it depends on what the issue
 // has spent alone whether it can be leased.
 func (i Issue) BudgetGroup() string {
-	if !i.PerTask.IsSet {
-		return ""
+	group := string(i.Goal) + " " + string(i.Project)
+	if i.PerTask.IsSet {
+		group += " " + strconv.FormatInt(int64(i.PerTask.USD), 10)
 	}
-	return strconv.FormatInt(int64(i.PerTask.USD), 10)
+	return strings.TrimLeft(group, " ")
 }
 
 // Charge adds to what the issue has cost. UpdatedAt stays.
@@ -166,6 +170,8 @@ func (i Issue) Fields() event.Fields {
 		event.F("status", string(i.Status)),
 		event.F("priority", string(i.Priority)),
 		event.F("parentId", orNull(i.Parent)),
+		event.F("projectId", orNull(i.Project)),
+		event.F("goalId", orNull(i.Goal)),
 		event.F("assignedAgentId", orNull(i.Agent)),
 		event.F("assignedTeamId", orNull(i.Team)),
 		event.F("blockedBy", texts(i.BlockedBy)),

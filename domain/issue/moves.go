@@ -65,6 +65,15 @@ func (i Issue) AllowsBelow(above []Ancestor, action Action) error {
 	return fault.Transition(string(Cancelled), string(action), "The issue is about to be cancelled with the one above it.")
 }
 
+// AllowsInArchived refuses every action but Cancel on an open issue that is about to be cancelled because its project was archived,
+// and a retry: fault.ProjectArchived.
+func (i Issue) AllowsInArchived(action Action) error {
+	if action == Cancel || i.Status.IsFinal() && action != Retry {
+		return nil
+	}
+	return ProjectArchived()
+}
+
 func (i Issue) refuse(action Action) error {
 	return fault.Transition(string(i.Status), string(action), "An issue that is %s cannot take the action %s.", i.Status, action)
 }
@@ -78,6 +87,9 @@ const (
 	AfterRetirement      = "agent_retired"
 	AfterCompanyArchived = "company_archived"
 )
+
+// BecauseProjectArchived is the reason of event.IssueCancelled when no person cancelled the issue or one above it.
+const BecauseProjectArchived = "project_archived"
 
 // Assignment is who is to work on an issue: the agent, or else any of the team, or else any of the company.
 type Assignment struct {

@@ -499,6 +499,17 @@ func whatIsBroken(before, i issue.Issue) string {
 func TestWhatIsBelowACancelledIssueIsCancelledOrNothing(t *testing.T) {
 	t.Parallel()
 	above := []issue.Ancestor{{ID: "iss_parent", Status: issue.Running}, {ID: "iss_root", Status: issue.Cancelled}}
+	for _, c := range []struct {
+		of   issue.Ancestor
+		want bool
+	}{
+		{issue.Ancestor{Status: issue.Running}, false}, {issue.Ancestor{Status: issue.Running, IsEnding: true}, true},
+		{issue.Ancestor{Status: issue.Done, IsEnding: true}, false}, {issue.Ancestor{Status: issue.Cancelled}, true},
+	} {
+		if got := issue.IsBelowCancelled([]issue.Ancestor{c.of}); got != c.want {
+			t.Errorf("below %+v: %t", c.of, got)
+		}
+	}
 	open, final := issue.Issue{Status: issue.Review}, issue.Issue{Status: issue.Failed}
 	err := open.AllowsBelow(above, issue.Accept)
 	if refused := fault.Of(err); refused == nil || refused.Code != fault.InvalidTransition || refused.Details["from"] != "cancelled" ||

@@ -10,10 +10,12 @@ import (
 
 // office is a company as issues know it: issue.Others in memory.
 type office struct {
-	issues map[id.Issue]issue.Issue
-	agents map[id.Agent]id.Team // who has not retired
-	idle   map[id.Team]id.Agent // of each team that there is; empty: nobody
-	fails  string               // the method that fails with errBroken
+	issues   map[id.Issue]issue.Issue
+	agents   map[id.Agent]id.Team // who has not retired
+	idle     map[id.Team]id.Agent // of each team that there is; empty: nobody
+	projects map[id.Project]issue.Project
+	goals    map[id.Goal]issue.Goal
+	fails    string // the method that fails with errBroken
 }
 
 var errBroken = errors.New("broken")
@@ -97,6 +99,12 @@ func (o *office) HasTeam(which id.Team) (bool, error) {
 	_, found := o.idle[which]
 	return found, o.failure("HasTeam")
 }
+
+func (o *office) Project(which id.Project) (issue.Project, error) {
+	return o.projects[which], o.failure("Project")
+}
+
+func (o *office) Goal(which id.Goal) (issue.Goal, error) { return o.goals[which], o.failure("Goal") }
 
 func (o *office) Idle(in id.Team) (issue.Assignment, bool, error) {
 	if o.idle[in] == "" {

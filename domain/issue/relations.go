@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,20 +30,39 @@ type Others interface {
 	// HasTeam reports whether the company has a team.
 	HasTeam(which id.Team) (bool, error)
 
+	// Project returns what matters of a project of the company.
+	Project(which id.Project) (Project, error)
+
+	// Goal returns what matters of a goal of the company.
+	Goal(which id.Goal) (Goal, error)
+
 	// Idle picks an idle agent of a team, with its team: of the active ones without a running issue the one with the fewest open
 	// issues, then the oldest.
 	Idle(in id.Team) (Assignment, bool, error)
 }
 
-// Ancestor is an issue above another.
-type Ancestor struct {
-	ID     id.Issue
-	Status Status
+// Project is what an issue has to know of a project.
+type Project struct {
+	Exists, IsArchived bool
+	Goal               id.Goal // empty: none
 }
 
-func (a Ancestor) isCancelled() bool { return a.Status == Cancelled }
+// Goal is what an issue has to know of a goal.
+type Goal struct{ Exists, IsClosed bool }
 
-// IsBelowCancelled reports whether one of the ancestors of an issue is cancelled: then it is about to be cancelled too.
+// Ancestor is an issue above another.
+type Ancestor struct {
+	ID       id.Issue
+	Status   Status
+	IsEnding bool // its project is archived
+}
+
+// isCancelled reports whether the ancestor is cancelled, or about to be.
+func (a Ancestor) isCancelled() bool {
+	return a.Status == Cancelled || a.IsEnding && !a.Status.IsFinal()
+}
+
+// IsBelowCancelled reports whether one of the ancestors of an issue is cancelled, or about to be: then so is the issue.
 func IsBelowCancelled(above []Ancestor) bool { return slices.ContainsFunc(above, Ancestor.isCancelled) }
 
 // relations checks what an issue has to do with others, and collects problems of what was sent.
@@ -85,6 +105,84 @@ func (r relations) changeParent(before Issue, next *Issue, sent *string) error {
 	}
 	next.Parent = parent
 	return nil
+}
+
+// changePurpose sets the project and the goal of next. A refusal is for when nothing is wrong with what was sent. A new issue
+// without a goal gets that of its project.
+func (r relations) changePurpose(before Issue, next *Issue, sent Settings) (refusal, err error) {
+	var project Project
+	if sent.Project != nil {
+		next.Project, _ = id.Parse[id.Project](orEmpty(*sent.Project))
+		if isSent := *sent.Project != nil; isSent && (next.Project == "" || next.Project != before.Project) {
+			if project, err = r.others.Project(next.Project); err != nil {
+				return nil, err
+			}
+			if !project.Exists {
+				r.problems.Add(fault.Fieldf("projectId", fault.UnknownValue, "projectId must be the id of a project of the company"))
+			}
+			if project.IsArchived {
+				refusal = ProjectArchived()
+			}
+		}
+	}
+	if sent.Goal != nil {
+		next.Goal, _ = id.Parse[id.Goal](orEmpty(*sent.Goal))
+		if isSent := *sent.Goal != nil; isSent && (next.Goal == "" || next.Goal != before.Goal) {
+			return r.checkGoal(next.Goal, refusal)
+		}
+	}
+	if before.ID == "" && next.Goal == "" && project.Goal != "" {
+		next.Goal = project.Goal
+		return r.checkGoal(next.Goal, refusal)
+	}
+	return refusal, nil
+}
+
+// checkGoal returns the refusal, or that of a goal that is closed.
+func (r relations) checkGoal(which id.Goal, refusal error) (_, err error) {
+	goal, err := r.others.Goal(which)
+	if err != nil {
+		return nil, err
+	}
+	if !goal.Exists {
+		r.problems.Add(fault.Fieldf("goalId", fault.UnknownValue, "goalId must be the id of a goal of the company"))
+	}
+	if refusal == nil && goal.IsClosed {
+		refusal = GoalClosed()
+	}
+	return refusal, nil
+}
+
+// checkPurpose refuses new work for the project and the goal of an issue if these are over.
+func (r relations) checkPurpose(of Issue) error {
+	if of.Project != "" {
+		if project, err := r.others.Project(of.Project); err != nil || project.IsArchived {
+			return cmp.Or(err, ProjectArchived())
+		}
+	}
+	if of.Goal != "" {
+		if goal, err := r.others.Goal(of.Goal); err != nil || goal.IsClosed {
+			return cmp.Or(err, GoalClosed())
+		}
+	}
+	return nil
+}
+
+// ProjectArchived is the fault of work for a project that is archived.
+func ProjectArchived() error {
+	return fault.New(fault.ProjectArchived, "The project is archived; it takes no changes and no issues.")
+}
+
+// GoalClosed is the fault of new work for a goal that is closed.
+func GoalClosed() error {
+	return fault.New(fault.GoalClosed, "The goal is closed; it takes no changes, no projects and no issues.")
+}
+
+func orEmpty(sent *string) string {
+	if sent == nil {
+		return ""
+	}
+	return *sent
 }
 
 // changeBlockers sets the blockers of next, and counts the open ones. One that is given twice is kept once.

@@ -197,7 +197,8 @@ func TestARetryBeginsAnew(t *testing.T) {
 		got, err := old.Again(numbered[id.Issue](9), "token:tok_2", staffed(), later)
 		want := issue.Issue{
 			ID: numbered[id.Issue](9), Company: acme, Title: "Call", Description: "*Now*", Status: issue.Assigned, Priority: issue.High,
-			Parent: numbered[id.Issue](1), Agent: ada, AgentTeam: sales, Team: sales, // picked, for it was not named
+			Parent: numbered[id.Issue](1), Project: numbered[id.Project](1), Goal: numbered[id.Goal](1),
+			Agent: ada, AgentTeam: sales, Team: sales, // picked, for it was not named
 			BlockedBy: old.BlockedBy, OpenBlockers: 1, Labels: old.Labels, PerTask: old.PerTask, Attempt: 1, MaxAttempts: 3,
 			RequiresReview: true, DueAt: old.DueAt, RetryOf: callID, CreatedBy: "token:tok_2", CreatedAt: later, UpdatedAt: later,
 			Version: 1,

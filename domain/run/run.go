@@ -23,8 +23,10 @@ type Run struct {
 	Company     id.Company
 	Issue       id.Issue
 	Agent       id.Agent
-	Team        id.Team // of the agent
-	Attempt     int     // of the issue
+	Team        id.Team    // of the agent
+	Goal        id.Goal    // of the issue when the lease was granted, which is charged to it; empty: none
+	Project     id.Project // likewise
+	Attempt     int        // of the issue
 	Status      Status
 	Lease       Lease
 	Held        money.USD // what its lease has reserved in the envelopes and not spent yet; 0 once it has ended
@@ -131,7 +133,8 @@ func ReasonOf(by issue.Action) Reason { return reasons[by] }
 // Grant starts a run: the lease of an issue that has just been started, with what it reserves.
 func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Terms, held money.USD, at time.Time) Run {
 	return Run{
-		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Team: of.AgentTeam, Attempt: of.Attempt, Status: Running, Held: held,
+		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Team: of.AgentTeam, Goal: of.Goal, Project: of.Project,
+		Attempt: of.Attempt, Status: Running, Held: held,
 		Lease: Lease{
 			ID: newLease, Token: of.FencingToken, Epoch: epoch, Time: on.Time, ExpiresAt: at.Add(on.Time),
 			Key: on.Key, Holder: on.Holder, Hash: on.Hash,
@@ -233,9 +236,16 @@ func (r Run) Renew(now, finishBy time.Time) Run {
 	return r
 }
 
-// Envelopes are the ids of what the lease was granted under, without those of others than the issue and who works on it.
+// Envelopes are the ids of what the lease was granted under, but for the issue.
 func (r Run) Envelopes() []string {
-	return []string{string(r.Company), string(r.Team), string(r.Agent), string(r.Issue)}
+	ids := []string{string(r.Company), string(r.Team), string(r.Agent)}
+	if r.Goal != "" {
+		ids = append(ids, string(r.Goal))
+	}
+	if r.Project != "" {
+		ids = append(ids, string(r.Project))
+	}
+	return ids
 }
 
 // End ends the run and its lease. The failure is JSON; empty: the reason says it all.

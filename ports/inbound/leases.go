@@ -11,6 +11,7 @@ import (
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/instant"
@@ -115,6 +116,8 @@ type LeaseBudget struct {
 // WorkContext is what an agent needs to know to work on an issue. Lists are in the order in which they were made, and have the
 // newest of what there is.
 type WorkContext struct {
+	Goal        *goal.Goal    // of the issue; nil: none
+	Project     *goal.Project // of the issue; nil: none
 	Parents     []issue.Issue // the next one first
 	Children    []issue.Issue
 	Comments    []issue.Comment
@@ -176,12 +179,28 @@ func (b LeaseBudget) Fields() event.Fields {
 // Fields returns the context as the gateway shows it.
 func (c WorkContext) Fields() event.Fields {
 	return event.Fields{
+		goalField(c.Goal),
+		projectField(c.Project),
 		event.F("parents", relatedFields(c.Parents)),
 		event.F("children", relatedFields(c.Children)),
 		event.F("comments", fieldsOf(c.Comments)),
 		event.F("checkpoints", fieldsOf(c.Checkpoints)),
 		event.F("lastError", anyjson.Shown(c.LastError)),
 	}
+}
+
+func goalField(of *goal.Goal) event.Field {
+	if of == nil {
+		return event.F("goal", nil)
+	}
+	return event.F("goal", of.Brief())
+}
+
+func projectField(of *goal.Project) event.Field {
+	if of == nil {
+		return event.F("project", nil)
+	}
+	return event.F("project", of.Brief())
 }
 
 func relatedFields(related []issue.Issue) []event.Fields {

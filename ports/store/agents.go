@@ -56,6 +56,7 @@ type FirstIssue struct {
 	Issue       issue.Issue
 	HasChildren bool
 	HasComments bool
+	IsEnding    bool // its project is archived: it is about to be cancelled
 }
 
 // AgentFilter says which agents a list holds: those that meet every condition that is set.

@@ -21,7 +21,8 @@ type IssueReader interface {
 	// Count counts the issues that match, up to most.
 	Count(ctx context.Context, filter IssueFilter, most int) (issue.Counts, error)
 
-	// Tally returns the counts that are kept of a company, or of one of its teams or agents. The cost does not grow with them.
+	// Tally returns the counts that are kept of a company, or of one of its teams, agents, projects or goals. The cost does
+	// not grow with them.
 	Tally(ctx context.Context, of Tally) (issue.Counts, error)
 
 	// Above returns an issue of a company and its ancestors, the issue first; none if there is no such issue.
@@ -39,6 +40,9 @@ type IssueReader interface {
 	// Children returns the issues of a company that have a parent and come after another of them, oldest first, and by ascending id
 	// within one instant: Portion at most. After is empty for the first. The cost does not grow with what came before.
 	Children(ctx context.Context, of id.Company, parent, after id.Issue) ([]Child, error)
+
+	// OpenInProject returns the open issues of a project that come after an id, by ascending id: Portion at most.
+	OpenInProject(ctx context.Context, which id.Project, after id.Issue) ([]Child, error)
 
 	// Dependents returns the issues that count a blocker as open and come after an id, by ascending id: Portion at most. The cost
 	// does not grow with what came before.
@@ -86,6 +90,8 @@ type IssueFilter struct {
 	Agent    id.Agent       // "": any
 	Team     id.Team        // in charge; "": any
 	Parent   *id.Issue      // "": those without; nil: any
+	Project  id.Project     // "": any
+	Goal     id.Goal        // "": any
 	Label    string         // "": any
 	Priority issue.Priority // "": any
 	Words    []string       // folded; each is in the title or the description, folded too
@@ -108,11 +114,24 @@ const (
 // Tally names what is counted.
 type Tally struct {
 	Company id.Company
-	Team    id.Team  // in charge; "": any
-	Agent   id.Agent // "": any. Not both are set.
+	Team    id.Team    // in charge; "": any
+	Agent   id.Agent   // "": any
+	Project id.Project // "": any
+	Goal    id.Goal    // "": any. Not two of these are set.
 }
 
-// Child is an issue below another.
+// IsOne reports whether no two of the fields beside the company are set.
+func (t Tally) IsOne() bool {
+	set := 0
+	for _, which := range []string{string(t.Team), string(t.Agent), string(t.Project), string(t.Goal)} {
+		if which != "" {
+			set++
+		}
+	}
+	return set < 2
+}
+
+// Child is an issue below another, or in a project.
 type Child struct {
 	ID       id.Issue
 	Status   issue.Status

@@ -81,7 +81,8 @@ type LockedLease struct {
 	Run      run.Run
 	Agent    agent.Agent               // as in AtWork
 	Company  company.Company           // as in AtWork
-	Issue    issue.Issue               // LockForCall: only ID, Status, Parent, PerTask and Spent
+	Issue    issue.Issue               // LockForCall: only ID, Status, Parent, Project, Goal, PerTask and Spent
+	IsEnding bool                      // the project of the issue is archived: the issue is about to be cancelled
 	Accounts map[string]budget.Account // those that there are of Run.Envelopes
 	Pending  int                       // comments on the issue after Run.ContextAt
 	Blocks   bool                      // issues wait for this one; LockForCall: false

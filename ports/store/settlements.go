@@ -25,11 +25,12 @@ type SettlementKind string
 
 // The kinds.
 const (
-	CancelBelow SettlementKind = "cancel_below" // of the issue Subject: the open ones below it are cancelled
-	CountDown   SettlementKind = "count_down"   // the issue Subject is done: what it blocks has one open blocker less
-	Replace     SettlementKind = "replace"      // the issue Subject is retried by Other, which blocks in its place
-	Revoke      SettlementKind = "revoke"       // the leases of the company before Epoch have ended: their issues go back to the queue
-	Abandon     SettlementKind = "abandon"      // the agent Subject has retired: its issues go back to the queue
+	CancelBelow   SettlementKind = "cancel_below"   // of the issue Subject: the open ones below are cancelled, for the reason Other, if any
+	CountDown     SettlementKind = "count_down"     // the issue Subject is done: what it blocks has one open blocker less
+	Replace       SettlementKind = "replace"        // the issue Subject is retried by Other, which blocks in its place
+	Revoke        SettlementKind = "revoke"         // the leases of the company before Epoch have ended: their issues go back to the queue
+	CancelProject SettlementKind = "cancel_project" // the project Subject is archived: its open issues are cancelled, and those below
+	Abandon       SettlementKind = "abandon"        // the agent Subject has retired: its issues go back to the queue
 )
 
 // SettlementReader reads what is left to do.

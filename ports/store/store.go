@@ -58,6 +58,8 @@ type Reader interface {
 	Envelopes() EnvelopeReader
 	Settlements() SettlementReader
 	Costs() CostReader
+	Goals() GoalReader
+	Projects() ProjectReader
 	Tokens() TokenReader
 	Partners() PartnerReader
 	Activity() ActivityReader
@@ -89,6 +91,8 @@ type Tx interface {
 	Envelopes() Envelopes
 	Settlements() Settlements
 	Costs() CostReader
+	Goals() Goals
+	Projects() Projects
 	Tokens() Tokens
 	Partners() Partners
 	Activity() ActivityReader

@@ -13,6 +13,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/run"
@@ -238,7 +239,10 @@ func (f *fixture) employs(of id.Company) (agent.Agent, issue.Issue, run.Run) {
 	f.Helper()
 	a := f.newAgent(of, "tm_some")
 	a.Requires = []string{"issue.create"}
-	i := f.files(of, 1, func(_ int, i *issue.Issue) { i.Status, i.Agent, i.Parent = issue.Running, a.ID, "iss_parent" })[0]
+	i := f.files(of, 1, func(_ int, i *issue.Issue) {
+		i.Status, i.Agent, i.Parent = issue.Running, a.ID, "iss_parent"
+		i.Project, i.Goal = id.New[id.Project](f.ids.UUIDv7()), "gl_some"
+	})[0]
 	r := f.newRun(of, i.ID)
 	r.Agent, r.Team = a.ID, a.Team
 	f.update(hiring(a))
@@ -276,7 +280,15 @@ func lockedForCall(f *fixture) {
 		return tx.Runs().Save(ctx, got.Run)
 	})
 	a, acme = working(a, acme)
-	f.same(got, store.LockedLease{Run: r, Agent: a, Company: acme, Issue: issue.Issue{ID: i.ID, Status: i.Status, Parent: i.Parent, PerTask: i.PerTask, Spent: i.Spent}})
+	f.same(got, store.LockedLease{Run: r, Agent: a, Company: acme, Issue: issue.Issue{
+		ID: i.ID, Status: i.Status, Parent: i.Parent, Project: i.Project, Goal: i.Goal, PerTask: i.PerTask, Spent: i.Spent,
+	}})
+	launch := anyProject.add(f, func(p *goal.Project) { p.ID = i.Project })
+	f.update(locking(r.Lease.ID, "", &got))
+	f.same(got.IsEnding, false)
+	anyProject.edited(f, launch, func(p *goal.Project) { p.Status = goal.Archived })
+	f.update(locking(r.Lease.ID, "", &got))
+	f.same(got.IsEnding, true)
 	for n := range 6 {
 		said := f.newComment([]issue.Issue{i, other}[n/4])
 		said.Author = []event.Actor{"agent:agt_a", "token:tok_a"}[n%2]
@@ -322,6 +334,12 @@ func atWork(f *fixture) {
 	f.files(acme.ID, 1, func(_ int, i *issue.Issue) { i.Parent, i.Status = last.ID, issue.Done })
 	want.First.HasChildren = true
 	is("a:agt_a", "c")
+	launch := anyProject.add(f)
+	want.First.Issue = anyIssue.edited(f, last, func(i *issue.Issue) { i.Project = launch.ID })
+	is("a:agt_a", "c")
+	anyProject.edited(f, launch, func(p *goal.Project) { p.Status = goal.Archived })
+	want.First.IsEnding = true
+	is("a:agt_a", "c")
 	want.First = nil
 	is("a:agt_a")
 	for _, which := range []id.Agent{"", "agt_none", id.Agent(i.ID), id.Agent(r.ID)} {
@@ -345,6 +363,9 @@ func lockedForEnd(f *fixture) {
 		want.Blocks = blocks
 		f.same(got, want)
 	}
+	is(false)
+	anyProject.add(f, func(p *goal.Project) { p.ID, p.Status = i.Project, goal.Archived })
+	want.IsEnding = true
 	is(false)
 	waits := f.files(acme.ID, 1, func(_ int, w *issue.Issue) { w.BlockedBy, w.OpenBlockers = []id.Issue{i.ID}, 1 })[0]
 	is(true)

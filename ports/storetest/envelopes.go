@@ -69,7 +69,7 @@ func accountReadsBack(f *fixture) {
 			return err
 		})
 		ofLease := map[string]budget.Account{}
-		for _, which := range r.Envelopes() {
+		for _, which := range append(r.Envelopes(), string(i.ID)) {
 			ofLease[which] = accounts[which]
 		}
 		f.same(call.Accounts, ofLease)

@@ -69,9 +69,11 @@ type issueHistory struct {
 }
 
 var (
-	someAgents = []id.Agent{"", "agt_a", "agt_b", "agt_c"}
-	someTeams  = []id.Team{"", "tm_a", "tm_b"}
-	someLabels = []string{"a", "b", "c", "it's \"Ä\""}
+	someAgents   = []id.Agent{"", "agt_a", "agt_b", "agt_c"}
+	someTeams    = []id.Team{"", "tm_a", "tm_b"}
+	someProjects = []id.Project{"", "prj_a", "prj_b"}
+	someGoals    = []id.Goal{"", "gl_a", "gl_b"}
+	someLabels   = []string{"a", "b", "c", "it's \"Ä\""}
 )
 
 func issueHistories(f *fixture) {
@@ -152,6 +154,8 @@ func (h *issueHistory) change() func(ctx context.Context, tx store.Tx, d *derive
 	})
 	team := someTeams[h.upTo("team", len(someTeams)-1)]
 	may("open to a team", func(i *issue.Issue) { i.Team = team })
+	project, aim := someProjects[h.upTo("project", len(someProjects)-1)], someGoals[h.upTo("goal", len(someGoals)-1)]
+	may("plan", func(i *issue.Issue) { i.Project, i.Goal = project, aim })
 	waiting := h.upTo("waiting", 1) == 1
 	may("wait", func(i *issue.Issue) { i.Waiting = waiting })
 	open := h.upTo("open", 1)
@@ -198,6 +202,12 @@ func (h *issueHistory) compare() {
 	}
 	for _, agent := range someAgents[1:] {
 		h.tallyIs(store.Tally{Company: h.company, Agent: agent}, issues, func(i issue.Issue) bool { return i.Agent == agent })
+	}
+	for _, project := range someProjects[1:] {
+		h.tallyIs(store.Tally{Company: h.company, Project: project}, issues, func(i issue.Issue) bool { return i.Project == project })
+	}
+	for _, aim := range someGoals[1:] {
+		h.tallyIs(store.Tally{Company: h.company, Goal: aim}, issues, func(i issue.Issue) bool { return i.Goal == aim })
 	}
 	for _, label := range someLabels {
 		var want []id.Issue

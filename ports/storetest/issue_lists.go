@@ -57,6 +57,7 @@ func (f *fixture) mixedIssues() (of id.Company, all []issue.Issue, conditions []
 		i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High, issue.Urgent}[draw.IntN(4)]
 		who := draw.IntN(3)
 		i.Agent, i.AgentTeam, i.Team, i.Parent = agents[who], teams[who], teams[draw.IntN(3)], parents[draw.IntN(3)]
+		i.Project, i.Goal = []id.Project{"", "prj_a", "prj_b"}[draw.IntN(3)], []id.Goal{"", "gl_a", "gl_b"}[draw.IntN(3)]
 		for _, label := range []string{"x", "y", "two words"} {
 			if draw.IntN(2) == 0 {
 				i.Labels = append(i.Labels, label)
@@ -107,6 +108,8 @@ func (f *fixture) mixedIssues() (of id.Company, all []issue.Issue, conditions []
 		states(issue.Review, issue.Queued, issue.Review),
 		{"agent", func(f *store.IssueFilter) { f.Agent = "agt_a" }, func(i issue.Issue) bool { return i.Agent == "agt_a" }},
 		{"team", func(f *store.IssueFilter) { f.Team = "tm_a" }, func(i issue.Issue) bool { return i.TeamInCharge() == "tm_a" }},
+		{"project", func(f *store.IssueFilter) { f.Project = "prj_a" }, func(i issue.Issue) bool { return i.Project == "prj_a" }},
+		{"goal", func(f *store.IssueFilter) { f.Goal = "gl_a" }, func(i issue.Issue) bool { return i.Goal == "gl_a" }},
 		parent(""), parent("iss_p"), parent("iss_none"), label("x"), label("two words"), label("none"),
 		priority(issue.Urgent), priority(issue.Low), words("now"), words("call", "later"), words("none"),
 		since(middle), since(middle.Add(time.Microsecond)), until(middle), until(middle.Add(time.Microsecond)),

@@ -15,6 +15,7 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
@@ -46,6 +47,7 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		at := f.clock.Now()
 		i.Description, i.Status, i.Priority, i.Parent = "*Now*", issue.Done, issue.Urgent, "iss_parent"
 		i.Agent, i.AgentTeam, i.Binding, i.Team = "agt_some", "tm_some", issue.Named, "tm_other"
+		i.Project, i.Goal = "prj_some", "gl_some"
 		i.BlockedBy, i.OpenBlockers, i.Labels = []id.Issue{"iss_b", "iss_a"}, 2, []string{"two words, \"quoted\"", "a"}
 		i.PerTask, i.Spent, i.Attempt, i.MaxAttempts = budget.Of(budget.Most), budget.Most, 21, 20
 		i.Result, i.Error = `{"n":1e400,"ä":"\u0000"}`, `[null]`
@@ -58,6 +60,7 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		i.Company, i.Number, i.RetryOf, i.CreatedBy, i.CreatedAt = "cmp_other", i.Number+1000, "iss_other", "user:other", at.Add(time.Hour)
 		i.Title, i.Description, i.Status, i.Priority, i.Parent = "New", "", issue.Handoff, issue.Low, ""
 		i.Agent, i.AgentTeam, i.Binding, i.Team = "", "", issue.Loose, ""
+		i.Project, i.Goal = "", ""
 		i.BlockedBy, i.OpenBlockers, i.Labels = []id.Issue{"iss_c"}, 1, []string{"a"}
 		i.PerTask, i.Spent, i.Attempt, i.MaxAttempts, i.RequiresReview = budget.Limit{}, 0, 1, 1, false
 		i.Result, i.Error, i.DueAt, i.NotBefore, i.Waiting = "", "", time.Time{}, time.Time{}, false
@@ -272,6 +275,11 @@ func issuesAbove(f *fixture) {
 		f.ok(err)
 		f.same(got, want)
 	}
+	launch := anyProject.add(f, func(p *goal.Project) { p.Status = goal.Archived })
+	anyIssue.edited(f, chain[0], func(i *issue.Issue) { i.Project = launch.ID })
+	got, err := f.store.Issues().Above(f.ctx, acme, chain[1].ID)
+	f.ok(err)
+	f.same(got, []issue.Ancestor{{ID: chain[1].ID, Status: chain[1].Status}, {ID: chain[0].ID, Status: chain[0].Status, IsEnding: true}})
 	for of, which := range map[id.Company]id.Issue{other: chain[7].ID, acme: "iss_none", "": chain[7].ID} {
 		got, err := f.store.Issues().Above(f.ctx, of, which)
 		f.ok(err)

@@ -47,6 +47,8 @@ var areas = []struct {
 	{"agents", agentRules},
 	{"issues", issueRules},
 	{"settlements", settlementRules},
+	{"goals", goalRules},
+	{"projects", projectRules},
 	{"runs", runRules},
 	{"claims", claimRules},
 	{"envelopes", envelopeRules},
@@ -86,6 +88,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).agentWrites,
 	(*fixture).issueWrites,
 	(*fixture).settlementWrites,
+	(*fixture).goalWrites,
 	(*fixture).runWrites,
 	(*fixture).envelopeWrites,
 	(*fixture).tokenWrites,
@@ -104,6 +107,7 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someIssue,
 	someRun,
 	someEnvelope,
+	someGoal,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.

@@ -21,6 +21,12 @@ func (h leases) file(r httpkit.Request) (httpkit.Answer, error) {
 	draft := issue.Draft{Title: sent.Title, Agent: sent.AssignedAgentID, Team: sent.AssignedTeamID, Settings: issue.Settings{
 		Description: sent.Description, Priority: sent.Priority, Parent: sent.ParentID, BlockedBy: sent.BlockedBy, Labels: sent.Labels,
 	}}
+	if sent.ProjectID != nil {
+		draft.Project = &sent.ProjectID
+	}
+	if sent.GoalID != nil {
+		draft.Goal = &sent.GoalID
+	}
 	if sent.Budget != nil {
 		draft.PerTask = sent.Budget.PerTaskUsd
 	}

@@ -28,6 +28,10 @@ type AgentIssueDraft struct {
 	// Example: 7
 	FencingToken FencingToken `json:"fencingToken"`
 
+	// GoalID A goal of the company that is not closed. Unless given it is that of the project if one is given, else that of
+	// the issue of the lease.
+	GoalID *string `json:"goalId,omitempty"`
+
 	// Labels At most 20 are sent. One that is given twice is kept once.
 	Labels *IssueLabels `json:"labels,omitempty"`
 
@@ -39,6 +43,9 @@ type AgentIssueDraft struct {
 
 	// Priority Normal unless given.
 	Priority *IssuePriorityChange `json:"priority,omitempty"`
+
+	// ProjectID A project of the company that is not archived; that of the issue of the lease unless given.
+	ProjectID *string `json:"projectId,omitempty"`
 
 	// Title One line.
 	Title *string `json:"title"`

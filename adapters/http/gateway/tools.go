@@ -47,8 +47,9 @@ var tools = []tool{
 	},
 	{
 		name: "context", method: http.MethodGet, path: "/leases/{lease}/context",
-		description: "What you need to know to work on the issue, read anew: parents, children, comments, checkpoints, the last error.",
-		required:    []string{leaseArgument},
+		description: "What you need to know to work on the issue, read anew: " +
+			"goal, project, parents, children, comments, checkpoints, the last error.",
+		required: []string{leaseArgument},
 	},
 	{
 		name: "renew", method: http.MethodPost, path: "/leases/{lease}/renew",
@@ -140,7 +141,8 @@ var tools = []tool{
 		arguments: map[string]any{
 			"title": text("At most 500 characters."), "description": text("Markdown, at most 100,000 characters."),
 			"assignedTeamId": text("The team that is to do it."), "assignedAgentId": text("Or the agent."),
-			"parentId": text("The issue that it is a part of."),
+			"parentId":  text("The issue that it is a part of."),
+			"projectId": text("Its project, if not that of your issue."), "goalId": text("Its goal, likewise."),
 			"priority": map[string]any{"type": "string", "enum": []string{"low", "normal", "high", "urgent"}},
 			"labels":   map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
 			"blockedBy": map[string]any{

@@ -10,12 +10,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"holdco/domain/event"
 	"holdco/domain/precondition"
 )
 
 // VersionTag is the strong entity tag of a version. It stays the same under every content coding, so that a client can
 // send back what it got.
 func VersionTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// ShownTag is VersionTag for a resource that also shows what is counted elsewhere: the tag is another one when that has changed,
+// and matches the version all the same.
+func ShownTag(version int64, shown event.Fields) string {
+	return strings.TrimSuffix(VersionTag(version), `"`) + "-" + strings.TrimPrefix(DigestTag(shown.Append(nil)), `"`)
+}
 
 // DigestTag is the strong entity tag of a text that has no version.
 func DigestTag(text []byte) string {
@@ -31,8 +38,9 @@ func matchOf(c *gin.Context) precondition.Match {
 	}
 	var versions []int64
 	for _, tag := range entityTags(header) {
-		version, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
-		if err == nil && tag == VersionTag(version) {
+		digits, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(tag, `"`), `"`), "-")
+		version, err := strconv.ParseInt(digits, 10, 64)
+		if err == nil && strconv.FormatInt(version, 10) == digits {
 			versions = append(versions, version)
 		}
 	}

@@ -31,17 +31,22 @@ func Agents(port inbound.Agents) httpkit.Handlers {
 
 func (h agents) list(r httpkit.Request) (httpkit.Answer, error) {
 	query := r.Query()
-	list := inbound.AgentList{Company: companyOf(r), Team: query["team"], Adapter: query["adapter"]}
-	if status, sent := query["status"]; sent {
-		for one := range strings.SplitSeq(status, ",") {
-			list.Status = append(list.Status, agent.Status(one))
-		}
-	}
+	list := inbound.AgentList{Company: companyOf(r), Team: query["team"], Adapter: query["adapter"], Status: statesOf[agent.Status](r)}
 	bound := "agents of=" + string(list.Company) + " team=" + list.Team + " status=" + query["status"] + " adapter=" + list.Adapter
 	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[agent.Agent], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)
 	})
+}
+
+// statesOf are the states that a list is to have; nil: any.
+func statesOf[S ~string](r httpkit.Request) (states []S) {
+	if sent, isSent := r.Query()["status"]; isSent {
+		for one := range strings.SplitSeq(sent, ",") {
+			states = append(states, S(one))
+		}
+	}
+	return states
 }
 
 func (h agents) hire(r httpkit.Request) (httpkit.Answer, error) {

@@ -151,12 +151,8 @@ const shortestSearch, longestSearch = 2, 200
 func issueList(r httpkit.Request) (list inbound.IssueList, err error) {
 	query := r.Query()
 	list = inbound.IssueList{
-		Company: companyOf(r), Agent: query["agent"], Team: query["team"], Priority: issue.Priority(query["priority"]), Sort: query["sort"],
-	}
-	if status, sent := query["status"]; sent {
-		for one := range strings.SplitSeq(status, ",") {
-			list.Status = append(list.Status, issue.Status(one))
-		}
+		Company: companyOf(r), Status: statesOf[issue.Status](r), Agent: query["agent"], Team: query["team"], Project: query["project"],
+		Goal: query["goal"], Priority: issue.Priority(query["priority"]), Sort: query["sort"],
 	}
 	if number, sent := query["number"]; sent {
 		list.Number, _ = strconv.ParseInt(number, 10, 64) // the gate has checked it
@@ -191,9 +187,9 @@ func issueDraft(r httpkit.Request) issue.Draft {
 	sent, problems := httpkit.Body[IssueDraft](r)
 	draft := issue.Draft{Title: sent.Title, Agent: sent.AssignedAgentID, Team: sent.AssignedTeamID}
 	draft.Settings = issueSettings(IssuePatch{
-		Description: sent.Description, Priority: sent.Priority, ParentID: sent.ParentID, BlockedBy: sent.BlockedBy, Labels: sent.Labels,
-		Budget: sent.Budget, MaxAttempts: sent.MaxAttempts, RequiresReview: sent.RequiresReview, DueAt: sent.DueAt,
-		NotBefore: sent.NotBefore,
+		Description: sent.Description, Priority: sent.Priority, ParentID: sent.ParentID, ProjectID: sent.ProjectID, GoalID: sent.GoalID,
+		BlockedBy: sent.BlockedBy, Labels: sent.Labels, Budget: sent.Budget, MaxAttempts: sent.MaxAttempts,
+		RequiresReview: sent.RequiresReview, DueAt: sent.DueAt, NotBefore: sent.NotBefore,
 	}, &problems)
 	draft.Problems = problems
 	return draft
@@ -209,8 +205,8 @@ func issuePatch(r httpkit.Request) issue.Patch {
 // issueSettings are the fields that a draft and a patch have in common.
 func issueSettings(sent IssuePatch, problems *fault.Problems) issue.Settings {
 	settings := issue.Settings{
-		Description: sent.Description, Priority: sent.Priority, Parent: sent.ParentID, BlockedBy: sent.BlockedBy, Labels: sent.Labels,
-		MaxAttempts: sent.MaxAttempts, RequiresReview: sent.RequiresReview,
+		Description: sent.Description, Priority: sent.Priority, Parent: sent.ParentID, Project: sent.ProjectID, Goal: sent.GoalID,
+		BlockedBy: sent.BlockedBy, Labels: sent.Labels, MaxAttempts: sent.MaxAttempts, RequiresReview: sent.RequiresReview,
 		DueAt: instantOrNull("dueAt", sent.DueAt, problems), NotBefore: instantOrNull("notBefore", sent.NotBefore, problems),
 	}
 	if sent.Budget != nil {

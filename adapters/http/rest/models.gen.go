@@ -150,6 +150,40 @@ type Description = string
 // EventPatterns Names of events, patterns for all below a name such as `company.*`, or `*` for all.
 type EventPatterns = []string
 
+// GoalClosing Example: {"outcome":"achieved"}
+type GoalClosing struct {
+	Outcome *string `json:"outcome"`
+}
+
+// GoalDraft Example: {"budget":{"usd":500},"targetDate":"2026-12-31","title":"Be known in every canyon"}
+type GoalDraft struct {
+	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *OutlineDescription `json:"description,omitempty"`
+
+	// TargetDate A day of 1970 or later, such as 2026-12-31; null for none.
+	TargetDate **string `json:"targetDate,omitempty" nullable:"true"`
+
+	// Title One line.
+	Title *string `json:"title"`
+}
+
+// GoalPatch What to change. Everything else of a goal is read-only.
+//
+// Example: {"targetDate":null}
+type GoalPatch struct {
+	// Budget Null takes the limit away.
+	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *OutlineDescription `json:"description,omitempty"`
+
+	// TargetDate A day of 1970 or later, such as 2026-12-31; null for none.
+	TargetDate **string `json:"targetDate,omitempty" nullable:"true"`
+	Title      *string  `json:"title,omitempty"`
+}
+
 // IssueAssignment Either an agent or a team.
 //
 // Example: {"agentId":"agt_01j5ze2c4rfkvadq1c7w3n5x8t"}
@@ -217,6 +251,9 @@ type IssueDraft struct {
 	// DueAt RFC 3339; null for none.
 	DueAt **string `json:"dueAt,omitempty" nullable:"true"`
 
+	// GoalID A goal of the company that is not closed; without one, that of the project.
+	GoalID **string `json:"goalId,omitempty" nullable:"true"`
+
 	// Labels At most 20 are sent. One that is given twice is kept once.
 	Labels      *IssueLabels `json:"labels,omitempty"`
 	MaxAttempts *int64       `json:"maxAttempts,omitempty"`
@@ -228,8 +265,11 @@ type IssueDraft struct {
 	ParentID **string `json:"parentId,omitempty" nullable:"true"`
 
 	// Priority Normal unless given.
-	Priority       *IssuePriorityChange `json:"priority,omitempty"`
-	RequiresReview *bool                `json:"requiresReview,omitempty"`
+	Priority *IssuePriorityChange `json:"priority,omitempty"`
+
+	// ProjectID A project of the company that is not archived; null for none.
+	ProjectID      **string `json:"projectId,omitempty" nullable:"true"`
+	RequiresReview *bool    `json:"requiresReview,omitempty"`
 
 	// Title One line.
 	Title *string `json:"title"`
@@ -258,6 +298,9 @@ type IssuePatch struct {
 	// DueAt RFC 3339; null for none.
 	DueAt **string `json:"dueAt,omitempty" nullable:"true"`
 
+	// GoalID A goal of the company that is not closed; null for none.
+	GoalID **string `json:"goalId,omitempty" nullable:"true"`
+
 	// Labels At most 20 are sent. One that is given twice is kept once.
 	Labels      *IssueLabels `json:"labels,omitempty"`
 	MaxAttempts *int64       `json:"maxAttempts,omitempty"`
@@ -269,9 +312,12 @@ type IssuePatch struct {
 	ParentID **string `json:"parentId,omitempty" nullable:"true"`
 
 	// Priority Normal unless given.
-	Priority       *IssuePriorityChange `json:"priority,omitempty"`
-	RequiresReview *bool                `json:"requiresReview,omitempty"`
-	Title          *string              `json:"title,omitempty"`
+	Priority *IssuePriorityChange `json:"priority,omitempty"`
+
+	// ProjectID A project of the company that is not archived; null for none. The goal stays.
+	ProjectID      **string `json:"projectId,omitempty" nullable:"true"`
+	RequiresReview *bool    `json:"requiresReview,omitempty"`
+	Title          *string  `json:"title,omitempty"`
 }
 
 // IssuePriorityChange Normal unless given.
@@ -282,6 +328,15 @@ type MemoryScopes = []string
 
 // Model defines model for Model.
 type Model = string
+
+// OutlineBudgetChange defines model for OutlineBudgetChange.
+type OutlineBudgetChange struct {
+	// Usd US dollars, at most 6 decimals; null for no limit.
+	Usd **money.Number `json:"usd,omitempty" nullable:"true"`
+}
+
+// OutlineDescription In Markdown, in any number of lines. Empty unless given.
+type OutlineDescription = string
 
 // PartnerDraft Example: {"expiresAt":"2027-04-11T00:00:00Z","name":"Acme Data","origins":["https://app.acme.example"]}
 type PartnerDraft struct {
@@ -315,6 +370,47 @@ type PartnerRotation struct {
 
 // Period A calendar day, ISO week, month or quarter, in UTC.
 type Period = string
+
+// ProjectArchiving Example: {"cancelOpenIssues":true}
+type ProjectArchiving struct {
+	// CancelOpenIssues Whether its open issues are cancelled.
+	CancelOpenIssues *bool `json:"cancelOpenIssues,omitempty"`
+}
+
+// ProjectDraft Example: {"budget":{"usd":120},"goalId":"gl_01j5ze2c4pf4rbt0k2q8ydx9wh","title":"Spring campaign"}
+type ProjectDraft struct {
+	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *OutlineDescription `json:"description,omitempty"`
+
+	// GoalID A goal of the company that is not closed; null for none.
+	GoalID **string `json:"goalId,omitempty" nullable:"true"`
+
+	// OwnerTeamID A team of the company; null for none.
+	OwnerTeamID **string `json:"ownerTeamId,omitempty" nullable:"true"`
+
+	// Title One line.
+	Title *string `json:"title"`
+}
+
+// ProjectPatch What to change. Everything else of a project is read-only.
+//
+// Example: {"goalId":null}
+type ProjectPatch struct {
+	// Budget Null takes the limit away.
+	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *OutlineDescription `json:"description,omitempty"`
+
+	// GoalID A goal of the company that is not closed, or the present one; null for none.
+	GoalID **string `json:"goalId,omitempty" nullable:"true"`
+
+	// OwnerTeamID A team of the company, or the present one; null for none.
+	OwnerTeamID **string `json:"ownerTeamId,omitempty" nullable:"true"`
+	Title       *string  `json:"title,omitempty"`
+}
 
 // StartingTeam defines model for StartingTeam.
 type StartingTeam struct {

@@ -12,6 +12,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/ports/store"
@@ -136,7 +137,7 @@ func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]
 var (
 	workingAgents    = agentTable.part("id", "company_id", "team_id", "status", "hash", "requires", "per_task_usd", "daily_usd")
 	workingCompanies = companyTable.part("id", "status", "lease_epoch", "work_paused", "budget_usd", "budget_period", "reserve_percent")
-	runningIssues    = issueTable.part("id", "status", "parent_id", "per_task_usd", "spent_usd")
+	runningIssues    = issueTable.part("id", "status", "parent_id", "project_id", "goal_id", "per_task_usd", "spent_usd")
 )
 
 // agentAtWork finds an agent; the argument is its id.
@@ -156,12 +157,20 @@ var agentWithFirst = preparedFor[int]{prepare: func(keys int) *prepared {
 		children := b.db().NewSelect().TableExpr("issues AS child").ColumnExpr("1").
 			Where("child.company_id = first.company_id").Where("child.parent_id = first.id")
 		comments := b.db().NewSelect().Table("issue_comments").ColumnExpr("1").Where("issue_id = first.id")
-		accounts := accountTable.packed(b).Where("envelopes.id IN (companies.id, agents.team_id, agents.id, first.id)")
+		archived := inArchived(b, "first")
+		accounts := accountTable.packed(b).
+			Where("envelopes.id IN (companies.id, agents.team_id, agents.id, first.id, first.goal_id, first.project_id)")
 		return working(b, keys+2).
 			Join("CROSS JOIN (?) AS first", bun.Safe(firstsUnder(b, claimShape{keys, 1})+" LIMIT 1")).
-			ColumnExpr("?, ?, ?, (?)", issueTable.columnsOf("first"), exists(children), exists(comments), accounts)
+			ColumnExpr("?, ?, ?, ?, (?)", issueTable.columnsOf("first"), exists(children), exists(comments), archived, accounts)
 	})
 }}
+
+// inArchived is whether the project of an issue is archived, as an integer.
+func inArchived(b builder, of string) bun.Safe {
+	return exists(b.db().NewSelect().Table("projects").ColumnExpr("1").Where("projects.id = "+of+".project_id").
+		Where("projects.status = ?", goal.Archived))
+}
 
 // exists is whether a query finds something, as an integer.
 func exists(query *bun.SelectQuery) bun.Safe {
@@ -170,14 +179,14 @@ func exists(query *bun.SelectQuery) bun.Safe {
 
 func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (found store.AtWork, err error) {
 	by, its, first := workingAgents.scanner(), workingCompanies.scanner(), issueTable.scanner()
-	var open, hasChildren, hasComments int64
+	var open, hasChildren, hasComments, isEnding int64
 	var accounts *string
 	columns := slices.Concat(by.dests, its.dests, []any{&open})
-	withFirst := slices.Concat(columns, first.dests, []any{&hasChildren, &hasComments, &accounts})
+	withFirst := slices.Concat(columns, first.dests, []any{&hasChildren, &hasComments, &isEnding, &accounts})
 	err = a.row(ctx, withFirst, a.table.missing, agentWithFirst.of(len(keys)), append(firstArgs(of, keys), string(which))...)
 	switch {
 	case err == nil:
-		found.First = &store.FirstIssue{HasChildren: hasChildren == 1, HasComments: hasComments == 1}
+		found.First = &store.FirstIssue{HasChildren: hasChildren == 1, HasComments: hasComments == 1, IsEnding: isEnding == 1}
 		if found.First.Issue, err = first.value(); err == nil && a.unit != nil {
 			issuesOf(a.session).hasLocked(string(found.First.Issue.ID), found.First.Issue)
 		}
@@ -210,11 +219,13 @@ var (
 func lockedLease(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 	pending := b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = runs.issue_id").
 		Where("created_at > runs.context_at").Where("author <> ?", b.arg(2))
-	accounts := accountTable.packed(b).Where("envelopes.id IN (runs.company_id, runs.team_id, runs.agent_id, runs.issue_id)")
+	accounts := accountTable.packed(b).
+		Where("envelopes.id IN (runs.company_id, runs.team_id, runs.agent_id, runs.issue_id, runs.goal_id, runs.project_id)")
 	return b.engine.ForUpdateOf(b.db().NewSelect().Table("runs").Join("JOIN agents ON agents.id = runs.agent_id").
 		Join("JOIN companies ON companies.id = runs.company_id").Join("JOIN issues ON issues.id = runs.issue_id").
 		ColumnExpr("?, ?, ?", runTable.allColumns(), workingAgents.allColumns(), workingCompanies.allColumns()).
-		ColumnExpr("?, (?), (?)", issues.allColumns(), pending, accounts).Where("runs.lease_id = ?", b.arg(1)), "runs")
+		ColumnExpr("?, (?), ?, (?)", issues.allColumns(), pending, inArchived(b, "issues"), accounts).
+		Where("runs.lease_id = ?", b.arg(1)), "runs")
 }
 
 func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
@@ -237,13 +248,13 @@ func (r runs) scanLocked(
 ) (found store.LockedLease, err error) {
 	r.engine.NowNext(r.conn)
 	row, by, its, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner(), issues.scanner()
-	var pending int64
+	var pending, isEnding int64
 	var accounts *string
-	columns := slices.Concat(row.dests, by.dests, its.dests, of.dests, []any{&pending, &accounts}, more)
+	columns := slices.Concat(row.dests, by.dests, its.dests, of.dests, []any{&pending, &isEnding, &accounts}, more)
 	if err := r.row(ctx, columns, noLease, statement, string(which), string(but)); err != nil {
 		return found, err
 	}
-	found.Pending = int(pending)
+	found.Pending, found.IsEnding = int(pending), isEnding == 1
 	if found.Run, err = row.value(); err == nil {
 		r.hasLocked(string(found.Run.ID), found.Run)
 		found.Agent, err = by.value()

@@ -122,7 +122,6 @@ func (s session) setLimit(ctx context.Context, of id.Company, which string, befo
 	return s.runRows(ctx, setLimitOf, [][]any{accountTable.values(&account, accountTable.columns)})
 }
 
-
 func (e envelopes) Spent(
 	ctx context.Context, of id.Company, scope budget.Scope, which string, since time.Time,
 ) (spent money.USD, err error) {
@@ -149,9 +148,11 @@ var limitedBy = map[budget.Scope]struct {
 	table, column, where string
 	period               budget.Period
 }{
-	budget.OfTeam:  {"teams", "budget_usd", "TRUE", ""},
-	budget.OfAgent: {"agents", "daily_usd", "status <> 'retired'", budget.Daily},
-	budget.OfIssue: {"issues", "per_task_usd", "is_open = 1", budget.Always},
+	budget.OfTeam:    {"teams", "budget_usd", "TRUE", ""},
+	budget.OfAgent:   {"agents", "daily_usd", "status <> 'retired'", budget.Daily},
+	budget.OfGoal:    {"goals", "budget_usd", "TRUE", budget.Always},
+	budget.OfProject: {"projects", "budget_usd", "TRUE", budget.Always},
+	budget.OfIssue:   {"issues", "per_task_usd", "is_open = 1", budget.Always},
 }
 
 func (e envelopes) Limited(

@@ -48,6 +48,12 @@ func tallyKeys(of *issue.Issue) []tallyKey {
 	if of.Agent != "" {
 		keys = append(keys, tallyKey{"agent", string(of.Agent), status})
 	}
+	if of.Project != "" {
+		keys = append(keys, tallyKey{"project", string(of.Project), status})
+	}
+	if of.Goal != "" { // apart by the projects: see goals.Work
+		keys = append(keys, tallyKey{"goal", string(of.Goal) + "/" + string(of.Project), status})
+	}
 	return keys
 }
 
@@ -163,18 +169,31 @@ var tallyOf = prepare(func(b builder) fmt.Stringer {
 		Where("scope = ?", b.arg(2)).Where("scope_id = ?", b.arg(3))
 })
 
+// tallyOfGoal is tallyOf for a range of scopes.
+var tallyOfGoal = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("tallies").Column("status", "n").Where("company_id = ?", b.arg(1)).
+		Where("scope = 'goal'").Where("scope_id >= ?", b.arg(2)).Where("scope_id < ?", b.arg(3))
+})
+
 func (i issues) Tally(ctx context.Context, of store.Tally) (issue.Counts, error) {
+	counts := issue.Counts{Of: map[issue.Status]int64{}}
+	var status string
+	var n int64
+	add := func() { counts.Of[issue.Status(status)] += n }
 	scope, which := "company", string(of.Company)
 	switch {
+	case of.Goal != "":
+		const slash, afterSlash = "/", "0"
+		err := i.scanRows(ctx, []any{&status, &n}, add, tallyOfGoal, which, string(of.Goal)+slash, string(of.Goal)+afterSlash)
+		return counts, err
+	case of.Project != "":
+		scope, which = "project", string(of.Project)
 	case of.Agent != "":
 		scope, which = "agent", string(of.Agent)
 	case of.Team != "":
 		scope, which = "team", string(of.Team)
 	}
-	counts := issue.Counts{Of: map[issue.Status]int64{}}
-	var status string
-	var n int64
-	err := i.scanRows(ctx, []any{&status, &n}, func() { counts.Of[issue.Status(status)] = n },
+	err := i.scanRows(ctx, []any{&status, &n}, add,
 		tallyOf, string(of.Company), scope, which)
 	return counts, err
 }

@@ -155,6 +155,12 @@ func equalities(filter store.IssueFilter) []condition {
 	if filter.Parent != nil {
 		where = append(where, condition{"parent_id", string(*filter.Parent)})
 	}
+	if filter.Project != "" {
+		where = append(where, condition{"project_id", string(filter.Project)})
+	}
+	if filter.Goal != "" {
+		where = append(where, condition{"goal_id", string(filter.Goal)})
+	}
 	if filter.Priority != "" {
 		where = append(where, condition{"rank", int64(filter.Priority.Rank())})
 	}

@@ -38,6 +38,8 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asText("priority", func(i *issue.Issue) *issue.Priority { return &i.Priority }),
 	derivedInteger("rank", func(i *issue.Issue) int64 { return int64(i.Priority.Rank()) }).inIndex(),
 	asText("parent_id", func(i *issue.Issue) *id.Issue { return &i.Parent }).inIndex(),
+	asText("project_id", func(i *issue.Issue) *id.Project { return &i.Project }).inIndex(),
+	asText("goal_id", func(i *issue.Issue) *id.Goal { return &i.Goal }).inIndex(),
 	asText("agent_id", func(i *issue.Issue) *id.Agent { return &i.Agent }).inIndex(),
 	asText("agent_team_id", func(i *issue.Issue) *id.Team { return &i.AgentTeam }),
 	asText("binding", func(i *issue.Issue) *issue.Binding { return &i.Binding }),
@@ -136,18 +138,21 @@ func (i issues) Charge(ctx context.Context, which id.Issue, usd money.USD) error
 }
 
 var issuesAbove = prepare(func(b builder) fmt.Stringer {
-	return sqlText(fmt.Sprintf(`WITH RECURSIVE above (id, status, parent_id, level) AS (
-			SELECT id, status, parent_id, 1 FROM issues WHERE id = %s AND company_id = %s
+	return sqlText(fmt.Sprintf(`WITH RECURSIVE above (id, status, project_id, parent_id, level) AS (
+			SELECT id, status, project_id, parent_id, 1 FROM issues WHERE id = %s AND company_id = %s
 			UNION ALL
-			SELECT issues.id, issues.status, issues.parent_id, above.level + 1 FROM above JOIN issues ON issues.id = above.parent_id
+			SELECT issues.id, issues.status, issues.project_id, issues.parent_id, above.level + 1
+			FROM above JOIN issues ON issues.id = above.parent_id
 			WHERE above.level <= %d
-		) SELECT id, status FROM above ORDER BY level`, b.engine.Placeholder(1), b.engine.Placeholder(2), issue.MostDepth))
+		) SELECT id, status, %s FROM above ORDER BY level`,
+		b.engine.Placeholder(1), b.engine.Placeholder(2), issue.MostDepth, inArchived(b, "above")))
 })
 
 func (i issues) Above(ctx context.Context, of id.Company, which id.Issue) (found []issue.Ancestor, err error) {
 	var ancestor, status string
-	err = i.scanRows(ctx, []any{&ancestor, &status}, func() {
-		found = append(found, issue.Ancestor{ID: id.Issue(ancestor), Status: issue.Status(status)})
+	var isEnding int64
+	err = i.scanRows(ctx, []any{&ancestor, &status, &isEnding}, func() {
+		found = append(found, issue.Ancestor{ID: id.Issue(ancestor), Status: issue.Status(status), IsEnding: isEnding == 1})
 	}, issuesAbove, string(which), string(of))
 	return found, err
 }
@@ -198,23 +203,40 @@ func (i issues) Blockers(ctx context.Context, of []id.Issue) (found []id.Issue, 
 	return slices.Compact(found), nil
 }
 
+// isParent is whether there are issues below one.
+const isParent = "CASE WHEN EXISTS (SELECT 1 FROM issues c WHERE c.company_id = issues.company_id AND c.parent_id = issues.id) " +
+	"THEN 1 ELSE 0 END"
+
 // issueChildren goes on in the index by parents, whose rows come by when they were made.
 var issueChildren = prepare(func(b builder) fmt.Stringer {
-	return sqlText(fmt.Sprintf(`SELECT id, status,
-			CASE WHEN EXISTS (SELECT 1 FROM issues c WHERE c.company_id = issues.company_id AND c.parent_id = issues.id) THEN 1 ELSE 0 END
+	return sqlText(fmt.Sprintf(`SELECT id, status, `+isParent+`
 		FROM issues WHERE company_id = %s AND parent_id = %s
 			AND (created_at, id) > (coalesce((SELECT created_at FROM issues last WHERE last.id = %s), 0), %s)
 		ORDER BY created_at, id LIMIT %d`,
 		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3), b.engine.Placeholder(3), store.Portion))
 })
 
-func (i issues) Children(ctx context.Context, of id.Company, parent, after id.Issue) (found []store.Child, err error) {
+func (i issues) Children(ctx context.Context, of id.Company, parent, after id.Issue) ([]store.Child, error) {
+	return i.children(ctx, issueChildren, string(of), string(parent), string(after))
+}
+
+func (i issues) children(ctx context.Context, statement *prepared, args ...any) (found []store.Child, err error) {
 	var which, status string
 	var isParent int64
 	err = i.scanRows(ctx, []any{&which, &status, &isParent}, func() {
 		found = append(found, store.Child{ID: id.Issue(which), Status: issue.Status(status), IsParent: isParent == 1})
-	}, issueChildren, string(of), string(parent), string(after))
+	}, statement, args...)
 	return found, err
+}
+
+var openInProject = prepare(func(b builder) fmt.Stringer {
+	return sqlText(fmt.Sprintf(`SELECT id, status, `+isParent+`
+		FROM issues WHERE project_id = %s AND id > %s AND is_open = 1 AND project_id <> '' ORDER BY id LIMIT %d`,
+		b.engine.Placeholder(1), b.engine.Placeholder(2), store.Portion))
+})
+
+func (i issues) OpenInProject(ctx context.Context, which id.Project, after id.Issue) ([]store.Child, error) {
+	return i.children(ctx, openInProject, string(which), string(after))
 }
 
 var (

@@ -41,6 +41,8 @@ var owned = []ownedTable{
 	{table: "issue_numbers"},
 	{table: "work_revisions"},
 	{table: "settlements"},
+	{table: "projects"},
+	{table: "goals"},
 	{table: "deliveries", kept: isPending},
 	{table: "activity", kept: isAwaited, aged: true},
 	{table: "cost_hours"},

@@ -135,6 +135,8 @@ func (r reader) Runs() store.RunReader                { return runsOf(r.session)
 func (r reader) Envelopes() store.EnvelopeReader      { return envelopes(r) }
 func (r reader) Settlements() store.SettlementReader  { return settlementsOf(r.session) }
 func (r reader) Costs() store.CostReader              { return costsOf(r.session) }
+func (r reader) Goals() store.GoalReader              { return goalsOf(r.session) }
+func (r reader) Projects() store.ProjectReader        { return projectsOf(r.session) }
 func (r reader) Tokens() store.TokenReader            { return tokensOf(r.session) }
 func (r reader) Partners() store.PartnerReader        { return partnersOf(r.session) }
 func (r reader) Activity() store.ActivityReader       { return activity(r) }
@@ -170,6 +172,8 @@ func (t tx) Runs() store.Runs               { return runsOf(t.session) }
 func (t tx) Envelopes() store.Envelopes     { return envelopes{t.session} }
 func (t tx) Settlements() store.Settlements { return settlementsOf(t.session) }
 func (t tx) Costs() store.CostReader        { return costsOf(t.session) }
+func (t tx) Goals() store.Goals             { return goalsOf(t.session) }
+func (t tx) Projects() store.Projects       { return projectsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }

@@ -17,6 +17,8 @@ INSERT INTO envelopes (id, company_id, limit_usd, period, spent_usd, held_usd, t
     SELECT id, company_id, budget_usd, '', 0, 0, 0, 'none' FROM teams WHERE budget_usd IS NOT NULL;
 
 ALTER TABLE runs ADD COLUMN team_id TEXT COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN goal_id TEXT COLLATE "C" NOT NULL DEFAULT ''; -- of the issue when the lease was granted
+ALTER TABLE runs ADD COLUMN project_id TEXT COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN held_usd BIGINT NOT NULL DEFAULT 0; -- of what its lease reserved
 UPDATE runs SET team_id = (SELECT team_id FROM agents WHERE agents.id = runs.agent_id);
 

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+
+	"holdco/domain/goal"
+	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/page"
+)
+
+// GoalReader reads goals.
+type GoalReader interface {
+	Getter[id.Goal, goal.Goal]
+
+	// List returns at most size of the goals that match and come after a position: newest first, and by descending id within one
+	// instant.
+	List(ctx context.Context, filter GoalFilter, after page.Position, size int) (page.Page[goal.Goal], error)
+
+	// Work returns what is done for goals of a company. The cost grows with their projects, not with the issues of these.
+	Work(ctx context.Context, of id.Company, goals []id.Goal) (map[id.Goal]goal.Work, error)
+}
+
+// GoalFilter says which goals a list holds: those that meet every condition that is set.
+type GoalFilter struct {
+	Company id.Company
+	Status  []goal.Status // nil: any
+}
+
+// Goals reads and changes goals.
+type Goals interface {
+	GoalReader
+
+	// Save does not change the company and CreatedAt, which are permanent.
+	Repository[id.Goal, goal.Goal]
+}
+
+// ProjectReader reads projects.
+type ProjectReader interface {
+	Getter[id.Project, goal.Project]
+
+	// List returns at most size of the projects that match and come after a position, in the order of GoalReader.List.
+	List(ctx context.Context, filter ProjectFilter, after page.Position, size int) (page.Page[goal.Project], error)
+
+	// Count counts the projects of a goal.
+	Count(ctx context.Context, of id.Goal) (int, error)
+
+	// Issues returns the counts that are kept of the issues of projects of a company. The cost does not grow with them.
+	Issues(ctx context.Context, of id.Company, projects []id.Project) (map[id.Project]issue.Counts, error)
+}
+
+// ProjectFilter says which projects a list holds: those that meet every condition that is set.
+type ProjectFilter struct {
+	Company id.Company
+	Goal    id.Goal              // "": any
+	Status  []goal.ProjectStatus // nil: any
+}
+
+// Projects reads and changes projects.
+type Projects interface {
+	ProjectReader
+
+	// Save does not change the company and CreatedAt, which are permanent.
+	Repository[id.Project, goal.Project]
+}
