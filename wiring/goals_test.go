@@ -199,8 +199,9 @@ func TestGoalsAndProjectsAreFilteredAndChanged(t *testing.T) {
 		for query, want := range map[string]string{
 			"goals": save.ID + grow.ID, "goals?status=active": save.ID, "goals?status=achieved,abandoned": grow.ID,
 			"goals?status=achieved": "",
-			"projects":              cut.ID + launch.ID, "projects?status=archived": launch.ID, "projects?status=active,archived": cut.ID + launch.ID,
-			"projects?goal=" + grow.ID: launch.ID, "projects?status=active&goal=" + grow.ID: "", "projects?goal=" + save.ID: "",
+			"projects":              cut.ID + launch.ID, "projects?status=archived": launch.ID,
+			"projects?status=active,archived": cut.ID + launch.ID,
+			"projects?goal=" + grow.ID:        launch.ID, "projects?status=active&goal=" + grow.ID: "", "projects?goal=" + save.ID: "",
 		} {
 			var got string
 			for _, one := range resttest.Data[[]struct{ ID string }](t, s.Get(acme.path()+"/"+query)) {
