@@ -112,7 +112,8 @@ func TestAGoalHasItsProjectsAndItsProgress(t *testing.T) {
 
 		// The tag of before is for the same version of the goal.
 		send(s.In(t), "PATCH", grow.path(), `{"description":"A lot."}`, "If-Match", before.Header.Get("ETag")).Is(t, 200, "")
-		send(s.In(t), "PATCH", grow.path(), `{"description":"More."}`, "If-Match", after.Header.Get("ETag")).Is(t, 412, "precondition_failed")
+		late := send(s.In(t), "PATCH", grow.path(), `{"description":"More."}`, "If-Match", after.Header.Get("ETag"))
+		late.Is(t, 412, "precondition_failed")
 
 		// What is in a project counts for the goal that the project has now; what has a goal itself, for that too.
 		s.Patch(launch.path(), `{"goalId":"`+save.ID+`"}`).Is(t, 200, "")
@@ -163,7 +164,8 @@ func TestGoalsAndProjectsAreFilteredAndChanged(t *testing.T) {
 		cut := s.plans(t, acme, "")
 		answer := s.Patch(grow.path(), `{"title":"Grow fast","targetDate":"2026-12-31","budget":{"usd":2.5}}`)
 		answer.Is(t, 200, "")
-		if got := resttest.Data[apiGoal](t, answer); *got.TargetDate != "2026-12-31" || *got.Budget.Usd != "2.5" || got.Title != "Grow fast" {
+		got := resttest.Data[apiGoal](t, answer)
+		if *got.TargetDate != "2026-12-31" || *got.Budget.Usd != "2.5" || got.Title != "Grow fast" {
 			t.Errorf("%+v", got)
 		}
 		s.Patch(grow.path(), `{"targetDate":null,"budget":{"usd":null}}`).Is(t, 200, "")
@@ -173,7 +175,8 @@ func TestGoalsAndProjectsAreFilteredAndChanged(t *testing.T) {
 		}
 		events := len(s.events(t, acme.ID))
 		for _, c := range []struct{ path, body, want string }{
-			{grow.path(), `{"status":"achieved","progress":{}}`, "immutable_field"}, {launch.path(), `{"companyId":"x"}`, "immutable_field"},
+			{grow.path(), `{"status":"achieved","progress":{}}`, "immutable_field"},
+			{launch.path(), `{"companyId":"x"}`, "immutable_field"},
 			{grow.path(), `{"title":"","targetDate":"soon","x":1}`, "validation_failed"},
 			{launch.path(), `{"goalId":"gl_1","ownerTeamId":"tm_1"}`, "validation_failed"},
 		} {
@@ -194,9 +197,11 @@ func TestGoalsAndProjectsAreFilteredAndChanged(t *testing.T) {
 		s.Post(launch.path()+"/archive", "").Is(t, 200, "")
 		s.Post(launch.path()+"/archive", "").Is(t, 409, "invalid_transition")
 		for query, want := range map[string]string{
-			"goals": save.ID + grow.ID, "goals?status=active": save.ID, "goals?status=achieved,abandoned": grow.ID, "goals?status=achieved": "",
-			"projects": cut.ID + launch.ID, "projects?status=archived": launch.ID, "projects?status=active,archived": cut.ID + launch.ID,
-			"projects?goal=" + grow.ID: launch.ID, "projects?status=active&goal=" + grow.ID: "", "projects?goal=" + save.ID: "",
+			"goals": save.ID + grow.ID, "goals?status=active": save.ID, "goals?status=achieved,abandoned": grow.ID,
+			"goals?status=achieved": "",
+			"projects":              cut.ID + launch.ID, "projects?status=archived": launch.ID,
+			"projects?status=active,archived": cut.ID + launch.ID,
+			"projects?goal=" + grow.ID:        launch.ID, "projects?status=active&goal=" + grow.ID: "", "projects?goal=" + save.ID: "",
 		} {
 			var got string
 			for _, one := range resttest.Data[[]struct{ ID string }](t, s.Get(acme.path()+"/"+query)) {

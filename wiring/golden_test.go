@@ -207,7 +207,8 @@ func TestAnswersAboutGoalsLookAsTheyAlwaysDid(t *testing.T) {
 	eachGolden(t, func(t *testing.T, s *instance) {
 		acme := s.create(t, everything)
 		goals, projects := acme.path()+"/goals", acme.path()+"/projects"
-		s.golden(t, "goal_created", "POST", goals, `{"title":"Be known","description":"*All*","targetDate":"2026-12-31","budget":{"usd":500}}`)
+		s.golden(t, "goal_created", "POST", goals,
+			`{"title":"Be known","description":"*All*","targetDate":"2026-12-31","budget":{"usd":500}}`)
 		aim := resttest.Data[[]apiGoal](t, s.Get(goals))[0]
 		s.golden(t, "project_created", "POST", projects, `{"title":"Launch","goalId":"`+aim.ID+`","budget":{"usd":120.5}}`)
 		launch := resttest.Data[[]apiProject](t, s.Get(projects))[0]

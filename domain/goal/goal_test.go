@@ -300,7 +300,8 @@ func TestAProjectIsArchivedOnceItHasNoOpenIssuesOrTheseAreToBeCancelled(t *testi
 		"open, and to stay": {goal.Archiving{CancelOpenIssues: new(false)}, done.Issues, "project_not_empty"},
 		"open, to be ended": {goal.Archiving{CancelOpenIssues: new(true)}, done.Issues, ""},
 		"a field is unknown": {
-			goal.Archiving{Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "x")}}, ended, "validation_failed x:unknown_field",
+			goal.Archiving{Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "x")}}, ended,
+			"validation_failed x:unknown_field",
 		},
 	} {
 		next, archived, err := project().Archive(c.sent, c.issues, later)

@@ -32,12 +32,16 @@ func OutdatedText(engine Engine) string { return (&statements{engine: engine}).t
 // CountOpenText is the statement that counts the open runs.
 func CountOpenText(engine Engine) string { return countOpen(engine).String() }
 
-// ChildrenText, DependentsText, AbandonableText and PendingText are the statements that find a portion of a settlement, and which
-// settlements to go on with. The arguments are the company, a parent and an issue; a blocker and an issue; an agent and an issue.
+// ChildrenText, DependentsText, AbandonableText, OpenInProjectText and PendingText are the statements that find a portion of a
+// settlement, and which settlements to go on with. The arguments are the company, a parent and an issue; a blocker and an issue; an
+// agent and an issue; a project and an issue.
 func ChildrenText(engine Engine) string   { return (&statements{engine: engine}).text(issueChildren) }
 func DependentsText(engine Engine) string { return (&statements{engine: engine}).text(issueDependents) }
 func AbandonableText(engine Engine) string {
 	return (&statements{engine: engine}).text(abandonableIssues)
+}
+func OpenInProjectText(engine Engine) string {
+	return (&statements{engine: engine}).text(openInProject)
 }
 func PendingText(engine Engine) string {
 	return pendingSettlements(session{engine: engine}).Limit(16).String()

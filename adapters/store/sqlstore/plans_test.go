@@ -110,6 +110,10 @@ func TestSettlementsReadPortionsOfIndexes(t *testing.T) {
 				"sqlite":   "issues_held (agent_id=? AND id>?)",
 				"postgres": "Index Cond: ((agent_id = 'agt_b'::text) AND (id > 'iss_0'::text))",
 			}, 0},
+			{"what is open in a project", sqlstore.OpenInProjectText(d.Engine), []any{"prj_c", "iss_0"}, map[string]string{
+				"sqlite":   "issues_in_project (project_id=? AND id>?)",
+				"postgres": "Index Cond: ((project_id = 'prj_c'::text) AND (id > 'iss_0'::text))",
+			}, 0},
 			{"settlements to go on with", sqlstore.PendingText(d.Engine), nil, map[string]string{
 				"sqlite":   "settlements_by_company (company_id>?)",
 				"postgres": "Index Only Scan using settlements_by_company",
@@ -188,7 +192,7 @@ func (d database) fill(t *testing.T) id.Company {
 				return err
 			}
 			i.Number, i.Team, i.Parent = int64(n+1), []id.Team{"tm_a", "tm_b", ""}[n%3], []id.Issue{"", "iss_parent"}[n%2]
-			i.Labels = []string{"a", "b"}
+			i.Labels, i.Project = []string{"a", "b"}, []id.Project{"prj_a", "prj_b", ""}[n%3]
 			i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High, issue.Urgent}[n%4]
 			if n%5 == 0 {
 				i.Agent, i.Binding = "agt_a", issue.Named
