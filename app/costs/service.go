@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -12,9 +14,6 @@ import (
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
-
-	"holdco/domain/agent"
-	"holdco/domain/company"
 )
 
 // Service is the application's inbound.Costs.
