@@ -114,7 +114,8 @@ func TestCostsAreSummedForEachThatHasThem(t *testing.T) {
 
 		of = s.costsOf(t, p.company, "/teams/"+p.team.Slug+"?since=today")
 		if of.Scope != "team" || of.ScopeID != p.team.ID || of.Total.Usd != "4.5" || len(of.ByAgent) != 2 ||
-			of.ByAgent[0].AgentID != bob.ID || of.ByAgent[0].Usd != "2.75" || of.ByAgent[1].Usd != "1.75" || of.Budget.Remaining != "45.5" || len(of.Trend.PerDay) != 1 {
+			of.ByAgent[0].AgentID != bob.ID || of.ByAgent[0].Usd != "2.75" || of.ByAgent[1].Usd != "1.75" ||
+			of.Budget.Remaining != "45.5" || len(of.Trend.PerDay) != 1 {
 			t.Errorf("%+v", of)
 		}
 		of = s.costsOf(t, p.company, "/agents/"+ada.ID+"?since=1h")
