@@ -14,6 +14,7 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
 	"holdco/app/agents"
+	"holdco/app/approvals"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/imports"
@@ -37,6 +38,7 @@ type services struct {
 	Agents    *agents.Service
 	Issues    *issues.Service
 	Leases    *leases.Service
+	Approvals *approvals.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -44,7 +46,7 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, issues.New, leases.New, approvals.New, tokens.New, webhooks.New, partners.New, imports.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -125,6 +127,16 @@ var resources = []resource{
 				{Name: "wake all waiting claims", Every: 5 * time.Second, Run: s.Leases.WakeAll},
 				{Name: "sweep leases", Every: time.Second, Run: s.Work.Sweep},
 				{Name: "forget old answers", Every: 10 * time.Minute, Run: s.Work.Forget},
+			}
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Approvals(s.Approvals) },
+		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Approvals(s.Leases) },
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{
+				{Name: "expire approvals", Every: time.Second, Run: s.Work.ExpireApprovals},
+				{Name: "wake who waits for approvals", Every: 200 * time.Millisecond, Wake: s.Leases.Decided(), Run: s.Leases.WakeDecided},
 			}
 		},
 	},

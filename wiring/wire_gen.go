@@ -16,6 +16,7 @@ import (
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/app/agents"
+	"holdco/app/approvals"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/export"
@@ -60,6 +61,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -71,6 +73,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Agents:    agentsService,
 		Issues:    issuesService,
 		Leases:    leasesService,
+		Approvals: approvalsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -184,6 +187,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings)
+	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -195,6 +199,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Agents:    agentsService,
 		Issues:    issuesService,
 		Leases:    leasesService,
+		Approvals: approvalsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

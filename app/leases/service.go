@@ -20,6 +20,7 @@ type Service struct {
 	served   served
 	waiting  *waiting
 	raised   chan struct{} // see store.Store.Raised
+	deciding *deciding
 }
 
 // Settings are what the operator sets, and the bounds of one process.
@@ -28,7 +29,10 @@ type Settings struct {
 	MostWaiting int           // claims that wait at once in this process
 }
 
-var _ inbound.Leases = (*Service)(nil)
+var (
+	_ inbound.Leases         = (*Service)(nil)
+	_ inbound.AgentApprovals = (*Service)(nil)
+)
 
 // New returns the use cases.
 func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings) *Service {
@@ -36,7 +40,9 @@ func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Set
 		store: s, ids: ids, entropy: entropy, settings: settings,
 		looks: aside.New(mostLooks), served: served{agents: map[id.Agent]struct{}{}},
 		waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
+		deciding: newDeciding(settings.MostWaiting),
 	}
 	s.Raised(made.raised)
+	s.Raised(made.deciding.raised)
 	return made
 }

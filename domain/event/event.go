@@ -47,6 +47,14 @@ var (
 
 	RunCheckpointed = define("run.checkpointed") // webhooks do not send it
 
+	ApprovalRequested   = define("approval.requested")
+	ApprovalApproved    = define("approval.approved") // with edits or without
+	ApprovalDenied      = define("approval.denied")
+	ApprovalExpired     = define("approval.expired")
+	ApprovalCommented   = define("approval.commented")
+	ApprovalRuleCreated = define("approval.rule.created")
+	ApprovalRuleDeleted = define("approval.rule.deleted")
+
 	TokenCreated = define("token.created")
 	TokenRotated = define("token.rotated")
 	TokenRevoked = define("token.revoked")

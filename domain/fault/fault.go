@@ -30,6 +30,7 @@ const (
 	WebhookLimit         Code = "webhook_limit"
 	StaleLease           Code = "stale_lease"
 	TooManyOf            Code = "too_many"
+	ApprovalRequired     Code = "approval_required"
 	PreconditionFailed   Code = "precondition_failed"
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"

@@ -24,6 +24,9 @@ type (
 
 	Settlement string // stl_, never shown
 
+	Approval     string // apr_
+	ApprovalRule string // apl_
+
 	Webhook  string // whk_
 	Delivery string // dlv_
 
@@ -58,6 +61,9 @@ func (Entry) prefix() string   { return "act_" }
 func (Request) prefix() string { return "req_" }
 
 func (Settlement) prefix() string { return "stl_" }
+
+func (Approval) prefix() string     { return "apr_" }
+func (ApprovalRule) prefix() string { return "apl_" }
 
 func (Webhook) prefix() string  { return "whk_" }
 func (Delivery) prefix() string { return "dlv_" }

@@ -117,7 +117,7 @@ func (d AssignmentDraft) Parse(others Others) (Assignment, error) {
 
 // readOnly are the fields of the resource that no patch can change.
 var readOnly = []string{
-	"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "openBlockers", "attempt", "result", "error", "startedAt",
+	"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "openBlockers", "attempt", "waitingFor", "result", "error", "startedAt",
 	"finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
 }
 

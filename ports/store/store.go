@@ -56,6 +56,8 @@ type Reader interface {
 	Issues() IssueReader
 	Runs() RunReader
 	Settlements() SettlementReader
+	Approvals() ApprovalReader
+	ApprovalRules() ApprovalRuleReader
 	Tokens() TokenReader
 	Partners() PartnerReader
 	Activity() ActivityReader
@@ -84,6 +86,8 @@ type Tx interface {
 	Issues() Issues
 	Runs() Runs
 	Settlements() Settlements
+	Approvals() Approvals
+	ApprovalRules() ApprovalRules
 	Tokens() Tokens
 	Partners() Partners
 	Activity() ActivityReader

@@ -145,6 +145,9 @@ func (r reader) Leads() store.LeadReader              { return leads{session: r.
 func (r reader) Campaigns() store.CampaignReader      { return campaignsOf(r.session) }
 func (r reader) Taxonomy() store.TaxonomyReader       { return taxonomy(r) }
 
+func (r reader) Approvals() store.ApprovalReader         { return approvalsOf(r.session) }
+func (r reader) ApprovalRules() store.ApprovalRuleReader { return approvalRulesOf(r.session) }
+
 // tx implements store.Tx for one run of one unit.
 type tx struct {
 	session
@@ -177,6 +180,9 @@ func (t tx) InstanceKey() store.InstanceKey { return instanceKey{t.session} }
 func (t tx) Leads() store.Leads             { return leads{t.session, t.Now()} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
+
+func (t tx) Approvals() store.Approvals         { return approvalsOf(t.session) }
+func (t tx) ApprovalRules() store.ApprovalRules { return approvalRulesOf(t.session) }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 
