@@ -49,6 +49,7 @@ var areas = []struct {
 	{"settlements", settlementRules},
 	{"runs", runRules},
 	{"claims", claimRules},
+	{"approvals", approvalRules},
 	{"tokens", tokenRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},
@@ -84,6 +85,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).issueWrites,
 	(*fixture).settlementWrites,
 	(*fixture).runWrites,
+	(*fixture).approvalWrites,
 	(*fixture).tokenWrites,
 	(*fixture).partnerWrites,
 	(*fixture).receiptWrites,
@@ -98,6 +100,7 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someAgent,
 	someIssue,
 	someRun,
+	someApproval,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.
