@@ -127,3 +127,10 @@ func (s *Service) WakeDecided(ctx context.Context) (more bool, err error) {
 	s.deciding.wake(looked, pending, revisions)
 	return false, nil
 }
+
+// Deciding is how many calls wait for approvals.
+func (s *Service) Deciding() int {
+	s.deciding.mutex.Lock()
+	defer s.deciding.mutex.Unlock()
+	return len(s.deciding.calls)
+}
