@@ -132,6 +132,7 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Approvals(s.Approvals) },
+		commands: []cli.Command{cli.ApprovalCommand},
 		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Approvals(s.Leases) },
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
