@@ -30,7 +30,7 @@ CREATE INDEX approvals_by_status ON approvals (company_id, status, created_at, i
 CREATE INDEX approvals_by_agent ON approvals (agent_id, created_at, id);
 CREATE INDEX approvals_by_team ON approvals (team_id, created_at, id);
 CREATE INDEX approvals_by_issue ON approvals (issue_id, created_at, id);
-CREATE INDEX approvals_open_by_issue ON approvals (issue_id) WHERE is_open = 1;
+CREATE INDEX approvals_open_by_issue ON approvals (issue_id, created_at, id) WHERE is_open = 1;
 CREATE INDEX approvals_open_by_expiry ON approvals (expires_at) WHERE is_open = 1;
 
 CREATE TABLE approval_comments (
