@@ -148,7 +148,8 @@ func TestAPersonDecidesWhatAnAgentAsksFor(t *testing.T) {
 		}
 		send(s.In(t), "POST", a.path()+"/deny", `{}`).Is(t, 422, "validation_failed")
 		send(s.In(t), "POST", a.path()+"/approve-with-edits", `{"edits":null}`).Is(t, 422, "validation_failed")
-		send(ada.In(t), "POST", lease.path()+"/approval", lease.body(`"action":" ","expiresIn":59,"sideEffects":["a",""]`)).Is(t, 422, "validation_failed")
+		malformed := lease.body(`"action":" ","expiresIn":59,"sideEffects":["a",""]`)
+		send(ada.In(t), "POST", lease.path()+"/approval", malformed).Is(t, 422, "validation_failed")
 		eve.call(t, lease, "approval", deploying).Is(t, 404, "not_found")
 		for range 19 {
 			ada.asks(t, lease, "")
@@ -431,7 +432,8 @@ func TestRulesDecideAtOnce(t *testing.T) {
 		decides("", "approved rule:"+open.ID)
 		team := makes(`"actionName":"deploy.shop","teamId":"` + sales.ID + `","decision":"deny"`)
 		decides("", "denied rule:"+team.ID)
-		own := makes(`"actionName":"deploy.*","agentId":"` + ada.ID + `","decision":"approve","expiresAt":"` + s.ahead(t, time.Minute) + `"`)
+		own := makes(`"actionName":"deploy.*","agentId":"` + ada.ID + `","decision":"approve",` +
+			`"expiresAt":"` + s.ahead(t, time.Minute) + `"`)
 		decides("", "approved rule:"+own.ID)
 		s.clock.advance(time.Minute)
 		decides("", "denied rule:"+team.ID)

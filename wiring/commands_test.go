@@ -85,7 +85,8 @@ func asks(t *testing.T, ts *testscript.TestScript, token, name string) {
 	claimed := ada.Post(leases, "")
 	claimed.Is(t, http.StatusOK, "")
 	lease := resttest.Data[apiLease](t, claimed)
-	asked := ada.Post(lease.path()+"/approval", lease.body(deploying+`,"cost":{"usd":1.5},"reasoning":"It is due.","sideEffects":["a","b"]`))
+	body := lease.body(deploying + `,"cost":{"usd":1.5},"reasoning":"It is due.","sideEffects":["a","b"]`)
+	asked := ada.Post(lease.path()+"/approval", body)
 	asked.Is(t, http.StatusOK, "")
 	ts.Setenv(name, resttest.Data[apiApproval](t, asked).ID)
 }

@@ -22,7 +22,9 @@ func (s *Service) Decide(
 	once idempotency.Request,
 ) (inbound.Approval, error) {
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once, Company: of}
-	return s.change(ctx, caller, request, which, func(ctx context.Context, tx store.Tx, current approval.Approval) (approval.Approval, error) {
+	return s.change(ctx, caller, request, which, func(
+		ctx context.Context, tx store.Tx, current approval.Approval,
+	) (approval.Approval, error) {
 		at, err := tx.StoreNow(ctx)
 		if err != nil {
 			return current, err
@@ -41,7 +43,9 @@ func (s *Service) Comment(
 ) (inbound.Approval, error) {
 	newID := id.New[id.Comment](s.ids.UUIDv7())
 	request := store.Request{Actor: caller.Actor, Once: once, Company: of}
-	return s.change(ctx, caller, request, on, func(ctx context.Context, tx store.Tx, current approval.Approval) (approval.Approval, error) {
+	return s.change(ctx, caller, request, on, func(
+		ctx context.Context, tx store.Tx, current approval.Approval,
+	) (approval.Approval, error) {
 		at, err := tx.StoreNow(ctx)
 		if err != nil {
 			return current, err

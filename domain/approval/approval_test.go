@@ -221,7 +221,8 @@ func TestAQuestionLeavesAnHourToAnswer(t *testing.T) {
 func TestAnApprovalExpiresWithoutADecision(t *testing.T) {
 	t.Parallel()
 	a := asked(t, approval.AskedQuestion)
-	if a.IsOverdue(a.ExpiresAt.Add(-time.Millisecond)) || !a.IsOverdue(a.ExpiresAt) || asked(t, approval.Denied).IsOverdue(noon.Add(99*time.Hour)) {
+	if a.IsOverdue(a.ExpiresAt.Add(-time.Millisecond)) || !a.IsOverdue(a.ExpiresAt) ||
+		asked(t, approval.Denied).IsOverdue(noon.Add(99*time.Hour)) {
 		t.Error("it is overdue at another instant")
 	}
 	next, happened := a.Expire(noon)
@@ -242,8 +243,12 @@ func TestVerdictsAndCommentsAreHeldToTheirBounds(t *testing.T) {
 		{approval.Verdict{Action: approval.Deny, Note: new(" ")}, []string{"note required"}},
 		{approval.Verdict{Action: approval.Approve, Note: &long}, []string{"note too_long"}},
 		{approval.Verdict{Action: approval.ApproveWithEdits, Note: &long}, []string{"edits required", "note too_long"}},
-		{approval.Verdict{Action: approval.ApproveWithEdits, Edits: []byte(`"` + strings.Repeat("x", approval.EditsSize) + `"`)}, []string{"edits too_long"}},
-		{approval.Verdict{Action: approval.Approve, Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "")}}, []string{"x unknown_field"}},
+		{approval.Verdict{Action: approval.ApproveWithEdits, Edits: []byte(`"` + strings.Repeat("x", approval.EditsSize) + `"`)}, []string{
+			"edits too_long",
+		}},
+		{approval.Verdict{Action: approval.Approve, Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "")}}, []string{
+			"x unknown_field",
+		}},
 	} {
 		_, _, err := a.Decide(c.sent, person, noon)
 		wrong(t, err, c.want)
@@ -309,7 +314,8 @@ func TestARuleIsHeldToItsBounds(t *testing.T) {
 	if made.Delete().Type != event.ApprovalRuleDeleted {
 		t.Error(made.Delete())
 	}
-	if _, _, err := approval.NewRule("apl_1", "cmp_1", approval.MostRules, good, person, staff{}, noon); fault.CodeOf(err) != fault.TooManyOf {
+	_, _, err = approval.NewRule("apl_1", "cmp_1", approval.MostRules, good, person, staff{}, noon)
+	if fault.CodeOf(err) != fault.TooManyOf {
 		t.Error(err)
 	}
 	for name, c := range map[string]struct {
@@ -325,9 +331,9 @@ func TestARuleIsHeldToItsBounds(t *testing.T) {
 		"two stars": {approval.RuleDraft{ActionName: new("**"), Team: new("tm_2"), Decision: new("deny")}, []string{
 			"actionName invalid_format", "teamId unknown_value",
 		}},
-		"both": {approval.RuleDraft{ActionName: new("*"), Agent: new(string(ada)), Team: new(string(sales)), Decision: new("deny")}, []string{
-			"teamId duplicate",
-		}},
+		"both": {approval.RuleDraft{
+			ActionName: new("*"), Agent: new(string(ada)), Team: new(string(sales)), Decision: new("deny"),
+		}, []string{"teamId duplicate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -345,6 +351,10 @@ func TestTheFirstRuleThatFitsDecides(t *testing.T) {
 		return r
 	}
 	as := func(*approval.Rule) {}
+	ofAgent := func(which id.Agent) func(r *approval.Rule) { return func(r *approval.Rule) { r.Agent = which } }
+	ofTeam := func(which id.Team) func(r *approval.Rule) { return func(r *approval.Rule) { r.Team = which } }
+	until := func(at time.Time) func(r *approval.Rule) { return func(r *approval.Rule) { r.ExpiresAt = at } }
+	later := func(r *approval.Rule) { r.CreatedAt = noon.Add(time.Second) }
 	cost := func(most money.USD) func(r *approval.Rule) {
 		return func(r *approval.Rule) { r.MaxUSD = budget.Of(most) }
 	}
@@ -367,14 +377,14 @@ func TestTheFirstRuleThatFitsDecides(t *testing.T) {
 		"a lower cost":       {a, []approval.Rule{rule("n", "*", cost(4))}, ""},
 		"no cost":            {free, []approval.Rule{rule("n", "*", cost(99))}, ""},
 		"no cost, no limit":  {free, []approval.Rule{rule("n", "*", as)}, "n"},
-		"of another agent":   {a, []approval.Rule{rule("n", "*", func(r *approval.Rule) { r.Agent = "agt_2" })}, ""},
-		"of another team":    {a, []approval.Rule{rule("n", "*", func(r *approval.Rule) { r.Team = "tm_2" })}, ""},
-		"expired":            {a, []approval.Rule{rule("n", "*", func(r *approval.Rule) { r.ExpiresAt = noon })}, ""},
-		"about to":           {a, []approval.Rule{rule("n", "*", func(r *approval.Rule) { r.ExpiresAt = noon.Add(time.Millisecond) })}, "n"},
-		"the newest":         {a, []approval.Rule{rule("o", "*", as), rule("n", "*", func(r *approval.Rule) { r.CreatedAt = noon.Add(time.Second) })}, "n"},
+		"of another agent":   {a, []approval.Rule{rule("n", "*", ofAgent("agt_2"))}, ""},
+		"of another team":    {a, []approval.Rule{rule("n", "*", ofTeam("tm_2"))}, ""},
+		"expired":            {a, []approval.Rule{rule("n", "*", until(noon))}, ""},
+		"about to":           {a, []approval.Rule{rule("n", "*", until(noon.Add(time.Millisecond)))}, "n"},
+		"the newest":         {a, []approval.Rule{rule("o", "*", as), rule("n", "*", later)}, "n"},
 		"of one instant":     {a, []approval.Rule{rule("n", "*", as), rule("o", "*", as)}, "o"},
-		"agent before team":  {a, []approval.Rule{rule("t", "*", func(r *approval.Rule) { r.Team = "tm_1" }), rule("a", "*", func(r *approval.Rule) { r.Agent = "agt_1" })}, "a"},
-		"team before others": {a, []approval.Rule{rule("z", "*", as), rule("t", "*", func(r *approval.Rule) { r.Team = "tm_1" })}, "t"},
+		"agent before team":  {a, []approval.Rule{rule("t", "*", ofTeam("tm_1")), rule("a", "*", ofAgent("agt_1"))}, "a"},
+		"team before others": {a, []approval.Rule{rule("z", "*", as), rule("t", "*", ofTeam("tm_1"))}, "t"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -382,7 +392,8 @@ func TestTheFirstRuleThatFitsDecides(t *testing.T) {
 			if !fits {
 				next.DecidedBy = "rule:"
 			}
-			if next.DecidedBy != "rule:"+c.want || fits != (c.want != "") || fits && (next.Status != approval.Denied || decided.Type != event.ApprovalDenied) {
+			isDenied := next.Status == approval.Denied && decided.Type == event.ApprovalDenied
+			if next.DecidedBy != "rule:"+c.want || fits != (c.want != "") || fits != isDenied {
 				t.Errorf("%+v", next)
 			}
 		})

@@ -72,10 +72,12 @@ func TestWhatTakesAnIssueFromItsAgentEndsItsApprovals(t *testing.T) {
 		"fail": {running, func(i issue.Issue) (issue.Issue, event.Event, error) {
 			return i.FailAttempt(issue.Failure{}, true, noon)
 		}, true},
-		"expiry":           {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.ExpireLease(noon) }, true},
-		"release":          {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.ReleaseLease(noon) }, true},
-		"handoff":          {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.HandOff(noon) }, true},
-		"archive":          {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.Revoke("company_archived", noon) }, true},
+		"expiry":  {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.ExpireLease(noon) }, true},
+		"release": {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.ReleaseLease(noon) }, true},
+		"handoff": {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.HandOff(noon) }, true},
+		"archive": {running, func(i issue.Issue) (issue.Issue, event.Event, error) {
+			return i.Revoke("company_archived", noon)
+		}, true},
 		"retire":           {running, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.Abandon(noon) }, true},
 		"unassign":         {resumed, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.Unassign(noon) }, true},
 		"lease once again": {resumed, func(i issue.Issue) (issue.Issue, event.Event, error) { return i.Start(ada, sales, noon) }, false},

@@ -71,8 +71,9 @@ func TestAnIssueIsShownAsTheAPIDoes(t *testing.T) {
 	const bare = `{"id":"iss_01h455vb4pex5vsknk084sn02q","number":0,"companyId":"cmp_01h455vb4pex5vsknk084sn02q","title":"Call",` +
 		`"description":"","status":"queued","priority":"normal","parentId":null,"assignedAgentId":null,"assignedTeamId":null,` +
 		`"blockedBy":[],"openBlockers":0,"labels":[],"budget":{"perTaskUsd":null,"spentUsd":0},"attempt":1,"maxAttempts":3,` +
-		`"requiresReview":true,"result":null,"error":null,"waitingFor":null,"dueAt":null,"notBefore":null,"startedAt":null,"finishedAt":null,` +
-		`"retryOf":null,"createdBy":"token:tok_1","createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
+		`"requiresReview":true,"result":null,"error":null,"waitingFor":null,"dueAt":null,"notBefore":null,"startedAt":null,` +
+		`"finishedAt":null,"retryOf":null,"createdBy":"token:tok_1","createdAt":"2026-04-11T12:00:00.000Z",` +
+		`"updatedAt":"2026-04-11T12:00:00.000Z"}`
 	for want, i := range map[string]issue.Issue{full: call(issue.Done), bare: least()} {
 		if diff := cmp.Diff(want, shown(i.Fields())); diff != "" {
 			t.Error(diff)

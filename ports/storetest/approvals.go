@@ -52,8 +52,8 @@ var anyApproval = aggregate[id.Approval, approval.Approval]{
 		a.ExpiresAt, a.DecidedAt = at.Add(9*time.Hour), time.Time{}
 	},
 	permanent: []string{
-		"Company", "Issue", "Run", "Agent", "Team", "ActionName", "Action", "Reasoning", "IfDenied", "SideEffects", "IsSet", "USD", "Tokens",
-		"Parked", "CreatedAt",
+		"Company", "Issue", "Run", "Agent", "Team", "ActionName", "Action", "Reasoning", "IfDenied", "SideEffects", "IsSet", "USD",
+		"Tokens", "Parked", "CreatedAt",
 	},
 	texts: func(a *approval.Approval, text string) { a.Edits, a.Note, a.DecidedBy = text, text, text },
 }
@@ -195,8 +195,9 @@ func approvalsListed(f *fixture) {
 	since, until := begins.Add(5*time.Millisecond), begins.Add(20*time.Millisecond)
 	for _, filter := range []store.ApprovalFilter{
 		{}, {Status: []approval.Status{approval.Pending}}, {Status: []approval.Status{approval.Pending, approval.Denied}},
-		{Status: []approval.Status{approval.Pending, approval.Pending}}, {Agent: "agt_a"}, {Team: "tm_b"}, {Issue: "iss_b"}, {Since: since},
-		{Until: until}, {Agent: "agt_b", Team: "tm_a", Issue: "iss_a", Status: approvalStates, Since: since, Until: until}, {Agent: "agt_none"},
+		{Status: []approval.Status{approval.Pending, approval.Pending}}, {Agent: "agt_a"}, {Team: "tm_b"}, {Issue: "iss_b"},
+		{Since: since}, {Until: until}, {Agent: "agt_none"},
+		{Agent: "agt_b", Team: "tm_a", Issue: "iss_a", Status: approvalStates, Since: since, Until: until},
 	} {
 		filter.Company = acme
 		var want []approval.Approval

@@ -131,7 +131,8 @@ func (a approvals) OnIssue(ctx context.Context, of id.Issue, most int) ([]approv
 var (
 	lastApproved = prepare(func(b builder) fmt.Stringer {
 		return newest(approvalTable.selects(b.db()).Where("issue_id = ?", b.arg(1)).Where("agent_id = ?", b.arg(2)).
-			Where("action_name = ?", b.arg(3)).Where("status IN (?, ?)", approval.Approved, approval.ApprovedWithEdits), createdAt, nil, nil, 1)
+			Where("action_name = ?", b.arg(3)).Where("status IN (?, ?)", approval.Approved, approval.ApprovedWithEdits),
+			createdAt, nil, nil, 1)
 	})
 	lockOpenApprovals = prepare(func(b builder) fmt.Stringer {
 		return b.engine.ForUpdate(approvalTable.selects(b.db()).Where("issue_id = ?", b.arg(1)).Where("is_open = 1").

@@ -69,7 +69,7 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 			{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
 			{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
 			{"open runs", sqlstore.CountOpenText(d.Engine), "runs_live_", nil, 1, 0},
-			{"approvals that were not decided in time", sqlstore.OverdueApprovalsText(d.Engine), "approvals_open_by_expiry", []any{int64(5)}, 1, 0},
+			{"approvals to be ended", sqlstore.OverdueApprovalsText(d.Engine), "approvals_open_by_expiry", []any{int64(5)}, 1, 0},
 			{"what is open on an issue", sqlstore.LockOpenApprovalsText(d.Engine), "approvals_open_by_issue", []any{"iss_open"}, 1, 1},
 			{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 0},
 		} {
