@@ -29,6 +29,7 @@ func TestCommands(t *testing.T) {
 				"capture": capture,
 				"serve":   func(ts *testscript.TestScript, _ bool, _ []string) { serve(t, ts) },
 				"company": func(ts *testscript.TestScript, _ bool, args []string) { createCompany(t, ts, args[0]) },
+				"asks":    func(ts *testscript.TestScript, _ bool, args []string) { asks(t, ts, args[0], args[1]) },
 			},
 			Setup: func(env *testscript.Env) error {
 				env.Setenv(processtest.Environ())
@@ -68,6 +69,7 @@ func serve(t *testing.T, ts *testscript.TestScript) {
 	server := startProcess(t, environ...)
 	ts.Defer(server.kill)
 	ts.Setenv("HOLDCO_URL", server.url)
+	ts.Setenv("GATEWAY_URL", server.gatewayURL)
 	ts.Setenv("HOLDCO_TOKEN", string(rootToken))
 }
 
@@ -75,6 +77,18 @@ func serve(t *testing.T, ts *testscript.TestScript) {
 func createCompany(t *testing.T, ts *testscript.TestScript, slug string) {
 	created := resttest.New(t, ts.Getenv("HOLDCO_URL"), string(rootToken)).Post("/v1/companies", named(slug))
 	created.Is(t, http.StatusCreated, "")
+}
+
+// asks TOKEN NAME claims an issue with the token of an agent, asks for an approval, and sets a variable to its id.
+func asks(t *testing.T, ts *testscript.TestScript, token, name string) {
+	ada := resttest.NewBy(t, ts.Getenv("GATEWAY_URL"), "/gateway/openapi.json", token)
+	claimed := ada.Post(leases, "")
+	claimed.Is(t, http.StatusOK, "")
+	lease := resttest.Data[apiLease](t, claimed)
+	body := lease.body(deploying + `,"cost":{"usd":1.5},"reasoning":"It is due.","sideEffects":["a","b"]`)
+	asked := ada.Post(lease.path()+"/approval", body)
+	asked.Is(t, http.StatusOK, "")
+	ts.Setenv(name, resttest.Data[apiApproval](t, asked).ID)
 }
 
 // A token that another process rotates or revokes ends in a running server too.

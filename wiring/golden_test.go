@@ -333,6 +333,42 @@ func TestAnswersAboutLeasesLookAsTheyAlwaysDid(t *testing.T) {
 	})
 }
 
+func TestAnswersAboutApprovalsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, everything)
+		sales := s.found(t, acme, `{"name":"Field Sales","headcount":1}`)
+		hired := s.hire(t, sales, `,"approvalPolicy":{"requires":["issue.complete"]}`)
+		ada := worker{s.agent(t, hired.Token), hired, s}
+		s.file(t, acme, "")
+		lease := ada.claim(t, "")
+		path := lease.path() + "/approval"
+		s.goldenAs(t, ada.Client, "gateway_error_approval_required", "POST", lease.path()+"/complete", lease.body(""))
+		s.goldenAs(t, ada.Client, "gateway_approval_requested", "POST", path, lease.body(`"actionName":"deploy.shop",
+			"action":"Deploy the shop with the new prices.","reasoning":"They were agreed on Monday.","cost":{"usd":1.50,"tokens":1200},
+			"sideEffects":["The shop is away for a minute."],"ifDenied":"The old prices stay.","expiresIn":86400`))
+		a := resttest.Data[[]apiApproval](t, s.Get(acme.path()+"/approvals"))[0]
+		s.golden(t, "approval_commented", "POST", a.path()+"/comment", `{"body":"Since when?"}`)
+		s.goldenAs(t, ada.Client, "gateway_approval_answered", "POST", a.asked()+"/answer", `{"body":"Since *Monday*."}`)
+		s.golden(t, "approval_edited", "POST", a.path()+"/approve-with-edits", `{"edits":{"when":"at night"},"note":"Not before ten."}`)
+		s.goldenAs(t, ada.Client, "gateway_approval", "GET", a.asked()+"?wait=1", "")
+		s.golden(t, "approval", "GET", a.path(), "")
+		s.golden(t, "approval_rule_created", "POST", acme.path()+"/approval-rules",
+			`{"actionName":"buy.*","teamId":"`+sales.ID+`","maxUsd":5,"decision":"deny","expiresAt":"2026-05-01T12:00:00+02:00"}`)
+		rule := resttest.Data[[]struct{ ID string }](t, s.Get(acme.path()+"/approval-rules"))[0]
+		s.golden(t, "approval_rule", "GET", acme.path()+"/approval-rules/"+rule.ID, "")
+		s.golden(t, "approval_rules", "GET", acme.path()+"/approval-rules", "")
+		ada.call(t, lease, "approval", `"actionName":"buy.nails","action":"Buy nails","cost":{"usd":5}`).Is(t, 200, "")
+		ada.call(t, lease, "approval", `"actionName":"buy.iron","action":"Buy iron","park":true`).Is(t, 200, "")
+		s.golden(t, "approvals", "GET", acme.path()+"/approvals?status=pending,denied", "")
+		last := resttest.Data[[]apiApproval](t, s.Get(acme.path()+"/approvals?status=pending"))[0]
+		for range 100 {
+			s.Post(last.path()+"/comment", `{"body":"Why?"}`).Is(t, 200, "")
+		}
+		s.golden(t, "error_too_many", "POST", last.path()+"/comment", `{"body":"Why?"}`)
+	})
+}
+
 func TestAnswersAboutIssuesLookAsTheyAlwaysDid(t *testing.T) {
 	t.Parallel()
 	eachGolden(t, func(t *testing.T, s *instance) {

@@ -295,7 +295,7 @@ func TestTheOfficialJavaScriptClientFinishesAnIssue(t *testing.T) {
 	run := exec.CommandContext(t.Context(), "node", "client.mjs")
 	run.Dir, run.Env = dir, append(os.Environ(), "HOLDCO_MCP_URL="+s.gatewayURL+"/gateway/mcp", "HOLDCO_AGENT_TOKEN="+ada.Token)
 	output, err := run.CombinedOutput()
-	if err != nil || strings.TrimSpace(string(output)) != "15 tools; done" {
+	if err != nil || strings.TrimSpace(string(output)) != "18 tools; done" {
 		t.Errorf("%v: %s", err, output)
 	}
 	if got := s.look(t, filed); got.Status != "done" {

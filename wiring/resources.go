@@ -14,6 +14,7 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
 	"holdco/app/agents"
+	"holdco/app/approvals"
 	"holdco/app/budgets"
 	"holdco/app/cache"
 	"holdco/app/companies"
@@ -47,6 +48,7 @@ type services struct {
 	Costs     *costs.Service
 	Goals     *goals.Service
 	Projects  *projects.Service
+	Approvals *approvals.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
@@ -60,6 +62,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	prices.New, newPrices,
 	costs.New,
 	goals.New, projects.New,
+	approvals.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -146,6 +149,17 @@ var resources = []resource{
 				{Name: "wake all waiting claims", Every: 5 * time.Second, Run: s.Leases.WakeAll},
 				{Name: "sweep leases", Every: time.Second, Run: s.Work.Sweep},
 				{Name: "forget old answers", Every: 10 * time.Minute, Run: s.Work.Forget},
+			}
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Approvals(s.Approvals) },
+		commands: []cli.Command{cli.ApprovalCommand},
+		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Approvals(s.Leases) },
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{
+				{Name: "expire approvals", Every: time.Second, Run: s.Work.ExpireApprovals},
+				{Name: "wake who waits for approvals", Every: 200 * time.Millisecond, Wake: s.Leases.Decided(), Run: s.Leases.WakeDecided},
 			}
 		},
 	},

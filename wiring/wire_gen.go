@@ -16,6 +16,7 @@ import (
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/app/agents"
+	"holdco/app/approvals"
 	"holdco/app/budgets"
 	"holdco/app/companies"
 	"holdco/app/costs"
@@ -70,6 +71,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	costsService := costs.New(store, iDs)
 	goalsService := goals.New(store, iDs)
 	projectsService := projects.New(store, iDs)
+	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -86,6 +88,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Costs:     costsService,
 		Goals:     goalsService,
 		Projects:  projectsService,
+		Approvals: approvalsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
@@ -205,6 +208,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	costsService := costs.New(store, iDs)
 	goalsService := goals.New(store, iDs)
 	projectsService := projects.New(store, iDs)
+	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
@@ -221,6 +225,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Costs:     costsService,
 		Goals:     goalsService,
 		Projects:  projectsService,
+		Approvals: approvalsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,

@@ -253,6 +253,9 @@ func (s *Service) File(
 		if err := l.Run.MayFile(); err != nil {
 			return made, err
 		}
+		if err := l.needsApproval(ctx, issue.CreateAction); err != nil {
+			return made, err
+		}
 		l.Run.Filed++
 		if made, err = l.unit.File(ctx, drafted); err != nil {
 			return made, err
@@ -343,6 +346,11 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if e.sent.Action == issue.Complete {
+		if err := e.needsApproval(ctx, issue.CompleteAction); err != nil {
+			return "", err
+		}
+	}
 	held := e.Run.Held
 	_, sum, err := s.charge(ctx, e.locked, charges, false)
 	if err != nil {
@@ -374,6 +382,9 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.Run.Fields())}.Append(nil))
 	e.Run.KeptAnswer = run.KeptAnswer{Fingerprint: e.call.Fingerprint, Answer: answer}
 	if err := e.tx.Runs().Save(ctx, e.Run); err != nil {
+		return "", err
+	}
+	if err := e.unit.EndApprovals(ctx, e.Issue, next); err != nil {
 		return "", err
 	}
 	if err := e.unit.Follow(ctx, next, happened, e.Blocks); err != nil || !isOver {

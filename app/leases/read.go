@@ -233,7 +233,7 @@ func contextOf(
 			return shown, err
 		}
 	}
-	shown.Children, shown.Comments, shown.Checkpoints = children.Items, nil, nil
+	shown.Children, shown.Comments, shown.Checkpoints, shown.Approvals = children.Items, nil, nil, nil
 	left := contextSize
 	for _, one := range comments.Items {
 		if left -= len(one.Body); left >= 0 {
@@ -243,6 +243,11 @@ func contextOf(
 	for _, one := range checkpoints {
 		if left -= len(one.Note) + len(one.Data); left >= 0 {
 			shown.Checkpoints = append(shown.Checkpoints, one)
+		}
+	}
+	if of.FencingToken > 1 || of.Asking {
+		if shown.Approvals, err = approvalsOn(ctx, r, of.ID, left); err != nil {
+			return shown, err
 		}
 	}
 	slices.Reverse(shown.Children)

@@ -23,6 +23,7 @@ type Service struct {
 	served   served
 	waiting  *waiting
 	raised   chan struct{} // see store.Store.Raised
+	deciding *deciding
 }
 
 // Settings are what the operator sets, and the bounds of one process.
@@ -32,7 +33,10 @@ type Settings struct {
 	MostWaiting int           // claims that wait at once in this process
 }
 
-var _ inbound.Leases = (*Service)(nil)
+var (
+	_ inbound.Leases         = (*Service)(nil)
+	_ inbound.AgentApprovals = (*Service)(nil)
+)
 
 // New returns the use cases.
 func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Settings, prices *cache.Prices) *Service {
@@ -40,7 +44,9 @@ func New(s store.Store, ids outbound.IDs, entropy outbound.Entropy, settings Set
 		store: s, ids: ids, entropy: entropy, settings: settings, prices: prices,
 		looks: aside.New(mostLooks), served: served{agents: map[id.Agent]struct{}{}},
 		waiting: newWaiting(settings.MostWaiting), raised: make(chan struct{}, 1),
+		deciding: newDeciding(settings.MostWaiting),
 	}
 	s.Raised(made.raised)
+	s.Raised(made.deciding.raised)
 	return made
 }

@@ -32,6 +32,9 @@ func (u *Unit) Move(ctx context.Context, before, next issue.Issue, happened even
 	if err := u.endRun(ctx, before, why, next.UpdatedAt); err != nil {
 		return err
 	}
+	if err := u.EndApprovals(ctx, before, next); err != nil {
+		return err
+	}
 	return u.Follow(ctx, next, happened, true)
 }
 
@@ -314,6 +317,9 @@ func (u *Unit) cancel(ctx context.Context, which id.Issue, because string, at ti
 		return err
 	}
 	if err := u.endRun(ctx, i, run.IssueCancelled, at); err != nil {
+		return err
+	}
+	if err := u.EndApprovals(ctx, i, next); err != nil {
 		return err
 	}
 	return u.save(ctx, next, cancelled) // what is below it is cancelled by this settlement too

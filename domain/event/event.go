@@ -55,13 +55,20 @@ var (
 	RunCheckpointed = define("run.checkpointed") // webhooks do not send it
 
 	CostAdjusted = define("cost.adjusted")
-	GoalCreated = define("goal.created")
-	GoalUpdated = define("goal.updated")
-	GoalClosed  = define("goal.closed")
+	GoalCreated  = define("goal.created")
+	GoalUpdated  = define("goal.updated")
+	GoalClosed   = define("goal.closed")
 
-	ProjectCreated  = define("project.created")
-	ProjectUpdated  = define("project.updated")
-	ProjectArchived = define("project.archived")
+	ProjectCreated      = define("project.created")
+	ProjectUpdated      = define("project.updated")
+	ProjectArchived     = define("project.archived")
+	ApprovalRequested   = define("approval.requested")
+	ApprovalApproved    = define("approval.approved") // with edits or without
+	ApprovalDenied      = define("approval.denied")
+	ApprovalExpired     = define("approval.expired")
+	ApprovalCommented   = define("approval.commented")
+	ApprovalRuleCreated = define("approval.rule.created")
+	ApprovalRuleDeleted = define("approval.rule.deleted")
 
 	TokenCreated = define("token.created")
 	TokenRotated = define("token.rotated")

@@ -31,6 +31,7 @@ const (
 	StaleLease           Code = "stale_lease"
 	BudgetExhausted      Code = "budget_exhausted"
 	TooManyOf            Code = "too_many"
+	ApprovalRequired     Code = "approval_required"
 	PreconditionFailed   Code = "precondition_failed"
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"

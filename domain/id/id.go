@@ -24,8 +24,10 @@ type (
 
 	Settlement string // stl_, never shown
 
-	Goal    string // gl_
-	Project string // prj_
+	Goal         string // gl_
+	Project      string // prj_
+	Approval     string // apr_
+	ApprovalRule string // apl_
 
 	Webhook  string // whk_
 	Delivery string // dlv_
@@ -62,8 +64,10 @@ func (Request) prefix() string { return "req_" }
 
 func (Settlement) prefix() string { return "stl_" }
 
-func (Goal) prefix() string    { return "gl_" }
-func (Project) prefix() string { return "prj_" }
+func (Goal) prefix() string         { return "gl_" }
+func (Project) prefix() string      { return "prj_" }
+func (Approval) prefix() string     { return "apr_" }
+func (ApprovalRule) prefix() string { return "apl_" }
 
 func (Webhook) prefix() string  { return "whk_" }
 func (Delivery) prefix() string { return "dlv_" }

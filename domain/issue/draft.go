@@ -125,8 +125,8 @@ func (d AssignmentDraft) Parse(others Others) (Assignment, error) {
 
 // readOnly are the fields of the resource that no patch can change.
 var readOnly = []string{
-	"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "openBlockers", "attempt", "result", "error", "startedAt",
-	"finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
+	"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "openBlockers", "attempt", "waitingFor", "result",
+	"error", "startedAt", "finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
 }
 
 // Apply merges a patch. It returns the next issue and the event to record, or no event when nothing changed. It fails with the

@@ -47,7 +47,9 @@ type Issue struct {
 	FinishedAt     time.Time // zero unless Status is final
 	RetryOf        id.Issue  // the issue that failed or was cancelled; empty: none
 	CreatedBy      event.Actor
-	FencingToken   int64 // of its last lease; 0: it had none. It only grows.
+	FencingToken   int64       // of its last lease; 0: it had none. It only grows.
+	WaitingFor     id.Approval // what its agent waits for while Status is Handoff; empty: nothing but a person
+	Asking         bool        // its agent has asked for approvals, of which some may be open: see EndsApprovals
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Version        int64 // grows by one with every change, counts and costs included; the ETag of the API
@@ -183,6 +185,7 @@ func (i Issue) Fields() event.Fields {
 		event.F("requiresReview", i.RequiresReview),
 		event.F("result", anyjson.Shown(i.Result)),
 		event.F("error", anyjson.Shown(i.Error)),
+		event.F("waitingFor", orNull(i.WaitingFor)),
 		event.F("dueAt", instant.Optional(i.DueAt)),
 		event.F("notBefore", instant.Optional(i.NotBefore)),
 		event.F("startedAt", instant.Optional(i.StartedAt)),

@@ -28,6 +28,8 @@ const (
 	Cancel   Action = "cancel"
 	Retry    Action = "retry"
 	Requeue  Action = "requeue" // by Holdco: see Revoke and Abandon
+	Park     Action = "park"
+	Resume   Action = "resume" // by Holdco
 )
 
 // allowed is the state machine: the states from which an action leads somewhere. It is refused in any other.
@@ -46,6 +48,8 @@ var allowed = map[Action][]Status{
 	Cancel:   {Queued, Assigned, Running, Review, Handoff},
 	Retry:    {Failed, Cancelled},
 	Requeue:  {Queued, Assigned, Running},
+	Park:     {Running},
+	Resume:   {Handoff},
 }
 
 // Allows refuses an action that the state of the issue does not allow: fault.InvalidTransition.
@@ -237,15 +241,7 @@ func (i Issue) Accept(at time.Time) (Issue, event.Event, error) {
 func (i Issue) Reject(agentIsActive bool, at time.Time, note ...event.Field) (Issue, event.Event, error) {
 	return i.move(Reject, event.IssueRejected, at, func(next *Issue) {
 		next.Attempt++
-		if !agentIsActive {
-			next.free()
-			next.Status = Queued
-			return
-		}
-		next.Status = Assigned
-		if next.Binding == Loose {
-			next.Binding = Kept
-		}
+		next.goBack(agentIsActive)
 	}, note...)
 }
 
@@ -305,6 +301,8 @@ func (i Issue) move(
 		return i, event.Event{}, err
 	}
 	next := i
+	next.WaitingFor = ""
+	next.Asking = i.Asking && (action == Lease || action == Park || action == Resume)
 	change(&next)
 	if next.Status.IsFinal() {
 		next.FinishedAt, next.Waiting = at, false

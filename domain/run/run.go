@@ -111,6 +111,7 @@ const (
 	GaveUp          Reason = "failed"
 	Released        Reason = "released"
 	OverBudget      Reason = "budget" // the company has spent its reserve too
+	Parked          Reason = "parked" // the agent waits for an approval
 	Superseded      Reason = "superseded"
 	RanOut          Reason = "expired"
 )
@@ -124,7 +125,7 @@ func (r Reason) Status() Status { return cmp.Or(statuses[r], Cancelled) }
 // reasons are why runs end by actions on their issues. Requeue has several.
 var reasons = map[issue.Action]Reason{
 	issue.Complete: Completed, issue.Fail: GaveUp, issue.Expire: RanOut, issue.Release: Released, issue.HandOff: HandedOff,
-	issue.Cancel: IssueCancelled,
+	issue.Cancel: IssueCancelled, issue.Park: Parked,
 }
 
 // ReasonOf returns why a run ends by an action on its issue; empty: it does not, or the action does not tell.

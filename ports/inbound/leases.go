@@ -7,6 +7,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/anyjson"
+	"holdco/domain/approval"
 	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/event"
@@ -49,7 +50,8 @@ type Leases interface {
 
 	Comment(ctx context.Context, caller agent.Caller, call LeaseCall, note issue.Note) (issue.Comment, error)
 
-	// End ends the lease. A repeat of the call that ended it gets the first answer again.
+	// End ends the lease. A repeat of the call that ended it gets the first answer again. It fails with fault.ApprovalRequired when the
+	// agent needs an approval to complete issues, and has none; so does File to file one.
 	End(ctx context.Context, caller agent.Caller, call LeaseCall, end LeaseEnd) (Ended, error)
 
 	// File files an issue, below that of the lease unless another parent was sent. A lease that the agent does not have is
@@ -121,8 +123,9 @@ type WorkContext struct {
 	Parents     []issue.Issue // the next one first
 	Children    []issue.Issue
 	Comments    []issue.Comment
-	Checkpoints []run.Checkpoint // of all runs of the issue
-	LastError   string           // of the attempt before, JSON; empty: none
+	Checkpoints []run.Checkpoint    // of all runs of the issue
+	Approvals   []approval.Approval // likewise
+	LastError   string              // of the attempt before, JSON; empty: none
 }
 
 // ChargeOutcome is what came of one charge.
@@ -185,6 +188,7 @@ func (c WorkContext) Fields() event.Fields {
 		event.F("children", relatedFields(c.Children)),
 		event.F("comments", fieldsOf(c.Comments)),
 		event.F("checkpoints", fieldsOf(c.Checkpoints)),
+		event.F("approvals", fieldsOf(c.Approvals)),
 		event.F("lastError", anyjson.Shown(c.LastError)),
 	}
 }

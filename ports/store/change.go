@@ -161,7 +161,7 @@ func ChangeIn[I id.ID, T OwnedAggregate, R Repository[I, T]](
 }
 
 // RemoveIn is ChangeIn for a move that removes the aggregate. It returns the aggregate as it was last.
-func RemoveIn[I id.ID, T OwnedAggregate, R Repository[I, T]](
+func RemoveIn[I id.ID, T OwnedAggregate, R Locker[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	remove func(ctx context.Context, tx Tx, of company.Company, current T) (event.Event, error),
 ) (T, error) {
@@ -175,7 +175,7 @@ func RemoveIn[I id.ID, T OwnedAggregate, R Repository[I, T]](
 }
 
 // WriteIn is ChangeIn for a write that saves and records by itself.
-func WriteIn[I id.ID, T OwnedAggregate, U any, R Repository[I, T]](
+func WriteIn[I id.ID, T OwnedAggregate, U any, R Locker[I, T]](
 	ctx context.Context, s Store, request Request, find func(ctx context.Context, tx Tx) (I, error), in func(Tx) R,
 	write func(ctx context.Context, tx Tx, of company.Company, current T) (U, error),
 ) (U, error) {
@@ -196,7 +196,7 @@ func ByID[I id.ID](which I) func(ctx context.Context, tx Tx) (I, error) {
 
 func lockIn[I id.ID, T OwnedAggregate](
 	ctx context.Context, tx Tx, request Request, of company.Company, find func(ctx context.Context, tx Tx) (I, error),
-	in Repository[I, T],
+	in Locker[I, T],
 ) (current T, err error) {
 	which, err := find(ctx, tx)
 	if err != nil {

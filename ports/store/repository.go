@@ -20,12 +20,16 @@ type Lister[T any] interface {
 	List(ctx context.Context, after page.Position, size int) (page.Page[T], error)
 }
 
+// Locker locks one kind of aggregate in a unit of work.
+type Locker[I id.ID, T any] interface {
+	// Lock is Get, and keeps every other unit from changing the aggregate until this one ends.
+	Lock(ctx context.Context, which I) (T, error)
+}
+
 // Repository reads and changes one kind of aggregate in a unit of work.
 type Repository[I id.ID, T any] interface {
 	Getter[I, T]
-
-	// Lock is Get, and keeps every other unit from changing the aggregate until this one ends.
-	Lock(ctx context.Context, which I) (T, error)
+	Locker[I, T]
 
 	// Add inserts a new aggregate.
 	Add(ctx context.Context, added T) error

@@ -60,6 +60,8 @@ type Reader interface {
 	Costs() CostReader
 	Goals() GoalReader
 	Projects() ProjectReader
+	Approvals() ApprovalReader
+	ApprovalRules() ApprovalRuleReader
 	Tokens() TokenReader
 	Partners() PartnerReader
 	Activity() ActivityReader
@@ -93,6 +95,8 @@ type Tx interface {
 	Costs() CostReader
 	Goals() Goals
 	Projects() Projects
+	Approvals() Approvals
+	ApprovalRules() ApprovalRules
 	Tokens() Tokens
 	Partners() Partners
 	Activity() ActivityReader

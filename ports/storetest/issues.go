@@ -53,6 +53,7 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		i.Result, i.Error = `{"n":1e400,"ä":"\u0000"}`, `[null]`
 		i.DueAt, i.NotBefore, i.Waiting = at.Add(-time.Hour), at.Add(time.Hour), true
 		i.StartedAt, i.FinishedAt, i.RetryOf, i.FencingToken = at.Add(time.Second), at.Add(time.Minute), "iss_old", 1<<53+1
+		i.WaitingFor, i.Asking = "apr_some", true
 		i.UpdatedAt, i.Version = at.Add(time.Minute), 1<<53+1
 	},
 	edit: func(f *fixture, i *issue.Issue) {
@@ -65,6 +66,7 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		i.PerTask, i.Spent, i.Attempt, i.MaxAttempts, i.RequiresReview = budget.Limit{}, 0, 1, 1, false
 		i.Result, i.Error, i.DueAt, i.NotBefore, i.Waiting = "", "", time.Time{}, time.Time{}, false
 		i.StartedAt, i.FinishedAt, i.FencingToken, i.UpdatedAt = time.Time{}, time.Time{}, 7, at.Add(time.Hour)
+		i.WaitingFor, i.Asking = "", false
 	},
 	permanent: []string{"Company", "Number", "RetryOf", "CreatedBy", "CreatedAt"},
 	texts: func(i *issue.Issue, text string) {

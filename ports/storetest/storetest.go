@@ -53,6 +53,7 @@ var areas = []struct {
 	{"claims", claimRules},
 	{"envelopes", envelopeRules},
 	{"costs", costRules},
+	{"approvals", approvalRules},
 	{"tokens", tokenRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},
@@ -91,6 +92,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).goalWrites,
 	(*fixture).runWrites,
 	(*fixture).envelopeWrites,
+	(*fixture).approvalWrites,
 	(*fixture).tokenWrites,
 	(*fixture).partnerWrites,
 	(*fixture).receiptWrites,
@@ -108,6 +110,7 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someRun,
 	someEnvelope,
 	someGoal,
+	someApproval,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.

@@ -113,7 +113,7 @@ func serve(t *testing.T, b broken) *resttest.Client {
 			Limits:  httpkit.Limits{Limiter: b, ByClass: ratelimit.Limits{Gateway: 1200}},
 			Ready:   func(context.Context) error { return nil },
 		},
-		Groups: []httpkit.Routes{gateway.Agent(b), gateway.Leases(b)},
+		Groups: []httpkit.Routes{gateway.Agent(b), gateway.Leases(b), gateway.Approvals(b)},
 		Auth:   b,
 	})
 	if err != nil {
@@ -128,6 +128,7 @@ func serve(t *testing.T, b broken) *resttest.Client {
 // a limiter that admits everything.
 type broken struct {
 	inbound.Leases
+	inbound.AgentApprovals
 
 	failure error
 }

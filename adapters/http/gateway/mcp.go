@@ -122,6 +122,15 @@ func (t tool) known() map[string]any {
 // body is the body of a request, or a part of it.
 type body map[string]any
 
+// query is what there is as the query of a request that has no body.
+func (b body) query() string {
+	values := url.Values{}
+	for name, value := range b {
+		values.Set(name, fmt.Sprint(value))
+	}
+	return values.Encode()
+}
+
 func (s mcpServer) handle(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var result *mcp.CallToolResult
@@ -212,12 +221,17 @@ func (t tool) address(args body) (string, error) {
 			return "", fault.New(fault.ValidationFailed, "wait must be from 0 to %d.", longestWait)
 		}
 	}
-	if which, sent := args["issueId"].(string); sent {
-		path = strings.ReplaceAll(path, "{issueId}", url.PathEscape(which))
-		delete(args, "issueId")
+	for name, value := range args {
+		if which, isText := value.(string); isText && strings.Contains(path, "{"+name+"}") {
+			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(which))
+			delete(args, name)
+		}
 	}
 	if strings.Contains(path, "{") {
 		return "", fault.New(fault.ValidationFailed, "%s needs %s.", t.name, strings.Join(t.required, ", "))
+	}
+	if t.method == http.MethodGet && len(args) > 0 {
+		path += "?" + args.query()
 	}
 	return path, nil
 }

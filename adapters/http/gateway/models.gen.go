@@ -51,6 +51,34 @@ type AgentIssueDraft struct {
 	Title *string `json:"title"`
 }
 
+// ApprovalRequest Example: {"action":"Deploy the shop with the new prices.","actionName":"deploy.shop","cost":{"usd":1.5},"fencingToken":7,"sideEffects":["The shop is away for a minute."]}
+type ApprovalRequest struct {
+	// Action What to do; not blank.
+	Action *string `json:"action"`
+
+	// ActionName What rules and `requires` go by.
+	ActionName *string       `json:"actionName"`
+	Cost       *ExpectedCost `json:"cost,omitempty"`
+
+	// ExpiresIn Seconds in which it has to be decided.
+	ExpiresIn *int64 `json:"expiresIn,omitempty"`
+
+	// FencingToken The token of the lease. It grows with every lease of the issue.
+	//
+	// Example: 7
+	FencingToken FencingToken `json:"fencingToken"`
+
+	// IfDenied What to do then.
+	IfDenied *string `json:"ifDenied,omitempty"`
+
+	// Park Whether to end the lease and wait for the decision without it.
+	Park *bool `json:"park,omitempty"`
+
+	// Reasoning Why.
+	Reasoning   *string   `json:"reasoning,omitempty"`
+	SideEffects *[]string `json:"sideEffects,omitempty"`
+}
+
 // Charge An amount, or, of the kind `llm`, a model and its tokens, which are charged by the price table of the instance:
 // the sum is rounded up once, to a millionth of a dollar. Tokens of a model that it does not have are charged at
 // the fallback price, and the charge is `unpriced`. With one call the prices of long calls hold for one that has
@@ -103,6 +131,12 @@ type Claim struct {
 	Wait *int64 `json:"wait,omitempty"`
 }
 
+// CommentDraft Example: {"body":"Mention the new rockets."}
+type CommentDraft struct {
+	// Body In Markdown; not blank.
+	Body *string `json:"body"`
+}
+
 // Completion Example: {"fencingToken":7,"result":{"url":"https://example.com/newsletter"},"summary":"It is written."}
 type Completion struct {
 	// Costs As in `costs`.
@@ -132,6 +166,14 @@ type CostReport struct {
 
 // Costs As in `costs`.
 type Costs = []Charge
+
+// ExpectedCost defines model for ExpectedCost.
+type ExpectedCost struct {
+	Tokens *int64 `json:"tokens,omitempty"`
+
+	// Usd US dollars, at most 6 decimals.
+	Usd *money.Number `json:"usd,omitempty"`
+}
 
 // FailureReport Example: {"error":{"code":"tests_failed","message":"3 of 12 tests fail."},"fencingToken":7,"retryAfter":60}
 type FailureReport struct {

@@ -81,7 +81,7 @@ var tools = []tool{
 			"items": object(map[string]any{
 				"key":     text("Names the charge within the run."),
 				"kind":    map[string]any{"type": "string", "enum": []string{"llm", "tools", "runtimeServices"}},
-				"usd":     map[string]any{"type": "number", "minimum": 0, "description": "US dollars; or model and tokens."},
+				"usd":     amount("US dollars; or model and tokens."),
 				"model":   text("The model that was used."),
 				"billing": text("Such as subscription."),
 				"calls":   integer("How many calls of the model.", 1, 1_000_000_000),
@@ -109,7 +109,7 @@ var tools = []tool{
 		arguments: map[string]any{
 			"message": text("Why."),
 			"code":    text("A word for programs, such as tests_failed."),
-			"retry":   map[string]any{"type": "boolean", "description": "false: another attempt is of no use."},
+			"retry":   flag("false: another attempt is of no use."),
 		},
 		required: []string{leaseArgument, "message"},
 		body: func(args body) {
@@ -159,6 +159,38 @@ var tools = []tool{
 		required:    []string{"issueId"},
 	},
 	{
+		name: "request_approval", method: http.MethodPost, path: "/leases/{lease}/approval",
+		description: "Ask people whether you may do something. It may be decided at once; otherwise check_approval, or end with park.",
+		arguments: map[string]any{
+			"actionName":  text("The name of the action, as in requires."),
+			"action":      text("What you want to do."),
+			"reasoning":   text("Why."),
+			"cost":        object(map[string]any{"usd": amount("US dollars."), "tokens": integer("Tokens.", 0, 1_000_000_000_000)}),
+			"sideEffects": map[string]any{"type": "array", "maxItems": 20, "items": text("What else happens.")},
+			"ifDenied":    text("What you will do then."),
+			"expiresIn":   integer("Seconds in which it has to be decided; four hours unless given.", 60, 604_800),
+			"park":        flag("true ends the lease while the approval is pending: you get the issue again with the decision."),
+		},
+		required: []string{leaseArgument, "actionName", "action"},
+		keyed:    true,
+	},
+	{
+		name: "check_approval", method: http.MethodGet, path: "/approvals/{approvalId}",
+		description: "What became of an approval. Keeps the lease. On asked_question, answer the last comment with answer_question.",
+		arguments: map[string]any{
+			"approvalId": text("The id that request_approval returned."),
+			"wait":       integer("How many seconds to wait for a decision.", 0, longestWait),
+		},
+		required: []string{"approvalId"},
+	},
+	{
+		name: "answer_question", method: http.MethodPost, path: "/approvals/{approvalId}/answer",
+		description: "Answer what people asked about an approval.",
+		arguments:   map[string]any{"approvalId": text("Its id."), "body": text("Markdown, at most 20,000 characters.")},
+		required:    []string{"approvalId", "body"},
+		keyed:       true,
+	},
+	{
 		name: "list_colleagues", method: http.MethodGet, path: "/agents",
 		description: "The agents of the company.",
 		list:        "agents",
@@ -177,8 +209,8 @@ const instructions = `You work for a company through Holdco. The procedure:
 3. Work. Carry the text "lease" from one call to the next.
 4. checkpoint often: whoever takes over begins there. Every call keeps the lease alive; renew it if you think for long.
 5. report_cost with a key of its own for each charge; a repeat under the same key is not counted again.
-6. comment when people should know something; hand_off when one has to decide.
-7. create_issue for work that others should do.
+6. Before you do what the lease's "requires" names, request_approval, and check_approval until it is decided. Denied or expired: do not.
+7. comment when people should know something; hand_off when one has to go on; create_issue for work that others should do.
 8. End with exactly one of complete, fail, hand_off or release.
 9. On stale_lease stop working on the issue: it is no longer yours. Never retry that call.
 10. Then claim again. If you do not know what you hold, list_leases.`
@@ -189,6 +221,14 @@ func text(description string) map[string]any {
 
 func integer(description string, least, most int) map[string]any {
 	return map[string]any{"type": "integer", "minimum": least, "maximum": most, "description": description}
+}
+
+func amount(description string) map[string]any {
+	return map[string]any{"type": "number", "minimum": 0, "description": description}
+}
+
+func flag(description string) map[string]any {
+	return map[string]any{"type": "boolean", "description": description}
 }
 
 func object(properties map[string]any, required ...string) map[string]any {

@@ -23,6 +23,7 @@ var statuses = map[fault.Code]int{
 	fault.Unauthorized:         http.StatusUnauthorized,
 	fault.InsufficientScope:    http.StatusForbidden,
 	fault.OriginNotAllowed:     http.StatusForbidden,
+	fault.ApprovalRequired:     http.StatusForbidden,
 	fault.NotFound:             http.StatusNotFound,
 	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	fault.SlugInUse:            http.StatusConflict,

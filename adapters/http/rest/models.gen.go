@@ -65,10 +65,50 @@ type AgentPatch struct {
 	Role         *string       `json:"role,omitempty"`
 }
 
+// ApprovalConsent Example: {"note":"Before noon."}
+type ApprovalConsent struct {
+	// Note In Markdown.
+	Note *string `json:"note,omitempty"`
+}
+
+// ApprovalDenial Example: {"note":"The prices are last year's."}
+type ApprovalDenial struct {
+	// Note In Markdown; not blank.
+	Note *string `json:"note"`
+}
+
+// ApprovalEdits Example: {"edits":{"action":"Deploy the shop at night."}}
+type ApprovalEdits struct {
+	// Edits How the agent may do it, any JSON of at most 64 KiB but null.
+	Edits httpkit.Value `json:"edits"`
+
+	// Note In Markdown.
+	Note *string `json:"note,omitempty"`
+}
+
 // ApprovalPolicyChange defines model for ApprovalPolicyChange.
 type ApprovalPolicyChange struct {
 	// Requires Names of 1 to 100 characters. One that is given twice counts once.
 	Requires *[]string `json:"requires,omitempty"`
+}
+
+// ApprovalRuleDraft Example: {"actionName":"deploy.*","decision":"approve","maxUsd":5}
+type ApprovalRuleDraft struct {
+	// ActionName Of what it decides. A `*` at the end stands for anything; there is none elsewhere.
+	ActionName *string `json:"actionName"`
+
+	// AgentID An agent of the company.
+	AgentID  *string `json:"agentId,omitempty"`
+	Decision *string `json:"decision"`
+
+	// ExpiresAt RFC 3339, later than now. From then on it decides nothing.
+	ExpiresAt *string `json:"expiresAt,omitempty"`
+
+	// MaxUsd US dollars, at most 6 decimals. It decides what costs as much or less, and nothing that has no cost.
+	MaxUsd *money.Number `json:"maxUsd,omitempty"`
+
+	// TeamID A team of the company; not with `agentId`.
+	TeamID *string `json:"teamId,omitempty"`
 }
 
 // BudgetChange Figures that are not given stay; of a new company they are 0 dollars per fiscal period, 0 % reserved.

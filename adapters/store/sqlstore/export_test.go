@@ -29,6 +29,15 @@ func ClaimText(engine Engine, keys, most int) string {
 func OverdueText(engine Engine) string  { return (&statements{engine: engine}).text(overdueRuns) }
 func OutdatedText(engine Engine) string { return (&statements{engine: engine}).text(outdatedRuns) }
 
+// OverdueApprovalsText and LockOpenApprovalsText are the statements of Approvals.Overdue and Approvals.LockOpen. The argument is an
+// instant; the argument is an issue.
+func OverdueApprovalsText(engine Engine) string {
+	return (&statements{engine: engine}).text(overdueApprovals)
+}
+func LockOpenApprovalsText(engine Engine) string {
+	return (&statements{engine: engine}).text(lockOpenApprovals)
+}
+
 // CountOpenText is the statement that counts the open runs.
 func CountOpenText(engine Engine) string { return countOpen(engine).String() }
 

@@ -67,6 +67,8 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asText("retry_of", func(i *issue.Issue) *id.Issue { return &i.RetryOf }).fixed(),
 	asText("created_by", func(i *issue.Issue) *event.Actor { return &i.CreatedBy }).fixed(),
 	asInteger("fencing_token", func(i *issue.Issue) *int64 { return &i.FencingToken }),
+	asText("waiting_for", func(i *issue.Issue) *id.Approval { return &i.WaitingFor }),
+	asBoolean("asking", func(i *issue.Issue) *bool { return &i.Asking }),
 	asMillis(createdAt, func(i *issue.Issue) *time.Time { return &i.CreatedAt }).fixed(),
 	asMillis("updated_at", func(i *issue.Issue) *time.Time { return &i.UpdatedAt }),
 	asInteger("version", func(i *issue.Issue) *int64 { return &i.Version }),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdco/adapters/store/sqlstore"
+	"holdco/domain/approval"
 	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/issue"
@@ -68,6 +69,8 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 			{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
 			{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
 			{"open runs", sqlstore.CountOpenText(d.Engine), "runs_live_", nil, 1, 0},
+			{"approvals to be ended", sqlstore.OverdueApprovalsText(d.Engine), "approvals_open_by_expiry", []any{int64(5)}, 1, 0},
+			{"what is open on an issue", sqlstore.LockOpenApprovalsText(d.Engine), "approvals_open_by_issue", []any{"iss_open"}, 1, 1},
 			{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 0},
 		} {
 			plan := explain(t, conn, name, c.text, c.args)
@@ -210,6 +213,18 @@ func (d database) fill(t *testing.T) id.Company {
 				r = r.End(run.Completed, "", clock.Now())
 			}
 			if err := tx.Runs().Add(ctx, r); err != nil {
+				return err
+			}
+			asked, _, err := approval.New(id.New[id.Approval](ids.UUIDv7()), r, "tm_a", 0, approval.Draft{
+				ActionName: new("deploy"), Action: new("Deploy"),
+			}, clock.Now())
+			if err != nil {
+				return err
+			}
+			if n%10 != 0 {
+				asked, _ = asked.Expire(clock.Now())
+			}
+			if err := tx.Approvals().Add(ctx, asked); err != nil {
 				return err
 			}
 			_, filed := i.Created(i.Number)

@@ -150,6 +150,9 @@ func (r reader) Campaigns() store.CampaignReader      { return campaignsOf(r.ses
 func (r reader) Taxonomy() store.TaxonomyReader       { return taxonomy(r) }
 func (r reader) Prices() store.PriceReader            { return prices(r) }
 
+func (r reader) Approvals() store.ApprovalReader         { return approvalsOf(r.session) }
+func (r reader) ApprovalRules() store.ApprovalRuleReader { return approvalRulesOf(r.session) }
+
 // tx implements store.Tx for one run of one unit.
 type tx struct {
 	session
@@ -187,6 +190,9 @@ func (t tx) Leads() store.Leads             { return leads{t.session, t.Now()} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
 func (t tx) Prices() store.Prices           { return prices{t.session} }
+
+func (t tx) Approvals() store.Approvals         { return approvalsOf(t.session) }
+func (t tx) ApprovalRules() store.ApprovalRules { return approvalRulesOf(t.session) }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 
