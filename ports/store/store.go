@@ -67,6 +67,8 @@ type Reader interface {
 	Leads() LeadReader
 	Campaigns() CampaignReader
 	Taxonomy() TaxonomyReader
+	Secrets() SecretReader
+	Seals() SealReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails. A write can fail in a later call, or when the
@@ -96,6 +98,8 @@ type Tx interface {
 	Leads() Leads
 	Campaigns() Campaigns
 	Taxonomy() Taxonomy
+	Secrets() Secrets
+	Seals() Seals
 
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
 	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.

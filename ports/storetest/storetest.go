@@ -64,6 +64,7 @@ var areas = []struct {
 	{"lead search", leadSearchRules},
 	{"campaigns", campaignRules},
 	{"taxonomy", taxonomyRules},
+	{"secrets", secretRules},
 	{"units", unitRules},
 	{"clock", clockRules},
 	{"writes", writeRules},
@@ -90,6 +91,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).webhookWrites,
 	(*fixture).removalWrites,
 	(*fixture).leadWrites,
+	(*fixture).secretWrites,
 }
 
 // ofCompanies make units that add a new one of each kind that belongs to a company, with rows in all of its tables.
@@ -98,6 +100,7 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someAgent,
 	someIssue,
 	someRun,
+	someSecret,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.

@@ -40,6 +40,8 @@ var owned = []ownedTable{
 	{table: "issue_numbers"},
 	{table: "work_revisions"},
 	{table: "settlements"},
+	{table: "secret_values"},
+	{table: "secrets"},
 	{table: "deliveries", kept: isPending},
 	{table: "activity", kept: isAwaited, aged: true},
 	{table: "receipts", blank: "answer = '', company_id = ''"},

@@ -144,6 +144,8 @@ func (r reader) InstanceKey() store.InstanceKeyReader { return instanceKey(r) }
 func (r reader) Leads() store.LeadReader              { return leads{session: r.session} }
 func (r reader) Campaigns() store.CampaignReader      { return campaignsOf(r.session) }
 func (r reader) Taxonomy() store.TaxonomyReader       { return taxonomy(r) }
+func (r reader) Secrets() store.SecretReader          { return secretsOf(r.session) }
+func (r reader) Seals() store.SealReader              { return seals(r) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -177,6 +179,8 @@ func (t tx) InstanceKey() store.InstanceKey { return instanceKey{t.session} }
 func (t tx) Leads() store.Leads             { return leads{t.session, t.Now()} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
+func (t tx) Secrets() store.Secrets         { return secretsOf(t.session) }
+func (t tx) Seals() store.Seals             { return seals{t.session} }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 
