@@ -179,7 +179,7 @@ var layers = []layer{
 	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
 	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
-	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports)},
+	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/gofrs/flock"}},
 	{
 		folders: []string{"adapters/posting"}, ours: slices.Concat(domain, ports),
 		libraries: []string{

@@ -19,10 +19,12 @@ import (
 	"holdco/app/imports"
 	"holdco/app/issues"
 	"holdco/app/jobs"
+	"holdco/app/keys"
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/receipts"
 	"holdco/app/runner"
+	"holdco/app/secrets"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -41,10 +43,13 @@ type services struct {
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
 	Imports   *imports.Service
+	Secrets   *secrets.Service
+	Keys      *keys.Service
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	secrets.New, keys.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -118,7 +123,7 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Runs(s.Issues) },
-		gateway:  func(s services, tel telemetry) httpkit.Handlers { return gateway.Leases(tel.leases(s.Leases)) },
+		gateway:  func(s services, tel telemetry) httpkit.Handlers { return gateway.Leases(tel.leases(s.Secrets.Hiding(s.Leases))) },
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},
@@ -190,6 +195,18 @@ var resources = []resource{
 				return nil
 			}
 			return []jobs.Job{{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow}}
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Secrets(s.Secrets) },
+		commands: []cli.Command{
+			cli.SecretCommand(opener(withKey, func(s services) inbound.Secrets { return s.Secrets })),
+		},
+	},
+	{ // the key that seals secrets
+		commands: []cli.Command{cli.KeyCommand(opener(withKey, func(s services) inbound.Keys { return s.Keys }))},
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{Name: "go on with a rotation of the key", Every: 10 * time.Second, Run: s.Keys.Resume}}
 		},
 	},
 	{ // receipts of idempotency keys

@@ -21,8 +21,10 @@ import (
 	"holdco/app/export"
 	"holdco/app/imports"
 	"holdco/app/issues"
+	"holdco/app/keys"
 	"holdco/app/leases"
 	"holdco/app/partners"
+	"holdco/app/secrets"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -65,6 +67,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	secretsService := secrets.New(store, iDs, vault)
+	keysService := keys.New(store, vault, vault)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -75,6 +79,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
 		Imports:   importsService,
+		Secrets:   secretsService,
+		Keys:      keysService,
 	}
 	poster, cleanup3 := newPosting(config, version)
 	webhookPoster := newPoster(poster, wiringTelemetry)
@@ -189,6 +195,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	secretsService := secrets.New(store, iDs, vault)
+	keysService := keys.New(store, vault, vault)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -199,6 +207,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
 		Imports:   importsService,
+		Secrets:   secretsService,
+		Keys:      keysService,
 	}
 	wiringCommand := command{
 		services: wiringServices,
@@ -229,4 +239,6 @@ var programSet = wire.NewSet(
 	newPrograms, wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
 )
 
-var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))
+var vaultSet = wire.NewSet(
+	newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), wire.Bind(new(outbound.KeyFiles), new(*vault.Vault)),
+)

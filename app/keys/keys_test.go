@@ -73,7 +73,7 @@ type vault struct {
 	asked     *string // gets the fingerprint that Unlock was called with
 }
 
-func (v vault) Unlock(fingerprint string) (string, error) {
+func (v vault) Unlock(fingerprint, _ string) (string, error) {
 	if v.asked != nil {
 		*v.asked = fingerprint
 	}
