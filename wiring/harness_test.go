@@ -50,6 +50,7 @@ type instance struct {
 	index      *leadindex.Index
 	waiting    func() int // how many claims wait for issues
 	work       *work.Service
+	secrets    inbound.Secrets
 	stop       func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
 
@@ -141,7 +142,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 	}
 	defer done()
 	s.store, s.keys, s.agents, s.index, s.waiting = server.Store, server.Partners, server.Agents, server.Index, server.Leases.Waiting
-	s.work = server.Work
+	s.work, s.secrets = server.Work, server.Secrets
 	return server.Run(ctx, out, true)
 }
 

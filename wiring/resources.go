@@ -123,7 +123,9 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Runs(s.Issues) },
-		gateway:  func(s services, tel telemetry) httpkit.Handlers { return gateway.Leases(tel.leases(s.Secrets.Hiding(s.Leases))) },
+		gateway: func(s services, tel telemetry) httpkit.Handlers {
+			return gateway.Leases(tel.leases(s.Secrets.Hiding(s.Leases)))
+		},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},

@@ -87,6 +87,7 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // duty parses the configuration for the adapter of the agent. Problems get what is wrong with it. Members that the adapter does
 // not know are left to the agent.
 func (a Agent) duty(problems *fault.Problems) (duty Duty, isRun bool) {
+	a.checkReferences(problems)
 	c := parsedConfig{problems: problems}
 	if json.Unmarshal([]byte(a.AdapterConfig), &c.members) != nil {
 		return duty, false
@@ -211,7 +212,7 @@ func (c parsedConfig) env() (texts, secrets map[string]string) {
 	if !c.read("env", &sent, kind) {
 		return nil, nil
 	}
-	texts, secrets = make(map[string]string, len(sent)), map[string]string{}
+	texts = make(map[string]string, len(sent))
 	for name, value := range sent {
 		var literal *string
 		isText := json.Unmarshal(value, &literal) == nil && literal != nil
@@ -225,6 +226,9 @@ func (c parsedConfig) env() (texts, secrets map[string]string) {
 		case isReference && !secret.IsName(reference):
 			c.problems.Add(secret.CheckName(configPath+".env."+name+".secret", reference)...)
 		case isReference:
+			if secrets == nil {
+				secrets = map[string]string{}
+			}
 			secrets[name] = reference
 		case strings.ContainsRune(*literal, 0):
 			c.wrong("env", fault.InvalidCharacters, "must not hold the character NUL")
