@@ -70,6 +70,10 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/keys"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system", "adapters/system/vault"}, // its files
+	},
+	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/aside", "app/cache", "app/work"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},

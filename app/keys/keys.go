@@ -45,12 +45,3 @@ func bindings(ctx context.Context, s store.Store) (bound, former string, err err
 	})
 	return bound, former, err
 }
-
-// Seal seals a secret to be kept in a unit of work, with the key that the store is bound to until the unit ends.
-func Seal(ctx context.Context, tx store.Tx, vault outbound.Vault, owner, secret string) (sealed string, err error) {
-	fingerprint, err := tx.InstanceKey().Hold(ctx)
-	if err != nil {
-		return "", err
-	}
-	return vault.Seal(fingerprint, owner, secret)
-}

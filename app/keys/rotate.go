@@ -135,7 +135,7 @@ func (s *Service) bind(ctx context.Context, from, to string, actor event.Actor) 
 // portion is how many secrets are sealed anew in one unit: each may have 64 KiB.
 const portion = 20
 
-// sealAll seals with a key whatever is sealed with another. Nothing is sealed with another meanwhile: see Seal.
+// sealAll seals with a key whatever is sealed with another. Nothing is sealed with another meanwhile: see store.SealIn.
 func (s *Service) sealAll(ctx context.Context, fingerprint string) (count int, err error) {
 	var after store.Seal
 	for {

@@ -230,7 +230,7 @@ func (f *fixture) seal(v outbound.Vault, what string) {
 				return tx.Webhooks().Add(ctx, hook)
 			},
 		} {
-			sealed, err := keys.Seal(ctx, tx, v, owner, "value of "+owner)
+			sealed, err := store.SealIn(ctx, tx, v, owner, "value of "+owner)
 			if err != nil {
 				return err
 			}

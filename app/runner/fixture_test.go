@@ -105,6 +105,7 @@ func (p *programs) had() []*program {
 
 // ends ends the program.
 func (p *program) ends(exit outbound.Exit) {
+	exit.Output, exit.Result = p.Hidden.Text(exit.Output), p.Hidden.JSON(exit.Result)
 	p.exit = exit
 	close(p.ended)
 }

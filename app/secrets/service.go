@@ -3,7 +3,6 @@ package secrets
 import (
 	"context"
 
-	"holdco/app/keys"
 	"holdco/domain/access"
 	"holdco/domain/company"
 	"holdco/domain/event"
@@ -104,7 +103,7 @@ func (s *Service) Set(
 
 // keep seals and keeps the value of a secret, and records what happened.
 func (s *Service) keep(ctx context.Context, tx store.Tx, of secret.Secret, value []byte, happened event.Event) error {
-	sealed, err := keys.Seal(ctx, tx, s.vault, of.Place(), string(value))
+	sealed, err := store.SealIn(ctx, tx, s.vault, of.Place(), string(value))
 	if err != nil {
 		return err
 	}

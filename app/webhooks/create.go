@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 
-	"holdco/app/keys"
 	"holdco/domain/access"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -52,6 +51,6 @@ func checkLimit(ctx context.Context, tx store.Tx) error {
 // newSecret makes a secret to be shown once, and its sealed form to be stored.
 func (s *Service) newSecret(ctx context.Context, tx store.Tx, owner id.Webhook) (webhook.Secret, webhook.Sealed, error) {
 	secret := webhook.NewSecret(s.entropy.Bits256())
-	sealed, err := keys.Seal(ctx, tx, s.vault, string(owner), string(secret))
+	sealed, err := store.SealIn(ctx, tx, s.vault, string(owner), string(secret))
 	return secret, webhook.Sealed(sealed), err
 }

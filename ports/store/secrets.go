@@ -40,25 +40,3 @@ type Secrets interface {
 	// Remove removes a secret with its value.
 	Remove(ctx context.Context, which secret.Secret) error
 }
-
-// SealReader reads whatever is sealed with the key of the instance, in all places.
-type SealReader interface {
-	// After returns at most most sealed texts that come after one, in an order that stays as it is; the zero Seal is before the
-	// first.
-	After(ctx context.Context, after Seal, most int) ([]Seal, error)
-}
-
-// Seals reads and changes whatever is sealed with the key of the instance.
-type Seals interface {
-	SealReader
-
-	// Replace puts another sealed text in the place of one, unless that has changed.
-	Replace(ctx context.Context, one Seal, by string) error
-}
-
-// Seal is a sealed text.
-type Seal struct {
-	Place int    // which of the columns that hold sealed texts
-	Owner string // what it is bound to
-	Text  string
-}
