@@ -62,13 +62,20 @@ func (v *Vault) Promote(bound string) (fingerprint string, err error) {
 			return "", err
 		}
 	}
-	if fingerprint, err = fingerprintIn(v.path); err == nil && fingerprint == "" {
-		err = fmt.Errorf("the key file %s is missing; put it back", v.path)
+	if fingerprint, err = fingerprintIn(v.path); err != nil || fingerprint == bound {
+		return fingerprint, err
 	}
-	if err == nil && fingerprint != bound && !v.has(fingerprint) {
-		v.look()
+	// The file may be a copy that an earlier rotation, on another host, did not reach.
+	former, err := fingerprintIn(v.oldPath())
+	if err != nil {
+		return "", err
 	}
-	return fingerprint, err
+	if fingerprint == "" || former != bound {
+		return "", fmt.Errorf("the key file %s has the fingerprint %q, and the store wants %s; put the right file in its place",
+			v.path, fingerprint, bound)
+	}
+	v.look()
+	return fingerprint, nil
 }
 
 // replace puts the next key in the place of the present one, which has the fingerprint bound and is kept as the former.
