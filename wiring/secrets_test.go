@@ -52,7 +52,8 @@ func TestSecretsAreThoseOfTheirCompany(t *testing.T) {
 		s.keeps(t, acme, "anthropic", "value")
 		for path, want := range map[string]int{
 			acme.path() + "/secrets/anthropic": 200, acme.path() + "/secrets/Anthropic": 404, acme.path() + "/secrets/none": 404,
-			other.path() + "/secrets/anthropic": 404, other.path() + "/secrets": 200, "/v1/companies/cmp_01j5ze2c4nf8vtkkq4d9w6m7xr/secrets": 404,
+			other.path() + "/secrets/anthropic": 404, other.path() + "/secrets": 200,
+			"/v1/companies/cmp_01j5ze2c4nf8vtkkq4d9w6m7xr/secrets": 404,
 		} {
 			if got := s.In(t).Get(path).Status; got != want {
 				t.Errorf("%s: %d", path, got)

@@ -47,8 +47,8 @@ type secrets struct {
 	asJSON bool
 }
 
-const valueHelp = "The value is read from standard input, of which one line break at the end is left out; on a terminal it is asked for,\n" +
-	"and not shown. It has 1 byte to 64 KiB, any but the byte 0."
+const valueHelp = "The value is read from standard input, of which one line break at the end is left out; on a terminal it is asked\n" +
+	"for, and not shown. It has 1 byte to 64 KiB, any but the byte 0."
 
 func (s *secrets) set() *cobra.Command {
 	var sent secretFlags
@@ -187,7 +187,8 @@ type secretFlags struct{ category, description string }
 
 func (f *secretFlags) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&f.category, "category", "", "what it is: api_key, oauth_token, mtls_cert, webhook_secret or other (a new secret is other)")
+	flags.StringVar(&f.category, "category", "",
+		"what it is: api_key, oauth_token, mtls_cert, webhook_secret or other (a new secret is other)")
 	flags.StringVar(&f.description, "description", "", "what the secret is for")
 	var names []string
 	for _, one := range secret.Categories() {

@@ -138,7 +138,8 @@ func TestOfTwoRotationsOneIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keys.New(f.store, v, v).Rotate(t.Context(), access.System("test")); err == nil || !strings.Contains(err.Error(), "another") {
+	_, err = keys.New(f.store, v, v).Rotate(t.Context(), access.System("test"))
+	if err == nil || !strings.Contains(err.Error(), "another") {
 		t.Errorf("%v", err)
 	}
 	if err := unlock(); err != nil {

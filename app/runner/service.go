@@ -90,8 +90,8 @@ func New(
 	woken := make(chan struct{}, 1)
 	s.Raised(woken)
 	return &Service{
-		store: s, leases: leases, secrets: secrets, programs: programs, poster: poster, clock: clock, log: log, hooks: hooks, settings: settings,
-		working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
+		store: s, leases: leases, secrets: secrets, programs: programs, poster: poster, clock: clock, log: log, hooks: hooks,
+		settings: settings, working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
 	}
 }
 

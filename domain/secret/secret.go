@@ -155,7 +155,8 @@ func checkValue(value []byte, problems *fault.Problems) {
 	case len(value) > MostValue:
 		problems.Add(fault.Fieldf("value", fault.TooLong, "the value must have at most %d bytes", MostValue))
 	case slices.Contains(value, 0):
-		problems.Add(fault.Fieldf("value", fault.InvalidCharacters, "the value must not hold the byte 0, which no variable of a program can"))
+		problems.Add(fault.Fieldf("value", fault.InvalidCharacters,
+			"the value must not hold the byte 0, which no variable of a program can"))
 	}
 }
 

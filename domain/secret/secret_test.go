@@ -40,7 +40,8 @@ func TestASecretIsMadeAndChanged(t *testing.T) {
 	if rotated != want || err != nil || happened.Type != event.SecretRotated {
 		t.Errorf("%+v, %+v, %v", rotated, happened, err)
 	}
-	if same, nothing, err := rotated.Apply(secret.Draft{Category: new("mtls_cert")}, at.Add(time.Hour)); same != rotated || nothing != nil || err != nil {
+	same, nothing, err := rotated.Apply(secret.Draft{Category: new("mtls_cert")}, at.Add(time.Hour))
+	if same != rotated || nothing != nil || err != nil {
 		t.Errorf("%+v, %+v, %v", same, nothing, err)
 	}
 	at = at.Add(time.Hour)

@@ -161,7 +161,8 @@ func TestWhileTheKeyIsRotatedBothKeysMustBeThere(t *testing.T) {
 	if _, err := vault.New(missing).Unlock(keptFingerprint, ""); err == nil || !strings.Contains(err.Error(), "another key") {
 		t.Errorf("with another key: %v", err)
 	}
-	if _, err := vault.New(files(t, nextKey, "", "rubbish")).Unlock(next, ""); err == nil || !strings.Contains(err.Error(), ".old is damaged") {
+	rubbish := vault.New(files(t, nextKey, "", "rubbish"))
+	if _, err := rubbish.Unlock(next, ""); err == nil || !strings.Contains(err.Error(), ".old is damaged") {
 		t.Errorf("with a damaged former: %v", err)
 	}
 }
