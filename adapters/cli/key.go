@@ -33,7 +33,7 @@ func KeyCommand(open Opener[inbound.Keys]) Command {
 				if done.IsContinued {
 					words = "The rotation of the key that had been interrupted is finished"
 				}
-				_, err = fmt.Fprintf(command.OutOrStdout(), 
+				_, err = fmt.Fprintf(command.OutOrStdout(),
 					"%s: %d encrypted texts are sealed anew; the fingerprint of the new key is %s.\n", words, done.Sealed, done.Fingerprint)
 				return err
 			}),
