@@ -70,6 +70,10 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/keys"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system", "adapters/system/vault"}, // its files
+	},
+	{
 		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/aside", "app/cache", "app/work"}), not: outside,
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
@@ -179,7 +183,7 @@ var layers = []layer{
 	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
 	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
-	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports)},
+	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/gofrs/flock"}},
 	{
 		folders: []string{"adapters/posting"}, ours: slices.Concat(domain, ports),
 		libraries: []string{

@@ -129,7 +129,7 @@ func newRunner(
 		Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests, LongestStop: config.LongestStop,
 	}
 	observed := tel.metrics.Programs(started)
-	return runner.New(s, tel.leases(all.Leases), observed, tel.metrics.AgentPoster(poster), clock, log,
+	return runner.New(s, tel.leases(all.Secrets.Hiding(all.Leases)), all.Secrets, observed, tel.metrics.AgentPoster(poster), clock, log,
 		runner.Hooks{Seen: all.Agents.Seen, Left: all.Companies.Mend}, settings)
 }
 

@@ -50,7 +50,8 @@ type instance struct {
 	index      *leadindex.Index
 	waiting    func() int // how many claims wait for issues
 	work       *work.Service
-	deciding   func() int   // how many calls wait for approvals
+	deciding   func() int // how many calls wait for approvals
+	secrets    inbound.Secrets
 	stop       func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
 
@@ -142,8 +143,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 	}
 	defer done()
 	s.store, s.keys, s.agents, s.index, s.waiting = server.Store, server.Partners, server.Agents, server.Index, server.Leases.Waiting
-	s.work = server.Work
-	s.deciding = server.Leases.Deciding
+	s.work, s.secrets, s.deciding = server.Work, server.Secrets, server.Leases.Deciding
 	return server.Run(ctx, out, true)
 }
 

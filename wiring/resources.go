@@ -24,12 +24,14 @@ import (
 	"holdco/app/imports"
 	"holdco/app/issues"
 	"holdco/app/jobs"
+	"holdco/app/keys"
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
 	"holdco/app/projects"
 	"holdco/app/receipts"
 	"holdco/app/runner"
+	"holdco/app/secrets"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -54,6 +56,8 @@ type services struct {
 	Partners  *partners.Service
 	Imports   *imports.Service
 	Prices    *prices.Service
+	Secrets   *secrets.Service
+	Keys      *keys.Service
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
@@ -63,6 +67,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	costs.New,
 	goals.New, projects.New,
 	approvals.New,
+	secrets.New, keys.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -142,7 +147,9 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Runs(s.Issues) },
-		gateway:  func(s services, tel telemetry) httpkit.Handlers { return gateway.Leases(tel.leases(s.Leases)) },
+		gateway: func(s services, tel telemetry) httpkit.Handlers {
+			return gateway.Leases(tel.leases(s.Secrets.Hiding(s.Leases)))
+		},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},
@@ -155,7 +162,7 @@ var resources = []resource{
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Approvals(s.Approvals) },
 		commands: []cli.Command{cli.ApprovalCommand},
-		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Approvals(s.Leases) },
+		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Approvals(s.Secrets.HidingInApprovals(s.Leases)) },
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
 				{Name: "expire approvals", Every: time.Second, Run: s.Work.ExpireApprovals},
@@ -242,6 +249,18 @@ var resources = []resource{
 		},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{Name: "look for new prices", Every: time.Second, Run: s.Prices.Follow}}
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Secrets(s.Secrets) },
+		commands: []cli.Command{
+			cli.SecretCommand(opener(withKey, func(s services) inbound.Secrets { return s.Secrets })),
+		},
+	},
+	{ // the key that seals secrets
+		commands: []cli.Command{cli.KeyCommand(opener(withKey, func(s services) inbound.Keys { return s.Keys }))},
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{Name: "go on with a rotation of the key", Every: 10 * time.Second, Run: s.Keys.Resume}}
 		},
 	},
 	{ // receipts of idempotency keys

@@ -62,4 +62,6 @@ var programSet = wire.NewSet(
 	newPrograms, wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
 )
 
-var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))
+var vaultSet = wire.NewSet(
+	newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), wire.Bind(new(outbound.KeyFiles), new(*vault.Vault)),
+)

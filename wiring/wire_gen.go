@@ -25,10 +25,12 @@ import (
 	"holdco/app/goals"
 	"holdco/app/imports"
 	"holdco/app/issues"
+	"holdco/app/keys"
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
 	"holdco/app/projects"
+	"holdco/app/secrets"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -78,6 +80,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
 	pricesService := prices.New(store, cachePrices)
+	secretsService := secrets.New(store, iDs, vault)
+	keysService := keys.New(store, vault, vault)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -94,6 +98,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Partners:  partnersService,
 		Imports:   importsService,
 		Prices:    pricesService,
+		Secrets:   secretsService,
+		Keys:      keysService,
 	}
 	poster, cleanup3 := newPosting(config, version)
 	webhookPoster := newPoster(poster, wiringTelemetry)
@@ -215,6 +221,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
 	pricesService := prices.New(store, cachePrices)
+	secretsService := secrets.New(store, iDs, vault)
+	keysService := keys.New(store, vault, vault)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -231,6 +239,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Partners:  partnersService,
 		Imports:   importsService,
 		Prices:    pricesService,
+		Secrets:   secretsService,
+		Keys:      keysService,
 	}
 	wiringCommand := command{
 		services: wiringServices,
@@ -261,4 +271,6 @@ var programSet = wire.NewSet(
 	newPrograms, wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),
 )
 
-var vaultSet = wire.NewSet(newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)))
+var vaultSet = wire.NewSet(
+	newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), wire.Bind(new(outbound.KeyFiles), new(*vault.Vault)),
+)

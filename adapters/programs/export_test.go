@@ -12,31 +12,6 @@ const (
 	TailSize = tailSize
 )
 
-// Hide writes the chunks through a hider, and returns what came out of each, and of the end.
-func Hide(hidden map[string]string, chunks []string) (shown []string) {
-	var out collector
-	h := newHider(&out, hidden)
-	for _, chunk := range chunks {
-		_, _ = h.Write([]byte(chunk))
-		shown = append(shown, out.take())
-	}
-	_ = h.flush()
-	return append(shown, out.take())
-}
-
-type collector struct{ text string }
-
-func (c *collector) Write(written []byte) (int, error) {
-	c.text += string(written)
-	return len(written), nil
-}
-
-func (c *collector) take() string {
-	text := c.text
-	c.text = ""
-	return text
-}
-
 // Log is the log of a run.
 type Log struct{ l *runLog }
 

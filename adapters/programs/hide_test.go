@@ -1,72 +1,43 @@
 package programs_test
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"holdco/adapters/programs"
+	"holdco/domain/redact"
+	"holdco/ports/outbound"
 )
 
-func TestTextsAreHiddenHoweverTheyArrive(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab\n")), 0, 8, -1)
-		hidden := rapid.MapOfN(text, rapid.StringOfN(rapid.RuneFrom([]rune("XY")), 0, 3, -1), 0, 4).Draw(t, "hidden")
-		chunks := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab\nc")), 0, 12, -1), 0, 8).Draw(t, "chunks")
-		shown := programs.Hide(hidden, chunks)
-		delete(hidden, "")
-		if got, want := strings.Join(shown, ""), replaced(hidden, strings.Join(chunks, "")); got != want {
-			t.Errorf("shown is %q, want %q", got, want)
-		}
-		longest := 0
-		for text := range hidden {
-			longest = max(longest, len(text))
-		}
-		for n := range chunks { // less than the longest text is kept back
-			all := strings.Join(chunks[:n+1], "")
-			least := replaced(hidden, all[:max(0, len(all)-max(0, longest-1))])
-			if got := strings.Join(shown[:n+1], ""); len(all) > 2*longest && longest > 0 && got == "" && least != "" {
-				t.Errorf("after %q nothing is shown", all)
-			}
-		}
-	})
-}
-
-// replaced replaces the longest of the texts at each place.
-func replaced(hidden map[string]string, text string) string {
-	var pairs []string
-	for _, one := range slices.SortedFunc(maps.Keys(hidden), func(a, b string) int { return cmp.Compare(len(b), len(a)) }) {
-		pairs = append(pairs, one, hidden[one])
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
-}
-
-func TestNoMoreIsKeptBackThanMayBeHidden(t *testing.T) {
-	t.Parallel()
-	hidden := map[string]string{"secret": "[secret A]", "secretive": "[secret B]"}
-	chunks := []string{"no se", "cre", "t", "i", "x ", "secret", "ive", "secr", "secrets sec"}
-	want := []string{"no ", "", "", "", "[secret A]ix ", "", "[secret B]", "", "secr[secret A]s ", "sec"}
-	if got := programs.Hide(hidden, chunks); !slices.Equal(got, want) {
-		t.Errorf("shown is %q, want %q", got, want)
-	}
-}
-
-func TestSecretsAreHiddenInTheLogAlone(t *testing.T) {
+func TestSecretsAreHiddenInTheLogAndWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newPrograms(t)
 	program := script(`printf 'to'; sleep 0.05; printf 'ken\n'; sleep 0.05; printf 'a token and a to'; echo token >&2`)
-	program.Hidden = map[string]string{"token": "[secret TOKEN]"}
+	program.Hidden = redact.New(map[string]string{"token": "[secret TOKEN]"})
+	program.Command[2] += `; printf '{"is": "\\u0074oken"}' >"$HOLDCO_RESULT_FILE"`
+	var heard strings.Builder
+	program.Output = func(written []byte) { heard.Write(written) }
 	got := w.run(program)
-	if got.Output != "token\na token and a to" {
-		t.Errorf("the output is %q", got.Output)
+	if got.Output != "[secret TOKEN]\na [secret TOKEN] and a to" || string(got.Result) != `{"is": "[secret TOKEN]"}` {
+		t.Errorf("the output is %q, the result %s", got.Output, got.Result)
+	}
+	if heard.String() != "token\na token and a to" { // what it costs is read from it
+		t.Errorf("heard is %q", heard.String())
 	}
 	log := w.log() // the line of the standard error may come at any place
 	if strings.Contains(log, "token") || strings.Count(log, "[secret TOKEN]") != 3 || !strings.HasSuffix(log, "to") {
 		t.Errorf("the log is %q", log)
+	}
+}
+
+func TestNoPartOfASecretIsLeftWhereTheOutputIsCut(t *testing.T) {
+	t.Parallel()
+	w := newPrograms(t)
+	value := strings.Repeat("0123456789", 10)
+	program := script(`i=0; while [ $i -lt 2000 ]; do echo "$VALUE"; i=$((i+1)); done`)
+	program.Env = map[string]string{"VALUE": value}
+	program.Hidden = redact.New(map[string]string{value: "[secret VALUE]"})
+	got := w.run(program)
+	if len(got.Output) > outbound.MostOutput || strings.Contains(got.Output, "01234") || !strings.Contains(got.Output, "[secret VALUE]") {
+		t.Errorf("the output is %.200q", got.Output)
 	}
 }

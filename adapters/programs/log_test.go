@@ -19,6 +19,7 @@ import (
 	"holdco/adapters/programs"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/redact"
 	"holdco/ports/outbound"
 )
 
@@ -218,7 +219,7 @@ func TestOutputWithoutEndTakesBoundedMemoryAndDisk(t *testing.T) {
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
 	program := script(fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x", size))
-	program.Hidden = map[string]string{"secret": "[secret]"}
+	program.Hidden = redact.New(map[string]string{"secret": "[secret]"})
 	passed := 0
 	program.Output = func(written []byte) { passed += len(written) }
 	running := w.start(program)

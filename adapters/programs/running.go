@@ -129,7 +129,7 @@ func (r *running) connect() (theirs []*os.File, err error) {
 
 // attend moves the input and output of the program until it has ended, and kills what it leaves behind.
 func (r *running) attend() {
-	shown := [2]*hider{newHider(r.log, r.program.Hidden), newHider(r.log, r.program.Hidden)}
+	shown := [2]*hider{newHider(io.MultiWriter(r.log, &r.output), r.program.Hidden), newHider(r.log, r.program.Hidden)}
 	output := len(r.pipes) - len(shown) // the first of them
 	if output > 0 {
 		r.copies.Go(func() {
@@ -139,7 +139,6 @@ func (r *running) attend() {
 	}
 	r.copies.Go(func() {
 		receive(r.pipes[output], func(written []byte) {
-			_, _ = r.output.Write(written)
 			_, _ = shown[0].Write(written)
 			if r.program.Output != nil {
 				r.program.Output(written)
@@ -165,11 +164,12 @@ func (r *running) attend() {
 	}
 	r.copies.Wait()
 	for _, one := range shown {
-		_ = one.flush()
+		one.flush()
 	}
 	r.log.finish()
 	r.exit.Output = r.output.text()
 	r.exit.Result, r.exit.ResultIsTooLarge = r.programs.result(r.program.Company, r.place)
+	r.exit.Result = r.program.Hidden.JSON(r.exit.Result)
 	if status, ok := r.command.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.exit.Signal = int(status.Signal())
 	} else {

@@ -774,9 +774,10 @@ func (c *clock) advance(by time.Duration) {
 // vault seals nothing.
 type vault struct{ broken error }
 
-func (v *vault) Unlock(fingerprint string) (string, error) { return fingerprint, nil }
-func (v *vault) Seal(_, secret string) string              { return secret }
-func (v *vault) Open(_, sealed string) (string, error)     { return sealed, v.broken }
+func (v *vault) Unlock(fingerprint, _ string) (string, error)      { return fingerprint, nil }
+func (v *vault) Seal(_, _, secret string) (string, error)          { return secret, nil }
+func (v *vault) Open(_, sealed string) (string, error)             { return sealed, v.broken }
+func (v *vault) Reseal(_, _ string, sealed string) (string, error) { return sealed, nil }
 
 // log is an outbound.Log that keeps the causes of errors.
 type log struct {

@@ -1,4 +1,4 @@
-// Package keys binds a store to the key that seals its secrets.
+// Package keys binds a store to the key that seals its secrets, and gives it another one.
 package keys
 
 import (
@@ -9,14 +9,14 @@ import (
 	"holdco/ports/store"
 )
 
-// Unlock unlocks the vault with the key that the store is bound to, and binds a new store. If two processes start on a
+// Unlock unlocks the vault with the keys that the store is bound to, and binds a new store. If two processes start on a
 // new store with different keys, one of them fails. The store must have the current schema.
 func Unlock(ctx context.Context, s store.Store, vault outbound.Vault) error {
-	bound, err := s.InstanceKey().Fingerprint(ctx)
+	bound, former, err := bindings(ctx, s)
 	if err != nil {
 		return err
 	}
-	fingerprint, err := vault.Unlock(bound)
+	fingerprint, err := vault.Unlock(bound, former)
 	if err != nil || bound != "" {
 		return err
 	}
@@ -33,4 +33,15 @@ func Unlock(ctx context.Context, s store.Store, vault outbound.Vault) error {
 		}
 		return nil
 	})
+}
+
+// bindings are the fingerprints of the key that the store is bound to, and of the former one while that is being rotated.
+func bindings(ctx context.Context, s store.Store) (bound, former string, err error) {
+	err = s.View(ctx, func(ctx context.Context, r store.Reader) error {
+		if bound, err = r.InstanceKey().Fingerprint(ctx); err == nil {
+			former, err = r.InstanceKey().Former(ctx)
+		}
+		return err
+	})
+	return bound, former, err
 }

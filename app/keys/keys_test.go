@@ -21,11 +21,11 @@ func TestOfTwoProcessesWithDifferentKeysThatStartAtOnceOneFails(t *testing.T) {
 	} {
 		s := newStore(t)
 		other := func() { // binds the store after the first process has read that it is not bound
-			if err := keys.Unlock(t.Context(), s, vault{key: c.second}); err != nil {
+			if err := keys.Unlock(t.Context(), s, fakeVault{key: c.second}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		err := keys.Unlock(t.Context(), s, vault{key: c.first, unlocking: other})
+		err := keys.Unlock(t.Context(), s, fakeVault{key: c.first, unlocking: other})
 		switch {
 		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s, while %s binds the store: %v", c.first, c.second, err)
@@ -41,7 +41,7 @@ func TestTheVaultIsUnlockedWithTheKeyThatTheStoreIsBoundTo(t *testing.T) {
 	s := newStore(t)
 	for _, want := range []string{"", "key A", "key A"} { // what the store is bound to before
 		asked := "nothing"
-		if err := keys.Unlock(t.Context(), s, vault{key: "key A", asked: &asked}); err != nil || asked != want {
+		if err := keys.Unlock(t.Context(), s, fakeVault{key: "key A", asked: &asked}); err != nil || asked != want {
 			t.Errorf("the vault was asked for the key %q, want %q; %v", asked, want, err)
 		}
 	}
@@ -65,15 +65,15 @@ func newStore(t *testing.T) store.Store {
 	return s
 }
 
-// vault has a key whose fingerprint is the key.
-type vault struct {
+// fakeVault has a key whose fingerprint is the key.
+type fakeVault struct {
 	outbound.Vault
 	key       string
 	unlocking func()  // called by Unlock
 	asked     *string // gets the fingerprint that Unlock was called with
 }
 
-func (v vault) Unlock(fingerprint string) (string, error) {
+func (v fakeVault) Unlock(fingerprint, _ string) (string, error) {
 	if v.asked != nil {
 		*v.asked = fingerprint
 	}

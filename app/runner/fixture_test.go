@@ -31,6 +31,7 @@ import (
 	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
+	"holdco/domain/redact"
 	"holdco/domain/run"
 	"holdco/domain/team"
 	"holdco/ports/inbound"
@@ -106,6 +107,7 @@ func (p *programs) had() []*program {
 
 // ends ends the program.
 func (p *program) ends(exit outbound.Exit) {
+	exit.Output, exit.Result = p.Hidden.Text(exit.Output), p.Hidden.JSON(exit.Result)
 	p.exit = exit
 	close(p.ended)
 }
@@ -224,6 +226,7 @@ type fixture struct {
 	service  *runner.Service
 	store    *failingStore
 	gateway  *failing
+	secrets  *secrets
 	programs *programs
 	poster   poster
 	log      *log
@@ -245,7 +248,7 @@ func newFixture(t *testing.T, settings runner.Settings) *fixture {
 	cached := &cache.Cache[agent.Credential]{}
 	names := []string{agent.ProcessAdapter, agent.HTTPAdapter}
 	f := &fixture{
-		t: t, store: &failingStore{Store: kept}, programs: &programs{}, log: &log{},
+		t: t, store: &failingStore{Store: kept}, secrets: &secrets{}, programs: &programs{}, log: &log{},
 		agents: agents.New(kept, clock, ids, system.Entropy{}, agents.Settings{Adapters: names}, cached, &cache.Prices{}),
 		issues: issues.New(kept, ids, nil),
 	}
@@ -264,7 +267,7 @@ func newFixture(t *testing.T, settings runner.Settings) *fixture {
 	offer := func(ctx context.Context, offer outbound.Offer) (outbound.OfferAnswer, error) {
 		return f.poster(ctx, offer)
 	}
-	f.service = runner.New(f.store, f.gateway, f.programs, poster(offer), clock, f.log, runner.Hooks{
+	f.service = runner.New(f.store, f.gateway, f.secrets, f.programs, poster(offer), clock, f.log, runner.Hooks{
 		Seen: func(id.Agent) {}, Left: func() { f.left++ },
 	}, settings)
 	return f
@@ -397,4 +400,36 @@ func (c *calls) End(_ context.Context, _ agent.Caller, _ inbound.LeaseCall, end 
 		c.ended = end
 	}
 	return inbound.Ended{}, err
+}
+
+// secrets are those of all companies.
+type secrets struct {
+	values map[string]string
+	broken error
+	asked  []string
+	given  map[id.Lease]redact.Hidden
+}
+
+func (s *secrets) Reveal(_ context.Context, _ id.Company, names []string) (map[string]string, error) {
+	s.asked = append(s.asked, names...)
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	values := map[string]string{}
+	for _, name := range names {
+		value, isThere := s.values[name]
+		if !isThere {
+			return nil, fault.New(fault.NotFound, "The company has no secret %s.", name)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+func (s *secrets) Give(lease id.Lease, hidden redact.Hidden) (forget func()) {
+	if s.given == nil {
+		s.given = map[id.Lease]redact.Hidden{}
+	}
+	s.given[lease] = hidden
+	return func() { delete(s.given, lease) }
 }

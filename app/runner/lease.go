@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,8 +13,8 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/id"
+	"holdco/domain/redact"
 	"holdco/ports/inbound"
-	"holdco/ports/outbound"
 )
 
 // Lease is what is needed of a lease to work on its issue.
@@ -118,11 +117,11 @@ func (l Lease) env(configured map[string]string, gatewayURL string) map[string]s
 	return env
 }
 
-// hide replaces the token of the run in what a program left, as it is replaced in the log.
-func (l Lease) hide(exit outbound.Exit) outbound.Exit {
-	exit.Output = strings.ReplaceAll(exit.Output, string(l.RunToken), hiddenToken)
-	exit.Result = bytes.ReplaceAll(exit.Result, []byte(l.RunToken), []byte(hiddenToken))
-	return exit
+// hidden hides the token of the run, and other texts.
+func (l Lease) hidden(others map[string]string) redact.Hidden {
+	texts := map[string]string{string(l.RunToken): hiddenToken}
+	maps.Copy(texts, others)
+	return redact.New(texts)
 }
 
 // hiddenToken stands for the token of a run.

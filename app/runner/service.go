@@ -13,6 +13,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/redact"
 	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
@@ -23,6 +24,7 @@ import (
 type Service struct {
 	store    store.Store
 	leases   inbound.Leases
+	secrets  Secrets
 	programs outbound.Programs
 	poster   outbound.AgentPoster
 	clock    outbound.Clock
@@ -41,6 +43,16 @@ type Service struct {
 	ended    sync.WaitGroup
 	isClosed bool        // see Close
 	strays   atomic.Bool // there may be leases of this process that nobody here works on
+}
+
+// Secrets are those of companies.
+type Secrets interface {
+	// Reveal returns the values of secrets of a company, by their names, and notes that they were used. It fails with fault.NotFound
+	// when one cannot be had.
+	Reveal(ctx context.Context, of id.Company, names []string) (map[string]string, error)
+
+	// Give has texts hidden in all that the agent says under a lease, until forget is called.
+	Give(lease id.Lease, hidden redact.Hidden) (forget func())
 }
 
 // Hooks tell others what happens here.
@@ -72,14 +84,14 @@ type working struct {
 
 // New returns the use case.
 func New(
-	s store.Store, leases inbound.Leases, programs outbound.Programs, poster outbound.AgentPoster, clock outbound.Clock,
+	s store.Store, leases inbound.Leases, secrets Secrets, programs outbound.Programs, poster outbound.AgentPoster, clock outbound.Clock,
 	log outbound.Log, hooks Hooks, settings Settings,
 ) *Service {
 	woken := make(chan struct{}, 1)
 	s.Raised(woken)
 	return &Service{
-		store: s, leases: leases, programs: programs, poster: poster, clock: clock, log: log, hooks: hooks, settings: settings,
-		working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
+		store: s, leases: leases, secrets: secrets, programs: programs, poster: poster, clock: clock, log: log, hooks: hooks,
+		settings: settings, working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
 	}
 }
 
@@ -378,7 +390,7 @@ func (s *Service) work(granted inbound.Lease, a agent.Agent, duty agent.Duty, ga
 		Warn: func(err error) { s.log.Error(s.life, "Costs of an agent are not complete.", err) },
 	}
 	if duty.Program != nil {
-		err = worker.Work(s.life, lease, *duty.Program, a.Model, stale)
+		err = s.start(worker, lease, *duty.Program, a.Model, stale)
 	} else {
 		err = s.post(granted, lease, a, duty.URL, gatewayURL)
 	}
@@ -391,6 +403,32 @@ func (s *Service) work(granted inbound.Lease, a agent.Agent, duty agent.Duty, ga
 		return errors.Join(err, worker.Release(s.life, lease, failure.Cause))
 	}
 	return err
+}
+
+// start has a worker work with a program, which it gives the secrets that its configuration refers to.
+func (s *Service) start(worker Worker, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
+	if len(program.Secrets) == 0 {
+		return worker.Work(s.life, lease, program, model, stale)
+	}
+	values, err := s.secrets.Reveal(s.life, lease.Issue.Company, slices.Sorted(maps.Values(program.Secrets)))
+	if refused := fault.Of(err); refused != nil && refused.Code == fault.NotFound {
+		return NotStarted{errors.New(refused.Message)}
+	}
+	if err != nil {
+		return err
+	}
+	worker.Env, worker.Hidden = map[string]string{}, map[string]string{}
+	for variable, name := range program.Secrets {
+		worker.Env[variable] = values[name]
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) { // of two with one value the last
+		if len(values[name]) >= redact.Least {
+			worker.Hidden[values[name]] = "[secret " + name + "]"
+		}
+	}
+	forget := s.secrets.Give(lease.ID, redact.New(worker.Hidden))
+	defer forget()
+	return worker.Work(s.life, lease, program, model, stale)
 }
 
 // note counts failures of the adapter of an agent in a row. What is known is as old as the lease.

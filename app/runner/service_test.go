@@ -11,6 +11,8 @@ import (
 
 	"holdco/app/runner"
 	"holdco/domain/agent"
+	"holdco/domain/page"
+	"holdco/domain/usage"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
@@ -289,5 +291,82 @@ func TestTheEndDoesNotWaitForEverForPrograms(t *testing.T) {
 		}
 		close(finish)
 		f.stop()
+	})
+}
+
+func TestAProgramIsGivenSecretsThatAreHiddenUntilItEnds(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, f *fixture) {
+		f.secrets.values = map[string]string{"one": "first value", "two": "abc"}
+		ada := f.hire(agent.ProcessAdapter, `{"command":["any"],"env":{"A":{"secret":"one"},"B":{"secret":"two"},"C":"text"}}`)
+		task := f.file("Write", ada)
+		f.run(time.Second)
+		program := f.programs.had()[0]
+		if program.Env["A"] != "first value" || program.Env["B"] != "abc" || program.Env["C"] != "text" {
+			t.Errorf("the environment is %v", program.Env)
+		}
+		const said, want = "first value, Zmlyc3QgdmFsdWU=, abc", "[secret one], [secret one], abc" // which is too short
+		if got := program.Hidden.Text(said); got != want {
+			t.Errorf("shown is %q", got)
+		}
+		if len(f.secrets.given) != 1 {
+			t.Fatalf("%d leases have secrets", len(f.secrets.given))
+		}
+		for _, hidden := range f.secrets.given {
+			if got := hidden.Text(said); got != want {
+				t.Errorf("shown is %q", got)
+			}
+		}
+		program.ends(outbound.Exit{Output: said})
+		f.run(time.Second)
+		if got := f.status(task); got != "review 1: succeeded/completed" || len(f.secrets.given) != 0 {
+			t.Errorf("%s; %d leases have secrets", got, len(f.secrets.given))
+		}
+	})
+}
+
+func TestASecretThatIsNotThereIsAFailureOfTheAdapterAndAStoreThatFailsIsNone(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, f *fixture) {
+		ada := f.hire(agent.ProcessAdapter, `{"command":["any"],"env":{"A":{"secret":"one"}}}`)
+		task := f.file("Write", ada)
+		failures := func() int {
+			now, err := f.store.Agents().Get(t.Context(), ada.ID)
+			must(t, err)
+			return now.Stats.AdapterFailures
+		}
+		f.secrets.broken = unavailable
+		f.run(3 * time.Second)
+		if got := f.status(task); failures() != 0 || strings.Contains(got, "succeeded") || len(f.programs.had()) != 0 {
+			t.Errorf("%s; %d failures", got, failures())
+		}
+		f.secrets.broken = nil
+		f.run(5 * time.Second)
+		if got := f.status(task); failures() != 1 || !strings.HasPrefix(got, "queued 1:") || len(f.programs.had()) != 0 {
+			t.Errorf("%s; %d failures", got, failures())
+		}
+		f.secrets.values, f.programs.runs = map[string]string{"one": "value"}, succeeds
+		f.run(time.Minute)
+		if got := f.status(task); failures() != 0 || !strings.HasPrefix(got, "review 1:") {
+			t.Errorf("%s; %d failures", got, failures())
+		}
+	})
+}
+
+func TestNoPartOfASecretIsLeftWhereAMessageIsCut(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, f *fixture) {
+		value := strings.Repeat("0123456789", 10)
+		f.secrets.values = map[string]string{"one": value}
+		ada := f.hire(agent.ProcessAdapter, `{"command":["any"],"usage":"claude-json","env":{"A":{"secret":"one"}}}`)
+		task := f.file("Write", ada)
+		f.programs.runs = func(p *program) {
+			p.Output([]byte(`{"type":"result","is_error":true,"total_cost_usd":0,"usage":{},"result":"` +
+				strings.Repeat("x", usage.MessageLength-50) + value + `"}` + "\n"))
+			p.ends(outbound.Exit{})
+		}
+		f.run(time.Second)
+		all, err := f.store.Runs().List(t.Context(), task.ID, page.Position{}, 1)
+		must(t, err)
+		if got := string(all.Items[0].Fields().Append(nil)); strings.Contains(got, "0123") || !strings.Contains(got, "xxx") {
+			t.Errorf("the run shows %s", got)
+		}
 	})
 }

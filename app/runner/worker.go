@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"holdco/domain/agent"
 	"holdco/domain/anyjson"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
+	"holdco/domain/redact"
 	"holdco/domain/run"
 	"holdco/domain/usage"
 	"holdco/ports/inbound"
@@ -42,6 +45,10 @@ type Worker struct {
 	// the program may have left something. nil: nobody asks.
 	Left func()
 
+	// Env are variables of programs besides those of their configuration: the values of secrets. Hidden are these values, each with
+	// what stands for it wherever a program says it.
+	Env, Hidden map[string]string
+
 	// Warn is told of charges that a program reported and that could not be read. nil: nobody asks.
 	Warn func(err error)
 }
@@ -61,11 +68,17 @@ func (n NotStarted) Unwrap() error { return n.Cause }
 // ended before it ran out.
 func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
 	spent := usage.NewParser(program.Usage, model)
+	env := maps.Clone(program.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, w.Env)
+	hidden := lease.hidden(w.Hidden)
 	running, err := w.Programs.Start(outbound.Program{
 		Company: lease.Issue.Company, Issue: lease.Issue.ID, Run: lease.Run.ID,
-		Command: program.Command, Directory: program.Directory, Env: lease.env(program.Env, w.GatewayURL),
+		Command: program.Command, Directory: program.Directory, Env: lease.env(env, w.GatewayURL),
 		Stdin: lease.stdin(program.Stdin), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
-		Grace: program.Grace, Hidden: map[string]string{string(lease.RunToken): hiddenToken}, Output: spent.Write,
+		Grace: program.Grace, Hidden: hidden, Output: spent.Write,
 	})
 	if broken, isBroken := errors.AsType[outbound.WorkspaceError](err); isBroken {
 		// Another attempt would find the same: that is the failure of an attempt, not of the adapter.
@@ -77,6 +90,7 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	why := w.attend(ctx, lease, running, program.Timeout, stale)
 	finish := context.WithoutCancel(ctx)
 	report := spent.Report()
+	report.Message = hideCut(hidden, report.Message)
 	if report.Dropped > 0 && w.Warn != nil {
 		w.Warn(fmt.Errorf("%d charges that the program of run %s reported could not be read, or not in full", report.Dropped, lease.Run.ID))
 	}
@@ -85,7 +99,15 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 		w.left()
 		return err
 	}
-	return errors.Join(err, w.end(finish, lease, endOf(why, lease.hide(running.Exit()), report)))
+	return errors.Join(err, w.end(finish, lease, endOf(why, running.Exit(), report)))
+}
+
+// hideCut hides texts in a message. If it may have been cut, its end is left out where it may be the beginning of one.
+func hideCut(hidden redact.Hidden, message string) string {
+	if utf8.RuneCountInString(message) < usage.MessageLength {
+		return hidden.Text(message)
+	}
+	return string(hidden.Stream().Next([]byte(message)))
 }
 
 func (w Worker) left() {

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"slices"
-	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/event"
@@ -49,11 +48,16 @@ func (s *Service) RotateSecret(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedWebhook{}, err
 	}
-	secret, sealed := s.newSecret(which)
+	var secret webhook.Secret
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
-	rotated, err := store.Change(ctx, s.store, request, which, store.Tx.Webhooks,
-		func(e webhook.Endpoint, at time.Time) (webhook.Endpoint, *event.Event, error) {
-			next, happened := e.RotateSecret(sealed, at)
+	rotated, err := store.ChangeReading(ctx, s.store, request, which, store.Tx.Webhooks,
+		func(ctx context.Context, tx store.Tx, e webhook.Endpoint) (webhook.Endpoint, *event.Event, error) {
+			made, sealed, err := s.newSecret(ctx, tx, which)
+			if err != nil {
+				return e, nil, err
+			}
+			secret = made
+			next, happened := e.RotateSecret(sealed, tx.Now())
 			return next, &happened, nil
 		})
 	return inbound.IssuedWebhook{Endpoint: rotated, Secret: secret}, err

@@ -21,10 +21,15 @@ func (s *Service) Create(
 		return inbound.IssuedWebhook{}, err
 	}
 	newID := id.New[id.Webhook](s.ids.UUIDv7())
-	secret, sealed := s.newSecret(newID)
+	var secret webhook.Secret
 	request := store.Request{Actor: caller.Actor, Once: once}
 	made, err := store.Create(ctx, s.store, request, store.Tx.Webhooks,
 		func(ctx context.Context, tx store.Tx) (webhook.Endpoint, event.Event, error) {
+			made, sealed, err := s.newSecret(ctx, tx, newID)
+			if err != nil {
+				return webhook.Endpoint{}, event.Event{}, err
+			}
+			secret = made
 			endpoint, created, err := webhook.New(newID, draft, sealed, store.ResolveCompany(ctx, tx.Companies()), tx.Now())
 			if err != nil {
 				return endpoint, created, err
@@ -44,7 +49,8 @@ func checkLimit(ctx context.Context, tx store.Tx) error {
 }
 
 // newSecret makes a secret to be shown once, and its sealed form to be stored.
-func (s *Service) newSecret(owner id.Webhook) (webhook.Secret, webhook.Sealed) {
+func (s *Service) newSecret(ctx context.Context, tx store.Tx, owner id.Webhook) (webhook.Secret, webhook.Sealed, error) {
 	secret := webhook.NewSecret(s.entropy.Bits256())
-	return secret, webhook.Sealed(s.vault.Seal(string(owner), string(secret)))
+	sealed, err := store.SealIn(ctx, tx, s.vault, string(owner), string(secret))
+	return secret, webhook.Sealed(sealed), err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"holdco/domain/fault"
+	"holdco/domain/secret"
 	"holdco/domain/text"
 	"holdco/domain/usage"
 	"holdco/domain/webhook"
@@ -24,6 +25,7 @@ type Program struct {
 	Command   []string          // the program and its arguments
 	Directory string            // a path in the workspace of the issue; empty: the workspace itself
 	Env       map[string]string // in addition to what every program has
+	Secrets   map[string]string // variables that get the values of secrets: the names of these
 	Stdin     Stdin
 	Usage     usage.Kind
 	Timeout   time.Duration // whole seconds
@@ -85,6 +87,7 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // duty parses the configuration for the adapter of the agent. Problems get what is wrong with it. Members that the adapter does
 // not know are left to the agent.
 func (a Agent) duty(problems *fault.Problems) (duty Duty, isRun bool) {
+	a.checkReferences(problems)
 	c := parsedConfig{problems: problems}
 	if json.Unmarshal([]byte(a.AdapterConfig), &c.members) != nil {
 		return duty, false
@@ -97,12 +100,12 @@ func (a Agent) duty(problems *fault.Problems) (duty Duty, isRun bool) {
 		duty.Program = &Program{
 			Command:   c.command(),
 			Directory: c.directory(),
-			Env:       c.env(),
 			Stdin:     choice(c, "stdin", Prompt, JSON, Nothing),
 			Usage:     choice(c, "usage", usage.Kinds...),
 			Timeout:   time.Duration(c.integer("timeoutSeconds", ShortestTimeout, LongestTimeout, usualTimeout)) * time.Second,
 			Grace:     time.Duration(c.integer("graceSeconds", 0, LongestGrace, usualGrace)) * time.Second,
 		}
+		duty.Program.Env, duty.Program.Secrets = c.env()
 		return duty, duty.Program.Command != nil
 	}
 	duty.URL = c.url()
@@ -202,27 +205,47 @@ func (c parsedConfig) directory() string {
 	return clean
 }
 
-func (c parsedConfig) env() map[string]string {
-	const kind = "an object of texts"
-	var sent map[string]*string
+// env reads variables: texts, and references to secrets.
+func (c parsedConfig) env() (texts, secrets map[string]string) {
+	const kind = `an object of texts and references to secrets, {"secret": NAME}`
+	var sent map[string]json.RawMessage
 	if !c.read("env", &sent, kind) {
-		return nil
+		return nil, nil
 	}
-	env := make(map[string]string, len(sent))
+	texts = make(map[string]string, len(sent))
 	for name, value := range sent {
+		var literal *string
+		isText := json.Unmarshal(value, &literal) == nil && literal != nil
+		reference, isReference := parseReference(value)
 		switch {
-		case value == nil:
+		case !isText && !isReference:
 			c.wrong("env", fault.WrongType, "must be %s", kind)
 		case !variableName.MatchString(name) || strings.HasPrefix(name, reservedVariables):
 			c.wrong("env", fault.InvalidFormat,
 				"must name variables of letters, digits and _, which do not begin with %s", reservedVariables)
-		case strings.ContainsRune(*value, 0):
+		case isReference && !secret.IsName(reference):
+			c.problems.Add(secret.CheckName(configPath+".env."+name+".secret", reference)...)
+		case isReference:
+			if secrets == nil {
+				secrets = map[string]string{}
+			}
+			secrets[name] = reference
+		case strings.ContainsRune(*literal, 0):
 			c.wrong("env", fault.InvalidCharacters, "must not hold the character NUL")
 		default:
-			env[name] = *value
+			texts[name] = *literal
 		}
 	}
-	return env
+	return texts, secrets
+}
+
+// parseReference parses a reference to a secret.
+func parseReference(sent json.RawMessage) (name string, is bool) {
+	var members map[string]*string
+	if json.Unmarshal(sent, &members) != nil || len(members) != 1 || members["secret"] == nil {
+		return "", false
+	}
+	return *members["secret"], true
 }
 
 func (c parsedConfig) url() (url string) {

@@ -61,22 +61,25 @@ func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
 		`{"cwd":"a\\b"}`:    "cwd:invalid_characters",
 		`{"cwd":1}`:         "cwd:wrong_type",
 		`{"cwd":"` + strings.Repeat("x", 1001) + `"}`: "cwd:too_long",
-		`{"env":[]}`:               "env:wrong_type",
-		`{"env":{"A":1}}`:          "env:wrong_type",
-		`{"env":{"a-b":""}}`:       "env:invalid_format",
-		`{"env":{"HOLDCO_X":""}}`:  "env:invalid_format",
-		`{"env":{"A":"\u0000"}}`:   "env:invalid_characters",
-		`{"stdin":"text"}`:         "stdin:unknown_value",
-		`{"stdin":1}`:              "stdin:wrong_type",
-		`{"usage":"gemini"}`:       "usage:unknown_value",
-		`{"timeoutSeconds":9}`:     "timeoutSeconds:out_of_range",
-		`{"timeoutSeconds":86401}`: "timeoutSeconds:out_of_range",
-		`{"timeoutSeconds":1.5}`:   "timeoutSeconds:wrong_type",
-		`{"graceSeconds":-1}`:      "graceSeconds:out_of_range",
-		`{"graceSeconds":301}`:     "graceSeconds:out_of_range",
-		`{"maxConcurrent":0}`:      "maxConcurrent:out_of_range",
-		`{"maxConcurrent":51}`:     "maxConcurrent:out_of_range",
-		`{"maxConcurrent":"1"}`:    "maxConcurrent:wrong_type",
+		`{"env":[]}`:                           "env:wrong_type",
+		`{"env":{"A":1}}`:                      "env:wrong_type",
+		`{"env":{"A":null}}`:                   "",
+		`{"env":{"A":{"secret":"a","b":"c"}}}`: "env:wrong_type",
+		`{"env":{"A":{"secret":1}}}`:           "env:wrong_type",
+		`{"env":{"a-b":""}}`:                   "env:invalid_format",
+		`{"env":{"HOLDCO_X":""}}`:              "env:invalid_format",
+		`{"env":{"A":"\u0000"}}`:               "env:invalid_characters",
+		`{"stdin":"text"}`:                     "stdin:unknown_value",
+		`{"stdin":1}`:                          "stdin:wrong_type",
+		`{"usage":"gemini"}`:                   "usage:unknown_value",
+		`{"timeoutSeconds":9}`:                 "timeoutSeconds:out_of_range",
+		`{"timeoutSeconds":86401}`:             "timeoutSeconds:out_of_range",
+		`{"timeoutSeconds":1.5}`:               "timeoutSeconds:wrong_type",
+		`{"graceSeconds":-1}`:                  "graceSeconds:out_of_range",
+		`{"graceSeconds":301}`:                 "graceSeconds:out_of_range",
+		`{"maxConcurrent":0}`:                  "maxConcurrent:out_of_range",
+		`{"maxConcurrent":51}`:                 "maxConcurrent:out_of_range",
+		`{"maxConcurrent":"1"}`:                "maxConcurrent:wrong_type",
 	}
 	url := map[string]string{
 		`{"url":1}`:                      "url:wrong_type",
@@ -144,4 +147,35 @@ func TestWhatCannotBeRunIsNoDuty(t *testing.T) {
 			t.Errorf("%s: %v", config, err)
 		}
 	}
+}
+
+func TestVariablesReferToSecrets(t *testing.T) {
+	t.Parallel()
+	config := `{"command":["sh"],"env":{"A":{"secret":"one.Two-3_"},"B":"text","C":{"secret":"one.Two-3_"}}}`
+	made, err := hire(draft(agent.Settings{Adapter: new("process"), AdapterConfig: new([]byte(config))}), admin)
+	duty, isRun := made.Duty()
+	if err != nil || !isRun {
+		t.Fatal(isRun, err)
+	}
+	if diff := cmp.Diff(map[string]string{"A": "one.Two-3_", "C": "one.Two-3_"}, duty.Program.Secrets); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"B": "text"}, duty.Program.Env); diff != "" {
+		t.Error(diff)
+	}
+	for config, want := range map[string]string{
+		`{"env":{"A":{"secret":"1st"}}}`:        "adapterConfig.env.A.secret:invalid_format",
+		`{"env":{"A":{"secret":""}}}`:           "adapterConfig.env.A.secret:invalid_format",
+		`{"env":{"HOLDCO_X":{"secret":"a"}}}`:   "adapterConfig.env:invalid_format",
+		`{"env":[{"secret":"a"}]}`:              "adapterConfig.env:wrong_type",
+		`{"command":["sh",{"secret":"a"}]}`:     "adapterConfig:unknown_value",
+		`{"headers":{"Token":{"secret":"a"}}}`:  "adapterConfig:unknown_value",
+		`{"env":{"A":"x"},"b":[{"secret":""}]}`: "adapterConfig:unknown_value",
+	} {
+		_, err := hire(draft(agent.Settings{Adapter: new("process"), AdapterConfig: new([]byte(config))}), admin)
+		path, code, _ := strings.Cut(want, ":")
+		faulttest.Check(t, config, err, refused(path, code))
+	}
+	_, _, err = made.Apply(agent.Patch{Settings: agent.Settings{Adapter: new("http")}}, admin, later)
+	faulttest.Check(t, "another adapter", err, refused("adapterConfig", fault.UnknownValue))
 }

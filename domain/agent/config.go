@@ -26,16 +26,23 @@ func (c Config) merge(patch []byte, problems *fault.Problems) Config {
 		return c
 	}
 	merged := mergePatch(jsontext.Value(c), patch)
-	switch {
-	case len(merged) > ConfigSize:
+	if len(merged) > ConfigSize {
 		problems.Add(fault.Fieldf(configPath, fault.TooLong, "%s must have at most %d bytes", configPath, ConfigSize))
-	case hasReference(merged):
-		problems.Add(fault.Fieldf(configPath, fault.UnknownValue,
-			"%s refers to a secret; this version of Holdco has no secrets", configPath))
-	default:
-		return Config(merged)
+		return c
 	}
-	return c
+	return Config(merged)
+}
+
+// checkReferences refuses references to secrets where nobody resolves them.
+func (a Agent) checkReferences(problems *fault.Problems) {
+	config := jsontext.Value(a.AdapterConfig)
+	if a.Adapter == ProcessAdapter {
+		config = mergePatch(config.Clone(), jsontext.Value(`{"env":null}`))
+	}
+	if hasReference(config) {
+		problems.Add(fault.Fieldf(configPath, fault.UnknownValue,
+			"%s refers to a secret where none is given: only variables in env of the adapter %s are", configPath, ProcessAdapter))
+	}
 }
 
 // hasReference reports whether a valid value has a reference to a secret in it: {"secret": NAME}, which is four tokens in a row.

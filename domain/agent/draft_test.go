@@ -82,8 +82,8 @@ func TestAllThatIsWrongWithAHireIsReportedAtOnce(t *testing.T) {
 			Problems: problems,
 		}, agent.Rules{})
 		faulttest.Check(t, "everything", err, "validation_failed colour:unknown_field name:required teamId:unknown_value role:required "+
-			"model:invalid_characters adapterConfig:unknown_value memoryScopes.1:unknown_value budget.perTaskUsd:out_of_range "+
-			"budget.dailyUsd:too_precise approvalPolicy.requires.1:required")
+			"model:invalid_characters memoryScopes.1:unknown_value budget.perTaskUsd:out_of_range "+
+			"budget.dailyUsd:too_precise approvalPolicy.requires.1:required adapterConfig:unknown_value")
 		if !cmp.Equal(got, agent.Agent{}) {
 			t.Errorf("%+v", got)
 		}

@@ -87,6 +87,13 @@ var (
 	PartnerRotated = define("partner.rotated")
 	PartnerRevoked = define("partner.revoked")
 
+	SecretCreated = define("secret.created")
+	SecretUpdated = define("secret.updated")
+	SecretRotated = define("secret.rotated")
+	SecretRemoved = define("secret.removed")
+
+	KeyRotated = define("key.rotated")
+
 	LeadImported     = define("lead.imported") // one for each batch that changed anything; so are those below
 	LeadRemoved      = define("lead.removed")
 	CampaignImported = define("campaign.imported")

@@ -34,6 +34,8 @@ type (
 
 	Partner string // prt_
 
+	Secret string // sec_, never shown: clients name secrets
+
 	Lead         string // cmp_: a lead is a company too, though not one of Holdco's
 	Contact      string // cnt_
 	Campaign     string // cam_
@@ -73,6 +75,8 @@ func (Webhook) prefix() string  { return "whk_" }
 func (Delivery) prefix() string { return "dlv_" }
 
 func (Partner) prefix() string { return "prt_" }
+
+func (Secret) prefix() string { return "sec_" }
 
 func (Lead) prefix() string         { return "cmp_" }
 func (Contact) prefix() string      { return "cnt_" }

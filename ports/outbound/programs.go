@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdco/domain/id"
+	"holdco/domain/redact"
 )
 
 // Programs runs programs on this host, each for one run of an agent, in the workspace of its issue. It is safe for concurrent use.
@@ -41,7 +42,7 @@ type Program struct {
 	Context   []byte // the content of HOLDCO_CONTEXT_FILE, which is .holdco/context.json in the workspace
 	MCP       []byte // of HOLDCO_MCP_FILE, .holdco/mcp.json
 	Grace     time.Duration
-	Hidden    map[string]string // in the log each key is replaced by its value
+	Hidden    redact.Hidden // in the log, and in Exit
 
 	// Output is called with what it writes to its standard output, one piece after the other, the last before Ended. It must not
 	// keep the piece, and the program waits while it takes long. nil: nobody asks.

@@ -74,6 +74,8 @@ type Reader interface {
 	Campaigns() CampaignReader
 	Taxonomy() TaxonomyReader
 	Prices() PriceReader
+	Secrets() SecretReader
+	Seals() SealReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails. A write can fail in a later call, or when the
@@ -110,6 +112,8 @@ type Tx interface {
 	Campaigns() Campaigns
 	Taxonomy() Taxonomy
 	Prices() Prices
+	Secrets() Secrets
+	Seals() Seals
 
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
 	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.

@@ -70,6 +70,7 @@ var areas = []struct {
 	{"campaigns", campaignRules},
 	{"taxonomy", taxonomyRules},
 	{"prices", priceRules},
+	{"secrets", secretRules},
 	{"units", unitRules},
 	{"clock", clockRules},
 	{"writes", writeRules},
@@ -100,6 +101,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).removalWrites,
 	(*fixture).leadWrites,
 	(*fixture).priceWrites,
+	(*fixture).secretWrites,
 }
 
 // ofCompanies make units that add a new one of each kind that belongs to a company, with rows in all of its tables.
@@ -111,6 +113,7 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 	someEnvelope,
 	someGoal,
 	someApproval,
+	someSecret,
 }
 
 // ofTheInstance are the same for kinds that belong to no company.

@@ -11,7 +11,8 @@ import (
 // Adapter One of the adapters installed on the instance; the first of them unless given.
 type Adapter = string
 
-// AdapterConfig At most 16 KiB. References to secrets are refused in this version.
+// AdapterConfig At most 16 KiB. The variables in `env` of the adapter `process` are texts, or refer to secrets of the company:
+// `{"secret": NAME}`. Anywhere else such references are refused.
 type AdapterConfig = httpkit.Object
 
 // AgentBudgetChange defines model for AgentBudgetChange.
@@ -28,7 +29,8 @@ type AgentDraft struct {
 	// Adapter One of the installed adapters; the company's default unless given.
 	Adapter *string `json:"adapter,omitempty"`
 
-	// AdapterConfig At most 16 KiB. References to secrets are refused in this version.
+	// AdapterConfig At most 16 KiB. The variables in `env` of the adapter `process` are texts, or refer to secrets of the company:
+	// `{"secret": NAME}`. Anywhere else such references are refused.
 	AdapterConfig  *AdapterConfig        `json:"adapterConfig,omitempty"`
 	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
 	Budget         *AgentBudgetChange    `json:"budget,omitempty"`
@@ -53,7 +55,8 @@ type AgentDraft struct {
 type AgentPatch struct {
 	Adapter *string `json:"adapter,omitempty"`
 
-	// AdapterConfig At most 16 KiB. References to secrets are refused in this version.
+	// AdapterConfig At most 16 KiB. The variables in `env` of the adapter `process` are texts, or refer to secrets of the company:
+	// `{"secret": NAME}`. Anywhere else such references are refused.
 	AdapterConfig  *AdapterConfig        `json:"adapterConfig,omitempty"`
 	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
 	Budget         *AgentBudgetChange    `json:"budget,omitempty"`

@@ -46,6 +46,8 @@ var owned = []ownedTable{
 	{table: "settlements"},
 	{table: "projects"},
 	{table: "goals"},
+	{table: "secret_values"},
+	{table: "secrets"},
 	{table: "deliveries", kept: isPending},
 	{table: "activity", kept: isAwaited, aged: true},
 	{table: "cost_hours"},

@@ -152,6 +152,8 @@ func (r reader) Prices() store.PriceReader            { return prices(r) }
 
 func (r reader) Approvals() store.ApprovalReader         { return approvalsOf(r.session) }
 func (r reader) ApprovalRules() store.ApprovalRuleReader { return approvalRulesOf(r.session) }
+func (r reader) Secrets() store.SecretReader             { return secretsOf(r.session) }
+func (r reader) Seals() store.SealReader                 { return seals(r) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -193,6 +195,8 @@ func (t tx) Prices() store.Prices           { return prices{t.session} }
 
 func (t tx) Approvals() store.Approvals         { return approvalsOf(t.session) }
 func (t tx) ApprovalRules() store.ApprovalRules { return approvalRulesOf(t.session) }
+func (t tx) Secrets() store.Secrets             { return secretsOf(t.session) }
+func (t tx) Seals() store.Seals                 { return seals{t.session} }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 

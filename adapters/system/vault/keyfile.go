@@ -40,10 +40,22 @@ func readFile(path string) (key []byte, err error) {
 	return key, nil
 }
 
+// fingerprintIn is the fingerprint of the key in the file at a path, "" if there is no file.
+func fingerprintIn(path string) (string, error) {
+	key, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return fingerprintOf(key), nil
+}
+
 // makeAndRead makes a key file at a path, and its folder. Of several processes that do so at once one makes it, and all
 // have its key.
 func makeAndRead(path string) (key []byte, err error) {
-	if err := makeFile(path); err != nil {
+	if err := makeFile(path, newKey(), nil); err != nil {
 		return nil, fmt.Errorf("make the key file %s: %w", path, err)
 	}
 	return readFile(path)
@@ -81,8 +93,9 @@ func malformed(path string) error {
 		path, keyPrefix, keySize)
 }
 
-// makeFile makes a key file that is whole from its first moment, unless there is one by then.
-func makeFile(path string) error {
+// makeFile makes a key file that is whole from its first moment, unless there is one by then. It is for whom another one is for, if
+// that is not nil, and else for the user of this process.
+func makeFile(path string, key []byte, as fs.FileInfo) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -92,7 +105,7 @@ func makeFile(path string) error {
 		return err
 	}
 	defer func() { _ = os.Remove(draft.Name()) }()
-	if err := fill(draft); err != nil {
+	if err := fill(draft, key, as); err != nil {
 		return err
 	}
 	// A link, unlike a move, replaces nothing.
@@ -102,11 +115,20 @@ func makeFile(path string) error {
 	return syncFolder(folder)
 }
 
-// fill writes a new key to the disk.
-func fill(file *os.File) error {
-	var key [keySize]byte
-	_, _ = rand.Read(key[:]) // it never fails: crypto/rand ends the process instead
-	_, err := file.WriteString(keyPrefix + base64.StdEncoding.EncodeToString(key[:]) + "\n")
+func newKey() []byte {
+	key := make([]byte, keySize)
+	_, _ = rand.Read(key) // it never fails: crypto/rand ends the process instead
+	return key
+}
+
+// fill writes a key to the disk, and gives the file the mode and the owner of another.
+func fill(file *os.File, key []byte, as fs.FileInfo) error {
+	_, err := file.WriteString(keyPrefix + base64.StdEncoding.EncodeToString(key) + "\n")
+	if err == nil && as != nil {
+		if err = own(file, as); err == nil {
+			err = file.Chmod(as.Mode().Perm())
+		}
+	}
 	return errors.Join(err, file.Sync(), file.Close())
 }
 

@@ -18,7 +18,7 @@ func TestAKeyFileIsMadeForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "not", "there")
 	path := filepath.Join(folder, "key")
-	if _, err := vault.New(path).Unlock(keptFingerprint); err == nil || !strings.Contains(err.Error(), path+" is missing") {
+	if _, err := vault.New(path).Unlock(keptFingerprint, ""); err == nil || !strings.Contains(err.Error(), path+" is missing") {
 		t.Errorf("without the file that is bound: %v", err)
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +52,7 @@ func TestOfManyAtOnceAllHaveTheSameKey(t *testing.T) {
 	for i := range fingerprints {
 		makers.Go(func() {
 			var err error
-			if fingerprints[i], err = vault.New(path).Unlock(""); err != nil {
+			if fingerprints[i], err = vault.New(path).Unlock("", ""); err != nil {
 				t.Error(err)
 			}
 		})
@@ -71,7 +71,7 @@ func TestOfManyAtOnceAllHaveTheSameKey(t *testing.T) {
 func TestAnotherKeyThanTheBoundOneIsRefused(t *testing.T) {
 	t.Parallel()
 	path := writeFile(t, keptKey, 0o600)
-	_, err := vault.New(path).Unlock("0123456789abcdef")
+	_, err := vault.New(path).Unlock("0123456789abcdef", "")
 	if err == nil || !strings.Contains(err.Error(), path+" holds another key") || !strings.Contains(err.Error(), keptFingerprint) {
 		t.Errorf("%v", err)
 	}
@@ -80,7 +80,7 @@ func TestAnotherKeyThanTheBoundOneIsRefused(t *testing.T) {
 func TestTheLineMayEndAsEditorsEndIt(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"", "\n", "\r\n", "\n\n", " \n"} {
-		if found, err := vault.New(writeFile(t, keptKey+end, 0o600)).Unlock(""); err != nil || found != keptFingerprint {
+		if found, err := vault.New(writeFile(t, keptKey+end, 0o600)).Unlock("", ""); err != nil || found != keptFingerprint {
 			t.Errorf("with %q: %s, %v", end, found, err)
 		}
 	}
@@ -89,14 +89,14 @@ func TestTheLineMayEndAsEditorsEndIt(t *testing.T) {
 func TestAKeyFileThatIsOpenToStrangersIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []fs.FileMode{0o600, 0o400, 0o700, 0o440, 0o640} {
-		if _, err := vault.New(writeFile(t, keptKey, mode)).Unlock(keptFingerprint); err != nil {
+		if _, err := vault.New(writeFile(t, keptKey, mode)).Unlock(keptFingerprint, ""); err != nil {
 			t.Errorf("%v: %v", mode, err)
 		}
 	}
 	for _, mode := range []fs.FileMode{0o604, 0o644, 0o620, 0o666, 0o660} {
 		path := writeFile(t, keptKey, mode)
 		for _, bound := range []string{"", keptFingerprint} {
-			if _, err := vault.New(path).Unlock(bound); err == nil || !strings.HasSuffix(err.Error(), "run: chmod 600 "+path) {
+			if _, err := vault.New(path).Unlock(bound, ""); err == nil || !strings.HasSuffix(err.Error(), "run: chmod 600 "+path) {
 				t.Errorf("%v: %v", mode, err)
 			}
 		}
@@ -114,7 +114,7 @@ func TestWhatIsNoKeyIsRefusedAndLeftAlone(t *testing.T) {
 	} {
 		path := writeFile(t, content, 0o600)
 		for _, bound := range []string{"", keptFingerprint} {
-			_, err := vault.New(path).Unlock(bound)
+			_, err := vault.New(path).Unlock(bound, "")
 			if err == nil || !strings.Contains(err.Error(), path+" is damaged") || strings.Contains(err.Error(), "AAECAw") {
 				t.Errorf("%q: %v", content, err)
 			}
@@ -136,7 +136,7 @@ func TestOtherThingsThanFilesAreRefused(t *testing.T) {
 		folder: folder + " is a folder; the key needs the name of a file, such as " + filepath.Join(folder, "key"),
 		pipe:   "the key file " + pipe + " is not a regular file",
 	} {
-		if _, err := vault.New(path).Unlock(""); err == nil || err.Error() != want {
+		if _, err := vault.New(path).Unlock("", ""); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestAFolderThatCannotBeUsedIsNamed(t *testing.T) {
 		paths = append(paths, filepath.Join(closed, "key"))
 	}
 	for _, path := range paths {
-		if _, err := vault.New(path).Unlock(""); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := vault.New(path).Unlock("", ""); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

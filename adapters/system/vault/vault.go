@@ -10,43 +10,115 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
+	"sync"
 
 	"holdco/ports/outbound"
 )
 
-// Vault is outbound.Vault by AES-256-GCM, with the key in a file.
+// Vault is outbound.Vault by AES-256-GCM, and outbound.KeyFiles, with the key in a file. While it is being rotated there are two more
+// files, .old with the former key and .new with the next one, before it takes the place of the key.
 type Vault struct {
 	path string
-	seal cipher.AEAD // nil while it is locked
+
+	mutex sync.RWMutex
+	keys  map[string]cipher.AEAD // by their fingerprints; those that were loaded; nil while it is locked
 }
 
-var _ outbound.Vault = (*Vault)(nil)
+var (
+	_ outbound.Vault    = (*Vault)(nil)
+	_ outbound.KeyFiles = (*Vault)(nil)
+)
 
 // New makes a locked vault, whose key is in the file at a path.
 func New(path string) *Vault { return &Vault{path: path} }
 
 // Unlock implements outbound.Vault. A fingerprint is 16 hexadecimal digits.
-func (v *Vault) Unlock(fingerprint string) (string, error) {
+func (v *Vault) Unlock(fingerprint, former string) (string, error) {
 	key, err := readFile(v.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if fingerprint != "" {
-			return "", fmt.Errorf("the key file %s is missing: the secrets in the store are sealed "+
-				"with the key that has the fingerprint %s; "+
-				"put that file back", v.path, fingerprint)
+	isMissing := errors.Is(err, fs.ErrNotExist)
+	if isMissing {
+		err = nil
+		if fingerprint == "" {
+			key, err = makeAndRead(v.path)
 		}
-		key, err = makeAndRead(v.path)
 	}
 	if err != nil {
 		return "", err
 	}
 	found := fingerprintOf(key)
-	if fingerprint != "" && fingerprint != found {
-		return "", fmt.Errorf("the key file %s holds another key than the secrets in the store are sealed with: its fingerprint is %s, "+
-			"not %s; put the right file in its place", v.path, found, fingerprint)
+	if fingerprint == "" {
+		return found, v.load(key)
 	}
-	v.seal, err = sealing(key)
-	return found, err
+	old, err := readFile(v.oldPath())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err := v.load(key, old); err != nil {
+		return "", err
+	}
+	switch {
+	case v.has(fingerprint) && (former == "" || v.has(former)):
+		return fingerprint, nil
+	case isMissing:
+		return "", fmt.Errorf("the key file %s is missing: the secrets in the store are sealed "+
+			"with the key that has the fingerprint %s; "+
+			"put that file back", v.path, fingerprint)
+	case v.has(fingerprint):
+		return "", fmt.Errorf("the key file %s, with the fingerprint %s, is missing: the key is being rotated, "+
+			"and some secrets in the store are sealed with the former one; put that file back", v.oldPath(), former)
+	}
+	return "", fmt.Errorf("the key file %s holds another key than the secrets in the store are sealed with: its fingerprint is %s, "+
+		"not %s; put the right file in its place", v.path, found, fingerprint)
+}
+
+// load adds keys to those that are known; nil ones are none.
+func (v *Vault) load(keys ...[]byte) error {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	for _, key := range keys {
+		if key == nil {
+			continue
+		}
+		seal, err := sealing(key)
+		if err != nil {
+			return err
+		}
+		if v.keys == nil {
+			v.keys = map[string]cipher.AEAD{}
+		}
+		v.keys[fingerprintOf(key)] = seal
+	}
+	return nil
+}
+
+func (v *Vault) has(fingerprint string) bool {
+	v.mutex.RLock()
+	defer v.mutex.RUnlock()
+	return v.keys[fingerprint] != nil
+}
+
+// known are the keys that were loaded.
+func (v *Vault) known() map[string]cipher.AEAD {
+	v.mutex.RLock()
+	defer v.mutex.RUnlock()
+	return maps.Clone(v.keys)
+}
+
+// look loads the keys that are in the files now, for another process may have rotated them. It reports whether any is new. While the
+// vault is locked it stays so.
+func (v *Vault) look() bool {
+	before := len(v.known())
+	if before == 0 {
+		return false
+	}
+	for _, path := range []string{v.path, v.oldPath()} {
+		if key, err := readFile(path); err == nil { // otherwise the caller says that the key is not known
+			_ = v.load(key)
+		}
+	}
+	return len(v.known()) > before
 }
 
 // What the instance's key is used for. Each use has a key of its own, so that none can betray another.
@@ -77,20 +149,45 @@ func fingerprintOf(key []byte) string {
 
 // Seal implements outbound.Vault: v1: and, in base64, the nonce, the encrypted secret and the tag. Two sealed texts of
 // one secret differ.
-func (v *Vault) Seal(owner, secret string) string {
-	return sealedPrefix + base64.StdEncoding.EncodeToString(v.seal.Seal(nil, nil, []byte(secret), []byte(owner)))
+func (v *Vault) Seal(fingerprint, owner, secret string) (string, error) {
+	key := v.known()[fingerprint]
+	if key == nil && v.look() {
+		key = v.known()[fingerprint]
+	}
+	if key == nil {
+		return "", fmt.Errorf("the key with the fingerprint %s is not in %s", fingerprint, v.path)
+	}
+	return sealedPrefix + base64.StdEncoding.EncodeToString(key.Seal(nil, nil, []byte(secret), []byte(owner))), nil
 }
 
 // Open implements outbound.Vault.
 func (v *Vault) Open(owner, sealed string) (string, error) {
+	secret, _, err := v.open(owner, sealed)
+	return secret, err
+}
+
+// Reseal implements outbound.Vault.
+func (v *Vault) Reseal(fingerprint, owner, sealed string) (string, error) {
+	secret, by, err := v.open(owner, sealed)
+	if err != nil || by == fingerprint {
+		return sealed, err
+	}
+	return v.Seal(fingerprint, owner, secret)
+}
+
+// open is Open, and returns the fingerprint of the key that fits.
+func (v *Vault) open(owner, sealed string) (secret, by string, err error) {
 	text, ok := strings.CutPrefix(sealed, sealedPrefix)
 	raw, err := base64.StdEncoding.Strict().DecodeString(text)
 	if !ok || err != nil {
-		return "", fmt.Errorf("the sealed secret of %s is damaged, or from a newer Holdco", owner)
+		return "", "", fmt.Errorf("the sealed secret of %s is damaged, or from a newer Holdco", owner)
 	}
-	secret, err := v.seal.Open(nil, nil, raw, []byte(owner))
-	if err != nil {
-		return "", fmt.Errorf("the secret of %s was sealed with another key or for another owner, or is damaged", owner)
+	for again := true; again; again = v.look() {
+		for fingerprint, key := range v.known() {
+			if secret, err := key.Open(nil, nil, raw, []byte(owner)); err == nil {
+				return string(secret), fingerprint, nil
+			}
+		}
 	}
-	return string(secret), nil
+	return "", "", fmt.Errorf("the secret of %s was sealed with another key or for another owner, or is damaged", owner)
 }
