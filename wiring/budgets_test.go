@@ -22,7 +22,7 @@ func (e apiEnvelope) String() string {
 }
 
 // budgets checks what is spent and held.
-func (s *instance) budgets(t *testing.T, of company, query string, want ...string) []apiEnvelope {
+func (s *instance) budgets(t *testing.T, of company, query string, want ...string) {
 	t.Helper()
 	answer := s.In(t).Get(of.path() + "/budgets" + query)
 	answer.Is(t, 200, "")
@@ -34,7 +34,6 @@ func (s *instance) budgets(t *testing.T, of company, query string, want ...strin
 	if !slices.Equal(shown, want) {
 		t.Errorf("the budgets are\n%s\nwant\n%s", strings.Join(shown, "\n"), strings.Join(want, "\n"))
 	}
-	return found
 }
 
 // breaches are the levels that were reported, in their order.
@@ -94,7 +93,8 @@ func TestADollarIsSpentOnce(t *testing.T) {
 			t.Errorf("%d and %d were leased", lease.Issue.Number, small.Issue.Number)
 		}
 		s.budgets(t, acme, "", "company: 0 spent, 0.8 held, 0.2 left, none")
-		if got := ada.charges(t, lease, "1", "0.4"); got.Budget.RemainingUsd != "0.5" || got.Budget.Level != "none" || got.Lease.MustFinish {
+		got := ada.charges(t, lease, "1", "0.4")
+		if got.Budget.RemainingUsd != "0.5" || got.Budget.Level != "none" || got.Lease.MustFinish {
 			t.Errorf("%+v", got)
 		}
 		s.budgets(t, acme, "", "company: 0.4 spent, 0.4 held, 0.2 left, none")
@@ -196,7 +196,8 @@ func TestBudgetsFitIntoEachOther(t *testing.T) {
 		s.Patch(ada.path(), `{"budget":{"dailyUsd":null}}`).Is(t, 200, "")
 		for body, want := range map[string]string{
 			`{}`: "teamId required, usd required", `{"teamId":"tm_x","usd":0}`: "teamId unknown_value, usd out_of_range",
-			`{"teamId":"` + sales.ID + `","usd":-1}`: "usd out_of_range", `{"teamId":"` + sales.ID + `","usd":0.0000001}`: "usd too_precise",
+			`{"teamId":"` + sales.ID + `","usd":-1}`:        "usd out_of_range",
+			`{"teamId":"` + sales.ID + `","usd":0.0000001}`: "usd too_precise",
 		} {
 			refused := send(s.Client, "POST", acme.path()+"/costs/topup", body)
 			refused.Is(t, 422, "validation_failed")

@@ -115,7 +115,7 @@ var nextSlug atomic.Int64
 func newFiling(t *testing.T, url string) *filing {
 	t.Helper()
 	f := &filing{url: url}
-	f.company = makeOver(t, url, "/v1/companies", fmt.Sprintf(`{"name":"Company","slug":"many-%d","budget":{"usd":1000000}}`, nextSlug.Add(1)))
+	f.company = makeOver(t, url, "/v1/companies", named(fmt.Sprintf("many-%d", nextSlug.Add(1))))
 	f.path = "/v1/companies/" + f.company
 	for n := range 4 {
 		team := makeOver(t, url, f.path+"/teams", fmt.Sprintf(`{"name":"Team %d","headcount":5}`, n))

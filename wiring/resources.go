@@ -162,7 +162,9 @@ var resources = []resource{
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Approvals(s.Approvals) },
 		commands: []cli.Command{cli.ApprovalCommand},
-		gateway:  func(s services, _ telemetry) httpkit.Handlers { return gateway.Approvals(s.Secrets.HidingInApprovals(s.Leases)) },
+		gateway: func(s services, _ telemetry) httpkit.Handlers {
+			return gateway.Approvals(s.Secrets.HidingInApprovals(s.Leases))
+		},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
 				{Name: "expire approvals", Every: time.Second, Run: s.Work.ExpireApprovals},

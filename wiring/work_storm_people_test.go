@@ -257,7 +257,8 @@ func (p *stormPerson) retire(office *stormOffice) {
 // found founds a company with two teams, or returns nil.
 func (c *stormCaller) found(slug string) *stormOffice {
 	r := c.ask("found", http.MethodPost, "/v1/companies",
-		`{"name":"A","slug":"`+slug+`","budget":{"usd":1000000},"startingTeams":[{"name":"Sales","headcount":500},{"name":"Support","headcount":500}]}`, c.unique())
+		`{"name":"A","slug":"`+slug+`","budget":`+rich+`,"startingTeams":[`+
+			`{"name":"Sales","headcount":500},{"name":"Support","headcount":500}]}`, c.unique())
 	if !r.ok() {
 		return nil
 	}

@@ -71,7 +71,8 @@ func (s *Service) Topup(
 		return inbound.Topup{}, err
 	}
 	request := store.Request{Actor: caller.Actor, Once: once, Company: of}
-	return store.CreateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (given inbound.Topup, err error) {
+	return store.CreateIn(ctx, s.store, request, func(ctx context.Context, tx store.Tx, c company.Company) (inbound.Topup, error) {
+		var given inbound.Topup
 		which, amount, err := parse(ctx, tx, of, draft)
 		if err != nil {
 			return given, err

@@ -75,7 +75,9 @@ func startRun(t *testing.T, holder string, isOver bool, logs *lateLogs) (*issues
 	kept := sqlstore.New(engine, clock, ids, engine.Migrator())
 	service, cached := issues.New(kept, ids, logs), &cache.Cache[agent.Credential]{}
 	founding, err := companies.New(kept, noWorkspaces{}, ids, noLog{}, companies.Settings{Adapters: []string{"process"}}, cached).Create(
-		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), Settings: company.Settings{Budget: &budget.Change{USD: new(money.Number("1000000"))}}, StartingTeams: []team.Draft{
+		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), Settings: company.Settings{
+			Budget: &budget.Change{USD: new(money.Number("1000000"))},
+		}, StartingTeams: []team.Draft{
 			{Name: new("Sales"), Headcount: new(int64(1))},
 		}}, idempotency.Request{})
 	must(t, err)

@@ -258,7 +258,9 @@ func newFixture(t *testing.T, settings runner.Settings) *fixture {
 		before: map[string]error{}, after: map[string]error{},
 	}
 	founding, err := companies.New(kept, noWorkspaces{}, ids, f.log, companies.Settings{Adapters: names}, cached).Create(
-		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), Settings: company.Settings{Budget: &budget.Change{USD: new(money.Number("1000000"))}}, StartingTeams: []team.Draft{
+		t.Context(), test, company.Draft{Name: new("Acme"), Slug: new("acme"), Settings: company.Settings{
+			Budget: &budget.Change{USD: new(money.Number("1000000"))},
+		}, StartingTeams: []team.Draft{
 			{Name: new("Sales"), Headcount: new(int64(3))},
 		}}, idempotency.Request{})
 	must(t, err)

@@ -18,7 +18,8 @@ import (
 // CompanyEnvelope is the envelope of a company.
 func CompanyEnvelope(of company.Company, account budget.Account) budget.Envelope {
 	return budget.Envelope{
-		Scope: budget.OfCompany, Set: budget.Of(of.Budget.USD), Reserve: of.Budget.ReservePercent, Period: of.Budget.Period, Account: account,
+		Scope: budget.OfCompany, Set: budget.Of(of.Budget.USD), Reserve: of.Budget.ReservePercent, Period: of.Budget.Period,
+		Account: account,
 	}
 }
 

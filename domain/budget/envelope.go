@@ -107,8 +107,8 @@ func (a Account) begin(period Period, start time.Time, spent money.USD) Account 
 // Holds refuses budgets of teams that add up to more than the company may spend: fault.BudgetInvalid.
 func (b Budget) Holds(teams money.USD) error {
 	if spendable := b.Spendable(); teams > spendable {
-		return fault.New(fault.BudgetInvalid, "The budgets of the teams add up to %s dollars; the company may spend %s, without its reserve.",
-			teams, spendable).With("teamsUsd", teams)
+		return fault.New(fault.BudgetInvalid, "The budgets of the teams add up to %s dollars; the company may spend %s, "+
+			"without its reserve.", teams, spendable).With("teamsUsd", teams)
 	}
 	return nil
 }
@@ -128,7 +128,8 @@ func (l Limit) HoldsDaily(agents money.USD, days int64) error {
 // fault.ReserveExhausted if less is left.
 func Topup(company, team Envelope, amount money.USD) (Envelope, Envelope, error) {
 	if left := company.ReserveLeft(); amount > left {
-		return company, team, fault.New(fault.ReserveExhausted, "The reserve has %s dollars left in this period.", left).With("reserveUsd", left)
+		return company, team, fault.New(fault.ReserveExhausted, "The reserve has %s dollars left in this period.", left).
+			With("reserveUsd", left)
 	}
 	company.Account.Topups += amount
 	team.Account.Topups += amount

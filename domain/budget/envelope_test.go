@@ -201,8 +201,8 @@ func TestWhatALeaseReserves(t *testing.T) {
 	}{
 		{"no limits", budget.Envelopes{none(budget.OfCompany), none(budget.OfIssue)}, 10, true},
 		{"much is left", budget.Envelopes{counted(budget.OfCompany, 100, 0), none(budget.OfIssue)}, 10, true},
-		{"little is left", budget.Envelopes{counted(budget.OfCompany, 100, 97), counted(budget.OfTeam, 50, 1), none(budget.OfIssue)}, 3, true},
-		{"nothing is left", budget.Envelopes{counted(budget.OfCompany, 100, 0), counted(budget.OfTeam, 50, 50), none(budget.OfIssue)}, 0, false},
+		{"little is left", budget.Envelopes{counted(budget.OfCompany, 100, 97), counted(budget.OfTeam, 50, 1)}, 3, true},
+		{"nothing is left", budget.Envelopes{counted(budget.OfCompany, 100, 0), counted(budget.OfTeam, 50, 50)}, 0, false},
 		{"a budget of nothing", budget.Envelopes{counted(budget.OfCompany, 0, 0), none(budget.OfIssue)}, 0, false},
 		{"the issue has a limit", budget.Envelopes{counted(budget.OfCompany, 100, 0), counted(budget.OfIssue, 50, 20)}, 30, true},
 		{"that is just there", budget.Envelopes{counted(budget.OfCompany, 100, 70), counted(budget.OfIssue, 50, 20)}, 30, true},
@@ -337,8 +337,8 @@ func TestAnEnvelopeIsShownAsTheAPIDoes(t *testing.T) {
 	always.Period = budget.Always
 	always = always.Recount(0, noon)
 	for want, e := range map[string]budget.Envelope{
-		`{"scope":"company","scopeId":"x","period":"monthly","periodStart":"2026-04-01T00:00:00.000Z","periodEnd":"2026-05-01T00:00:00.000Z",` +
-			`"usd":1500,"limitUsd":1200,"spentUsd":0.000001,"heldUsd":0.1,"remainingUsd":1199.899999,"percentUsed":0,"level":"none"}`: e,
+		`{"scope":"company","scopeId":"x","period":"monthly","periodStart":"2026-04-01T00:00:00.000Z",` +
+			`"periodEnd":"2026-05-01T00:00:00.000Z","usd":1500,"limitUsd":1200,"spentUsd":0.000001,"heldUsd":0.1,"remainingUsd":1199.899999,"percentUsed":0,"level":"none"}`: e,
 		`{"scope":"issue","scopeId":"x","period":null,"periodStart":null,"periodEnd":null,"usd":0,"limitUsd":0,"spentUsd":0,"heldUsd":0,` +
 			`"remainingUsd":0,"percentUsed":null,"level":"none"}`: always,
 	} {

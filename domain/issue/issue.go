@@ -121,7 +121,8 @@ func (i Issue) TeamInCharge() id.Team {
 
 // IsClaimable reports whether the state of the issue itself allows a lease.
 func (i Issue) IsClaimable() bool {
-	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting && (!i.PerTask.IsSet || i.Spent < i.PerTask.USD)
+	isUsedUp := i.PerTask.IsSet && i.Spent >= i.PerTask.USD
+	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting && !isUsedUp
 }
 
 // BudgetGroup names the limits that a lease on the issue meets besides those of who works on it. In a group it depends on what the issue

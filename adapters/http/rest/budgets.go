@@ -20,7 +20,8 @@ func Budgets(port inbound.Budgets) httpkit.Handlers {
 
 func (h budgets) list(r httpkit.Request) (httpkit.Answer, error) {
 	of, scope := companyOf(r), r.Query()["scope"]
-	return httpkit.List(r, "budgets of="+string(of)+" scope="+scope, func(after page.Position, size int) (page.Page[budget.Envelope], error) {
+	bound := "budgets of=" + string(of) + " scope=" + scope
+	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[budget.Envelope], error) {
 		return h.port.List(r.Context(), r.Caller(), of, budget.Scope(scope), after, size)
 	})
 }

@@ -62,7 +62,9 @@ func (h companies) get(r httpkit.Request) (httpkit.Answer, error) {
 	}
 
 	wanted := strings.Split(include, ",")
-	parts := inbound.CompanyParts{Teams: slices.Contains(wanted, "teams"), Agents: slices.Contains(wanted, "agents"), Budgets: slices.Contains(wanted, "budgets")}
+	parts := inbound.CompanyParts{
+		Teams: slices.Contains(wanted, "teams"), Agents: slices.Contains(wanted, "agents"), Budgets: slices.Contains(wanted, "budgets"),
+	}
 	found, err := h.port.GetWith(r.Context(), r.Caller(), which, parts)
 	return httpkit.Answer{Data: including(found, wanted)}, err
 }

@@ -64,7 +64,8 @@ const groupsUnder = `
 	WITH RECURSIVE groups (name) AS (
 		SELECT (SELECT min(budget_group) FROM issues WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1)
 		UNION ALL
-		SELECT (SELECT min(budget_group) FROM issues WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1 AND budget_group > groups.name)
+		SELECT (SELECT min(budget_group) FROM issues
+			WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1 AND budget_group > groups.name)
 		FROM groups WHERE groups.name IS NOT NULL
 	)
 	SELECT name FROM groups WHERE name IS NOT NULL LIMIT ?2`
