@@ -92,8 +92,8 @@ func TestCostsAreSummedForEachThatHasThem(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		p := s.pays(t)
 		ada, bob := p.by[0], p.by[1]
-		s.Patch(p.team.path(), `{"budget":{"usd":50}}`).Is(t, 200, "")
 		s.Patch(ada.path(), `{"budget":{"dailyUsd":7,"perTaskUsd":3.5}}`).Is(t, 200, "")
+		s.Patch(p.team.path(), `{"budget":{"usd":50}}`).Is(t, 200, "")
 
 		of := s.costsOf(t, p.company, "")
 		if of.Scope != "company" || of.ScopeID != p.ID || of.Period.Label != "monthly" || of.Total.Usd != "4.5" || of.Total.Calls != 10 ||

@@ -357,7 +357,8 @@ func TestEveryChangeIsInTheActivityLogWithItsActor(t *testing.T) {
 			{event.CompanyCreated, ""},
 			{event.CompanyUpdated, `{"name":"Acme","updatedAt":"2026-04-11T12:00:00.000Z"}`},
 			{event.CompanyUpdated,
-				`{"budget":{"period":"monthly","reservePercent":0,"usd":0},"description":"d","updatedAt":"2026-04-11T12:00:01.000Z"}`},
+				`{"budget":{"period":"monthly","reservePercent":0,"usd":1000000000},"description":"d",` +
+					`"updatedAt":"2026-04-11T12:00:01.000Z"}`},
 			{event.CompanyArchived, ""},
 			{event.CompanyRestored, ""},
 		}

@@ -338,7 +338,8 @@ func TestAnEnvelopeIsShownAsTheAPIDoes(t *testing.T) {
 	always = always.Recount(0, noon)
 	for want, e := range map[string]budget.Envelope{
 		`{"scope":"company","scopeId":"x","period":"monthly","periodStart":"2026-04-01T00:00:00.000Z",` +
-			`"periodEnd":"2026-05-01T00:00:00.000Z","usd":1500,"limitUsd":1200,"spentUsd":0.000001,"heldUsd":0.1,"remainingUsd":1199.899999,"percentUsed":0,"level":"none"}`: e,
+			`"periodEnd":"2026-05-01T00:00:00.000Z","usd":1500,"limitUsd":1200,"spentUsd":0.000001,"heldUsd":0.1,` +
+			`"remainingUsd":1199.899999,"percentUsed":0,"level":"none"}`: e,
 		`{"scope":"issue","scopeId":"x","period":null,"periodStart":null,"periodEnd":null,"usd":0,"limitUsd":0,"spentUsd":0,"heldUsd":0,` +
 			`"remainingUsd":0,"percentUsed":null,"level":"none"}`: always,
 	} {
