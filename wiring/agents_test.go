@@ -241,7 +241,7 @@ func TestWrongAgentsAreRefused(t *testing.T) {
 			`{"teamId":"` + theirs.ID + `","name":"Ada","role":"Engineer"}`:       "teamId unknown_value",
 			`{"teamId":"sales","name":"Ada","role":" "}`:                          "role required,teamId unknown_value",
 			`{` + valid + `,"adapterConfig":[]}`:                                  "adapterConfig wrong_type",
-			`{` + valid + `,"adapterConfig":{"env":{"KEY":[{"secret":"name"}]}}}`: "adapterConfig unknown_value",
+			`{` + valid + `,"adapterConfig":{"env":{"KEY":[{"secret":"name"}]}}}`: "adapterConfig.env wrong_type",
 			`{` + valid + `,"adapterConfig":{"x":"` + long + `"}}`:                "adapterConfig too_long",
 			`{` + valid + `,"memoryScopes":["agent","world"]}`:                    "memoryScopes.1 unknown_value",
 			`{` + valid + `,"budget":{"perTaskUsd":-1,"dailyUsd":0.0000001}}`: "budget.dailyUsd too_precise," +

@@ -46,7 +46,6 @@ func (s *instance) breaches(t *testing.T, of company) (found []string) {
 			found = append(found, data.Scope+" "+data.Level)
 		}
 	}
-	slices.Reverse(found)
 	return found
 }
 
@@ -94,19 +93,19 @@ func TestADollarIsSpentOnce(t *testing.T) {
 		}
 		s.budgets(t, acme, "", "company: 0 spent, 0.8 held, 0.2 left, none")
 		got := ada.charges(t, lease, "1", "0.4")
-		if got.Budget.RemainingUsd != "0.5" || got.Budget.Level != "none" || got.Lease.MustFinish {
+		if got.Budget.RemainingUsd != "0.3" || got.Budget.Level != "none" || got.Lease.MustFinish {
 			t.Errorf("%+v", got)
 		}
 		s.budgets(t, acme, "", "company: 0.4 spent, 0.4 held, 0.2 left, none")
-		s.budgets(t, acme, "?scope=issue", "issue: 0.4 spent, 0 held, 0.3 left, none", "issue: 0 spent, 0 held, 0.5 left, none")
+		s.budgets(t, acme, "?scope=issue", "issue: 0.4 spent, 0.3 held, 0 left, none", "issue: 0 spent, 0 held, 0.5 left, none")
 		bob.charges(t, small, "1", "0.45") // beyond what it has reserved
 		s.budgets(t, acme, "", "company: 0.85 spent, 0.3 held, 0 left, soft")
 		bob.ends(t, small, "complete", ``)
 		ada.ends(t, lease, "complete", `"costs":[{"key":"2","kind":"tools","usd":0.05}]`)
 		s.budgets(t, acme, "", "company: 0.9 spent, 0 held, 0.1 left, soft")
 		bob.idles(t) // the second issue costs half a dollar
-		if got, want := s.breaches(t, acme), []string{"issue soft", "company soft"}; slices.Equal(got, want) {
-			t.Errorf("%v", got)
+		if got, want := s.breaches(t, acme), []string{"company soft"}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
 		}
 		s.clock.advance(24 * time.Hour) // a day with a budget of its own
 		if lease := bob.claim(t, ""); lease.Issue.ID != second.ID {
@@ -141,13 +140,14 @@ func TestABudgetThatIsSpentStopsAgents(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		s.Post(acme.path()+"/costs/topup", `{"teamId":"`+sales.ID+`","usd":3.000001}`).Is(t, 422, "reserve_exhausted")
+		s.Patch(sales.path(), `{"budget":null}`).Is(t, 200, "")
 		s.Patch(acme.path(), `{"budget":{"usd":4}}`).Is(t, 200, "") // 2 reserved, and given to the team
 		if got, want := s.breaches(t, acme), []string{
 			"company soft", "team soft", "team hard", "company soft", "company hard", "company catastrophic",
 		}; !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
-		s.shows(t, issue, "handoff, 1, "+ada.ID)
+		s.shows(t, issue, "handoff, 1, agent")
 		refused := ada.Post(lease.path()+"/complete", lease.body(``))
 		refused.Is(t, 409, "stale_lease")
 		if got := details(t, refused)["reason"]; got != "budget" {
@@ -159,7 +159,7 @@ func TestABudgetThatIsSpentStopsAgents(t *testing.T) {
 		next := s.file(t, acme, "")
 		s.Patch(acme.path(), `{"budget":{"usd":20}}`).Is(t, 200, "")
 		(<-waiting).Is(t, 200, "")
-		s.shows(t, next, "running, 1, "+ada.ID)
+		s.shows(t, next, "running, 1, agent")
 		if got := s.breaches(t, acme); len(got) != 6 {
 			t.Errorf("%v", got)
 		}

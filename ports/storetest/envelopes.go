@@ -257,13 +257,18 @@ func limitedScopes(f *fixture) {
 	is(budget.OfTeam, "", 10, nil)
 	is(budget.OfCompany, "", 10, nil)
 	issues := f.files(acme, 3, func(n int, i *issue.Issue) {
-		i.PerTask = []budget.Limit{budget.Of(2), {}, budget.Of(3)}[n]
+		i.PerTask, i.Spent = []budget.Limit{budget.Of(2), {}, budget.Of(3)}[n], 1
 		if n == 2 {
 			i.Status, i.FinishedAt = issue.Done, f.clock.Now()
 		}
 	})
+	working := f.newRun(acme, issues[0].ID)
+	working.Held = 7
+	f.update(starting(working))
 	is(budget.OfIssue, "", 10, []budget.Envelope{{
-		Scope: budget.OfIssue, Set: budget.Of(2), Period: budget.Always, Account: budget.Account{ID: string(issues[0].ID), Company: acme},
+		Scope: budget.OfIssue, Set: budget.Of(2), Period: budget.Always, Account: budget.Account{
+			ID: string(issues[0].ID), Company: acme, Period: budget.Always, Spent: 1, Held: 7,
+		},
 	}})
 }
 

@@ -147,12 +147,16 @@ func (e envelopes) DailyBudgets(ctx context.Context, of id.Team, but id.Agent) (
 var limitedBy = map[budget.Scope]struct {
 	table, column, where string
 	period               budget.Period
+	spent, held          string // of issues
 }{
-	budget.OfTeam:    {"teams", "budget_usd", "TRUE", ""},
-	budget.OfAgent:   {"agents", "daily_usd", "status <> 'retired'", budget.Daily},
-	budget.OfGoal:    {"goals", "budget_usd", "TRUE", budget.Always},
-	budget.OfProject: {"projects", "budget_usd", "TRUE", budget.Always},
-	budget.OfIssue:   {"issues", "per_task_usd", "is_open = 1", budget.Always},
+	budget.OfTeam:    {"teams", "budget_usd", "TRUE", "", "0", "0"},
+	budget.OfAgent:   {"agents", "daily_usd", "status <> 'retired'", budget.Daily, "0", "0"},
+	budget.OfGoal:    {"goals", "budget_usd", "TRUE", budget.Always, "0", "0"},
+	budget.OfProject: {"projects", "budget_usd", "TRUE", budget.Always, "0", "0"},
+	budget.OfIssue: {
+		"issues", "per_task_usd", "is_open = 1", budget.Always,
+		"spent_usd", "coalesce((SELECT held_usd FROM runs WHERE issue_id = issues.id AND ended_at IS NULL), 0)",
+	},
 }
 
 func (e envelopes) Limited(
@@ -164,13 +168,15 @@ func (e envelopes) Limited(
 	}
 	query := e.selectFrom(by.table).ColumnExpr("?.id, ?.?", bun.Ident(by.table), bun.Ident(by.table), bun.Ident(by.column)).
 		ColumnExpr("(?)", accountTable.packed(builder{e.engine}).Where("envelopes.id = ?.id", bun.Ident(by.table))).
+		ColumnExpr(by.spent+", "+by.held).
 		Where("?.company_id = ?", bun.Ident(by.table), of).Where("?.? IS NOT NULL", bun.Ident(by.table), bun.Ident(by.column)).
 		Where(by.where).Where("?.id > ?", bun.Ident(by.table), after).OrderExpr("?.id", bun.Ident(by.table)).Limit(int64(size))
 	err = e.each(ctx, query, func(rows *sql.Rows) error {
 		var which string
 		var limit int64
 		var packed *string
-		if err := rows.Scan(&which, &limit, &packed); err != nil {
+		var spent, held money.USD
+		if err := rows.Scan(&which, &limit, &packed, &spent, &held); err != nil {
 			return err
 		}
 		accounts, err := accountsByID(packed)
@@ -180,6 +186,9 @@ func (e envelopes) Limited(
 		one, exists := accounts[which]
 		if !exists {
 			one = budget.Account{ID: which, Company: of}
+		}
+		if scope == budget.OfIssue { // it and its run have the figures
+			one.Period, one.Spent, one.Held = by.period, spent, held
 		}
 		found = append(found, budget.Envelope{Scope: scope, Set: budget.Of(money.USD(limit)), Period: by.period, Account: one})
 		return nil
