@@ -303,7 +303,11 @@ func TestAnArchivedProjectHasNoMoreWork(t *testing.T) {
 		if got := resttest.Data[apiProject](t, answer); got.Status != "archived" {
 			t.Errorf("%+v", got)
 		}
-		ada.dead(t, lease, "cancelled")
+		refused := ada.call(t, lease, "renew", "")
+		refused.Is(t, 409, "stale_lease")
+		if got := details(t, refused)["reason"]; got != "cancelled" {
+			t.Errorf("%v", got)
+		}
 		if got := eve.claim(t, ""); got.Issue.ID != free.ID {
 			t.Errorf("%+v", got.Issue)
 		}
