@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdco/adapters/http/rest/resttest"
+	"holdco/domain/page"
 )
 
 // apiEnvelope is a budget as the API shows it.
@@ -204,6 +205,37 @@ func TestBudgetsFitIntoEachOther(t *testing.T) {
 			if got := strings.Join(wrong(refused), ", "); got != want {
 				t.Errorf("%s: %s", body, got)
 			}
+		}
+	})
+}
+
+func TestBudgetsAreListedPageByPage(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ""))
+		want := []string{acme.ID}
+		for n := range 3 {
+			want = append(want, s.found(t, acme, fmt.Sprintf(`{"name":"Team %d","headcount":0,"budget":{"usd":1}}`, n)).ID)
+		}
+		var got []string
+		for query := "?limit=1"; query != ""; {
+			answer := s.Get(acme.path() + "/budgets" + query)
+			answer.Is(t, 200, "")
+			for _, e := range resttest.Data[[]apiEnvelope](t, answer) {
+				got = append(got, e.ScopeID)
+			}
+			if query = ""; answer.Meta.Page.Cursor != nil {
+				query = "?limit=1&cursor=" + *answer.Meta.Page.Cursor
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		for _, forged := range []page.Position{
+			{ID: "tm_x"}, {ID: "tm_x", Values: []string{"tribe"}}, {ID: "tm_x", Values: []string{"team", "x"}},
+		} {
+			cursor := page.Cursor("budgets of="+acme.ID+" scope=", forged)
+			s.Get(acme.path()+"/budgets?cursor="+cursor).Is(t, 400, "invalid_cursor")
 		}
 	})
 }

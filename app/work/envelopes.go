@@ -204,7 +204,14 @@ func ListEnvelopes(
 ) (found budget.Envelopes, err error) {
 	last := after.ID
 	if !after.IsStart() {
-		scopes = scopes[max(0, slices.Index(scopes, budget.Scope(after.Values[0]))):]
+		from := -1
+		if len(after.Values) == 1 {
+			from = slices.Index(scopes, budget.Scope(after.Values[0]))
+		}
+		if from < 0 {
+			return nil, page.ErrForeign
+		}
+		scopes = scopes[from:]
 	}
 	for _, scope := range scopes {
 		var some budget.Envelopes

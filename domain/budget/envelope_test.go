@@ -243,7 +243,7 @@ func TestNoOrderOfLeasesPassesALimit(t *testing.T) {
 			},
 			"charge": func(t *rapid.T) {
 				if len(held) == 0 {
-					t.Skip()
+					return // nothing to do it with
 				}
 				which, sum := rapid.IntRange(0, len(held)-1).Draw(t, "lease"), draw("sum")
 				reserved := min(sum, held[which])
@@ -253,7 +253,7 @@ func TestNoOrderOfLeasesPassesALimit(t *testing.T) {
 			},
 			"end": func(t *rapid.T) {
 				if len(held) == 0 {
-					t.Skip()
+					return // nothing to do it with
 				}
 				which := rapid.IntRange(0, len(held)-1).Draw(t, "lease")
 				shared.Hold(-held[which])

@@ -49,6 +49,9 @@ const (
 	longestText = 4096
 )
 
+// ErrForeign refuses a position that the list cannot have: somebody made its cursor.
+var ErrForeign = fault.New(fault.InvalidCursor, "The cursor was not issued for this list; start again without it.")
+
 // Cursor encodes a position for clients. It is bound to query, which names the list and its filters. The start position
 // is "".
 func Cursor(query string, p Position) string {

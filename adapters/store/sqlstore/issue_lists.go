@@ -12,7 +12,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"holdco/domain/fault"
 	"holdco/domain/issue"
 	"holdco/domain/page"
 	"holdco/domain/text"
@@ -54,16 +53,14 @@ func (o issueOrder) values(of page.Position) ([]int64, error) {
 	for n, value := range of.Values {
 		var err error
 		if values[n], err = strconv.ParseInt(value, 10, 64); err != nil {
-			return nil, errForeignCursor
+			return nil, page.ErrForeign
 		}
 	}
 	if len(values) != len(o.columns) {
-		return nil, errForeignCursor
+		return nil, page.ErrForeign
 	}
 	return values, nil
 }
-
-var errForeignCursor = fault.New(fault.InvalidCursor, "The cursor was not issued for this list; start again without it.")
 
 // position is where an issue stands.
 func (o issueOrder) position(of issue.Issue) page.Position {

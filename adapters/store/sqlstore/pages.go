@@ -9,7 +9,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"holdco/domain/fault"
 	"holdco/domain/page"
 )
 
@@ -163,5 +162,5 @@ func positionTime(p page.Position) (int64, error) {
 			return at, nil
 		}
 	}
-	return 0, fault.New(fault.InvalidCursor, "The cursor was not issued for this list; start again without it.")
+	return 0, page.ErrForeign
 }
