@@ -9,6 +9,7 @@ LINTER         := .tools/$(LINTER_VERSION)/golangci-lint
 # With CI set, or RACE=1, the tests run with the race detector, which needs a C compiler. It leaves out SQLite, which is C
 # translated to Go: nothing of this project is in there, and it would take two thirds of the time.
 RACE      ?= $(if $(CI),1)
+PACKAGES  ?= ./...
 DETECTOR  := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 TEST      := $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )-parallel 6 -timeout 20m
 
@@ -34,7 +35,7 @@ build: ## build bin/holdco, one static binary
 		-ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/holdco ./cmd/holdco
 
 test: tools ## run all tests, on SQLite and Postgres; installs what they need (RACE=1: with the race detector)
-	$(TEST) ./...
+	$(TEST) $(PACKAGES)
 
 # It draws a fifth of the random cases (-short), leaves vet to lint, and collects garbage less often, which takes memory.
 quick: ## run the tests that need nothing but Go, with fewer random cases: no Postgres, Redis or browser

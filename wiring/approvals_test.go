@@ -510,6 +510,28 @@ func TestAnAgentWaitsForADecisionWithItsLease(t *testing.T) {
 	})
 }
 
+func TestWhoWaitsForADecisionIsRefusedWhenItsTokenEnds(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"rotate-token", "retire"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			eachStore(t, func(t *testing.T, s *instance) {
+				acme, _, all := s.workers(t, 1)
+				ada := all[0]
+				s.file(t, acme, "")
+				lease := ada.claim(t, "")
+				a := ada.asks(t, lease, "")
+				answered := make(chan resttest.Answer, 1)
+				go func() { answered <- ada.Get(a.asked() + "?wait=30") }()
+				await(t, 10*time.Second, "the wait", func() bool { return s.deciding() == 1 })
+				s.Post(ada.path()+"/"+end, "").Is(t, 200, "")
+				refused := <-answered
+				refused.Is(t, 401, "unauthorized")
+			})
+		})
+	}
+}
+
 func TestOfTwoDecisionsAtOnceOneCounts(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {

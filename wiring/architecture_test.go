@@ -50,7 +50,7 @@ var layers = []layer{
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
 		libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
-	{folders: []string{"app/aside", "app/cache"}, ours: domain, not: outside}, // helpers of use cases, none themselves
+	{folders: []string{"app/ahead", "app/aside", "app/cache"}, ours: domain, not: outside}, // helpers of use cases, none themselves
 	{
 		folders: []string{"app/work"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{"adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
@@ -58,8 +58,9 @@ var layers = []layer{
 	{
 		folders: []string{"app/leases"}, ours: slices.Concat(domain, ports, []string{"app/aside", "app/cache", "app/work"}), not: outside,
 		inTests: []string{ // people and agents at work together
-			"app/agents", "app/companies", "app/issues", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest",
-			"adapters/store/postgres", "adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "ports/storetest",
+			"app/agents", "app/approvals", "app/budgets", "app/companies", "app/costs", "app/goals", "app/issues", "app/prices",
+			"app/teams", "app/workflows", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
+			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "ports/storetest",
 		},
 	},
 	{
@@ -74,7 +75,17 @@ var layers = []layer{
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system", "adapters/system/vault"}, // its files
 	},
 	{
-		folders: []string{"app/*"}, ours: slices.Concat(domain, ports, []string{"app/aside", "app/cache", "app/work"}), not: outside,
+		folders: []string{"app/doctor"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{ // a company at work
+			"app/agents", "app/cache", "app/companies", "app/costs", "app/goals", "app/issues", "app/leases", "app/teams",
+			"app/work", "app/workflows",
+			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
+			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "ports/storetest",
+		},
+	},
+	{
+		folders: []string{"app/*"}, not: outside,
+		ours:    slices.Concat(domain, ports, []string{"app/ahead", "app/aside", "app/cache", "app/work"}),
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
 
@@ -210,6 +221,7 @@ var layers = []layer{
 			"adapters/http/browsertest", "adapters/system/processtest", openapi, "github.com/modelcontextprotocol/go-sdk/mcp",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
+			"github.com/creack/pty", "golang.org/x/sys",
 		},
 	},
 	{folders: []string{"cmd/holdco"}, ours: []string{"wiring", "adapters/cli"}},

@@ -195,6 +195,7 @@ type surroundings struct {
 	Clock   outbound.Clock
 	IDs     outbound.IDs
 	Log     *slog.Logger
+	Streams *httpkit.Streams
 
 	telemetry telemetry
 }
@@ -208,6 +209,7 @@ func (s surroundings) service(under string) httpkit.Service {
 			Log:     s.telemetry.log(s.Log),
 			Proxies: s.Config.TrustedProxies,
 			Watch:   s.telemetry.watch(),
+			Streams: s.Streams,
 		},
 		Limits: httpkit.Limits{Limiter: s.Limiter, ByClass: s.Config.Rates},
 		Ready:  s.Store.Ready,
@@ -261,15 +263,12 @@ func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {
 }
 
 // exportAPI is what partners read, with all that surrounds it.
-type exportAPI struct {
-	http.Handler
-	breakOff func() // ends the streams that are running
-}
+type exportAPI struct{ http.Handler }
 
 func newExportAPI(s surroundings, e *export.Service, auth *partners.Service) (exportAPI, error) {
 	api, err := partner.New(partner.Options{Service: s.service(partner.Root), Export: e, Auth: auth})
 	if err != nil {
 		return exportAPI{}, err
 	}
-	return exportAPI{s.telemetry.around(api), api.BreakOff}, nil
+	return exportAPI{s.telemetry.around(api)}, nil
 }

@@ -167,6 +167,86 @@ func TestABudgetThatIsSpentStopsAgents(t *testing.T) {
 	})
 }
 
+// What the reserve gave was given for one period: it is not given again by changing the kind of period there and back.
+func TestTheReserveIsGivenOnceWhateverThePeriod(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, `"budget":{"usd":100,"reservePercent":10}`))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":2,"budget":{"usd":10}}`)
+		for range 3 {
+			s.Post(acme.path()+"/costs/topup", `{"teamId":"`+sales.ID+`","usd":10}`).Is(t, 200, "")
+			s.Post(acme.path()+"/costs/topup", `{"teamId":"`+sales.ID+`","usd":1}`).Is(t, 422, "reserve_exhausted")
+			s.budgets(t, acme, "", "company: 0 spent, 0 held, 100 left, none", "team: 0 spent, 0 held, 20 left, none")
+			for _, period := range []string{"weekly", "monthly"} {
+				s.Patch(acme.path(), `{"budget":{"period":"`+period+`"}}`).Is(t, 200, "")
+			}
+			s.budgets(t, acme, "", "company: 0 spent, 0 held, 90 left, none", "team: 0 spent, 0 held, 10 left, none")
+		}
+	})
+}
+
+// An issue that loses its budget, and gets one again, has all its time to finish.
+func TestTheTimeToFinishBeginsWithTheLimitThatIsReached(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		s.Patch(acme.path(), `{"budget":{"usd":100}}`).Is(t, 200, "")
+		work := s.file(t, acme, "")
+		lease := all[0].claim(t, `{"leaseSeconds":3600}`)
+		all[0].charges(t, lease, "1", "2")
+		for range 2 {
+			s.Patch(work.path(), `{"budget":{"perTaskUsd":1}}`).Is(t, 200, "")
+			by := s.clock.Now().Add(10 * time.Minute).Format("2006-01-02T15:04:05.000Z")
+			if got := all[0].charges(t, lease, "1", "2"); got.Lease.FinishBy == nil || *got.Lease.FinishBy != by {
+				t.Errorf("%+v, want %s", got.Lease, by)
+			}
+			s.Patch(work.path(), `{"budget":{"perTaskUsd":null}}`).Is(t, 200, "")
+			if got := all[0].charges(t, lease, "1", "2"); got.Lease.MustFinish {
+				t.Errorf("%+v", got.Lease)
+			}
+			s.clock.advance(11 * time.Minute)
+		}
+	})
+}
+
+// The limit of an issue without a budget of its own is that of the agent that works on it, from lease to lease.
+func TestLevelsOfAnIssueFollowTheLimitOfItsAgent(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		s.Patch(acme.path(), `{"budget":{"usd":100}}`).Is(t, 200, "")
+		ada := all[0]
+		allows := func(usd string) {
+			t.Helper()
+			s.Patch(ada.path(), `{"budget":{"perTaskUsd":`+usd+`}}`).Is(t, 200, "")
+		}
+		reported := func(want ...string) {
+			t.Helper()
+			if got := s.breaches(t, acme); !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+		s.file(t, acme, "")
+		allows("1")
+		lease := ada.claim(t, "")
+		ada.charges(t, lease, "1", "1")
+		reported("issue soft", "issue hard")
+		ada.ends(t, lease, "release", "")
+		ada.idles(t)
+		allows("2")
+		reported("issue soft", "issue hard")
+		lease = ada.claim(t, "")
+		ada.charges(t, lease, "2", "0.7")
+		reported("issue soft", "issue hard", "issue soft")
+		allows("1.5") // what was spent before it was set is no news
+		reported("issue soft", "issue hard", "issue soft")
+		if got := ada.charges(t, lease, "3", "0.01"); !got.Lease.MustFinish {
+			t.Errorf("%+v", got)
+		}
+		reported("issue soft", "issue hard", "issue soft", "issue hard")
+	})
+}
+
 func TestBudgetsFitIntoEachOther(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {

@@ -105,6 +105,10 @@ func checkAnswer(t *testing.T, o client.Operation, described *openapi3.Operation
 func checkRead(t *testing.T, o client.Operation, schema *openapi3.SchemaRef, into reflect.Type) {
 	t.Helper()
 	for field := range into.Fields() {
+		if field.Anonymous {
+			checkRead(t, o, schema, field.Type)
+			continue
+		}
 		if !field.IsExported() {
 			continue
 		}

@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -30,6 +31,7 @@ func TestCommands(t *testing.T) {
 				"serve":   func(ts *testscript.TestScript, _ bool, _ []string) { serve(t, ts) },
 				"company": func(ts *testscript.TestScript, _ bool, args []string) { createCompany(t, ts, args[0]) },
 				"asks":    func(ts *testscript.TestScript, _ bool, args []string) { asks(t, ts, args[0], args[1]) },
+				"sql":     func(ts *testscript.TestScript, _ bool, args []string) { runOn(t, beside(storeOf(ts)), args[0]) },
 			},
 			Setup: func(env *testscript.Env) error {
 				env.Setenv(processtest.Environ())
@@ -60,13 +62,28 @@ func capture(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], found[1])
 }
 
-// serve starts a server on the store of a script, until that ends, and lets commands ask it with a token that may do all.
-func serve(t *testing.T, ts *testscript.TestScript) {
+// storeOf are the variables that say where the store of a script is.
+func storeOf(ts *testscript.TestScript) []string {
 	environ := []string{dataDir + ts.Getenv("HOLDCO_DATA_DIR")}
 	if url := ts.Getenv("HOLDCO_DATABASE_URL"); url != "" {
 		environ = append(environ, databaseURL+url)
 	}
-	server := startProcess(t, environ...)
+	return environ
+}
+
+// runOn runs a statement beside the servers on a store.
+func runOn(t *testing.T, database sqlDriver, statement string) {
+	t.Helper()
+	db, err := sql.Open(database.name, database.address)
+	must(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), statement)
+	must(t, err)
+}
+
+// serve starts a server on the store of a script, until that ends, and lets commands ask it with a token that may do all.
+func serve(t *testing.T, ts *testscript.TestScript) {
+	server := startProcess(t, storeOf(ts)...)
 	ts.Defer(server.kill)
 	ts.Setenv("HOLDCO_URL", server.url)
 	ts.Setenv("GATEWAY_URL", server.gatewayURL)

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,8 @@ type apiPart struct {
 // apiCost is a cost entry as the API shows it.
 type apiCost struct {
 	ID, At, Key, Kind, RunID, IssueID, AgentID, TeamID string
+	ProjectID                                          *string
+	Revision                                           *int64
 
 	Usd                             json.Number
 	Tokens                          struct{ Input, Output, CacheRead, CacheWrite int64 }
@@ -140,6 +143,65 @@ func TestCostsAreSummedForEachThatHasThem(t *testing.T) {
 			if isRun := strings.HasPrefix(path, "/runs"); isRun != (of.Budget == nil) || !isRun && of.Budget.Usd != "3.5" {
 				t.Errorf("%s: %+v", path, of.Budget)
 			}
+		}
+	})
+}
+
+func TestCostsOfProjectsAreThoseOfTheRunsForThem(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, by := s.workers(t, 1)
+		launch, rest := s.plans(t, acme, `,"budget":{"usd":10}`), s.plans(t, acme, "")
+		for n, of := range []string{inProject(launch), inProject(rest), ""} {
+			filed := s.file(t, acme, of)
+			lease := by[0].claim(t, "")
+			if n == 0 { // what a run is for does not change while it lasts
+				s.Patch(filed.path(), `{"projectId":"`+rest.ID+`"}`).Is(t, 200, "")
+			}
+			by[0].state(t, lease, "costs", `"costs":[{"key":"a","kind":"llm","model":"none","tokens":{"output":20000}},
+				{"key":"b","kind":"tools","usd":0.5}]`)
+			by[0].ends(t, lease, "complete", "")
+		}
+		entries := s.entries(t, acme, "&project="+launch.ID)
+		if len(entries) != 2 || *entries[0].ProjectID != launch.ID || entries[0].Revision != nil || *entries[1].Revision != 1 {
+			t.Errorf("%+v", entries)
+		}
+		if all := s.entries(t, acme, ""); len(all) != 6 || all[0].ProjectID != nil {
+			t.Errorf("%+v", all)
+		}
+		if exported, _ := s.exported(t, acme, "&project="+launch.ID); len(exported) != 2 || *exported[0].ProjectID != launch.ID {
+			t.Errorf("%+v", exported)
+		}
+		answer := s.In(t).Get(acme.path() + "/costs/export?format=csv&project=" + launch.ID)
+		rows, err := csv.NewReader(bytes.NewReader(answer.Body)).ReadAll()
+		must(t, err)
+		for name, want := range map[string][]string{"revision": {"1", ""}, "projectId": {launch.ID, launch.ID}} {
+			at := slices.Index(rows[0], name)
+			if got := []string{rows[1][at], rows[2][at]}; !slices.Equal(got, want) {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+		s.Post(acme.path()+"/costs/adjust", `{"entryId":"`+entries[0].ID+`","usd":-0.25,"reason":"Credit"}`).Is(t, 200, "")
+		of := s.costsOf(t, acme, "/projects/"+launch.ID)
+		if of.Scope != "project" || of.ScopeID != launch.ID || of.Period.Label != "monthly" || of.Total.Usd != "1.75" ||
+			of.Breakdown.Tools != "0.25" || len(of.ByModel) != 1 || of.ByModel[0].Tokens.Output != 20000 ||
+			of.Budget.Usd != "10" || of.Budget.Remaining != "8.25" || of.Budget.PercentUsed != "17.5" {
+			t.Errorf("%+v", of)
+		}
+		if last := of.Trend.PerDay[len(of.Trend.PerDay)-1]; last.Usd != "1.75" {
+			t.Errorf("%+v", of.Trend)
+		}
+		for path, want := range map[string]json.Number{
+			"/projects/" + launch.ID + "?since=1h": "1.75", "/projects/" + launch.ID + "?since=last_month": "0",
+			"/projects/" + rest.ID: "2", "": "5.75",
+		} {
+			if got := s.costsOf(t, acme, path).Total.Usd; got != want {
+				t.Errorf("%s costs %s, want %s", path, got, want)
+			}
+		}
+		other := s.create(t, named("other"))
+		for _, path := range []string{"/projects/" + launch.ID, "/projects/x", "/entries?project=" + launch.ID} {
+			s.In(t).Get(other.path()+"/costs"+path).Is(t, 404, "not_found")
 		}
 	})
 }

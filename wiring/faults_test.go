@@ -257,7 +257,8 @@ func beside(environ []string) sqlDriver {
 	if len(environ) > 1 {
 		return sqlDriver{"pgx", strings.TrimPrefix(environ[1], databaseURL)}
 	}
-	return sqlDriver{"sqlite", filepath.Join(strings.TrimPrefix(environ[0], dataDir), "holdco.db")}
+	file := filepath.Join(strings.TrimPrefix(environ[0], dataDir), "holdco.db")
+	return sqlDriver{"sqlite", file + "?_pragma=busy_timeout(10000)"} // servers write too
 }
 
 func TestAPlaceThatCannotBeWrittenToIsNamed(t *testing.T) {

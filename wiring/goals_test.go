@@ -16,13 +16,19 @@ import (
 // apiProgress is a progress as the API shows it.
 type apiProgress struct{ TasksTotal, TasksDone, TasksInFlight, TasksQueued int }
 
+// apiPurposeBudget is the budget of a goal or a project as the API shows it.
+type apiPurposeBudget struct {
+	Usd      *json.Number
+	SpentUsd json.Number
+}
+
 // apiGoal is a goal as the API shows it.
 type apiGoal struct {
 	ID, CompanyID, Title, Description, Status, CreatedAt, UpdatedAt string
 
 	TargetDate *string
 	ProjectIDs []string
-	Budget     struct{ Usd *json.Number }
+	Budget     apiPurposeBudget
 	Progress   apiProgress
 }
 
@@ -33,7 +39,7 @@ type apiProject struct {
 	ID, CompanyID, Title, Description, Status, CreatedAt, UpdatedAt string
 
 	GoalID, OwnerTeamID *string
-	Budget              struct{ Usd *json.Number }
+	Budget              apiPurposeBudget
 	Progress            apiProgress
 }
 
@@ -149,6 +155,84 @@ func TestAGoalHasItsProjectsAndItsProgress(t *testing.T) {
 		s.Get(strings.Replace(grow.path(), acme.ID, other.ID, 1)).Is(t, 404, "not_found")
 		s.Get(strings.Replace(launch.path(), acme.ID, other.ID, 1)).Is(t, 404, "not_found")
 	})
+}
+
+// spent reads what was spent on a goal or a project.
+func (s *instance) spent(t *testing.T, path string) json.Number {
+	t.Helper()
+	answer := s.In(t).Get(path)
+	answer.Is(t, http.StatusOK, "")
+	return resttest.Data[struct{ Budget apiPurposeBudget }](t, answer).Budget.SpentUsd
+}
+
+func TestGoalsAndProjectsShowWhatWasSpentOnThem(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, agents := s.workers(t, 1)
+		ada := agents[0]
+		grow, save := s.aims(t, acme, "Grow"), s.aims(t, acme, "Save")
+		launch, rest := s.plans(t, acme, inGoal(grow)), s.plans(t, acme, "")
+		is := func(ofGrow, ofSave, ofLaunch, ofRest json.Number) {
+			t.Helper()
+			got := []json.Number{s.spent(t, grow.path()), s.spent(t, save.path()), s.spent(t, launch.path()), s.spent(t, rest.path())}
+			if diff := cmp.Diff([]json.Number{ofGrow, ofSave, ofLaunch, ofRest}, got); diff != "" {
+				t.Error(diff)
+			}
+			listed := append(resttest.Data[[]apiPurpose](t, s.Get(acme.path()+"/goals")),
+				resttest.Data[[]apiPurpose](t, s.Get(acme.path()+"/projects"))...)
+			for _, one := range listed {
+				want := map[string]json.Number{grow.ID: got[0], save.ID: got[1], launch.ID: got[2], rest.ID: got[3]}[one.ID]
+				if one.Budget.SpentUsd != want {
+					t.Errorf("%s is listed with %s, and has spent %s", one.ID, one.Budget.SpentUsd, want)
+				}
+			}
+		}
+		is("0", "0", "0", "0")
+		filed := s.file(t, acme, inProject(launch))
+		before := s.Get(launch.path()).Header.Get("ETag")
+		lease := ada.claim(t, "")
+		ada.state(t, lease, "costs", `"costs":[{"key":"a","kind":"tools","usd":0.1},{"key":"b","kind":"tools","usd":0.2}]`)
+		is("0.3", "0", "0.3", "0")
+		if send(s.In(t), "GET", launch.path(), "", "If-None-Match", before).Status != 200 {
+			t.Error("what was spent is not sent")
+		}
+
+		// A run stays what it was for, whatever becomes of its issue and its project; so do late costs, and corrections.
+		s.Patch(filed.path(), `{"projectId":"`+rest.ID+`","goalId":"`+save.ID+`"}`).Is(t, 200, "")
+		s.Patch(launch.path(), `{"goalId":null}`).Is(t, 200, "")
+		ada.ends(t, lease, "complete", `"costs":[{"key":"c","kind":"tools","usd":0.4}]`)
+		ada.state(t, lease, "costs", `"costs":[{"key":"d","kind":"tools","usd":1}]`)
+		is("1.7", "0", "1.7", "0")
+		last := s.entries(t, acme, "&project="+launch.ID)[0]
+		s.Post(acme.path()+"/costs/adjust", `{"entryId":"`+last.ID+`","usd":-0.000001,"reason":"Credit"}`).Is(t, 200, "")
+		is("1.699999", "0", "1.699999", "0")
+
+		// A limit that comes later finds what was spent before, and takes nothing of it away when it goes.
+		s.moved(t, filed, "reject", `{"note":"Again."}`)
+		next := ada.claim(t, "")
+		ada.state(t, next, "costs", `"costs":[{"key":"a","kind":"tools","usd":2}]`)
+		is("1.699999", "2", "1.699999", "2")
+		for _, body := range []string{`{"budget":{"usd":1}}`, `{"budget":null}`} {
+			for _, path := range []string{grow.path(), rest.path()} {
+				patched := s.Patch(path, body)
+				if want := s.spent(t, path); resttest.Data[apiPurpose](t, patched).Budget.SpentUsd != want {
+					t.Errorf("%s, want %s", patched.Body, want)
+				}
+			}
+			is("1.699999", "2", "1.699999", "2")
+		}
+		ended := s.Post(grow.path()+"/close", `{"outcome":"achieved"}`)
+		if got := resttest.Data[apiPurpose](t, ended).Budget.SpentUsd; got != "1.699999" {
+			t.Errorf("%s", ended.Body)
+		}
+		send(s.Client, "PATCH", rest.path(), `{"budget":{"spentUsd":0}}`).Is(t, 422, "validation_failed")
+	})
+}
+
+// apiPurpose is what goals and projects have in common.
+type apiPurpose struct {
+	ID     string
+	Budget apiPurposeBudget
 }
 
 func TestGoalsAndProjectsAreFilteredAndChanged(t *testing.T) {

@@ -333,6 +333,37 @@ func TestAnswersAboutLeasesLookAsTheyAlwaysDid(t *testing.T) {
 	})
 }
 
+func TestAnswersAboutWorkflowsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, everything)
+		sales := s.found(t, acme, `{"name":"Field Sales","headcount":1}`)
+		hired := s.hire(t, sales, "")
+		ada := worker{s.agent(t, hired.Token), hired, s}
+		all := acme.path() + "/workflows"
+		s.golden(t, "workflow_created", "POST", all, `{"name":"Newsletter","description":"Every <week>.","budget":{"usd":50},"steps":[
+			{"key":"write","title":"Write it","instructions":"300 words, *no more*.","team":"field-sales","gate":"approval"},
+			{"key":"send","title":"Send it"}]}`)
+		flow := resttest.Data[[]apiWorkflow](t, s.Get(all))[0]
+		s.golden(t, "workflows", "GET", all, "")
+		s.golden(t, "error_slug_in_use_of_workflow", "POST", all, `{"name":"Newsletter","steps":[{"key":"a","title":"A"}]}`)
+		s.golden(t, "workflow_updated", "PATCH", flow.path(), `{"name":"Weekly newsletter"}`)
+		s.golden(t, "issue_with_steps", "POST", acme.path()+"/issues", `{"title":"April","workflowId":"newsletter"}`)
+		container := resttest.Data[[]apiIssue](t, s.Get(acme.path()+"/issues?workflow=newsletter"))[0]
+		step := s.stepsOf(t, container)[0]
+		s.golden(t, "error_immutable_field_of_step", "PATCH", step.path(), `{"requiresReview":false}`)
+		s.goldenAs(t, ada.Client, "gateway_step_claimed", "POST", leases, "")
+		lease := resttest.Data[[]apiLease](t, ada.Get(leases))[0]
+		ada.ends(t, lease, "complete", `"result":{"words":312}`)
+		s.golden(t, "step_that_waits", "GET", step.path(), "")
+		s.golden(t, "approval_of_step", "GET", acme.path()+"/approvals/"+s.waitsFor(t, step), "")
+		s.golden(t, "error_invalid_transition_of_step", "POST", step.path()+"/accept", "")
+		s.golden(t, "error_workflow_in_use", "DELETE", flow.path(), "")
+		s.moved(t, container, "cancel", "")
+		s.golden(t, "workflow_deleted", "DELETE", flow.path(), "")
+	})
+}
+
 func TestAnswersAboutApprovalsLookAsTheyAlwaysDid(t *testing.T) {
 	t.Parallel()
 	eachGolden(t, func(t *testing.T, s *instance) {

@@ -157,7 +157,7 @@ func TestWrongFiltersOfIssuesAreRefused(t *testing.T) {
 			"since=2026":       "since",
 			"since=2026-04-11": "since", "until=2026-04-11T00:00:00": "until", "until=2026-04-11T00:00:00+02:00": "until",
 			"until=today":               "until",
-			"since=2026-04-11T1:00:00Z": "since", "workflow=x": "workflow", "include=runs": "include", "Status=queued": "Status",
+			"since=2026-04-11T1:00:00Z": "since", "run=x": "run", "include=runs": "include", "Status=queued": "Status",
 		} {
 			for _, path := range []string{"/issues?", "/issues/counts?"} {
 				answer := send(s.Client, "GET", acme.path()+path+query, "")

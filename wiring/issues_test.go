@@ -22,7 +22,10 @@ type apiIssue struct {
 
 	Number, Attempt, MaxAttempts, OpenBlockers int
 
-	ParentID, ProjectID, GoalID, AssignedAgentID, AssignedTeamID, RetryOf *string
+	ParentID, ProjectID, GoalID, AssignedAgentID, AssignedTeamID, RetryOf, WorkflowID *string
+
+	WorkflowVersion *int
+	Step            *apiStep
 
 	BlockedBy, Labels []string
 
@@ -36,6 +39,12 @@ type apiIssue struct {
 }
 
 func (i apiIssue) path() string { return "/v1/companies/" + i.CompanyID + "/issues/" + i.ID }
+
+// apiStep is which step an issue is.
+type apiStep struct {
+	Key, Gate string
+	Number    int
+}
 
 // apiComment is a comment as the API shows it.
 type apiComment struct{ ID, CompanyID, IssueID, Author, Body, CreatedAt string }
@@ -179,7 +188,7 @@ var faultyIssues = map[string]string{
 	`"notBefore":"soon"`:                        "notBefore invalid_format",
 	`"notBefore":"1969-12-31T23:59:59Z"`:        "notBefore out_of_range",
 	`"notBefore":"2999-01-01T00:00:00Z"`:        "notBefore out_of_range",
-	`"Title":"x","workflowId":null,"":1`:        " unknown_field,Title unknown_field,workflowId unknown_field",
+	`"Title":"x","runId":null,"":1`:             " unknown_field,Title unknown_field,runId unknown_field",
 	`"priority":"x","labels":[""],"maxAttempts":99,"dueAt":"never"`: "dueAt invalid_format,labels.0 required,maxAttempts out_of_range," +
 		"priority unknown_value",
 }

@@ -56,6 +56,7 @@ type apiContext struct {
 	Comments          []apiComment
 	Checkpoints       []apiCheckpoint
 	LastError         *struct{ Code, Message string }
+	Instructions      string
 }
 
 // apiState is what calls on a lease return.

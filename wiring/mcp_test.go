@@ -77,6 +77,50 @@ func (m toolUser) refused(want, name string, arguments map[string]any) {
 	}
 }
 
+func TestAModelIsToldWhyThereIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, `"budget":{"usd":10}`))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":2}`)
+		ada, eve := s.hire(t, sales, ""), s.hire(t, sales, "")
+		m, other := s.connect(t, ada.Token), worker{s.agent(t, eve.Token), eve, s}
+		patch := func(path, body string) {
+			t.Helper()
+			s.Patch(path, body).Is(t, 200, "")
+		}
+		hints := func(want string) {
+			t.Helper()
+			if got := m.calls("claim", nil); got["lease"] != nil || !strings.Contains(fmt.Sprint(got["hint"]), want) {
+				t.Errorf("%v, and not %s", got, want)
+			}
+		}
+		hints("Nothing to do")
+		s.file(t, acme, `,"budget":{"perTaskUsd":1}`)
+		patch(acme.path(), `{"workPaused":true}`)
+		hints("The company has paused all work")
+		patch(acme.path(), `{"workPaused":false}`)
+		s.Post(ada.path()+"/pause", "").Is(t, 200, "")
+		hints("You are paused")
+		s.Post(ada.path()+"/resume", "").Is(t, 200, "")
+		patch(acme.path(), `{"budget":{"usd":0}}`)
+		hints("The company has no budget")
+		patch(acme.path(), `{"budget":{"usd":10}}`)
+		patch(ada.path(), `{"budget":{"dailyUsd":0}}`)
+		hints("You have no budget")
+		patch(ada.path(), `{"budget":{"dailyUsd":null}}`)
+		patch(sales.path(), `{"budget":{"usd":1}}`)
+		lease := other.claim(t, "")
+		s.file(t, acme, "")
+		hints("Your team has no budget left beside what is spent and what other leases hold")
+		other.charges(t, lease, "1", "1")
+		hints("Your team has spent the budget of this period")
+		patch(sales.path(), `{"budget":null}`)
+		if got := m.calls("claim", nil); got["lease"] == nil {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
 func TestModelsWorkThroughTools(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {

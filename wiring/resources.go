@@ -20,6 +20,7 @@ import (
 	"holdco/app/companies"
 	"holdco/app/costs"
 	"holdco/app/deliveries"
+	"holdco/app/doctor"
 	"holdco/app/goals"
 	"holdco/app/imports"
 	"holdco/app/issues"
@@ -28,7 +29,6 @@ import (
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
-	"holdco/app/projects"
 	"holdco/app/receipts"
 	"holdco/app/runner"
 	"holdco/app/secrets"
@@ -36,6 +36,7 @@ import (
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/app/work"
+	"holdco/app/workflows"
 	"holdco/ports/inbound"
 )
 
@@ -49,7 +50,8 @@ type services struct {
 	Budgets   *budgets.Service
 	Costs     *costs.Service
 	Goals     *goals.Service
-	Projects  *projects.Service
+	Projects  *goals.Projects
+	Workflows *workflows.Service
 	Approvals *approvals.Service
 	Tokens    *tokens.Service
 	Webhooks  *webhooks.Service
@@ -58,6 +60,7 @@ type services struct {
 	Prices    *prices.Service
 	Secrets   *secrets.Service
 	Keys      *keys.Service
+	Doctor    *doctor.Service
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
@@ -65,9 +68,10 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	budgets.New,
 	prices.New, newPrices,
 	costs.New,
-	goals.New, projects.New,
+	goals.New, goals.NewProjects,
+	workflows.New,
 	approvals.New,
-	secrets.New, keys.New,
+	secrets.New, keys.New, doctor.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -195,9 +199,15 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Goals(s.Goals) },
+		commands: []cli.Command{cli.GoalCommand},
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Projects(s.Projects) },
+		commands: []cli.Command{cli.ProjectCommand},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Workflows(s.Workflows) },
+		commands: []cli.Command{cli.WorkflowCommand},
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Webhooks(s.Webhooks) },
@@ -263,6 +273,11 @@ var resources = []resource{
 		commands: []cli.Command{cli.KeyCommand(opener(withKey, func(s services) inbound.Keys { return s.Keys }))},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{Name: "go on with a rotation of the key", Every: 10 * time.Second, Run: s.Keys.Resume}}
+		},
+	},
+	{ // the checks of the store
+		commands: []cli.Command{
+			cli.DoctorCommand(opener(withKeyIfAny, func(s services) inbound.Doctor { return s.Doctor })),
 		},
 	},
 	{ // receipts of idempotency keys

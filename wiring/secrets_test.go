@@ -3,12 +3,15 @@ package wiring_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -160,7 +163,9 @@ func (s *instance) betrays(t *testing.T, values ...string) {
 	look := func(where string, content []byte) {
 		looked++
 		for _, value := range values {
-			for _, form := range []string{value, url.QueryEscape(value), base64.StdEncoding.EncodeToString([]byte(value))} {
+			for _, form := range []string{
+				value, url.QueryEscape(value), base64.StdEncoding.EncodeToString([]byte(value)), hex.EncodeToString([]byte(value)),
+			} {
 				if bytes.Contains(content, []byte(form)) {
 					t.Errorf("%s holds %q", where, form)
 				}
@@ -177,9 +182,80 @@ func (s *instance) betrays(t *testing.T, values ...string) {
 		look(path, content)
 		return err
 	}))
+	for _, setting := range s.environ {
+		if url, isPostgres := strings.CutPrefix(setting, databaseURL); isPostgres {
+			for table, rows := range dumped(t, url) {
+				look(table, []byte(rows))
+			}
+		}
+	}
 	if looked < 2 {
 		t.Errorf("only %d things were looked at", looked)
 	}
+}
+
+// dumped are all rows of a database of Postgres, by their tables.
+func dumped(t *testing.T, url string) map[string]string {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	must(t, err)
+	defer db.Close()
+	var tables string
+	must(t, db.QueryRow("SELECT string_agg(table_name, ' ') FROM information_schema.tables WHERE table_schema = current_schema()").
+		Scan(&tables))
+	found := map[string]string{}
+	for table := range strings.FieldsSeq(tables) {
+		var rows string
+		must(t, db.QueryRow("SELECT coalesce(string_agg(one::text, ' '), '') FROM "+table+" AS one").Scan(&rows))
+		found[table] = rows
+	}
+	if !strings.Contains(found["companies"], "cmp_") {
+		t.Errorf("there are no companies among %d tables", len(found))
+	}
+	return found
+}
+
+// What is given on standard input is kept to the byte, up to its longest, and what is no value changes nothing.
+func TestAValueIsKeptAsItIsGiven(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ""))
+		set := func(given string) (said string, isKept bool) {
+			command := exec.Command("holdco", "secret", "set", acme.Slug, "anthropic")
+			command.Env, command.Stdin = slices.Concat(os.Environ(), s.environ), strings.NewReader(given)
+			output, err := command.CombinedOutput()
+			return string(output), err == nil
+		}
+		longest := strings.Repeat("\xff\x01k", secrets.MostValue)[:secrets.MostValue]
+		kept := ""
+		for _, c := range []struct{ given, want string }{
+			{"hunter2", "hunter2"}, {"hunter2\r\n", "hunter2"}, {"hunter2\n\n", "hunter2\n"}, {" \t\xf0\x28 ", " \t\xf0\x28 "},
+			{longest, longest}, {longest + "\n", longest}, {longest + "\r\n", longest}, {longest + "x", ""}, {longest + "x\r\n", ""},
+			{strings.Repeat("x", 1<<20), ""}, {"hunter2\x00", ""}, {"", ""}, {"\n", ""},
+		} {
+			said, isKept := set(c.given)
+			if isKept != (c.want != "") || strings.Contains(said, "hunter2") {
+				t.Errorf("%.20q: %s", c.given, said)
+			}
+			if isKept {
+				kept = c.want
+			}
+			if got := s.reveals(t, acme); got != kept {
+				t.Errorf("%.20q was given, and %.20q of %d bytes is kept", c.given, got, len(got))
+			}
+		}
+	})
+}
+
+// reveals opens the secret "anthropic" of a company.
+func (s *instance) reveals(t *testing.T, in company) string {
+	t.Helper()
+	by := s.secrets.(interface {
+		Reveal(ctx context.Context, of id.Company, names []string) (map[string]string, error)
+	})
+	values, err := by.Reveal(t.Context(), id.Company(in.ID), []string{"anthropic"})
+	must(t, err)
+	return values["anthropic"]
 }
 
 func TestTheDatabaseAloneShowsNoValue(t *testing.T) {

@@ -49,6 +49,7 @@ type Server struct {
 	Export   exportAPI
 	Gateway  gatewayAPI
 	Vault    outbound.Vault
+	Streams  *httpkit.Streams
 
 	metricsPages metricsPages
 	telemetry    telemetry
@@ -121,7 +122,7 @@ func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
 	s.Leases.Close()
 	s.Issues.Close()
 	s.Runner.Close() // programs end while requests do, each within its own time
-	streams := time.AfterFunc(streamDrain, s.Export.breakOff)
+	streams := time.AfterFunc(streamDrain, s.Streams.BreakOff)
 	defer streams.Stop()
 	for _, f := range slices.Backward(fronts) {
 		if shutdown := f.server.Shutdown(ctx); shutdown != nil {

@@ -170,19 +170,19 @@ func TestBenchProcess(t *testing.T) {
 // resident is what Linux says a process holds in memory, in bytes.
 func resident(t *testing.T, p *process) int64 {
 	t.Helper()
-	return heldBy(t, p, "VmRSS")
+	return heldBy(t, p.Process.Pid, "VmRSS")
 }
 
 // residence shows what a process holds in memory, and how much of that is its own; the rest is pages of its program.
 func residence(t *testing.T, p *process) string {
 	t.Helper()
-	return fmt.Sprintf("%d MiB (%d its own)", resident(t, p)>>20, heldBy(t, p, "RssAnon")>>20)
+	return fmt.Sprintf("%d MiB (%d its own)", resident(t, p)>>20, heldBy(t, p.Process.Pid, "RssAnon")>>20)
 }
 
 // heldBy reads a number of bytes from the status of a process.
-func heldBy(t *testing.T, p *process, name string) int64 {
+func heldBy(t *testing.T, pid int, name string) int64 {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	must(t, err)
 	held := regexp.MustCompile(name + `:\s+(\d+) kB`).FindSubmatch(status)
 	kibibytes, err := strconv.ParseInt(string(held[1]), 10, 64)

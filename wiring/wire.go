@@ -9,6 +9,7 @@ import (
 	"github.com/google/wire"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/http/httpkit"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/programs"
 	"holdco/adapters/store/sqlstore"
@@ -27,7 +28,7 @@ func NewServer(
 	panic(wire.Build(
 		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newStore,
 		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet, backgroundSet,
-		newLimiter, wire.Struct(new(surroundings), "*"), newAPI, newGatewayAPI, newMetricsPages,
+		newLimiter, httpkit.NewStreams, wire.Struct(new(surroundings), "*"), newAPI, newGatewayAPI, newMetricsPages,
 		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))

@@ -10,6 +10,7 @@ import (
 	"context"
 	"github.com/google/wire"
 	"holdco/adapters/cli"
+	"holdco/adapters/http/httpkit"
 	"holdco/adapters/programs"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
@@ -21,6 +22,7 @@ import (
 	"holdco/app/companies"
 	"holdco/app/costs"
 	"holdco/app/deliveries"
+	"holdco/app/doctor"
 	"holdco/app/export"
 	"holdco/app/goals"
 	"holdco/app/imports"
@@ -29,12 +31,12 @@ import (
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
-	"holdco/app/projects"
 	"holdco/app/secrets"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
 	"holdco/app/work"
+	"holdco/app/workflows"
 	"holdco/ports/outbound"
 	"log/slog"
 )
@@ -72,7 +74,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
 	goalsService := goals.New(store, iDs)
-	projectsService := projects.New(store, iDs)
+	projects := goals.NewProjects(store, iDs)
+	workflowsService := workflows.New(store, iDs)
 	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
@@ -82,6 +85,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault)
+	doctorService := doctor.New(store, clock)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -91,7 +95,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Budgets:   budgetsService,
 		Costs:     costsService,
 		Goals:     goalsService,
-		Projects:  projectsService,
+		Projects:  projects,
+		Workflows: workflowsService,
 		Approvals: approvalsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
@@ -100,6 +105,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Prices:    pricesService,
 		Secrets:   secretsService,
 		Keys:      keysService,
+		Doctor:    doctorService,
 	}
 	poster, cleanup3 := newPosting(config, version)
 	webhookPoster := newPoster(poster, wiringTelemetry)
@@ -122,6 +128,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		cleanup()
 		return nil, nil, err
 	}
+	streams := httpkit.NewStreams()
 	wiringSurroundings := surroundings{
 		Config:    config,
 		Store:     store,
@@ -129,6 +136,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Clock:     clock,
 		IDs:       iDs,
 		Log:       log,
+		Streams:   streams,
 		telemetry: wiringTelemetry,
 	}
 	handler, err := newAPI(wiringSurroundings, wiringServices)
@@ -169,6 +177,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Export:       wiringExportAPI,
 		Gateway:      wiringGatewayAPI,
 		Vault:        vault,
+		Streams:      streams,
 		metricsPages: wiringMetricsPages,
 		telemetry:    wiringTelemetry,
 	}
@@ -213,7 +222,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
 	goalsService := goals.New(store, iDs)
-	projectsService := projects.New(store, iDs)
+	projects := goals.NewProjects(store, iDs)
+	workflowsService := workflows.New(store, iDs)
 	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
 	vault := newVault(config)
@@ -223,6 +233,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault)
+	doctorService := doctor.New(store, clock)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -232,7 +243,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Budgets:   budgetsService,
 		Costs:     costsService,
 		Goals:     goalsService,
-		Projects:  projectsService,
+		Projects:  projects,
+		Workflows: workflowsService,
 		Approvals: approvalsService,
 		Tokens:    tokensService,
 		Webhooks:  webhooksService,
@@ -241,6 +253,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Prices:    pricesService,
 		Secrets:   secretsService,
 		Keys:      keysService,
+		Doctor:    doctorService,
 	}
 	wiringCommand := command{
 		services: wiringServices,

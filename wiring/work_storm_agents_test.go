@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"holdco/domain/money"
 )
 
 // stormAgent is a program that works for one agent after the other: when that is retired, or loses its company, it is hired anew.
@@ -25,6 +27,8 @@ type stormLeaseHeld struct {
 	renewed                  time.Time     // when the last call was sent that was taken
 	lasts                    time.Duration // without a call
 	replays                  int
+	reserved                 money.USD   // 0 if it is not known
+	charge                   stormCharge // one that was acknowledged
 }
 
 func (h *stormLeaseHeld) String() string {
@@ -60,12 +64,22 @@ func (a *stormAgent) work() {
 	}
 }
 
-// beHired hires an agent. It reports whether that worked.
+// beHired hires an agent somewhere. It reports whether that worked.
 func (a *stormAgent) beHired() bool {
-	living := a.living()
-	office := living[a.IntN(len(living))]
+	living, members := a.living(), ""
+	if a.IntN(4) == 0 {
+		members = fmt.Sprintf(`,"budget":{"perTaskUsd":0.%06d}`, 1+a.IntN(999_999))
+	}
+	if a.IntN(4) == 0 {
+		members += `,"approvalPolicy":{"requires":["issue.complete","issue.create"]}`
+	}
+	return a.beHiredBy(living[a.IntN(len(living))], members)
+}
+
+// beHiredBy is beHired in a company, with more members of the draft.
+func (a *stormAgent) beHiredBy(office *stormOffice, members string) bool {
 	hirer := &stormCaller{a.workStorm, a.Rand, a.unique(), string(rootToken), 0}
-	body := fmt.Sprintf(`{"teamId":%q,"name":%q,"role":"Engineer"}`, office.teams[a.IntN(len(office.teams))].ID, hirer.name)
+	body := fmt.Sprintf(`{"teamId":%q,"name":%q,"role":"Engineer"%s}`, office.teams[a.IntN(len(office.teams))].ID, hirer.name, members)
 	// The company may be archived, about to be deleted, or gone.
 	r := hirer.ask("hire", http.MethodPost, office.path()+"/agents", body, hirer.name,
 		isArchived, isRefused, isNotFound, isForgot)
@@ -134,7 +148,11 @@ func (a *stormAgent) claim() *stormLeaseHeld {
 		a.refused(r)
 		return nil
 	}
-	return a.granted(r, lasts)
+	held := a.granted(r, lasts)
+	if key == "" && r.lost == 0 { // it is the answer to the grant itself
+		held.reserved = a.reserves(r)
+	}
+	return held
 }
 
 // claimTwice claims under one key from two places: both get one lease, or the second after the end of the first.
@@ -176,7 +194,7 @@ func (a *stormAgent) granted(r stormReply, lasts time.Duration) *stormLeaseHeld 
 // call makes a call that leaves the lease live. It reports whether the agent still holds it.
 func (a *stormAgent) call(held *stormLeaseHeld) bool {
 	var r stormReply
-	switch a.IntN(8) {
+	switch a.IntN(10) {
 	case 0, 1:
 		return a.took(held, a.ask("renew", http.MethodPost, held.at("renew"), held.body(""), "", isGone, isArchived, isStale))
 	case 2, 3:
@@ -193,15 +211,23 @@ func (a *stormAgent) call(held *stormLeaseHeld) bool {
 		r = a.ask("context", http.MethodGet, held.at("context"), "", "", isGone)
 		a.refused(r)
 		return r.ok()
+	case 7:
+		return a.request(held, deployment, false)
+	case 8:
+		return a.conflicts(held)
 	default:
 		// The issue may be about to be cancelled, or may be at the bottom.
-		r = a.writes("file", "/gateway/v1/issues", held.body(`"title":"Part","leaseId":"`+held.lease+`"`), "422 dependency_cycle")
+		r = a.writes("file", "/gateway/v1/issues", held.body(`"title":"Part","leaseId":"`+held.lease+`"`), "422 dependency_cycle",
+			"409 budget_exhausted", "403 approval_required", "409 goal_closed", "409 project_archived")
 		if r.ok() {
 			made := into[apiIssue](a.workStorm, r)
 			note(a.workStorm, a.facts, stormFact{held.office.ID, made.ID, "issue.created", "agent:" + held.agent}, true, 0)
 			a.office.remember(made.ID)
 		}
-		if r.code == "dependency_cycle" {
+		if r.code == "approval_required" {
+			return a.request(held, `"actionName":"issue.create","action":"File a part"`, false)
+		}
+		if slices.Contains([]string{"dependency_cycle", "budget_exhausted", "goal_closed", "project_archived"}, r.code) {
 			return true
 		}
 	}
@@ -245,7 +271,7 @@ func (a *stormAgent) lost(held *stormLeaseHeld, r stormReply) {
 	a.refused(r)
 	reason, _ := r.details["reason"].(string)
 	if r.code == "stale_lease" && !slices.Contains([]string{
-		"company_archived", "agent_retired", "cancelled", "handed_off", "completed", "failed", "released", "expired",
+		"company_archived", "agent_retired", "cancelled", "handed_off", "completed", "failed", "released", "expired", "budget", "parked",
 	}, reason) {
 		a.fault("the lease %+v is stale: %s", held, r.body)
 	}
@@ -258,9 +284,17 @@ func (a *stormAgent) lost(held *stormLeaseHeld, r stormReply) {
 func (a *stormAgent) someCharges(held *stormLeaseHeld) (made []stormCharge, text string) {
 	var entries []string
 	for range a.IntN(3) + 1 {
-		one := stormCharge{held.run, a.unique(), 1 + a.Int64N(999_999)}
+		one := stormCharge{held.run, a.unique(), 1 + a.Int64N([]int64{99, 9_999, 99_999, 599_999}[a.IntN(4)])}
+		text := fmt.Sprintf(`"kind":%q,"usd":%s}`, []string{"tools", "llm", "runtimeServices"}[a.IntN(3)], inDollars(money.USD(one.micros)))
+		if a.IntN(3) == 0 { // a model that nobody knows, at the fallback of the prices: 15 and 75 micro-dollars
+			input, output := a.Int64N(10_000), 1+a.Int64N(1000)
+			one.micros = 15*input + 75*output
+			text = fmt.Sprintf(`"kind":"llm","model":"storm","tokens":{"input":%d,"output":%d}}`, input, output)
+		}
 		made = append(made, one)
-		entries = append(entries, fmt.Sprintf(`{"key":%q,"kind":"tools","usd":0.%06d}`, one.key, one.micros))
+		for range 1 + a.IntN(8)/7 { // the same twice counts once
+			entries = append(entries, fmt.Sprintf(`{"key":%q,`, one.key)+text)
+		}
 	}
 	return made, `"costs":[` + strings.Join(entries, ",") + `]`
 }
@@ -281,10 +315,51 @@ func (a *stormAgent) charge(held *stormLeaseHeld, isLate string) bool {
 		a.lost(held, r)
 		return false
 	}
+	held.charge = made[0]
 	if into[apiState](a.workStorm, r).Late {
 		return false
 	}
 	return a.took(held, r)
+}
+
+// conflicts uses the key of a charge for another one, which is refused with all that comes with it. It reports whether the agent still
+// holds the lease.
+func (a *stormAgent) conflicts(held *stormLeaseHeld) bool {
+	if held.charge.key == "" {
+		return true
+	}
+	made, text := a.someCharges(held)
+	other := fmt.Sprintf(`,{"key":%q,"kind":"tools","usd":%s}]`, held.charge.key, inDollars(money.USD(held.charge.micros+1)))
+	r := a.ask("conflict", http.MethodPost, held.at("costs"), held.body(strings.TrimSuffix(text, "]")+other), "",
+		isGone, "409 idempotency_conflict")
+	for _, one := range made {
+		note(a.workStorm, a.charges, one, false, 0)
+	}
+	if r.ok() {
+		a.fault("a key was taken for two charges: %s", r.body)
+	}
+	a.refused(r)
+	return r.code == "idempotency_conflict"
+}
+
+// reserves is what a lease that was just granted has reserved.
+func (a *stormAgent) reserves(r stormReply) money.USD {
+	got, remaining := into[apiLease](a.workStorm, r), noLimit
+	if shown := into[budgetOf](a.workStorm, r).Budget.RemainingUsd; shown != "" {
+		remaining = a.inMicros(shown.String())
+	}
+	limit := got.Issue.Budget.PerTaskUsd
+	if limit == nil {
+		limit = a.agent.Budget.PerTaskUsd
+	}
+	if limit == nil {
+		return min(stormReserve, remaining)
+	}
+	left := a.inMicros(limit.String()) - a.inMicros(got.Issue.Budget.SpentUsd.String())
+	if left <= 0 || left != remaining {
+		a.fault("a lease may spend %s, and its issue has %s left: %s", remaining, left, r.body)
+	}
+	return left
 }
 
 // end ends a lease in some way, or lets it run out.
@@ -306,7 +381,10 @@ func (a *stormAgent) end(held *stormLeaseHeld) {
 	case n < 92:
 		action, members = "handoff", `"note":"Which one?"`
 		made = nil
-	case n < 96 && held.lasts == stormLease && time.Until(a.until) > stormLease:
+	case n < 94:
+		a.request(held, deployment, true)
+		return
+	case n < 97 && held.lasts == stormLease && time.Until(a.until) > stormLease:
 		time.Sleep(stormLease*4/5 + time.Duration(a.Int64N(int64(stormLease/4)))) // it comes just in time, or too late
 		action, members, made = "complete", "", nil
 	case held.lasts == stormLease:
@@ -316,9 +394,13 @@ func (a *stormAgent) end(held *stormLeaseHeld) {
 		made = nil
 	}
 	body := held.body(members)
-	r := a.twice(action, held.at(action), body, "", isGone, isArchived, isStale)
+	r := a.twice(action, held.at(action), body, "", isGone, isArchived, isStale, "403 approval_required")
 	for _, one := range made {
 		note(a.workStorm, a.charges, one, r.ok(), r.lost)
+	}
+	if r.code == "approval_required" {
+		a.request(held, `"actionName":"issue.complete","action":"Complete it"`, true)
+		return
 	}
 	if !r.ok() {
 		if r.lost > 0 { // it may have been taken before the agent retired

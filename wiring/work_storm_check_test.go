@@ -28,10 +28,21 @@ var watched = map[string]string{
 			WHERE company_id IN (SELECT id FROM companies WHERE status <> 'deleting') GROUP BY company_id, status) counted
 		LEFT JOIN tallies ON tallies.company_id = counted.company_id AND tallies.status = counted.status AND tallies.scope = 'company'
 		WHERE coalesce(tallies.n, 0) <> counted.n`,
+	"accounts do not hold what leases have reserved": `SELECT count(*) FROM envelopes
+		WHERE company_id IN (SELECT id FROM companies WHERE status <> 'deleting')
+		AND held_usd <> (SELECT coalesce(sum(runs.held_usd), 0) FROM runs WHERE runs.company_id = envelopes.company_id
+			AND runs.ended_at IS NULL AND envelopes.id IN (runs.company_id, runs.team_id, runs.agent_id, runs.goal_id, runs.project_id))`,
+	"issues wait for approvals that are decided, or do not wait for one that is open": `SELECT count(*) FROM issues
+		WHERE company_id IN (SELECT id FROM companies WHERE status <> 'deleting')
+		AND (waiting_for <> '') <> (EXISTS (SELECT 1 FROM approvals
+			WHERE approvals.id = issues.waiting_for AND approvals.is_open = 1 AND issues.status = 'handoff'))`,
+	"approvals are open that nobody asks for": `SELECT count(*) FROM approvals
+		WHERE company_id IN (SELECT id FROM companies WHERE status <> 'deleting') AND is_open = 1
+		AND NOT EXISTS (SELECT 1 FROM issues WHERE issues.id = approvals.issue_id AND issues.asking = 1)`,
 }
 
-// watch looks into the store, beside the servers, until the storm is over. It does not stay connected: what the servers find after
-// a crash is not to be held by others.
+// watch looks into the store, beside the servers, until the storm is over, and lets approvals expire. It does not stay connected: what
+// the servers find after a crash is not to be held by others.
 func (s *workStorm) watch(t *testing.T) {
 	looks := 0
 	for ; !s.isOver(); s.pause(200 * time.Millisecond) {
@@ -42,10 +53,25 @@ func (s *workStorm) watch(t *testing.T) {
 				looks++
 			}
 		}
+		_ = hurry(t, beside(s.environ)) // the next one will do, if the store is not there or busy
 	}
 	if looks == 0 {
 		s.fault("nobody could look into the store")
 	}
+}
+
+// hurry lets some approvals expire that people have had a while to decide: a storm does not last as long as they do.
+func hurry(t *testing.T, database sqlDriver) error {
+	t.Helper()
+	db, err := sql.Open(database.name, database.address)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	long := time.Now().Add(-time.Second).UnixMilli()
+	_, err = db.ExecContext(t.Context(), fmt.Sprintf(`UPDATE approvals SET expires_at = created_at
+		WHERE is_open = 1 AND created_at < %d`, long))
+	return err
 }
 
 // count runs a statement beside servers, of which one may be starting and hold the file.
@@ -94,16 +120,18 @@ func (s *workStorm) tokenOf(held *stormLeaseHeld) string {
 // What the store holds after a storm.
 type (
 	stormIssue struct {
-		id, company, status, agent, parent, blockers string
-		number, attempt, token, spent, open          int64
+		id, company, status, agent, parent, blockers, goal, project, waitingFor string
+		number, attempt, token, spent, open                                     int64
 	}
 	stormRun struct {
-		id, issue, agent, status, lease, reason                     string
-		attempt, token, spent, charges, checkpoints, started, ended int64
+		id, company, issue, agent, team, goal, project, status, lease, reason string
+		attempt, token, spent, charges, checkpoints, started, ended, held     int64
 	}
 	stormEntry struct {
 		company, what, actor, subject, previous string
 		data                                    map[string]any
+		at                                      int64
+		resumes                                 bool // it follows from the end of an approval
 	}
 	stormWorker struct {
 		id, company, status      string
@@ -117,6 +145,12 @@ func (e stormEntry) kind() string {
 	switch reason, _ := e.data["reason"].(string); {
 	case e.what == "issue.requeued":
 		return e.what + " " + reason
+	case e.what == "issue.handed_off" && e.data["waitingFor"] != nil:
+		return e.what + " parked"
+	case e.what == "issue.handed_off" && reason != "":
+		return e.what + " " + reason
+	case e.what == "issue.assigned" && e.resumes:
+		return e.what + " again"
 	case e.what == "issue.updated" && strings.Contains(e.previous, `"title":`):
 		return e.what + " title"
 	}
@@ -147,13 +181,14 @@ type stormRemains struct {
 	agents    map[string]*stormWorker
 	charges   map[stormCharge]int
 	said      map[stormSaid]int
+	stormMoney
 }
 
 func (s *workStorm) left(t *testing.T) *stormRemains {
 	t.Helper()
 	r := &stormRemains{
 		s, map[string]bool{}, map[string]*stormIssue{}, map[string]*stormRun{}, map[string][]*stormRun{}, nil, map[string]*stormWorker{},
-		map[stormCharge]int{}, map[stormSaid]int{},
+		map[stormCharge]int{}, map[stormSaid]int{}, stormMoney{},
 	}
 	database := beside(s.environ)
 	db, err := sql.Open(database.name, database.address)
@@ -165,30 +200,41 @@ func (s *workStorm) left(t *testing.T) *stormRemains {
 		r.companies[id] = true
 		return err
 	})
-	query(t, db, `SELECT id, company_id, status, agent_id, parent_id, blocked_by, number, attempt, fencing_token, spent_usd, open_blockers
-		FROM issues`, func(rows *sql.Rows) error {
+	query(t, db, `SELECT id, company_id, status, agent_id, parent_id, blocked_by, goal_id, project_id, waiting_for, number, attempt,
+		fencing_token, spent_usd, open_blockers FROM issues`, func(rows *sql.Rows) error {
 		var i stormIssue
-		err := rows.Scan(&i.id, &i.company, &i.status, &i.agent, &i.parent, &i.blockers, &i.number, &i.attempt, &i.token, &i.spent, &i.open)
+		err := rows.Scan(&i.id, &i.company, &i.status, &i.agent, &i.parent, &i.blockers, &i.goal, &i.project, &i.waitingFor, &i.number,
+			&i.attempt, &i.token, &i.spent, &i.open)
 		r.issues[i.id] = &i
 		return err
 	})
-	query(t, db, `SELECT id, issue_id, agent_id, status, lease_id, reason, attempt, fencing_token, spent_usd, charges, checkpoints,
-		created_at, coalesce(ended_at, 0) FROM runs ORDER BY fencing_token`, func(rows *sql.Rows) error {
+	query(t, db, `SELECT id, company_id, issue_id, agent_id, team_id, goal_id, project_id, status, lease_id, reason, attempt,
+		fencing_token, spent_usd, charges, checkpoints, created_at, coalesce(ended_at, 0), held_usd
+		FROM runs ORDER BY fencing_token`, func(rows *sql.Rows) error {
 		var one stormRun
-		err := rows.Scan(&one.id, &one.issue, &one.agent, &one.status, &one.lease, &one.reason, &one.attempt, &one.token, &one.spent,
-			&one.charges, &one.checkpoints, &one.started, &one.ended)
+		err := rows.Scan(&one.id, &one.company, &one.issue, &one.agent, &one.team, &one.goal, &one.project, &one.status, &one.lease,
+			&one.reason, &one.attempt, &one.token, &one.spent, &one.charges, &one.checkpoints, &one.started, &one.ended, &one.held)
 		r.runs[one.lease] = &one
 		r.byIssue[one.issue] = append(r.byIssue[one.issue], &one)
 		return err
 	})
-	query(t, db, "SELECT company_id, type, actor, subject_id, previous, data FROM activity ORDER BY seq", func(rows *sql.Rows) error {
+	resumes := map[string]bool{} // issues whose approval has just been decided
+	query(t, db, "SELECT company_id, type, actor, subject_id, previous, data, at FROM activity ORDER BY seq", func(rows *sql.Rows) error {
 		var e stormEntry
 		var data string
-		if err := rows.Scan(&e.company, &e.what, &e.actor, &e.subject, &e.previous, &data); err != nil {
+		if err := rows.Scan(&e.company, &e.what, &e.actor, &e.subject, &e.previous, &data, &e.at); err != nil {
 			return err
 		}
+		err := json.Unmarshal([]byte(data), &e.data)
+		switch of, _ := e.data["issueId"].(string); {
+		case (e.what == "approval.approved" || e.what == "approval.denied") && e.data["parked"] == true:
+			resumes[of] = true
+		case e.what == "issue.assigned":
+			e.resumes = resumes[e.subject]
+			delete(resumes, e.subject)
+		}
 		r.events = append(r.events, e)
-		return json.Unmarshal([]byte(data), &r.events[len(r.events)-1].data)
+		return err
 	})
 	query(t, db, "SELECT id, company_id, status, tasks_completed, tasks_failed, spent_usd FROM agents", func(rows *sql.Rows) error {
 		var w stormWorker
@@ -196,12 +242,15 @@ func (s *workStorm) left(t *testing.T) *stormRemains {
 		r.agents[w.id] = &w
 		return err
 	})
-	query(t, db, "SELECT run_id, key, usd FROM cost_entries", func(rows *sql.Rows) error {
-		var one stormCharge
-		err := rows.Scan(&one.run, &one.key, &one.micros)
-		r.charges[one]++
+	query(t, db, `SELECT id, company_id, run_id, issue_id, team_id, agent_id, key, kind, usd, input_tokens, output_tokens, late, adjusts,
+		reason, coalesce(adjusted_at, 0), at FROM cost_entries`, func(rows *sql.Rows) error {
+		var e stormCost
+		err := rows.Scan(&e.id, &e.company, &e.run, &e.issue, &e.team, &e.agent, &e.key, &e.kind, &e.micros, &e.input, &e.output, &e.late,
+			&e.adjusts, &e.reason, &e.adjusted, &e.at)
+		r.costs = append(r.costs, e)
 		return err
 	})
+	r.money(t, db)
 	query(t, db, "SELECT company_id, body FROM issue_comments", func(rows *sql.Rows) error {
 		var one stormSaid
 		err := rows.Scan(&one.company, &one.text)
@@ -219,11 +268,19 @@ func (s *workStorm) check(t *testing.T) {
 	r.checkGrants()
 	r.checkEndings()
 	r.checkCosts()
+	r.checkBooks()
+	r.checkLimits()
+	r.checkLevels()
+	r.checkApprovals()
+	r.checkPurposes()
 	r.checkEvents()
 	r.checkIssues()
 	r.checkDeleted(t)
 	for _, office := range s.living() {
 		r.checkCounts(office)
+	}
+	for _, wrong := range examine(t, s.environ...) {
+		s.fault("holdco doctor: %s", wrong)
 	}
 	for n := range s.servers {
 		if log := s.servers[n].Load().log.String(); log != "" && !s.isStoreLost {
@@ -308,6 +365,7 @@ func (r *stormRemains) checkGrants() {
 func (r *stormRemains) checkEndings() {
 	want := map[string]string{
 		"complete": "succeeded completed", "fail": "failed failed", "release": "cancelled released", "handoff": "cancelled handed_off",
+		"park": "cancelled parked",
 	}
 	for _, e := range r.endings {
 		if e.held.office.doomed() {
@@ -330,18 +388,37 @@ func (r *stormRemains) checkCosts() {
 	for _, one := range r.runs {
 		runs[one.id] = true
 	}
+	for _, e := range r.costs {
+		if e.adjusts == "" {
+			r.charges[e.charge()]++
+		}
+	}
 	for what, n := range r.workStorm.charges {
 		if got := r.charges[what]; runs[what.run] && (got > 1 || got == 1 && n.known+n.possible == 0 || got == 0 && n.known > 0) {
 			r.fault("the charge %+v is there %d times, and was acknowledged %d times", what, got, n.known)
 		}
 	}
 	byRun, counts := map[string]int64{}, map[string]int64{}
-	for what := range r.charges {
-		if r.workStorm.charges[what] == nil {
+	made := map[stormAdjustment]int{}
+	for _, e := range r.costs {
+		byRun[e.run] += e.micros
+		if e.adjusts != "" {
+			made[stormAdjustment{e.company, e.adjusts, e.reason, e.micros}]++
+			continue
+		}
+		counts[e.run]++
+		if what := e.charge(); r.workStorm.charges[what] == nil {
 			r.fault("nobody sent the charge %+v", what)
 		}
-		byRun[what.run] += what.micros
-		counts[what.run]++
+	}
+	for what, n := range r.adjustments {
+		if got := made[what]; r.companies[what.company] && got != n.known {
+			r.fault("the correction %+v is there %d times, and was acknowledged %d times", what, got, n.known)
+		}
+		delete(made, what)
+	}
+	for what := range made {
+		r.fault("nobody sent the correction %+v", what)
 	}
 	byIssue := map[string]int64{}
 	for _, one := range r.runs {
@@ -378,7 +455,7 @@ func (r *stormRemains) checkEvents() {
 				by.wantFail++
 			}
 		}
-		if strings.HasPrefix(e.what, "issue.") && e.what != "issue.commented" {
+		if strings.HasPrefix(e.what, "issue.") && e.what != "issue.commented" && e.what != "issue.budget.breach" {
 			status[e.subject] = e.data["status"]
 		}
 		switch reason, _ := e.data["reason"].(string); {
@@ -460,6 +537,8 @@ func (r *stormRemains) checkDeleted(t *testing.T) {
 		for _, table := range []string{
 			"teams", "slots", "agents", "issues", "issue_labels", "issue_blockers", "issue_comments", "tallies", "day_tallies",
 			"issue_numbers", "work_revisions", "settlements", "runs", "run_checkpoints", "cost_entries", "revocations", "activity",
+			"envelopes", "cost_hours", "cost_days", "cost_months", "cost_totals", "goals", "projects", "approvals", "approval_comments",
+			"approval_rules",
 		} {
 			left, err := count(t, database, "SELECT count(*) FROM "+table+" WHERE company_id = '"+office.ID+"'")
 			must(t, err)

@@ -3,8 +3,12 @@ package wiring_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"holdco/domain/money"
 )
 
 // stormPerson is somebody who does what people do, in one company after the other.
@@ -23,12 +27,22 @@ func (p *stormPerson) work() {
 		living := p.living()
 		office := living[p.IntN(len(living))]
 		switch n := p.IntN(100); {
-		case n < 34, !office.hasIssues():
+		case n < 30, !office.hasIssues():
 			p.file(office)
-		case n < 60:
+		case n < 48:
 			p.review(office)
-		case n < 68:
+		case n < 54:
 			p.unblock(office)
+		case n < 61:
+			p.decide(office)
+		case n < 63:
+			p.rule(office)
+		case n < 66:
+			p.adjust(office)
+		case n < 68:
+			p.plan(office)
+		case n < 71:
+			p.rebudget(office)
 		case n < 76:
 			p.move(office, p.someIssue(office), "assign", p.assignment(office), "issue.assigned")
 		case n < 79:
@@ -127,7 +141,12 @@ func (p *stormPerson) file(office *stormOffice) {
 	case 2:
 		members = append(members, `"notBefore":"`+time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)+`"`)
 	}
-	r := p.send("create", office, office.path()+"/issues", "{"+strings.Join(members, ",")+"}", isInvalid, "422 dependency_cycle")
+	if p.IntN(3) == 0 {
+		members = append(members, `"budget":{"perTaskUsd":`+inDollars(1+money.USD(p.Int64N(2*int64(money.Dollar))))+`}`)
+	}
+	members = append(members, p.purpose(office)...)
+	r := p.send("create", office, office.path()+"/issues", "{"+strings.Join(members, ",")+"}",
+		slices.Concat([]string{isInvalid, "422 dependency_cycle"}, isNotIntended)...)
 	if r.ok() {
 		made := into[apiIssue](p.workStorm, r)
 		note(p.workStorm, p.facts, stormFact{office.ID, made.ID, "issue.created", "token"}, true, 0)
@@ -198,7 +217,8 @@ func (p *stormPerson) unblock(office *stormOffice) {
 
 func (p *stormPerson) retry(office *stormOffice) {
 	for _, one := range p.some(office, "status=failed,cancelled&limit=3") {
-		r := p.send("retry", office, office.path()+"/issues/"+one.ID+"/retry", "", isInvalid, "422 dependency_cycle")
+		r := p.send("retry", office, office.path()+"/issues/"+one.ID+"/retry", "",
+			slices.Concat([]string{isInvalid, "422 dependency_cycle"}, isNotIntended)...)
 		if r.ok() {
 			made := into[apiIssue](p.workStorm, r)
 			note(p.workStorm, p.facts, stormFact{office.ID, made.ID, "issue.created", "token"}, true, 0)
@@ -254,10 +274,14 @@ func (p *stormPerson) retire(office *stormOffice) {
 	note(p.workStorm, p.facts, stormFact{office.ID, ada.ID, "agent.retired", "token"}, r.ok(), 0)
 }
 
-// found founds a company with two teams, or returns nil.
-func (c *stormCaller) found(slug string) *stormOffice {
+// found founds a company with two teams and a limit, or returns nil.
+func (c *stormCaller) found(slug string, limit money.USD) *stormOffice {
+	budget, sent := rich, time.Now()
+	if limit != noLimit {
+		budget = fmt.Sprintf(`{"usd":%s,"reservePercent":%d,"period":"daily"}`, inDollars(limit), stormReservePercent)
+	}
 	r := c.ask("found", http.MethodPost, "/v1/companies",
-		`{"name":"A","slug":"`+slug+`","budget":`+rich+`,"startingTeams":[`+
+		`{"name":"A","slug":"`+slug+`","budget":`+budget+`,"startingTeams":[`+
 			`{"name":"Sales","headcount":500},{"name":"Support","headcount":500}]}`, c.unique())
 	if !r.ok() {
 		return nil
@@ -267,6 +291,9 @@ func (c *stormCaller) found(slug string) *stormOffice {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.offices = append(c.offices, office)
+	if limit != noLimit {
+		c.limits[made.ID] = []stormLimit{{sent: sent, came: sent, usd: limit}}
+	}
 	return office
 }
 
@@ -289,12 +316,17 @@ func (s *workStorm) archiveAndRestore(office *stormOffice) {
 func (s *workStorm) foundAndDelete() {
 	c := s.newCaller(1002)
 	old := s.offices[2]
+	var books sync.WaitGroup
+	defer books.Wait()
 	for n := 3; ; n++ {
 		s.pause(time.Duration(1000+c.IntN(1500)) * time.Millisecond)
 		if s.isOver() {
 			return
 		}
-		next := c.found(fmt.Sprintf("office-%d", n))
+		next := c.found(fmt.Sprintf("office-%d", n), 5*money.Dollar)
+		if next != nil {
+			books.Go(func() { s.keepBooks(next, 1100+n) })
+		}
 		old.mutex.Lock()
 		old.isDoomed = true
 		old.mutex.Unlock()

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/domain/money"
 )
 
 var stormLasts = flag.Duration("storm", 8*time.Second, "how long the storm of work lasts")
@@ -78,6 +79,9 @@ func (s *workStorm) rages(t *testing.T, disturb func(s *workStorm, t *testing.T)
 		clients.Go(func() { (&stormPerson{s.newCaller(100 + n)}).work() })
 	}
 	clients.Go(func() { s.archiveAndRestore(s.offices[1]) })
+	for n, office := range s.living() {
+		clients.Go(func() { s.keepBooks(office, 1100+n) })
+	}
 	clients.Go(s.foundAndDelete)
 	clients.Go(func() { s.watch(t) })
 	for !s.isOver() {
@@ -116,6 +120,10 @@ type workStorm struct {
 	charges  map[stormCharge]*stormCount
 	said     map[stormSaid]*stormCount
 	pairs    [][2]string // leases that one key was answered with at once
+
+	limits      map[string][]stormLimit // by what they limit
+	adjustments map[stormAdjustment]*stormCount
+	decided     map[string][]string // how approvals were decided, by their ids
 }
 
 // stormOffice is a company, and who works there.
@@ -126,8 +134,11 @@ type stormOffice struct {
 	archives bool // it is archived now and then
 	mutex    sync.Mutex
 	agents   []apiAgent
-	issues   []string // the newest
-	isDoomed bool     // its deletion was asked for
+	issues   []string // the newest; so are those below
+	purposes []stormPurpose
+
+	approvals []string
+	isDoomed  bool // its deletion was asked for
 }
 
 // stormFact is something that the activity log must tell.
@@ -165,8 +176,9 @@ func newStorm(t *testing.T, servers int, environ ...string) *workStorm {
 	s := &workStorm{
 		environ: environ, servers: make([]atomic.Pointer[process], servers), told: map[string]int{}, leaving: map[string]bool{},
 		facts: map[stormFact]*stormCount{}, grants: map[string]*stormLeaseHeld{}, charges: map[stormCharge]*stormCount{},
-		said: map[stormSaid]*stormCount{},
-		http: &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+		said: map[stormSaid]*stormCount{}, limits: map[string][]stormLimit{}, adjustments: map[stormAdjustment]*stormCount{},
+		decided: map[string][]string{},
+		http:    &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	t.Cleanup(s.http.CloseIdleConnections)
 	for n := range s.servers {
@@ -174,7 +186,11 @@ func newStorm(t *testing.T, servers int, environ ...string) *workStorm {
 	}
 	founder := s.newCaller(1000)
 	for n := range 3 {
-		office := founder.found(fmt.Sprintf("office-%d", n))
+		limit := 10 * money.Dollar
+		if n == 1 {
+			limit = noLimit
+		}
+		office := founder.found(fmt.Sprintf("office-%d", n), limit)
 		if office == nil {
 			t.Fatal(s.faults)
 		}

@@ -67,7 +67,7 @@ func (c approvals) show() *cobra.Command {
 	return c.one("show", &cobra.Command{
 		Short:   "Show an approval",
 		Example: "  holdco approval show apr_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		RunE:    doing(c.remote, ofApproval(client.GetApproval), printApproval),
+		RunE:    doing(c.remote, named(client.GetApproval), printApproval),
 	})
 }
 
@@ -81,7 +81,7 @@ func (c approvals) approve() *cobra.Command {
 	})
 	command.RunE = doing(c.remote, func(command *cobra.Command, s *server, args []string) (client.Call, error) {
 		if !command.Flags().Changed("edits") {
-			return ofApproval(client.Approve)(command, s, args)
+			return named(client.Approve)(command, s, args)
 		}
 		if !json.Valid([]byte(edits)) {
 			return client.Call{}, errors.New("--edits must be JSON, such as '{\"when\": \"at night\"}' or '\"at night\"'")
@@ -99,7 +99,7 @@ func (c approvals) deny() *cobra.Command {
 	command := c.one("deny", &cobra.Command{
 		Short:   "Deny what an agent asked for",
 		Example: "  holdco approval deny apr_01jqvb2k3e8m0t9c5x7a4n6p1r --note \"The prices are last year's.\"",
-		RunE:    doing(c.remote, ofApproval(client.Deny), decided),
+		RunE:    doing(c.remote, named(client.Deny), decided),
 	})
 	command.Flags().String("note", "", "why; the agent reads it")
 	_ = command.MarkFlagRequired("note")
@@ -110,7 +110,7 @@ func (c approvals) comment() *cobra.Command {
 	command := c.one("comment", &cobra.Command{
 		Short:   "Ask an agent about what it asked for",
 		Example: "  holdco approval comment apr_01jqvb2k3e8m0t9c5x7a4n6p1r --body 'Since when are these the prices?'",
-		RunE:    doing(c.remote, ofApproval(client.CommentOnApproval), decided),
+		RunE:    doing(c.remote, named(client.CommentOnApproval), decided),
 	})
 	command.Flags().String("body", "", "what to say, in Markdown")
 	_ = command.MarkFlagRequired("body")
@@ -121,17 +121,6 @@ func (c approvals) comment() *cobra.Command {
 func (c approvals) one(verb string, command *cobra.Command) *cobra.Command {
 	command.Use, command.Args, command.ValidArgsFunction = verb+" APPROVAL", oneApproval, c.completeOne(completeApprovals)
 	return command
-}
-
-// ofApproval is a call of an operation on the approval that the only argument names, with what flags say.
-func ofApproval(o client.Operation) func(*cobra.Command, *server, []string) (client.Call, error) {
-	return func(command *cobra.Command, s *server, args []string) (client.Call, error) {
-		call := o.In(s.company, args[0])
-		if o.Fields == nil {
-			return call, nil
-		}
-		return call.Sending(sent(command, o)), nil
-	}
 }
 
 // decided says in which state an approval is now.

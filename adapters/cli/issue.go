@@ -54,7 +54,7 @@ func (c issues) create() *cobra.Command {
 		Use:   "create",
 		Short: "File an issue",
 		Long: "File an issue. With --agent it is kept for that agent, with --team any agent of the team may take it, and with neither\n" +
-			"any agent of the company.",
+			"any agent of the company. With --workflow it goes through the steps of that.",
 		Example: "  holdco issue create --title 'Write the newsletter' --team research\n" +
 			"  holdco issue create --title 'Fix the login' --agent Ada --priority urgent --labels bug,web --parent 41",
 		Args: noArgs,
@@ -75,6 +75,9 @@ func (c issues) create() *cobra.Command {
 	flags.String("description", "", "more about it, in Markdown")
 	flags.String("priority", "", "low, normal, high or urgent (default normal)")
 	to.flags(c, command)
+	flags.String("workflow", "", "the workflow that it is to go through: id or slug")
+	flags.String("project", "", "the project that it belongs to: id")
+	flags.String("goal", "", "the goal that it pursues: id (default that of the project)")
 	flags.StringVar(&parent, "parent", "", "the issue that it is a part of: id or number")
 	flags.StringSliceVar(&blockers, "blocked-by", nil, "issues that have to be done before: ids or numbers, separated by commas")
 	flags.StringSlice("labels", nil, "labels, separated by commas")
@@ -85,13 +88,16 @@ func (c issues) create() *cobra.Command {
 	flags.String("not-before", "", "when it may be begun, such as 2026-05-01T12:00:00Z")
 	for flag, field := range map[string]string{
 		"per-task-budget": "budget.perTaskUsd", "max-attempts": "maxAttempts", "requires-review": "requiresReview", "due-at": "dueAt",
-		"not-before": "notBefore",
+		"not-before": "notBefore", "workflow": "workflowId", "project": "projectId", "goal": "goalId",
 	} {
 		setsField(flags, flag, field)
 	}
 	_ = command.MarkFlagRequired("title")
+	_ = command.RegisterFlagCompletionFunc("workflow", c.complete(true, completeWorkflows))
 	_ = command.RegisterFlagCompletionFunc("priority",
 		cobra.FixedCompletions([]string{"low", "normal", "high", "urgent"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("project", c.complete(true, completeProjects(underway)))
+	_ = command.RegisterFlagCompletionFunc("goal", c.complete(true, completeGoals(underway)))
 	_ = command.RegisterFlagCompletionFunc("parent", c.complete(true, completeIssues))
 	_ = command.RegisterFlagCompletionFunc("blocked-by", c.complete(true, completeIssues))
 	return command
@@ -134,6 +140,9 @@ func (c issues) list() *cobra.Command {
 		"cancelled; several are separated by commas")
 	flags.String("agent", "", "only those of an agent: id")
 	flags.String("team", "", "only those of a team: id or slug")
+	flags.String("workflow", "", "only those with a workflow, without their steps: id or slug")
+	flags.String("project", "", "only those of a project: id")
+	flags.String("goal", "", "only those of a goal: id")
 	flags.String("parent", "", "only those below an issue: id, or null for those below none")
 	flags.String("label", "", "only those with a label")
 	flags.String("priority", "", "only those that are low, normal, high or urgent")
@@ -142,7 +151,10 @@ func (c issues) list() *cobra.Command {
 	flags.String("until", "", "only those created before an instant")
 	flags.String("sort", "", "created, updated, priority or due (default created)")
 	_ = command.RegisterFlagCompletionFunc("team", c.complete(true, completeTeams))
+	_ = command.RegisterFlagCompletionFunc("workflow", c.complete(true, completeWorkflows))
 	_ = command.RegisterFlagCompletionFunc("agent", c.complete(true, completeAgents(employed)))
+	_ = command.RegisterFlagCompletionFunc("project", c.complete(true, completeProjects("")))
+	_ = command.RegisterFlagCompletionFunc("goal", c.complete(true, completeGoals("")))
 	_ = command.RegisterFlagCompletionFunc("sort",
 		cobra.FixedCompletions([]string{"created", "updated", "priority", "due"}, cobra.ShellCompDirectiveNoFileComp))
 	return command
@@ -254,6 +266,10 @@ func moved(out io.Writer, next client.Issue) error {
 }
 
 func printIssue(out io.Writer, i client.Issue) error {
+	step := "-"
+	if i.Step != nil {
+		step = fmt.Sprintf("%d, %s (gate %s)", i.Step.Number, i.Step.Key, i.Step.Gate)
+	}
 	rows := [][]string{
 		{"id", i.ID},
 		{"number", strconv.Itoa(i.Number)},
@@ -262,7 +278,11 @@ func printIssue(out io.Writer, i client.Issue) error {
 		{"priority", i.Priority},
 		{"agent", orDash(i.AssignedAgentID)},
 		{"team", orDash(i.AssignedTeamID)},
+		{"project", orDash(i.ProjectID)},
+		{"goal", orDash(i.GoalID)},
 		{"parent", orDash(i.ParentID)},
+		{"workflow", orDash(i.WorkflowID)},
+		{"step", step},
 		{"open blockers", strconv.Itoa(i.OpenBlockers)},
 		{"labels", orDash(strings.Join(i.Labels, ", "))},
 		{"attempt", fmt.Sprintf("%d of %d", i.Attempt, i.MaxAttempts)},

@@ -208,6 +208,9 @@ func (f *secretFlags) draft(flags *pflag.FlagSet) (sent secret.Draft) {
 	return sent
 }
 
+// mostTyped is where a terminal of Linux cuts a line off without a word.
+const mostTyped = 4095
+
 // readValue reads the value of a secret, and warns of one that cannot be hidden. One byte more than allowed suffices to refuse it.
 func readValue(command *cobra.Command, name string) (value []byte, err error) {
 	in := command.InOrStdin()
@@ -215,6 +218,10 @@ func readValue(command *cobra.Command, name string) (value []byte, err error) {
 		fmt.Fprintf(command.ErrOrStderr(), "The value of %s, which is not shown: ", name)
 		value, err = term.ReadPassword(int(file.Fd()))
 		fmt.Fprintln(command.ErrOrStderr())
+		if len(value) >= mostTyped {
+			return nil, fmt.Errorf("the value is longer than a line of a terminal, %d bytes; give it on standard input: < FILE",
+				mostTyped-1)
+		}
 	} else {
 		value, err = io.ReadAll(io.LimitReader(in, secret.MostValue+int64(len("x\r\n"))))
 		if line, ended := bytes.CutSuffix(value, []byte("\n")); ended {

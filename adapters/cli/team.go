@@ -107,10 +107,14 @@ func (t teams) one(verb string, command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// named is a call of an operation on what the only argument names.
+// named is a call of an operation on what the only argument names, with what flags say.
 func named(o client.Operation) func(*cobra.Command, *server, []string) (client.Call, error) {
-	return func(_ *cobra.Command, s *server, args []string) (client.Call, error) {
-		return o.In(s.company, args[0]), nil
+	return func(command *cobra.Command, s *server, args []string) (client.Call, error) {
+		call := o.In(s.company, args[0])
+		if o.Fields == nil {
+			return call, nil
+		}
+		return call.Sending(sent(command, o)), nil
 	}
 }
 

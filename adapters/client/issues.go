@@ -7,18 +7,26 @@ import (
 
 // Issue is what is read of an issue.
 type Issue struct {
-	ID              string   `json:"id"`
-	Number          int      `json:"number"`
-	Title           string   `json:"title"`
-	Description     string   `json:"description"`
-	Status          string   `json:"status"`
-	Priority        string   `json:"priority"`
-	ParentID        string   `json:"parentId"`        // empty: none
-	AssignedAgentID string   `json:"assignedAgentId"` // empty: nobody
-	AssignedTeamID  string   `json:"assignedTeamId"`  // empty: none
-	OpenBlockers    int      `json:"openBlockers"`
-	Labels          []string `json:"labels"`
-	Budget          struct {
+	ID              string `json:"id"`
+	Number          int    `json:"number"`
+	Title           string `json:"title"`
+	Description     string `json:"description"`
+	Status          string `json:"status"`
+	Priority        string `json:"priority"`
+	ParentID        string `json:"parentId"`        // empty: none
+	AssignedAgentID string `json:"assignedAgentId"` // empty: nobody
+	AssignedTeamID  string `json:"assignedTeamId"`  // empty: none
+	ProjectID       string `json:"projectId"`       // empty: none
+	GoalID          string `json:"goalId"`          // empty: none
+	WorkflowID      string `json:"workflowId"`      // empty: none
+	Step            *struct {
+		Key    string `json:"key"`
+		Number int    `json:"number"`
+		Gate   string `json:"gate"`
+	} `json:"step"` // nil: it is none
+	OpenBlockers int      `json:"openBlockers"`
+	Labels       []string `json:"labels"`
+	Budget       struct {
 		PerTaskUSD json.Number `json:"perTaskUsd"` // empty: no limit
 		SpentUSD   json.Number `json:"spentUsd"`
 	} `json:"budget"`
@@ -46,13 +54,14 @@ var (
 	ListIssues = declare(Operation{
 		ID: "listIssues", Method: http.MethodGet, Path: issues, Shows: Issue{},
 		Query: []string{
-			"number", "status", "agent", "team", "parent", "label", "priority", "q", "since", "until", "sort", "limit", "cursor",
+			"number", "status", "agent", "team", "workflow", "project", "goal", "parent", "label", "priority", "q", "since", "until",
+			"sort", "limit", "cursor",
 		},
 	})
 	CreateIssue = declare(Operation{
 		ID: "createIssue", Method: http.MethodPost, Path: issues, Shows: Issue{},
-		Fields: []string{"title", "description", "priority", "parentId", "assignedAgentId", "assignedTeamId", "blockedBy", "labels",
-			"budget.perTaskUsd", "maxAttempts", "requiresReview", "dueAt", "notBefore"},
+		Fields: []string{"title", "description", "priority", "parentId", "assignedAgentId", "assignedTeamId", "workflowId", "projectId",
+			"goalId", "blockedBy", "labels", "budget.perTaskUsd", "maxAttempts", "requiresReview", "dueAt", "notBefore"},
 	})
 	GetIssue    = declare(Operation{ID: "getIssue", Method: http.MethodGet, Path: oneIssue, Shows: Issue{}})
 	AssignIssue = declare(Operation{

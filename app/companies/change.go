@@ -35,6 +35,11 @@ func (s *Service) Update(
 			if err != nil || updated == nil || next.Budget == c.Budget {
 				return next, updated, err
 			}
+			if next.Budget.Period != c.Budget.Period { // what the reserve gave was for a period of the former kind
+				if err := tx.Envelopes().EndTopups(ctx, which); err != nil {
+					return next, updated, err
+				}
+			}
 			next, err = s.rebudget(ctx, tx, next, caller.Actor)
 			return next, updated, err
 		})

@@ -73,6 +73,11 @@ func (s *Service) GetWith(
 				return err
 			}
 		}
+		if parts.Workflows {
+			if found.Workflows, err = r.Workflows().OfCompany(ctx, which, inbound.MostParts); err != nil {
+				return err
+			}
+		}
 		if parts.Budgets {
 			at, err := r.StoreNow(ctx)
 			if err != nil {

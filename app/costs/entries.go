@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"holdco/app/ahead"
 	"holdco/domain/access"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
@@ -24,7 +25,7 @@ func (s *Service) Entries(
 	return found, err
 }
 
-// portionSize is how many entries of an export are in memory.
+// portionSize is how many entries of an export are read at once.
 const portionSize = 1000
 
 // Export begins an export. Each portion is read by itself: entries never change, and those that came later are left out.
@@ -51,21 +52,18 @@ func (s *Service) Export(
 		return nil, err
 	}
 	return func(take func(entries []cost.Entry) error) error {
-		for {
-			entries, err := s.store.Costs().Export(ctx, from, last, asOf, portionSize)
-			if err != nil {
-				return err
-			}
-			if len(entries) > 0 {
-				if err := take(entries); err != nil {
+		return ahead.Read(ctx, func(ctx context.Context, hand func(entries []cost.Entry) error) error {
+			for {
+				entries, err := s.store.Costs().Export(ctx, from, last, asOf, portionSize)
+				if err != nil || len(entries) == 0 {
 					return err
 				}
+				if err := hand(entries); err != nil || len(entries) < portionSize {
+					return err
+				}
+				last = &entries[portionSize-1]
 			}
-			if len(entries) < portionSize {
-				return nil
-			}
-			last = &entries[portionSize-1]
-		}
+		}, take)
 	}, nil
 }
 
@@ -100,6 +98,9 @@ func (v view) filter(ctx context.Context, list inbound.CostList) (filter store.C
 		filter.Team = team.ID
 	}
 	if filter.Agent, err = known(ctx, v, v.Agents(), list.Agent); err != nil {
+		return filter, err
+	}
+	if filter.Project, err = known(ctx, v, v.Projects(), list.Project); err != nil {
 		return filter, err
 	}
 	if filter.Issue, err = known(ctx, v, v.Issues(), list.Issue); err != nil {

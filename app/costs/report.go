@@ -2,6 +2,7 @@ package costs
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"holdco/app/work"
@@ -10,6 +11,9 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/id"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -27,7 +31,7 @@ func (s *Service) Report(ctx context.Context, caller access.Caller, of inbound.C
 func (s *Service) Forecast(ctx context.Context, caller access.Caller, of id.Company) (forecast cost.Forecast, err error) {
 	err = s.view(ctx, caller, of, access.Read, "", "", func(ctx context.Context, v view) error {
 		period := v.company.Budget.Period
-		perDay, err := v.sums(ctx, v.all(cost.OfCompany, string(of)), cost.Current(period, v.now), cost.ByDay)
+		perDay, err := v.sums(ctx, v.all(budget.OfCompany, string(of)), cost.Current(period, v.now), cost.ByDay)
 		if err != nil {
 			return err
 		}
@@ -70,12 +74,12 @@ func (s *Service) view(
 	})
 }
 
-func (v view) all(scope cost.Scope, which string) store.CostsOf {
+func (v view) all(scope budget.Scope, which string) store.CostsOf {
 	return store.CostsOf{Company: v.company.ID, Scope: scope, ID: which}
 }
 
 func (v view) sums(ctx context.Context, of store.CostsOf, in cost.Range, by cost.Key) (map[string]cost.Sum, error) {
-	return v.Costs().Sums(ctx, of, in.Split(of.Scope.Units(by)...), by)
+	return v.Costs().Sums(ctx, of, in.Split(by.Units(of.Scope)...), by)
 }
 
 // envelope is one that is made of its account, as it is now.
@@ -116,7 +120,7 @@ func (v view) report(ctx context.Context, of inbound.CostsOf) (report cost.Repor
 		return report, err
 	}
 	switch {
-	case isWhole && of.Scope == cost.OfIssue:
+	case isWhole && of.Scope == budget.OfIssue:
 		report.Models, err = v.Costs().Lifetime(ctx, sums)
 	case isWhole:
 		report.Models, err = v.sums(ctx, sums, cost.Ever(v.now), cost.ByModel)
@@ -142,16 +146,18 @@ func (v view) report(ctx context.Context, of inbound.CostsOf) (report cost.Repor
 // subject finds what a report is about.
 func (v view) subject(ctx context.Context, of inbound.CostsOf) (found subject, err error) {
 	switch of.Scope {
-	case cost.OfTeam:
+	case budget.OfTeam:
 		return v.team(ctx, of.ID)
-	case cost.OfAgent:
+	case budget.OfAgent:
 		return v.agent(ctx, of.ID)
-	case cost.OfIssue:
+	case budget.OfProject:
+		return v.project(ctx, of.ID)
+	case budget.OfIssue:
 		return v.issue(ctx, of.ID)
-	case cost.OfRun:
+	case budget.OfRun:
 		return v.run(ctx, of.ID)
 	default:
-		found = subject{id: string(v.company.ID), within: new(v.all(cost.OfTeam, ""))}
+		found = subject{id: string(v.company.ID), within: new(v.all(budget.OfTeam, ""))}
 		found.use, err = v.use(ctx, found.id, func(a budget.Account) budget.Envelope { return work.CompanyEnvelope(v.company, a) })
 		return found, err
 	}
@@ -162,7 +168,7 @@ func (v view) team(ctx context.Context, which string) (found subject, err error)
 	if err != nil {
 		return found, err
 	}
-	agents := v.all(cost.OfAgent, "")
+	agents := v.all(budget.OfAgent, "")
 	agents.Team = t.ID
 	found = subject{id: string(t.ID), within: &agents}
 	found.use, err = v.use(ctx, found.id, func(a budget.Account) budget.Envelope { return work.TeamEnvelope(v.company, a) })
@@ -180,6 +186,18 @@ func (v view) agent(ctx context.Context, which string) (found subject, err error
 	return found, err
 }
 
+// project finds a project, whose limit is for all time.
+func (v view) project(ctx context.Context, which string) (found subject, err error) {
+	parsed, _ := id.Parse[id.Project](which)
+	p, err := store.GetIn(ctx, v.Projects(), v.company.ID, parsed)
+	if err != nil {
+		return found, err
+	}
+	found.id = string(p.ID)
+	found.use, err = v.use(ctx, found.id, func(a budget.Account) budget.Envelope { return work.PurposeEnvelope(budget.OfProject, a) })
+	return found, err
+}
+
 // issue finds an issue, whose limit is its own or that of its agent, for all time.
 func (v view) issue(ctx context.Context, which string) (found subject, err error) {
 	parsed, _ := id.Parse[id.Issue](which)
@@ -187,7 +205,11 @@ func (v view) issue(ctx context.Context, which string) (found subject, err error
 	if err != nil {
 		return found, err
 	}
-	its := work.IssueEnvelope(i, 0, budget.Account{})
+	held, err := v.held(ctx, i)
+	if err != nil {
+		return found, err
+	}
+	its := work.IssueEnvelope(i, held, budget.Account{})
 	if !its.Set.IsSet && i.Agent != "" {
 		by, err := v.Agents().Get(ctx, i.Agent)
 		if err != nil {
@@ -196,6 +218,18 @@ func (v view) issue(ctx context.Context, which string) (found subject, err error
 		its.Set = by.Budget.PerTask
 	}
 	return subject{id: string(i.ID), use: cost.UseOf(its), begins: i.CreatedAt}, nil
+}
+
+// held is what the lease on an issue has reserved and not spent.
+func (v view) held(ctx context.Context, of issue.Issue) (money.USD, error) {
+	if of.Status != issue.Running {
+		return 0, nil
+	}
+	open, err := v.Runs().OpenOfAgent(ctx, of.Agent)
+	if n := slices.IndexFunc(open, func(r run.Run) bool { return r.Issue == of.ID }); n >= 0 {
+		return open[n].Held, err
+	}
+	return 0, err
 }
 
 func (v view) run(ctx context.Context, which string) (found subject, err error) {

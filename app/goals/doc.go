@@ -1,2 +1,2 @@
-// Package goals is the use cases of goals: what the work of a company is for.
+// Package goals is the use cases of goals and projects.
 package goals

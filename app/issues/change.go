@@ -57,21 +57,30 @@ func (s *Service) Update(
 				return current, nil, err
 			}
 			next, updated, err := current.Apply(patch, work.Others(ctx, tx, of), at)
-			if err == nil && next.PerTask != current.PerTask && next.PerTask.IsSet {
+			if err == nil && next.PerTask != current.PerTask {
 				err = s.rebudget(ctx, tx, next, caller.Actor, at)
 			}
 			return next, updated, err
 		})
 }
 
-// rebudget follows from another budget of an issue. What a lease on it holds does not matter to its levels.
+// rebudget follows from another budget of an issue; without one it has that of the agent who works on it. What a lease on it holds
+// does not matter to its levels.
 func (s *Service) rebudget(ctx context.Context, tx store.Tx, next issue.Issue, by event.Actor, at time.Time) error {
 	unit := work.In(tx, s.ids, next.Company, by)
 	account, err := unit.Account(ctx, string(next.ID))
 	if err != nil {
 		return err
 	}
-	_, err = unit.Rebudget(ctx, work.IssueEnvelope(next, 0, account), at)
+	its := work.IssueEnvelope(next, 0, account)
+	if !its.Set.IsSet && next.Agent != "" {
+		who, err := tx.Agents().Get(ctx, next.Agent)
+		if err != nil {
+			return err
+		}
+		its.Set = who.Budget.PerTask
+	}
+	_, err = unit.Rebudget(ctx, its, at)
 	return err
 }
 
@@ -142,7 +151,13 @@ func (m mover) move(ctx context.Context, move inbound.IssueMove, newComment id.C
 	if err != nil {
 		return m.current, err
 	}
-	return next, m.unit.Move(ctx, m.current, next, happened, run.ReasonOf(move.Action))
+	if err := m.unit.Move(ctx, m.current, next, happened, run.ReasonOf(move.Action)); err != nil {
+		return m.current, err
+	}
+	if next.IsContainer && move.Action == issue.Reject {
+		return next, m.unit.RedoLast(ctx, next, move.Note)
+	}
+	return next, nil
 }
 
 func (m mover) decide(

@@ -111,6 +111,13 @@ func (s *Service) matching(
 			}
 			filter.Goal = which
 		}
+		if list.Workflow != "" {
+			found, err := store.FindWorkflow(ctx, r.Workflows(), of, list.Workflow)
+			if err != nil {
+				return err
+			}
+			filter.Workflow = found.ID
+		}
 		if list.Parent != nil {
 			filter.Parent = new(id.Issue)
 			if *list.Parent != "" {

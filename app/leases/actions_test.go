@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"holdco/domain/approval"
 	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
@@ -44,6 +45,8 @@ var actions = slices.Concat(
 		{"sweep", (*world).sweep},
 		{"wake", (*world).wake},
 		{"settle", (*world).settle},
+		{"decide", (*world).decide},
+		{"decide", (*world).decide},
 	},
 )
 
@@ -68,7 +71,7 @@ func (w *world) file(c chooser) error {
 	case 1:
 		draft.Team = new(string(oneOf(c, "team", o.teams)))
 	}
-	switch c.pick("needs", 8) {
+	switch c.pick("needs", 10) {
 	case 0, 1:
 		parent, err := w.some(c, o.id)
 		if err != nil {
@@ -92,7 +95,27 @@ func (w *world) file(c chooser) error {
 	case 4:
 		draft.NotBefore = new(new(w.clock.Now().Add(time.Duration(1+c.pick("delay", 100)) * time.Second)))
 	}
+	if c.pick("steps", 6) == 0 {
+		draft.Agent, draft.Team, draft.Workflow = nil, nil, new(string(o.flow))
+	}
 	_, err := w.issues.Create(w.ctx, caller, o.id, draft, idempotency.Request{})
+	return err
+}
+
+// decide decides an approval, or ends those that are overdue.
+func (w *world) decide(c chooser) error {
+	o := oneOf(c, "company", w.offices)
+	filter := store.ApprovalFilter{Company: o.id, Status: []approval.Status{approval.Pending}}
+	found, err := w.store.Approvals().List(w.ctx, filter, page.Position{}, 12)
+	if err != nil {
+		return err
+	}
+	verdict := approval.Verdict{Action: oneOf(c, "verdict", []approval.Action{approval.Approve, approval.Deny, ""}), Note: new("Why")}
+	if verdict.Action == "" || len(found.Items) == 0 {
+		return all(w, w.work.ExpireApprovals)
+	}
+	which := oneOf(c, "approval", found.Items).ID
+	_, err = w.approvals.Decide(w.ctx, caller, o.id, which, verdict, precondition.Any(), idempotency.Request{})
 	return err
 }
 
@@ -383,6 +406,6 @@ func (w *world) settle(chooser) error {
 func isRefusal(err error) bool {
 	return slices.Contains([]fault.Code{
 		fault.InvalidTransition, fault.ValidationFailed, fault.CompanyArchived, fault.StaleLease, fault.DependencyCycle,
-		fault.TooManyOf, fault.IdempotencyConflict, fault.BudgetExhausted,
+		fault.TooManyOf, fault.IdempotencyConflict, fault.BudgetExhausted, fault.ImmutableField,
 	}, fault.CodeOf(err))
 }

@@ -116,6 +116,29 @@ func (l *locked) ask(ctx context.Context, made approval.Approval, requested even
 	return err
 }
 
+// askForStep asks for the approval that a step waits for, and returns the step as it is then: a rule can decide it at once.
+func (e ender) askForStep(ctx context.Context, s *Service, step issue.Issue) (issue.Issue, error) {
+	made, requested := approval.OfStep(e.newApproval, step, e.Run, e.Agent.Team, e.at)
+	rules, err := e.tx.ApprovalRules().For(ctx, e.Company.ID, made.Agent, made.Team)
+	if err != nil {
+		return step, err
+	}
+	decided, happened, fits := made.Apply(rules, e.at)
+	if err := e.tx.Approvals().Add(ctx, decided); err != nil {
+		return step, err
+	}
+	if err := e.tx.Record(ctx, requested.By(e.actor)); err != nil || !fits {
+		return step, err
+	}
+	if err := e.tx.Record(ctx, happened.By(deciders)); err != nil {
+		return step, err
+	}
+	if err := work.In(e.tx, s.ids, e.Company.ID, deciders).Resume(ctx, decided); err != nil {
+		return step, err
+	}
+	return e.tx.Issues().Get(ctx, step.ID)
+}
+
 // park stores an approval, and ends the run, which waits for it.
 func (l *locked) park(
 	ctx context.Context, made approval.Approval, by event.Actor, fingerprint string,
@@ -160,7 +183,7 @@ func (s *Service) Approval(
 	if err := look(true); err != nil || wait == 0 || found.Status != approval.Pending {
 		return found, err
 	}
-	w, err := s.deciding.join(caller.Company, which)
+	w, err := s.deciding.join(caller, which)
 	if err != nil {
 		return found, err
 	}
@@ -191,7 +214,14 @@ func (s *Service) lookAt(
 ) (found inbound.Approval, lease run.Lease, err error) {
 	var of run.Run
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
-		if found.Approval, of, err = approvalOf(ctx, caller, r.Approvals(), r.Runs(), which); err != nil {
+		if found.Approval, of, err = approvalOf(ctx, caller, r.Companies(), r.Approvals(), r.Runs(), which); err != nil {
+			return err
+		}
+		by, err := r.Agents().Get(ctx, caller.ID)
+		if err != nil {
+			return unlessGone(err)
+		}
+		if err := by.StillAccepts(caller); err != nil { // it can have waited for long
 			return err
 		}
 		found.Said, err = commentsOn(ctx, r.Approvals(), found.Approval)
@@ -211,9 +241,13 @@ func (s *Service) lookAt(
 
 // approvalOf reads an approval of an agent, with its run.
 func approvalOf(
-	ctx context.Context, caller agent.Caller, from store.Getter[id.Approval, approval.Approval], runs store.RunReader, which id.Approval,
+	ctx context.Context, caller agent.Caller, companies store.CompanyReader, from store.Getter[id.Approval, approval.Approval],
+	runs store.RunReader, which id.Approval,
 ) (found approval.Approval, of run.Run, err error) {
 	if found, err = from.Get(ctx, which); err != nil {
+		if _, gone := companyOf(ctx, companies, caller); gone != nil { // with all that it had
+			err = gone
+		}
 		return found, of, err
 	}
 	of, err = runs.Get(ctx, found.Run)
@@ -239,7 +273,7 @@ func (s *Service) AnswerQuestion(
 	newID := id.New[id.Comment](s.ids.UUIDv7())
 	request := store.Request{Once: once, Company: caller.Company, Begins: store.InTurn}
 	return store.Do(ctx, s.store, request, func(ctx context.Context, tx store.Tx) (answered inbound.Approval, err error) {
-		_, of, err := approvalOf(ctx, caller, tx.Approvals(), tx.Runs(), which)
+		_, of, err := approvalOf(ctx, caller, tx.Companies(), tx.Approvals(), tx.Runs(), which)
 		if err != nil {
 			return answered, err
 		}

@@ -100,11 +100,12 @@ func (s *Service) Charge(
 	if err != nil {
 		return state, nil, err
 	}
+	keys := cost.Keys(charges)
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
 		}
-		l, err := s.lock(ctx, tx, tx.Runs().LockForCall, caller, call)
+		l, err := s.lock(ctx, tx, tx.Runs().LockForCall, caller, call, keys...)
 		if err != nil {
 			return err
 		}
@@ -186,13 +187,10 @@ func (s *Service) charge(
 		keys[n] = entry.Key
 	}
 	var known []cost.Entry
-	if l.Run.Charges > 0 {
+	if l.Charged {
 		if known, err = l.tx.Runs().Charges(ctx, l.Run.ID, keys); err != nil {
 			return nil, 0, err
 		}
-	}
-	if err := work.Current(ctx, l.tx.Envelopes(), l.envelopes, l.at); err != nil { // before what is added counts
-		return nil, 0, err
 	}
 	var added []cost.Entry
 	outcomes = make([]inbound.ChargeOutcome, len(entries))
@@ -247,6 +245,7 @@ func (s *Service) File(
 		if err != nil {
 			return made, err
 		}
+		drafted.Workflow = l.Run.Workflow
 		if err := l.mayBegin(); err != nil {
 			return made, err
 		}
@@ -299,12 +298,13 @@ func (s *Service) End(
 	if err != nil {
 		return ended, err
 	}
-	newComment := id.New[id.Comment](s.ids.UUIDv7())
+	newComment, newApproval := id.New[id.Comment](s.ids.UUIDv7()), id.New[id.Approval](s.ids.UUIDv7())
+	keys := cost.Keys(end.Charges)
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Turn(ctx, caller.Company); err != nil {
 			return err
 		}
-		l, err := s.lock(ctx, tx, tx.Runs().LockForEnd, caller, call)
+		l, err := s.lock(ctx, tx, tx.Runs().LockForEnd, caller, call, keys...)
 		if err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ func (s *Service) End(
 		if err := l.admit(ctx); err != nil {
 			return err
 		}
-		e := ender{&l, end, call, prices, newComment}
+		e := ender{&l, end, call, prices, newComment, newApproval, caller.Actor()}
 		ended.Answer, err = e.end(ctx, s)
 		ended.IsReplayed = false
 		return err
@@ -328,10 +328,12 @@ func (s *Service) End(
 type ender struct {
 	*locked
 
-	sent       inbound.LeaseEnd
-	call       inbound.LeaseCall
-	prices     cost.Prices
-	newComment id.Comment
+	sent        inbound.LeaseEnd
+	call        inbound.LeaseCall
+	prices      cost.Prices
+	newComment  id.Comment
+	newApproval id.Approval // of the gate of a step
+	actor       event.Actor
 }
 
 func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
@@ -367,7 +369,11 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	var happened event.Event
 	switch e.sent.Action {
 	case issue.Complete:
-		next, happened, err = i.Complete(result, e.at)
+		if i.Gate == issue.ApprovalGate {
+			next, happened, err = i.Submit(result, e.newApproval, e.at)
+		} else {
+			next, happened, err = i.Complete(result, e.at)
+		}
 	case issue.Fail:
 		next, happened, err = i.FailAttempt(failure, isActive, e.at)
 	case issue.HandOff:
@@ -379,16 +385,26 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 		return "", err
 	}
 	e.Run = e.Run.End(run.ReasonOf(e.sent.Action), failure.Error, e.at)
+	over := next
+	over.Asking = false // nobody waits any more for what the run has asked for
+	if err := e.unit.EndApprovals(ctx, e.Issue, over); err != nil {
+		return "", err
+	}
+	if err := e.unit.Follow(ctx, next, happened, e.Blocks); err != nil {
+		return "", err
+	}
+	if next.WaitingFor != "" {
+		if next, err = e.askForStep(ctx, s, next); err != nil {
+			return "", err
+		}
+	}
 	answer = string(event.Fields{event.F("issue", next.Fields()), event.F("run", e.Run.Fields())}.Append(nil))
 	e.Run.KeptAnswer = run.KeptAnswer{Fingerprint: e.call.Fingerprint, Answer: answer}
 	if err := e.tx.Runs().Save(ctx, e.Run); err != nil {
 		return "", err
 	}
-	if err := e.unit.EndApprovals(ctx, e.Issue, next); err != nil {
-		return "", err
-	}
-	if err := e.unit.Follow(ctx, next, happened, e.Blocks); err != nil || !isOver {
-		return answer, err
+	if !isOver {
+		return answer, nil
 	}
 	return answer, e.unit.Overspent(ctx, e.at)
 }

@@ -278,14 +278,11 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 // whoWorks is how many envelopes are those of the company, the team and the agent, which come first.
 const whoWorks = 3
 
-// isFree makes an issue the candidate, unless it is about to be cancelled with one above it, or too dear.
+// isFree makes an issue the candidate, unless it is too dear, or about to be cancelled with one above it. It keeps the accounts that it
+// has brought to the present, for the issues that are looked at next.
 func (c *claim) isFree(
 	ctx context.Context, in reading, found *candidate, first issue.Issue, accounts map[string]budget.Account,
 ) (bool, error) {
-	isBelow, err := isBelowCancelled(ctx, in.issues, found.company.ID, first.Parent)
-	if err != nil || isBelow {
-		return false, err
-	}
 	at, err := in.now(ctx)
 	if err != nil {
 		return false, err
@@ -295,10 +292,16 @@ func (c *claim) isFree(
 	if err := work.Current(ctx, in.envelopes, found.envelopes, at); err != nil {
 		return false, err
 	}
+	for _, e := range found.envelopes {
+		accounts[e.Account.ID] = e.Account
+	}
 	var isGranted bool
-	found.need, isGranted = found.envelopes.Need(c.reserve)
-	c.isDear = c.isDear || !isGranted
-	return isGranted, nil
+	if found.need, isGranted = found.envelopes.Need(c.reserve); !isGranted {
+		c.isDear = true
+		return false, nil
+	}
+	isBelow, err := isBelowCancelled(ctx, in.issues, found.company.ID, first.Parent)
+	return !isBelow, err
 }
 
 // firstFree makes the first of some issues the candidate that is free.
@@ -308,22 +311,22 @@ func (c *claim) firstFree(ctx context.Context, in reading, found *candidate, fir
 	}
 	ids := []string{string(found.company.ID), string(found.agent.Team), string(found.agent.ID)}
 	for _, first := range firsts {
-		ids = append(ids, string(first.ID), string(first.Goal), string(first.Project))
+		ids = append(ids, string(first.ID), string(first.Goal), string(first.Project), string(first.Workflow))
 	}
 	accounts, err := in.envelopes.Accounts(ctx, c.Company, ids...)
 	if err != nil {
 		return false, err
 	}
 	for _, first := range firsts {
-		isEnding, err := work.IsEnding(ctx, in.projects, first.Project)
+		isFree, err := c.isFree(ctx, in, found, first, accounts)
 		if err != nil {
 			return false, err
 		}
-		if isEnding {
+		if !isFree {
 			continue
 		}
-		if isFree, err := c.isFree(ctx, in, found, first, accounts); err != nil || isFree {
-			return isFree, err
+		if isEnding, err := work.IsEnding(ctx, in.projects, first.Project); err != nil || !isEnding {
+			return err == nil, err
 		}
 	}
 	return false, nil
@@ -333,6 +336,7 @@ func (c *claim) firstFree(ctx context.Context, in reading, found *candidate, fir
 const (
 	mostGroups   = 1000
 	mostPerGroup = 8
+	mostAtOnce   = 256 // whose accounts are read at once
 )
 
 // search looks beyond the first issues, which are too dear: at the first of each group that meets other limits. In a unit of work, which
@@ -355,7 +359,12 @@ func (c *claim) search(ctx context.Context, in reading, found *candidate) (bool,
 	if err != nil {
 		return false, err
 	}
-	return c.firstFree(ctx, in, found, firsts)
+	for some := range slices.Chunk(firsts, mostAtOnce) {
+		if isFree, err := c.firstFree(ctx, in, found, some); err != nil || isFree {
+			return isFree, err
+		}
+	}
+	return false, nil
 }
 
 // liveUnderKey returns the run whose lease was claimed under the idempotency key before, while that is live; nil: there is none. It
@@ -420,6 +429,9 @@ func (found *candidate) start(ctx context.Context, tx store.Tx, unit *work.Unit,
 	granted := run.Grant(newRun, newLease, next, found.company.LeaseEpoch, terms, found.need, at)
 	before := slices.Clone(found.envelopes)
 	found.envelopes.Hold(found.need)
+	if of := &found.envelopes[len(found.envelopes)-1]; !next.PerTask.IsSet { // its limit is the agent's, which may be another than before
+		*of = of.Raised()
+	}
 	if _, err := unit.Keep(ctx, before, found.envelopes, at); err != nil {
 		return err
 	}
@@ -430,7 +442,10 @@ func (found *candidate) start(ctx context.Context, tx store.Tx, unit *work.Unit,
 		return err
 	}
 	found.issue, found.run = next, &granted
-	return tx.Record(ctx, started.By(c.Actor()))
+	if err := tx.Record(ctx, started.By(c.Actor())); err != nil {
+		return err
+	}
+	return unit.FollowStep(ctx, next)
 }
 
 // resume gives the run of the candidate a new token, if one is wanted: the one before was stored as its hash alone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"holdco/domain/agent"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 )
@@ -21,6 +22,8 @@ type deciding struct {
 type decision struct {
 	company id.Company
 	of      id.Approval
+	agent   id.Agent
+	hash    string // of its token; empty: a token of another kind
 	wake    chan struct{}
 }
 
@@ -30,13 +33,16 @@ func newDeciding(most int) *deciding {
 	}
 }
 
-func (d *deciding) join(company id.Company, of id.Approval) (*decision, error) {
+func (d *deciding) join(by agent.Caller, of id.Approval) (*decision, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if len(d.calls) >= d.most {
 		return nil, fault.New(fault.Unavailable, "Too many calls wait for approvals; try again later.").After(retryWaiting)
 	}
-	joined := &decision{company, of, make(chan struct{}, 1)}
+	joined := &decision{by.Company, of, by.ID, "", make(chan struct{}, 1)}
+	if by.Lease == "" {
+		joined.hash = by.Hash
+	}
 	d.calls[joined] = struct{}{}
 	return joined, nil
 }
@@ -91,14 +97,41 @@ func (d *deciding) wake(looked, pending []id.Approval, revisions map[id.Company]
 	defer d.mutex.Unlock()
 	for one := range d.calls {
 		if decided[one.of] {
-			select {
-			case one.wake <- struct{}{}:
-			default: // it is about to look
-			}
+			one.wakeUp()
 		}
 	}
 	for company := range d.seen {
 		d.seen[company] = revisions[company]
+	}
+}
+
+func (d *decision) wakeUp() {
+	select {
+	case d.wake <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// agents are those that wait with a token of their own.
+func (d *deciding) agents() (all []id.Agent) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	for one := range d.calls {
+		if one.hash != "" {
+			all = append(all, one.agent)
+		}
+	}
+	return all
+}
+
+// refuse wakes the calls whose tokens have none of some hashes, so that they are refused.
+func (d *deciding) refuse(hashes map[id.Agent]string) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	for one := range d.calls {
+		if one.hash != "" && hashes[one.agent] != one.hash {
+			one.wakeUp()
+		}
 	}
 }
 

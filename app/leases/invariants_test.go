@@ -3,7 +3,9 @@ package leases_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -120,6 +122,7 @@ func (w *world) check(t reporter) map[id.Company]books {
 		for _, i := range b.issues {
 			b.checkLeases(t, i)
 			b.checkBlockers(t, i)
+			b.checkSteps(t, i)
 		}
 		b.checkEpoch(t)
 		b.checkEvents(t)
@@ -130,6 +133,20 @@ func (w *world) check(t reporter) map[id.Company]books {
 		kept[o.id] = b
 	}
 	return kept
+}
+
+// audit looks at the companies as the doctor does.
+func (w *world) audit(t reporter) {
+	t.Helper()
+	for _, o := range w.offices {
+		err := w.store.View(w.ctx, func(ctx context.Context, r store.Reader) error {
+			differs := func(d store.Difference) { t.Errorf("%+v", d) }
+			return errors.Join(r.Audits().Budgets(ctx, o.id, differs), r.Audits().Issues(ctx, o.id, differs))
+		})
+		if err != nil {
+			t.Errorf("an audit: %v", err)
+		}
+	}
 }
 
 // checkLeases: an issue has an open run exactly while it runs, and the tokens of its leases are 1, 2, 3, ...
@@ -153,7 +170,7 @@ func (b books) checkLeases(t reporter, i issue.Issue) {
 	if i.FencingToken != int64(len(b.runs[i.ID])) {
 		t.Errorf("%s had %d leases, and its token is %d", i.ID, len(b.runs[i.ID]), i.FencingToken)
 	}
-	if len(open) > 1 || (len(open) == 1) != (i.Status == issue.Running) {
+	if len(open) > 1 || (len(open) == 1) != (i.Status == issue.Running && !i.IsContainer) {
 		t.Errorf("%s is %s, and has %d open runs", i.ID, i.Status, len(open))
 	}
 	if len(open) == 1 && (open[0].Agent != i.Agent || open[0].Attempt != i.Attempt || open[0].Lease.Epoch != b.company.LeaseEpoch) {
@@ -161,6 +178,56 @@ func (b books) checkLeases(t reporter, i issue.Issue) {
 	}
 	if i.Spent != spent {
 		t.Errorf("%s has spent %v, and its runs %v", i.ID, i.Spent, spent)
+	}
+}
+
+// checkSteps: the steps of a container are done in their order, one at a time, and its state is that of its steps.
+func (b books) checkSteps(t reporter, container issue.Issue) {
+	t.Helper()
+	if !container.IsContainer {
+		return
+	}
+	var steps []issue.Issue
+	for _, i := range b.issues {
+		if i.Container == container.ID {
+			steps = append(steps, i)
+		}
+	}
+	slices.SortFunc(steps, func(x, y issue.Issue) int { return cmp.Compare(x.Number, y.Number) })
+	holders, running := map[int]issue.Issue{}, 0
+	for _, step := range steps {
+		if former, exists := holders[step.Place]; exists && (!former.Status.IsFinal() || step.RetryOf != former.ID) {
+			t.Errorf("%s has taken the place of %+v", step.ID, former)
+		}
+		holders[step.Place] = step
+		if step.Status == issue.Running {
+			running++
+		}
+	}
+	isDone, isBad := true, false
+	for place := range len(holders) {
+		step := holders[place+1]
+		if (step.FencingToken > 0 || step.Status == issue.Done) && !isDone {
+			t.Errorf("the step %+v was begun too early", step)
+		}
+		isDone = isDone && step.Status == issue.Done
+		isBad = isBad || step.Status == issue.Failed || step.Status == issue.Cancelled
+	}
+	var want []issue.Status
+	switch {
+	case container.Status == issue.Cancelled:
+		return
+	case isBad:
+		want = []issue.Status{issue.Handoff}
+	case isDone:
+		want = []issue.Status{issue.Review, issue.Done}
+	case running > 0:
+		want = []issue.Status{issue.Running}
+	default:
+		want = []issue.Status{issue.Queued, issue.Running}
+	}
+	if len(holders) != 3 || running > 1 || !slices.Contains(want, container.Status) {
+		t.Errorf("the container %s is %s, want one of %v; its steps are %+v", container.ID, container.Status, want, steps)
 	}
 }
 
@@ -208,7 +275,7 @@ func (b books) checkEvents(t reporter) {
 		}
 	}
 	for which, i := range b.issues {
-		if i.Attempt != attempts[which]+1 || starts[which] != len(b.runs[which]) {
+		if i.Attempt != attempts[which]+1 || starts[which] != len(b.runs[which]) && !i.IsContainer {
 			t.Errorf("%s is in its attempt %d, of %d that were begun anew; it was started %d times, and has %d runs", which, i.Attempt,
 				attempts[which], starts[which], len(b.runs[which]))
 		}
@@ -218,6 +285,7 @@ func (b books) checkEvents(t reporter) {
 			delete(data, "budget")       // which charges change
 			delete(data, "reason")
 			delete(data, "comment")
+			delete(data, "stepId")
 		}
 		if diff := gocmp.Diff(is, said); diff != "" {
 			t.Errorf("the last event of %s, %s, tells another state\n-is +told:\n%s", which, last[which].Type, diff)
@@ -326,7 +394,18 @@ func (w *world) checkMoney(t reporter, o *office, b books) {
 		scopes[string(which)] = budget.OfAgent
 	}
 	accounts := must[map[string]budget.Account](t)(
-		w.store.Envelopes().Accounts(w.ctx, o.id, slices.Collect(maps.Keys(scopes))...))
+		w.store.Envelopes().Accounts(w.ctx, o.id, append(slices.Collect(maps.Keys(scopes)), string(o.flow))...))
+	var spentByFlow money.USD
+	for _, runs := range b.runs {
+		for _, r := range runs {
+			if r.Workflow != "" {
+				spentByFlow += r.Spent
+			}
+		}
+	}
+	if flow := accounts[string(o.flow)]; flow.Held != held[string(o.flow)] || flow.Spent != spentByFlow {
+		t.Errorf("the workflow has spent %s and holds %s; its runs %s and %s", flow.Spent, flow.Held, spentByFlow, held[string(o.flow)])
+	}
 	for which, scope := range scopes {
 		account := accounts[which]
 		if account.Held != held[which] {
@@ -345,7 +424,7 @@ func (w *world) checkMoney(t reporter, o *office, b books) {
 // mayBeLeased are the issues whose state allows a lease, in the order in which they are taken.
 func (b books) mayBeLeased() (found []issue.Issue) {
 	for _, i := range b.issues {
-		if (i.Status == issue.Queued || i.Status == issue.Assigned) && !i.Waiting &&
+		if (i.Status == issue.Queued || i.Status == issue.Assigned) && !i.Waiting && !i.IsContainer &&
 			!slices.ContainsFunc(i.BlockedBy, func(blocker id.Issue) bool { return b.issues[blocker].Status != issue.Done }) {
 			found = append(found, i)
 		}

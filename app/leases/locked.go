@@ -53,11 +53,11 @@ func (l *locked) admit(ctx context.Context) error {
 
 // lock locks the lease of a call by LockForCall or LockForEnd, whether it is live or not.
 func (s *Service) lock(
-	ctx context.Context, tx store.Tx, by func(context.Context, id.Lease, event.Actor) (store.LockedLease, error),
-	caller agent.Caller, call inbound.LeaseCall,
+	ctx context.Context, tx store.Tx, by func(context.Context, id.Lease, event.Actor, ...string) (store.LockedLease, error),
+	caller agent.Caller, call inbound.LeaseCall, keys ...string,
 ) (l locked, err error) {
 	l.tx, l.unit = tx, work.In(tx, s.ids, caller.Company, caller.Actor())
-	l.LockedLease, err = by(ctx, call.Lease, caller.Actor())
+	l.LockedLease, err = by(ctx, call.Lease, caller.Actor(), keys...)
 	l.Run, err = ofCaller(caller)(l.Run, err)
 	if fault.CodeOf(err) == fault.NotFound {
 		_, gone := companyOf(ctx, tx.Companies(), caller)
@@ -74,10 +74,7 @@ func (s *Service) lock(
 		return l, err
 	}
 	l.envelopes = work.EnvelopesOf(l.Company, l.Agent, l.Run, l.Issue, l.Accounts)
-	for n, e := range l.envelopes {
-		l.envelopes[n] = e.At(l.at)
-	}
-	return l, nil
+	return l, work.Current(ctx, tx.Envelopes(), l.envelopes, l.at)
 }
 
 // tokenOf returns the fencing token of a call, 0 if that has none that is valid, and the problems of the call with those of the token.
@@ -162,9 +159,6 @@ func (l *locked) spend(ctx context.Context, sum, reserved money.USD, isEnd bool)
 		return false, nil
 	}
 	before := slices.Clone(l.envelopes)
-	if err := work.Current(ctx, l.tx.Envelopes(), l.envelopes, l.at); err != nil {
-		return false, err
-	}
 	wasTight := giveBack > 0 && l.envelopes.Available().IsSet && l.envelopes.Available().USD < max(giveBack, 1)
 	l.envelopes.Charge(sum, reserved+giveBack)
 	if isOver, err = l.unit.Keep(ctx, before, l.envelopes, l.at); err == nil && wasTight {

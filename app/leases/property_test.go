@@ -44,7 +44,8 @@ func TestWhateverHappensTheBooksAreRight(t *testing.T) {
 	})
 }
 
-// begin gives the companies something to do: an issue with two parts, of which the first blocks the second, and another one.
+// begin gives the companies something to do: an issue with two parts, of which the first blocks the second, another one,
+// and one with steps.
 func (w *world) begin(t *rapid.T) {
 	for _, o := range w.offices {
 		whole := must[issue.Issue](t)(w.issues.Create(w.ctx, caller, o.id, issue.Draft{Title: new("Whole")}, idempotency.Request{}))
@@ -53,7 +54,7 @@ func (w *world) begin(t *rapid.T) {
 		first.Priority, first.RequiresReview = new("urgent"), new(false)
 		blocker := must[issue.Issue](t)(w.issues.Create(w.ctx, caller, o.id, first, idempotency.Request{}))
 		second.BlockedBy = &[]string{string(blocker.ID)}
-		for _, draft := range []issue.Draft{second, {Title: new("Other")}} {
+		for _, draft := range []issue.Draft{second, {Title: new("Other")}, {Title: new("Flow"), Workflow: new(string(o.flow))}} {
 			must[issue.Issue](t)(w.issues.Create(w.ctx, caller, o.id, draft, idempotency.Request{}))
 		}
 	}
@@ -77,6 +78,7 @@ func (w *world) alone(t *rapid.T) {
 		}
 	}
 	t.Repeat(steps)
+	w.audit(t)
 }
 
 // seeded are the choices of a worker among others.
@@ -135,6 +137,7 @@ func (w *world) together(t *testing.T) {
 			}
 		}
 		w.check(t)
+		w.audit(t)
 		if t.Failed() {
 			return
 		}

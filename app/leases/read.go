@@ -208,6 +208,15 @@ func contextOf(
 		}
 		shown.Project = &found
 	}
+	if of.IsStep() {
+		steps, err := r.Workflows().Steps(ctx, of.Workflow, of.WorkflowVersion)
+		if err != nil && fault.CodeOf(err) != fault.NotFound { // a workflow can be deleted once its issues have ended
+			return shown, err
+		}
+		if of.Place <= len(steps) {
+			shown.Instructions = steps[of.Place-1].Instructions
+		}
+	}
 	for parent := of.Parent; parent != ""; {
 		above, err := r.Issues().Get(ctx, parent)
 		if err != nil {

@@ -203,8 +203,8 @@ func (s *Service) Wake(ctx context.Context) (more bool, err error) {
 	return false, errors.Join(failures...)
 }
 
-// WakeAll wakes all waiting claims for which there are claimable issues, or which are refused by now. Those that Wake woke may have
-// been unable to take an issue, and others may have become able to since: their agents have fewer leases.
+// WakeAll wakes all waiting claims for which there are claimable issues, and all calls that wait and are refused by now. Those that Wake
+// woke may have been unable to take an issue, and others may have become able to since: their agents have fewer leases.
 func (s *Service) WakeAll(ctx context.Context) (more bool, err error) {
 	var failures []error
 	for _, company := range s.waiting.companies() {
@@ -212,6 +212,13 @@ func (s *Service) WakeAll(ctx context.Context) (more bool, err error) {
 		hashes, err := s.store.Agents().Hashes(ctx, s.waiting.agents(company))
 		if err == nil {
 			s.waiting.refuse(company, hashes)
+		}
+		failures = append(failures, err)
+	}
+	if asking := s.deciding.agents(); len(asking) > 0 {
+		hashes, err := s.store.Agents().Hashes(ctx, asking)
+		if err == nil {
+			s.deciding.refuse(hashes)
 		}
 		failures = append(failures, err)
 	}

@@ -15,11 +15,17 @@ import (
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/app/agents"
+	"holdco/app/approvals"
+	"holdco/app/budgets"
 	"holdco/app/cache"
 	"holdco/app/companies"
+	"holdco/app/costs"
+	"holdco/app/goals"
 	"holdco/app/issues"
 	"holdco/app/leases"
+	"holdco/app/teams"
 	"holdco/app/work"
+	"holdco/app/workflows"
 	"holdco/domain/access"
 	"holdco/domain/agent"
 	"holdco/domain/budget"
@@ -29,6 +35,7 @@ import (
 	"holdco/domain/money"
 	"holdco/domain/run"
 	"holdco/domain/team"
+	"holdco/domain/workflow"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 	"holdco/ports/storetest"
@@ -51,6 +58,13 @@ type world struct {
 	issues    *issues.Service
 	leases    *leases.Service
 	work      *work.Service
+	teams     *teams.Service
+	goals     *goals.Service
+	projects  *goals.Projects
+	budgets   *budgets.Service
+	costs     *costs.Service
+	approvals *approvals.Service
+	workflows *workflows.Service
 
 	offices  []*office
 	said     said
@@ -64,6 +78,7 @@ type office struct {
 	teams  []id.Team
 	agents []id.Agent // some may have retired
 	of     []id.Team  // their teams
+	flow   id.Workflow
 }
 
 func (o *office) caller(n int) agent.Caller {
@@ -134,8 +149,11 @@ func newWorld(ctx context.Context, s store.Store, clock *storetest.Clock, ids ou
 		companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}, cached)
 	w.agents = agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached, &cache.Prices{})
 	w.issues, w.work = issues.New(s, ids, nil), work.New(s, ids)
+	w.approvals, w.workflows = approvals.New(s, ids), workflows.New(s, ids)
 	settings := leases.Settings{LeaseTime: leaseTime, Reserve: 100_000, MostWaiting: mostWaiting}
 	w.leases = leases.New(s, ids, &counter{}, settings, &cache.Prices{})
+	w.teams, w.goals, w.projects = teams.New(s, ids), goals.New(s, ids), goals.NewProjects(s, ids)
+	w.budgets, w.costs = budgets.New(s, ids), costs.New(s, ids)
 	for n := range 2 {
 		o, err := w.found(fmt.Sprint("company-", n), 2, 2)
 		if err != nil {
@@ -169,7 +187,14 @@ func (w *world) found(slug string, teams, each int) (*office, error) {
 			o.agents, o.of = append(o.agents, hired.Agent.ID), append(o.of, hired.Agent.Team)
 		}
 	}
-	return o, nil
+	flow := workflow.Draft{Name: new("Newsletter"), Steps: &[]workflow.StepDraft{
+		{Key: new("write"), Title: new("Write"), Team: new(new(string(o.teams[0])))},
+		{Key: new("check"), Title: new("Check"), Gate: new("approval")},
+		{Key: new("send"), Title: new("Send"), Gate: new("review")},
+	}}
+	made, err := w.workflows.Create(w.ctx, caller, o.id, flow, idempotency.Request{})
+	o.flow = made.ID
+	return o, err
 }
 
 // counter is entropy that counts.

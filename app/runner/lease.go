@@ -43,6 +43,8 @@ type Lease struct {
 		Comments    []comment       `json:"comments"`
 		Checkpoints []checkpoint    `json:"checkpoints"`
 		LastError   json.RawMessage `json:"lastError"`
+
+		Instructions string `json:"instructions"`
 	} `json:"context"`
 
 	shown []byte // all of it as JSON, but for the token

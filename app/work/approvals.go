@@ -15,12 +15,23 @@ import (
 
 // Decide stores an approval that was decided, or expired, with its event. The issue that waits for it goes back to its agent.
 func (u *Unit) Decide(ctx context.Context, next approval.Approval, happened event.Event) error {
-	if err := u.saveApproval(ctx, next, happened); err != nil || !next.Parked {
+	if err := u.saveApproval(ctx, next, happened); err != nil {
 		return err
+	}
+	return u.Resume(ctx, next)
+}
+
+// Resume moves the issue that waits for an approval which was decided, or expired: to its agent, or out of a review.
+func (u *Unit) Resume(ctx context.Context, next approval.Approval) error {
+	if !next.IsAwaited() {
+		return nil
 	}
 	i, err := u.tx.Issues().Lock(ctx, next.Issue)
 	if err != nil || i.WaitingFor != next.ID {
 		return err
+	}
+	if i.Status == issue.Review {
+		return u.judge(ctx, i, next)
 	}
 	isActive, err := IsActive(ctx, u.tx, i.Agent)
 	if err != nil {
@@ -34,6 +45,30 @@ func (u *Unit) Decide(ctx context.Context, next approval.Approval, happened even
 		return err
 	}
 	return u.save(ctx, resumed, assigned)
+}
+
+// judge accepts or rejects a step whose gate has asked for an approval.
+func (u *Unit) judge(ctx context.Context, step issue.Issue, by approval.Approval) error {
+	if by.Status.IsApproved() {
+		next, accepted, err := step.Decided().Accept(by.DecidedAt)
+		if err != nil {
+			return err
+		}
+		return u.Move(ctx, step, next, accepted, "")
+	}
+	isActive, err := IsActive(ctx, u.tx, step.Agent)
+	if err != nil {
+		return err
+	}
+	note, err := u.Explain(ctx, step, issue.Reject, id.New[id.Comment](u.ids.UUIDv7()), by.Rejection(), by.DecidedAt)
+	if err != nil {
+		return err
+	}
+	next, rejected, err := by.Reject(step, isActive, note...)
+	if err != nil {
+		return err
+	}
+	return u.Move(ctx, step, next, rejected, "")
 }
 
 // EndApprovals ends what was asked for on an issue when nobody waits for it any more, now that the issue is next.

@@ -55,6 +55,9 @@ func EnvelopesOf(
 	if r.Project != "" {
 		all = append(all, PurposeEnvelope(budget.OfProject, account(string(r.Project))))
 	}
+	if r.Workflow != "" {
+		all = append(all, PurposeEnvelope(budget.OfWorkflow, account(string(r.Workflow))))
+	}
 	its := IssueEnvelope(i, r.Held, account(string(i.ID)))
 	if !its.Set.IsSet {
 		its.Set = a.Budget.PerTask
@@ -64,7 +67,9 @@ func EnvelopesOf(
 
 // Begun is what a run on an issue would be granted under.
 func Begun(a agent.Agent, i issue.Issue) run.Run {
-	return run.Run{Company: i.Company, Agent: a.ID, Team: a.Team, Issue: i.ID, Goal: i.Goal, Project: i.Project}
+	return run.Run{
+		Company: i.Company, Agent: a.ID, Team: a.Team, Issue: i.ID, Goal: i.Goal, Project: i.Project, Workflow: i.Workflow,
+	}
 }
 
 // PurposeEnvelope is the envelope of what an issue is for.
@@ -111,6 +116,7 @@ func (u *Unit) Keep(ctx context.Context, before, next budget.Envelopes, at time.
 			if was.Fired == e.Account.Fired && was.HardAt.Equal(e.Account.HardAt) {
 				continue
 			}
+			e.Account.Spent, e.Account.Held = 0, 0
 		}
 		if e.Account != was {
 			changed = append(changed, e.Account)
@@ -133,7 +139,7 @@ func (u *Unit) Rebudget(ctx context.Context, next budget.Envelope, at time.Time)
 	return isOver, u.tx.Envelopes().Freed(ctx, u.of)
 }
 
-// RebudgetPurpose is Rebudget for a goal or a project.
+// RebudgetPurpose is Rebudget for a goal, a project or a workflow.
 func (u *Unit) RebudgetPurpose(ctx context.Context, scope budget.Scope, which string, before, next budget.Limit) error {
 	if before == next {
 		return nil

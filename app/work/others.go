@@ -63,6 +63,19 @@ func (o others) Idle(in id.Team) (issue.Assignment, bool, error) {
 
 func to(a agent.Agent) issue.Assignment { return issue.Assignment{Agent: a.ID, AgentTeam: a.Team} }
 
+func (o others) Workflow(which id.Workflow) (issue.Workflow, error) {
+	_, found, err := o.WorkflowCalled(string(which))
+	return found, err
+}
+
+func (o others) WorkflowCalled(which string) (id.Workflow, issue.Workflow, error) {
+	found, err := store.FindWorkflow(o.ctx, o.tx.Workflows(), o.of, which)
+	exists, err := store.Exists(err)
+	return found.ID, issue.Workflow{Exists: exists, Version: found.Version}, err
+}
+
+func (o others) Steps(of id.Issue) ([]issue.StepState, error) { return o.tx.Issues().Steps(o.ctx, of) }
+
 // IsActive reports whether an agent exists and is active.
 func IsActive(ctx context.Context, tx store.Tx, which id.Agent) (bool, error) {
 	found, err := tx.Agents().Get(ctx, which)

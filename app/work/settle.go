@@ -40,7 +40,7 @@ func (u *Unit) Move(ctx context.Context, before, next issue.Issue, happened even
 
 // endRun ends the run of an issue, if it is running.
 func (u *Unit) endRun(ctx context.Context, of issue.Issue, why run.Reason, at time.Time) error {
-	if of.Status != issue.Running {
+	if of.Status != issue.Running || of.IsContainer {
 		return nil
 	}
 	r, err := u.tx.Runs().LockOpen(ctx, of.ID)
@@ -63,13 +63,23 @@ func (u *Unit) Follow(ctx context.Context, next issue.Issue, happened event.Even
 			return err
 		}
 	}
+	var rest store.Settlement
 	switch {
 	case next.Status == issue.Done && blocks:
-		return u.Begin(ctx, store.Settlement{Kind: store.CountDown, Subject: string(next.ID)})
+		rest.Kind = store.CountDown
 	case next.Status == issue.Cancelled:
-		return u.Begin(ctx, store.Settlement{Kind: store.CancelBelow, Subject: string(next.ID)})
+		rest.Kind = store.CancelBelow
 	}
-	return nil
+	if rest.Kind != "" {
+		rest.Subject = string(next.ID)
+		if err := u.Begin(ctx, rest); err != nil {
+			return err
+		}
+	}
+	if !next.Status.IsFinal() {
+		return nil
+	}
+	return u.FollowStep(ctx, next)
 }
 
 // count adds an issue that is done or has failed to the stats of its agent.
@@ -94,7 +104,7 @@ func (u *Unit) Explain(
 	return []event.Field{made.Field()}, u.tx.Issues().AddComment(ctx, *made)
 }
 
-// File stores a new issue under its number.
+// File stores a new issue under its number. The steps of a container follow it, and the container of a step that is done again.
 func (u *Unit) File(ctx context.Context, made issue.Issue) (issue.Issue, error) {
 	number, err := u.tx.Issues().NextNumber(ctx, u.of)
 	if err != nil {
@@ -104,7 +114,16 @@ func (u *Unit) File(ctx context.Context, made issue.Issue) (issue.Issue, error) 
 	if err := u.tx.Issues().Add(ctx, made); err != nil {
 		return made, err
 	}
-	return made, u.tx.Record(ctx, created.By(u.actor))
+	if err := u.tx.Record(ctx, created.By(u.actor)); err != nil {
+		return made, err
+	}
+	switch {
+	case made.IsContainer:
+		return made, u.fileSteps(ctx, made)
+	case made.IsStep() && made.RetryOf != "":
+		return made, u.FollowStep(ctx, made)
+	}
+	return made, nil
 }
 
 func (u *Unit) save(ctx context.Context, next issue.Issue, happened event.Event) error {
@@ -322,5 +341,8 @@ func (u *Unit) cancel(ctx context.Context, which id.Issue, because string, at ti
 	if err := u.EndApprovals(ctx, i, next); err != nil {
 		return err
 	}
-	return u.save(ctx, next, cancelled) // what is below it is cancelled by this settlement too
+	if err := u.save(ctx, next, cancelled); err != nil { // what is below it is cancelled by this settlement too
+		return err
+	}
+	return u.FollowStep(ctx, next)
 }

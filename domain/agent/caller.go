@@ -48,9 +48,10 @@ func (a Agent) AsCaller(of company.Company) (Caller, error) {
 	return Caller{ID: a.ID, Company: a.Company, Team: a.Team, Hash: a.Hash}, nil
 }
 
-// StillAccepts refuses a caller that showed a token which has ended since: fault.Unauthorized.
+// StillAccepts refuses a caller that showed a token which has ended since: fault.Unauthorized. The token of a run outlives that of its
+// agent.
 func (a Agent) StillAccepts(caller Caller) error {
-	if caller.Hash != "" && (!a.IsEmployed() || a.Hash != caller.Hash) {
+	if caller.Hash != "" && (!a.IsEmployed() || caller.Lease == "" && a.Hash != caller.Hash) {
 		return access.Unauthorized("token")
 	}
 	return nil

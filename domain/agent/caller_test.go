@@ -6,6 +6,7 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/fault"
+	"holdco/domain/id"
 )
 
 func TestAnAgentIsACallerWhileItIsEmployedAndItsCompanyIsThere(t *testing.T) {
@@ -74,15 +75,18 @@ func TestATokenThatHasEndedSinceIsNotAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
 		agent    agent.Agent
 		hash     string
+		lease    id.Lease
 		accepted bool
 	}{
-		"the token":           {ada(agent.Active), ada(agent.Active).Hash, true},
-		"of one who pauses":   {ada(agent.Paused), ada(agent.Paused).Hash, true},
-		"of one who retired":  {ada(agent.Retired), ada(agent.Retired).Hash, false},
-		"an old one":          {ada(agent.Active), "another", false},
-		"none: Holdco itself": {ada(agent.Active), "", true},
+		"the token":                   {ada(agent.Active), ada(agent.Active).Hash, "", true},
+		"of one who pauses":           {ada(agent.Paused), ada(agent.Paused).Hash, "", true},
+		"of one who retired":          {ada(agent.Retired), ada(agent.Retired).Hash, "", false},
+		"an old one":                  {ada(agent.Active), "another", "", false},
+		"none: Holdco itself":         {ada(agent.Active), "", "", true},
+		"of a run, beside an old one": {ada(agent.Active), "another", "lse_1", true},
+		"of a run of one who retired": {ada(agent.Retired), "another", "lse_1", false},
 	} {
-		err := c.agent.StillAccepts(agent.Caller{ID: adaID, Company: acme, Hash: c.hash})
+		err := c.agent.StillAccepts(agent.Caller{ID: adaID, Company: acme, Hash: c.hash, Lease: c.lease})
 		if (err == nil) != c.accepted || !c.accepted && fault.CodeOf(err) != fault.Unauthorized {
 			t.Errorf("%s: %v", name, err)
 		}

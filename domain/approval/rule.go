@@ -132,8 +132,16 @@ func (a Approval) Apply(rules []Rule, at time.Time) (next Approval, decided even
 	if first < 0 {
 		return a, event.Event{}, false
 	}
-	next, decided = a.decide(ordered[first].Decision, "rule:"+string(ordered[first].ID), "", at)
+	next, decided = a.decide(ordered[first].Decision, ruleActor+string(ordered[first].ID), "", at)
 	return next, decided, true
+}
+
+// ruleActor is before the id of the rule that decided an approval: see Approval.DecidedBy.
+const ruleActor = "rule:"
+
+// isByPerson reports whether a person has decided it: no rule has, and it has not expired.
+func (a Approval) isByPerson() bool {
+	return a.DecidedBy != "" && !strings.HasPrefix(a.DecidedBy, ruleActor)
 }
 
 func (r Rule) rank() int {

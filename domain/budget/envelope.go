@@ -11,7 +11,7 @@ import (
 	"holdco/domain/money"
 )
 
-// Scope is what an envelope is about.
+// Scope is what an envelope is about, or what costs are summed of.
 type Scope string
 
 // The scopes.
@@ -23,9 +23,10 @@ const (
 	OfProject  Scope = "project"
 	OfWorkflow Scope = "workflow"
 	OfIssue    Scope = "issue"
+	OfRun      Scope = "run" // has costs, and no envelope of its own
 )
 
-// Scopes are all scopes, in the order in which envelopes are listed.
+// Scopes are the scopes of envelopes, in the order in which envelopes are listed.
 var Scopes = []Scope{OfCompany, OfTeam, OfAgent, OfGoal, OfProject, OfWorkflow, OfIssue}
 
 // Level is how far the spending under an envelope has come.

@@ -45,7 +45,7 @@ func Adjust(newID id.Cost, draft AdjustmentDraft, in Entries, at time.Time) (Ent
 		return Entry{}, event.Event{}, fault.Validation(problems)
 	}
 	made := Entry{
-		ID: newID, Company: of.Company, Issue: of.Issue, Run: of.Run, Agent: of.Agent, Team: of.Team,
+		ID: newID, Company: of.Company, Issue: of.Issue, Run: of.Run, Agent: of.Agent, Team: of.Team, Project: of.Project,
 		Key: string(newID), Kind: of.Kind, USD: amount, Model: of.Model, Billing: of.Billing,
 		Adjusts: of.ID, Reason: reason, At: of.At, AdjustedAt: at,
 	}
@@ -98,6 +98,10 @@ func (e Entry) Owner() id.Company { return e.Company }
 
 // Fields returns the entry as the API shows it.
 func (e Entry) Fields() event.Fields {
+	var revision *int64
+	if e.Revision > 0 {
+		revision = &e.Revision
+	}
 	return event.Fields{
 		event.F("id", string(e.ID)),
 		event.F("at", instant.Format(e.At)),
@@ -110,10 +114,12 @@ func (e Entry) Fields() event.Fields {
 		event.F("unpriced", e.Unpriced),
 		event.F("late", e.Late),
 		event.F("billing", orNull(e.Billing)),
+		event.F("revision", revision),
 		event.F("runId", string(e.Run)),
 		event.F("issueId", string(e.Issue)),
 		event.F("agentId", string(e.Agent)),
 		event.F("teamId", string(e.Team)),
+		event.F("projectId", orNull(string(e.Project))),
 		event.F("adjusts", orNull(string(e.Adjusts))),
 		event.F("reason", orNull(e.Reason)),
 	}

@@ -123,13 +123,27 @@ func tooMany(path string, charges int) fault.Field {
 	return fault.Fieldf(path, fault.TooMany, "%s has %d items; at most %d are allowed", path, charges, MostInCall)
 }
 
+// Keys are the keys of charges that can be those of entries.
+func Keys(of []Draft) (keys []string) {
+	for _, draft := range of {
+		if draft.Key != nil && isKey(*draft.Key) {
+			keys = append(keys, *draft.Key)
+		}
+	}
+	return keys
+}
+
+func isKey(sent string) bool {
+	return sent != "" && len(sent) <= KeyLength && !strings.ContainsFunc(sent, func(r rune) bool { return r < '!' || r > '~' })
+}
+
 func (d Draft) parse(path string, prices Prices, problems *fault.Problems) Entry {
 	e := Entry{Calls: 1}
 	at := func(field string) string { return path + "." + field }
 	switch {
 	case d.Key == nil:
 		problems.Add(fault.Fieldf(at("key"), fault.Required, "%s is required", at("key")))
-	case *d.Key == "" || len(*d.Key) > KeyLength || strings.ContainsFunc(*d.Key, func(r rune) bool { return r < '!' || r > '~' }):
+	case !isKey(*d.Key):
 		problems.Add(fault.Fieldf(at("key"), fault.InvalidFormat, "%s must be 1 to %d visible ASCII characters", at("key"), KeyLength))
 	default:
 		e.Key = *d.Key

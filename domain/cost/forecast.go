@@ -26,7 +26,7 @@ type Forecast struct {
 func Foresee(period budget.Period, limit budget.Limit, perDay map[string]Sum, now time.Time) Forecast {
 	start := period.Start(now)
 	f := Forecast{
-		Period: Range{start, period.End(start), string(period)}, Spent: Total(perDay).USD(), Limit: limit,
+		Period: Range{Start: start, End: period.End(start), Label: string(period)}, Spent: Total(perDay).USD(), Limit: limit,
 		BasisDays: int(now.Sub(start) / day),
 	}
 	left, whole := milliseconds(f.Period.End.Sub(now)), milliseconds(day)

@@ -15,6 +15,7 @@ import (
 type Range struct {
 	Start, End time.Time
 	Label      string // the name by which it was asked for
+	UntilNow   bool   // nothing is charged later than End
 }
 
 // Labels of ranges that have no name of their own.
@@ -41,17 +42,19 @@ const day = 24 * time.Hour
 
 // Current is the current period of a budget, until now.
 func Current(period budget.Period, now time.Time) Range {
-	return Range{Start: period.Start(now), End: upTo(now), Label: string(period)}
+	return reaching(now, period.Start(now), string(period))
 }
 
 // Until reaches from an instant until now.
-func Until(now, from time.Time) Range { return Range{from, upTo(now), Lifetime} }
+func Until(now, from time.Time) Range { return reaching(now, from, Lifetime) }
 
 // Ever is all time until now.
 func Ever(now time.Time) Range { return Until(now, first) }
 
-// upTo is the end of a range that reaches until now: what is charged in this very millisecond is part of it.
-func upTo(now time.Time) time.Time { return now.Add(time.Millisecond) }
+// reaching is a range that reaches until now: what is charged in this very millisecond is part of it.
+func reaching(now, from time.Time, label string) Range {
+	return Range{Start: from, End: now.Add(time.Millisecond), Label: label, UntilNow: true}
+}
 
 // CheckRange refuses parameters that ParseRange refuses for their form, whenever and for whomever they are sent.
 func CheckRange(since, until string) error {
@@ -82,9 +85,9 @@ func ParseRange(since, until string, usual Range, now time.Time) (Range, error) 
 		if err != nil {
 			return Range{}, err
 		}
-		found.Label, found.End = Custom, last.End
+		found.Label, found.End, found.UntilNow = Custom, last.End, last.UntilNow
 		if _, isName := named[until]; !isName {
-			found.End = last.Start
+			found.End, found.UntilNow = last.Start, false
 		}
 	}
 	switch {
@@ -100,12 +103,12 @@ func ParseRange(since, until string, usual Range, now time.Time) (Range, error) 
 // parse reads one parameter. An instant is the start of a range that ends now.
 func parse(parameter, sent string, now time.Time) (Range, error) {
 	if span, ok := rolling[sent]; ok {
-		return Range{now.Add(-span), upTo(now), sent}, nil
+		return reaching(now, now.Add(-span), sent), nil
 	}
 	if name, ok := named[sent]; ok {
 		found := Current(name.period, now)
 		if name.isLast {
-			found.End = found.Start
+			found.End, found.UntilNow = found.Start, false
 			found.Start = name.period.Start(found.End.Add(-time.Millisecond))
 		}
 		found.Label = sent
@@ -114,7 +117,7 @@ func parse(parameter, sent string, now time.Time) (Range, error) {
 	at, ok := instant.Parse(sent)
 	switch {
 	case ok:
-		return Range{ceil(bounded(at)), upTo(now), Custom}, nil
+		return reaching(now, ceil(bounded(at)), Custom), nil
 	case strings.Contains(sent, " "):
 		return Range{}, invalid(parameter, "holds a space; in a URL a + stands for one, so spell an offset as %2B02:00")
 	}
@@ -205,13 +208,14 @@ func (p Piece) Starts() (starts []time.Time) {
 }
 
 // Split splits the range into as few whole units as there can be of some, and what is left of it at both ends, for which entries have
-// to be read: it is shorter than the shortest unit at each end, or than two of them if the range has none.
+// to be read: it is shorter than the shortest unit at each end, or than two of them if the range has none. The unit in which a range
+// ends that reaches until now is a whole one: it has nothing that is later.
 func (r Range) Split(into ...Unit) []Piece {
 	into = slices.Sorted(slices.Values(into))
-	return split(r.Start, r.End, into)
+	return split(r.Start, r.End, r.UntilNow, into)
 }
 
-func split(start, end time.Time, into []Unit) []Piece {
+func split(start, end time.Time, untilNow bool, into []Unit) []Piece {
 	switch {
 	case !start.Before(end):
 		return nil
@@ -223,10 +227,13 @@ func split(start, end time.Time, into []Unit) []Piece {
 	if whole.Before(start) {
 		whole = unit.next(whole)
 	}
-	if !whole.Before(rest) {
-		return split(start, end, shorter)
+	if untilNow && rest.Before(end) {
+		rest = unit.next(rest)
 	}
-	return slices.Concat(split(start, whole, shorter), []Piece{{unit, whole, rest}}, split(rest, end, shorter))
+	if !whole.Before(rest) {
+		return split(start, end, untilNow, shorter)
+	}
+	return slices.Concat(split(start, whole, false, shorter), []Piece{{unit, whole, rest}}, split(rest, end, untilNow, shorter))
 }
 
 // MostTrend is how many days a trend has.

@@ -10,7 +10,7 @@ import (
 
 // Report is what something costs in a range.
 type Report struct {
-	Scope   Scope
+	Scope   budget.Scope
 	ID      string
 	Range   Range
 	Total   Sum
@@ -42,7 +42,9 @@ func (u Use) fields() any {
 }
 
 // members are the names of what sums are divided into, by their scope.
-var members = map[Scope]struct{ list, id string }{OfCompany: {"byTeam", "teamId"}, OfTeam: {"byAgent", "agentId"}}
+var members = map[budget.Scope]struct{ list, id string }{
+	budget.OfCompany: {"byTeam", "teamId"}, budget.OfTeam: {"byAgent", "agentId"},
+}
 
 // Fields returns the report as the API shows it.
 func (r Report) Fields() event.Fields {

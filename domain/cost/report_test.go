@@ -19,7 +19,7 @@ func TestAReportShowsWhatIsKnown(t *testing.T) {
 	start := time.Date(2028, 2, 28, 12, 0, 0, 0, time.UTC)
 	sum := cost.Sum{LLM: 3, Tools: 2, RuntimeServices: 1, Tokens: someTokens, Calls: 4}
 	of := cost.Report{
-		Scope: cost.OfTeam, ID: "tm_a", Range: cost.Range{Start: start, End: start.Add(24 * time.Hour), Label: "24h"}, Total: sum,
+		Scope: budget.OfTeam, ID: "tm_a", Range: cost.Range{Start: start, End: start.Add(24 * time.Hour), Label: "24h"}, Total: sum,
 		Use: usedUp(budget.OfTeam, 8, 0, 6), Members: map[string]cost.Sum{"agt_b": {Tools: 2}, "agt_a": {Tools: 2}, "agt_c": {LLM: 9}},
 		Models: map[string]cost.Sum{"m": {LLM: 3}}, IsTrend: true, PerDay: map[string]cost.Sum{"2028-02-29": sum},
 	}
@@ -35,7 +35,7 @@ func TestAReportShowsWhatIsKnown(t *testing.T) {
 	if got := string(of.Fields().Append(nil)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	bare := cost.Report{Scope: cost.OfRun, ID: "run_a"}.Fields().Append(nil)
+	bare := cost.Report{Scope: budget.OfRun, ID: "run_a"}.Fields().Append(nil)
 	if got := string(bare); !strings.Contains(got, `"budget":null`) || !strings.Contains(got, `"byModel":[]`) ||
 		strings.Contains(got, "byT") || strings.Contains(got, "trend") {
 		t.Error(got)
@@ -70,7 +70,7 @@ func TestARankingHasTheDearestAndTheOthers(t *testing.T) {
 		r.Rest != (cost.Sum{LLM: 3, Calls: 3}) {
 		t.Errorf("%+v", r)
 	}
-	shown := cost.Report{Scope: cost.OfCompany, Members: parts}.Fields()
+	shown := cost.Report{Scope: budget.OfCompany, Members: parts}.Fields()
 	for _, field := range shown {
 		if list, ok := field.Value.([]event.Fields); ok && field.Name == "byTeam" {
 			if last := string(list[100].Append(nil)); !strings.HasPrefix(last, `{"teamId":null,"others":3,"usd":0.000003,`) {
@@ -97,8 +97,9 @@ func TestACorrectionOffsetsAnEntryAtItsInstant(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC)
 	paid := cost.Entry{
-		ID: "cst_01h455vb4pex5vsknk084sn02q", Company: "cmp_a", Issue: "iss_a", Run: "run_a", Agent: "agt_a", Team: "tm_a", Key: "k",
-		Kind: cost.LLM, USD: 10, Model: "m", Tokens: someTokens, Calls: 3, Billing: "b", Unpriced: true, Late: true, At: at,
+		ID: "cst_01h455vb4pex5vsknk084sn02q", Company: "cmp_a", Issue: "iss_a", Run: "run_a", Agent: "agt_a", Team: "tm_a",
+		Project: "prj_a", Key: "k", Kind: cost.LLM, USD: 10, Model: "m", Tokens: someTokens, Calls: 3, Billing: "b", Unpriced: true,
+		Late: true, At: at,
 	}
 	draft := func(entry, usd, reason string) cost.AdjustmentDraft {
 		return cost.AdjustmentDraft{Entry: &entry, USD: new(money.Number(usd)), Reason: &reason}
@@ -106,8 +107,9 @@ func TestACorrectionOffsetsAnEntryAtItsInstant(t *testing.T) {
 	in := oneEntry{paid, -4}
 	made, happened, err := cost.Adjust("cst_new", draft(string(paid.ID), "-0.000006", " Wrong "), in, at.Add(time.Hour))
 	want := cost.Entry{
-		ID: "cst_new", Company: "cmp_a", Issue: "iss_a", Run: "run_a", Agent: "agt_a", Team: "tm_a", Key: "cst_new", Kind: cost.LLM,
-		USD: -6, Model: "m", Billing: "b", Adjusts: paid.ID, Reason: "Wrong", At: at, AdjustedAt: at.Add(time.Hour),
+		ID: "cst_new", Company: "cmp_a", Issue: "iss_a", Run: "run_a", Agent: "agt_a", Team: "tm_a",
+		Project: "prj_a", Key: "cst_new", Kind: cost.LLM, USD: -6, Model: "m", Billing: "b", Adjusts: paid.ID, Reason: "Wrong", At: at,
+		AdjustedAt: at.Add(time.Hour),
 	}
 	if err != nil || made != want || happened.Type != event.CostAdjusted || happened.Subject.ID != "cst_new" ||
 		happened.Company != "cmp_a" {

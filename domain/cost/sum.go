@@ -5,20 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"holdco/domain/budget"
 	"holdco/domain/event"
 	"holdco/domain/money"
-)
-
-// Scope is what costs are summed of.
-type Scope string
-
-// The scopes.
-const (
-	OfCompany Scope = "company"
-	OfTeam    Scope = "team"
-	OfAgent   Scope = "agent"
-	OfIssue   Scope = "issue"
-	OfRun     Scope = "run"
 )
 
 // Key is what sums are divided by.
@@ -33,13 +22,13 @@ const (
 
 // Units are those by which sums of a scope can be read. For others the entries have to be read, which are few: those of one issue or
 // run, or of one agent in two days.
-func (s Scope) Units(by Key) []Unit {
+func (k Key) Units(of budget.Scope) []Unit {
 	switch {
-	case s == OfIssue || s == OfRun:
+	case of == budget.OfIssue || of == budget.OfRun:
 		return nil
-	case s == OfAgent && by == ByModel:
+	case of == budget.OfAgent && k == ByModel:
 		return []Unit{Days, Months}
-	case by == ByDay:
+	case k == ByDay:
 		return []Unit{Hours, Days}
 	}
 	return Units

@@ -62,6 +62,9 @@ var (
 	ProjectCreated      = define("project.created")
 	ProjectUpdated      = define("project.updated")
 	ProjectArchived     = define("project.archived")
+	WorkflowCreated     = define("workflow.created")
+	WorkflowUpdated     = define("workflow.updated")
+	WorkflowDeleted     = define("workflow.deleted")
 	ApprovalRequested   = define("approval.requested")
 	ApprovalApproved    = define("approval.approved") // with edits or without
 	ApprovalDenied      = define("approval.denied")
@@ -93,6 +96,8 @@ var (
 	SecretRemoved = define("secret.removed")
 
 	KeyRotated = define("key.rotated")
+
+	StoreRepaired = define("store.repaired") // of a company: what was derived from its rows is so again
 
 	LeadImported     = define("lead.imported") // one for each batch that changed anything; so are those below
 	LeadRemoved      = define("lead.removed")

@@ -45,6 +45,7 @@ const (
 	GoalClosed           Code = "goal_closed"
 	ProjectArchived      Code = "project_archived"
 	ProjectNotEmpty      Code = "project_not_empty"
+	WorkflowInUse        Code = "workflow_in_use"
 	RateLimited          Code = "rate_limited"
 	Internal             Code = "internal"
 	Unavailable          Code = "unavailable"

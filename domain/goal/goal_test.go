@@ -35,19 +35,27 @@ var (
 )
 
 // done is what is done for a goal, or in a project.
-var done = goal.Work{Projects: []id.Project{launch}, Issues: issue.Counts{Of: map[issue.Status]int64{issue.Done: 2, issue.Review: 1}}}
+var done = goal.Work{
+	Projects: []id.Project{launch}, Issues: issue.Counts{Of: map[issue.Status]int64{issue.Done: 2, issue.Review: 1}}, Spent: 1_500_000,
+}
 
 func aim() goal.Goal {
 	return goal.Goal{
-		ID: known, Company: acme, Outline: goal.Outline{Title: "Grow", Description: "*All*", Budget: budget.Of(2_500_000)},
-		TargetDate: "2026-12-31", Status: goal.Active, CreatedAt: noon, UpdatedAt: noon, Version: 3,
+		Purpose: goal.Purpose[id.Goal]{
+			ID: known, Company: acme, Title: "Grow", Description: "*All*", Budget: budget.Of(2_500_000),
+			CreatedAt: noon, UpdatedAt: noon, Version: 3,
+		},
+		TargetDate: "2026-12-31", Status: goal.Active,
 	}
 }
 
 func project() goal.Project {
 	return goal.Project{
-		ID: launch, Company: acme, Goal: known, Outline: goal.Outline{Title: "Launch", Description: "*All*", Budget: budget.Of(1)},
-		OwnerTeam: sales, Status: goal.Underway, CreatedAt: noon, UpdatedAt: noon, Version: 3,
+		Purpose: goal.Purpose[id.Project]{
+			ID: launch, Company: acme, Title: "Launch", Description: "*All*", Budget: budget.Of(1),
+			CreatedAt: noon, UpdatedAt: noon, Version: 3,
+		},
+		Goal: known, OwnerTeam: sales, Status: goal.Underway,
 	}
 }
 
@@ -58,10 +66,10 @@ func previous(of *event.Event) string {
 
 func TestAGoalAndAProjectHaveWhatWasSent(t *testing.T) {
 	t.Parallel()
-	outline := goal.OutlineDraft{
+	purpose := goal.PurposeDraft{
 		Title: new(" Grow "), Description: new("*All*"), Budget: new(new(money.Number("2.5"))),
 	}
-	made, created, err := goal.New(known, acme, goal.Draft{OutlineDraft: outline, TargetDate: new(new("2026-12-31"))}, noon)
+	made, created, err := goal.New(known, acme, goal.Draft{PurposeDraft: purpose, TargetDate: new(new("2026-12-31"))}, noon)
 	want := aim()
 	want.Version = 1
 	if diff := cmp.Diff(want, made); diff != "" || err != nil || created.Type != event.GoalCreated || created.Company != acme ||
@@ -69,29 +77,30 @@ func TestAGoalAndAProjectHaveWhatWasSent(t *testing.T) {
 		t.Errorf("%v, %+v %s", err, created.Subject, diff)
 	}
 	const shown = `{"id":"gl_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q","title":"Grow",` +
-		`"description":"*All*","targetDate":"2026-12-31","status":"active","projectIds":[],"budget":{"usd":2.5},` +
+		`"description":"*All*","targetDate":"2026-12-31","status":"active","projectIds":[],"budget":{"usd":2.5,"spentUsd":0},` +
 		`"progress":{"tasksTotal":0,"tasksDone":0,"tasksInFlight":0,"tasksQueued":0},` +
 		`"createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
 	if got := string(created.Data.Append(nil)); got != shown {
 		t.Error(got)
 	}
 	least, _, err := goal.New(known, acme, goal.Draft{
-		OutlineDraft: goal.OutlineDraft{Title: new("Grow"), Budget: new(*money.Number)}, TargetDate: new(*string),
+		PurposeDraft: goal.PurposeDraft{Title: new("Grow"), Budget: new(*money.Number)}, TargetDate: new(*string),
 	}, noon)
 	if least.TargetDate != "" || least.Budget.IsSet || err != nil {
 		t.Errorf("%+v, %v", least, err)
 	}
 
 	placed, happened, err := goal.NewProject(launch, acme, goal.ProjectDraft{
-		OutlineDraft: goal.OutlineDraft{Title: new("Launch")}, Goal: new(new(string(known))), OwnerTeam: new(new(string(sales))),
+		PurposeDraft: goal.PurposeDraft{Title: new("Launch")}, Goal: new(new(string(known))), OwnerTeam: new(new(string(sales))),
 	}, others{}, noon)
 	if placed.Goal != known || placed.OwnerTeam != sales || placed.Version != 1 || err != nil || happened.Type != event.ProjectCreated ||
 		happened.Subject != (event.Subject{Type: "project", ID: string(launch)}) {
 		t.Errorf("%+v, %v", placed, err)
 	}
 	const shownProject = `{"id":"prj_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
-		`"goalId":"gl_01h455vb4pex5vsknk084sn02q","title":"Launch","description":"","ownerTeamId":"tm_01h455vb4pex5vsknk084sn02q",` +
-		`"status":"active","budget":{"usd":null},"progress":{"tasksTotal":0,"tasksDone":0,"tasksInFlight":0,"tasksQueued":0},` +
+		`"title":"Launch","description":"","goalId":"gl_01h455vb4pex5vsknk084sn02q","ownerTeamId":"tm_01h455vb4pex5vsknk084sn02q",` +
+		`"status":"active","budget":{"usd":null,"spentUsd":0},` +
+		`"progress":{"tasksTotal":0,"tasksDone":0,"tasksInFlight":0,"tasksQueued":0},` +
 		`"createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
 	if got := string(happened.Data.Append(nil)); got != shownProject {
 		t.Error(got)
@@ -106,15 +115,15 @@ func TestWhatIsWrongWithAGoalIsAllTold(t *testing.T) {
 	}{
 		"nothing": {goal.Draft{}, "validation_failed title:required"},
 		"everything": {goal.Draft{
-			OutlineDraft: goal.OutlineDraft{
+			PurposeDraft: goal.PurposeDraft{
 				Title: new(strings.Repeat("x", 201)), Description: new(strings.Repeat("x", 20_001)), Budget: new(new(money.Number("-1"))),
+				Problems: fault.Problems{fault.Fieldf("colour", fault.UnknownField, "colour")},
 			},
 			TargetDate: new(new("2026-02-30")),
-			Problems:   fault.Problems{fault.Fieldf("colour", fault.UnknownField, "colour")},
 		}, "validation_failed colour:unknown_field title:too_long description:too_long budget.usd:out_of_range targetDate:invalid_format"},
-		"a date of before": {goal.Draft{OutlineDraft: goal.OutlineDraft{Title: new("x")}, TargetDate: new(new("1969-12-31"))},
+		"a date of before": {goal.Draft{PurposeDraft: goal.PurposeDraft{Title: new("x")}, TargetDate: new(new("1969-12-31"))},
 			"validation_failed targetDate:invalid_format"},
-		"an instant": {goal.Draft{OutlineDraft: goal.OutlineDraft{Title: new("x")}, TargetDate: new(new("2026-12-31T00:00:00Z"))},
+		"an instant": {goal.Draft{PurposeDraft: goal.PurposeDraft{Title: new("x")}, TargetDate: new(new("2026-12-31T00:00:00Z"))},
 			"validation_failed targetDate:invalid_format"},
 	} {
 		_, _, err := goal.New(known, acme, c.draft, noon)
@@ -134,13 +143,13 @@ func TestAPatchOfAGoalChangesWhatItNames(t *testing.T) {
 	}{
 		"nothing": {patch: goal.Draft{}},
 		"the same": {patch: goal.Draft{
-			OutlineDraft: goal.OutlineDraft{Title: new("Grow"), Budget: new(new(money.Number("2.5")))}, TargetDate: new(new("2026-12-31")),
+			PurposeDraft: goal.PurposeDraft{Title: new("Grow"), Budget: new(new(money.Number("2.5")))}, TargetDate: new(new("2026-12-31")),
 		}},
-		"title": {goal.Draft{OutlineDraft: goal.OutlineDraft{Title: new("Own")}},
+		"title": {goal.Draft{PurposeDraft: goal.PurposeDraft{Title: new("Own")}},
 			func(g *goal.Goal) { g.Title = "Own" }, `{"title":"Grow"}`},
 		"no date": {goal.Draft{TargetDate: new(*string)}, func(g *goal.Goal) { g.TargetDate = "" }, `{"targetDate":"2026-12-31"}`},
-		"no budget": {goal.Draft{OutlineDraft: goal.OutlineDraft{Budget: new(*money.Number)}},
-			func(g *goal.Goal) { g.Budget = budget.Limit{} }, `{"budget":{"usd":2.5}}`},
+		"no budget": {goal.Draft{PurposeDraft: goal.PurposeDraft{Budget: new(*money.Number)}},
+			func(g *goal.Goal) { g.Budget = budget.Limit{} }, `{"budget":{"usd":2.5,"spentUsd":1.5}}`},
 	} {
 		next, updated, err := aim().Apply(c.patch, done, later)
 		want := aim()
@@ -156,11 +165,11 @@ func TestAPatchOfAGoalChangesWhatItNames(t *testing.T) {
 			t.Errorf("%s: %s %s", name, updated.Type, previous(updated))
 		}
 	}
-	_, _, err := aim().Apply(goal.Draft{
+	_, _, err := aim().Apply(goal.Draft{PurposeDraft: goal.PurposeDraft{
 		Problems: fault.Problems{
 			fault.Fieldf("status", fault.UnknownField, "status"), fault.Fieldf("progress", fault.UnknownField, "progress"),
 		},
-	}, done, later)
+	}}, done, later)
 	faulttest.Check(t, "read-only", err, "immutable_field status:immutable progress:immutable")
 }
 
@@ -174,7 +183,7 @@ func TestAGoalIsClosedOnce(t *testing.T) {
 		}
 		_, _, err = next.Close(goal.Closing{Outcome: new("achieved")}, done, later)
 		faulttest.Check(t, "again", err, "invalid_transition")
-		_, updated, err := next.Apply(goal.Draft{OutlineDraft: goal.OutlineDraft{Title: new("Own")}}, done, later)
+		_, updated, err := next.Apply(goal.Draft{PurposeDraft: goal.PurposeDraft{Title: new("Own")}}, done, later)
 		if fault.CodeOf(err) != fault.GoalClosed || updated != nil {
 			t.Errorf("%+v, %v", updated, err)
 		}
@@ -197,7 +206,7 @@ func (o others) Goal(which id.Goal) (found goal.Goal, projects int, exists bool,
 	if o.fails == "Goal" {
 		return found, 0, false, errBroken
 	}
-	found = goal.Goal{ID: which, Status: goal.Active}
+	found = goal.Goal{Purpose: goal.Purpose[id.Goal]{ID: which}, Status: goal.Active}
 	switch which {
 	case finished:
 		found.Status = goal.Achieved
@@ -225,14 +234,14 @@ func TestWhatIsWrongWithAProjectIsAllTold(t *testing.T) {
 		want  string
 	}{
 		"everything": {goal.ProjectDraft{
-			OutlineDraft: goal.OutlineDraft{Title: new(" ")}, Goal: to("gl_1"), OwnerTeam: new(new(string(gone))),
+			PurposeDraft: goal.PurposeDraft{Title: new(" ")}, Goal: to("gl_1"), OwnerTeam: new(new(string(gone))),
 		}, "validation_failed title:required goalId:unknown_value ownerTeamId:unknown_value"},
 		"a goal with too many": {goal.ProjectDraft{Goal: to(crowded)}, "validation_failed goalId:too_many"},
 		"a closed goal":        {goal.ProjectDraft{Goal: to(finished)}, "goal_closed"},
 		"a closed goal and a wrong team": {goal.ProjectDraft{Goal: to(finished), OwnerTeam: new(new(""))},
 			"validation_failed ownerTeamId:unknown_value"},
 	} {
-		_, updated, err := project().Apply(c.draft, done.Issues, others{}, later)
+		_, updated, err := project().Apply(c.draft, done, others{}, later)
 		faulttest.Check(t, name, err, c.want)
 		if c.draft.Title == nil {
 			c.draft.Title = new("Launch")
@@ -243,7 +252,7 @@ func TestWhatIsWrongWithAProjectIsAllTold(t *testing.T) {
 			t.Errorf("%s: %+v", name, updated)
 		}
 	}
-	both := goal.ProjectDraft{OutlineDraft: goal.OutlineDraft{Title: new("x")}, Goal: to(finished), OwnerTeam: new(new(string(gone)))}
+	both := goal.ProjectDraft{PurposeDraft: goal.PurposeDraft{Title: new("x")}, Goal: to(finished), OwnerTeam: new(new(string(gone)))}
 	for _, fails := range []string{"Goal", "HasTeam"} {
 		if _, _, err := goal.NewProject(launch, acme, both, others{fails}, noon); !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", fails, err)
@@ -269,7 +278,7 @@ func TestAPatchOfAProjectChangesWhatItNames(t *testing.T) {
 	} {
 		before := project()
 		before.Goal, before.OwnerTeam = finished, gone
-		next, updated, err := before.Apply(c.patch, done.Issues, others{}, later)
+		next, updated, err := before.Apply(c.patch, done, others{}, later)
 		want := before
 		if c.change != nil {
 			c.change(&want)
@@ -282,29 +291,30 @@ func TestAPatchOfAProjectChangesWhatItNames(t *testing.T) {
 			t.Errorf("%s: %s %s", name, updated.Type, previous(updated))
 		}
 	}
-	_, _, err := project().Apply(goal.ProjectDraft{Problems: fault.Problems{fault.Fieldf("status", fault.UnknownField, "status")}},
-		done.Issues, others{}, later)
+	_, _, err := project().Apply(goal.ProjectDraft{PurposeDraft: goal.PurposeDraft{
+		Problems: fault.Problems{fault.Fieldf("status", fault.UnknownField, "status")},
+	}}, done, others{}, later)
 	faulttest.Check(t, "read-only", err, "immutable_field status:immutable")
 }
 
 func TestAProjectIsArchivedOnceItHasNoOpenIssuesOrTheseAreToBeCancelled(t *testing.T) {
 	t.Parallel()
-	ended := issue.Counts{Of: map[issue.Status]int64{issue.Done: 2, issue.Failed: 1}}
+	ended := goal.Work{Issues: issue.Counts{Of: map[issue.Status]int64{issue.Done: 2, issue.Failed: 1}}}
 	for name, c := range map[string]struct {
-		sent   goal.Archiving
-		issues issue.Counts
-		want   string
+		sent goal.Archiving
+		done goal.Work
+		want string
 	}{
 		"nothing is open":   {goal.Archiving{}, ended, ""},
-		"open":              {goal.Archiving{}, done.Issues, "project_not_empty"},
-		"open, and to stay": {goal.Archiving{CancelOpenIssues: new(false)}, done.Issues, "project_not_empty"},
-		"open, to be ended": {goal.Archiving{CancelOpenIssues: new(true)}, done.Issues, ""},
+		"open":              {goal.Archiving{}, done, "project_not_empty"},
+		"open, and to stay": {goal.Archiving{CancelOpenIssues: new(false)}, done, "project_not_empty"},
+		"open, to be ended": {goal.Archiving{CancelOpenIssues: new(true)}, done, ""},
 		"a field is unknown": {
 			goal.Archiving{Problems: fault.Problems{fault.Fieldf("x", fault.UnknownField, "x")}}, ended,
 			"validation_failed x:unknown_field",
 		},
 	} {
-		next, archived, err := project().Archive(c.sent, c.issues, later)
+		next, archived, err := project().Archive(c.sent, c.done.Issues.Open(), c.done, later)
 		faulttest.Check(t, name, err, c.want)
 		if c.want != "" {
 			continue
@@ -312,9 +322,9 @@ func TestAProjectIsArchivedOnceItHasNoOpenIssuesOrTheseAreToBeCancelled(t *testi
 		if next.Status != goal.Archived || next.Version != 4 || next.UpdatedAt != later || archived.Type != event.ProjectArchived {
 			t.Errorf("%s: %+v", name, next)
 		}
-		_, _, err = next.Archive(c.sent, c.issues, later)
+		_, _, err = next.Archive(c.sent, c.done.Issues.Open(), c.done, later)
 		faulttest.Check(t, "again", err, "invalid_transition")
-		_, _, err = next.Apply(goal.ProjectDraft{Goal: new(new(string(finished)))}, c.issues, others{}, later)
+		_, _, err = next.Apply(goal.ProjectDraft{Goal: new(new(string(finished)))}, c.done, others{}, later)
 		faulttest.Check(t, "a patch", err, "project_archived")
 	}
 }

@@ -26,6 +26,7 @@ type (
 
 	Goal         string // gl_
 	Project      string // prj_
+	Workflow     string // wf_
 	Approval     string // apr_
 	ApprovalRule string // apl_
 
@@ -68,6 +69,7 @@ func (Settlement) prefix() string { return "stl_" }
 
 func (Goal) prefix() string         { return "gl_" }
 func (Project) prefix() string      { return "prj_" }
+func (Workflow) prefix() string     { return "wf_" }
 func (Approval) prefix() string     { return "apr_" }
 func (ApprovalRule) prefix() string { return "apl_" }
 

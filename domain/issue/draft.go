@@ -31,9 +31,10 @@ const (
 
 // Draft is what was sent to file an issue; nil fields were absent. Problems are errors of its form.
 type Draft struct {
-	Title *string
-	Agent *string // to be named
-	Team  *string
+	Title    *string
+	Agent    *string // to be named
+	Team     *string
+	Workflow *string // the id or slug of the workflow whose steps the issue is to go through
 	Settings
 	Problems fault.Problems
 }
@@ -83,6 +84,9 @@ func New(newID id.Issue, company id.Company, draft Draft, by event.Actor, others
 		return Issue{}, err
 	}
 	to, err := related.assignment("assignedAgentId", draft.Agent, "assignedTeamId", draft.Team)
+	if err == nil {
+		err = related.changeWorkflow(&i, draft)
+	}
 	switch {
 	case err != nil:
 		return Issue{}, err
@@ -90,6 +94,8 @@ func New(newID id.Issue, company id.Company, draft Draft, by event.Actor, others
 		return Issue{}, fault.Validation(problems)
 	case refusal != nil:
 		return Issue{}, refusal
+	case i.IsContainer:
+		return i, related.checkDepth(i, 2) //nolint:mnd // its own level and that of its steps
 	}
 	return i.assign(to), related.checkDepth(i, 1)
 }
@@ -125,8 +131,8 @@ func (d AssignmentDraft) Parse(others Others) (Assignment, error) {
 
 // readOnly are the fields of the resource that no patch can change.
 var readOnly = []string{
-	"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "openBlockers", "attempt", "waitingFor", "result",
-	"error", "startedAt", "finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
+	"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "workflowId", "workflowVersion", "step",
+	"openBlockers", "attempt", "waitingFor", "result", "error", "startedAt", "finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
 }
 
 // Apply merges a patch. It returns the next issue and the event to record, or no event when nothing changed. It fails with the
@@ -134,6 +140,9 @@ var readOnly = []string{
 func (i Issue) Apply(patch Patch, others Others, at time.Time) (Issue, *event.Event, error) {
 	if immutable := patch.Problems.Immutable(readOnly); immutable != nil {
 		return i, nil, fault.Immutables(immutable)
+	}
+	if err := i.checkFixed(patch.Settings); err != nil {
+		return i, nil, err
 	}
 	problems := slices.Clone(patch.Problems)
 	next := i.with(patch.Title, patch.Settings, at, &problems)
@@ -165,23 +174,32 @@ func (i Issue) Apply(patch Patch, others Others, at time.Time) (Issue, *event.Ev
 }
 
 // Again makes the issue that retries a failed or cancelled one: with what the latter had, but for its results and NotBefore. Whom
-// a person named is named again, if that agent is still employed. The parent stays unless it, or one above it, is cancelled. It fails
-// with fault.InvalidTransition, fault.ProjectArchived, fault.GoalClosed, or with an error of others.
+// a person named is named again, if that agent is still employed. The parent stays unless it, or one above it, is cancelled. The retry
+// of a step takes its place; that of a container goes through the steps again. It fails with fault.InvalidTransition,
+// fault.ProjectArchived, fault.GoalClosed, or with an error of others.
 func (i Issue) Again(newID id.Issue, by event.Actor, others Others, at time.Time) (Issue, error) {
 	if err := i.Allows(Retry); err != nil {
 		return Issue{}, err
 	}
+	related := relations{others, new(fault.Problems)}
+	if err := related.checkPurpose(i); err != nil {
+		return Issue{}, err
+	}
+	if err := related.mayRetry(i); err != nil {
+		return Issue{}, err
+	}
+	return i.anew(newID, by, related, at)
+}
+
+// anew makes the issue that does again what this one was to do.
+func (i Issue) anew(newID id.Issue, by event.Actor, related relations, at time.Time) (Issue, error) {
 	next := i
 	next.ID, next.Number, next.Version, next.FencingToken = newID, 0, 1, 0
 	next.RetryOf, next.CreatedBy, next.CreatedAt, next.UpdatedAt = i.ID, by, at, at
 	next.Attempt, next.Spent, next.Result, next.Error = 1, 0, "", ""
 	next.NotBefore, next.Waiting, next.StartedAt, next.FinishedAt = time.Time{}, false, time.Time{}, time.Time{}
-	related := relations{others, new(fault.Problems)}
-	if err := related.checkPurpose(i); err != nil {
-		return Issue{}, err
-	}
 	if i.Parent != "" {
-		above, err := others.Above(i.Parent)
+		above, err := related.others.Above(i.Parent)
 		if err != nil {
 			return Issue{}, err
 		}
@@ -194,8 +212,15 @@ func (i Issue) Again(newID id.Issue, by event.Actor, others Others, at time.Time
 		return Issue{}, err
 	}
 	next.OpenBlockers = open
+	if !i.IsContainer && !i.IsStep() && i.Workflow != "" {
+		if found, err := related.others.Workflow(i.Workflow); err != nil {
+			return Issue{}, err
+		} else if !found.Exists {
+			next.Workflow = ""
+		}
+	}
 	next.free()
-	next.Team = ""
+	next.Team, next.WaitingFor, next.Asking = "", "", false
 	to, err := related.again(i)
 	return next.assign(to), err
 }

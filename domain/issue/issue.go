@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,11 +49,22 @@ type Issue struct {
 	RetryOf        id.Issue  // the issue that failed or was cancelled; empty: none
 	CreatedBy      event.Actor
 	FencingToken   int64       // of its last lease; 0: it had none. It only grows.
-	WaitingFor     id.Approval // what its agent waits for while Status is Handoff; empty: nothing but a person
+	WaitingFor     id.Approval // of Handoff what its agent waits for, of Review what its gate asked for; empty: nothing but a person
 	Asking         bool        // its agent has asked for approvals, of which some may be open: see EndsApprovals
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
-	Version        int64 // grows by one with every change, counts and costs included; the ETag of the API
+
+	// What has a workflow is charged to its budget: a container, which was filed with it, the steps of that, and what was filed by the
+	// agents of these.
+	Workflow        id.Workflow // of the same company; empty: none
+	WorkflowVersion int64       // which steps a container has; 0 of what is neither it nor a step
+	IsContainer     bool        // it works by its steps, and is never leased
+	Container       id.Issue    // of which it is a step; empty: none
+	Place           int         // of a step, from 1 on
+	StepKey         string      // of a step
+	Gate            Gate        // of a step
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Version   int64 // grows by one with every change, counts and costs included; the ETag of the API
 }
 
 // Status is a state of an issue.
@@ -122,13 +134,16 @@ func (i Issue) TeamInCharge() id.Team {
 // IsClaimable reports whether the state of the issue itself allows a lease.
 func (i Issue) IsClaimable() bool {
 	isUsedUp := i.PerTask.IsSet && i.Spent >= i.PerTask.USD
-	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting && !isUsedUp
+	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting && !isUsedUp && !i.IsContainer
 }
 
 // BudgetGroup names the limits that a lease on the issue meets besides those of who works on it. In a group it depends on what the issue
 // has spent alone whether it can be leased.
 func (i Issue) BudgetGroup() string {
 	group := string(i.Goal) + " " + string(i.Project)
+	if i.Workflow != "" {
+		group += " " + string(i.Workflow)
+	}
 	if i.PerTask.IsSet {
 		group += " " + strconv.FormatInt(int64(i.PerTask.USD), 10)
 	}
@@ -164,7 +179,7 @@ func ClaimKeys(agent id.Agent, team id.Team) [3]string {
 
 // Fields returns the issue as the API shows it.
 func (i Issue) Fields() event.Fields {
-	return event.Fields{
+	return slices.Concat(event.Fields{
 		event.F("id", string(i.ID)),
 		event.F("number", i.Number),
 		event.F("companyId", string(i.Company)),
@@ -177,6 +192,8 @@ func (i Issue) Fields() event.Fields {
 		event.F("goalId", orNull(i.Goal)),
 		event.F("assignedAgentId", orNull(i.Agent)),
 		event.F("assignedTeamId", orNull(i.Team)),
+	}, i.workflowFields(), event.Fields{
+		i.stepField(),
 		event.F("blockedBy", texts(i.BlockedBy)),
 		event.F("openBlockers", i.OpenBlockers),
 		event.F("labels", texts(i.Labels)),
@@ -195,7 +212,7 @@ func (i Issue) Fields() event.Fields {
 		event.F("createdBy", string(i.CreatedBy)),
 		event.F("createdAt", instant.Format(i.CreatedAt)),
 		event.F("updatedAt", instant.Format(i.UpdatedAt)),
-	}
+	})
 }
 
 func orNull[S ~string](text S) *string {

@@ -65,6 +65,7 @@ func TestAnIssueIsShownAsTheAPIDoes(t *testing.T) {
 		`"description":"*Now*","status":"done","priority":"high","parentId":"iss_00000000000000000000000001",` +
 		`"projectId":"prj_00000000000000000000000001","goalId":"gl_00000000000000000000000001",` +
 		`"assignedAgentId":"agt_01h455vb4pex5vsknk084sn02q","assignedTeamId":"tm_01h455vb4pex5vsknk084sn02q",` +
+		`"workflowId":null,"workflowVersion":null,"step":null,` +
 		`"blockedBy":["iss_00000000000000000000000002","iss_00000000000000000000000003"],"openBlockers":1,"labels":["b","a"],` +
 		`"budget":{"perTaskUsd":2.5,"spentUsd":3},"attempt":2,"maxAttempts":3,"requiresReview":true,"result":{"n":1e3},` +
 		`"error":{"code":"x"},"waitingFor":null,"dueAt":"2026-04-12T12:00:00.000Z","notBefore":"2026-04-11T11:00:00.000Z",` +
@@ -73,7 +74,8 @@ func TestAnIssueIsShownAsTheAPIDoes(t *testing.T) {
 	const bare = `{"id":"iss_01h455vb4pex5vsknk084sn02q","number":0,"companyId":"cmp_01h455vb4pex5vsknk084sn02q","title":"Call",` +
 		`"description":"","status":"queued","priority":"normal","parentId":null,"projectId":null,"goalId":null,` +
 		`"assignedAgentId":null,"assignedTeamId":null,` +
-		`"blockedBy":[],"openBlockers":0,"labels":[],"budget":{"perTaskUsd":null,"spentUsd":0},"attempt":1,"maxAttempts":3,` +
+		`"workflowId":null,"workflowVersion":null,"step":null,"blockedBy":[],"openBlockers":0,"labels":[],` +
+		`"budget":{"perTaskUsd":null,"spentUsd":0},"attempt":1,"maxAttempts":3,` +
 		`"requiresReview":true,"result":null,"error":null,"waitingFor":null,"dueAt":null,"notBefore":null,"startedAt":null,` +
 		`"finishedAt":null,"retryOf":null,"createdBy":"token:tok_1","createdAt":"2026-04-11T12:00:00.000Z",` +
 		`"updatedAt":"2026-04-11T12:00:00.000Z"}`

@@ -54,10 +54,17 @@ var allowed = map[Action][]Status{
 
 // Allows refuses an action that the state of the issue does not allow: fault.InvalidTransition.
 func (i Issue) Allows(action Action) error {
-	if slices.Contains(allowed[action], i.Status) {
-		return nil
+	from := allowed[action]
+	if i.IsContainer {
+		from = allowedOfContainers[action]
 	}
-	return i.refuse(action)
+	if !slices.Contains(from, i.Status) {
+		return i.refuse(action)
+	}
+	if i.WaitingFor != "" && (action == Accept || action == Reject) {
+		return fault.Transition(string(i.Status), string(action), "The issue waits for the approval %s; decide that.", i.WaitingFor)
+	}
+	return nil
 }
 
 // AllowsBelow refuses every action but Cancel on an open issue that is about to be cancelled with one above it:
@@ -79,6 +86,10 @@ func (i Issue) AllowsInArchived(action Action) error {
 }
 
 func (i Issue) refuse(action Action) error {
+	if i.IsContainer {
+		return fault.Transition(string(i.Status), string(action),
+			"An issue with steps that is %s cannot take the action %s.", i.Status, action)
+	}
 	return fault.Transition(string(i.Status), string(action), "An issue that is %s cannot take the action %s.", i.Status, action)
 }
 
@@ -168,6 +179,20 @@ func (i Issue) Complete(result string, at time.Time) (Issue, event.Event, error)
 	})
 }
 
+// Submit is Complete of a step whose gate has asked for an approval, for which it waits in review.
+func (i Issue) Submit(result string, what id.Approval, at time.Time) (Issue, event.Event, error) {
+	return i.move(Complete, event.IssueSubmitted, at, func(next *Issue) {
+		next.Result, next.Error = result, ""
+		next.Status, next.WaitingFor, next.Asking = Review, what, true
+	})
+}
+
+// Decided returns an issue in review as one that waits for no approval any more.
+func (i Issue) Decided() Issue {
+	i.WaitingFor = ""
+	return i
+}
+
 // Failure is why a run ended without a result.
 type Failure struct {
 	Error   string        // JSON
@@ -243,6 +268,15 @@ func (i Issue) Reject(agentIsActive bool, at time.Time, note ...event.Field) (Is
 		next.Attempt++
 		next.goBack(agentIsActive)
 	}, note...)
+}
+
+// RejectAutomatically is Reject without a person. Every attempt costs, so there are no more than MaxAttempts: after the last one the
+// issue is handed off, and waits for a person.
+func (i Issue) RejectAutomatically(agentIsActive bool, at time.Time, note ...event.Field) (Issue, event.Event, error) {
+	if i.Attempt < i.MaxAttempts {
+		return i.Reject(agentIsActive, at, note...)
+	}
+	return i.HandOff(at, note...)
 }
 
 // Cancel ends the issue.

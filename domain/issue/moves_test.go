@@ -373,6 +373,27 @@ func TestARejectGivesAnAttemptBeyondAll(t *testing.T) {
 	}
 }
 
+func TestARejectWithoutAPersonGivesNoAttemptBeyondAll(t *testing.T) {
+	t.Parallel()
+	i := call(issue.Review)
+	for _, c := range []struct {
+		attempt, then int
+		want          issue.Status
+		what          event.Type
+	}{
+		{i.MaxAttempts - 1, i.MaxAttempts, issue.Assigned, event.IssueRejected},
+		{i.MaxAttempts, i.MaxAttempts, issue.Handoff, event.IssueHandedOff},
+		{i.MaxAttempts + 1, i.MaxAttempts + 1, issue.Handoff, event.IssueHandedOff},
+	} {
+		i.Attempt = c.attempt
+		next, happened, err := i.RejectAutomatically(true, later, note)
+		if err != nil || next.Status != c.want || next.Attempt != c.then || next.Agent != i.Agent {
+			t.Errorf("attempt %d: %+v, %v", c.attempt, next, err)
+		}
+		checkEvent(t, "reject", happened, c.what, next, noteField)
+	}
+}
+
 func TestTheFirstLeaseIsTheStart(t *testing.T) {
 	t.Parallel()
 	fresh := least()

@@ -10,12 +10,13 @@ import (
 
 // office is a company as issues know it: issue.Others in memory.
 type office struct {
-	issues   map[id.Issue]issue.Issue
-	agents   map[id.Agent]id.Team // who has not retired
-	idle     map[id.Team]id.Agent // of each team that there is; empty: nobody
-	projects map[id.Project]issue.Project
-	goals    map[id.Goal]issue.Goal
-	fails    string // the method that fails with errBroken
+	issues    map[id.Issue]issue.Issue
+	agents    map[id.Agent]id.Team // who has not retired
+	idle      map[id.Team]id.Agent // of each team that there is; empty: nobody
+	projects  map[id.Project]issue.Project
+	goals     map[id.Goal]issue.Goal
+	workflows map[id.Workflow]issue.Workflow
+	fails     string // the method that fails with errBroken
 }
 
 var errBroken = errors.New("broken")
@@ -111,4 +112,25 @@ func (o *office) Idle(in id.Team) (issue.Assignment, bool, error) {
 		return issue.Assignment{}, false, o.failure("Idle")
 	}
 	return issue.Assignment{Agent: o.idle[in], AgentTeam: in}, true, o.failure("Idle")
+}
+
+func (o *office) Workflow(which id.Workflow) (issue.Workflow, error) {
+	return o.workflows[which], o.failure("Workflow")
+}
+
+func (o *office) WorkflowCalled(which string) (id.Workflow, issue.Workflow, error) {
+	found := o.workflows[id.Workflow(which)]
+	if !found.Exists {
+		return "", found, o.failure("WorkflowCalled")
+	}
+	return id.Workflow(which), found, o.failure("WorkflowCalled")
+}
+
+func (o *office) Steps(of id.Issue) (steps []issue.StepState, err error) {
+	for n := 1; n <= len(o.issues); n++ {
+		if i := o.issues[numbered[id.Issue](n)]; i.Container == of {
+			steps = append(steps, issue.StepState{ID: i.ID, Place: i.Place, Status: i.Status})
+		}
+	}
+	return steps, o.failure("Steps")
 }

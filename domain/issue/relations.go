@@ -36,6 +36,15 @@ type Others interface {
 	// Goal returns what matters of a goal of the company.
 	Goal(which id.Goal) (Goal, error)
 
+	// Workflow returns what matters of a workflow of the company.
+	Workflow(which id.Workflow) (Workflow, error)
+
+	// WorkflowCalled is Workflow for an id or a slug. It also returns the id.
+	WorkflowCalled(which string) (id.Workflow, Workflow, error)
+
+	// Steps returns the steps of a container, those that were retried too, in the order in which they were made.
+	Steps(of id.Issue) ([]StepState, error)
+
 	// Idle picks an idle agent of a team, with its team: of the active ones without a running issue the one with the fewest open
 	// issues, then the oldest.
 	Idle(in id.Team) (Assignment, bool, error)
@@ -136,6 +145,30 @@ func (r relations) changePurpose(before Issue, next *Issue, sent Settings) (refu
 		return r.checkGoal(next.Goal, refusal)
 	}
 	return refusal, nil
+}
+
+// changeWorkflow makes i a container if a workflow was sent.
+func (r relations) changeWorkflow(i *Issue, draft Draft) error {
+	if draft.Workflow == nil {
+		return nil
+	}
+	for _, excluded := range []struct {
+		field string
+		sent  *string
+	}{{"assignedAgentId", draft.Agent}, {"assignedTeamId", draft.Team}} {
+		if excluded.sent != nil {
+			r.problems.Add(fault.Fieldf(excluded.field, fault.Duplicate, "%s and workflowId exclude each other", excluded.field))
+		}
+	}
+	which, found, err := r.others.WorkflowCalled(*draft.Workflow)
+	if err != nil {
+		return err
+	}
+	if !found.Exists {
+		r.problems.Add(fault.Fieldf("workflowId", fault.UnknownValue, "workflowId must be the id or slug of a workflow of the company"))
+	}
+	i.Workflow, i.WorkflowVersion, i.IsContainer, i.Waiting = which, found.Version, true, false
+	return nil
 }
 
 // checkGoal returns the refusal, or that of a goal that is closed.

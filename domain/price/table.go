@@ -157,7 +157,8 @@ func (t Table) Remove(name string, at time.Time) (Table, Model, *event.Event, er
 	return next, m, next.event(event.PriceRemoved, m.ID, m.Fields()), nil
 }
 
-// SetFallback changes what tokens of a model without a price cost. Without an event nothing has changed.
+// SetFallback changes what tokens of a model without a price cost, which is more than nothing: otherwise a model whose name is mistyped
+// would pass every budget. Without an event nothing has changed.
 func (t Table) SetFallback(draft Draft, at time.Time) (Table, *event.Event, error) {
 	draft.CacheRead, draft.CacheWrite = nil, nil
 	m, problems := draft.parse()
@@ -165,6 +166,15 @@ func (t Table) SetFallback(draft Draft, at time.Time) (Table, *event.Event, erro
 		return t, nil, fault.Validation(problems)
 	}
 	fallback := Fallback{m.Input[0].Price, m.Output[0].Price}
+	if fallback.Input == 0 {
+		problems.Add(fault.Fieldf("input", fault.OutOfRange, "input must be more than 0"))
+	}
+	if fallback.Output == 0 {
+		problems.Add(fault.Fieldf("output", fault.OutOfRange, "output must be more than 0"))
+	}
+	if len(problems) > 0 {
+		return t, nil, fault.Validation(problems)
+	}
 	if fallback == t.Fallback {
 		return t, nil, nil
 	}

@@ -148,6 +148,8 @@ func TestBadPricesAreRefusedAllAtOnce(t *testing.T) {
 	if happened != nil || got.Revision != 1 {
 		t.Errorf("%+v", got)
 	}
+	_, _, err = price.Initial().SetFallback(price.Draft{Input: number("0"), Output: number("0.0")}, noon)
+	faulttest.Check(t, "a fallback for nothing", err, "validation_failed input:out_of_range output:out_of_range")
 }
 
 func TestTheFallbackIsSet(t *testing.T) {

@@ -23,10 +23,11 @@ type Run struct {
 	Company     id.Company
 	Issue       id.Issue
 	Agent       id.Agent
-	Team        id.Team    // of the agent
-	Goal        id.Goal    // of the issue when the lease was granted, which is charged to it; empty: none
-	Project     id.Project // likewise
-	Attempt     int        // of the issue
+	Team        id.Team     // of the agent
+	Goal        id.Goal     // of the issue when the lease was granted, which is charged to it; empty: none
+	Project     id.Project  // likewise
+	Workflow    id.Workflow // likewise
+	Attempt     int         // of the issue
 	Status      Status
 	Lease       Lease
 	Held        money.USD // what its lease has reserved in the envelopes and not spent yet; 0 once it has ended
@@ -135,7 +136,8 @@ func ReasonOf(by issue.Action) Reason { return reasons[by] }
 func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Terms, held money.USD, at time.Time) Run {
 	return Run{
 		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Team: of.AgentTeam, Goal: of.Goal, Project: of.Project,
-		Attempt: of.Attempt, Status: Running, Held: held,
+		Workflow: of.Workflow,
+		Attempt:  of.Attempt, Status: Running, Held: held,
 		Lease: Lease{
 			ID: newLease, Token: of.FencingToken, Epoch: epoch, Time: on.Time, ExpiresAt: at.Add(on.Time),
 			Key: on.Key, Holder: on.Holder, Hash: on.Hash,
@@ -245,6 +247,9 @@ func (r Run) Envelopes() []string {
 	}
 	if r.Project != "" {
 		ids = append(ids, string(r.Project))
+	}
+	if r.Workflow != "" {
+		ids = append(ids, string(r.Workflow))
 	}
 	return ids
 }

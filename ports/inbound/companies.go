@@ -12,6 +12,7 @@ import (
 	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/domain/team"
+	"holdco/domain/workflow"
 )
 
 // Companies are the use cases of companies. An unknown id is fault.NotFound, and so is a company that the caller may
@@ -59,17 +60,18 @@ type CompanyList struct {
 }
 
 // CompanyParts says what to read with a company.
-type CompanyParts struct{ Teams, Agents, Budgets bool }
+type CompanyParts struct{ Teams, Agents, Workflows, Budgets bool }
 
 // MostParts bounds how many of each kind are read with a company. Lists have all.
 const MostParts = 200
 
 // CompanyWithParts is a company with what was to be read with it: the oldest ones, oldest first.
 type CompanyWithParts struct {
-	Company company.Company
-	Teams   []team.Team
-	Agents  []agent.Agent    // that are not retired
-	Budgets budget.Envelopes // in the order of Budgets.List
+	Company   company.Company
+	Teams     []team.Team
+	Agents    []agent.Agent // that are not retired
+	Workflows []workflow.Workflow
+	Budgets   budget.Envelopes // in the order of Budgets.List
 }
 
 // CompanyDeletion is how far a deletion has got.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"holdco/domain/access"
+	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -36,18 +37,19 @@ type Costs interface {
 // CostsOf is what a report is about.
 type CostsOf struct {
 	Company      id.Company
-	Scope        cost.Scope
+	Scope        budget.Scope
 	ID           string // of it; also the slug of a team; not of the company
 	Since, Until string // as cost.ParseRange reads them
 }
 
 // CostList selects entries; what is empty selects all.
 type CostList struct {
-	Company           id.Company
-	Team              string // its id or its slug
-	Agent, Issue, Run string
-	Kind              cost.Kind
-	Since, Until      string // as cost.ParseRange reads them
+	Company        id.Company
+	Team           string // its id or its slug
+	Agent, Project string
+	Issue, Run     string
+	Kind           cost.Kind
+	Since, Until   string // as cost.ParseRange reads them
 }
 
 // CostExport calls take with portion after portion, until that fails or there are no more.

@@ -16,23 +16,23 @@ import (
 // fault.InvalidTransition while the company takes no changes.
 type Goals interface {
 	// List returns a page of the goals that match, newest first.
-	List(ctx context.Context, caller access.Caller, list GoalList) (page.Page[goal.Shown], error)
+	List(ctx context.Context, caller access.Caller, list GoalList) (page.Page[goal.ShownGoal], error)
 
-	Get(ctx context.Context, caller access.Caller, of id.Company, which id.Goal) (goal.Shown, error)
+	Get(ctx context.Context, caller access.Caller, of id.Company, which id.Goal) (goal.ShownGoal, error)
 
 	// Create makes a goal. The faults are those of goal.New.
-	Create(ctx context.Context, caller access.Caller, of id.Company, draft goal.Draft, once idempotency.Request) (goal.Shown, error)
+	Create(ctx context.Context, caller access.Caller, of id.Company, draft goal.Draft, once idempotency.Request) (goal.ShownGoal, error)
 
 	// Update merges a patch. The faults are fault.PreconditionFailed and those of goal.Goal.Apply.
 	Update(
 		ctx context.Context, caller access.Caller, of id.Company, which id.Goal, patch goal.Draft, match precondition.Match,
-	) (goal.Shown, error)
+	) (goal.ShownGoal, error)
 
 	// Close ends a goal. The faults are fault.PreconditionFailed and those of goal.Goal.Close.
 	Close(
 		ctx context.Context, caller access.Caller, of id.Company, which id.Goal, sent goal.Closing, match precondition.Match,
 		once idempotency.Request,
-	) (goal.Shown, error)
+	) (goal.ShownGoal, error)
 }
 
 // GoalList selects a page of goals.

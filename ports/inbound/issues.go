@@ -19,8 +19,8 @@ import (
 // fault.CompanyArchived or fault.InvalidTransition while the company takes no changes, and moves with fault.InvalidTransition when
 // the state of the issue does not allow them.
 type Issues interface {
-	// List returns a page of the issues that match. An agent, a team, a project, a goal or a parent that the company does not have
-	// is fault.NotFound.
+	// List returns a page of the issues that match. An agent, a team, a project, a goal, a workflow or a parent that the company does not
+	// have is fault.NotFound.
 	List(ctx context.Context, caller access.Caller, list IssueList) (page.Page[issue.Issue], error)
 
 	// Count counts the issues that match, in each state: without filters, or by one of a team, an agent, a project and a goal, all of them,
@@ -87,6 +87,7 @@ type IssueList struct {
 	Parent   *string        // the id of an issue; "": issues without a parent; nil: any
 	Project  string         // the id of a project; "": any
 	Goal     string         // the id of a goal, which the issues have themselves; "": any
+	Workflow string         // the id or the slug of a workflow: its containers; "": any
 	Label    string         // "": any
 	Priority issue.Priority // "": any
 	Words    []string       // of the search; nil: any

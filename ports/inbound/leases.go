@@ -126,6 +126,8 @@ type WorkContext struct {
 	Checkpoints []run.Checkpoint    // of all runs of the issue
 	Approvals   []approval.Approval // likewise
 	LastError   string              // of the attempt before, JSON; empty: none
+
+	Instructions string // of the step of a workflow; empty: none
 }
 
 // ChargeOutcome is what came of one charge.
@@ -190,6 +192,7 @@ func (c WorkContext) Fields() event.Fields {
 		event.F("checkpoints", fieldsOf(c.Checkpoints)),
 		event.F("approvals", fieldsOf(c.Approvals)),
 		event.F("lastError", anyjson.Shown(c.LastError)),
+		event.F("instructions", c.Instructions),
 	}
 }
 

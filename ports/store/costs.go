@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/id"
 	"holdco/domain/money"
@@ -13,7 +14,7 @@ import (
 // CostsOf is what costs are summed of: something of a company.
 type CostsOf struct {
 	Company id.Company
-	Scope   cost.Scope
+	Scope   budget.Scope
 	ID      string  // empty: all of the scope
 	Team    id.Team // with no ID: only agents of this team; empty: all
 }
@@ -28,7 +29,7 @@ type CostReader interface {
 	// Sums sums the entries of pieces of a range by a key. What costs nothing may be missing. Its cost grows with the pieces, and with
 	// what there is in them by the key, but with the entries only in pieces of cost.Moments.
 	//
-	// Pieces of other units are only for what cost.Scope.Units returns.
+	// Pieces of other units are only for what cost.Key.Units returns.
 	Sums(ctx context.Context, of CostsOf, pieces []cost.Piece, by cost.Key) (map[string]cost.Sum, error)
 
 	// Lifetime sums all entries of an issue by model. Its cost does not grow with the entries.
@@ -47,6 +48,7 @@ type CostFilter struct {
 	Company      id.Company
 	Team         id.Team
 	Agent        id.Agent
+	Project      id.Project
 	Issue        id.Issue
 	Run          id.Run
 	Kind         cost.Kind

@@ -15,7 +15,8 @@ type EnvelopeReader interface {
 	Accounts(ctx context.Context, of id.Company, ids ...string) (map[string]budget.Account, error)
 
 	// Spent sums the charges of a company that count under something since an instant; zero: ever. For a team and an agent the instant
-	// is the start of a UTC day. It fits once: Account.Spent is kept from then on.
+	// is the start of a UTC day. It fits once: Account.Spent is kept from then on. Of a goal no sums are kept, and it is 0: its account
+	// is counted before anything is charged to it.
 	Spent(ctx context.Context, of id.Company, scope budget.Scope, which string, since time.Time) (money.USD, error)
 
 	// TeamBudgets sums the budgets of the teams of a company, but one.
@@ -36,6 +37,9 @@ type Envelopes interface {
 
 	// Save replaces accounts, but not Account.Limit. It needs no event.
 	Save(ctx context.Context, saved []budget.Account) error
+
+	// EndTopups makes nothing of the Topups of all accounts of a company.
+	EndTopups(ctx context.Context, of id.Company) error
 
 	// Freed raises the work revision of a company: what was too dear may not be any more.
 	Freed(ctx context.Context, of id.Company) error

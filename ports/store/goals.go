@@ -5,7 +5,6 @@ import (
 
 	"holdco/domain/goal"
 	"holdco/domain/id"
-	"holdco/domain/issue"
 	"holdco/domain/page"
 )
 
@@ -17,7 +16,8 @@ type GoalReader interface {
 	// instant.
 	List(ctx context.Context, filter GoalFilter, after page.Position, size int) (page.Page[goal.Goal], error)
 
-	// Work returns what is done for goals of a company. The cost grows with their projects, not with the issues of these.
+	// Work returns what is done for goals of a company. The cost grows with their projects, not with the issues of these. What was
+	// spent is what their accounts have.
 	Work(ctx context.Context, of id.Company, goals []id.Goal) (map[id.Goal]goal.Work, error)
 }
 
@@ -45,8 +45,8 @@ type ProjectReader interface {
 	// Count counts the projects of a goal.
 	Count(ctx context.Context, of id.Goal) (int, error)
 
-	// Issues returns the counts that are kept of the issues of projects of a company. The cost does not grow with them.
-	Issues(ctx context.Context, of id.Company, projects []id.Project) (map[id.Project]issue.Counts, error)
+	// Work returns what is done in projects of a company. The cost does not grow with their issues.
+	Work(ctx context.Context, of id.Company, projects []id.Project) (map[id.Project]goal.Work, error)
 }
 
 // ProjectFilter says which projects a list holds: those that meet every condition that is set.

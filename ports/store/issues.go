@@ -41,6 +41,9 @@ type IssueReader interface {
 	// within one instant: Portion at most. After is empty for the first. The cost does not grow with what came before.
 	Children(ctx context.Context, of id.Company, parent, after id.Issue) ([]Child, error)
 
+	// Steps returns the steps of a container, those that were retried too, in the order in which they were made.
+	Steps(ctx context.Context, of id.Issue) ([]issue.StepState, error)
+
 	// OpenInProject returns the open issues of a project that come after an id, by ascending id: Portion at most.
 	OpenInProject(ctx context.Context, which id.Project, after id.Issue) ([]Child, error)
 
@@ -61,7 +64,8 @@ type IssueReader interface {
 	// locked them.
 	Claimable(ctx context.Context, of id.Company, keys []string, most int) ([]issue.Issue, error)
 
-	// ClaimableByBudget returns issues as Claimable does: of each budget group under each key most at most, of so many groups.
+	// ClaimableByBudget returns issues as Claimable does: of each budget group under each key most at most, of so many groups. Of each it
+	// returns only ID, Company, Priority, Number, Parent, Project, Goal, Workflow, PerTask and Spent.
 	ClaimableByBudget(ctx context.Context, of id.Company, keys []string, groups, most int) ([]issue.Issue, error)
 
 	// ClaimableKeys returns how many issues may be leased under each of some keys, and nothing of keys without any. It counts a
@@ -92,6 +96,7 @@ type IssueFilter struct {
 	Parent   *id.Issue      // "": those without; nil: any
 	Project  id.Project     // "": any
 	Goal     id.Goal        // "": any
+	Workflow id.Workflow    // of containers, which the list has alone; "": any
 	Label    string         // "": any
 	Priority issue.Priority // "": any
 	Words    []string       // folded; each is in the title or the description, folded too
@@ -152,7 +157,7 @@ type Issues interface {
 	IssueReader
 
 	// No two issues of a company have one number. Save does not change the company, the number, RetryOf, CreatedBy and CreatedAt,
-	// which are permanent.
+	// which are permanent, and what makes it a container or a step.
 	Repository[id.Issue, issue.Issue]
 
 	// NextNumber returns the number of the next issue of a company, which no other will have.

@@ -86,6 +86,7 @@ type LockedLease struct {
 	Accounts map[string]budget.Account // those that there are of Run.Envelopes
 	Pending  int                       // comments on the issue after Run.ContextAt
 	Blocks   bool                      // issues wait for this one; LockForCall: false
+	Charged  bool                      // the run has a charge under one of the keys of the call
 }
 
 // Runs reads and changes runs.
@@ -100,11 +101,12 @@ type Runs interface {
 	LockLease(ctx context.Context, which id.Lease) (run.Run, error)
 
 	// LockForCall is LockLease with all that decides whether the lease can be used. Comments by one actor are not pending. It is
-	// fault.NotFound too if the agent, the company or the issue is gone. StoreNow after it costs nothing.
-	LockForCall(ctx context.Context, which id.Lease, but event.Actor) (LockedLease, error)
+	// fault.NotFound too if the agent, the company or the issue is gone. StoreNow after it costs nothing. Keys are those of charges that
+	// the call reports.
+	LockForCall(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (LockedLease, error)
 
 	// LockForEnd is LockForCall with the whole issue. A unit that has the turn of the company can save that as if it had locked it.
-	LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (LockedLease, error)
+	LockForEnd(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (LockedLease, error)
 
 	// LockOpen is Lock of the open run of an issue, or fault.NotFound.
 	LockOpen(ctx context.Context, of id.Issue) (run.Run, error)

@@ -60,6 +60,7 @@ type Reader interface {
 	Costs() CostReader
 	Goals() GoalReader
 	Projects() ProjectReader
+	Workflows() WorkflowReader
 	Approvals() ApprovalReader
 	ApprovalRules() ApprovalRuleReader
 	Tokens() TokenReader
@@ -76,6 +77,7 @@ type Reader interface {
 	Prices() PriceReader
 	Secrets() SecretReader
 	Seals() SealReader
+	Audits() AuditReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails. A write can fail in a later call, or when the
@@ -97,6 +99,7 @@ type Tx interface {
 	Costs() CostReader
 	Goals() Goals
 	Projects() Projects
+	Workflows() Workflows
 	Approvals() Approvals
 	ApprovalRules() ApprovalRules
 	Tokens() Tokens
@@ -114,6 +117,7 @@ type Tx interface {
 	Prices() Prices
 	Secrets() Secrets
 	Seals() Seals
+	Audits() Audits
 
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
 	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.

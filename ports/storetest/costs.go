@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -85,6 +86,7 @@ func costEntry(f *fixture) {
 	paid := l.entry(0, f.clock.Now(), func(e *cost.Entry) {
 		e.Kind, e.Model, e.Billing, e.Late, e.Unpriced = cost.LLM, "claude", "subscription", true, true
 		e.Tokens = cost.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 1<<53 + 1}
+		e.Project, e.Revision = "prj_a", 7
 	})
 	first := l.correction(paid, -2, paid.At.Add(time.Hour))
 	first.Reason = "It was less: 'ß'"
@@ -134,7 +136,7 @@ func costSums(f *fixture) {
 			l.sumsAre(cost.Range{Start: from, End: until.Add(time.Millisecond)})
 		}
 		for _, issue := range []string{"iss_a" + string(l.of), "iss_b" + string(l.of)} {
-			got, err := f.store.Costs().Lifetime(f.ctx, store.CostsOf{Company: l.of, Scope: cost.OfIssue, ID: issue})
+			got, err := f.store.Costs().Lifetime(f.ctx, store.CostsOf{Company: l.of, Scope: budget.OfIssue, ID: issue})
 			own.ok(err)
 			own.same(got, l.sum(func(e cost.Entry) bool { return string(e.Issue) == issue }, modelOf))
 		}
@@ -156,6 +158,7 @@ func drawEntries(t *rapid.T, l *ledger) (added []cost.Entry) {
 				e.Model = rapid.SampledFrom([]string{"", "claude", "gpt"}).Draw(t, "model")
 				e.Tokens = cost.Tokens{Input: 1, Output: 10, CacheRead: 100, CacheWrite: cost.MostTokens}
 			}
+			e.Project = rapid.SampledFrom([]id.Project{"", "prj_a" + id.Project(l.of), "prj_b" + id.Project(l.of)}).Draw(t, "project")
 			if rapid.Bool().Draw(t, "other") {
 				e.Issue, e.Run = id.Issue("iss_b"+l.of), id.Run("run_b"+l.of)
 			}
@@ -181,29 +184,36 @@ func (l *ledger) sum(wanted func(e cost.Entry) bool, key func(e cost.Entry) stri
 func (l *ledger) sumsAre(of cost.Range) {
 	l.Helper()
 	isIn := func(e cost.Entry) bool { return !e.At.Before(of.Start) && e.At.Before(of.End) }
-	for scope, idOf := range map[cost.Scope]func(e cost.Entry) string{
-		cost.OfCompany: func(e cost.Entry) string { return string(e.Company) },
-		cost.OfTeam:    func(e cost.Entry) string { return string(e.Team) },
-		cost.OfAgent:   func(e cost.Entry) string { return string(e.Agent) },
-		cost.OfIssue:   func(e cost.Entry) string { return string(e.Issue) },
-		cost.OfRun:     func(e cost.Entry) string { return string(e.Run) },
+	for scope, idOf := range map[budget.Scope]func(e cost.Entry) string{
+		budget.OfCompany: func(e cost.Entry) string { return string(e.Company) },
+		budget.OfTeam:    func(e cost.Entry) string { return string(e.Team) },
+		budget.OfAgent:   func(e cost.Entry) string { return string(e.Agent) },
+		budget.OfProject: func(e cost.Entry) string { return string(e.Project) },
+		budget.OfIssue:   func(e cost.Entry) string { return string(e.Issue) },
+		budget.OfRun:     func(e cost.Entry) string { return string(e.Run) },
 	} {
-		which := idOf(l.entries[0])
+		which := "none"
+		for _, e := range l.entries {
+			if of := idOf(e); of != "" {
+				which = of
+				break
+			}
+		}
 		isOf := func(e cost.Entry) bool { return isIn(e) && idOf(e) == which }
 		one := store.CostsOf{Company: l.of, Scope: scope, ID: which}
 		l.sumsOf(of, one, cost.ByModel, l.sum(isOf, modelOf))
 		l.sumsOf(of, one, cost.ByDay, l.sum(isOf, func(e cost.Entry) string { return e.At.Format(time.DateOnly) }))
 		all := store.CostsOf{Company: l.of, Scope: scope}
-		l.sumsOf(of, all, cost.ByID, l.sum(isIn, idOf))
+		l.sumsOf(of, all, cost.ByID, l.sum(func(e cost.Entry) bool { return isIn(e) && idOf(e) != "" }, idOf))
 	}
 	team := l.entries[0].Team
-	l.sumsOf(of, store.CostsOf{Company: l.of, Scope: cost.OfAgent, Team: team}, cost.ByID,
+	l.sumsOf(of, store.CostsOf{Company: l.of, Scope: budget.OfAgent, Team: team}, cost.ByID,
 		l.sum(func(e cost.Entry) bool { return isIn(e) && e.Team == team }, func(e cost.Entry) string { return string(e.Agent) }))
 }
 
 func (l *ledger) sumsOf(in cost.Range, of store.CostsOf, by cost.Key, want map[string]cost.Sum) {
 	l.Helper()
-	got, err := l.store.Costs().Sums(l.ctx, of, in.Split(of.Scope.Units(by)...), by)
+	got, err := l.store.Costs().Sums(l.ctx, of, in.Split(by.Units(of.Scope)...), by)
 	l.ok(err)
 	l.same(got, want)
 }
@@ -218,7 +228,7 @@ func costsOfOthers(f *fixture) {
 		l.sumsAre(cost.Range{Start: at, End: at.Add(time.Millisecond)})
 		l.sumsAre(cost.Range{Start: at.Add(time.Millisecond), End: at.AddDate(1, 0, 0)})
 	}
-	got, err := f.store.Costs().Sums(f.ctx, store.CostsOf{Company: acme.of, Scope: cost.OfCompany, ID: string(acme.of)}, nil,
+	got, err := f.store.Costs().Sums(f.ctx, store.CostsOf{Company: acme.of, Scope: budget.OfCompany, ID: string(acme.of)}, nil,
 		cost.ByModel)
 	f.ok(err)
 	f.same(len(got), 0)
@@ -230,6 +240,7 @@ func costLists(f *fixture) {
 	for n := range 40 {
 		l.pay(l.entry(n%4, turnOfYear.Add(time.Duration(n/5)*time.Second), func(e *cost.Entry) {
 			e.Kind = []cost.Kind{cost.LLM, cost.Tools, cost.RuntimeServices}[n%3]
+			e.Project = []id.Project{"", "prj_a", "prj_b"}[n%7%3]
 			if n%2 == 0 {
 				e.Issue, e.Run = "iss_even", "run_even"
 			}
@@ -242,6 +253,7 @@ func costLists(f *fixture) {
 		{store.CostFilter{}, func(cost.Entry) bool { return true }},
 		{store.CostFilter{Team: "tm_xacme"}, func(e cost.Entry) bool { return e.Team == "tm_xacme" }},
 		{store.CostFilter{Agent: l.agents[1]}, func(e cost.Entry) bool { return e.Agent == l.agents[1] }},
+		{store.CostFilter{Project: "prj_a"}, func(e cost.Entry) bool { return e.Project == "prj_a" }},
 		{store.CostFilter{Issue: "iss_even"}, func(e cost.Entry) bool { return e.Issue == "iss_even" }},
 		{store.CostFilter{Run: "run_even"}, func(e cost.Entry) bool { return e.Run == "run_even" }},
 		{store.CostFilter{Kind: cost.Tools}, func(e cost.Entry) bool { return e.Kind == cost.Tools }},

@@ -22,6 +22,7 @@ var envelopeRules = []rule{
 	{"charges are summed by what they count under", spentOf},
 	{"the budgets of teams and agents add up, but one", budgetSums},
 	{"what has a limit is listed by scope, in portions", limitedScopes},
+	{"topups of a company end, and nothing else does", topupsEnd},
 	{"freed budgets raise the work revision", freed},
 	{"issues are claimable by their budgets, the first of each", claimableByBudget},
 }
@@ -272,6 +273,31 @@ func limitedScopes(f *fixture) {
 	}})
 }
 
+func topupsEnd(f *fixture) {
+	acme, other := f.found("acme").ID, f.found("other").ID
+	var all []budget.Account
+	for _, of := range []id.Company{acme, other} {
+		for n, which := range []string{string(of), "tm_" + string(of)} {
+			a := f.newAccount(of, which)
+			a.Spent, a.Held, a.Topups, a.Fired = 5, 3, money.USD(n+1), budget.Soft
+			all = append(all, a)
+		}
+	}
+	f.update(accounting(all...))
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Envelopes().EndTopups(ctx, acme)
+	})
+	for _, want := range all {
+		if want.Company == acme {
+			want.Topups = 0
+		}
+		found, err := f.store.Envelopes().Accounts(f.ctx, want.Company, want.ID)
+		f.ok(err)
+		f.same(found[want.ID], want)
+	}
+}
+
 func freed(f *fixture) {
 	acme := f.found("acme").ID
 	revision := func() int64 {
@@ -312,7 +338,7 @@ func claimableByBudget(f *fixture) {
 				left := c.most
 				for _, one := range firsts {
 					if one.BudgetGroup() == group && left > 0 && n < c.groups {
-						want, left = append(want, one), left-1
+						want, left = append(want, partOf(one)), left-1
 					}
 				}
 			}
@@ -328,6 +354,14 @@ func claimableByBudget(f *fixture) {
 	}
 }
 
+// partOf is what ClaimableByBudget returns of an issue.
+func partOf(one issue.Issue) issue.Issue {
+	return issue.Issue{
+		ID: one.ID, Company: one.Company, Priority: one.Priority, Number: one.Number, Parent: one.Parent, Project: one.Project,
+		Goal: one.Goal, PerTask: one.PerTask, Spent: one.Spent,
+	}
+}
+
 func byNumber(issues []issue.Issue) map[int64]issue.Issue {
 	found := map[int64]issue.Issue{}
 	for _, one := range issues {
@@ -338,10 +372,14 @@ func byNumber(issues []issue.Issue) map[int64]issue.Issue {
 
 func (f *fixture) envelopeWrites() map[string]writeCase {
 	acme := f.found("with-envelopes").ID
+	given := f.newAccount(acme, string(acme))
+	given.Topups = 1
+	f.update(accounting(given))
 	return map[string]writeCase{
 		"Envelopes.Save": {changes, func(ctx context.Context, tx store.Tx) error {
 			return tx.Envelopes().Save(ctx, []budget.Account{f.newAccount(acme, "tm_saved")})
 		}},
-		"Envelopes.Freed": {notes, func(ctx context.Context, tx store.Tx) error { return tx.Envelopes().Freed(ctx, acme) }},
+		"Envelopes.EndTopups": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Envelopes().EndTopups(ctx, acme) }},
+		"Envelopes.Freed":     {notes, func(ctx context.Context, tx store.Tx) error { return tx.Envelopes().Freed(ctx, acme) }},
 	}
 }

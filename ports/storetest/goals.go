@@ -10,6 +10,7 @@ import (
 	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/ports/store"
 )
@@ -17,6 +18,7 @@ import (
 var goalRules = anyGoal.rules([]rule{
 	{"a list has the goals in some states", goalFilters},
 	{"the work for a goal is each issue with it or in its projects, once, whatever moves", goalWork},
+	{"what was spent on goals and projects is what their accounts have", purposesSpent},
 })
 
 var projectRules = anyProject.rules([]rule{
@@ -67,7 +69,7 @@ var anyProject = aggregate[id.Project, goal.Project]{
 // newGoal makes a goal that is in no store yet.
 func (f *fixture) newGoal(of id.Company) goal.Goal {
 	f.Helper()
-	draft := goal.Draft{OutlineDraft: goal.OutlineDraft{Title: new("Grow")}}
+	draft := goal.Draft{PurposeDraft: goal.PurposeDraft{Title: new("Grow")}}
 	made, _, err := goal.New(id.New[id.Goal](f.ids.UUIDv7()), of, draft, f.clock.Now())
 	f.ok(err)
 	return made
@@ -76,7 +78,7 @@ func (f *fixture) newGoal(of id.Company) goal.Goal {
 // newProject makes a project that is in no store yet.
 func (f *fixture) newProject(of id.Company) goal.Project {
 	f.Helper()
-	draft := goal.ProjectDraft{OutlineDraft: goal.OutlineDraft{Title: new("Launch")}}
+	draft := goal.ProjectDraft{PurposeDraft: goal.PurposeDraft{Title: new("Launch")}}
 	made, _, err := goal.NewProject(id.New[id.Project](f.ids.UUIDv7()), of, draft, nil, f.clock.Now())
 	f.ok(err)
 	return made
@@ -227,11 +229,11 @@ func goalWork(f *fixture) {
 			f.tallyIs(store.Tally{Company: acme, Goal: one}, issues, func(i issue.Issue) bool { return i.Goal == one })
 		}
 		ids := []id.Project{projects[0].ID, projects[3].ID, "prj_none"}
-		counts, err := f.store.Projects().Issues(f.ctx, acme, ids)
+		work, err := f.store.Projects().Work(f.ctx, acme, ids)
 		f.ok(err)
-		f.same(len(counts), len(ids))
+		f.same(len(work), len(ids))
 		for _, one := range ids {
-			f.same(fmt.Sprint(counts[one].Open()), fmt.Sprint(issue.Counts{Of: count(func(i issue.Issue) bool {
+			f.same(fmt.Sprint(work[one].Issues.Open()), fmt.Sprint(issue.Counts{Of: count(func(i issue.Issue) bool {
 				return i.Project == one
 			})}.Open()))
 			f.tallyIs(store.Tally{Company: acme, Project: one}, issues, func(i issue.Issue) bool { return i.Project == one })
@@ -252,6 +254,33 @@ func goalWork(f *fixture) {
 	none, err := f.store.Goals().Work(f.ctx, acme, nil)
 	f.ok(err)
 	f.same(len(none), 0)
+}
+
+func purposesSpent(f *fixture) {
+	acme, other := f.found("acme").ID, f.found("other").ID
+	limited := func(of *budget.Limit) { *of = budget.Of(5) }
+	grow := anyGoal.add(f, func(g *goal.Goal) { g.Company = acme; limited(&g.Budget) })
+	save := anyGoal.add(f, func(g *goal.Goal) { g.Company = acme })
+	launch := anyProject.add(f, func(p *goal.Project) { p.Company, p.Goal = acme, grow.ID; limited(&p.Budget) })
+	cut := anyProject.add(f, func(p *goal.Project) { p.Company = acme })
+	is := func(ofGrow, ofLaunch money.USD) {
+		f.Helper()
+		goals, err := f.store.Goals().Work(f.ctx, acme, []id.Goal{grow.ID, save.ID, "gl_none"})
+		f.ok(err)
+		f.same([]money.USD{goals[grow.ID].Spent, goals[save.ID].Spent, goals["gl_none"].Spent}, []money.USD{ofGrow, 0, 0})
+		projects, err := f.store.Projects().Work(f.ctx, acme, []id.Project{cut.ID, launch.ID})
+		f.ok(err)
+		f.same([]money.USD{projects[launch.ID].Spent, projects[cut.ID].Spent}, []money.USD{ofLaunch, 0})
+	}
+	is(0, 0)
+	spends := func(of id.Company, which string, usd money.USD) budget.Account {
+		return budget.Account{ID: which, Company: of, Period: budget.Always, Spent: usd, Held: 3}
+	}
+	f.update(accounting(spends(acme, string(grow.ID), 1<<53+1), spends(acme, string(launch.ID), 7), spends(other, "gl_none", 9)))
+	is(1<<53+1, 7)
+	grow = anyGoal.edited(f, grow, func(g *goal.Goal) { g.Budget = budget.Limit{} }) // an account stays without its limit
+	f.update(accounting(spends(acme, string(grow.ID), 2)))
+	is(2, 7)
 }
 
 func openInProject(f *fixture) {

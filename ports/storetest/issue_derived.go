@@ -127,6 +127,9 @@ func (h *issueHistory) runUnit() {
 // change draws a change of an issue, or of a new one if there is none of its id.
 func (h *issueHistory) change() func(ctx context.Context, tx store.Tx, d *derived) error {
 	made := h.newIssue(h.company)
+	if h.upTo("container", 3) == 3 {
+		made.Workflow, made.IsContainer = "wf_some", true
+	}
 	which := made.ID
 	if n := h.upTo("issue", len(h.all)); n < len(h.all) {
 		which = h.all[n]

@@ -58,6 +58,8 @@ func (f *fixture) mixedIssues() (of id.Company, all []issue.Issue, conditions []
 		who := draw.IntN(3)
 		i.Agent, i.AgentTeam, i.Team, i.Parent = agents[who], teams[who], teams[draw.IntN(3)], parents[draw.IntN(3)]
 		i.Project, i.Goal = []id.Project{"", "prj_a", "prj_b"}[draw.IntN(3)], []id.Goal{"", "gl_a", "gl_b"}[draw.IntN(3)]
+		i.Workflow = []id.Workflow{"", "wf_a", "wf_b"}[draw.IntN(3)]
+		i.IsContainer = i.Workflow != "" && draw.IntN(2) == 0
 		for _, label := range []string{"x", "y", "two words"} {
 			if draw.IntN(2) == 0 {
 				i.Labels = append(i.Labels, label)
@@ -110,6 +112,8 @@ func (f *fixture) mixedIssues() (of id.Company, all []issue.Issue, conditions []
 		{"team", func(f *store.IssueFilter) { f.Team = "tm_a" }, func(i issue.Issue) bool { return i.TeamInCharge() == "tm_a" }},
 		{"project", func(f *store.IssueFilter) { f.Project = "prj_a" }, func(i issue.Issue) bool { return i.Project == "prj_a" }},
 		{"goal", func(f *store.IssueFilter) { f.Goal = "gl_a" }, func(i issue.Issue) bool { return i.Goal == "gl_a" }},
+		{"workflow", func(f *store.IssueFilter) { f.Workflow = "wf_a" },
+			func(i issue.Issue) bool { return i.Workflow == "wf_a" && i.IsContainer }},
 		parent(""), parent("iss_p"), parent("iss_none"), label("x"), label("two words"), label("none"),
 		priority(issue.Urgent), priority(issue.Low), words("now"), words("call", "later"), words("none"),
 		since(middle), since(middle.Add(time.Microsecond)), until(middle), until(middle.Add(time.Microsecond)),

@@ -48,6 +48,8 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		i.Description, i.Status, i.Priority, i.Parent = "*Now*", issue.Done, issue.Urgent, "iss_parent"
 		i.Agent, i.AgentTeam, i.Binding, i.Team = "agt_some", "tm_some", issue.Named, "tm_other"
 		i.Project, i.Goal = "prj_some", "gl_some"
+		i.Workflow, i.WorkflowVersion, i.IsContainer, i.Container = "wf_some", 1<<53+1, true, "iss_container"
+		i.Place, i.StepKey, i.Gate = 50, "write", issue.ApprovalGate
 		i.BlockedBy, i.OpenBlockers, i.Labels = []id.Issue{"iss_b", "iss_a"}, 2, []string{"two words, \"quoted\"", "a"}
 		i.PerTask, i.Spent, i.Attempt, i.MaxAttempts = budget.Of(budget.Most), budget.Most, 21, 20
 		i.Result, i.Error = `{"n":1e400,"ä":"\u0000"}`, `[null]`
@@ -62,13 +64,18 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		i.Title, i.Description, i.Status, i.Priority, i.Parent = "New", "", issue.Handoff, issue.Low, ""
 		i.Agent, i.AgentTeam, i.Binding, i.Team = "", "", issue.Loose, ""
 		i.Project, i.Goal = "", ""
+		i.Workflow, i.WorkflowVersion, i.IsContainer, i.Container = "wf_other", 7, true, "iss_other"
+		i.Place, i.StepKey, i.Gate = 7, "other", issue.ReviewGate
 		i.BlockedBy, i.OpenBlockers, i.Labels = []id.Issue{"iss_c"}, 1, []string{"a"}
 		i.PerTask, i.Spent, i.Attempt, i.MaxAttempts, i.RequiresReview = budget.Limit{}, 0, 1, 1, false
 		i.Result, i.Error, i.DueAt, i.NotBefore, i.Waiting = "", "", time.Time{}, time.Time{}, false
 		i.StartedAt, i.FinishedAt, i.FencingToken, i.UpdatedAt = time.Time{}, time.Time{}, 7, at.Add(time.Hour)
 		i.WaitingFor, i.Asking = "", false
 	},
-	permanent: []string{"Company", "Number", "RetryOf", "CreatedBy", "CreatedAt"},
+	permanent: []string{
+		"Company", "Number", "RetryOf", "CreatedBy", "CreatedAt", "Workflow", "WorkflowVersion", "IsContainer", "Container", "Place",
+		"StepKey", "Gate",
+	},
 	texts: func(i *issue.Issue, text string) {
 		i.Title, i.Description, i.Result, i.Error = text, text, text, text
 		if i.Labels = []string{"other"}; utf8.RuneCountInString(text) <= issue.LabelLength {

@@ -50,7 +50,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 		at := f.clock.Now()
 		r.Lease.EndedAt, r.Lease.Reason, r.Lease.Key = at.Add(time.Second), run.GaveUp, "key"
 		r.Lease.Holder, r.Lease.Hash = "holder", f.newKey().Hash()
-		r.Team, r.Goal, r.Project, r.Held = "tm_some", "gl_some", "prj_some", 1<<53+1
+		r.Team, r.Goal, r.Project, r.Workflow, r.Held = "tm_some", "gl_some", "prj_some", "wf_some", 1<<53+1
 		r.Spent, r.Charges, r.Checkpoints, r.Filed = cost.Most, 7, run.MostCheckpoints, run.MostFiled
 		r.Tokens = cost.Tokens{Input: 1<<53 + 1, Output: 2, CacheRead: 3, CacheWrite: 4}
 		r.Status, r.FinishedAt, r.Error = run.Failed, at.Add(time.Second), `{"n":1e400}`
@@ -59,7 +59,7 @@ var anyRun = aggregate[id.Run, run.Run]{
 	edit: func(f *fixture, r *run.Run) {
 		at := f.clock.Now()
 		r.Company, r.Issue, r.Agent, r.Team, r.Attempt = "cmp_other", "iss_other", "agt_other", "tm_other", 9
-		r.Goal, r.Project = "gl_other", "prj_other"
+		r.Goal, r.Project, r.Workflow = "gl_other", "prj_other", "wf_other"
 		r.StartedAt, r.Held = at.Add(time.Hour), 0
 		r.Lease.Token, r.Lease.Epoch, r.Lease.Key, r.Lease.Holder = 99, 98, "other", "other"
 		r.Lease.Hash = f.newKey().Hash()
@@ -68,7 +68,9 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.Spent, r.Tokens, r.Charges, r.Checkpoints, r.Filed = 0, cost.Tokens{}, 1, 2, 3
 		r.ContextAt, r.Error, r.KeptAnswer = at.Add(time.Minute), "", run.KeptAnswer{}
 	},
-	permanent: []string{"Company", "Issue", "Agent", "Team", "Goal", "Project", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder"},
+	permanent: []string{
+		"Company", "Issue", "Agent", "Team", "Goal", "Project", "Workflow", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder",
+	},
 	texts: func(r *run.Run, text string) {
 		r.Error, r.KeptAnswer = text, run.KeptAnswer{Fingerprint: text, Answer: text}
 	},

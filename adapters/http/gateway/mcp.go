@@ -194,6 +194,9 @@ func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
+	if answer.status == httpkit.NoContent {
+		return shown(map[string]any{leaseArgument: nil, "hint": t.hint(s, ctx)})
+	}
 	return t.result(answer, lease)
 }
 
@@ -259,9 +262,6 @@ func (s mcpServer) request(ctx context.Context, method, path string, header http
 
 // result is what the model gets: the data of the answer, with the lease that it is about.
 func (t tool) result(answer *recorder, lease string) (*mcp.CallToolResult, error) {
-	if answer.status == httpkit.NoContent {
-		return shown(map[string]any{leaseArgument: nil, "hint": t.hint})
-	}
 	var envelope struct {
 		Data  json.RawMessage
 		Error *struct{ Code, Message string }

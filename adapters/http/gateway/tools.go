@@ -1,6 +1,9 @@
 package gateway
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+)
 
 // tool is an operation of this API as a tool of the Model Context Protocol.
 type tool struct {
@@ -9,9 +12,10 @@ type tool struct {
 	arguments         map[string]any  // JSON schemas of the arguments, by their names
 	required          []string        // of these
 	body              func(args body) // turns the arguments into the body of the operation; nil: they are that
-	hint              string          // the result is null when the operation answers without content: what to do then
 	list              string          // the name of the result when the operation answers with a list
 	keyed             bool            // it takes a keyArgument
+
+	hint func(s mcpServer, ctx context.Context) string // the lease is null when the operation answers without content: what to do then
 }
 
 // leaseArgument is one text, so that a model has one thing to carry: the id of the lease and its fencing token.
@@ -38,7 +42,7 @@ var tools = []tool{
 				args["leaseSeconds"] = defaultLease
 			}
 		},
-		hint: "Nothing to do; ask again later or stop.",
+		hint: mcpServer.whyNothing,
 	},
 	{
 		name: "list_leases", method: http.MethodGet, path: "/leases",

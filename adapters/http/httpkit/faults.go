@@ -39,6 +39,7 @@ var statuses = map[fault.Code]int{
 	fault.GoalClosed:           http.StatusConflict,
 	fault.ProjectArchived:      http.StatusConflict,
 	fault.ProjectNotEmpty:      http.StatusConflict,
+	fault.WorkflowInUse:        http.StatusConflict,
 	fault.PreconditionFailed:   http.StatusPreconditionFailed,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,

@@ -89,16 +89,18 @@ type kit struct {
 	router  *gin.Engine
 	log     *syncBuffer
 	limiter *fakeLimiter
+	streams *httpkit.Streams
 }
 
 func newKit(t testing.TB, list ...httpkit.Handler) kit {
 	t.Helper()
 	table := tableOf(t, document)
 	log, limiter := &syncBuffer{}, &fakeLimiter{taken: map[ratelimit.Key]ratelimit.Limit{}}
-	clock := fixed{}
+	clock, streams := fixed{}, httpkit.NewStreams()
 	router := httpkit.New(httpkit.Options{
 		Clock: clock, IDs: clock, Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Proxies: httpkit.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
+		Streams: streams,
 	})
 	limits := httpkit.Limits{Limiter: limiter, ByClass: ratelimit.Limits{Read: 600, Costly: 10}}
 	decode := func(r httpkit.Request) (httpkit.Answer, error) {
@@ -124,7 +126,7 @@ func newKit(t testing.TB, list ...httpkit.Handler) kit {
 	if err := table.Serve(router.Group("", table.Gate(names{}, limits)), handlers, httpkit.Writers{"public": httpkit.Health}); err != nil {
 		t.Fatal(err)
 	}
-	return kit{router, log, limiter}
+	return kit{router, log, limiter, streams}
 }
 
 // tableOf reads the table of a document of one file.

@@ -21,6 +21,7 @@ type Options struct {
 	Watch   []func(ctx context.Context, e Exchange) // called after every answer, with the context of the request
 	Bare    bool                                    // errors come as {"error": ...} alone, without meta
 	CORS    *CORS                                   // nil: pages of other origins may ask nothing
+	Streams *Streams                                // nil: nobody breaks streams off
 }
 
 // New makes a router that matches paths exactly, never redirects, and answers in one shape whatever happens.

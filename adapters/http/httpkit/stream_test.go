@@ -54,6 +54,47 @@ func TestAClientThatTakesNothingHoldsNoStream(t *testing.T) {
 	}
 }
 
+func TestAClientThatTakesNothingHoldsNoServerThatStops(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	ended := endless(k, time.Hour)
+	connection, err := net.Dial("tcp", serve(t, k).Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if _, err := io.WriteString(connection, "GET /endless HTTP/1.1\r\nHost: kit\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connection.Read(make([]byte, 1)); err != nil { // it has begun
+		t.Fatal(err)
+	}
+	k.streams.BreakOff()
+	if err := <-ended; err == nil {
+		t.Error("the stream went on")
+	}
+	if log := k.log.String(); strings.Contains(log, "ERROR") {
+		t.Error(log)
+	}
+}
+
+func TestNoStreamBeginsWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, func(httpkit.Request) (httpkit.Answer, error) {
+		return httpkit.Answer{Feed: &httpkit.Feed{MediaType: "text/csv", Write: func(write func([]byte) error) error {
+			return write([]byte("one"))
+		}}}, nil
+	})
+	server := serve(t, k)
+	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} {
+		got, err := fetch(t, server.URL+"/things", "Authorization", "Bearer all")
+		if err != nil || got.status != want {
+			t.Errorf("%d, %v; want %d", got.status, err, want)
+		}
+		k.streams.BreakOff()
+	}
+}
+
 func TestAHandlerThatWaitsIsNotCutOff(t *testing.T) {
 	t.Parallel()
 	const timeout = 50 * time.Millisecond

@@ -1,7 +1,6 @@
 package partner
 
 import (
-	"context"
 	"embed"
 	"io/fs"
 	"net/http"
@@ -26,15 +25,9 @@ type Options struct {
 	Auth   inbound.PartnerAuthenticator
 }
 
-// API is the handler of every operation of the OpenAPI document.
-type API struct {
-	http.Handler
-	BreakOff func() // ends the streams that are running, and all that begin later: a client can resume on another replica
-}
-
-// New makes the handler. It fails when the OpenAPI document is not fit to be served, or when its
-// operations are not those that have handlers.
-func New(options Options) (*API, error) {
+// New makes the handler of every operation of the OpenAPI document. It fails when that is not fit to be served, or when its operations
+// are not those that have handlers.
+func New(options Options) (http.Handler, error) {
 	document, err := Document()
 	if err != nil {
 		return nil, err
@@ -43,24 +36,18 @@ func New(options Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	running, breakOff := context.WithCancel(context.Background())
 	shown := lists{options.Export, options.Clock, httpkit.DigestTag(text), &buffers{}}
-	leads := leads{lists: shown, running: running}
+	leads := leads{shown, options.Streams}
 
 	options.Bare, options.CORS = true, pagesOf(options.Auth)
 	gate := func(t httpkit.Table) gin.HandlerFunc { return t.PartnerGate(options.Auth, options.Limits) }
-	handler, err := document.Serve(options.Service, gate, httpkit.Writers{
+	return document.Serve(options.Service, gate, httpkit.Writers{
 		"listLeads":        leads.list,
 		"listRemovedLeads": leads.removed,
 		"getLead":          leads.get,
 		"listCampaigns":    campaigns{shown}.list,
 		"getTaxonomy":      taxonomy{options.Export}.get,
 	})
-	if err != nil {
-		breakOff()
-		return nil, err
-	}
-	return &API{handler, breakOff}, nil
 }
 
 // Document assembles the OpenAPI document of this API from the files in the folder openapi.

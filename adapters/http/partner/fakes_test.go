@@ -34,7 +34,8 @@ type world struct {
 	keys    *keys
 	limiter *fakeLimiter
 	clock   *clock
-	api     *partner.API
+	api     http.Handler
+	streams *httpkit.Streams
 	log     *record
 }
 
@@ -43,6 +44,7 @@ func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 	t.Helper()
 	w := &world{
 		export: newExport(t), keys: &keys{}, limiter: &fakeLimiter{}, clock: &clock{now: start.Add(time.Hour)}, log: &record{},
+		streams: httpkit.NewStreams(),
 	}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
@@ -50,7 +52,7 @@ func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 		Export: w.export,
 		Auth:   w.keys,
 		Service: httpkit.Service{
-			Options: httpkit.Options{Clock: w.clock, IDs: w.clock, Log: log},
+			Options: httpkit.Options{Clock: w.clock, IDs: w.clock, Log: log, Streams: w.streams},
 			Limits:  httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Partner: 600}},
 			Ready:   func(context.Context) error { return w.export.err },
 			Pages: map[string]http.Handler{"/api/external/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -15,7 +15,7 @@ import (
 // leads answers the operations on leads.
 type leads struct {
 	lists
-	running context.Context // ends with the streams
+	streams *httpkit.Streams
 }
 
 // list answers GET /api/external/leads, with a page or with a stream.

@@ -38,9 +38,8 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 		httpkit.BeginStream(c, streamType, writeTimeout)
 		return
 	}
-	ctx, stop := context.WithCancel(c.Request.Context())
+	ctx, stop := h.streams.Within(c.Request.Context())
 	defer stop()
-	defer context.AfterFunc(h.running, stop)()
 
 	lines := h.borrow()
 	defer h.giveBack(lines)
@@ -53,9 +52,6 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 		*lines = text
 		return out.Write(text)
 	})
-	if err != nil && h.running.Err() != nil {
-		err = fault.New(fault.Unavailable, "The server stops; try again.").Because(context.Canceled)
-	}
 	out.End(err)
 }
 

@@ -63,7 +63,8 @@ func (h companies) get(r httpkit.Request) (httpkit.Answer, error) {
 
 	wanted := strings.Split(include, ",")
 	parts := inbound.CompanyParts{
-		Teams: slices.Contains(wanted, "teams"), Agents: slices.Contains(wanted, "agents"), Budgets: slices.Contains(wanted, "budgets"),
+		Teams: slices.Contains(wanted, "teams"), Agents: slices.Contains(wanted, "agents"),
+		Workflows: slices.Contains(wanted, "workflows"), Budgets: slices.Contains(wanted, "budgets"),
 	}
 	found, err := h.port.GetWith(r.Context(), r.Caller(), which, parts)
 	return httpkit.Answer{Data: including(found, wanted)}, err
@@ -146,7 +147,7 @@ func foundingAnswer(founding company.Founding) httpkit.Answer {
 	return answer
 }
 
-// including shows a company with what was asked for. There are no workflows yet.
+// including shows a company with what was asked for.
 func including(found inbound.CompanyWithParts, wanted []string) event.Fields {
 	shown := found.Company.Fields()
 	for _, part := range []struct {
@@ -155,7 +156,7 @@ func including(found inbound.CompanyWithParts, wanted []string) event.Fields {
 	}{
 		{"teams", httpkit.Show(found.Teams)},
 		{"agents", httpkit.Show(found.Agents)},
-		{"workflows", []event.Fields{}},
+		{"workflows", httpkit.Show(found.Workflows)},
 		{"budgets", httpkit.Show(found.Budgets)},
 	} {
 		if slices.Contains(wanted, part.name) {

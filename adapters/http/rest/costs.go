@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/instant"
 	"holdco/domain/page"
@@ -19,11 +20,12 @@ type costs struct{ port inbound.Costs }
 func Costs(port inbound.Costs) httpkit.Handlers {
 	h := costs{port}
 	return httpkit.Handlers{
-		"getCompanyCosts": h.report(cost.OfCompany, ""),
-		"getTeamCosts":    h.report(cost.OfTeam, "team"),
-		"getAgentCosts":   h.report(cost.OfAgent, "agent"),
-		"getIssueCosts":   h.report(cost.OfIssue, "issue"),
-		"getRunCosts":     h.report(cost.OfRun, "run"),
+		"getCompanyCosts": h.report(budget.OfCompany, ""),
+		"getTeamCosts":    h.report(budget.OfTeam, "team"),
+		"getAgentCosts":   h.report(budget.OfAgent, "agent"),
+		"getProjectCosts": h.report(budget.OfProject, "project"),
+		"getIssueCosts":   h.report(budget.OfIssue, "issue"),
+		"getRunCosts":     h.report(budget.OfRun, "run"),
 		"forecastCosts":   h.forecast,
 		"listCostEntries": h.entries,
 		"exportCosts":     h.export,
@@ -32,7 +34,7 @@ func Costs(port inbound.Costs) httpkit.Handlers {
 }
 
 // report handles the report of a scope, whose id or slug is a parameter of the path.
-func (h costs) report(scope cost.Scope, parameter string) httpkit.Handler {
+func (h costs) report(scope budget.Scope, parameter string) httpkit.Handler {
 	return func(r httpkit.Request) (httpkit.Answer, error) {
 		query := r.Query()
 		found, err := h.port.Report(r.Context(), r.Caller(), inbound.CostsOf{
@@ -53,8 +55,8 @@ func (h costs) forecast(r httpkit.Request) (httpkit.Answer, error) {
 func costList(r httpkit.Request) inbound.CostList {
 	query := r.Query()
 	return inbound.CostList{
-		Company: companyOf(r), Team: query["team"], Agent: query["agent"], Issue: query["issue"], Run: query["run"],
-		Kind: cost.Kind(query["kind"]), Since: query["since"], Until: query["until"],
+		Company: companyOf(r), Team: query["team"], Agent: query["agent"], Project: query["project"], Issue: query["issue"],
+		Run: query["run"], Kind: cost.Kind(query["kind"]), Since: query["since"], Until: query["until"],
 	}
 }
 
@@ -125,10 +127,12 @@ var costColumns = []struct {
 	{"unpriced", func(e *cost.Entry) string { return strconv.FormatBool(e.Unpriced) }},
 	{"late", func(e *cost.Entry) string { return strconv.FormatBool(e.Late) }},
 	{"billing", func(e *cost.Entry) string { return guarded(e.Billing) }},
+	{"revision", func(e *cost.Entry) string { return numberOrEmpty(e.Revision) }},
 	{"runId", func(e *cost.Entry) string { return string(e.Run) }},
 	{"issueId", func(e *cost.Entry) string { return string(e.Issue) }},
 	{"agentId", func(e *cost.Entry) string { return string(e.Agent) }},
 	{"teamId", func(e *cost.Entry) string { return string(e.Team) }},
+	{"projectId", func(e *cost.Entry) string { return string(e.Project) }},
 	{"adjusts", func(e *cost.Entry) string { return string(e.Adjusts) }},
 	{"reason", func(e *cost.Entry) string { return guarded(e.Reason) }},
 }
@@ -154,6 +158,14 @@ func costRows(text []byte, entries []cost.Entry) []byte {
 	}
 	rows.Flush()
 	return buffer.Bytes()
+}
+
+// numberOrEmpty spells a number that is above 0 if there is one.
+func numberOrEmpty(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // guarded keeps spreadsheets from taking text for a formula.

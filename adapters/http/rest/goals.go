@@ -2,6 +2,7 @@ package rest
 
 import (
 	"holdco/adapters/http/httpkit"
+	"holdco/domain/fault"
 	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/money"
@@ -26,7 +27,7 @@ func Goals(port inbound.Goals) httpkit.Handlers {
 func (h goals) list(r httpkit.Request) (httpkit.Answer, error) {
 	list := inbound.GoalList{Company: companyOf(r), Status: statesOf[goal.Status](r)}
 	bound := "goals of=" + string(list.Company) + " status=" + r.Query()["status"]
-	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[goal.Shown], error) {
+	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[goal.ShownGoal], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)
 	})
@@ -34,7 +35,7 @@ func (h goals) list(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h goals) create(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[GoalDraft](r)
-	draft := goal.Draft{OutlineDraft: outlineOf(sent.Title, sent.Description, sent.Budget), TargetDate: sent.TargetDate, Problems: problems}
+	draft := goal.Draft{PurposeDraft: purposeOf(sent.Title, sent.Description, sent.Budget, problems), TargetDate: sent.TargetDate}
 	made, err := h.port.Create(r.Context(), r.Caller(), companyOf(r), draft, httpkit.Once(r, newGoalAnswer))
 	return newGoalAnswer(made), err
 }
@@ -46,7 +47,7 @@ func (h goals) get(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h goals) update(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[GoalPatch](r)
-	patch := goal.Draft{OutlineDraft: outlineOf(sent.Title, sent.Description, sent.Budget), TargetDate: sent.TargetDate, Problems: problems}
+	patch := goal.Draft{PurposeDraft: purposeOf(sent.Title, sent.Description, sent.Budget, problems), TargetDate: sent.TargetDate}
 	next, err := h.port.Update(r.Context(), r.Caller(), companyOf(r), goalOf(r), patch, r.Match())
 	return goalAnswer(next), err
 }
@@ -60,9 +61,9 @@ func (h goals) close(r httpkit.Request) (httpkit.Answer, error) {
 
 func goalOf(r httpkit.Request) id.Goal { return httpkit.PathID[id.Goal](r, "goal") }
 
-// outlineOf are the fields that goals and projects have in common.
-func outlineOf(title, description *string, limit **OutlineBudgetChange) goal.OutlineDraft {
-	draft := goal.OutlineDraft{Title: title, Description: description}
+// purposeOf are the fields that goals and projects have in common.
+func purposeOf(title, description *string, limit **PurposeBudgetChange, problems fault.Problems) goal.PurposeDraft {
+	draft := goal.PurposeDraft{Title: title, Description: description, Problems: problems}
 	switch {
 	case limit == nil:
 	case *limit == nil:
@@ -73,11 +74,13 @@ func outlineOf(title, description *string, limit **OutlineBudgetChange) goal.Out
 	return draft
 }
 
-func goalAnswer(shown goal.Shown) httpkit.Answer {
+func purposeAnswer[I id.ID, T goal.Kind[I]](shown goal.Shown[I, T]) httpkit.Answer {
 	fields := shown.Fields()
-	return httpkit.Answer{Data: fields, ETag: httpkit.ShownTag(shown.Version, fields)}
+	return httpkit.Answer{Data: fields, ETag: httpkit.ShownTag(shown.Of.CurrentVersion(), fields)}
 }
 
-func newGoalAnswer(shown goal.Shown) httpkit.Answer {
-	return goalAnswer(shown).At("/v1/companies/" + string(shown.Company) + "/goals/" + string(shown.ID))
+var goalAnswer = purposeAnswer[id.Goal, goal.Goal]
+
+func newGoalAnswer(shown goal.ShownGoal) httpkit.Answer {
+	return goalAnswer(shown).At("/v1/companies/" + string(shown.Of.Company) + "/goals/" + string(shown.Of.ID))
 }

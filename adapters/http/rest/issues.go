@@ -152,7 +152,7 @@ func issueList(r httpkit.Request) (list inbound.IssueList, err error) {
 	query := r.Query()
 	list = inbound.IssueList{
 		Company: companyOf(r), Status: statesOf[issue.Status](r), Agent: query["agent"], Team: query["team"], Project: query["project"],
-		Goal: query["goal"], Priority: issue.Priority(query["priority"]), Sort: query["sort"],
+		Goal: query["goal"], Workflow: query["workflow"], Priority: issue.Priority(query["priority"]), Sort: query["sort"],
 	}
 	if number, sent := query["number"]; sent {
 		list.Number, _ = strconv.ParseInt(number, 10, 64) // the gate has checked it
@@ -191,6 +191,9 @@ func issueDraft(r httpkit.Request) issue.Draft {
 		BlockedBy: sent.BlockedBy, Labels: sent.Labels, Budget: sent.Budget, MaxAttempts: sent.MaxAttempts,
 		RequiresReview: sent.RequiresReview, DueAt: sent.DueAt, NotBefore: sent.NotBefore,
 	}, &problems)
+	if sent.WorkflowID != nil {
+		draft.Workflow = *sent.WorkflowID
+	}
 	draft.Problems = problems
 	return draft
 }

@@ -200,10 +200,10 @@ type GoalClosing struct {
 
 // GoalDraft Example: {"budget":{"usd":500},"targetDate":"2026-12-31","title":"Be known in every canyon"}
 type GoalDraft struct {
-	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+	Budget **PurposeBudgetChange `json:"budget,omitempty" nullable:"true"`
 
 	// Description In Markdown, in any number of lines. Empty unless given.
-	Description *OutlineDescription `json:"description,omitempty"`
+	Description *PurposeDescription `json:"description,omitempty"`
 
 	// TargetDate A day of 1970 or later, such as 2026-12-31; null for none.
 	TargetDate **string `json:"targetDate,omitempty" nullable:"true"`
@@ -217,10 +217,10 @@ type GoalDraft struct {
 // Example: {"targetDate":null}
 type GoalPatch struct {
 	// Budget Null takes the limit away.
-	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+	Budget **PurposeBudgetChange `json:"budget,omitempty" nullable:"true"`
 
 	// Description In Markdown, in any number of lines. Empty unless given.
-	Description *OutlineDescription `json:"description,omitempty"`
+	Description *PurposeDescription `json:"description,omitempty"`
 
 	// TargetDate A day of 1970 or later, such as 2026-12-31; null for none.
 	TargetDate **string `json:"targetDate,omitempty" nullable:"true"`
@@ -316,6 +316,10 @@ type IssueDraft struct {
 
 	// Title One line.
 	Title *string `json:"title"`
+
+	// WorkflowID Id or slug of a workflow of the company that it is to go through; not with `assignedAgentId` or
+	// `assignedTeamId`; null for none.
+	WorkflowID **string `json:"workflowId,omitempty" nullable:"true"`
 }
 
 // IssueLabels At most 20 are sent. One that is given twice is kept once.
@@ -372,15 +376,6 @@ type MemoryScopes = []string
 // Model defines model for Model.
 type Model = string
 
-// OutlineBudgetChange defines model for OutlineBudgetChange.
-type OutlineBudgetChange struct {
-	// Usd US dollars, at most 6 decimals; null for no limit.
-	Usd **money.Number `json:"usd,omitempty" nullable:"true"`
-}
-
-// OutlineDescription In Markdown, in any number of lines. Empty unless given.
-type OutlineDescription = string
-
 // PartnerDraft Example: {"expiresAt":"2027-04-11T00:00:00Z","name":"Acme Data","origins":["https://app.acme.example"]}
 type PartnerDraft struct {
 	// ExpiresAt RFC 3339, in the future. The key never expires when it is null or not given.
@@ -422,10 +417,10 @@ type ProjectArchiving struct {
 
 // ProjectDraft Example: {"budget":{"usd":120},"goalId":"gl_01j5ze2c4pf4rbt0k2q8ydx9wh","title":"Spring campaign"}
 type ProjectDraft struct {
-	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+	Budget **PurposeBudgetChange `json:"budget,omitempty" nullable:"true"`
 
 	// Description In Markdown, in any number of lines. Empty unless given.
-	Description *OutlineDescription `json:"description,omitempty"`
+	Description *PurposeDescription `json:"description,omitempty"`
 
 	// GoalID A goal of the company that is not closed; null for none.
 	GoalID **string `json:"goalId,omitempty" nullable:"true"`
@@ -442,10 +437,10 @@ type ProjectDraft struct {
 // Example: {"goalId":null}
 type ProjectPatch struct {
 	// Budget Null takes the limit away.
-	Budget **OutlineBudgetChange `json:"budget,omitempty" nullable:"true"`
+	Budget **PurposeBudgetChange `json:"budget,omitempty" nullable:"true"`
 
 	// Description In Markdown, in any number of lines. Empty unless given.
-	Description *OutlineDescription `json:"description,omitempty"`
+	Description *PurposeDescription `json:"description,omitempty"`
 
 	// GoalID A goal of the company that is not closed, or the present one; null for none.
 	GoalID **string `json:"goalId,omitempty" nullable:"true"`
@@ -454,6 +449,15 @@ type ProjectPatch struct {
 	OwnerTeamID **string `json:"ownerTeamId,omitempty" nullable:"true"`
 	Title       *string  `json:"title,omitempty"`
 }
+
+// PurposeBudgetChange defines model for PurposeBudgetChange.
+type PurposeBudgetChange struct {
+	// Usd US dollars, at most 6 decimals; null for no limit.
+	Usd **money.Number `json:"usd,omitempty" nullable:"true"`
+}
+
+// PurposeDescription In Markdown, in any number of lines. Empty unless given.
+type PurposeDescription = string
 
 // StartingTeam defines model for StartingTeam.
 type StartingTeam struct {
@@ -563,4 +567,55 @@ type WebhookPatch struct {
 
 	// URL As in a new webhook.
 	URL *string `json:"url,omitempty"`
+}
+
+// WorkflowDraft Example: {"budget":{"usd":50},"name":"Newsletter","steps":[{"instructions":"300 words.","key":"write","team":"research","title":"Write it"},{"gate":"approval","key":"send","title":"Send it"}]}
+type WorkflowDraft struct {
+	Budget **TeamBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *PurposeDescription `json:"description,omitempty"`
+
+	// Name One line.
+	Name *string `json:"name"`
+
+	// Slug Unique in the company.
+	Slug  *WorkflowSlug        `json:"slug,omitempty"`
+	Steps *[]WorkflowStepDraft `json:"steps"`
+}
+
+// WorkflowPatch What to change. Everything else of a workflow is read-only.
+//
+// Example: {"budget":null,"name":"Weekly newsletter"}
+type WorkflowPatch struct {
+	// Budget Null takes the limit away.
+	Budget **TeamBudgetChange `json:"budget,omitempty" nullable:"true"`
+
+	// Description In Markdown, in any number of lines. Empty unless given.
+	Description *PurposeDescription `json:"description,omitempty"`
+	Name        *string             `json:"name,omitempty"`
+
+	// Slug Unique in the company.
+	Slug  *WorkflowSlug        `json:"slug,omitempty"`
+	Steps *[]WorkflowStepDraft `json:"steps,omitempty"`
+}
+
+// WorkflowSlug Unique in the company.
+type WorkflowSlug = string
+
+// WorkflowStepDraft defines model for WorkflowStepDraft.
+type WorkflowStepDraft struct {
+	Gate *string `json:"gate,omitempty"`
+
+	// Instructions In Markdown; none unless given.
+	Instructions *string `json:"instructions,omitempty"`
+
+	// Key Unique in the workflow.
+	Key *string `json:"key"`
+
+	// Team Id or slug of a team of the company; null for none.
+	Team **string `json:"team,omitempty" nullable:"true"`
+
+	// Title One line.
+	Title *string `json:"title"`
 }

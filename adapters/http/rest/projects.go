@@ -35,8 +35,7 @@ func (h projects) list(r httpkit.Request) (httpkit.Answer, error) {
 func (h projects) create(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[ProjectDraft](r)
 	draft := goal.ProjectDraft{
-		OutlineDraft: outlineOf(sent.Title, sent.Description, sent.Budget), Goal: sent.GoalID, OwnerTeam: sent.OwnerTeamID,
-		Problems: problems,
+		PurposeDraft: purposeOf(sent.Title, sent.Description, sent.Budget, problems), Goal: sent.GoalID, OwnerTeam: sent.OwnerTeamID,
 	}
 	made, err := h.port.Create(r.Context(), r.Caller(), companyOf(r), draft, httpkit.Once(r, newProjectAnswer))
 	return newProjectAnswer(made), err
@@ -50,8 +49,7 @@ func (h projects) get(r httpkit.Request) (httpkit.Answer, error) {
 func (h projects) update(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[ProjectPatch](r)
 	patch := goal.ProjectDraft{
-		OutlineDraft: outlineOf(sent.Title, sent.Description, sent.Budget), Goal: sent.GoalID, OwnerTeam: sent.OwnerTeamID,
-		Problems: problems,
+		PurposeDraft: purposeOf(sent.Title, sent.Description, sent.Budget, problems), Goal: sent.GoalID, OwnerTeam: sent.OwnerTeamID,
 	}
 	next, err := h.port.Update(r.Context(), r.Caller(), companyOf(r), projectOf(r), patch, r.Match())
 	return projectAnswer(next), err
@@ -67,11 +65,8 @@ func (h projects) archive(r httpkit.Request) (httpkit.Answer, error) {
 
 func projectOf(r httpkit.Request) id.Project { return httpkit.PathID[id.Project](r, "project") }
 
-func projectAnswer(shown goal.ShownProject) httpkit.Answer {
-	fields := shown.Fields()
-	return httpkit.Answer{Data: fields, ETag: httpkit.ShownTag(shown.Version, fields)}
-}
+var projectAnswer = purposeAnswer[id.Project, goal.Project]
 
 func newProjectAnswer(shown goal.ShownProject) httpkit.Answer {
-	return projectAnswer(shown).At("/v1/companies/" + string(shown.Company) + "/projects/" + string(shown.ID))
+	return projectAnswer(shown).At("/v1/companies/" + string(shown.Of.Company) + "/projects/" + string(shown.Of.ID))
 }

@@ -13,6 +13,11 @@ func (e *Engine) InList(query *bun.SelectQuery, column string) *bun.SelectQuery 
 	return query.Where("?TableAlias.? = ANY(?)", bun.Ident(column), bun.Safe(e.Placeholder(1)))
 }
 
+// Listed implements sqlstore.Engine.
+func (e *Engine) Listed(n int) string {
+	return "unnest(" + e.Placeholder(n) + "::text[]) AS listed (value)"
+}
+
 // List implements sqlstore.Engine.
 func (e *Engine) List(of any) (any, error) { return of, nil }
 

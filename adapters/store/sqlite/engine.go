@@ -121,6 +121,9 @@ func (e *Engine) InList(query *bun.SelectQuery, column string) *bun.SelectQuery 
 		Where("?TableAlias.? = listed.value", bun.Ident(column))
 }
 
+// Listed implements sqlstore.Engine.
+func (e *Engine) Listed(n int) string { return "json_each(" + e.Placeholder(n) + ") AS listed" }
+
 // List implements sqlstore.Engine.
 func (e *Engine) List(of any) (any, error) {
 	text, err := json.Marshal(of)

@@ -153,11 +153,15 @@ func TestASecondServerIsRefused(t *testing.T) {
 	})
 }
 
+// served keeps the engine of the server that TestMain is: the lock of one that is garbage is released.
+var served *sqlite.Engine
+
 // TestMain lets this program also be the server that TestAKilledServerLeavesNoLock kills.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("HOLDCO_TEST_SERVE"); path != "" {
 		processtest.EndWithParent()
-		_, err := sqlite.Open(context.Background(), sqlite.Options{Path: path, Exclusive: true})
+		engine, err := sqlite.Open(context.Background(), sqlite.Options{Path: path, Exclusive: true})
+		served = engine
 		fmt.Println("opened", err)
 		select {}
 	}

@@ -59,8 +59,13 @@ func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, mos
 	return found, err
 }
 
-// groupsUnder finds the budget groups of the claimable issues under a key of a company, by steps from one to the next along an index.
-const groupsUnder = `
+// dearIssues is what is read of issues that may be too dear.
+var dearIssues = issueTable.part("id", "company_id", "priority", "number", "parent_id", "project_id", "goal_id", "workflow_id",
+	"per_task_usd", "spent_usd")
+
+// firstsOfGroups finds the budget groups of the claimable issues under a key of a company, by steps from one to the next along an index,
+// and the first issues of each, packed.
+var firstsOfGroups = fmt.Sprintf(`
 	WITH RECURSIVE groups (name) AS (
 		SELECT (SELECT min(budget_group) FROM issues WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1)
 		UNION ALL
@@ -68,19 +73,19 @@ const groupsUnder = `
 			WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1 AND budget_group > groups.name)
 		FROM groups WHERE groups.name IS NOT NULL
 	)
-	SELECT name FROM groups WHERE name IS NOT NULL LIMIT ?2`
+	SELECT (SELECT %s FROM (
+		SELECT %s FROM issues WHERE company_id = ?0 AND claim_key = ?1 AND claimable = 1 AND budget_group = groups.name
+		ORDER BY rank DESC, number LIMIT ?3
+	) AS issues) FROM groups WHERE name IS NOT NULL LIMIT ?2`, dearIssues.packs(), strings.Join(dearIssues.names(), ", "))
 
-func (i issues) ClaimableByBudget(ctx context.Context, of id.Company, keys []string, groups, most int) ([]issue.Issue, error) {
-	var found []issue.Issue
+func (i issues) ClaimableByBudget(ctx context.Context, of id.Company, keys []string, groups, most int) (found []issue.Issue, err error) {
 	for _, key := range keys {
-		var names []string
-		if err := i.scan(ctx, i.engine.DB().NewRaw(groupsUnder, of, key, groups).Conn(i.conn), &names); err != nil {
+		var packed []string
+		if err := i.scan(ctx, i.engine.DB().NewRaw(firstsOfGroups, of, key, groups, most).Conn(i.conn), &packed); err != nil {
 			return nil, err
 		}
-		for _, name := range names {
-			firsts, err := readAll(ctx, i.session, i.table, selectRows(i.session, i.table).Where("company_id = ?", of).
-				Where("claim_key = ?", key).Where("claimable = 1").Where("budget_group = ?", name).
-				OrderExpr("rank DESC, number").Limit(int64(most)))
+		for _, some := range packed {
+			firsts, err := dearIssues.unpack(&some)
 			if err != nil {
 				return nil, err
 			}
@@ -160,7 +165,7 @@ var agentWithFirst = preparedFor[int]{prepare: func(keys int) *prepared {
 		comments := b.db().NewSelect().Table("issue_comments").ColumnExpr("1").Where("issue_id = first.id")
 		archived := inArchived(b, "first")
 		accounts := accountTable.packed(b).
-			Where("envelopes.id IN (companies.id, agents.team_id, agents.id, first.id, first.goal_id, first.project_id)")
+			Where("envelopes.id IN (companies.id, agents.team_id, agents.id, first.id, first.goal_id, first.project_id, first.workflow_id)")
 		return working(b, keys+2).
 			Join("CROSS JOIN (?) AS first", bun.Safe(firstsUnder(b, claimShape{keys, 1})+" LIMIT 1")).
 			ColumnExpr("?, ?, ?, ?, (?)", issueTable.columnsOf("first"), exists(children), exists(comments), archived, accounts)
@@ -207,21 +212,43 @@ func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys 
 	return found, err
 }
 
-// The arguments are the lease, and who made comments that are not pending.
-var (
-	lockForCall = prepare(func(b builder) fmt.Stringer { return lockedLease(b, runningIssues) })
-	lockForEnd  = prepare(func(b builder) fmt.Stringer {
-		waiting := b.db().NewSelect().Table("issue_blockers").ColumnExpr("1").Where("blocker_id = issues.id").Where("is_open = 1")
-		return lockedLease(b, issueTable).ColumnExpr("?", exists(waiting))
-	})
-)
+// callShape is what a call wants to know of its lease.
+type callShape struct{ isEnd, hasKeys bool }
 
-// lockedLease finds and locks a lease, with these columns of its issue.
+// lockedLeases are the statements that find and lock a lease. The arguments are the lease, who made comments that are not pending, and
+// the list of keys if there are any.
+var lockedLeases = preparedFor[callShape]{prepare: func(of callShape) *prepared {
+	return prepare(func(b builder) fmt.Stringer {
+		found := lockedLease(b, of.issues())
+		if of.isEnd {
+			found = found.ColumnExpr("?", exists(b.db().NewSelect().Table("issue_blockers").ColumnExpr("1").
+				Where("blocker_id = issues.id").Where("is_open = 1")))
+		}
+		if of.hasKeys {
+			// A count for each key: in a join, Postgres may read all charges of the run.
+			charges := b.db().NewSelect().Table("cost_entries").ColumnExpr("count(*)").Where("run_id = runs.id").Where("key = listed.value")
+			charged := b.db().NewSelect().ColumnExpr("1").TableExpr(b.engine.Listed(3)).Where("(?) > 0", charges)
+			found = found.ColumnExpr("?", exists(charged))
+		}
+		return found
+	})
+}}
+
+// issues is what is read of the issue.
+func (s callShape) issues() *table[issue.Issue] {
+	if s.isEnd {
+		return issueTable
+	}
+	return runningIssues
+}
+
+// lockedLease is what all lockedLeases have in common, with these columns of the issue.
 func lockedLease(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 	pending := b.db().NewSelect().Table("issue_comments").ColumnExpr("count(*)").Where("issue_id = runs.issue_id").
 		Where("created_at > runs.context_at").Where("author <> ?", b.arg(2))
 	accounts := accountTable.packed(b).
-		Where("envelopes.id IN (runs.company_id, runs.team_id, runs.agent_id, runs.issue_id, runs.goal_id, runs.project_id)")
+		Where("envelopes.id IN (runs.company_id, runs.team_id, runs.agent_id, runs.issue_id, " +
+			"runs.goal_id, runs.project_id, runs.workflow_id)")
 	return b.engine.ForUpdateOf(b.db().NewSelect().Table("runs").Join("JOIN agents ON agents.id = runs.agent_id").
 		Join("JOIN companies ON companies.id = runs.company_id").Join("JOIN issues ON issues.id = runs.issue_id").
 		ColumnExpr("?, ?, ?", runTable.allColumns(), workingAgents.allColumns(), workingCompanies.allColumns()).
@@ -229,33 +256,41 @@ func lockedLease(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 		Where("runs.lease_id = ?", b.arg(1)), "runs")
 }
 
-func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
-	return r.scanLocked(ctx, lockForCall, runningIssues, nil, which, but)
+func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (store.LockedLease, error) {
+	return r.lockFor(ctx, callShape{hasKeys: len(keys) > 0}, which, but, keys)
 }
 
-func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
-	var blocks int64
-	found, err := r.scanLocked(ctx, lockForEnd, issueTable, []any{&blocks}, which, but)
+func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (store.LockedLease, error) {
+	found, err := r.lockFor(ctx, callShape{isEnd: true, hasKeys: len(keys) > 0}, which, but, keys)
 	if err == nil {
-		found.Blocks = blocks == 1
 		issuesOf(r.session).hasLocked(string(found.Issue.ID), found.Issue)
 	}
 	return found, err
 }
 
-// scanLocked runs a statement made of lockedLease and reads what it finds: these columns of the issue, and more columns at the end.
-func (r runs) scanLocked(
-	ctx context.Context, statement *prepared, issues *table[issue.Issue], more []any, which id.Lease, but event.Actor,
+func (r runs) lockFor(
+	ctx context.Context, shape callShape, which id.Lease, but event.Actor, keys []string,
 ) (found store.LockedLease, err error) {
-	r.engine.NowNext(r.conn)
-	row, by, its, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner(), issues.scanner()
-	var pending, isEnding int64
+	args := []any{string(which), string(but)}
+	row, by, its, of := runTable.scanner(), workingAgents.scanner(), workingCompanies.scanner(), shape.issues().scanner()
+	var pending, isEnding, blocks, charged int64
 	var accounts *string
-	columns := slices.Concat(row.dests, by.dests, its.dests, of.dests, []any{&pending, &isEnding, &accounts}, more)
-	if err := r.row(ctx, columns, noLease, statement, string(which), string(but)); err != nil {
+	columns := slices.Concat(row.dests, by.dests, its.dests, of.dests, []any{&pending, &isEnding, &accounts})
+	if shape.isEnd {
+		columns = append(columns, &blocks)
+	}
+	if shape.hasKeys {
+		list, err := r.engine.List(keys)
+		if err != nil {
+			return found, err
+		}
+		columns, args = append(columns, &charged), append(args, list)
+	}
+	r.engine.NowNext(r.conn)
+	if err := r.row(ctx, columns, noLease, lockedLeases.of(shape), args...); err != nil {
 		return found, err
 	}
-	found.Pending, found.IsEnding = int(pending), isEnding == 1
+	found.Pending, found.IsEnding, found.Blocks, found.Charged = int(pending), isEnding == 1, blocks == 1, charged == 1
 	if found.Run, err = row.value(); err == nil {
 		r.hasLocked(string(found.Run.ID), found.Run)
 		found.Agent, err = by.value()

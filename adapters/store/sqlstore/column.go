@@ -20,6 +20,7 @@ type column[T any] struct {
 
 	permanent bool // Save does not write it
 	indexed   bool // Save writes it only if it changes
+	computed  bool // it follows from the other columns
 }
 
 // fixed makes a column one that Save does not write.
@@ -184,7 +185,7 @@ func asJSONList[T any](name string, field func(*T) *[]string) column[T] {
 // derived is a column that is computed from the value, for queries. It is not read back.
 func derived[T any](name string, from func(*T) string) column[T] {
 	return column[T]{
-		name: name, kind: textKind,
+		name: name, kind: textKind, computed: true,
 		get: func(of *T) any { return from(of) },
 		set: func(*T, *cell) error { return nil },
 	}
@@ -193,7 +194,7 @@ func derived[T any](name string, from func(*T) string) column[T] {
 // derivedInteger is derived for a number.
 func derivedInteger[T any](name string, from func(*T) int64) column[T] {
 	return column[T]{
-		name: name, kind: integerKind,
+		name: name, kind: integerKind, computed: true,
 		get: func(of *T) any { return from(of) },
 		set: func(*T, *cell) error { return nil },
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/id"
 	"holdco/domain/money"
@@ -29,23 +30,32 @@ func costsOf(s session) costs { return costs{stored[id.Cost, cost.Entry]{s, char
 
 // costScope is what entries are summed by.
 type costScope struct {
-	name   cost.Scope
+	name   budget.Scope
 	column string // of cost_entries
 	of     func(e *cost.Entry) string
+}
+
+// model is what stands for the model in the sums by a unit: its own, or what stands for all.
+func (s costScope) model(unit cost.Unit, own, all string) string {
+	if slices.Contains(cost.ByModel.Units(s.name), unit) {
+		return own
+	}
+	return all
 }
 
 var (
 	// summedScopes have sums by the units of time; totalScopes have one of all time. What an entry has none of is empty.
 	summedScopes = []costScope{
-		{cost.OfCompany, "company_id", func(e *cost.Entry) string { return string(e.Company) }},
-		{cost.OfTeam, "team_id", func(e *cost.Entry) string { return string(e.Team) }},
-		{cost.OfAgent, "agent_id", func(e *cost.Entry) string { return string(e.Agent) }},
+		{budget.OfCompany, "company_id", func(e *cost.Entry) string { return string(e.Company) }},
+		{budget.OfTeam, "team_id", func(e *cost.Entry) string { return string(e.Team) }},
+		{budget.OfAgent, "agent_id", func(e *cost.Entry) string { return string(e.Agent) }},
+		{budget.OfProject, "project_id", func(e *cost.Entry) string { return string(e.Project) }},
 	}
 	totalScopes = []costScope{
-		{cost.OfIssue, "issue_id", func(e *cost.Entry) string { return string(e.Issue) }},
+		{budget.OfIssue, "issue_id", func(e *cost.Entry) string { return string(e.Issue) }},
 	}
 	otherScopes = []costScope{ // only their entries are kept
-		{cost.OfRun, "run_id", func(e *cost.Entry) string { return string(e.Run) }},
+		{budget.OfRun, "run_id", func(e *cost.Entry) string { return string(e.Run) }},
 	}
 	costScopes = slices.Concat(summedScopes, totalScopes, otherScopes)
 )
@@ -108,7 +118,7 @@ var (
 // sumKey is the key of a row of sums. Totals have no start.
 type sumKey struct {
 	company id.Company
-	scope   cost.Scope
+	scope   budget.Scope
 	start   int64
 	of      string
 	model   string
@@ -137,11 +147,7 @@ func (s session) addToSums(ctx context.Context, added []cost.Entry) error {
 		for n := range added {
 			e := &added[n]
 			for _, scope := range summedScopes {
-				model := ""
-				if slices.Contains(scope.name.Units(cost.ByModel), unit) {
-					model = e.Model
-				}
-				changes.add(e, scope, millis(unit.Start(e.At)), model)
+				changes.add(e, scope, millis(unit.Start(e.At)), scope.model(unit, e.Model, ""))
 			}
 		}
 		if err := s.addRows(ctx, unitTables[unit], changes); err != nil {
@@ -274,13 +280,21 @@ func (c costs) ofUnits(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.Sel
 	return query
 }
 
+// companyOfRun is a condition on the company of a run that no index serves. The few entries of a run are found by its id: SQLite would
+// rather read all that the company has of the time, because that has two bounds more.
+const companyOfRun = "company_id || '' = ?"
+
 // ofEntries selects entries as sums.
 func (c costs) ofEntries(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.SelectQuery {
 	column := costScopes[slices.IndexFunc(costScopes, func(s costScope) bool { return s.name == of.Scope })].column
 	key := map[cost.Key]string{
 		cost.ByModel: "model", cost.ByID: column, cost.ByDay: fmt.Sprintf("CAST(at - at %% %d AS TEXT)", millisOfDay),
 	}[by]
-	query := c.selectFrom("cost_entries").ColumnExpr(key+" AS key").
+	company := "company_id = ?"
+	if of.Scope == budget.OfRun {
+		company = companyOfRun
+	}
+	query := c.selectFrom("cost_entries").ColumnExpr(key+" AS key").Where(company, of.Company).
 		Where("at >= ?", millis(piece.Start)).Where("at < ?", millis(piece.End))
 	for _, column := range sumColumns {
 		query = query.ColumnExpr(column.ofEntry + " AS " + column.name)
@@ -291,7 +305,7 @@ func (c costs) ofEntries(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.S
 	case of.Team != "":
 		return query.Where("team_id = ?", of.Team)
 	}
-	return query.Where("company_id = ?", of.Company)
+	return query.Where("? <> ''", bun.Ident(column))
 }
 
 func (c costs) Lifetime(ctx context.Context, of store.CostsOf) (map[string]cost.Sum, error) {
@@ -305,16 +319,22 @@ func (c costs) Lifetime(ctx context.Context, of store.CostsOf) (map[string]cost.
 
 // matching selects the entries that meet the conditions of a filter.
 func (c costs) matching(filter store.CostFilter) *bun.SelectQuery {
-	where := []condition{{"company_id", filter.Company}}
+	var where []condition
+	if filter.Run == "" {
+		where = append(where, condition{"company_id", filter.Company})
+	}
 	for _, c := range []condition{
 		{"team_id", string(filter.Team)}, {"agent_id", string(filter.Agent)}, {"issue_id", string(filter.Issue)},
-		{"run_id", string(filter.Run)}, {"kind", string(filter.Kind)},
+		{"project_id", string(filter.Project)}, {"run_id", string(filter.Run)}, {"kind", string(filter.Kind)},
 	} {
 		if c.value != "" {
 			where = append(where, c)
 		}
 	}
 	query := meeting(selectRows(c.session, c.table), where)
+	if filter.Run != "" {
+		query = query.Where(companyOfRun, filter.Company)
+	}
 	if !filter.Since.IsZero() {
 		query = query.Where("at >= ?", millisFrom(filter.Since))
 	}

@@ -51,6 +51,10 @@ type Engine interface {
 	// and made by List.
 	InList(query *bun.SelectQuery, column string) *bun.SelectQuery
 
+	// Listed is a table of one column, listed.value, with the texts of a list that is the nth argument of the statement, and made by
+	// List.
+	Listed(n int) string
+
 	// List makes an argument of a list of strings or integers.
 	List(of any) (any, error)
 

@@ -35,13 +35,18 @@ var accountTable = tableOf("envelopes", nil,
 // packed is a query of rows as one text, for a column of another query: an engine reads that faster than it runs another statement.
 // The values, which have neither commas nor semicolons, are separated by commas, the rows by semicolons.
 func (t *table[T]) packed(b builder) *bun.SelectQuery {
+	return b.db().NewSelect().Table(t.name).ColumnExpr(t.packs())
+}
+
+// packs is the aggregate of packed.
+func (t *table[T]) packs() string {
 	values := make([]string, len(t.columns))
 	for n, c := range t.columns {
 		if values[n] = t.name + "." + c.name; c.kind == optionalKind {
 			values[n] = "coalesce(CAST(" + values[n] + " AS TEXT), '')"
 		}
 	}
-	return b.db().NewSelect().Table(t.name).ColumnExpr("string_agg(" + strings.Join(values, " || ',' || ") + ", ';')")
+	return "string_agg(" + strings.Join(values, " || ',' || ") + ", ';')"
 }
 
 // unpack reads what packed found; nil: no rows.
@@ -107,6 +112,15 @@ func (e envelopes) Save(ctx context.Context, saved []budget.Account) error {
 	return replaceMany(ctx, e.session, accountTable, saved)
 }
 
+var endTopups = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewUpdate().Table("envelopes").Set("topups_usd = 0").Where("company_id = ?", b.arg(1)).Where("topups_usd <> 0")
+})
+
+func (e envelopes) EndTopups(ctx context.Context, of id.Company) error {
+	e.unit.changed = true
+	return e.later(ctx, endTopups, string(of))
+}
+
 func (e envelopes) Freed(ctx context.Context, of id.Company) error { return e.raiseWork(ctx, of) }
 
 var setLimitOf = prepare(func(b builder) fmt.Stringer {
@@ -149,10 +163,11 @@ var limitedBy = map[budget.Scope]struct {
 	period               budget.Period
 	spent, held          string // of issues
 }{
-	budget.OfTeam:    {"teams", "budget_usd", "TRUE", "", "0", "0"},
-	budget.OfAgent:   {"agents", "daily_usd", "status <> 'retired'", budget.Daily, "0", "0"},
-	budget.OfGoal:    {"goals", "budget_usd", "TRUE", budget.Always, "0", "0"},
-	budget.OfProject: {"projects", "budget_usd", "TRUE", budget.Always, "0", "0"},
+	budget.OfTeam:     {"teams", "budget_usd", "TRUE", "", "0", "0"},
+	budget.OfAgent:    {"agents", "daily_usd", "status <> 'retired'", budget.Daily, "0", "0"},
+	budget.OfGoal:     {"goals", "budget_usd", "TRUE", budget.Always, "0", "0"},
+	budget.OfProject:  {"projects", "budget_usd", "TRUE", budget.Always, "0", "0"},
+	budget.OfWorkflow: {"workflows", "budget_usd", "TRUE", budget.Always, "0", "0"},
 	budget.OfIssue: {
 		"issues", "per_task_usd", "is_open = 1", budget.Always,
 		"spent_usd", "coalesce((SELECT held_usd FROM runs WHERE issue_id = issues.id AND ended_at IS NULL), 0)",

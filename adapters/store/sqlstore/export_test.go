@@ -58,8 +58,12 @@ func PendingText(engine Engine) string {
 
 // LockForCallText and LockForEndText are the statements of Runs.LockForCall and Runs.LockForEnd. The arguments are a lease and who
 // made comments that are not pending.
-func LockForCallText(engine Engine) string { return (&statements{engine: engine}).text(lockForCall) }
-func LockForEndText(engine Engine) string  { return (&statements{engine: engine}).text(lockForEnd) }
+func LockForCallText(engine Engine) string { return lockText(engine, callShape{}) }
+func LockForEndText(engine Engine) string  { return lockText(engine, callShape{isEnd: true}) }
+
+func lockText(engine Engine, of callShape) string {
+	return (&statements{engine: engine}).text(lockedLeases.of(of))
+}
 
 // AtWorkTexts are those of Agents.AtWork for three keys. The arguments are the company, the keys and an agent; the argument is an agent.
 func AtWorkTexts(engine Engine) (withFirst, alone string) {
@@ -101,4 +105,31 @@ func CostListText(engine Engine, filter store.CostFilter, after cost.Entry) stri
 
 func CostExportText(engine Engine, filter store.CostFilter, after cost.Entry, asOf time.Time) string {
 	return costsOf(session{engine: engine}).portion(filter, &after, asOf, 1000).String()
+}
+
+// KeptAccountsText is the statement that reads accounts with what was spent in their periods.
+func KeptAccountsText(engine Engine, of id.Company) string {
+	return audit{session: session{engine: engine}, of: of}.keptAccounts().String()
+}
+
+// For the tests of audits.
+var (
+	ChargedTo = chargedTo
+	InCycles  = inCycles
+)
+
+// StepOf reads what an issue has of its workflow.
+func StepOf(kept string) (of issue.Issue, err error) {
+	err = stepColumn.set(&of, &cell{text: kept})
+	return of, err
+}
+
+// StepsOf reads the steps of a workflow, and KeptSteps is what is kept of them.
+func StepsOf(kept string) (steps []issue.Step, err error) {
+	of := versionRow{}
+	err = versionTable.column("steps").set(&of, &cell{text: kept})
+	return of.steps, err
+}
+func KeptSteps(steps []issue.Step) any {
+	return versionTable.column("steps").get(&versionRow{steps: steps})
 }

@@ -11,16 +11,63 @@ import (
 	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/ports/store"
 )
 
-// goals implements store.Goals.
-type goals struct {
-	stored[id.Goal, goal.Goal]
+// purposes are stored goals or projects.
+type purposes[I id.ID, T goal.Kind[I]] struct {
+	stored[I, T]
 }
 
-func goalsOf(s session) goals { return goals{stored[id.Goal, goal.Goal]{s, goalTable}} }
+// Add keeps the budget of a goal or a project where charges are counted. So does Save.
+func (p purposes[I, T]) Add(ctx context.Context, added T) error {
+	if err := p.stored.Add(ctx, added); err != nil {
+		return err
+	}
+	return p.setLimit(ctx, added.Owner(), string(added.Key()), budget.Limit{}, added.Limit())
+}
+
+func (p purposes[I, T]) Save(ctx context.Context, saved T) error {
+	before, _ := p.locked(saved)
+	if err := p.stored.Save(ctx, saved); err != nil {
+		return err
+	}
+	return p.setLimit(ctx, saved.Owner(), string(saved.Key()), before.Limit(), saved.Limit())
+}
+
+// spent begins to tell what is done for goals or projects, with what their accounts have of each.
+func (p purposes[I, T]) spent(ctx context.Context, of id.Company, which []I) (map[I]goal.Work, error) {
+	done := make(map[I]goal.Work, len(which))
+	for _, one := range which {
+		done[one] = goal.Work{Issues: issue.Counts{Of: map[issue.Status]int64{}}}
+	}
+	if len(which) == 0 {
+		return done, nil
+	}
+	var rows []struct {
+		ID       I
+		SpentUsd money.USD
+	}
+	err := p.scan(ctx, p.selectFrom(accountTable.name).Column("id", "spent_usd").Where("company_id = ?", of).
+		Where("id IN (?)", bun.List(which)), &rows)
+	for _, row := range rows {
+		its := done[row.ID]
+		its.Spent = row.SpentUsd
+		done[row.ID] = its
+	}
+	return done, err
+}
+
+// goals implements store.Goals.
+type goals struct {
+	purposes[id.Goal, goal.Goal]
+}
+
+func goalsOf(s session) goals {
+	return goals{purposes[id.Goal, goal.Goal]{stored[id.Goal, goal.Goal]{s, goalTable}}}
+}
 
 var goalTable = tableOf("goals", fault.New(fault.NotFound, "There is no such goal."),
 	asText("id", func(g *goal.Goal) *id.Goal { return &g.ID }),
@@ -34,22 +81,6 @@ var goalTable = tableOf("goals", fault.New(fault.NotFound, "There is no such goa
 	asMillis("updated_at", func(g *goal.Goal) *time.Time { return &g.UpdatedAt }),
 	asInteger("version", func(g *goal.Goal) *int64 { return &g.Version }),
 )
-
-// Add keeps the budget of the goal where charges are counted. So does Save, and so do those of projects.
-func (g goals) Add(ctx context.Context, added goal.Goal) error {
-	if err := g.stored.Add(ctx, added); err != nil {
-		return err
-	}
-	return g.setLimit(ctx, added.Company, string(added.ID), budget.Limit{}, added.Budget)
-}
-
-func (g goals) Save(ctx context.Context, saved goal.Goal) error {
-	before, _ := g.locked(saved)
-	if err := g.stored.Save(ctx, saved); err != nil {
-		return err
-	}
-	return g.setLimit(ctx, saved.Company, string(saved.ID), before.Budget, saved.Budget)
-}
 
 func (g goals) List(
 	ctx context.Context, filter store.GoalFilter, after page.Position, size int,
@@ -72,18 +103,15 @@ func listIn[T any, S ~string](
 }
 
 func (g goals) Work(ctx context.Context, of id.Company, which []id.Goal) (map[id.Goal]goal.Work, error) {
-	done := make(map[id.Goal]goal.Work, len(which))
-	for _, one := range which {
-		done[one] = goal.Work{Issues: issue.Counts{Of: map[issue.Status]int64{}}}
-	}
-	if len(which) == 0 {
-		return done, nil
+	done, err := g.spent(ctx, of, which)
+	if err != nil || len(which) == 0 {
+		return done, err
 	}
 	var projects []struct {
 		ID     id.Project
 		GoalID id.Goal
 	}
-	err := g.scan(ctx, g.selectFrom("projects").Column("id", "goal_id").Where("company_id = ?", of).
+	err = g.scan(ctx, g.selectFrom("projects").Column("id", "goal_id").Where("company_id = ?", of).
 		Where("goal_id IN (?)", bun.List(which)).Where("goal_id <> ''").Order("goal_id", createdAt, "id"), &projects)
 	if err != nil {
 		return nil, err
@@ -93,7 +121,7 @@ func (g goals) Work(ctx context.Context, of id.Company, which []id.Goal) (map[id
 		its.Projects = append(its.Projects, project.ID)
 		done[project.GoalID] = its
 	}
-	// The tallies of a goal are apart by the projects of its issues: so it need not be known whose project was whose when an issue came.
+	// The tallies of a goal are kept by project, so that moving a project rewrites none.
 	var rows []struct {
 		GoalID id.Goal
 		Status issue.Status
@@ -117,11 +145,11 @@ func (g goals) Work(ctx context.Context, of id.Company, which []id.Goal) (map[id
 
 // projects implements store.Projects.
 type projects struct {
-	stored[id.Project, goal.Project]
+	purposes[id.Project, goal.Project]
 }
 
 func projectsOf(s session) projects {
-	return projects{stored[id.Project, goal.Project]{s, projectTable}}
+	return projects{purposes[id.Project, goal.Project]{stored[id.Project, goal.Project]{s, projectTable}}}
 }
 
 var projectTable = tableOf("projects", fault.New(fault.NotFound, "There is no such project."),
@@ -138,21 +166,6 @@ var projectTable = tableOf("projects", fault.New(fault.NotFound, "There is no su
 	asInteger("version", func(p *goal.Project) *int64 { return &p.Version }),
 )
 
-func (p projects) Add(ctx context.Context, added goal.Project) error {
-	if err := p.stored.Add(ctx, added); err != nil {
-		return err
-	}
-	return p.setLimit(ctx, added.Company, string(added.ID), budget.Limit{}, added.Budget)
-}
-
-func (p projects) Save(ctx context.Context, saved goal.Project) error {
-	before, _ := p.locked(saved)
-	if err := p.stored.Save(ctx, saved); err != nil {
-		return err
-	}
-	return p.setLimit(ctx, saved.Company, string(saved.ID), before.Budget, saved.Budget)
-}
-
 func (p projects) List(
 	ctx context.Context, filter store.ProjectFilter, after page.Position, size int,
 ) (page.Page[goal.Project], error) {
@@ -168,23 +181,20 @@ func (p projects) Count(ctx context.Context, of id.Goal) (int, error) {
 	return int(count), err
 }
 
-func (p projects) Issues(ctx context.Context, of id.Company, which []id.Project) (map[id.Project]issue.Counts, error) {
-	counts := make(map[id.Project]issue.Counts, len(which))
-	for _, one := range which {
-		counts[one] = issue.Counts{Of: map[issue.Status]int64{}}
-	}
-	if len(which) == 0 {
-		return counts, nil
+func (p projects) Work(ctx context.Context, of id.Company, which []id.Project) (map[id.Project]goal.Work, error) {
+	done, err := p.spent(ctx, of, which)
+	if err != nil || len(which) == 0 {
+		return done, err
 	}
 	var rows []struct {
 		ScopeID id.Project
 		Status  issue.Status
 		N       int64
 	}
-	err := p.scan(ctx, p.selectFrom("tallies").Column("scope_id", "status", "n").Where("company_id = ?", of).
+	err = p.scan(ctx, p.selectFrom("tallies").Column("scope_id", "status", "n").Where("company_id = ?", of).
 		Where("scope = 'project'").Where("scope_id IN (?)", bun.List(which)), &rows)
 	for _, row := range rows {
-		counts[row.ScopeID].Of[row.Status] = row.N
+		done[row.ScopeID].Issues.Of[row.Status] = row.N
 	}
-	return counts, err
+	return done, err
 }

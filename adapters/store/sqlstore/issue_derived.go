@@ -39,6 +39,9 @@ func (i issues) derive(ctx context.Context, before, after *issue.Issue) error {
 // tallyKey is the key of a row of tallies.
 type tallyKey struct{ scope, of, status string }
 
+// containers is behind the name of a scope whose rows count containers alone.
+const containers = " containers"
+
 func tallyKeys(of *issue.Issue) []tallyKey {
 	status := string(of.Status)
 	keys := []tallyKey{{"company", string(of.Company), status}}
@@ -48,11 +51,16 @@ func tallyKeys(of *issue.Issue) []tallyKey {
 	if of.Agent != "" {
 		keys = append(keys, tallyKey{"agent", string(of.Agent), status})
 	}
+	// Containers are no work of their own: what is for a project or a goal has a tally without them.
+	kind := ""
+	if of.IsContainer {
+		kind = containers
+	}
 	if of.Project != "" {
-		keys = append(keys, tallyKey{"project", string(of.Project), status})
+		keys = append(keys, tallyKey{"project" + kind, string(of.Project), status})
 	}
 	if of.Goal != "" { // apart by the projects: see goals.Work
-		keys = append(keys, tallyKey{"goal", string(of.Goal) + "/" + string(of.Project), status})
+		keys = append(keys, tallyKey{"goal" + kind, string(of.Goal) + "/" + string(of.Project), status})
 	}
 	return keys
 }
@@ -75,9 +83,9 @@ var addToTallies = preparedFor[int]{prepare: func(rows int) *prepared {
 }}
 
 var addToDay = prepare(func(b builder) fmt.Stringer {
-	return sqlText(fmt.Sprintf("INSERT INTO day_tallies (company_id, day, what, n) VALUES (%s, %s, %s, 1) "+
-		"ON CONFLICT (company_id, day, what) DO UPDATE SET n = day_tallies.n + 1",
-		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3)))
+	return sqlText(fmt.Sprintf("INSERT INTO day_tallies (company_id, day, what, n) VALUES (%s, %s, %s, %s) "+
+		"ON CONFLICT (company_id, day, what) DO UPDATE SET n = day_tallies.n + excluded.n",
+		b.engine.Placeholder(1), b.engine.Placeholder(2), b.engine.Placeholder(3), b.engine.Placeholder(4)))
 })
 
 // tally counts the issue under its state.
@@ -106,11 +114,20 @@ func (i issues) tally(ctx context.Context, before, after *issue.Issue) error {
 			return err
 		}
 	}
-	ended := after.Status == issue.Done || after.Status == issue.Failed
-	if !ended || before != nil && before.Status == after.Status {
+	day, isCounted := dayOf(after)
+	if !isCounted || before != nil && before.Status == after.Status {
 		return nil
 	}
-	return i.later(ctx, addToDay, string(after.Company), after.FinishedAt.Format(time.DateOnly), string(after.Status))
+	return i.later(ctx, addToDay, string(after.Company), day.day, day.what, int64(1))
+}
+
+// dayKey is the key of a row of day_tallies.
+type dayKey struct{ day, what string }
+
+// dayOf is the day on which an issue is counted, if it is.
+func dayOf(i *issue.Issue) (dayKey, bool) {
+	isCounted := i.Status == issue.Done || i.Status == issue.Failed
+	return dayKey{i.FinishedAt.Format(time.DateOnly), string(i.Status)}, isCounted
 }
 
 // label replaces the rows by which issues are found by their labels.
@@ -166,13 +183,13 @@ func (s session) raiseWork(ctx context.Context, of id.Company) error {
 
 var tallyOf = prepare(func(b builder) fmt.Stringer {
 	return b.db().NewSelect().Table("tallies").Column("status", "n").Where("company_id = ?", b.arg(1)).
-		Where("scope = ?", b.arg(2)).Where("scope_id = ?", b.arg(3))
+		Where("scope IN (?, ?)", b.arg(2), b.arg(4)).Where("scope_id = ?", b.arg(3))
 })
 
 // tallyOfGoal is tallyOf for a range of scopes.
 var tallyOfGoal = prepare(func(b builder) fmt.Stringer {
 	return b.db().NewSelect().Table("tallies").Column("status", "n").Where("company_id = ?", b.arg(1)).
-		Where("scope = 'goal'").Where("scope_id >= ?", b.arg(2)).Where("scope_id < ?", b.arg(3))
+		Where("scope IN ('goal', 'goal"+containers+"')").Where("scope_id >= ?", b.arg(2)).Where("scope_id < ?", b.arg(3))
 })
 
 func (i issues) Tally(ctx context.Context, of store.Tally) (issue.Counts, error) {
@@ -194,6 +211,6 @@ func (i issues) Tally(ctx context.Context, of store.Tally) (issue.Counts, error)
 		scope, which = "team", string(of.Team)
 	}
 	err := i.scanRows(ctx, []any{&status, &n}, add,
-		tallyOf, string(of.Company), scope, which)
+		tallyOf, string(of.Company), scope, which, scope+containers)
 	return counts, err
 }

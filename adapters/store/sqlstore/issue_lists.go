@@ -158,6 +158,9 @@ func equalities(filter store.IssueFilter) []condition {
 	if filter.Goal != "" {
 		where = append(where, condition{"goal_id", string(filter.Goal)})
 	}
+	if filter.Workflow != "" {
+		where = append(where, condition{"container_of", string(filter.Workflow)})
+	}
 	if filter.Priority != "" {
 		where = append(where, condition{"rank", int64(filter.Priority.Rank())})
 	}

@@ -1,10 +1,14 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -69,10 +73,61 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asInteger("fencing_token", func(i *issue.Issue) *int64 { return &i.FencingToken }),
 	asText("waiting_for", func(i *issue.Issue) *id.Approval { return &i.WaitingFor }),
 	asBoolean("asking", func(i *issue.Issue) *bool { return &i.Asking }),
+	asText("workflow_id", func(i *issue.Issue) *id.Workflow { return &i.Workflow }).fixed(),
+	containerOf.fixed(),
+	asText("container_id", func(i *issue.Issue) *id.Issue { return &i.Container }).fixed(),
+	stepColumn.fixed(),
 	asMillis(createdAt, func(i *issue.Issue) *time.Time { return &i.CreatedAt }).fixed(),
 	asMillis("updated_at", func(i *issue.Issue) *time.Time { return &i.UpdatedAt }),
 	asInteger("version", func(i *issue.Issue) *int64 { return &i.Version }),
 )
+
+// containerOf has the workflow of a container: lists have these alone.
+var containerOf = column[issue.Issue]{
+	name: "container_of", kind: textKind,
+	get: func(of *issue.Issue) any {
+		if !of.IsContainer {
+			return ""
+		}
+		return string(of.Workflow)
+	},
+	set: func(to *issue.Issue, c *cell) error {
+		to.IsContainer = c.text != ""
+		return nil
+	},
+}
+
+// stepColumn has what a container and a step have of their workflow in one text: most issues are neither, and to read a column costs
+// more than it looks.
+var stepColumn = column[issue.Issue]{
+	name: "step", kind: textKind,
+	get: func(of *issue.Issue) any {
+		if of.WorkflowVersion == 0 {
+			return ""
+		}
+		return strings.TrimSpace(fmt.Sprintf("%d %d %s %s", of.WorkflowVersion, of.Place, of.StepKey, of.Gate))
+	},
+	set: func(to *issue.Issue, c *cell) error {
+		to.WorkflowVersion, to.Place, to.StepKey, to.Gate = 0, 0, "", ""
+		if c.text == "" {
+			return nil
+		}
+		const ofContainer, ofStep = 2, 4
+		fields := strings.Fields(c.text)
+		if len(fields) == ofStep {
+			to.StepKey, to.Gate = fields[2], issue.Gate(fields[3])
+		} else if len(fields) != ofContainer {
+			return fmt.Errorf("the step of an issue is kept as %q", c.text)
+		}
+		version, err := strconv.ParseInt(fields[0], 10, 64)
+		place, errPlace := strconv.Atoi(fields[1])
+		if err != nil || errPlace != nil || version < 1 || place < 0 || (place == 0) != (len(fields) == ofContainer) {
+			return fmt.Errorf("the step of an issue is kept as %q", c.text)
+		}
+		to.WorkflowVersion, to.Place = version, place
+		return nil
+	},
+}
 
 // dueOrder sorts issues without a due date behind all others.
 func dueOrder(of *issue.Issue) int64 {
@@ -239,6 +294,28 @@ var openInProject = prepare(func(b builder) fmt.Stringer {
 
 func (i issues) OpenInProject(ctx context.Context, which id.Project, after id.Issue) ([]store.Child, error) {
 	return i.children(ctx, openInProject, string(which), string(after))
+}
+
+var stepsOf = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("issues").Column("id", "step", "status").
+		Where("container_id = ?", b.arg(1)).Where("container_id <> ''").Order("number")
+})
+
+func (i issues) Steps(ctx context.Context, of id.Issue) (found []issue.StepState, err error) {
+	var which, step, status string
+	var invalid error
+	err = i.scanRows(ctx, []any{&which, &step, &status}, func() {
+		state, err := stepState(which, step, status)
+		found, invalid = append(found, state), errors.Join(invalid, err)
+	}, stepsOf, string(of))
+	return found, cmp.Or(err, invalid)
+}
+
+// stepState makes a StepState of what its row has.
+func stepState(which, step, status string) (issue.StepState, error) {
+	var row issue.Issue
+	err := stepColumn.set(&row, &cell{text: step})
+	return issue.StepState{ID: id.Issue(which), Place: row.Place, Status: issue.Status(status)}, err
 }
 
 var (

@@ -20,7 +20,7 @@ type condition struct {
 
 // sparse are columns that are empty in many rows, and whose indexes are without these: an engine uses such an index only when a query
 // says that the column is not empty.
-var sparse = []string{"project_id", "goal_id"}
+var sparse = []string{"project_id", "goal_id", "container_of"}
 
 // meeting filters a query by all conditions. No value of a sparse column is empty.
 func meeting(query *bun.SelectQuery, where []condition) *bun.SelectQuery {

@@ -46,6 +46,8 @@ var owned = []ownedTable{
 	{table: "settlements"},
 	{table: "projects"},
 	{table: "goals"},
+	{table: "workflow_versions"},
+	{table: "workflows"},
 	{table: "secret_values"},
 	{table: "secrets"},
 	{table: "deliveries", kept: isPending},

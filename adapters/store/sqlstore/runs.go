@@ -32,6 +32,7 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asText("team_id", func(r *run.Run) *id.Team { return &r.Team }).fixed(),
 	asText("goal_id", func(r *run.Run) *id.Goal { return &r.Goal }).fixed(),
 	asText("project_id", func(r *run.Run) *id.Project { return &r.Project }).fixed(),
+	asText("workflow_id", func(r *run.Run) *id.Workflow { return &r.Workflow }).fixed(),
 	asInteger("attempt", func(r *run.Run) *int { return &r.Attempt }).fixed(),
 	asText("status", func(r *run.Run) *run.Status { return &r.Status }),
 	asText("lease_id", func(r *run.Run) *id.Lease { return &r.Lease.ID }).fixed(),

@@ -136,6 +136,7 @@ func (r reader) Envelopes() store.EnvelopeReader      { return envelopes(r) }
 func (r reader) Settlements() store.SettlementReader  { return settlementsOf(r.session) }
 func (r reader) Costs() store.CostReader              { return costsOf(r.session) }
 func (r reader) Goals() store.GoalReader              { return goalsOf(r.session) }
+func (r reader) Workflows() store.WorkflowReader      { return workflowsOf(r.session) }
 func (r reader) Projects() store.ProjectReader        { return projectsOf(r.session) }
 func (r reader) Tokens() store.TokenReader            { return tokensOf(r.session) }
 func (r reader) Partners() store.PartnerReader        { return partnersOf(r.session) }
@@ -154,6 +155,7 @@ func (r reader) Approvals() store.ApprovalReader         { return approvalsOf(r.
 func (r reader) ApprovalRules() store.ApprovalRuleReader { return approvalRulesOf(r.session) }
 func (r reader) Secrets() store.SecretReader             { return secretsOf(r.session) }
 func (r reader) Seals() store.SealReader                 { return seals(r) }
+func (r reader) Audits() store.AuditReader               { return audits(r) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -178,6 +180,7 @@ func (t tx) Envelopes() store.Envelopes     { return envelopes{t.session} }
 func (t tx) Settlements() store.Settlements { return settlementsOf(t.session) }
 func (t tx) Costs() store.CostReader        { return costsOf(t.session) }
 func (t tx) Goals() store.Goals             { return goalsOf(t.session) }
+func (t tx) Workflows() store.Workflows     { return workflowsOf(t.session) }
 func (t tx) Projects() store.Projects       { return projectsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
@@ -197,6 +200,7 @@ func (t tx) Approvals() store.Approvals         { return approvalsOf(t.session) 
 func (t tx) ApprovalRules() store.ApprovalRules { return approvalRulesOf(t.session) }
 func (t tx) Secrets() store.Secrets             { return secretsOf(t.session) }
 func (t tx) Seals() store.Seals                 { return seals{t.session} }
+func (t tx) Audits() store.Audits               { return audits{t.session} }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 

@@ -100,7 +100,7 @@ func makeFile(path string, key []byte, as fs.FileInfo) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(folder, ".key-*") // with mode 0600
+	draft, err := os.CreateTemp(folder, draftPrefix(path)+"*") // with mode 0600
 	if err != nil {
 		return err
 	}
@@ -114,6 +114,9 @@ func makeFile(path string, key []byte, as fs.FileInfo) error {
 	}
 	return syncFolder(folder)
 }
+
+// draftPrefix is what the names of drafts of a key file begin with, before a number.
+func draftPrefix(path string) string { return "." + filepath.Base(path) + "-" }
 
 func newKey() []byte {
 	key := make([]byte, keySize)

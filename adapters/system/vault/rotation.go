@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -108,10 +109,32 @@ func (v *Vault) replace(bound string) error {
 	return syncFolder(filepath.Dir(v.path))
 }
 
-// EndFormer implements outbound.KeyFiles.
+// EndFormer implements outbound.KeyFiles. Drafts that a killed process has left go too: they may hold the former key. First of all they
+// do, so that whoever goes on with a rotation which is killed here tries again.
 func (v *Vault) EndFormer() error {
-	if err := os.Remove(v.oldPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the former key: %w", err)
+	drafts, err := v.drafts()
+	if err != nil {
+		return fmt.Errorf("look for drafts of keys: %w", err)
+	}
+	for _, path := range append(drafts, v.oldPath()) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the former key: %w", err)
+		}
 	}
 	return syncFolder(filepath.Dir(v.path))
+}
+
+// drafts are the paths of drafts that makeFile has begun, and not removed.
+func (v *Vault) drafts() (found []string, err error) {
+	folder := filepath.Dir(v.path)
+	entries, err := os.ReadDir(folder)
+	for _, entry := range entries {
+		for _, of := range []string{v.path, v.oldPath(), v.newPath()} {
+			number, isDraft := strings.CutPrefix(entry.Name(), draftPrefix(of))
+			if isDraft && number != "" && strings.Trim(number, "0123456789") == "" {
+				found = append(found, filepath.Join(folder, entry.Name()))
+			}
+		}
+	}
+	return found, err
 }

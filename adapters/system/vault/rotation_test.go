@@ -205,3 +205,27 @@ func TestOneProcessRotatesAtATime(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWhatAKilledProcessHasDraftedGoesWithTheFormerKey(t *testing.T) {
+	t.Parallel()
+	path := files(t, nextKey, "", keptKey)
+	folder := filepath.Dir(path)
+	stays := []string{".key-", ".key-12x", ".key.pub-12", ".keys-12", "key"}
+	for _, name := range append([]string{".key-12", ".key.old-3", ".key.new-456"}, stays[:4]...) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(keptKey), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := vault.New(path).EndFormer(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != len(stays) {
+		t.Errorf("the folder holds %v, %v", entries, err)
+	}
+	for _, name := range stays {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -190,15 +190,19 @@ func (r watchedRuns) LockOpen(ctx context.Context, of id.Issue) (run.Run, error)
 }
 
 // LockForCall implements store.Runs.
-func (r watchedRuns) LockForCall(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
-	found, err := r.Runs.LockForCall(ctx, which, but)
+func (r watchedRuns) LockForCall(
+	ctx context.Context, which id.Lease, but event.Actor, keys ...string,
+) (store.LockedLease, error) {
+	found, err := r.Runs.LockForCall(ctx, which, but, keys...)
 	found.Run, err = r.done.locked(found.Run, err)
 	return found, err
 }
 
 // LockForEnd implements store.Runs.
-func (r watchedRuns) LockForEnd(ctx context.Context, which id.Lease, but event.Actor) (store.LockedLease, error) {
-	found, err := r.Runs.LockForEnd(ctx, which, but)
+func (r watchedRuns) LockForEnd(
+	ctx context.Context, which id.Lease, but event.Actor, keys ...string,
+) (store.LockedLease, error) {
+	found, err := r.Runs.LockForEnd(ctx, which, but, keys...)
 	found.Run, err = r.done.locked(found.Run, err)
 	return found, err
 }

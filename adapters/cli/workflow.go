@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"holdco/adapters/client"
+	"holdco/domain/id"
+	"holdco/domain/text"
+)
+
+// WorkflowCommand is the command on workflows, with those below it.
+func WorkflowCommand(a *app) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "workflow",
+		Short: "Create, list, change and delete the workflows of a company",
+		Long: "Create, list, change and delete the workflows of a company. A workflow is a list of steps; \"holdco issue create\n" +
+			"--workflow\" files an issue that goes through them.",
+	}
+	w := workflows{a.remoteGroup(group)}
+	group.AddCommand(w.create(), w.list(), w.show(), w.update(), w.delete())
+	return group
+}
+
+// workflows are the commands below "workflow".
+type workflows struct{ *remote }
+
+var oneWorkflow = oneNamed("workflow", "id or slug", func(arg string) bool {
+	_, isID := id.Parse[id.Workflow](arg)
+	return isID || text.IsSlug(arg)
+})
+
+func (w workflows) create() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "create",
+		Short: "Create a workflow",
+		Long: "Create a workflow. Its steps are in a JSON file, as a list of objects with key, title, instructions, team (id or slug)\n" +
+			"and gate (none, review or approval), of which key and title are needed.",
+		Example: "  holdco workflow create --name Newsletter --steps steps.json\n" +
+			"  echo '[{\"key\":\"write\",\"title\":\"Write it\",\"gate\":\"review\"}]' | holdco workflow create --name Post --steps -",
+		Args: noArgs,
+	}
+	flags := w.flags(command)
+	command.RunE = doing(w.remote, func(command *cobra.Command, s *server, _ []string) (client.Call, error) {
+		body, err := flags.body(command, client.CreateWorkflow)
+		return client.CreateWorkflow.In(s.company).Sending(body), err
+	}, printWorkflow)
+	_ = command.MarkFlagRequired("name")
+	_ = command.MarkFlagRequired("steps")
+	return command
+}
+
+func (w workflows) list() *cobra.Command {
+	head := []string{"ID", "SLUG", "NAME", "VERSION", "STEPS", "BUDGET", "CREATED"}
+	return listing(w.remote, "workflow", client.ListWorkflows, head, func(one client.Workflow) []string {
+		return []string{
+			one.ID, one.Slug, one.Name, strconv.Itoa(one.Version), strconv.Itoa(len(one.Steps)), dollars(one.Budget.USD), one.CreatedAt,
+		}
+	})
+}
+
+func (w workflows) show() *cobra.Command {
+	return w.one("show", &cobra.Command{
+		Short:   "Show a workflow",
+		Example: "  holdco workflow show newsletter\n  holdco workflow show newsletter --json",
+		RunE:    doing(w.remote, named(client.GetWorkflow), printWorkflow),
+	})
+}
+
+func (w workflows) update() *cobra.Command {
+	command := w.one("update", &cobra.Command{
+		Short:   "Change a workflow",
+		Long:    "Change a workflow. What is not named stays as it is. Issues keep the steps that they were filed with.",
+		Example: "  holdco workflow update newsletter --steps steps.json\n  holdco workflow update newsletter --budget none",
+	})
+	flags := w.flags(command)
+	command.RunE = doing(w.remote, func(command *cobra.Command, s *server, args []string) (client.Call, error) {
+		body, err := flags.body(command, client.UpdateWorkflow)
+		return client.UpdateWorkflow.In(s.company, args[0]).Sending(body), err
+	}, printWorkflow)
+	command.MarkFlagsOneRequired("name", "slug", "description", "budget", "steps")
+	return command
+}
+
+func (w workflows) delete() *cobra.Command {
+	return w.one("delete", &cobra.Command{
+		Short:   "Delete a workflow that has no open issues",
+		Long:    "Delete a workflow. One that has open issues cannot be deleted: finish or cancel them first.",
+		Example: "  holdco workflow delete newsletter",
+		RunE: doing(w.remote, named(client.DeleteWorkflow), func(out io.Writer, last client.Workflow) error {
+			_, err := fmt.Fprintf(out, "The workflow %s (%s) is deleted.\n", last.Slug, last.Name)
+			return err
+		}),
+	})
+}
+
+// one completes a command on one workflow.
+func (w workflows) one(verb string, command *cobra.Command) *cobra.Command {
+	command.Use, command.Args, command.ValidArgsFunction = verb+" WORKFLOW", oneWorkflow, w.completeOne(completeWorkflows)
+	return command
+}
+
+// workflowFlags are the flags that create and update have in common.
+type workflowFlags struct {
+	budget amount
+	steps  string
+}
+
+func (w workflows) flags(command *cobra.Command) *workflowFlags {
+	f, flags := &workflowFlags{}, command.Flags()
+	flags.String("name", "", "what the workflow is called")
+	flags.String("slug", "", "its short name (default from its name)")
+	flags.String("description", "", "what it is for, in Markdown")
+	flags.Var(&f.budget, "budget", "what all of its issues may cost, or none for no limit")
+	flags.StringVar(&f.steps, "steps", "", "the JSON file with its steps; - is standard input")
+	setsField(flags, "budget", "budget.usd")
+	return f
+}
+
+// body is what the flags say, with the steps of the file.
+func (f *workflowFlags) body(command *cobra.Command, o client.Operation) (map[string]any, error) {
+	body := sent(command, o)
+	if f.budget.text == none {
+		body["budget"] = nil
+	}
+	if f.steps == "" {
+		return body, nil
+	}
+	list, err := readText(f.steps, command.InOrStdin())
+	if err == nil && (!json.Valid([]byte(list)) || !strings.HasPrefix(strings.TrimSpace(list), "[")) {
+		err = WrongUsage(fmt.Errorf("--steps must name a file that holds a JSON list; it is %q", f.steps))
+	}
+	body["steps"] = json.RawMessage(list)
+	return body, err
+}
+
+func printWorkflow(out io.Writer, w client.Workflow) error {
+	rows := [][]string{
+		{"id", w.ID},
+		{"slug", w.Slug},
+		{"name", w.Name},
+		{"description", orDash(strings.Join(strings.Fields(w.Description), " "))},
+		{"version", strconv.Itoa(w.Version)},
+		{"budget", dollars(w.Budget.USD)},
+	}
+	for n, step := range w.Steps {
+		rows = append(rows, []string{fmt.Sprintf("step %d", n+1), fmt.Sprintf("%s: %s (gate %s, team %s)",
+			step.Key, step.Title, step.Gate, orDash(step.Team))})
+	}
+	return printTable(out, append(rows, []string{"created", w.CreatedAt}, []string{"updated", w.UpdatedAt}))
+}
+
+func completeWorkflows(ctx context.Context, s *server) ([]cobra.Completion, error) {
+	return completions(ctx, s, client.ListWorkflows.In(s.company), func(w client.Workflow) cobra.Completion {
+		return cobra.CompletionWithDesc(w.Slug, w.Name)
+	})
+}

@@ -1,0 +1,371 @@
+package doctor_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdco/adapters/store/postgres"
+	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/store/sqlite"
+	"holdco/adapters/store/sqlite/sqlitetest"
+	"holdco/adapters/store/sqlstore"
+	"holdco/app/agents"
+	"holdco/app/cache"
+	"holdco/app/companies"
+	"holdco/app/costs"
+	"holdco/app/doctor"
+	"holdco/app/goals"
+	"holdco/app/issues"
+	"holdco/app/leases"
+	"holdco/app/teams"
+	"holdco/app/work"
+	"holdco/app/workflows"
+	"holdco/domain/access"
+	"holdco/domain/agent"
+	"holdco/domain/budget"
+	"holdco/domain/company"
+	"holdco/domain/cost"
+	"holdco/domain/fault"
+	"holdco/domain/goal"
+	"holdco/domain/id"
+	"holdco/domain/idempotency"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+	"holdco/domain/page"
+	"holdco/domain/precondition"
+	"holdco/domain/team"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+	"holdco/ports/storetest"
+)
+
+var caller = access.System("test")
+
+var once idempotency.Request
+
+// world is a company at work, on a store of its own, with a clock that the test moves.
+type world struct {
+	ctx   context.Context
+	store store.Store
+	sql   *sql.DB // beside the store
+	dump  func() map[string][]string
+	clock *storetest.Clock
+
+	companies *companies.Service
+	teams     *teams.Service
+	agents    *agents.Service
+	issues    *issues.Service
+	leases    *leases.Service
+	costs     *costs.Service
+	goals     *goals.Service
+	projects  *goals.Projects
+	workflows *workflows.Service
+	work      *work.Service
+	doctor    *doctor.Service
+
+	of      id.Company
+	staff   []agent.Agent
+	goal    id.Goal
+	project id.Project
+}
+
+// onBoth runs a test on a store of each kind.
+func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		onSQLite(t, test)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := postgrestest.URL(t)
+		engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), postgres.Options{URL: url}))
+		t.Cleanup(func() { check(t, engine.Close()) })
+		clock, ids := storetest.NewClock(), storetest.NewIDs()
+		w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()).WithClock(clock), clock, ids, "pgx", url)
+		w.dump = storetest.Dumping(t, w.sql, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+		test(t, w)
+	})
+}
+
+func onSQLite(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	path := filepath.Join(sqlitetest.Dir(t), "holdco.db")
+	engine := must[*sqlite.Engine](t)(sqlite.Open(t.Context(), sqlite.Options{Path: path, Synchronous: sqlite.Normal}))
+	t.Cleanup(func() { check(t, engine.Close()) })
+	clock, ids := storetest.NewClock(), storetest.NewIDs()
+	w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()), clock, ids, "sqlite", path+"?_pragma=busy_timeout(9999)")
+	w.dump = storetest.Dumping(t, w.sql, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+	test(t, w)
+}
+
+func must[T any](t interface{ Fatal(args ...any) }) func(T, error) T {
+	return func(value T, err error) T {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newWorld(
+	t *testing.T, s store.Store, clock *storetest.Clock, ids outbound.IDs, driver, address string,
+) *world {
+	t.Helper()
+	db := must[*sql.DB](t)(sql.Open(driver, address))
+	t.Cleanup(func() { check(t, db.Close()) })
+	cached, prices := &cache.Cache[agent.Credential]{}, &cache.Prices{}
+	w := &world{
+		ctx: t.Context(), store: s, sql: db, clock: clock,
+		companies: companies.New(s, noWorkspaces{}, ids, noLog{},
+			companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}, cached),
+		teams:  teams.New(s, ids),
+		agents: agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached, prices),
+		issues: issues.New(s, ids, nil), costs: costs.New(s, ids), goals: goals.New(s, ids), projects: goals.NewProjects(s, ids),
+		leases: leases.New(s, ids, new(counter), leases.Settings{LeaseTime: 5 * time.Minute, Reserve: 100_000, MostWaiting: 9}, prices),
+		work:   work.New(s, ids), doctor: doctor.New(s, clock), workflows: workflows.New(s, ids),
+	}
+	draft := company.Draft{
+		Slug: new("acme"), Name: new("Acme"), Settings: company.Settings{Budget: &budget.Change{USD: new(money.Number("1000000"))}},
+	}
+	for n := range 2 {
+		draft.StartingTeams = append(draft.StartingTeams, team.Draft{Name: new(fmt.Sprint("Team ", n)), Headcount: new(int64(4))})
+	}
+	founding := must[company.Founding](t)(w.companies.Create(w.ctx, caller, draft, once))
+	w.of = founding.Company.ID
+	for n := range 6 {
+		settings := agent.Settings{Name: new("Ada"), Role: new("Engineer")}
+		if n%2 == 0 {
+			settings.Budget = &agent.BudgetChange{Daily: new(new(money.Number("500")))}
+		}
+		hired := must[inbound.HiredAgent](t)(w.agents.Hire(w.ctx, caller, w.of, agent.Draft{
+			Team: new(string(founding.Teams[n%2].ID)), Settings: settings,
+		}, once))
+		w.staff = append(w.staff, hired.Agent)
+	}
+	limited := goal.PurposeDraft{Title: new("Grow"), Budget: new(new(money.Number("100000")))}
+	w.goal = must[goal.ShownGoal](t)(w.goals.Create(w.ctx, caller, w.of, goal.Draft{PurposeDraft: limited}, once)).Of.ID
+	w.newProject(t)
+	return w
+}
+
+func (w *world) newProject(t interface{ Fatal(args ...any) }) {
+	draft := goal.ProjectDraft{PurposeDraft: goal.PurposeDraft{Title: new("Launch")}, Goal: new(new(string(w.goal)))}
+	w.project = must[goal.ShownProject](t)(w.projects.Create(w.ctx, caller, w.of, draft, once)).Of.ID
+}
+
+// counter is entropy that counts.
+type counter struct{ last atomic.Uint64 }
+
+func (c *counter) Bits256() (bits [32]byte) {
+	binary.BigEndian.PutUint64(bits[:], c.last.Add(1))
+	return bits
+}
+
+// noWorkspaces is an outbound.Workspaces without a disk.
+type noWorkspaces struct{}
+
+func (noWorkspaces) Make(id.Company) error       { return nil }
+func (noWorkspaces) Remove(id.Company) error     { return nil }
+func (noWorkspaces) List() ([]id.Company, error) { return nil, nil }
+
+// noLog is an outbound.Log that keeps nothing.
+type noLog struct{}
+
+func (noLog) Error(context.Context, string, error) {}
+
+func (w *world) as(a agent.Agent) agent.Caller {
+	return agent.Caller{ID: a.ID, Company: w.of, Team: a.Team}
+}
+
+// file files an issue, as the draft says that is altered.
+func (w *world) file(alter func(d *issue.Draft)) (issue.Issue, error) {
+	draft := issue.Draft{Title: new("Call"), Settings: issue.Settings{RequiresReview: new(false)}}
+	if alter != nil {
+		alter(&draft)
+	}
+	return w.issues.Create(w.ctx, caller, w.of, draft, once)
+}
+
+// claim leases an issue; nil: there is none.
+func (w *world) claim(by agent.Agent) (*inbound.Lease, error) {
+	return w.leases.Claim(w.ctx, w.as(by), inbound.Claim{})
+}
+
+func call(lease inbound.Lease) inbound.LeaseCall {
+	return inbound.LeaseCall{Lease: lease.Run.Lease.ID, Token: new(lease.Run.Lease.Token)}
+}
+
+// pay charges a lease.
+func (w *world) pay(by agent.Agent, lease inbound.Lease, key, usd string) (cost.Entry, error) {
+	_, made, err := w.leases.Charge(w.ctx, w.as(by), call(lease), []cost.Draft{{
+		Key: &key, Kind: new("llm"), Model: new("claude"), USD: new(money.Number(usd)),
+		Tokens: &cost.TokensDraft{Input: new(int64(7)), CacheWrite: new(int64(3))},
+	}})
+	if err != nil {
+		return cost.Entry{}, err
+	}
+	return made[0].Entry, nil
+}
+
+func (w *world) end(by agent.Agent, lease inbound.Lease, action issue.Action) error {
+	sent := inbound.LeaseEnd{Action: action}
+	switch action {
+	case issue.HandOff:
+		sent.Note.Body = new("Why")
+	case issue.Fail:
+		sent.Failure.Code, sent.Failure.Message = new("x"), new("y")
+	}
+	_, err := w.leases.End(w.ctx, w.as(by), call(lease), sent)
+	return err
+}
+
+func (w *world) adjust(entry cost.Entry, usd string) error {
+	_, err := w.costs.Adjust(w.ctx, caller, w.of, cost.AdjustmentDraft{
+		Entry: new(string(entry.ID)), Reason: new("Credit"), USD: new(money.Number(usd)),
+	}, once)
+	return err
+}
+
+// busy is a worker who does whatever comes to its mind, on a store on which others do too.
+type busy struct {
+	*world
+	*rand.Rand
+}
+
+func (b busy) works(steps int) error {
+	for n := range steps {
+		if err := b.step(n); err != nil && (fault.Of(err) == nil || fault.CodeOf(err) == fault.Internal) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b busy) some() (issue.Issue, error) {
+	found, err := b.store.Issues().List(b.ctx, store.IssueFilter{Company: b.of}, page.Position{}, 20)
+	if err != nil || len(found.Items) == 0 {
+		return issue.Issue{}, errors.Join(err, fault.New(fault.NotFound, "There are no issues."))
+	}
+	return found.Items[b.IntN(len(found.Items))], nil
+}
+
+func (b busy) step(n int) error {
+	by := b.staff[b.IntN(len(b.staff))]
+	switch b.IntN(14) {
+	case 0, 1, 2:
+		return b.files()
+	case 3, 4, 5, 6:
+		return b.workOn(by, n)
+	case 7, 8, 9:
+		return b.moves()
+	case 10:
+		b.clock.Advance(time.Duration(b.IntN(30*60)) * time.Second)
+		_, err := b.work.Sweep(b.ctx)
+		return err
+	case 11:
+		_, err := b.work.Settle(b.ctx)
+		return err
+	case 12:
+		found, err := b.some()
+		if err != nil {
+			return err
+		}
+		_, err = b.issues.Update(b.ctx, caller, b.of, found.ID, issue.Patch{Settings: issue.Settings{
+			Priority: new([]string{"low", "high"}[b.IntN(2)]), Labels: new([]string{"a", "b", "c"}[b.IntN(3):]),
+		}}, precondition.Any())
+		return err
+	default:
+		if b.IntN(3) > 0 {
+			return nil
+		}
+		_, err := b.companies.Update(b.ctx, caller, b.of, company.Patch{Settings: company.Settings{Budget: &budget.Change{
+			Period: new([]string{"daily", "weekly", "monthly", "quarterly"}[b.IntN(4)]),
+		}}}, precondition.Any())
+		return err
+	}
+}
+
+func (b busy) files() error {
+	near, err := b.some()
+	_, err = b.file(func(d *issue.Draft) {
+		d.Labels = &[]string{"new", "it's"}
+		switch b.IntN(6) {
+		case 0:
+			d.Agent = new(string(b.staff[b.IntN(len(b.staff))].ID))
+		case 1:
+			d.Project = new(new(string(b.project)))
+		case 2:
+			d.Goal, d.PerTask = new(new(string(b.goal))), new(new(money.Number("3")))
+		case 3:
+			d.RequiresReview = new(true)
+		}
+		if err != nil {
+			return
+		}
+		switch b.IntN(4) {
+		case 0:
+			d.Parent = new(new(string(near.ID)))
+		case 1:
+			d.BlockedBy = &[]string{string(near.ID)}
+		}
+	})
+	return err
+}
+
+// workOn claims an issue, pays for it, corrects that, and ends the lease or lets it run out; then it pays late.
+func (b busy) workOn(by agent.Agent, n int) error {
+	lease, err := b.claim(by)
+	if err != nil || lease == nil {
+		return err
+	}
+	paid, err := b.pay(by, *lease, fmt.Sprint("k", n), fmt.Sprintf("0.%06d", b.IntN(1_000_000)))
+	if err != nil {
+		return err
+	}
+	if b.IntN(3) == 0 {
+		if err := b.adjust(paid, "-0.000001"); err != nil {
+			return err
+		}
+	}
+	actions := []issue.Action{issue.Complete, issue.Complete, issue.Complete, issue.Fail, issue.Release, issue.HandOff, ""}
+	if action := actions[b.IntN(len(actions))]; action != "" {
+		if err := b.end(by, *lease, action); err != nil {
+			return err
+		}
+	}
+	if b.IntN(3) == 0 {
+		_, err = b.pay(by, *lease, fmt.Sprint("late", n), "0.25")
+	}
+	return err
+}
+
+func (b busy) moves() error {
+	found, err := b.some()
+	if err != nil {
+		return err
+	}
+	actions := []issue.Action{issue.Assign, issue.Unassign, issue.Cancel, issue.Accept, issue.Reject, issue.HandOff, issue.Retry}
+	move := inbound.IssueMove{Action: actions[b.IntN(len(actions))], Note: issue.Note{Body: new("Why")}}
+	if move.Action == issue.Assign {
+		move.To.Agent = new(string(b.staff[b.IntN(len(b.staff))].ID))
+	}
+	_, err = b.issues.Move(b.ctx, caller, b.of, found.ID, move, precondition.Any(), once)
+	return err
+}

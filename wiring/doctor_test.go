@@ -1,0 +1,67 @@
+package wiring_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/postgres/postgrestest"
+)
+
+// examine runs the checks of the store that the variables name, as an operator would beside its servers, and returns what is wrong:
+// the message of each check that is not ok.
+func examine(t *testing.T, environ ...string) (wrong []string) {
+	t.Helper()
+	command := exec.Command("holdco", "doctor", "--json", "--timeout", "10m")
+	command.Env = append(os.Environ(), environ...)
+	var problems strings.Builder
+	command.Stderr = &problems
+	out, err := command.Output() // fails too when something is wrong
+	var report struct {
+		Checks []struct {
+			Name, Severity, Message string
+			Examples                []map[string]string
+		}
+	}
+	if json.Unmarshal(out, &report) != nil || len(report.Checks) == 0 {
+		t.Fatalf("holdco doctor: %v, %s", err, problems.String())
+	}
+	for _, one := range report.Checks {
+		if one.Severity != "ok" {
+			wrong = append(wrong, fmt.Sprintf("%s: %s: %s %v", one.Name, one.Severity, one.Message, one.Examples))
+		}
+	}
+	return wrong
+}
+
+func TestTheStoreOfAServerThatWasKilledIsWell(t *testing.T) {
+	t.Parallel()
+	examined := func(t *testing.T, environ ...string) {
+		t.Helper()
+		server := startProcess(t, environ...)
+		ask := resttest.New(t, server.url, string(rootToken))
+		ask.Post("/v1/companies", named("acme")).Is(t, http.StatusCreated, "")
+		server.kill()
+		if wrong := examine(t, environ...); wrong != nil {
+			t.Error(wrong)
+		}
+		database := beside(environ)
+		runOn(t, database, "UPDATE companies SET agent_count = 7")
+		if wrong := examine(t, environ...); len(wrong) != 1 || !strings.HasPrefix(wrong[0], "issues: error: differences: 1;") {
+			t.Error(wrong)
+		}
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		examined(t, dataDir+t.TempDir())
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		examined(t, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t))
+	})
+}
