@@ -97,7 +97,7 @@ func (s *Service) rebudget(ctx context.Context, tx store.Tx, c company.Company, 
 		return err
 	}
 	account.Limit = next.Budget
-	_, err = unit.Rebudget(ctx, work.TeamEnvelope(c, account), at)
+	_, err = unit.Rebudget(ctx, at, work.TeamEnvelope(c, account))
 	return err
 }
 
