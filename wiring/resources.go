@@ -13,6 +13,7 @@ import (
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
+	"holdco/app/activity"
 	"holdco/app/agents"
 	"holdco/app/approvals"
 	"holdco/app/budgets"
@@ -61,6 +62,7 @@ type services struct {
 	Secrets   *secrets.Service
 	Keys      *keys.Service
 	Doctor    *doctor.Service
+	Activity  *activity.Service
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
@@ -72,6 +74,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	workflows.New,
 	approvals.New,
 	secrets.New, keys.New, doctor.New,
+	activity.New,
 	newAgentSettings, newAgentCredentials, newLeaseSettings,
 	wire.Struct(new(services), "*"),
 )
@@ -273,6 +276,14 @@ var resources = []resource{
 		commands: []cli.Command{cli.KeyCommand(opener(withKey, func(s services) inbound.Keys { return s.Keys }))},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{Name: "go on with a rotation of the key", Every: 10 * time.Second, Run: s.Keys.Resume}}
+		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Activity(s.Activity) },
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{
+				Name: "stream activity", Every: 250 * time.Millisecond, Wake: s.Activity.Recorded(), Run: s.Activity.Poll,
+			}}
 		},
 	},
 	{ // the checks of the store

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/app/activity"
 	"holdco/app/jobs"
 	"holdco/app/keys"
 	"holdco/ports/outbound"
@@ -119,6 +120,7 @@ func (s *Server) startJobs(ctx context.Context) (stop func()) {
 
 // drain accepts no more connections and waits for the requests in flight until ctx ends.
 func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
+	s.Activity.Close()
 	s.Leases.Close()
 	s.Issues.Close()
 	s.Runner.Close() // programs end while requests do, each within its own time
@@ -164,6 +166,13 @@ func (s *Server) prepareStore(ctx context.Context, migrate bool) error {
 	}
 	if err := s.Store.Ready(ctx); err != nil {
 		return err
+	}
+	moved, err := activity.Reorder(ctx, s.Store)
+	if err != nil {
+		return err
+	}
+	if moved {
+		s.Log.InfoContext(ctx, "the store was moved here; its activity comes before all that happens now")
 	}
 	return unlock(ctx, s.Store, s.Vault)
 }

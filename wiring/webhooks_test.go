@@ -133,7 +133,7 @@ func TestChangesOfTokensPartnersAndWebhooksAreSentWithoutTheirSecrets(t *testing
 		must(t, s.store.Update(context.Background(), func(ctx context.Context, tx store.Tx) error {
 			for _, what := range []event.Type{event.LeadImported, event.CampaignImported} {
 				if err := tx.Record(ctx, event.Event{Type: what, Actor: "system:test",
-					Subject: event.Subject{Type: what.Category()}}); err != nil {
+					Subject: event.Subject{Type: what.Kind()}}); err != nil {
 					return err
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
+	"holdco/app/activity"
 	"holdco/app/agents"
 	"holdco/app/approvals"
 	"holdco/app/budgets"
@@ -86,6 +87,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault)
 	doctorService := doctor.New(store, clock)
+	activityService := activity.New(store)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -106,6 +108,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Secrets:   secretsService,
 		Keys:      keysService,
 		Doctor:    doctorService,
+		Activity:  activityService,
 	}
 	poster, cleanup3 := newPosting(config, version)
 	webhookPoster := newPoster(poster, wiringTelemetry)
@@ -234,6 +237,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault)
 	doctorService := doctor.New(store, clock)
+	activityService := activity.New(store)
 	wiringServices := services{
 		Companies: service,
 		Teams:     teamsService,
@@ -254,6 +258,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Secrets:   secretsService,
 		Keys:      keysService,
 		Doctor:    doctorService,
+		Activity:  activityService,
 	}
 	wiringCommand := command{
 		services: wiringServices,

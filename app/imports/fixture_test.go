@@ -102,7 +102,7 @@ func (f fixture) happened(t *testing.T, want ...string) {
 			values[field.Name] = field.Value
 		}
 		got[len(got)-1-i] = fmt.Sprint(e.Type, " ", values["inserted"], " ", values["updated"])
-		if e.Company != "" || e.Actor != caller.Actor || e.Subject.Type != e.Type.Category() {
+		if e.Company != "" || e.Actor != caller.Actor || e.Subject.Type != e.Type.Kind() {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -120,10 +120,22 @@ func define(name Type) Type {
 // Types returns all types of events, in the order of their definition.
 func Types() []Type { return slices.Clone(types) }
 
-// Category groups events in the activity log: company, token, ...
+// Kind is the first word of a type: the kind of the subject in most events.
+func (t Type) Kind() string {
+	kind, _, _ := strings.Cut(string(t), ".")
+	return kind
+}
+
+// Category groups events in the activity log: company, task, budget, ...
 func (t Type) Category() string {
-	category, _, _ := strings.Cut(string(t), ".")
-	return category
+	switch kind := t.Kind(); {
+	case strings.Contains(string(t), ".budget."), kind == "cost", kind == "price":
+		return "budget"
+	case kind == "issue":
+		return "task"
+	default:
+		return kind
+	}
 }
 
 // Event is one fact. The store sets ID and At when it records the event, in the transaction of the change.
@@ -138,9 +150,9 @@ type Event struct {
 	At       time.Time
 }
 
-// Of makes the event of a resource of a company, whose kind is the category of the event: what it is after the change.
+// Of makes the event of a resource of a company, whose kind is that of the event: what it is after the change.
 func Of(what Type, company id.Company, subject string, data Fields) Event {
-	return Event{Company: company, Type: what, Subject: Subject{Type: what.Category(), ID: subject}, Data: data}
+	return Event{Company: company, Type: what, Subject: Subject{Type: what.Kind(), ID: subject}, Data: data}
 }
 
 // Update finishes the change of a resource from before to next. When a field differs, record marks next as changed and

@@ -17,7 +17,7 @@ func (c Change) Plus(other Change) Change {
 func (c Change) Imported(what event.Type) event.Event {
 	return event.Event{
 		Type:    what,
-		Subject: event.Subject{Type: what.Category()},
+		Subject: event.Subject{Type: what.Kind()},
 		Data:    event.Fields{event.F("inserted", c.Inserted), event.F("updated", c.Updated)},
 	}
 }
@@ -26,7 +26,7 @@ func (c Change) Imported(what event.Type) event.Event {
 func Removed(leads int) event.Event {
 	return event.Event{
 		Type:    event.LeadRemoved,
-		Subject: event.Subject{Type: event.LeadRemoved.Category()},
+		Subject: event.Subject{Type: event.LeadRemoved.Kind()},
 		Data:    event.Fields{event.F("removed", leads)},
 	}
 }

@@ -37,6 +37,9 @@ type Store interface {
 	// this store.
 	Raised(into chan<- struct{})
 
+	// Recorded makes a channel receive a value, unless it is full, when a unit that recorded an event was committed through this store.
+	Recorded(into chan<- struct{})
+
 	// Ready fails unless the store answers, accepts writes, and has exactly the schema that this program needs.
 	Ready(ctx context.Context) error
 }
@@ -104,7 +107,7 @@ type Tx interface {
 	ApprovalRules() ApprovalRules
 	Tokens() Tokens
 	Partners() Partners
-	Activity() ActivityReader
+	Activity() Activity
 	Receipts() Receipts
 	Webhooks() Webhooks
 	Deliveries() Deliveries

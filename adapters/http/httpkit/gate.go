@@ -39,6 +39,10 @@ func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 			return limits.orFailedTooOften(c, err)
 		}
 		of(c).caller = caller
+		of(c).refused = func() bool {
+			_, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
+			return fault.CodeOf(err) == fault.Unauthorized
+		}
 		if err := limits.admit(c, ratelimit.ByToken(caller.Token, op.class)); err != nil {
 			return err
 		}

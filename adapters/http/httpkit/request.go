@@ -26,6 +26,7 @@ type request struct {
 	id      string
 	client  netip.Addr    // who sent it
 	caller  access.Caller // set by Gate
+	refused func() bool   // set by Gate: see IsRefused
 	partner id.Partner    // set by PartnerGate
 	agent   agent.Caller  // set by AgentGate
 	body    []byte        // set by the gate: nil, or one JSON object
@@ -45,6 +46,12 @@ func (r Request) Context() context.Context { return r.c.Request.Context() }
 
 // Caller is the token that the request carries.
 func (r Request) Caller() access.Caller { return of(r.c).caller }
+
+// IsRefused reports whether the token would be refused now: it was revoked or rotated, or has expired, since the request came.
+func (r Request) IsRefused() bool { return of(r.c).refused() }
+
+// Header is a header of the request; empty: it was not sent.
+func (r Request) Header(name string) string { return r.c.GetHeader(name) }
 
 // Agent is the agent whose token the request carries.
 func (r Request) Agent() agent.Caller { return of(r.c).agent }

@@ -57,7 +57,7 @@ func pagesOf(origins []string) *httpkit.CORS {
 	return &httpkit.CORS{
 		Allows:  func(_ context.Context, origin string) (bool, error) { return slices.Contains(origins, origin), nil },
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
-		Headers: []string{"authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-request-id"},
+		Headers: []string{"authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "x-request-id"},
 		Exposed: []string{
 			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Idempotency-Replayed", "Location", "Retry-After",
 			"X-Request-Id",

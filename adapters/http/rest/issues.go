@@ -3,8 +3,6 @@ package rest
 import (
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/event"
@@ -169,12 +167,8 @@ func issueList(r httpkit.Request) (list inbound.IssueList, err error) {
 			return list, httpkit.InvalidParameter("label", "is no label: these have 1 to 50 characters")
 		}
 	}
-	if sent, found := query["q"]; found {
-		sent = strings.TrimSpace(sent)
-		if n := utf8.RuneCountInString(sent); n < shortestSearch || n > longestSearch {
-			return list, httpkit.InvalidParameter("q", "must have 2 to 200 characters")
-		}
-		list.Words = strings.Fields(text.Fold(sent))
+	if list.Words, err = wordsIn(query); err != nil {
+		return list, err
 	}
 	if list.Since, err = instantIn(query, "since"); err != nil {
 		return list, err

@@ -93,6 +93,11 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Horizon implements sqlstore.Engine. Both are read from the snapshot of the statement, so that it sees all that is before oldest.
+func (e *Engine) Horizon() (oldest, next string) {
+	return "pg_snapshot_xmin(pg_current_snapshot())::text::bigint", "pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+}
+
 // LockTable implements sqlstore.Engine. The lock does not block readers. LOCK TABLE takes no snapshot, so the unit reads what
 // the holder before it committed.
 func (e *Engine) LockTable(_ context.Context, conn bun.IConn, table string) error {

@@ -224,6 +224,9 @@ func (e *Engine) AtPlaceOf(found *bun.SelectQuery) schema.QueryWithArgs {
 	return bun.SafeQuery("rowid IN (?)", found.ColumnExpr("rowid"))
 }
 
+// Horizon implements sqlstore.Engine. There is one writer, and all that it has written is of the transaction 0.
+func (e *Engine) Horizon() (oldest, next string) { return "1", "1" }
+
 // LockTable implements sqlstore.Engine. There is one writer, so a unit has every table to itself.
 func (e *Engine) LockTable(context.Context, bun.IConn, string) error { return nil }
 

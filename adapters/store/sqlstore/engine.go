@@ -84,6 +84,11 @@ type Engine interface {
 	// any statistics: by their keys, Postgres goes through the whole table as long as it takes it for small.
 	AtPlaceOf(found *bun.SelectQuery) schema.QueryWithArgs
 
+	// Horizon is an expression for the number of the oldest transaction that may still write to the activity log: entries of those
+	// before it are all that there will ever be. It differs from all numbers where units do not run at once. Next is an expression
+	// for a number that no transaction of this database has reached.
+	Horizon() (oldest, next string)
+
 	// Ready fails while the database cannot be written to, as far as the engine can tell without a write for each call.
 	Ready(ctx context.Context) error
 

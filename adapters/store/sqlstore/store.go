@@ -22,6 +22,7 @@ type Store struct {
 	migrator *Migrator
 	outgoing chan struct{} // see Outgoing
 	raised   *listeners    // see Raised
+	recorded *listeners    // see Recorded
 }
 
 var _ store.Store = (*Store)(nil)
@@ -37,6 +38,7 @@ func New(engine Engine, clock outbound.Clock, ids outbound.IDs, migrator *Migrat
 		migrator: migrator,
 		outgoing: make(chan struct{}, 1),
 		raised:   &listeners{},
+		recorded: &listeners{},
 	}
 }
 
@@ -79,6 +81,9 @@ func (s *Store) update(ctx context.Context, write func(ctx context.Context, tx s
 	if err == nil && state.raises {
 		s.raised.notify()
 	}
+	if err == nil && state.logs {
+		s.recorded.notify()
+	}
 	return s.failure(ctx, err)
 }
 
@@ -92,6 +97,9 @@ func notify(of chan<- struct{}) {
 
 // Raised implements store.Store.
 func (s *Store) Raised(into chan<- struct{}) { s.raised.add(into) }
+
+// Recorded implements store.Store.
+func (s *Store) Recorded(into chan<- struct{}) { s.recorded.add(into) }
 
 // listeners are channels that are notified together.
 type listeners struct {
@@ -184,7 +192,7 @@ func (t tx) Workflows() store.Workflows     { return workflowsOf(t.session) }
 func (t tx) Projects() store.Projects       { return projectsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
-func (t tx) Activity() store.ActivityReader { return activity{t.session} }
+func (t tx) Activity() store.Activity       { return activity{t.session} }
 func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.Now()} }
 func (t tx) Webhooks() store.Webhooks       { return webhooksOf(t.session, t.Now()) }
 func (t tx) Deliveries() store.Deliveries   { return deliveries{t.session} }
@@ -234,6 +242,7 @@ type unitState struct {
 	used     bool              // a statement has run, or a turn was taken
 	now      time.Time         // see tx.Now; zero: it was not called
 	sends    bool              // the unit made work for webhooks: see Outgoing
+	logs     bool              // an event was recorded: see Recorded
 	raises   bool              // the unit raised a work revision: see Raised
 	locked   map[lockedRow]any // the aggregates that the unit has locked, with what it saved since
 	revision lead.Revision     // of the unit's changes to leads; 0: Advance was not called

@@ -1,0 +1,222 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/page"
+	"holdco/domain/text"
+	"holdco/ports/inbound"
+)
+
+type activity struct{ port inbound.Activity }
+
+// Activity handles the operations on the activity log.
+func Activity(port inbound.Activity) httpkit.Handlers {
+	h := activity{port}
+	ofCompany := func(r httpkit.Request) *id.Company { return new(companyOf(r)) }
+	ofAll := func(httpkit.Request) *id.Company { return nil }
+	return httpkit.Handlers{
+		"listActivity":    h.list(ofCompany, nil),
+		"listAudit":       h.list(ofCompany, event.Audited),
+		"listAllActivity": h.list(ofAll, nil),
+		"listAllAudit":    h.list(ofAll, event.Audited),
+		"getActivity":     h.get,
+		"exportActivity":  h.export,
+		"streamActivity":  h.stream,
+	}
+}
+
+// list handles the lists of what happened in one company or in all, in some categories; nil: in all.
+func (h activity) list(scope func(r httpkit.Request) *id.Company, within []string) httpkit.Handler {
+	return func(r httpkit.Request) (httpkit.Answer, error) {
+		filter, err := activityFilter(r, scope(r), within)
+		if err != nil {
+			return httpkit.Answer{}, err
+		}
+		bound := "activity " + r.Query().Filters()
+		if filter.Company != nil {
+			bound = "activity of=" + string(*filter.Company) + " " + r.Query().Filters()
+		}
+		if within != nil {
+			bound = "audit of " + bound
+		}
+		return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[event.Entry], error) {
+			return h.port.List(r.Context(), r.Caller(), filter, after, size)
+		})
+	}
+}
+
+func activityFilter(r httpkit.Request, of *id.Company, within []string) (filter event.Filter, err error) {
+	query := r.Query()
+	filter = event.Filter{
+		Company: of, Categories: within, Actor: query["actor"],
+		Subject: event.Subject{Type: query["subject.type"], ID: query["subject.id"]},
+		Related: event.Related{Issue: query["related.issueId"], Agent: query["related.agentId"], Run: query["related.runId"]},
+	}
+	if sent, found := query["category"]; found {
+		filter.Categories = strings.Split(sent, ",")
+		if within != nil {
+			filter.Categories = slices.DeleteFunc(filter.Categories, func(c string) bool { return !slices.Contains(within, c) })
+		}
+	}
+	if sent, found := query["action"]; found {
+		if filter.Type, err = event.ParseType(sent); err != nil {
+			return filter, err
+		}
+	}
+	if filter.Words, err = wordsIn(query); err != nil {
+		return filter, err
+	}
+	if filter.Since, err = instantIn(query, "since"); err != nil {
+		return filter, err
+	}
+	filter.Until, err = instantIn(query, "until")
+	return filter, err
+}
+
+// wordsIn reads the words to search for from the query parameter q; nil: it was not sent.
+func wordsIn(query httpkit.Query) ([]string, error) {
+	sent, found := query["q"]
+	if !found {
+		return nil, nil
+	}
+	sent = strings.TrimSpace(sent)
+	if n := utf8.RuneCountInString(sent); n < shortestSearch || n > longestSearch {
+		return nil, httpkit.InvalidParameter("q", "must have 2 to 200 characters")
+	}
+	return strings.Fields(text.Fold(sent)), nil
+}
+
+func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {
+	found, err := h.port.Get(r.Context(), r.Caller(), companyOf(r), httpkit.PathID[id.Entry](r, "entry"))
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	return httpkit.Answer{Data: found.Fields()}, nil
+}
+
+func (h activity) export(r httpkit.Request) (httpkit.Answer, error) {
+	filter, err := activityFilter(r, new(companyOf(r)), nil)
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	after := r.Query()["after"]
+	export, err := h.port.Export(r.Context(), r.Caller(), filter, after)
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	feed := &httpkit.Feed{MediaType: "application/x-ndjson"}
+	spell := activityLines
+	if r.Query()["format"] == "csv" {
+		feed.MediaType, spell = "text/csv; charset=utf-8", activityRows
+		if after == "" {
+			feed.Head = activityHead
+		}
+	}
+	feed.Write = func(write func(portion []byte) error) error {
+		var text []byte
+		return export(func(entries []event.Entry) error {
+			text = spell(text[:0], entries)
+			return write(text)
+		})
+	}
+	return httpkit.Answer{Feed: feed}, nil
+}
+
+// activityLines appends entries to text, a JSON object in each line.
+func activityLines(text []byte, entries []event.Entry) []byte {
+	for _, e := range entries {
+		text = append(e.Fields().Append(text), '\n')
+	}
+	return text
+}
+
+var activityHead = []byte("id,at,companyId,category,action,actor,subjectType,subjectId,issueId,agentId,runId,payload\n")
+
+// activityRows appends entries to text as rows of CSV.
+func activityRows(text []byte, entries []event.Entry) []byte {
+	buffer := bytes.NewBuffer(text)
+	rows := csv.NewWriter(buffer)
+	for _, e := range entries {
+		related := e.Related()
+		row := []string{
+			string(e.ID), instant.Format(e.At), string(e.Company), e.Type.Category(), string(e.Type), string(e.Actor), e.Subject.Type,
+			e.Subject.ID, related.Issue, related.Agent, related.Run, string(e.Payload().Append(nil)),
+		}
+		for n, cell := range row {
+			row[n] = guarded(cell)
+		}
+		_ = rows.Write(row) // into memory
+	}
+	rows.Flush()
+	return buffer.Bytes()
+}
+
+// How a stream is paced: the pause before a client that was cut off comes again, how often it is looked whether the token is still
+// good, and how long nothing is sent.
+const (
+	streamHead    = "retry: 1000\n"
+	authInterval  = time.Second
+	quietInterval = 15 * time.Second
+)
+
+// errEnded ends a stream whose token is no good any more.
+var errEnded = errors.New("the token of the stream was refused")
+
+func (h activity) stream(r httpkit.Request) (httpkit.Answer, error) {
+	place := r.Header("Last-Event-ID")
+	if place == "" {
+		place = r.Query()["lastEventId"]
+	}
+	follow, err := h.port.Follow(r.Context(), r.Caller(), companyOf(r), place)
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	return httpkit.Answer{Feed: &httpkit.Feed{MediaType: "text/event-stream", Head: []byte(streamHead + "\n"),
+		Write: func(write func(portion []byte) error) error {
+			checked, wrote := time.Now(), time.Now()
+			var text []byte
+			err := follow(r.Context(), func(entries []inbound.StreamedEntry) error {
+				if time.Since(checked) >= authInterval {
+					if checked = time.Now(); r.IsRefused() {
+						return errEnded
+					}
+				}
+				switch text = streamed(text[:0], entries); {
+				case len(text) > 0:
+				case time.Since(wrote) >= quietInterval:
+					text = append(text, ":\n\n"...)
+				default:
+					return nil
+				}
+				wrote = time.Now()
+				return write(text)
+			})
+			if errors.Is(err, errEnded) {
+				return nil
+			}
+			return err
+		}}}, nil
+}
+
+// streamed appends entries to text as server-sent events. A place alone is one without data, which clients only note.
+func streamed(text []byte, entries []inbound.StreamedEntry) []byte {
+	for _, e := range entries {
+		text = append(append(append(text, "id: "...), e.Place...), '\n')
+		if e.Entry != nil {
+			text = append(e.Entry.Fields().Append(append(text, "data: "...)), '\n')
+		}
+		text = append(text, '\n')
+	}
+	return text
+}

@@ -1,0 +1,43 @@
+package inbound
+
+import (
+	"context"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/id"
+	"holdco/domain/page"
+)
+
+// Activity shows the activity log: what happened, as it was recorded. Where a company is asked for, its filter names it, and Read is
+// needed in it; it must exist. Without one, all companies and the instance are meant, and Admin is needed.
+type Activity interface {
+	// Get returns an entry of a company, or fault.NotFound.
+	Get(ctx context.Context, caller access.Caller, of id.Company, which id.Entry) (event.Entry, error)
+
+	// List returns a page of the entries that match: newest first. A page can have fewer than size, even none, while another follows.
+	List(ctx context.Context, caller access.Caller, filter event.Filter, after page.Position, size int) (page.Page[event.Entry], error)
+
+	// Export begins an export of the entries that match now: oldest first. If after is not empty, it begins after the entry with
+	// that id, and fails with fault.InvalidCursor if there is none.
+	Export(ctx context.Context, caller access.Caller, filter event.Filter, after string) (ActivityExport, error)
+
+	// Follow begins a stream of the entries of a company: those that come after a place of an earlier stream, or after what there is
+	// now if the place is empty. It fails with fault.InvalidCursor if the place is not one of this company, or what stood there was
+	// removed; and with fault.Unavailable when there are too many streams.
+	Follow(ctx context.Context, caller access.Caller, of id.Company, place string) (ActivityStream, error)
+}
+
+// ActivityExport calls take with portion after portion, until that fails or there are no more.
+type ActivityExport func(take func(entries []event.Entry) error) error
+
+// ActivityStream calls take with entries in the order of their commits, each once, until that fails, ctx is done, the server stops,
+// or the taker is too slow. A portion can be empty: then nothing came for a second. The first portion can be one entry without
+// content, whose place is where the stream begins.
+type ActivityStream func(ctx context.Context, take func(entries []StreamedEntry) error) error
+
+// StreamedEntry is an entry with its place, from which a stream can go on.
+type StreamedEntry struct {
+	Place string
+	Entry *event.Entry // nil: the place alone
+}
