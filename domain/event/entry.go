@@ -135,7 +135,8 @@ func ParseType(sent string) (Type, error) {
 	if t := Type(sent); slices.Contains(types, t) {
 		return t, nil
 	}
-	return "", fault.New(fault.InvalidParameter, "action must be the name of an event, such as company.created.").With("parameter", "action")
+	refused := fault.New(fault.InvalidParameter, "action must be the name of an event, such as company.created.")
+	return "", refused.With("parameter", "action")
 }
 
 // Entry is an event as the activity log shows it.

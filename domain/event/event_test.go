@@ -12,10 +12,11 @@ import (
 	"holdco/domain/money"
 )
 
-func TestTheCategoryIsTheKindOfTheSubject(t *testing.T) {
+func TestTheCategoryGroupsTypes(t *testing.T) {
 	t.Parallel()
 	for what, want := range map[event.Type]string{
-		event.CompanyCreated: "company", event.CompanyDeleted: "company", "company.budget.breach": "company", event.TokenRotated: "token",
+		event.CompanyCreated: "company", event.CompanyDeleted: "company", event.CompanyBudgetBreach: "budget", event.CostAdjusted: "budget",
+		event.PriceSet: "budget", event.IssueStarted: "task", event.TokenRotated: "token",
 	} {
 		if got := what.Category(); got != want {
 			t.Errorf("%s: %s; want %s", what, got, want)

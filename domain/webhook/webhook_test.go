@@ -329,3 +329,23 @@ func TestABodyReportsWhatHappenedToWhatByWhom(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryEventIsSentUnlessThereIsAReason(t *testing.T) {
+	t.Parallel()
+	reasons := map[event.Type]string{
+		event.WebhookTest:     "it goes only to the endpoint that it tests",
+		event.RunCheckpointed: "a run has many; the activity and its stream have them",
+	}
+	onlyNamed := map[event.Type]string{
+		event.LeadImported: "an import has one for each batch",
+		event.LeadRemoved:  "so has a removal",
+	}
+	for _, what := range event.Types() {
+		if webhook.IsSent(what) == (reasons[what] != "") {
+			t.Errorf("%s: sent: %v, a reason why not: %q", what, webhook.IsSent(what), reasons[what])
+		}
+		if webhook.IsSent(what) && webhook.Everything.Matches(what) == (onlyNamed[what] != "") {
+			t.Errorf("%s: * matches it: %v, a reason why not: %q", what, webhook.Everything.Matches(what), onlyNamed[what])
+		}
+	}
+}

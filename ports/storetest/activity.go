@@ -21,6 +21,127 @@ var activityRules = []rule{
 	{"an event without an actor is refused", eventNeedsActor},
 	{"figures in events keep every digit", eventKeepsDigits},
 	{"a list has what meets every condition, newest first", activityList},
+	{"lists and exports have what a filter matches", activityFilters},
+	{"events are followed in the order of their commits, up to a place", activityFollowed},
+}
+
+// manyEvents records events of two companies that differ in all that a filter asks for, and returns them as they are listed.
+func (f *fixture) manyEvents() []event.Event {
+	f.Helper()
+	types := []event.Type{event.IssueCreated, event.IssueFailed, event.AgentHired, event.CompanyBudgetBreach, event.RunCheckpointed}
+	for n := range 40 {
+		if n%7 == 0 {
+			f.clock.Advance(time.Millisecond)
+		}
+		what := types[n%len(types)]
+		happened := event.Of(what, []id.Company{"cmp_one", "cmp_two", ""}[n%3], fmt.Sprint(what.Kind(), "_", n%4), event.Fields{
+			event.F("title", fmt.Sprint("Straße ", n%6)), event.F("issueId", fmt.Sprint("iss_", n%2)),
+			event.F("runId", fmt.Sprint("run_", n%5)),
+		})
+		f.update(recording(happened.By([]event.Actor{"token:tok_a", "agent:agt_a", "system:sweep"}[n/2%3])))
+	}
+	got, err := f.store.Activity().List(f.ctx, store.ActivityFilter{}, page.Position{}, page.MaxSize)
+	f.ok(err)
+	return got.Items
+}
+
+func activityFilters(f *fixture) {
+	all := f.manyEvents()
+	last := store.Last
+	for _, company := range []*id.Company{nil, new(id.Company("")), new(id.Company("cmp_one"))} {
+		for _, filter := range []store.ActivityFilter{
+			{}, {Type: event.IssueFailed}, {Categories: []string{"task", "budget"}}, {Categories: []string{"task"}, Type: event.AgentHired},
+			{Actor: "agent:agt_a"}, {Actor: "agent:"}, {Actor: "agent:agt_a", Type: event.IssueCreated},
+			{Subject: event.Subject{Type: "issue"}}, {Subject: event.Subject{Type: "issue", ID: "issue_1"}},
+			{Related: event.Related{Issue: "iss_1"}}, {Related: event.Related{Run: "run_3"}}, {Related: event.Related{Agent: "agt_a"}},
+			{Related: event.Related{Issue: "issue_0", Run: "run_0"}}, {Words: []string{"strasse", "3"}}, {Words: []string{"none"}},
+			{Words: []string{"strasse"}, Categories: []string{"budget", "run"}}, {Since: all[20].At},
+			{Until: all[20].At, Type: event.IssueCreated},
+		} {
+			filter.Company = company
+			var want []event.Event
+			for _, one := range all {
+				if filter.Matches(one) {
+					want = append(want, one)
+				}
+			}
+			for _, size := range []int{1, 3, page.MaxSize} {
+				f.same(walk(f, size, func(after page.Position) (page.Page[event.Event], error) {
+					return f.store.Activity().List(f.ctx, filter, after, size)
+				}), want)
+			}
+			var exported []event.Event
+			for after := (page.Position{}); ; {
+				some, err := f.store.Activity().Export(f.ctx, filter, after, last, 3)
+				f.ok(err)
+				exported = append(exported, some.Items...)
+				if after = some.Next; after.IsStart() {
+					break
+				}
+			}
+			slices.Reverse(exported)
+			f.same(exported, want)
+		}
+	}
+}
+
+func activityFollowed(f *fixture) {
+	first, last, err := f.store.Activity().Ends(f.ctx, nil)
+	f.ok(err)
+	f.same([]*store.Placed{first, last}, []*store.Placed{nil, nil})
+	all := f.manyEvents()
+	slices.Reverse(all)
+	for _, company := range []*id.Company{nil, new(id.Company("cmp_two"))} {
+		var want, got []string
+		for _, one := range all {
+			if company == nil || one.Company == *company {
+				want = append(want, string(one.ID))
+			}
+		}
+		var places []store.Place
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // others' transactions may run on the same server
+			_, end, err := f.store.Activity().Ends(f.ctx, company)
+			f.ok(err)
+			if end != nil && string(end.ID) == want[len(want)-1] {
+				break
+			}
+			if time.Now().After(deadline) {
+				f.Fatalf("the last event is not followed: %v", end)
+			}
+		}
+		for after := (store.Place{}); ; {
+			some, err := f.store.Activity().Follow(f.ctx, company, after, store.Last, 3)
+			f.ok(err)
+			for _, one := range some {
+				got, places, after = append(got, string(one.ID)), append(places, one.Place), one.Place
+			}
+			if len(some) < 3 {
+				break
+			}
+		}
+		f.same(got, want)
+		if !slices.IsSortedFunc(places, store.Place.Compare) {
+			f.Fatalf("not in order: %v", places)
+		}
+		some, err := f.store.Activity().Follow(f.ctx, company, places[0], places[3], 100)
+		f.ok(err)
+		f.same(len(some), 3)
+		placed, err := f.store.Activity().Placed(f.ctx, some[0].ID)
+		f.ok(err)
+		f.same(placed, some[0])
+		begin, _, err := f.store.Activity().Ends(f.ctx, company)
+		f.ok(err)
+		f.same(string(begin.ID), want[0])
+	}
+	_, err = f.store.Activity().Placed(f.ctx, "act_none")
+	f.code(err, fault.NotFound)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		moved, err := tx.Activity().Reorder(ctx)
+		if err == nil && moved {
+			err = fmt.Errorf("events of this database were taken for those of another")
+		}
+		return err
+	})
 }
 
 func eventReadsBack(f *fixture) {

@@ -25,6 +25,10 @@ func (f *fixture) writeCases() map[string]writeCase {
 	cases["InstanceKey.Bind"] = writeCase{notes, func(ctx context.Context, tx store.Tx) error {
 		return tx.InstanceKey().Bind(ctx, "fingerprint")
 	}}
+	cases["Activity.Reorder"] = writeCase{notes, func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.Activity().Reorder(ctx)
+		return err
+	}}
 	happened := founded(f.newCompany("recorded"))
 	cases["Record"] = writeCase{notes, recording(happened)}
 	return cases
