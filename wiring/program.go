@@ -104,7 +104,7 @@ func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (
 	if err != nil {
 		return nil, nil, err
 	}
-	db, done, err := openForCommand(ctx, config, log)
+	db, done, err := openToMigrate(ctx, config, log)
 	if err != nil {
 		return nil, nil, err
 	}
