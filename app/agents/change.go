@@ -7,11 +7,13 @@ import (
 	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/precondition"
+	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -24,14 +26,17 @@ func (s *Service) Update(
 		func(ctx context.Context, tx store.Tx, c company.Company, a agent.Agent) (agent.Agent, *event.Event, error) {
 			next, updated, err := a.Apply(patch, s.rules(caller), tx.Now())
 			if err == nil && next.Budget != a.Budget {
-				err = s.rebudget(ctx, tx, c, next, caller.Actor)
+				err = s.rebudget(ctx, tx, c, a.Budget, next, caller.Actor)
 			}
 			return next, updated, err
 		})
 }
 
-// rebudget follows from another budget of an agent.
-func (s *Service) rebudget(ctx context.Context, tx store.Tx, c company.Company, next agent.Agent, by event.Actor) error {
+// rebudget follows from another budget of an agent. With another limit for each issue, those that it works on and that have none of
+// their own have another limit too; for the others it is looked at when a lease is granted.
+func (s *Service) rebudget(
+	ctx context.Context, tx store.Tx, c company.Company, before agent.Budget, next agent.Agent, by event.Actor,
+) error {
 	in, err := tx.Teams().Get(ctx, next.Team)
 	if err != nil {
 		return err
@@ -43,12 +48,31 @@ func (s *Service) rebudget(ctx context.Context, tx store.Tx, c company.Company, 
 	if err != nil {
 		return err
 	}
-	unit := work.In(tx, s.ids, c.ID, by)
-	account, err := unit.Account(ctx, string(next.ID))
+	var open []run.Run
+	if next.Budget.PerTask != before.PerTask {
+		if open, err = tx.Runs().OpenOfAgent(ctx, next.ID); err != nil {
+			return err
+		}
+	}
+	ids := []string{string(next.ID)}
+	for _, r := range open {
+		ids = append(ids, string(r.Issue))
+	}
+	accounts, err := tx.Envelopes().Accounts(ctx, c.ID, ids...)
 	if err != nil {
 		return err
 	}
-	_, err = unit.Rebudget(ctx, work.AgentEnvelope(next, account), at)
+	changed := budget.Envelopes{work.AgentEnvelope(next, accounts[string(next.ID)])}
+	for _, r := range open {
+		i, err := tx.Issues().Get(ctx, r.Issue)
+		if err != nil {
+			return err
+		}
+		if !i.PerTask.IsSet {
+			changed = append(changed, work.IssueEnvelope(i, next.Budget.PerTask, r.Held, accounts[string(i.ID)]))
+		}
+	}
+	_, err = work.In(tx, s.ids, c.ID, by).Rebudget(ctx, at, changed...)
 	return err
 }
 

@@ -63,7 +63,7 @@ func (s *Service) rebudget(ctx context.Context, tx store.Tx, next company.Compan
 	if err != nil {
 		return next, err
 	}
-	isOver, err := unit.Rebudget(ctx, work.CompanyEnvelope(next, account), at)
+	isOver, err := unit.Rebudget(ctx, at, work.CompanyEnvelope(next, account))
 	if err != nil || !isOver {
 		return next, err
 	}

@@ -209,14 +209,15 @@ func (v view) issue(ctx context.Context, which string) (found subject, err error
 	if err != nil {
 		return found, err
 	}
-	its := work.IssueEnvelope(i, held, budget.Account{})
-	if !its.Set.IsSet && i.Agent != "" {
+	usual := budget.Limit{}
+	if i.Agent != "" {
 		by, err := v.Agents().Get(ctx, i.Agent)
 		if err != nil {
 			return found, err
 		}
-		its.Set = by.Budget.PerTask
+		usual = by.Budget.PerTask
 	}
+	its := work.IssueEnvelope(i, usual, held, budget.Account{})
 	return subject{id: string(i.ID), use: cost.UseOf(its), begins: i.CreatedAt}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"holdco/app/work"
 	"holdco/domain/access"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -72,15 +73,15 @@ func (s *Service) rebudget(ctx context.Context, tx store.Tx, next issue.Issue, b
 	if err != nil {
 		return err
 	}
-	its := work.IssueEnvelope(next, 0, account)
-	if !its.Set.IsSet && next.Agent != "" {
+	usual := budget.Limit{}
+	if next.Agent != "" {
 		who, err := tx.Agents().Get(ctx, next.Agent)
 		if err != nil {
 			return err
 		}
-		its.Set = who.Budget.PerTask
+		usual = who.Budget.PerTask
 	}
-	_, err = unit.Rebudget(ctx, its, at)
+	_, err = unit.Rebudget(ctx, at, work.IssueEnvelope(next, usual, 0, account))
 	return err
 }
 

@@ -258,10 +258,7 @@ func (h *history) left(of *stint, got inbound.LeaseBudget) {
 		return
 	}
 	all, level := h.pots(of), 0
-	want := inbound.LeaseBudget{Remaining: h.least(all, h.now()), FinishBy: h.finishBy(all, h.now())}
-	if want.Remaining.IsSet {
-		want.Remaining.USD += of.held
-	}
+	want := inbound.LeaseBudget{Remaining: h.leastLeft(all, of.held, h.now()), FinishBy: h.finishBy(all, h.now())}
 	for _, p := range all {
 		level = max(level, h.level(p, h.now()))
 	}
@@ -621,8 +618,16 @@ func (h *history) budgetOfAgent() string {
 	patch := agent.Patch{Settings: agent.Settings{Budget: &change}}
 	_, err := h.w.agents.Update(h.w.ctx, caller, h.o.id, which, patch, precondition.Any())
 	if h.is("budget of an agent", err, want) && isChanged {
+		changed := []pot{{scope: budget.OfAgent, id: string(which)}}
+		if perTask != h.perTask[which] {
+			for _, of := range h.runs {
+				if of.isOpen && of.by.ID == which && !h.limits[string(of.issue)].IsSet {
+					changed = append(changed, pot{budget.OfIssue, string(of.issue), which})
+				}
+			}
+		}
 		h.limits[string(which)], h.perTask[which] = daily, perTask
-		h.follow(h.rebudget([]pot{{scope: budget.OfAgent, id: string(which)}}, h.now()))
+		h.follow(h.rebudget(changed, h.now()))
 	}
 	return fmt.Sprintf("agent %s daily %+v, per task %+v: %v", which, daily, perTask, err)
 }

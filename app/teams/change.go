@@ -97,7 +97,7 @@ func (s *Service) rebudget(ctx context.Context, tx store.Tx, c company.Company, 
 		return err
 	}
 	account.Limit = next.Budget
-	_, err = unit.Rebudget(ctx, work.TeamEnvelope(c, account), at)
+	_, err = unit.Rebudget(ctx, at, work.TeamEnvelope(c, account))
 	return err
 }
 
@@ -115,7 +115,11 @@ func (s *Service) Delete(
 			if err != nil {
 				return event.Event{}, err
 			}
-			deleted, err := current.Delete(issues.Open())
+			workflows, err := tx.Workflows().WithStepsFor(ctx, of, current.ID, team.MostNamed)
+			if err != nil {
+				return event.Event{}, err
+			}
+			deleted, err := current.Delete(issues.Open(), workflows)
 			if err != nil {
 				return deleted, err
 			}

@@ -58,11 +58,7 @@ func EnvelopesOf(
 	if r.Workflow != "" {
 		all = append(all, PurposeEnvelope(budget.OfWorkflow, account(string(r.Workflow))))
 	}
-	its := IssueEnvelope(i, r.Held, account(string(i.ID)))
-	if !its.Set.IsSet {
-		its.Set = a.Budget.PerTask
-	}
-	return append(all, its)
+	return append(all, IssueEnvelope(i, a.Budget.PerTask, r.Held, account(string(i.ID))))
 }
 
 // Begun is what a run on an issue would be granted under.
@@ -77,10 +73,15 @@ func PurposeEnvelope(scope budget.Scope, account budget.Account) budget.Envelope
 	return budget.Envelope{Scope: scope, Set: account.Limit, Period: budget.Always, Account: account}
 }
 
-// IssueEnvelope is the envelope of an issue, of which a lease has reserved an amount.
-func IssueEnvelope(of issue.Issue, held money.USD, account budget.Account) budget.Envelope {
+// IssueEnvelope is the envelope of an issue, of which a lease has reserved an amount. Usual is the limit that it has without one of its
+// own: that of the agent who works on it.
+func IssueEnvelope(of issue.Issue, usual budget.Limit, held money.USD, account budget.Account) budget.Envelope {
 	account.Period, account.Spent, account.Held = budget.Always, of.Spent, held
-	return budget.Envelope{Scope: budget.OfIssue, Set: of.PerTask, Period: budget.Always, Account: account}
+	set := of.PerTask
+	if !set.IsSet {
+		set = usual
+	}
+	return budget.Envelope{Scope: budget.OfIssue, Set: set, Period: budget.Always, Account: account}
 }
 
 // Current brings envelopes to an instant. What was not counted before is summed up.
@@ -125,15 +126,17 @@ func (u *Unit) Keep(ctx context.Context, before, next budget.Envelopes, at time.
 	return isOver, u.tx.Envelopes().Save(ctx, changed)
 }
 
-// Rebudget follows from another limit or period of an envelope, which is as it is from now on. If the company has spent its reserve
+// Rebudget follows from other limits or periods of envelopes, which are as they are from now on. If the company has spent its reserve
 // too, the caller ends its leases.
-func (u *Unit) Rebudget(ctx context.Context, next budget.Envelope, at time.Time) (isOver bool, err error) {
-	before, all := budget.Envelopes{next}, budget.Envelopes{next}
-	if err := Current(ctx, u.tx.Envelopes(), all, at); err != nil {
+func (u *Unit) Rebudget(ctx context.Context, at time.Time, next ...budget.Envelope) (isOver bool, err error) {
+	before := slices.Clone(next)
+	if err := Current(ctx, u.tx.Envelopes(), next, at); err != nil {
 		return false, err
 	}
-	all[0] = all[0].Raised()
-	if isOver, err = u.Keep(ctx, before, all, at); err != nil {
+	for n := range next {
+		next[n] = next[n].Raised()
+	}
+	if isOver, err = u.Keep(ctx, before, next, at); err != nil {
 		return isOver, err
 	}
 	return isOver, u.tx.Envelopes().Freed(ctx, u.of)
@@ -153,7 +156,7 @@ func (u *Unit) RebudgetPurpose(ctx context.Context, scope budget.Scope, which st
 		return err
 	}
 	account.Limit = next
-	_, err = u.Rebudget(ctx, PurposeEnvelope(scope, account), at)
+	_, err = u.Rebudget(ctx, at, PurposeEnvelope(scope, account))
 	return err
 }
 

@@ -23,7 +23,10 @@ func (u *Unit) fileSteps(ctx context.Context, container issue.Issue) error {
 			}
 			hasTeams[step.Team] = hasTeam
 		}
-		made := container.NewStep(id.New[id.Issue](u.ids.UUIDv7()), n+1, step, hasTeam, before)
+		made, err := container.NewStep(id.New[id.Issue](u.ids.UUIDv7()), n+1, step, hasTeam, before)
+		if err != nil {
+			return err
+		}
 		if _, err := u.File(ctx, made); err != nil {
 			return err
 		}

@@ -29,6 +29,10 @@ type WorkflowReader interface {
 
 	// OpenIssues counts the containers of a workflow that are open, or, if none is, the other open issues that are charged to it.
 	OpenIssues(ctx context.Context, of id.Workflow) (int64, error)
+
+	// WithStepsFor returns the slugs of the workflows of a company that have a step for a team, in the newest version or, while a
+	// container is open, in any: at most most of them, in order.
+	WithStepsFor(ctx context.Context, of id.Company, which id.Team, most int) ([]string, error)
 }
 
 // Workflows reads and changes workflows. Add and Save keep the steps of each version.
