@@ -133,6 +133,10 @@ var layers = []layer{
 		libraries: []string{gin},
 	},
 	{
+		folders: []string{"adapters/dashboard/browsertest"}, ours: []string{"adapters/http/browsertest"},
+		libraries: slices.Concat(testLibraries, []string{"github.com/chromedp"}),
+	},
+	{
 		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, driving, []string{"adapters/client"}),
 		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
 	},
@@ -222,7 +226,7 @@ var layers = []layer{
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
 			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
-			"adapters/http/browsertest", "adapters/system/processtest", openapi, "github.com/modelcontextprotocol/go-sdk/mcp",
+			"adapters/http/browsertest", "adapters/dashboard/browsertest", "adapters/system/processtest", openapi, "github.com/modelcontextprotocol/go-sdk/mcp",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 			"github.com/creack/pty", "golang.org/x/sys",

@@ -64,7 +64,9 @@ func (s sessions) Touch(ctx context.Context, seen map[id.Session]time.Time) erro
 	return touch(ctx, s.session, s.table.name, lastSeenAt, seen)
 }
 
-func (s sessions) AddCode(ctx context.Context, added access.LoginCode) error { return s.codes().Add(ctx, added) }
+func (s sessions) AddCode(ctx context.Context, added access.LoginCode) error {
+	return s.codes().Add(ctx, added)
+}
 
 func (s sessions) TakeCode(ctx context.Context, which id.LoginCode) (access.LoginCode, error) {
 	code, err := s.codes().Lock(ctx, which)

@@ -243,7 +243,7 @@ export function Table<T>({ label, columns, rows, id, actions }: TableProps<T>) {
           {rows?.map((row) => (
             <tr key={id(row)}>
               {columns.map((c, n) => (
-                <td key={c.head} className={n === 0 ? "first" : c.number ? "number" : undefined}>
+                <td key={c.head} data-head={c.head} className={n === 0 ? "first" : c.number ? "number" : undefined}>
                   {c.cell(row)}
                 </td>
               ))}
