@@ -89,7 +89,8 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 
 		tab.Go("/")
 		tab.Push("Actions for Acme & Söhne")
-		tab.Push("Archive")
+		tab.Wait(`document.activeElement.closest("[role=menu]") && !!document.querySelector("[role=menuitem][data-highlighted]")`)
+		tab.Press("\r")
 		tab.See("Archive Acme & Söhne?")
 		tab.Look("archive")
 		tab.Push("Archive")
@@ -97,6 +98,7 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 		tab.Go("/?status=archived")
 		tab.See("more days") // the clock of the server stands still
 		tab.Push("Account")
+		tab.Wait(`document.activeElement.closest("[role=menu]") && !!document.querySelector("[role^=menuitem][data-highlighted]")`)
 		tab.Push("Sign out")
 		tab.See("Paste a token")
 	})
