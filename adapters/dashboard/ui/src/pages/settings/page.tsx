@@ -12,6 +12,7 @@ type Company = Schemas["Company"]
 
 export function Settings() {
   const { slug } = useParams({ from: "/shell/c/$slug/settings" })
+  const [said, setSaid] = useState("") // outside of the form, which begins anew with each version
   const query = useQuery({
     queryKey: ["company", slug],
     queryFn: async () => {
@@ -30,7 +31,7 @@ export function Settings() {
     )
   }
   if (!query.data) return <p className="muted">{words.loading}</p>
-  return <Edit key={query.data.etag} {...query.data} again={query.refetch} />
+  return <Edit key={query.data.etag} {...query.data} said={said} say={setSaid} again={query.refetch} />
 }
 
 const editable = (c: Company) => ({
@@ -39,10 +40,17 @@ const editable = (c: Company) => ({
   budget: { usd: c.budget.usd, period: c.budget.period, reservePercent: c.budget.reservePercent },
 })
 
-function Edit({ company, etag, again }: { company: Company; etag: string; again: () => void }) {
+interface EditProps {
+  company: Company
+  etag: string
+  said: string
+  say: (what: string) => void
+  again: () => void
+}
+
+function Edit({ company, etag, said, say, again }: EditProps) {
   const mayWrite = useMay("write")
   const stale = useStale("companies", "company")
-  const [said, setSaid] = useState("")
   const save = useMutation({
     mutationFn: async (data: FormData) => {
       const before = editable(company)
@@ -64,14 +72,14 @@ function Edit({ company, etag, again }: { company: Company; etag: string; again:
         }),
       )
     },
-    onMutate: () => setSaid(""),
+    onMutate: () => say(""),
     onSuccess: async () => {
-      setSaid(words.saved)
+      say(words.saved)
       await stale()
     },
     onError: (error) => {
       if (asApiError(error).status === 412) {
-        setSaid(words.changed)
+        say(words.changed)
         again()
       }
     },
