@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/dashboard"
 	"holdco/adapters/http/docs"
 	"holdco/adapters/http/gateway"
 	"holdco/adapters/http/httpkit"
@@ -240,6 +241,17 @@ func newAPI(s surroundings, all services) (http.Handler, error) {
 		return nil, err
 	}
 	return s.telemetry.around(api), nil
+}
+
+// dashboardPages are what people use in a browser, with all that surrounds it.
+type dashboardPages struct{ http.Handler }
+
+func newDashboard(s surroundings, api http.Handler, all services, version cli.Version) (dashboardPages, error) {
+	pages, err := dashboard.New(dashboard.Options{Service: s.service(""), API: api, Sessions: all.Sessions, Version: version.Number})
+	if err != nil {
+		return dashboardPages{}, err
+	}
+	return dashboardPages{pages}, nil
 }
 
 // gatewayAPI is what agents work through, with all that surrounds it.

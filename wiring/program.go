@@ -10,6 +10,7 @@ import (
 
 	"holdco/adapters/cli"
 	"holdco/adapters/system"
+	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
 
@@ -65,6 +66,19 @@ func opener[P any](needsKey func(config Config) bool, service func(s services) P
 		}
 		return service(opened.services), done, nil
 	}
+}
+
+// openLogin opens the store for the command login.
+func openLogin(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (cli.LoginTools, func(), error) {
+	config, _, err := LoadConfig(flags, os.Environ())
+	if err != nil {
+		return cli.LoginTools{}, nil, cli.WrongUsage(err)
+	}
+	sessions, done, err := opener(withKeyIfAny, func(s services) inbound.Sessions { return s.Sessions })(ctx, flags, stderr)
+	if err != nil {
+		return cli.LoginTools{}, nil, err
+	}
+	return cli.LoginTools{Sessions: sessions, URL: reachingAddr(config.DashboardAddr)}, done, nil
 }
 
 // withKey is for commands that work with secrets.
