@@ -45,7 +45,7 @@ tools:
 	@RACE=$(RACE) .ci/install
 
 bench: build tools ## measure what Holdco costs over a bare program, as ratios
-	go test -tags bench -run TestBench -count 1 -timeout 40m -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
+	go test -tags bench -run TestBench -count 1 -timeout 2h -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
 
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run
