@@ -67,6 +67,7 @@ type Reader interface {
 	Approvals() ApprovalReader
 	ApprovalRules() ApprovalRuleReader
 	Tokens() TokenReader
+	Sessions() SessionReader
 	Partners() PartnerReader
 	Activity() ActivityReader
 	Webhooks() WebhookReader
@@ -106,6 +107,7 @@ type Tx interface {
 	Approvals() Approvals
 	ApprovalRules() ApprovalRules
 	Tokens() Tokens
+	Sessions() Sessions
 	Partners() Partners
 	Activity() Activity
 	Receipts() Receipts
