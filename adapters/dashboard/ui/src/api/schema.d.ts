@@ -1747,8 +1747,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a team
-         * @description With its slots. A team that has agents, active or paused, or is in charge of open issues, cannot be deleted:
-         *     `team_not_empty` (409); nor can one of an archived company: `company_archived` (409).
+         * @description With its slots. A team that has agents, active or paused, is in charge of open issues, or is named by the steps of a
+         *     workflow (of its newest version, or while issues follow one, of any) cannot be deleted: `team_not_empty` (409); nor
+         *     can one of an archived company: `company_archived` (409).
          */
         delete: operations["deleteTeam"];
         options?: never;
@@ -2274,6 +2275,13 @@ export interface components {
                 openIssues?: number;
                 /** @example 3 */
                 agentCount?: number;
+                /**
+                 * @description The slugs of workflows that name the team.
+                 * @example [
+                 *       "release"
+                 *     ]
+                 */
+                workflows?: string[];
             };
         };
         FieldError: {
@@ -4675,10 +4683,10 @@ export interface components {
          *     - `slug_in_use`: another company has the slug `details.slug`, perhaps an archived one. `details.companyId` is its id, if the token may read it.
          *     - `restore_window_expired`: the company could be restored until `details.restorableUntil`.
          *     - `company_archived`: an archived company takes no changes; restore it first.
-         *     - `goal_closed`: the goal is `achieved` or `abandoned`: it takes no changes, no projects and no issues.
+         *     - `goal_closed`: the goal is `achieved` or `abandoned`: it takes no changes, no projects and no issues; nor do its projects take issues.
          *     - `project_archived`: the project is archived: it takes no changes and no issues; what is open of it is about to be cancelled.
          *     - `project_not_empty`: the project has open issues, `details.openIssues`. Finish or cancel them, or send `cancelOpenIssues`.
-         *     - `team_not_empty`: the team has agents, `details.agentCount`, or open issues, `details.openIssues`. Retire the agents; finish, cancel or reassign the issues.
+         *     - `team_not_empty`: the team has agents, `details.agentCount`, or open issues, `details.openIssues`, or is named by steps of workflows, `details.workflows` (the slugs of at most ten). Retire the agents; finish, cancel or reassign the issues; give the steps to another team.
          *     - `headcount_limit`: the team has no empty slot, or more agents than the new headcount; `details.agentCount`.
          *     - `webhook_limit`: the instance has as many webhooks as it can have.
          *     - `workflow_in_use`: the workflow has open issues, `details.openIssues`. Finish or cancel them.
