@@ -14,8 +14,8 @@ const TTL = 500 * time.Millisecond
 // maxEntries bounds the memory of a cache. A full cache is emptied.
 const maxEntries = 1000
 
-// Cache caches loaded values for TTL, or as long as For says. When several callers miss the same key at the same time, one loads the value and
-// the others wait for it. The zero value is empty.
+// Cache caches loaded values for TTL, or as long as For says. When several callers miss the same key at the same time, one loads
+// the value and the others wait for it. The zero value is empty.
 type Cache[T any] struct {
 	life    time.Duration // zero: TTL
 	mutex   sync.Mutex
