@@ -45,7 +45,7 @@ tools:
 	@RACE=$(RACE) .ci/install
 
 bench: build tools ## measure what Holdco costs over a bare program, as ratios
-	go test -tags bench -run TestBench -count 1 -timeout 40m -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
+	go test -tags bench -run TestBench -count 1 -timeout 2h -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
 
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run
@@ -67,7 +67,10 @@ ui: ## build the dashboard from adapters/dashboard/ui into its dist (needs Node.
 ui-dev: ## serve the dashboard with reload, beside a running holdco (HOLDCO_DASHBOARD: its URL)
 	cd $(UI) && npm ci --ignore-scripts --no-audit --no-fund && npm run generate && npm run dev
 
-verify: generate $(if $(shell command -v npm),ui) ## check that generated files, go.mod and formatting are as committed (or staged)
+# Where there is no such Node.js, the build is not repeated; a test still knows whether dist is of these sources.
+HAS_NODE = $(shell node -e 'const [a, b] = process.versions.node.split("."); if (a > 20 || (a == 20 && b >= 19)) console.log(1)' 2>/dev/null)
+
+verify: generate $(if $(HAS_NODE),ui) ## check that generated files, go.mod and formatting are as committed (or staged)
 	go mod tidy -diff
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	@changed=$$(git status --porcelain | grep -v '^[AMDRT]  ' || true); \

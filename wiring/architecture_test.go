@@ -226,8 +226,8 @@ var layers = []layer{
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
 			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
-			"adapters/http/browsertest", "adapters/dashboard/browsertest", "adapters/system/processtest", openapi, "github.com/modelcontextprotocol/go-sdk/mcp",
-			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
+			"adapters/http/browsertest", "adapters/dashboard/browsertest", "adapters/system/processtest", openapi,
+			"github.com/modelcontextprotocol/go-sdk/mcp", "github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 			"github.com/creack/pty", "golang.org/x/sys",
 		},
@@ -275,7 +275,8 @@ func TestEveryPackageImportsOnlyWhatItsLayerMay(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" || len(entry.Name()) > 2 && entry.Name()[0] == '.') {
+		if entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" ||
+			len(entry.Name()) > 2 && entry.Name()[0] == '.') {
 			return fs.SkipDir
 		}
 		if entry.IsDir() || filepath.Ext(file) != ".go" {

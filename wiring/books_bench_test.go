@@ -38,7 +38,7 @@ type books struct {
 	drawn   *rand.Rand
 }
 
-var bookEntries = flag.Int("books", 10_000_000, "how many cost entries there are at the larger company of TestBenchBooks")
+var bookEntries = flag.Int("books", 1_000_000, "how many cost entries there are at the larger company of TestBenchBooks")
 
 const (
 	bookDays      = 90
@@ -126,7 +126,7 @@ func (b *books) count(t *testing.T) {
 	}))
 }
 
-// What it takes to read the costs of a company with ten million entries, as multiples of one with ten thousand; how fast they are
+// What it takes to read the costs of a company with a million entries, or more,, as multiples of one with ten thousand; how fast they are
 // exported; and how much room the sums take.
 func TestBenchBooks(t *testing.T) {
 	const few = 10_000

@@ -26,7 +26,8 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 		tab.Fill("API token", strings.Repeat("\b", len("hco_wrong"))+string(rootToken))
 		tab.Press("\r")
 		tab.See("Tokens let programs call the API")
-		if kept := tab.Evaluate(`JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie])`); kept != `[[],[],""]` &&
+		if kept := tab.Evaluate(`JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie])`); kept !=
+			`[[],[],""]` &&
 			strings.Contains(kept, "hco_") {
 			t.Errorf("the browser keeps %s", kept)
 		}

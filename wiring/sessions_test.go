@@ -115,7 +115,8 @@ func TestASessionMayWhatItsTokenMay(t *testing.T) {
 
 		v.send(t, "DELETE", "/session", "").is(t, 204, "")
 		v.send(t, "GET", "/session", "").is(t, 401, "unauthorized")
-		v.send(t, "GET", "/v1/companies", "").is(t, 401, "unauthorized")
+		v.send(t, "GET", "/v1/companies", "").
+			is(t, 401, "unauthorized")
 		v.send(t, "DELETE", "/session", "").is(t, 204, "")
 		var types []string
 		for _, e := range s.events(t, "") {
@@ -151,7 +152,7 @@ func TestASessionEndsAtOnceWithItsToken(t *testing.T) {
 			v := signIn(t, s, "token", token.Token)
 			v.send(t, "GET", "/v1/companies", "").is(t, 200, "")
 			end(token, v)
-			if got := v.send(t, "GET", "/v1/companies", ""); got.StatusCode != 401 {
+			if got := v.send(t, "GET", "/v1/companies", ""); got.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s: %d", how, got.StatusCode)
 			}
 		}
@@ -202,7 +203,8 @@ func TestAWrongSignInIsRefusedAndMakesNoSession(t *testing.T) {
 				t.Errorf("%.60s got %d %.200s", body, got.StatusCode, got.text)
 			}
 		}
-		v.with("Content-Type", "text/plain").send(t, "POST", "/session", `{"token":"`+string(rootToken)+`"}`).is(t, 415, "unsupported_media_type")
+		v.with("Content-Type", "text/plain").send(t, "POST", "/session", `{"token":"`+string(rootToken)+`"}`).
+			is(t, 415, "unsupported_media_type")
 		if left := resttest.Data[[]apiSession](t, s.Get("/v1/sessions")); len(left) != 0 {
 			t.Errorf("%+v", left)
 		}
@@ -238,8 +240,10 @@ func TestOtherPagesCannotUseASession(t *testing.T) {
 		v.with(from...).send(t, "GET", "/v1/companies", "").is(t, 200, "")
 		v.with(from...).send(t, "POST", "/v1/companies", "{}").is(t, 422, "validation_failed")
 	}
-	v.with("Authorization", "Bearer "+string(rootToken)).send(t, "GET", "/v1/companies", "").is(t, 401, "unauthorized")
-	visitor{url: s.pagesURL}.with("Authorization", "Bearer "+string(rootToken)).send(t, "GET", "/v1/companies", "").is(t, 401, "unauthorized")
+	v.with("Authorization", "Bearer "+string(rootToken)).send(t, "GET", "/v1/companies", "").
+		is(t, 401, "unauthorized")
+	visitor{url: s.pagesURL}.with("Authorization", "Bearer "+string(rootToken)).send(t, "GET", "/v1/companies", "").
+		is(t, 401, "unauthorized")
 	if companies := resttest.Data[[]json.RawMessage](t, s.Get("/v1/companies")); len(companies) != 0 {
 		t.Error("a refused request founded a company")
 	}
@@ -331,7 +335,8 @@ func TestTheDashboardIsServedToAnybodyUnderItsPolicy(t *testing.T) {
 	for _, path := range []string{"/", "/login", "/c/acme/issues/42"} {
 		page := v.send(t, "GET", path, "")
 		page.is(t, 200, "")
-		if !strings.HasPrefix(page.text, "<!doctype html>") || page.Header.Get("Cache-Control") != "no-cache" || page.Header.Get("ETag") == "" {
+		if !strings.HasPrefix(page.text, "<!doctype html>") || page.Header.Get("Cache-Control") != "no-cache" ||
+			page.Header.Get("ETag") == "" {
 			t.Errorf("%s: %v", path, page.Header)
 		}
 		for name, part := range map[string]string{

@@ -45,7 +45,8 @@ func LoginCommand(open Opener[LoginTools]) Command {
 				}
 				code, err := tools.Sessions.Link(command.Context(), a.caller, id.Token(token))
 				if fault.CodeOf(err) == fault.NotFound && token == "" {
-					return errors.New("there is no live token with the scope admin: \"holdco token create --name admin --scopes admin\" makes one")
+					return errors.New("there is no live token with the scope admin: " +
+						"\"holdco token create --name admin --scopes admin\" makes one")
 				}
 				if err != nil {
 					return err

@@ -53,7 +53,7 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	d := &dashboard{Options: options, origin: http.NewCrossOriginProtection()}
-	router := httpkit.New(options.Service.Options)
+	router := httpkit.New(options.Options)
 	httpkit.AddRoutes(router, map[string]gin.HandlerFunc{
 		"GET " + httpkit.HealthPath: httpkit.Health,
 		"GET " + httpkit.ReadyPath:  func(c *gin.Context) { httpkit.Ready(c, options.Ready) },

@@ -76,7 +76,8 @@ func (i Issue) NewStep(newID id.Issue, place int, step Step, hasTeam bool, befor
 	}
 	s := Issue{
 		ID: newID, Company: i.Company, Title: step.Title, Description: i.Description, Status: Queued, Priority: i.Priority,
-		Parent: i.ID, Team: step.Team, Project: i.Project, Goal: i.Goal, Labels: i.Labels, PerTask: i.PerTask, Attempt: 1, MaxAttempts: i.MaxAttempts,
+		Parent: i.ID, Team: step.Team, Project: i.Project, Goal: i.Goal, Labels: i.Labels, PerTask: i.PerTask,
+		Attempt: 1, MaxAttempts: i.MaxAttempts,
 		RequiresReview: step.Gate != NoGate, DueAt: i.DueAt, CreatedBy: i.CreatedBy,
 		Workflow: i.Workflow, WorkflowVersion: i.WorkflowVersion, Container: i.ID, Place: place, StepKey: step.Key, Gate: step.Gate,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.CreatedAt, Version: 1,

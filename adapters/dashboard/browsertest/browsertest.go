@@ -181,7 +181,8 @@ func (tab *Tab) Focus(name string) {
 	tab.Wait(`(() => {
 		const named = (e) => (e.getAttribute("aria-label") || e.labels?.[0]?.innerText || e.innerText || "").trim() === %q
 		const all = [...document.querySelectorAll("[role=dialog], body")].slice(-1)[0]
-		const found = [...all.querySelectorAll("button, a, input, textarea, select, [role^=menuitem]")].find((e) => named(e) && e.checkVisibility())
+		const found = [...all.querySelectorAll("button, a, input, textarea, select, [role^=menuitem]")].
+			find((e) => named(e) && e.checkVisibility())
 		found?.focus()
 		return !!found && document.activeElement === found
 	})()`, name)
