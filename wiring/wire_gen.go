@@ -21,6 +21,7 @@ import (
 	"holdco/app/budgets"
 	"holdco/app/companies"
 	"holdco/app/costs"
+	"holdco/app/dashboard"
 	"holdco/app/deliveries"
 	"holdco/app/doctor"
 	"holdco/app/export"
@@ -74,6 +75,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
+	dashboardService := dashboard.New(store, clock)
 	goalsService := goals.New(store, iDs)
 	projects := goals.NewProjects(store, iDs)
 	workflowsService := workflows.New(store, iDs)
@@ -96,6 +98,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Leases:    leasesService,
 		Budgets:   budgetsService,
 		Costs:     costsService,
+		Dashboard: dashboardService,
 		Goals:     goalsService,
 		Projects:  projects,
 		Workflows: workflowsService,
@@ -233,6 +236,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
+	dashboardService := dashboard.New(store, clock)
 	goalsService := goals.New(store, iDs)
 	projects := goals.NewProjects(store, iDs)
 	workflowsService := workflows.New(store, iDs)
@@ -255,6 +259,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Leases:    leasesService,
 		Budgets:   budgetsService,
 		Costs:     costsService,
+		Dashboard: dashboardService,
 		Goals:     goalsService,
 		Projects:  projects,
 		Workflows: workflowsService,

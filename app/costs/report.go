@@ -84,13 +84,7 @@ func (v view) sums(ctx context.Context, of store.CostsOf, in cost.Range, by cost
 
 // envelope is one that is made of its account, as it is now.
 func (v view) envelope(ctx context.Context, which string, of func(a budget.Account) budget.Envelope) (budget.Envelope, error) {
-	accounts, err := v.Envelopes().Accounts(ctx, v.company.ID, which)
-	if err != nil {
-		return budget.Envelope{}, err
-	}
-	all := budget.Envelopes{of(accounts[which])}
-	err = work.Current(ctx, v.Envelopes(), all, v.now)
-	return all[0], err
+	return work.EnvelopeNow(ctx, v.Envelopes(), v.company.ID, which, of, v.now)
 }
 
 // use is the use of an envelope, as it is now.

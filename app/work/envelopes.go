@@ -8,6 +8,7 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/budget"
 	"holdco/domain/company"
+	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/money"
 	"holdco/domain/page"
@@ -97,6 +98,19 @@ func Current(ctx context.Context, r store.EnvelopeReader, all budget.Envelopes, 
 		all[n] = e.At(at)
 	}
 	return nil
+}
+
+// EnvelopeNow is an envelope of a company, made of its account, as it is at an instant.
+func EnvelopeNow(
+	ctx context.Context, r store.EnvelopeReader, in id.Company, which string, of func(a budget.Account) budget.Envelope, at time.Time,
+) (budget.Envelope, error) {
+	accounts, err := r.Accounts(ctx, in, which)
+	if err != nil {
+		return budget.Envelope{}, err
+	}
+	all := budget.Envelopes{of(accounts[which])}
+	err = Current(ctx, r, all, at)
+	return all[0], err
 }
 
 // Keep stores envelopes that were others before, and records the levels that they have reached. If the company has spent its reserve
