@@ -27,8 +27,8 @@ type WorkflowReader interface {
 	// Steps returns the steps that a workflow had in one of its versions, or fault.NotFound.
 	Steps(ctx context.Context, of id.Workflow, version int64) ([]issue.Step, error)
 
-	// OpenIssues counts the containers of a workflow that are open, or, if none is, the other open issues that are charged to it.
-	OpenIssues(ctx context.Context, of id.Workflow) (int64, error)
+	// OpenIssues counts the open issues that are charged to a workflow.
+	OpenIssues(ctx context.Context, of id.Workflow) (workflow.OpenIssues, error)
 }
 
 // Workflows reads and changes workflows. Add and Save keep the steps of each version.
