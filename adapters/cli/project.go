@@ -28,8 +28,8 @@ func ProjectCommand(a *app) *cobra.Command {
 	archive := p.end(client.ArchiveProject, "archive", underway,
 		func(last client.Project) string { return purposeEnded("project", last.Purpose) }, &cobra.Command{
 			Short: "Archive a project permanently",
-			Long: "Archive a project permanently. Its open issues have to be ended before, unless --cancel-open-issues cancels them with\n" +
-				"all that is below them.",
+			Long: "Archive a project permanently. Its open issues have to be ended before, unless --cancel-open-issues cancels them\n" +
+				"with all that is below them.",
 			Example: "  holdco project archive prj_01jqvb2k3e8m0t9c5x7a4n6p1r --cancel-open-issues",
 		})
 	archive.Flags().Bool("cancel-open-issues", false, "whether its open issues are cancelled")
@@ -43,8 +43,9 @@ func ProjectCommand(a *app) *cobra.Command {
 		list,
 		p.show(client.GetProject, "prj_01jqvb2k3e8m0t9c5x7a4n6p1r"),
 		p.update(client.UpdateProject, underway, &cobra.Command{
-			Short:   "Change a project",
-			Long:    "Change a project that is not archived. What is not named stays as it is, and the issues keep the goal that they have.",
+			Short: "Change a project",
+			Long: "Change a project that is not archived. What is not named stays as it is, and the issues keep the goal that they\n" +
+				"have.",
 			Example: "  holdco project update prj_01jqvb2k3e8m0t9c5x7a4n6p1r --goal none --budget none",
 		}),
 		archive,

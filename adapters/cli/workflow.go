@@ -30,8 +30,8 @@ func WorkflowCommand(a *app) *cobra.Command {
 	group.AddCommand(
 		w.create(client.CreateWorkflow, &cobra.Command{
 			Short: "Create a workflow",
-			Long: "Create a workflow. Its steps are in a JSON file, as a list of objects with key, title, instructions, team (id or slug)\n" +
-				"and gate (none, review or approval), of which key and title are needed.",
+			Long: "Create a workflow. Its steps are in a JSON file, as a list of objects with key, title, instructions, team (id or\n" +
+				"slug) and gate (none, review or approval), of which key and title are needed.",
 			Example: "  holdco workflow create --name Newsletter --steps steps.json\n" +
 				"  echo '[{\"key\":\"write\",\"title\":\"Write it\",\"gate\":\"review\"}]' | holdco workflow create --name Post --steps -",
 		}, "name", "steps"),

@@ -49,7 +49,7 @@ func (w Workflow) Fields() event.Fields {
 			event.F("key", step.Key),
 			event.F("title", step.Title),
 			event.F("instructions", step.Instructions),
-			event.F("team", orNull(step.Team)),
+			event.Optional("team", step.Team),
 			event.F("gate", string(step.Gate)),
 		}
 	}
@@ -72,13 +72,6 @@ func (w Workflow) budgetFields() any {
 		return nil
 	}
 	return event.Fields{w.Budget.Field("usd")}
-}
-
-func orNull[S ~string](text S) *string {
-	if text == "" {
-		return nil
-	}
-	return new(string(text))
 }
 
 func (w Workflow) event(what event.Type) event.Event {
