@@ -21,7 +21,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test quick tools bench lint lint-api generate verify clean
+.PHONY: help run build test quick tools bench lint lint-api generate verify ui ui-dev clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +57,17 @@ lint-api: ## look for mistakes in the OpenAPI documents (needs npm)
 generate: ## write all generated files anew
 	go generate ./...
 
-verify: generate ## check that generated files, go.mod and formatting are as committed (or staged)
+# The page is built with what the lock file names, and no script of a package runs. Its build is the same, byte by byte, everywhere.
+UI := adapters/dashboard/ui
+
+ui: ## build the dashboard from adapters/dashboard/ui into its dist (needs Node.js 20.19 or later)
+	cd $(UI) && npm ci --ignore-scripts --no-audit --no-fund && npm run generate && npm run check && npm run build
+	go test ./adapters/dashboard -run ThePageIsBuiltFromItsSources -count 1 -update
+
+ui-dev: ## serve the dashboard with reload, beside a running holdco (HOLDCO_DASHBOARD: its URL)
+	cd $(UI) && npm ci --ignore-scripts --no-audit --no-fund && npm run generate && npm run dev
+
+verify: generate $(if $(shell command -v npm),ui) ## check that generated files, go.mod and formatting are as committed (or staged)
 	go mod tidy -diff
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	@changed=$$(git status --porcelain | grep -v '^[AMDRT]  ' || true); \

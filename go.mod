@@ -2,6 +2,8 @@ module holdco
 
 go 1.26.0
 
+ignore ./adapters/dashboard/ui
+
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/RoaringBitmap/roaring/v2 v2.30.0

@@ -115,7 +115,7 @@ var layers = []layer{
 			[]string{"adapters/http/apitest"}), libraries: testLibraries,
 	},
 	{
-		folders: []string{"adapters/http/docs"},
+		folders: []string{"adapters/http/docs"}, ours: []string{"adapters/http/httpkit"},
 		inTests: []string{"adapters/http/browsertest", "adapters/system/processtest", "github.com/chromedp", yaml},
 	},
 	{
@@ -128,6 +128,14 @@ var layers = []layer{
 		libraries: testLibraries,
 	},
 	{folders: []string{"adapters/http/apitest"}, libraries: slices.Concat(testLibraries, []string{openapi})},
+	{
+		folders: []string{"adapters/dashboard"}, ours: slices.Concat(domain, driving, []string{"adapters/http/httpkit"}),
+		libraries: []string{gin},
+	},
+	{
+		folders: []string{"adapters/dashboard/browsertest"}, ours: []string{"adapters/http/browsertest"},
+		libraries: slices.Concat(testLibraries, []string{"github.com/chromedp"}),
+	},
 	{
 		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, driving, []string{"adapters/client"}),
 		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
@@ -218,7 +226,7 @@ var layers = []layer{
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
 			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
-			"adapters/http/browsertest", "adapters/system/processtest", openapi, "github.com/modelcontextprotocol/go-sdk/mcp",
+			"adapters/http/browsertest", "adapters/dashboard/browsertest", "adapters/system/processtest", openapi, "github.com/modelcontextprotocol/go-sdk/mcp",
 			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 			"github.com/creack/pty", "golang.org/x/sys",
@@ -267,7 +275,7 @@ func TestEveryPackageImportsOnlyWhatItsLayerMay(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (entry.Name() == "testdata" || len(entry.Name()) > 2 && entry.Name()[0] == '.') {
+		if entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" || len(entry.Name()) > 2 && entry.Name()[0] == '.') {
 			return fs.SkipDir
 		}
 		if entry.IsDir() || filepath.Ext(file) != ".go" {

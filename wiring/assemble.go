@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/dashboard"
 	"holdco/adapters/http/docs"
 	"holdco/adapters/http/gateway"
 	"holdco/adapters/http/httpkit"
@@ -55,19 +56,29 @@ type command struct {
 
 // openForServer opens the configured store; an embedded one for this process as its only server.
 func openForServer(ctx context.Context, config Config, log *slog.Logger) (database, func(), error) {
-	return open(ctx, config, log, true)
+	return open(ctx, config, log, sqlite.Options{Exclusive: true})
 }
 
-// openForCommand opens the configured store beside a server that may be running on it.
+// openForCommand opens the configured store, which is there, beside a server that may be running on it.
 func openForCommand(ctx context.Context, config Config, log *slog.Logger) (database, func(), error) {
+	return openBeside(ctx, config, log, sqlite.Options{MustExist: true})
+}
+
+// openToMigrate is openForCommand for a store that may be missing.
+func openToMigrate(ctx context.Context, config Config, log *slog.Logger) (database, func(), error) {
+	return openBeside(ctx, config, log, sqlite.Options{})
+}
+
+func openBeside(ctx context.Context, config Config, log *slog.Logger, file sqlite.Options) (database, func(), error) {
 	if config.Database.SQLite == Memory {
 		return database{}, nil, cli.WrongUsage(errors.New("HOLDCO_DATABASE_URL is sqlite::memory:, which ends with its process; " +
 			"name a store that a command can share with the server"))
 	}
-	return open(ctx, config, log, false)
+	return open(ctx, config, log, file)
 }
 
-func open(ctx context.Context, config Config, log *slog.Logger, server bool) (database, func(), error) {
+// open opens the configured store. Options of a file are for SQLite.
+func open(ctx context.Context, config Config, log *slog.Logger, file sqlite.Options) (database, func(), error) {
 	if config.Database.Postgres != "" {
 		engine, err := postgres.Open(ctx, postgres.Options{
 			URL:  config.Database.Postgres,
@@ -81,11 +92,8 @@ func open(ctx context.Context, config Config, log *slog.Logger, server bool) (da
 		}
 		return database{Engine: engine, Migrator: engine.Migrator(), Pools: engine.Pools()}, closing(engine, log), nil
 	}
-	engine, err := sqlite.Open(ctx, sqlite.Options{
-		Path:        config.Database.SQLite,
-		Synchronous: sqlite.Synchronous(config.SQLiteSync),
-		Exclusive:   server,
-	})
+	file.Path, file.Synchronous = config.Database.SQLite, sqlite.Synchronous(config.SQLiteSync)
+	engine, err := sqlite.Open(ctx, file)
 	if err != nil {
 		return database{}, nil, err
 	}
@@ -233,6 +241,17 @@ func newAPI(s surroundings, all services) (http.Handler, error) {
 		return nil, err
 	}
 	return s.telemetry.around(api), nil
+}
+
+// dashboardPages are what people use in a browser, with all that surrounds it.
+type dashboardPages struct{ http.Handler }
+
+func newDashboard(s surroundings, api http.Handler, all services, version cli.Version) (dashboardPages, error) {
+	pages, err := dashboard.New(dashboard.Options{Service: s.service(""), API: api, Sessions: all.Sessions, Version: version.Number})
+	if err != nil {
+		return dashboardPages{}, err
+	}
+	return dashboardPages{pages}, nil
 }
 
 // gatewayAPI is what agents work through, with all that surrounds it.

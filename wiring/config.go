@@ -32,6 +32,7 @@ type Config struct {
 	DataDir          string
 	KeyFile          string   // holds the key that encrypts secrets in the store
 	APIAddr          string   // host:port; empty: no listener
+	DashboardAddr    string   // the same, of the dashboard
 	PartnerAddr      string   // the same, of the export API
 	GatewayAddr      string   // the same, of the gateway for agents
 	GatewayURL       string   // how agents reach the gateway, without a slash at its end; empty: by its address

@@ -342,9 +342,8 @@ func TestWorkForWhatIsOverIsRefused(t *testing.T) {
 		s.Post(projects, `{"title":"x"`+inGoal(grow)+`}`).Is(t, 409, "goal_closed")
 		s.Patch(rest.path(), `{"goalId":"`+grow.ID+`"}`).Is(t, 409, "goal_closed")
 		s.Patch(free.path(), `{"goalId":"`+grow.ID+`"}`).Is(t, 409, "goal_closed")
+		s.Patch(free.path(), `{"projectId":"`+launch.ID+`"}`).Is(t, 409, "goal_closed")
 		s.Post(failed.path()+"/retry", "").Is(t, 409, "goal_closed")
-		s.Patch(free.path(), `{"projectId":"`+launch.ID+`"}`).Is(t, 200, "") // without that goal
-		s.Patch(free.path(), `{"projectId":null}`).Is(t, 200, "")
 
 		refused := s.Post(launch.path()+"/archive", `{"cancelOpenIssues":false}`)
 		refused.Is(t, 409, "project_not_empty")

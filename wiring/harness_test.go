@@ -37,6 +37,7 @@ type instance struct {
 	*resttest.Client
 	url string
 
+	pagesURL   string // of the dashboard
 	exportURL  string // empty: it is turned off
 	gatewayURL string // the same
 	gateway    string // what it printed of the gateway beside that
@@ -123,6 +124,10 @@ func startLogging(t *testing.T, clock *clock, log *record, environ ...string) *i
 		}
 		if rest, found := strings.CutPrefix(lines.Text(), exports); found {
 			s.exportURL, _, _ = strings.Cut(rest, " ")
+			continue
+		}
+		if rest, found := strings.CutPrefix(lines.Text(), "The dashboard is at "); found {
+			s.pagesURL = rest
 			continue
 		}
 		if rest, found := strings.CutPrefix(lines.Text(), agents); found {

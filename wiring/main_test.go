@@ -77,7 +77,8 @@ var unlimited = []string{"HOLDCO_RATE_READ=off", "HOLDCO_RATE_WRITE=off", "HOLDC
 	"HOLDCO_RATE_GATEWAY=off"}
 
 // anyPorts are addresses that nobody else has.
-var anyPorts = []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0", "HOLDCO_GATEWAY_ADDR=127.0.0.1:0"}
+var anyPorts = []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_DASHBOARD_ADDR=127.0.0.1:0", "HOLDCO_PARTNER_ADDR=127.0.0.1:0",
+	"HOLDCO_GATEWAY_ADDR=127.0.0.1:0"}
 
 // startProcess starts a server and waits until it accepts connections. It is killed at the end of the test.
 func startProcess(t *testing.T, environ ...string) *process {

@@ -10,6 +10,7 @@ import (
 
 	"holdco/adapters/cli"
 	"holdco/adapters/system"
+	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
 
@@ -67,6 +68,19 @@ func opener[P any](needsKey func(config Config) bool, service func(s services) P
 	}
 }
 
+// openLogin opens the store for the command login.
+func openLogin(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (cli.LoginTools, func(), error) {
+	config, _, err := LoadConfig(flags, os.Environ())
+	if err != nil {
+		return cli.LoginTools{}, nil, cli.WrongUsage(err)
+	}
+	sessions, done, err := opener(withKeyIfAny, func(s services) inbound.Sessions { return s.Sessions })(ctx, flags, stderr)
+	if err != nil {
+		return cli.LoginTools{}, nil, err
+	}
+	return cli.LoginTools{Sessions: sessions, URL: reachingAddr(config.DashboardAddr)}, done, nil
+}
+
 // withKey is for commands that work with secrets.
 func withKey(Config) bool { return true }
 
@@ -104,7 +118,7 @@ func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (
 	if err != nil {
 		return nil, nil, err
 	}
-	db, done, err := openForCommand(ctx, config, log)
+	db, done, err := openToMigrate(ctx, config, log)
 	if err != nil {
 		return nil, nil, err
 	}

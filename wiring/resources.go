@@ -32,6 +32,7 @@ import (
 	"holdco/app/receipts"
 	"holdco/app/runner"
 	"holdco/app/secrets"
+	"holdco/app/sessions"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -54,6 +55,7 @@ type services struct {
 	Workflows *workflows.Service
 	Approvals *approvals.Service
 	Tokens    *tokens.Service
+	Sessions  *sessions.Service
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
 	Imports   *imports.Service
@@ -64,7 +66,8 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, webhooks.New, partners.New, imports.New,
+	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, sessions.New, webhooks.New, partners.New,
+	imports.New,
 	budgets.New,
 	prices.New, newPrices,
 	costs.New,
@@ -232,6 +235,13 @@ var resources = []resource{
 			cli.TokenCommand(opener(withKeyIfAny, func(s services) inbound.Tokens { return s.Tokens })),
 		},
 		flush: func(s *Server) jobs.Job { return flushing("write down last uses of tokens", s.Tokens.FlushLastUses) },
+	},
+	{ // people at the dashboard
+		handlers: func(s services) httpkit.Handlers { return rest.Sessions(s.Sessions) },
+		commands: []cli.Command{cli.LoginCommand(openLogin)},
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{Name: "purge ended sessions", Every: 10 * time.Minute, Run: s.Sessions.Purge}}
+		},
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Partners(s.Partners) },

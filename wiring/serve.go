@@ -12,9 +12,12 @@ import (
 	"slices"
 	"time"
 
+	"holdco/adapters/cli"
 	"holdco/adapters/http/httpkit"
 	"holdco/app/jobs"
 	"holdco/app/keys"
+	"holdco/domain/access"
+	"holdco/domain/id"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -46,6 +49,7 @@ type Server struct {
 	Migrator outbound.Migrator
 	Store    store.Store
 	API      http.Handler
+	Pages    dashboardPages
 	Export   exportAPI
 	Gateway  gatewayAPI
 	Vault    outbound.Vault
@@ -55,6 +59,7 @@ type Server struct {
 	telemetry    telemetry
 
 	gatewayURL string `wire:"-"` // how agents reach the gateway, while that listens
+	pagesURL   string `wire:"-"` // how browsers on this machine reach the dashboard, while that listens
 }
 
 // Run serves until ctx ends, then stops in order: no new connections, the requests in flight, the jobs, what is still
@@ -187,7 +192,22 @@ func (s *Server) showFirstToken(ctx context.Context, out io.Writer) error {
 		fmt.Fprintln(out, "The first admin token has the value of HOLDCO_ADMIN_TOKEN.")
 	default:
 		fmt.Fprintf(out, "The first admin token, shown only this once:\n\n  %s\n\n", first.Value)
+		return s.showLink(ctx, out, first.Token.ID)
 	}
+	return nil
+}
+
+// showLink shows a link that signs in at the dashboard, if that listens.
+func (s *Server) showLink(ctx context.Context, out io.Writer, as id.Token) error {
+	if s.pagesURL == "" {
+		return nil
+	}
+	code, err := s.Sessions.Link(ctx, access.System("start"), as)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Open the dashboard with this link, once, within 15 minutes (\"holdco login\" prints another):\n\n  %s\n\n",
+		cli.LoginLink(s.pagesURL, string(code)))
 	return nil
 }
 
@@ -220,6 +240,7 @@ type front struct {
 // printed, everything else is up.
 func (s *Server) fronts() []*front {
 	s.gatewayURL = s.Config.GatewayURL
+	s.pagesURL = ""
 	all := []*front{
 		{
 			variable: "HOLDCO_METRICS_ADDR", addr: s.Config.MetricsAddr, handler: s.metricsPages,
@@ -232,6 +253,10 @@ func (s *Server) fronts() []*front {
 		{
 			variable: "HOLDCO_GATEWAY_ADDR", addr: s.Config.GatewayAddr, handler: s.Gateway, url: &s.gatewayURL,
 			line: "The gateway for agents listens on http://%s (reference: http://%[1]s/gateway/docs)",
+		},
+		{
+			variable: "HOLDCO_DASHBOARD_ADDR", addr: s.Config.DashboardAddr, handler: s.Pages, url: &s.pagesURL,
+			line: "The dashboard is at http://%s",
 		},
 		{
 			variable: "HOLDCO_API_ADDR", addr: s.Config.APIAddr, handler: s.API,
@@ -251,6 +276,18 @@ func (f *front) listen(ctx context.Context, log *slog.Logger) (err error) {
 		*f.url = reaching(f.listener.Addr())
 	}
 	return nil
+}
+
+// reachingAddr is reaching for an address that a server may listen on; empty: none does.
+func reachingAddr(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return ""
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // reaching is the URL by which programs on this machine reach a listener.

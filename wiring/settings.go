@@ -71,6 +71,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { c.APIAddr = v; return v == "" || isAddress(v) },
 	},
 	{
+		name: "dashboard_addr", kind: "HOST:PORT", fallback: "127.0.0.1:3101",
+		help:    "where the dashboard listens; empty turns it off",
+		allowed: "HOST:PORT such as 127.0.0.1:3101, :3101 or [::1]:3101, or empty",
+		set:     func(c *Config, v string) bool { c.DashboardAddr = v; return v == "" || isAddress(v) },
+	},
+	{
 		name: "partner_addr", kind: "HOST:PORT", fallback: "127.0.0.1:3102",
 		help:    "where the export API for partners listens; empty turns it off",
 		allowed: "HOST:PORT such as 127.0.0.1:3102, :3102 or [::1]:3102, or empty",

@@ -99,6 +99,7 @@ func TestASecretThatIsTypedIsNotShown(t *testing.T) {
 		before := s.reveals(t, acme)
 		for typed, want := range map[string]string{
 			"\n":                             "the value must not be empty",
+			"-----BEGIN\nxx\nxx\n-----END\n": "the value has more than one line",
 			strings.Repeat("x", 5000) + "\n": "longer than a line of a terminal, 4094 bytes",
 		} {
 			on := onTerminal(t, s.environ, "secret", "set", acme.Slug, "anthropic")

@@ -32,6 +32,7 @@ import (
 	"holdco/app/partners"
 	"holdco/app/prices"
 	"holdco/app/secrets"
+	"holdco/app/sessions"
 	"holdco/app/teams"
 	"holdco/app/tokens"
 	"holdco/app/webhooks"
@@ -78,6 +79,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	workflowsService := workflows.New(store, iDs)
 	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
+	sessionsService := sessions.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
@@ -99,6 +101,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Workflows: workflowsService,
 		Approvals: approvalsService,
 		Tokens:    tokensService,
+		Sessions:  sessionsService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
 		Imports:   importsService,
@@ -147,6 +150,14 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		cleanup()
 		return nil, nil, err
 	}
+	wiringDashboardPages, err := newDashboard(wiringSurroundings, handler, wiringServices, version)
+	if err != nil {
+		cleanup4()
+		cleanup3()
+		cleanup2()
+		cleanup()
+		return nil, nil, err
+	}
 	exportService := export.New(store, index, clock)
 	wiringExportAPI, err := newExportAPI(wiringSurroundings, exportService, partnersService)
 	if err != nil {
@@ -174,6 +185,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Migrator:     migrator,
 		Store:        store,
 		API:          handler,
+		Pages:        wiringDashboardPages,
 		Export:       wiringExportAPI,
 		Gateway:      wiringGatewayAPI,
 		Vault:        vault,
@@ -226,6 +238,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	workflowsService := workflows.New(store, iDs)
 	approvalsService := approvals.New(store, iDs)
 	tokensService := tokens.New(store, clock, iDs, entropy)
+	sessionsService := sessions.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
@@ -247,6 +260,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Workflows: workflowsService,
 		Approvals: approvalsService,
 		Tokens:    tokensService,
+		Sessions:  sessionsService,
 		Webhooks:  webhooksService,
 		Partners:  partnersService,
 		Imports:   importsService,

@@ -669,3 +669,38 @@ func TestArchivingStopsStepsAndTheirContainers(t *testing.T) {
 		s.stand(t, free, "handoff: done cancelled")
 	})
 }
+
+func TestATeamThatWorkflowsNameIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ""))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":1}`)
+		answer := s.In(t).Post(acme.path()+"/workflows", `{"name":"News","steps":[{"key":"write","title":"Write","team":"sales"},`+
+			`{"key":"read","title":"Read"}]}`)
+		answer.Is(t, 201, "")
+		flow := resttest.Data[apiWorkflow](t, answer)
+		stays := func() {
+			t.Helper()
+			refused := send(s.Client, "DELETE", sales.path(), "")
+			refused.Is(t, 409, "team_not_empty")
+			if got := fmt.Sprint(details(t, refused)); got != "map[workflows:[news]]" {
+				t.Error(got)
+			}
+		}
+		stays()
+		container, steps := s.sets(t, acme, flow, "")
+		s.Patch(flow.path(), `{"steps":`+stepsWith("none")+`}`).Is(t, 200, "")
+		s.moved(t, steps[0], "assign", `{"teamId":"`+s.found(t, acme, `{"name":"Press","headcount":1}`).ID+`"}`)
+		stays() // a review could have the step done again
+		s.moved(t, container, "cancel", "")
+		s.Delete(sales.path()).Is(t, 200, "")
+
+		before := len(s.events(t, acme.ID))
+		refused := s.Post(container.path()+"/retry", "")
+		refused.Is(t, 409, "invalid_transition")
+		if got := details(t, refused); got["action"] != "retry" || len(s.events(t, acme.ID)) != before {
+			t.Errorf("%v", got)
+		}
+		s.sets(t, acme, flow, "")
+	})
+}

@@ -73,7 +73,8 @@ func Run(ctx context.Context, program Program, args []string, stdout, stderr io.
 	for line := range strings.Lines(explain(command, err)) {
 		fmt.Fprintln(stderr, "holdco: "+strings.TrimRight(line, "\n"))
 	}
-	if errors.As(err, new(misuse)) || fault.CodeOf(err) == fault.ValidationFailed {
+	switch code := fault.CodeOf(err); {
+	case errors.As(err, new(misuse)), code == fault.ValidationFailed, code == fault.InvalidParameter:
 		return Misuse
 	}
 	return Failed

@@ -184,6 +184,7 @@ func TestErrorsAreClearAndSetTheExitCode(t *testing.T) {
 			"holdco: A must be 1\nholdco: B must be 2\n"},
 		{fmt.Errorf("at start: %w", cli.WrongUsage(errors.New("A must be 1"))), cli.Misuse, "holdco: at start: A must be 1\n"},
 		{fault.New(fault.InvalidTransition, "The webhook is disabled."), cli.Failed, "holdco: The webhook is disabled\n"},
+		{fault.New(fault.InvalidParameter, "There is no status foo."), cli.Misuse, "holdco: There is no status foo\n"},
 		{
 			fault.New(fault.Unavailable, "The store cannot be used.").Because(errors.New("the disk is full")), cli.Failed,
 			"holdco: The store cannot be used: the disk is full\n",

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -218,6 +219,14 @@ func readValue(command *cobra.Command, name string) (value []byte, err error) {
 		fmt.Fprintf(command.ErrOrStderr(), "The value of %s, which is not shown: ", name)
 		value, err = term.ReadPassword(int(file.Fd()))
 		fmt.Fprintln(command.ErrOrStderr())
+		isMore := false
+		for err == nil && hasMore(file) { // the shell must not get it
+			isMore = true
+			_, err = term.ReadPassword(int(file.Fd()))
+		}
+		if isMore {
+			return nil, errors.New("the value has more than one line; give it on standard input: < FILE")
+		}
 		if len(value) >= mostTyped {
 			return nil, fmt.Errorf("the value is longer than a line of a terminal, %d bytes; give it on standard input: < FILE",
 				mostTyped-1)

@@ -119,13 +119,15 @@ func parse(ctx context.Context, tx store.Tx, of id.Company, draft inbound.TopupD
 			problems.Add(fault.Fieldf("teamId", fault.UnknownValue, "teamId must be the id of a team of the company"))
 		}
 	}
-	limit, wrong := budget.ParseLimit("", budget.LimitDraft{USD: draft.USD})
-	if wrong == nil && limit.USD == 0 {
-		wrong = []fault.Field{fault.Fieldf("usd", fault.OutOfRange, "usd must be more than 0")}
+	if draft.USD == nil {
+		problems.Add(fault.Fieldf("usd", fault.Required, "usd is required"))
+	} else {
+		var wrong []fault.Field
+		amount, wrong = money.ParseBetween("usd", *draft.USD, 1, budget.Most)
+		problems.Add(wrong...)
 	}
-	problems.Add(wrong...)
 	if len(problems) > 0 {
 		return which, 0, fault.Validation(problems)
 	}
-	return which, limit.USD, nil
+	return which, amount, nil
 }

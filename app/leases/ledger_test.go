@@ -202,19 +202,15 @@ func (l *ledger) limit(p pot, now time.Time) budget.Limit {
 	return limit
 }
 
-func (l *ledger) available(p pot, now time.Time) budget.Limit {
-	limit := l.limit(p, now)
-	if limit.IsSet {
-		limit.USD = max(0, limit.USD-l.spent(p, now)-l.held(p))
-	}
-	return limit
-}
+func (l *ledger) available(p pot, now time.Time) budget.Limit { return l.leastLeft([]pot{p}, 0, now) }
 
-// least is the smallest that any envelope has left.
-func (l *ledger) least(all []pot, now time.Time) (least budget.Limit) {
+// leastLeft is the smallest that any envelope has for a lease that holds an amount.
+func (l *ledger) leastLeft(all []pot, held money.USD, now time.Time) (least budget.Limit) {
 	for _, p := range all {
-		if has := l.available(p, now); has.IsSet && (!least.IsSet || has.USD < least.USD) {
-			least = has
+		has := l.limit(p, now)
+		has.USD += held - l.spent(p, now) - l.held(p)
+		if has.IsSet && (!least.IsSet || has.USD < least.USD) {
+			least = budget.Of(max(0, has.USD))
 		}
 	}
 	return least
@@ -239,7 +235,7 @@ func (l *ledger) level(p pot, now time.Time) int {
 // need is what a lease reserves, and whether it is granted.
 func (l *ledger) need(of *stint, now time.Time) (money.USD, bool) {
 	all := l.pots(of)
-	its, least := all[len(all)-1], l.least(all, now)
+	its, least := all[len(all)-1], l.leastLeft(all, 0, now)
 	if limit := l.limit(its, now); limit.IsSet {
 		need := limit.USD - l.spent(its, now)
 		return need, need > 0 && need <= least.USD

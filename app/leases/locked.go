@@ -142,11 +142,11 @@ func (l *locked) mayBegin() error {
 
 // budgetOf is what a lease may still spend.
 func budgetOf(all budget.Envelopes, of run.Run) inbound.LeaseBudget {
-	remaining := all.Available()
-	if remaining.IsSet && of.IsOpen() {
-		remaining.USD += of.Held
+	reserved := money.USD(0)
+	if of.IsOpen() {
+		reserved = of.Held
 	}
-	return inbound.LeaseBudget{Remaining: remaining, Level: all.Level(), FinishBy: all.FinishBy()}
+	return inbound.LeaseBudget{Remaining: all.Left(reserved), Level: all.Level(), FinishBy: all.FinishBy()}
 }
 
 // spend records what charges of the lease add up to, ends it with them if the caller says so, and keeps what follows.

@@ -258,10 +258,7 @@ func (h *history) left(of *stint, got inbound.LeaseBudget) {
 		return
 	}
 	all, level := h.pots(of), 0
-	want := inbound.LeaseBudget{Remaining: h.least(all, h.now()), FinishBy: h.finishBy(all, h.now())}
-	if want.Remaining.IsSet {
-		want.Remaining.USD += of.held
-	}
+	want := inbound.LeaseBudget{Remaining: h.leastLeft(all, of.held, h.now()), FinishBy: h.finishBy(all, h.now())}
 	for _, p := range all {
 		level = max(level, h.level(p, h.now()))
 	}

@@ -115,7 +115,11 @@ func (s *Service) Delete(
 			if err != nil {
 				return event.Event{}, err
 			}
-			deleted, err := current.Delete(issues.Open())
+			workflows, err := tx.Workflows().WithStepsFor(ctx, of, current.ID, team.MostNamed)
+			if err != nil {
+				return event.Event{}, err
+			}
+			deleted, err := current.Delete(issues.Open(), workflows)
 			if err != nil {
 				return deleted, err
 			}

@@ -23,7 +23,10 @@ func (u *Unit) fileSteps(ctx context.Context, container issue.Issue) error {
 			}
 			hasTeams[step.Team] = hasTeam
 		}
-		made := container.NewStep(id.New[id.Issue](u.ids.UUIDv7()), n+1, step, hasTeam, before)
+		made, err := container.NewStep(id.New[id.Issue](u.ids.UUIDv7()), n+1, step, hasTeam, before)
+		if err != nil {
+			return err
+		}
 		if _, err := u.File(ctx, made); err != nil {
 			return err
 		}
@@ -53,8 +56,7 @@ func (u *Unit) FollowStep(ctx context.Context, moved issue.Issue) error {
 }
 
 // RedoLast files the step of a container that issue.Redone names again, because a review has rejected what came of all steps. The note
-// is for who does it.
-// What waited for the step that was done does not wait for the new one: it may have begun. What waits for the container still does.
+// is for who does it. What waited for the step that was done does not wait for the new one: it may have begun. What waits for the container still does.
 func (u *Unit) RedoLast(ctx context.Context, container issue.Issue, note issue.Note) error {
 	steps, err := u.tx.Issues().Steps(ctx, container.ID)
 	if err != nil {

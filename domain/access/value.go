@@ -16,6 +16,8 @@ const (
 	partnerPrefix  = "hcp_"
 	agentPrefix    = "hca_"
 	runPrefix      = "hcr_"
+	sessionPrefix  = "hcs_"
+	codePrefix     = "hcl_"
 	prefixLength   = 4
 	secretLength   = 43
 	checksumLength = 6
@@ -37,6 +39,12 @@ func NewAgentToken(random [32]byte) Value { return encode(agentPrefix, random) }
 // NewRunToken encodes 256 random bits as the token of a run.
 func NewRunToken(random [32]byte) Value { return encode(runPrefix, random) }
 
+// NewSessionValue encodes 256 random bits as what the cookie of a session holds.
+func NewSessionValue(random [32]byte) Value { return encode(sessionPrefix, random) }
+
+// NewLoginCode encodes 256 random bits as the code of a link that signs in.
+func NewLoginCode(random [32]byte) Value { return encode(codePrefix, random) }
+
 // ParseAPIToken parses the value of a token, and reports whether its form and checksum are right.
 func ParseAPIToken(text string) (Value, bool) { return parse(tokenPrefix, text) }
 
@@ -48,6 +56,12 @@ func ParseAgentToken(text string) (Value, bool) { return parse(agentPrefix, text
 
 // ParseRunToken parses the token of a run, and reports whether its form and checksum are right.
 func ParseRunToken(text string) (Value, bool) { return parse(runPrefix, text) }
+
+// ParseSessionValue parses what the cookie of a session holds, and reports whether its form and checksum are right.
+func ParseSessionValue(text string) (Value, bool) { return parse(sessionPrefix, text) }
+
+// ParseLoginCode parses the code of a link that signs in, and reports whether its form and checksum are right.
+func ParseLoginCode(text string) (Value, bool) { return parse(codePrefix, text) }
 
 // Hash returns the SHA-256 of the value in hexadecimal. The value has 256 random bits, so a plain hash cannot be
 // reversed.

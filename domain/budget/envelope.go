@@ -154,12 +154,16 @@ func (e Envelope) Limit() Limit {
 }
 
 // Available is what leases may still reserve.
-func (e Envelope) Available() Limit {
+func (e Envelope) Available() Limit { return e.Left(0) }
+
+// Left is what a lease that has reserved an amount may still spend: that, and what is available. It is less than was reserved if the
+// limit was lowered.
+func (e Envelope) Left(reserved money.USD) Limit {
 	limit := e.Limit()
 	if !limit.IsSet {
 		return limit
 	}
-	return Of(max(0, limit.USD-e.Account.Spent-e.Account.Held))
+	return Of(max(0, limit.USD-e.Account.Spent-e.Account.Held+reserved))
 }
 
 // Lack is why an envelope allows no lease at all.

@@ -379,3 +379,18 @@ func TestAnEnvelopeIsShownAsTheAPIDoes(t *testing.T) {
 		}
 	}
 }
+
+func TestALeaseHasLessThanItReservedUnderALimitThatWasLowered(t *testing.T) {
+	t.Parallel()
+	lowered := budget.Envelope{
+		Scope: budget.OfAgent, Set: budget.Of(50), Period: budget.Always, Account: budget.Account{Spent: 30, Held: 40},
+	}
+	for reserved, want := range map[money.USD]money.USD{0: 0, 10: 0, 20: 0, 25: 5, 40: 20} {
+		if got := (budget.Envelopes{lowered, {Scope: budget.OfGoal}}).Left(reserved); got != budget.Of(want) {
+			t.Errorf("of %d reserved %d are left, want %d", reserved, got.USD, want)
+		}
+	}
+	if got := (budget.Envelopes{{Scope: budget.OfGoal}}).Left(10); got.IsSet {
+		t.Errorf("without a limit %d are left", got.USD)
+	}
+}

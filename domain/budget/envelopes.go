@@ -10,10 +10,13 @@ import (
 type Envelopes []Envelope
 
 // Available is the least that any of them has.
-func (all Envelopes) Available() Limit {
+func (all Envelopes) Available() Limit { return all.Left(0) }
+
+// Left is the least that a lease that has reserved an amount may still spend under any of them.
+func (all Envelopes) Left(reserved money.USD) Limit {
 	var least Limit
 	for _, e := range all {
-		if has := e.Available(); has.IsSet && (!least.IsSet || has.USD < least.USD) {
+		if has := e.Left(reserved); has.IsSet && (!least.IsSet || has.USD < least.USD) {
 			least = has
 		}
 	}

@@ -1,9 +1,6 @@
 package budget
 
 import (
-	"errors"
-	"strings"
-
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/money"
@@ -21,9 +18,9 @@ func Of(amount money.USD) Limit { return Limit{IsSet: true, USD: amount} }
 // LimitDraft is what was sent of a limit, such as {"usd": 500}; nil fields were absent.
 type LimitDraft struct{ USD *money.Number }
 
-// ParseLimit parses a limit. Paths of faults start with path; empty: the limit is all that was sent.
+// ParseLimit parses a limit. Paths of faults start with path.
 func ParseLimit(path string, sent LimitDraft) (Limit, []fault.Field) {
-	path = strings.TrimPrefix(path+".usd", ".")
+	path += ".usd"
 	if sent.USD == nil {
 		return Limit{}, []fault.Field{fault.Fieldf(path, fault.Required, "%s is required", path)}
 	}
@@ -32,12 +29,9 @@ func ParseLimit(path string, sent LimitDraft) (Limit, []fault.Field) {
 
 // ParseAmount parses the amount of a limit. The paths of faults are path.
 func ParseAmount(path string, sent money.Number) (Limit, []fault.Field) {
-	amount, err := money.ParseUSD(sent)
-	switch {
-	case errors.Is(err, money.ErrTooPrecise):
-		return Limit{}, []fault.Field{fault.Fieldf(path, fault.TooPrecise, "%s must have at most 6 decimals", path)}
-	case err != nil || amount < 0 || amount > Most:
-		return Limit{}, []fault.Field{fault.Fieldf(path, fault.OutOfRange, "%s must be from 0 to %s", path, Most)}
+	amount, wrong := money.ParseBetween(path, sent, 0, Most)
+	if wrong != nil {
+		return Limit{}, wrong
 	}
 	return Of(amount), nil
 }

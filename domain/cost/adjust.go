@@ -67,12 +67,12 @@ func (d AdjustmentDraft) amount(problems *fault.Problems) (amount money.USD, ok 
 		problems.Add(fault.Fieldf("usd", fault.Required, "usd is required"))
 		return 0, false
 	}
-	amount, err := money.ParseUSD(*d.USD)
-	if err != nil || amount == 0 || amount < -Most || amount > Most {
-		problems.Add(fault.Fieldf("usd", fault.OutOfRange, "usd must be from -1000000 to 1000000, with at most 6 decimals, and not 0"))
-		return 0, false
+	amount, wrong := money.ParseBetween("usd", *d.USD, -Most, Most)
+	if wrong == nil && amount == 0 {
+		wrong = []fault.Field{fault.Fieldf("usd", fault.OutOfRange, "usd must not be 0")}
 	}
-	return amount, true
+	problems.Add(wrong...)
+	return amount, wrong == nil
 }
 
 func (d AdjustmentDraft) entry(in Entries, problems *fault.Problems) (of Entry, by money.USD, err error) {

@@ -172,10 +172,8 @@ func (d Draft) parse(path string, prices Prices, problems *fault.Problems) Entry
 func (d Draft) price(e *Entry, at func(string) string, prices Prices, problems *fault.Problems) {
 	switch {
 	case d.USD != nil:
-		amount, err := money.ParseUSD(*d.USD)
-		if err != nil || amount < 0 || amount > Most {
-			problems.Add(fault.Fieldf(at("usd"), fault.OutOfRange, "%s must be from 0 to 1000000, with at most 6 decimals", at("usd")))
-		}
+		amount, wrong := money.ParseBetween(at("usd"), *d.USD, 0, Most)
+		problems.Add(wrong...)
 		e.USD = amount
 	case d.Tokens != nil && d.Model != nil && (e.Kind == LLM || e.Kind == ""): // one problem for a kind that there is not
 		e.Unpriced = true

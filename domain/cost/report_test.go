@@ -123,7 +123,7 @@ func TestACorrectionOffsetsAnEntryAtItsInstant(t *testing.T) {
 		{cost.AdjustmentDraft{}, in, "reason:required usd:required entryId:required"},
 		{draft("cst_none", "0", " "), in, "reason:required usd:out_of_range entryId:unknown_value"},
 		{draft(string(paid.ID), "-0.000007", "r"), in, "usd:out_of_range"},
-		{draft(string(paid.ID), "0.0000001", "r"), in, "usd:out_of_range"},
+		{draft(string(paid.ID), "0.0000001", "r"), in, "usd:too_precise"},
 		{draft(string(paid.ID), "1000000", "r"), in, "usd:out_of_range"},
 		{draft(string(paid.ID), "-1", "r"), oneEntry{made, 0}, "entryId:unknown_value"},
 		{draft(string(made.ID), "1", "r"), oneEntry{cost.Entry{ID: made.ID, Adjusts: paid.ID}, 0}, "entryId:unknown_value"},

@@ -77,6 +77,10 @@ var (
 	TokenRotated = define("token.rotated")
 	TokenRevoked = define("token.revoked")
 
+	TokenSignedIn  = define("token.signed_in") // a person, at the dashboard
+	TokenSignedOut = define("token.signed_out")
+	TokenLoginLink = define("token.login_link") // was made
+
 	WebhookCreated       = define("webhook.created")
 	WebhookUpdated       = define("webhook.updated")
 	WebhookDisabled      = define("webhook.disabled") // by Holdco itself

@@ -22,6 +22,9 @@ type (
 	Entry   string // act_, an entry of the activity log
 	Request string // req_
 
+	Session   string // ses_, of a person in a browser
+	LoginCode string // lgc_, never shown
+
 	Settlement string // stl_, never shown
 
 	Goal         string // gl_
@@ -64,6 +67,9 @@ func (Cost) prefix() string    { return "cst_" }
 func (Token) prefix() string   { return "tok_" }
 func (Entry) prefix() string   { return "act_" }
 func (Request) prefix() string { return "req_" }
+
+func (Session) prefix() string   { return "ses_" }
+func (LoginCode) prefix() string { return "lgc_" }
 
 func (Settlement) prefix() string { return "stl_" }
 

@@ -74,17 +74,19 @@ var allowedOfContainers = map[Action][]Status{
 }
 
 // NewStep makes a step of a container, without a number yet: the one after before, which is empty for the first. What the container
-// waits for, the first step waits for.
-func (i Issue) NewStep(newID id.Issue, place int, step Step, hasTeam bool, before id.Issue) Issue {
+// waits for, the first step waits for. A step for a team that is not there is refused: anybody could take it
+// (fault.InvalidTransition). Only a version that is not the newest any more can have one.
+func (i Issue) NewStep(newID id.Issue, place int, step Step, hasTeam bool, before id.Issue) (Issue, error) {
+	if step.Team != "" && !hasTeam {
+		return Issue{}, fault.Transition(string(Cancelled), string(Retry), "Step %s of version %d of the workflow is for a team that was "+
+			"deleted; file an issue that follows the newest version instead.", step.Key, i.WorkflowVersion)
+	}
 	s := Issue{
 		ID: newID, Company: i.Company, Title: step.Title, Description: i.Description, Status: Queued, Priority: i.Priority,
-		Parent: i.ID, Project: i.Project, Goal: i.Goal, Labels: i.Labels, PerTask: i.PerTask, Attempt: 1, MaxAttempts: i.MaxAttempts,
+		Parent: i.ID, Team: step.Team, Project: i.Project, Goal: i.Goal, Labels: i.Labels, PerTask: i.PerTask, Attempt: 1, MaxAttempts: i.MaxAttempts,
 		RequiresReview: step.Gate != NoGate, DueAt: i.DueAt, CreatedBy: i.CreatedBy,
 		Workflow: i.Workflow, WorkflowVersion: i.WorkflowVersion, Container: i.ID, Place: place, StepKey: step.Key, Gate: step.Gate,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.CreatedAt, Version: 1,
-	}
-	if hasTeam {
-		s.Team = step.Team
 	}
 	if before == "" {
 		s.BlockedBy, s.OpenBlockers = i.BlockedBy, i.OpenBlockers
@@ -92,7 +94,7 @@ func (i Issue) NewStep(newID id.Issue, place int, step Step, hasTeam bool, befor
 	} else {
 		s.BlockedBy, s.OpenBlockers = []id.Issue{before}, 1
 	}
-	return s
+	return s, nil
 }
 
 // The reasons of events of containers.

@@ -174,17 +174,23 @@ func TestAStepHasWhatItsContainerAndItsWorkflowSay(t *testing.T) {
 		Waiting: true, CreatedBy: c.CreatedBy, Workflow: flow, WorkflowVersion: 3, Container: c.ID, Place: 1, StepKey: "write",
 		Gate: issue.ReviewGate, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, Version: 1,
 	}
-	if diff := cmp.Diff(want, c.NewStep("iss_1", 1, of, true, "")); diff != "" {
-		t.Error(diff)
+	first, err := c.NewStep("iss_1", 1, of, true, "")
+	if diff := cmp.Diff(want, first); err != nil || diff != "" {
+		t.Error(err, diff)
 	}
+	if made, err := c.NewStep("iss_1", 1, of, false, ""); fault.CodeOf(err) != fault.InvalidTransition || made.ID != "" {
+		t.Errorf("a step for a team that is gone: %+v, %v", made, err)
+	}
+	of.Team = ""
 	want.ID, want.Place, want.Team, want.BlockedBy, want.OpenBlockers = "iss_2", 2, "", []id.Issue{"iss_1"}, 1
 	want.NotBefore, want.Waiting = time.Time{}, false
-	if diff := cmp.Diff(want, c.NewStep("iss_2", 2, of, false, "iss_1")); diff != "" {
-		t.Error(diff)
+	second, err := c.NewStep("iss_2", 2, of, false, "iss_1")
+	if diff := cmp.Diff(want, second); err != nil || diff != "" {
+		t.Error(err, diff)
 	}
 	for gate, reviews := range map[issue.Gate]bool{issue.NoGate: false, issue.ReviewGate: true, issue.ApprovalGate: true} {
-		if got := c.NewStep("iss_1", 1, issue.Step{Gate: gate}, false, ""); got.RequiresReview != reviews {
-			t.Errorf("%s: %+v", gate, got)
+		if got, err := c.NewStep("iss_1", 1, issue.Step{Gate: gate}, false, ""); err != nil || got.RequiresReview != reviews {
+			t.Errorf("%s: %+v, %v", gate, got, err)
 		}
 	}
 	if got := shown(want.Fields()); !strings.Contains(got, `"workflowId":null,"workflowVersion":null,`+

@@ -51,7 +51,7 @@ func TestAnIssueIsForItsOwnGoalElseForThatOfItsProjectWhenItWasFiled(t *testing.
 		refused       string
 	}{
 		{0, 0, [2]int{0, 0}, ""}, {-1, -1, [2]int{0, 0}, ""}, {1, 0, [2]int{1, 0}, ""}, {0, 1, [2]int{0, 1}, ""},
-		{2, 0, [2]int{2, 2}, ""}, {2, -1, [2]int{2, 2}, ""}, {2, 1, [2]int{2, 1}, ""}, {4, 1, [2]int{4, 1}, ""},
+		{2, 0, [2]int{2, 2}, ""}, {2, -1, [2]int{2, 2}, ""}, {2, 1, [2]int{2, 1}, ""}, {4, 1, [2]int{}, closed},
 		{3, 0, [2]int{}, archived}, {3, 3, [2]int{}, archived}, {0, 3, [2]int{}, closed}, {4, 0, [2]int{}, closed},
 		{2, 3, [2]int{}, closed},
 		{9, 0, [2]int{}, "validation_failed projectId:unknown_value"}, {3, 9, [2]int{}, "validation_failed goalId:unknown_value"},
@@ -83,7 +83,7 @@ func TestAnIssueThatMovesToAnotherProjectKeepsItsGoal(t *testing.T) {
 		refused       string
 	}{
 		{0, 0, [2]int{1, 1}, ""}, {2, 0, [2]int{2, 1}, ""}, {-1, 0, [2]int{0, 1}, ""}, {0, -1, [2]int{1, 0}, ""}, {2, -1, [2]int{2, 0}, ""},
-		{-1, 2, [2]int{0, 2}, ""}, {4, 0, [2]int{4, 1}, ""}, {3, 0, [2]int{}, "project_archived"}, {4, 3, [2]int{}, "goal_closed"},
+		{-1, 2, [2]int{0, 2}, ""}, {4, 0, [2]int{}, "goal_closed"}, {3, 0, [2]int{}, "project_archived"}, {4, 3, [2]int{}, "goal_closed"},
 		{9, 3, [2]int{}, "validation_failed projectId:unknown_value"},
 	} {
 		next, updated, err := call(issue.Review).Apply(issue.Patch{Settings: part(c.project, c.goal)}, planning(), later)

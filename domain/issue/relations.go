@@ -117,7 +117,7 @@ func (r relations) changeParent(before Issue, next *Issue, sent *string) error {
 }
 
 // changePurpose sets the project and the goal of next. A refusal is for when nothing is wrong with what was sent. A new issue
-// without a goal gets that of its project.
+// without a goal gets that of its project. No issue comes to a project whose goal is closed.
 func (r relations) changePurpose(before Issue, next *Issue, sent Settings) (refusal, err error) {
 	var project Project
 	if sent.Project != nil {
@@ -132,6 +132,11 @@ func (r relations) changePurpose(before Issue, next *Issue, sent Settings) (refu
 			if project.IsArchived {
 				refusal = ProjectArchived()
 			}
+			if project.Goal != "" {
+				if refusal, err = r.checkGoal(project.Goal, refusal); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	if sent.Goal != nil {
@@ -140,9 +145,8 @@ func (r relations) changePurpose(before Issue, next *Issue, sent Settings) (refu
 			return r.checkGoal(next.Goal, refusal)
 		}
 	}
-	if before.ID == "" && next.Goal == "" && project.Goal != "" {
+	if before.ID == "" && next.Goal == "" {
 		next.Goal = project.Goal
-		return r.checkGoal(next.Goal, refusal)
 	}
 	return refusal, nil
 }

@@ -1,5 +1,11 @@
 package money
 
+import (
+	"errors"
+
+	"holdco/domain/fault"
+)
+
 // USD is an amount of US dollars in millionths: one dollar is 1,000,000. Its range is about 9.2 trillion dollars,
 // positive and negative.
 type USD int64
@@ -11,6 +17,19 @@ const Dollar USD = 1_000_000
 func ParseUSD(n Number) (USD, error) {
 	micros, err := n.Scaled(6)
 	return USD(micros), err
+}
+
+// ParseBetween parses dollars with at most 6 decimals, from one amount to another, both included. The paths of faults are path:
+// fault.TooPrecise, fault.OutOfRange.
+func ParseBetween(path string, sent Number, from, to USD) (USD, []fault.Field) {
+	amount, err := ParseUSD(sent)
+	switch {
+	case errors.Is(err, ErrTooPrecise):
+		return 0, []fault.Field{fault.Fieldf(path, fault.TooPrecise, "%s must have at most 6 decimals", path)}
+	case err != nil || amount < from || amount > to:
+		return 0, []fault.Field{fault.Fieldf(path, fault.OutOfRange, "%s must be from %s to %s", path, from, to)}
+	}
+	return amount, nil
 }
 
 // RoundUSD is ParseUSD for dollars with any number of decimals, such as a program that counts in binary floats writes: they are

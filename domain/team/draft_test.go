@@ -3,7 +3,6 @@ package team_test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -232,23 +231,25 @@ func TestAgentsAreCountedUpToTheHeadcount(t *testing.T) {
 	}
 }
 
-func TestATeamWithAgentsOrOpenIssuesIsNotDeleted(t *testing.T) {
+func TestATeamWithAgentsOpenIssuesOrStepsIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	for _, refused := range []struct {
-		agents int
-		issues int64
-		want   map[string]any
+		agents    int
+		issues    int64
+		workflows []string
+		want      map[string]any
 	}{
-		{1, 0, map[string]any{"agentCount": 1}},
-		{0, 2, map[string]any{"openIssues": int64(2)}},
-		{1, 2, map[string]any{"agentCount": 1}},
+		{1, 0, nil, map[string]any{"agentCount": 1}},
+		{0, 2, nil, map[string]any{"openIssues": int64(2)}},
+		{1, 2, []string{"release"}, map[string]any{"agentCount": 1}},
+		{0, 0, []string{"release"}, map[string]any{"workflows": []string{"release"}}},
 	} {
-		_, err := team.Team{AgentCount: refused.agents}.Delete(refused.issues)
-		if fault.CodeOf(err) != fault.TeamNotEmpty || !maps.Equal(fault.Of(err).Details, refused.want) {
-			t.Errorf("%+v: %v, %+v", refused, err, fault.Of(err))
+		_, err := team.Team{AgentCount: refused.agents}.Delete(refused.issues, refused.workflows)
+		if diff := cmp.Diff(refused.want, fault.Of(err).Details); fault.CodeOf(err) != fault.TeamNotEmpty || diff != "" {
+			t.Errorf("%+v: %v, %s", refused, err, diff)
 		}
 	}
-	if deleted, err := (team.Team{ID: "tm_1"}).Delete(0); err != nil || deleted.Type != event.TeamDeleted {
+	if deleted, err := (team.Team{ID: "tm_1"}).Delete(0, nil); err != nil || deleted.Type != event.TeamDeleted {
 		t.Error(deleted, err)
 	}
 }

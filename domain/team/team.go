@@ -15,6 +15,7 @@ const (
 	NameLength        = 200
 	DescriptionLength = 4000
 	MostHeadcount     = 1000
+	MostNamed         = 10 // workflows that are named when a team cannot be deleted because of them
 )
 
 // Team is a group of agents within one company. Names are unique within the company, ignoring case. Roster, New and stores
@@ -128,8 +129,9 @@ func (t Team) Retire() Team {
 	return t
 }
 
-// Delete refuses to remove a team that has agents, or open issues: fault.TeamNotEmpty.
-func (t Team) Delete(openIssues int64) (event.Event, error) {
+// Delete refuses to remove a team that has agents, open issues, or steps of workflows: fault.TeamNotEmpty. Workflows are the slugs of
+// those, MostNamed at most.
+func (t Team) Delete(openIssues int64, workflows []string) (event.Event, error) {
 	if t.AgentCount > 0 {
 		return event.Event{}, fault.New(fault.TeamNotEmpty, "The team has agents; retire them first.").
 			With("agentCount", t.AgentCount)
@@ -137,6 +139,10 @@ func (t Team) Delete(openIssues int64) (event.Event, error) {
 	if openIssues > 0 {
 		return event.Event{}, fault.New(fault.TeamNotEmpty, "The team has open issues; finish, cancel or reassign them first.").
 			With("openIssues", openIssues)
+	}
+	if len(workflows) > 0 { // without the team, anybody could take what its steps are
+		return event.Event{}, fault.New(fault.TeamNotEmpty, "Workflows have steps for the team; give these to another, and finish or "+
+			"cancel the issues that follow earlier versions, first.").With("workflows", workflows)
 	}
 	return t.event(event.TeamDeleted), nil
 }

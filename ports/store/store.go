@@ -64,6 +64,7 @@ type Reader interface {
 	Approvals() ApprovalReader
 	ApprovalRules() ApprovalRuleReader
 	Tokens() TokenReader
+	Sessions() SessionReader
 	Partners() PartnerReader
 	Activity() ActivityReader
 	Webhooks() WebhookReader
@@ -103,6 +104,7 @@ type Tx interface {
 	Approvals() Approvals
 	ApprovalRules() ApprovalRules
 	Tokens() Tokens
+	Sessions() Sessions
 	Partners() Partners
 	Activity() ActivityReader
 	Receipts() Receipts

@@ -29,6 +29,10 @@ type WorkflowReader interface {
 
 	// OpenIssues counts the open issues that are charged to a workflow.
 	OpenIssues(ctx context.Context, of id.Workflow) (workflow.OpenIssues, error)
+
+	// WithStepsFor returns the slugs of the workflows of a company that have a step for a team, in the newest version or, while a
+	// container is open, in any: at most most of them, in order.
+	WithStepsFor(ctx context.Context, of id.Company, which id.Team, most int) ([]string, error)
 }
 
 // Workflows reads and changes workflows. Add and Save keep the steps of each version.

@@ -57,6 +57,7 @@ var areas = []struct {
 	{"audits", auditRules},
 	{"approvals", approvalRules},
 	{"tokens", tokenRules},
+	{"sessions", sessionRules},
 	{"partners", partnerRules},
 	{"activity", activityRules},
 	{"receipts", receiptRules},
@@ -99,6 +100,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).auditWrites,
 	(*fixture).approvalWrites,
 	(*fixture).tokenWrites,
+	(*fixture).sessionWrites,
 	(*fixture).partnerWrites,
 	(*fixture).receiptWrites,
 	(*fixture).webhookWrites,
@@ -124,6 +126,7 @@ var ofCompanies = []func(f *fixture, of id.Company) unit{
 // ofTheInstance are the same for kinds that belong to no company.
 var ofTheInstance = []func(f *fixture) unit{
 	somePartner,
+	someSession,
 	someSweep,
 	somePrices,
 }

@@ -23,6 +23,7 @@ var workflowRules = anyWorkflow.rules([]rule{
 	{"the oldest workflows of a company are found", workflowsOfCompany},
 	{"the steps of each version are kept until the workflow is removed", workflowVersions},
 	{"the open issues of a workflow are its containers, or else what is charged to it", workflowIssues},
+	{"the workflows are found that have steps for a team", workflowTeams},
 	{"the steps of a container are found in the order of their numbers", stepsOfContainer},
 	{"containers are counted apart for what they are for", containersCounted},
 	{"a removed workflow has no limit any more", workflowLimit},
@@ -187,6 +188,33 @@ func workflowIssues(f *fixture) {
 		anyIssue.edited(f, one, func(i *issue.Issue) { i.Status = issue.Cancelled })
 	}
 	open("wf_a", 0, 3)
+}
+
+func workflowTeams(f *fixture) {
+	acme := f.employer()
+	found := func(which id.Team, want ...string) {
+		f.Helper()
+		got, err := f.store.Workflows().WithStepsFor(f.ctx, acme, which, 2)
+		f.ok(err)
+		f.same(got, want)
+	}
+	one := []issue.Step{{Key: "a", Title: `"Team":"tm_b"`, Gate: issue.NoGate}, {Key: "b", Title: "B", Team: "tm_a", Gate: issue.NoGate}}
+	var all []workflow.Workflow
+	for _, slug := range []string{"c", "a", "b"} {
+		all = append(all, anyWorkflow.add(f, func(w *workflow.Workflow) { w.Slug, w.Steps = slug, one }))
+	}
+	f.found("elsewhere")
+	found("tm_a", "a", "b")
+	found("tm_b")
+	found("tm_")
+	for n, w := range all {
+		all[n] = anyWorkflow.edited(f, w, func(w *workflow.Workflow) { w.Steps = one[:1] })
+	}
+	found("tm_a")
+	container := f.files(acme, 1, func(_ int, i *issue.Issue) { i.Workflow, i.IsContainer, i.WorkflowVersion = all[2].ID, true, 1 })[0]
+	found("tm_a", "b")
+	anyIssue.edited(f, container, func(i *issue.Issue) { i.Status = issue.Cancelled })
+	found("tm_a")
 }
 
 func stepsOfContainer(f *fixture) {

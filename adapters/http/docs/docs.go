@@ -9,8 +9,9 @@ import (
 	"io"
 	"net/http"
 	"path"
-	"strings"
 	"time"
+
+	"holdco/adapters/http/httpkit"
 )
 
 //go:embed page swagger-ui
@@ -68,7 +69,7 @@ func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content, version := f.content, f.version
 	if f.compressed {
 		header.Add("Vary", "Accept-Encoding")
-		if acceptsGzip(r) {
+		if httpkit.AcceptsGzip(r) {
 			header.Set("Content-Encoding", "gzip")
 			version += "-gzip"
 		} else {
@@ -77,17 +78,6 @@ func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("ETag", `"`+version+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-}
-
-// acceptsGzip reports whether the client names gzip among the codings that it takes.
-func acceptsGzip(r *http.Request) bool {
-	for coding := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-		name, weight, weighted := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
-		if strings.EqualFold(name, "gzip") {
-			return !weighted || strings.Trim(weight, "0.") != ""
-		}
-	}
-	return false
 }
 
 // decompressed undoes gzip, for the few clients that do not take it.

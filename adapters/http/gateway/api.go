@@ -27,7 +27,7 @@ type Options struct {
 	Groups  []httpkit.Routes // of all operations of the document that need a token, but for mcp
 	Auth    inbound.AgentAuthenticator
 	Self    inbound.AgentSelf // says why there is nothing to claim
-	Version string // of the program
+	Version string            // of the program
 }
 
 // New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served, or when its

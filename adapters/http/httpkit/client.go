@@ -32,6 +32,12 @@ func (p Proxies) clientOf(r *http.Request) netip.Addr {
 	return client
 }
 
+// Encrypted reports whether a request came encrypted: over TLS, or as a proxy of ours says that it got it.
+func (p Proxies) Encrypted(r *http.Request) bool {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return r.TLS != nil || p.include(plain(peer.Addr())) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}
+
 func (p Proxies) include(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(address) })
 }

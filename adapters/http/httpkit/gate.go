@@ -32,9 +32,11 @@ const (
 
 // Gate lets a request with a token through to its handler when every check passes that needs no resource. Unknown paths
 // and methods were answered before it.
+//
+// A request whose context says who calls, or why nobody may, shows no token: see WithCaller.
 func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, op operation) error {
-		caller, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
+		caller, err := callerOf(c.Request, auth)
 		if err != nil {
 			return limits.orFailedTooOften(c, err)
 		}
@@ -92,6 +94,27 @@ func (t Table) InnerAgentGate() gin.HandlerFunc {
 }
 
 type agentKey struct{}
+
+// known is who calls, as the part of the program knows that passes the request on.
+type known struct {
+	caller  access.Caller
+	refusal error
+}
+
+type knownKey struct{}
+
+// WithCaller makes a context for a request of a caller who was authenticated before Gate, or who was refused.
+func WithCaller(ctx context.Context, caller access.Caller, refusal error) context.Context {
+	return context.WithValue(ctx, knownKey{}, known{caller, refusal})
+}
+
+// callerOf is who sends a request.
+func callerOf(r *http.Request, auth inbound.Authenticator) (access.Caller, error) {
+	if before, isKnown := r.Context().Value(knownKey{}).(known); isKnown {
+		return before.caller, before.refusal
+	}
+	return auth.Authenticate(r.Context(), credentials(r))
+}
 
 // WithAgent makes a context for requests of an agent within the process.
 func WithAgent(ctx context.Context, caller agent.Caller) context.Context {

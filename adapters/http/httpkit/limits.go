@@ -30,6 +30,9 @@ func (l Limits) admit(c *gin.Context, key ratelimit.Key) error {
 	return verdict.Refusal(key)
 }
 
+// Failed answers a failed authentication, which counts against its client.
+func (l Limits) Failed(c *gin.Context, err error) { Fail(c, l.orFailedTooOften(c, err)) }
+
 // orFailedTooOften turns a failed authentication into fault.RateLimited when there were too many from the same client.
 func (l Limits) orFailedTooOften(c *gin.Context, failed error) error {
 	if fault.CodeOf(failed) != fault.Unauthorized {

@@ -88,6 +88,24 @@ func AgentOf(c *gin.Context) agent.Caller { return of(c).agent }
 // BodyOf returns the body of a request that has passed the gate.
 func BodyOf(c *gin.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(of(c).body)) }
 
+// TakeBody reads the body of a request outside any OpenAPI document as the gate would: one JSON object, which must be there.
+func TakeBody[T any](c *gin.Context) (T, fault.Problems, error) {
+	var none T
+	body := bodyRule{required: true, mediaTypes: []string{jsonType}}
+	sent, err := readBody(c.Request.Body)
+	if err == nil {
+		err = body.takes(c.Request.Header, sent)
+	}
+	if err == nil {
+		sent, err = body.check(sent)
+	}
+	if err != nil {
+		return none, nil, err
+	}
+	value, problems := Decode[T](sent)
+	return value, problems, nil
+}
+
 // begin gives a request its id, and its answer the headers that all answers have.
 func begin(options Options) gin.HandlerFunc {
 	return func(c *gin.Context) {

@@ -51,6 +51,14 @@ func addRoute(router gin.IRouter, method, path string, handle gin.HandlerFunc) {
 	}
 }
 
+// AddRoutes adds routes outside any OpenAPI document, by method and path; those of GET serve HEAD too.
+func AddRoutes(router gin.IRouter, routes map[string]gin.HandlerFunc) {
+	for at, handle := range routes {
+		method, path, _ := strings.Cut(at, " ")
+		addRoute(router, method, path, handle)
+	}
+}
+
 // refuseDoubleSlash keeps an empty part of a path from being taken for an id.
 func refuseDoubleSlash(c *gin.Context) {
 	if strings.Contains(c.Request.URL.EscapedPath(), "//") {

@@ -3,6 +3,7 @@ package httpkit
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -28,3 +29,14 @@ func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 
 // Compressed answers with gzip or zstd when the client takes one of them and the answer is worth it.
 func Compressed(handler http.Handler) http.Handler { return gzhttp.GzipHandler(handler) }
+
+// AcceptsGzip reports whether the client names gzip among the codings that it takes.
+func AcceptsGzip(r *http.Request) bool {
+	for coding := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, weight, weighted := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
+		if strings.EqualFold(name, "gzip") {
+			return !weighted || strings.Trim(weight, "0.") != ""
+		}
+	}
+	return false
+}

@@ -30,6 +30,9 @@ type Options struct {
 	// Path names the file. Open creates it, with its folder, if it is missing. Memory needs no file.
 	Path string
 
+	// MustExist makes Open fail if the file is missing.
+	MustExist bool
+
 	// Image is the content of a database file, for Memory alone: the new database starts as its copy. Nil: empty.
 	Image []byte
 
@@ -89,6 +92,11 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 	}
 	options.Synchronous = cmp.Or(options.Synchronous, Full)
+	if options.MustExist {
+		if _, err := os.Stat(options.Path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no store at %s; run \"holdco migrate up\", or start a server", options.Path)
+		}
+	}
 	path, err := makeFile(options.Path)
 	if err != nil {
 		return nil, err

@@ -287,3 +287,16 @@ func TestTheSchemaMustBeTheOneOfThisProgram(t *testing.T) {
 		}
 	}
 }
+
+func TestAStoreThatMustExistIsNotMade(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "none")
+	file := filepath.Join(folder, "holdco.db")
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: file, MustExist: true})
+	if err == nil || !strings.Contains(err.Error(), "there is no store at "+file) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder was made: %v", err)
+	}
+}

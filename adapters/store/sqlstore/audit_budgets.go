@@ -160,7 +160,8 @@ func sumDiffers(in sumTable, key sumKey, has, should cost.Sum) store.Difference 
 	for _, column := range sumColumns {
 		before, after := *column.field(&has), *column.field(&should)
 		if *column.field(&missing) = after - before; before != after {
-			kept, right = append(kept, fmt.Sprint(column.name, " ", before)), append(right, fmt.Sprint(column.name, " ", after))
+			shown := shownAs(column.name)
+			kept, right = append(kept, column.name+" "+shown(before)), append(right, column.name+" "+shown(after))
 		}
 	}
 	where := []string{string(key.scope)}

@@ -139,6 +139,7 @@ func (r reader) Goals() store.GoalReader              { return goalsOf(r.session
 func (r reader) Workflows() store.WorkflowReader      { return workflowsOf(r.session) }
 func (r reader) Projects() store.ProjectReader        { return projectsOf(r.session) }
 func (r reader) Tokens() store.TokenReader            { return tokensOf(r.session) }
+func (r reader) Sessions() store.SessionReader        { return sessionsOf(r.session) }
 func (r reader) Partners() store.PartnerReader        { return partnersOf(r.session) }
 func (r reader) Activity() store.ActivityReader       { return activity(r) }
 func (r reader) Webhooks() store.WebhookReader        { return webhooksOf(r.session, time.Time{}) }
@@ -183,6 +184,7 @@ func (t tx) Goals() store.Goals             { return goalsOf(t.session) }
 func (t tx) Workflows() store.Workflows     { return workflowsOf(t.session) }
 func (t tx) Projects() store.Projects       { return projectsOf(t.session) }
 func (t tx) Tokens() store.Tokens           { return tokensOf(t.session) }
+func (t tx) Sessions() store.Sessions       { return sessionsOf(t.session) }
 func (t tx) Partners() store.Partners       { return partnersOf(t.session) }
 func (t tx) Activity() store.ActivityReader { return activity{t.session} }
 func (t tx) Receipts() store.Receipts       { return receipts{t.session, t.Now()} }

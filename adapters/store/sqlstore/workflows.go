@@ -61,6 +61,9 @@ type storedStep struct {
 	Gate         issue.Gate `json:"Gate"`
 }
 
+// withStepsFor is a pattern of the JSON of steps that has one for a team.
+func withStepsFor(which id.Team) string { return fmt.Sprintf(`%%"Team":%q%%`, which) }
+
 // asSteps keeps the steps of a workflow as JSON.
 func asSteps[T any](name string, field func(*T) *[]issue.Step) column[T] {
 	return column[T]{
@@ -163,4 +166,19 @@ func (w workflows) OpenIssues(ctx context.Context, of id.Workflow) (open workflo
 		ColumnExpr("count(CASE WHEN container_of <> '' THEN 1 END)").ColumnExpr("count(CASE WHEN container_of = '' THEN 1 END)").
 		Where("workflow_id = ?", of).Where("workflow_id <> ''").Where("is_open = 1"), &open.Containers, &open.Others)
 	return open, err
+}
+
+func (w workflows) WithStepsFor(ctx context.Context, of id.Company, which id.Team, most int) ([]string, error) {
+	containers := w.selectFrom("issues").ColumnExpr("1").Where("issues.workflow_id = workflows.id").Where("issues.workflow_id <> ''").
+		Where("is_open = 1").Where("container_of <> ''")
+	versions := w.selectFrom("workflow_versions").ColumnExpr("1").Where("workflow_versions.workflow_id = workflows.id").
+		Where("workflow_versions.steps LIKE ?", withStepsFor(which))
+	found, err := readAll(ctx, w.session, w.table, selectRows(w.session, w.table).Where("company_id = ?", of).
+		Where("(steps LIKE ? OR EXISTS (?) AND EXISTS (?))", withStepsFor(which), versions, containers).
+		OrderExpr("slug").Limit(int64(most)))
+	var slugs []string
+	for _, one := range found {
+		slugs = append(slugs, one.Slug)
+	}
+	return slugs, err
 }

@@ -1,0 +1,259 @@
+// Package browsertest gives tests a tab that is at the dashboard, and that fails them on anything a page of it must not do: complain,
+// break its policy, ask another origin, or ask what no program could.
+package browsertest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed" // axe-core
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	browser "holdco/adapters/http/browsertest"
+)
+
+//go:embed axe.min.js.gz
+var axe []byte // axe-core 4.14.1, see axe.LICENSE.txt
+
+// Tab is a tab of a headless browser.
+type Tab struct {
+	t        *testing.T
+	ctx      context.Context
+	origin   string
+	isInAPI  func(method, path string) bool
+	mutex    sync.Mutex
+	problems []string
+	expected map[int64]bool // statuses of answers that the test causes
+}
+
+// Open starts a browser for the dashboard at a URL. Document is the file with the OpenAPI document of its API.
+func Open(t *testing.T, origin, document string) *Tab {
+	t.Helper()
+	tab := &Tab{t: t, ctx: browser.Open(t), origin: origin, isInAPI: operations(t, document), expected: map[int64]bool{}}
+	tab.check(chromedp.Listen(tab.ctx, tab.listen))
+	_, err := chromedp.Call(tab.ctx, log.Enable, cdp.Empty{})
+	tab.check(err)
+	_, err = chromedp.Call(tab.ctx, network.Enable, network.EnableParams{})
+	tab.check(err)
+	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
+	t.Cleanup(func() {
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		for _, problem := range tab.problems {
+			t.Error(problem)
+		}
+	})
+	return tab
+}
+
+// operations reports whether the API has an operation.
+func operations(t *testing.T, document string) func(method, path string) bool {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var described struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(text, &described); err != nil {
+		t.Fatal(err)
+	}
+	known := map[*regexp.Regexp]map[string]json.RawMessage{}
+	for path, item := range described.Paths {
+		known[regexp.MustCompile("^"+regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "[^/]+")+"$")] = item
+	}
+	return func(method, path string) bool {
+		for pattern, item := range known {
+			if pattern.MatchString(path) && item[strings.ToLower(method)] != nil {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// Expect lets the API refuse what the page asks, with a status.
+func (tab *Tab) Expect(status int64) {
+	tab.mutex.Lock()
+	defer tab.mutex.Unlock()
+	tab.expected[status] = true
+}
+
+func (tab *Tab) listen(happened any) {
+	tab.mutex.Lock()
+	defer tab.mutex.Unlock()
+	problem := ""
+	switch e := happened.(type) {
+	case *network.EventRequestWillBeSent:
+		problem = tab.refuse(e.Request.Method, e.Request.URL)
+	case *network.EventResponseReceived:
+		if status := e.Response.Status; status >= 400 && !tab.expected[status] {
+			problem = fmt.Sprintf("%s was answered with %d", e.Response.URL, status)
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Source != "network" { // the status is looked at above
+			problem = fmt.Sprintf("the browser logged (%s, %s): %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL)
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" {
+			problem = "the page complained:"
+			for _, arg := range e.Args {
+				problem += fmt.Sprintf(" %s %s", arg.Description, arg.Value)
+			}
+		}
+	case *runtime.EventExceptionThrown:
+		problem = fmt.Sprintf("the page threw: %s", e.ExceptionDetails.Text)
+	}
+	if problem != "" {
+		tab.problems = append(tab.problems, problem)
+	}
+}
+
+// refuse says what is wrong with a request.
+func (tab *Tab) refuse(method, sent string) string {
+	at, err := url.Parse(sent)
+	switch {
+	case err != nil:
+		return err.Error()
+	case at.Scheme == "data" || at.Scheme == "about":
+		return ""
+	case at.Scheme+"://"+at.Host != tab.origin:
+		return "the page asked another origin: " + sent
+	case strings.HasPrefix(at.Path, "/v1/"):
+		if !tab.isInAPI(method, at.Path) {
+			return "the page asked what the API does not have: " + method + " " + at.Path
+		}
+	case method != "GET" && at.Path != "/session":
+		return "the page sent " + method + " " + at.Path
+	}
+	return ""
+}
+
+// Go opens a page by its path.
+func (tab *Tab) Go(path string) {
+	tab.t.Helper()
+	tab.check(chromedp.Do(tab.ctx, chromedp.Navigate(tab.origin+path)))
+}
+
+// Wait waits until an expression of JavaScript is true.
+func (tab *Tab) Wait(format string, args ...any) {
+	tab.t.Helper()
+	expression := fmt.Sprintf(format, args...)
+	if err := chromedp.Do(tab.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+		text, _ := chromedp.Run(tab.ctx, chromedp.Evaluate[string]("location.href + ' ' + document.body.innerText"))
+		tab.t.Fatalf("%s: %v; the page is %s", expression, err, text)
+	}
+}
+
+// See waits until the page shows a text.
+func (tab *Tab) See(text string) {
+	tab.t.Helper()
+	tab.Wait("document.body.innerText.includes(%q)", text)
+}
+
+// Press presses keys, as a person without a mouse does.
+func (tab *Tab) Press(keys string) {
+	tab.t.Helper()
+	tab.check(chromedp.Do(tab.ctx, chromedp.KeyEvent(keys)))
+}
+
+// Focus puts the focus on the control with a name, and checks that it is seen there.
+func (tab *Tab) Focus(name string) {
+	tab.t.Helper()
+	tab.Wait(`(() => {
+		const named = (e) => (e.getAttribute("aria-label") || e.labels?.[0]?.innerText || e.innerText || "").trim() === %q
+		const all = [...document.querySelectorAll("[role=dialog], body")].slice(-1)[0]
+		const found = [...all.querySelectorAll("button, a, input, textarea, select, [role^=menuitem]")].find((e) => named(e) && e.checkVisibility())
+		found?.focus()
+		return !!found && document.activeElement === found
+	})()`, name)
+}
+
+// Push presses Enter on the control with a name.
+func (tab *Tab) Push(name string) {
+	tab.t.Helper()
+	tab.Focus(name)
+	tab.Press("\r")
+}
+
+// Fill types into the field with a name.
+func (tab *Tab) Fill(name, text string) {
+	tab.t.Helper()
+	tab.Focus(name)
+	tab.Press(text)
+}
+
+// Evaluate is the value of an expression, a string.
+func (tab *Tab) Evaluate(expression string) string {
+	tab.t.Helper()
+	value, err := chromedp.Run(tab.ctx, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise))
+	tab.check(err)
+	return value
+}
+
+// Look checks how the page is in light, in dark and on a phone: that axe-core finds no violation of WCAG 2.2 A and AA and that nothing
+// is wider than the screen. Pictures go to the folder of the test's artifacts.
+func (tab *Tab) Look(name string) {
+	tab.t.Helper()
+	for _, how := range []struct {
+		name, scheme  string
+		width, height int64
+	}{{"light", "light", 1280, 800}, {"dark", "dark", 1280, 800}, {"phone", "light", 360, 740}} {
+		tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(how.width, how.height)))
+		_, err := chromedp.Call(tab.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: how.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+			},
+		})
+		tab.check(err)
+		tab.Wait("document.documentElement.dataset.looks === %q && innerWidth === %d", how.scheme, how.width)
+		tab.Wait("document.getAnimations().length === 0")
+		picture, err := chromedp.Run(tab.ctx, chromedp.CaptureScreenshot())
+		tab.check(err)
+		tab.check(os.WriteFile(filepath.Join(tab.t.ArtifactDir(), name+"_"+how.name+".png"), picture, 0o600))
+		if found := tab.axe(); found != "" {
+			tab.t.Errorf("%s, %s: %s", name, how.name, found)
+		}
+		if wide := tab.Evaluate("String(document.documentElement.scrollWidth)"); wide != fmt.Sprint(how.width) {
+			tab.t.Errorf("%s, %s: the page is %s wide", name, how.name, wide)
+		}
+	}
+	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
+}
+
+// axe returns the violations that axe-core finds.
+func (tab *Tab) axe() string {
+	tab.t.Helper()
+	reader, err := gzip.NewReader(bytes.NewReader(axe))
+	tab.check(err)
+	script, err := io.ReadAll(reader)
+	tab.check(err)
+	tab.check(chromedp.Do(tab.ctx, chromedp.Evaluate[chromedp.Void](string(script)+";0")))
+	return tab.Evaluate(`axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then((r) =>
+		r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")).join("\n"))`)
+}
+
+func (tab *Tab) check(err error) {
+	tab.t.Helper()
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest"
+import { stale } from "../api/live"
+import { ago, changes, daysUntil, dollars, slugOf, teamsOf } from "./format"
+
+const now = Date.parse("2026-04-11T12:00:00.000Z")
+
+describe("formats", () => {
+  it("tells how long ago something was", () => {
+    expect(ago("2026-04-11T11:59:59.000Z", now, "en")).toBe("now")
+    expect(ago("2026-04-11T11:57:00.000Z", now, "en")).toBe("3 min. ago")
+    expect(ago("2026-04-10T11:00:00.000Z", now, "en")).toBe("yesterday")
+    expect(ago("2026-04-14T12:00:00.000Z", now, "en")).toBe("in 3 days")
+  })
+  it("shows money", () => {
+    expect(dollars(1500, 2, "en")).toBe("$1,500.00")
+    expect(dollars(0.123456, 6, "en")).toBe("$0.123456")
+  })
+  it("counts begun days", () => {
+    expect(daysUntil("2026-04-11T12:00:00.001Z", now)).toBe(1)
+    expect(daysUntil("2026-04-01T12:00:00.000Z", now)).toBe(0)
+  })
+})
+
+describe("forms", () => {
+  it("proposes slugs", () => {
+    expect(slugOf("  Ärger & Söhne, GmbH ")).toBe("arger-sohne-gmbh")
+    expect(slugOf("🦆")).toBe("")
+    expect(slugOf(`${"x".repeat(59)} y`)).toBe("x".repeat(59))
+  })
+  it("reads starting teams", () => {
+    expect(teamsOf("Research 2\n\n  Sales team  10 ")).toEqual({
+      teams: [
+        { name: "Research", headcount: 2 },
+        { name: "Sales team", headcount: 10 },
+      ],
+    })
+    expect(teamsOf("Research")).toEqual({ teams: [], wrong: "Research" })
+  })
+  it("sends what was changed only", () => {
+    expect(changes({ a: 1, b: { c: 2 } }, { a: 1, b: { c: 2 } })).toBeUndefined()
+    expect(changes({ a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } })).toEqual({ b: { c: 3 } })
+  })
+})
+
+describe("live", () => {
+  it("knows what an entry makes stale", () => {
+    const of = (type: string) => stale({ type, subject: { type: "company", id: "cmp_1" } })
+    expect(of("company.updated")).toEqual([["companies"], ["company", "cmp_1"]])
+    expect(of("token.signed_in")).toContainEqual(["sessions"])
+    expect(of("unknown.thing")).toEqual([])
+  })
+})

@@ -1,0 +1,69 @@
+// Formats of what is shown. All take the locale of the browser unless a test gives another.
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+]
+
+export function ago(at: string, now: number, locale?: string): string {
+  const seconds = (Date.parse(at) - now) / 1000
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" })
+  for (const [unit, length] of units) {
+    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit)
+  }
+  return format.format(0, "second")
+}
+
+export const exact = (at: string, locale?: string) =>
+  `${new Date(at).toLocaleString(locale, { dateStyle: "medium", timeStyle: "long" })} (${at})`
+
+export const dollars = (usd: number, digits = 2, locale?: string) =>
+  new Intl.NumberFormat(locale, {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: digits,
+  }).format(usd)
+
+// daysUntil counts begun days.
+export const daysUntil = (at: string, now: number) => Math.max(0, Math.ceil((Date.parse(at) - now) / 86_400_000))
+
+// slugOf proposes a slug for a name.
+export const slugOf = (name: string) =>
+  name
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60)
+    .replace(/-+$/, "")
+
+export interface StartingTeam {
+  name: string
+  headcount: number
+}
+
+// teamsOf reads a line for each team, its name and its number of places; or returns the line that is wrong.
+export function teamsOf(text: string): { teams: StartingTeam[]; wrong?: string } {
+  const teams: StartingTeam[] = []
+  for (const line of text.split("\n").map((l) => l.trim())) {
+    if (!line) continue
+    const match = /^(.*\S)\s+(\d{1,4})$/.exec(line)
+    if (!match) return { teams: [], wrong: line }
+    teams.push({ name: match[1] as string, headcount: Number(match[2]) })
+  }
+  return { teams }
+}
+
+// changes is the merge patch that makes before after; undefined: there is nothing to change.
+export function changes<T extends Record<string, unknown>>(before: T, after: T): Partial<T> | undefined {
+  const patch: Partial<T> = {}
+  for (const key of Object.keys(after) as (keyof T)[]) {
+    if (JSON.stringify(before[key]) !== JSON.stringify(after[key])) patch[key] = after[key]
+  }
+  return Object.keys(patch).length ? patch : undefined
+}

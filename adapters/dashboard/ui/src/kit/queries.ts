@@ -1,0 +1,34 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
+import { may, whoIsSignedIn } from "../api/client"
+
+// tick is how often pages outside a company ask anew, while they are seen.
+const tick = 30_000
+
+export const sessionQuery = { queryKey: ["session"], queryFn: whoIsSignedIn, staleTime: 60_000 }
+
+export const useSession = () => useQuery(sessionQuery).data
+
+export const useMay = (permission: "read" | "write" | "admin") => may(useSession(), permission)
+
+interface Page<T> {
+  data: T[]
+  meta: { page: { cursor: string | null } }
+}
+
+// usePages reads a list page by page.
+export function usePages<T>(key: unknown[], get: (cursor: string | undefined) => Promise<unknown>) {
+  const query = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam }) => get(pageParam) as Promise<Page<T>>,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.meta.page.cursor ?? undefined,
+    refetchInterval: tick,
+  })
+  return { ...query, rows: query.data?.pages.flatMap((page) => page.data) }
+}
+
+// useStale makes lists be asked anew.
+export function useStale(...keys: string[]) {
+  const queries = useQueryClient()
+  return () => Promise.all(keys.map((key) => queries.invalidateQueries({ queryKey: [key] })))
+}

@@ -1,0 +1,119 @@
+import { CSPProvider } from "@base-ui/react/csp-provider"
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  RouterProvider,
+  redirect,
+} from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { asApiError, wait } from "./api/errors"
+import { begin } from "./kit/looks"
+import { sessionQuery } from "./kit/queries"
+import "./looks/tokens.css"
+import "./looks/base.css"
+import { Companies } from "./pages/companies/page"
+import { SignIn, Start } from "./pages/signin/page"
+import { Missing, Shell } from "./shell/shell"
+
+begin()
+
+// signedOut leaves for the sign-in page, and comes back from there.
+function signedOut(error: unknown) {
+  const { pathname, href } = router.state.location
+  if (asApiError(error).status !== 401 || pathname === "/login" || pathname === "/start") return
+  queries.clear()
+  void router.navigate({ to: "/login", search: { to: href } })
+}
+
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: signedOut }),
+  mutationCache: new MutationCache({ onError: signedOut }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => wait(error, failures) !== undefined,
+      retryDelay: (failures, error) => wait(error, failures) ?? 0,
+    },
+  },
+})
+
+const root = createRootRoute({ notFoundComponent: Missing })
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  component: SignIn,
+  validateSearch: (search: Record<string, unknown>): { to?: string } => ({
+    // Only paths of this page: "//elsewhere" is another host.
+    to: typeof search.to === "string" && /^\/(?!\/)/.test(search.to) ? search.to : undefined,
+  }),
+})
+const start = createRoute({ getParentRoute: () => root, path: "/start", component: Start })
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    try {
+      await queries.ensureQueryData(sessionQuery)
+    } catch (error) {
+      if (asApiError(error).status === 401) throw redirect({ to: "/login", search: { to: location.href } })
+      throw error
+    }
+  },
+})
+const companies = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  component: Companies,
+  validateSearch: (search: Record<string, unknown>): { status?: "archived" } => ({
+    status: search.status === "archived" ? "archived" : undefined,
+  }),
+})
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/page"), "Settings"),
+})
+const tokens = createRoute({
+  getParentRoute: () => shell,
+  path: "/instance/tokens",
+  component: lazyRouteComponent(() => import("./pages/tokens/page"), "Tokens"),
+})
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: "/instance/webhooks",
+  component: lazyRouteComponent(() => import("./pages/webhooks/page"), "Webhooks"),
+  validateSearch: (search: Record<string, unknown>): { open?: string } => ({
+    open: typeof search.open === "string" ? search.open : undefined,
+  }),
+})
+const partners = createRoute({
+  getParentRoute: () => shell,
+  path: "/instance/partners",
+  component: lazyRouteComponent(() => import("./pages/partners/page"), "Partners"),
+})
+
+const router = createRouter({
+  routeTree: root.addChildren([login, start, shell.addChildren([companies, settings, tokens, webhooks, partners])]),
+  defaultNotFoundComponent: Missing,
+})
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router
+  }
+}
+
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+)
