@@ -156,6 +156,35 @@ func (u *Unit) Rebudget(ctx context.Context, at time.Time, next ...budget.Envelo
 	return isOver, u.tx.Envelopes().Freed(ctx, u.of)
 }
 
+// RecountTeams follows from another kind of period of a company: what its teams have spent in that is summed up once and kept, for those
+// with leases, whose calls read it without the turn that it takes to keep it. Others keep theirs with their next lease.
+func (u *Unit) RecountTeams(ctx context.Context, next company.Company, at time.Time) error {
+	teams, err := u.tx.Runs().TeamsAtWork(ctx, next.ID)
+	if err != nil || len(teams) == 0 {
+		return err
+	}
+	ids := make([]string, len(teams))
+	for n, which := range teams {
+		ids[n] = string(which)
+	}
+	accounts, err := u.tx.Envelopes().Accounts(ctx, u.of, ids...)
+	if err != nil {
+		return err
+	}
+	all := make(budget.Envelopes, len(ids))
+	for n, which := range ids {
+		all[n] = TeamEnvelope(next, accounts[which])
+	}
+	if err := Current(ctx, u.tx.Envelopes(), all, at); err != nil {
+		return err
+	}
+	recounted := make([]budget.Account, len(all))
+	for n, e := range all {
+		recounted[n] = e.Account
+	}
+	return u.tx.Envelopes().Save(ctx, recounted)
+}
+
 // RebudgetPurpose is Rebudget for a goal, a project or a workflow.
 func (u *Unit) RebudgetPurpose(ctx context.Context, scope budget.Scope, which string, before, next budget.Limit) error {
 	if before == next {
