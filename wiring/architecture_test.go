@@ -138,7 +138,7 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"adapters/cli"}, ours: slices.Concat(domain, driving, []string{"adapters/client"}),
-		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/term"},
+		libraries: []string{"github.com/spf13", "github.com/schollz/progressbar/v3", "golang.org/x/sys", "golang.org/x/term"},
 	},
 	{folders: []string{"adapters/client"}, ours: slices.Concat(domain, []string{"ports/inbound"})},
 	{

@@ -265,7 +265,9 @@ func newGatewayAPI(s surroundings, all services, version cli.Version) (gatewayAP
 			handlers = append(handlers, r.gateway(all, s.telemetry))
 		}
 	}
-	api, err := gateway.New(gateway.Options{Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents, Version: version.Number})
+	api, err := gateway.New(gateway.Options{
+		Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents, Self: all.Agents, Version: version.Number,
+	})
 	if err != nil {
 		return gatewayAPI{}, err
 	}

@@ -20,6 +20,7 @@ import (
 	"holdco/app/cache"
 	"holdco/app/companies"
 	"holdco/app/costs"
+	"holdco/app/dashboard"
 	"holdco/app/deliveries"
 	"holdco/app/doctor"
 	"holdco/app/goals"
@@ -51,6 +52,7 @@ type services struct {
 	Leases    *leases.Service
 	Budgets   *budgets.Service
 	Costs     *costs.Service
+	Dashboard *dashboard.Service
 	Goals     *goals.Service
 	Projects  *goals.Projects
 	Workflows *workflows.Service
@@ -73,6 +75,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	budgets.New,
 	prices.New, newPrices,
 	costs.New,
+	dashboard.New,
 	goals.New, goals.NewProjects,
 	workflows.New,
 	approvals.New,
@@ -194,6 +197,9 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Costs(s.Costs) },
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Dashboard(s.Dashboard) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Agents(s.Agents) },

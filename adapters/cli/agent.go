@@ -260,7 +260,7 @@ func (s *server) agentID(ctx context.Context, named string) (string, error) {
 	return "", fmt.Errorf("no agent has the id or name %q; \"holdco agent list\" shows them", named)
 }
 
-func completeAgents(states string) func(ctx context.Context, s *server) ([]cobra.Completion, error) {
+func completeAgents(states string) completer {
 	return func(ctx context.Context, s *server) ([]cobra.Completion, error) {
 		list := client.ListAgents.In(s.company).With("status", states)
 		return completions(ctx, s, list, func(a client.Agent) cobra.Completion {

@@ -20,71 +20,40 @@ func GoalCommand(a *app) *cobra.Command {
 		Short: "Set, list, change and close the goals of a company",
 		Long:  "Set, list, change and close the goals of a company: what its work is for. Projects and issues pursue them.",
 	}
-	g := goals{a.remoteGroup(group)}
-	group.AddCommand(g.create(), g.list(), g.show(), g.update(), g.close())
+	g := kind[client.Goal]{
+		remote: a.remoteGroup(group), name: "goal", args: oneID[id.Goal]("goal"), names: completeGoals, print: printGoal,
+		flags: goalFlags,
+	}
+	list := g.list(client.ListGoals, []string{"ID", "STATUS", "TITLE", "TARGET", "ISSUES", "DONE", "SPENT", "BUDGET", "CREATED"},
+		func(one client.Goal) []string { return purposeRow(one.Purpose, orDash(one.TargetDate)) })
+	list.Flags().String("status", "", "only those that are active, achieved or abandoned; several are separated by commas")
+	group.AddCommand(
+		g.create(client.CreateGoal, &cobra.Command{
+			Short:   "Set a goal",
+			Example: "  holdco goal create --title 'Be known in every canyon' --target-date 2026-12-31 --budget 500",
+		}, "title"),
+		list,
+		g.show(client.GetGoal, "gl_01jqvb2k3e8m0t9c5x7a4n6p1r"),
+		g.update(client.UpdateGoal, underway, &cobra.Command{
+			Short:   "Change a goal",
+			Long:    "Change a goal that is not closed. What is not named stays as it is.",
+			Example: "  holdco goal update gl_01jqvb2k3e8m0t9c5x7a4n6p1r --target-date none --budget 750",
+		}),
+		closeGoal(g),
+	)
 	return group
 }
-
-// goals are the commands below "goal".
-type goals struct{ *remote }
 
 // underway is the state in which goals and projects are changed, as the API takes it.
 const underway = "active"
 
-func (g goals) create() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "create",
-		Short:   "Set a goal",
-		Example: "  holdco goal create --title 'Be known in every canyon' --target-date 2026-12-31 --budget 500",
-		Args:    noArgs,
-		RunE: doing(g.remote, func(command *cobra.Command, s *server, _ []string) (client.Call, error) {
-			return client.CreateGoal.In(s.company).Sending(sent(command, client.CreateGoal)), nil
-		}, printGoal),
-	}
-	g.flags(command)
-	_ = command.MarkFlagRequired("title")
-	return command
-}
-
-func (g goals) list() *cobra.Command {
-	head := []string{"ID", "STATUS", "TITLE", "TARGET", "ISSUES", "DONE", "SPENT", "BUDGET", "CREATED"}
-	command := listing(g.remote, "goal", client.ListGoals, head, func(one client.Goal) []string {
-		return purposeRow(one.Purpose, orDash(one.TargetDate))
-	})
-	command.Flags().String("status", "", "only those that are active, achieved or abandoned; several are separated by commas")
-	return command
-}
-
-func (g goals) show() *cobra.Command {
-	return g.one("show", "", &cobra.Command{
-		Short:   "Show a goal",
-		Example: "  holdco goal show gl_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		RunE:    doing(g.remote, named(client.GetGoal), printGoal),
-	})
-}
-
-func (g goals) update() *cobra.Command {
-	command := g.one("update", underway, &cobra.Command{
-		Short:   "Change a goal",
-		Long:    "Change a goal that is not closed. What is not named stays as it is.",
-		Example: "  holdco goal update gl_01jqvb2k3e8m0t9c5x7a4n6p1r --target-date none --budget 750",
-		RunE:    doing(g.remote, named(client.UpdateGoal), printGoal),
-	})
-	g.flags(command)
-	command.MarkFlagsOneRequired("title", "description", "target-date", "budget")
-	return command
-}
-
-func (g goals) close() *cobra.Command {
-	command := g.one("close", underway, &cobra.Command{
-		Short:   "Close a goal permanently",
-		Long:    "Close a goal permanently. What is done for it goes on, and nothing new can be for it.",
-		Example: "  holdco goal close gl_01jqvb2k3e8m0t9c5x7a4n6p1r --outcome achieved",
-		RunE: doing(g.remote, named(client.CloseGoal), func(out io.Writer, last client.Goal) error {
-			_, err := fmt.Fprintf(out, "The goal %s (%s) is %s.\n", last.ID, shortened(last.Title), last.Status)
-			return err
-		}),
-	})
+func closeGoal(g kind[client.Goal]) *cobra.Command {
+	command := g.end(client.CloseGoal, "close", underway, func(last client.Goal) string { return purposeEnded("goal", last.Purpose) },
+		&cobra.Command{
+			Short:   "Close a goal permanently",
+			Long:    "Close a goal permanently. What is done for it goes on, and nothing new can be for it.",
+			Example: "  holdco goal close gl_01jqvb2k3e8m0t9c5x7a4n6p1r --outcome achieved",
+		})
 	command.Flags().String("outcome", "", "achieved or abandoned")
 	_ = command.MarkFlagRequired("outcome")
 	_ = command.RegisterFlagCompletionFunc("outcome",
@@ -92,17 +61,16 @@ func (g goals) close() *cobra.Command {
 	return command
 }
 
-// one completes a command on one goal, which is in a state; empty: in any.
-func (g goals) one(verb, state string, command *cobra.Command) *cobra.Command {
-	command.Use, command.Args = verb+" GOAL", oneID[id.Goal]("goal")
-	command.ValidArgsFunction = g.completeOne(completeGoals(state))
-	return command
-}
-
-func (g goals) flags(command *cobra.Command) {
+func goalFlags(command *cobra.Command) bodyOf {
 	purposeFlags(command)
 	command.Flags().Var(&optional{}, "target-date", "the day by which it should be reached, such as 2026-12-31, or none")
 	setsField(command.Flags(), "target-date", "targetDate")
+	return asGiven
+}
+
+// purposeEnded says what has become of a goal or a project.
+func purposeEnded(kind string, last client.Purpose) string {
+	return fmt.Sprintf("The %s %s (%s) is %s.", kind, last.ID, shortened(last.Title), last.Status)
 }
 
 func printGoal(out io.Writer, g client.Goal) error {
@@ -113,7 +81,7 @@ func printGoal(out io.Writer, g client.Goal) error {
 }
 
 // completeGoals completes the ids of goals in a state; empty: in any.
-func completeGoals(state string) func(ctx context.Context, s *server) ([]cobra.Completion, error) {
+func completeGoals(state string) completer {
 	return completePurposes(client.ListGoals, state)
 }
 
@@ -155,7 +123,7 @@ func printPurpose(out io.Writer, p client.Purpose, own [][]string) error {
 }
 
 // completePurposes completes the ids of goals or projects in a state; empty: in any.
-func completePurposes(list client.Operation, state string) func(ctx context.Context, s *server) ([]cobra.Completion, error) {
+func completePurposes(list client.Operation, state string) completer {
 	return func(ctx context.Context, s *server) ([]cobra.Completion, error) {
 		call := list.In(s.company)
 		if state != "" {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -18,105 +16,60 @@ func ProjectCommand(a *app) *cobra.Command {
 		Short: "Create, list, change and archive the projects of a company",
 		Long:  "Create, list, change and archive the projects of a company: issues that belong together, which may pursue a goal.",
 	}
-	p := projects{a.remoteGroup(group)}
-	group.AddCommand(p.create(), p.list(), p.show(), p.update(), p.archive())
-	return group
-}
-
-// projects are the commands below "project".
-type projects struct{ *remote }
-
-func (p projects) create() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "create",
-		Short: "Create a project",
-		Example: "  holdco project create --title 'Spring campaign' --owner research --budget 120.50\n" +
-			"  holdco project create --title 'Spring campaign' --goal gl_01jqvb2k3e8m0t9c5x7a4n6p1r --json",
-		Args: noArgs,
+	p := kind[client.Project]{
+		remote: a.remoteGroup(group), name: "project", args: oneID[id.Project]("project"), names: completeProjects, print: printProject,
 	}
-	owner := p.flags(command)
-	command.RunE = doing(p.remote, func(command *cobra.Command, s *server, _ []string) (client.Call, error) {
-		body, err := owner.in(command, s, client.CreateProject)
-		return client.CreateProject.In(s.company).Sending(body), err
-	}, printProject)
-	_ = command.MarkFlagRequired("title")
-	return command
-}
-
-func (p projects) list() *cobra.Command {
-	head := []string{"ID", "STATUS", "TITLE", "GOAL", "ISSUES", "DONE", "SPENT", "BUDGET", "CREATED"}
-	command := listing(p.remote, "project", client.ListProjects, head, func(one client.Project) []string {
-		return purposeRow(one.Purpose, orDash(one.GoalID))
-	})
-	command.Flags().String("status", "", "only those that are active or archived")
-	command.Flags().String("goal", "", "only those of a goal: id")
-	_ = command.RegisterFlagCompletionFunc("goal", p.complete(true, completeGoals("")))
-	return command
-}
-
-func (p projects) show() *cobra.Command {
-	return p.one("show", "", &cobra.Command{
-		Short:   "Show a project",
-		Example: "  holdco project show prj_01jqvb2k3e8m0t9c5x7a4n6p1r",
-		RunE:    doing(p.remote, named(client.GetProject), printProject),
-	})
-}
-
-func (p projects) update() *cobra.Command {
-	command := p.one("update", underway, &cobra.Command{
-		Short:   "Change a project",
-		Long:    "Change a project that is not archived. What is not named stays as it is, and the issues keep the goal that they have.",
-		Example: "  holdco project update prj_01jqvb2k3e8m0t9c5x7a4n6p1r --goal none --budget none",
-	})
-	owner := p.flags(command)
-	command.RunE = doing(p.remote, func(command *cobra.Command, s *server, args []string) (client.Call, error) {
-		body, err := owner.in(command, s, client.UpdateProject)
-		return client.UpdateProject.In(s.company, args[0]).Sending(body), err
-	}, printProject)
-	command.MarkFlagsOneRequired("title", "description", "goal", "owner", "budget")
-	return command
-}
-
-func (p projects) archive() *cobra.Command {
-	command := p.one("archive", underway, &cobra.Command{
-		Short: "Archive a project permanently",
-		Long: "Archive a project permanently. Its open issues have to be ended before, unless --cancel-open-issues cancels them with\n" +
-			"all that is below them.",
-		Example: "  holdco project archive prj_01jqvb2k3e8m0t9c5x7a4n6p1r --cancel-open-issues",
-		RunE: doing(p.remote, named(client.ArchiveProject), func(out io.Writer, last client.Project) error {
-			_, err := fmt.Fprintf(out, "The project %s (%s) is %s.\n", last.ID, shortened(last.Title), last.Status)
-			return err
+	p.flags = func(command *cobra.Command) bodyOf { return addProjectFlags(p.remote, command).body }
+	list := p.list(client.ListProjects, []string{"ID", "STATUS", "TITLE", "GOAL", "ISSUES", "DONE", "SPENT", "BUDGET", "CREATED"},
+		func(one client.Project) []string { return purposeRow(one.Purpose, orDash(one.GoalID)) })
+	list.Flags().String("status", "", "only those that are active or archived")
+	list.Flags().String("goal", "", "only those of a goal: id")
+	_ = list.RegisterFlagCompletionFunc("goal", p.complete(true, completeGoals("")))
+	archive := p.end(client.ArchiveProject, "archive", underway,
+		func(last client.Project) string { return purposeEnded("project", last.Purpose) }, &cobra.Command{
+			Short: "Archive a project permanently",
+			Long: "Archive a project permanently. Its open issues have to be ended before, unless --cancel-open-issues cancels them\n" +
+				"with all that is below them.",
+			Example: "  holdco project archive prj_01jqvb2k3e8m0t9c5x7a4n6p1r --cancel-open-issues",
+		})
+	archive.Flags().Bool("cancel-open-issues", false, "whether its open issues are cancelled")
+	setsField(archive.Flags(), "cancel-open-issues", "cancelOpenIssues")
+	group.AddCommand(
+		p.create(client.CreateProject, &cobra.Command{
+			Short: "Create a project",
+			Example: "  holdco project create --title 'Spring campaign' --owner research --budget 120.50\n" +
+				"  holdco project create --title 'Spring campaign' --goal gl_01jqvb2k3e8m0t9c5x7a4n6p1r --json",
+		}, "title"),
+		list,
+		p.show(client.GetProject, "prj_01jqvb2k3e8m0t9c5x7a4n6p1r"),
+		p.update(client.UpdateProject, underway, &cobra.Command{
+			Short: "Change a project",
+			Long: "Change a project that is not archived. What is not named stays as it is, and the issues keep the goal that they\n" +
+				"have.",
+			Example: "  holdco project update prj_01jqvb2k3e8m0t9c5x7a4n6p1r --goal none --budget none",
 		}),
-	})
-	command.Flags().Bool("cancel-open-issues", false, "whether its open issues are cancelled")
-	setsField(command.Flags(), "cancel-open-issues", "cancelOpenIssues")
-	return command
-}
-
-// one completes a command on one project, which is in a state; empty: in any.
-func (p projects) one(verb, state string, command *cobra.Command) *cobra.Command {
-	command.Use, command.Args = verb+" PROJECT", oneID[id.Project]("project")
-	command.ValidArgsFunction = p.completeOne(completeProjects(state))
-	return command
+		archive,
+	)
+	return group
 }
 
 // owner is the team that answers for a project, as a flag names it.
 type owner struct{ optional }
 
-func (p projects) flags(command *cobra.Command) *owner {
+func addProjectFlags(r *remote, command *cobra.Command) *owner {
 	purposeFlags(command)
 	o, flags := &owner{}, command.Flags()
 	flags.Var(&optional{}, "goal", "the goal that it pursues: id, or none")
 	flags.Var(o, "owner", "the team that answers for it: id, slug, or none")
 	setsField(flags, "goal", "goalId")
 	setsField(flags, "owner", "ownerTeamId")
-	_ = command.RegisterFlagCompletionFunc("goal", p.complete(true, completeGoals(underway)))
-	_ = command.RegisterFlagCompletionFunc("owner", p.complete(true, completeTeams))
+	_ = command.RegisterFlagCompletionFunc("goal", r.complete(true, completeGoals(underway)))
+	_ = command.RegisterFlagCompletionFunc("owner", r.complete(true, completeTeams))
 	return o
 }
 
-// in is what the flags say, with the id of the owner.
-func (o *owner) in(command *cobra.Command, s *server, operation client.Operation) (body map[string]any, err error) {
+// body is what the flags say, with the id of the owner.
+func (o *owner) body(command *cobra.Command, s *server, operation client.Operation) (body map[string]any, err error) {
 	body = sent(command, operation)
 	if o.text != "" && o.text != none {
 		body["ownerTeamId"], err = s.teamID(command.Context(), o.text)
@@ -129,6 +82,6 @@ func printProject(out io.Writer, p client.Project) error {
 }
 
 // completeProjects completes the ids of projects in a state; empty: in any.
-func completeProjects(state string) func(ctx context.Context, s *server) ([]cobra.Completion, error) {
+func completeProjects(state string) completer {
 	return completePurposes(client.ListProjects, state)
 }

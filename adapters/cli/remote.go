@@ -280,7 +280,7 @@ func printed[T any](command *cobra.Command, asJSON bool, data json.RawMessage, s
 
 // complete makes a completion of what a running server knows. It is quiet when there is none.
 func (r *remote) complete(
-	inCompany bool, find func(ctx context.Context, s *server) ([]cobra.Completion, error),
+	inCompany bool, find completer,
 ) cobra.CompletionFunc {
 	const most = 2 * time.Second
 	return func(command *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -303,7 +303,7 @@ func (r *remote) complete(
 }
 
 // completeOne completes the only argument of a command.
-func (r *remote) completeOne(find func(ctx context.Context, s *server) ([]cobra.Completion, error)) cobra.CompletionFunc {
+func (r *remote) completeOne(find completer) cobra.CompletionFunc {
 	complete := r.complete(true, find)
 	return func(command *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -22,101 +22,47 @@ func TeamCommand(a *app) *cobra.Command {
 		Long: "Create, list, change and delete the teams of a company. A team has as many slots as its headcount says, and a hire\n" +
 			"fills one.",
 	}
-	t := teams{a.remoteGroup(group)}
-	group.AddCommand(t.create(), t.list(), t.show(), t.update(), t.delete())
+	t := kind[client.Team]{
+		remote: a.remoteGroup(group), name: "team", args: oneTeam, names: anyState(completeTeams), print: printTeam,
+	}
+	t.flags = func(command *cobra.Command) bodyOf { return addTeamFlags(t.remote, command).body }
+	group.AddCommand(
+		t.create(client.CreateTeam, &cobra.Command{
+			Short: "Create a team with a headcount of empty slots",
+			Long:  "Create a team with a headcount of empty slots. Its slug comes from its name.",
+			Example: "  holdco team create --name Research --headcount 3\n" +
+				"  holdco team create --name Sales --headcount 1 --manager Ada --budget 500 --json",
+		}, "name", "headcount"),
+		t.list(client.ListTeams, []string{"ID", "SLUG", "NAME", "HEADCOUNT", "AGENTS", "MANAGER", "BUDGET", "CREATED"},
+			func(team client.Team) []string {
+				return []string{
+					team.ID, team.Slug, team.Name, strconv.Itoa(team.Headcount), strconv.Itoa(team.AgentCount),
+					orDash(team.ManagerAgentID), dollars(team.Budget.USD), team.CreatedAt,
+				}
+			}),
+		t.show(client.GetTeam, "research"),
+		t.update(client.UpdateTeam, "", &cobra.Command{
+			Short: "Change a team",
+			Long: "Change a team. What is not named stays as it is, and the slug always does. A higher headcount adds empty slots, a\n" +
+				"lower one removes empty ones.",
+			Example: "  holdco team update research --headcount 5\n" +
+				"  holdco team update research --manager none --budget none",
+		}),
+		t.end(client.DeleteTeam, "delete", "", func(last client.Team) string {
+			return fmt.Sprintf("The team %s (%s) is deleted.", last.Slug, last.Name)
+		}, &cobra.Command{
+			Short:   "Delete a team that has no agents",
+			Long:    "Delete a team with its slots. A team that has agents cannot be deleted: retire them first.",
+			Example: "  holdco team delete research",
+		}),
+	)
 	return group
 }
-
-// teams are the commands below "team".
-type teams struct{ *remote }
 
 var oneTeam = oneNamed("team", "id or slug", func(arg string) bool {
 	_, isID := id.Parse[id.Team](arg)
 	return isID || text.IsSlug(arg)
 })
-
-func (t teams) create() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "create",
-		Short: "Create a team with a headcount of empty slots",
-		Long:  "Create a team with a headcount of empty slots. Its slug comes from its name.",
-		Example: "  holdco team create --name Research --headcount 3\n" +
-			"  holdco team create --name Sales --headcount 1 --manager Ada --budget 500 --json",
-		Args: noArgs,
-	}
-	flags := t.flags(command)
-	command.RunE = doing(t.remote, func(command *cobra.Command, s *server, _ []string) (client.Call, error) {
-		body, err := flags.body(command, s, client.CreateTeam)
-		return client.CreateTeam.In(s.company).Sending(body), err
-	}, printTeam)
-	_ = command.MarkFlagRequired("name")
-	_ = command.MarkFlagRequired("headcount")
-	return command
-}
-
-func (t teams) list() *cobra.Command {
-	head := []string{"ID", "SLUG", "NAME", "HEADCOUNT", "AGENTS", "MANAGER", "BUDGET", "CREATED"}
-	return listing(t.remote, "team", client.ListTeams, head, func(team client.Team) []string {
-		return []string{
-			team.ID, team.Slug, team.Name, strconv.Itoa(team.Headcount), strconv.Itoa(team.AgentCount),
-			orDash(team.ManagerAgentID), dollars(team.Budget.USD), team.CreatedAt,
-		}
-	})
-}
-
-func (t teams) show() *cobra.Command {
-	return t.one("show", &cobra.Command{
-		Short:   "Show a team",
-		Example: "  holdco team show research",
-		RunE:    doing(t.remote, named(client.GetTeam), printTeam),
-	})
-}
-
-func (t teams) update() *cobra.Command {
-	command := t.one("update", &cobra.Command{
-		Short: "Change a team",
-		Long: "Change a team. What is not named stays as it is, and the slug always does. A higher headcount adds empty slots, a\n" +
-			"lower one removes empty ones.",
-		Example: "  holdco team update research --headcount 5\n" +
-			"  holdco team update research --manager none --budget none",
-	})
-	flags := t.flags(command)
-	command.RunE = doing(t.remote, func(command *cobra.Command, s *server, args []string) (client.Call, error) {
-		body, err := flags.body(command, s, client.UpdateTeam)
-		return client.UpdateTeam.In(s.company, args[0]).Sending(body), err
-	}, printTeam)
-	command.MarkFlagsOneRequired("name", "headcount", "description", "manager", "budget")
-	return command
-}
-
-func (t teams) delete() *cobra.Command {
-	return t.one("delete", &cobra.Command{
-		Short:   "Delete a team that has no agents",
-		Long:    "Delete a team with its slots. A team that has agents cannot be deleted: retire them first.",
-		Example: "  holdco team delete research",
-		RunE: doing(t.remote, named(client.DeleteTeam), func(out io.Writer, last client.Team) error {
-			_, err := fmt.Fprintf(out, "The team %s (%s) is deleted.\n", last.Slug, last.Name)
-			return err
-		}),
-	})
-}
-
-// one completes a command on one team.
-func (t teams) one(verb string, command *cobra.Command) *cobra.Command {
-	command.Use, command.Args, command.ValidArgsFunction = verb+" TEAM", oneTeam, t.completeOne(completeTeams)
-	return command
-}
-
-// named is a call of an operation on what the only argument names, with what flags say.
-func named(o client.Operation) func(*cobra.Command, *server, []string) (client.Call, error) {
-	return func(command *cobra.Command, s *server, args []string) (client.Call, error) {
-		call := o.In(s.company, args[0])
-		if o.Fields == nil {
-			return call, nil
-		}
-		return call.Sending(sent(command, o)), nil
-	}
-}
 
 // teamFlags are the flags that create and update have in common.
 type teamFlags struct {
@@ -124,7 +70,7 @@ type teamFlags struct {
 	budget  amount
 }
 
-func (t teams) flags(command *cobra.Command) *teamFlags {
+func addTeamFlags(r *remote, command *cobra.Command) *teamFlags {
 	f, flags := &teamFlags{}, command.Flags()
 	flags.String("name", "", "what the team is called")
 	flags.Int("headcount", 0, "how many slots it has")
@@ -133,7 +79,7 @@ func (t teams) flags(command *cobra.Command) *teamFlags {
 	flags.Var(&f.budget, "budget", "its share of the company's budget, per period of that, or none for no limit")
 	setsField(flags, "manager", "managerAgentId")
 	setsField(flags, "budget", "budget.usd")
-	_ = command.RegisterFlagCompletionFunc("manager", t.complete(true, completeAgents("active,paused")))
+	_ = command.RegisterFlagCompletionFunc("manager", r.complete(true, completeAgents("active,paused")))
 	return f
 }
 

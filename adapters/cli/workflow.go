@@ -23,88 +23,46 @@ func WorkflowCommand(a *app) *cobra.Command {
 		Long: "Create, list, change and delete the workflows of a company. A workflow is a list of steps; \"holdco issue create\n" +
 			"--workflow\" files an issue that goes through them.",
 	}
-	w := workflows{a.remoteGroup(group)}
-	group.AddCommand(w.create(), w.list(), w.show(), w.update(), w.delete())
+	w := kind[client.Workflow]{
+		remote: a.remoteGroup(group), name: "workflow", args: oneWorkflow, names: anyState(completeWorkflows), print: printWorkflow,
+		flags: func(command *cobra.Command) bodyOf { return addWorkflowFlags(command).body },
+	}
+	group.AddCommand(
+		w.create(client.CreateWorkflow, &cobra.Command{
+			Short: "Create a workflow",
+			Long: "Create a workflow. Its steps are in a JSON file, as a list of objects with key, title, instructions, team (id or\n" +
+				"slug) and gate (none, review or approval), of which key and title are needed.",
+			Example: "  holdco workflow create --name Newsletter --steps steps.json\n" +
+				"  echo '[{\"key\":\"write\",\"title\":\"Write it\",\"gate\":\"review\"}]' | holdco workflow create --name Post --steps -",
+		}, "name", "steps"),
+		w.list(client.ListWorkflows, []string{"ID", "SLUG", "NAME", "VERSION", "STEPS", "BUDGET", "CREATED"},
+			func(one client.Workflow) []string {
+				return []string{
+					one.ID, one.Slug, one.Name, strconv.Itoa(one.Version), strconv.Itoa(len(one.Steps)), dollars(one.Budget.USD),
+					one.CreatedAt,
+				}
+			}),
+		w.show(client.GetWorkflow, "newsletter", "newsletter --json"),
+		w.update(client.UpdateWorkflow, "", &cobra.Command{
+			Short:   "Change a workflow",
+			Long:    "Change a workflow. What is not named stays as it is. Issues keep the steps that they were filed with.",
+			Example: "  holdco workflow update newsletter --steps steps.json\n  holdco workflow update newsletter --budget none",
+		}),
+		w.end(client.DeleteWorkflow, "delete", "", func(last client.Workflow) string {
+			return fmt.Sprintf("The workflow %s (%s) is deleted.", last.Slug, last.Name)
+		}, &cobra.Command{
+			Short:   "Delete a workflow that has no open issues",
+			Long:    "Delete a workflow. One that has open issues cannot be deleted: finish or cancel them first.",
+			Example: "  holdco workflow delete newsletter",
+		}),
+	)
 	return group
 }
-
-// workflows are the commands below "workflow".
-type workflows struct{ *remote }
 
 var oneWorkflow = oneNamed("workflow", "id or slug", func(arg string) bool {
 	_, isID := id.Parse[id.Workflow](arg)
 	return isID || text.IsSlug(arg)
 })
-
-func (w workflows) create() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "create",
-		Short: "Create a workflow",
-		Long: "Create a workflow. Its steps are in a JSON file, as a list of objects with key, title, instructions, team (id or slug)\n" +
-			"and gate (none, review or approval), of which key and title are needed.",
-		Example: "  holdco workflow create --name Newsletter --steps steps.json\n" +
-			"  echo '[{\"key\":\"write\",\"title\":\"Write it\",\"gate\":\"review\"}]' | holdco workflow create --name Post --steps -",
-		Args: noArgs,
-	}
-	flags := w.flags(command)
-	command.RunE = doing(w.remote, func(command *cobra.Command, s *server, _ []string) (client.Call, error) {
-		body, err := flags.body(command, client.CreateWorkflow)
-		return client.CreateWorkflow.In(s.company).Sending(body), err
-	}, printWorkflow)
-	_ = command.MarkFlagRequired("name")
-	_ = command.MarkFlagRequired("steps")
-	return command
-}
-
-func (w workflows) list() *cobra.Command {
-	head := []string{"ID", "SLUG", "NAME", "VERSION", "STEPS", "BUDGET", "CREATED"}
-	return listing(w.remote, "workflow", client.ListWorkflows, head, func(one client.Workflow) []string {
-		return []string{
-			one.ID, one.Slug, one.Name, strconv.Itoa(one.Version), strconv.Itoa(len(one.Steps)), dollars(one.Budget.USD), one.CreatedAt,
-		}
-	})
-}
-
-func (w workflows) show() *cobra.Command {
-	return w.one("show", &cobra.Command{
-		Short:   "Show a workflow",
-		Example: "  holdco workflow show newsletter\n  holdco workflow show newsletter --json",
-		RunE:    doing(w.remote, named(client.GetWorkflow), printWorkflow),
-	})
-}
-
-func (w workflows) update() *cobra.Command {
-	command := w.one("update", &cobra.Command{
-		Short:   "Change a workflow",
-		Long:    "Change a workflow. What is not named stays as it is. Issues keep the steps that they were filed with.",
-		Example: "  holdco workflow update newsletter --steps steps.json\n  holdco workflow update newsletter --budget none",
-	})
-	flags := w.flags(command)
-	command.RunE = doing(w.remote, func(command *cobra.Command, s *server, args []string) (client.Call, error) {
-		body, err := flags.body(command, client.UpdateWorkflow)
-		return client.UpdateWorkflow.In(s.company, args[0]).Sending(body), err
-	}, printWorkflow)
-	command.MarkFlagsOneRequired("name", "slug", "description", "budget", "steps")
-	return command
-}
-
-func (w workflows) delete() *cobra.Command {
-	return w.one("delete", &cobra.Command{
-		Short:   "Delete a workflow that has no open issues",
-		Long:    "Delete a workflow. One that has open issues cannot be deleted: finish or cancel them first.",
-		Example: "  holdco workflow delete newsletter",
-		RunE: doing(w.remote, named(client.DeleteWorkflow), func(out io.Writer, last client.Workflow) error {
-			_, err := fmt.Fprintf(out, "The workflow %s (%s) is deleted.\n", last.Slug, last.Name)
-			return err
-		}),
-	})
-}
-
-// one completes a command on one workflow.
-func (w workflows) one(verb string, command *cobra.Command) *cobra.Command {
-	command.Use, command.Args, command.ValidArgsFunction = verb+" WORKFLOW", oneWorkflow, w.completeOne(completeWorkflows)
-	return command
-}
 
 // workflowFlags are the flags that create and update have in common.
 type workflowFlags struct {
@@ -112,7 +70,7 @@ type workflowFlags struct {
 	steps  string
 }
 
-func (w workflows) flags(command *cobra.Command) *workflowFlags {
+func addWorkflowFlags(command *cobra.Command) *workflowFlags {
 	f, flags := &workflowFlags{}, command.Flags()
 	flags.String("name", "", "what the workflow is called")
 	flags.String("slug", "", "its short name (default from its name)")
@@ -124,7 +82,7 @@ func (w workflows) flags(command *cobra.Command) *workflowFlags {
 }
 
 // body is what the flags say, with the steps of the file.
-func (f *workflowFlags) body(command *cobra.Command, o client.Operation) (map[string]any, error) {
+func (f *workflowFlags) body(command *cobra.Command, _ *server, o client.Operation) (map[string]any, error) {
 	body := sent(command, o)
 	if f.budget.text == none {
 		body["budget"] = nil

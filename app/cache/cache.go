@@ -14,13 +14,17 @@ const TTL = 500 * time.Millisecond
 // maxEntries bounds the memory of a cache. A full cache is emptied.
 const maxEntries = 1000
 
-// Cache caches loaded values for TTL. When several callers miss the same key at the same time, one loads the value and
-// the others wait for it. The zero value is empty.
+// Cache caches loaded values for TTL, or as long as For says. When several callers miss the same key at the same time, one loads
+// the value and the others wait for it. The zero value is empty.
 type Cache[T any] struct {
+	life    time.Duration // zero: TTL
 	mutex   sync.Mutex
 	entries map[string]entry[T]
 	loads   map[string]*call[T] // in progress, since the last Invalidate
 }
+
+// For returns an empty cache that uses a value for some time.
+func For[T any](life time.Duration) *Cache[T] { return &Cache[T]{life: life} }
 
 type entry[T any] struct {
 	value T
@@ -73,10 +77,10 @@ func (c *Cache[T]) Invalidate() {
 func (c *Cache[T]) find(key string, now time.Time) (value T, found bool, pending *call[T], runs bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if cached, ok := c.entries[key]; ok && isFresh(cached.at, now) {
+	if cached, ok := c.entries[key]; ok && c.isFresh(cached.at, now) {
 		return cached.value, true, nil, false
 	}
-	if pending := c.loads[key]; pending != nil && isFresh(pending.began, now) {
+	if pending := c.loads[key]; pending != nil && c.isFresh(pending.began, now) {
 		return value, false, pending, false
 	}
 	pending = &call[T]{began: now, done: make(chan struct{}), err: errAbandoned}
@@ -88,7 +92,13 @@ func (c *Cache[T]) find(key string, now time.Time) (value T, found bool, pending
 }
 
 // isFresh reports whether a value loaded at an instant can still be used. It cannot when the clock was set back.
-func isFresh(at, now time.Time) bool { return !now.Before(at) && now.Before(at.Add(TTL)) }
+func (c *Cache[T]) isFresh(at, now time.Time) bool {
+	life := c.life
+	if life == 0 {
+		life = TTL
+	}
+	return !now.Before(at) && now.Before(at.Add(life))
+}
 
 func (c *Cache[T]) run(ctx context.Context, key string, pending *call[T], load func() (T, error)) (T, error) {
 	defer func() { // after a panic too

@@ -14,6 +14,21 @@ import (
 
 var start = time.Date(2026, 4, 11, 0, 0, 0, 0, time.UTC)
 
+func TestACacheKeepsValuesAsLongAsItIsTold(t *testing.T) {
+	t.Parallel()
+	c := cache.For[int](time.Minute)
+	loads := 0
+	for _, step := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 1}, {time.Minute - 1, 1}, {time.Minute, 2}} {
+		got, err := c.Get(t.Context(), "key", start.Add(step.after), func() (int, error) { loads++; return loads, nil })
+		if got != step.want || err != nil {
+			t.Errorf("after %s: got %d, %v, want %d", step.after, got, err, step.want)
+		}
+	}
+}
+
 func TestAValueIsLoadedOnceUntilItIsOld(t *testing.T) {
 	t.Parallel()
 	var c cache.Cache[int]

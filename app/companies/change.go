@@ -35,18 +35,21 @@ func (s *Service) Update(
 			if err != nil || updated == nil || next.Budget == c.Budget {
 				return next, updated, err
 			}
-			if next.Budget.Period != c.Budget.Period { // what the reserve gave was for a period of the former kind
-				if err := tx.Envelopes().EndTopups(ctx, which); err != nil {
-					return next, updated, err
-				}
-			}
-			next, err = s.rebudget(ctx, tx, next, caller.Actor)
+			next, err = s.rebudget(ctx, tx, c, next, caller.Actor)
 			return next, updated, err
 		})
 }
 
 // rebudget follows from another budget of a company.
-func (s *Service) rebudget(ctx context.Context, tx store.Tx, next company.Company, by event.Actor) (company.Company, error) {
+func (s *Service) rebudget(
+	ctx context.Context, tx store.Tx, before, next company.Company, by event.Actor,
+) (company.Company, error) {
+	isOtherPeriod := next.Budget.Period != before.Budget.Period
+	if isOtherPeriod { // what the reserve gave was for a period of the former kind
+		if err := tx.Envelopes().EndTopups(ctx, next.ID); err != nil {
+			return next, err
+		}
+	}
 	teams, err := tx.Envelopes().TeamBudgets(ctx, next.ID, "")
 	if err != nil {
 		return next, err
@@ -59,6 +62,11 @@ func (s *Service) rebudget(ctx context.Context, tx store.Tx, next company.Compan
 		return next, err
 	}
 	unit := work.In(tx, s.ids, next.ID, by)
+	if isOtherPeriod {
+		if err := unit.RecountTeams(ctx, next, at); err != nil {
+			return next, err
+		}
+	}
 	account, err := unit.Account(ctx, string(next.ID))
 	if err != nil {
 		return next, err

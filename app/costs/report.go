@@ -2,7 +2,6 @@ package costs
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"holdco/app/work"
@@ -13,7 +12,6 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/money"
-	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -84,13 +82,7 @@ func (v view) sums(ctx context.Context, of store.CostsOf, in cost.Range, by cost
 
 // envelope is one that is made of its account, as it is now.
 func (v view) envelope(ctx context.Context, which string, of func(a budget.Account) budget.Envelope) (budget.Envelope, error) {
-	accounts, err := v.Envelopes().Accounts(ctx, v.company.ID, which)
-	if err != nil {
-		return budget.Envelope{}, err
-	}
-	all := budget.Envelopes{of(accounts[which])}
-	err = work.Current(ctx, v.Envelopes(), all, v.now)
-	return all[0], err
+	return work.EnvelopeNow(ctx, v.Envelopes(), v.company.ID, which, of, v.now)
 }
 
 // use is the use of an envelope, as it is now.
@@ -226,11 +218,9 @@ func (v view) held(ctx context.Context, of issue.Issue) (money.USD, error) {
 	if of.Status != issue.Running {
 		return 0, nil
 	}
-	open, err := v.Runs().OpenOfAgent(ctx, of.Agent)
-	if n := slices.IndexFunc(open, func(r run.Run) bool { return r.Issue == of.ID }); n >= 0 {
-		return open[n].Held, err
-	}
-	return 0, err
+	open, err := v.Runs().OpenOf(ctx, of.ID)
+	_, err = store.Exists(err)
+	return open.Held, err
 }
 
 func (v view) run(ctx context.Context, which string) (found subject, err error) {

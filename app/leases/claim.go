@@ -237,7 +237,7 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 			return &found, err
 		}
 	}
-	if found.company.WorkPaused || found.company.Status != company.Active || found.agent.Status != agent.Active {
+	if found.agent.Obstacle(found.company) != agent.NoObstacle {
 		return nil, nil //nolint:nilnil // there is nothing to take
 	}
 	if atWork.OpenRuns >= c.mostOpen {

@@ -821,6 +821,10 @@ func TestAnotherPeriodCountsAtOnce(t *testing.T) {
 	must[company.Company](t)(w.companies.Update(w.ctx, caller, o.id, company.Patch{Settings: company.Settings{
 		Budget: &budget.Change{Period: new("daily")},
 	}}, precondition.Any()))
+	accounts := must[map[string]budget.Account](t)(s.Envelopes().Accounts(w.ctx, o.id, string(by.Team)))
+	if kept := accounts[string(by.Team)]; kept.Period != budget.Daily { // or each call on the lease would sum up what was spent
+		t.Errorf("%+v is kept", kept)
+	}
 	state := must[inbound.LeaseState](t)(w.leases.Renew(w.ctx, by, call))
 	if want := (inbound.LeaseBudget{Remaining: budget.Of(10 * money.Dollar), Level: budget.None}); state.Budget != want {
 		t.Errorf("%+v, want %+v", state.Budget, want)

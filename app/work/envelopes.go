@@ -8,6 +8,7 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/budget"
 	"holdco/domain/company"
+	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/money"
 	"holdco/domain/page"
@@ -99,6 +100,19 @@ func Current(ctx context.Context, r store.EnvelopeReader, all budget.Envelopes, 
 	return nil
 }
 
+// EnvelopeNow is an envelope of a company, made of its account, as it is at an instant.
+func EnvelopeNow(
+	ctx context.Context, r store.EnvelopeReader, in id.Company, which string, of func(a budget.Account) budget.Envelope, at time.Time,
+) (budget.Envelope, error) {
+	accounts, err := r.Accounts(ctx, in, which)
+	if err != nil {
+		return budget.Envelope{}, err
+	}
+	all := budget.Envelopes{of(accounts[which])}
+	err = Current(ctx, r, all, at)
+	return all[0], err
+}
+
 // Keep stores envelopes that were others before, and records the levels that they have reached. If the company has spent its reserve
 // too, it is to be told by Overspent.
 func (u *Unit) Keep(ctx context.Context, before, next budget.Envelopes, at time.Time) (isOver bool, err error) {
@@ -140,6 +154,35 @@ func (u *Unit) Rebudget(ctx context.Context, at time.Time, next ...budget.Envelo
 		return isOver, err
 	}
 	return isOver, u.tx.Envelopes().Freed(ctx, u.of)
+}
+
+// RecountTeams follows from another kind of period of a company: what its teams have spent in that is summed up once and kept, for those
+// with leases, whose calls read it without the turn that it takes to keep it. Others keep theirs with their next lease.
+func (u *Unit) RecountTeams(ctx context.Context, next company.Company, at time.Time) error {
+	teams, err := u.tx.Runs().TeamsAtWork(ctx, next.ID)
+	if err != nil || len(teams) == 0 {
+		return err
+	}
+	ids := make([]string, len(teams))
+	for n, which := range teams {
+		ids[n] = string(which)
+	}
+	accounts, err := u.tx.Envelopes().Accounts(ctx, u.of, ids...)
+	if err != nil {
+		return err
+	}
+	all := make(budget.Envelopes, len(ids))
+	for n, which := range ids {
+		all[n] = TeamEnvelope(next, accounts[which])
+	}
+	if err := Current(ctx, u.tx.Envelopes(), all, at); err != nil {
+		return err
+	}
+	recounted := make([]budget.Account, len(all))
+	for n, e := range all {
+		recounted[n] = e.Account
+	}
+	return u.tx.Envelopes().Save(ctx, recounted)
 }
 
 // RebudgetPurpose is Rebudget for a goal, a project or a workflow.

@@ -55,15 +55,15 @@ func (u *Unit) FollowStep(ctx context.Context, moved issue.Issue) error {
 	return u.Follow(ctx, next, *happened, true)
 }
 
-// RedoLast files the last step of a container again, because a review has rejected what came of them. The note is for who does it.
-// What waited for the step that was done does not wait for the new one: it may have begun. What waits for the container still does.
+// RedoLast files the step of a container that issue.Redone names again, because a review has rejected what came of all steps. The note
+// is for who does it. What waited for the step that was done does not wait for the new one: it may have begun. What waits for the
+// container still does.
 func (u *Unit) RedoLast(ctx context.Context, container issue.Issue, note issue.Note) error {
 	steps, err := u.tx.Issues().Steps(ctx, container.ID)
 	if err != nil {
 		return err
 	}
-	holders := issue.Holders(steps)
-	last, err := u.tx.Issues().Get(ctx, holders[len(holders)].ID)
+	last, err := u.tx.Issues().Get(ctx, issue.Redone(steps).ID)
 	if err != nil {
 		return err
 	}

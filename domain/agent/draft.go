@@ -142,12 +142,12 @@ func (a Agent) check(before Agent, problems fault.Problems, rules Rules) error {
 
 // with returns a with the settings that were sent, and adds what is wrong with them to problems.
 func (a Agent) with(sent Settings, problems *fault.Problems) Agent {
-	setName(&a.Name, "name", sent.Name, problems)
-	setName(&a.Role, "role", sent.Role, problems)
+	text.SetName(&a.Name, "name", sent.Name, NameLength, problems)
+	text.SetName(&a.Role, "role", sent.Role, NameLength, problems)
 	if sent.Model != nil && *sent.Model == "" {
 		a.Model = ""
 	} else {
-		setName(&a.Model, "model", sent.Model, problems)
+		text.SetName(&a.Model, "model", sent.Model, NameLength, problems)
 	}
 	if sent.Adapter != nil {
 		a.Adapter = *sent.Adapter
@@ -159,8 +159,8 @@ func (a Agent) with(sent Settings, problems *fault.Problems) Agent {
 		a.MemoryScopes = parseScopes(*sent.MemoryScopes, problems)
 	}
 	if sent.Budget != nil {
-		setLimit(&a.Budget.PerTask, "budget.perTaskUsd", sent.Budget.PerTask, problems)
-		setLimit(&a.Budget.Daily, "budget.dailyUsd", sent.Budget.Daily, problems)
+		budget.SetAmount(&a.Budget.PerTask, "budget.perTaskUsd", sent.Budget.PerTask, problems)
+		budget.SetAmount(&a.Budget.Daily, "budget.dailyUsd", sent.Budget.Daily, problems)
 	}
 	if sent.Requires != nil {
 		a.Requires = parseActions(*sent.Requires, problems)
@@ -168,27 +168,6 @@ func (a Agent) with(sent Settings, problems *fault.Problems) Agent {
 	return a
 }
 
-func setName(to *string, path string, sent *string, problems *fault.Problems) {
-	if sent != nil {
-		name, wrong := text.Name(path, *sent, NameLength)
-		problems.Add(wrong...)
-		*to = name
-	}
-}
-
-func setLimit(to *budget.Limit, path string, sent **money.Number, problems *fault.Problems) {
-	switch {
-	case sent == nil:
-	case *sent == nil:
-		*to = budget.Limit{}
-	default:
-		limit, wrong := budget.ParseAmount(path, **sent)
-		problems.Add(wrong...)
-		*to = limit
-	}
-}
-
-// parseActions parses the names of actions. One that is given twice is kept once.
 func parseActions(sent []string, problems *fault.Problems) (actions []string) {
 	const path = "approvalPolicy.requires"
 	if len(sent) > MostRequires {

@@ -100,18 +100,11 @@ func (a Approval) Fields() event.Fields {
 		event.F("note", a.Note),
 		event.F("parked", a.Parked),
 		event.F("commentCount", a.Comments),
-		event.F("decidedBy", orNull(a.DecidedBy)),
+		event.Optional("decidedBy", a.DecidedBy),
 		event.F("requestedAt", instant.Format(a.CreatedAt)),
 		event.F("expiresAt", instant.Format(a.ExpiresAt)),
 		event.F("decidedAt", instant.Optional(a.DecidedAt)),
 	}
-}
-
-func orNull[S ~string](text S) *string {
-	if text == "" {
-		return nil
-	}
-	return new(string(text))
 }
 
 // Size is about how many bytes Fields needs for texts.

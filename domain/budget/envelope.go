@@ -166,6 +166,31 @@ func (e Envelope) Left(reserved money.USD) Limit {
 	return Of(max(0, limit.USD-e.Account.Spent-e.Account.Held+reserved))
 }
 
+// Lack is why an envelope allows no lease at all.
+type Lack string
+
+// The lacks.
+const (
+	NoLack   Lack = ""
+	NoBudget Lack = "none"  // the limit is nothing
+	AllHeld  Lack = "held"  // what is not spent is reserved by leases, which may give some of it back
+	AllSpent Lack = "spent" // until the limit is raised or the next period begins
+)
+
+// Lack returns why the envelope allows no lease at all.
+func (e Envelope) Lack() Lack {
+	limit, available := e.Limit(), e.Available()
+	switch {
+	case !available.IsSet || available.USD > 0:
+		return NoLack
+	case limit.USD == 0:
+		return NoBudget
+	case e.Account.Held > 0:
+		return AllHeld
+	}
+	return AllSpent
+}
+
 // Level is the highest level that is reached. A limit of nothing is not reached before something is spent.
 func (e Envelope) Level() Level {
 	limit, spent := e.Limit(), e.Account.Spent

@@ -133,6 +133,37 @@ func TestTheLevelsOfAnEnvelope(t *testing.T) {
 	}
 }
 
+func TestWhatAnEnvelopeLacks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit             budget.Limit
+		spent, held, tops money.USD
+		want              budget.Lack
+	}{
+		"no limit":                          {budget.Limit{}, 9, 9, 0, budget.NoLack},
+		"some is left":                      {budget.Of(10), 5, 4, 0, budget.NoLack},
+		"a limit of nothing":                {budget.Of(0), 0, 0, 0, budget.NoBudget},
+		"a limit of nothing, and a topup":   {budget.Of(0), 0, 0, 3, budget.NoLack},
+		"a limit of nothing, and a charge":  {budget.Of(0), 2, 0, 0, budget.NoBudget},
+		"leases hold the rest":              {budget.Of(10), 6, 4, 0, budget.AllHeld},
+		"leases hold more than there is":    {budget.Of(10), 9, 4, 0, budget.AllHeld},
+		"all is spent":                      {budget.Of(10), 10, 0, 0, budget.AllSpent},
+		"more is spent than there is":       {budget.Of(10), 12, 0, 0, budget.AllSpent},
+		"all is spent, and of a topup less": {budget.Of(10), 10, 0, 1, budget.NoLack},
+	} {
+		e := counted(budget.OfTeam, 0, c.spent)
+		e.Set, e.Account.Held, e.Account.Topups = c.limit, c.held, c.tops
+		if got := e.Lack(); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+		all := budget.Envelopes{counted(budget.OfCompany, 1, 0), e}
+		scope, lack := all.Lack()
+		if lacks := lack != budget.NoLack; lack != c.want || lacks != (scope == budget.OfTeam) || lacks != all.IsFull() {
+			t.Errorf("%s, of several: %q of %q", name, lack, scope)
+		}
+	}
+}
+
 func TestALevelIsReportedOnceInAPeriod(t *testing.T) {
 	t.Parallel()
 	e := counted(budget.OfTeam, 100, 0)

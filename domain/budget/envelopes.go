@@ -40,8 +40,18 @@ func (all Envelopes) Need(usual money.USD) (need money.USD, isGranted bool) {
 
 // IsFull reports whether no lease at all can be granted.
 func (all Envelopes) IsFull() bool {
-	available := all.Available()
-	return available.IsSet && available.USD == 0
+	_, lack := all.Lack()
+	return lack != NoLack
+}
+
+// Lack returns the scope of the first envelope that allows no lease at all, and why it does not.
+func (all Envelopes) Lack() (Scope, Lack) {
+	for _, e := range all {
+		if lack := e.Lack(); lack != NoLack {
+			return e.Scope, lack
+		}
+	}
+	return "", NoLack
 }
 
 // Hold reserves an amount, or gives some of it back if it is negative.

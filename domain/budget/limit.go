@@ -36,6 +36,29 @@ func ParseAmount(path string, sent money.Number) (Limit, []fault.Field) {
 	return Of(amount), nil
 }
 
+// SetLimit sets a limit to what was sent, as ParseLimit parses it; nil: nothing was sent, and the limit stays. A pointer to nil is null:
+// none. It adds what is wrong to problems.
+func SetLimit(limit *Limit, path string, sent **LimitDraft, problems *fault.Problems) {
+	set(limit, path, sent, problems, ParseLimit)
+}
+
+// SetAmount is SetLimit for what ParseAmount parses.
+func SetAmount(limit *Limit, path string, sent **money.Number, problems *fault.Problems) {
+	set(limit, path, sent, problems, ParseAmount)
+}
+
+func set[D any](limit *Limit, path string, sent **D, problems *fault.Problems, parse func(string, D) (Limit, []fault.Field)) {
+	switch {
+	case sent == nil:
+	case *sent == nil:
+		*limit = Limit{}
+	default:
+		parsed, wrong := parse(path, **sent)
+		problems.Add(wrong...)
+		*limit = parsed
+	}
+}
+
 // Field returns the limit as a field of the API: an amount in dollars, or null.
 func (l Limit) Field(name string) event.Field {
 	if !l.IsSet {

@@ -68,8 +68,10 @@ func New(newID id.Company, draft Draft, adapters []string, ids id.Source, at tim
 	}
 	check := checked{invalid: slices.Clone(draft.Problems)}
 
-	c.Slug = check.slug(draft.Slug)
-	c.Name = check.required("name", draft.Name, NameLength)
+	check.invalid.Require("slug", draft.Slug != nil)
+	text.SetSlug(&c.Slug, "slug", draft.Slug, &check.invalid)
+	check.invalid.Require("name", draft.Name != nil)
+	text.SetName(&c.Name, "name", draft.Name, NameLength, &check.invalid)
 	if draft.FiscalPeriod != nil {
 		c.FiscalPeriod = check.period("fiscalPeriod", *draft.FiscalPeriod)
 	}
@@ -101,9 +103,7 @@ func (c Company) Apply(patch Patch, adapters []string, at time.Time) (Company, *
 	}
 	check := checked{invalid: slices.Clone(patch.Problems)}
 	next := c
-	if patch.Name != nil {
-		next.Name = check.required("name", patch.Name, NameLength)
-	}
+	text.SetName(&next.Name, "name", patch.Name, NameLength, &check.invalid)
 	if patch.WorkPaused != nil {
 		next.WorkPaused = *patch.WorkPaused
 	}
@@ -130,28 +130,6 @@ type checked struct {
 	outOfBounds []fault.Field // budget figures below or beyond their bounds: a code of their own
 }
 
-func (c *checked) required(path string, sent *string, most int) string {
-	if sent == nil {
-		c.invalid.Add(fault.Fieldf(path, fault.Required, "%s is required", path))
-		return ""
-	}
-	name, wrong := text.Name(path, *sent, most)
-	c.invalid.Add(wrong...)
-	return name
-}
-
-func (c *checked) slug(sent *string) string {
-	switch {
-	case sent == nil:
-		c.invalid.Add(fault.Fieldf("slug", fault.Required, "slug is required"))
-		return ""
-	case !text.IsSlug(*sent):
-		c.invalid.Add(fault.Fieldf("slug", fault.InvalidFormat,
-			"slug must be lower-case letters and digits in groups joined by single hyphens, at most %d characters", text.SlugLength))
-	}
-	return *sent
-}
-
 func (c *checked) period(path, sent string) budget.Period {
 	period, wrong := budget.ParsePeriod(path, sent)
 	c.invalid.Add(wrong...)
@@ -159,11 +137,7 @@ func (c *checked) period(path, sent string) budget.Period {
 }
 
 func (c *checked) settings(next Company, sent Settings) Company {
-	if sent.Description != nil {
-		var wrong []fault.Field
-		next.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
-		c.invalid.Add(wrong...)
-	}
+	text.SetProse(&next.Description, "description", sent.Description, DescriptionLength, &c.invalid)
 	if sent.DefaultAdapter != nil {
 		next.DefaultAdapter = *sent.DefaultAdapter
 	}

@@ -108,26 +108,19 @@ func (e Entry) Fields() event.Fields {
 		event.F("key", e.Key),
 		event.F("kind", string(e.Kind)),
 		event.F("usd", e.USD),
-		event.F("model", orNull(e.Model)),
+		event.Optional("model", e.Model),
 		event.F("tokens", e.Tokens.Fields()),
 		event.F("calls", e.Calls),
 		event.F("unpriced", e.Unpriced),
 		event.F("late", e.Late),
-		event.F("billing", orNull(e.Billing)),
+		event.Optional("billing", e.Billing),
 		event.F("revision", revision),
 		event.F("runId", string(e.Run)),
 		event.F("issueId", string(e.Issue)),
 		event.F("agentId", string(e.Agent)),
 		event.F("teamId", string(e.Team)),
-		event.F("projectId", orNull(string(e.Project))),
-		event.F("adjusts", orNull(string(e.Adjusts))),
-		event.F("reason", orNull(e.Reason)),
+		event.Optional("projectId", e.Project),
+		event.Optional("adjusts", e.Adjusts),
+		event.Optional("reason", e.Reason),
 	}
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

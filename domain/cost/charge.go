@@ -156,8 +156,8 @@ func (d Draft) parse(path string, prices Prices, problems *fault.Problems) Entry
 	default:
 		e.Kind = Kind(*d.Kind)
 	}
-	setName(&e.Model, at("model"), d.Model, ModelLength, problems)
-	setName(&e.Billing, at("billing"), d.Billing, BillingLength, problems)
+	text.SetName(&e.Model, at("model"), d.Model, ModelLength, problems)
+	text.SetName(&e.Billing, at("billing"), d.Billing, BillingLength, problems)
 	if d.Calls != nil {
 		e.Calls = inRange(at("calls"), *d.Calls, 1, MostTokens, problems)
 	}
@@ -212,14 +212,6 @@ func inRange(path string, sent, least, most int64, problems *fault.Problems) int
 		return 0
 	}
 	return sent
-}
-
-func setName(to *string, path string, sent *string, most int, problems *fault.Problems) {
-	if sent != nil {
-		name, wrong := text.Name(path, *sent, most)
-		problems.Add(wrong...)
-		*to = name
-	}
 }
 
 // IsSame reports whether an entry was made from the same charge as another one of its run under the same key. What was priced by

@@ -25,6 +25,14 @@ type Field struct {
 // F makes a field.
 func F(name string, value any) Field { return Field{Name: name, Value: value} }
 
+// Optional makes a field of a text or an id that is null when that is empty.
+func Optional[S ~string](name string, text S) Field {
+	if text == "" {
+		return F(name, (*string)(nil))
+	}
+	return F(name, new(string(text)))
+}
+
 // Changed returns the fields of f whose values differ in next, with their values in f.
 func (f Fields) Changed(next Fields) Fields {
 	var changed Fields

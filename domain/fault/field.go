@@ -48,6 +48,13 @@ func (p *Problems) Add(faults ...Field) {
 	}
 }
 
+// Require adds that a field is required, unless it was sent.
+func (p *Problems) Require(path string, isSent bool) {
+	if !isSent {
+		p.Add(Fieldf(path, Required, "%s is required", path))
+	}
+}
+
 // covers reports whether other is at the same path, or below it. Everything is below the empty path.
 func (f Field) covers(other Field) bool {
 	below, found := strings.CutPrefix(other.Path, f.Path)

@@ -36,7 +36,7 @@ func (g Goal) fields(done Work) event.Fields {
 		projects[n] = string(project)
 	}
 	return g.shown(done,
-		event.F("targetDate", orNull(g.TargetDate)),
+		event.Optional("targetDate", g.TargetDate),
 		event.F("status", string(g.Status)),
 		event.F("projectIds", projects),
 	)
@@ -44,7 +44,7 @@ func (g Goal) fields(done Work) event.Fields {
 
 // Brief returns what an agent is shown of the goal that it works for.
 func (g Goal) Brief() event.Fields {
-	return append(g.Purpose.Brief(), event.F("targetDate", orNull(g.TargetDate)))
+	return append(g.Purpose.Brief(), event.Optional("targetDate", g.TargetDate))
 }
 
 // ShownGoal is a goal with what is done for it.

@@ -33,8 +33,8 @@ func (p Project) IsArchived() bool { return p.Status == Archived }
 
 func (p Project) fields(done Work) event.Fields {
 	return p.shown(done,
-		event.F("goalId", orNull(p.Goal)),
-		event.F("ownerTeamId", orNull(p.OwnerTeam)),
+		event.Optional("goalId", p.Goal),
+		event.Optional("ownerTeamId", p.OwnerTeam),
 		event.F("status", string(p.Status)),
 	)
 }

@@ -111,39 +111,14 @@ type PurposeDraft struct {
 
 // newPurpose makes what is common of something new, and adds what is wrong with it to problems.
 func newPurpose[I id.ID](newID I, of id.Company, sent PurposeDraft, at time.Time, problems *fault.Problems) Purpose[I] {
-	if sent.Title == nil {
-		problems.Add(fault.Fieldf("title", fault.Required, "title is required"))
-	}
+	problems.Require("title", sent.Title != nil)
 	return Purpose[I]{ID: newID, Company: of, CreatedAt: at, UpdatedAt: at, Version: 1}.with(sent, problems)
 }
 
 // with returns p with what was sent, and adds what is wrong with it to problems.
 func (p Purpose[I]) with(sent PurposeDraft, problems *fault.Problems) Purpose[I] {
-	if sent.Title != nil {
-		title, wrong := text.Name("title", *sent.Title, TitleLength)
-		problems.Add(wrong...)
-		p.Title = title
-	}
-	if sent.Description != nil {
-		prose, wrong := text.Prose("description", *sent.Description, DescriptionLength)
-		problems.Add(wrong...)
-		p.Description = prose
-	}
-	switch {
-	case sent.Budget == nil:
-	case *sent.Budget == nil:
-		p.Budget = budget.Limit{}
-	default:
-		limit, wrong := budget.ParseAmount("budget.usd", **sent.Budget)
-		problems.Add(wrong...)
-		p.Budget = limit
-	}
+	text.SetName(&p.Title, "title", sent.Title, TitleLength, problems)
+	text.SetProse(&p.Description, "description", sent.Description, DescriptionLength, problems)
+	budget.SetAmount(&p.Budget, "budget.usd", sent.Budget, problems)
 	return p
-}
-
-func orNull[S ~string](text S) *string {
-	if text == "" {
-		return nil
-	}
-	return new(string(text))
 }

@@ -44,14 +44,21 @@ type StepState struct {
 	Status Status
 }
 
-// Holders are the steps that have a place in their container, by their places: of those with one place, the last retries the others.
-// Steps come in the order in which they were made.
-func Holders(steps []StepState) map[int]StepState {
-	holders := map[int]StepState{}
+// Newest are the steps that count for their container, by their places: of those with one place, the last retries the others. Steps come
+// in the order in which they were made.
+func Newest(steps []StepState) map[int]StepState {
+	newest := map[int]StepState{}
 	for _, step := range steps {
-		holders[step.Place] = step
+		newest[step.Place] = step
 	}
-	return holders
+	return newest
+}
+
+// Redone is the step that is done again when a review rejects the container of some steps: the one that counts in the last place. Steps
+// are as Newest takes them, at least one.
+func Redone(steps []StepState) StepState {
+	newest := Newest(steps)
+	return newest[len(newest)]
 }
 
 // IsStep reports whether the issue is a step of a container.
@@ -103,7 +110,7 @@ const (
 // stays so.
 func (i Issue) Standing(steps []StepState) Status {
 	has, isDone := map[Status]bool{}, true
-	for _, step := range Holders(steps) {
+	for _, step := range Newest(steps) {
 		has[step.Status] = true
 		isDone = isDone && step.Status == Done
 	}
@@ -192,7 +199,7 @@ func (r relations) mayRetry(i Issue) error {
 			return fault.Transition(string(i.Status), string(Retry), "The issue that this is a step of has ended; retry that.")
 		}
 		steps, err := r.others.Steps(i.Container)
-		if err == nil && Holders(steps)[i.Place].ID != i.ID {
+		if err == nil && Newest(steps)[i.Place].ID != i.ID {
 			err = fault.Transition(string(i.Status), string(Retry), "The step was retried before.")
 		}
 		return err

@@ -116,8 +116,14 @@ func TestARetriedStepHasLostItsPlace(t *testing.T) {
 	steps := standing("failed queued")
 	again := issue.StepState{ID: "iss_again", Place: 1, Status: issue.Running}
 	steps = append(steps, again)
-	if got := issue.Holders(steps); len(got) != 2 || got[1] != again || got[2] != steps[1] {
+	if got := issue.Newest(steps); len(got) != 2 || got[1] != again || got[2] != steps[1] {
 		t.Errorf("%+v", got)
+	}
+	if got := issue.Redone(steps); got != steps[1] {
+		t.Errorf("%+v is done again", got)
+	}
+	if got := issue.Redone(append(steps, issue.StepState{ID: "iss_last", Place: 2})); got.ID != "iss_last" {
+		t.Errorf("%+v is done again", got)
 	}
 	next, happened := container(issue.Handoff).Follow(issue.Issue{Status: issue.Running, UpdatedAt: later}, steps)
 	if next.Status != issue.Running || happened == nil {

@@ -252,16 +252,8 @@ func (i Issue) Replace(old, by id.Issue, others Others, at time.Time) (Issue, *e
 
 // with returns i with what was sent that concerns no other issue, and adds what is wrong with it to problems.
 func (i Issue) with(title *string, sent Settings, at time.Time, problems *fault.Problems) Issue {
-	if title != nil {
-		name, wrong := text.Name("title", *title, TitleLength)
-		problems.Add(wrong...)
-		i.Title = name
-	}
-	if sent.Description != nil {
-		prose, wrong := text.Prose("description", *sent.Description, DescriptionLength)
-		problems.Add(wrong...)
-		i.Description = prose
-	}
+	text.SetName(&i.Title, "title", title, TitleLength, problems)
+	text.SetProse(&i.Description, "description", sent.Description, DescriptionLength, problems)
 	if sent.Priority != nil {
 		i.Priority = Priority(*sent.Priority)
 		if _, known := ranks[i.Priority]; !known {

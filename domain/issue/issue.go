@@ -187,11 +187,11 @@ func (i Issue) Fields() event.Fields {
 		event.F("description", i.Description),
 		event.F("status", string(i.Status)),
 		event.F("priority", string(i.Priority)),
-		event.F("parentId", orNull(i.Parent)),
-		event.F("projectId", orNull(i.Project)),
-		event.F("goalId", orNull(i.Goal)),
-		event.F("assignedAgentId", orNull(i.Agent)),
-		event.F("assignedTeamId", orNull(i.Team)),
+		event.Optional("parentId", i.Parent),
+		event.Optional("projectId", i.Project),
+		event.Optional("goalId", i.Goal),
+		event.Optional("assignedAgentId", i.Agent),
+		event.Optional("assignedTeamId", i.Team),
 	}, i.workflowFields(), event.Fields{
 		i.stepField(),
 		event.F("blockedBy", texts(i.BlockedBy)),
@@ -203,23 +203,16 @@ func (i Issue) Fields() event.Fields {
 		event.F("requiresReview", i.RequiresReview),
 		event.F("result", anyjson.Shown(i.Result)),
 		event.F("error", anyjson.Shown(i.Error)),
-		event.F("waitingFor", orNull(i.WaitingFor)),
+		event.Optional("waitingFor", i.WaitingFor),
 		event.F("dueAt", instant.Optional(i.DueAt)),
 		event.F("notBefore", instant.Optional(i.NotBefore)),
 		event.F("startedAt", instant.Optional(i.StartedAt)),
 		event.F("finishedAt", instant.Optional(i.FinishedAt)),
-		event.F("retryOf", orNull(i.RetryOf)),
+		event.Optional("retryOf", i.RetryOf),
 		event.F("createdBy", string(i.CreatedBy)),
 		event.F("createdAt", instant.Format(i.CreatedAt)),
 		event.F("updatedAt", instant.Format(i.UpdatedAt)),
 	})
-}
-
-func orNull[S ~string](text S) *string {
-	if text == "" {
-		return nil
-	}
-	return new(string(text))
 }
 
 // texts are a list as the API shows it: an empty one is [].

@@ -104,7 +104,7 @@ func (v Vertical) reference() event.Fields {
 // Fields returns the geography as campaigns show it.
 func (g Geography) Fields() event.Fields {
 	return event.Fields{
-		event.F("id", string(g.ID)), event.F("name", g.Name), event.F("slug", g.Slug), event.F("country_code", optional(g.CountryCode)),
+		event.F("id", string(g.ID)), event.F("name", g.Name), event.F("slug", g.Slug), event.Optional("country_code", g.CountryCode),
 	}
 }
 
@@ -126,14 +126,6 @@ func shown[T interface{ Fields() event.Fields }](all []T) []event.Fields {
 		fields[i] = one.Fields()
 	}
 	return fields
-}
-
-// optional returns null for an empty text.
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // list returns an empty list for nil, so that it is not encoded as null.

@@ -86,11 +86,7 @@ func (p Partner) Apply(patch Patch, at time.Time) (Partner, *event.Event, error)
 
 // with returns p with the settings that were sent, and adds what is wrong with them to problems.
 func (p Partner) with(sent Settings, problems *fault.Problems, at time.Time) Partner {
-	if sent.Name != nil {
-		var wrong []fault.Field
-		p.Name, wrong = text.Name("name", *sent.Name, NameLength)
-		problems.Add(wrong...)
-	}
+	text.SetName(&p.Name, "name", sent.Name, NameLength, problems)
 	if sent.Origins != nil {
 		var wrong []fault.Field
 		p.Origins, wrong = checkOrigins(*sent.Origins)

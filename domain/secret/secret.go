@@ -140,11 +140,7 @@ func (s Secret) with(sent Draft, problems *fault.Problems) Secret {
 				"category must be api_key, oauth_token, mtls_cert, webhook_secret or other"))
 		}
 	}
-	if sent.Description != nil {
-		var wrong []fault.Field
-		s.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
-		problems.Add(wrong...)
-	}
+	text.SetProse(&s.Description, "description", sent.Description, DescriptionLength, problems)
 	return s
 }
 

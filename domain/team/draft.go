@@ -85,26 +85,16 @@ func assemble(
 	path string, company id.Company, draft Draft, names map[string]bool, ids id.Source, at time.Time, problems *fault.Problems,
 ) (Team, []Slot) {
 	t := Team{ID: id.New[id.Team](ids.UUIDv7()), Company: company, CreatedAt: at, UpdatedAt: at, Version: 1}
-	if draft.Name == nil {
-		problems.Add(fault.Fieldf(path+"name", fault.Required, "%sname is required", path))
-	} else {
-		t.Name = checkName(path+"name", *draft.Name, problems)
-		if names[text.Fold(t.Name)] {
-			problems.Add(duplicate(path + "name"))
-		}
+	problems.Require(path+"name", draft.Name != nil)
+	text.SetName(&t.Name, path+"name", draft.Name, NameLength, problems)
+	if draft.Name != nil && names[text.Fold(t.Name)] {
+		problems.Add(duplicate(path + "name"))
 	}
-	if draft.Headcount == nil {
-		problems.Add(fault.Fieldf(path+"headcount", fault.Required, "%sheadcount is required", path))
-	} else {
+	problems.Require(path+"headcount", draft.Headcount != nil)
+	if draft.Headcount != nil {
 		t.Headcount = checkHeadcount(path+"headcount", *draft.Headcount, problems)
 	}
 	return t, t.slots(t.Headcount, ids, at)
-}
-
-func checkName(path, sent string, problems *fault.Problems) string {
-	name, wrong := text.Name(path, sent, NameLength)
-	problems.Add(wrong...)
-	return name
 }
 
 func checkHeadcount(path string, sent int64, problems *fault.Problems) int {
@@ -153,7 +143,7 @@ func (t Team) Apply(patch Patch, others Others, ids id.Source, at time.Time) (Ch
 	problems := slices.Clone(patch.Problems)
 	next := t
 	if patch.Name != nil {
-		next.Name = checkName("name", *patch.Name, &problems)
+		text.SetName(&next.Name, "name", patch.Name, NameLength, &problems)
 		if text.Fold(next.Name) != text.Fold(t.Name) {
 			if err := checkOthers(next.Name, others, &problems); err != nil {
 				return Change{Team: t}, nil, err
@@ -190,20 +180,8 @@ func (t Team) Apply(patch Patch, others Others, ids id.Source, at time.Time) (Ch
 
 // with returns t with the settings that were sent, and adds what is wrong with them to problems.
 func (t Team) with(sent Settings, others Others, problems *fault.Problems) (Team, error) {
-	if sent.Description != nil {
-		var wrong []fault.Field
-		t.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
-		problems.Add(wrong...)
-	}
-	switch {
-	case sent.Budget == nil:
-	case *sent.Budget == nil:
-		t.Budget = budget.Limit{}
-	default:
-		var wrong []fault.Field
-		t.Budget, wrong = budget.ParseLimit("budget", **sent.Budget)
-		problems.Add(wrong...)
-	}
+	text.SetProse(&t.Description, "description", sent.Description, DescriptionLength, problems)
+	budget.SetLimit(&t.Budget, "budget", sent.Budget, problems)
 	switch {
 	case sent.Manager == nil:
 	case *sent.Manager == nil:

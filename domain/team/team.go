@@ -60,7 +60,7 @@ func (t Team) Fields() event.Fields {
 		event.F("description", t.Description),
 		event.F("headcount", t.Headcount),
 		event.F("agentCount", t.AgentCount),
-		event.F("managerAgentId", orNull(string(t.Manager))),
+		event.Optional("managerAgentId", t.Manager),
 		event.F("budget", t.budgetFields()),
 		event.F("createdAt", instant.Format(t.CreatedAt)),
 		event.F("updatedAt", instant.Format(t.UpdatedAt)),
@@ -72,13 +72,6 @@ func (t Team) budgetFields() any {
 		return nil
 	}
 	return event.Fields{t.Budget.Field("usd")}
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 func (t *Team) changed(at time.Time) {
@@ -97,7 +90,7 @@ func (s Slot) Fields() event.Fields {
 		event.F("companyId", string(s.Company)),
 		event.F("teamId", string(s.Team)),
 		event.F("status", string(s.Status())),
-		event.F("agentId", orNull(string(s.Agent))),
+		event.Optional("agentId", s.Agent),
 	}
 }
 

@@ -112,11 +112,7 @@ func (e Endpoint) with(sent Settings, problems *fault.Problems) Endpoint {
 	if sent.Enabled != nil {
 		e.Enabled = *sent.Enabled
 	}
-	if sent.Description != nil {
-		var wrong []fault.Field
-		e.Description, wrong = text.Prose("description", *sent.Description, DescriptionLength)
-		problems.Add(wrong...)
-	}
+	text.SetProse(&e.Description, "description", sent.Description, DescriptionLength, problems)
 	return e
 }
 

@@ -47,12 +47,8 @@ type Others interface {
 func New(newID id.Workflow, company id.Company, draft Draft, others Others, at time.Time) (Workflow, event.Event, error) {
 	problems := slices.Clone(draft.Problems)
 	w := Workflow{ID: newID, Company: company, CreatedAt: at, UpdatedAt: at, Version: 1}
-	if draft.Name == nil {
-		problems.Add(fault.Fieldf("name", fault.Required, "name is required"))
-	}
-	if draft.Steps == nil {
-		problems.Add(fault.Fieldf("steps", fault.Required, "steps is required"))
-	}
+	problems.Require("name", draft.Name != nil)
+	problems.Require("steps", draft.Steps != nil)
 	w, err := w.with(draft, others, &problems)
 	if err != nil {
 		return Workflow{}, event.Event{}, err
@@ -106,31 +102,10 @@ func checkSlug(slug string, others Others) error {
 
 // with returns w with what was sent, and adds what is wrong with it to problems.
 func (w Workflow) with(sent Draft, others Others, problems *fault.Problems) (Workflow, error) {
-	if sent.Name != nil {
-		name, wrong := text.Name("name", *sent.Name, NameLength)
-		problems.Add(wrong...)
-		w.Name = name
-	}
-	if sent.Slug != nil {
-		if w.Slug = *sent.Slug; !text.IsSlug(w.Slug) {
-			problems.Add(fault.Fieldf("slug", fault.InvalidFormat,
-				"slug must be lower-case letters and digits in groups joined by single hyphens, at most %d characters", text.SlugLength))
-		}
-	}
-	if sent.Description != nil {
-		prose, wrong := text.Prose("description", *sent.Description, DescriptionLength)
-		problems.Add(wrong...)
-		w.Description = prose
-	}
-	switch {
-	case sent.Budget == nil:
-	case *sent.Budget == nil:
-		w.Budget = budget.Limit{}
-	default:
-		limit, wrong := budget.ParseLimit("budget", **sent.Budget)
-		problems.Add(wrong...)
-		w.Budget = limit
-	}
+	text.SetName(&w.Name, "name", sent.Name, NameLength, problems)
+	text.SetSlug(&w.Slug, "slug", sent.Slug, problems)
+	text.SetProse(&w.Description, "description", sent.Description, DescriptionLength, problems)
+	budget.SetLimit(&w.Budget, "budget", sent.Budget, problems)
 	if sent.Steps == nil {
 		return w, nil
 	}
@@ -173,18 +148,9 @@ func parseStep(path string, sent StepDraft, others Others, problems *fault.Probl
 	default:
 		step.Key = *sent.Key
 	}
-	if sent.Title == nil {
-		problems.Add(fault.Fieldf(path+"title", fault.Required, "%stitle is required", path))
-	} else {
-		title, wrong := text.Name(path+"title", *sent.Title, issue.TitleLength)
-		problems.Add(wrong...)
-		step.Title = title
-	}
-	if sent.Instructions != nil {
-		prose, wrong := text.Prose(path+"instructions", *sent.Instructions, InstructionsLength)
-		problems.Add(wrong...)
-		step.Instructions = prose
-	}
+	problems.Require(path+"title", sent.Title != nil)
+	text.SetName(&step.Title, path+"title", sent.Title, issue.TitleLength, problems)
+	text.SetProse(&step.Instructions, path+"instructions", sent.Instructions, InstructionsLength, problems)
 	if sent.Gate != nil {
 		if step.Gate = issue.Gate(*sent.Gate); !slices.Contains(issue.Gates, step.Gate) {
 			problems.Add(fault.Fieldf(path+"gate", fault.UnknownValue, "%sgate must be one of none, review, approval", path))

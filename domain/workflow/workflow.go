@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"time"
 
 	"holdco/domain/budget"
@@ -48,7 +49,7 @@ func (w Workflow) Fields() event.Fields {
 			event.F("key", step.Key),
 			event.F("title", step.Title),
 			event.F("instructions", step.Instructions),
-			event.F("team", orNull(step.Team)),
+			event.Optional("team", step.Team),
 			event.F("gate", string(step.Gate)),
 		}
 	}
@@ -73,22 +74,22 @@ func (w Workflow) budgetFields() any {
 	return event.Fields{w.Budget.Field("usd")}
 }
 
-func orNull[S ~string](text S) *string {
-	if text == "" {
-		return nil
-	}
-	return new(string(text))
-}
-
 func (w Workflow) event(what event.Type) event.Event {
 	return event.Of(what, w.Company, string(w.ID), w.Fields())
 }
 
-// Delete refuses to remove a workflow that has open issues: fault.WorkflowInUse.
-func (w Workflow) Delete(openIssues int64) (event.Event, error) {
-	if openIssues > 0 {
+// OpenIssues counts the open issues that are charged to a workflow.
+type OpenIssues struct {
+	Containers int64 // that go through its steps
+	Others     int64 // their steps, and what agents have filed below these
+}
+
+// Delete refuses to remove a workflow that has open issues: fault.WorkflowInUse. It counts the containers: who ends these ends their
+// steps. Without any, it counts what else is open.
+func (w Workflow) Delete(open OpenIssues) (event.Event, error) {
+	if count := cmp.Or(open.Containers, open.Others); count > 0 {
 		return event.Event{}, fault.New(fault.WorkflowInUse, "The workflow has open issues; finish or cancel them first.").
-			With("openIssues", openIssues)
+			With("openIssues", count)
 	}
 	return w.event(event.WorkflowDeleted), nil
 }

@@ -204,11 +204,15 @@ func TestAPatchMakesTheNextVersion(t *testing.T) {
 
 func TestAWorkflowWithOpenIssuesStays(t *testing.T) {
 	t.Parallel()
-	_, err := newsletter().Delete(3)
-	if fault.CodeOf(err) != fault.WorkflowInUse || fault.Of(err).Details["openIssues"] != int64(3) {
-		t.Error(err)
+	for open, want := range map[workflow.OpenIssues]int64{
+		{Containers: 3}: 3, {Containers: 3, Others: 7}: 3, {Others: 7}: 7,
+	} {
+		_, err := newsletter().Delete(open)
+		if fault.CodeOf(err) != fault.WorkflowInUse || fault.Of(err).Details["openIssues"] != want {
+			t.Errorf("%+v: %v", open, err)
+		}
 	}
-	deleted, err := newsletter().Delete(0)
+	deleted, err := newsletter().Delete(workflow.OpenIssues{})
 	if err != nil || deleted.Type != event.WorkflowDeleted {
 		t.Errorf("%+v, %v", deleted, err)
 	}

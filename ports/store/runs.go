@@ -36,6 +36,12 @@ type RunReader interface {
 	// OpenOfAgent returns the open runs of an agent, oldest first: run.MostOpen at most.
 	OpenOfAgent(ctx context.Context, of id.Agent) ([]run.Run, error)
 
+	// OpenOf returns the open run of an issue, or fault.NotFound.
+	OpenOf(ctx context.Context, of id.Issue) (run.Run, error)
+
+	// TeamsAtWork returns the teams for which there are open runs in a company, each once, in no order. It reads all of these runs.
+	TeamsAtWork(ctx context.Context, of id.Company) ([]id.Team, error)
+
 	// Checkpoints returns the newest checkpoints of a run, most at most, newest first.
 	Checkpoints(ctx context.Context, of id.Run, most int) ([]run.Checkpoint, error)
 
@@ -108,7 +114,7 @@ type Runs interface {
 	// LockForEnd is LockForCall with the whole issue. A unit that has the turn of the company can save that as if it had locked it.
 	LockForEnd(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (LockedLease, error)
 
-	// LockOpen is Lock of the open run of an issue, or fault.NotFound.
+	// LockOpen is Lock of OpenOf.
 	LockOpen(ctx context.Context, of id.Issue) (run.Run, error)
 
 	// AddCheckpoint inserts a checkpoint.

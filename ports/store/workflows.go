@@ -27,8 +27,8 @@ type WorkflowReader interface {
 	// Steps returns the steps that a workflow had in one of its versions, or fault.NotFound.
 	Steps(ctx context.Context, of id.Workflow, version int64) ([]issue.Step, error)
 
-	// OpenIssues counts the containers of a workflow that are open, or, if none is, the other open issues that are charged to it.
-	OpenIssues(ctx context.Context, of id.Workflow) (int64, error)
+	// OpenIssues counts the open issues that are charged to a workflow.
+	OpenIssues(ctx context.Context, of id.Workflow) (workflow.OpenIssues, error)
 
 	// WithStepsFor returns the slugs of the workflows of a company that have a step for a team, in the newest version or, while a
 	// container is open, in any: at most most of them, in order.

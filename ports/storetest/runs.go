@@ -23,6 +23,7 @@ var runRules = anyRun.rules([]rule{
 	{"the open runs of a holder are its own", runsOfHolder},
 	{"an open run is found by the key of its claim, of two the later", runByKey},
 	{"the open run of an issue is found and locked", runOpen},
+	{"the teams at work are those with open runs", teamsAtWork},
 	{"an issue has one open run, whoever adds one at once", oneOpenRun},
 	{"no two runs have one lease", leaseUnique},
 	{"the runs of an issue are its own, newest first", runsOfIssue},
@@ -339,16 +340,40 @@ func runByKey(f *fixture) {
 func runOpen(f *fixture) {
 	first := anyRun.add(f, ran)
 	open := func(ctx context.Context, tx store.Tx) (run.Run, error) { return tx.Runs().LockOpen(ctx, first.Issue) }
-	_, err := f.locked(open)
-	f.code(err, fault.NotFound)
+	none := func() {
+		f.Helper()
+		_, err := f.locked(open)
+		f.code(err, fault.NotFound)
+		_, err = f.store.Runs().OpenOf(f.ctx, first.Issue)
+		f.code(err, fault.NotFound)
+	}
+	none()
 	again := anyRun.add(f, func(r *run.Run) { r.Issue, r.Lease.Token = first.Issue, 2 })
 	anyRun.add(f)
 	got, err := f.locked(open)
 	f.ok(err)
 	f.same(got, again)
+	got, err = f.store.Runs().OpenOf(f.ctx, first.Issue)
+	f.ok(err)
+	f.same(got, again)
 	anyRun.edited(f, again, ran)
-	_, err = f.locked(open)
-	f.code(err, fault.NotFound)
+	none()
+}
+
+func teamsAtWork(f *fixture) {
+	acme := f.found("acme").ID
+	f.starts(acme, 6, func(n int, r *run.Run) {
+		r.Team = []id.Team{"tm_a", "tm_b", "tm_c", ""}[n%4]
+		if n == 2 {
+			ran(r)
+		}
+	})
+	for of, want := range map[id.Company][]id.Team{acme: {"tm_a", "tm_b"}, "cmp_none": nil} {
+		got, err := f.store.Runs().TeamsAtWork(f.ctx, of)
+		f.ok(err)
+		slices.Sort(got)
+		f.same(got, want)
+	}
 }
 
 func oneOpenRun(f *fixture) {

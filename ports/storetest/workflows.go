@@ -170,24 +170,24 @@ func workflowVersions(f *fixture) {
 
 func workflowIssues(f *fixture) {
 	acme := f.found("acme").ID
-	open := func(of id.Workflow, want int64) {
+	open := func(of id.Workflow, containers, others int64) {
 		f.Helper()
 		got, err := f.store.Workflows().OpenIssues(f.ctx, of)
 		f.ok(err)
-		f.same(got, want)
+		f.same(got, workflow.OpenIssues{Containers: containers, Others: others})
 	}
-	open("wf_a", 0)
+	open("wf_a", 0, 0)
 	containers := f.files(acme, 2, func(_ int, i *issue.Issue) { i.Workflow, i.IsContainer = "wf_a", true })
 	f.files(acme, 3, func(_ int, i *issue.Issue) { i.Workflow = "wf_a" })
 	f.files(acme, 2, func(_ int, i *issue.Issue) { i.Workflow, i.Status = "wf_a", issue.Done })
 	f.files(acme, 1, func(int, *issue.Issue) {})
-	open("wf_a", 2)
-	open("wf_b", 0)
-	open("", 0)
+	open("wf_a", 2, 3)
+	open("wf_b", 0, 0)
+	open("", 0, 0)
 	for _, one := range containers {
 		anyIssue.edited(f, one, func(i *issue.Issue) { i.Status = issue.Cancelled })
 	}
-	open("wf_a", 3)
+	open("wf_a", 0, 3)
 }
 
 func workflowTeams(f *fixture) {

@@ -26,7 +26,8 @@ type Options struct {
 
 	Groups  []httpkit.Routes // of all operations of the document that need a token, but for mcp
 	Auth    inbound.AgentAuthenticator
-	Version string // of the program
+	Self    inbound.AgentSelf // says why there is nothing to claim
+	Version string            // of the program
 }
 
 // New makes the handler of the whole API. It fails when the OpenAPI document is not fit to be served, or when its
@@ -46,7 +47,7 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	gate := func(t httpkit.Table) gin.HandlerFunc { return t.AgentGate(options.Auth, options.Limits) }
-	protocol := httpkit.Writers{"mcp": newMCP(operations, options.Version, options.Log)}
+	protocol := httpkit.Writers{"mcp": newMCP(operations, options)}
 	return document.Serve(options.Service, gate, append(slices.Clone(options.Groups), protocol)...)
 }
 

@@ -2,68 +2,41 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
 
+	"holdco/adapters/http/httpkit"
 	agents "holdco/domain/agent"
+	"holdco/domain/budget"
 )
 
-// nothingToDo is what a model reads when there is nothing to claim, and no reason shows.
-const nothingToDo = "Nothing to do; ask again later or stop."
-
-// whyNothing says why a claim got nothing, as far as what the agent is shown of itself tells: somebody has paused work, or a budget allows
-// none.
+// whyNothing is what a model reads when a claim got nothing: what keeps its agent from work, as far as it may know.
 func (s mcpServer) whyNothing(ctx context.Context) string {
-	answer, err := s.request(ctx, http.MethodGet, Root+"/v1/me", http.Header{}, nil)
-	if err != nil {
-		return nothingToDo
+	const unknown = "Nothing to do; ask again later or stop."
+	caller, _ := httpkit.AgentIn(ctx)
+	me, err := s.self.Me(ctx, caller)
+	if err != nil { // the claim has got nothing, whatever became of the agent since
+		return unknown
 	}
-	var me struct {
-		Data struct {
-			Agent   struct{ Status string }
-			Company struct{ WorkPaused bool }
-			Budgets []budgetShown
-		}
+	if text, found := restHints[me.Agent.Obstacle(me.Company)]; found {
+		return text
 	}
-	if err := json.Unmarshal(answer.body.Bytes(), &me); err != nil {
-		return nothingToDo
+	if scope, lack := me.Budgets.Lack(); lack != budget.NoLack {
+		return lackers[scope] + lackHints[lack]
 	}
-	switch {
-	case me.Data.Company.WorkPaused:
-		return "The company has paused all work. Stop, or ask again later."
-	case me.Data.Agent.Status == string(agents.Paused):
-		return "You are paused, and get no new work. Stop, or ask again later."
-	}
-	for _, one := range me.Data.Budgets {
-		if why := one.why(); why != "" {
-			return why
-		}
-	}
-	return nothingToDo
+	return unknown
 }
 
-// budgetShown is a budget as the agent is shown it.
-type budgetShown struct {
-	Scope                                     string
-	LimitUsd, SpentUsd, HeldUsd, RemainingUsd *json.Number
-}
-
-// why says why the budget allows no lease; empty: it does.
-func (b budgetShown) why() string {
-	const none = json.Number("0")
-	whose := map[string]string{"company": "The company", "team": "Your team", "agent": "You"}[b.Scope]
-	has := " has"
-	if b.Scope == "agent" {
-		has = " have"
+var (
+	restHints = map[agents.Obstacle]string{
+		agents.CompanyRests: "The company has paused all work. Stop, or ask again later.",
+		agents.AgentRests:   "You are paused, and get no new work. Stop, or ask again later.",
 	}
-	switch {
-	case b.RemainingUsd == nil || *b.RemainingUsd != none:
-		return ""
-	case b.LimitUsd != nil && *b.LimitUsd == none:
-		return whose + has + " no budget: it is 0, and there is no work before a person raises it. Stop, and say so."
-	case b.HeldUsd != nil && *b.HeldUsd != none:
-		return whose + has + " no budget left beside what is spent and what other leases hold. Ask again later, or stop."
+	lackers = map[budget.Scope]string{
+		budget.OfCompany: "The company has ", budget.OfTeam: "Your team has ", budget.OfAgent: "You have ",
 	}
-	return whose + has + " spent the budget of this period: there is no work before a person raises it or the next period begins. " +
-		"Stop, and say so."
-}
+	lackHints = map[budget.Lack]string{
+		budget.NoBudget: "no budget: it is 0, and there is no work before a person raises it. Stop, and say so.",
+		budget.AllHeld:  "no budget left beside what is spent and what other leases hold. Ask again later, or stop.",
+		budget.AllSpent: "spent the budget of this period: there is no work before a person raises it or the next period begins. " +
+			"Stop, and say so.",
+	}
+)

@@ -21,19 +21,21 @@ import (
 
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/fault"
+	"holdco/ports/inbound"
 )
 
 // mcpServer serves the operations of this API as tools of the Model Context Protocol. A call of a tool is a request to the operation,
 // within the process: so both check and answer alike.
 type mcpServer struct {
 	operations http.Handler
+	self       inbound.AgentSelf
 	log        *slog.Logger
 }
 
 // newMCP makes the handler of the protocol. Operations serves requests whose context says which agent calls.
-func newMCP(operations http.Handler, version string, log *slog.Logger) gin.HandlerFunc {
-	s := mcpServer{operations, log}
-	server := mcp.NewServer(&mcp.Implementation{Name: "holdco", Title: "Holdco", Version: version},
+func newMCP(operations http.Handler, options Options) gin.HandlerFunc {
+	s := mcpServer{operations, options.Self, options.Log}
+	server := mcp.NewServer(&mcp.Implementation{Name: "holdco", Title: "Holdco", Version: options.Version},
 		&mcp.ServerOptions{Instructions: instructions})
 	for _, t := range tools {
 		server.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema()}, s.handle(t))

@@ -25,7 +25,8 @@ const commonFile = "common.yaml"
 //   - requestBody: X is a required JSON body of the schema X, for PATCH a JSON merge patch too;
 //     requestBody: {required: false, schema: X} one that may be left out.
 //   - data: X in a response is the envelope x-envelopes.data of common.yaml around the schema X, page: X the envelope
-//     x-envelopes.page around a list of it, schema: X is X itself.
+//     x-envelopes.page around a list of it, seen: X the envelope x-envelopes.seen of what may be somewhat old
+//     around X, schema: X is X itself.
 //   - An operation has the tag of its file: the first one, or x-tag.
 //   - x-codes describes error codes, wherever they belong by their status: in the response and in the schema Error.
 //   - x-events describes events: they are listed in the schema EventName, and a table of them stands where the description

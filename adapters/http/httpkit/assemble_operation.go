@@ -120,6 +120,9 @@ func (a assembly) response(response *yaml.Node) {
 	if data := remove(response, "data"); data != nil {
 		schema = a.envelope("data", data.Value+"Answer", reference("schemas", data.Value))
 	}
+	if data := remove(response, "seen"); data != nil {
+		schema = a.envelope("seen", data.Value+"Answer", reference("schemas", data.Value))
+	}
 	if item := remove(response, "page"); item != nil {
 		items := object("type", scalar("array"), "items", reference("schemas", item.Value))
 		schema = a.envelope("page", item.Value+"List", items)

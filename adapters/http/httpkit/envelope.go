@@ -3,6 +3,7 @@ package httpkit
 import (
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -20,6 +21,8 @@ type Answer struct {
 	ETag       string // empty: none
 	Location   string // of a new resource
 	IsReplayed bool   // it was kept from an earlier request, and nothing happened now
+
+	GeneratedAt time.Time // when Data was so, if it may be somewhat old; else zero
 }
 
 // At makes a the answer to the creation of a resource that is now at a path.
@@ -64,17 +67,20 @@ func Write(c *gin.Context, answer Answer) {
 	case 0:
 		answer.Status = OK
 	}
-	send(c, answer.Status, event.F("data", answer.Data), answer.Page)
+	send(c, answer.Status, event.F("data", answer.Data), answer)
 }
 
 // send answers with the envelope that all answers have: the data or the error, and meta.
-func send(c *gin.Context, status int, body event.Field, page *Page) {
+func send(c *gin.Context, status int, body event.Field, answer Answer) {
 	envelope := append(make(event.Fields, 0, 2), body)
 	if request := of(c); !request.options.Bare {
 		meta := append(make(event.Fields, 0, 3),
 			event.F("requestId", request.id), event.F("timestamp", instant.Format(request.options.Clock.Now())))
-		if page != nil {
-			meta = append(meta, event.F("page", page.fields()))
+		if answer.Page != nil {
+			meta = append(meta, event.F("page", answer.Page.fields()))
+		}
+		if !answer.GeneratedAt.IsZero() {
+			meta = append(meta, event.F("generatedAt", instant.Format(answer.GeneratedAt)))
 		}
 		envelope = append(envelope, event.F("meta", meta))
 	}

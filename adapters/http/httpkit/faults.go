@@ -94,7 +94,7 @@ func Fail(c *gin.Context, err error) {
 	if refusal.RetryAfter > 0 {
 		c.Header("Retry-After", seconds(refusal.RetryAfter))
 	}
-	send(c, status, event.F("error", failureOf(refusal)), nil)
+	send(c, status, event.F("error", failureOf(refusal)), Answer{})
 }
 
 // Failure is an error as Fail would show it, for an answer that tells of several outcomes.

@@ -88,7 +88,7 @@ func (t Table) AgentGate(auth inbound.AgentAuthenticator, limits Limits) gin.Han
 // counted where they came from.
 func (t Table) InnerAgentGate() gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, _ operation) error {
-		caller, ok := c.Request.Context().Value(agentKey{}).(agent.Caller)
+		caller, ok := AgentIn(c.Request.Context())
 		if !ok {
 			return errors.New("a request within the process has no agent")
 		}
@@ -123,6 +123,12 @@ func callerOf(r *http.Request, auth inbound.Authenticator) (access.Caller, error
 // WithAgent makes a context for requests of an agent within the process.
 func WithAgent(ctx context.Context, caller agent.Caller) context.Context {
 	return context.WithValue(ctx, agentKey{}, caller)
+}
+
+// AgentIn returns the agent of a context that WithAgent made, and whether it has one.
+func AgentIn(ctx context.Context) (agent.Caller, bool) {
+	caller, ok := ctx.Value(agentKey{}).(agent.Caller)
+	return caller, ok
 }
 
 // gate makes the checks in the order of the public APIs: of several faults the first is answered. Who may enter an

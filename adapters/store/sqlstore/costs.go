@@ -301,7 +301,7 @@ func (c costs) ofEntries(of store.CostsOf, piece cost.Piece, by cost.Key) *bun.S
 	}
 	switch {
 	case of.ID != "":
-		return query.Where("? = ?", bun.Ident(column), of.ID)
+		return meeting(query, []condition{{column, of.ID}})
 	case of.Team != "":
 		return query.Where("team_id = ?", of.Team)
 	}

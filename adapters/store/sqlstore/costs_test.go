@@ -171,6 +171,9 @@ func TestCostsAreReadByRangesOfIndexes(t *testing.T) {
 			if strings.Contains(what, "a run") != strings.Contains(plan, "run_id=?") && name == "sqlite" {
 				t.Errorf("%s: the entries of a run are found by it, of anything else by the time:\n%s", what, plan)
 			}
+			if strings.Contains(what, "project") && strings.Contains(plan, "cost_entries_by_") != strings.Contains(plan, "_by_project") {
+				t.Errorf("%s reads the entries of others:\n%s", what, plan)
+			}
 			if strings.Contains(plan, "Seq Scan on") || strings.Contains(plan, "SCAN cost_") {
 				t.Errorf("%s:\n%s", what, plan)
 			}

@@ -86,10 +86,13 @@ var (
 		return runTable.selects(b.db()).Where("agent_id = ?", b.arg(1)).Where("claim_key = ?", b.arg(2)).Where("ended_at IS NULL").
 			OrderExpr("created_at DESC, id DESC").Limit(1)
 	})
-	lockOpen = prepare(func(b builder) fmt.Stringer {
-		return b.engine.ForUpdate(runTable.selects(b.db()).Where("issue_id = ?", b.arg(1)).Where("ended_at IS NULL"))
-	})
+	runOpenOf = prepare(func(b builder) fmt.Stringer { return openOf(b) })
+	lockOpen  = prepare(func(b builder) fmt.Stringer { return b.engine.ForUpdate(openOf(b)) })
 )
+
+func openOf(b builder) *bun.SelectQuery {
+	return runTable.selects(b.db()).Where("issue_id = ?", b.arg(1)).Where("ended_at IS NULL")
+}
 
 func byLease(b builder) *bun.SelectQuery {
 	return runTable.selects(b.db()).Where("lease_id = ?", b.arg(1))
@@ -143,6 +146,21 @@ var openOfAgent = prepare(func(b builder) fmt.Stringer {
 
 func (r runs) OpenOfAgent(ctx context.Context, of id.Agent) ([]run.Run, error) {
 	return readEach(ctx, r.session, r.table, openOfAgent, string(of))
+}
+
+func (r runs) OpenOf(ctx context.Context, of id.Issue) (run.Run, error) {
+	return r.find(ctx, runOpenOf, noLease, string(of))
+}
+
+var teamsAtWork = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("runs").Distinct().Column("team_id").Where("company_id = ?", b.arg(1)).
+		Where("team_id <> ''").Where("ended_at IS NULL")
+})
+
+func (r runs) TeamsAtWork(ctx context.Context, of id.Company) (found []id.Team, err error) {
+	var which string
+	err = r.scanRows(ctx, []any{&which}, func() { found = append(found, id.Team(which)) }, teamsAtWork, string(of))
+	return found, err
 }
 
 var checkpointTable = tableOf("run_checkpoints", nil,

@@ -161,11 +161,10 @@ func (w workflows) Steps(ctx context.Context, of id.Workflow, version int64) ([]
 	return found[0].steps, nil
 }
 
-func (w workflows) OpenIssues(ctx context.Context, of id.Workflow) (open int64, err error) {
-	const containers = "sum(CASE WHEN container_of <> '' THEN 1 ELSE 0 END)"
+func (w workflows) OpenIssues(ctx context.Context, of id.Workflow) (open workflow.OpenIssues, err error) {
 	err = w.scan(ctx, w.selectFrom("issues").
-		ColumnExpr("CAST(coalesce(CASE WHEN "+containers+" > 0 THEN "+containers+" ELSE count(*) END, 0) AS BIGINT)").
-		Where("workflow_id = ?", of).Where("workflow_id <> ''").Where("is_open = 1"), &open)
+		ColumnExpr("count(CASE WHEN container_of <> '' THEN 1 END)").ColumnExpr("count(CASE WHEN container_of = '' THEN 1 END)").
+		Where("workflow_id = ?", of).Where("workflow_id <> ''").Where("is_open = 1"), &open.Containers, &open.Others)
 	return open, err
 }
 

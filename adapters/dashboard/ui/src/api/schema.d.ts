@@ -802,6 +802,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/companies/{id}/dashboard/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * See what a company costs
+         * @description Today, and in the current period of its budget, which the teams and agents are summed of too.
+         */
+        get: operations["getDashboardCost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/dashboard/org": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * See who works for a company
+         * @description Its teams with their agents that have not retired, oldest first; the oldest 200 of each.
+         */
+        get: operations["getDashboardOrg"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/deliveries": {
         parameters: {
             query?: never;
@@ -2210,6 +2256,12 @@ export interface components {
             requestId: string;
             timestamp: components["schemas"]["Instant"];
         };
+        SeenMeta: {
+            /** @example req_01j5ze2c4nf8vtkkq4d9w6m7xr */
+            requestId: string;
+            timestamp: components["schemas"]["Instant"];
+            generatedAt: components["schemas"]["Instant"];
+        };
         ListMeta: {
             /** @example req_01j5ze2c4nf8vtkkq4d9w6m7xr */
             requestId: string;
@@ -3097,6 +3149,80 @@ export interface components {
             /** @description What to add to the entry, at most 6 decimals; less than 0 takes from it. */
             usd: number;
             reason: string;
+        };
+        /** @description Amounts are US dollars. */
+        DashboardCost: {
+            /**
+             * @description Spent since midnight in UTC.
+             * @example 1.25
+             */
+            today: number;
+            /**
+             * @description Spent in the current period of the budget.
+             * @example 12.5
+             */
+            thisPeriod: number;
+            /**
+             * @description What may be spent in it: what the budget says, without the reserve.
+             * @example 450
+             */
+            budget: number;
+            /**
+             * @description What leases may still reserve of that.
+             * @example 430
+             */
+            remaining: number;
+            /**
+             * @description What will probably be spent in it, as `expectedUsd` of the forecast.
+             * @example 31.25
+             */
+            forecastEndOfPeriod: number;
+            /** @description In the period. The 100 dearest, dearest first; then all others together, if there are any. */
+            byTeam: components["schemas"]["TeamCost"][];
+            /** @description As `byTeam`. */
+            byAgent: components["schemas"]["AgentCost"][];
+        };
+        DashboardOrg: {
+            teams: {
+                id: components["schemas"]["TeamID"];
+                /** @example Sales */
+                name: string;
+                /** @example sales */
+                slug: string;
+                /**
+                 * @description The agent that manages it; null for none.
+                 * @example agt_01j5ze2c4rfkvadq1c7w3n5x8t
+                 */
+                managerAgentId: string | null;
+                /**
+                 * @description How many slots it has.
+                 * @example 3
+                 */
+                headcount: number;
+                /**
+                 * @description How many of these nobody fills.
+                 * @example 1
+                 */
+                emptySlots: number;
+                agents: {
+                    /** @example agt_01j5ze2c4rfkvadq1c7w3n5x8t */
+                    id: string;
+                    /** @example Ada */
+                    name: string;
+                    /** @example Engineer */
+                    role: string;
+                    /**
+                     * @example active
+                     * @enum {string}
+                     */
+                    status: "active" | "paused";
+                }[];
+            }[];
+            /**
+             * @description Whether the company has more than 200 teams or 200 agents.
+             * @example false
+             */
+            truncated: boolean;
         };
         /** @example dlv_01j5ze6h2mfx4s9c1p8a3v6jyt */
         DeliveryID: string;
@@ -4417,6 +4543,14 @@ export interface components {
         CostEntryAnswer: {
             data: components["schemas"]["CostEntry"];
             meta: components["schemas"]["Meta"];
+        };
+        DashboardCostAnswer: {
+            data: components["schemas"]["DashboardCost"];
+            meta: components["schemas"]["SeenMeta"];
+        };
+        DashboardOrgAnswer: {
+            data: components["schemas"]["DashboardOrg"];
+            meta: components["schemas"]["SeenMeta"];
         };
         DeliveryList: {
             data: components["schemas"]["Delivery"][];
@@ -7063,6 +7197,78 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboardCost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it costs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DashboardCostAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboardOrg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who works for it. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DashboardOrgAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
