@@ -22,6 +22,7 @@ import (
 	"holdco/app/budgets"
 	"holdco/app/companies"
 	"holdco/app/costs"
+	"holdco/app/dashboard"
 	"holdco/app/deliveries"
 	"holdco/app/doctor"
 	"holdco/app/export"
@@ -75,6 +76,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
+	dashboardService := dashboard.New(store, clock)
 	goalsService := goals.New(store, iDs)
 	projects := goals.NewProjects(store, iDs)
 	workflowsService := workflows.New(store, iDs)
@@ -98,6 +100,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Leases:    leasesService,
 		Budgets:   budgetsService,
 		Costs:     costsService,
+		Dashboard: dashboardService,
 		Goals:     goalsService,
 		Projects:  projects,
 		Workflows: workflowsService,
@@ -236,6 +239,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
 	budgetsService := budgets.New(store, iDs)
 	costsService := costs.New(store, iDs)
+	dashboardService := dashboard.New(store, clock)
 	goalsService := goals.New(store, iDs)
 	projects := goals.NewProjects(store, iDs)
 	workflowsService := workflows.New(store, iDs)
@@ -259,6 +263,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Leases:    leasesService,
 		Budgets:   budgetsService,
 		Costs:     costsService,
+		Dashboard: dashboardService,
 		Goals:     goalsService,
 		Projects:  projects,
 		Workflows: workflowsService,
