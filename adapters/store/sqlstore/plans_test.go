@@ -182,59 +182,68 @@ func (d database) fill(t *testing.T) id.Company {
 	draft := company.Draft{Slug: new("acme"), Name: new("Acme")}
 	founding, _, err := company.New(id.New[id.Company](ids.UUIDv7()), draft, []string{"process"}, ids, clock.Now())
 	must(t, err)
-	const count = 1000
+	const count, portion = 1000, 100 // a transaction has a few seconds, on a busy machine too
 	must(t, s.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
-		if err := tx.Companies().Add(ctx, founding.Company); err != nil {
-			return err
-		}
-		for n := range count {
-			i, err := issue.New(id.New[id.Issue](ids.UUIDv7()), founding.Company.ID, issue.Draft{Title: new("Call")}, "system:test", nil,
-				clock.Now())
-			if err != nil {
-				return err
-			}
-			i.Number, i.Team, i.Parent = int64(n+1), []id.Team{"tm_a", "tm_b", ""}[n%3], []id.Issue{"", "iss_parent"}[n%2]
-			i.Labels, i.Project = []string{"a", "b"}, []id.Project{"prj_a", "prj_b", ""}[n%3]
-			i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High, issue.Urgent}[n%4]
-			if n%5 == 0 {
-				i.Agent, i.Binding = "agt_a", issue.Named
-			}
-			if err := tx.Issues().Add(ctx, i); err != nil {
-				return err
-			}
-			left := store.Settlement{ID: id.New[id.Settlement](ids.UUIDv7()), Company: i.Company, Kind: store.CancelBelow}
-			if err := tx.Settlements().Add(ctx, left); err != nil {
-				return err
-			}
-			i.Agent, i.FencingToken = "agt_a", 1
-			r := run.Grant(id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7()), i, 1, run.Terms{Time: time.Minute}, 0, clock.Now())
-			if n%10 != 0 {
-				r = r.End(run.Completed, "", clock.Now())
-			}
-			if err := tx.Runs().Add(ctx, r); err != nil {
-				return err
-			}
-			asked, _, err := approval.New(id.New[id.Approval](ids.UUIDv7()), r, "tm_a", 0, approval.Draft{
-				ActionName: new("deploy"), Action: new("Deploy"),
-			}, clock.Now())
-			if err != nil {
-				return err
-			}
-			if n%10 != 0 {
-				asked, _ = asked.Expire(clock.Now())
-			}
-			if err := tx.Approvals().Add(ctx, asked); err != nil {
-				return err
-			}
-			_, filed := i.Created(i.Number)
-			if err := tx.Record(ctx, filed.By("system:test")); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.Companies().Add(ctx, founding.Company)
 	}))
+	for from := range count / portion {
+		must(t, s.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			for n := from * portion; n < (from+1)*portion; n++ {
+				if err := fillOne(ctx, tx, founding.Company.ID, n, ids, clock); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
 	return founding.Company.ID
+}
+
+// fillOne files the nth issue of a company, with a run of it, an approval and what else goes with it.
+func fillOne(
+	ctx context.Context, tx store.Tx, company id.Company, n int, ids *storetest.IDs, clock *storetest.Clock,
+) error {
+	i, err := issue.New(id.New[id.Issue](ids.UUIDv7()), company, issue.Draft{Title: new("Call")}, "system:test", nil, clock.Now())
+	if err != nil {
+		return err
+	}
+	i.Number, i.Team, i.Parent = int64(n+1), []id.Team{"tm_a", "tm_b", ""}[n%3], []id.Issue{"", "iss_parent"}[n%2]
+	i.Labels, i.Project = []string{"a", "b"}, []id.Project{"prj_a", "prj_b", ""}[n%3]
+	i.Priority = []issue.Priority{issue.Low, issue.Normal, issue.High, issue.Urgent}[n%4]
+	if n%5 == 0 {
+		i.Agent, i.Binding = "agt_a", issue.Named
+	}
+	if err := tx.Issues().Add(ctx, i); err != nil {
+		return err
+	}
+	left := store.Settlement{ID: id.New[id.Settlement](ids.UUIDv7()), Company: i.Company, Kind: store.CancelBelow}
+	if err := tx.Settlements().Add(ctx, left); err != nil {
+		return err
+	}
+	i.Agent, i.FencingToken = "agt_a", 1
+	r := run.Grant(id.New[id.Run](ids.UUIDv7()), id.New[id.Lease](ids.UUIDv7()), i, 1, run.Terms{Time: time.Minute}, 0, clock.Now())
+	if n%10 != 0 {
+		r = r.End(run.Completed, "", clock.Now())
+	}
+	if err := tx.Runs().Add(ctx, r); err != nil {
+		return err
+	}
+	asked, _, err := approval.New(id.New[id.Approval](ids.UUIDv7()), r, "tm_a", 0, approval.Draft{
+		ActionName: new("deploy"), Action: new("Deploy"),
+	}, clock.Now())
+	if err != nil {
+		return err
+	}
+	if n%10 != 0 {
+		asked, _ = asked.Expire(clock.Now())
+	}
+	if err := tx.Approvals().Add(ctx, asked); err != nil {
+		return err
+	}
+	_, filed := i.Created(i.Number)
+	return tx.Record(ctx, filed.By("system:test"))
 }
 
 // explain returns the plan of a statement.
