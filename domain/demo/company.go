@@ -7,8 +7,8 @@ const (
 	Name        = "Demo"
 	Description = "A small software company, made by \"holdco demo\", which removes it with \"holdco demo --remove\"."
 
-	Budget = "150" // USD a month
-	Raise  = "150" // USD by which people raise it when most of it is spent
+	Budget = "100" // USD a month
+	Raise  = "50" // USD by which people raise it when most of it is spent
 )
 
 // Team is a team of the company.
@@ -55,12 +55,12 @@ var Teams = []Team{
 
 // Agents are those who are hired, two or three for each team.
 var Agents = []Agent{
-	{"Ada", "Senior engineer", Engineering, "claude-opus-4-5", "3", "14", []string{Deploy}},
-	{"Bruno", "Engineer", Engineering, "claude-sonnet-4-5", "2", "", []string{Deploy}},
-	{"Chen", "Test engineer", Engineering, "gpt-5", "2", "", []string{Deploy}},
+	{"Ada", "Senior engineer", Engineering, "claude-opus-4-5", "0.90", "40", []string{Deploy}},
+	{"Bruno", "Engineer", Engineering, "claude-sonnet-4-5", "0.60", "", []string{Deploy}},
+	{"Chen", "Test engineer", Engineering, "gpt-5", "0.50", "", []string{Deploy}},
 	{"Dilara", "Support lead", Support, "claude-haiku-4-5", "1", "", nil},
 	{"Emeka", "Support agent", Support, "gpt-5-mini", "1", "", nil},
-	{"Freya", "Writer", Content, "claude-sonnet-4-5", "1.50", "10", nil},
+	{"Freya", "Writer", Content, "claude-sonnet-4-5", "0.60", "40", nil},
 }
 
 // Goals are what the company wants to reach.

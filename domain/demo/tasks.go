@@ -135,7 +135,7 @@ func NextTask(d *Dice) Task {
 		Title: fill(One(d, k.titles)), Description: fill(k.description), Team: k.team, Priority: "normal", Labels: k.labels,
 		Project: k.project, NeedsNoReview: k.needsNoReview,
 	}
-	if slices.Contains(task.Labels, Flaky) && d.Percent(30) {
+	if slices.Contains(task.Labels, Flaky) && d.Percent(12) {
 		task.Attempts = 1
 	}
 	switch {
