@@ -121,10 +121,7 @@ func (s *stage) open(ctx context.Context) error {
 		}
 	}
 	s.server.company = found.ID
-	if err := eachOf(ctx, s, client.ListTeams, func(t client.Team) { s.teams[s.slugOf(t)] = t.ID }); err != nil {
-		return err
-	}
-	for _, step := range []func(context.Context) error{s.hire, s.plan, s.workflow} {
+	for _, step := range []func(context.Context) error{s.staff, s.hire, s.plan, s.workflow} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -141,14 +138,24 @@ func (s *stage) open(ctx context.Context) error {
 	return nil
 }
 
-// slugOf is the slug that a team has in package demo: by its name, if it was renamed by its slug.
-func (s *stage) slugOf(t client.Team) string {
-	for _, one := range demo.Teams {
-		if t.Name == one.Name {
-			return one.Slug
-		}
+// staff finds the teams by their slugs, and makes those that are missing.
+func (s *stage) staff(ctx context.Context) error {
+	if err := eachOf(ctx, s, client.ListTeams, func(t client.Team) { s.teams[t.Slug] = t.ID }); err != nil {
+		return err
 	}
-	return t.Slug
+	for _, t := range demo.Teams {
+		if s.teams[t.Slug] != "" {
+			continue
+		}
+		one, err := made[client.Team](ctx, s, client.CreateTeam.In(s.server.company).Sending(map[string]any{
+			"name": t.Name, "description": t.Description, "headcount": demo.Headcount(t.Slug),
+		}))
+		if err != nil {
+			return err
+		}
+		s.teams[t.Slug] = one.ID
+	}
+	return nil
 }
 
 // eachOf calls take with all that an operation lists in the company.
@@ -181,12 +188,8 @@ func made[T any](ctx context.Context, s *stage, call client.Call) (item T, err e
 }
 
 func (s *stage) found(ctx context.Context) (client.Company, error) {
-	var teams []map[string]any
-	for _, t := range demo.Teams {
-		teams = append(teams, map[string]any{"name": t.Name, "description": t.Description, "headcount": demo.Headcount(t.Slug)})
-	}
 	return made[client.Company](ctx, s, client.CreateCompany.In().Sending(map[string]any{
-		"slug": demo.Slug, "name": demo.Name, "description": demo.Description, "startingTeams": teams,
+		"slug": demo.Slug, "name": demo.Name, "description": demo.Description,
 		"budget": map[string]any{"usd": json.Number(demo.Budget)},
 	}))
 }
@@ -219,9 +222,6 @@ func (s *stage) hire(ctx context.Context) error {
 			if _, err := s.Do(ctx, client.UpdateAgent.In(s.server.company, has.ID).Sending(map[string]any{"adapterConfig": config})); err != nil {
 				return err
 			}
-			continue
-		}
-		if s.teams[who.Team] == "" { // it was deleted
 			continue
 		}
 		budget := map[string]any{}
@@ -288,13 +288,9 @@ func (s *stage) plan(ctx context.Context) error {
 	}
 	for _, p := range demo.Projects {
 		if projects[p.Title] == "" {
-			body := withBudget(p.Budget, map[string]any{
-				"title": p.Title, "description": p.Description, "goalId": goals[demo.Goals[p.Goal].Title],
-			})
-			if team := s.teams[p.Team]; team != "" {
-				body["ownerTeamId"] = team
-			}
-			one, err := made[client.Project](ctx, s, client.CreateProject.In(s.server.company).Sending(body))
+			one, err := made[client.Project](ctx, s, client.CreateProject.In(s.server.company).Sending(withBudget(p.Budget, map[string]any{
+				"title": p.Title, "description": p.Description, "goalId": goals[demo.Goals[p.Goal].Title], "ownerTeamId": s.teams[p.Team],
+			})))
 			if err != nil {
 				return err
 			}
@@ -323,10 +319,7 @@ func (s *stage) workflow(ctx context.Context) error {
 	}
 	var steps []map[string]any
 	for _, step := range demo.Steps {
-		one := map[string]any{"key": step.Key, "title": step.Title, "instructions": step.Instructions}
-		if team := s.teams[step.Team]; team != "" {
-			one["team"] = team
-		}
+		one := map[string]any{"key": step.Key, "title": step.Title, "instructions": step.Instructions, "team": s.teams[step.Team]}
 		if step.Gate != "" {
 			one["gate"] = step.Gate
 		}
@@ -361,14 +354,10 @@ func (s *stage) file(ctx context.Context) error {
 	body := map[string]any{
 		"title": task.Title, "description": task.Description, "priority": task.Priority, "labels": task.Labels,
 	}
-	switch team := s.teams[task.Team]; {
-	case isRelease:
+	if isRelease {
 		body["workflowId"] = demo.WorkflowSlug
-	case team != "":
-		body["assignedTeamId"] = team
-		fallthrough
-	default:
-		body["requiresReview"] = !task.NeedsNoReview
+	} else {
+		body["assignedTeamId"], body["requiresReview"] = s.teams[task.Team], !task.NeedsNoReview
 	}
 	if task.Project >= 0 && s.projects[task.Project] != archivedProject {
 		body["projectId"] = s.projects[task.Project]

@@ -29,7 +29,7 @@ var (
 	})
 	CreateCompany = declare(Operation{
 		ID: "createCompany", Method: http.MethodPost, Path: companies, Shows: Company{},
-		Fields: []string{"slug", "name", "description", "budget.usd", "startingTeams"},
+		Fields: []string{"slug", "name", "description", "budget.usd"},
 	})
 	UpdateCompany = declare(Operation{
 		ID: "updateCompany", Method: http.MethodPatch, Path: oneCompany, Fields: []string{"budget.usd"}, Shows: Company{},
