@@ -238,8 +238,8 @@ func TestLevelsOfAnIssueFollowTheLimitOfItsAgent(t *testing.T) {
 		lease = ada.claim(t, "")
 		ada.charges(t, lease, "2", "0.7")
 		reported("issue soft", "issue hard", "issue soft")
-		allows("1.5") // what was spent before it was set is no news
-		reported("issue soft", "issue hard", "issue soft")
+		allows("1.5") // what an agent is working on is looked at
+		reported("issue soft", "issue hard", "issue soft", "issue hard")
 		if got := ada.charges(t, lease, "3", "0.01"); !got.Lease.MustFinish {
 			t.Errorf("%+v", got)
 		}

@@ -37,7 +37,8 @@ func TestTheDashboardShowsWhatACompanyCosts(t *testing.T) {
 			t.Errorf("%+v, the report is %+v, the forecast %+v", got, report, forecast)
 		}
 		empty := s.create(t, named("empty"))
-		if got := glance[apiGlance](t, s, empty, "cost"); got.Today != "0" || got.ThisPeriod != "0" || len(got.ByTeam)+len(got.ByAgent) > 0 {
+		if got := glance[apiGlance](t, s, empty, "cost"); got.Today != "0" || got.ThisPeriod != "0" ||
+			len(got.ByTeam)+len(got.ByAgent) > 0 {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -32,6 +32,9 @@ var longTexts = []string{
 	strings.Repeat("long ", 50_000),
 }
 
+// mostNamed is how many characters actors and subjects have at most, which are in indexes.
+const mostNamed = 200
+
 func textsAreKept(f *fixture) {
 	for i, text := range slices.Concat(texts, longTexts) {
 		acme := f.found(fmt.Sprintf("text-%d", i))
@@ -42,9 +45,10 @@ func textsAreKept(f *fixture) {
 			f.hasTeams(acme.ID, teams, slots)
 		}
 
+		named := string([]rune(text)[:min(len([]rune(text)), mostNamed)])
 		happened := event.Event{
-			Company: acme.ID, Type: event.CompanyUpdated, Actor: event.Actor("user:" + text),
-			Subject:  event.Subject{Type: text, ID: text},
+			Company: acme.ID, Type: event.CompanyUpdated, Actor: event.Actor("user:" + named),
+			Subject:  event.Subject{Type: named, ID: named},
 			Data:     event.Fields{event.F("list", []string{text}), event.F("text", text)},
 			Previous: event.Fields{event.F("nested", event.Fields{event.F("text", text)})},
 		}

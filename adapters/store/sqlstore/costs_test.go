@@ -125,10 +125,12 @@ func TestCostsAreReadByRangesOfIndexes(t *testing.T) {
 	onFilledEngines(t, func(t *testing.T, name string, d database, conn *sql.Conn, acme id.Company) {
 		at := time.Date(2028, 1, 15, 10, 20, 30, 0, time.UTC)
 		s := sqlstore.New(d.Engine, storetest.NewClock(), storetest.NewIDs(), d.migrator)
-		must(t, s.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
-			tx.Unrecorded()
-			return tx.Runs().AddCharges(ctx, manyEntries(acme, at))
-		}))
+		for some := range slices.Chunk(manyEntries(acme, at), 500) {
+			must(t, s.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+				tx.Unrecorded()
+				return tx.Runs().AddCharges(ctx, some)
+			}))
+		}
 		var statements []string // SQLite plans without what ANALYZE would tell it, as it does in a store
 		if name == "postgres" { // tables that are small here are read as large ones are
 			statements = []string{"ANALYZE", "SET enable_seqscan = off", "SET enable_bitmapscan = off"}

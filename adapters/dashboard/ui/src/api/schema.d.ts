@@ -4,6 +4,173 @@
  */
 
 export interface paths {
+    "/v1/companies/{id}/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what happened in a company
+         * @description Newest first. A page can have fewer entries than `limit`, even none, while `meta.page.cursor` is not null: a search looks
+         *     at no more than 20000 entries a request.
+         */
+        get: operations["listActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/activity/{entry}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+                /** @description Id of the entry. Anything that is no such id is `not_found`. */
+                entry: components["parameters"]["ActivityEntryID"];
+            };
+            cookie?: never;
+        };
+        /** Get an entry */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/activity/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export what happened in a company
+         * @description All that the filters match when the export begins, oldest first, as CSV with a line of headers or as one JSON object
+         *     in each line. An export that breaks off ends without the final chunk; go on with `after`, the id of the last entry
+         *     that came in full. The CSV then has no headers.
+         *
+         *     In CSV, text that begins with `=`, `+`, `-`, `@` or a tab has an apostrophe before it, so that no program takes it
+         *     for a formula.
+         */
+        get: operations["exportActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/activity/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Follow what happens in a company
+         * @description Server-sent events, one for each entry, in the order of commits: `data` is an `ActivityEntry`, `id` its place, which is
+         *     opaque. With the last `id` that came, a client goes on at any server, and misses and repeats nothing. Without one the
+         *     stream begins now; its first `id`, without `data`, says where. A comment line comes every 15 seconds.
+         *
+         *     The stream ends with its token, with the company, when the server stops, and when the client does not keep up: go on
+         *     from the last place. A server has 500 streams; one more is `unavailable`. A place of another company, or one whose entry
+         *     was removed, is `invalid_cursor`, and `details.oldest` is the oldest place that there is.
+         */
+        get: operations["streamActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what an audit of a company asks for
+         * @description As the activity, but only of the categories `agent`, `approval`, `backup`, `budget`, `company`, `key`, `partner`, `secret`,
+         *     `store`, `team`, `token` and `webhook`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened in all companies and the instance
+         * @description Newest first, as the activity of a company. What a webhook would have sent while it was out of order is here.
+         */
+        get: operations["listAllActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an audit of the instance asks for
+         * @description Of all companies and the instance, in the categories of the audit of a company.
+         */
+        get: operations["listAllAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/companies/{id}/agents": {
         parameters: {
             query?: never;
@@ -2299,6 +2466,8 @@ export interface components {
                 restorableUntil?: components["schemas"]["Instant"];
                 adapter?: string;
                 installed?: string[];
+                /** @description The oldest place of a stream; empty when there is none. */
+                oldest?: string;
                 /** @example 100 */
                 limit?: number;
                 /**
@@ -2345,6 +2514,55 @@ export interface components {
             /** @enum {string} */
             code: "required" | "not_null" | "wrong_type" | "unknown_field" | "immutable" | "too_long" | "too_many" | "out_of_range" | "too_precise" | "invalid_format" | "invalid_characters" | "unknown_value" | "duplicate";
             message: string;
+        };
+        /** @example act_01j5ze6h2gf0r8b4n7w3c5d9xk */
+        ActivityEntryID: string;
+        ActivityEntry: {
+            id: components["schemas"]["ActivityEntryID"];
+            /**
+             * @description Null for what happened to the instance.
+             * @example cmp_01j5ze2c4nf8vtkkq4d9w6m7xr
+             */
+            companyId: string | null;
+            /** @example task */
+            category: string;
+            /**
+             * @description The name of the event.
+             * @example issue.completed
+             */
+            action: string;
+            /**
+             * @description Who did it: `token:<id>`, `agent:<id>`, `user:<id>` or `system:<component>`.
+             * @example agent:agt_01j5ze2c4rfkvadq1c7w3n5x8t
+             */
+            actor: string;
+            /** @description What it was done to. */
+            subject: {
+                /** @example issue */
+                type: string;
+                /** @example iss_01j5ze2c4tf1rv6m3c9n8p4w7x */
+                id: string;
+            };
+            related: {
+                /** @example iss_01j5ze2c4tf1rv6m3c9n8p4w7x */
+                issueId: string | null;
+                /** @example agt_01j5ze2c4rfkvadq1c7w3n5x8t */
+                agentId: string | null;
+                /** @example null */
+                runId: string | null;
+            };
+            /**
+             * @description What webhooks send as `data`, without `companyId` and `actor` where the resource has none.
+             * @example {
+             *       "number": 7,
+             *       "title": "Ship it",
+             *       "status": "done"
+             *     }
+             */
+            payload: {
+                [key: string]: unknown;
+            };
+            at: components["schemas"]["Instant"];
         };
         /** @example agt_01j5ze2c4rfkvadq1c7w3n5x8t */
         AgentID: string;
@@ -4488,6 +4706,14 @@ export interface components {
              */
             gate?: "none" | "review" | "approval";
         };
+        ActivityEntryList: {
+            data: components["schemas"]["ActivityEntry"][];
+            meta: components["schemas"]["ListMeta"];
+        };
+        ActivityEntryAnswer: {
+            data: components["schemas"]["ActivityEntry"];
+            meta: components["schemas"]["Meta"];
+        };
         AgentList: {
             data: components["schemas"]["Agent"][];
             meta: components["schemas"]["ListMeta"];
@@ -5020,6 +5246,48 @@ export interface components {
          * @example "3"
          */
         IfNoneMatch: string;
+        /** @description Id of the entry. Anything that is no such id is `not_found`. */
+        ActivityEntryID: components["schemas"]["ActivityEntryID"];
+        /**
+         * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
+         *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+         */
+        ActivityWords: string;
+        /** @description Only the entries of these categories, separated by commas. */
+        ActivityCategory: ("agent" | "approval" | "budget" | "campaign" | "company" | "goal" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
+        /**
+         * @description Only the entries with this action, which is the name of an event.
+         * @example issue.completed
+         */
+        ActivityAction: string;
+        /**
+         * @description Only what this actor did: `token:<id>`, `agent:<id>`, `user:<id>`, `system:<component>`, or all of a kind, such as `agent:`.
+         * @example agent:
+         */
+        ActivityActor: string;
+        /**
+         * @description Only what was done to things of this kind.
+         * @example issue
+         */
+        ActivitySubjectType: string;
+        /** @description Only what was done to the thing with this id. */
+        ActivitySubjectID: string;
+        /** @description Only what is about this issue. */
+        ActivityIssue: string;
+        /** @description Only what is about this agent, or was done by it for nobody else. */
+        ActivityAgent: string;
+        /** @description Only what is about this run. */
+        ActivityRun: string;
+        /**
+         * @description Only what happened at this instant or after it.
+         * @example 2026-04-11T00:00:00Z
+         */
+        ActivitySince: string;
+        /**
+         * @description Only what happened before this instant.
+         * @example 2026-04-12T00:00:00Z
+         */
+        ActivityUntil: string;
         /** @description Id of the agent. Anything that is no such id is `not_found`. */
         AgentID: components["schemas"]["AgentID"];
         /** @description Id of the approval. Anything that is no such id is `not_found`. */
@@ -5210,6 +5478,504 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
+                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 */
+                q?: components["parameters"]["ActivityWords"];
+                /** @description Only the entries of these categories, separated by commas. */
+                category?: components["parameters"]["ActivityCategory"];
+                /**
+                 * @description Only the entries with this action, which is the name of an event.
+                 * @example issue.completed
+                 */
+                action?: components["parameters"]["ActivityAction"];
+                /**
+                 * @description Only what this actor did: `token:<id>`, `agent:<id>`, `user:<id>`, `system:<component>`, or all of a kind, such as `agent:`.
+                 * @example agent:
+                 */
+                actor?: components["parameters"]["ActivityActor"];
+                /**
+                 * @description Only what was done to things of this kind.
+                 * @example issue
+                 */
+                "subject.type"?: components["parameters"]["ActivitySubjectType"];
+                /** @description Only what was done to the thing with this id. */
+                "subject.id"?: components["parameters"]["ActivitySubjectID"];
+                /** @description Only what is about this issue. */
+                "related.issueId"?: components["parameters"]["ActivityIssue"];
+                /** @description Only what is about this agent, or was done by it for nobody else. */
+                "related.agentId"?: components["parameters"]["ActivityAgent"];
+                /** @description Only what is about this run. */
+                "related.runId"?: components["parameters"]["ActivityRun"];
+                /**
+                 * @description Only what happened at this instant or after it.
+                 * @example 2026-04-11T00:00:00Z
+                 */
+                since?: components["parameters"]["ActivitySince"];
+                /**
+                 * @description Only what happened before this instant.
+                 * @example 2026-04-12T00:00:00Z
+                 */
+                until?: components["parameters"]["ActivityUntil"];
+                /**
+                 * @description Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+                 *     same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Size of the page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answer 304 if the resource still has one of these `ETag`s, or exists (`*`).
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+                /** @description Id of the entry. Anything that is no such id is `not_found`. */
+                entry: components["parameters"]["ActivityEntryID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entry. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityEntryAnswer"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportActivity: {
+        parameters: {
+            query?: {
+                /** @description The format. */
+                format?: "csv" | "jsonl";
+                /** @description Only what comes after this entry. If there is none with this id, it is `invalid_cursor`. */
+                after?: string;
+                /**
+                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
+                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 */
+                q?: components["parameters"]["ActivityWords"];
+                /** @description Only the entries of these categories, separated by commas. */
+                category?: components["parameters"]["ActivityCategory"];
+                /**
+                 * @description Only the entries with this action, which is the name of an event.
+                 * @example issue.completed
+                 */
+                action?: components["parameters"]["ActivityAction"];
+                /**
+                 * @description Only what this actor did: `token:<id>`, `agent:<id>`, `user:<id>`, `system:<component>`, or all of a kind, such as `agent:`.
+                 * @example agent:
+                 */
+                actor?: components["parameters"]["ActivityActor"];
+                /**
+                 * @description Only what was done to things of this kind.
+                 * @example issue
+                 */
+                "subject.type"?: components["parameters"]["ActivitySubjectType"];
+                /** @description Only what was done to the thing with this id. */
+                "subject.id"?: components["parameters"]["ActivitySubjectID"];
+                /** @description Only what is about this issue. */
+                "related.issueId"?: components["parameters"]["ActivityIssue"];
+                /** @description Only what is about this agent, or was done by it for nobody else. */
+                "related.agentId"?: components["parameters"]["ActivityAgent"];
+                /** @description Only what is about this run. */
+                "related.runId"?: components["parameters"]["ActivityRun"];
+                /**
+                 * @description Only what happened at this instant or after it.
+                 * @example 2026-04-11T00:00:00Z
+                 */
+                since?: components["parameters"]["ActivitySince"];
+                /**
+                 * @description Only what happened before this instant.
+                 * @example 2026-04-12T00:00:00Z
+                 */
+                until?: components["parameters"]["ActivityUntil"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamActivity: {
+        parameters: {
+            query?: {
+                /** @description The same, for clients that cannot send the header, which counts if both are sent. */
+                lastEventId?: string;
+            };
+            header?: {
+                /** @description The last `id` that came. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries, as they are made. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
+                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 */
+                q?: components["parameters"]["ActivityWords"];
+                /** @description Only the entries of these categories, separated by commas. */
+                category?: components["parameters"]["ActivityCategory"];
+                /**
+                 * @description Only the entries with this action, which is the name of an event.
+                 * @example issue.completed
+                 */
+                action?: components["parameters"]["ActivityAction"];
+                /**
+                 * @description Only what this actor did: `token:<id>`, `agent:<id>`, `user:<id>`, `system:<component>`, or all of a kind, such as `agent:`.
+                 * @example agent:
+                 */
+                actor?: components["parameters"]["ActivityActor"];
+                /**
+                 * @description Only what was done to things of this kind.
+                 * @example issue
+                 */
+                "subject.type"?: components["parameters"]["ActivitySubjectType"];
+                /** @description Only what was done to the thing with this id. */
+                "subject.id"?: components["parameters"]["ActivitySubjectID"];
+                /** @description Only what is about this issue. */
+                "related.issueId"?: components["parameters"]["ActivityIssue"];
+                /** @description Only what is about this agent, or was done by it for nobody else. */
+                "related.agentId"?: components["parameters"]["ActivityAgent"];
+                /** @description Only what is about this run. */
+                "related.runId"?: components["parameters"]["ActivityRun"];
+                /**
+                 * @description Only what happened at this instant or after it.
+                 * @example 2026-04-11T00:00:00Z
+                 */
+                since?: components["parameters"]["ActivitySince"];
+                /**
+                 * @description Only what happened before this instant.
+                 * @example 2026-04-12T00:00:00Z
+                 */
+                until?: components["parameters"]["ActivityUntil"];
+                /**
+                 * @description Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+                 *     same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Size of the page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAllActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
+                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 */
+                q?: components["parameters"]["ActivityWords"];
+                /** @description Only the entries of these categories, separated by commas. */
+                category?: components["parameters"]["ActivityCategory"];
+                /**
+                 * @description Only the entries with this action, which is the name of an event.
+                 * @example issue.completed
+                 */
+                action?: components["parameters"]["ActivityAction"];
+                /**
+                 * @description Only what this actor did: `token:<id>`, `agent:<id>`, `user:<id>`, `system:<component>`, or all of a kind, such as `agent:`.
+                 * @example agent:
+                 */
+                actor?: components["parameters"]["ActivityActor"];
+                /**
+                 * @description Only what was done to things of this kind.
+                 * @example issue
+                 */
+                "subject.type"?: components["parameters"]["ActivitySubjectType"];
+                /** @description Only what was done to the thing with this id. */
+                "subject.id"?: components["parameters"]["ActivitySubjectID"];
+                /** @description Only what is about this issue. */
+                "related.issueId"?: components["parameters"]["ActivityIssue"];
+                /** @description Only what is about this agent, or was done by it for nobody else. */
+                "related.agentId"?: components["parameters"]["ActivityAgent"];
+                /** @description Only what is about this run. */
+                "related.runId"?: components["parameters"]["ActivityRun"];
+                /**
+                 * @description Only what happened at this instant or after it.
+                 * @example 2026-04-11T00:00:00Z
+                 */
+                since?: components["parameters"]["ActivitySince"];
+                /**
+                 * @description Only what happened before this instant.
+                 * @example 2026-04-12T00:00:00Z
+                 */
+                until?: components["parameters"]["ActivityUntil"];
+                /**
+                 * @description Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+                 *     same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Size of the page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAllAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
+                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 */
+                q?: components["parameters"]["ActivityWords"];
+                /** @description Only the entries of these categories, separated by commas. */
+                category?: components["parameters"]["ActivityCategory"];
+                /**
+                 * @description Only the entries with this action, which is the name of an event.
+                 * @example issue.completed
+                 */
+                action?: components["parameters"]["ActivityAction"];
+                /**
+                 * @description Only what this actor did: `token:<id>`, `agent:<id>`, `user:<id>`, `system:<component>`, or all of a kind, such as `agent:`.
+                 * @example agent:
+                 */
+                actor?: components["parameters"]["ActivityActor"];
+                /**
+                 * @description Only what was done to things of this kind.
+                 * @example issue
+                 */
+                "subject.type"?: components["parameters"]["ActivitySubjectType"];
+                /** @description Only what was done to the thing with this id. */
+                "subject.id"?: components["parameters"]["ActivitySubjectID"];
+                /** @description Only what is about this issue. */
+                "related.issueId"?: components["parameters"]["ActivityIssue"];
+                /** @description Only what is about this agent, or was done by it for nobody else. */
+                "related.agentId"?: components["parameters"]["ActivityAgent"];
+                /** @description Only what is about this run. */
+                "related.runId"?: components["parameters"]["ActivityRun"];
+                /**
+                 * @description Only what happened at this instant or after it.
+                 * @example 2026-04-11T00:00:00Z
+                 */
+                since?: components["parameters"]["ActivitySince"];
+                /**
+                 * @description Only what happened before this instant.
+                 * @example 2026-04-12T00:00:00Z
+                 */
+                until?: components["parameters"]["ActivityUntil"];
+                /**
+                 * @description Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+                 *     same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Size of the page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAgents: {
         parameters: {
             query?: {

@@ -142,10 +142,17 @@ export interface Action {
   run: () => void
 }
 
+// Actions runs what was chosen once the menu is gone: as it goes, it takes the focus back, from a dialog too.
 export function Actions({ of, actions }: { of: string; actions: Action[] }) {
+  const chosen = useRef<Action>(undefined)
   if (!actions.length) return null
+  const onOpenChangeComplete = (open: boolean) => {
+    if (open) return
+    chosen.current?.run()
+    chosen.current = undefined
+  }
   return (
-    <Menu.Root>
+    <Menu.Root onOpenChangeComplete={onOpenChangeComplete}>
       <Menu.Trigger className="button plain icon" aria-label={words.actions(of)}>
         <Ellipsis size={16} aria-hidden />
       </Menu.Trigger>
@@ -153,7 +160,13 @@ export function Actions({ of, actions }: { of: string; actions: Action[] }) {
         <Menu.Positioner align="end" sideOffset={4}>
           <Menu.Popup className="menu">
             {actions.map((action) => (
-              <Menu.Item key={action.name} className={action.danger ? "danger" : undefined} onClick={action.run}>
+              <Menu.Item
+                key={action.name}
+                className={action.danger ? "danger" : undefined}
+                onClick={() => {
+                  chosen.current = action
+                }}
+              >
                 {action.name}
               </Menu.Item>
             ))}
