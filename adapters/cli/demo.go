@@ -22,13 +22,14 @@ func DemoCommand(open Opener[inbound.Demo]) Command {
 		command := &cobra.Command{
 			Use:   "demo",
 			Short: "Run a company to look at, until it is stopped",
-			Long: "Run a company to look at: three teams, six agents who call no model, goals, projects, a workflow, and issues that keep\n" +
-				"coming until SIGINT or SIGTERM. It asks a running server, as people do, with the token in " + tokenVariable + ", which needs\n" +
-				"the scope admin: its agents are programs that the server starts. What people leave undecided for --patience, it decides.\n" +
-				"Started again, it goes on with the company that is there. A company \"demo\" that it has not made, it does not touch: it\n" +
-				"knows its own by the description.\n\n" +
-				"With --history it founds the company in the past instead, with all that happened there until now, and ends. Then it works\n" +
-				"directly on the store, and needs no token; a server may be running. With --remove it removes the company.",
+			Long: `Run a company to look at: three teams, six agents who call no model, goals, projects, a workflow, and issues
+that keep coming until SIGINT or SIGTERM. It asks a running server, as people do, with the token in ` + tokenVariable + `,
+which needs the scope admin: its agents are programs that the server starts. What people leave undecided for
+--patience, it decides. Started again, it goes on with the company that is there. A company "demo" that it has not
+made, it does not touch: it knows its own by the description.
+
+With --history it founds the company in the past instead, with all that happened there until now, and ends. Then it
+works directly on the store, and needs no token; a server may be running. With --remove it removes the company.`,
 			Example: "  holdco demo\n  holdco demo --history 90d && holdco demo\n  holdco demo --remove",
 			Args:    noArgs,
 			PreRunE: func(command *cobra.Command, _ []string) error { return c.check(command) },

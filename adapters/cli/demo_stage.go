@@ -78,7 +78,7 @@ func (s *stage) run(ctx context.Context) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	s.say("The company %q (%s) is at work. Ctrl+C stops it; \"holdco demo --remove\" removes it.", demo.Slug, s.server.company)
+	s.say("The company %q (%s) is at work. Ctrl+C stops it; \"holdco demo --remove\" removes it.", demo.Slug, s.company)
 	file, decide := time.NewTicker(s.pace), time.NewTicker(max(s.pace, s.patience/10, 10*time.Millisecond)) //nolint:mnd // often enough
 	defer file.Stop()
 	defer decide.Stop()
@@ -120,7 +120,7 @@ func (s *stage) open(ctx context.Context) error {
 			return err
 		}
 	}
-	s.server.company = found.ID
+	s.company = found.ID
 	for _, step := range []func(context.Context) error{s.staff, s.hire, s.plan, s.workflow} {
 		if err := step(ctx); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (s *stage) staff(ctx context.Context) error {
 		if s.teams[t.Slug] != "" {
 			continue
 		}
-		one, err := made[client.Team](ctx, s, client.CreateTeam.In(s.server.company).Sending(map[string]any{
+		one, err := made[client.Team](ctx, s, client.CreateTeam.In(s.company).Sending(map[string]any{
 			"name": t.Name, "description": t.Description, "headcount": demo.Headcount(t.Slug),
 		}))
 		if err != nil {
@@ -160,7 +160,7 @@ func (s *stage) staff(ctx context.Context) error {
 
 // eachOf calls take with all that an operation lists in the company.
 func eachOf[T any](ctx context.Context, s *stage, list client.Operation, take func(T), with ...string) error {
-	call := list.In(s.server.company)
+	call := list.In(s.company)
 	for n := 0; n < len(with); n += 2 {
 		call = call.With(with[n], with[n+1])
 	}
@@ -219,7 +219,7 @@ func (s *stage) hire(ctx context.Context) error {
 			if has.Status == retired || has.Adapter != agent.ProcessAdapter || isWithin(config, has.Config) {
 				continue
 			}
-			if _, err := s.Do(ctx, client.UpdateAgent.In(s.server.company, has.ID).Sending(map[string]any{"adapterConfig": config})); err != nil {
+			if _, err := s.Do(ctx, client.UpdateAgent.In(s.company, has.ID).Sending(map[string]any{"adapterConfig": config})); err != nil {
 				return err
 			}
 			continue
@@ -230,7 +230,7 @@ func (s *stage) hire(ctx context.Context) error {
 				budget[field] = json.Number(amount)
 			}
 		}
-		_, err := s.Do(ctx, client.HireAgent.In(s.server.company).Sending(map[string]any{
+		_, err := s.Do(ctx, client.HireAgent.In(s.company).Sending(map[string]any{
 			"teamId": s.teams[who.Team], "name": who.Name, "role": who.Role, "adapter": agent.ProcessAdapter, "adapterConfig": config,
 			"model": who.Model, "budget": budget, "approvalPolicy": map[string]any{"requires": append([]string{}, who.Requires...)},
 		}))
@@ -277,7 +277,7 @@ func (s *stage) plan(ctx context.Context) error {
 		if goals[g.Title] != "" {
 			continue
 		}
-		one, err := made[client.Goal](ctx, s, client.CreateGoal.In(s.server.company).Sending(withBudget(g.Budget, map[string]any{
+		one, err := made[client.Goal](ctx, s, client.CreateGoal.In(s.company).Sending(withBudget(g.Budget, map[string]any{
 			"title": g.Title, "description": g.Description,
 			"targetDate": s.app.program.Clock.Now().AddDate(0, 0, g.Days).Format(time.DateOnly),
 		})))
@@ -288,7 +288,7 @@ func (s *stage) plan(ctx context.Context) error {
 	}
 	for _, p := range demo.Projects {
 		if projects[p.Title] == "" {
-			one, err := made[client.Project](ctx, s, client.CreateProject.In(s.server.company).Sending(withBudget(p.Budget, map[string]any{
+			one, err := made[client.Project](ctx, s, client.CreateProject.In(s.company).Sending(withBudget(p.Budget, map[string]any{
 				"title": p.Title, "description": p.Description, "goalId": goals[demo.Goals[p.Goal].Title], "ownerTeamId": s.teams[p.Team],
 			})))
 			if err != nil {
@@ -314,7 +314,8 @@ func withBudget(amount string, body map[string]any) map[string]any {
 // workflow makes the workflow, unless it is there.
 func (s *stage) workflow(ctx context.Context) error {
 	has := false
-	if err := eachOf(ctx, s, client.ListWorkflows, func(w client.Workflow) { has = has || w.Slug == demo.WorkflowSlug }); err != nil || has {
+	err := eachOf(ctx, s, client.ListWorkflows, func(w client.Workflow) { has = has || w.Slug == demo.WorkflowSlug })
+	if err != nil || has {
 		return err
 	}
 	var steps []map[string]any
@@ -325,7 +326,7 @@ func (s *stage) workflow(ctx context.Context) error {
 		}
 		steps = append(steps, one)
 	}
-	_, err := s.Do(ctx, client.CreateWorkflow.In(s.server.company).Sending(map[string]any{
+	_, err = s.Do(ctx, client.CreateWorkflow.In(s.company).Sending(map[string]any{
 		"name": demo.WorkflowName, "slug": demo.WorkflowSlug, "steps": steps,
 	}))
 	return err
@@ -333,7 +334,7 @@ func (s *stage) workflow(ctx context.Context) error {
 
 // counts are how many issues there are in each state.
 func (s *stage) counts(ctx context.Context) (map[string]int, error) {
-	found, err := made[client.IssueCounts](ctx, s, client.CountIssues.In(s.server.company))
+	found, err := made[client.IssueCounts](ctx, s, client.CountIssues.In(s.company))
 	return found.ByStatus, err
 }
 
@@ -365,7 +366,7 @@ func (s *stage) file(ctx context.Context) error {
 	if task.Attempts > 0 {
 		body["maxAttempts"] = task.Attempts
 	}
-	one, err := made[client.Issue](ctx, s, client.CreateIssue.In(s.server.company).Sending(body))
+	one, err := made[client.Issue](ctx, s, client.CreateIssue.In(s.company).Sending(body))
 	if err == nil {
 		s.say("#%d %s: filed", one.Number, one.Title)
 	}
@@ -414,14 +415,14 @@ func (s *stage) approve(ctx context.Context) error {
 		return err
 	}
 	for _, one := range slices.Backward(left) {
-		call, said := client.Approve.In(s.server.company, one.ID), "approved"
+		call, said := client.Approve.In(s.company, one.ID), "approved"
 		body := map[string]any{}
 		verdict, note, edits := demo.Decide(s.dice)
 		switch verdict {
 		case demo.Deny:
-			call, said = client.Deny.In(s.server.company, one.ID), "denied"
+			call, said = client.Deny.In(s.company, one.ID), "denied"
 		case demo.ApproveWithEdits:
-			call, said = client.ApproveWithEdits.In(s.server.company, one.ID), "approved with edits"
+			call, said = client.ApproveWithEdits.In(s.company, one.ID), "approved with edits"
 			body["edits"] = edits
 		}
 		if note != "" {
@@ -446,7 +447,7 @@ func (s *stage) review(ctx context.Context) error {
 		return err
 	}
 	for _, one := range slices.Backward(left) {
-		at := []string{s.server.company, one.ID}
+		at := []string{s.company, one.ID}
 		title := fmt.Sprintf("#%d %s: ", one.Number, one.Title)
 		var err error
 		note := demo.Review(s.dice, int64(one.Attempt))
@@ -476,14 +477,17 @@ func (s *stage) finance(ctx context.Context) (err error) {
 	if err = eachOf(ctx, s, client.ListBudgets, func(e client.Envelope) { of = e }, "scope", "company"); err != nil {
 		return err
 	}
-	limit, isLimited := of.LimitUSD.Float64()
-	if of.Level == "none" || isLimited != nil {
+	if of.Level == "none" || of.LimitUSD == "" {
 		return nil
+	}
+	limit, err := of.LimitUSD.Float64()
+	if err != nil {
+		return err
 	}
 	raise, err := strconv.Atoi(demo.Raise)
 	if err != nil {
 		return err
 	}
 	next := map[string]any{"budget": map[string]any{"usd": int(limit) + raise}}
-	return s.tell(ctx, client.UpdateCompany.In(s.server.company).Sending(next), fmt.Sprintf("The budget is raised to %d USD.", int(limit)+raise))
+	return s.tell(ctx, client.UpdateCompany.In(s.company).Sending(next), fmt.Sprintf("The budget is raised to %d USD.", int(limit)+raise))
 }

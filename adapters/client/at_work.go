@@ -40,7 +40,9 @@ var (
 		ID: "requestApproval", Method: http.MethodPost, Path: oneLease + "/approval", Shows: Asked{},
 		Fields: []string{"fencingToken", "actionName", "action", "reasoning", "sideEffects", "ifDenied"},
 	})
-	checkApproval  = declareOfGateway(Operation{ID: "checkApproval", Method: http.MethodGet, Path: oneAsked, Query: []string{"wait"}, Shows: Asked{}})
+	checkApproval = declareOfGateway(Operation{
+		ID: "checkApproval", Method: http.MethodGet, Path: oneAsked, Query: []string{"wait"}, Shows: Asked{},
+	})
 	answerQuestion = declareOfGateway(Operation{
 		ID: "answerQuestion", Method: http.MethodPost, Path: oneAsked + "/answer", Fields: []string{"body"}, Shows: Asked{},
 	})
@@ -91,7 +93,7 @@ func (w AtWork) Answer(ctx context.Context, approval, body string) error {
 	return err
 }
 
-// Complete, Fail and HandOff end the lease.
+// Complete ends the lease with a result.
 func (w AtWork) Complete(ctx context.Context, result any, summary string) error {
 	_, err := call[json.RawMessage](ctx, w, completeLease, map[string]any{"result": result, "summary": summary})
 	return err

@@ -159,7 +159,8 @@ func (o *office) move(ctx context.Context, which id.Issue, move inbound.IssueMov
 
 // approve decides about what agents ask for, who do not wait for it under a lease.
 func (o *office) approve(ctx context.Context) error {
-	found, err := o.Approvals.List(ctx, people, inbound.ApprovalList{Company: o.of, Status: []approval.Status{approval.Pending}, Size: seen})
+	asked := []approval.Status{approval.Pending}
+	found, err := o.Approvals.List(ctx, people, inbound.ApprovalList{Company: o.of, Status: asked, Size: seen})
 	for _, one := range found.Items {
 		if _, err = o.verdict(ctx, one.ID); err != nil {
 			return err

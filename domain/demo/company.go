@@ -8,7 +8,7 @@ const (
 	Description = "A small software company, made by \"holdco demo\", which removes it with \"holdco demo --remove\"."
 
 	Budget = "100" // USD a month
-	Raise  = "50" // USD by which people raise it when most of it is spent
+	Raise  = "50"  // USD by which people raise it when most of it is spent
 )
 
 // Team is a team of the company.
@@ -84,7 +84,7 @@ const (
 
 // Steps are those of the workflow.
 var Steps = []Step{
-	{"prepare", "Prepare the release", "Collect what was merged, raise the version, build it, and write down what changed.", Engineering, ""},
+	{"prepare", "Prepare the release", "Collect what was merged, raise the version, and build it.", Engineering, ""},
 	{"check", "Check the release", "Install the build on staging, and go through the list of checks.", Engineering, "approval"},
 	{"announce", "Announce the release", "Write the entry of the changelog, for people who send invoices.", Content, "review"},
 }

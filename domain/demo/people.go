@@ -4,10 +4,15 @@ package demo
 var (
 	approvals  = []string{"Go.", "Fine, but watch the mail queue.", "Yes. Tell support first.", "Approved; roll back if in doubt."}
 	denials    = []string{"Not today: the big customers close their month.", "Please wait until the fix for imports is in."}
-	rejections = []string{"Nearly. The empty list still shows an error.", "Please add a test for the second case.", "Too long for a first page. Half of it, please."}
-	decisions  = []string{"Say yes this once, and note it in the account.", "Take the one that can be undone.", "No, but offer a month for free."}
-	editsOf    = []string{"Tonight, after ten.", "To half of the customers first."}
-	remarks    = []string{"Thanks, this was quick.", "Two customers asked about it again today.", "Please have a look at the issue before this one too."}
+	rejections = []string{
+		"Nearly. The empty list still shows an error.", "Please add a test for the second case.",
+		"Too long for a first page. Half of it, please.",
+	}
+	decisions = []string{"Say yes this once, and note it in the account.", "Take what can be undone.", "No, offer a month for free."}
+	editsOf   = []string{"Tonight, after ten.", "To half of the customers first."}
+	remarks   = []string{
+		"Thanks, this was quick.", "Two customers asked about it again today.", "Please have a look at the issue before this one too.",
+	}
 )
 
 // Verdict is what a person decides about an approval.

@@ -66,7 +66,9 @@ var kinds = []kind{
 	},
 	{
 		weight: 16, team: Engineering, labels: []string{"feature"}, project: 0, things: features,
-		titles:      []string{"Add filters to {thing}", "Add an empty state to {thing}", "Make {thing} work by keyboard", "Add undo to {thing}"},
+		titles: []string{
+			"Add filters to {thing}", "Add an empty state to {thing}", "Make {thing} work by keyboard", "Add undo to {thing}",
+		},
 		description: "A small step for {thing}, behind no flag. Keep to the patterns that are there.",
 	},
 	{
@@ -143,7 +145,7 @@ func NextTask(d *Dice) Task {
 		task.Priority = "urgent"
 	case d.Percent(15):
 		task.Priority = "high"
-	case d.Percent(15):
+	case d.Percent(18):
 		task.Priority = "low"
 	}
 	return task
