@@ -299,6 +299,8 @@ var resources = []resource{
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{
 				Name: "stream activity", Every: 250 * time.Millisecond, Wake: s.Activity.Recorded(), Run: s.Activity.Poll,
+			}, {
+				Name: "chain activity", Every: time.Second, Run: s.Activity.Chain,
 			}}
 		},
 	},

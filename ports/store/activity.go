@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"time"
 
+	"holdco/domain/audit"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -36,6 +38,59 @@ type ActivityReader interface {
 
 	// Ends returns the first and the last event that Follow would find; nil: there is none.
 	Ends(ctx context.Context, of *id.Company) (first, last *Placed, err error)
+
+	// Chained returns the place up to which all events were chained.
+	Chained(ctx context.Context) (Place, error)
+
+	// Heads returns the newest links of the chains of those of these companies that exist; "" is the chain of events without a
+	// company. An empty chain has the zero Head.
+	Heads(ctx context.Context, of []id.Company) (map[id.Company]Head, error)
+
+	// Links returns the links of those of these events that were chained.
+	Links(ctx context.Context, of []id.Entry) (map[id.Entry]audit.Link, error)
+
+	// Chain returns at most most links of a chain after a position, in their order, each with its event.
+	Chain(ctx context.Context, of id.Company, after ChainPosition, most int) ([]Chained, error)
+
+	// Unchained returns the first event of a company, or of none, up to Chained, that has no link; nil: all have. It looks at all of
+	// them.
+	Unchained(ctx context.Context, of id.Company) (*id.Entry, error)
+}
+
+// ChainPosition is where a link stands in its chain. The zero value is before all.
+type ChainPosition struct {
+	Number int64
+	Entry  id.Entry // tells links of one number apart, which a sound chain has not
+}
+
+// Chained is a link of a chain.
+type Chained struct {
+	Entry id.Entry
+	Link  audit.Link
+	Event *event.Event // nil: it is not in the log
+}
+
+// Position is where the link stands.
+func (c Chained) Position() ChainPosition { return ChainPosition{c.Link.Number, c.Entry} }
+
+// Head is the newest link of a chain.
+type Head struct {
+	Entry id.Entry
+	Link  audit.Link
+	At    time.Time // when it was chained
+}
+
+// ChainedPortion is the links of the events between two places, in the order of commits.
+type ChainedPortion struct {
+	From, To Place
+	Links    []ChainedLink
+}
+
+// ChainedLink is the link of one event.
+type ChainedLink struct {
+	Company id.Company // empty: none
+	Entry   id.Entry
+	Link    audit.Link
 }
 
 // PositionOf is where an event stands in List and Export.
@@ -53,6 +108,10 @@ type Activity interface {
 	// Reorder makes all events come before those of this database, if some come from another one, whose transactions have higher
 	// numbers: the log was moved. They keep the order in which they were made. It reports whether they were moved. It needs no event.
 	Reorder(ctx context.Context) (moved bool, err error)
+
+	// Extend chains a portion. Unless events were chained up to just its From, it changes nothing and reports false. It needs no
+	// event. It fails when a company has been removed.
+	Extend(ctx context.Context, portion ChainedPortion) (bool, error)
 }
 
 // Place is where an event stands in the order of commits. The zero value is before all.

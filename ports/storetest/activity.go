@@ -3,10 +3,12 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
+	"holdco/domain/audit"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -23,6 +25,7 @@ var activityRules = []rule{
 	{"a list has what meets every condition, newest first", activityList},
 	{"lists and exports have what a filter matches", activityFilters},
 	{"events are followed in the order of their commits, up to a place", activityFollowed},
+	{"events are chained from where the chains end, by one of all that try", activityChained},
 }
 
 // manyEvents records events of two companies that differ in all that a filter asks for, and returns them as they are listed.
@@ -297,4 +300,75 @@ func unstamped(events []event.Event) []event.Event {
 		events[i].ID = ""
 	}
 	return events
+}
+
+func activityChained(f *fixture) {
+	company := f.newCompany("Chained")
+	f.update(recording(event.Of(event.TokenCreated, "", "tok_a", nil).By("system:test")))
+	all, err := f.store.Activity().List(f.ctx, store.ActivityFilter{}, page.Position{}, page.MaxSize)
+	f.ok(err)
+	slices.Reverse(all.Items)
+
+	heads := []id.Company{company.ID, "", "cmp_none"}
+	found, err := f.store.Activity().Heads(f.ctx, heads)
+	f.ok(err)
+	f.same(found, map[id.Company]store.Head{company.ID: {}, "": {}})
+	extend := func(portion store.ChainedPortion) (done bool) {
+		f.Helper()
+		f.update(func(ctx context.Context, tx store.Tx) (err error) {
+			done, err = tx.Activity().Extend(ctx, portion)
+			return err
+		})
+		return done
+	}
+	want := map[id.Company]store.Head{}
+	links := map[id.Entry]audit.Link{}
+	portion := store.ChainedPortion{To: store.Place{Transaction: 7, Sequence: 9}}
+	for _, one := range all.Items {
+		head := store.Head{Entry: one.ID, Link: want[one.Company].Link.Next([]byte(one.ID)), At: f.clock.Now()}
+		want[one.Company], links[one.ID] = head, head.Link
+		portion.Links = append(portion.Links, store.ChainedLink{Company: one.Company, Entry: one.ID, Link: head.Link})
+	}
+	f.same(extend(store.ChainedPortion{From: portion.To, To: portion.To}), false)
+	f.same(extend(portion), true)
+	f.same(extend(portion), false)
+	at, err := f.store.Activity().Chained(f.ctx)
+	f.ok(err)
+	f.same(at, portion.To)
+	found, err = f.store.Activity().Heads(f.ctx, heads)
+	f.ok(err)
+	f.same(found, want)
+	got, err := f.store.Activity().Links(f.ctx, slices.Collect(maps.Keys(links)))
+	f.ok(err)
+	f.same(got, links)
+
+	for _, of := range heads[:2] {
+		var walked []store.Chained
+		for after := (store.ChainPosition{}); ; {
+			some, err := f.store.Activity().Chain(f.ctx, of, after, 1)
+			f.ok(err)
+			if len(some) == 0 {
+				break
+			}
+			walked, after = append(walked, some...), some[0].Position()
+		}
+		var chain []store.Chained
+		for n, one := range all.Items {
+			if one.Company == of {
+				chain = append(chain, store.Chained{Entry: one.ID, Link: links[one.ID], Event: &all.Items[n]})
+			}
+		}
+		f.same(walked, chain)
+		missing, err := f.store.Activity().Unchained(f.ctx, of)
+		f.ok(err)
+		f.same(missing, (*id.Entry)(nil))
+	}
+
+	f.update(recording(event.Of(event.TokenCreated, "", "tok_b", nil).By("system:test")))
+	f.same(extend(store.ChainedPortion{From: portion.To, To: store.Last}), true)
+	missing, err := f.store.Activity().Unchained(f.ctx, "")
+	f.ok(err)
+	if missing == nil {
+		f.Fatalf("an event that was passed over is not found")
+	}
 }

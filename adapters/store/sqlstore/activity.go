@@ -273,8 +273,10 @@ func (a activity) Reorder(ctx context.Context) (moved bool, err error) {
 	if err != nil || !isForeign {
 		return false, err
 	}
-	_, err = a.exec(ctx, a.updates((*entryRow)(nil)).Set("txid = 0").Where("txid <> 0"))
-	return err == nil, err
+	if _, err = a.exec(ctx, a.updates((*entryRow)(nil)).Set("txid = 0").Where("txid <> 0")); err != nil {
+		return false, err
+	}
+	return true, a.rewind(ctx)
 }
 
 // add inserts an event, which records the changes of its unit.

@@ -51,6 +51,8 @@ var owned = []ownedTable{
 	{table: "secret_values"},
 	{table: "secrets"},
 	{table: "deliveries", kept: isPending},
+	{table: "audit_heads"},
+	{table: "audit_links"},
 	{table: "activity", kept: isAwaited, aged: true},
 	{table: "cost_hours"},
 	{table: "cost_days"},
