@@ -296,6 +296,9 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Activity(s.Activity) },
+		commands: []cli.Command{
+			cli.AuditCommand(opener(withKeyIfAny, func(s services) inbound.Activity { return s.Activity })),
+		},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{
 				Name: "stream activity", Every: 250 * time.Millisecond, Wake: s.Activity.Recorded(), Run: s.Activity.Poll,

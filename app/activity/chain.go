@@ -7,7 +7,6 @@ import (
 	"holdco/domain/audit"
 	"holdco/domain/event"
 	"holdco/domain/id"
-	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
 
@@ -73,19 +72,6 @@ func (s *Service) links(ctx context.Context, of []store.Placed) (links []store.C
 
 func canonical(one event.Event) ([]byte, error) {
 	return audit.Canonical(event.Entry{Event: one}.Fields().Append(nil))
-}
-
-// Head implements inbound.Activity.
-func (s *Service) Head(ctx context.Context, caller access.Caller, of id.Company) (found inbound.ChainHead, err error) {
-	err = s.view(ctx, caller, scopeOf(of), func(ctx context.Context, r store.Reader) error {
-		heads, err := r.Activity().Heads(ctx, []id.Company{of})
-		head := heads[of]
-		if found = (inbound.ChainHead{Link: head.Link, At: head.At}); head.Entry != "" {
-			found.Place = placeOf(of, head.Entry)
-		}
-		return err
-	})
-	return found, err
 }
 
 // scopeOf is a company, or all if there is none.

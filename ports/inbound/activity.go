@@ -2,10 +2,8 @@ package inbound
 
 import (
 	"context"
-	"time"
 
 	"holdco/domain/access"
-	"holdco/domain/audit"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -29,20 +27,10 @@ type Activity interface {
 	// removed; and with fault.Unavailable when there are too many streams.
 	Follow(ctx context.Context, caller access.Caller, of id.Company, place string) (ActivityStream, error)
 
-	// Head returns the newest link of the chain of a company, or, if of is empty, of the entries without a company. An entry is in
-	// its chain at most 2 seconds after its commit.
-	Head(ctx context.Context, caller access.Caller, of id.Company) (ChainHead, error)
-
-	// Verify follows a chain, as in Head, from its start to its head, and returns how many entries were right. It fails with an
-	// audit.Finding for the first that was changed, removed or inserted. It reads all of them on one snapshot.
+	// Verify follows the chain of a company, or, if of is empty, of the entries without a company, from its start to its head, and
+	// returns how many entries were right. It fails with an audit.Finding for the first that was changed, removed or inserted. An
+	// entry is in its chain at most 2 seconds after its commit; later ones are not looked at. It reads all on one snapshot.
 	Verify(ctx context.Context, caller access.Caller, of id.Company) (count int64, err error)
-}
-
-// ChainHead is the newest link of a chain; zero: the chain is empty.
-type ChainHead struct {
-	Place string // of the entry, for streams
-	Link  audit.Link
-	At    time.Time // when the entry was chained
 }
 
 // ActivityExport calls take with portion after portion, until that fails or there are no more.
