@@ -287,7 +287,7 @@ func (b books) checkEvents(t reporter) {
 		for _, data := range []map[string]any{said, is} {
 			delete(data, "openBlockers") // which changes with other issues
 			delete(data, "failedBlockers")
-			delete(data, "budget")       // which charges change
+			delete(data, "budget") // which charges change
 			delete(data, "reason")
 			delete(data, "comment")
 			delete(data, "stepId")

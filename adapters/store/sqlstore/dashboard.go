@@ -108,7 +108,8 @@ func (d dashboards) Inbox(
 	var one agent
 	var agents []agent
 	before := millis(at.Add(-dashboard.Absent))
-	err = d.scanRows(ctx, []any{&one.id, &one.since}, func() { agents = append(agents, one) }, use.absent, append([]any{before}, scope...)...)
+	err = d.scanRows(ctx, []any{&one.id, &one.since}, func() { agents = append(agents, one) }, use.absent,
+		append([]any{before}, scope...)...)
 	if err != nil {
 		return found, err
 	}
@@ -204,7 +205,8 @@ func (d dashboards) InboxCounts(ctx context.Context, of id.Company, at time.Time
 
 var (
 	agentsByStatus = asked("SELECT status, count(*) FROM agents WHERE company_id = {1} GROUP BY status")
-	liveLeases     = asked(`SELECT count(*) FROM runs JOIN companies ON companies.id = runs.company_id AND companies.lease_epoch = runs.epoch
+	liveLeases     = asked(`SELECT count(*) FROM runs
+			JOIN companies ON companies.id = runs.company_id AND companies.lease_epoch = runs.epoch
 		WHERE runs.company_id = {1} AND runs.ended_at IS NULL AND runs.expires_at > {2}`)
 	uncostedRuns = asked(fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM runs WHERE company_id = {1} AND charges = 0
 		AND ended_at IS NOT NULL AND ended_at >= {2} LIMIT %d) AS found`, dashboard.MostCounted))
