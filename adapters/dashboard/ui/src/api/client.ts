@@ -63,6 +63,9 @@ export const signIn = (credentials: { token: string } | { code: string }) => ses
 export const signOut = () => session("DELETE")
 export const whoIsSignedIn = () => session("GET") as Promise<Session>
 
-// may reports whether a session is granted a permission everywhere.
-export const may = (who: Session | undefined, permission: "read" | "write" | "admin") =>
-  !!who && (who.scopes.includes("admin") || who.scopes.includes(permission))
+// may reports whether a session is granted a permission everywhere, or in the company with an id.
+export const may = (who: Session | undefined, permission: "read" | "write" | "admin", company?: string) =>
+  !!who &&
+  (who.scopes.includes("admin") ||
+    who.scopes.includes(permission) ||
+    (!!company && who.scopes.includes(`company:${company}:${permission}`)))

@@ -212,7 +212,11 @@ export interface Column<T> {
   head: string
   cell: (row: T) => ReactNode
   number?: boolean
+  minor?: boolean // left out on phones
 }
+
+const kind = (n: number, { number, minor }: Pick<Column<never>, "number" | "minor">) =>
+  [n === 0 && "first", number && "number", minor && "minor"].filter(Boolean).join(" ") || undefined
 
 interface TableProps<T> {
   label: string
@@ -256,7 +260,7 @@ export function Table<T>({ label, columns, rows, id, actions }: TableProps<T>) {
           {rows?.map((row) => (
             <tr key={id(row)}>
               {columns.map((c, n) => (
-                <td key={c.head} data-head={c.head} className={n === 0 ? "first" : c.number ? "number" : undefined}>
+                <td key={c.head} data-head={c.head} className={kind(n, c)}>
                   {c.cell(row)}
                 </td>
               ))}

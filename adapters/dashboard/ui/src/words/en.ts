@@ -1,5 +1,12 @@
+import { agents } from "./en/agents"
+import { figures } from "./en/figures"
+import { work } from "./en/work"
+
 // Every sentence that is shown. Another language is another object of the type Words.
 export const en = {
+  agents,
+  figures,
+  work,
   product: "Holdco",
   skip: "Skip to the content",
   unencrypted: "This connection is not encrypted: others on the network can read what you do here.",
@@ -26,6 +33,7 @@ export const en = {
     companies: "Companies",
     company: "Company",
     settings: "Settings",
+    agents: "Agents",
     instance: "Instance",
     tokens: "API tokens",
     webhooks: "Webhooks",
