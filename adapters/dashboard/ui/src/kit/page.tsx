@@ -6,8 +6,8 @@ import looks from "./page.module.css"
 import { Empty, type Mood, Pill } from "./parts"
 
 // Clip is a text on one line, on a phone on two, and all of it on hover.
-export const Clip = ({ children }: { children: string }) => (
-  <span className={looks.clip} title={children}>
+export const Clip = ({ children, wide }: { children: string; wide?: boolean }) => (
+  <span className={wide ? `${looks.clip} ${looks.wide}` : looks.clip} title={children}>
     {children}
   </span>
 )
@@ -66,7 +66,7 @@ export const IssueLink = ({ slug, of }: { slug: string; of: Pick<Schemas["Issue"
   const to: string = `/c/${slug}/issues/${of.number}`
   return (
     <Link to={to}>
-      <Clip>{`#${of.number} ${of.title}`}</Clip>
+      <Clip wide>{`#${of.number} ${of.title}`}</Clip>
     </Link>
   )
 }

@@ -1,9 +1,11 @@
+import { agent } from "./en/agent"
 import { agents } from "./en/agents"
 import { figures } from "./en/figures"
 import { work } from "./en/work"
 
 // Every sentence that is shown. Another language is another object of the type Words.
 export const en = {
+  agent,
   agents,
   figures,
   work,

@@ -10,6 +10,7 @@ export const figures = {
   day: "Day",
   spent: "Spent",
   expected: "Expected",
+  expectedDay: (range: string) => `${range} expected`,
   between: (low: string, high: string) => `${low} to ${high}`,
   clear: "Clear filters",
   filtered: "Nothing matches",
