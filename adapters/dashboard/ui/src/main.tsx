@@ -91,6 +91,35 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import("./pages/agent/page"), "Agent"),
   validateSearch: texts("tab"),
 })
+const costs = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/costs",
+  component: lazyRouteComponent(() => import("./pages/costs/page"), "Costs"),
+  validateSearch: texts("since", "by"),
+})
+const goals = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/goals",
+  component: lazyRouteComponent(() => import("./pages/goals/page"), "Goals"),
+  validateSearch: texts("status", "open"),
+})
+const projects = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/projects",
+  component: lazyRouteComponent(() => import("./pages/projects/page"), "Projects"),
+  validateSearch: texts("status", "goal", "open"),
+})
+const workflows = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/workflows",
+  component: lazyRouteComponent(() => import("./pages/workflows/page"), "Workflows"),
+  validateSearch: texts("open"),
+})
+const secrets = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/secrets",
+  component: lazyRouteComponent(() => import("./pages/secrets/page"), "Secrets"),
+})
 const tokens = createRoute({
   getParentRoute: () => shell,
   path: "/instance/tokens",
@@ -114,7 +143,20 @@ const router = createRouter({
   routeTree: root.addChildren([
     login,
     start,
-    shell.addChildren([companies, settings, agents, agent, tokens, webhooks, partners]),
+    shell.addChildren([
+      companies,
+      settings,
+      agents,
+      agent,
+      costs,
+      goals,
+      projects,
+      workflows,
+      secrets,
+      tokens,
+      webhooks,
+      partners,
+    ]),
   ]),
   defaultNotFoundComponent: Missing,
 })

@@ -62,11 +62,17 @@ export const IssueState = ({ of }: { of: Schemas["Issue"]["status"] }) => (
   <Pill mood={moods[of]}>{words.work.issueStates[of]}</Pill>
 )
 
-export const IssueLink = ({ slug, of }: { slug: string; of: Pick<Schemas["Issue"], "number" | "title"> }) => {
+interface IssueLinkProps {
+  slug: string
+  of: Pick<Schemas["Issue"], "number" | "title">
+  narrow?: boolean
+}
+
+export const IssueLink = ({ slug, of, narrow }: IssueLinkProps) => {
   const to: string = `/c/${slug}/issues/${of.number}`
   return (
     <Link to={to}>
-      <Clip wide>{`#${of.number} ${of.title}`}</Clip>
+      <Clip wide={!narrow}>{`#${of.number} ${of.title}`}</Clip>
     </Link>
   )
 }
