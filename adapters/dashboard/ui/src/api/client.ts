@@ -5,7 +5,12 @@ import type { components, paths } from "./schema"
 export type Schemas = components["schemas"]
 
 // api asks the server that the page came from; the cookie of the session goes along.
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetch(request) })
+// Several values of a parameter are separated by commas, as the API has them.
+export const api = createClient<paths>({
+  baseUrl: location.origin,
+  fetch: (request) => fetch(request),
+  querySerializer: { array: { style: "form", explode: false } },
+})
 
 interface Answered<T> {
   data?: T

@@ -18,6 +18,8 @@ interface ChartProps {
   limit?: number // of a day
 }
 
+const half = 43_200 // of a day, so that the first and the last bar are whole
+
 const seconds = (date: string) => Date.parse(`${date}T00:00:00Z`) / 1000
 
 // SpendChart shows what was spent on each day, and what is expected of the days to come.
@@ -46,7 +48,10 @@ export function SpendChart({ title, summary, days, limit }: ChartProps) {
           tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
           legend: { show: false },
           cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-          scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(max * 1.1, limit ?? 0, 0.01)] } },
+          scales: {
+            x: { time: true, range: (_, min, max) => [min - half, max + half] },
+            y: { range: (_, __, max) => [0, Math.max(max * 1.1, limit ?? 0, 0.01)] },
+          },
           axes: [
             {
               ...axis,
@@ -56,7 +61,11 @@ export function SpendChart({ title, summary, days, limit }: ChartProps) {
               values: (_, ticks) => ticks.map((t) => short.format(new Date(t * 1000))),
               incrs: [1, 2, 3, 7, 14, 28, 56, 91].map((n) => n * 86_400),
             },
-            { ...axis, size: 64, values: (_, ticks) => ticks.map((usd) => dollars(usd)) },
+            {
+              ...axis,
+              size: 64,
+              values: (_, ticks) => ticks.map((usd) => dollars(usd, (ticks.at(-1) ?? 0) < 0.1 ? 4 : 2)),
+            },
           ],
           series: [
             {},

@@ -8,6 +8,7 @@ import {
   CircleUser,
   FolderKanban,
   KeyRound,
+  Lock,
   Search,
   Settings2,
   Target,

@@ -15,6 +15,9 @@ type Envelope = Schemas["Envelope"]
 
 const moods: Record<Envelope["level"], Mood> = { none: "good", soft: "warning", hard: "bad", catastrophic: "bad" }
 
+// first is how many budgets are shown before somebody asks for all.
+const first = 8
+
 export function Budgets({ company }: { company: Company }) {
   const id = company.id
   const mayWrite = useMay("write", id)
@@ -22,6 +25,7 @@ export function Budgets({ company }: { company: Company }) {
   const list = usePages<Envelope>([id, "budgets"], (cursor) =>
     ask(api.GET("/v1/companies/{id}/budgets", { params: { path: { id }, query: { cursor, limit: 200 } } })),
   )
+  const [all, setAll] = useState(false)
   const name = useScopeNames(company, list.rows)
   const reserve = company.budget.reservePercent > 0
   const actions = (to: Envelope) =>
@@ -52,7 +56,7 @@ export function Budgets({ company }: { company: Company }) {
       {(rows || list.isLoading) && (
         <Table
           label={words.costs.budgets}
-          rows={rows}
+          rows={all ? rows : rows?.slice(0, first)}
           id={(e) => e.scopeId}
           columns={[
             {
@@ -91,7 +95,12 @@ export function Budgets({ company }: { company: Company }) {
           actions={mayWrite ? (e) => <Actions of={name(e)} actions={actions(e)} /> : undefined}
         />
       )}
-      <More of={list} />
+      {!all && rows && rows.length > first && (
+        <button type="button" className="button" onClick={() => setAll(true)}>
+          {words.costs.allBudgets(rows.length)}
+        </button>
+      )}
+      {all && <More of={list} />}
       {doing?.what === "topup" && (
         <Topup
           company={company}

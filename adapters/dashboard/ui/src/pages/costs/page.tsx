@@ -133,7 +133,7 @@ function Summary({ company, report, range }: SummaryProps) {
                   value: <Money usd={ahead.expectedUsd} />,
                   about: words.costs.between(dollars(ahead.lowUsd), dollars(ahead.highUsd)),
                 },
-                {
+                ahead.budgetUsd > 0 && {
                   name: ahead.exhaustedAt ? words.costs.lastsUntil : words.costs.lasts,
                   value: ahead.exhaustedAt ? <Time at={ahead.exhaustedAt} /> : words.costs.lastsPeriod,
                 },
@@ -156,9 +156,9 @@ function Summary({ company, report, range }: SummaryProps) {
               </span>
             ),
           },
-        ]}
+        ].filter((one) => !!one)}
       />
-      {days.length > 1 && (
+      {days.length > 1 && total.usd > 0 && (
         <SpendChart
           title={words.costs.chart}
           summary={

@@ -35,6 +35,7 @@ export const costs = {
   chartForecast: (usd: string) => `, ${usd} expected by the end`,
   budgets: "Budgets",
   budgetsText: "A mark stands at four fifths, where warnings begin, and at the limit; behind that is the reserve.",
+  allBudgets: (n: number) => `Show all ${n} budgets`,
   envelope: "Of",
   scopes: {
     company: "Company",
