@@ -72,7 +72,7 @@ interface ProgressProps {
 export function ProgressBar({ of, done, inFlight, queued, total }: ProgressProps) {
   const width = (n: number) => `${total ? (100 * n) / total : 0}%`
   return (
-    <div>
+    <div className={looks.progress}>
       <div className={looks.bar} role="img" aria-label={`${of}: ${words.figures.progress(done, inFlight, queued)}`}>
         <span className={looks.good} style={{ inlineSize: width(done) }} />
         <span className={looks.accent} style={{ inlineSize: width(inFlight) }} />

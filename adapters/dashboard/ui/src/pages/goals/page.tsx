@@ -92,7 +92,7 @@ function Page({ company }: { company: Company }) {
                 head: words.goals.name,
                 cell: (g) => (
                   <Link from="/c/$slug/goals" to="/c/$slug/goals" search={(s) => ({ ...s, open: g.id })}>
-                    <Clip wide>{g.title}</Clip>
+                    <Clip>{g.title}</Clip>
                   </Link>
                 ),
               },

@@ -101,7 +101,7 @@ function Page({ company }: { company: Company }) {
                 head: words.goals.name,
                 cell: (p) => (
                   <Link from="/c/$slug/projects" to="/c/$slug/projects" search={(s) => ({ ...s, open: p.id })}>
-                    <Clip wide>{p.title}</Clip>
+                    <Clip>{p.title}</Clip>
                   </Link>
                 ),
               },
