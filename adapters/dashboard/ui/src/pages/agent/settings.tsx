@@ -110,7 +110,7 @@ export function Settings({ company, agent, etag, again }: SettingsProps) {
         onDrop={save.drop}
       />
       <div className="form">
-        <Form key={etag} submit={words.save} busy={save.busy} ready={mayWrite} error={error} onSubmit={submit}>
+        <Form key={etag} submit={mayWrite ? words.save : undefined} busy={save.busy} error={error} onSubmit={submit}>
           {line(words.agents.name, "name", agent.name)}
           {line(words.agents.role, "role", agent.role)}
           {line(words.agents.model, "model", agent.model)}

@@ -23,7 +23,13 @@ export function Org({ company, hire, moves }: OrgProps) {
   const agents = useAgents(company.id)
   const [doing, setDoing] = useState<{ what: "edit" | "remove"; to: Team; key: string }>()
   const working = agents.data?.rows.filter((a) => a.status !== "retired") ?? []
-  if (!teams.data || !agents.data) return <Failure error={agents.error} retry={agents.refetch} />
+  if (!teams.data || !agents.data) {
+    return agents.error ? (
+      <Failure error={agents.error} retry={agents.refetch} />
+    ) : (
+      <p className="muted">{words.loading}</p>
+    )
+  }
   const actions = (to: Team) =>
     hire
       ? [

@@ -27,7 +27,7 @@ function Fields({ of, error, agents }: { of?: Team; error: unknown; agents?: Age
       <Field label={words.agents.name} name="name" error={error}>
         {(field) => <input {...field} className="input" autoComplete="off" defaultValue={of?.name} />}
       </Field>
-      <Field label={words.agents.places2} name="headcount" error={error}>
+      <Field label={words.agents.headcount} name="headcount" error={error}>
         {(field) => <input {...field} className="input" inputMode="numeric" defaultValue={of?.headcount ?? 1} />}
       </Field>
       <Field label={words.agents.teamBudget} name="usd" at="budget" help={words.agents.limitHelp} error={error}>

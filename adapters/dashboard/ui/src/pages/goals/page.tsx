@@ -207,6 +207,7 @@ function Open({ company, goal: goalId, onClose }: { company: Company; goal: stri
       onClose={onClose}
     >
       <Failure error={query.error} retry={query.refetch} />
+      {query.isLoading && <p className="muted">{words.loading}</p>}
       {goal && query.data && !editing && (
         <>
           <Progress of={goal.title} progress={goal.progress} />

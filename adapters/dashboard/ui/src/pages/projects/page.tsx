@@ -246,6 +246,7 @@ function Open({ company, project: projectId, onClose }: { company: Company; proj
       onClose={onClose}
     >
       <Failure error={query.error} retry={query.refetch} />
+      {query.isLoading && <p className="muted">{words.loading}</p>}
       {project && !editing && (
         <>
           <Progress of={project} />

@@ -111,6 +111,7 @@ function Open({ company, workflow: workflowId, onClose }: { company: Company; wo
       onClose={onClose}
     >
       <Failure error={query.error} retry={query.refetch} />
+      {query.isLoading && <p className="muted">{words.loading}</p>}
       <p role="status" hidden={!said}>
         {said}
       </p>

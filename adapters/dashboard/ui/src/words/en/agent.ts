@@ -35,8 +35,6 @@ export const agent = {
   },
   asked: "Asked",
   action: "What",
-  done: "Done",
-  failed: "Failed",
   success: "Success",
   ofEnded: (n: number) => `of ${n} ended`,
   average: "Average cost",
@@ -54,7 +52,6 @@ export const agent = {
   requiresHelp: "One in a line. Holdco itself refuses issue.create and issue.complete without one.",
   memory: "Memory",
   memoryScopes: { agent: "Its own", project: "Of the project", client: "Of the client", company: "Of the company" },
-  team: "Team",
   id: "Id",
   retired: "It is retired: nothing of it changes any more.",
 }

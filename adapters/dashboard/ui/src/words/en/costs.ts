@@ -83,7 +83,6 @@ export const costs = {
   at: "At",
   kind: "Kind",
   kindNames: { llm: "Model", tools: "Tools", runtimeServices: "Services" },
-  issue: "Issue",
   late: "Late",
   correction: "Correction",
   adjust: "Adjust",

@@ -9,7 +9,6 @@ export const figures = {
   table: "Figures as a table",
   day: "Day",
   spent: "Spent",
-  expected: "Expected",
   expectedDay: (range: string) => `${range} expected`,
   between: (low: string, high: string) => `${low} to ${high}`,
   clear: "Clear filters",

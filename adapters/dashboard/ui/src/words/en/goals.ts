@@ -10,7 +10,6 @@ export const goals = {
   projectStates: { active: "Active", archived: "Archived" },
   progress: "Progress",
   target: "Target date",
-  targetHelp: "A day, such as 2026-12-31.",
   noTarget: "None",
   daysLeft: (n: number) => (n === 1 ? "1 more day" : `${n} more days`),
   dueToday: "today",
@@ -27,7 +26,6 @@ export const goals = {
   owner: "Team",
   noOwner: "None",
   edit: "Edit",
-  editTitle: (title: string) => `Edit ${title}`,
   achieve: "Close as achieved",
   abandon: "Close as abandoned",
   closeTitle: { achieved: "Close this goal as achieved?", abandoned: "Close this goal as abandoned?" },
@@ -46,6 +44,5 @@ export const goals = {
   emptyText: "A goal says what the company is after, and sums up the projects and issues that serve it.",
   emptyProjects: "No projects yet",
   emptyProjectsText: "A project holds issues that belong together, with a budget of its own.",
-  gone: "It is not there any more.",
   created: "Created",
 }

@@ -10,7 +10,6 @@ export const secrets = {
     webhook_secret: "Webhook secret",
     other: "Other",
   },
-  description: "Description",
   agents: "Named by",
   nobody: "No agent",
   rotated: "Given its value",

@@ -5,7 +5,6 @@ export const workflows = {
   slug: "Slug",
   description: "Description",
   version: "Version",
-  versionOf: (n: number) => `version ${n}`,
   steps: "Steps",
   budget: "Budget",
   budgetUsd: "Budget in US dollars, for all time",
