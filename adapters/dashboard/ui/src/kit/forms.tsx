@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query"
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { ApiError, asApiError } from "../api/errors"
 import { words } from "../words/en"
 import { objectOf } from "./format"
@@ -64,9 +64,14 @@ interface ConflictProps {
 
 // Conflict shows both versions of what two people changed at once.
 export function Conflict({ mine, now, busy, onSave, onDrop }: ConflictProps) {
+  const place = useRef<HTMLElement>(null)
+  const isShown = !!mine
+  useEffect(() => {
+    if (isShown) place.current?.focus() // it stands above what was just filled in, perhaps out of sight
+  }, [isShown])
   if (!mine) return null
   return (
-    <section className="panel inset stack" role="alert" aria-label={words.figures.conflict}>
+    <section className="panel inset stack" ref={place} tabIndex={-1} role="alert" aria-label={words.figures.conflict}>
       <h3>{words.figures.conflict}</h3>
       <p className="muted">{words.figures.conflictText}</p>
       <table className="table">

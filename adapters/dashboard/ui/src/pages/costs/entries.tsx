@@ -64,7 +64,7 @@ export function Entries({ company, range, period }: EntriesProps) {
                   ),
               },
               { head: words.costs.usd, number: true, cell: (e) => <Money usd={e.usd} /> },
-              { head: words.costs.level, cell: (e) => <Marks of={e} /> },
+              { head: words.costs.remarks, cell: (e) => <Marks of={e} /> },
             ]}
             actions={(e) => (
               <Actions

@@ -55,6 +55,7 @@ export const costs = {
   forEver: "in all",
   levels: { none: "Fine", soft: "Soft limit", hard: "Hard limit", catastrophic: "All spent" },
   level: "Level",
+  remarks: "Remarks",
   used: "Spent of limit",
   usedOf: (spent: string, limit: string) => `${spent} of ${limit}`,
   topup: "Top up from the reserve",
