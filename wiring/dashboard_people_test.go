@@ -1,7 +1,6 @@
 package wiring_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -120,16 +119,7 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 		tab.Look("conflict")
 		tab.Push("Save mine")
 		tab.See("Saved")
-		var now struct {
-			Role, Status  string
-			AdapterConfig json.RawMessage
-		}
-		answer := s.Get(ada.path())
-		answer.Is(t, 200, "")
-		now = resttest.Data[struct {
-			Role, Status  string
-			AdapterConfig json.RawMessage
-		}](t, answer)
+		now := resttest.Data[apiAgent](t, s.Get(ada.path()))
 		if now.Role != "Editor" || now.Status != "paused" || !strings.Contains(string(now.AdapterConfig), `"anthropic"`) {
 			t.Errorf("%+v", now)
 		}
