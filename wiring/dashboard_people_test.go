@@ -181,8 +181,8 @@ func TestPeopleSeeWhatACompanyCostsInABrowser(t *testing.T) {
 		}
 		tab.Push("Agent")
 		tab.Wait(`document.querySelectorAll("section:last-of-type .table tbody tr").length === 2`)
-		if to := tab.Evaluate(`fetch([...document.links].find((a) => a.innerText === "CSV").href).then((r) => r.text())`); !strings.Contains(
-			to, "Credit") {
+		const csv = `fetch([...document.links].find((a) => a.innerText === "CSV").href).then((r) => r.text())`
+		if to := tab.Evaluate(csv); !strings.Contains(to, "Credit") {
 			t.Errorf("%s", to)
 		}
 	})
@@ -306,16 +306,17 @@ func TestPeopleAreShownOnlyWhatTheyMayDoInABrowser(t *testing.T) {
 		p := s.pays(t)
 		goal := s.aims(t, p.company, "Win")
 		s.designs(t, p.company, "", "none")
-		tab := s.enter(t, string(s.issue(t, "read").Token), "/c/acme/agents?view=org")
+		tab := s.enter(t, s.issue(t, "read").Token, "/c/acme/agents?view=org")
 		for page, shown := range map[string]string{
-			"/agents?view=org": "2 of 2 places filled", "/agents": "process", "/agents/" + p.by[0].ID: "Last runs", "/agents/" + p.by[0].ID + "?tab=settings": "Adapter settings",
+			"/agents?view=org": "2 of 2 places filled", "/agents": "process", "/agents/" + p.by[0].ID: "Last runs",
+			"/agents/" + p.by[0].ID + "?tab=settings": "Adapter settings",
 			"/costs":                 "$4.50 of $90.00",
 			"/goals?open=" + goal.ID: "No project serves it yet.", "/projects": "No projects yet", "/workflows": "Newsletter",
 		} {
 			tab.Go("/c/acme" + page)
 			tab.See(shown)
-			if found := tab.Evaluate(`[...document.querySelectorAll("main button, [role=dialog] button")].map((b) => b.ariaLabel || b.innerText).
-				filter((b) => !/^(Close|Clear filters|Show all .*)$/.test(b)).join()`); found != "" {
+			if found := tab.Evaluate(`[...document.querySelectorAll("main button, [role=dialog] button")].
+				map((b) => b.ariaLabel || b.innerText).filter((b) => !/^(Close|Clear filters|Show all .*)$/.test(b)).join()`); found != "" {
 				t.Errorf("%s has %s", page, found)
 			}
 		}
