@@ -3,6 +3,8 @@ import { agents } from "./en/agents"
 import { costs } from "./en/costs"
 import { figures } from "./en/figures"
 import { goals } from "./en/goals"
+import { inbox } from "./en/inbox"
+import { overview } from "./en/overview"
 import { secrets } from "./en/secrets"
 import { work } from "./en/work"
 import { workflows } from "./en/workflows"
@@ -14,6 +16,8 @@ export const en = {
   costs,
   figures,
   goals,
+  inbox,
+  overview,
   secrets,
   work,
   workflows,
@@ -43,6 +47,8 @@ export const en = {
     companies: "Companies",
     company: "Company",
     settings: "Settings",
+    inbox: "Inbox",
+    overview: "Overview",
     agents: "Agents",
     costs: "Costs",
     goals: "Goals",
