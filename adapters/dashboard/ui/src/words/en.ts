@@ -1,16 +1,21 @@
+import { activity } from "./en/activity"
 import { agent } from "./en/agent"
 import { agents } from "./en/agents"
 import { costs } from "./en/costs"
 import { figures } from "./en/figures"
 import { goals } from "./en/goals"
 import { inbox } from "./en/inbox"
+import { issue } from "./en/issue"
+import { issues } from "./en/issues"
 import { overview } from "./en/overview"
 import { secrets } from "./en/secrets"
+import { shell } from "./en/shell"
 import { work } from "./en/work"
 import { workflows } from "./en/workflows"
 
 // Every sentence that is shown. Another language is another object of the type Words.
 export const en = {
+  activity,
   agent,
   agents,
   costs,
@@ -18,7 +23,10 @@ export const en = {
   goals,
   inbox,
   overview,
+  issue,
+  issues,
   secrets,
+  shell,
   work,
   workflows,
   product: "Holdco",
@@ -48,8 +56,11 @@ export const en = {
     company: "Company",
     settings: "Settings",
     inbox: "Inbox",
+    allInboxes: "All inboxes",
     overview: "Overview",
+    activity: "Activity",
     agents: "Agents",
+    issues: "Issues",
     costs: "Costs",
     goals: "Goals",
     projects: "Projects",

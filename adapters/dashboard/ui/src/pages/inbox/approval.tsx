@@ -32,7 +32,12 @@ export function ApprovalDetail({ item, onDone }: DetailProps) {
     },
   })
   const a = query.data?.approval
-  if (!a) return query.error ? <Failure error={query.error} retry={query.refetch} /> : <p className="muted">{words.loading}</p>
+  if (!a)
+    return query.error ? (
+      <Failure error={query.error} retry={query.refetch} />
+    ) : (
+      <p className="muted">{words.loading}</p>
+    )
   const isOpen = a.status === "pending" || a.status === "asked_question"
   const begin = (what: What) => setDoing({ what, key: once() })
   return (
@@ -89,16 +94,16 @@ export function ApprovalDetail({ item, onDone }: DetailProps) {
       )}
       {mayWrite && isOpen && (
         <div className={looks.decide}>
-          <button type="button" className="button primary" onClick={() => begin("approve")}>
+          <button type="button" className="button primary" data-key="a" onClick={() => begin("approve")}>
             {words.inbox.approve}
           </button>
           <button type="button" className="button" onClick={() => begin("edit")}>
             {words.inbox.edit}
           </button>
-          <button type="button" className="button danger" onClick={() => begin("deny")}>
+          <button type="button" className="button danger" data-key="d" onClick={() => begin("deny")}>
             {words.inbox.deny}
           </button>
-          <button type="button" className="button" onClick={() => begin("ask")}>
+          <button type="button" className="button" data-key="r" onClick={() => begin("ask")}>
             {words.inbox.ask}
           </button>
         </div>
@@ -139,7 +144,9 @@ function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
       const note = text(data, "note")
       switch (what) {
         case "approve":
-          return ask(api.POST("/v1/companies/{id}/approvals/{approval}/approve", { params, body: note ? { note } : {} }))
+          return ask(
+            api.POST("/v1/companies/{id}/approvals/{approval}/approve", { params, body: note ? { note } : {} }),
+          )
         case "edit":
           return ask(
             api.POST("/v1/companies/{id}/approvals/{approval}/approve-with-edits", {

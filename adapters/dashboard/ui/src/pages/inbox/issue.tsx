@@ -21,6 +21,8 @@ const offered: Record<string, What[]> = {
   waiting: ["assign", "cancel"],
 }
 
+const keys: Partial<Record<What, string>> = { accept: "a", reject: "d", answer: "r" }
+
 const Json = ({ of }: { of: unknown }) => (
   <pre className={looks.json}>{typeof of === "string" ? of : JSON.stringify(of, null, 2)}</pre>
 )
@@ -44,7 +46,12 @@ export function IssueDetail({ item, onDone }: DetailProps) {
       ask(api.GET("/v1/companies/{id}/issues/{issue}/comments", { params: { path, query: { limit: 5 } } })),
   })
   const i = query.data?.issue
-  if (!i) return query.error ? <Failure error={query.error} retry={query.refetch} /> : <p className="muted">{words.loading}</p>
+  if (!i)
+    return query.error ? (
+      <Failure error={query.error} retry={query.refetch} />
+    ) : (
+      <p className="muted">{words.loading}</p>
+    )
   const finish = (what: string) => {
     setDoing(undefined)
     onDone(what)
@@ -100,7 +107,10 @@ export function IssueDetail({ item, onDone }: DetailProps) {
             <button
               key={what}
               type="button"
-              className={n === 0 && what !== "cancel" ? "button primary" : what === "cancel" ? "button danger" : "button"}
+              data-key={keys[what]}
+              className={
+                n === 0 && what !== "cancel" ? "button primary" : what === "cancel" ? "button danger" : "button"
+              }
               onClick={() => setDoing(what)}
             >
               {words.inbox[what]}
@@ -136,7 +146,6 @@ function Blockers({ item, issue, onDone }: DetailProps & { issue: Issue }) {
       ask(
         api.POST("/v1/companies/{id}/issues/{issue}/retry", {
           params: { path: { id, issue: which }, header: { "Idempotency-Key": `${key}-${which}` } },
-          body: {},
         }),
       ),
     onSuccess: () => onDone(words.inbox.retry),
@@ -220,7 +229,9 @@ function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
         <p>{`#${of.number} ${of.title}`}</p>
         {what !== "accept" && what !== "assign" && (
           <Field
-            label={what === "answer" ? words.inbox.answerText : what === "cancel" ? words.inbox.reason : words.inbox.note}
+            label={
+              what === "answer" ? words.inbox.answerText : what === "cancel" ? words.inbox.reason : words.inbox.note
+            }
             name="note"
             at={what === "answer" ? "body" : what === "cancel" ? "reason" : "note"}
             help={what === "cancel" ? words.inbox.optional : undefined}

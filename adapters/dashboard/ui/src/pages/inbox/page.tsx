@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { api, ask, type Schemas } from "../../api/client"
 import { type Company, InCompany } from "../../kit/company"
+import { isTyping, keysAreOn } from "../../kit/keys"
 import { More } from "../../kit/page"
 import { Empty, Failure, type Mood, Pill, Time } from "../../kit/parts"
 import { usePages } from "../../kit/queries"
@@ -45,8 +46,9 @@ function Page({ company }: { company?: Company }) {
   // j and k move, as the arrow keys do in other lists.
   useEffect(() => {
     const keys = (event: KeyboardEvent) => {
-      const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, [role=dialog]")
-      if (typing || event.ctrlKey || event.metaKey || event.altKey || !rows?.length) return
+      if (event.ctrlKey || event.metaKey || event.altKey || !rows?.length || !keysAreOn() || isTyping(event.target))
+        return
+      if (document.querySelector("[role=dialog],[role=menu]")) return
       const step = event.key === "j" ? 1 : event.key === "k" ? -1 : 0
       if (!step) return
       const now = rows.findIndex((one) => one.subject.id === chosen?.subject.id)
@@ -100,7 +102,9 @@ function Page({ company }: { company?: Company }) {
                     </span>
                     <span className={looks.title}>{one.action ?? one.issue.title}</span>
                     <span className="muted small">
-                      {[one.agent?.name, `#${one.issue.number}`, company ? "" : one.company.name].filter(Boolean).join(" · ")}
+                      {[one.agent?.name, `#${one.issue.number}`, company ? "" : one.company.name]
+                        .filter(Boolean)
+                        .join(" · ")}
                     </span>
                   </Link>
                 </li>

@@ -32,15 +32,16 @@ function Page({ company }: { company: Company }) {
   const stale = useStale("company", "companies", id)
   const [pausing, setPausing] = useState(false)
   const query = useQuery({
-    queryKey: [id, "overview"],
+    queryKey: [id, "dashboard", "overview"],
     queryFn: () => ask(api.GET("/v1/companies/{id}/dashboard/overview", { params: { path } })),
   })
   const troubled = useQuery({
-    queryKey: [id, "health"],
+    queryKey: [id, "dashboard", "health"],
     queryFn: () => ask(api.GET("/v1/companies/{id}/dashboard/health", { params: { path } })),
   })
   const pause = useMutation({
-    mutationFn: (workPaused: boolean) => ask(api.PATCH("/v1/companies/{id}", { params: { path }, body: { workPaused } })),
+    mutationFn: (workPaused: boolean) =>
+      ask(api.PATCH("/v1/companies/{id}", { params: { path }, body: { workPaused } })),
     onSuccess: async () => {
       setPausing(false)
       await stale()
@@ -54,7 +55,12 @@ function Page({ company }: { company: Company }) {
         {mayWrite &&
           company.status === "active" &&
           (company.workPaused ? (
-            <button type="button" className="button primary" disabled={pause.isPending} onClick={() => pause.mutate(false)}>
+            <button
+              type="button"
+              className="button primary"
+              disabled={pause.isPending}
+              onClick={() => pause.mutate(false)}
+            >
               {words.overview.resume}
             </button>
           ) : (
@@ -64,7 +70,10 @@ function Page({ company }: { company: Company }) {
           ))}
       </div>
       {company.workPaused && <p role="status">{words.overview.pausedNote}</p>}
-      <Failure error={query.error ?? (pausing ? undefined : pause.error)} retry={query.error ? query.refetch : undefined} />
+      <Failure
+        error={query.error ?? (pausing ? undefined : pause.error)}
+        retry={query.error ? query.refetch : undefined}
+      />
       {!o && !query.error && <p className="muted">{words.loading}</p>}
       {o && <Panels slug={company.slug} of={o} troubled={troubled.data?.data.agents ?? []} />}
       {pausing && (
@@ -226,7 +235,10 @@ function Days({ of }: { of: Seen["days"] }) {
       <p className="hidden">{words.overview.daysSummary(done, failed)}</p>
       <ul className={looks.days} aria-hidden>
         {of.map((one) => (
-          <li key={one.day} title={`${day(one.day)}: ${one.done} ${words.overview.done}, ${one.failed} ${words.overview.failed}`}>
+          <li
+            key={one.day}
+            title={`${day(one.day)}: ${one.done} ${words.overview.done}, ${one.failed} ${words.overview.failed}`}
+          >
             {one.failed > 0 && <span className={looks.failed} style={{ blockSize: height(one.failed) }} />}
             {one.done > 0 && <span className={looks.done} style={{ blockSize: height(one.done) }} />}
           </li>
