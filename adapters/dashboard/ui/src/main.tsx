@@ -120,6 +120,27 @@ const secrets = createRoute({
   path: "/c/$slug/secrets",
   component: lazyRouteComponent(() => import("./pages/secrets/page"), "Secrets"),
 })
+const issues = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/issues",
+  component: lazyRouteComponent(() => import("./pages/issues/page"), "Issues"),
+  validateSearch: texts(
+    ...(["view", "new", "status", "agent", "team", "project", "goal", "workflow", "parent"] as const),
+    ...(["label", "priority", "number", "q", "since", "until", "sort"] as const),
+  ),
+})
+const issue = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/issues/$number",
+  component: lazyRouteComponent(() => import("./pages/issue/page"), "IssuePage"),
+  validateSearch: texts("tab"),
+})
+const activity = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/activity",
+  component: lazyRouteComponent(() => import("./pages/activity/page"), "Activity"),
+  validateSearch: texts("q", "category", "actor", "subject", "since", "until"),
+})
 const tokens = createRoute({
   getParentRoute: () => shell,
   path: "/instance/tokens",
@@ -153,6 +174,9 @@ const router = createRouter({
       projects,
       workflows,
       secrets,
+      issues,
+      issue,
+      activity,
       tokens,
       webhooks,
       partners,

@@ -1,20 +1,28 @@
+import { activity } from "./en/activity"
 import { agent } from "./en/agent"
 import { agents } from "./en/agents"
 import { costs } from "./en/costs"
 import { figures } from "./en/figures"
 import { goals } from "./en/goals"
+import { issue } from "./en/issue"
+import { issues } from "./en/issues"
 import { secrets } from "./en/secrets"
+import { shell } from "./en/shell"
 import { work } from "./en/work"
 import { workflows } from "./en/workflows"
 
 // Every sentence that is shown. Another language is another object of the type Words.
 export const en = {
+  activity,
   agent,
   agents,
   costs,
   figures,
   goals,
+  issue,
+  issues,
   secrets,
+  shell,
   work,
   workflows,
   product: "Holdco",
@@ -43,7 +51,9 @@ export const en = {
     companies: "Companies",
     company: "Company",
     settings: "Settings",
+    activity: "Activity",
     agents: "Agents",
+    issues: "Issues",
     costs: "Costs",
     goals: "Goals",
     projects: "Projects",

@@ -1,0 +1,21 @@
+export const shell = {
+  fresh: (count: number) => `${count} new`,
+  notLive: "Not live, trying again",
+  more: "More",
+  switchTo: "Switch company",
+  all: "All companies",
+  keys: "Keyboard",
+  keysText: "Single keys work while you are not typing.",
+  keysOn: "Single keys do something",
+  keyList: [
+    ["Ctrl K", "Search for pages, companies, agents and issues"],
+    ["g s", "Issues"],
+    ["g a", "Agents"],
+    ["g c", "Costs"],
+    ["g y", "Activity"],
+    ["n", "New issue, in the list of issues"],
+    ["/", "Search in a list"],
+    ["?", "This list"],
+  ] as [keys: string, does: string][],
+  issue: (number: number, title: string) => `#${number} ${title}`,
+}
