@@ -1,7 +1,6 @@
 package wiring_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -120,16 +119,7 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 		tab.Look("conflict")
 		tab.Push("Save mine")
 		tab.See("Saved")
-		var now struct {
-			Role, Status  string
-			AdapterConfig json.RawMessage
-		}
-		answer := s.Get(ada.path())
-		answer.Is(t, 200, "")
-		now = resttest.Data[struct {
-			Role, Status  string
-			AdapterConfig json.RawMessage
-		}](t, answer)
+		now := resttest.Data[apiAgent](t, s.Get(ada.path()))
 		if now.Role != "Editor" || now.Status != "paused" || !strings.Contains(string(now.AdapterConfig), `"anthropic"`) {
 			t.Errorf("%+v", now)
 		}
@@ -191,8 +181,8 @@ func TestPeopleSeeWhatACompanyCostsInABrowser(t *testing.T) {
 		}
 		tab.Push("Agent")
 		tab.Wait(`document.querySelectorAll("section:last-of-type .table tbody tr").length === 2`)
-		if to := tab.Evaluate(`fetch([...document.links].find((a) => a.innerText === "CSV").href).then((r) => r.text())`); !strings.Contains(
-			to, "Credit") {
+		const csv = `fetch([...document.links].find((a) => a.innerText === "CSV").href).then((r) => r.text())`
+		if to := tab.Evaluate(csv); !strings.Contains(to, "Credit") {
 			t.Errorf("%s", to)
 		}
 	})
@@ -316,16 +306,17 @@ func TestPeopleAreShownOnlyWhatTheyMayDoInABrowser(t *testing.T) {
 		p := s.pays(t)
 		goal := s.aims(t, p.company, "Win")
 		s.designs(t, p.company, "", "none")
-		tab := s.enter(t, string(s.issue(t, "read").Token), "/c/acme/agents?view=org")
+		tab := s.enter(t, s.issue(t, "read").Token, "/c/acme/agents?view=org")
 		for page, shown := range map[string]string{
-			"/agents?view=org": "2 of 2 places filled", "/agents": "process", "/agents/" + p.by[0].ID: "Last runs", "/agents/" + p.by[0].ID + "?tab=settings": "Adapter settings",
+			"/agents?view=org": "2 of 2 places filled", "/agents": "process", "/agents/" + p.by[0].ID: "Last runs",
+			"/agents/" + p.by[0].ID + "?tab=settings": "Adapter settings",
 			"/costs":                 "$4.50 of $90.00",
 			"/goals?open=" + goal.ID: "No project serves it yet.", "/projects": "No projects yet", "/workflows": "Newsletter",
 		} {
 			tab.Go("/c/acme" + page)
 			tab.See(shown)
-			if found := tab.Evaluate(`[...document.querySelectorAll("main button, [role=dialog] button")].map((b) => b.ariaLabel || b.innerText).
-				filter((b) => !/^(Close|Clear filters|Show all .*)$/.test(b)).join()`); found != "" {
+			if found := tab.Evaluate(`[...document.querySelectorAll("main button, [role=dialog] button")].
+				map((b) => b.ariaLabel || b.innerText).filter((b) => !/^(Close|Clear filters|Show all .*)$/.test(b)).join()`); found != "" {
 				t.Errorf("%s has %s", page, found)
 			}
 		}

@@ -133,3 +133,12 @@ func StepsOf(kept string) (steps []issue.Step, err error) {
 func KeptSteps(steps []issue.Step) any {
 	return versionTable.column("steps").get(&versionRow{steps: steps})
 }
+
+// InboxTexts returns the statements that read what needs a person and what waits for a decision: in a company, then in all.
+func InboxTexts(engine Engine) (texts []string) {
+	for _, of := range []inbox{inboxOfOne, inboxOfAll} {
+		spelled := &statements{engine: engine}
+		texts = append(texts, spelled.text(of.needing), spelled.text(of.undecided))
+	}
+	return texts
+}

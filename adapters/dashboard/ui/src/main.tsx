@@ -79,6 +79,23 @@ const settings = createRoute({
   path: "/c/$slug/settings",
   component: lazyRouteComponent(() => import("./pages/settings/page"), "Settings"),
 })
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: "/inbox",
+  component: lazyRouteComponent(() => import("./pages/inbox/page"), "Inbox"),
+  validateSearch: texts("open"),
+})
+const companyInbox = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/inbox",
+  component: lazyRouteComponent(() => import("./pages/inbox/page"), "CompanyInbox"),
+  validateSearch: texts("open"),
+})
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug",
+  component: lazyRouteComponent(() => import("./pages/overview/page"), "Overview"),
+})
 const agents = createRoute({
   getParentRoute: () => shell,
   path: "/c/$slug/agents",
@@ -166,6 +183,9 @@ const router = createRouter({
     start,
     shell.addChildren([
       companies,
+      inbox,
+      companyInbox,
+      overview,
       settings,
       agents,
       agent,

@@ -4,6 +4,8 @@ import {
   CircleDollarSign,
   CircleDot,
   FolderKanban,
+  Gauge,
+  Inbox,
   Lock,
   type LucideIcon,
   Settings2,
@@ -14,13 +16,15 @@ import { words } from "../words/en"
 
 // pages are those of a company: key is what comes after g, thumb says that a phone has it in its bar.
 const known = [
+  { to: "/c/$slug/inbox", name: words.nav.inbox, icon: Inbox, key: "i", thumb: true },
+  { to: "/c/$slug", name: words.nav.overview, icon: Gauge, key: "o", thumb: true, exact: true },
   { to: "/c/$slug/issues", name: words.nav.issues, icon: CircleDot, key: "s", thumb: true },
-  { to: "/c/$slug/agents", name: words.nav.agents, icon: Bot, key: "a", thumb: true },
+  { to: "/c/$slug/agents", name: words.nav.agents, icon: Bot, key: "a" },
   { to: "/c/$slug/costs", name: words.nav.costs, icon: CircleDollarSign, key: "c" },
   { to: "/c/$slug/goals", name: words.nav.goals, icon: Target },
   { to: "/c/$slug/projects", name: words.nav.projects, icon: FolderKanban },
   { to: "/c/$slug/workflows", name: words.nav.workflows, icon: Workflow },
-  { to: "/c/$slug/activity", name: words.nav.activity, icon: Activity, key: "y", thumb: true },
+  { to: "/c/$slug/activity", name: words.nav.activity, icon: Activity, key: "y" },
   { to: "/c/$slug/secrets", name: words.nav.secrets, icon: Lock },
   { to: "/c/$slug/settings", name: words.nav.settings, icon: Settings2 },
 ] as const
@@ -31,6 +35,7 @@ interface Page {
   icon: LucideIcon
   key?: string
   thumb?: boolean
+  exact?: boolean
 }
 
 export const pages: readonly Page[] = known

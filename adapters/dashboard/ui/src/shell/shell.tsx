@@ -46,7 +46,12 @@ export function Shell() {
           <div>
             <CompanySwitch slug={slug} />
             {pages.map((page) => (
-              <Link key={page.to} to={page.to} params={{ slug }} activeOptions={{ includeSearch: false }}>
+              <Link
+                key={page.to}
+                to={page.to}
+                params={{ slug }}
+                activeOptions={{ exact: page.exact, includeSearch: false }}
+              >
                 <page.icon size={16} aria-hidden />
                 {page.name}
               </Link>
@@ -89,7 +94,12 @@ export function Shell() {
           pages
             .filter((page) => page.thumb)
             .map((page) => (
-              <Link key={page.to} to={page.to} params={{ slug }} activeOptions={{ includeSearch: false }}>
+              <Link
+                key={page.to}
+                to={page.to}
+                params={{ slug }}
+                activeOptions={{ exact: page.exact, includeSearch: false }}
+              >
                 <page.icon size={20} aria-hidden />
                 {page.name}
               </Link>

@@ -4,8 +4,10 @@ import { agents } from "./en/agents"
 import { costs } from "./en/costs"
 import { figures } from "./en/figures"
 import { goals } from "./en/goals"
+import { inbox } from "./en/inbox"
 import { issue } from "./en/issue"
 import { issues } from "./en/issues"
+import { overview } from "./en/overview"
 import { secrets } from "./en/secrets"
 import { shell } from "./en/shell"
 import { work } from "./en/work"
@@ -19,8 +21,10 @@ export const en = {
   costs,
   figures,
   goals,
+  inbox,
   issue,
   issues,
+  overview,
   secrets,
   shell,
   work,
@@ -52,6 +56,8 @@ export const en = {
     company: "Company",
     settings: "Settings",
     activity: "Activity",
+    inbox: "Inbox",
+    overview: "Overview",
     agents: "Agents",
     issues: "Issues",
     costs: "Costs",

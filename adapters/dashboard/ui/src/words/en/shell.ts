@@ -9,6 +9,8 @@ export const shell = {
   keysOn: "Single keys do something",
   keyList: [
     ["Ctrl K", "Search for pages, companies, agents and issues"],
+    ["g i", "Inbox"],
+    ["g o", "Overview"],
     ["g s", "Issues"],
     ["g a", "Agents"],
     ["g c", "Costs"],
