@@ -43,7 +43,7 @@ func TestTheListShowsActiveCompaniesUnlessAskedOtherwise(t *testing.T) {
 			"": {"d", "c", "a"}, "?": {"d", "c", "a"}, "?status=active": {"d", "c", "a"}, "?status=archived": {"b"},
 			"?slug=a": {"a"}, "?slug=b": {"b"}, "?slug=b&status=archived": {"b"},
 			"?slug=b&status=active": {}, "?slug=a&status=archived": {},
-			"?slug=z": {}, "?slug=A": {}, "?slug=no%20slug": {}, "?slug=%25": {}, "?slug=%00": {}, "?slug='": {}, "?limit=2": {"d", "c"},
+			"?slug=z": {}, "?slug=A": {}, "?slug=no%20slug": {}, "?slug=%25": {}, "?slug='": {}, "?limit=2": {"d", "c"},
 			"?slug=" + strings.Repeat("x", 3000): {}, "?limit=200": {"d", "c", "a"}, "?limit=3": {"d", "c", "a"},
 		} {
 			answer := s.Get("/v1/companies" + query)
@@ -69,7 +69,8 @@ func TestWrongParametersOfListsAreRefused(t *testing.T) {
 			"limit=01": "limit", "limit=%2B1": "limit", "limit=99999999999999999999": "limit", "limit=1&limit=1": "limit",
 			"status=foo": "status", "status=": "status", "status=deleting": "status",
 			"status=Active": "status", "status=active,archived": "status",
-			"status=active&status=active": "status", "slug=": "slug", "slug=a&slug=b": "slug", "slug=%FF": "slug", "slug=%zz": "slug",
+			"status=active&status=active": "status", "slug=": "slug", "slug=a&slug=b": "slug", "slug=%FF": "slug",
+			"slug=%00": "slug", "slug=%zz": "slug",
 			"Limit=1": "Limit", "page=1": "page", "include=teams": "include", "cursor=": "cursor", "x": "x", "limit=1;slug=a": "limit",
 		} {
 			answer := send(s.Client, "GET", "/v1/companies?"+query, "")
@@ -168,7 +169,7 @@ func TestACursorHoldsForItsListWithItsFiltersAlone(t *testing.T) {
 			"/v1/companies?cursor=" + companies + "A", "/v1/companies?cursor=" + companies + "%0A",
 			"/v1/companies?cursor=" + string(flipped),
 			"/v1/companies?cursor=" + companies + companies, "/v1/companies?cursor=x",
-			"/v1/companies?cursor=%00", "/v1/companies?cursor=null",
+			"/v1/companies?cursor=null",
 			"/v1/companies?cursor=" + strings.Repeat("A", 6000),
 		} {
 			send(s.Client, "GET", path, "").Is(t, 400, "invalid_cursor")

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"maps"
+
 	"slices"
 	"strings"
 
@@ -44,8 +46,9 @@ func (h companies) list(r httpkit.Request) (httpkit.Answer, error) {
 	if hasSlug {
 		list.Slug = &slug
 	}
-	bound := "companies " + string(list.Status) + " " + r.Query().Filters()
-	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[company.Company], error) {
+	bound := maps.Clone(r.Query())
+	bound["status"] = string(list.Status) // one list, whether it is asked for by name or not
+	return httpkit.List(r, "companies "+bound.Filters(), func(after page.Position, size int) (page.Page[company.Company], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)
 	})
