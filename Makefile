@@ -21,13 +21,27 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test quick tools bench lint lint-api generate verify ui ui-dev clean
+.PHONY: help run demo build test quick tools bench lint lint-api generate verify ui ui-dev clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on ./data
 	bin/holdco serve
+
+# A data directory of its own: the next time it goes on with what is there, and "rm -r data/demo" is the end of it. A past that
+# was cut short is begun anew. Ctrl+C reaches both programs, and a second signal would make the server stop at once.
+demo: build ## serve a company to look at, with 90 days of past, on ./data/demo
+	@export HOLDCO_DATA_DIR=data/demo; set -e; \
+	if [ ! -e data/demo/filled ]; then \
+		rm -rf data/demo; bin/holdco migrate up >/dev/null; bin/holdco demo --history 90d; touch data/demo/filled; \
+	fi; \
+	export HOLDCO_TOKEN=$$(bin/holdco token create --name demo --scopes admin --expires 720h --json | sed -n 's/.*"token": "\(.*\)".*/\1/p'); \
+	bin/holdco serve --log-level warn & server=$$!; stopped=; trap 'stopped=yes' INT TERM; \
+	while kill -0 $$server 2>/dev/null && ! curl -sf -o /dev/null http://127.0.0.1:3100/readyz; do sleep 0.2; done; \
+	printf '\nOpen the dashboard with this link, once, within 15 minutes:\n\n  %s\n\n' "$$(bin/holdco login)"; \
+	bin/holdco demo || true; \
+	[ "$$stopped" ] || kill $$server; wait $$server
 
 # Without nomsgpack Gin brings codecs that nothing here uses: an eighth of the binary, and 3 MB of memory.
 build: ## build bin/holdco, one static binary

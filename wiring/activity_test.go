@@ -152,11 +152,16 @@ func TestActivityIsExportedAndResumed(t *testing.T) {
 		all := s.activity(t, p.path()+"/activity?limit=200")
 		slices.Reverse(all)
 		var ids []string
-		for line := range strings.Lines(s.raw(t, p.path()+"/activity/export")) {
-			var e apiEntry
-			must(t, json.Unmarshal([]byte(line), &e))
-			ids = append(ids, e.ID)
-		}
+		// An export ends before what a transaction may still be writing, be it of another test.
+		await(t, 0, "all of the export", func() bool {
+			ids = nil
+			for line := range strings.Lines(s.raw(t, p.path()+"/activity/export")) {
+				var e apiEntry
+				must(t, json.Unmarshal([]byte(line), &e))
+				ids = append(ids, e.ID)
+			}
+			return len(ids) >= len(all)
+		})
 		for n, e := range all {
 			if len(ids) != len(all) || ids[n] != e.ID {
 				t.Fatalf("%v", ids)

@@ -84,6 +84,15 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/demo"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{ // a company at work, in the past
+			"app/agents", "app/approvals", "app/budgets", "app/cache", "app/companies", "app/doctor", "app/goals", "app/issues",
+			"app/leases", "app/work", "app/workflows",
+			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
+			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system",
+		},
+	},
+	{
 		folders: []string{"app/*"}, not: outside,
 		ours:    slices.Concat(domain, ports, []string{"app/ahead", "app/aside", "app/cache", "app/work"}),
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},

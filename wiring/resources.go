@@ -307,6 +307,9 @@ var resources = []resource{
 			cli.DoctorCommand(opener(withKeyIfAny, func(s services) inbound.Doctor { return s.Doctor })),
 		},
 	},
+	{ // a company to look at
+		commands: []cli.Command{cli.DemoCommand(openDemo), cli.DemoWorkerCommand},
+	},
 	{ // receipts of idempotency keys
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)}}

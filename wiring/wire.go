@@ -16,6 +16,7 @@ import (
 	"holdco/adapters/system"
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
+	"holdco/app/demo"
 	"holdco/app/export"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -40,6 +41,17 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
 		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet,
 		wire.Struct(new(command), "*"),
+	))
+}
+
+// newPast assembles the use cases on the store at another time, beside a server that may be running on it.
+func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Logger) (past, func(), error) {
+	panic(wire.Build(
+		openForCommand, newJoint, wire.FieldsOf(new(database), "Migrator"),
+		wire.Bind(new(sqlstore.Engine), new(*sqlstore.Joint)), wire.Bind(new(outbound.Clock), new(*demo.Clock)),
+		sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
+		systemSet, workspaceSet, vaultSet, programSet, serviceSet,
+		wire.Struct(new(past), "*"),
 	))
 }
 

@@ -24,6 +24,7 @@ import (
 	"holdco/app/costs"
 	"holdco/app/dashboard"
 	"holdco/app/deliveries"
+	"holdco/app/demo"
 	"holdco/app/doctor"
 	"holdco/app/export"
 	"holdco/app/goals"
@@ -292,6 +293,89 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 
 var (
 	_wireTelemetryValue = telemetry{tracer: noTracer{}}
+)
+
+// newPast assembles the use cases on the store at another time, beside a server that may be running on it.
+func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Logger) (past, func(), error) {
+	wiringDatabase, cleanup, err := openForCommand(ctx, config, log)
+	if err != nil {
+		return past{}, nil, err
+	}
+	joint := newJoint(wiringDatabase)
+	iDs := _wireIDsValue
+	migrator := wiringDatabase.Migrator
+	store := sqlstore.New(joint, clock, iDs, migrator)
+	directories := newWorkspaces(config)
+	wiringTelemetry := _wireWiringTelemetryValue
+	outboundLog := newOperatorLog(wiringTelemetry, log)
+	companiesSettings := newCompanySettings(config)
+	cache := newAgentCredentials()
+	service := companies.New(store, directories, iDs, outboundLog, companiesSettings, cache)
+	teamsService := teams.New(store, iDs)
+	entropy := _wireEntropyValue
+	agentsSettings := newAgentSettings(config)
+	cachePrices := newPrices()
+	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache, cachePrices)
+	programs, cleanup2 := newPrograms(config, log)
+	issuesService := issues.New(store, iDs, programs)
+	leasesSettings := newLeaseSettings(config)
+	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
+	budgetsService := budgets.New(store, iDs)
+	costsService := costs.New(store, iDs)
+	dashboardService := dashboard.New(store, clock)
+	goalsService := goals.New(store, iDs)
+	projects := goals.NewProjects(store, iDs)
+	workflowsService := workflows.New(store, iDs)
+	approvalsService := approvals.New(store, iDs)
+	tokensService := tokens.New(store, clock, iDs, entropy)
+	sessionsService := sessions.New(store, clock, iDs, entropy)
+	vault := newVault(config)
+	webhooksService := webhooks.New(store, iDs, entropy, vault)
+	partnersService := partners.New(store, clock, iDs, entropy)
+	importsService := imports.New(store, clock)
+	pricesService := prices.New(store, cachePrices)
+	secretsService := secrets.New(store, iDs, vault)
+	keysService := keys.New(store, vault, vault)
+	doctorService := doctor.New(store, clock)
+	activityService := activity.New(store)
+	wiringServices := services{
+		Companies: service,
+		Teams:     teamsService,
+		Agents:    agentsService,
+		Issues:    issuesService,
+		Leases:    leasesService,
+		Budgets:   budgetsService,
+		Costs:     costsService,
+		Dashboard: dashboardService,
+		Goals:     goalsService,
+		Projects:  projects,
+		Workflows: workflowsService,
+		Approvals: approvalsService,
+		Tokens:    tokensService,
+		Sessions:  sessionsService,
+		Webhooks:  webhooksService,
+		Partners:  partnersService,
+		Imports:   importsService,
+		Prices:    pricesService,
+		Secrets:   secretsService,
+		Keys:      keysService,
+		Doctor:    doctorService,
+		Activity:  activityService,
+	}
+	wiringPast := past{
+		services: wiringServices,
+		Joint:    joint,
+		Store:    store,
+		Vault:    vault,
+	}
+	return wiringPast, func() {
+		cleanup2()
+		cleanup()
+	}, nil
+}
+
+var (
+	_wireWiringTelemetryValue = telemetry{tracer: noTracer{}}
 )
 
 // wire.go:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"holdco/adapters/client"
 	"holdco/domain/access"
@@ -54,12 +55,17 @@ func (a *app) remoteGroup(group *cobra.Command) *remote {
 	group.Long += "\n\nThese commands ask a running server, on this machine or another, with the token in " + tokenVariable + ". Its\n" +
 		"scopes say what they may do: read to list and show, write to change, admin for everything."
 	flags := group.PersistentFlags()
-	flags.StringVar(&r.url, "url", "", "where the server's API is\n"+urlVariable+" (default "+usualURL+")")
-	flags.StringVar(&r.tokenFile, "token-file", "", "a file that holds the token, instead of "+tokenVariable)
+	r.serverFlags(flags)
 	flags.StringVar(&r.company, "company", "", "the company: id or slug\n"+companyVariable+" (default the only one that the token can see)")
 	jsonFlag(flags, &r.asJSON)
 	_ = group.RegisterFlagCompletionFunc("company", r.complete(false, completeCompanies))
 	return r
+}
+
+// serverFlags are those that say where the server is, and who asks.
+func (r *remote) serverFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&r.url, "url", "", "where the server's API is\n"+urlVariable+" (default "+usualURL+")")
+	flags.StringVar(&r.tokenFile, "token-file", "", "a file that holds the token, instead of "+tokenVariable)
 }
 
 // server is a running server as a command sees it.
@@ -72,24 +78,31 @@ type server struct {
 // asking makes an action of one that asks a running server about a company.
 func (r *remote) asking(action func(command *cobra.Command, s *server, args []string) error) func(*cobra.Command, []string) error {
 	return r.run(func(command *cobra.Command, args []string) error {
-		variables := r.program.Variables(command.ErrOrStderr())
-		s, err := r.connect(variables)
-		if err != nil {
-			return WrongUsage(err)
-		}
-		s.Patience = patience
-		s.Wait = func(ctx context.Context, d time.Duration, why error) error {
-			fmt.Fprintf(command.ErrOrStderr(), "holdco: %s; trying again in %s\n", explain(command, why), d)
-			return client.Sleep(ctx, d)
-		}
-		if err = s.findCompany(command.Context(), r.companyNamed(variables)); err == nil {
-			err = action(command, s, args)
-		}
-		if err != nil && command.Context().Err() != nil {
-			return errors.New("interrupted; what was asked for may have been done")
-		}
-		return s.advise(err)
+		return r.reach(command, func(s *server, variables map[string]string) error {
+			if err := s.findCompany(command.Context(), r.companyNamed(variables)); err != nil {
+				return err
+			}
+			return action(command, s, args)
+		})
 	})
+}
+
+// reach does something with a running server.
+func (r *remote) reach(command *cobra.Command, do func(s *server, variables map[string]string) error) error {
+	variables := r.program.Variables(command.ErrOrStderr())
+	s, err := r.connect(variables)
+	if err != nil {
+		return WrongUsage(err)
+	}
+	s.Patience = patience
+	s.Wait = func(ctx context.Context, d time.Duration, why error) error {
+		fmt.Fprintf(command.ErrOrStderr(), "holdco: %s; trying again in %s\n", explain(command, why), d)
+		return client.Sleep(ctx, d)
+	}
+	if err = do(s, variables); err != nil && command.Context().Err() != nil {
+		return errors.New("interrupted; what was asked for may have been done")
+	}
+	return s.advise(err)
 }
 
 // connect makes a client from flags and variables. An error is wrong usage.

@@ -12,7 +12,8 @@ type Agent struct {
 	Name    string `json:"name"`
 	Role    string `json:"role"`
 	Adapter string `json:"adapter"`
-	Model   string `json:"model"` // empty: that of the adapter
+	Config  any    `json:"adapterConfig"` // a JSON object
+	Model   string `json:"model"`         // empty: that of the adapter
 	Status  string `json:"status"`
 	Budget  struct {
 		PerTaskUSD json.Number `json:"perTaskUsd"` // empty: no limit
@@ -35,6 +36,9 @@ var (
 		ID: "hireAgent", Method: http.MethodPost, Path: agents, Shows: Agent{},
 		Fields: []string{"teamId", "name", "role", "adapter", "adapterConfig", "model", "memoryScopes", "budget.perTaskUsd",
 			"budget.dailyUsd", "approvalPolicy.requires"},
+	})
+	UpdateAgent = declare(Operation{
+		ID: "updateAgent", Method: http.MethodPatch, Path: oneAgent, Fields: []string{"adapterConfig"}, Shows: Agent{},
 	})
 	GetAgent    = declare(Operation{ID: "getAgent", Method: http.MethodGet, Path: oneAgent, Shows: Agent{}})
 	PauseAgent  = declare(Operation{ID: "pauseAgent", Method: http.MethodPost, Path: oneAgent + "/pause", Shows: Agent{}})

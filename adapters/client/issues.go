@@ -24,6 +24,7 @@ type Issue struct {
 		Number int    `json:"number"`
 		Gate   string `json:"gate"`
 	} `json:"step"` // nil: it is none
+	WaitingFor   string   `json:"waitingFor"` // the id of an approval; empty: none
 	OpenBlockers int      `json:"openBlockers"`
 	Labels       []string `json:"labels"`
 	Budget       struct {
@@ -45,6 +46,11 @@ type Comment struct {
 	Author    string `json:"author"`
 	Body      string `json:"body"`
 	CreatedAt string `json:"createdAt"`
+}
+
+// IssueCounts is what is read of the counts of issues.
+type IssueCounts struct {
+	ByStatus map[string]int `json:"byStatus"`
 }
 
 const issues, oneIssue = "/v1/companies/{id}/issues", "/v1/companies/{id}/issues/{issue}"
@@ -70,6 +76,11 @@ var (
 	CancelIssue = declare(Operation{
 		ID: "cancelIssue", Method: http.MethodPost, Path: oneIssue + "/cancel", Fields: []string{"reason"}, Shows: Issue{},
 	})
+	AcceptIssue = declare(Operation{ID: "acceptIssue", Method: http.MethodPost, Path: oneIssue + "/accept", Shows: Issue{}})
+	RejectIssue = declare(Operation{
+		ID: "rejectIssue", Method: http.MethodPost, Path: oneIssue + "/reject", Fields: []string{"note"}, Shows: Issue{},
+	})
+	CountIssues    = declare(Operation{ID: "countIssues", Method: http.MethodGet, Path: issues + "/counts", Shows: IssueCounts{}})
 	CommentOnIssue = declare(Operation{
 		ID: "commentOnIssue", Method: http.MethodPost, Path: oneIssue + "/comments", Fields: []string{"body"}, Shows: Comment{},
 	})

@@ -163,3 +163,12 @@ func SearchTexts(engine Engine, of id.Company, after page.Position) (map[string]
 func portionOf[T searched](of search[T], after page.Position) func() (*bun.SelectQuery, error) {
 	return func() (*bun.SelectQuery, error) { return of.order.apply(of.some(), after, portionOfSearch) }
 }
+
+// InboxTexts returns the statements that read what needs a person and what waits for a decision: in a company, then in all.
+func InboxTexts(engine Engine) (texts []string) {
+	for _, of := range []inbox{inboxOfOne, inboxOfAll} {
+		spelled := &statements{engine: engine}
+		texts = append(texts, spelled.text(of.needing), spelled.text(of.undecided))
+	}
+	return texts
+}
