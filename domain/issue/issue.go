@@ -12,6 +12,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/money"
+	"holdco/domain/text"
 )
 
 // Issue is a task of a company. New and stores make an Issue, and only its methods change it: each returns the next issue and
@@ -123,6 +124,9 @@ func (i Issue) Owner() id.Company { return i.Company }
 
 // CurrentVersion returns Version, for generic code.
 func (i Issue) CurrentVersion() int64 { return i.Version }
+
+// HasWords reports whether words are in the title or the description.
+func (i Issue) HasWords(words text.Words) bool { return words.In(i.Title, i.Description) }
 
 // TeamInCharge is the team that an issue is counted under: that of its agent, else the one that it is open to.
 func (i Issue) TeamInCharge() id.Team {

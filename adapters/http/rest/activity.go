@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/event"
@@ -85,16 +85,16 @@ func activityFilter(r httpkit.Request, of *id.Company, within []string) (filter 
 }
 
 // wordsIn reads the words to search for from the query parameter q; nil: it was not sent.
-func wordsIn(query httpkit.Query) ([]string, error) {
+func wordsIn(query httpkit.Query) (text.Words, error) {
 	sent, found := query["q"]
 	if !found {
 		return nil, nil
 	}
-	sent = strings.TrimSpace(sent)
-	if n := utf8.RuneCountInString(sent); n < shortestSearch || n > longestSearch {
-		return nil, httpkit.InvalidParameter("q", "must have 2 to 200 characters")
+	words, ok := text.ParseWords(sent)
+	if !ok {
+		return nil, httpkit.InvalidParameter("q", fmt.Sprintf("must have %d to %d characters", text.ShortestSearch, text.LongestSearch))
 	}
-	return strings.Fields(text.Fold(sent)), nil
+	return words, nil
 }
 
 func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {

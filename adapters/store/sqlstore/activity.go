@@ -80,9 +80,6 @@ func (a activity) List(ctx context.Context, filter store.ActivityFilter, after p
 	}
 }
 
-// portionOfSearch is how many entries a search reads at once.
-const portionOfSearch = 1000
-
 func (a activity) Export(
 	ctx context.Context, filter store.ActivityFilter, after page.Position, until store.Place, size int,
 ) (result page.Page[event.Event], err error) {
