@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -120,10 +121,12 @@ type Feed struct {
 	MediaType string
 	Head      []byte // what it begins with
 	Write     func(write func(portion []byte) error) error
+
+	Patience time.Duration // how long a client may take for a portion; 0: the usual time
 }
 
 func (f Feed) write(c *gin.Context) {
-	out := BeginStream(c, f.MediaType, portionTimeout)
+	out := BeginStream(c, f.MediaType, cmp.Or(f.Patience, portionTimeout))
 	if c.Request.Method == http.MethodHead {
 		return
 	}
