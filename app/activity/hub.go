@@ -20,8 +20,8 @@ const (
 )
 
 // rest is how long the hub rests for each stream after it handed something on. What is committed meanwhile then goes out together: many
-// streams cost about as much where much happens as where little does. With all streams it is 200 ms.
-const rest = 400 * time.Microsecond
+// streams cost about as much where much happens as where little does. With all streams it is 300 ms.
+const rest = 600 * time.Microsecond
 
 // idle is how long a stream waits for an entry before it hands on nothing.
 const idle = time.Second
@@ -186,7 +186,9 @@ type following struct {
 	hub   *hub
 	sub   *subscription
 	of    id.Company
-	at    store.Place // all up to it was taken
+	at    store.Place // all up to it was taken, or will be with next
+
+	next []inbound.StreamedEntry
 }
 
 func (f *following) run(ctx context.Context, take func(entries []inbound.StreamedEntry) error) error {
@@ -195,21 +197,20 @@ func (f *following) run(ctx context.Context, take func(entries []inbound.Streame
 		if err != nil {
 			return err
 		}
-		entries := make([]*entry, len(some))
-		for n, one := range some {
-			entries[n] = entryOf(f.of, one)
+		for _, one := range some {
+			f.add(entryOf(f.of, one))
 		}
-		if err := f.hand(entries, take); err != nil {
+		if err := f.hand(take); err != nil {
 			return err
 		}
 		if len(some) < portionSize {
 			break
 		}
 	}
+	f.next = nil // much may have come before, and little comes at once from here on
 	pause := time.NewTimer(idle)
 	defer pause.Stop()
 	for {
-		var some []*entry
 		pause.Reset(idle)
 		select {
 		case <-ctx.Done():
@@ -223,30 +224,35 @@ func (f *following) run(ctx context.Context, take func(entries []inbound.Streame
 			if !ok {
 				return errCut
 			}
-			some = append(some, one)
+			f.add(one)
 		}
 		for range min(len(f.sub.entries), portionSize) { // what waits goes out together
 			if one, ok := <-f.sub.entries; ok {
-				some = append(some, one)
+				f.add(one)
 			}
 		}
-		if err := f.hand(some, take); err != nil {
+		if err := f.hand(take); err != nil {
 			return err
 		}
 	}
 }
 
-// hand hands on the entries that come after those that were taken.
-func (f *following) hand(some []*entry, take func(entries []inbound.StreamedEntry) error) error {
-	var next []inbound.StreamedEntry
-	for _, one := range some {
-		if one.at.Compare(f.at) > 0 {
-			f.at = one.at
-			next = append(next, one.StreamedEntry)
-		}
+// add adds an entry to those that are handed on next, unless it was taken.
+func (f *following) add(one *entry) {
+	if one.at.Compare(f.at) > 0 {
+		f.at = one.at
+		f.next = append(f.next, one.StreamedEntry)
 	}
-	if next == nil {
+}
+
+// hand hands on what was added.
+func (f *following) hand(take func(entries []inbound.StreamedEntry) error) error {
+	if len(f.next) == 0 {
 		return nil
 	}
-	return take(next)
+	defer func() {
+		clear(f.next)
+		f.next = f.next[:0]
+	}()
+	return take(f.next)
 }

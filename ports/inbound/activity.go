@@ -33,8 +33,8 @@ type Activity interface {
 type ActivityExport func(take func(entries []event.Entry) error) error
 
 // ActivityStream calls take with entries in the order of their commits, each once, until that fails, ctx is done, the server stops,
-// or the taker is too slow. A portion can be empty: then nothing came for a second. The first portion can be one entry without
-// content, whose place is where the stream begins.
+// or the taker is too slow. The taker keeps nothing of a portion. One can be empty: then nothing came for a second. The first can be one
+// entry without content, whose place is where the stream begins.
 type ActivityStream func(ctx context.Context, take func(entries []StreamedEntry) error) error
 
 // StreamedEntry is an entry with its place, from which a stream can go on. Streams of a company share it.

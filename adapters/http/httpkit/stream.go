@@ -61,6 +61,10 @@ func BeginStream(c *gin.Context, mediaType string, writeTimeout time.Duration) *
 	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout, streams: of(c).options.Streams}
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
+	if mediaType == EventStream {
+		// It ends with its connection, and its events say where they end: in chunks each portion would cost three writes, not one.
+		c.Header("Transfer-Encoding", "identity")
+	}
 	noReadDeadline(s.controller)
 	return s
 }

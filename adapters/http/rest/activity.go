@@ -193,7 +193,7 @@ func (h activity) stream(r httpkit.Request) (httpkit.Answer, error) {
 		return httpkit.Answer{}, err
 	}
 	return httpkit.Answer{Feed: &httpkit.Feed{
-		MediaType: "text/event-stream", Head: []byte(streamHead + "\n"), Patience: h.pace.Patience,
+		MediaType: httpkit.EventStream, Head: []byte(streamHead + "\n"), Patience: h.pace.Patience,
 		Write: func(write func(portion []byte) error) error {
 			checked, wrote := time.Now(), time.Now()
 			var text []byte
