@@ -300,6 +300,7 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Activity(s.Activity, s.StreamPace) },
+		commands: []cli.Command{cli.ActivityCommand},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{
 				Name: "stream activity", Every: 250 * time.Millisecond, Wake: s.Activity.Recorded(), Run: s.Activity.Poll,
