@@ -19,7 +19,9 @@ import (
 )
 
 // streamed is a part of a stream, after which the connection breaks.
-func streamed(events ...string) string { return "retry: 1000\n\n" + strings.Join(events, "\n\n") + "\n\n" }
+func streamed(events ...string) string {
+	return "retry: 1000\n\n" + strings.Join(events, "\n\n") + "\n\n"
+}
 
 // follow follows a server that answers with the replies, one after the other; those of status 200 are streams that break off. It returns
 // what came, after which places the server was asked, and how long the client waited. It ends with the context after the last reply.

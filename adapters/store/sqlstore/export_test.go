@@ -133,3 +133,24 @@ func StepsOf(kept string) (steps []issue.Step, err error) {
 func KeptSteps(steps []issue.Step) any {
 	return versionTable.column("steps").get(&versionRow{steps: steps})
 }
+
+// ActivityTexts are the statements that find the entries of a filter after a position: one, or one for each type that it allows.
+func ActivityTexts(engine Engine, filter store.ActivityFilter, after page.Position, most int) (texts []string, err error) {
+	some := activity{session{engine: engine}}.matching(filter)
+	conditions := [][]condition{some.where}
+	if some.types != nil {
+		conditions = nil
+		for _, one := range some.types {
+			conditions = append(conditions, []condition{{"type", string(one)}})
+		}
+	}
+	for _, where := range conditions {
+		var rows []entryRow
+		query, err := some.query(&rows, where, after, most)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, query.String())
+	}
+	return texts, nil
+}
