@@ -33,6 +33,7 @@ type Issue struct {
 	Team           id.Team    // whose agents may take it when it is not bound; empty: any of the company
 	BlockedBy      []id.Issue
 	OpenBlockers   int      // how many of BlockedBy are not done
+	FailedBlockers int      // how many of BlockedBy have failed or were cancelled: they will never be done
 	Labels         []string // each once
 	PerTask        budget.Limit
 	Spent          money.USD // by all of its runs
@@ -137,6 +138,33 @@ func (i Issue) IsClaimable() bool {
 	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting && !isUsedUp && !i.IsContainer
 }
 
+// Need is what a person has to do about an issue before work on it goes on.
+type Need string
+
+// The needs.
+const (
+	NoNeed      Need = ""
+	NeedsReview Need = "review"  // accept or reject the result
+	NeedsHelp   Need = "handoff" // say what to do, and give it back to an agent
+	IsBlocked   Need = "blocked" // retry what blocks it, or do without
+)
+
+// Need returns what a person has to do about the issue. An approval that it waits for is a thing of its own, and a
+// container needs what its steps need.
+func (i Issue) Need() Need {
+	switch {
+	case i.IsContainer || i.WaitingFor != "":
+		return NoNeed
+	case i.Status == Handoff:
+		return NeedsHelp
+	case i.Status == Review:
+		return NeedsReview
+	case (i.Status == Queued || i.Status == Assigned) && i.FailedBlockers > 0:
+		return IsBlocked
+	}
+	return NoNeed
+}
+
 // BudgetGroup names the limits that a lease on the issue meets besides those of who works on it. In a group it depends on what the issue
 // has spent alone whether it can be leased.
 func (i Issue) BudgetGroup() string {
@@ -196,6 +224,7 @@ func (i Issue) Fields() event.Fields {
 		i.stepField(),
 		event.F("blockedBy", texts(i.BlockedBy)),
 		event.F("openBlockers", i.OpenBlockers),
+		event.F("failedBlockers", i.FailedBlockers),
 		event.F("labels", texts(i.Labels)),
 		event.F("budget", event.Fields{i.PerTask.Field("perTaskUsd"), event.F("spentUsd", i.Spent)}),
 		event.F("attempt", i.Attempt),

@@ -141,6 +141,8 @@ type Child struct {
 	ID       id.Issue
 	Status   issue.Status
 	IsParent bool // there are issues below it
+
+	IsBlocker bool // there are issues that count it as an open blocker
 }
 
 // DueIssue is an issue whose wait is over.

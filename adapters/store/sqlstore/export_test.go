@@ -154,3 +154,12 @@ func ActivityTexts(engine Engine, filter store.ActivityFilter, after page.Positi
 	}
 	return texts, nil
 }
+
+// InboxTexts returns the statements that read what needs a person and what waits for a decision: in a company, then in all.
+func InboxTexts(engine Engine) (texts []string) {
+	for _, of := range []inbox{inboxOfOne, inboxOfAll} {
+		spelled := &statements{engine: engine}
+		texts = append(texts, spelled.text(of.needing), spelled.text(of.undecided))
+	}
+	return texts
+}

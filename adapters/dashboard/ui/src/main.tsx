@@ -13,6 +13,7 @@ import { createRoot } from "react-dom/client"
 import { asApiError, wait } from "./api/errors"
 import { begin } from "./kit/looks"
 import { sessionQuery } from "./kit/queries"
+import { texts } from "./kit/search"
 import "./looks/tokens.css"
 import "./looks/base.css"
 import { Companies } from "./pages/companies/page"
@@ -78,6 +79,47 @@ const settings = createRoute({
   path: "/c/$slug/settings",
   component: lazyRouteComponent(() => import("./pages/settings/page"), "Settings"),
 })
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/agents",
+  component: lazyRouteComponent(() => import("./pages/agents/page"), "Agents"),
+  validateSearch: texts("view", "status", "team", "adapter"),
+})
+const agent = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/agents/$agent",
+  component: lazyRouteComponent(() => import("./pages/agent/page"), "Agent"),
+  validateSearch: texts("tab"),
+})
+const costs = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/costs",
+  component: lazyRouteComponent(() => import("./pages/costs/page"), "Costs"),
+  validateSearch: texts("since", "by"),
+})
+const goals = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/goals",
+  component: lazyRouteComponent(() => import("./pages/goals/page"), "Goals"),
+  validateSearch: texts("status", "open"),
+})
+const projects = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/projects",
+  component: lazyRouteComponent(() => import("./pages/projects/page"), "Projects"),
+  validateSearch: texts("status", "goal", "open"),
+})
+const workflows = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/workflows",
+  component: lazyRouteComponent(() => import("./pages/workflows/page"), "Workflows"),
+  validateSearch: texts("open"),
+})
+const secrets = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/secrets",
+  component: lazyRouteComponent(() => import("./pages/secrets/page"), "Secrets"),
+})
 const tokens = createRoute({
   getParentRoute: () => shell,
   path: "/instance/tokens",
@@ -98,7 +140,24 @@ const partners = createRoute({
 })
 
 const router = createRouter({
-  routeTree: root.addChildren([login, start, shell.addChildren([companies, settings, tokens, webhooks, partners])]),
+  routeTree: root.addChildren([
+    login,
+    start,
+    shell.addChildren([
+      companies,
+      settings,
+      agents,
+      agent,
+      costs,
+      goals,
+      projects,
+      workflows,
+      secrets,
+      tokens,
+      webhooks,
+      partners,
+    ]),
+  ]),
   defaultNotFoundComponent: Missing,
 })
 

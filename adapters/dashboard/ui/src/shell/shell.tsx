@@ -1,7 +1,21 @@
 import { Menu } from "@base-ui/react/menu"
 import { useQueryClient } from "@tanstack/react-query"
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router"
-import { Building2, CircleUser, KeyRound, Search, Settings2, Users, Webhook } from "lucide-react"
+import {
+  Bot,
+  Building2,
+  CircleDollarSign,
+  CircleUser,
+  FolderKanban,
+  KeyRound,
+  Lock,
+  Search,
+  Settings2,
+  Target,
+  Users,
+  Webhook,
+  Workflow,
+} from "lucide-react"
 import { lazy, Suspense, useEffect, useState } from "react"
 import { signOut } from "../api/client"
 import { choose, type Looks, looks } from "../kit/looks"
@@ -11,6 +25,15 @@ import { words } from "../words/en"
 const Palette = lazy(() => import("./palette"))
 
 const isPrivate = location.protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
+
+const companyPages = [
+  { to: "/c/$slug/agents", name: words.nav.agents, icon: Bot },
+  { to: "/c/$slug/costs", name: words.nav.costs, icon: CircleDollarSign },
+  { to: "/c/$slug/goals", name: words.nav.goals, icon: Target },
+  { to: "/c/$slug/projects", name: words.nav.projects, icon: FolderKanban },
+  { to: "/c/$slug/workflows", name: words.nav.workflows, icon: Workflow },
+  { to: "/c/$slug/secrets", name: words.nav.secrets, icon: Lock },
+] as const
 
 const instancePages = [
   { to: "/instance/tokens", name: words.nav.tokens, icon: KeyRound },
@@ -51,6 +74,12 @@ export function Shell() {
         {slug && (
           <div>
             <h2>{slug}</h2>
+            {companyPages.map((page) => (
+              <Link key={page.to} to={page.to} params={{ slug }}>
+                <page.icon size={16} aria-hidden />
+                {page.name}
+              </Link>
+            ))}
             <Link to="/c/$slug/settings" params={{ slug }}>
               <Settings2 size={16} aria-hidden />
               {words.nav.settings}

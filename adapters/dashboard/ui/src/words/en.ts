@@ -1,5 +1,22 @@
+import { agent } from "./en/agent"
+import { agents } from "./en/agents"
+import { costs } from "./en/costs"
+import { figures } from "./en/figures"
+import { goals } from "./en/goals"
+import { secrets } from "./en/secrets"
+import { work } from "./en/work"
+import { workflows } from "./en/workflows"
+
 // Every sentence that is shown. Another language is another object of the type Words.
 export const en = {
+  agent,
+  agents,
+  costs,
+  figures,
+  goals,
+  secrets,
+  work,
+  workflows,
   product: "Holdco",
   skip: "Skip to the content",
   unencrypted: "This connection is not encrypted: others on the network can read what you do here.",
@@ -26,6 +43,12 @@ export const en = {
     companies: "Companies",
     company: "Company",
     settings: "Settings",
+    agents: "Agents",
+    costs: "Costs",
+    goals: "Goals",
+    projects: "Projects",
+    workflows: "Workflows",
+    secrets: "Secrets",
     instance: "Instance",
     tokens: "API tokens",
     webhooks: "Webhooks",
