@@ -156,40 +156,6 @@ func TestAServerHasFiveHundredStreams(t *testing.T) {
 	})
 }
 
-// A reader that takes nothing is ended, and holds up nobody.
-func TestAStreamThatIsNotReadEnds(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, environ ...string) {
-		clock := newClock()
-		clock.streamPace = rest.StreamPace{Quiet: time.Minute, Patience: 2 * time.Second}
-		s := start(t, clock, environ...)
-		in := s.create(t, `{"name":"Acme","slug":"acme"}`)
-		slow := s.dial(t, fmt.Sprintf("GET %s/activity/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", in.path(), rootToken))
-		must(t, slow.SetReadBuffer(4<<10))
-		begin := make([]byte, len("HTTP/1.1 200 OK"))
-		_, err := io.ReadFull(slow, begin)
-		must(t, err)
-		quick := s.streams(t, in, string(rootToken), "")
-
-		const issues, size = 250, 60 << 10 // more than sockets hold
-		body := fmt.Sprintf(`{"title":"%%d","description":"%s"}`, strings.Repeat("x", size))
-		for n := range issues {
-			s.Post(in.path()+"/issues", fmt.Sprintf(body, n)).Is(t, 201, "")
-			if e := quick.next(t, "issue.created"); e.Payload["title"] != fmt.Sprint(n) {
-				t.Fatalf("after %d entries comes %v", n, e.Payload["title"])
-			}
-		}
-		// What is scraped counts the scrape, and the stream that is read.
-		await(t, time.Minute, "the end of the stream", func() bool { return scrape(t, s.url)["holdco_http_requests_in_flight"] <= 2 })
-		must(t, slow.SetReadDeadline(time.Now().Add(time.Minute)))
-		if came, _ := io.Copy(io.Discard, slow); came >= issues*size {
-			t.Errorf("%d bytes came to who did not read them", came)
-		}
-		s.Post(in.path()+"/issues", `{"title":"more"}`).Is(t, 201, "")
-		quick.next(t, "issue.created")
-	})
-}
-
 // comments waits for comment lines of a stream.
 func comments(t *testing.T, from io.Reader, count int) {
 	t.Helper()
