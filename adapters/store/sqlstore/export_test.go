@@ -164,6 +164,27 @@ func portionOf[T searched](of search[T], after page.Position) func() (*bun.Selec
 	return func() (*bun.SelectQuery, error) { return of.order.apply(of.some(), after, portionOfSearch) }
 }
 
+// ActivityTexts are the statements that find the entries of a filter after a position: one, or one for each type that it allows.
+func ActivityTexts(engine Engine, filter store.ActivityFilter, after page.Position, most int) (texts []string, err error) {
+	some := activity{session{engine: engine}}.matching(filter)
+	conditions := [][]condition{some.where}
+	if some.types != nil {
+		conditions = nil
+		for _, one := range some.types {
+			conditions = append(conditions, []condition{{"type", string(one)}})
+		}
+	}
+	for _, where := range conditions {
+		var rows []entryRow
+		query, err := some.query(&rows, where, after, most)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, query.String())
+	}
+	return texts, nil
+}
+
 // InboxTexts returns the statements that read what needs a person and what waits for a decision: in a company, then in all.
 func InboxTexts(engine Engine) (texts []string) {
 	for _, of := range []inbox{inboxOfOne, inboxOfAll} {
