@@ -89,6 +89,9 @@ func checkAnswer(t *testing.T, o client.Operation, described *openapi3.Operation
 		if !strings.HasPrefix(status, "2") || answer.Value.Content == nil {
 			continue
 		}
+		if answer.Value.Content.Get("application/json") == nil {
+			continue // a stream
+		}
 		data := fieldOf(answer.Value.Content.Get("application/json").Schema, []string{"data"})
 		if lists := slices.Contains(o.Query, "cursor"); lists != (data.Value.Items != nil) {
 			t.Errorf("%s answers with a list: %t", o.ID, !lists)

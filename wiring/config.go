@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/http/rest"
 	"holdco/adapters/telemetry/tracing"
 	"holdco/domain/access"
 	"holdco/domain/money"
@@ -40,8 +41,9 @@ type Config struct {
 	Adapters         []string // at least one
 	LeaseTime        time.Duration
 	Reserve          money.USD
-	MostProcesses    int           // of agents at once
-	LongestStop      time.Duration // how long they may take to end when the server stops; no setting
+	MostProcesses    int             // of agents at once
+	LongestStop      time.Duration   // how long they may take to end when the server stops; no setting
+	StreamPace       rest.StreamPace // no setting either
 	ArchiveRetention time.Duration
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
@@ -125,7 +127,7 @@ func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings
 	if config.KeyFile == "" {
 		config.KeyFile = filepath.Join(config.DataDir, "key")
 	}
-	config.LongestStop = longestStop
+	config.LongestStop, config.StreamPace = longestStop, rest.UsualPace
 	return config, unknown(variables), nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 
+	"holdco/adapters/http/rest"
 	"holdco/domain/access"
 	"holdco/domain/ratelimit"
 	"holdco/wiring"
@@ -59,6 +60,7 @@ func TestEverySettingHasADefault(t *testing.T) {
 		Reserve:          100_000,
 		MostProcesses:    32,
 		LongestStop:      20 * time.Second,
+		StreamPace:       rest.UsualPace,
 		ArchiveRetention: 720 * time.Hour,
 		Rates:            ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 600, Gateway: 1200},
 		WebhookParallel:  16,
@@ -88,6 +90,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		Reserve:          1,
 		MostProcesses:    200,
 		LongestStop:      20 * time.Second,
+		StreamPace:       rest.UsualPace,
 		ArchiveRetention: 1000*time.Hour + time.Minute,
 		Rates:            ratelimit.Limits{Read: 1, Write: 1_000_000_000, Costly: ratelimit.Off, Partner: 7, Gateway: 8},
 		RedisURL:         "redis://me@cache/1",

@@ -116,7 +116,7 @@ func TestTheDashboardIsForThoseWhoMayReadTheCompany(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		acme, other := s.create(t, draft(t, ``)), s.create(t, named("other"))
-		for _, part := range []string{"cost", "org"} {
+		for _, part := range []string{"overview", "inbox", "health", "cost", "org", "activity"} {
 			path := acme.path() + "/dashboard/" + part
 			s.In(t).Get(path).Is(t, 200, "")
 			s.with(t, "read").Get(path).Is(t, 200, "")

@@ -392,6 +392,10 @@ func TestAnswersAboutApprovalsLookAsTheyAlwaysDid(t *testing.T) {
 		ada.call(t, lease, "approval", `"actionName":"buy.nails","action":"Buy nails","cost":{"usd":5}`).Is(t, 200, "")
 		ada.call(t, lease, "approval", `"actionName":"buy.iron","action":"Buy iron","park":true`).Is(t, 200, "")
 		s.golden(t, "approvals", "GET", acme.path()+"/approvals?status=pending,denied", "")
+		for _, part := range []string{"overview", "inbox", "health"} {
+			s.golden(t, "dashboard_"+part, "GET", acme.path()+"/dashboard/"+part, "")
+		}
+		s.golden(t, "inbox", "GET", "/v1/inbox?limit=1", "")
 		last := resttest.Data[[]apiApproval](t, s.Get(acme.path()+"/approvals?status=pending"))[0]
 		for range 100 {
 			s.Post(last.path()+"/comment", `{"body":"Why?"}`).Is(t, 200, "")

@@ -3,6 +3,7 @@ package wiring_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"holdco/adapters/cli"
+	"holdco/adapters/http/rest"
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/store/postgres/postgrestest"
@@ -163,6 +165,7 @@ func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ 
 	if clock.longestStop > 0 {
 		config.LongestStop = clock.longestStop
 	}
+	config.StreamPace = cmp.Or(clock.streamPace, config.StreamPace)
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	clocks := wiring.Clocks{Process: clock, Store: clock}
 	if clock.isApart {
@@ -257,7 +260,8 @@ type clock struct {
 	ms, fuse atomic.Int64
 	isApart  bool // it is not the store's: that keeps its own
 
-	longestStop time.Duration // of servers, see wiring.Config; 0: the usual one
+	longestStop time.Duration   // of servers, see wiring.Config; 0: the usual one
+	streamPace  rest.StreamPace // the same
 }
 
 // noon is where the clocks of tests start.

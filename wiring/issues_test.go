@@ -20,7 +20,7 @@ import (
 type apiIssue struct {
 	ID, CompanyID, Title, Description, Status, Priority, CreatedBy, CreatedAt, UpdatedAt string
 
-	Number, Attempt, MaxAttempts, OpenBlockers int
+	Number, Attempt, MaxAttempts, OpenBlockers, FailedBlockers int
 
 	ParentID, ProjectID, GoalID, AssignedAgentID, AssignedTeamID, RetryOf, WorkflowID *string
 

@@ -132,6 +132,7 @@ type apiDelivery struct {
 	}
 	NextAttemptAt *string
 	CreatedAt     string
+	Body          *string // of one alone
 }
 
 // subscribe makes a webhook to a receiver, for what happens to companies unless more, members of the body, names events.

@@ -67,6 +67,8 @@ type services struct {
 	Keys      *keys.Service
 	Doctor    *doctor.Service
 	Activity  *activity.Service
+
+	StreamPace rest.StreamPace
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
@@ -81,7 +83,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	approvals.New,
 	secrets.New, keys.New, doctor.New,
 	activity.New,
-	newAgentSettings, newAgentCredentials, newLeaseSettings,
+	newAgentSettings, newAgentCredentials, newLeaseSettings, newStreamPace,
 	wire.Struct(new(services), "*"),
 )
 
@@ -101,6 +103,8 @@ const mostWaiting = 5000
 func newLeaseSettings(config Config) leases.Settings {
 	return leases.Settings{LeaseTime: config.LeaseTime, Reserve: config.Reserve, MostWaiting: mostWaiting}
 }
+
+func newStreamPace(config Config) rest.StreamPace { return config.StreamPace }
 
 // background are what only jobs of the server need, beside its fields.
 type background struct {
@@ -295,9 +299,9 @@ var resources = []resource{
 		},
 	},
 	{
-		handlers: func(s services) httpkit.Handlers { return rest.Activity(s.Activity) },
+		handlers: func(s services) httpkit.Handlers { return rest.Activity(s.Activity, s.StreamPace) },
 		commands: []cli.Command{
-			cli.AuditCommand(opener(withKeyIfAny, func(s services) inbound.Activity { return s.Activity })),
+			cli.ActivityCommand, cli.AuditCommand(opener(withKeyIfAny, func(s services) inbound.Activity { return s.Activity })),
 		},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{

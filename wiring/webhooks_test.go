@@ -2,6 +2,7 @@ package wiring_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"net/http"
@@ -354,6 +355,55 @@ func TestATestIsSentWhateverTheWebhookWants(t *testing.T) {
 				t.Errorf("%s of the redelivery is %v, want %s", name, got, want)
 			}
 		}
+	})
+}
+
+func TestADeliveryShowsTheBodyAsItWasSent(t *testing.T) {
+	t.Parallel()
+	eachSending(t, func(t *testing.T, s *instance) {
+		to := listen(t)
+		hook := s.subscribe(t, to, "")
+		acme := s.create(t, `{"name":"<Äcme> & \"Co\" 🦊","slug":"acme"}`)
+		s.settled(t, hook, webhook.Succeeded, 1)
+		s.Post(hook.path()+"/test", "").Is(t, 202, "")
+		to.types(t, "company.created", "webhook.test")
+		s.settled(t, hook, webhook.Succeeded, 1)
+		log := s.deliveries(t, hook)
+		for n, sent := range to.receipts() {
+			logged := log[len(log)-1-n]
+			path := hook.path() + "/deliveries/" + logged.ID
+			answer := s.Get(path)
+			answer.Is(t, 200, "")
+			got := resttest.Data[apiDelivery](t, answer)
+			if got.Body == nil || *got.Body != string(sent.body) {
+				t.Errorf("%s was sent, shown is %s", sent.body, answer.Body)
+			}
+			got.Body = nil
+			if diff := cmp.Diff(logged, got); diff != "" {
+				t.Error(diff)
+			}
+			s.with(t, "read", "write").Get(path).Is(t, 403, "insufficient_scope")
+			other := s.subscribe(t, to, `,"events":["company.deleted"]`)
+			s.Get(other.path()+"/deliveries/"+logged.ID).Is(t, 404, "not_found")
+		}
+		send(s.Client, "GET", hook.path()+"/deliveries/dlv_1", "").Is(t, 404, "not_found")
+
+		of := hook.path() + "/deliveries/" + log[1].ID
+		database := beside(slices.DeleteFunc(slices.Clone(s.environ), func(one string) bool { return one == allowPrivate }))
+		db, err := sql.Open(database.name, database.address)
+		must(t, err)
+		defer db.Close()
+		_, err = db.ExecContext(t.Context(), "DELETE FROM activity WHERE id = '"+log[1].EventID+"'")
+		must(t, err)
+		answer := s.Get(of)
+		answer.Is(t, 200, "")
+		if got := resttest.Data[apiDelivery](t, answer); got.Body != nil || !strings.Contains(string(answer.Body), `"body":null`) {
+			t.Errorf("without its event: %s", answer.Body)
+		}
+		s.Delete(acme.path()).Is(t, 200, "")
+		await(t, 10*time.Second, "the end of the company's deliveries", func() bool { return s.Get(of).Status == 404 })
+		s.Delete(hook.path()).Is(t, 200, "")
+		s.Get(hook.path()+"/deliveries/"+log[0].ID).Is(t, 404, "not_found")
 	})
 }
 

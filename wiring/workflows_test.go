@@ -609,6 +609,30 @@ func TestALateChargeIsCountedUnderAWorkflowThatWasDeleted(t *testing.T) {
 	})
 }
 
+func TestIssuesOfADeletedWorkflowAreFoundByItsID(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, other := s.create(t, draft(t, "")), s.create(t, named("other"))
+		used, unused := s.designs(t, acme, "", "none"), s.designs(t, acme, `,"slug":"unused"`, "none")
+		container, _ := s.sets(t, acme, used, "")
+		s.moved(t, container, "cancel", "")
+		for _, flow := range []apiWorkflow{used, unused} {
+			s.Delete(flow.path()).Is(t, 200, "")
+			s.Get(acme.path()+"/issues?workflow="+flow.Slug).Is(t, 404, "not_found")
+			s.Get(other.path()+"/issues?workflow="+flow.ID).Is(t, 404, "not_found")
+		}
+		found := resttest.Data[[]apiIssue](t, s.Get(acme.path()+"/issues?workflow="+used.ID))
+		if len(found) != 1 || found[0].ID != container.ID {
+			t.Errorf("%+v", found)
+		}
+		counted := resttest.Data[apiCounts](t, s.Get(acme.path()+"/issues/counts?workflow="+used.ID))
+		if counted.Total != 1 || counted.ByStatus["cancelled"] != 1 {
+			t.Errorf("%+v", counted)
+		}
+		s.Get(acme.path()+"/issues?workflow="+unused.ID).Is(t, 404, "not_found")
+	})
+}
+
 func TestTheBudgetOfAWorkflowBindsItsSteps(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {

@@ -52,14 +52,19 @@ type remote struct {
 // remoteGroup completes a group of commands, which needs its names and helps alone.
 func (a *app) remoteGroup(group *cobra.Command) *remote {
 	r := &remote{app: a}
-	group.Long += "\n\nThese commands ask a running server, on this machine or another, with the token in " + tokenVariable + ". Its\n" +
-		"scopes say what they may do: read to list and show, write to change, admin for everything."
-	flags := group.PersistentFlags()
+	r.remoteFlags(group, "These commands ask")
+	return r
+}
+
+// remoteFlags completes a command, or a group of them.
+func (r *remote) remoteFlags(command *cobra.Command, who string) {
+	command.Long += "\n\n" + who + " a running server, on this machine or another, with the token in " + tokenVariable + ". Its\n" +
+		"scopes say what may be done: read to list and show, write to change, admin for everything."
+	flags := command.PersistentFlags()
 	r.serverFlags(flags)
 	flags.StringVar(&r.company, "company", "", "the company: id or slug\n"+companyVariable+" (default the only one that the token can see)")
 	jsonFlag(flags, &r.asJSON)
-	_ = group.RegisterFlagCompletionFunc("company", r.complete(false, completeCompanies))
-	return r
+	_ = command.RegisterFlagCompletionFunc("company", r.complete(false, completeCompanies))
 }
 
 // serverFlags are those that say where the server is, and who asks.

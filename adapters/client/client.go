@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"holdco/domain/access"
@@ -73,8 +75,14 @@ func (c *Client) Do(ctx context.Context, call Call) (json.RawMessage, error) {
 
 // List calls an operation that lists, and returns the items of all pages.
 func (c *Client) List(ctx context.Context, call Call) ([]json.RawMessage, error) {
+	return c.ListSome(ctx, call, math.MaxInt)
+}
+
+// ListSome is List up to a number of items.
+func (c *Client) ListSome(ctx context.Context, call Call, most int) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
-	for call = call.With("limit", strconv.Itoa(page.MaxSize)); ; {
+	for {
+		call = call.With("limit", strconv.Itoa(min(page.MaxSize, most-len(items))))
 		answer, err := c.do(ctx, call)
 		if err != nil {
 			return nil, err
@@ -84,7 +92,7 @@ func (c *Client) List(ctx context.Context, call Call) ([]json.RawMessage, error)
 			return nil, err
 		}
 		items = append(items, found...)
-		if answer.Meta.Page.Cursor == "" {
+		if answer.Meta.Page.Cursor == "" || len(items) >= most {
 			return items, nil
 		}
 		call = call.With("cursor", answer.Meta.Page.Cursor)
@@ -167,11 +175,29 @@ func Sleep(ctx context.Context, d time.Duration) error {
 func (c *Client) attempt(ctx context.Context, call Call, body []byte, key string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+call.wait)
 	defer cancel()
-	connected := false
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
-	request, err := http.NewRequestWithContext(ctx, call.operation.Method, c.URL+call.target(), bytes.NewReader(body))
+	var connected atomic.Bool
+	request, err := c.request(ctx, call, body, key, &connected)
 	if err != nil {
 		return answer{}, err
+	}
+	response, err := transport.Do(request)
+	var text []byte
+	if err == nil {
+		defer response.Body.Close()
+		text, err = io.ReadAll(response.Body)
+	}
+	if err != nil {
+		return answer{}, c.failed(err, connected.Load())
+	}
+	return c.read(response, text)
+}
+
+// request makes a request, which notes when there is a connection for it.
+func (c *Client) request(ctx context.Context, call Call, body []byte, key string, connected *atomic.Bool) (*http.Request, error) {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	request, err := http.NewRequestWithContext(ctx, call.operation.Method, c.URL+call.target(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+string(c.Token))
 	if body != nil {
@@ -180,22 +206,18 @@ func (c *Client) attempt(ctx context.Context, call Call, body []byte, key string
 	if key != "" {
 		request.Header.Set("Idempotency-Key", key)
 	}
-	response, err := transport.Do(request)
-	var text []byte
-	if err == nil {
-		defer response.Body.Close()
-		text, err = io.ReadAll(response.Body)
-	}
+	return request, nil
+}
+
+// failed is the error of a request to which there was no answer.
+func (c *Client) failed(err error, connected bool) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // which names neither method nor URL a second time
 	}
-	switch {
-	case err != nil && !connected:
-		return answer{}, &Unreachable{c.URL, err}
-	case err != nil:
-		return answer{}, &lost{err}
+	if !connected {
+		return &Unreachable{c.URL, err}
 	}
-	return c.read(response, text)
+	return &lost{err}
 }
 
 // transport follows no redirects: the API has none, and a token is for one server alone.

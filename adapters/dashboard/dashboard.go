@@ -75,8 +75,8 @@ func (d *dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.own.ServeHTTP(w, r)
 		return
 	}
-	caller, err := d.caller(r)
-	d.API.ServeHTTP(w, r.WithContext(httpkit.WithCaller(r.Context(), caller, err)))
+	authenticate := func() (access.Caller, error) { return d.caller(r) }
+	d.API.ServeHTTP(w, r.WithContext(httpkit.WithCaller(r.Context(), authenticate)))
 }
 
 // caller is who is signed in. A page of another origin is refused even what it could not read: no page spends somebody's costly

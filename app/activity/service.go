@@ -176,7 +176,7 @@ func (s *Service) Follow(ctx context.Context, caller access.Caller, of id.Compan
 		return nil, err
 	}
 	context.AfterFunc(ctx, func() { s.hub.leave(sub) }) // even if the stream never begins
-	f := &following{s.store, s.hub, sub, of, from}
+	f := &following{store: s.store, hub: s.hub, sub: sub, of: of, at: from}
 	return func(ctx context.Context, take func(entries []inbound.StreamedEntry) error) error {
 		defer s.hub.leave(sub)
 		if begin != "" {

@@ -60,7 +60,7 @@ func (s *Service) List(
 		return found, err
 	}
 	err = store.ViewIn(ctx, s.store, list.Company, func(ctx context.Context, r store.Reader) error {
-		filter := store.AgentFilter{Company: list.Company, Status: list.Status, Adapter: list.Adapter}
+		filter := store.AgentFilter{Company: list.Company, Status: list.Status, Adapter: list.Adapter, Words: list.Words}
 		if list.Team != "" {
 			team, err := store.FindTeam(ctx, r.Teams(), list.Company, list.Team)
 			if err != nil {

@@ -24,7 +24,7 @@ func (s *Service) List(ctx context.Context, caller access.Caller, list inbound.C
 	if list.Slug != nil && !text.IsSlug(*list.Slug) {
 		return page.Page[company.Company]{}, nil // no company has it
 	}
-	filter := store.CompanyFilter{Status: list.Status, Slug: list.Slug}
+	filter := store.CompanyFilter{Status: list.Status, Slug: list.Slug, Words: list.Words}
 	if within, everywhere := caller.Within(); !everywhere {
 		filter.Within = within
 	}

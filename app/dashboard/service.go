@@ -12,7 +12,9 @@ import (
 	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/dashboard"
+	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/page"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -25,8 +27,13 @@ const keptFor = time.Second
 type Service struct {
 	store store.Store
 	clock outbound.Clock
-	costs *cache.Cache[inbound.Seen[cost.Glance]]
-	orgs  *cache.Cache[inbound.Seen[dashboard.Org]]
+
+	overviews *cache.Cache[inbound.Seen[dashboard.Overview]]
+	inboxes   *cache.Cache[inbound.Seen[dashboard.List]]
+	healths   *cache.Cache[inbound.Seen[dashboard.Health]]
+	costs     *cache.Cache[inbound.Seen[cost.Glance]]
+	orgs      *cache.Cache[inbound.Seen[dashboard.Org]]
+	entries   *cache.Cache[inbound.Seen[dashboard.Entries]]
 }
 
 var _ inbound.Dashboard = (*Service)(nil)
@@ -35,8 +42,83 @@ var _ inbound.Dashboard = (*Service)(nil)
 func New(s store.Store, clock outbound.Clock) *Service {
 	return &Service{
 		store: s, clock: clock,
-		costs: cache.For[inbound.Seen[cost.Glance]](keptFor), orgs: cache.For[inbound.Seen[dashboard.Org]](keptFor),
+		overviews: cache.For[inbound.Seen[dashboard.Overview]](keptFor),
+		inboxes:   cache.For[inbound.Seen[dashboard.List]](keptFor),
+		healths:   cache.For[inbound.Seen[dashboard.Health]](keptFor),
+		costs:     cache.For[inbound.Seen[cost.Glance]](keptFor),
+		orgs:      cache.For[inbound.Seen[dashboard.Org]](keptFor),
+		entries:   cache.For[inbound.Seen[dashboard.Entries]](keptFor),
 	}
+}
+
+// Overview returns a company at a glance.
+func (s *Service) Overview(ctx context.Context, caller access.Caller, of id.Company) (inbound.Seen[dashboard.Overview], error) {
+	return see(ctx, s, s.overviews, caller, of, view.overview)
+}
+
+// Inbox returns what waits for a person in a company.
+func (s *Service) Inbox(ctx context.Context, caller access.Caller, of id.Company) (inbound.Seen[dashboard.List], error) {
+	return see(ctx, s, s.inboxes, caller, of, view.inbox)
+}
+
+// Health returns how the agents of a company are.
+func (s *Service) Health(ctx context.Context, caller access.Caller, of id.Company) (inbound.Seen[dashboard.Health], error) {
+	return see(ctx, s, s.healths, caller, of, func(v view, ctx context.Context) (dashboard.Health, error) {
+		return v.Dashboards().Health(ctx, of, v.now)
+	})
+}
+
+// Activity returns what happened last in a company.
+func (s *Service) Activity(ctx context.Context, caller access.Caller, of id.Company) (inbound.Seen[dashboard.Entries], error) {
+	return see(ctx, s, s.entries, caller, of, func(v view, ctx context.Context) (dashboard.Entries, error) {
+		return v.latest(ctx, dashboard.MostEntries)
+	})
+}
+
+// AllInboxes returns a page of what waits for a person in the companies that the caller may see, or in one of them.
+func (s *Service) AllInboxes(
+	ctx context.Context, caller access.Caller, list inbound.InboxList,
+) (found page.Page[dashboard.Item], err error) {
+	if list.Company != "" {
+		err = caller.NeedsIn(access.Read, list.Company)
+	} else {
+		err = caller.Needs(access.Read)
+	}
+	if err != nil {
+		return found, err
+	}
+	within, everywhere := caller.Within()
+	if list.Company != "" {
+		within, everywhere = []id.Company{list.Company}, false
+	}
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		now, err := r.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		if everywhere {
+			found, err = r.Dashboards().Inbox(ctx, nil, now, list.After, list.Size)
+			return err
+		}
+		var items []dashboard.Item
+		for _, of := range within {
+			c, err := r.Companies().Get(ctx, of)
+			if err != nil && (list.Company != "" || fault.CodeOf(err) != fault.NotFound) {
+				return err
+			}
+			if err != nil || list.Company == "" && c.Status != company.Active {
+				continue
+			}
+			some, err := r.Dashboards().Inbox(ctx, &of, now, list.After, list.Size+1)
+			if err != nil {
+				return err
+			}
+			items = append(items, some.Items...)
+		}
+		found = dashboard.InOrder(items, list.Size)
+		return nil
+	})
+	return found, err
 }
 
 // Costs returns what a company costs.
@@ -115,4 +197,77 @@ func (v view) org(ctx context.Context) (org dashboard.Org, err error) {
 	}
 	agents, err := v.Agents().OfCompany(ctx, v.company.ID, dashboard.MostShown)
 	return dashboard.OrgOf(v.company, teams, agents), err
+}
+
+func (v view) inbox(ctx context.Context) (list dashboard.List, err error) {
+	if list.Inbox, err = v.Dashboards().InboxCounts(ctx, v.company.ID, v.now); err != nil {
+		return list, err
+	}
+	found, err := v.Dashboards().Inbox(ctx, &v.company.ID, v.now, page.Position{}, dashboard.MostShown)
+	list.Items, list.IsTruncated = found.Items, !found.Next.IsStart()
+	return list, err
+}
+
+func (v view) latest(ctx context.Context, most int) (dashboard.Entries, error) {
+	found, err := v.Reader.Activity().List(ctx, store.ActivityFilter{Company: &v.company.ID}, page.Position{}, most)
+	entries := make(dashboard.Entries, len(found.Items))
+	for n, one := range found.Items {
+		entries[n].Event = one
+	}
+	return entries, err
+}
+
+func (v view) overview(ctx context.Context) (o dashboard.Overview, err error) {
+	o = dashboard.Overview{Company: v.company, At: v.now, InFlight: map[id.Team]int64{}}
+	for _, part := range []func(ctx context.Context, o *dashboard.Overview) error{v.people, v.tasks, v.money, v.rest} {
+		if err := part(ctx, &o); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func (v view) people(ctx context.Context, o *dashboard.Overview) (err error) {
+	if o.Teams, err = v.Teams().OfCompany(ctx, v.company.ID, dashboard.MostShown); err != nil {
+		return err
+	}
+	o.Health, err = v.Dashboards().Health(ctx, v.company.ID, v.now)
+	return err
+}
+
+func (v view) tasks(ctx context.Context, o *dashboard.Overview) error {
+	all, err := v.Issues().Tally(ctx, store.Tally{Company: v.company.ID})
+	if err != nil {
+		return err
+	}
+	o.Tasks = all.Of
+	counts, err := v.Dashboards().Tasks(ctx, v.company.ID, dashboard.Since(v.now))
+	if err != nil {
+		return err
+	}
+	o.Days = counts.OfDays
+	for team, of := range counts.OfTeams {
+		for _, status := range dashboard.InFlight {
+			o.InFlight[team] += of[status]
+		}
+	}
+	return nil
+}
+
+func (v view) money(ctx context.Context, o *dashboard.Overview) (err error) {
+	if o.Cost, err = v.costs(ctx); err != nil {
+		return err
+	}
+	of := store.CostsOf{Company: v.company.ID, Scope: budget.OfCompany, ID: string(v.company.ID)}
+	shown := cost.Until(v.now, dashboard.Since(v.now))
+	o.Spent, err = v.Costs().Sums(ctx, of, shown.Split(cost.ByDay.Units(budget.OfCompany)...), cost.ByDay)
+	return err
+}
+
+func (v view) rest(ctx context.Context, o *dashboard.Overview) (err error) {
+	if o.Inbox, err = v.Dashboards().InboxCounts(ctx, v.company.ID, v.now); err != nil {
+		return err
+	}
+	o.Recent, err = v.latest(ctx, dashboard.EntriesShown)
+	return err
 }

@@ -38,7 +38,7 @@ func (s *Projects) List(
 	ctx context.Context, caller access.Caller, list inbound.ProjectList,
 ) (page.Page[goal.ShownProject], error) {
 	return s.list(ctx, caller, list.Company, func(ctx context.Context, r store.Reader) (found page.Page[goal.Project], err error) {
-		filter := store.ProjectFilter{Company: list.Company, Status: list.Status}
+		filter := store.ProjectFilter{Company: list.Company, Status: list.Status, Words: list.Words}
 		if list.Goal != "" {
 			filter.Goal, _ = id.Parse[id.Goal](list.Goal)
 			if _, err := store.GetIn(ctx, r.Goals(), list.Company, filter.Goal); err != nil {

@@ -35,7 +35,8 @@ func New(s store.Store, ids outbound.IDs) *Service {
 // List returns a page of the goals of a company.
 func (s *Service) List(ctx context.Context, caller access.Caller, list inbound.GoalList) (page.Page[goal.ShownGoal], error) {
 	return s.list(ctx, caller, list.Company, func(ctx context.Context, r store.Reader) (page.Page[goal.Goal], error) {
-		return r.Goals().List(ctx, store.GoalFilter{Company: list.Company, Status: list.Status}, list.After, list.Size)
+		filter := store.GoalFilter{Company: list.Company, Status: list.Status, Words: list.Words}
+		return r.Goals().List(ctx, filter, list.After, list.Size)
 	})
 }
 

@@ -112,11 +112,10 @@ func (s *Service) matching(
 			filter.Goal = which
 		}
 		if list.Workflow != "" {
-			found, err := store.FindWorkflow(ctx, r.Workflows(), of, list.Workflow)
-			if err != nil {
+			var err error
+			if filter.Workflow, err = workflowOf(ctx, r, of, list.Workflow); err != nil {
 				return err
 			}
-			filter.Workflow = found.ID
 		}
 		if list.Parent != nil {
 			filter.Parent = new(id.Issue)
@@ -129,6 +128,27 @@ func (s *Service) matching(
 		}
 		return read(ctx, r, filter)
 	})
+}
+
+// workflowOf returns the workflow of a company that has an id or a slug. One that was deleted is found by its id while there are issues
+// with it.
+func workflowOf(ctx context.Context, r store.Reader, of id.Company, which string) (id.Workflow, error) {
+	found, err := store.FindWorkflow(ctx, r.Workflows(), of, which)
+	if fault.CodeOf(err) != fault.NotFound {
+		return found.ID, err
+	}
+	deleted, ok := id.Parse[id.Workflow](which)
+	if !ok {
+		return "", err
+	}
+	left, failed := r.Issues().List(ctx, store.IssueFilter{Company: of, Workflow: deleted}, page.Position{}, 1)
+	if failed != nil {
+		return "", failed
+	}
+	if len(left.Items) == 0 {
+		return "", err
+	}
+	return deleted, nil
 }
 
 // Get returns one issue.

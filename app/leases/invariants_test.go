@@ -233,14 +233,18 @@ func (b books) checkSteps(t reporter, container issue.Issue) {
 
 func (b books) checkBlockers(t reporter, i issue.Issue) {
 	t.Helper()
-	open := 0
+	open, failed := 0, 0
 	for _, blocker := range i.BlockedBy {
-		if b.issues[blocker].Status != issue.Done {
+		status := b.issues[blocker].Status
+		if status != issue.Done {
 			open++
 		}
+		if status == issue.Failed || status == issue.Cancelled {
+			failed++
+		}
 	}
-	if i.OpenBlockers != open {
-		t.Errorf("%s has %d open blockers, and counts %d", i.ID, open, i.OpenBlockers)
+	if i.OpenBlockers != open || i.FailedBlockers != failed {
+		t.Errorf("%s has %d open blockers, %d of which failed, and counts %d, %d", i.ID, open, failed, i.OpenBlockers, i.FailedBlockers)
 	}
 	if i.Waiting && (i.NotBefore.IsZero() || i.Status.IsFinal()) {
 		t.Errorf("%s waits for nothing: %+v", i.ID, i)
@@ -282,7 +286,8 @@ func (b books) checkEvents(t reporter) {
 		said, is := maps.Clone(last[which].data), decoded(i.Fields())
 		for _, data := range []map[string]any{said, is} {
 			delete(data, "openBlockers") // which changes with other issues
-			delete(data, "budget")       // which charges change
+			delete(data, "failedBlockers")
+			delete(data, "budget") // which charges change
 			delete(data, "reason")
 			delete(data, "comment")
 			delete(data, "stepId")

@@ -24,6 +24,24 @@ func (s *Service) Deliveries(ctx context.Context, caller access.Caller, list inb
 	return s.store.Deliveries().List(ctx, filter, list.After, list.Size)
 }
 
+// Delivery returns a delivery with the body that its attempts send: the event does not change, and so does not its encoding.
+func (s *Service) Delivery(
+	ctx context.Context, caller access.Caller, which id.Webhook, delivery id.Delivery,
+) (sent webhook.SentDelivery, err error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return sent, err
+	}
+	if sent.Delivery, err = s.store.Deliveries().Get(ctx, which, delivery); err != nil {
+		return sent, err
+	}
+	happened, err := s.store.Outbox().Events(ctx, []id.Entry{sent.Event})
+	if err != nil || len(happened) == 0 {
+		return sent, err
+	}
+	sent.Body, err = webhook.Body(happened[0].Event, happened[0].Position)
+	return sent, err
+}
+
 // Test creates a delivery of webhook.test to an endpoint, which the job of app/deliveries sends.
 func (s *Service) Test(
 	ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request,

@@ -63,21 +63,18 @@ func (u *Unit) Follow(ctx context.Context, next issue.Issue, happened event.Even
 			return err
 		}
 	}
-	var rest store.Settlement
-	switch {
-	case next.Status == issue.Done && blocks:
-		rest.Kind = store.CountDown
-	case next.Status == issue.Cancelled:
-		rest.Kind = store.CancelBelow
+	if !next.Status.IsFinal() {
+		return nil
 	}
-	if rest.Kind != "" {
-		rest.Subject = string(next.ID)
-		if err := u.Begin(ctx, rest); err != nil {
+	if next.Status == issue.Cancelled {
+		if err := u.Begin(ctx, store.Settlement{Kind: store.CancelBelow, Subject: string(next.ID)}); err != nil {
 			return err
 		}
 	}
-	if !next.Status.IsFinal() {
-		return nil
+	if blocks {
+		if err := u.Begin(ctx, store.Settlement{Kind: store.CountBlockers, Subject: string(next.ID)}); err != nil {
+			return err
+		}
 	}
 	return u.FollowStep(ctx, next)
 }
@@ -174,8 +171,8 @@ func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement
 		return u.cancelEach(ctx, s, func(ctx context.Context) ([]store.Child, error) {
 			return u.tx.Issues().OpenInProject(ctx, id.Project(s.Subject), id.Issue(s.After))
 		})
-	case store.CountDown:
-		return u.each(ctx, s, u.tx.Issues().Dependents, u.countDown)
+	case store.CountBlockers:
+		return u.each(ctx, s, u.tx.Issues().Dependents, u.recount)
 	case store.Replace:
 		return u.each(ctx, s, u.tx.Issues().Dependents, func(ctx context.Context, i issue.Issue, at time.Time) error {
 			next, updated, err := i.Replace(id.Issue(s.Subject), id.Issue(s.Other), Others(ctx, u.tx, u.of), at)
@@ -227,13 +224,13 @@ func (u *Unit) each(
 	return []store.Settlement{s}, nil
 }
 
-// countDown counts the open blockers of an issue again.
-func (u *Unit) countDown(ctx context.Context, i issue.Issue, _ time.Time) error {
+// recount counts the blockers of an issue again.
+func (u *Unit) recount(ctx context.Context, i issue.Issue, _ time.Time) error {
 	states, err := u.tx.Issues().States(ctx, u.of, i.BlockedBy)
 	if err != nil {
 		return err
 	}
-	if next, fewer := i.Unblock(states); fewer {
+	if next, isChanged := i.Recount(states); isChanged {
 		u.tx.Unrecorded()
 		return u.tx.Issues().Save(ctx, next)
 	}
@@ -307,6 +304,11 @@ func (u *Unit) cancelEach(
 			if err := u.cancel(ctx, child.ID, s.Other, at); err != nil {
 				return nil, err
 			}
+		}
+		if child.IsBlocker {
+			more = append(more, store.Settlement{
+				Company: s.Company, Kind: store.CountBlockers, Subject: string(child.ID), Actor: s.Actor,
+			})
 		}
 		if child.IsParent {
 			more = append(more, store.Settlement{

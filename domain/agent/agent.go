@@ -12,6 +12,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/money"
+	"holdco/domain/text"
 )
 
 // Agent works in a slot of a team. New and stores make an Agent, and only its methods change it: each returns the next agent
@@ -113,6 +114,9 @@ func (s Stats) averageTask() any {
 
 // Owner returns the company, for generic code.
 func (a Agent) Owner() id.Company { return a.Company }
+
+// HasWords reports whether words are in its name or its role.
+func (a Agent) HasWords(words text.Words) bool { return words.In(a.Name, a.Role) }
 
 // CurrentVersion returns Version, for generic code.
 func (a Agent) CurrentVersion() int64 { return a.Version }

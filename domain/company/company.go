@@ -8,6 +8,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/instant"
+	"holdco/domain/text"
 )
 
 // Company is a company of agents. New and stores make it, and only its methods change it: each returns the next company
@@ -38,6 +39,9 @@ type Resolve func(reference string) (which id.Company, found bool, err error)
 
 // IsListed reports whether lists show the company.
 func (c Company) IsListed() bool { return c.Status != Deleting }
+
+// HasWords reports whether words are in the name, the slug or the description.
+func (c Company) HasWords(words text.Words) bool { return words.In(c.Name, c.Slug, c.Description) }
 
 // Status is a state of a company.
 type Status string

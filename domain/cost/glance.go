@@ -24,15 +24,18 @@ func GlanceAt(now time.Time, forecast Forecast, use Use, perDay, teams, agents m
 	}
 }
 
-// Fields returns the glance as the API shows it.
-func (g Glance) Fields() event.Fields {
+// Totals returns the glance as the API shows it, without the teams and agents.
+func (g Glance) Totals() event.Fields {
 	return event.Fields{
 		event.F("today", g.Today),
 		event.F("thisPeriod", g.Forecast.Spent),
 		event.F("budget", g.Forecast.Limit.USD),
 		event.F("remaining", g.Left),
 		event.F("forecastEndOfPeriod", g.Forecast.Expected),
-		event.F("byTeam", g.Teams.fields("teamId")),
-		event.F("byAgent", g.Agents.fields("agentId")),
 	}
+}
+
+// Fields returns the glance as the API shows it.
+func (g Glance) Fields() event.Fields {
+	return append(g.Totals(), event.F("byTeam", g.Teams.fields("teamId")), event.F("byAgent", g.Agents.fields("agentId")))
 }

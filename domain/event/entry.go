@@ -74,15 +74,14 @@ func (e Event) text(name string) string {
 // words are the fields that a search looks into.
 var words = []string{"number", "title", "name", "note", "notes", "reason"}
 
-// hasWords reports whether each of some folded words is in the text of an event: its type, its actor, the id of its subject, and
-// of its data the number, the title or the name, and the notes.
-func (e Event) hasWords(all []string) bool {
+// HasWords reports whether words are in the text of an event: its type, its actor, the id of its subject, and of its data the
+// number, the title or the name, and the notes.
+func (e Event) HasWords(all text.Words) bool {
 	parts := []string{string(e.Type), string(e.Actor), e.Subject.ID}
 	for _, name := range words {
 		parts = append(parts, e.text(name))
 	}
-	folded := text.Fold(strings.Join(parts, "\n"))
-	return !slices.ContainsFunc(all, func(word string) bool { return !strings.Contains(folded, word) })
+	return all.In(parts...)
 }
 
 // Filter says which events are wanted: those that meet every condition that is set.
@@ -95,7 +94,7 @@ type Filter struct {
 	Related    Related     // what is not empty of it
 	Since      time.Time   // at or after; zero: from the beginning
 	Until      time.Time   // before; zero: to the end
-	Words      []string    // folded; each is in the text of the event
+	Words      text.Words  // in the text of the event; nil: any
 }
 
 // HasActorPrefix reports whether the filter wants all actors of a kind.
@@ -117,7 +116,7 @@ func (f Filter) Matches(e Event) bool {
 		!f.Until.IsZero() && !e.At.Before(f.Until):
 		return false
 	}
-	return f.Words == nil || e.hasWords(f.Words)
+	return f.Words == nil || e.HasWords(f.Words)
 }
 
 // Types returns the types that the filter allows; nil: all.

@@ -45,6 +45,9 @@ func (p Purpose[I]) CurrentVersion() int64 { return p.Version }
 // Limit returns Budget, for generic code.
 func (p Purpose[I]) Limit() budget.Limit { return p.Budget }
 
+// HasWords reports whether words are in the title or the description.
+func (p Purpose[I]) HasWords(words text.Words) bool { return words.In(p.Title, p.Description) }
+
 func (p *Purpose[I]) changed(at time.Time) {
 	p.UpdatedAt = at
 	p.Version++
@@ -64,6 +67,7 @@ type Kind[I id.ID] interface {
 	Owner() id.Company
 	CurrentVersion() int64
 	Limit() budget.Limit
+	HasWords(words text.Words) bool
 	fields(done Work) event.Fields
 }
 

@@ -90,7 +90,7 @@ func (i Issue) NewStep(newID id.Issue, place int, step Step, hasTeam bool, befor
 		CreatedAt: i.CreatedAt, UpdatedAt: i.CreatedAt, Version: 1,
 	}
 	if before == "" {
-		s.BlockedBy, s.OpenBlockers = i.BlockedBy, i.OpenBlockers
+		s.BlockedBy, s.OpenBlockers, s.FailedBlockers = i.BlockedBy, i.OpenBlockers, i.FailedBlockers
 		s.NotBefore, s.Waiting = i.NotBefore, i.NotBefore.After(i.CreatedAt)
 	} else {
 		s.BlockedBy, s.OpenBlockers = []id.Issue{before}, 1

@@ -169,7 +169,8 @@ func TestAStepHasWhatItsContainerAndItsWorkflowSay(t *testing.T) {
 	of := issue.Step{Key: "write", Title: "Write it", Instructions: "300 words.", Team: sales, Gate: issue.ReviewGate}
 	want := issue.Issue{
 		ID: "iss_1", Company: c.Company, Title: "Write it", Description: c.Description, Status: issue.Queued, Priority: c.Priority,
-		Parent: c.ID, Project: "prj_1", Goal: "gl_1", Team: sales, BlockedBy: c.BlockedBy, OpenBlockers: c.OpenBlockers, Labels: c.Labels,
+		Parent: c.ID, Project: "prj_1", Goal: "gl_1", Team: sales, BlockedBy: c.BlockedBy, OpenBlockers: c.OpenBlockers,
+		FailedBlockers: c.FailedBlockers, Labels: c.Labels,
 		PerTask: c.PerTask, Attempt: 1, MaxAttempts: c.MaxAttempts, RequiresReview: true, DueAt: c.DueAt, NotBefore: c.NotBefore,
 		Waiting: true, CreatedBy: c.CreatedBy, Workflow: flow, WorkflowVersion: 3, Container: c.ID, Place: 1, StepKey: "write",
 		Gate: issue.ReviewGate, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, Version: 1,
@@ -183,6 +184,7 @@ func TestAStepHasWhatItsContainerAndItsWorkflowSay(t *testing.T) {
 	}
 	of.Team = ""
 	want.ID, want.Place, want.Team, want.BlockedBy, want.OpenBlockers = "iss_2", 2, "", []id.Issue{"iss_1"}, 1
+	want.FailedBlockers = 0
 	want.NotBefore, want.Waiting = time.Time{}, false
 	second, err := c.NewStep("iss_2", 2, of, false, "iss_1")
 	if diff := cmp.Diff(want, second); err != nil || diff != "" {

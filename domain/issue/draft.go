@@ -132,7 +132,8 @@ func (d AssignmentDraft) Parse(others Others) (Assignment, error) {
 // readOnly are the fields of the resource that no patch can change.
 var readOnly = []string{
 	"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "workflowId", "workflowVersion", "step",
-	"openBlockers", "attempt", "waitingFor", "result", "error", "startedAt", "finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
+	"openBlockers", "failedBlockers", "attempt", "waitingFor", "result", "error",
+	"startedAt", "finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
 }
 
 // Apply merges a patch. It returns the next issue and the event to record, or no event when nothing changed. It fails with the
@@ -207,11 +208,9 @@ func (i Issue) anew(newID id.Issue, by event.Actor, related relations, at time.T
 			next.Parent = ""
 		}
 	}
-	open, err := related.openBlockers(next.BlockedBy)
-	if err != nil {
+	if err := related.recount(&next); err != nil {
 		return Issue{}, err
 	}
-	next.OpenBlockers = open
 	if !i.IsContainer && !i.IsStep() && i.Workflow != "" {
 		if found, err := related.others.Workflow(i.Workflow); err != nil {
 			return Issue{}, err
@@ -238,11 +237,9 @@ func (i Issue) Replace(old, by id.Issue, others Others, at time.Time) (Issue, *e
 			next.BlockedBy = append(next.BlockedBy, blocker)
 		}
 	}
-	open, err := relations{others: others}.openBlockers(next.BlockedBy)
-	if err != nil {
+	if err := (relations{others: others}).recount(&next); err != nil {
 		return i, nil, err
 	}
-	next.OpenBlockers = open
 	next, updated := event.Update(i, next, func(next *Issue) event.Event {
 		next.changed(at)
 		return next.event(event.IssueUpdated)

@@ -62,6 +62,7 @@ func TestAnIssueHasWhatWasSent(t *testing.T) {
 	full := least()
 	full.Description, full.Priority, full.Parent = "*Now*\n", issue.Urgent, numbered[id.Issue](1)
 	full.BlockedBy, full.OpenBlockers = []id.Issue{numbered[id.Issue](3), numbered[id.Issue](2), numbered[id.Issue](1)}, 2
+	full.FailedBlockers = 1
 	full.Labels, full.PerTask, full.MaxAttempts, full.RequiresReview = []string{"b", "a"}, budget.Of(0), 20, false
 	full.DueAt, full.NotBefore, full.Waiting = noon.Add(-time.Hour), noon.Add(time.Millisecond), true
 	full.Status, full.Agent, full.AgentTeam, full.Binding = issue.Assigned, eve, support, issue.Named
@@ -323,21 +324,25 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 			NotBefore: new(new(later.Add(time.Hour))),
 		}, func(i *issue.Issue) {
 			i.Title, i.Description, i.Priority, i.Parent, i.BlockedBy = "Write", "Later", issue.Low, numbered[id.Issue](2), i.BlockedBy[:1]
-			i.OpenBlockers, i.Labels, i.PerTask, i.MaxAttempts, i.RequiresReview = 0, []string{"c"}, budget.Of(money.Dollar), 1, false
+			i.OpenBlockers, i.FailedBlockers, i.Labels, i.PerTask = 0, 0, []string{"c"}, budget.Of(money.Dollar)
+			i.MaxAttempts, i.RequiresReview = 1, false
 			i.DueAt, i.NotBefore, i.Waiting = noon, later.Add(time.Hour), true
 		}, `{"title":"Call","description":"*Now*","priority":"high","parentId":"iss_00000000000000000000000001",` +
-			`"blockedBy":["iss_00000000000000000000000002","iss_00000000000000000000000003"],"openBlockers":1,"labels":["b","a"],` +
-			`"budget":{"perTaskUsd":2.5,"spentUsd":3},"maxAttempts":3,"requiresReview":true,"dueAt":"2026-04-12T12:00:00.000Z",` +
+			`"blockedBy":["iss_00000000000000000000000002","iss_00000000000000000000000003"],"openBlockers":1,"failedBlockers":1,` +
+			`"labels":["b","a"],"budget":{"perTaskUsd":2.5,"spentUsd":3},"maxAttempts":3,"requiresReview":true,` +
+			`"dueAt":"2026-04-12T12:00:00.000Z",` +
 			`"notBefore":"2026-04-11T11:00:00.000Z"}`},
 		"to nothing": {nil, issue.Settings{
 			Description: new(""), Parent: &noParent, BlockedBy: new([]string{}), Labels: new([]string{}), PerTask: &noLimit, DueAt: &never,
 			NotBefore: &never,
 		}, func(i *issue.Issue) {
-			i.Description, i.Parent, i.BlockedBy, i.OpenBlockers, i.Labels, i.PerTask = "", "", nil, 0, nil, budget.Limit{}
+			i.Description, i.Parent, i.BlockedBy, i.OpenBlockers, i.FailedBlockers = "", "", nil, 0, 0
+			i.Labels, i.PerTask = nil, budget.Limit{}
 			i.DueAt, i.NotBefore = time.Time{}, time.Time{}
 		}, `{"description":"*Now*","parentId":"iss_00000000000000000000000001",` +
-			`"blockedBy":["iss_00000000000000000000000002","iss_00000000000000000000000003"],"openBlockers":1,"labels":["b","a"],` +
-			`"budget":{"perTaskUsd":2.5,"spentUsd":3},"dueAt":"2026-04-12T12:00:00.000Z","notBefore":"2026-04-11T11:00:00.000Z"}`},
+			`"blockedBy":["iss_00000000000000000000000002","iss_00000000000000000000000003"],"openBlockers":1,"failedBlockers":1,` +
+			`"labels":["b","a"],"budget":{"perTaskUsd":2.5,"spentUsd":3},` +
+			`"dueAt":"2026-04-12T12:00:00.000Z","notBefore":"2026-04-11T11:00:00.000Z"}`},
 		"an instant that has come": {nil, issue.Settings{NotBefore: new(new(later))}, func(i *issue.Issue) { i.NotBefore = later },
 			`{"notBefore":"2026-04-11T11:00:00.000Z"}`},
 	} {
@@ -388,7 +393,8 @@ func TestReadOnlyFieldsAreReportedAlone(t *testing.T) {
 	patch := issue.Patch{Title: new("")}
 	want := "immutable_field"
 	for _, field := range []string{
-		"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "openBlockers", "attempt", "result", "error",
+		"id", "number", "companyId", "status", "assignedAgentId", "assignedTeamId", "openBlockers", "failedBlockers",
+		"attempt", "result", "error",
 		"startedAt", "finishedAt", "retryOf", "createdBy", "createdAt", "updatedAt",
 	} {
 		patch.Problems.Add(fault.Fieldf(field, fault.UnknownField, "there is no field %s", field))

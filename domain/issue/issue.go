@@ -12,6 +12,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/money"
+	"holdco/domain/text"
 )
 
 // Issue is a task of a company. New and stores make an Issue, and only its methods change it: each returns the next issue and
@@ -33,6 +34,7 @@ type Issue struct {
 	Team           id.Team    // whose agents may take it when it is not bound; empty: any of the company
 	BlockedBy      []id.Issue
 	OpenBlockers   int      // how many of BlockedBy are not done
+	FailedBlockers int      // how many of BlockedBy have failed or were cancelled: they will never be done
 	Labels         []string // each once
 	PerTask        budget.Limit
 	Spent          money.USD // by all of its runs
@@ -123,6 +125,9 @@ func (i Issue) Owner() id.Company { return i.Company }
 // CurrentVersion returns Version, for generic code.
 func (i Issue) CurrentVersion() int64 { return i.Version }
 
+// HasWords reports whether words are in the title or the description.
+func (i Issue) HasWords(words text.Words) bool { return words.In(i.Title, i.Description) }
+
 // TeamInCharge is the team that an issue is counted under: that of its agent, else the one that it is open to.
 func (i Issue) TeamInCharge() id.Team {
 	if i.AgentTeam != "" {
@@ -135,6 +140,33 @@ func (i Issue) TeamInCharge() id.Team {
 func (i Issue) IsClaimable() bool {
 	isUsedUp := i.PerTask.IsSet && i.Spent >= i.PerTask.USD
 	return (i.Status == Queued || i.Status == Assigned) && i.OpenBlockers == 0 && !i.Waiting && !isUsedUp && !i.IsContainer
+}
+
+// Need is what a person has to do about an issue before work on it goes on.
+type Need string
+
+// The needs.
+const (
+	NoNeed      Need = ""
+	NeedsReview Need = "review"  // accept or reject the result
+	NeedsHelp   Need = "handoff" // say what to do, and give it back to an agent
+	IsBlocked   Need = "blocked" // retry what blocks it, or do without
+)
+
+// Need returns what a person has to do about the issue. An approval that it waits for is a thing of its own, and a
+// container needs what its steps need.
+func (i Issue) Need() Need {
+	switch {
+	case i.IsContainer || i.WaitingFor != "":
+		return NoNeed
+	case i.Status == Handoff:
+		return NeedsHelp
+	case i.Status == Review:
+		return NeedsReview
+	case (i.Status == Queued || i.Status == Assigned) && i.FailedBlockers > 0:
+		return IsBlocked
+	}
+	return NoNeed
 }
 
 // BudgetGroup names the limits that a lease on the issue meets besides those of who works on it. In a group it depends on what the issue
@@ -196,6 +228,7 @@ func (i Issue) Fields() event.Fields {
 		i.stepField(),
 		event.F("blockedBy", texts(i.BlockedBy)),
 		event.F("openBlockers", i.OpenBlockers),
+		event.F("failedBlockers", i.FailedBlockers),
 		event.F("labels", texts(i.Labels)),
 		event.F("budget", event.Fields{i.PerTask.Field("perTaskUsd"), event.F("spentUsd", i.Spent)}),
 		event.F("attempt", i.Attempt),

@@ -39,7 +39,7 @@ func call(status issue.Status) issue.Issue {
 		ID: callID, Company: acme, Number: 7, Title: "Call", Description: "*Now*", Status: status, Priority: issue.High,
 		Parent: numbered[id.Issue](1), Project: numbered[id.Project](1), Goal: numbered[id.Goal](1),
 		Agent: ada, AgentTeam: sales, Binding: issue.Kept, Team: sales,
-		BlockedBy: []id.Issue{numbered[id.Issue](2), numbered[id.Issue](3)}, OpenBlockers: 1, Labels: []string{"b", "a"},
+		BlockedBy: []id.Issue{numbered[id.Issue](2), numbered[id.Issue](3)}, OpenBlockers: 1, FailedBlockers: 1, Labels: []string{"b", "a"},
 		PerTask: budget.Of(2_500_000), Spent: 3 * money.Dollar, Attempt: 2, MaxAttempts: 3, RequiresReview: true,
 		Result: `{"n":1e3}`, Error: `{"code":"x"}`, DueAt: noon.Add(24 * time.Hour), NotBefore: noon.Add(-time.Hour), StartedAt: noon,
 		RetryOf: numbered[id.Issue](4), CreatedBy: "token:tok_1", FencingToken: 5, CreatedAt: noon.Add(-2 * time.Hour), UpdatedAt: noon,
@@ -66,7 +66,8 @@ func TestAnIssueIsShownAsTheAPIDoes(t *testing.T) {
 		`"projectId":"prj_00000000000000000000000001","goalId":"gl_00000000000000000000000001",` +
 		`"assignedAgentId":"agt_01h455vb4pex5vsknk084sn02q","assignedTeamId":"tm_01h455vb4pex5vsknk084sn02q",` +
 		`"workflowId":null,"workflowVersion":null,"step":null,` +
-		`"blockedBy":["iss_00000000000000000000000002","iss_00000000000000000000000003"],"openBlockers":1,"labels":["b","a"],` +
+		`"blockedBy":["iss_00000000000000000000000002","iss_00000000000000000000000003"],"openBlockers":1,` +
+		`"failedBlockers":1,"labels":["b","a"],` +
 		`"budget":{"perTaskUsd":2.5,"spentUsd":3},"attempt":2,"maxAttempts":3,"requiresReview":true,"result":{"n":1e3},` +
 		`"error":{"code":"x"},"waitingFor":null,"dueAt":"2026-04-12T12:00:00.000Z","notBefore":"2026-04-11T11:00:00.000Z",` +
 		`"startedAt":"2026-04-11T12:00:00.000Z","finishedAt":"2026-04-11T12:00:00.000Z","retryOf":"iss_00000000000000000000000004",` +
@@ -74,7 +75,7 @@ func TestAnIssueIsShownAsTheAPIDoes(t *testing.T) {
 	const bare = `{"id":"iss_01h455vb4pex5vsknk084sn02q","number":0,"companyId":"cmp_01h455vb4pex5vsknk084sn02q","title":"Call",` +
 		`"description":"","status":"queued","priority":"normal","parentId":null,"projectId":null,"goalId":null,` +
 		`"assignedAgentId":null,"assignedTeamId":null,` +
-		`"workflowId":null,"workflowVersion":null,"step":null,"blockedBy":[],"openBlockers":0,"labels":[],` +
+		`"workflowId":null,"workflowVersion":null,"step":null,"blockedBy":[],"openBlockers":0,"failedBlockers":0,"labels":[],` +
 		`"budget":{"perTaskUsd":null,"spentUsd":0},"attempt":1,"maxAttempts":3,` +
 		`"requiresReview":true,"result":null,"error":null,"waitingFor":null,"dueAt":null,"notBefore":null,"startedAt":null,` +
 		`"finishedAt":null,"retryOf":null,"createdBy":"token:tok_1","createdAt":"2026-04-11T12:00:00.000Z",` +

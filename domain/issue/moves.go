@@ -306,15 +306,15 @@ func (i Issue) Abandon(at time.Time) (Issue, event.Event, error) {
 	}, event.F("reason", AfterRetirement))
 }
 
-// Unblock counts the open blockers, of whose states it gets all, and reports whether there are fewer. UpdatedAt stays.
-func (i Issue) Unblock(states map[id.Issue]Status) (Issue, bool) {
-	open := countOpen(states)
-	if open == i.OpenBlockers {
+// Recount counts the blockers, of whose states it gets all, and reports whether a number has changed. UpdatedAt stays.
+func (i Issue) Recount(states map[id.Issue]Status) (next Issue, isChanged bool) {
+	next = i
+	next.countBlockers(states)
+	if next.OpenBlockers == i.OpenBlockers && next.FailedBlockers == i.FailedBlockers {
 		return i, false
 	}
-	i.OpenBlockers = open
-	i.Version++
-	return i, true
+	next.Version++
+	return next, true
 }
 
 // Wake ends the wait for NotBefore if that has come, and reports whether it has. UpdatedAt stays.

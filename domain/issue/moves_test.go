@@ -420,17 +420,48 @@ func TestOpenBlockersAreThoseThatAreNotDone(t *testing.T) {
 	} {
 		before := call(issue.Queued)
 		before.OpenBlockers = 2
-		got, fewer := before.Unblock(map[id.Issue]issue.Status{two: status, numbered[id.Issue](3): issue.Done})
+		got, isChanged := before.Recount(map[id.Issue]issue.Status{two: status, numbered[id.Issue](3): issue.Done})
 		want := before
-		want.OpenBlockers, want.Version = open, 8
-		if diff := cmp.Diff(want, got); diff != "" || !fewer {
-			t.Errorf("%s: %t\n%s", status, fewer, diff)
+		want.OpenBlockers, want.FailedBlockers, want.Version = open, 0, 8
+		if status == issue.Failed || status == issue.Cancelled {
+			want.FailedBlockers = 1
+		}
+		if diff := cmp.Diff(want, got); diff != "" || !isChanged {
+			t.Errorf("%s: %t\n%s", status, isChanged, diff)
 		}
 	}
 	before := call(issue.Queued)
-	got, fewer := before.Unblock(map[id.Issue]issue.Status{two: issue.Review})
-	if !cmp.Equal(before, got) || fewer {
-		t.Errorf("%t, %+v", fewer, got)
+	before.FailedBlockers = 0
+	got, isChanged := before.Recount(map[id.Issue]issue.Status{two: issue.Review})
+	if !cmp.Equal(before, got) || isChanged {
+		t.Errorf("%t, %+v", isChanged, got)
+	}
+}
+
+func TestAnIssueNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(i *issue.Issue)
+		need   issue.Need
+	}{
+		"queued":                  {func(i *issue.Issue) { i.Status = issue.Queued }, issue.NoNeed},
+		"running":                 {func(i *issue.Issue) { i.Status = issue.Running }, issue.NoNeed},
+		"handed off":              {func(i *issue.Issue) { i.Status = issue.Handoff }, issue.NeedsHelp},
+		"parked":                  {func(i *issue.Issue) { i.Status, i.WaitingFor = issue.Handoff, "apr_1" }, issue.NoNeed},
+		"in review":               {func(i *issue.Issue) { i.Status = issue.Review }, issue.NeedsReview},
+		"at a gate":               {func(i *issue.Issue) { i.Status, i.WaitingFor = issue.Review, "apr_1" }, issue.NoNeed},
+		"a container in review":   {func(i *issue.Issue) { i.Status, i.IsContainer = issue.Review, true }, issue.NoNeed},
+		"blocked by a failure":    {func(i *issue.Issue) { i.Status, i.FailedBlockers = issue.Queued, 1 }, issue.IsBlocked},
+		"assigned and blocked":    {func(i *issue.Issue) { i.Status, i.FailedBlockers = issue.Assigned, 2 }, issue.IsBlocked},
+		"cancelled, once blocked": {func(i *issue.Issue) { i.Status, i.FailedBlockers = issue.Cancelled, 1 }, issue.NoNeed},
+		"done":                    {func(i *issue.Issue) { i.Status = issue.Done }, issue.NoNeed},
+	} {
+		i := call(issue.Queued)
+		i.FailedBlockers = 0
+		c.change(&i)
+		if got := i.Need(); got != c.need {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

@@ -244,22 +244,29 @@ func (r relations) changeBlockers(next *Issue, sent []string) error {
 			r.problems.Add(fault.Fieldf(path, fault.UnknownValue, "%s must be the id of an issue of the company", path))
 		}
 	}
-	next.BlockedBy, next.OpenBlockers = blockers, countOpen(states)
+	next.BlockedBy = blockers
+	next.countBlockers(states)
 	return nil
 }
 
-func (r relations) openBlockers(of []id.Issue) (int, error) {
-	states, err := r.others.Blocking(of)
-	return countOpen(states), err
+// recount counts the blockers of next again.
+func (r relations) recount(next *Issue) error {
+	states, err := r.others.Blocking(next.BlockedBy)
+	next.countBlockers(states)
+	return err
 }
 
-func countOpen(states map[id.Issue]Status) (open int) {
+// countBlockers counts the blockers, of whose states it gets all.
+func (i *Issue) countBlockers(states map[id.Issue]Status) {
+	i.OpenBlockers, i.FailedBlockers = 0, 0
 	for _, status := range states {
 		if status != Done {
-			open++
+			i.OpenBlockers++
+		}
+		if status == Failed || status == Cancelled {
+			i.FailedBlockers++
 		}
 	}
-	return open
 }
 
 // assignment finds who was named, in a field of an agent or one of a team; neither is nobody.

@@ -199,7 +199,8 @@ func TestARetryBeginsAnew(t *testing.T) {
 			ID: numbered[id.Issue](9), Company: acme, Title: "Call", Description: "*Now*", Status: issue.Assigned, Priority: issue.High,
 			Parent: numbered[id.Issue](1), Project: numbered[id.Project](1), Goal: numbered[id.Goal](1),
 			Agent: ada, AgentTeam: sales, Team: sales, // picked, for it was not named
-			BlockedBy: old.BlockedBy, OpenBlockers: 1, Labels: old.Labels, PerTask: old.PerTask, Attempt: 1, MaxAttempts: 3,
+			BlockedBy: old.BlockedBy, OpenBlockers: 1, FailedBlockers: 1, Labels: old.Labels, PerTask: old.PerTask,
+			Attempt: 1, MaxAttempts: 3,
 			RequiresReview: true, DueAt: old.DueAt, RetryOf: callID, CreatedBy: "token:tok_2", CreatedAt: later, UpdatedAt: later,
 			Version: 1,
 		}
@@ -273,10 +274,10 @@ func TestARetryTakesThePlaceOfWhatItRetries(t *testing.T) {
 		"where it was already, before": {[]id.Issue{nine, one, three}, []id.Issue{nine, one}, 2},
 	} {
 		before := call(issue.Assigned)
-		before.BlockedBy, before.OpenBlockers = slices.Clone(c.before), 7
+		before.BlockedBy, before.OpenBlockers, before.FailedBlockers = slices.Clone(c.before), 7, 1
 		got, updated, err := before.Replace(three, nine, o, later)
 		want := before
-		want.BlockedBy, want.OpenBlockers, want.UpdatedAt, want.Version = c.want, c.open, later, 8
+		want.BlockedBy, want.OpenBlockers, want.FailedBlockers, want.UpdatedAt, want.Version = c.want, c.open, 0, later, 8
 		if diff := cmp.Diff(want, got) + cmp.Diff(c.before, before.BlockedBy); diff != "" || err != nil || updated == nil {
 			t.Errorf("%s: %v, %v\n%s", name, err, updated, diff)
 			continue
@@ -285,14 +286,14 @@ func TestARetryTakesThePlaceOfWhatItRetries(t *testing.T) {
 		for _, field := range updated.Previous {
 			previous = append(previous, field.Name)
 		}
-		if diff := cmp.Diff([]string{"blockedBy", "openBlockers", "updatedAt"}, previous); diff != "" {
+		if diff := cmp.Diff([]string{"blockedBy", "openBlockers", "failedBlockers", "updatedAt"}, previous); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		updated.Previous = nil
 		checkEvent(t, name, *updated, event.IssueUpdated, want, "")
 	}
 	same := call(issue.Queued)
-	same.BlockedBy, same.OpenBlockers = []id.Issue{one}, 1
+	same.BlockedBy, same.OpenBlockers, same.FailedBlockers = []id.Issue{one}, 1, 0
 	got, updated, err := same.Replace(three, nine, o, later)
 	if diff := cmp.Diff(same, got); diff != "" || err != nil || updated != nil {
 		t.Errorf("%v, %v\n%s", err, updated, diff)

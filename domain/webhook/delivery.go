@@ -131,6 +131,23 @@ func (d Delivery) Fields() event.Fields {
 	}
 }
 
+// SentDelivery is a delivery with the body of its message; nil: its event is gone.
+type SentDelivery struct {
+	Delivery
+
+	Body []byte
+}
+
+// Fields returns the delivery and its body as the API shows them.
+func (d SentDelivery) Fields() event.Fields {
+	var body *string
+	if d.Body != nil {
+		text := string(d.Body)
+		body = &text
+	}
+	return append(d.Delivery.Fields(), event.F("body", body))
+}
+
 // Fields returns the attempt as the API shows it. Either the status or the error is null.
 func (a Attempt) Fields() event.Fields {
 	var status *int

@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"sync"
 
 	"holdco/domain/access"
 	"holdco/domain/event"
@@ -37,12 +38,34 @@ type Activity interface {
 type ActivityExport func(take func(entries []event.Entry) error) error
 
 // ActivityStream calls take with entries in the order of their commits, each once, until that fails, ctx is done, the server stops,
-// or the taker is too slow. A portion can be empty: then nothing came for a second. The first portion can be one entry without
-// content, whose place is where the stream begins.
+// or the taker is too slow. The taker keeps nothing of a portion. One can be empty: then nothing came for a second. The first can be one
+// entry without content, whose place is where the stream begins.
 type ActivityStream func(ctx context.Context, take func(entries []StreamedEntry) error) error
 
-// StreamedEntry is an entry with its place, from which a stream can go on.
+// StreamedEntry is an entry with its place, from which a stream can go on. Streams of a company share it.
 type StreamedEntry struct {
 	Place string
 	Entry *event.Entry // nil: the place alone
+
+	shared *spelled
+}
+
+// spelled is what an entry was made into.
+type spelled struct {
+	once sync.Once
+	text []byte
+}
+
+// Streamed returns an entry for streams.
+func Streamed(place string, entry event.Entry) StreamedEntry {
+	return StreamedEntry{place, &entry, &spelled{}}
+}
+
+// Spelled returns what spell makes of the entry, which all streams that share it get: it is made once, and nobody may change it.
+func (e StreamedEntry) Spelled(spell func(e StreamedEntry) []byte) []byte {
+	if e.shared == nil {
+		return spell(e)
+	}
+	e.shared.once.Do(func() { e.shared.text = spell(e) })
+	return e.shared.text
 }

@@ -9,6 +9,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
+	"holdco/domain/text"
 )
 
 // Agents are the use cases of agents. All are about the agents of one company: an unknown agent is fault.NotFound, and so is
@@ -53,6 +54,7 @@ type AgentList struct {
 	Team    string         // the id or the slug of a team; "": any
 	Status  []agent.Status // nil: any
 	Adapter string         // "": any
+	Words   text.Words     // in the name or the role; nil: any
 	After   page.Position
 	Size    int // page.MinSize to page.MaxSize
 }

@@ -12,6 +12,7 @@ import (
 	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/domain/team"
+	"holdco/domain/text"
 	"holdco/domain/workflow"
 )
 
@@ -55,6 +56,7 @@ type Companies interface {
 type CompanyList struct {
 	Status company.Status // Active or Archived; "": either, with a Slug
 	Slug   *string        // only the company with this slug
+	Words  text.Words     // in the name, the slug or the description; nil: any
 	After  page.Position
 	Size   int // page.MinSize to page.MaxSize
 }

@@ -9,6 +9,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
+	"holdco/domain/text"
 )
 
 // Goals are the use cases of goals. All are about the goals of one company: an unknown goal is fault.NotFound, and so is one of another
@@ -39,6 +40,7 @@ type Goals interface {
 type GoalList struct {
 	Company id.Company
 	Status  []goal.Status // nil: any
+	Words   text.Words    // in the title or the description; nil: any
 	After   page.Position
 	Size    int // page.MinSize to page.MaxSize
 }
@@ -73,6 +75,7 @@ type ProjectList struct {
 	Company id.Company
 	Goal    string               // the id of a goal; "": any
 	Status  []goal.ProjectStatus // nil: any
+	Words   text.Words           // in the title or the description; nil: any
 	After   page.Position
 	Size    int // page.MinSize to page.MaxSize
 }

@@ -12,6 +12,7 @@ import (
 	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/domain/run"
+	"holdco/domain/text"
 )
 
 // Issues are the use cases of issues. All are about the issues of one company: an unknown issue is fault.NotFound, and so is one of
@@ -90,7 +91,7 @@ type IssueList struct {
 	Workflow string         // the id or the slug of a workflow: its containers; "": any
 	Label    string         // "": any
 	Priority issue.Priority // "": any
-	Words    []string       // of the search; nil: any
+	Words    text.Words     // in the title or the description; nil: any
 	Since    time.Time      // created at or after; zero: any
 	Until    time.Time      // created before; zero: any
 	Sort     string         // created, updated, priority or due; "": created

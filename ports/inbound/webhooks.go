@@ -41,6 +41,9 @@ type Webhooks interface {
 	// Deliveries returns the delivery log of an endpoint, newest first.
 	Deliveries(ctx context.Context, caller access.Caller, list DeliveryList) (page.Page[webhook.Delivery], error)
 
+	// Delivery returns a delivery to an endpoint, with what it sends.
+	Delivery(ctx context.Context, caller access.Caller, which id.Webhook, delivery id.Delivery) (webhook.SentDelivery, error)
+
 	// Redeliver sends an event to an endpoint again. Its fault is that of webhook.Endpoint.Takes.
 	Redeliver(
 		ctx context.Context, caller access.Caller, which id.Webhook, delivery id.Delivery, once idempotency.Request,

@@ -10,6 +10,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
+	"holdco/domain/text"
 )
 
 // AgentReader reads agents.
@@ -23,7 +24,7 @@ type AgentReader interface {
 	Hashes(ctx context.Context, which []id.Agent) (map[id.Agent]string, error)
 
 	// List returns at most size of the agents that match and come after a position: newest first, and by descending id within
-	// one instant.
+	// one instant. A page by words can have fewer, even none, while another follows: it looks at MostSearched agents at most.
 	List(ctx context.Context, filter AgentFilter, after page.Position, size int) (page.Page[agent.Agent], error)
 
 	// Idle returns the idle agent of a team that gets its next issue, or fault.NotFound: of those that are active and have no
@@ -65,6 +66,7 @@ type AgentFilter struct {
 	Team    id.Team        // "": any
 	Status  []agent.Status // nil: any
 	Adapter string         // "": any
+	Words   text.Words     // in the name or the role; nil: any
 }
 
 // Agents reads and changes agents.

@@ -18,7 +18,8 @@ type CompanyReader interface {
 	BySlug(ctx context.Context, slug string) (company.Company, error)
 
 	// List returns at most size of the companies that match, after the position after: newest first, and by descending id
-	// within one instant.
+	// within one instant. A page by words can have fewer, even none, while another follows: it looks at MostSearched companies at
+	// most.
 	List(ctx context.Context, filter CompanyFilter, after page.Position, size int) (page.Page[company.Company], error)
 }
 
@@ -47,6 +48,7 @@ type CompanyFilter struct {
 	Status company.Status // "": any
 	Slug   *string        // nil: any
 	Within []id.Company   // nil: any; empty: none
+	Words  text.Words     // in the name, the slug or the description; nil: any
 }
 
 // Companies reads and changes companies.

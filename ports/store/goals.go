@@ -6,6 +6,7 @@ import (
 	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/text"
 )
 
 // GoalReader reads goals.
@@ -13,7 +14,7 @@ type GoalReader interface {
 	Getter[id.Goal, goal.Goal]
 
 	// List returns at most size of the goals that match and come after a position: newest first, and by descending id within one
-	// instant.
+	// instant. A page by words can have fewer, even none, while another follows: it looks at MostSearched goals at most.
 	List(ctx context.Context, filter GoalFilter, after page.Position, size int) (page.Page[goal.Goal], error)
 
 	// Work returns what is done for goals of a company. The cost grows with their projects, not with the issues of these. What was
@@ -25,6 +26,7 @@ type GoalReader interface {
 type GoalFilter struct {
 	Company id.Company
 	Status  []goal.Status // nil: any
+	Words   text.Words    // in the title or the description; nil: any
 }
 
 // Goals reads and changes goals.
@@ -39,7 +41,8 @@ type Goals interface {
 type ProjectReader interface {
 	Getter[id.Project, goal.Project]
 
-	// List returns at most size of the projects that match and come after a position, in the order of GoalReader.List.
+	// List returns at most size of the projects that match and come after a position, in the order of GoalReader.List, and as that
+	// does by words.
 	List(ctx context.Context, filter ProjectFilter, after page.Position, size int) (page.Page[goal.Project], error)
 
 	// Count counts the projects of a goal.
@@ -54,6 +57,7 @@ type ProjectFilter struct {
 	Company id.Company
 	Goal    id.Goal              // "": any
 	Status  []goal.ProjectStatus // nil: any
+	Words   text.Words           // in the title or the description; nil: any
 }
 
 // Projects reads and changes projects.

@@ -8,6 +8,7 @@ import (
 	"holdco/domain/issue"
 	"holdco/domain/money"
 	"holdco/domain/page"
+	"holdco/domain/text"
 )
 
 // IssueReader reads issues and their comments.
@@ -83,7 +84,7 @@ type IssueReader interface {
 // Portion is how many dependent rows one unit of work changes.
 const Portion = 200
 
-// MostSearched bounds how many issues one search by words looks at.
+// MostSearched bounds how many rows one search by words looks at.
 const MostSearched = 20_000
 
 // IssueFilter says which issues a list holds: those that meet every condition that is set.
@@ -99,7 +100,7 @@ type IssueFilter struct {
 	Workflow id.Workflow    // of containers, which the list has alone; "": any
 	Label    string         // "": any
 	Priority issue.Priority // "": any
-	Words    []string       // folded; each is in the title or the description, folded too
+	Words    text.Words     // in the title or the description; nil: any
 	Since    time.Time      // created at or after; zero: any
 	Until    time.Time      // created before; zero: any
 	Sort     IssueSort
@@ -141,6 +142,8 @@ type Child struct {
 	ID       id.Issue
 	Status   issue.Status
 	IsParent bool // there are issues below it
+
+	IsBlocker bool // there are issues that count it as an open blocker
 }
 
 // DueIssue is an issue whose wait is over.

@@ -26,7 +26,7 @@ type SettlementKind string
 // The kinds.
 const (
 	CancelBelow   SettlementKind = "cancel_below"   // of the issue Subject: the open ones below are cancelled, for the reason Other, if any
-	CountDown     SettlementKind = "count_down"     // the issue Subject is done: what it blocks has one open blocker less
+	CountBlockers SettlementKind = "count_down"     // the issue Subject has ended: what waits for it counts its blockers again
 	Replace       SettlementKind = "replace"        // the issue Subject is retried by Other, which blocks in its place
 	Revoke        SettlementKind = "revoke"         // the leases of the company before Epoch have ended: their issues go back to the queue
 	CancelProject SettlementKind = "cancel_project" // the project Subject is archived: its open issues are cancelled, and those below

@@ -82,6 +82,7 @@ type Reader interface {
 	Secrets() SecretReader
 	Seals() SealReader
 	Audits() AuditReader
+	Dashboards() DashboardReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails. A write can fail in a later call, or when the

@@ -303,7 +303,7 @@ func unstamped(events []event.Event) []event.Event {
 }
 
 func activityChained(f *fixture) {
-	company := f.newCompany("Chained")
+	company := f.found("chained")
 	f.update(recording(event.Of(event.TokenCreated, "", "tok_a", nil).By("system:test")))
 	all, err := f.store.Activity().List(f.ctx, store.ActivityFilter{}, page.Position{}, page.MaxSize)
 	f.ok(err)

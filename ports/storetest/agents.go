@@ -13,6 +13,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
+	"holdco/domain/text"
 	"holdco/ports/store"
 )
 
@@ -163,6 +164,7 @@ func agentFilters(f *fixture) {
 		a := f.newAgent([]id.Company{acme.ID, acme.ID, acme.ID, other.ID}[i%4], []id.Team{"tm_a", "tm_b"}[i%2])
 		a.Status = []agent.Status{agent.Active, agent.Paused, agent.Retired}[i%3]
 		a.Adapter = []string{"process", "http", "http"}[i%3]
+		a.Name, a.Role = []string{"Ada", "Grace", "ADA II"}[i%3], []string{"Engineer of Straße", "writer"}[i/3%2]
 		f.update(hiring(a))
 		all = append([]agent.Agent{a}, all...)
 	})
@@ -171,11 +173,14 @@ func agentFilters(f *fixture) {
 		{Company: acme.ID, Status: []agent.Status{agent.Active}}, {Company: acme.ID, Status: []agent.Status{agent.Paused, agent.Retired}},
 		{Company: acme.ID, Adapter: "http"}, {Company: acme.ID, Team: "tm_b", Adapter: "http", Status: []agent.Status{agent.Paused}},
 		{Company: "cmp_none"}, {},
+		{Company: acme.ID, Words: text.Words{"ada"}}, {Company: acme.ID, Words: text.Words{"strasse", "a"}},
+		{Company: acme.ID, Words: text.Words{"none"}}, {Company: acme.ID, Words: text.Words{"ad", "ii"}, Team: "tm_a"},
+		{Company: acme.ID, Words: text.Words{"writ"}, Status: []agent.Status{agent.Paused, agent.Retired}, Adapter: "http"},
 	} {
 		var want []agent.Agent
 		for _, a := range all {
 			if a.Company == filter.Company && (filter.Team == "" || a.Team == filter.Team) &&
-				(filter.Adapter == "" || a.Adapter == filter.Adapter) &&
+				(filter.Adapter == "" || a.Adapter == filter.Adapter) && filter.Words.In(a.Name, a.Role) &&
 				(filter.Status == nil || slices.Contains(filter.Status, a.Status)) {
 				want = append(want, a)
 			}

@@ -15,6 +15,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/money"
 	"holdco/domain/page"
+	"holdco/domain/text"
 	"holdco/ports/store"
 )
 
@@ -144,7 +145,9 @@ func companyList(f *fixture) {
 		if i%4 == 0 {
 			f.clock.Advance(time.Millisecond) // so that four each are of one instant
 		}
-		all = append(all, f.found(fmt.Sprintf("c-%d", i), withStatus(statuses[i%len(statuses)])))
+		all = append(all, f.found(fmt.Sprintf("c-%d", i), withStatus(statuses[i%len(statuses)]), func(c *company.Company) {
+			c.Description = []string{"At the Straße", "ANYWHERE"}[i%2]
+		}))
 	}
 	slices.SortFunc(all, newestCompanyFirst)
 
@@ -176,7 +179,9 @@ func combinations(statuses []company.Status, slugs []*string, within [][]id.Comp
 	for _, status := range statuses {
 		for _, slug := range slugs {
 			for _, ids := range within {
-				filters = append(filters, store.CompanyFilter{Status: status, Slug: slug, Within: ids})
+				for _, words := range []text.Words{nil, {"strasse", "c-"}} {
+					filters = append(filters, store.CompanyFilter{Status: status, Slug: slug, Within: ids, Words: words})
+				}
 			}
 		}
 	}
@@ -185,7 +190,7 @@ func combinations(statuses []company.Status, slugs []*string, within [][]id.Comp
 
 // meets is what CompanyFilter means.
 func meets(c company.Company, filter store.CompanyFilter) bool {
-	return (filter.Status == "" || filter.Status == c.Status) &&
+	return (filter.Status == "" || filter.Status == c.Status) && filter.Words.In(c.Name, c.Slug, c.Description) &&
 		(filter.Slug == nil || *filter.Slug == c.Slug) &&
 		(filter.Within == nil || slices.Contains(filter.Within, c.ID))
 }

@@ -12,6 +12,7 @@ import (
 	"holdco/domain/issue"
 	"holdco/domain/money"
 	"holdco/domain/page"
+	"holdco/domain/text"
 	"holdco/ports/store"
 )
 
@@ -118,19 +119,22 @@ func goalFilters(f *fixture) {
 		all = append(all, anyGoal.add(f, func(g *goal.Goal) {
 			g.Company = []id.Company{acme, acme, other}[n%3]
 			g.Status = []goal.Status{goal.Active, goal.Achieved, goal.Abandoned, goal.Active}[n%4]
+			g.Title, g.Description = fmt.Sprint("Grow ", n), []string{"", "Straße and\nAvenue"}[n/4%2]
 		}))
 		f.clock.Advance(time.Duration(n%2) * time.Millisecond)
 	}
 	anyGoal.sortNewestFirst(all)
 	for _, states := range [][]goal.Status{nil, {goal.Active}, {goal.Achieved, goal.Abandoned}, {goal.Active, goal.Active}, {"none"}} {
-		var want []goal.Goal
-		for _, g := range all {
-			if g.Company == acme && (states == nil || slices.Contains(states, g.Status)) {
-				want = append(want, g)
+		for _, words := range []text.Words{nil, {"strasse"}, {"grow", "1", "avenue"}, {"none"}} {
+			var want []goal.Goal
+			for _, g := range all {
+				if g.Company == acme && (states == nil || slices.Contains(states, g.Status)) && words.In(g.Title, g.Description) {
+					want = append(want, g)
+				}
 			}
-		}
-		for _, size := range []int{1, 2, page.DefaultSize} {
-			f.same(walk(f, size, f.goalPages(store.GoalFilter{Company: acme, Status: states}, size)), want)
+			for _, size := range []int{1, 2, page.DefaultSize} {
+				f.same(walk(f, size, f.goalPages(store.GoalFilter{Company: acme, Status: states, Words: words}, size)), want)
+			}
 		}
 	}
 }
@@ -144,6 +148,7 @@ func projectFilters(f *fixture) {
 			p.Company = []id.Company{acme, acme, other}[n%3]
 			p.Goal = goals[n/3%3]
 			p.Status = []goal.ProjectStatus{goal.Underway, goal.Archived}[n/9%2]
+			p.Title, p.Description = fmt.Sprint("Build ", n), []string{"", "A HOUSE"}[n/2%2]
 		}))
 		f.clock.Advance(time.Duration(n%2) * time.Millisecond)
 	}
@@ -153,15 +158,20 @@ func projectFilters(f *fixture) {
 		f.ok(err)
 		has := func(p goal.Project) bool { return of != "" && p.Goal == of }
 		f.same(count, len(slices.DeleteFunc(slices.Clone(all), func(p goal.Project) bool { return !has(p) })))
-		for _, states := range [][]goal.ProjectStatus{nil, {goal.Underway}, {goal.Archived, goal.Underway}} {
+		for _, filter := range []store.ProjectFilter{
+			{}, {Status: []goal.ProjectStatus{goal.Underway}}, {Status: []goal.ProjectStatus{goal.Archived, goal.Underway}},
+			{Words: text.Words{"house"}}, {Words: text.Words{"1", "house"}, Status: []goal.ProjectStatus{goal.Archived}},
+		} {
+			filter.Company, filter.Goal = acme, of
 			var want []goal.Project
 			for _, p := range all {
-				if p.Company == acme && (of == "" || p.Goal == of) && (states == nil || slices.Contains(states, p.Status)) {
+				if p.Company == acme && (of == "" || p.Goal == of) && filter.Words.In(p.Title, p.Description) &&
+					(filter.Status == nil || slices.Contains(filter.Status, p.Status)) {
 					want = append(want, p)
 				}
 			}
 			for _, size := range []int{2, page.DefaultSize} {
-				f.same(walk(f, size, f.projectPages(store.ProjectFilter{Company: acme, Goal: of, Status: states}, size)), want)
+				f.same(walk(f, size, f.projectPages(filter, size)), want)
 			}
 		}
 	}

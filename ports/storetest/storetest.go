@@ -56,6 +56,7 @@ var areas = []struct {
 	{"costs", costRules},
 	{"audits", auditRules},
 	{"approvals", approvalRules},
+	{"dashboards", dashboardRules},
 	{"tokens", tokenRules},
 	{"sessions", sessionRules},
 	{"partners", partnerRules},

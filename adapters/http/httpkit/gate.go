@@ -33,7 +33,7 @@ const (
 // Gate lets a request with a token through to its handler when every check passes that needs no resource. Unknown paths
 // and methods were answered before it.
 //
-// A request whose context says who calls, or why nobody may, shows no token: see WithCaller.
+// A request whose context knows who calls shows no token: see WithCaller.
 func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, op operation) error {
 		caller, err := callerOf(c.Request, auth)
@@ -42,7 +42,7 @@ func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 		}
 		of(c).caller = caller
 		of(c).refused = func() bool {
-			_, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
+			_, err := callerOf(c.Request, auth)
 			return fault.CodeOf(err) == fault.Unauthorized
 		}
 		if err := limits.admit(c, ratelimit.ByToken(caller.Token, op.class)); err != nil {
@@ -99,23 +99,21 @@ func (t Table) InnerAgentGate() gin.HandlerFunc {
 
 type agentKey struct{}
 
-// known is who calls, as the part of the program knows that passes the request on.
-type known struct {
-	caller  access.Caller
-	refusal error
-}
+// known tells who calls, as the part of the program knows that passes the request on.
+type known func() (access.Caller, error)
 
 type knownKey struct{}
 
-// WithCaller makes a context for a request of a caller who was authenticated before Gate, or who was refused.
-func WithCaller(ctx context.Context, caller access.Caller, refusal error) context.Context {
-	return context.WithValue(ctx, knownKey{}, known{caller, refusal})
+// WithCaller makes a context for a request of a caller whom authenticate knows, or refuses: it takes the place of the token. While the
+// answer is a stream it is asked again and again.
+func WithCaller(ctx context.Context, authenticate func() (access.Caller, error)) context.Context {
+	return context.WithValue(ctx, knownKey{}, known(authenticate))
 }
 
 // callerOf is who sends a request.
 func callerOf(r *http.Request, auth inbound.Authenticator) (access.Caller, error) {
 	if before, isKnown := r.Context().Value(knownKey{}).(known); isKnown {
-		return before.caller, before.refusal
+		return before()
 	}
 	return auth.Authenticate(r.Context(), credentials(r))
 }

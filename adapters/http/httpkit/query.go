@@ -70,7 +70,8 @@ func readQuery(raw string, allowed map[string]parameter) (Query, error) {
 	return query, nil
 }
 
-// unescaped splits name=value. A semicolon must be escaped, because some take it for a separator.
+// unescaped splits name=value. A semicolon must be escaped, because some take it for a separator. U+0000 is in no text that is kept,
+// and Postgres does not even compare with it.
 func unescaped(pair string) (name, value string, err error) {
 	rawName, rawValue, _ := strings.Cut(pair, "=")
 	if name, err = url.QueryUnescape(rawName); err != nil {
@@ -79,7 +80,7 @@ func unescaped(pair string) (name, value string, err error) {
 	if value, err = url.QueryUnescape(rawValue); err != nil {
 		return name, "", err
 	}
-	if strings.Contains(pair, ";") || !utf8.ValidString(name+value) {
+	if strings.Contains(pair, ";") || !utf8.ValidString(name+value) || strings.Contains(name+value, "\x00") {
 		return name, "", url.EscapeError(pair)
 	}
 	return name, value, nil

@@ -27,8 +27,22 @@ func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// Compressed answers with gzip or zstd when the client takes one of them and the answer is worth it.
-func Compressed(handler http.Handler) http.Handler { return gzhttp.GzipHandler(handler) }
+// EventStream is the media type of server-sent events.
+const EventStream = "text/event-stream"
+
+// Compressed answers with gzip or zstd when the client takes one of them and the answer is worth it. Server-sent events are not: a
+// stream is open for hours, and its compressor would hold a megabyte.
+func Compressed(handler http.Handler) http.Handler { return compressing(handler) }
+
+var compressing = func() func(http.Handler) http.HandlerFunc {
+	wrap, err := gzhttp.NewWrapper(gzhttp.ContentTypeFilter(func(mediaType string) bool {
+		return mediaType != EventStream && gzhttp.DefaultContentTypeFilter(mediaType)
+	}))
+	if err != nil {
+		panic(err) // its options are wrong
+	}
+	return wrap
+}()
 
 // AcceptsGzip reports whether the client names gzip among the codings that it takes.
 func AcceptsGzip(r *http.Request) bool {

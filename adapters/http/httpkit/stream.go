@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -60,6 +61,10 @@ func BeginStream(c *gin.Context, mediaType string, writeTimeout time.Duration) *
 	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout, streams: of(c).options.Streams}
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
+	if mediaType == EventStream {
+		// It ends with its connection, and its events say where they end: in chunks each portion would cost three writes, not one.
+		c.Header("Transfer-Encoding", "identity")
+	}
 	noReadDeadline(s.controller)
 	return s
 }
@@ -120,10 +125,12 @@ type Feed struct {
 	MediaType string
 	Head      []byte // what it begins with
 	Write     func(write func(portion []byte) error) error
+
+	Patience time.Duration // how long a client may take for a portion; 0: the usual time
 }
 
 func (f Feed) write(c *gin.Context) {
-	out := BeginStream(c, f.MediaType, portionTimeout)
+	out := BeginStream(c, f.MediaType, cmp.Or(f.Patience, portionTimeout))
 	if c.Request.Method == http.MethodHead {
 		return
 	}

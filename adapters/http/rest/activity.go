@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/event"
@@ -18,11 +18,23 @@ import (
 	"holdco/ports/inbound"
 )
 
-type activity struct{ port inbound.Activity }
+type activity struct {
+	port inbound.Activity
+	pace StreamPace
+}
+
+// StreamPace is how streams are paced.
+type StreamPace struct {
+	Quiet    time.Duration // how long nothing is sent, before a comment is
+	Patience time.Duration // how long a client may take for what is sent at once
+}
+
+// UsualPace is the pace that the API document promises.
+var UsualPace = StreamPace{Quiet: 15 * time.Second, Patience: time.Minute}
 
 // Activity handles the operations on the activity log.
-func Activity(port inbound.Activity) httpkit.Handlers {
-	h := activity{port}
+func Activity(port inbound.Activity, pace StreamPace) httpkit.Handlers {
+	h := activity{port, pace}
 	ofCompany := func(r httpkit.Request) *id.Company { return new(companyOf(r)) }
 	ofAll := func(httpkit.Request) *id.Company { return nil }
 	return httpkit.Handlers{
@@ -85,16 +97,16 @@ func activityFilter(r httpkit.Request, of *id.Company, within []string) (filter 
 }
 
 // wordsIn reads the words to search for from the query parameter q; nil: it was not sent.
-func wordsIn(query httpkit.Query) ([]string, error) {
+func wordsIn(query httpkit.Query) (text.Words, error) {
 	sent, found := query["q"]
 	if !found {
 		return nil, nil
 	}
-	sent = strings.TrimSpace(sent)
-	if n := utf8.RuneCountInString(sent); n < shortestSearch || n > longestSearch {
-		return nil, httpkit.InvalidParameter("q", "must have 2 to 200 characters")
+	words, ok := text.ParseWords(sent)
+	if !ok {
+		return nil, httpkit.InvalidParameter("q", fmt.Sprintf("must have %d to %d characters", text.ShortestSearch, text.LongestSearch))
 	}
-	return strings.Fields(text.Fold(sent)), nil
+	return words, nil
 }
 
 func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {
@@ -162,12 +174,10 @@ func activityRows(text []byte, entries []event.Entry) []byte {
 	return buffer.Bytes()
 }
 
-// How a stream is paced: the pause before a client that was cut off comes again, how often it is looked whether the token is still
-// good, and how long nothing is sent.
+// How long a client that was cut off waits before it comes again, and how often it is looked whether its token is still good.
 const (
-	streamHead    = "retry: 1000\n"
-	authInterval  = time.Second
-	quietInterval = 15 * time.Second
+	streamHead   = "retry: 1000\n"
+	authInterval = time.Second
 )
 
 // errEnded ends a stream whose token is no good any more.
@@ -182,7 +192,8 @@ func (h activity) stream(r httpkit.Request) (httpkit.Answer, error) {
 	if err != nil {
 		return httpkit.Answer{}, err
 	}
-	return httpkit.Answer{Feed: &httpkit.Feed{MediaType: "text/event-stream", Head: []byte(streamHead + "\n"),
+	return httpkit.Answer{Feed: &httpkit.Feed{
+		MediaType: httpkit.EventStream, Head: []byte(streamHead + "\n"), Patience: h.pace.Patience,
 		Write: func(write func(portion []byte) error) error {
 			checked, wrote := time.Now(), time.Now()
 			var text []byte
@@ -194,7 +205,7 @@ func (h activity) stream(r httpkit.Request) (httpkit.Answer, error) {
 				}
 				switch text = streamed(text[:0], entries); {
 				case len(text) > 0:
-				case time.Since(wrote) >= quietInterval:
+				case time.Since(wrote) >= h.pace.Quiet:
 					text = append(text, ":\n\n"...)
 				default:
 					return nil
@@ -206,17 +217,22 @@ func (h activity) stream(r httpkit.Request) (httpkit.Answer, error) {
 				return nil
 			}
 			return err
-		}}}, nil
+		},
+	}}, nil
 }
 
 // streamed appends entries to text as server-sent events. A place alone is one without data, which clients only note.
 func streamed(text []byte, entries []inbound.StreamedEntry) []byte {
 	for _, e := range entries {
-		text = append(append(append(text, "id: "...), e.Place...), '\n')
-		if e.Entry != nil {
-			text = append(e.Entry.Fields().Append(append(text, "data: "...)), '\n')
-		}
-		text = append(text, '\n')
+		text = append(text, e.Spelled(serverSent)...)
 	}
 	return text
+}
+
+func serverSent(e inbound.StreamedEntry) []byte {
+	text := append(append([]byte("id: "), e.Place...), '\n')
+	if e.Entry != nil {
+		text = append(e.Entry.Fields().Append(append(text, "data: "...)), '\n')
+	}
+	return append(text, '\n')
 }

@@ -31,8 +31,14 @@ func Agents(port inbound.Agents) httpkit.Handlers {
 
 func (h agents) list(r httpkit.Request) (httpkit.Answer, error) {
 	query := r.Query()
-	list := inbound.AgentList{Company: companyOf(r), Team: query["team"], Adapter: query["adapter"], Status: statesOf[agent.Status](r)}
-	bound := "agents of=" + string(list.Company) + " team=" + list.Team + " status=" + query["status"] + " adapter=" + list.Adapter
+	words, err := wordsIn(query)
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	list := inbound.AgentList{
+		Company: companyOf(r), Team: query["team"], Adapter: query["adapter"], Status: statesOf[agent.Status](r), Words: words,
+	}
+	bound := "agents of=" + string(list.Company) + " " + query.Filters()
 	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[agent.Agent], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"maps"
+
 	"slices"
 	"strings"
 
@@ -31,18 +33,22 @@ func Companies(port inbound.Companies) httpkit.Handlers {
 }
 
 func (h companies) list(r httpkit.Request) (httpkit.Answer, error) {
+	words, err := wordsIn(r.Query())
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
 	status, hasStatus := r.Query()["status"]
 	slug, hasSlug := r.Query()["slug"]
-	list := inbound.CompanyList{Status: company.Status(status)}
+	list := inbound.CompanyList{Status: company.Status(status), Words: words}
 	if !hasStatus && !hasSlug {
 		list.Status = company.Active
 	}
-	query := "companies status=" + string(list.Status)
 	if hasSlug {
 		list.Slug = &slug
-		query += " slug=" + slug
 	}
-	return httpkit.List(r, query, func(after page.Position, size int) (page.Page[company.Company], error) {
+	bound := maps.Clone(r.Query())
+	bound["status"] = string(list.Status) // one list, whether it is asked for by name or not
+	return httpkit.List(r, "companies "+bound.Filters(), func(after page.Position, size int) (page.Page[company.Company], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)
 	})

@@ -17,6 +17,12 @@ func (h webhooks) deliveries(r httpkit.Request) (httpkit.Answer, error) {
 	})
 }
 
+func (h webhooks) delivery(r httpkit.Request) (httpkit.Answer, error) {
+	which, delivery := httpkit.PathID[id.Webhook](r, "id"), httpkit.PathID[id.Delivery](r, "deliveryId")
+	found, err := h.port.Delivery(r.Context(), r.Caller(), which, delivery)
+	return httpkit.Answer{Data: found.Fields()}, err
+}
+
 func (h webhooks) test(r httpkit.Request) (httpkit.Answer, error) {
 	which, once := httpkit.PathID[id.Webhook](r, "id"), httpkit.Once(r, deliveryAnswer)
 	made, err := h.port.Test(r.Context(), r.Caller(), which, once)

@@ -25,8 +25,12 @@ func Goals(port inbound.Goals) httpkit.Handlers {
 }
 
 func (h goals) list(r httpkit.Request) (httpkit.Answer, error) {
-	list := inbound.GoalList{Company: companyOf(r), Status: statesOf[goal.Status](r)}
-	bound := "goals of=" + string(list.Company) + " status=" + r.Query()["status"]
+	words, err := wordsIn(r.Query())
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	list := inbound.GoalList{Company: companyOf(r), Status: statesOf[goal.Status](r), Words: words}
+	bound := "goals of=" + string(list.Company) + " " + r.Query().Filters()
 	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[goal.ShownGoal], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)

@@ -142,9 +142,6 @@ func (h issues) comment(r httpkit.Request) (httpkit.Answer, error) {
 
 func issueOf(r httpkit.Request) id.Issue { return httpkit.PathID[id.Issue](r, "issue") }
 
-// The bounds of the characters of a search.
-const shortestSearch, longestSearch = 2, 200
-
 // issueList reads the filters of a list.
 func issueList(r httpkit.Request) (list inbound.IssueList, err error) {
 	query := r.Query()

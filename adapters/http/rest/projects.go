@@ -24,8 +24,12 @@ func Projects(port inbound.Projects) httpkit.Handlers {
 
 func (h projects) list(r httpkit.Request) (httpkit.Answer, error) {
 	query := r.Query()
-	list := inbound.ProjectList{Company: companyOf(r), Goal: query["goal"], Status: statesOf[goal.ProjectStatus](r)}
-	bound := "projects of=" + string(list.Company) + " goal=" + list.Goal + " status=" + query["status"]
+	words, err := wordsIn(query)
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	list := inbound.ProjectList{Company: companyOf(r), Goal: query["goal"], Status: statesOf[goal.ProjectStatus](r), Words: words}
+	bound := "projects of=" + string(list.Company) + " " + query.Filters()
 	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[goal.ShownProject], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)

@@ -23,6 +23,7 @@ func Webhooks(port inbound.Webhooks) httpkit.Handlers {
 		"rotateWebhookSecret": h.rotateSecret,
 		"testWebhook":         h.test,
 		"listDeliveries":      h.deliveries,
+		"getDelivery":         h.delivery,
 		"redeliver":           h.redeliver,
 	}
 }

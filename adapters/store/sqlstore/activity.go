@@ -80,9 +80,6 @@ func (a activity) List(ctx context.Context, filter store.ActivityFilter, after p
 	}
 }
 
-// portionOfSearch is how many entries a search reads at once.
-const portionOfSearch = 1000
-
 func (a activity) Export(
 	ctx context.Context, filter store.ActivityFilter, after page.Position, until store.Place, size int,
 ) (result page.Page[event.Event], err error) {
@@ -166,7 +163,16 @@ func (s *scan) next(ctx context.Context, after page.Position, most int) (rows []
 }
 
 func (s *scan) in(ctx context.Context, where []condition, after page.Position, most int) (rows []entryRow, err error) {
-	query := visible(s.selects(&rows))
+	query, err := s.query(&rows, where, after, most)
+	if err != nil {
+		return nil, err
+	}
+	return rows, s.all(ctx, query)
+}
+
+// query selects the first most entries after a position that meet some conditions and those of the filter on company and time.
+func (s *scan) query(rows *[]entryRow, where []condition, after page.Position, most int) (query *bun.SelectQuery, err error) {
+	query = visibleIn(s.selects(rows), s.filter.Company)
 	isOfOne := false // what the entries are about belongs to one company
 	for _, c := range where {
 		query = query.Where("? = ?", bun.Ident(c.column), c.value)
@@ -178,7 +184,8 @@ func (s *scan) in(ctx context.Context, where []condition, after page.Position, m
 	switch {
 	case s.filter.Company == nil:
 	case isOfOne:
-		query = query.Where("company_id || '' = ?", *s.filter.Company) // not by its index
+		// Not by its index, and so that Postgres does not take it for a rare condition: it would read the whole range, to sort it.
+		query = query.Where("CASE WHEN company_id = ? THEN TRUE ELSE FALSE END", *s.filter.Company)
 	default:
 		query = query.Where("company_id = ?", *s.filter.Company)
 	}
@@ -198,11 +205,9 @@ func (s *scan) in(ctx context.Context, where []condition, after page.Position, m
 		}
 	}
 	if s.ascending {
-		query = oldest(query, "at", at, after.ID, most)
-	} else {
-		query = newest(query, "at", at, after.ID, most)
+		return oldest(query, "at", at, after.ID, most), nil
 	}
-	return rows, s.all(ctx, query)
+	return newest(query, "at", at, after.ID, most), nil
 }
 
 // oldest is newest from the other end.
@@ -221,10 +226,19 @@ func (a activity) Placed(ctx context.Context, which id.Entry) (store.Placed, err
 	return found[0], nil
 }
 
+// visibleIn is visible in one company, or in all if it is nil. It asks once whether the one was removed: joined to the rows of a known
+// company, Postgres takes it for a condition that hardly a row meets, and reads them all, to sort them.
+func visibleIn(query *bun.SelectQuery, of *id.Company) *bun.SelectQuery {
+	if of == nil {
+		return visible(query)
+	}
+	return query.Where("NOT EXISTS (SELECT 1 FROM removed_companies WHERE removed_companies.company_id = ?)", *of)
+}
+
 // settled selects entries before which none will come any more.
 func (a activity) settled(of *id.Company) *bun.SelectQuery {
 	horizon, _ := a.engine.Horizon()
-	query := visible(a.selects((*entryRow)(nil))).Where("txid < ?", bun.Safe(horizon))
+	query := visibleIn(a.selects((*entryRow)(nil)), of).Where("txid < ?", bun.Safe(horizon))
 	if of != nil {
 		query = query.Where("company_id = ?", *of)
 	}

@@ -104,11 +104,7 @@ func (a agents) List(
 	if filter.Adapter != "" {
 		where = append(where, condition{"adapter", filter.Adapter})
 	}
-	if filter.Status == nil {
-		return listPage(ctx, a.session, a.table, where, after, size)
-	}
-	query := meeting(selectRows(a.session, a.table), where).Where("status IN (?)", bun.List(filter.Status))
-	return queryPage(ctx, a.session, a.table, query, after, size)
+	return listSelected(ctx, a.session, a.table, inStates(where, filter.Status, filter.Words), after, size)
 }
 
 var idleAgent = prepare(func(b builder) fmt.Stringer {

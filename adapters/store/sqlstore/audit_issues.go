@@ -78,6 +78,9 @@ type settling struct {
 	subject string
 }
 
+// toCount is what is left to do for what waits for an issue.
+func toCount(blocker id.Issue) settling { return settling{store.CountBlockers, string(blocker)} }
+
 // issueAudit compares the issues of a company, one portion after the other.
 type issueAudit struct {
 	audit
@@ -138,7 +141,7 @@ func (w issueAudit) issueDiffers(rule string, which id.Issue, where, kept, shoul
 
 // rederived are the columns of an issue that follow from others, and from other rows.
 var rederived = slices.DeleteFunc(slices.Clone(issueTable.saved), func(c column[issue.Issue]) bool {
-	return !c.computed && !slices.Contains([]string{"open_blockers", "spent_usd", "version"}, c.name)
+	return !c.computed && !slices.Contains([]string{"open_blockers", "failed_blockers", "spent_usd", "version"}, c.name)
 })
 
 var rederiveIssue = prepare(func(b builder) fmt.Stringer { return issueTable.updates(b, rederived) })
@@ -154,7 +157,7 @@ func rederive(ctx context.Context, s session, which id.Issue, more money.USD) er
 	if err != nil {
 		return err
 	}
-	after, _ := before.Unblock(states)
+	after, _ := before.Recount(states)
 	after.Spent, after.Version = after.Spent+more, before.Version+1
 	args := append(issueTable.values(&after, rederived), string(which), before.Version)
 	if err := s.changeOneLater(ctx, rederiveIssue, args...); err != nil {
@@ -350,14 +353,20 @@ func (w issueAudit) compareBlockers(ctx context.Context, some []issue.Issue) err
 		}
 	}
 	for _, i := range some {
-		open, ids := 0, slices.Sorted(slices.Values(i.BlockedBy))
+		open, failed, settling, ids := 0, 0, false, slices.Sorted(slices.Values(i.BlockedBy))
 		has := make([]id.Issue, len(kept[i.ID]))
 		for n, by := range kept[i.ID] {
 			if has[n] = by.id; by.isOpen {
 				open++
 			}
-			shouldOpen := blockers[by.id] != issue.Done
-			if by.isOpen != shouldOpen && (shouldOpen || !w.pending[settling{store.CountDown, string(by.id)}]) {
+			state := blockers[by.id]
+			if state == issue.Failed || state == issue.Cancelled {
+				failed++
+			}
+			isPending := w.pending[toCount(by.id)]
+			settling = settling || isPending
+			shouldOpen := state != issue.Done
+			if by.isOpen != shouldOpen && (shouldOpen || !isPending) {
 				w.issueDiffers("issue.blockers", i.ID, string(by.id), isOpenOrDone(by.isOpen), isOpenOrDone(shouldOpen))
 			}
 		}
@@ -366,6 +375,9 @@ func (w issueAudit) compareBlockers(ctx context.Context, some []issue.Issue) err
 		}
 		if i.OpenBlockers != open {
 			w.issueDiffers("issue.open_blockers", i.ID, "", fmt.Sprint(i.OpenBlockers), fmt.Sprint(open))
+		}
+		if i.FailedBlockers != failed && !settling {
+			w.issueDiffers("issue.failed_blockers", i.ID, "", fmt.Sprint(i.FailedBlockers), fmt.Sprint(failed))
 		}
 	}
 	return nil

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"holdco/domain/access"
 	"holdco/domain/budget"
 	"holdco/domain/company"
@@ -61,18 +59,17 @@ func (c companies) BySlug(ctx context.Context, slug string) (company.Company, er
 func (c companies) List(
 	ctx context.Context, filter store.CompanyFilter, after page.Position, size int,
 ) (page.Page[company.Company], error) {
-	var where []condition
+	some := selection{words: filter.Words}
 	if filter.Status != "" {
-		where = append(where, condition{"status", string(filter.Status)})
+		some.where = append(some.where, condition{"status", string(filter.Status)})
 	}
 	if filter.Slug != nil {
-		where = append(where, condition{"slug", *filter.Slug})
+		some.where = append(some.where, condition{"slug", *filter.Slug})
 	}
-	if filter.Within == nil {
-		return listPage(ctx, c.session, c.table, where, after, size)
+	if filter.Within != nil {
+		some.among = &among{"id", filter.Within}
 	}
-	query := meeting(selectRows(c.session, c.table), where).Where("id IN (?)", bun.List(filter.Within))
-	return queryPage(ctx, c.session, c.table, query, after, size)
+	return listSelected(ctx, c.session, c.table, some, after, size)
 }
 
 func (c companies) Add(ctx context.Context, added company.Company) error {

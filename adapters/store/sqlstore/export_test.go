@@ -3,7 +3,12 @@ package sqlstore
 import (
 	"time"
 
+	"github.com/uptrace/bun"
+
+	"holdco/domain/agent"
+	"holdco/domain/company"
 	"holdco/domain/cost"
+	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
@@ -132,4 +137,59 @@ func StepsOf(kept string) (steps []issue.Step, err error) {
 }
 func KeptSteps(steps []issue.Step) any {
 	return versionTable.column("steps").get(&versionRow{steps: steps})
+}
+
+// SearchTexts are the statements that read a portion of what searches look at, by what is searched, after a position.
+func SearchTexts(engine Engine, of id.Company, after page.Position) (map[string]string, error) {
+	s := session{engine: engine}
+	in := []condition{{"company_id", string(of)}}
+	texts := map[string]string{}
+	for name, apply := range map[string]func() (*bun.SelectQuery, error){
+		"companies": portionOf(searchOf(s, companyTable, inStates(nil, []company.Status{company.Active}, nil)), after),
+		"agents":    portionOf(searchOf(s, agentTable, inStates[agent.Status](in, nil, nil)), after),
+		"goals":     portionOf(searchOf(s, goalTable, inStates[goal.Status](in, nil, nil)), after),
+		"projects":  portionOf(searchOf(s, projectTable, inStates(in, []goal.ProjectStatus{goal.Underway}, nil)), after),
+		"issues":    portionOf(issuesOf(s).search(store.IssueFilter{Company: of}), after),
+	} {
+		query, err := apply()
+		if err != nil {
+			return nil, err
+		}
+		texts[name] = query.String()
+	}
+	return texts, nil
+}
+
+func portionOf[T searched](of search[T], after page.Position) func() (*bun.SelectQuery, error) {
+	return func() (*bun.SelectQuery, error) { return of.order.apply(of.some(), after, portionOfSearch) }
+}
+
+// ActivityTexts are the statements that find the entries of a filter after a position: one, or one for each type that it allows.
+func ActivityTexts(engine Engine, filter store.ActivityFilter, after page.Position, most int) (texts []string, err error) {
+	some := activity{session{engine: engine}}.matching(filter)
+	conditions := [][]condition{some.where}
+	if some.types != nil {
+		conditions = nil
+		for _, one := range some.types {
+			conditions = append(conditions, []condition{{"type", string(one)}})
+		}
+	}
+	for _, where := range conditions {
+		var rows []entryRow
+		query, err := some.query(&rows, where, after, most)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, query.String())
+	}
+	return texts, nil
+}
+
+// InboxTexts returns the statements that read what needs a person and what waits for a decision: in a company, then in all.
+func InboxTexts(engine Engine) (texts []string) {
+	for _, of := range []inbox{inboxOfOne, inboxOfAll} {
+		spelled := &statements{engine: engine}
+		texts = append(texts, spelled.text(of.needing), spelled.text(of.undecided))
+	}
+	return texts
 }

@@ -86,20 +86,7 @@ func (g goals) List(
 	ctx context.Context, filter store.GoalFilter, after page.Position, size int,
 ) (page.Page[goal.Goal], error) {
 	where := []condition{{"company_id", string(filter.Company)}}
-	return listIn(ctx, g.session, g.table, where, filter.Status, after, size)
-}
-
-// listIn reads a page of the rows that meet all conditions and are in one of some states, or in any if there are none.
-func listIn[T any, S ~string](
-	ctx context.Context, s session, t *table[T], where []condition, states []S, after page.Position, size int,
-) (page.Page[T], error) {
-	switch len(states) {
-	case 0:
-		return listPage(ctx, s, t, where, after, size)
-	case 1:
-		return listPage(ctx, s, t, append(where, condition{"status", string(states[0])}), after, size)
-	}
-	return queryPage(ctx, s, t, meeting(selectRows(s, t), where).Where("status IN (?)", bun.List(states)), after, size)
+	return listSelected(ctx, g.session, g.table, inStates(where, filter.Status, filter.Words), after, size)
 }
 
 func (g goals) Work(ctx context.Context, of id.Company, which []id.Goal) (map[id.Goal]goal.Work, error) {
@@ -173,7 +160,7 @@ func (p projects) List(
 	if filter.Goal != "" {
 		where = append(where, condition{"goal_id", string(filter.Goal)})
 	}
-	return listIn(ctx, p.session, p.table, where, filter.Status, after, size)
+	return listSelected(ctx, p.session, p.table, inStates(where, filter.Status, filter.Words), after, size)
 }
 
 func (p projects) Count(ctx context.Context, of id.Goal) (int, error) {

@@ -45,6 +45,9 @@ const containers = " containers"
 func tallyKeys(of *issue.Issue) []tallyKey {
 	status := string(of.Status)
 	keys := []tallyKey{{"company", string(of.Company), status}}
+	if need := of.Need(); need != issue.NoNeed {
+		keys = append(keys, tallyKey{"need", string(of.Company), string(need)})
+	}
 	if team := of.TeamInCharge(); team != "" {
 		keys = append(keys, tallyKey{"team", string(team), status})
 	}

@@ -1,90 +1,23 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/uptrace/bun"
 
 	"holdco/domain/issue"
 	"holdco/domain/page"
-	"holdco/domain/text"
 	"holdco/ports/store"
 )
 
-// issueOrder is an order of a list of issues: by columns that hold integers, and then by id.
-type issueOrder struct {
-	columns   []string
-	ascending bool
-}
-
-var issueOrders = map[store.IssueSort]issueOrder{
-	store.ByCreation: {columns: []string{createdAt}},
-	store.ByUpdate:   {columns: []string{"updated_at"}},
-	store.ByPriority: {columns: []string{"rank", createdAt}},
-	store.ByDueDate:  {columns: []string{"due_order"}, ascending: true},
-}
-
-// apply sorts a query, and takes at most limit of the rows that come after a position.
-func (o issueOrder) apply(query *bun.SelectQuery, after page.Position, limit int) (*bun.SelectQuery, error) {
-	direction, beyond := " DESC", "<"
-	if o.ascending {
-		direction, beyond = "", ">"
-	}
-	columns := append(slices.Clone(o.columns), "id")
-	if !after.IsStart() {
-		values, err := o.values(after)
-		if err != nil {
-			return nil, err
-		}
-		query = query.Where("("+strings.Join(columns, ", ")+") "+beyond+" (?, ?)", bun.List(values), after.ID)
-	}
-	return query.OrderExpr(strings.Join(columns, direction+", ") + direction).Limit(int64(limit)), nil
-}
-
-func (o issueOrder) values(of page.Position) ([]int64, error) {
-	values := make([]int64, len(of.Values))
-	for n, value := range of.Values {
-		var err error
-		if values[n], err = strconv.ParseInt(value, 10, 64); err != nil {
-			return nil, page.ErrForeign
-		}
-	}
-	if len(values) != len(o.columns) {
-		return nil, page.ErrForeign
-	}
-	return values, nil
-}
-
-// position is where an issue stands.
-func (o issueOrder) position(of issue.Issue) page.Position {
-	p := page.Position{ID: string(of.ID)}
-	for _, value := range o.of(of) {
-		p.Values = append(p.Values, strconv.FormatInt(value, 10))
-	}
-	return p
-}
-
-// of are the values of an issue by which it is sorted.
-func (o issueOrder) of(i issue.Issue) []int64 {
-	values := make([]int64, len(o.columns))
-	for n, column := range o.columns {
-		values[n] = issueTable.column(column).get(&i).(int64)
-	}
-	return values
-}
-
-func (o issueOrder) compare(a, b issue.Issue) int {
-	if !o.ascending {
-		a, b = b, a
-	}
-	return cmp.Or(slices.Compare(o.of(a), o.of(b)), cmp.Compare(a.ID, b.ID))
+var issueOrders = map[store.IssueSort]order[issue.Issue]{
+	store.ByCreation: byCreation(issueTable),
+	store.ByUpdate:   {table: issueTable, columns: []string{"updated_at"}},
+	store.ByPriority: {table: issueTable, columns: []string{"rank", createdAt}},
+	store.ByDueDate:  {table: issueTable, columns: []string{"due_order"}, ascending: true},
 }
 
 func (i issues) List(
@@ -93,7 +26,7 @@ func (i issues) List(
 	order := issueOrders[filter.Sort]
 	switch {
 	case filter.Words != nil:
-		return i.search(ctx, filter, after, size)
+		return i.search(filter).page(ctx, after, size)
 	case filter.Sort == store.ByCreation && isExact(filter):
 		return listPage(ctx, i.session, i.table, equalities(filter), after, size)
 	case len(filter.Status) > 1:
@@ -209,72 +142,19 @@ func (i issues) newestLabelled(filter store.IssueFilter, after page.Position, li
 	return order.apply(selectRows(i.session, i.table).Where("id IN (?)", some), page.Position{}, limit)
 }
 
-// errEnough ends a scan.
-var errEnough = errors.New("enough was found")
-
-// search reads a page of the issues that have all the words of a filter.
-func (i issues) search(
-	ctx context.Context, filter store.IssueFilter, after page.Position, size int,
-) (page.Page[issue.Issue], error) {
-	order := issueOrders[filter.Sort]
-	var found []issue.Issue
-	last, more, err := i.scanWords(ctx, filter, after, func(match issue.Issue) bool {
-		found = append(found, match)
-		return len(found) <= size
-	})
-	result := page.Of(found, size, order.position)
-	if len(found) <= size && more {
-		result.Next = last
+// search looks for the words of a filter.
+func (i issues) search(filter store.IssueFilter) search[issue.Issue] {
+	return search[issue.Issue]{
+		session: i.session, order: issueOrders[filter.Sort], words: filter.Words,
+		some: func() *bun.SelectQuery { return i.matching(filter) },
 	}
-	return result, err
-}
-
-// scanWords calls take with the issues that match, until it returns false or MostSearched were looked at. It returns the position of
-// the last that it looked at, and whether there may be more.
-func (i issues) scanWords(
-	ctx context.Context, filter store.IssueFilter, after page.Position, take func(match issue.Issue) bool,
-) (last page.Position, more bool, err error) {
-	order := issueOrders[filter.Sort]
-	const chunk = 1000 // Postgres sends all rows that were asked for, even if the scan ends before
-	last = after
-	for looked := 0; looked < store.MostSearched; looked += chunk {
-		query, err := order.apply(i.matching(filter), last, chunk)
-		if err != nil {
-			return last, false, err
-		}
-		rows, row := 0, i.table.scanner()
-		err = i.each(ctx, query, func(found *sql.Rows) error {
-			one, err := row.scan(found)
-			if err != nil {
-				return err
-			}
-			rows++
-			last = order.position(one)
-			if hasWords(one, filter.Words) && !take(one) {
-				return errEnough
-			}
-			return nil
-		})
-		switch {
-		case errors.Is(err, errEnough):
-			return last, true, nil
-		case err != nil || rows < chunk:
-			return last, false, err
-		}
-	}
-	return last, true, nil
-}
-
-func hasWords(of issue.Issue, words []string) bool {
-	folded := text.Fold(of.Title + "\n" + of.Description)
-	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(folded, word) })
 }
 
 func (i issues) Count(ctx context.Context, filter store.IssueFilter, most int) (issue.Counts, error) {
 	counts := issue.Counts{Of: map[issue.Status]int64{}}
 	counted := 0
 	if filter.Words != nil {
-		_, more, err := i.scanWords(ctx, filter, page.Position{}, func(match issue.Issue) bool {
+		_, more, err := i.search(filter).scan(ctx, page.Position{}, func(match issue.Issue) bool {
 			if counted == most {
 				return false
 			}

@@ -51,6 +51,7 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	derived("team_in_charge", func(i *issue.Issue) string { return string(i.TeamInCharge()) }).inIndex(),
 	asWords("blocked_by", func(i *issue.Issue) *[]id.Issue { return &i.BlockedBy }),
 	asInteger("open_blockers", func(i *issue.Issue) *int { return &i.OpenBlockers }),
+	asInteger("failed_blockers", func(i *issue.Issue) *int { return &i.FailedBlockers }),
 	asJSONList("labels", func(i *issue.Issue) *[]string { return &i.Labels }),
 	asLimit("per_task_usd", func(i *issue.Issue) *budget.Limit { return &i.PerTask }),
 	asInteger("spent_usd", func(i *issue.Issue) *money.USD { return &i.Spent }),
@@ -65,6 +66,8 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asBoolean("waiting", func(i *issue.Issue) *bool { return &i.Waiting }).inIndex(),
 	derivedFlag("claimable", func(i *issue.Issue) bool { return i.IsClaimable() }).inIndex(),
 	derived("claim_key", func(i *issue.Issue) string { return i.ClaimKey() }).inIndex(),
+	derived("need", func(i *issue.Issue) string { return string(i.Need()) }).inIndex(),
+	derivedInteger("needed_since", neededSince).inIndex(),
 	derived("budget_group", func(i *issue.Issue) string { return i.BudgetGroup() }).inIndex(),
 	asOptionalMillis("started_at", func(i *issue.Issue) *time.Time { return &i.StartedAt }),
 	asOptionalMillis("finished_at", func(i *issue.Issue) *time.Time { return &i.FinishedAt }),
@@ -95,6 +98,14 @@ var containerOf = column[issue.Issue]{
 		to.IsContainer = c.text != ""
 		return nil
 	},
+}
+
+// neededSince is when an issue that needs a person was changed last; 0: it needs nobody.
+func neededSince(i *issue.Issue) int64 {
+	if i.Need() == issue.NoNeed {
+		return 0
+	}
+	return millis(i.UpdatedAt)
 }
 
 // stepColumn has what a container and a step have of their workflow in one text: most issues are neither, and to read a column costs
@@ -264,9 +275,13 @@ func (i issues) Blockers(ctx context.Context, of []id.Issue) (found []id.Issue, 
 const isParent = "CASE WHEN EXISTS (SELECT 1 FROM issues c WHERE c.company_id = issues.company_id AND c.parent_id = issues.id) " +
 	"THEN 1 ELSE 0 END"
 
+// isBlocker is whether there are issues that count one as an open blocker.
+const isBlocker = "CASE WHEN EXISTS (SELECT 1 FROM issue_blockers b WHERE b.blocker_id = issues.id AND b.is_open = 1) " +
+	"THEN 1 ELSE 0 END"
+
 // issueChildren goes on in the index by parents, whose rows come by when they were made.
 var issueChildren = prepare(func(b builder) fmt.Stringer {
-	return sqlText(fmt.Sprintf(`SELECT id, status, `+isParent+`
+	return sqlText(fmt.Sprintf(`SELECT id, status, `+isParent+`, `+isBlocker+`
 		FROM issues WHERE company_id = %s AND parent_id = %s
 			AND (created_at, id) > (coalesce((SELECT created_at FROM issues last WHERE last.id = %s), 0), %s)
 		ORDER BY created_at, id LIMIT %d`,
@@ -279,15 +294,17 @@ func (i issues) Children(ctx context.Context, of id.Company, parent, after id.Is
 
 func (i issues) children(ctx context.Context, statement *prepared, args ...any) (found []store.Child, err error) {
 	var which, status string
-	var isParent int64
-	err = i.scanRows(ctx, []any{&which, &status, &isParent}, func() {
-		found = append(found, store.Child{ID: id.Issue(which), Status: issue.Status(status), IsParent: isParent == 1})
+	var isParent, isBlocker int64
+	err = i.scanRows(ctx, []any{&which, &status, &isParent, &isBlocker}, func() {
+		found = append(found, store.Child{
+			ID: id.Issue(which), Status: issue.Status(status), IsParent: isParent == 1, IsBlocker: isBlocker == 1,
+		})
 	}, statement, args...)
 	return found, err
 }
 
 var openInProject = prepare(func(b builder) fmt.Stringer {
-	return sqlText(fmt.Sprintf(`SELECT id, status, `+isParent+`
+	return sqlText(fmt.Sprintf(`SELECT id, status, `+isParent+`, `+isBlocker+`
 		FROM issues WHERE project_id = %s AND id > %s AND is_open = 1 AND project_id <> '' ORDER BY id LIMIT %d`,
 		b.engine.Placeholder(1), b.engine.Placeholder(2), store.Portion))
 })

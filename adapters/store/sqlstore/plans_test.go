@@ -41,6 +41,7 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 	t.Parallel()
 	onFilledEngines(t, func(t *testing.T, name string, d database, conn *sql.Conn, acme id.Company) {
 		withFirst, alone := sqlstore.AtWorkTexts(d.Engine)
+		inbox := sqlstore.InboxTexts(d.Engine)
 		// Where there is one company, a scan of all is as good as a search, once it is known that there is no more.
 		for _, c := range []struct {
 			name, text string
@@ -69,6 +70,9 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 			{"a portion of three keys", sqlstore.ClaimText(d.Engine, 3, 32), "issues_to_claim", keys, 3, 3},
 			{"leases that should have ended", sqlstore.OverdueText(d.Engine), "runs_live_to_check", []any{int64(5)}, 1, 0},
 			{"open runs", sqlstore.CountOpenText(d.Engine), "runs_live_", nil, 1, 0},
+			{"what needs a person", inbox[0], "issues_needing", []any{int64(5), "iss_a", 3, acme}, 1, 0},
+			{"what waits for a decision", inbox[1], "approvals_open", []any{int64(5), "apr_a", 3, acme}, 1, 0},
+			{"what needs a person anywhere", inbox[2], "issues_needing", []any{int64(5), "iss_a", 3}, 1, 0},
 			{"approvals to be ended", sqlstore.OverdueApprovalsText(d.Engine), "approvals_open_by_expiry", []any{int64(5)}, 1, 0},
 			{"what is open on an issue", sqlstore.LockOpenApprovalsText(d.Engine), "approvals_open_by_issue", []any{"iss_open"}, 1, 1},
 			{"leases of an epoch that ended", sqlstore.OutdatedText(d.Engine), "runs_live_by_epoch", []any{acme, int64(1)}, 1, 0},

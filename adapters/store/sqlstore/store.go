@@ -165,6 +165,7 @@ func (r reader) ApprovalRules() store.ApprovalRuleReader { return approvalRulesO
 func (r reader) Secrets() store.SecretReader             { return secretsOf(r.session) }
 func (r reader) Seals() store.SealReader                 { return seals(r) }
 func (r reader) Audits() store.AuditReader               { return audits(r) }
+func (r reader) Dashboards() store.DashboardReader       { return dashboards(r) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {

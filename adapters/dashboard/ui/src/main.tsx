@@ -13,6 +13,7 @@ import { createRoot } from "react-dom/client"
 import { asApiError, wait } from "./api/errors"
 import { begin } from "./kit/looks"
 import { sessionQuery } from "./kit/queries"
+import { texts } from "./kit/search"
 import "./looks/tokens.css"
 import "./looks/base.css"
 import { Companies } from "./pages/companies/page"
@@ -78,6 +79,85 @@ const settings = createRoute({
   path: "/c/$slug/settings",
   component: lazyRouteComponent(() => import("./pages/settings/page"), "Settings"),
 })
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: "/inbox",
+  component: lazyRouteComponent(() => import("./pages/inbox/page"), "Inbox"),
+  validateSearch: texts("open"),
+})
+const companyInbox = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/inbox",
+  component: lazyRouteComponent(() => import("./pages/inbox/page"), "CompanyInbox"),
+  validateSearch: texts("open"),
+})
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug",
+  component: lazyRouteComponent(() => import("./pages/overview/page"), "Overview"),
+})
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/agents",
+  component: lazyRouteComponent(() => import("./pages/agents/page"), "Agents"),
+  validateSearch: texts("view", "status", "team", "adapter"),
+})
+const agent = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/agents/$agent",
+  component: lazyRouteComponent(() => import("./pages/agent/page"), "Agent"),
+  validateSearch: texts("tab"),
+})
+const costs = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/costs",
+  component: lazyRouteComponent(() => import("./pages/costs/page"), "Costs"),
+  validateSearch: texts("since", "by"),
+})
+const goals = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/goals",
+  component: lazyRouteComponent(() => import("./pages/goals/page"), "Goals"),
+  validateSearch: texts("status", "open"),
+})
+const projects = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/projects",
+  component: lazyRouteComponent(() => import("./pages/projects/page"), "Projects"),
+  validateSearch: texts("status", "goal", "open"),
+})
+const workflows = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/workflows",
+  component: lazyRouteComponent(() => import("./pages/workflows/page"), "Workflows"),
+  validateSearch: texts("open"),
+})
+const secrets = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/secrets",
+  component: lazyRouteComponent(() => import("./pages/secrets/page"), "Secrets"),
+})
+const issues = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/issues",
+  component: lazyRouteComponent(() => import("./pages/issues/page"), "Issues"),
+  validateSearch: texts(
+    ...(["view", "new", "status", "agent", "team", "project", "goal", "workflow", "parent"] as const),
+    ...(["label", "priority", "number", "q", "since", "until", "sort"] as const),
+  ),
+})
+const issue = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/issues/$number",
+  component: lazyRouteComponent(() => import("./pages/issue/page"), "IssuePage"),
+  validateSearch: texts("tab"),
+})
+const activity = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/activity",
+  component: lazyRouteComponent(() => import("./pages/activity/page"), "Activity"),
+  validateSearch: texts("q", "category", "actor", "subject", "since", "until"),
+})
 const tokens = createRoute({
   getParentRoute: () => shell,
   path: "/instance/tokens",
@@ -98,7 +178,30 @@ const partners = createRoute({
 })
 
 const router = createRouter({
-  routeTree: root.addChildren([login, start, shell.addChildren([companies, settings, tokens, webhooks, partners])]),
+  routeTree: root.addChildren([
+    login,
+    start,
+    shell.addChildren([
+      companies,
+      inbox,
+      companyInbox,
+      overview,
+      settings,
+      agents,
+      agent,
+      costs,
+      goals,
+      projects,
+      workflows,
+      secrets,
+      issues,
+      issue,
+      activity,
+      tokens,
+      webhooks,
+      partners,
+    ]),
+  ]),
   defaultNotFoundComponent: Missing,
 })
 

@@ -5,7 +5,12 @@ import type { components, paths } from "./schema"
 export type Schemas = components["schemas"]
 
 // api asks the server that the page came from; the cookie of the session goes along.
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetch(request) })
+// Several values of a parameter are separated by commas, as the API has them.
+export const api = createClient<paths>({
+  baseUrl: location.origin,
+  fetch: (request) => fetch(request),
+  querySerializer: { array: { style: "form", explode: false } },
+})
 
 interface Answered<T> {
   data?: T
@@ -63,6 +68,9 @@ export const signIn = (credentials: { token: string } | { code: string }) => ses
 export const signOut = () => session("DELETE")
 export const whoIsSignedIn = () => session("GET") as Promise<Session>
 
-// may reports whether a session is granted a permission everywhere.
-export const may = (who: Session | undefined, permission: "read" | "write" | "admin") =>
-  !!who && (who.scopes.includes("admin") || who.scopes.includes(permission))
+// may reports whether a session is granted a permission everywhere, or in the company with an id.
+export const may = (who: Session | undefined, permission: "read" | "write" | "admin", company?: string) =>
+  !!who &&
+  (who.scopes.includes("admin") ||
+    who.scopes.includes(permission) ||
+    (!!company && who.scopes.includes(`company:${company}:${permission}`)))

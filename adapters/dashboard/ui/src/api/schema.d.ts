@@ -969,6 +969,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what waits for a person
+         * @description In the active companies that the token may read, or in one of them; what has waited longest comes first. It is as it is now.
+         */
+        get: operations["listInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/dashboard/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /** See a company at a glance */
+        get: operations["getDashboardOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/dashboard/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * See what waits for a person in a company
+         * @description How many items, and the 200 that have waited longest. The list of all inboxes has all of them, as they are now.
+         */
+        get: operations["getDashboardInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/dashboard/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /** See how the agents of a company are */
+        get: operations["getDashboardHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/dashboard/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /** See what happened last in a company */
+        get: operations["getDashboardActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/companies/{id}/dashboard/cost": {
         parameters: {
             query?: never;
@@ -3368,6 +3471,274 @@ export interface components {
             usd: number;
             reason: string;
         };
+        /**
+         * @description What waits for a person. `approval`: an agent asks for permission; `question`: it owes the answer to a person's question
+         *     about that; `handoff`: it does not know on; `review`: a result is to be accepted or rejected; `blocked`: what blocks the issue
+         *     has failed or was cancelled; `waiting`: the issue is for an active agent that has not called for 15 minutes. Issues that wait
+         *     for an approval, and those with a workflow, are not listed themselves: the approval and the steps are.
+         */
+        InboxItem: {
+            /**
+             * @example approval
+             * @enum {string}
+             */
+            kind: "approval" | "question" | "handoff" | "blocked" | "review" | "waiting";
+            company: {
+                id: components["schemas"]["CompanyID"];
+                /** @example acme */
+                slug: string;
+                /** @example Acme */
+                name: string;
+            };
+            /** @description What has to be decided. */
+            subject: {
+                /**
+                 * @example approval
+                 * @enum {string}
+                 */
+                type: "approval" | "issue";
+                /** @example apr_01j5ze2c4rfkvadq1c7w3n5x8t */
+                id: string;
+            };
+            /** @description The issue, or that of the approval. */
+            issue: {
+                id: components["schemas"]["IssueID"];
+                /** @example 42 */
+                number: number;
+                /** @example Write the newsletter */
+                title: string;
+                /** @example running */
+                status: string;
+                /** @example normal */
+                priority: string;
+            };
+            /** @description Who asked, works on the issue or is to; null for nobody. */
+            agent: {
+                /** @example agt_01j5ze2c4rfkvadq1c7w3n5x8t */
+                id: string;
+                /** @example Ada */
+                name: string;
+            } | null;
+            /**
+             * @description What the approval is asked for; null if it is not about one.
+             * @example Send the newsletter to 4000 subscribers
+             */
+            action: string | null;
+            /**
+             * Format: date-time
+             * @description When it began to wait.
+             * @example 2026-04-11T10:42:17.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the approval expires, or the issue is due; null for never.
+             * @example 2026-04-12T10:42:17.000Z
+             */
+            deadline: string | null;
+        };
+        /** @description How many items of each kind wait for a person. Of approvals with questions, and of `waiting`, no more than 10000 are counted. */
+        InboxCounts: {
+            /** @example 2 */
+            approvals: number;
+            /** @example 1 */
+            handoffs: number;
+            /** @example 0 */
+            questions: number;
+            /** @example 3 */
+            reviews: number;
+            /** @example 0 */
+            blocked: number;
+            /** @example 0 */
+            waiting: number;
+            /** @example 6 */
+            total: number;
+        };
+        DashboardInbox: {
+            /** @example 2 */
+            approvals: number;
+            /** @example 1 */
+            handoffs: number;
+            /** @example 0 */
+            questions: number;
+            /** @example 3 */
+            reviews: number;
+            /** @example 0 */
+            blocked: number;
+            /** @example 0 */
+            waiting: number;
+            /** @example 6 */
+            total: number;
+            /** @description What has waited longest comes first. */
+            items: components["schemas"]["InboxItem"][];
+            /**
+             * @description Whether there are more than 200 items.
+             * @example false
+             */
+            truncated: boolean;
+        };
+        DashboardHealth: {
+            /** @example 6 */
+            activeAgents: number;
+            /** @example 1 */
+            pausedAgents: number;
+            /**
+             * @description Active agents whose last three runs failed or expired.
+             * @example 0
+             */
+            failingAgents: number;
+            /**
+             * @description Leases that can be used.
+             * @example 3
+             */
+            runningLeases: number;
+            /**
+             * @description Agents with a lease under which they have not called for half of its time.
+             * @example 0
+             */
+            silentAgents: number;
+            /**
+             * @description Active agents that have not called for 15 minutes, though there is an issue that only they may take.
+             * @example 0
+             */
+            absentAgents: number;
+            /**
+             * @description Runs that ended since midnight in UTC and reported no costs.
+             * @example 0
+             */
+            uncostedRuns: number;
+            /** @description The agents that are failing, silent or absent. One can be there for several reasons. */
+            agents: {
+                /** @example agt_01j5ze2c4rfkvadq1c7w3n5x8t */
+                id: string;
+                /** @example Ada */
+                name: string;
+                /**
+                 * @example failing
+                 * @enum {string}
+                 */
+                reason: "failing" | "silent" | "absent";
+            }[];
+        };
+        DashboardActivity: {
+            /** @description Newest first. */
+            entries: components["schemas"]["ActivityEntry"][];
+        };
+        DashboardOverview: {
+            company: {
+                id: components["schemas"]["CompanyID"];
+                /** @example acme */
+                slug: string;
+                /** @example Acme */
+                name: string;
+                /** @example active */
+                status: string;
+                /**
+                 * @description Whether no issue is leased.
+                 * @example false
+                 */
+                workPaused: boolean;
+            };
+            /** @description The oldest 200. */
+            teams: {
+                id: components["schemas"]["TeamID"];
+                /** @example Sales */
+                name: string;
+                /** @example sales */
+                slug: string;
+                /** @example 2 */
+                agentCount: number;
+                /**
+                 * @description Its issues that are running, in review or handed off.
+                 * @example 1
+                 */
+                tasksInFlight: number;
+            }[];
+            inbox: components["schemas"]["InboxCounts"];
+            /** @description How many issues are in a state now, and how many were done and have failed since midnight in UTC. */
+            tasks: {
+                /** @example 4 */
+                queued: number;
+                /** @example 2 */
+                assigned: number;
+                /** @example 3 */
+                running: number;
+                /** @example 3 */
+                review: number;
+                /** @example 1 */
+                handoff: number;
+                /** @example 17 */
+                completedToday: number;
+                /** @example 1 */
+                failedToday: number;
+            };
+            /** @description US dollars, as in the cost of the dashboard. */
+            cost: {
+                /** @example 1.25 */
+                today: number;
+                /** @example 12.5 */
+                thisPeriod: number;
+                /** @example 450 */
+                budget: number;
+                /** @example 430 */
+                remaining: number;
+                /** @example 31.25 */
+                forecastEndOfPeriod: number;
+            };
+            health: {
+                /** @example 6 */
+                activeAgents: number;
+                /** @example 1 */
+                pausedAgents: number;
+                /**
+                 * @description Active agents whose last three runs failed or expired.
+                 * @example 0
+                 */
+                failingAgents: number;
+                /**
+                 * @description Leases that can be used.
+                 * @example 3
+                 */
+                runningLeases: number;
+                /**
+                 * @description Agents with a lease under which they have not called for half of its time.
+                 * @example 0
+                 */
+                silentAgents: number;
+                /**
+                 * @description Active agents that have not called for 15 minutes, though there is an issue that only they may take.
+                 * @example 0
+                 */
+                absentAgents: number;
+                /**
+                 * @description Runs that ended since midnight in UTC and reported no costs.
+                 * @example 0
+                 */
+                uncostedRuns: number;
+            };
+            /** @description The last 14 days in UTC, today last. */
+            days: {
+                /**
+                 * Format: date
+                 * @example 2026-04-11
+                 */
+                day: string;
+                /**
+                 * @description Issues that were done on it.
+                 * @example 17
+                 */
+                done: number;
+                /** @example 1 */
+                failed: number;
+                /**
+                 * @description What was spent on it.
+                 * @example 1.25
+                 */
+                usd: number;
+            }[];
+            /** @description Newest first. */
+            recentActivity: components["schemas"]["ActivityEntry"][];
+        };
         /** @description Amounts are US dollars. */
         DashboardCost: {
             /**
@@ -3684,6 +4055,11 @@ export interface components {
              * @example 0
              */
             openBlockers: number;
+            /**
+             * @description How many of these have failed or were cancelled, and will never be done. A retry of one takes its place.
+             * @example 0
+             */
+            failedBlockers: number;
             /**
              * @example [
              *       "marketing"
@@ -4769,6 +5145,26 @@ export interface components {
         CostEntryAnswer: {
             data: components["schemas"]["CostEntry"];
             meta: components["schemas"]["Meta"];
+        };
+        InboxItemList: {
+            data: components["schemas"]["InboxItem"][];
+            meta: components["schemas"]["ListMeta"];
+        };
+        DashboardOverviewAnswer: {
+            data: components["schemas"]["DashboardOverview"];
+            meta: components["schemas"]["SeenMeta"];
+        };
+        DashboardInboxAnswer: {
+            data: components["schemas"]["DashboardInbox"];
+            meta: components["schemas"]["SeenMeta"];
+        };
+        DashboardHealthAnswer: {
+            data: components["schemas"]["DashboardHealth"];
+            meta: components["schemas"]["SeenMeta"];
+        };
+        DashboardActivityAnswer: {
+            data: components["schemas"]["DashboardActivity"];
+            meta: components["schemas"]["SeenMeta"];
         };
         DashboardCostAnswer: {
             data: components["schemas"]["DashboardCost"];
@@ -7963,6 +8359,193 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listInbox: {
+        parameters: {
+            query?: {
+                /** @description The items of this company alone, archived or not. */
+                company?: components["schemas"]["CompanyID"];
+                /**
+                 * @description Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+                 *     same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Size of the page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboxItemList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboardOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The company. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DashboardOverviewAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboardInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What waits. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DashboardInboxAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboardHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How they are. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DashboardHealthAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboardActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest 50 entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DashboardActivityAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest"
-import { stale } from "../api/live"
 import { ago, changes, daysUntil, dollars, slugOf, teamsOf } from "./format"
 
 const now = Date.parse("2026-04-11T12:00:00.000Z")
@@ -39,14 +38,5 @@ describe("forms", () => {
   it("sends what was changed only", () => {
     expect(changes({ a: 1, b: { c: 2 } }, { a: 1, b: { c: 2 } })).toBeUndefined()
     expect(changes({ a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } })).toEqual({ b: { c: 3 } })
-  })
-})
-
-describe("live", () => {
-  it("knows what an entry makes stale", () => {
-    const of = (type: string) => stale({ type, subject: { type: "company", id: "cmp_1" } })
-    expect(of("company.updated")).toEqual([["companies"], ["company", "cmp_1"]])
-    expect(of("token.signed_in")).toContainEqual(["sessions"])
-    expect(of("unknown.thing")).toEqual([])
   })
 })

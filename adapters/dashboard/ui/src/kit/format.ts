@@ -67,3 +67,52 @@ export function changes<T extends Record<string, unknown>>(before: T, after: T):
   }
   return Object.keys(patch).length ? patch : undefined
 }
+
+type Json = Record<string, unknown>
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+// mergePatch is the JSON merge patch (RFC 7396) that makes before after: what is gone is null, what stays is left out.
+export function mergePatch(before: Json, after: Json): Json {
+  const patch: Json = {}
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [a, b] = [before[key], after[key]]
+    if (!(key in after)) patch[key] = null
+    else if (isObject(a) && isObject(b)) {
+      const inner = mergePatch(a, b)
+      if (Object.keys(inner).length) patch[key] = inner
+    } else if (JSON.stringify(a) !== JSON.stringify(b)) patch[key] = b
+  }
+  return patch
+}
+
+// objectOf reads an object of JSON; undefined: the text is none.
+export function objectOf(text: string): Json | undefined {
+  if (!text.trim()) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// count is a number as people write it, short if it is large: 12.9M.
+export const count = (n: number, locale?: string) =>
+  new Intl.NumberFormat(locale, n < 10_000 ? {} : { notation: "compact", maximumFractionDigits: 1 }).format(n)
+
+// day is a calendar day of UTC, such as 2026-04-11, as people write it.
+export const day = (date: string, locale?: string) =>
+  new Date(`${date.slice(0, 10)}T00:00:00Z`).toLocaleDateString(locale, {
+    timeZone: "UTC",
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+  })
+
+// lasted is how long something took.
+export function lasted(from: string, to: string | number): string {
+  const seconds = Math.max(0, Math.round(((typeof to === "number" ? to : Date.parse(to)) - Date.parse(from)) / 1000))
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return h ? `${h} h ${m} min` : m ? `${m} min ${s} s` : `${s} s`
+}

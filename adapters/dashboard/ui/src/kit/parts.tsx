@@ -99,7 +99,7 @@ export const Modal = ({ title, open, onClose, children }: ModalProps) => (
 )
 
 interface FormProps {
-  submit: string
+  submit: string | undefined // undefined: it is to look at only
   busy: boolean
   error?: unknown
   danger?: boolean
@@ -116,7 +116,7 @@ export function Form({ submit, busy, error, danger, ready = true, onSubmit, onCa
   }, [error])
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    if (!busy && ready) onSubmit(new FormData(event.currentTarget))
+    if (submit && !busy && ready) onSubmit(new FormData(event.currentTarget))
   }
   return (
     <form className="stack" ref={form} onSubmit={send} noValidate>
@@ -128,9 +128,11 @@ export function Form({ submit, busy, error, danger, ready = true, onSubmit, onCa
             {words.cancel}
           </button>
         )}
-        <button type="submit" className={danger ? "button danger" : "button primary"} disabled={busy || !ready}>
-          {submit}
-        </button>
+        {submit && (
+          <button type="submit" className={danger ? "button danger" : "button primary"} disabled={busy || !ready}>
+            {submit}
+          </button>
+        )}
       </div>
     </form>
   )
@@ -212,7 +214,11 @@ export interface Column<T> {
   head: string
   cell: (row: T) => ReactNode
   number?: boolean
+  minor?: boolean // left out on phones
 }
+
+const kind = (n: number, { number, minor }: Pick<Column<never>, "number" | "minor">) =>
+  [n === 0 && "first", number && "number", minor && "minor"].filter(Boolean).join(" ") || undefined
 
 interface TableProps<T> {
   label: string
@@ -256,7 +262,7 @@ export function Table<T>({ label, columns, rows, id, actions }: TableProps<T>) {
           {rows?.map((row) => (
             <tr key={id(row)}>
               {columns.map((c, n) => (
-                <td key={c.head} data-head={c.head} className={n === 0 ? "first" : c.number ? "number" : undefined}>
+                <td key={c.head} data-head={c.head} className={kind(n, c)}>
                   {c.cell(row)}
                 </td>
               ))}

@@ -8,21 +8,23 @@ export const sessionQuery = { queryKey: ["session"], queryFn: whoIsSignedIn, sta
 
 export const useSession = () => useQuery(sessionQuery).data
 
-export const useMay = (permission: "read" | "write" | "admin") => may(useSession(), permission)
+export const useMay = (permission: "read" | "write" | "admin", company?: string) =>
+  may(useSession(), permission, company)
 
 interface Page<T> {
   data: T[]
   meta: { page: { cursor: string | null } }
 }
 
-// usePages reads a list page by page.
+// usePages reads a list page by page. What belongs to a company, so that its key begins with the id of one, is told by the stream
+// when it is stale.
 export function usePages<T>(key: unknown[], get: (cursor: string | undefined) => Promise<unknown>) {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => get(pageParam) as Promise<Page<T>>,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.meta.page.cursor ?? undefined,
-    refetchInterval: tick,
+    refetchInterval: String(key[0]).startsWith("cmp_") ? false : tick,
   })
   return { ...query, rows: query.data?.pages.flatMap((page) => page.data) }
 }

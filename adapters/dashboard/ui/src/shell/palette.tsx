@@ -1,10 +1,13 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
+import { useNavigate, useParams } from "@tanstack/react-router"
 import { Command } from "cmdk"
+import { useEffect, useState } from "react"
 import { api, ask } from "../api/client"
+import { companyQuery } from "../kit/company"
 import { useMay } from "../kit/queries"
 import { words } from "../words/en"
+import { pages } from "./pages"
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
@@ -12,6 +15,34 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const companies = useQuery({
     queryKey: ["companies", "palette"],
     queryFn: () => ask(api.GET("/v1/companies", { params: { query: { limit: 100 } } })),
+  })
+  const { slug } = useParams({ strict: false })
+  const [typed, setTyped] = useState("")
+  const [asked, setAsked] = useState("")
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(typed.trim()), 150)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const company = useQuery({ ...companyQuery(slug ?? ""), enabled: !!slug }).data?.company
+  const agents = useQuery({
+    queryKey: [company?.id, "agents", "palette"],
+    enabled: !!company && asked.length >= 2,
+    queryFn: () =>
+      ask(api.GET("/v1/companies/{id}/agents", { params: { path: { id: company?.id ?? "" }, query: { limit: 200 } } })),
+  })
+  const number = /^#?(\d{1,15})$/.exec(asked)?.[1]
+  const issues = useQuery({
+    queryKey: [company?.id, "issues", "palette", asked],
+    enabled: !!company && (asked.length >= 2 || !!number),
+    queryFn: () =>
+      ask(
+        api.GET("/v1/companies/{id}/issues", {
+          params: {
+            path: { id: company?.id ?? "" },
+            query: number ? { number: Number(number) } : { q: asked, limit: 10 },
+          },
+        }),
+      ),
   })
   const go = (to: string) => {
     onClose()
@@ -23,9 +54,35 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog palette" aria-label={words.palette.label}>
           <Command label={words.palette.label}>
-            <Command.Input placeholder={words.palette.placeholder} />
+            <Command.Input placeholder={words.palette.placeholder} value={typed} onValueChange={setTyped} />
             <Command.List>
               <Command.Empty>{words.palette.empty}</Command.Empty>
+              {slug &&
+                pages.map((page) => (
+                  <Command.Item key={page.to} onSelect={() => go(page.to.replace("$slug", slug))}>
+                    {page.name}
+                  </Command.Item>
+                ))}
+              {slug && (
+                <Command.Item onSelect={() => go(`/c/${slug}/issues?new=yes`)}>{words.issues.create}</Command.Item>
+              )}
+              {slug &&
+                asked.length >= 2 &&
+                agents.data?.data.map((a) => (
+                  <Command.Item key={a.id} value={`${a.name} ${a.id}`} onSelect={() => go(`/c/${slug}/agents/${a.id}`)}>
+                    {a.name} <span className="muted">{words.nav.agents}</span>
+                  </Command.Item>
+                ))}
+              {slug &&
+                issues.data?.data.map((one) => (
+                  <Command.Item
+                    key={one.id}
+                    value={`${asked} ${one.id}`}
+                    onSelect={() => go(`/c/${slug}/issues/${one.number}`)}
+                  >
+                    {words.shell.issue(one.number, one.title)}
+                  </Command.Item>
+                ))}
               <Command.Item onSelect={() => go("/")}>{words.nav.companies}</Command.Item>
               {admin && (
                 <>
@@ -35,7 +92,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 </>
               )}
               {companies.data?.data.map((c) => (
-                <Command.Item key={c.id} value={`${c.name} ${c.slug}`} onSelect={() => go(`/c/${c.slug}/settings`)}>
+                <Command.Item key={c.id} value={`${c.name} ${c.slug}`} onSelect={() => go(`/c/${c.slug}/issues`)}>
                   {c.name} <span className="muted">{c.slug}</span>
                 </Command.Item>
               ))}

@@ -1,12 +1,15 @@
 import { Menu } from "@base-ui/react/menu"
-import { useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router"
-import { Building2, CircleUser, KeyRound, Search, Settings2, Users, Webhook } from "lucide-react"
-import { lazy, Suspense, useEffect, useState } from "react"
-import { signOut } from "../api/client"
+import { Building2, ChevronsUpDown, CircleUser, Ellipsis, Inbox, KeyRound, Search, Users, Webhook } from "lucide-react"
+import { lazy, Suspense, useCallback, useState } from "react"
+import { api, ask, signOut } from "../api/client"
 import { choose, type Looks, looks } from "../kit/looks"
 import { useMay, useSession } from "../kit/queries"
 import { words } from "../words/en"
+import { Keys } from "./keys"
+import { Live } from "./live"
+import { pages } from "./pages"
 
 const Palette = lazy(() => import("./palette"))
 
@@ -22,16 +25,7 @@ export function Shell() {
   const [searching, setSearching] = useState(false)
   const admin = useMay("admin")
   const { slug } = useParams({ strict: false })
-  useEffect(() => {
-    const keys = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
-        event.preventDefault()
-        setSearching(true)
-      }
-    }
-    addEventListener("keydown", keys)
-    return () => removeEventListener("keydown", keys)
-  }, [])
+  const search = useCallback(() => setSearching(true), [])
   return (
     <div className="shell">
       <a className="hidden skip" href="#content">
@@ -47,14 +41,25 @@ export function Shell() {
             <Building2 size={16} aria-hidden />
             {words.nav.companies}
           </Link>
+          <Link to="/inbox" activeOptions={{ includeSearch: false }}>
+            <Inbox size={16} aria-hidden />
+            {words.nav.allInboxes}
+          </Link>
         </div>
         {slug && (
           <div>
-            <h2>{slug}</h2>
-            <Link to="/c/$slug/settings" params={{ slug }}>
-              <Settings2 size={16} aria-hidden />
-              {words.nav.settings}
-            </Link>
+            <CompanySwitch slug={slug} />
+            {pages.map((page) => (
+              <Link
+                key={page.to}
+                to={page.to}
+                params={{ slug }}
+                activeOptions={{ exact: page.to === "/c/$slug", includeSearch: false }}
+              >
+                <page.icon size={16} aria-hidden />
+                {page.name}
+              </Link>
+            ))}
           </div>
         )}
         {admin && (
@@ -71,7 +76,7 @@ export function Shell() {
       </nav>
       <div>
         <header className="bar">
-          <button type="button" className="button" onClick={() => setSearching(true)}>
+          <button type="button" className="button" onClick={search}>
             <Search size={16} aria-hidden />
             {words.palette.open}
           </button>
@@ -83,29 +88,115 @@ export function Shell() {
             {words.unencrypted}
           </p>
         )}
+        {slug && <Live key={slug} slug={slug} />}
         <main className="page stack" id="content" tabIndex={-1}>
           <Outlet />
         </main>
       </div>
       <nav className="bottom" aria-label={words.nav.main}>
-        <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
-          <Building2 size={20} aria-hidden />
-          {words.nav.companies}
-        </Link>
-        {admin &&
-          instancePages.map((page) => (
-            <Link key={page.to} to={page.to}>
-              <page.icon size={20} aria-hidden />
-              {page.name}
+        {slug ? (
+          pages
+            .filter((page) => page.thumb)
+            .map((page) => (
+              <Link
+                key={page.to}
+                to={page.to}
+                params={{ slug }}
+                activeOptions={{ exact: page.to === "/c/$slug", includeSearch: false }}
+              >
+                <page.icon size={20} aria-hidden />
+                {page.name}
+              </Link>
+            ))
+        ) : (
+          <>
+            <Link to="/inbox" activeOptions={{ includeSearch: false }}>
+              <Inbox size={20} aria-hidden />
+              {words.nav.inbox}
             </Link>
-          ))}
+            <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
+              <Building2 size={20} aria-hidden />
+              {words.nav.companies}
+            </Link>
+          </>
+        )}
+        {(slug || admin) && <MorePages slug={slug} admin={admin} />}
       </nav>
+      <Keys slug={slug} onSearch={search} />
       {searching && (
         <Suspense>
           <Palette onClose={() => setSearching(false)} />
         </Suspense>
       )}
     </div>
+  )
+}
+
+// MorePages is what has no place in the bar of a phone.
+function MorePages({ slug, admin }: { slug: string | undefined; admin: boolean }) {
+  const navigate = useNavigate()
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="more">
+        <Ellipsis size={20} aria-hidden />
+        {words.shell.more}
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="end" sideOffset={4}>
+          <Menu.Popup className="menu">
+            {slug && (
+              <>
+                {pages
+                  .filter((page) => !page.thumb)
+                  .map((page) => (
+                    <Menu.Item key={page.to} onClick={() => navigate({ to: page.to, params: { slug } })}>
+                      {page.name}
+                    </Menu.Item>
+                  ))}
+                <Menu.Item onClick={() => navigate({ to: "/" })}>{words.nav.companies}</Menu.Item>
+              </>
+            )}
+            {admin &&
+              instancePages.map((page) => (
+                <Menu.Item key={page.to} onClick={() => navigate({ to: page.to })}>
+                  {page.name}
+                </Menu.Item>
+              ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  )
+}
+
+// CompanySwitch names the company in view, and goes to others.
+function CompanySwitch({ slug }: { slug: string }) {
+  const navigate = useNavigate()
+  const [open, setOpen] = useState(false)
+  const companies = useQuery({
+    queryKey: ["companies", "palette"],
+    queryFn: () => ask(api.GET("/v1/companies", { params: { query: { limit: 100 } } })),
+    enabled: open,
+  })
+  return (
+    <Menu.Root open={open} onOpenChange={setOpen}>
+      <Menu.Trigger className="switch" aria-label={`${words.shell.switchTo}: ${slug}`}>
+        <span>{slug}</span>
+        <ChevronsUpDown size={14} aria-hidden />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="start" sideOffset={4}>
+          <Menu.Popup className="menu">
+            {companies.data?.data.map((one) => (
+              <Menu.Item key={one.id} onClick={() => navigate({ to: "/c/$slug", params: { slug: one.slug } })}>
+                {one.name.length > 40 ? `${one.name.slice(0, 39)}…` : one.name}
+              </Menu.Item>
+            ))}
+            <Menu.Item onClick={() => navigate({ to: "/" })}>{words.shell.all}</Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
   )
 }
 

@@ -1,5 +1,36 @@
+import { activity } from "./en/activity"
+import { agent } from "./en/agent"
+import { agents } from "./en/agents"
+import { costs } from "./en/costs"
+import { figures } from "./en/figures"
+import { goals } from "./en/goals"
+import { inbox } from "./en/inbox"
+import { issue } from "./en/issue"
+import { issues } from "./en/issues"
+import { overview } from "./en/overview"
+import { secrets } from "./en/secrets"
+import { shell } from "./en/shell"
+import { work } from "./en/work"
+import { workflows } from "./en/workflows"
+
 // Every sentence that is shown. Another language is another object of the type Words.
 export const en = {
+  activity,
+  agent,
+  agents,
+  costs,
+  figures,
+  goals,
+  inbox,
+  issue,
+  issues,
+  overview,
+  issue,
+  issues,
+  secrets,
+  shell,
+  work,
+  workflows,
   product: "Holdco",
   skip: "Skip to the content",
   unencrypted: "This connection is not encrypted: others on the network can read what you do here.",
@@ -26,6 +57,18 @@ export const en = {
     companies: "Companies",
     company: "Company",
     settings: "Settings",
+    activity: "Activity",
+    inbox: "Inbox",
+    allInboxes: "All inboxes",
+    overview: "Overview",
+    activity: "Activity",
+    agents: "Agents",
+    issues: "Issues",
+    costs: "Costs",
+    goals: "Goals",
+    projects: "Projects",
+    workflows: "Workflows",
+    secrets: "Secrets",
     instance: "Instance",
     tokens: "API tokens",
     webhooks: "Webhooks",

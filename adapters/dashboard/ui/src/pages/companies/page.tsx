@@ -74,7 +74,7 @@ export function Companies() {
                   archived ? (
                     c.name
                   ) : (
-                    <Link to="/c/$slug/settings" params={{ slug: c.slug }}>
+                    <Link to="/c/$slug" params={{ slug: c.slug }}>
                       {c.name}
                     </Link>
                   ),
@@ -182,7 +182,7 @@ function NewCompany({ onClose }: { onClose: () => void }) {
     onSuccess: async ({ data }) => {
       await stale()
       onClose()
-      await navigate({ to: "/c/$slug/settings", params: { slug: data.slug } })
+      await navigate({ to: "/c/$slug", params: { slug: data.slug } })
     },
   })
   return (

@@ -1,28 +1,18 @@
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { useState } from "react"
-import { api, ask, type Schemas, seen } from "../../api/client"
-import { ApiError, asApiError } from "../../api/errors"
+import { api, ask } from "../../api/client"
+import { asApiError } from "../../api/errors"
+import { type Company, companyQuery } from "../../kit/company"
 import { changes } from "../../kit/format"
 import { Empty, Failure, Field, Form } from "../../kit/parts"
 import { useMay, useStale } from "../../kit/queries"
 import { words } from "../../words/en"
 
-type Company = Schemas["Company"]
-
 export function Settings() {
   const { slug } = useParams({ from: "/shell/c/$slug/settings" })
   const [said, setSaid] = useState("") // outside of the form, which begins anew with each version
-  const query = useQuery({
-    queryKey: ["company", slug],
-    queryFn: async () => {
-      const found = await ask(api.GET("/v1/companies", { params: { query: { slug } } }))
-      const id = found.data[0]?.id
-      if (!id) throw new ApiError(404, "not_found", words.notFound.title, found.meta.requestId, {}, 0)
-      const { body, etag } = await seen(api.GET("/v1/companies/{id}", { params: { path: { id } } }))
-      return { company: body.data as Company, etag }
-    },
-  })
+  const query = useQuery(companyQuery(slug))
   if (query.error && !query.data) {
     return asApiError(query.error).status === 404 ? (
       <Empty title={words.notFound.title} text={slug} />

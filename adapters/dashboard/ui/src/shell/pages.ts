@@ -1,0 +1,40 @@
+import {
+  Activity,
+  Bot,
+  CircleDollarSign,
+  CircleDot,
+  FolderKanban,
+  Inbox as InboxIcon,
+  LayoutDashboard,
+  Lock,
+  type LucideIcon,
+  Settings2,
+  Target,
+  Workflow,
+} from "lucide-react"
+import { words } from "../words/en"
+
+// pages are those of a company: key is what comes after g, thumb says that a phone has it in its bar.
+const known = [
+  { to: "/c/$slug/inbox", name: words.nav.inbox, icon: InboxIcon, key: "i", thumb: true },
+  { to: "/c/$slug", name: words.nav.overview, icon: LayoutDashboard, key: "o", thumb: true },
+  { to: "/c/$slug/issues", name: words.nav.issues, icon: CircleDot, key: "s", thumb: true },
+  { to: "/c/$slug/agents", name: words.nav.agents, icon: Bot, key: "a" },
+  { to: "/c/$slug/costs", name: words.nav.costs, icon: CircleDollarSign, key: "c" },
+  { to: "/c/$slug/goals", name: words.nav.goals, icon: Target },
+  { to: "/c/$slug/projects", name: words.nav.projects, icon: FolderKanban },
+  { to: "/c/$slug/workflows", name: words.nav.workflows, icon: Workflow },
+  { to: "/c/$slug/activity", name: words.nav.activity, icon: Activity, key: "y" },
+  { to: "/c/$slug/secrets", name: words.nav.secrets, icon: Lock },
+  { to: "/c/$slug/settings", name: words.nav.settings, icon: Settings2 },
+] as const
+
+interface Page {
+  to: (typeof known)[number]["to"]
+  name: string
+  icon: LucideIcon
+  key?: string
+  thumb?: boolean
+}
+
+export const pages: readonly Page[] = known

@@ -1,0 +1,18 @@
+export const activity = {
+  title: "Activity",
+  pause: "Pause",
+  resume: "Go on",
+  csv: "Export CSV",
+  jsonl: "Export JSON Lines",
+  search: "Search the activity",
+  category: "Category",
+  actor: "Actor",
+  subject: "Subject",
+  since: "Since",
+  until: "Before",
+  payload: "Details",
+  empty: "Nothing happened yet",
+  emptyText: "Every change in the company stands here, with who made it.",
+  by: (actor: string) => `by ${actor}`,
+  none: "–",
+}
