@@ -28,7 +28,7 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 		made.Is(t, http.StatusCreated, "")
 		of := resttest.Data[struct{ ID string }](t, made).ID
 		for _, team := range []string{"one", "two", "three"} {
-			ask.Post("/v1/companies/"+of+"/teams", named(team)).Is(t, http.StatusCreated, "")
+			ask.Post("/v1/companies/"+of+"/teams", `{"name":"`+team+`","headcount":1}`).Is(t, http.StatusCreated, "")
 		}
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 			said, isSound := verified(of, environ...)
