@@ -94,7 +94,9 @@ func TestTheFirstHarmedEntryIsNamed(t *testing.T) {
 			items[5].Canonical = []byte("x")
 			return items
 		}, audit.Finding{Harm: audit.Changed, Number: 6}},
-		"removed":          {func(items []audit.Item) []audit.Item { return slices.Delete(items, 2, 3) }, audit.Finding{Harm: audit.Removed, Number: 3}},
+		"removed": {func(items []audit.Item) []audit.Item {
+			return slices.Delete(items, 2, 3)
+		}, audit.Finding{Harm: audit.Removed, Number: 3}},
 		"the first":        {func(items []audit.Item) []audit.Item { return items[1:] }, audit.Finding{Harm: audit.Removed, Number: 1}},
 		"the last removed": {func(items []audit.Item) []audit.Item { return items[:5] }, audit.Finding{Harm: audit.Removed, Number: 6}},
 		"removed, its link left": {func(items []audit.Item) []audit.Item {
