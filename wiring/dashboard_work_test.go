@@ -10,7 +10,7 @@ import (
 func TestPeopleFileAndMoveIssuesByKeyboardInABrowser(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
-		acme := s.create(t, draft(t, ""))
+		s.create(t, draft(t, ""))
 		tab := s.enter(t, string(rootToken), "/c/acme/issues")
 		tab.See("No issues yet")
 		tab.Look("issues_empty")
