@@ -40,7 +40,7 @@ func TestPeopleDecideInABrowser(t *testing.T) {
 
 		tab.Go("/c/acme")
 		tab.See("Nothing waits for you.")
-		tab.See("2 in flight")
+		tab.See("1 issue in flight")
 		tab.Look("overview")
 	})
 }
