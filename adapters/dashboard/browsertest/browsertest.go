@@ -245,6 +245,16 @@ func (tab *Tab) Look(name string) {
 	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
 }
 
+// Shoot takes a picture of the page, in light at 1280 by 800, into a file.
+func (tab *Tab) Shoot(file string) {
+	tab.t.Helper()
+	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
+	picture, err := chromedp.Run(tab.ctx, chromedp.CaptureScreenshot())
+	tab.check(err)
+	tab.check(os.MkdirAll(filepath.Dir(file), 0o750))
+	tab.check(os.WriteFile(file, picture, 0o600))
+}
+
 // axe returns the violations that axe-core finds.
 func (tab *Tab) axe() string {
 	tab.t.Helper()
