@@ -49,7 +49,6 @@ export const en = {
   loadMore: "Show more",
   loading: "Loading",
   notFound: { title: "There is no such page", back: "To the companies" },
-  changed: "Somebody else changed this meanwhile. The form now has the current values; look, and save again.",
   nav: {
     main: "Main",
     companies: "Companies",
