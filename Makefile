@@ -21,7 +21,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick tools bench lint lint-api generate verify ui ui-dev clean
+.PHONY: help run demo build test quick tools bench lint lint-api generate verify ui ui-dev shots clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ ui-dev: ## serve the dashboard with reload, beside a running holdco (HOLDCO_DASH
 
 # Where there is no such Node.js, the build is not repeated; a test still knows whether dist is of these sources.
 HAS_NODE = $(shell node -e 'const [a, b] = process.versions.node.split("."); if (a > 20 || (a == 20 && b >= 19)) console.log(1)' 2>/dev/null)
+
+shots: tools ## take the pictures in the README anew
+	go test -tags shots -count 1 -run TestShotsOfTheDemoInABrowser ./wiring
 
 verify: generate $(if $(HAS_NODE),ui) ## check that generated files, go.mod and formatting are as committed (or staged)
 	go mod tidy -diff

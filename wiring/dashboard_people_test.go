@@ -110,9 +110,10 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 		tab.See("Saved")
 		tab.Look("agent_settings")
 
-		// Somebody else is quicker: both versions are shown, and mine can be saved over theirs.
-		s.Patch(ada.path(), `{"role":"Writer"}`).Is(t, 200, "")
+		// Somebody else is quicker: what was typed stays, both versions are shown, and mine can be saved over theirs.
 		retype(tab, "Role", "Editor")
+		s.Patch(ada.path(), `{"role":"Writer"}`).Is(t, 200, "")
+		tab.See("Writer")
 		tab.Expect(412)
 		tab.Push("Save")
 		tab.See("Somebody else changed this meanwhile")

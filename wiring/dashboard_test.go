@@ -52,6 +52,8 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 		tab.Fill("Starting teams", "Research 2")
 		tab.Look("new_company")
 		tab.Push("Create company")
+		tab.See("Waiting for you")
+		tab.Go("/c/acme-sohne/settings")
 		tab.See("Company settings")
 		tab.Look("settings")
 		tab.Fill("Description", "Sells ducks")

@@ -10,7 +10,7 @@ import (
 func TestPeopleFileAndMoveIssuesByKeyboardInABrowser(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
-		acme := s.create(t, draft(t, ""))
+		s.create(t, draft(t, ""))
 		tab := s.enter(t, string(rootToken), "/c/acme/issues")
 		tab.See("No issues yet")
 		tab.Look("issues_empty")
@@ -29,7 +29,8 @@ func TestWorkIsLiveInABrowser(t *testing.T) {
 		acme := s.create(t, draft(t, ""))
 		first := s.file(t, acme, "")
 		long := resttest.Data[apiIssue](t, s.Post(acme.path()+"/issues",
-			`{"title":"`+strings.Repeat("long ", 40)+`","description":"# Head\n\n<b>x</b> [y](javascript:1) ![p](https://example.com/p.png)"}`))
+			`{"title":"`+strings.Repeat("long ", 40)+`","description":"# Head\n\n<b>x</b> [y](javascript:1) `+
+				`![p](https://example.com/p.png)"}`))
 		tab := s.enter(t, string(rootToken), "/c/acme/issues")
 		tab.See("long long")
 		s.file(t, acme, "")
@@ -44,7 +45,7 @@ func TestWorkIsLiveInABrowser(t *testing.T) {
 		tab.See("issue.cancelled")
 		tab.Look("activity")
 		tab.Go("/c/acme/issues/2")
-		tab.See("Facts")
+		tab.See("Send the comment")
 		tab.Fill("Comment", "Mention the rockets.")
 		tab.Push("Send the comment")
 		tab.Wait(`document.querySelector("li p + div")?.innerText.includes("rockets")`)

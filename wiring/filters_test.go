@@ -38,10 +38,12 @@ func newFiltering(t *testing.T, s *instance) filtering {
 	entry := resttest.Data[[]struct{ ID string }](t, s.Get(acme.path()+"/activity?limit=1"))[0].ID
 	charge := resttest.Data[[]struct{ ID string }](t, s.Get(acme.path()+"/costs/entries"))[0].ID
 	return filtering{s, map[string]string{
-		"companies": acme.ID, "webhooks": hook.ID, "team": sales.ID, "agent": ada.ID, "goal": aim.ID, "project": project.ID, "issue": issue.ID,
-		"run": run.ID, "workflow": flow.ID, "entry": entry,
+		"companies": acme.ID, "webhooks": hook.ID, "team": sales.ID, "agent": ada.ID, "goal": aim.ID, "project": project.ID,
+		"issue": issue.ID,
+		"run":   run.ID, "workflow": flow.ID, "entry": entry,
 	}, map[string][]string{
-		"team": {sales.ID, sales.Slug}, "agent": {ada.ID}, "project": {project.ID}, "goal": {aim.ID}, "issue": {issue.ID}, "run": {run.ID},
+		"company": {acme.ID},
+		"team":    {sales.ID, sales.Slug}, "agent": {ada.ID}, "project": {project.ID}, "goal": {aim.ID}, "issue": {issue.ID}, "run": {run.ID},
 		"workflow": {flow.ID, flow.Slug}, "parent": {issue.ID, "null"}, "label": {"red"}, "q": {"grow", "ŞİŞLİ 100%_"}, "slug": {acme.Slug},
 		"adapter": {"http"}, "action": {"issue.completed"}, "actor": {"agent:" + ada.ID, "agent:"}, "subject.type": {"issue"},
 		"subject.id": {issue.ID}, "related.issueId": {issue.ID}, "related.agentId": {ada.ID}, "related.runId": {run.ID},

@@ -195,9 +195,12 @@ func TestListsAreSearchedForWords(t *testing.T) {
 		for path, want := range map[string]int{
 			"/v1/companies?q=ISTANBUL+b%C3%84ck": 1, "/v1/companies?q=100%25+BAKERY": 1, "/v1/companies?q=rye&status=archived": 0,
 			"/v1/companies?q=other&slug=bakery": 0, "/v1/companies?q=%25%25": 0,
-			acme.path() + "/agents?q=gineer+ada": 1, acme.path() + "/agents?q=rye": 0, acme.path() + "/agents?q=ada&status=paused,retired": 0,
-			acme.path() + "/goals?q=bread+rye": 1, acme.path() + "/goals?q=re": 2, acme.path() + "/goals?q=rye&status=achieved": 0,
-			acme.path() + "/projects?q=launch+ads": 1, acme.path() + "/projects?q=rye&goal=" + aim.ID: 1, acme.path() + "/projects?q=aye": 0,
+			acme.path() + "/agents?q=gineer+ada": 1, acme.path() + "/agents?q=rye": 0,
+			acme.path() + "/agents?q=ada&status=paused,retired": 0,
+			acme.path() + "/goals?q=bread+rye":                  1, acme.path() + "/goals?q=re": 2,
+			acme.path() + "/goals?q=rye&status=achieved": 0,
+			acme.path() + "/projects?q=launch+ads":       1, acme.path() + "/projects?q=rye&goal=" + aim.ID: 1,
+			acme.path() + "/projects?q=aye": 0,
 		} {
 			answer := s.Get(path)
 			answer.Is(t, 200, "")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -53,7 +52,7 @@ func (c *Client) Follow(ctx context.Context, call Call, take func(e Event) error
 		case stopped != nil:
 			return stopped
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was asked to end
 		case !isPassing(err, hasBegun):
 			return err
 		}
@@ -63,7 +62,7 @@ func (c *Client) Follow(ctx context.Context, call Call, take func(e Event) error
 			wait = max(wait, refused.RetryAfter)
 		}
 		if c.wait(ctx, wait, err) != nil {
-			return nil
+			return nil //nolint:nilerr // it was asked to end
 		}
 	}
 }
@@ -103,7 +102,7 @@ func (c *Client) stream(ctx context.Context, call Call, place string, take func(
 	}
 	defer response.Body.Close()
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	if response.StatusCode != http.StatusOK || kind != "text/event-stream" {
+	if kind != "text/event-stream" { // refusals are JSON
 		text, err := io.ReadAll(io.LimitReader(response.Body, longestLine))
 		if err != nil {
 			return &brokeOff{err}

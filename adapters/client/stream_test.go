@@ -96,7 +96,8 @@ func TestAStreamGoesOnAfterWhatCameInFull(t *testing.T) {
 		t.Errorf("it goes on after %q", places)
 	}
 	const second = time.Second
-	if want := []time.Duration{second, second, 2 * second, 3 * second, 4 * second, second, second}; !slices.Equal(waits, want) || err != nil {
+	want := []time.Duration{second, second, 2 * second, 3 * second, 4 * second, second, second}
+	if !slices.Equal(waits, want) || err != nil {
 		t.Errorf("%v, %v", waits, err)
 	}
 }

@@ -157,7 +157,12 @@ func (tab *Tab) Go(path string) {
 func (tab *Tab) Wait(format string, args ...any) {
 	tab.t.Helper()
 	expression := fmt.Sprintf(format, args...)
-	if err := chromedp.Do(tab.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(30*time.Second))
+	err := chromedp.Do(tab.ctx, poll)
+	for tries := 0; err != nil && tries < 3 && strings.Contains(err.Error(), "Cannot find context"); tries++ {
+		err = chromedp.Do(tab.ctx, poll) // the page was left while it was asked
+	}
+	if err != nil {
 		text, _ := chromedp.Run(tab.ctx, chromedp.Evaluate[string]("location.href + ' ' + document.body.innerText"))
 		tab.t.Fatalf("%s: %v; the page is %s", expression, err, text)
 	}
@@ -238,6 +243,16 @@ func (tab *Tab) Look(name string) {
 		}
 	}
 	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
+}
+
+// Shoot takes a picture of the page, in light at 1280 by 800, into a file.
+func (tab *Tab) Shoot(file string) {
+	tab.t.Helper()
+	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
+	picture, err := chromedp.Run(tab.ctx, chromedp.CaptureScreenshot())
+	tab.check(err)
+	tab.check(os.MkdirAll(filepath.Dir(file), 0o750))
+	tab.check(os.WriteFile(file, picture, 0o600))
 }
 
 // axe returns the violations that axe-core finds.

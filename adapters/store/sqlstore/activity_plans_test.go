@@ -81,10 +81,12 @@ func TestListsOfTheActivityReadRangesOfIndexes(t *testing.T) {
 				"an action":                {store.ActivityFilter{Type: event.IssueCompleted}, "type"},
 				"an action and a category": {store.ActivityFilter{Type: event.IssueCompleted, Categories: []string{"task"}}, "type"},
 				"a subject":                {store.ActivityFilter{Subject: event.Subject{ID: "issue_600"}}, "activity_by_subject"},
-				"a subject of a kind":      {store.ActivityFilter{Subject: event.Subject{Type: "issue", ID: "issue_600"}}, "activity_by_subject"},
-				"an issue":                 {store.ActivityFilter{Related: event.Related{Issue: "iss_600"}}, "activity_by_issue"},
-				"an agent":                 {store.ActivityFilter{Related: event.Related{Agent: "agt_3"}}, "activity_by_agent"},
-				"a run":                    {store.ActivityFilter{Related: event.Related{Run: "run_300"}}, "activity_by_run"},
+				"a subject of a kind": {
+					store.ActivityFilter{Subject: event.Subject{Type: "issue", ID: "issue_600"}}, "activity_by_subject",
+				},
+				"an issue": {store.ActivityFilter{Related: event.Related{Issue: "iss_600"}}, "activity_by_issue"},
+				"an agent": {store.ActivityFilter{Related: event.Related{Agent: "agt_3"}}, "activity_by_agent"},
+				"a run":    {store.ActivityFilter{Related: event.Related{Run: "run_300"}}, "activity_by_run"},
 				"an issue and an action": {
 					store.ActivityFilter{Type: event.IssueUpdated, Related: event.Related{Issue: "iss_600"}}, "activity_by_issue",
 				},

@@ -96,7 +96,10 @@ func TestNoProcessOutlivesTheGoCommand(t *testing.T) {
 	program, err := os.ReadFile(shell)
 	must(t, err)
 	named := filepath.Join(t.TempDir(), "go")
-	must(t, os.WriteFile(named, program, 0o700))
+	syscall.ForkLock.RLock() // a child that another test forks now would have the file open for writing, so that nothing could run it
+	err = os.WriteFile(named, program, 0o700)
+	syscall.ForkLock.RUnlock()
+	must(t, err)
 	command := exec.Command(named, "-c", `"$0"; true`, os.Args[0])
 	outlive(t, command, "parent", killed)
 }

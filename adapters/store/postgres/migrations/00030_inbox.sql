@@ -1,7 +1,7 @@
 -- +goose Up
 -- What a person has to do about an issue, since when, is kept beside it, and counted: the inbox reads an index.
 ALTER TABLE issues ADD COLUMN failed_blockers BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE issues ADD COLUMN need TEXT NOT NULL DEFAULT ''; -- empty: nothing
+ALTER TABLE issues ADD COLUMN need TEXT COLLATE "C" NOT NULL DEFAULT ''; -- empty: nothing
 ALTER TABLE issues ADD COLUMN needed_since BIGINT NOT NULL DEFAULT 0;
 UPDATE issues SET failed_blockers = (SELECT count(*) FROM issue_blockers b JOIN issues by_it ON by_it.id = b.blocker_id
         WHERE b.issue_id = issues.id AND by_it.status IN ('failed', 'cancelled'))

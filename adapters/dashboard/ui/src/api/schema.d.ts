@@ -16,8 +16,9 @@ export interface paths {
         };
         /**
          * List what happened in a company
-         * @description Newest first. A page can have fewer entries than `limit`, even none, while `meta.page.cursor` is not null: a search looks
-         *     at no more than 20000 entries a request.
+         * @description Newest first. `q` looks into the action, the actor, the subject's id, number, title or name, and the notes. A page can
+         *     have fewer entries than `limit`, even none, while `meta.page.cursor` is not null: a request looks at no more than 20,000
+         *     entries.
          */
         get: operations["listActivity"];
         put?: never;
@@ -183,7 +184,7 @@ export interface paths {
         };
         /**
          * List the agents of a company
-         * @description Newest first, retired ones too.
+         * @description Newest first, retired ones too. `q` looks into the name and the role.
          */
         get: operations["listAgents"];
         put?: never;
@@ -601,7 +602,7 @@ export interface paths {
         /**
          * List companies
          * @description Newest first; active ones unless `status` or `slug` asks otherwise. A token that is limited to single companies
-         *     sees those alone. Companies being deleted are in no list.
+         *     sees those alone. Companies being deleted are in no list. `q` looks into the name, the slug and the description.
          */
         get: operations["listCompanies"];
         put?: never;
@@ -1142,6 +1143,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/{id}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["WebhookID"];
+                /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
+                deliveryId: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a delivery
+         * @description With the `body` of its message.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver": {
         parameters: {
             query?: never;
@@ -1181,7 +1207,7 @@ export interface paths {
         };
         /**
          * List the goals of a company
-         * @description Newest first, closed ones too.
+         * @description Newest first, closed ones too. `q` looks into the title and the description.
          */
         get: operations["listGoals"];
         put?: never;
@@ -1274,8 +1300,7 @@ export interface paths {
         };
         /**
          * List the issues of a company
-         * @description In the order of `sort`. Under `q` a page can have fewer issues than `limit`, even none, while its cursor is
-         *     not null: one request looks at 20,000 issues at most.
+         * @description In the order of `sort`. `q` looks into the title and the description.
          */
         get: operations["listIssues"];
         put?: never;
@@ -1310,7 +1335,7 @@ export interface paths {
         };
         /**
          * Count the issues of a company
-         * @description Those that match, by their status. Without filters, or with only one of `team`, `agent`, `project` and `goal`, the
+         * @description Those that match, by their status; `q` looks into the title and the description. Without filters, or with only one of `team`, `agent`, `project` and `goal`, the
          *     counts are exact at any size; otherwise at most 10,000 issues are counted, the newest ones.
          */
         get: operations["countIssues"];
@@ -1695,7 +1720,7 @@ export interface paths {
         };
         /**
          * List the projects of a company
-         * @description Newest first, archived ones too.
+         * @description Newest first, archived ones too. `q` looks into the title and the description.
          */
         get: operations["listProjects"];
         put?: never;
@@ -3839,6 +3864,12 @@ export interface components {
             attempts: components["schemas"]["Attempt"][];
             nextAttemptAt: components["schemas"]["OptionalInstant"];
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The body of the message, byte by byte as every attempt sends it; null when the event is no longer in the activity
+             *     log. Only where one delivery is got, not in lists.
+             * @example {"type":"company.created","timestamp":"2026-04-11T09:30:00.000Z","sequence":7,"data":{"actor":"system:cli"}}
+             */
+            body?: string | null;
         };
         /** @description One request to the endpoint and what came of it. */
         Attempt: {
@@ -5626,6 +5657,14 @@ export interface components {
         /** @description Size of the page. */
         Limit: number;
         /**
+         * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+         *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+         *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+         *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+         *     list.
+         */
+        Words: string;
+        /**
          * @description Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
          *     with another path or body is `idempotency_conflict` (409). While the first request still runs, a repeat waits for
          *     it, and gets its answer, or `unavailable` (503) after some seconds.
@@ -5644,11 +5683,6 @@ export interface components {
         IfNoneMatch: string;
         /** @description Id of the entry. Anything that is no such id is `not_found`. */
         ActivityEntryID: components["schemas"]["ActivityEntryID"];
-        /**
-         * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
-         *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
-         */
-        ActivityWords: string;
         /** @description Only the entries of these categories, separated by commas. */
         ActivityCategory: ("agent" | "approval" | "budget" | "campaign" | "company" | "goal" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
         /**
@@ -5778,8 +5812,8 @@ export interface components {
         /** @description Only the issues with this `goalId`, whatever their project. A goal that does not exist is `not_found`. */
         IssueGoal: string;
         /**
-         * @description Only the issues with this workflow, by its id or slug, without their steps. A workflow that does not exist is
-         *     `not_found`.
+         * @description Only the issues with this workflow, by its id or slug, without their steps. A deleted workflow is found by its id
+         *     while it has issues; one that does not exist is `not_found`.
          */
         IssueWorkflow: string;
         /** @description Only the issue with this number. */
@@ -5788,11 +5822,6 @@ export interface components {
         IssueLabel: string;
         /** @description Only the issues of this priority. */
         IssuePriority: "low" | "normal" | "high" | "urgent";
-        /**
-         * @description Only the issues with all of these words, in the title or the description: in any order, without regard to
-         *     case, and within longer words too. 2 to 200 characters, without the spaces around them.
-         */
-        IssueWords: string;
         /**
          * @description Only the issues filed at this instant or later.
          * @example 2026-04-11T00:00:00Z
@@ -5878,10 +5907,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
-                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
                  */
-                q?: components["parameters"]["ActivityWords"];
+                q?: components["parameters"]["Words"];
                 /** @description Only the entries of these categories, separated by commas. */
                 category?: components["parameters"]["ActivityCategory"];
                 /**
@@ -6012,10 +6044,13 @@ export interface operations {
                 /** @description Only what comes after this entry. If there is none with this id, it is `invalid_cursor`. */
                 after?: string;
                 /**
-                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
-                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
                  */
-                q?: components["parameters"]["ActivityWords"];
+                q?: components["parameters"]["Words"];
                 /** @description Only the entries of these categories, separated by commas. */
                 category?: components["parameters"]["ActivityCategory"];
                 /**
@@ -6132,10 +6167,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
-                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
                  */
-                q?: components["parameters"]["ActivityWords"];
+                q?: components["parameters"]["Words"];
                 /** @description Only the entries of these categories, separated by commas. */
                 category?: components["parameters"]["ActivityCategory"];
                 /**
@@ -6216,10 +6254,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
-                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
                  */
-                q?: components["parameters"]["ActivityWords"];
+                q?: components["parameters"]["Words"];
                 /** @description Only the entries of these categories, separated by commas. */
                 category?: components["parameters"]["ActivityCategory"];
                 /**
@@ -6296,10 +6337,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only the entries with all of these words, in the action, the actor, the subject's id, number, title or name, or the notes:
-                 *     in any order, without regard to case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
                  */
-                q?: components["parameters"]["ActivityWords"];
+                q?: components["parameters"]["Words"];
                 /** @description Only the entries of these categories, separated by commas. */
                 category?: components["parameters"]["ActivityCategory"];
                 /**
@@ -6375,6 +6419,14 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
+                 */
+                q?: components["parameters"]["Words"];
                 /** @description Only the agents of the team with this id or slug. A team that does not exist is `not_found`. */
                 team?: string;
                 /**
@@ -7441,6 +7493,14 @@ export interface operations {
     listCompanies: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
+                 */
+                q?: components["parameters"]["Words"];
                 /** @description Which companies to list; without it the active ones, or with `slug` those in either state. */
                 status?: "active" | "archived";
                 /** @description Only the company with this slug, active or archived unless `status` is given. A text that cannot be a slug finds none. */
@@ -8669,6 +8729,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answer 304 if the resource still has one of these `ETag`s, or exists (`*`).
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id of the webhook. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["WebhookID"];
+                /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
+                deliveryId: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAnswer"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     redeliver: {
         parameters: {
             query?: never;
@@ -8720,6 +8826,14 @@ export interface operations {
     listGoals: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
+                 */
+                q?: components["parameters"]["Words"];
                 /**
                  * @description Only the goals in one of these states, separated by commas.
                  * @example [
@@ -9014,8 +9128,8 @@ export interface operations {
                 /** @description Only the issues with this `goalId`, whatever their project. A goal that does not exist is `not_found`. */
                 goal?: components["parameters"]["IssueGoal"];
                 /**
-                 * @description Only the issues with this workflow, by its id or slug, without their steps. A workflow that does not exist is
-                 *     `not_found`.
+                 * @description Only the issues with this workflow, by its id or slug, without their steps. A deleted workflow is found by its id
+                 *     while it has issues; one that does not exist is `not_found`.
                  */
                 workflow?: components["parameters"]["IssueWorkflow"];
                 /**
@@ -9028,10 +9142,13 @@ export interface operations {
                 /** @description Only the issues of this priority. */
                 priority?: components["parameters"]["IssuePriority"];
                 /**
-                 * @description Only the issues with all of these words, in the title or the description: in any order, without regard to
-                 *     case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
                  */
-                q?: components["parameters"]["IssueWords"];
+                q?: components["parameters"]["Words"];
                 /**
                  * @description Only the issues filed at this instant or later.
                  * @example 2026-04-11T00:00:00Z
@@ -9166,8 +9283,8 @@ export interface operations {
                 /** @description Only the issues with this `goalId`, whatever their project. A goal that does not exist is `not_found`. */
                 goal?: components["parameters"]["IssueGoal"];
                 /**
-                 * @description Only the issues with this workflow, by its id or slug, without their steps. A workflow that does not exist is
-                 *     `not_found`.
+                 * @description Only the issues with this workflow, by its id or slug, without their steps. A deleted workflow is found by its id
+                 *     while it has issues; one that does not exist is `not_found`.
                  */
                 workflow?: components["parameters"]["IssueWorkflow"];
                 /**
@@ -9180,10 +9297,13 @@ export interface operations {
                 /** @description Only the issues of this priority. */
                 priority?: components["parameters"]["IssuePriority"];
                 /**
-                 * @description Only the issues with all of these words, in the title or the description: in any order, without regard to
-                 *     case, and within longer words too. 2 to 200 characters, without the spaces around them.
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
                  */
-                q?: components["parameters"]["IssueWords"];
+                q?: components["parameters"]["Words"];
                 /**
                  * @description Only the issues filed at this instant or later.
                  * @example 2026-04-11T00:00:00Z
@@ -10172,6 +10292,14 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
+                 *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
+                 *     characters, without the spaces around them. A page can have fewer than `limit`, even none, while its cursor is
+                 *     not null: one request looks at 20,000 of what meets the other conditions at most, the first in the order of the
+                 *     list.
+                 */
+                q?: components["parameters"]["Words"];
                 /**
                  * @description Only the projects in one of these states, separated by commas.
                  * @example [

@@ -21,11 +21,15 @@ export const companyQuery = (slug: string) =>
     },
   })
 
-// InCompany shows a page of the company that the address names, once it is known.
-export function InCompany({ children }: { children: (company: Company) => ReactNode }) {
+interface InCompanyProps {
+  children: (company: Company, etag: string, again: () => Promise<unknown>) => ReactNode
+}
+
+// InCompany shows a page of the company that the address names, once it is known; again reads it anew.
+export function InCompany({ children }: InCompanyProps) {
   const { slug = "" } = useParams({ strict: false })
   const { data, error, refetch } = useQuery(companyQuery(slug))
-  if (data) return children(data.company)
+  if (data) return children(data.company, data.etag, refetch)
   if (!error) return <p className="muted">{words.loading}</p>
   return asApiError(error).status === 404 ? (
     <Empty title={words.notFound.title} text={slug} />

@@ -1,8 +1,9 @@
 import { useMutation } from "@tanstack/react-query"
-import { useEffect, useRef, useState } from "react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import { ApiError, asApiError } from "../api/errors"
 import { words } from "../words/en"
 import { objectOf } from "./format"
+import { Form } from "./parts"
 
 // invalid is what the API would say of a field, of what cannot even be sent.
 export const invalid = (field: string, message: string) =>
@@ -27,31 +28,6 @@ export function json(data: FormData, name: string): Record<string, unknown> {
   return value
 }
 
-// useSave saves a patch of the version that a form shows. When that is not the current one any more, what was to be saved is kept in
-// mine, and the current one is read again, so that both can be shown.
-export function useSave<P extends object>(
-  etag: string,
-  send: (patch: P, etag: string) => Promise<unknown>,
-  again: () => Promise<unknown>,
-  done: () => unknown,
-) {
-  const [mine, setMine] = useState<P>()
-  const run = useMutation({
-    mutationFn: (patch: P) => send(patch, etag),
-    onSuccess: async () => {
-      setMine(undefined)
-      await done()
-    },
-    onError: async (error, patch) => {
-      if (asApiError(error).status !== 412) return
-      await again()
-      setMine(patch)
-    },
-  })
-  const error = asApiError(run.error).status === 412 ? undefined : run.error
-  return { mine, error, busy: run.isPending, save: run.mutate, drop: () => setMine(undefined) }
-}
-
 const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
 
 interface ConflictProps {
@@ -63,7 +39,7 @@ interface ConflictProps {
 }
 
 // Conflict shows both versions of what two people changed at once.
-export function Conflict({ mine, now, busy, onSave, onDrop }: ConflictProps) {
+function Conflict({ mine, now, busy, onSave, onDrop }: ConflictProps) {
   const place = useRef<HTMLElement>(null)
   const isShown = !!mine
   useEffect(() => {
@@ -101,6 +77,76 @@ export function Conflict({ mine, now, busy, onSave, onDrop }: ConflictProps) {
         </button>
       </div>
     </section>
+  )
+}
+
+interface EditFormProps<V> {
+  of: V // as it was last read
+  etag: string // of that version
+  submit?: string // undefined: it is to look at only
+  patch: (data: FormData, of: V) => object | undefined | Promise<object | undefined> // what was changed; it throws what is wrong
+  send: (patch: object, etag: string) => Promise<unknown>
+  again: () => Promise<unknown> // reads the current version
+  done: () => unknown
+  onDrop?: () => void
+  onCancel?: () => void // undefined: the form stays when it has saved
+  children: (of: V, error: unknown) => ReactNode
+}
+
+// EditForm changes what was read. The form shows the current version until one of its fields has the focus; from then on it keeps the
+// one that it shows, however often that is read anew, so that nothing typed is lost. If somebody else was quicker when it is saved,
+// both versions are shown.
+export function EditForm<V extends object>(props: EditFormProps<V>) {
+  const { onDrop, onCancel } = props
+  const [held, hold] = useState<{ of: V; etag: string }>()
+  const [mine, setMine] = useState<object>()
+  const [said, setSaid] = useState("")
+  const { of, etag } = held ?? props
+  const save = useMutation({
+    mutationFn: async (change: FormData | object) => {
+      setSaid("")
+      const patch = change instanceof FormData ? await props.patch(change, of) : change
+      try {
+        if (patch && Object.keys(patch).length) await props.send(patch, etag)
+      } catch (error) {
+        if (asApiError(error).status !== 412) throw error
+        await props.again()
+        hold(undefined)
+        setMine(patch)
+        return
+      }
+      await props.done()
+      hold(undefined)
+      setMine(undefined)
+      setSaid(words.saved)
+    },
+  })
+  const drop = () => {
+    setMine(undefined)
+    onDrop?.()
+  }
+  return (
+    <>
+      <Conflict
+        mine={mine}
+        now={props.of}
+        busy={save.isPending}
+        onSave={() => mine && save.mutate(mine)}
+        onDrop={drop}
+      />
+      <Form
+        key={etag}
+        submit={props.submit}
+        busy={save.isPending}
+        error={save.error}
+        onFocus={() => hold((before) => before ?? { of, etag })}
+        onSubmit={save.mutate}
+        onCancel={onCancel}
+      >
+        {props.children(of, save.error)}
+        {!onCancel && <p role="status">{said}</p>}
+      </Form>
+    </>
   )
 }
 

@@ -104,12 +104,13 @@ interface FormProps {
   error?: unknown
   danger?: boolean
   ready?: boolean
+  onFocus?: () => void
   onSubmit: (data: FormData) => void
   onCancel?: () => void
   children?: ReactNode
 }
 
-export function Form({ submit, busy, error, danger, ready = true, onSubmit, onCancel, children }: FormProps) {
+export function Form({ submit, busy, error, danger, ready = true, onFocus, onSubmit, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus()
@@ -119,7 +120,7 @@ export function Form({ submit, busy, error, danger, ready = true, onSubmit, onCa
     if (submit && !busy && ready) onSubmit(new FormData(event.currentTarget))
   }
   return (
-    <form className="stack" ref={form} onSubmit={send} noValidate>
+    <form className="stack" ref={form} onFocus={onFocus} onSubmit={send} noValidate>
       {children}
       <Failure error={error} />
       <div className={onCancel ? "row end" : "row"}>

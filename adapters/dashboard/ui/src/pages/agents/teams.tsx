@@ -4,7 +4,7 @@ import { api, ask, once, type Schemas, seen } from "../../api/client"
 import type { Agent } from "../../kit/agents"
 import { type Company, useStaleIn } from "../../kit/company"
 import { changes } from "../../kit/format"
-import { amount, Conflict, invalid, text, useSave } from "../../kit/forms"
+import { amount, EditForm, invalid, text } from "../../kit/forms"
 import { Confirm, Failure, Field, Form, Modal } from "../../kit/parts"
 import { words } from "../../words/en"
 
@@ -119,63 +119,40 @@ export function EditTeam({ company, team, agents, onClose }: EditProps) {
     gcTime: 0,
   })
   const stale = useStaleIn(company.id, "teams", "dashboard", "budgets")
-  const save = useSave<object>(
-    query.data?.etag ?? "",
-    (patch, etag) =>
-      ask(
-        api.PATCH("/v1/companies/{id}/teams/{team}", {
-          params: { path, header: { "If-Match": etag } },
-          body: patch,
-        }),
-      ),
-    query.refetch,
-    async () => {
-      await stale()
-      onClose()
-    },
-  )
-  const [wrong, setWrong] = useState<unknown>()
-  const submit = (data: FormData) => {
-    if (!query.data) return
-    try {
-      const after = {
-        name: text(data, "name"),
-        headcount: headcountOf(data),
-        description: text(data, "description"),
-        managerAgentId: text(data, "managerAgentId") || null,
-        budget: budgetOf(data),
-      }
-      setWrong(undefined)
-      const patch = changes(editable(query.data.team), after)
-      if (patch) save.save(patch)
-      else onClose()
-    } catch (error) {
-      setWrong(error)
-    }
-  }
+  const patch = (data: FormData, of: Team) =>
+    changes(editable(of), {
+      name: text(data, "name"),
+      headcount: headcountOf(data),
+      description: text(data, "description"),
+      managerAgentId: text(data, "managerAgentId") || null,
+      budget: budgetOf(data),
+    })
   return (
     <Modal title={words.agents.editTeamTitle(team.name)} open onClose={onClose}>
       <Failure error={query.error} retry={query.refetch} />
       {query.data && (
-        <>
-          <Conflict
-            mine={save.mine}
-            now={query.data.team}
-            busy={save.busy}
-            onSave={() => save.mine && save.save(save.mine)}
-            onDrop={save.drop}
-          />
-          <Form
-            key={query.data.etag}
-            submit={words.save}
-            busy={save.busy}
-            error={wrong ?? save.error}
-            onSubmit={submit}
-            onCancel={onClose}
-          >
-            <Fields of={query.data.team} error={wrong ?? save.error} agents={agents} />
-          </Form>
-        </>
+        <EditForm
+          of={query.data.team}
+          etag={query.data.etag}
+          submit={words.save}
+          patch={patch}
+          send={(body, version) =>
+            ask(
+              api.PATCH("/v1/companies/{id}/teams/{team}", {
+                params: { path, header: { "If-Match": version } },
+                body,
+              }),
+            )
+          }
+          again={query.refetch}
+          done={async () => {
+            await stale()
+            onClose()
+          }}
+          onCancel={onClose}
+        >
+          {(of, error) => <Fields of={of} error={error} agents={agents} />}
+        </EditForm>
       )}
     </Modal>
   )

@@ -4,7 +4,7 @@ import { api, ask, once, type Schemas, seen } from "../../api/client"
 import { type Company, named, useAgents, useGoals, useStaleIn, useTeams } from "../../kit/company"
 import { BudgetBar, Money } from "../../kit/figures"
 import { dollars } from "../../kit/format"
-import { amount, Conflict, useSave } from "../../kit/forms"
+import { amount, EditForm } from "../../kit/forms"
 import { Clip, More } from "../../kit/page"
 import { Actions, Failure, Field, Form, Modal, type Mood, Pill, Table } from "../../kit/parts"
 import { useMay, usePages } from "../../kit/queries"
@@ -197,46 +197,28 @@ function Change({ company, of, name, onClose }: DoProps) {
     gcTime: 0,
   })
   const field = of.scope === "agent" ? "dailyUsd" : "usd"
-  const [wrong, setWrong] = useState<unknown>()
-  const save = useSave<{ budget: Record<string, number | null> | null }>(
-    query.data?.etag ?? "",
-    (patch, etag) => write(id, of, patch, etag),
-    query.refetch,
-    async () => {
-      await stale()
-      onClose()
-    },
-  )
-  const submit = (data: FormData) => {
-    try {
-      const usd = amount(data, "usd", "budget")
-      setWrong(undefined)
-      save.save({ budget: usd === null && of.scope !== "agent" ? null : { [field]: usd } })
-    } catch (error) {
-      setWrong(error)
-    }
+  const patch = (data: FormData) => {
+    const usd = amount(data, "usd", "budget")
+    return { budget: usd === null && of.scope !== "agent" ? null : { [field]: usd } }
   }
-  const error = wrong ?? save.error
   return (
     <Modal title={words.costs.changeTitle(name)} open onClose={onClose}>
       <Failure error={query.error} retry={query.refetch} />
       {query.data && (
-        <>
-          <Conflict
-            mine={save.mine}
-            now={query.data}
-            busy={save.busy}
-            onSave={() => save.mine && save.save(save.mine)}
-            onDrop={save.drop}
-          />
-          <Form
-            key={query.data.etag}
-            submit={words.save}
-            busy={save.busy}
-            error={error}
-            onSubmit={submit}
-            onCancel={onClose}
-          >
+        <EditForm
+          of={query.data}
+          etag={query.data.etag}
+          submit={words.save}
+          patch={patch}
+          send={(body, version) => write(id, of, body, version)}
+          again={query.refetch}
+          done={async () => {
+            await stale()
+            onClose()
+          }}
+          onCancel={onClose}
+        >
+          {({ budget }, error) => (
             <Field
               label={`${words.costs.usd}, ${of.period ? words.costs.periods[of.period] : words.costs.forEver}`}
               name="usd"
@@ -250,12 +232,12 @@ function Change({ company, of, name, onClose }: DoProps) {
                   className="input"
                   inputMode="decimal"
                   autoComplete="off"
-                  defaultValue={query.data.budget?.[field] ?? ""}
+                  defaultValue={budget?.[field] ?? ""}
                 />
               )}
             </Field>
-          </Form>
-        </>
+          )}
+        </EditForm>
       )}
     </Modal>
   )

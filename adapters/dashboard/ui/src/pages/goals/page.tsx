@@ -5,7 +5,7 @@ import { api, ask, once, type Schemas, seen } from "../../api/client"
 import { type Company, InCompany, useStaleIn } from "../../kit/company"
 import { ProgressBar } from "../../kit/figures"
 import { day, daysUntil, mergePatch } from "../../kit/format"
-import { Choose, Conflict, text, useSave } from "../../kit/forms"
+import { Choose, EditForm, text } from "../../kit/forms"
 import { Clip, Facts, Filters, More, NothingMatches, Prose } from "../../kit/page"
 import { Actions, Confirm, Empty, Failure, Field, Form, Modal, type Mood, Pill, Table, Time } from "../../kit/parts"
 import { Budget, PurposeFields, purposeOf } from "../../kit/purposes"
@@ -268,49 +268,46 @@ interface EditProps {
   onClose: () => void
 }
 
+const editable = ({ title, description, targetDate, budget }: Goal) => ({
+  title,
+  description,
+  targetDate,
+  budget: { usd: budget.usd },
+})
+
+const typed = (data: FormData) => ({ ...purposeOf(data), targetDate: text(data, "targetDate") || null })
+
 function Edit({ company, goal, etag, again, onClose }: EditProps) {
   const path = { id: company.id, goal: goal.id }
   const stale = useStaleIn(company.id, "goals", "budgets")
-  const [wrong, setWrong] = useState<unknown>()
-  const save = useSave<Record<string, unknown>>(
-    etag,
-    (body, version) =>
-      ask(api.PATCH("/v1/companies/{id}/goals/{goal}", { params: { path, header: { "If-Match": version } }, body })),
-    again,
-    async () => {
-      await stale()
-      onClose()
-    },
-  )
-  const submit = (data: FormData) => {
-    try {
-      const { title, description, targetDate, budget } = goal
-      const patch = mergePatch(
-        { title, description, targetDate, budget: { usd: budget.usd } },
-        { ...purposeOf(data), targetDate: text(data, "targetDate") || null },
-      )
-      setWrong(undefined)
-      if (Object.keys(patch).length) save.save(patch)
-      else onClose()
-    } catch (error) {
-      setWrong(error)
-    }
-  }
-  const error = wrong ?? save.error
   return (
-    <>
-      <Conflict
-        mine={save.mine}
-        now={goal}
-        busy={save.busy}
-        onSave={() => save.mine && save.save(save.mine)}
-        onDrop={save.drop}
-      />
-      <Form key={etag} submit={words.save} busy={save.busy} error={error} onSubmit={submit} onCancel={onClose}>
-        <PurposeFields of={goal} error={error} />
-        <TargetField of={goal} error={error} />
-      </Form>
-    </>
+    <EditForm
+      of={goal}
+      etag={etag}
+      submit={words.save}
+      patch={(data, shown) => mergePatch(editable(shown), typed(data))}
+      send={(body, version) =>
+        ask(
+          api.PATCH("/v1/companies/{id}/goals/{goal}", {
+            params: { path, header: { "If-Match": version } },
+            body,
+          }),
+        )
+      }
+      again={again}
+      done={async () => {
+        await stale()
+        onClose()
+      }}
+      onCancel={onClose}
+    >
+      {(shown, error) => (
+        <>
+          <PurposeFields of={shown} error={error} />
+          <TargetField of={shown} error={error} />
+        </>
+      )}
+    </EditForm>
   )
 }
 

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask, type Schemas } from "../../api/client"
 import { type Company, InCompany } from "../../kit/company"
-import { BudgetBar, Money, Stats } from "../../kit/figures"
+import { BudgetBar, Money } from "../../kit/figures"
 import { day, dollars } from "../../kit/format"
 import { Confirm, Failure, Time } from "../../kit/parts"
 import { useMay, useStale } from "../../kit/queries"
@@ -160,14 +160,21 @@ function Panels({ slug, of: o, troubled }: PanelsProps) {
       </section>
       <section className="panel inset stack" aria-label={words.overview.agents}>
         <h2>{words.overview.agents}</h2>
-        <Stats
-          of={[
-            { name: words.overview.active, value: o.health.activeAgents },
-            { name: words.overview.paused, value: o.health.pausedAgents },
-            { name: words.overview.leases, value: o.health.runningLeases },
-            { name: words.overview.uncosted, value: o.health.uncostedRuns },
-          ]}
-        />
+        <ul className={looks.rows}>
+          {(
+            [
+              [words.overview.active, o.health.activeAgents],
+              [words.overview.paused, o.health.pausedAgents],
+              [words.overview.leases, o.health.runningLeases],
+              [words.overview.uncosted, o.health.uncostedRuns],
+            ] as const
+          ).map(([name, n]) => (
+            <li key={name}>
+              <span>{name}</span>
+              <span>{n}</span>
+            </li>
+          ))}
+        </ul>
         {troubled.length ? (
           <ul className="stack tight" aria-label={words.overview.troubled}>
             {troubled.slice(0, 10).map((one) => (
@@ -185,7 +192,7 @@ function Panels({ slug, of: o, troubled }: PanelsProps) {
       </section>
       <Days of={o.days} />
       {o.teams.length > 0 && (
-        <section className="panel inset stack" aria-label={words.overview.teams}>
+        <section className={`panel inset stack ${looks.half}`} aria-label={words.overview.teams}>
           <h2>{words.overview.teams}</h2>
           <ul className={looks.rows}>
             {o.teams.map((one) => (
@@ -197,7 +204,7 @@ function Panels({ slug, of: o, troubled }: PanelsProps) {
           </ul>
         </section>
       )}
-      <section className="panel inset stack" aria-label={words.overview.activity}>
+      <section className={`panel inset stack ${looks.half}`} aria-label={words.overview.activity}>
         <h2>{words.overview.activity}</h2>
         {o.recentActivity.length === 0 && <p className="muted">{words.overview.noActivity}</p>}
         <ul className={looks.rows}>

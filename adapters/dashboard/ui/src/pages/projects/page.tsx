@@ -5,7 +5,7 @@ import { api, ask, once, type Schemas, seen } from "../../api/client"
 import { type Company, InCompany, named, useGoals, useStaleIn, useTeams } from "../../kit/company"
 import { ProgressBar } from "../../kit/figures"
 import { mergePatch } from "../../kit/format"
-import { Choose, Conflict, text, useSave } from "../../kit/forms"
+import { Choose, EditForm, text } from "../../kit/forms"
 import { Clip, Facts, Filters, IssueLink, IssueState, More, NothingMatches, Prose } from "../../kit/page"
 import { Actions, Empty, Failure, Field, Form, Modal, Pill, Table, Time } from "../../kit/parts"
 import { Budget, PurposeFields, purposeOf } from "../../kit/purposes"
@@ -326,57 +326,50 @@ interface EditProps {
   onClose: () => void
 }
 
+const editable = ({ title, description, goalId, ownerTeamId, budget }: Project) => ({
+  title,
+  description,
+  goalId,
+  ownerTeamId,
+  budget: { usd: budget.usd },
+})
+
+const typed = (data: FormData) => ({
+  ...purposeOf(data),
+  goalId: text(data, "goalId") || null,
+  ownerTeamId: text(data, "ownerTeamId") || null,
+})
+
 function Edit({ company, project, etag, again, onClose }: EditProps) {
   const path = { id: company.id, project: project.id }
   const stale = useStaleIn(company.id, "projects", "goals", "budgets")
-  const [wrong, setWrong] = useState<unknown>()
-  const save = useSave<Record<string, unknown>>(
-    etag,
-    (body, version) =>
-      ask(
-        api.PATCH("/v1/companies/{id}/projects/{project}", {
-          params: { path, header: { "If-Match": version } },
-          body,
-        }),
-      ),
-    again,
-    async () => {
-      await stale()
-      onClose()
-    },
-  )
-  const submit = (data: FormData) => {
-    try {
-      const { title, description, goalId, ownerTeamId, budget } = project
-      const patch = mergePatch(
-        { title, description, goalId, ownerTeamId, budget: { usd: budget.usd } },
-        {
-          ...purposeOf(data),
-          goalId: text(data, "goalId") || null,
-          ownerTeamId: text(data, "ownerTeamId") || null,
-        },
-      )
-      setWrong(undefined)
-      if (Object.keys(patch).length) save.save(patch)
-      else onClose()
-    } catch (error) {
-      setWrong(error)
-    }
-  }
-  const error = wrong ?? save.error
   return (
-    <>
-      <Conflict
-        mine={save.mine}
-        now={project}
-        busy={save.busy}
-        onSave={() => save.mine && save.save(save.mine)}
-        onDrop={save.drop}
-      />
-      <Form key={etag} submit={words.save} busy={save.busy} error={error} onSubmit={submit} onCancel={onClose}>
-        <Fields company={company} of={project} error={error} />
-      </Form>
-    </>
+    <EditForm
+      of={project}
+      etag={etag}
+      submit={words.save}
+      patch={(data, shown) => mergePatch(editable(shown), typed(data))}
+      send={(body, version) =>
+        ask(
+          api.PATCH("/v1/companies/{id}/projects/{project}", {
+            params: { path, header: { "If-Match": version } },
+            body,
+          }),
+        )
+      }
+      again={again}
+      done={async () => {
+        await stale()
+        onClose()
+      }}
+      onCancel={onClose}
+    >
+      {(shown, error) => (
+        <>
+          <Fields company={company} of={shown} error={error} />
+        </>
+      )}
+    </EditForm>
   )
 }
 

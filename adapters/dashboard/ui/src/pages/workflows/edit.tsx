@@ -4,7 +4,7 @@ import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
 import { type Company, useStaleIn, useTeams } from "../../kit/company"
 import { changes } from "../../kit/format"
-import { amount, Conflict, text, useSave } from "../../kit/forms"
+import { amount, EditForm, text } from "../../kit/forms"
 import { Field, Form, Modal } from "../../kit/parts"
 import { words } from "../../words/en"
 import type { Workflow } from "./page"
@@ -43,27 +43,29 @@ const stepsOf = (w: Workflow): Step[] =>
 const sent = (steps: Step[]) =>
   steps.map(({ key, title, instructions, team, gate }) => ({ key, title, instructions, team: team || null, gate }))
 
-interface StepsProps {
+interface FieldsProps {
   company: Company
-  steps: Step[]
-  onChange: (steps: Step[]) => void
+  of?: Workflow
   error: unknown
 }
 
-function Steps({ company, steps, onChange, error }: StepsProps) {
+// Steps are edited as a list, and are one field of the form.
+function Steps({ company, of, error }: FieldsProps) {
+  const [steps, setSteps] = useState<Step[]>(() => (of ? stepsOf(of) : [empty(0, 1)]))
   const teams = useTeams(company.id).data?.rows
   const change = (n: number, part: Partial<Step>) =>
-    onChange(steps.map((step, at) => (at === n ? { ...step, ...part } : step)))
+    setSteps(steps.map((step, at) => (at === n ? { ...step, ...part } : step)))
   const move = (n: number, by: number) => {
     const next = [...steps]
     const [step] = next.splice(n, 1)
     if (step) next.splice(n + by, 0, step)
-    onChange(next)
+    setSteps(next)
   }
-  const add = () => onChange([...steps, empty(Math.max(-1, ...steps.map((s) => s.place)) + 1, steps.length + 1)])
+  const add = () => setSteps([...steps, empty(Math.max(-1, ...steps.map((s) => s.place)) + 1, steps.length + 1)])
   return (
     <fieldset className="field plain">
       <legend className="label">{words.workflows.steps}</legend>
+      <input type="hidden" name="steps" value={JSON.stringify(sent(steps))} />
       <ol className={looks.edit}>
         {steps.map((step, n) => (
           <li key={step.place} className="panel inset stack">
@@ -93,7 +95,7 @@ function Steps({ company, steps, onChange, error }: StepsProps) {
                   className="button plain icon"
                   aria-label={words.workflows.removeStep(n + 1)}
                   disabled={steps.length === 1}
-                  onClick={() => onChange(steps.filter((_, at) => at !== n))}
+                  onClick={() => setSteps(steps.filter((_, at) => at !== n))}
                 >
                   <Trash2 size={16} aria-hidden />
                 </button>
@@ -176,7 +178,7 @@ function Steps({ company, steps, onChange, error }: StepsProps) {
   )
 }
 
-function Fields({ of, error }: { of?: Workflow; error: unknown }) {
+function Fields({ company, of, error }: FieldsProps) {
   return (
     <>
       <Field label={words.workflows.name} name="name" error={error}>
@@ -190,18 +192,23 @@ function Fields({ of, error }: { of?: Workflow; error: unknown }) {
           <input {...field} className="input" inputMode="decimal" autoComplete="off" defaultValue={of?.budget?.usd} />
         )}
       </Field>
+      <Steps company={company} of={of} error={error} />
     </>
   )
 }
 
 function fieldsOf(data: FormData) {
   const usd = amount(data, "usd", "budget")
-  return { name: text(data, "name"), description: text(data, "description"), budget: usd === null ? null : { usd } }
+  return {
+    name: text(data, "name"),
+    description: text(data, "description"),
+    budget: usd === null ? null : { usd },
+    steps: JSON.parse(text(data, "steps")) as ReturnType<typeof sent>,
+  }
 }
 
 export function NewWorkflow({ company, onClose }: { company: Company; onClose: () => void }) {
   const [key] = useState(once)
-  const [steps, setSteps] = useState<Step[]>([empty(0, 1)])
   const stale = useStaleIn(company.id, "workflows", "budgets")
   const make = useMutation({
     mutationFn: async (data: FormData) => {
@@ -209,7 +216,7 @@ export function NewWorkflow({ company, onClose }: { company: Company; onClose: (
       return ask(
         api.POST("/v1/companies/{id}/workflows", {
           params: { path: { id: company.id }, header: { "Idempotency-Key": key } },
-          body: { ...rest, ...(budget && { budget }), steps: sent(steps) },
+          body: { ...rest, ...(budget && { budget }) },
         }),
       )
     },
@@ -227,8 +234,7 @@ export function NewWorkflow({ company, onClose }: { company: Company; onClose: (
         onSubmit={make.mutate}
         onCancel={onClose}
       >
-        <Fields error={make.error} />
-        <Steps company={company} steps={steps} onChange={setSteps} error={make.error} />
+        <Fields company={company} error={make.error} />
       </Form>
     </Modal>
   )
@@ -242,56 +248,41 @@ interface EditProps {
   onClose: () => void
 }
 
+const editable = (of: Workflow) => ({
+  name: of.name,
+  description: of.description,
+  budget: of.budget as { usd: number } | null,
+  steps: sent(stepsOf(of)),
+})
+
 export function Edit({ company, workflow, etag, again, onClose }: EditProps) {
   const path = { id: company.id, workflow: workflow.id }
   const stale = useStaleIn(company.id, "workflows", "budgets")
-  const [steps, setSteps] = useState<Step[]>(() => stepsOf(workflow))
-  const [wrong, setWrong] = useState<unknown>()
-  const save = useSave<object>(
-    etag,
-    (body, version) =>
-      ask(
-        api.PATCH("/v1/companies/{id}/workflows/{workflow}", {
-          params: { path, header: { "If-Match": version } },
-          body,
-        }),
-      ),
-    again,
-    async () => {
-      await stale()
-      onClose()
-    },
-  )
-  const submit = (data: FormData) => {
-    try {
-      const { name, description, budget } = workflow
-      const before = { name, description, budget: budget as { usd: number } | null, steps: sent(stepsOf(workflow)) }
-      const patch = changes(before, { ...fieldsOf(data), steps: sent(steps) })
-      setWrong(undefined)
-      if (patch) save.save(patch)
-      else onClose()
-    } catch (error) {
-      setWrong(error)
-    }
-  }
-  const error = wrong ?? save.error
   return (
     <>
       <p className="muted">{words.workflows.editText(workflow.version + 1)}</p>
-      <Conflict
-        mine={save.mine}
-        now={workflow}
-        busy={save.busy}
-        onSave={() => save.mine && save.save(save.mine)}
-        onDrop={() => {
-          setSteps(stepsOf(workflow))
-          save.drop()
+      <EditForm
+        of={workflow}
+        etag={etag}
+        submit={words.save}
+        patch={(data, of) => changes(editable(of), fieldsOf(data))}
+        send={(body, version) =>
+          ask(
+            api.PATCH("/v1/companies/{id}/workflows/{workflow}", {
+              params: { path, header: { "If-Match": version } },
+              body,
+            }),
+          )
+        }
+        again={again}
+        done={async () => {
+          await stale()
+          onClose()
         }}
-      />
-      <Form key={etag} submit={words.save} busy={save.busy} error={error} onSubmit={submit} onCancel={onClose}>
-        <Fields of={workflow} error={error} />
-        <Steps company={company} steps={steps} onChange={setSteps} error={error} />
-      </Form>
+        onCancel={onClose}
+      >
+        {(of, error) => <Fields company={company} of={of} error={error} />}
+      </EditForm>
     </>
   )
 }
