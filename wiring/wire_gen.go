@@ -92,7 +92,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault)
 	doctorService := doctor.New(store, clock)
-	activityService := activity.New(store)
+	activityService := activity.New(store, vault)
 	streamPace := newStreamPace(config)
 	wiringServices := services{
 		Companies:  service,
@@ -257,7 +257,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault)
 	doctorService := doctor.New(store, clock)
-	activityService := activity.New(store)
+	activityService := activity.New(store, vault)
 	streamPace := newStreamPace(config)
 	wiringServices := services{
 		Companies:  service,
@@ -341,7 +341,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault)
 	doctorService := doctor.New(store, clock)
-	activityService := activity.New(store)
+	activityService := activity.New(store, vault)
 	streamPace := newStreamPace(config)
 	wiringServices := services{
 		Companies:  service,

@@ -74,6 +74,13 @@ func canonical(one event.Event) ([]byte, error) {
 	return audit.Canonical(event.Entry{Event: one}.Fields().Append(nil))
 }
 
+// catchUp chains what was committed so far. That it fails is for the job to say: what is chained is right all the same.
+func (s *Service) catchUp(ctx context.Context) {
+	for more := true; more; {
+		more, _ = s.Chain(ctx)
+	}
+}
+
 // scopeOf is a company, or all if there is none.
 func scopeOf(of id.Company) *id.Company {
 	if of == "" {
@@ -82,48 +89,102 @@ func scopeOf(of id.Company) *id.Company {
 	return &of
 }
 
-// Verify implements inbound.Activity.
-func (s *Service) Verify(ctx context.Context, caller access.Caller, of id.Company) (count int64, err error) {
+// Head implements inbound.Activity.
+func (s *Service) Head(ctx context.Context, caller access.Caller, of id.Company) (signed audit.Signed, err error) {
+	if err := s.view(ctx, caller, scopeOf(of), func(context.Context, store.Reader) error { return nil }); err != nil {
+		return signed, err
+	}
+	s.catchUp(ctx)
+	var key string
 	err = s.view(ctx, caller, scopeOf(of), func(ctx context.Context, r store.Reader) error {
-		count, err = verify(ctx, r.Activity(), of)
+		found, err := r.Activity().Heads(ctx, []id.Company{of})
+		if err != nil {
+			return err
+		}
+		signed.Head = audit.Head{Company: of, Link: found[of].Link, At: found[of].At}
+		key, err = r.InstanceKey().Fingerprint(ctx)
 		return err
 	})
-	return count, err
+	if err == nil {
+		signed.Signature, err = s.vault.Sign(key, signed.Statement())
+	}
+	return signed, err
 }
 
-func verify(ctx context.Context, log store.ActivityReader, of id.Company) (count int64, err error) {
-	var chain audit.Chain
-	for after := (store.ChainPosition{}); ; {
-		some, err := log.Chain(ctx, of, after, portionSize)
+// Verify implements inbound.Activity. It reads portion by portion: entries and links never change.
+func (s *Service) Verify(ctx context.Context, caller access.Caller, of id.Company, known ...audit.Link) (last audit.Link, err error) {
+	var head audit.Link
+	var until store.Place
+	err = s.view(ctx, caller, scopeOf(of), func(ctx context.Context, r store.Reader) error {
+		found, err := r.Activity().Heads(ctx, []id.Company{of})
 		if err != nil {
-			return 0, err
+			return err
+		}
+		head = found[of].Link
+		until, err = r.Activity().Chained(ctx)
+		return err
+	})
+	if err != nil {
+		return last, err
+	}
+	var chain audit.Chain
+	chain.Expect(known...)
+	if err := s.followChain(ctx, &chain, of, head.Number); err != nil {
+		return chain.Last(), err
+	}
+	if err := chain.End(head); err != nil {
+		return chain.Last(), err
+	}
+	return chain.Last(), s.allChained(ctx, of, until)
+}
+
+// followChain adds the links of a chain to chain, up to a number.
+func (s *Service) followChain(ctx context.Context, chain *audit.Chain, of id.Company, until int64) error {
+	for after := (store.ChainPosition{}); ; {
+		some, err := s.store.Activity().Chain(ctx, of, after, portionSize)
+		if err != nil {
+			return err
 		}
 		for _, one := range some {
+			if after = one.Position(); after.Number > until {
+				return nil
+			}
 			item := audit.Item{ID: string(one.Entry), Link: one.Link}
 			if one.Event != nil {
 				if item.Canonical, err = canonical(*one.Event); err != nil {
-					return 0, err
+					return err
 				}
 			}
 			if err := chain.Add(item); err != nil {
-				return chain.Last().Number, err
+				return err
 			}
-			after = one.Position()
 		}
 		if len(some) < portionSize {
-			break
+			return nil
 		}
 	}
-	heads, err := log.Heads(ctx, []id.Company{of})
-	if err != nil {
-		return 0, err
+}
+
+// allChained fails with a Finding for the first entry up to a place that is in no chain: somebody inserted it.
+func (s *Service) allChained(ctx context.Context, of id.Company, until store.Place) error {
+	for after := (store.Place{}); ; {
+		some, err := s.store.Activity().Follow(ctx, &of, after, until, portionSize)
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		ids := make([]id.Entry, len(some))
+		for n, one := range some {
+			ids[n] = one.ID
+		}
+		links, err := s.store.Activity().Links(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, one := range ids {
+			if _, ok := links[one]; !ok {
+				return audit.Finding{Harm: audit.Inserted, Entry: string(one)}
+			}
+		}
+		after = some[len(some)-1].Place
 	}
-	if err := chain.End(heads[of].Link); err != nil {
-		return chain.Last().Number, err
-	}
-	extra, err := log.Unchained(ctx, of)
-	if err == nil && extra != nil {
-		err = audit.Finding{Harm: audit.Inserted, Entry: string(*extra)}
-	}
-	return chain.Last().Number, err
 }

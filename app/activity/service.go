@@ -11,20 +11,22 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
+	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
 
 // Service is the application's inbound.Activity.
 type Service struct {
 	store store.Store
+	vault outbound.Vault
 	hub   *hub
 }
 
 var _ inbound.Activity = (*Service)(nil)
 
 // New returns the use cases.
-func New(s store.Store) *Service {
-	made := &Service{store: s, hub: newHub(s)}
+func New(s store.Store, vault outbound.Vault) *Service {
+	made := &Service{store: s, vault: vault, hub: newHub(s)}
 	s.Recorded(made.hub.woken)
 	return made
 }
@@ -107,19 +109,17 @@ const portionSize = 1000
 func (s *Service) Export(
 	ctx context.Context, caller access.Caller, filter event.Filter, after string,
 ) (inbound.ActivityExport, error) {
+	if err := s.view(ctx, caller, filter.Company, func(context.Context, store.Reader) error { return nil }); err != nil {
+		return nil, err
+	}
+	s.catchUp(ctx)
 	var from page.Position
 	var until store.Place
-	err := s.view(ctx, caller, filter.Company, func(ctx context.Context, r store.Reader) error {
-		from, until = page.Position{}, store.Place{}
-		_, last, err := r.Activity().Ends(ctx, nil)
-		if err != nil {
+	err := s.view(ctx, caller, filter.Company, func(ctx context.Context, r store.Reader) (err error) {
+		from = page.Position{}
+		until, err = r.Activity().Chained(ctx)
+		if err != nil || after == "" {
 			return err
-		}
-		if last != nil {
-			until = last.Place
-		}
-		if after == "" {
-			return nil
 		}
 		which, _ := id.Parse[id.Entry](after)
 		found, err := r.Activity().Get(ctx, which)
@@ -132,15 +132,19 @@ func (s *Service) Export(
 	if err != nil {
 		return nil, err
 	}
-	return func(take func(entries []event.Entry) error) error {
-		return ahead.Read(ctx, func(ctx context.Context, hand func(entries []event.Entry) error) error {
+	return func(take func(entries []inbound.ChainedEntry) error) error {
+		return ahead.Read(ctx, func(ctx context.Context, hand func(entries []inbound.ChainedEntry) error) error {
 			for at := from; ; {
 				some, err := s.store.Activity().Export(ctx, filter, at, until, portionSize)
 				if err != nil {
 					return err
 				}
 				if len(some.Items) > 0 {
-					if err := hand(entries(some.Items)); err != nil {
+					chained, err := s.chained(ctx, some.Items)
+					if err != nil {
+						return err
+					}
+					if err := hand(chained); err != nil {
 						return err
 					}
 				}
@@ -150,6 +154,20 @@ func (s *Service) Export(
 			}
 		}, take)
 	}, nil
+}
+
+// chained are events with their links.
+func (s *Service) chained(ctx context.Context, events []event.Event) ([]inbound.ChainedEntry, error) {
+	ids := make([]id.Entry, len(events))
+	for n, one := range events {
+		ids[n] = one.ID
+	}
+	links, err := s.store.Activity().Links(ctx, ids)
+	all := make([]inbound.ChainedEntry, len(events))
+	for n, one := range events {
+		all[n] = inbound.ChainedEntry{Entry: event.Entry{Event: one}, Link: links[one.ID]}
+	}
+	return all, err
 }
 
 // placeOf spells the place of an entry in the stream of a company: its id, bound to that. Where it stands is looked up again, so that it

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"holdco/domain/access"
+	"holdco/domain/audit"
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -19,7 +20,7 @@ type Activity interface {
 	// List returns a page of the entries that match: newest first. A page can have fewer than size, even none, while another follows.
 	List(ctx context.Context, caller access.Caller, filter event.Filter, after page.Position, size int) (page.Page[event.Entry], error)
 
-	// Export begins an export of the entries that match now: oldest first. If after is not empty, it begins after the entry with
+	// Export chains what was committed, and begins an export of the chained entries that match: oldest first. If after is not empty, it begins after the entry with
 	// that id, and fails with fault.InvalidCursor if there is none.
 	Export(ctx context.Context, caller access.Caller, filter event.Filter, after string) (ActivityExport, error)
 
@@ -28,14 +29,24 @@ type Activity interface {
 	// removed; and with fault.Unavailable when there are too many streams.
 	Follow(ctx context.Context, caller access.Caller, of id.Company, place string) (ActivityStream, error)
 
-	// Verify follows the chain of a company, or, if of is empty, of the entries without a company, from its start to its head, and
-	// returns how many entries were right. It fails with an audit.Finding for the first that was changed, removed or inserted. An
-	// entry is in its chain at most 2 seconds after its commit; later ones are not looked at. It reads all on one snapshot.
-	Verify(ctx context.Context, caller access.Caller, of id.Company) (count int64, err error)
+	// Head chains what was committed, and returns the end of the chain of a company, or, if of is empty, of the entries without a
+	// company, signed with the instance's key.
+	Head(ctx context.Context, caller access.Caller, of id.Company) (audit.Signed, error)
+
+	// Verify follows a chain from its start to its end, and returns the last link that is right. It fails with an audit.Finding for the
+	// first entry that was changed, removed or inserted, and when the chain does not have the links that are known from elsewhere.
+	// An entry is in its chain at most 2 seconds after its commit; later ones are not looked at.
+	Verify(ctx context.Context, caller access.Caller, of id.Company, known ...audit.Link) (audit.Link, error)
 }
 
 // ActivityExport calls take with portion after portion, until that fails or there are no more.
-type ActivityExport func(take func(entries []event.Entry) error) error
+type ActivityExport func(take func(entries []ChainedEntry) error) error
+
+// ChainedEntry is an entry with its link in the chain of its company.
+type ChainedEntry struct {
+	event.Entry
+	audit.Link
+}
 
 // ActivityStream calls take with entries in the order of their commits, each once, until that fails, ctx is done, the server stops,
 // or the taker is too slow. The taker keeps nothing of a portion. One can be empty: then nothing came for a second. The first can be one

@@ -1,5 +1,11 @@
 package outbound
 
+import (
+	"crypto/ed25519"
+
+	"holdco/domain/audit"
+)
+
 // Vault seals secrets (authenticated encryption) with keys of the instance: the present one and, while it is being rotated, the former
 // one. It starts locked. It is safe for concurrent use.
 type Vault interface {
@@ -16,6 +22,13 @@ type Vault interface {
 
 	// Reseal seals a sealed secret with the key that has a fingerprint. It returns the text as it is if it is sealed so already.
 	Reseal(fingerprint, owner, sealed string) (string, error)
+
+	// Sign signs a statement with the signing key that is derived from the key with a fingerprint. It fails when there is no such key,
+	// as while the vault is locked.
+	Sign(fingerprint string, statement []byte) (audit.Signature, error)
+
+	// SigningKey returns the public half of that signing key.
+	SigningKey(fingerprint string) (ed25519.PublicKey, error)
 }
 
 // KeyFiles are the files of the keys of the instance, which a rotation changes step by step. Each step can be repeated, by another

@@ -51,10 +51,6 @@ type ActivityReader interface {
 
 	// Chain returns at most most links of a chain after a position, in their order, each with its event.
 	Chain(ctx context.Context, of id.Company, after ChainPosition, most int) ([]Chained, error)
-
-	// Unchained returns the first event of a company, or of none, up to Chained, that has no link; nil: all have. It looks at all of
-	// them.
-	Unchained(ctx context.Context, of id.Company) (*id.Entry, error)
 }
 
 // ChainPosition is where a link stands in its chain. The zero value is before all.

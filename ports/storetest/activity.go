@@ -359,16 +359,5 @@ func activityChained(f *fixture) {
 			}
 		}
 		f.same(walked, chain)
-		missing, err := f.store.Activity().Unchained(f.ctx, of)
-		f.ok(err)
-		f.same(missing, (*id.Entry)(nil))
-	}
-
-	f.update(recording(event.Of(event.TokenCreated, "", "tok_b", nil).By("system:test")))
-	f.same(extend(store.ChainedPortion{From: portion.To, To: store.Last}), true)
-	missing, err := f.store.Activity().Unchained(f.ctx, "")
-	f.ok(err)
-	if missing == nil {
-		f.Fatalf("an event that was passed over is not found")
 	}
 }

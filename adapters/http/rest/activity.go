@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,6 +45,8 @@ func Activity(port inbound.Activity, pace StreamPace) httpkit.Handlers {
 		"listAllAudit":    h.list(ofAll, event.Audited),
 		"getActivity":     h.get,
 		"exportActivity":  h.export,
+		"getAuditHead":    h.head(companyOf),
+		"getAllAuditHead": h.head(func(httpkit.Request) id.Company { return "" }),
 		"streamActivity":  h.stream,
 	}
 }
@@ -117,6 +120,17 @@ func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {
 	return httpkit.Answer{Data: found.Fields()}, nil
 }
 
+// head handles the head of the chain of a company, or, of the empty one, of the instance.
+func (h activity) head(of func(r httpkit.Request) id.Company) httpkit.Handler {
+	return func(r httpkit.Request) (httpkit.Answer, error) {
+		found, err := h.port.Head(r.Context(), r.Caller(), of(r))
+		if err != nil {
+			return httpkit.Answer{}, err
+		}
+		return httpkit.Answer{Data: found.Fields()}, nil
+	}
+}
+
 func (h activity) export(r httpkit.Request) (httpkit.Answer, error) {
 	filter, err := activityFilter(r, new(companyOf(r)), nil)
 	if err != nil {
@@ -137,7 +151,7 @@ func (h activity) export(r httpkit.Request) (httpkit.Answer, error) {
 	}
 	feed.Write = func(write func(portion []byte) error) error {
 		var text []byte
-		return export(func(entries []event.Entry) error {
+		return export(func(entries []inbound.ChainedEntry) error {
 			text = spell(text[:0], entries)
 			return write(text)
 		})
@@ -146,17 +160,18 @@ func (h activity) export(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 // activityLines appends entries to text, a JSON object in each line.
-func activityLines(text []byte, entries []event.Entry) []byte {
+func activityLines(text []byte, entries []inbound.ChainedEntry) []byte {
 	for _, e := range entries {
-		text = append(e.Fields().Append(text), '\n')
+		fields := append(e.Fields(), event.F("place", e.Number), event.F("hash", e.Hash.String()))
+		text = append(fields.Append(text), '\n')
 	}
 	return text
 }
 
-var activityHead = []byte("id,at,companyId,category,action,actor,subjectType,subjectId,issueId,agentId,runId,payload\n")
+var activityHead = []byte("id,at,companyId,category,action,actor,subjectType,subjectId,issueId,agentId,runId,payload,place,hash\n")
 
 // activityRows appends entries to text as rows of CSV.
-func activityRows(text []byte, entries []event.Entry) []byte {
+func activityRows(text []byte, entries []inbound.ChainedEntry) []byte {
 	buffer := bytes.NewBuffer(text)
 	rows := csv.NewWriter(buffer)
 	for _, e := range entries {
@@ -164,6 +179,7 @@ func activityRows(text []byte, entries []event.Entry) []byte {
 		row := []string{
 			string(e.ID), instant.Format(e.At), string(e.Company), e.Type.Category(), string(e.Type), string(e.Actor), e.Subject.Type,
 			e.Subject.ID, related.Issue, related.Agent, related.Run, string(e.Payload().Append(nil)),
+			strconv.FormatInt(e.Number, 10), e.Hash.String(),
 		}
 		for n, cell := range row {
 			row[n] = guarded(cell)

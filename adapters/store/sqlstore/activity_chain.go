@@ -110,22 +110,6 @@ func (a activity) Chain(ctx context.Context, of id.Company, after store.ChainPos
 	return found, nil
 }
 
-func (a activity) Unchained(ctx context.Context, of id.Company) (*id.Entry, error) {
-	at, err := a.Chained(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var found []id.Entry
-	err = a.scan(ctx, visible(a.selects((*entryRow)(nil))).Column("id").Where("company_id = ?", of).
-		Where("(txid, seq) <= (?, ?)", at.Transaction, at.Sequence).
-		Where("NOT EXISTS (SELECT 1 FROM audit_links WHERE audit_links.entry_id = ?TableAlias.id)").
-		Order("txid", "seq").Limit(1), &found)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
-}
-
 func (a activity) Extend(ctx context.Context, portion store.ChainedPortion) (bool, error) {
 	db := a.engine.DB()
 	moved, err := a.exec(ctx, db.NewUpdate().Conn(a.conn).Table("audit_progress").

@@ -3,6 +3,7 @@ package vault
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"holdco/domain/audit"
 	"holdco/ports/outbound"
 )
 
@@ -23,7 +25,13 @@ type Vault struct {
 	path string
 
 	mutex sync.RWMutex
-	keys  map[string]cipher.AEAD // by their fingerprints; those that were loaded; nil while it is locked
+	keys  map[string]loaded // by their fingerprints; nil while it is locked
+}
+
+// loaded is a key as it is used.
+type loaded struct {
+	seal cipher.AEAD
+	sign ed25519.PrivateKey
 }
 
 var (
@@ -81,14 +89,14 @@ func (v *Vault) load(keys ...[]byte) error {
 		if key == nil {
 			continue
 		}
-		seal, err := sealing(key)
+		use, err := loadedOf(key)
 		if err != nil {
 			return err
 		}
 		if v.keys == nil {
-			v.keys = map[string]cipher.AEAD{}
+			v.keys = map[string]loaded{}
 		}
-		v.keys[fingerprintOf(key)] = seal
+		v.keys[fingerprintOf(key)] = use
 	}
 	return nil
 }
@@ -96,11 +104,12 @@ func (v *Vault) load(keys ...[]byte) error {
 func (v *Vault) has(fingerprint string) bool {
 	v.mutex.RLock()
 	defer v.mutex.RUnlock()
-	return v.keys[fingerprint] != nil
+	_, ok := v.keys[fingerprint]
+	return ok
 }
 
 // known are the keys that were loaded.
-func (v *Vault) known() map[string]cipher.AEAD {
+func (v *Vault) known() map[string]loaded {
 	v.mutex.RLock()
 	defer v.mutex.RUnlock()
 	return maps.Clone(v.keys)
@@ -124,22 +133,30 @@ func (v *Vault) look() bool {
 // What the instance's key is used for. Each use has a key of its own, so that none can betray another.
 const (
 	forSealing     = "holdco: sealing of secrets, v1"
+	forSigning     = "holdco: signing of the audit, v1"
 	forFingerprint = "holdco: fingerprint of the key, v1\x00"
 )
 
 // sealedPrefix starts every sealed text, and is the version of its format.
 const sealedPrefix = "v1:"
 
-func sealing(key []byte) (cipher.AEAD, error) {
+func loadedOf(key []byte) (use loaded, err error) {
 	derived, err := hkdf.Key(sha256.New, key, nil, forSealing, keySize)
 	if err != nil {
-		return nil, err
+		return use, err
 	}
 	block, err := aes.NewCipher(derived)
 	if err != nil {
-		return nil, err
+		return use, err
 	}
-	return cipher.NewGCMWithRandomNonce(block)
+	if use.seal, err = cipher.NewGCMWithRandomNonce(block); err != nil {
+		return use, err
+	}
+	seed, err := hkdf.Key(sha256.New, key, nil, forSigning, ed25519.SeedSize)
+	if err == nil {
+		use.sign = ed25519.NewKeyFromSeed(seed)
+	}
+	return use, err
 }
 
 func fingerprintOf(key []byte) string {
@@ -150,14 +167,38 @@ func fingerprintOf(key []byte) string {
 // Seal implements outbound.Vault: v1: and, in base64, the nonce, the encrypted secret and the tag. Two sealed texts of
 // one secret differ.
 func (v *Vault) Seal(fingerprint, owner, secret string) (string, error) {
-	key := v.known()[fingerprint]
-	if key == nil && v.look() {
-		key = v.known()[fingerprint]
+	key, err := v.keyOf(fingerprint)
+	if err != nil {
+		return "", err
 	}
-	if key == nil {
-		return "", fmt.Errorf("the key with the fingerprint %s is not in %s", fingerprint, v.path)
+	return sealedPrefix + base64.StdEncoding.EncodeToString(key.seal.Seal(nil, nil, []byte(secret), []byte(owner))), nil
+}
+
+func (v *Vault) keyOf(fingerprint string) (loaded, error) {
+	if !v.has(fingerprint) && !(v.look() && v.has(fingerprint)) {
+		return loaded{}, fmt.Errorf("the key with the fingerprint %s is not in %s", fingerprint, v.path)
 	}
-	return sealedPrefix + base64.StdEncoding.EncodeToString(key.Seal(nil, nil, []byte(secret), []byte(owner))), nil
+	return v.known()[fingerprint], nil
+}
+
+// Sign implements outbound.Vault.
+func (v *Vault) Sign(fingerprint string, statement []byte) (by audit.Signature, err error) {
+	key, err := v.keyOf(fingerprint)
+	if err != nil {
+		return by, err
+	}
+	by.Key, err = v.SigningKey(fingerprint)
+	by.Text = ed25519.Sign(key.sign, statement)
+	return by, err
+}
+
+// SigningKey implements outbound.Vault.
+func (v *Vault) SigningKey(fingerprint string) (ed25519.PublicKey, error) {
+	key, err := v.keyOf(fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	return ed25519.PublicKey(key.sign[ed25519.PrivateKeySize-ed25519.PublicKeySize:]), nil
 }
 
 // Open implements outbound.Vault.
@@ -184,7 +225,7 @@ func (v *Vault) open(owner, sealed string) (secret, by string, err error) {
 	}
 	for again := true; again; again = v.look() {
 		for fingerprint, key := range v.known() {
-			if secret, err := key.Open(nil, nil, raw, []byte(owner)); err == nil {
+			if secret, err := key.seal.Open(nil, nil, raw, []byte(owner)); err == nil {
 				return string(secret), fingerprint, nil
 			}
 		}
