@@ -42,8 +42,8 @@ func newFiltering(t *testing.T, s *instance) filtering {
 		"issue": issue.ID,
 		"run":   run.ID, "workflow": flow.ID, "entry": entry,
 	}, map[string][]string{
-		"company": {acme.ID},
-		"team":    {sales.ID, sales.Slug}, "agent": {ada.ID}, "project": {project.ID}, "goal": {aim.ID}, "issue": {issue.ID}, "run": {run.ID},
+		"company": {acme.ID}, "team": {sales.ID, sales.Slug}, "agent": {ada.ID}, "project": {project.ID}, "goal": {aim.ID},
+		"issue": {issue.ID}, "run": {run.ID},
 		"workflow": {flow.ID, flow.Slug}, "parent": {issue.ID, "null"}, "label": {"red"}, "q": {"grow", "ŞİŞLİ 100%_"}, "slug": {acme.Slug},
 		"adapter": {"http"}, "action": {"issue.completed"}, "actor": {"agent:" + ada.ID, "agent:"}, "subject.type": {"issue"},
 		"subject.id": {issue.ID}, "related.issueId": {issue.ID}, "related.agentId": {ada.ID}, "related.runId": {run.ID},

@@ -144,9 +144,14 @@ export function live(queries: QueryClient, cid: string, onChange: (isLive: boole
     else if (!source) open()
   }
   document.addEventListener("visibilitychange", seen)
+  // A page that was left may be kept, to come back to. Its stream would then go on, and hold one of six connections to the server.
+  window.addEventListener("pagehide", close)
+  window.addEventListener("pageshow", seen)
   open()
   return () => {
     document.removeEventListener("visibilitychange", seen)
+    window.removeEventListener("pagehide", close)
+    window.removeEventListener("pageshow", seen)
     clearTimeout(hiding)
     clearInterval(polling)
     close()
