@@ -1,22 +1,103 @@
 package wiring_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/rest/resttest"
 )
 
 // verified runs the check of a chain, as an operator would, and returns what it says.
-func verified(of string, environ ...string) (said string, isSound bool) {
-	command := exec.Command("holdco", "audit", "verify", of)
-	command.Env = append(os.Environ(), environ...)
-	out, err := command.CombinedOutput()
+func verified(environ []string, of ...string) (said string, isSound bool) {
+	out, err := commandIn(environ, append([]string{"audit", "verify"}, of...)...).CombinedOutput()
 	return string(out), err == nil
+}
+
+// commandIn is the program with a command, in an environment.
+func commandIn(environ []string, arguments ...string) *exec.Cmd {
+	command := exec.Command("holdco", arguments...)
+	command.Env = append(os.Environ(), environ...)
+	return command
+}
+
+// keptHead writes a head into a file, and returns its path, and the public key that the head names.
+func keptHead(t *testing.T, ask *resttest.Client, path string) (file, key string) {
+	t.Helper()
+	answer := ask.Get(path + "/audit/head")
+	answer.Is(t, http.StatusOK, "")
+	file = filepath.Join(t.TempDir(), "head.json")
+	must(t, os.WriteFile(file, answer.Body, 0o600))
+	return file, resttest.Data[struct{ PublicKey string }](t, answer).PublicKey
+}
+
+// Who can write to the store makes all hashes anew: a head that was kept tells.
+func TestAChainThatWasMadeAnewIsFoundByAHead(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, environ ...string) {
+		server := startProcess(t, environ...)
+		ask := resttest.New(t, server.url, string(rootToken))
+		made := ask.Post("/v1/companies", named("acme"))
+		made.Is(t, http.StatusCreated, "")
+		of := resttest.Data[struct{ ID string }](t, made).ID
+		head, key := keptHead(t, ask, "/v1/companies/"+of)
+		server.kill()
+		database := beside(environ)
+		for _, statement := range []string{
+			"UPDATE activity SET actor = 'user:mallory' WHERE company_id = '" + of + "'",
+			"DELETE FROM audit_links WHERE company_id = '" + of + "'", "DELETE FROM audit_heads WHERE chain = '" + of + "'",
+			"UPDATE audit_progress SET txid = 0, seq = 0",
+		} {
+			runOn(t, database, statement)
+		}
+		next := startProcess(t, environ...)
+		forged, _ := keptHead(t, resttest.New(t, next.url, string(rootToken)), "/v1/companies/"+of) // chains all anew
+		next.kill()
+		if said, isSound := verified(environ, of, "--head", forged); !isSound {
+			t.Fatal(said)
+		}
+		if said, isSound := verified(environ, of, "--head", head, "--key", key); isSound || !strings.Contains(said, "was changed, number 1") {
+			t.Error(said)
+		}
+	})
+}
+
+// Servers that are killed at any moment leave no entry out of the chain, and none in it twice.
+func TestServersThatAreKilledLeaveWholeChainsOnPostgresToo(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, environ ...string) {
+		var of string
+		const rounds, each = 4, 30
+		for round := range rounds {
+			servers := []*process{startProcess(t, environ...)}
+			if len(environ) > 1 {
+				servers = append(servers, startProcess(t, environ...))
+			}
+			ask := resttest.New(t, servers[0].url, string(rootToken))
+			if round == 0 {
+				of = resttest.Data[struct{ ID string }](t, ask.Post("/v1/companies", named("acme"))).ID
+			}
+			for n := range each {
+				body := fmt.Sprintf(`{"name":"team %d of %d","headcount":1}`, n, round)
+				ask.Post("/v1/companies/"+of+"/teams", body).Is(t, http.StatusCreated, "")
+			}
+			for _, one := range servers {
+				one.kill()
+			}
+		}
+		startProcess(t, environ...)
+		await(t, 0, "all in the chain", func() bool {
+			said, isSound := verified(environ, of)
+			if !isSound {
+				t.Fatal(said)
+			}
+			return strings.HasPrefix(said, fmt.Sprint(1+rounds*each, " entries"))
+		})
+	})
 }
 
 func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
@@ -30,16 +111,47 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 		for _, team := range []string{"one", "two", "three"} {
 			ask.Post("/v1/companies/"+of+"/teams", `{"name":"`+team+`","headcount":1}`).Is(t, http.StatusCreated, "")
 		}
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-			said, isSound := verified(of, environ...)
-			if isSound && strings.HasPrefix(said, "4 entries") {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatal("not chained: ", said)
-			}
+		export := filepath.Join(t.TempDir(), "acme.jsonl")
+		await(t, 0, "all in the chain", func() bool {
+			said, isSound := verified(environ, of)
+			return isSound && strings.HasPrefix(said, "4 entries")
+		})
+		head, key := keptHead(t, ask, "/v1/companies/"+of)
+		must(t, os.WriteFile(export, ask.Get("/v1/companies/"+of+"/activity/export").Body, 0o600))
+		out, err := commandIn(environ, "key", "rotate").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
 		}
 		server.kill()
+		next := startProcess(t, environ...)
+		later, laterKey := keptHead(t, resttest.New(t, next.url, string(rootToken)), "/v1/companies/"+of)
+		instance, _ := keptHead(t, resttest.New(t, next.url, string(rootToken)), "/v1")
+		next.kill()
+		if key == laterKey {
+			t.Error("another key of the instance signs with the same")
+		}
+		for _, c := range []struct {
+			of   []string
+			want string
+		}{
+			{[]string{of, "--head", head, "--key", key}, "4 entries"},
+			{[]string{of, "--head", head}, "4 entries"},
+			{[]string{of, "--head", later, "--key", key, "--key", laterKey}, "4 entries"},
+			{[]string{of, "--head", later, "--key", key}, "not what the key has signed"},
+			{[]string{of, "--key", key}, "--head"},
+			{[]string{of, "--head", head, "--key", "x"}, "32 bytes in base64"},
+			{[]string{of, "--head", instance}, "another chain"},
+			{[]string{"instance", "--head", instance, "--key", laterKey}, "none changed"},
+			{[]string{export, "--head", head, "--key", key}, "4 entries"},
+			{[]string{export, "--head", instance}, "another chain"},
+			{[]string{export}, "4 entries"},
+			{[]string{head}, "no entry of an export"},
+			{[]string{export + "x"}, "no such file"},
+		} {
+			if said, _ := verified(environ, c.of...); !strings.Contains(said, c.want) {
+				t.Errorf("%v: %s, want %s", c.of, said, c.want)
+			}
+		}
 		database := beside(environ)
 		second := "(SELECT entry_id FROM audit_links WHERE company_id = '" + of + "' AND number = 2)"
 		for _, c := range []struct{ harm, mend, want string }{
@@ -63,7 +175,7 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 			{"DELETE FROM activity WHERE id = " + second, "", "was removed, number 2"},
 		} {
 			runOn(t, database, c.harm)
-			if said, isSound := verified(of, environ...); isSound || !strings.Contains(said, c.want) {
+			if said, isSound := verified(environ, of); isSound || !strings.Contains(said, c.want) {
 				t.Errorf("%s: %s", c.harm, said)
 			}
 			if c.mend != "" {

@@ -77,4 +77,5 @@ var programSet = wire.NewSet(
 
 var vaultSet = wire.NewSet(
 	newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), wire.Bind(new(outbound.KeyFiles), new(*vault.Vault)),
+	wire.Bind(new(outbound.Signer), new(*vault.Vault)),
 )

@@ -90,7 +90,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	importsService := imports.New(store, clock)
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
-	keysService := keys.New(store, vault, vault)
+	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
 	activityService := activity.New(store, vault)
 	streamPace := newStreamPace(config)
@@ -255,7 +255,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	importsService := imports.New(store, clock)
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
-	keysService := keys.New(store, vault, vault)
+	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
 	activityService := activity.New(store, vault)
 	streamPace := newStreamPace(config)
@@ -339,7 +339,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	importsService := imports.New(store, clock)
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
-	keysService := keys.New(store, vault, vault)
+	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
 	activityService := activity.New(store, vault)
 	streamPace := newStreamPace(config)
@@ -399,5 +399,5 @@ var programSet = wire.NewSet(
 )
 
 var vaultSet = wire.NewSet(
-	newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), wire.Bind(new(outbound.KeyFiles), new(*vault.Vault)),
+	newVault, wire.Bind(new(outbound.Vault), new(*vault.Vault)), wire.Bind(new(outbound.KeyFiles), new(*vault.Vault)), wire.Bind(new(outbound.Signer), new(*vault.Vault)),
 )

@@ -106,7 +106,7 @@ func (s *Service) Head(ctx context.Context, caller access.Caller, of id.Company)
 		return err
 	})
 	if err == nil {
-		signed.Signature, err = s.vault.Sign(key, signed.Statement())
+		signed.Signature, err = s.signer.Sign(key, signed.Statement())
 	}
 	return signed, err
 }

@@ -17,16 +17,16 @@ import (
 
 // Service is the application's inbound.Activity.
 type Service struct {
-	store store.Store
-	vault outbound.Vault
-	hub   *hub
+	store  store.Store
+	signer outbound.Signer
+	hub    *hub
 }
 
 var _ inbound.Activity = (*Service)(nil)
 
 // New returns the use cases.
-func New(s store.Store, vault outbound.Vault) *Service {
-	made := &Service{store: s, vault: vault, hub: newHub(s)}
+func New(s store.Store, signer outbound.Signer) *Service {
+	made := &Service{store: s, signer: signer, hub: newHub(s)}
 	s.Recorded(made.hub.woken)
 	return made
 }

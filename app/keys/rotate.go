@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"holdco/domain/access"
+	"holdco/domain/audit"
 	"holdco/domain/event"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
@@ -14,16 +15,17 @@ import (
 
 // Service is the application's inbound.Keys.
 type Service struct {
-	store store.Store
-	vault outbound.Vault
-	files outbound.KeyFiles
+	store  store.Store
+	vault  outbound.Vault
+	signer outbound.Signer
+	files  outbound.KeyFiles
 }
 
 var _ inbound.Keys = (*Service)(nil)
 
 // New returns the use cases.
-func New(s store.Store, vault outbound.Vault, files outbound.KeyFiles) *Service {
-	return &Service{store: s, vault: vault, files: files}
+func New(s store.Store, vault outbound.Vault, signer outbound.Signer, files outbound.KeyFiles) *Service {
+	return &Service{store: s, vault: vault, signer: signer, files: files}
 }
 
 var errBusy = errors.New("another process is rotating the key")
@@ -116,6 +118,10 @@ func (s *Service) finish(ctx context.Context, actor event.Actor) (done inbound.K
 
 // bind binds the store to the new key.
 func (s *Service) bind(ctx context.Context, from, to string, actor event.Actor) error {
+	signing, err := s.signer.SigningKey(to)
+	if err != nil {
+		return err
+	}
 	return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 		bound, err := tx.InstanceKey().Hold(ctx)
 		if err != nil {
@@ -127,7 +133,9 @@ func (s *Service) bind(ctx context.Context, from, to string, actor event.Actor) 
 		if err := tx.InstanceKey().Rotate(ctx, to); err != nil {
 			return err
 		}
-		happened := event.Of(event.KeyRotated, "", to, event.Fields{event.F("fingerprint", to), event.F("formerFingerprint", from)})
+		happened := event.Of(event.KeyRotated, "", to, event.Fields{
+			event.F("fingerprint", to), event.F("formerFingerprint", from), event.F("publicKey", audit.SpellKey(signing)),
+		})
 		return tx.Record(ctx, happened.By(actor))
 	})
 }

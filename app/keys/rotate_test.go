@@ -94,14 +94,14 @@ func TestARotationThatIsKilledAnywhereGoesOn(t *testing.T) {
 				}
 				v := f.open()
 				k := &killer{fuse: fuse, after: after}
-				_, err := keys.New(mortalStore{f.store, k}, v, mortalFiles{v, k}).Rotate(t.Context(), access.System("test"))
+				_, err := keys.New(mortalStore{f.store, k}, v, v, mortalFiles{v, k}).Rotate(t.Context(), access.System("test"))
 				if !errors.Is(err, errKilled) {
 					t.Fatalf("%s: not killed: %v", name, err)
 				}
 				f.allOpen(name, f.open()) // a process that starts now has every key that it needs
 				next := f.open()
 				f.seal(next, fmt.Sprint("meanwhile ", name))
-				again := keys.New(f.store, next, next)
+				again := keys.New(f.store, next, next, next)
 				isRotated := true
 				if goesOn == "call" {
 					done, err := again.Rotate(t.Context(), access.System("test"))
@@ -138,14 +138,14 @@ func TestOfTwoRotationsOneIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = keys.New(f.store, v, v).Rotate(t.Context(), access.System("test"))
+	_, err = keys.New(f.store, v, v, v).Rotate(t.Context(), access.System("test"))
 	if err == nil || !strings.Contains(err.Error(), "another") {
 		t.Errorf("%v", err)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keys.New(f.store, v, v).Rotate(t.Context(), access.Caller{}); err == nil {
+	if _, err := keys.New(f.store, v, v, v).Rotate(t.Context(), access.Caller{}); err == nil {
 		t.Error("nobody rotates the key")
 	}
 }
@@ -156,14 +156,14 @@ func TestWhatDoesNotOpenStopsARotationAndIsNamed(t *testing.T) {
 	damaged := f.secrets[7]
 	f.update(func(ctx context.Context, tx store.Tx) error { return tx.Secrets().Keep(ctx, damaged, "v1:AAAA") })
 	v := f.open()
-	_, err := keys.New(f.store, v, v).Rotate(t.Context(), access.System("test"))
+	_, err := keys.New(f.store, v, v, v).Rotate(t.Context(), access.System("test"))
 	if err == nil || !strings.Contains(err.Error(), damaged.Place()) {
 		t.Fatalf("%v", err)
 	}
 	f.open() // both keys are still there
 	f.update(func(ctx context.Context, tx store.Tx) error { return tx.Secrets().Remove(ctx, damaged) })
 	f.secrets = append(f.secrets[:7], f.secrets[8:]...)
-	if done, err := keys.New(f.store, v, v).Rotate(t.Context(), access.System("test")); err != nil || !done.IsContinued {
+	if done, err := keys.New(f.store, v, v, v).Rotate(t.Context(), access.System("test")); err != nil || !done.IsContinued {
 		t.Errorf("%+v, %v", done, err)
 	}
 	f.isOver("after it was removed")
@@ -286,7 +286,7 @@ func (f *fixture) isOver(when string) {
 func (f *fixture) rotates(when string, k *killer) {
 	f.t.Helper()
 	was, v := f.fingerprint(), f.open()
-	done, err := keys.New(mortalStore{f.store, k}, v, mortalFiles{v, k}).Rotate(f.t.Context(), access.System("test"))
+	done, err := keys.New(mortalStore{f.store, k}, v, v, mortalFiles{v, k}).Rotate(f.t.Context(), access.System("test"))
 	if err != nil || done.IsContinued || done.Sealed != len(f.secrets)+len(f.hooks) || done.Fingerprint == was {
 		f.t.Errorf("%s: %+v, %v", when, done, err)
 	}

@@ -22,9 +22,12 @@ type Vault interface {
 
 	// Reseal seals a sealed secret with the key that has a fingerprint. It returns the text as it is if it is sealed so already.
 	Reseal(fingerprint, owner, sealed string) (string, error)
+}
 
-	// Sign signs a statement with the signing key that is derived from the key with a fingerprint. It fails when there is no such key,
-	// as while the vault is locked.
+// Signer signs with keys that are derived from those of Vault, by Ed25519. It is safe for concurrent use.
+type Signer interface {
+	// Sign signs a statement with the signing key of the key that has a fingerprint. It fails when there is no such key, as while the
+	// vault is locked.
 	Sign(fingerprint string, statement []byte) (audit.Signature, error)
 
 	// SigningKey returns the public half of that signing key.

@@ -19,7 +19,7 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Vault is outbound.Vault by AES-256-GCM, and outbound.KeyFiles, with the key in a file. While it is being rotated there are two more
+// Vault is outbound.Vault by AES-256-GCM, outbound.Signer, and outbound.KeyFiles, with the key in a file. While it is being rotated there are two more
 // files, .old with the former key and .new with the next one, before it takes the place of the key.
 type Vault struct {
 	path string
@@ -36,6 +36,7 @@ type loaded struct {
 
 var (
 	_ outbound.Vault    = (*Vault)(nil)
+	_ outbound.Signer   = (*Vault)(nil)
 	_ outbound.KeyFiles = (*Vault)(nil)
 )
 
@@ -181,7 +182,7 @@ func (v *Vault) keyOf(fingerprint string) (loaded, error) {
 	return v.known()[fingerprint], nil
 }
 
-// Sign implements outbound.Vault.
+// Sign implements outbound.Signer.
 func (v *Vault) Sign(fingerprint string, statement []byte) (by audit.Signature, err error) {
 	key, err := v.keyOf(fingerprint)
 	if err != nil {
@@ -192,7 +193,7 @@ func (v *Vault) Sign(fingerprint string, statement []byte) (by audit.Signature, 
 	return by, err
 }
 
-// SigningKey implements outbound.Vault.
+// SigningKey implements outbound.Signer.
 func (v *Vault) SigningKey(fingerprint string) (ed25519.PublicKey, error) {
 	key, err := v.keyOf(fingerprint)
 	if err != nil {
