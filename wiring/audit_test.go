@@ -60,7 +60,8 @@ func TestAChainThatWasMadeAnewIsFoundByAHead(t *testing.T) {
 		if said, isSound := verified(environ, of, "--head", forged); !isSound {
 			t.Fatal(said)
 		}
-		if said, isSound := verified(environ, of, "--head", head, "--key", key); isSound || !strings.Contains(said, "was changed, number 1") {
+		said, isSound := verified(environ, of, "--head", head, "--key", key)
+		if isSound || !strings.Contains(said, "was changed, number 1") {
 			t.Error(said)
 		}
 	})

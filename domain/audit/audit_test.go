@@ -51,10 +51,10 @@ func TestWhatIsNoEntryIsRefused(t *testing.T) {
 	}
 }
 
-// chained makes a chain of entries.
-func chained(n int) (items []audit.Item) {
+// chained makes a chain of six entries.
+func chained() (items []audit.Item) {
 	var at audit.Link
-	for number := range n {
+	for number := range 6 {
 		form := fmt.Append(nil, number)
 		at = at.Next(form)
 		items = append(items, audit.Item{ID: fmt.Sprint("evt_", number+1), Link: at, Canonical: form})
@@ -113,7 +113,7 @@ func TestTheFirstHarmedEntryIsNamed(t *testing.T) {
 			return append(items, audit.Item{ID: "evt_x", Link: items[5].Link.Next([]byte("x")), Canonical: []byte("x")})
 		}, audit.Finding{Harm: audit.Inserted, Number: 7}},
 	} {
-		items := chained(6)
+		items := chained()
 		head := items[5].Link
 		if got := verify(c.harm(items), head); !errors.Is(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)

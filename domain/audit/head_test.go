@@ -39,13 +39,16 @@ func signed(seed byte, last audit.Link, third audit.Link) audit.Signed {
 
 func TestAStatementIsSpelledInOneWay(t *testing.T) {
 	t.Parallel()
-	items := chained(6)
+	items := chained()
 	made := signed(1, items[5].Link, items[2].Link)
 	for _, c := range []struct {
 		got  []byte
 		want string
 	}{
-		{made.Statement(), "holdco audit head v1\n" + string(acme) + "\n6\n" + items[5].Link.Hash.String() + "\n1970-01-01T00:00:01.000Z\n"},
+		{
+			made.Statement(),
+			"holdco audit head v1\n" + string(acme) + "\n6\n" + items[5].Link.Hash.String() + "\n1970-01-01T00:00:01.000Z\n",
+		},
 		{audit.Head{}.Statement(), "holdco audit head v1\ninstance\n0\n" + strings.Repeat("0", 64) + "\n\n"},
 		{
 			made.Stub.Statement(),
@@ -69,7 +72,7 @@ func spelled(of audit.Signed) string {
 
 func TestASignedHeadIsReadAndChecked(t *testing.T) {
 	t.Parallel()
-	items := chained(6)
+	items := chained()
 	_, key := newKey(1)
 	_, other := newKey(2)
 	text := spelled(signed(1, items[5].Link, items[2].Link))
@@ -88,7 +91,9 @@ func TestASignedHeadIsReadAndChecked(t *testing.T) {
 		"another company":   {strings.Replace(text, `xr","place"`, `xq","place"`, 1), []ed25519.PublicKey{key}, "the head is not"},
 		"another time":      {strings.Replace(text, "01.000Z", "02.000Z", 1), []ed25519.PublicKey{key}, "the head is not"},
 		"another count":     {strings.Replace(text, `"count":3`, `"count":4`, 1), []ed25519.PublicKey{key}, "the stub is not"},
-		"a stub of another": {strings.Replace(text, `xr","firstPlace"`, `xq","firstPlace"`, 1), []ed25519.PublicKey{key}, "of another chain"},
+		"a stub of another": {
+			strings.Replace(text, `xr","firstPlace"`, `xq","firstPlace"`, 1), []ed25519.PublicKey{key}, "of another chain",
+		},
 		"no JSON":           {"", nil, "must be a JSON object"},
 		"a list":            {"[]", nil, "must be a JSON object"},
 		"no hash":           {"{}", nil, "64 lower-case hexadecimal digits"},
@@ -135,7 +140,7 @@ func TestAStubStandsForWhatWasRemoved(t *testing.T) {
 			return items[2:]
 		}, 2, audit.Finding{Harm: audit.Changed, Number: 3, Entry: "evt_3"}},
 	} {
-		items := chained(6)
+		items := chained()
 		head := items[5].Link
 		var chain audit.Chain
 		chain.Allow(audit.Stub{First: 1, Last: items[2].Link, Count: c.count})
@@ -186,7 +191,9 @@ func TestTheFirstHarmedLineOfAnExportIsNamed(t *testing.T) {
 		"inserted":     {func(lines []string) []string { return slices.Insert(lines, 2, lines[4]) }, "act_5 was inserted, number 5"},
 		"cut":          {func(lines []string) []string { return append(lines[:4], lines[4][:20]) }, "line 5: it is no JSON object"},
 		"no place":     {func(lines []string) []string { return append(lines, `{"id":"act_1"}`) }, "line 6: it is no entry of an export"},
-		"two of them":  {func(lines []string) []string { return append(lines, strings.Replace(lines[4], "xr", "xq", 1)) }, "line 6 is an entry of"},
+		"two of them": {func(lines []string) []string {
+			return append(lines, strings.Replace(lines[4], "xr", "xq", 1))
+		}, "line 6 is an entry of"},
 		"nothing left": {func([]string) []string { return nil }, "removed, number 1"},
 	} {
 		lines, head := export(5)

@@ -19,8 +19,8 @@ import (
 	"holdco/ports/outbound"
 )
 
-// Vault is outbound.Vault by AES-256-GCM, outbound.Signer, and outbound.KeyFiles, with the key in a file. While it is being rotated there are two more
-// files, .old with the former key and .new with the next one, before it takes the place of the key.
+// Vault is outbound.Vault by AES-256-GCM, outbound.Signer, and outbound.KeyFiles, with the key in a file. While it is being rotated there
+// are two more files, .old with the former key and .new with the next one, before it takes the place of the key.
 type Vault struct {
 	path string
 
@@ -176,7 +176,10 @@ func (v *Vault) Seal(fingerprint, owner, secret string) (string, error) {
 }
 
 func (v *Vault) keyOf(fingerprint string) (loaded, error) {
-	if !v.has(fingerprint) && !(v.look() && v.has(fingerprint)) {
+	if !v.has(fingerprint) {
+		v.look()
+	}
+	if !v.has(fingerprint) {
 		return loaded{}, fmt.Errorf("the key with the fingerprint %s is not in %s", fingerprint, v.path)
 	}
 	return v.known()[fingerprint], nil
