@@ -81,24 +81,24 @@ func TestASignedHeadIsReadAndChecked(t *testing.T) {
 		keys []ed25519.PublicKey
 		want string // of the error
 	}{
-		"as it is":          {text, []ed25519.PublicKey{key}, ""},
-		"an answer":         {`{"data":` + text + `,"meta":{}}`, []ed25519.PublicKey{key}, ""},
-		"a later key":       {text, []ed25519.PublicKey{other, key}, ""},
-		"another key":       {text, []ed25519.PublicKey{other}, "not what the key has signed"},
-		"no key":            {text, nil, "not what the key has signed"},
-		"a short key":       {text, []ed25519.PublicKey{key[:8]}, "not what the key has signed"},
-		"another place":     {strings.Replace(text, `"place":6`, `"place":5`, 1), []ed25519.PublicKey{key}, "the head is not"},
-		"another company":   {strings.Replace(text, `xr","place"`, `xq","place"`, 1), []ed25519.PublicKey{key}, "the head is not"},
-		"another time":      {strings.Replace(text, "01.000Z", "02.000Z", 1), []ed25519.PublicKey{key}, "the head is not"},
-		"another count":     {strings.Replace(text, `"count":3`, `"count":4`, 1), []ed25519.PublicKey{key}, "the stub is not"},
+		"as it is":        {text, []ed25519.PublicKey{key}, ""},
+		"an answer":       {`{"data":` + text + `,"meta":{}}`, []ed25519.PublicKey{key}, ""},
+		"a later key":     {text, []ed25519.PublicKey{other, key}, ""},
+		"another key":     {text, []ed25519.PublicKey{other}, "not what the key has signed"},
+		"no key":          {text, nil, "not what the key has signed"},
+		"a short key":     {text, []ed25519.PublicKey{key[:8]}, "not what the key has signed"},
+		"another place":   {strings.Replace(text, `"place":6`, `"place":5`, 1), []ed25519.PublicKey{key}, "the head is not"},
+		"another company": {strings.Replace(text, `xr","place"`, `xq","place"`, 1), []ed25519.PublicKey{key}, "the head is not"},
+		"another time":    {strings.Replace(text, "01.000Z", "02.000Z", 1), []ed25519.PublicKey{key}, "the head is not"},
+		"another count":   {strings.Replace(text, `"count":3`, `"count":4`, 1), []ed25519.PublicKey{key}, "the stub is not"},
 		"a stub of another": {
 			strings.Replace(text, `xr","firstPlace"`, `xq","firstPlace"`, 1), []ed25519.PublicKey{key}, "of another chain",
 		},
-		"no JSON":           {"", nil, "must be a JSON object"},
-		"a list":            {"[]", nil, "must be a JSON object"},
-		"no hash":           {"{}", nil, "64 lower-case hexadecimal digits"},
-		"no key in it":      {strings.Replace(text, `"publicKey":"`, `"publicKey":"A`, 1), nil, "32 bytes in base64"},
-		"no time":           {strings.Replace(text, "01.000Z", "", 1), nil, "sealedAt"},
+		"no JSON":      {"", nil, "must be a JSON object"},
+		"a list":       {"[]", nil, "must be a JSON object"},
+		"no hash":      {"{}", nil, "64 lower-case hexadecimal digits"},
+		"no key in it": {strings.Replace(text, `"publicKey":"`, `"publicKey":"A`, 1), nil, "32 bytes in base64"},
+		"no time":      {strings.Replace(text, "01.000Z", "", 1), nil, "sealedAt"},
 	} {
 		got, err := audit.ParseSigned([]byte(c.text))
 		if err == nil {
@@ -186,11 +186,11 @@ func TestTheFirstHarmedLineOfAnExportIsNamed(t *testing.T) {
 			lines[2] = strings.Replace(lines[2], `"n":2`, `"n":3`, 1)
 			return lines
 		}, "act_3 was changed, number 3"},
-		"removed":      {func(lines []string) []string { return slices.Delete(lines, 2, 3) }, "removed, number 3"},
-		"the end":      {func(lines []string) []string { return lines[:4] }, "removed, number 5"},
-		"inserted":     {func(lines []string) []string { return slices.Insert(lines, 2, lines[4]) }, "act_5 was inserted, number 5"},
-		"cut":          {func(lines []string) []string { return append(lines[:4], lines[4][:20]) }, "line 5: it is no JSON object"},
-		"no place":     {func(lines []string) []string { return append(lines, `{"id":"act_1"}`) }, "line 6: it is no entry of an export"},
+		"removed":  {func(lines []string) []string { return slices.Delete(lines, 2, 3) }, "removed, number 3"},
+		"the end":  {func(lines []string) []string { return lines[:4] }, "removed, number 5"},
+		"inserted": {func(lines []string) []string { return slices.Insert(lines, 2, lines[4]) }, "act_5 was inserted, number 5"},
+		"cut":      {func(lines []string) []string { return append(lines[:4], lines[4][:20]) }, "line 5: it is no JSON object"},
+		"no place": {func(lines []string) []string { return append(lines, `{"id":"act_1"}`) }, "line 6: it is no entry of an export"},
 		"two of them": {func(lines []string) []string {
 			return append(lines, strings.Replace(lines[4], "xr", "xq", 1))
 		}, "line 6 is an entry of"},

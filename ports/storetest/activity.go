@@ -361,3 +361,11 @@ func activityChained(f *fixture) {
 		f.same(walked, chain)
 	}
 }
+
+// chaining chains an event of the instance, in a store where nothing is chained.
+func chaining(ctx context.Context, tx store.Tx) error {
+	_, err := tx.Activity().Extend(ctx, store.ChainedPortion{To: store.Place{Sequence: 1}, Links: []store.ChainedLink{
+		{Entry: "act_chained", Link: audit.Link{}.Next(nil)},
+	}})
+	return err
+}

@@ -84,6 +84,9 @@ func writingEverywhere(f *fixture) unit {
 		if err := tx.Taxonomy().Keep(ctx, taxonomy); err != nil {
 			return err
 		}
+		if err := chaining(ctx, tx); err != nil {
+			return err
+		}
 		return enqueueing(1, new([]event.Event))(ctx, tx)
 	}
 }

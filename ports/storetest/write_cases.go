@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"holdco/domain/access"
-	"holdco/domain/audit"
 	"holdco/domain/company"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
@@ -27,12 +26,7 @@ func (f *fixture) writeCases() map[string]writeCase {
 		return tx.InstanceKey().Bind(ctx, "fingerprint")
 	}}
 	// A log that was not moved keeps its order; a test of package sqlstore moves one.
-	cases["Activity.Extend"] = writeCase{notes, func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.Activity().Extend(ctx, store.ChainedPortion{To: store.Place{Sequence: 1}, Links: []store.ChainedLink{
-			{Entry: "evt_chained", Link: audit.Link{}.Next(nil)},
-		}})
-		return err
-	}}
+	cases["Activity.Extend"] = writeCase{notes, chaining}
 	cases["Activity.Reorder"] = writeCase{claims, func(ctx context.Context, tx store.Tx) error {
 		_, err := tx.Activity().Reorder(ctx)
 		return err
