@@ -185,7 +185,7 @@ func (tab *Tab) Focus(name string) {
 	tab.t.Helper()
 	tab.Wait(`(() => {
 		const named = (e) => (e.getAttribute("aria-label") || e.labels?.[0]?.innerText || e.innerText || "").trim() === %q
-		const all = [...document.querySelectorAll("[role=dialog], body")].slice(-1)[0]
+		const all = [...document.querySelectorAll("[role=dialog], dialog[open], body")].slice(-1)[0]
 		const found = [...all.querySelectorAll("button, a, input, textarea, select, [role^=menuitem]")].
 			find((e) => named(e) && e.checkVisibility())
 		found?.focus()

@@ -106,6 +106,8 @@ export function live(queries: QueryClient, cid: string, onChange: (isLive: boole
   }
   const up = () => {
     onChange(true)
+    if (polling === undefined) return
+    void queries.refetchQueries({ type: "active", predicate: ({ state }) => !!state.error })
     clearInterval(polling)
     polling = undefined
   }
@@ -130,6 +132,7 @@ export function live(queries: QueryClient, cid: string, onChange: (isLive: boole
       down()
       if (first.readyState !== EventSource.CLOSED) return // the browser tries again
       failures++
+      void queries.invalidateQueries({ queryKey: ["session"] }) // it may be over
       opening = setTimeout(open, Math.min(5_000 * failures, 30_000))
     }
   }
