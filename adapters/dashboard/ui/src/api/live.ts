@@ -146,10 +146,15 @@ export function live(queries: QueryClient, cid: string, onChange: (isLive: boole
     if (document.hidden) hiding = setTimeout(close, hiddenFor)
     else if (!source) open()
   }
+  // A page that was left may be kept for the way back: its stream would hold one of the connections.
   document.addEventListener("visibilitychange", seen)
+  addEventListener("pagehide", close)
+  addEventListener("pageshow", seen)
   open()
   return () => {
     document.removeEventListener("visibilitychange", seen)
+    removeEventListener("pagehide", close)
+    removeEventListener("pageshow", seen)
     clearTimeout(hiding)
     clearInterval(polling)
     close()

@@ -24,6 +24,7 @@ export function usePages<T>(key: unknown[], get: (cursor: string | undefined) =>
     queryKey: key,
     queryFn: ({ pageParam }) => get(pageParam) as Promise<Page<T>>,
     initialPageParam: undefined as string | undefined,
+    structuralSharing: false, // it would look through all rows that were read before, at each page
     getNextPageParam: (last) => last.meta.page.cursor ?? undefined,
     refetchInterval: () => (String(key[0]).startsWith("cmp_") || over.is() ? false : tick),
   })

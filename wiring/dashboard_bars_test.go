@@ -1,0 +1,342 @@
+package wiring_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pages "holdco/adapters/dashboard/browsertest"
+	"holdco/adapters/http/rest"
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/sqlite/sqlitetest"
+)
+
+// The bars of the dashboard are for a quiet machine. Tests run on busy ones, and fail only where it is this many times slower.
+const patience = 10
+
+// scrolling goes down to the last of 10,000 rows, a window and a half at a time, and tells what it saw.
+const scrolling = `(async () => {
+	let rows = 0, slowest = 0, longest = 0, last = performance.now()
+	const watch = new PerformanceObserver((list) => {
+		for (const task of list.getEntries()) longest = Math.max(longest, task.duration)
+	})
+	watch.observe({ entryTypes: ["longtask"] })
+	while (!document.querySelector("[data-index='9999']")) {
+		scrollBy(0, 1200)
+		const now = await new Promise(requestAnimationFrame)
+		slowest = Math.max(slowest, now - last)
+		last = now
+		rows = Math.max(rows, document.querySelectorAll("[data-index]").length)
+	}
+	return JSON.stringify({ rows, slowest, longest })
+})()`
+
+// opening clicks a link or a button until a page shows so many of something, and tells how many milliseconds that took.
+const opening = `(async () => {
+	const began = performance.now()
+	const shown = () => (document.body.innerText.match(/%[2]s/g) ?? []).length
+	const press = () => [...document.querySelectorAll("button, a")].find((e) => e.innerText === %[1]q && !e.disabled)?.click()
+	for (press(); shown() < %[3]d; await new Promise(requestAnimationFrame)) if (%[4]t) press()
+	await new Promise(requestAnimationFrame)
+	return String(performance.now() - began)
+})()`
+
+func TestMuchWorkIsShownQuicklyInABrowser(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	acme := s.create(t, draft(t, ""))
+	first := s.file(t, acme, "")
+	s.copies(t, first, 9_999)
+	for n := range 500 {
+		s.Post(first.path()+"/comments", fmt.Sprintf(`{"body":"Said %d."}`, n)).Is(t, 200, "")
+	}
+	tab := s.enter(t, string(rootToken), "/c/acme/issues")
+	tab.See("Hay")
+	var saw struct{ Rows, Slowest, Longest float64 }
+	must(t, json.Unmarshal([]byte(tab.Evaluate(scrolling)), &saw))
+	t.Logf("a list of 10,000 issues: %.0f rows in the document, slowest frame %.0f ms, longest task %.0f ms",
+		saw.Rows, saw.Slowest, saw.Longest)
+	if saw.Rows > 60 || saw.Longest > patience*100 {
+		t.Errorf("%+v", saw)
+	}
+
+	// Cards in all columns; the store keeps no rows of these states by themselves, but shows them.
+	_, err := s.database(t).ExecContext(t.Context(), `UPDATE issues SET status = CASE number % 8 WHEN 0 THEN 'queued' WHEN 1 THEN 'assigned'
+		WHEN 2 THEN 'running' WHEN 3 THEN 'review' WHEN 4 THEN 'handoff' WHEN 5 THEN 'done' WHEN 6 THEN 'failed' ELSE 'cancelled' END`)
+	must(t, err)
+	tab.Evaluate(`(scrollTo(0, 0), "")`)
+	board := tab.Evaluate(fmt.Sprintf(opening, "Board", "Hay", 995, false))
+	tab.Go("/c/acme/goals")
+	tab.See("No goals yet")
+	tab.Go("/c/acme/issues/1")
+	tab.See("Said 499")
+	thread := tab.Evaluate(`String(performance.now())`)
+	all := tab.Evaluate(fmt.Sprintf(opening, "Show more", "Said", 500, true))
+	for what, ms := range map[string]string{"a board of 1,000 cards": board, "a thread": thread, "its 500 comments": all} {
+		took, err := time.ParseDuration(ms + "ms")
+		must(t, err)
+		t.Logf("%s took %v", what, took.Round(time.Millisecond))
+		if took > patience*time.Second {
+			t.Errorf("%s took %v", what, took)
+		}
+	}
+}
+
+func TestAnIdlePageIsLiveAndAsksNothingInABrowser(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, environ ...string) {
+		clock := newClock()
+		clock.streamPace = rest.StreamPace{Quiet: time.Nanosecond, Patience: time.Minute} // a comment every second
+		s := start(t, clock, environ...)
+		others := []*instance{s}
+		if len(environ) > 1 { // the store may have more servers
+			others = append(others, start(t, clock, environ...))
+		}
+		acme := s.create(t, draft(t, ""))
+		of := s.file(t, acme, "")
+		tab := s.enter(t, string(rootToken), "/c/acme")
+		tab.See("Nothing waits for you")
+		tab.Hurry(30) // two seconds are a minute
+		for page, shown := range map[string]string{"": "Nothing waits for you", "/issues": "Write",
+			"/issues/1": "Send the comment", "/activity": "issue.created"} {
+			tab.Go("/c/acme" + page)
+			tab.See(shown)
+			quiet := func() bool { time.Sleep(500 * time.Millisecond); return len(tab.Sent()) == 0 }
+			await(t, time.Minute, "an end of requests", quiet)
+			time.Sleep(2 * time.Second)
+			if sent := tab.Sent(); len(sent) > 0 {
+				t.Errorf("the idle page %s asked %v", page, sent)
+			}
+		}
+		tab.Go("/c/acme/issues/1")
+		tab.See("issue.created")
+		for n, from := range others {
+			began := time.Now()
+			from.Post(of.path()+"/comments", fmt.Sprintf(`{"body":"Said at server %d."}`, n)).Is(t, 200, "")
+			tab.See(fmt.Sprintf("Said at server %d.", n))
+			took := time.Since(began)
+			t.Logf("a comment made at server %d is on the page after %v", n, took.Round(time.Millisecond))
+			if took > patience*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		}
+	})
+}
+
+// line is the way from a browser to the dashboard of a server, at an address that stays when the server is another one.
+type line struct {
+	url string
+
+	to     atomic.Pointer[url.URL]
+	refuse atomic.Pointer[func(w http.ResponseWriter, r *http.Request) bool] // answers in the place of the server
+	lose   atomic.Bool                                                       // the next answer to a POST
+}
+
+func newLine(t *testing.T) *line {
+	t.Helper()
+	l := &line{}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(l.to.Load())
+			r.Out.Host = r.In.Host
+		},
+		ModifyResponse: func(answer *http.Response) error {
+			if answer.Request.Method == http.MethodPost && l.lose.CompareAndSwap(true, false) {
+				return http.ErrAbortHandler
+			}
+			return nil
+		},
+		FlushInterval: -1,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refuse := l.refuse.Load(); refuse == nil || !(*refuse)(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	l.url = server.URL
+	return l
+}
+
+func (l *line) leadsTo(t *testing.T, s *instance) {
+	t.Helper()
+	to, err := url.Parse(s.pagesURL)
+	must(t, err)
+	l.to.Store(to)
+}
+
+// turnsAway answers the next requests of a method with a status, so many times.
+func (l *line) turnsAway(method string, status int, times int64, body string) {
+	var count atomic.Int64
+	refuse := func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != method || !strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasSuffix(r.URL.Path, "/stream") || count.Add(1) > times {
+			return false
+		}
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+		return true
+	}
+	l.refuse.Store(&refuse)
+}
+
+// Whatever the server or the way to it does while people work: what they typed is there, and is done once.
+func TestPeopleLoseNothingOnBadDaysInABrowser(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	clock.streamPace = rest.StreamPace{Quiet: time.Nanosecond, Patience: time.Minute}
+	s := start(t, clock, dataDir+sqlitetest.Dir(t))
+	acme := s.create(t, draft(t, ""))
+	of := s.file(t, acme, "")
+	l := newLine(t)
+	l.leadsTo(t, s)
+	tab := pages.Open(t, l.url, apiDocument)
+	for _, status := range []int64{401, 412, 429, 502, 503} {
+		tab.Expect(status)
+	}
+	tab.Go("/c/acme/issues/1")
+	tab.Fill("API token", string(rootToken))
+	tab.Press("\r")
+	const again = "It is sent again by itself."
+	said := func(text string) {
+		t.Helper()
+		tab.Wait(`[...document.querySelectorAll("li")].some((e) => e.innerText.includes(%q)) && !document.querySelector("textarea").value`,
+			text)
+		all := resttest.Data[[]apiComment](t, s.Get(of.path()+"/comments?limit=100"))
+		if n := len(slices.DeleteFunc(all, func(c apiComment) bool { return c.Body != text })); n != 1 {
+			t.Errorf("%q was said %d times", text, n)
+		}
+	}
+
+	tab.Fill("Comment", "While the server was away.")
+	must(t, s.stop())
+	tab.Push("Send the comment")
+	tab.See(again)
+	tab.See("Not live, trying again")
+	tab.Look("server_away")
+	s = s.again(t)
+	l.leadsTo(t, s)
+	said("While the server was away.")
+	tab.Wait(`!document.body.innerText.includes("Not live")`)
+
+	tab.Fill("Comment", "The answer was lost.")
+	l.lose.Store(true)
+	tab.Push("Send the comment")
+	said("The answer was lost.")
+
+	for status, body := range map[int]string{429: `{"error":{"code":"rate_limited","message":"Too many requests."}}`, 503: `<h1>Busy</h1>`} {
+		text := fmt.Sprintf("It was turned away with %d.", status)
+		tab.Fill("Comment", text)
+		l.turnsAway(http.MethodPost, status, 2, body)
+		tab.Push("Send the comment")
+		tab.See(again)
+		said(text)
+		l.turnsAway(http.MethodGet, status, 3, body)
+		tab.Go("/c/acme/issues/1")
+		tab.See(text)
+	}
+
+	// A page that was never opened comes when the server does, and what was typed on the one before is still there.
+	tab.Fill("Comment", "Kept.")
+	must(t, s.stop())
+	tab.Push("Goals")
+	tab.See("Not live, trying again")
+	s = s.again(t)
+	l.leadsTo(t, s)
+	tab.See("No goals yet")
+	tab.Evaluate(`history.back() ?? ""`)
+	tab.Wait(`document.querySelector("textarea")?.value === "Kept."`)
+	tab.Push("Send the comment")
+	said("Kept.")
+
+	// Somebody else changes what a move is about.
+	tab.Push("Cancel issue")
+	tab.Fill("Reason (may be left out)", "Nobody reads it.")
+	s.Patch(of.path(), `{"title":"Write about rockets"}`).Is(t, 200, "")
+	tab.Push("Cancel issue")
+	tab.See("This changed meanwhile")
+	tab.See("Write about rockets")
+	tab.Look("move_conflict")
+	tab.Wait(`document.querySelector("[role=dialog] textarea").value === "Nobody reads it."`)
+	tab.Push("Cancel issue")
+	tab.Wait(`!document.querySelector("[role=dialog]")`)
+	if got := s.look(t, of); got.Status != "cancelled" {
+		t.Errorf("%+v", got)
+	}
+	said("Nobody reads it.")
+}
+
+// The token with which somebody signed in ends while a page is open.
+func TestPeopleWhoseTokensEndLoseNothingInABrowser(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	clock.streamPace = rest.StreamPace{Quiet: time.Nanosecond, Patience: time.Minute}
+	s := start(t, clock, dataDir+sqlitetest.Dir(t))
+	acme := s.create(t, draft(t, ""))
+	of := s.file(t, acme, "")
+	revoked, rotated := s.issue(t, "read", "write"), s.issue(t, "read", "write")
+	ends := clock.Now().Add(time.Hour).Format(time.RFC3339)
+	expires := resttest.Data[apiToken](t, s.Post("/v1/tokens", `{"name":"short","scopes":["read","write"],"expiresAt":"`+ends+`"}`))
+	tab := s.enter(t, revoked.Token, "/c/acme/issues/1")
+	again := func(token string) {
+		t.Helper()
+		tab.See("You are signed out")
+		tab.Fill("API token", token)
+		tab.Press("\r")
+		tab.Wait(`!document.querySelector("dialog")`)
+	}
+
+	tab.Fill("Comment", "Typed before.")
+	s.Delete("/v1/tokens/"+revoked.ID).Is(t, 200, "")
+	tab.See("You are signed out")
+	tab.Look("signed_out")
+	again(rotated.Token)
+	tab.Wait(`document.querySelector("textarea").value === "Typed before."`)
+
+	// A dialog stays open too, and Escape reaches it only when it is in front.
+	tab.Push("Cancel issue")
+	tab.Fill("Reason (may be left out)", "Nobody reads it.")
+	value := resttest.Data[apiToken](t, s.Post("/v1/tokens/"+rotated.ID+"/rotate", "")).Token
+	tab.See("You are signed out")
+	tab.Press("\u001b")
+	again(value)
+	tab.Wait(`document.querySelector("[role=dialog] textarea").value === "Nobody reads it."`)
+	tab.Focus("Cancel")
+	tab.Press("\r")
+	tab.Wait(`!document.querySelector("[role=dialog]")`)
+
+	s.Post("/v1/tokens/"+rotated.ID+"/rotate", "").Is(t, 200, "")
+	again(expires.Token)
+	clock.advance(2 * time.Hour)
+	again(string(rootToken))
+	s.Post(of.path()+"/comments", `{"body":"It is live again."}`).Is(t, 200, "")
+	tab.See("It is live again.")
+	tab.Push("Send the comment")
+	tab.Wait(`[...document.querySelectorAll("li")].some((e) => e.innerText.includes("Typed before."))`)
+
+	// A stranger who signs in is not shown what was there.
+	stranger := s.with(t, "admin")
+	other := resttest.Data[company](t, stranger.Post("/v1/companies", named("other")))
+	limited := s.issue(t, "company:"+other.ID+":read")
+	tab.Push("Account")
+	tab.Wait(`document.activeElement.closest("[role=menu]") && !!document.querySelector("[role^=menuitem][data-highlighted]")`)
+	tab.Push("Sign out")
+	tab.See("Paste a token")
+	tab.Fill("API token", limited.Token)
+	tab.Press("\r")
+	tab.Expect(404)
+	tab.Go("/c/acme/issues/1")
+	tab.See("There is no such page")
+}
