@@ -39,10 +39,10 @@ const scrolling = `(async () => {
 	return JSON.stringify({ rows, slowest, longest })
 })()`
 
-// opening clicks a link or a button until a page shows so many of something, and tells how many milliseconds that took.
+// opening presses a button, or does so until it has an effect, and tells after how many milliseconds a page shows so many of something.
 const opening = `(async () => {
 	const began = performance.now()
-	const shown = () => (document.body.innerText.match(/%[2]s/g) ?? []).length
+	const shown = () => document.querySelectorAll(%[2]q).length
 	const press = () => [...document.querySelectorAll("button, a")].find((e) => e.innerText === %[1]q && !e.disabled)?.click()
 	for (press(); shown() < %[3]d; await new Promise(requestAnimationFrame)) if (%[4]t) press()
 	await new Promise(requestAnimationFrame)
@@ -73,13 +73,13 @@ func TestMuchWorkIsShownQuicklyInABrowser(t *testing.T) {
 		WHEN 2 THEN 'running' WHEN 3 THEN 'review' WHEN 4 THEN 'handoff' WHEN 5 THEN 'done' WHEN 6 THEN 'failed' ELSE 'cancelled' END`)
 	must(t, err)
 	tab.Evaluate(`(scrollTo(0, 0), "")`)
-	board := tab.Evaluate(fmt.Sprintf(opening, "Board", "Hay", 995, false))
+	board := tab.Evaluate(fmt.Sprintf(opening, "Board", "[draggable=true]", 1000, false))
 	tab.Go("/c/acme/goals")
 	tab.See("No goals yet")
 	tab.Go("/c/acme/issues/1")
 	tab.See("Said 499")
 	thread := tab.Evaluate(`String(performance.now())`)
-	all := tab.Evaluate(fmt.Sprintf(opening, "Show more", "Said", 500, true))
+	all := tab.Evaluate(fmt.Sprintf(opening, "Show more", "main ul > li", 501, true))
 	for what, ms := range map[string]string{"a board of 1,000 cards": board, "a thread": thread, "its 500 comments": all} {
 		took, err := time.ParseDuration(ms + "ms")
 		must(t, err)
@@ -339,4 +339,146 @@ func TestPeopleWhoseTokensEndLoseNothingInABrowser(t *testing.T) {
 	tab.Expect(404)
 	tab.Go("/c/acme/issues/1")
 	tab.See("There is no such page")
+}
+
+// What strangers write is shown, and does nothing.
+func TestHostileTextsAreOnlyShownInABrowser(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	acme, of, all := s.workers(t, 1)
+	ada := all[0]
+	const tag = `<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>`
+	const link = ` [y](javascript:window.hurt=1) ![p](https://example.com/p.png) [z](//example.com) <javascript:window.hurt=1>`
+	const override, letters = "\u202eright to left\u202c", "\u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f692\U0001f1e9\U0001f1ea Z\u0351\u036b\u0343"
+	body := func(members map[string]any) string {
+		text, err := json.Marshal(members)
+		must(t, err)
+		return string(text)
+	}
+	title := tag + letters + strings.Repeat("W", 60)
+	texts := []string{tag + link + letters + override, strings.Repeat("word ", 20_000)[:50_000], strings.Repeat("x", 10_000),
+		strings.Repeat(">", 10_000), strings.Repeat("**a_b_", 1_600), strings.Repeat("[a](", 2_500), strings.Repeat("- ", 5_000)}
+	made := s.In(t).Post(acme.path()+"/issues", body(map[string]any{"title": title, "description": texts[0], "labels": []string{letters}}))
+	made.Is(t, 201, "")
+	issue := resttest.Data[apiIssue](t, made)
+	for _, text := range texts {
+		s.Post(issue.path()+"/comments", body(map[string]any{"body": text[:min(len(text), 10_000)]})).Is(t, 200, "")
+	}
+	s.Patch(ada.path(), body(map[string]any{"name": title, "role": tag})).Is(t, 200, "")
+	s.Post(acme.path()+"/goals", body(map[string]any{"title": title, "description": texts[0]})).Is(t, 201, "")
+	s.Patch(of.path(), body(map[string]any{"name": tag + strings.Repeat("W", 60)})).Is(t, 200, "")
+	on := ada.claim(t, "")
+	wide := "[" + strings.Repeat("1,", 32_000) + "2]"
+	deep := strings.Repeat("[", 30) + strings.Repeat("]", 30)
+	ada.state(t, on, "checkpoint", `"note":"Wide","data":`+wide)
+	ada.state(t, on, "checkpoint", `"note":"Deep","data":`+deep)
+	s.clock.advance(time.Second)
+	ada.asks(t, on, `,"reasoning":`+string(mustJSON(t, texts[0]))+`,"expiresIn":3600`)
+
+	tab := s.enter(t, string(rootToken), "/c/acme/issues")
+	for _, page := range []struct{ name, path, shown string }{
+		{"issues", "/issues", "onerror"}, {"issue", "/issues/1", "onerror"}, {"runs", "/issues/1?tab=runs", "Attempt 1"},
+		{"activity", "/activity", "issue.commented"}, {"inbox", "/inbox", "onerror"}, {"agents", "/agents", "onerror"},
+		{"organisation", "/agents?view=org", "onerror"}, {"agent", "/agents/" + ada.ID, "onerror"}, {"goals", "/goals", "onerror"},
+	} {
+		tab.Go("/c/acme" + page.path)
+		tab.See(page.shown)
+		if page.name == "runs" {
+			tab.Push("Checkpoints (2)")
+			tab.See("Wide")
+		}
+		tab.Wait(`!window.hurt && ![...document.images].some((e) => !e.src.endsWith("/icon.svg")) &&
+			![...document.links].some((e) => !/^https?:$/.test(e.protocol))`)
+		tab.Fits("hostile_" + page.name)
+	}
+	tab.Go("/c/acme/issues/1")
+	tab.See("onerror")
+	tab.Look("hostile_issue")
+}
+
+func mustJSON(t *testing.T, of any) []byte {
+	t.Helper()
+	text, err := json.Marshal(of)
+	must(t, err)
+	return text
+}
+
+// A company with more people, longer names and more work than anybody looks at.
+func TestACrowdedCompanyFitsAnyWindowInABrowser(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	acme := s.create(t, draft(t, `"name":"`+strings.Repeat("Company ", 12)+`"`))
+	long := func(word string) string { return strings.TrimSpace(strings.Repeat(word+" ", 200/(len(word)+1))) }
+	whole := strings.Repeat("W", 200)
+	var hired []apiAgent
+	for n := range 4 {
+		of := s.found(t, acme, fmt.Sprintf(`{"name":"%s %d","headcount":20}`, whole[:90], n))
+		for m := range 15 {
+			name := long("Ada")
+			if m%2 == 0 {
+				name = whole
+			}
+			answer := s.In(t).Post(acme.path()+"/agents", fmt.Sprintf(`{"teamId":%q,"name":%q,"role":%q,"model":%q}`, of.ID, name, whole[:90],
+				whole[:90]))
+			answer.Is(t, 201, "")
+			hired = append(hired, resttest.Data[apiAgent](t, answer))
+		}
+	}
+	goal := resttest.Data[apiGoal](t, s.Post(acme.path()+"/goals", `{"title":"`+whole+`","description":"`+whole+`","budget":{"usd":1000000}}`))
+	project := s.plans(t, acme, `,"description":"`+whole+`","goalId":"`+goal.ID+`"`)
+	flow := s.designs(t, acme, "", "none", "none")
+	s.keeps(t, acme, strings.Repeat("secret-", 8)+"x", "value of one")
+	s.issue(t, "read")
+	first := resttest.Data[apiIssue](t, s.Post(acme.path()+"/issues", `{"title":"`+whole+`","description":"`+whole+
+		`","labels":["`+whole[:50]+`"],"assignedAgentId":"`+hired[0].ID+`","projectId":"`+project.ID+`"}`))
+	s.copies(t, first, 1_999)
+	s.file(t, acme, `,"description":"`+whole+`","requiresReview":true,"assignedAgentId":"`+hired[1].ID+`"`)
+	eve := worker{s.agent(t, hired[1].Token), hired[1], s}
+	eve.ends(t, eve.claim(t, ""), "complete", `"result":{"said":"`+whole+`"}`)
+	tab := s.enter(t, string(rootToken), "/")
+	for _, page := range []struct{ name, path, shown string }{
+		{"companies", "/", "Company Company"}, {"inboxes", "/inbox", "#"}, {"tokens", "/instance/tokens", "test"},
+		{"webhooks", "/instance/webhooks", "No webhooks"}, {"partners", "/instance/partners", "No partners"},
+		{"inbox", "/c/acme/inbox", "#"}, {"overview", "/c/acme", "in flight"}, {"issues", "/c/acme/issues", "WWW"},
+		{"selected", "/c/acme/issues?status=assigned", "Hay"},
+		{"board", "/c/acme/issues?view=board", "Hay"}, {"issue", fmt.Sprintf("/c/acme/issues/%d", first.Number), "issue.created"},
+		{"agents", "/c/acme/agents", "WWW"}, {"organisation", "/c/acme/agents?view=org", "WWW"},
+		{"agent", "/c/acme/agents/" + hired[0].ID, "Last runs"},
+		{"agent_settings", "/c/acme/agents/" + hired[0].ID + "?tab=settings", "Adapter settings"},
+		{"costs", "/c/acme/costs", "$0.00"}, {"goals", "/c/acme/goals", "WWW"}, {"goal", "/c/acme/goals?open=" + goal.ID, "WWW"},
+		{"projects", "/c/acme/projects", "0 done"}, {"project", "/c/acme/projects?open=" + project.ID, "WWW"},
+		{"workflow", "/c/acme/workflows?open=" + flow.ID, "No issue runs it."}, {"secrets", "/c/acme/secrets", "secret-"},
+		{"activity", "/c/acme/activity", "issue.created"}, {"settings", "/c/acme/settings", "Company settings"},
+		{"new_issue", "/c/acme/issues?new=yes", "File the issue"},
+	} {
+		tab.Go(page.path)
+		tab.See(page.shown)
+		tab.Fits("crowded_" + page.name)
+	}
+}
+
+func TestKeysAndSearchLeadToWhatIsMeantInABrowser(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	acme := s.create(t, draft(t, ""))
+	of := s.found(t, acme, `{"name":"Sales","headcount":250}`)
+	for range 220 { // more than a page of the API has
+		s.hire(t, of, "")
+		s.clock.advance(time.Second)
+	}
+	last := s.hire(t, of, "")
+	s.Patch(last.path(), `{"name":"Zora"}`).Is(t, 200, "")
+	s.file(t, acme, "")
+	tab := s.enter(t, string(rootToken), "/c/acme/issues/1")
+	tab.See("Send the comment")
+	tab.Press("e")
+	tab.Wait(`document.querySelector("[role=dialog]")?.innerText.includes("Blocked by")`)
+	tab.Press("\u001b")
+	tab.Wait(`!document.querySelector("[role=dialog]")`)
+	tab.Push("Search")
+	tab.Wait(`document.activeElement.matches("[cmdk-input]")`)
+	tab.Press("zor")
+	tab.See("Zora")
+	tab.Press("\r")
+	tab.Wait("location.pathname.endsWith(%q)", "/agents/"+last.ID)
 }

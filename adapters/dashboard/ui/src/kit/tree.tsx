@@ -2,17 +2,18 @@ import looks from "./tree.module.css"
 
 const isTree = (value: unknown): value is object => typeof value === "object" && value !== null
 
-// most is how many values are shown as a tree: of more, a browser makes heavy weather.
+// most is how many values are shown as a tree, and deepest how deep: more take a browser long, or leave the page.
 const most = 300
+const deepest = 6
 
-// isBig reports whether something has more than so many values.
 function isBig(of: object): boolean {
-  const left: object[] = [of]
-  for (let seen = 0; left.length; ) {
-    const values = Object.values(left.pop() ?? {})
+  let level: object[] = [of]
+  let seen = 0
+  for (let depth = 0; level.length; depth++) {
+    const values = level.flatMap((one) => Object.values(one))
     seen += values.length
-    if (seen > most) return true
-    left.push(...values.filter(isTree))
+    if (seen > most || depth >= deepest) return true
+    level = values.filter(isTree)
   }
   return false
 }

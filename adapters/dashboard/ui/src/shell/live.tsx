@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useEffect, useState, useSyncExternalStore } from "react"
+import { useEffect, useRef, useState, useSyncExternalStore } from "react"
 import { live } from "../api/live"
 import { over } from "../api/over"
 import { companyQuery } from "../kit/company"
@@ -11,7 +11,9 @@ export function Live({ slug }: { slug: string }) {
   const cid = useQuery(companyQuery(slug)).data?.company.id
   const [isLive, setLive] = useState(true)
   const isOver = useSyncExternalStore(over.watch, over.is)
-  useEffect(() => (cid && !isOver ? live(queries, cid, setLive) : undefined), [queries, cid, isOver])
+  const wasOver = useRef(false)
+  if (isOver) wasOver.current = true
+  useEffect(() => (cid && !isOver ? live(queries, cid, setLive, wasOver.current) : undefined), [queries, cid, isOver])
   return (
     <p className="notice" role="status" hidden={isLive}>
       {!isLive && words.shell.notLive}
