@@ -17,6 +17,7 @@ func (s *instance) enter(t *testing.T, token, page string) *pages.Tab {
 	tab.See("API token")
 	tab.Fill("API token", token)
 	tab.Press("\r")
+	tab.Wait(`location.pathname !== "/login"`)
 	return tab
 }
 

@@ -152,15 +152,15 @@ export function live(
     if (document.hidden) hiding = setTimeout(close, hiddenFor)
     else if (!source) open()
   }
-  // A page that was left may be kept for the way back: its stream would hold one of the connections.
   document.addEventListener("visibilitychange", seen)
-  addEventListener("pagehide", close)
-  addEventListener("pageshow", seen)
+  // A page that was left may be kept, to come back to. Its stream would then go on, and hold one of six connections to the server.
+  window.addEventListener("pagehide", close)
+  window.addEventListener("pageshow", seen)
   open()
   return () => {
     document.removeEventListener("visibilitychange", seen)
-    removeEventListener("pagehide", close)
-    removeEventListener("pageshow", seen)
+    window.removeEventListener("pagehide", close)
+    window.removeEventListener("pageshow", seen)
     clearTimeout(hiding)
     clearInterval(polling)
     close()
