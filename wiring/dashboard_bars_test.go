@@ -349,7 +349,8 @@ func TestHostileTextsAreOnlyShownInABrowser(t *testing.T) {
 	ada := all[0]
 	const tag = `<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>`
 	const link = ` [y](javascript:window.hurt=1) ![p](https://example.com/p.png) [z](//example.com) <javascript:window.hurt=1>`
-	const override, letters = "\u202eright to left\u202c", "\u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f692\U0001f1e9\U0001f1ea Z\u0351\u036b\u0343"
+	const override = "\u202eright to left\u202c"
+	const letters = "\u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f692\U0001f1e9\U0001f1ea Z\u0351\u036b\u0343"
 	body := func(members map[string]any) string {
 		text, err := json.Marshal(members)
 		must(t, err)
@@ -424,7 +425,8 @@ func TestACrowdedCompanyFitsAnyWindowInABrowser(t *testing.T) {
 			hired = append(hired, resttest.Data[apiAgent](t, answer))
 		}
 	}
-	goal := resttest.Data[apiGoal](t, s.Post(acme.path()+"/goals", `{"title":"`+whole+`","description":"`+whole+`","budget":{"usd":1000000}}`))
+	goal := resttest.Data[apiGoal](t, s.Post(acme.path()+"/goals", `{"title":"`+whole+`","description":"`+whole+
+		`","budget":{"usd":1000000}}`))
 	project := s.plans(t, acme, `,"description":"`+whole+`","goalId":"`+goal.ID+`"`)
 	flow := s.designs(t, acme, "", "none", "none")
 	s.keeps(t, acme, strings.Repeat("secret-", 8)+"x", "value of one")
