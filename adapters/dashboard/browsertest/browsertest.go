@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -41,6 +42,7 @@ type Tab struct {
 	mutex    sync.Mutex
 	problems []string
 	expected map[int64]bool // statuses of answers that the test causes
+	sent     []string       // requests for the API since they were last looked at, but for streams
 }
 
 // Open starts a browser for the dashboard at a URL. Document is the file with the OpenAPI document of its API.
@@ -104,6 +106,9 @@ func (tab *Tab) listen(happened any) {
 	switch e := happened.(type) {
 	case *network.EventRequestWillBeSent:
 		problem = tab.refuse(e.Request.Method, e.Request.URL)
+		if e.Type != network.ResourceTypeEventSource {
+			tab.sent = append(tab.sent, e.Request.Method+" "+strings.TrimPrefix(e.Request.URL, tab.origin))
+		}
 	case *network.EventResponseReceived:
 		if status := e.Response.Status; status >= 400 && !tab.expected[status] {
 			problem = fmt.Sprintf("%s was answered with %d", e.Response.URL, status)
@@ -125,6 +130,27 @@ func (tab *Tab) listen(happened any) {
 	if problem != "" {
 		tab.problems = append(tab.problems, problem)
 	}
+}
+
+// Sent returns what was asked of the server since it was last called, but for streams.
+func (tab *Tab) Sent() []string {
+	tab.mutex.Lock()
+	defer tab.mutex.Unlock()
+	sent := tab.sent
+	tab.sent = nil
+	return sent
+}
+
+// Hurry makes timers of a second or more, of pages that are opened from now on, run so many times as fast.
+func (tab *Tab) Hurry(times int) {
+	tab.t.Helper()
+	_, err := chromedp.Call(tab.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: fmt.Sprintf(`for (const name of ["setTimeout", "setInterval"]) {
+			const slow = window[name]
+			window[name] = (what, after, ...more) => slow(what, after >= 1000 ? after / %d : after, ...more)
+		}`, times),
+	})
+	tab.check(err)
 }
 
 // refuse says what is wrong with a request.
@@ -185,7 +211,7 @@ func (tab *Tab) Focus(name string) {
 	tab.t.Helper()
 	tab.Wait(`(() => {
 		const named = (e) => (e.getAttribute("aria-label") || e.labels?.[0]?.innerText || e.innerText || "").trim() === %q
-		const all = [...document.querySelectorAll("[role=dialog], body")].slice(-1)[0]
+		const all = [...document.querySelectorAll("[role=dialog], dialog[open], body")].slice(-1)[0]
 		const found = [...all.querySelectorAll("button, a, input, textarea, select, [role^=menuitem]")].
 			find((e) => named(e) && e.checkVisibility())
 		found?.focus()
@@ -244,6 +270,58 @@ func (tab *Tab) Look(name string) {
 	}
 	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
 }
+
+// Fits checks that nothing sticks out of the page on a phone 320 and 360 pixels wide, and with all text twice as large on a desktop. What
+// scrolls by itself may hold more. Pictures go to the folder of the test's artifacts.
+func (tab *Tab) Fits(name string) {
+	tab.t.Helper()
+	for _, how := range []struct {
+		name          string
+		width, height int64
+		enlarge       string // the text
+	}{{"320", 320, 640, "1"}, {"360", 360, 740, "1"}, {"large", 1280, 800, "2"}} {
+		tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(how.width, how.height)))
+		tab.Wait("innerWidth === %d && document.getAnimations().length === 0", how.width)
+		found := tab.Evaluate(fmt.Sprintf(tooWide, how.enlarge))
+		picture, err := chromedp.Run(tab.ctx, chromedp.CaptureScreenshot())
+		tab.check(err)
+		tab.check(os.WriteFile(filepath.Join(tab.t.ArtifactDir(), name+"_"+how.name+".png"), picture, 0o600))
+		if found != "" {
+			tab.t.Errorf("%s, %s: %s", name, how.name, found)
+		}
+	}
+	tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(1280, 800)))
+	tab.Evaluate(`(document.querySelectorAll("[data-enlarged]").forEach((e) => {
+		e.style.fontSize = e.style.lineHeight = ""
+		delete e.dataset.enlarged
+	}), "")`)
+}
+
+// tooWide enlarges text, and lists what is beyond the right edge of the window.
+const tooWide = `(async () => {
+	const all = [...document.querySelectorAll("body *")]
+	if (%[1]s > 1) {
+		const sizes = all.map((e) => [e, parseFloat(getComputedStyle(e).fontSize), parseFloat(getComputedStyle(e).lineHeight)])
+		for (const [e, size, line] of sizes) {
+			e.style.fontSize = size * %[1]s + "px"
+			if (line) e.style.lineHeight = line * %[1]s + "px"
+			e.dataset.enlarged = ""
+		}
+	}
+	await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+	const scrolls = (e) => {
+		for (; e && e !== document.body; e = e.parentElement)
+			if (getComputedStyle(e).overflowX !== "visible") return true
+		return false
+	}
+	const wide = document.documentElement.scrollWidth
+	const beyond = all.filter((e) => {
+		const box = e.getBoundingClientRect()
+		return e.checkVisibility() && box.width > 1 && (box.right > innerWidth + 1 || box.left < -1) && !scrolls(e.parentElement)
+	})
+	return (wide > innerWidth ? "the page is " + wide + " wide; " : "") +
+		beyond.slice(0, 3).map((e) => e.outerHTML.slice(0, 200)).join(" | ")
+})()`
 
 // Shoot takes a picture of the page, in light at 1280 by 800, into a file.
 func (tab *Tab) Shoot(file string) {

@@ -11,6 +11,7 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     sourcemap: false,
+    cssCodeSplit: false, // what is restarted while a page loads would leave it without its looks
     modulePreload: { polyfill: false },
     license: { fileName: "licenses.txt" },
   },

@@ -1,16 +1,10 @@
 import { CSPProvider } from "@base-ui/react/csp-provider"
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  RouterProvider,
-  redirect,
-} from "@tanstack/react-router"
+import { createRootRoute, createRoute, createRouter, RouterProvider, redirect } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { asApiError, wait } from "./api/errors"
+import { asApiError, repeat, wait } from "./api/errors"
+import { over } from "./api/over"
 import { begin } from "./kit/looks"
 import { sessionQuery } from "./kit/queries"
 import { texts } from "./kit/search"
@@ -18,16 +12,16 @@ import "./looks/tokens.css"
 import "./looks/base.css"
 import { Companies } from "./pages/companies/page"
 import { SignIn, Start } from "./pages/signin/page"
+import { lazyRouteComponent } from "./shell/lazy"
 import { Missing, Shell } from "./shell/shell"
 
 begin()
 
-// signedOut leaves for the sign-in page, and comes back from there.
+// signedOut asks whoever was signed in to sign in again, over the page that is open. Who was not is led to the sign-in page by the shell.
 function signedOut(error: unknown) {
-  const { pathname, href } = router.state.location
+  const { pathname } = router.state.location
   if (asApiError(error).status !== 401 || pathname === "/login" || pathname === "/start") return
-  queries.clear()
-  void router.navigate({ to: "/login", search: { to: href } })
+  if (queries.getQueryData(sessionQuery.queryKey)) over.set(true)
 }
 
 const queries: QueryClient = new QueryClient({
@@ -38,6 +32,10 @@ const queries: QueryClient = new QueryClient({
       staleTime: 5_000,
       retry: (failures, error) => wait(error, failures) !== undefined,
       retryDelay: (failures, error) => wait(error, failures) ?? 0,
+    },
+    mutations: {
+      retry: (failures, error) => repeat(error, failures) !== undefined,
+      retryDelay: (failures, error) => repeat(error, failures) ?? 0,
     },
   },
 })

@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch"
-import { refusal, unreachable } from "./errors"
+import { ApiError, refusal, unreachable } from "./errors"
 import type { components, paths } from "./schema"
 
 export type Schemas = components["schemas"]
@@ -8,7 +8,10 @@ export type Schemas = components["schemas"]
 // Several values of a parameter are separated by commas, as the API has them.
 export const api = createClient<paths>({
   baseUrl: location.origin,
-  fetch: (request) => fetch(request),
+  fetch: (request) =>
+    fetch(request).catch(() => {
+      throw unreachable(request.method === "GET" || request.headers.has("Idempotency-Key"))
+    }),
   querySerializer: { array: { style: "form", explode: false } },
 })
 
@@ -18,20 +21,28 @@ interface Answered<T> {
   response: Response
 }
 
+// cut is what became of an answer that did not arrive, or ended halfway.
+const cut = (error: unknown): never => {
+  throw error instanceof ApiError ? error : unreachable()
+}
+
+// answers reports whether the server is there.
+export const answers = () =>
+  fetch("/healthz").then(
+    (response) => response.ok,
+    () => false,
+  )
+
 // ask is the body of an answer, or throws an ApiError.
 export async function ask<T>(answer: Promise<Answered<T>>): Promise<T> {
-  const got = await answer.catch(() => {
-    throw unreachable()
-  })
+  const got = await answer.catch(cut)
   if (!got.response.ok) throw refusal(got.response, got.error)
   return got.data as T
 }
 
 // seen is ask with the version of what was answered, for If-Match.
 export async function seen<T>(answer: Promise<Answered<T>>): Promise<{ body: T; etag: string }> {
-  const got = await answer.catch(() => {
-    throw unreachable()
-  })
+  const got = await answer.catch(cut)
   if (!got.response.ok) throw refusal(got.response, got.error)
   return { body: got.data as T, etag: got.response.headers.get("ETag") ?? "" }
 }

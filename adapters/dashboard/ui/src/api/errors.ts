@@ -15,6 +15,7 @@ export class ApiError extends Error {
     readonly requestId: string,
     readonly details: { fields?: FieldError[]; required?: string },
     readonly retryAfter: number, // seconds
+    readonly isRepeatable = false, // sent twice, it is done once
   ) {
     super(message)
   }
@@ -42,7 +43,8 @@ export function refusal(response: Response, body: unknown): ApiError {
   )
 }
 
-export const unreachable = () => new ApiError(0, "unreachable", words.offline, "", {}, 0)
+export const unreachable = (isRepeatable = false) =>
+  new ApiError(0, "unreachable", words.offline, "", {}, 0, isRepeatable)
 
 export const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError(0, "page", String(error), "", {}, 0)
@@ -52,4 +54,12 @@ export function wait(error: unknown, failures: number): number | undefined {
   const { status, retryAfter } = asApiError(error)
   if (status === 429 || status === 503) return failures < 5 ? Math.max(1, retryAfter) * 1000 : undefined
   return (status === 0 || status >= 500) && failures < 2 ? 500 * 2 ** failures : undefined
+}
+
+// repeat is after how many milliseconds a failed change is sent again; undefined: it is not. A server that turns it away did nothing; of
+// one that does not answer nobody knows, so only what carries a key is sent again, for as long as a restart takes.
+export function repeat(error: unknown, failures: number): number | undefined {
+  const { status, retryAfter, isRepeatable } = asApiError(error)
+  if (status === 429 || status === 503) return failures < 5 ? Math.max(1, retryAfter) * 1000 : undefined
+  return isRepeatable && failures < 8 ? Math.min(500 * 2 ** failures, 4_000) : undefined
 }

@@ -86,8 +86,14 @@ const hiddenFor = 30_000 // before a tab that is not seen gives its connection b
 const pollEvery = 15_000
 const oldest = 600_000 // of a place to go on from
 
-// live follows what happens in a company, until what it returns is called. It tells onChange whether the stream is up.
-export function live(queries: QueryClient, cid: string, onChange: (isLive: boolean) => void): () => void {
+// live follows what happens in a company, until what it returns is called. It tells onChange whether the stream is up. When something
+// may have been missed before it began, all is asked anew.
+export function live(
+  queries: QueryClient,
+  cid: string,
+  onChange: (isLive: boolean) => void,
+  hasMissed: boolean,
+): () => void {
   let source: EventSource | undefined
   let place = ""
   let since = Date.now()
@@ -106,6 +112,8 @@ export function live(queries: QueryClient, cid: string, onChange: (isLive: boole
   }
   const up = () => {
     onChange(true)
+    if (polling === undefined) return
+    void queries.refetchQueries({ type: "active", predicate: ({ state }) => !!state.error })
     clearInterval(polling)
     polling = undefined
   }
@@ -117,7 +125,7 @@ export function live(queries: QueryClient, cid: string, onChange: (isLive: boole
     const first = new EventSource(`/v1/companies/${cid}/activity/stream${query}`)
     source = first
     first.onopen = () => {
-      if (missed && (failures > 0 || polling !== undefined || Date.now() - since > oldest)) everything()
+      if (missed && (hasMissed || failures > 0 || polling !== undefined || Date.now() - since > oldest)) everything()
       failures = 0
       up()
     }
@@ -130,6 +138,7 @@ export function live(queries: QueryClient, cid: string, onChange: (isLive: boole
       down()
       if (first.readyState !== EventSource.CLOSED) return // the browser tries again
       failures++
+      void queries.invalidateQueries({ queryKey: ["session"] }) // it may be over
       opening = setTimeout(open, Math.min(5_000 * failures, 30_000))
     }
   }

@@ -80,6 +80,71 @@ function Conflict({ mine, now, busy, onSave, onDrop }: ConflictProps) {
   )
 }
 
+const ignored = ["updatedAt", "openBlockers", "failedBlockers"]
+
+interface ChangedProps<V> {
+  before: V | undefined
+  now: V | undefined
+}
+
+// Changed shows what of something became different since somebody decided about it.
+export function Changed<V extends object>({ before, now }: ChangedProps<V>) {
+  if (!before || !now) return null
+  const was = before as Record<string, unknown>
+  const fields = Object.entries(now).filter(
+    ([name, value]) => !ignored.includes(name) && JSON.stringify(value) !== JSON.stringify(was[name]),
+  )
+  return (
+    <section className="panel inset stack tight" role="alert" aria-label={words.figures.changed}>
+      <h3>{words.figures.changed}</h3>
+      <p className="muted">{words.figures.changedText}</p>
+      {fields.length > 0 && (
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">{words.figures.field}</th>
+              <th scope="col">{words.figures.before}</th>
+              <th scope="col">{words.figures.now}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map(([name, value]) => (
+              <tr key={name}>
+                <td className="first">{name}</td>
+                <td data-head={words.figures.before}>{shown(was[name])}</td>
+                <td data-head={words.figures.now}>{shown(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
+
+export interface Version<V> {
+  of: V
+  etag: string
+}
+
+// useVersion keeps the version on which somebody decides, from when it is first shown. If somebody else was quicker, refused reads the
+// current one, on which the next try is made, and before is the one that was decided on.
+export function useVersion<V>(
+  first: Version<V> | undefined,
+  again: (() => Promise<Version<V> | undefined>) | undefined,
+) {
+  const [held, hold] = useState(first)
+  const [before, setBefore] = useState<V>()
+  const refused = async (error: unknown) => {
+    if (asApiError(error).status !== 412) return
+    const now = await again?.()
+    if (!now) return
+    setBefore(held?.of)
+    hold(now)
+  }
+  return { held, before, refused }
+}
+
 interface EditFormProps<V> {
   of: V // as it was last read
   etag: string // of that version

@@ -15,6 +15,11 @@ const toLink = (url: string, children: ReactNode, key: number) =>
     <Fragment key={key}>{children}</Fragment>
   )
 
+// marks are what Markdown is made of. Of very many, or very deep ones, reading it takes minutes: such a text is shown as it was written.
+const marks = /[\n*_[\]<>`&~!]/g
+const isPlain = (text: string) =>
+  (text.match(marks)?.length ?? 0) > 1_500 || /^(?:[ \t]*(?:[>*+-]|\d+[.)])){20}/m.test(text)
+
 function element(of: Nodes, key: number): ReactNode {
   const inner = () => ("children" in of ? of.children.map(element) : null)
   switch (of.type) {
@@ -72,6 +77,10 @@ function element(of: Nodes, key: number): ReactNode {
 
 // Markdown shows a text in Markdown. HTML in it stays text, and an image is a link.
 export function Markdown({ children }: { children: string }) {
-  const shown = useMemo(() => element(fromMarkdown(children), 0), [children])
-  return <div className={looks.markdown}>{shown}</div>
+  const shown = useMemo(() => (isPlain(children) ? undefined : element(fromMarkdown(children), 0)), [children])
+  return (
+    <div className={looks.markdown} dir="auto">
+      {shown ?? <p className={looks.plain}>{children}</p>}
+    </div>
+  )
 }

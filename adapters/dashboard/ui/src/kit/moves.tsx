@@ -3,7 +3,7 @@ import { useState } from "react"
 import { api, ask, once, type Schemas } from "../api/client"
 import { words } from "../words/en"
 import { useAgents, useStaleIn, useTeams } from "./company"
-import { text } from "./forms"
+import { Changed, text, useVersion, type Version } from "./forms"
 import { Field, Form, Modal } from "./parts"
 import type { Issue, Move } from "./states"
 
@@ -11,7 +11,8 @@ interface MoveProps {
   cid: string
   move: Move
   issues: Pick<Issue, "id" | "number" | "title">[]
-  etag?: string // of one issue
+  version?: Version<Issue> // of one issue: it is moved only if nobody changes it meanwhile
+  again?: () => Promise<Version<Issue> | undefined> // reads the current one
   onClose: () => void
   onDone?: () => void
 }
@@ -19,9 +20,10 @@ interface MoveProps {
 const most = 100 // issues of one request
 
 // MoveIssues asks for what a move needs, and makes it. Of several issues it says what came of each that was refused.
-export function MoveIssues({ cid, move, issues, etag, onClose, onDone }: MoveProps) {
+export function MoveIssues({ cid, move, issues, version, again, onClose, onDone }: MoveProps) {
   const stale = useStaleIn(cid, "lists", "issues", "issue", "runs", "counts")
   const [key] = useState(once)
+  const { held, before, refused: isOld } = useVersion(version, again)
   const [refused, setRefused] = useState<Schemas["IssueOutcome"][]>()
   const one = issues.length === 1 ? issues[0] : undefined
   const run = useMutation({
@@ -32,7 +34,7 @@ export function MoveIssues({ cid, move, issues, etag, onClose, onDone }: MovePro
       if (one) {
         const params = {
           path: { id: cid, issue: one.id },
-          header: { "Idempotency-Key": key, ...(etag && { "If-Match": etag }) },
+          header: { "Idempotency-Key": key, ...(held && { "If-Match": held.etag }) },
         }
         const at = "/v1/companies/{id}/issues/{issue}"
         if (move === "assign") await ask(api.POST(`${at}/assign`, { params, body: whom }))
@@ -68,7 +70,10 @@ export function MoveIssues({ cid, move, issues, etag, onClose, onDone }: MovePro
       onDone?.()
       await stale()
     },
-    onError: stale,
+    onError: async (error) => {
+      await isOld(error)
+      await stale()
+    },
   })
   const title = one
     ? words.issues.moveOne(words.issues.moves[move], one.number)
@@ -104,6 +109,7 @@ export function MoveIssues({ cid, move, issues, etag, onClose, onDone }: MovePro
         onCancel={onClose}
       >
         {one && <p className="muted">{one.title}</p>}
+        <Changed before={before} now={held?.of} />
         {move === "assign" && <Who cid={cid} error={run.error} />}
         {noted && (
           <Field

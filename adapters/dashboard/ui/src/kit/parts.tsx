@@ -1,5 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { Menu } from "@base-ui/react/menu"
+import { useMutationState } from "@tanstack/react-query"
 import { Ellipsis } from "lucide-react"
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react"
 import { type ApiError, asApiError } from "../api/errors"
@@ -98,6 +99,16 @@ export const Modal = ({ title, open, onClose, children }: ModalProps) => (
   </Dialog.Root>
 )
 
+// Sending says that what was sent is not taken yet, and is sent again.
+function Sending() {
+  const failed = useMutationState({ filters: { status: "pending" }, select: ({ state }) => state.failureCount })
+  return (
+    <p className="muted" role="status">
+      {failed.some((times) => times > 0) && words.shell.sending}
+    </p>
+  )
+}
+
 interface FormProps {
   submit: string | undefined // undefined: it is to look at only
   busy: boolean
@@ -123,6 +134,7 @@ export function Form({ submit, busy, error, danger, ready = true, onFocus, onSub
     <form className="stack" ref={form} onFocus={onFocus} onSubmit={send} noValidate>
       {children}
       <Failure error={error} />
+      {busy && <Sending />}
       <div className={onCancel ? "row end" : "row"}>
         {onCancel && (
           <button type="button" className="button" onClick={onCancel}>

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { may, whoIsSignedIn } from "../api/client"
+import { over } from "../api/over"
 
 // tick is how often pages outside a company ask anew, while they are seen.
 const tick = 30_000
@@ -23,8 +24,9 @@ export function usePages<T>(key: unknown[], get: (cursor: string | undefined) =>
     queryKey: key,
     queryFn: ({ pageParam }) => get(pageParam) as Promise<Page<T>>,
     initialPageParam: undefined as string | undefined,
+    structuralSharing: false, // it would look through all rows that were read before, at each page
     getNextPageParam: (last) => last.meta.page.cursor ?? undefined,
-    refetchInterval: String(key[0]).startsWith("cmp_") ? false : tick,
+    refetchInterval: () => (String(key[0]).startsWith("cmp_") || over.is() ? false : tick),
   })
   return { ...query, rows: query.data?.pages.flatMap((page) => page.data) }
 }

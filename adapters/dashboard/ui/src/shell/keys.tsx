@@ -32,12 +32,12 @@ export function Keys({ slug, onSearch }: { slug: string | undefined; onSearch: (
       }
       if (event.key === "g") wentAt = event.timeStamp
       else if (event.key === "?") setHelping(true)
-      else if (/^[/nadr]$/.test(event.key)) {
+      else if (/^[/neadr]$/.test(event.key)) {
         const control = document.querySelector<HTMLElement>(`[data-key="${event.key}"]`)
         if (!control) return
         event.preventDefault()
         control.focus()
-        if (event.key === "n") control.click()
+        if (event.key === "n" || event.key === "e") control.click()
       }
     }
     addEventListener("keydown", keys)

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useEffect, useState } from "react"
+import { useEffect, useRef, useState, useSyncExternalStore } from "react"
 import { live } from "../api/live"
+import { over } from "../api/over"
 import { companyQuery } from "../kit/company"
 import { words } from "../words/en"
 
@@ -9,7 +10,10 @@ export function Live({ slug }: { slug: string }) {
   const queries = useQueryClient()
   const cid = useQuery(companyQuery(slug)).data?.company.id
   const [isLive, setLive] = useState(true)
-  useEffect(() => (cid ? live(queries, cid, setLive) : undefined), [queries, cid])
+  const isOver = useSyncExternalStore(over.watch, over.is)
+  const wasOver = useRef(false)
+  if (isOver) wasOver.current = true
+  useEffect(() => (cid && !isOver ? live(queries, cid, setLive, wasOver.current) : undefined), [queries, cid, isOver])
   return (
     <p className="notice" role="status" hidden={isLive}>
       {!isLive && words.shell.notLive}

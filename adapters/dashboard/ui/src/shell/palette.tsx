@@ -25,10 +25,14 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   }, [typed])
   const company = useQuery({ ...companyQuery(slug ?? ""), enabled: !!slug }).data?.company
   const agents = useQuery({
-    queryKey: [company?.id, "agents", "palette"],
+    queryKey: [company?.id, "agents", "palette", asked],
     enabled: !!company && asked.length >= 2,
     queryFn: () =>
-      ask(api.GET("/v1/companies/{id}/agents", { params: { path: { id: company?.id ?? "" }, query: { limit: 200 } } })),
+      ask(
+        api.GET("/v1/companies/{id}/agents", {
+          params: { path: { id: company?.id ?? "" }, query: { q: asked.slice(0, 200), limit: 10 } },
+        }),
+      ),
   })
   const number = /^#?(\d{1,15})$/.exec(asked)?.[1]
   const issues = useQuery({
@@ -39,7 +43,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         api.GET("/v1/companies/{id}/issues", {
           params: {
             path: { id: company?.id ?? "" },
-            query: number ? { number: Number(number) } : { q: asked, limit: 10 },
+            query: number ? { number: Number(number) } : { q: asked.slice(0, 200), limit: 10 },
           },
         }),
       ),
@@ -69,7 +73,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               {slug &&
                 asked.length >= 2 &&
                 agents.data?.data.map((a) => (
-                  <Command.Item key={a.id} value={`${a.name} ${a.id}`} onSelect={() => go(`/c/${slug}/agents/${a.id}`)}>
+                  <Command.Item key={a.id} value={`${asked} ${a.id}`} onSelect={() => go(`/c/${slug}/agents/${a.id}`)}>
                     {a.name} <span className="muted">{words.nav.agents}</span>
                   </Command.Item>
                 ))}

@@ -9,6 +9,7 @@ import { useMay, useSession } from "../kit/queries"
 import { words } from "../words/en"
 import { Keys } from "./keys"
 import { Live } from "./live"
+import { Over } from "./over"
 import { pages } from "./pages"
 
 const Palette = lazy(() => import("./palette"))
@@ -123,6 +124,7 @@ export function Shell() {
         {(slug || admin) && <MorePages slug={slug} admin={admin} />}
       </nav>
       <Keys slug={slug} onSearch={search} />
+      <Over />
       {searching && (
         <Suspense>
           <Palette onClose={() => setSearching(false)} />

@@ -3,7 +3,7 @@ import { useState } from "react"
 import { api, ask, once, type Schemas, seen } from "../../api/client"
 import { Money } from "../../kit/figures"
 import { count, dollars } from "../../kit/format"
-import { json, text } from "../../kit/forms"
+import { Changed, json, text, useVersion, type Version } from "../../kit/forms"
 import { Facts, IssueLink, Prose } from "../../kit/page"
 import { Confirm, Failure, Field, Form, Modal, Time } from "../../kit/parts"
 import { useMay } from "../../kit/queries"
@@ -111,8 +111,11 @@ export function ApprovalDetail({ item, onDone }: DetailProps) {
       {doing && (
         <Decide
           {...doing}
-          of={a}
-          etag={query.data?.etag ?? ""}
+          version={{ of: a, etag: query.data?.etag ?? "" }}
+          again={async () => {
+            const { data } = await query.refetch()
+            return data && { of: data.approval, etag: data.etag }
+          }}
           onClose={() => setDoing(undefined)}
           onDone={async (what) => {
             setDoing(undefined)
@@ -127,13 +130,15 @@ export function ApprovalDetail({ item, onDone }: DetailProps) {
 
 interface DecideProps {
   what: What
-  of: Approval
-  etag: string
+  version: Version<Approval>
+  again: () => Promise<Version<Approval> | undefined>
   onClose: () => void
   onDone: (what: string) => void
 }
 
-function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
+function Decide({ what, version, again, onClose, onDone }: DecideProps) {
+  const { held = version, before, refused } = useVersion(version, again)
+  const { of, etag } = held
   const [key] = useState(once)
   const params = {
     path: { id: of.companyId, approval: of.id },
@@ -166,6 +171,7 @@ function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
       }
     },
     onSuccess: () => onDone(words.inbox[what]),
+    onError: refused,
   })
   if (what === "approve" && (of.cost.usd ?? 0) >= dear) {
     return (
@@ -192,6 +198,7 @@ function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
         onCancel={onClose}
       >
         <p>{of.action}</p>
+        <Changed before={before} now={of} />
         {what === "edit" && (
           <Field label={words.inbox.edits} name="edits" help={words.inbox.editsHelp} error={run.error}>
             {(field) => <textarea {...field} className="input mono" rows={5} defaultValue="{}" />}

@@ -2,10 +2,11 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask, once, type Schemas, seen } from "../../api/client"
 import { useAgents, useTeams } from "../../kit/company"
-import { text } from "../../kit/forms"
+import { Changed, text, useVersion, type Version } from "../../kit/forms"
 import { Facts, IssueLink, IssueState, Prose } from "../../kit/page"
 import { Failure, Field, Form, Modal, Time } from "../../kit/parts"
 import { useMay } from "../../kit/queries"
+import { Json } from "../../kit/tree"
 import { words } from "../../words/en"
 import looks from "./inbox.module.css"
 import type { DetailProps } from "./page"
@@ -22,10 +23,6 @@ const offered: Record<string, What[]> = {
 }
 
 const keys: Partial<Record<What, string>> = { accept: "a", reject: "d", answer: "r" }
-
-const Json = ({ of }: { of: unknown }) => (
-  <pre className={looks.json}>{typeof of === "string" ? of : JSON.stringify(of, null, 2)}</pre>
-)
 
 export function IssueDetail({ item, onDone }: DetailProps) {
   const id = item.company.id
@@ -119,7 +116,16 @@ export function IssueDetail({ item, onDone }: DetailProps) {
         </div>
       )}
       {doing && (
-        <Decide what={doing} of={i} etag={query.data?.etag ?? ""} onClose={() => setDoing(undefined)} onDone={finish} />
+        <Decide
+          what={doing}
+          version={{ of: i, etag: query.data?.etag ?? "" }}
+          again={async () => {
+            const { data } = await query.refetch()
+            return data && { of: data.issue, etag: data.etag }
+          }}
+          onClose={() => setDoing(undefined)}
+          onDone={finish}
+        />
       )}
     </>
   )
@@ -171,13 +177,15 @@ function Blockers({ item, issue, onDone }: DetailProps & { issue: Issue }) {
 
 interface DecideProps {
   what: What
-  of: Issue
-  etag: string
+  version: Version<Issue>
+  again: () => Promise<Version<Issue> | undefined>
   onClose: () => void
   onDone: (what: string) => void
 }
 
-function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
+function Decide({ what, version, again, onClose, onDone }: DecideProps) {
+  const { held = version, before, refused } = useVersion(version, again)
+  const { of, etag } = held
   const id = of.companyId
   const [key] = useState(once)
   const needsPeople = what === "answer" || what === "assign"
@@ -215,6 +223,7 @@ function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
       }
     },
     onSuccess: () => onDone(words.inbox[what]),
+    onError: refused,
   })
   return (
     <Modal title={words.inbox[what]} open onClose={onClose}>
@@ -227,6 +236,7 @@ function Decide({ what, of, etag, onClose, onDone }: DecideProps) {
         onCancel={onClose}
       >
         <p>{`#${of.number} ${of.title}`}</p>
+        <Changed before={before} now={of} />
         {what !== "accept" && what !== "assign" && (
           <Field
             label={

@@ -84,7 +84,7 @@ interface PageProps {
   company: Company
   issue: Issue
   etag: string
-  again: () => Promise<unknown>
+  again: () => Promise<{ data?: { issue: Issue; etag: string } }>
 }
 
 function Page({ company, issue, etag, again }: PageProps) {
@@ -131,7 +131,7 @@ function Page({ company, issue, etag, again }: PageProps) {
             </button>
           ))}
           {isOpen && (
-            <button type="button" className="button" onClick={() => setDoing("edit")}>
+            <button type="button" className="button" data-key="e" onClick={() => setDoing("edit")}>
               {words.issue.edit}
             </button>
           )}
@@ -260,7 +260,17 @@ function Page({ company, issue, etag, again }: PageProps) {
         />
       )}
       {doing && doing !== "edit" && doing !== "child" && (
-        <MoveIssues cid={cid} move={doing} issues={[issue]} etag={etag} onClose={close} />
+        <MoveIssues
+          cid={cid}
+          move={doing}
+          issues={[issue]}
+          version={{ of: issue, etag }}
+          again={async () => {
+            const { data } = await again()
+            return data && { of: data.issue, etag: data.etag }
+          }}
+          onClose={close}
+        />
       )}
     </>
   )

@@ -2,7 +2,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useState } from "react"
 import { signIn } from "../../api/client"
-import { Failure, Field, Form } from "../../kit/parts"
+import { Failure } from "../../kit/parts"
+import { SignInForm } from "../../kit/signin"
 import { words } from "../../words/en"
 
 const Door = ({ children }: { children: ReactNode }) => (
@@ -21,37 +22,15 @@ export function SignIn() {
   const { to } = useSearch({ from: "/login" })
   const navigate = useNavigate()
   const queries = useQueryClient()
-  const enter = useMutation({
-    mutationFn: signIn,
-    onSuccess: async () => {
-      queries.clear()
-      await navigate({ to: to ?? "/" })
-    },
-  })
   return (
     <Door>
       <div className="panel inset stack">
-        <Form
-          submit={words.signIn.submit}
-          busy={enter.isPending}
-          error={enter.error}
-          onSubmit={(data) => enter.mutate({ token: String(data.get("token")).trim() })}
-        >
-          <Field label={words.signIn.token} name="token" error={enter.error}>
-            {(field) => (
-              <input
-                {...field}
-                type="password"
-                className="input mono"
-                autoComplete="off"
-                autoCapitalize="off"
-                spellCheck={false}
-              />
-            )}
-          </Field>
-        </Form>
-        <p className="muted small">{words.signIn.help}</p>
-        <code>{words.signIn.command}</code>
+        <SignInForm
+          onEntered={async () => {
+            queries.clear()
+            await navigate({ to: to ?? "/" })
+          }}
+        />
       </div>
     </Door>
   )
@@ -70,6 +49,7 @@ export function Start() {
   const queries = useQueryClient()
   const enter = useMutation({
     mutationFn: signIn,
+    retry: false,
     onSuccess: async () => {
       queries.clear()
       await navigate({ to: "/", replace: true })

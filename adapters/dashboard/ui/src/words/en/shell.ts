@@ -2,6 +2,10 @@ export const shell = {
   fresh: (count: number) => `${count} new`,
   notLive: "Not live, trying again",
   more: "More",
+  sending: "The server does not take it yet. It is sent again by itself.",
+  over: "You are signed out",
+  overText:
+    "The session has ended, or its token was revoked, given a new value, or has expired. Sign in to go on where you were: what you typed is still there.",
   switchTo: "Switch company",
   all: "All companies",
   keys: "Keyboard",
@@ -16,6 +20,7 @@ export const shell = {
     ["g c", "Costs"],
     ["g y", "Activity"],
     ["n", "New issue, in the list of issues"],
+    ["e", "Edit the issue that is open; Esc closes"],
     ["/", "Search in a list"],
     ["j k", "Next and previous, in the inbox"],
     ["a d r", "Approve or accept, deny or reject, ask or reply, in the inbox; then Enter"],

@@ -1,1 +1,0 @@
-import{Kt as e,Xt as t,ft as n,qt as r}from"./parts-LxbQ_5Xe.js";import{c as i}from"./index-CC4q1AcR.js";var a=t(r(),1),o=e();function s({cid:e,list:t,onShow:r}){let s=(0,a.useSyncExternalStore)(i.watch,()=>i.of(e,t));return s?(0,o.jsx)(`button`,{type:`button`,className:`button`,onClick:()=>{i.clear(e,t),r()},children:n.shell.fresh(s)}):null}export{s as t};
