@@ -67,6 +67,10 @@ export interface paths {
          *     in each line. An export that breaks off ends without the final chunk; go on with `after`, the id of the last entry
          *     that came in full. The CSV then has no headers.
          *
+         *     Each line has `place` and `hash` too, by which the entry is in the chain of the company's entries. What was committed before
+         *     the export began is chained first; on Postgres a transaction that is still open can hold up the newest entries. All of
+         *     them, without filters, are a chain that `holdco audit verify` checks.
+         *
          *     In CSV, text that begins with `=`, `+`, `-`, `@` or a tab has an apostrophe before it, so that no program takes it
          *     for a formula.
          */
@@ -132,6 +136,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/companies/{id}/audit/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the signed end of the chain of a company's entries
+         * @description The place and the hash of the newest entry that is chained. Keep it where those who can change the store cannot: with it,
+         *     `holdco audit verify` finds whether an entry before it was changed, removed or inserted since, even if all hashes after
+         *     it were made anew.
+         *
+         *     The signature is by Ed25519, over lines that each end with a newline: `holdco audit head v1`, the id of the company or
+         *     `instance`, `place`, `hash`, and `sealedAt`, empty if it is null.
+         */
+        get: operations["getAuditHead"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/activity": {
         parameters: {
             query?: never;
@@ -164,6 +196,26 @@ export interface paths {
          * @description Of all companies and the instance, in the categories of the audit of a company.
          */
         get: operations["listAllAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the signed end of the chain of the instance's entries
+         * @description As that of a company, of the entries that belong to none.
+         */
+        get: operations["getAllAuditHead"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2316,7 +2368,7 @@ export interface paths {
          *     | `secret.updated` | The category or the description of a secret was changed; `data.previous` has what these were before. |
          *     | `secret.rotated` | A secret was given another value. |
          *     | `secret.removed` | A secret was removed. |
-         *     | `key.rotated` | The store was given another key, with which values are encrypted; `data` has `fingerprint` and `formerFingerprint`. |
+         *     | `key.rotated` | The store was given another key, with which values are encrypted; `data` has `fingerprint`, `formerFingerprint`, and `publicKey`, with which heads of the audit are checked from here on. |
          *     | `token.signed_in` | A person signed in at the dashboard as a token. |
          *     | `token.signed_out` | A session of a person was ended, by the person or by somebody else. |
          *     | `token.login_link` | A link was made that signs a person in, once. |
@@ -2645,6 +2697,36 @@ export interface components {
         };
         /** @example act_01j5ze6h2gf0r8b4n7w3c5d9xk */
         ActivityEntryID: string;
+        AuditHead: {
+            /**
+             * @description Null for the chain of the instance.
+             * @example cmp_01j5ze2c4nf8vtkkq4d9w6m7xr
+             */
+            companyId: string | null;
+            /**
+             * Format: int64
+             * @description How many entries the chain has.
+             * @example 7
+             */
+            place: number;
+            /**
+             * @description SHA-256 of the hash before, which is 32 zero bytes at first, and the canonical form of the entry: see OPERATING.md.
+             * @example 1c3cabb74760661893c75f80bbbb228bf9349c33689ac91f17dcb5999af0b475
+             */
+            hash: string;
+            /** @description When the entry was chained; null for an empty chain. */
+            sealedAt: components["schemas"]["OptionalInstant"];
+            /**
+             * @description By Ed25519, in base64.
+             * @example 7Jd2hV0m9wQyqXUyoyTQmB4v7l0q4mC1Tz1sQm0bq3h6vGk9d3s2hJqj0y5m1l8k0m2b7c9d1e3f5a7b9c1d3e5fAA==
+             */
+            signature: string;
+            /**
+             * @description With which the signature is checked, in base64. It is derived from the instance's key; `key.rotated` names the next one.
+             * @example sGNdW3v5qgM0bWXr1t0XyyT0mpHv1yCM0T1yq6j3q1s=
+             */
+            publicKey: string;
+        };
         ActivityEntry: {
             id: components["schemas"]["ActivityEntryID"];
             /**
@@ -5121,6 +5203,10 @@ export interface components {
             data: components["schemas"]["ActivityEntry"];
             meta: components["schemas"]["Meta"];
         };
+        AuditHeadAnswer: {
+            data: components["schemas"]["AuditHead"];
+            meta: components["schemas"]["Meta"];
+        };
         AgentList: {
             data: components["schemas"]["Agent"][];
             meta: components["schemas"]["ListMeta"];
@@ -6250,6 +6336,42 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getAuditHead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The head. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditHeadAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAllActivity: {
         parameters: {
             query?: {
@@ -6404,6 +6526,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivityEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAllAuditHead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The head. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditHeadAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];
