@@ -20,7 +20,7 @@ import (
 )
 
 // The bars of the dashboard are for a quiet machine. Tests run on busy ones, and fail only where it is this many times slower.
-const patience = 10
+const patience = 30
 
 // scrolling goes down to the last of 10,000 rows, a window and a half at a time, and tells what it saw.
 const scrolling = `(async () => {
@@ -236,7 +236,9 @@ func TestPeopleLoseNothingOnBadDaysInABrowser(t *testing.T) {
 	tab.Push("Send the comment")
 	said("The answer was lost.")
 
-	for status, body := range map[int]string{429: `{"error":{"code":"rate_limited","message":"Too many requests."}}`, 503: `<h1>Busy</h1>`} {
+	for status, body := range map[int]string{
+		429: `{"error":{"code":"rate_limited","message":"Too many requests."}}`, 503: `<h1>Busy</h1>`,
+	} {
 		text := fmt.Sprintf("It was turned away with %d.", status)
 		tab.Fill("Comment", text)
 		l.turnsAway(http.MethodPost, status, 2, body)
@@ -419,8 +421,8 @@ func TestACrowdedCompanyFitsAnyWindowInABrowser(t *testing.T) {
 			if m%2 == 0 {
 				name = whole
 			}
-			answer := s.In(t).Post(acme.path()+"/agents", fmt.Sprintf(`{"teamId":%q,"name":%q,"role":%q,"model":%q}`, of.ID, name, whole[:90],
-				whole[:90]))
+			answer := s.In(t).Post(acme.path()+"/agents", fmt.Sprintf(`{"teamId":%q,"name":%q,"role":%q,"model":%q}`,
+				of.ID, name, whole[:90], whole[:90]))
 			answer.Is(t, 201, "")
 			hired = append(hired, resttest.Data[apiAgent](t, answer))
 		}
