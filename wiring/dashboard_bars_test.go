@@ -181,7 +181,8 @@ func (l *line) leadsTo(t *testing.T, s *instance) {
 func (l *line) turnsAway(method string, status int, times int64, body string) {
 	var count atomic.Int64
 	refuse := func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method != method || !strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasSuffix(r.URL.Path, "/stream") || count.Add(1) > times {
+		isMeant := r.Method == method && strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasSuffix(r.URL.Path, "/stream")
+		if !isMeant || count.Add(1) > times {
 			return false
 		}
 		w.Header().Set("Retry-After", "1")
