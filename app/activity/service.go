@@ -170,6 +170,9 @@ func (s *Service) chained(ctx context.Context, events []event.Event) ([]inbound.
 	return all, err
 }
 
+// beforeAll stands for an entry that comes before all others.
+const beforeAll = "start"
+
 // placeOf spells the place of an entry in the stream of a company: its id, bound to that. Where it stands is looked up again, so that it
 // stays right when the log is moved.
 func placeOf(of id.Company, which id.Entry) string {
@@ -220,7 +223,11 @@ func startOf(ctx context.Context, r store.Reader, of id.Company, place string) (
 		return last.Place, placeOf(of, last.ID), nil
 	}
 	at, err := page.ParseCursor(streamOf(of), place)
-	if err == nil {
+	switch {
+	case err != nil:
+	case at.ID == beforeAll:
+		return from, "", nil
+	default:
 		found, missing := r.Activity().Placed(ctx, id.Entry(at.ID))
 		switch {
 		case missing == nil && found.Company == of:
@@ -231,13 +238,5 @@ func startOf(ctx context.Context, r store.Reader, of id.Company, place string) (
 	}
 	refused := fault.New(fault.InvalidCursor, "There is no such place in this stream; what stood there may have been removed. "+
 		"Start at the oldest place, or without one.")
-	first, _, err := r.Activity().Ends(ctx, &of)
-	if err != nil {
-		return from, "", err
-	}
-	oldest := ""
-	if first != nil {
-		oldest = placeOf(of, first.ID)
-	}
-	return from, "", refused.With("oldest", oldest)
+	return from, "", refused.With("oldest", placeOf(of, beforeAll))
 }

@@ -25,6 +25,7 @@ var activityRules = []rule{
 	{"a list has what meets every condition, newest first", activityList},
 	{"lists and exports have what a filter matches", activityFilters},
 	{"events are followed in the order of their commits, up to a place", activityFollowed},
+	{"no place is given twice, though events go with their company", activityPlacedOnce},
 	{"events are chained from where the chains end, by one of all that try", activityChained},
 }
 
@@ -368,4 +369,23 @@ func chaining(ctx context.Context, tx store.Tx) error {
 		{Entry: "act_chained", Link: audit.Link{}.Next(nil)},
 	}})
 	return err
+}
+
+func activityPlacedOnce(f *fixture) {
+	newest := func() store.Placed {
+		f.Helper()
+		found, err := f.store.Activity().List(f.ctx, store.ActivityFilter{}, page.Position{}, 1)
+		f.ok(err)
+		placed, err := f.store.Activity().Placed(f.ctx, found.Items[0].ID)
+		f.ok(err)
+		return placed
+	}
+	leaving := f.found("leaving")
+	last := newest()
+	f.same(last.Company, leaving.ID)
+	f.remove(leaving.ID)
+	f.update(recording(event.Of(event.TokenCreated, "", "tok_a", nil).By("system:test")))
+	if next := newest(); next.Place.Compare(last.Place) <= 0 {
+		f.Errorf("after %v comes %v", last.Place, next.Place)
+	}
 }

@@ -101,7 +101,7 @@ export interface paths {
          *
          *     The stream ends with its token, with the company, when the server stops, and when the client does not keep up: go on
          *     from the last place. A server has 500 streams; one more is `unavailable`. A place of another company, or one whose entry
-         *     was removed, is `invalid_cursor`, and `details.oldest` is the oldest place that there is.
+         *     was removed, is `invalid_cursor`, and `details.oldest` is the place before the oldest entry that there is.
          */
         get: operations["streamActivity"];
         put?: never;
@@ -2646,7 +2646,7 @@ export interface components {
                 restorableUntil?: components["schemas"]["Instant"];
                 adapter?: string;
                 installed?: string[];
-                /** @description The oldest place of a stream; empty when there is none. */
+                /** @description The place of a stream that is before its oldest entry. */
                 oldest?: string;
                 /** @example 100 */
                 limit?: number;
