@@ -25,6 +25,7 @@ import (
 	"holdco/app/doctor"
 	"holdco/app/goals"
 	"holdco/app/imports"
+	"holdco/app/instance"
 	"holdco/app/issues"
 	"holdco/app/jobs"
 	"holdco/app/keys"
@@ -40,6 +41,7 @@ import (
 	"holdco/app/webhooks"
 	"holdco/app/work"
 	"holdco/app/workflows"
+	setup "holdco/domain/instance"
 	"holdco/ports/inbound"
 )
 
@@ -67,6 +69,7 @@ type services struct {
 	Keys      *keys.Service
 	Doctor    *doctor.Service
 	Activity  *activity.Service
+	Instance  *instance.Service
 
 	StreamPace rest.StreamPace
 }
@@ -83,6 +86,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	approvals.New,
 	secrets.New, keys.New, doctor.New,
 	activity.New,
+	instance.New, newSetup,
 	newAgentSettings, newAgentCredentials, newLeaseSettings, newStreamPace,
 	wire.Struct(new(services), "*"),
 )
@@ -102,6 +106,21 @@ const mostWaiting = 5000
 
 func newLeaseSettings(config Config) leases.Settings {
 	return leases.Settings{LeaseTime: config.LeaseTime, Reserve: config.Reserve, MostWaiting: mostWaiting}
+}
+
+// newSetup is what the server says of itself.
+func newSetup(config Config, version cli.Version) setup.Setup {
+	kind := "sqlite"
+	if config.Database.Postgres != "" {
+		kind = "postgres"
+	}
+	return setup.Setup{
+		Version: version.Number, Store: kind, Adapters: config.Adapters, Limits: config.Rates, Retention: config.ArchiveRetention,
+		Listeners: setup.Listeners{
+			API: config.APIAddr, Dashboard: config.DashboardAddr, Gateway: config.GatewayAddr, Partner: config.PartnerAddr,
+			Metrics: config.MetricsAddr,
+		},
+	}
 }
 
 func newStreamPace(config Config) rest.StreamPace { return config.StreamPace }
@@ -310,6 +329,9 @@ var resources = []resource{
 				Name: "chain activity", Every: time.Second, Run: s.Activity.Chain,
 			}}
 		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.Instance(s.Instance) },
 	},
 	{ // the checks of the store
 		commands: []cli.Command{

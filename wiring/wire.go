@@ -39,6 +39,7 @@ func NewServer(
 func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *slog.Logger) (command, func(), error) {
 	panic(wire.Build(
 		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
+		wire.Value(cli.Version{}), // no command shows the server
 		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet,
 		wire.Struct(new(command), "*"),
 	))
@@ -47,9 +48,10 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 // newPast assembles the use cases on the store at another time, beside a server that may be running on it.
 func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Logger) (past, func(), error) {
 	panic(wire.Build(
-		openForCommand, newJoint, wire.FieldsOf(new(database), "Migrator"),
+		openForCommand, newJoint, wire.FieldsOf(new(database), "Migrator"), wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)),
 		wire.Bind(new(sqlstore.Engine), new(*sqlstore.Joint)), wire.Bind(new(outbound.Clock), new(*demo.Clock)),
 		sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
+		wire.Value(cli.Version{}),
 		systemSet, workspaceSet, vaultSet, programSet, serviceSet,
 		wire.Struct(new(past), "*"),
 	))

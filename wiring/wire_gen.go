@@ -29,6 +29,7 @@ import (
 	"holdco/app/export"
 	"holdco/app/goals"
 	"holdco/app/imports"
+	"holdco/app/instance"
 	"holdco/app/issues"
 	"holdco/app/keys"
 	"holdco/app/leases"
@@ -93,6 +94,9 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
 	activityService := activity.New(store, vault)
+	migrator := wiringDatabase.Migrator
+	setup := newSetup(config, version)
+	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
 	wiringServices := services{
 		Companies:  service,
@@ -117,6 +121,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Keys:       keysService,
 		Doctor:     doctorService,
 		Activity:   activityService,
+		Instance:   instanceService,
 		StreamPace: streamPace,
 	}
 	poster, cleanup3 := newPosting(config, version)
@@ -132,7 +137,6 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Runner:     runnerService,
 		Index:      index,
 	}
-	migrator := wiringDatabase.Migrator
 	limiter, cleanup4, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
 		cleanup3()
@@ -258,6 +262,9 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
 	activityService := activity.New(store, vault)
+	version := _wireVersionValue
+	setup := newSetup(config, version)
+	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
 	wiringServices := services{
 		Companies:  service,
@@ -282,6 +289,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Keys:       keysService,
 		Doctor:     doctorService,
 		Activity:   activityService,
+		Instance:   instanceService,
 		StreamPace: streamPace,
 	}
 	wiringCommand := command{
@@ -297,6 +305,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 
 var (
 	_wireTelemetryValue = telemetry{tracer: noTracer{}}
+	_wireVersionValue   = cli.Version{}
 )
 
 // newPast assembles the use cases on the store at another time, beside a server that may be running on it.
@@ -342,6 +351,9 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
 	activityService := activity.New(store, vault)
+	version := _wireCliVersionValue
+	setup := newSetup(config, version)
+	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
 	wiringServices := services{
 		Companies:  service,
@@ -366,6 +378,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Keys:       keysService,
 		Doctor:     doctorService,
 		Activity:   activityService,
+		Instance:   instanceService,
 		StreamPace: streamPace,
 	}
 	wiringPast := past{
@@ -382,6 +395,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 
 var (
 	_wireWiringTelemetryValue = telemetry{tracer: noTracer{}}
+	_wireCliVersionValue      = cli.Version{}
 )
 
 // wire.go:
