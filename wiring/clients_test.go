@@ -102,10 +102,15 @@ func TestAStoppingServerFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		body := draft(t, "")
-		conn := s.dial(t, post(len(body))+body[:5])
-		later, err := http.Get(s.url + "/healthz") // on a connection that is accepted after the other
+		conn := s.dial(t, strings.Replace(post(len(body)), "\r\n", "\r\nExpect: 100-continue\r\n", 1))
+		answers := bufio.NewReader(conn)
+		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // its handler reads
+			t.Fatalf("%q, %v", line, err)
+		}
+		_, err := answers.ReadString('\n')
 		must(t, err)
-		must(t, later.Body.Close())
+		_, err = conn.Write([]byte(body[:5]))
+		must(t, err)
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.stop() }()
 		await(t, 5*time.Second, "the end of the listener", func() bool {
@@ -117,7 +122,7 @@ func TestAStoppingServerFinishesWhatIsInFlight(t *testing.T) {
 		})
 		_, err = conn.Write([]byte(body[5:]))
 		must(t, err)
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		answer, err := http.ReadResponse(answers, nil)
 		must(t, err)
 		defer answer.Body.Close()
 		if answer.StatusCode != http.StatusCreated {
