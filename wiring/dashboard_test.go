@@ -90,6 +90,17 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 		tab.See("https://data.example")
 		tab.Look("partners")
 
+		signIn(t, s, "token", string(rootToken)) // in a browser of another name
+		tab.Go("/instance")
+		tab.See("Go-http-client/1.1")
+		tab.Look("server")
+		tab.Push("Actions for Go-http-client/1.1")
+		tab.Wait(`document.activeElement.matches("[role=menuitem][data-highlighted]")`)
+		tab.Press("\r")
+		tab.See("End this session?")
+		tab.Push("End session")
+		tab.Wait(`!document.body.innerText.includes("Go-http-client/1.1")`)
+
 		tab.Go("/")
 		tab.Push("Actions for Acme & Söhne")
 		tab.Wait(`document.activeElement.matches("[role=menuitem][data-highlighted]")`)

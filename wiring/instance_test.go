@@ -22,7 +22,7 @@ func TestTheServerShowsWhatItIs(t *testing.T) {
 		acme := s.create(t, `{"name":"Acme","slug":"acme"}`)
 		head := resttest.Data[struct{ PublicKey string }](t, s.Get(acme.path()+"/audit/head"))
 		for scope, seesLeads := range map[string]bool{
-			"admin": true, "read": false, "company:" + acme.ID + ":read": false, "company:" + acme.ID + ":admin": false,
+			"admin": true, "read": false, "company:" + acme.ID + ":read": false, "company:" + acme.ID + ":write": false,
 		} {
 			answer := s.As(s.issue(t, scope).Token).In(t).Get("/v1/instance")
 			answer.Is(t, 200, "")

@@ -179,14 +179,16 @@ func (tab *Tab) Go(path string) {
 	tab.check(chromedp.Do(tab.ctx, chromedp.Navigate(tab.origin+path)))
 }
 
-// Wait waits until an expression of JavaScript is true.
+// Wait waits until an expression of JavaScript is true. The time is taken here: the page's own timers may hurry.
 func (tab *Tab) Wait(format string, args ...any) {
 	tab.t.Helper()
 	expression := fmt.Sprintf(format, args...)
-	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(30*time.Second))
-	err := chromedp.Do(tab.ctx, poll)
+	ctx, cancel := context.WithTimeout(tab.ctx, time.Minute)
+	defer cancel()
+	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(0))
+	err := chromedp.Do(ctx, poll)
 	for tries := 0; err != nil && tries < 3 && strings.Contains(err.Error(), "Cannot find context"); tries++ {
-		err = chromedp.Do(tab.ctx, poll) // the page was left while it was asked
+		err = chromedp.Do(ctx, poll) // the page was left while it was asked
 	}
 	if err != nil {
 		text, _ := chromedp.Run(tab.ctx, chromedp.Evaluate[string]("location.href + ' ' + document.body.innerText"))

@@ -174,6 +174,11 @@ const partners = createRoute({
   path: "/instance/partners",
   component: lazyRouteComponent(() => import("./pages/partners/page"), "Partners"),
 })
+const instance = createRoute({
+  getParentRoute: () => shell,
+  path: "/instance",
+  component: lazyRouteComponent(() => import("./pages/instance/page"), "InstancePage"),
+})
 
 const router = createRouter({
   routeTree: root.addChildren([
@@ -198,6 +203,7 @@ const router = createRouter({
       tokens,
       webhooks,
       partners,
+      instance,
     ]),
   ]),
   defaultNotFoundComponent: Missing,

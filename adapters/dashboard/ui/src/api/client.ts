@@ -26,12 +26,15 @@ const cut = (error: unknown): never => {
   throw error instanceof ApiError ? error : unreachable()
 }
 
-// answers reports whether the server is there.
-export const answers = () =>
-  fetch("/healthz").then(
+const probe = (path: string) =>
+  fetch(path).then(
     (response) => response.ok,
     () => false,
   )
+
+// answers reports whether the server is there, ready whether its store can be written to, too.
+export const answers = () => probe("/healthz")
+export const ready = () => probe("/readyz")
 
 // ask is the body of an answer, or throws an ApiError.
 export async function ask<T>(answer: Promise<Answered<T>>): Promise<T> {

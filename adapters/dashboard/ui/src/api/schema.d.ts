@@ -1340,6 +1340,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/instance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the server
+         * @description How the server that answers was built and set up, and what time it is there. Any token may ask. How many leads there are is
+         *     shown to tokens with the scope `admin`, as it was at most a minute ago.
+         */
+        get: operations["getInstance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/companies/{id}/issues": {
         parameters: {
             query?: never;
@@ -4093,6 +4114,113 @@ export interface components {
             /** @enum {string} */
             outcome: "achieved" | "abandoned";
         };
+        Instance: {
+            /**
+             * @description Of the program.
+             * @example v1.0.0
+             */
+            version: string;
+            time: components["schemas"]["Instant"];
+            store: {
+                /** @enum {string} */
+                kind: "sqlite" | "postgres";
+                /**
+                 * Format: int64
+                 * @description The newest migration of the store.
+                 * @example 31
+                 */
+                schema: number;
+            };
+            /**
+             * @description What agents can be run by.
+             * @example [
+             *       "process",
+             *       "http"
+             *     ]
+             */
+            adapters: string[];
+            /**
+             * @description What a token, the key of a partner or an agent is served in a minute, by the class of the request; null where there
+             *     is no limit.
+             */
+            requestsPerMinute: {
+                /**
+                 * Format: int64
+                 * @example 600
+                 */
+                read: number | null;
+                /**
+                 * Format: int64
+                 * @example 120
+                 */
+                write: number | null;
+                /**
+                 * Format: int64
+                 * @example 10
+                 */
+                costly: number | null;
+                /**
+                 * Format: int64
+                 * @example 600
+                 */
+                partner: number | null;
+                /**
+                 * Format: int64
+                 * @example 600
+                 */
+                gateway: number | null;
+            };
+            /**
+             * Format: int64
+             * @description How long an archived company can be restored.
+             * @example 720
+             */
+            archiveRetentionHours: number;
+            /**
+             * @description The addresses that the server was told to listen at; null where there is no such listener. Metrics without one of their
+             *     own are served beside the API.
+             */
+            listeners: {
+                /** @example 127.0.0.1:3100 */
+                api: string | null;
+                /** @example 127.0.0.1:3101 */
+                dashboard: string | null;
+                /** @example 127.0.0.1:3103 */
+                gateway: string | null;
+                /** @example 127.0.0.1:3102 */
+                partner: string | null;
+                /** @example null */
+                metrics: string | null;
+            };
+            /**
+             * @description With which heads of the audit are checked, in base64. It changes when the key of the instance is rotated.
+             * @example sGNdW3v5qgM0bWXr1t0XyyT0mpHv1yCM0T1yq6j3q1s=
+             */
+            publicKey: string;
+            /** @description How many there are; null for a token without the scope `admin`. */
+            leads: {
+                /**
+                 * Format: int64
+                 * @example 1200000
+                 */
+                leads: number;
+                /**
+                 * Format: int64
+                 * @example 24
+                 */
+                campaigns: number;
+                /**
+                 * Format: int64
+                 * @example 20
+                 */
+                industries: number;
+                /**
+                 * Format: int64
+                 * @example 140
+                 */
+                verticals: number;
+            } | null;
+        };
         /** @example iss_01j5ze2c4tf0e9m8k2r6c3w7bd */
         IssueID: string;
         /**
@@ -5305,6 +5433,10 @@ export interface components {
         };
         GoalAnswer: {
             data: components["schemas"]["Goal"];
+            meta: components["schemas"]["Meta"];
+        };
+        InstanceAnswer: {
+            data: components["schemas"]["Instance"];
             meta: components["schemas"]["Meta"];
         };
         IssueList: {
@@ -9252,6 +9384,37 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The server. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { ago, changes, daysUntil, dollars, slugOf, teamsOf } from "./format"
+import { ago, changes, clockApart, daysUntil, dollars, slugOf, teamsOf } from "./format"
 
 const now = Date.parse("2026-04-11T12:00:00.000Z")
 
@@ -13,6 +13,11 @@ describe("formats", () => {
   it("shows money", () => {
     expect(dollars(1500, 2, "en")).toBe("$1,500.00")
     expect(dollars(0.123456, 6, "en")).toBe("$0.123456")
+  })
+  it("tells clocks that are apart", () => {
+    expect(clockApart("2026-04-11T12:00:04.000Z", now)).toBe(0)
+    expect(clockApart("2026-04-11T12:00:09.000Z", now)).toBe(9)
+    expect(clockApart("2026-04-11T11:59:00.000Z", now)).toBe(-60)
   })
   it("counts begun days", () => {
     expect(daysUntil("2026-04-11T12:00:00.001Z", now)).toBe(1)

@@ -28,6 +28,13 @@ export const dollars = (usd: number, digits = 2, locale?: string) =>
     maximumFractionDigits: digits,
   }).format(usd)
 
+// clockApart is by how many seconds the clock of the server, which answered at a time of this browser, is ahead; 0: less than five,
+// which the way of the answer may have taken.
+export function clockApart(server: string, seenAt: number): number {
+  const seconds = Math.round((Date.parse(server) - seenAt) / 1000)
+  return Math.abs(seconds) < 5 ? 0 : seconds
+}
+
 // daysUntil counts begun days.
 export const daysUntil = (at: string, now: number) => Math.max(0, Math.ceil((Date.parse(at) - now) / 86_400_000))
 

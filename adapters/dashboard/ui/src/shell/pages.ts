@@ -5,11 +5,15 @@ import {
   CircleDot,
   FolderKanban,
   Inbox as InboxIcon,
+  KeyRound,
   LayoutDashboard,
   Lock,
   type LucideIcon,
+  Server,
   Settings2,
   Target,
+  Users,
+  Webhook,
   Workflow,
 } from "lucide-react"
 import { words } from "../words/en"
@@ -38,3 +42,11 @@ interface Page {
 }
 
 export const pages: readonly Page[] = known
+
+// instancePages are those of the whole instance, for who has the scope admin.
+export const instancePages = [
+  { to: "/instance/tokens", name: words.nav.tokens, icon: KeyRound },
+  { to: "/instance/webhooks", name: words.nav.webhooks, icon: Webhook },
+  { to: "/instance/partners", name: words.nav.partners, icon: Users },
+  { to: "/instance", name: words.nav.server, icon: Server },
+] as const

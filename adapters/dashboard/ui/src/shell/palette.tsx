@@ -7,7 +7,7 @@ import { api, ask } from "../api/client"
 import { companyQuery } from "../kit/company"
 import { useMay } from "../kit/queries"
 import { words } from "../words/en"
-import { pages } from "./pages"
+import { instancePages, pages } from "./pages"
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
@@ -88,13 +88,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                   </Command.Item>
                 ))}
               <Command.Item onSelect={() => go("/")}>{words.nav.companies}</Command.Item>
-              {admin && (
-                <>
-                  <Command.Item onSelect={() => go("/instance/tokens")}>{words.nav.tokens}</Command.Item>
-                  <Command.Item onSelect={() => go("/instance/webhooks")}>{words.nav.webhooks}</Command.Item>
-                  <Command.Item onSelect={() => go("/instance/partners")}>{words.nav.partners}</Command.Item>
-                </>
-              )}
+              {admin &&
+                instancePages.map((page) => (
+                  <Command.Item key={page.to} onSelect={() => go(page.to)}>
+                    {page.name}
+                  </Command.Item>
+                ))}
               {companies.data?.data.map((c) => (
                 <Command.Item key={c.id} value={`${c.name} ${c.slug}`} onSelect={() => go(`/c/${c.slug}/issues`)}>
                   {c.name} <span className="muted">{c.slug}</span>

@@ -1,7 +1,7 @@
 import { Menu } from "@base-ui/react/menu"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router"
-import { Building2, ChevronsUpDown, CircleUser, Ellipsis, Inbox, KeyRound, Search, Users, Webhook } from "lucide-react"
+import { Building2, ChevronsUpDown, CircleUser, Ellipsis, Inbox, Search } from "lucide-react"
 import { lazy, Suspense, useCallback, useState } from "react"
 import { api, ask, signOut } from "../api/client"
 import { choose, type Looks, looks } from "../kit/looks"
@@ -10,17 +10,11 @@ import { words } from "../words/en"
 import { Keys } from "./keys"
 import { Live } from "./live"
 import { Over } from "./over"
-import { pages } from "./pages"
+import { instancePages, pages } from "./pages"
 
 const Palette = lazy(() => import("./palette"))
 
 const isPrivate = location.protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
-
-const instancePages = [
-  { to: "/instance/tokens", name: words.nav.tokens, icon: KeyRound },
-  { to: "/instance/webhooks", name: words.nav.webhooks, icon: Webhook },
-  { to: "/instance/partners", name: words.nav.partners, icon: Users },
-] as const
 
 export function Shell() {
   const [searching, setSearching] = useState(false)
@@ -67,7 +61,7 @@ export function Shell() {
           <div>
             <h2>{words.nav.instance}</h2>
             {instancePages.map((page) => (
-              <Link key={page.to} to={page.to}>
+              <Link key={page.to} to={page.to} activeOptions={{ exact: page.to === "/instance", includeSearch: false }}>
                 <page.icon size={16} aria-hidden />
                 {page.name}
               </Link>

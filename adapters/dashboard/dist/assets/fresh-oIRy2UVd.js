@@ -1,1 +1,0 @@
-import{Xt as e,Zt as t,en as n,gt as r}from"./parts-4bialV24.js";import{c as i}from"./index-DgK1kIJO.js";var a=n(t(),1),o=e();function s({cid:e,list:t,onShow:n}){let s=(0,a.useSyncExternalStore)(i.watch,()=>i.of(e,t));return s?(0,o.jsx)(`button`,{type:`button`,className:`button`,onClick:()=>{i.clear(e,t),n()},children:r.shell.fresh(s)}):null}export{s as t};
