@@ -15,6 +15,7 @@ func TestPeopleDecideInABrowser(t *testing.T) {
 		tab.Look("inbox_empty")
 		s.file(t, acme, "")
 		on := ada.claim(t, "")
+		ada.state(t, on, "checkpoint", `"note":"Half of the shop is built.","data":{"pages":3}`)
 		asked := ada.asks(t, on, `,"reasoning":"The prices were agreed on Monday.","cost":{"usd":1.5},`+
 			`"sideEffects":["The shop is away for a minute."],"ifDenied":"The old prices stay.","expiresIn":3600`)
 		s.clock.advance(time.Second)
@@ -25,6 +26,7 @@ func TestPeopleDecideInABrowser(t *testing.T) {
 		tab.Go("/inbox")
 		tab.See("The prices were agreed on Monday.")
 		tab.See("The old prices stay.")
+		tab.See("Half of the shop is built.")
 		tab.Look("inbox")
 		tab.Push("Deny")
 		tab.Fill("Note", "Not today.")
@@ -42,5 +44,62 @@ func TestPeopleDecideInABrowser(t *testing.T) {
 		tab.See("Nothing waits for you.")
 		tab.See("1 issue in flight")
 		tab.Look("overview")
+	})
+}
+
+func TestPeopleMakeRulesInABrowser(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		tab := s.enter(t, string(rootToken), "/c/acme/approvals")
+		tab.See("No approvals yet")
+		tab.Look("approvals_empty")
+		s.file(t, acme, "")
+		on := ada.claim(t, "")
+		first := ada.asks(t, on, `,"cost":{"usd":1.5},"expiresIn":3600`)
+		tab.See(first.Action)
+		tab.Push(first.Action)
+		tab.See("Always approve this")
+		tab.Push("Always approve this")
+		tab.See("makes a rule that approves the same")
+		tab.Look("always_approve")
+		tab.Push("Approve, and make the rule")
+		await(t, time.Minute, "the decision", func() bool { return s.reads(t, first).Status == "approved" })
+		second := ada.asks(t, on, `,"cost":{"usd":1.25}`)
+		if second.Status != "approved" {
+			t.Errorf("the rule left %+v", second)
+		}
+		tab.Go("/c/acme/approvals")
+		tab.See("Rule deploy.shop")
+		tab.Look("approvals")
+		tab.Go("/c/acme/approvals?status=denied")
+		tab.See("Nothing matches")
+		tab.Go("/c/acme/approvals?open=" + second.ID)
+		tab.See("Side effects")
+		tab.Look("approval")
+
+		tab.Go("/c/acme/approvals?view=rules")
+		tab.See("deploy.shop")
+		tab.Push("New rule")
+		tab.Fill("Action", "mail.*")
+		tab.Fill("US dollars at most", "-1")
+		tab.Expect(422)
+		tab.Push("New rule")
+		tab.See("maxUsd must")
+		tab.Look("new_rule")
+		tab.Fill("US dollars at most", "\b\b2")
+		tab.Push("New rule")
+		tab.See("mail.*")
+		tab.Look("rules")
+		tab.Push("Actions for deploy.shop")
+		tab.Wait(`document.activeElement.matches("[role=menuitem][data-highlighted]")`)
+		tab.Press("\r")
+		tab.See("Delete the rule deploy.shop?")
+		tab.Push("Delete rule")
+		tab.Wait(`!document.body.innerText.includes("deploy.shop")`)
+		if third := ada.asks(t, on, `,"cost":{"usd":1}`); third.Status != "pending" {
+			t.Errorf("after the rule: %+v", third)
+		}
 	})
 }

@@ -106,6 +106,12 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import("./pages/agent/page"), "Agent"),
   validateSearch: texts("tab"),
 })
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: "/c/$slug/approvals",
+  component: lazyRouteComponent(() => import("./pages/approvals/page"), "Approvals"),
+  validateSearch: texts("view", "status", "agent", "team", "open"),
+})
 const costs = createRoute({
   getParentRoute: () => shell,
   path: "/c/$slug/costs",
@@ -192,6 +198,7 @@ const router = createRouter({
       settings,
       agents,
       agent,
+      approvals,
       costs,
       goals,
       projects,

@@ -8,7 +8,7 @@ export type Entry = Pick<Schemas["ActivityEntry"], "category" | "action" | "subj
 // company. "lists" are none of these: they do not jump, but count what is new.
 const table: Record<string, string[]> = {
   agent: ["agents", "teams", "dashboard", "secrets"],
-  approval: ["approvals", "inbox", "dashboard", "issues"],
+  approval: ["approvals", "approval-rules", "inbox", "dashboard", "issues"],
   budget: ["budgets", "costs", "dashboard", "inbox"],
   goal: ["goals", "dashboard"],
   project: ["projects", "goals", "dashboard"],

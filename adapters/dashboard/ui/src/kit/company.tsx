@@ -80,6 +80,14 @@ export const useGoals = (cid: string) =>
     ask(api.GET("/v1/companies/{id}/goals", { params: { path: { id: cid }, query } })),
   )
 
+// useRules are the actions that approval rules decide, by the ids of the rules.
+export function useRules(cid: string) {
+  const all = useAll<Schemas["ApprovalRule"]>([cid, "approval-rules", "all"], (query) =>
+    ask(api.GET("/v1/companies/{id}/approval-rules", { params: { path: { id: cid }, query } })),
+  )
+  return new Map(all.data?.rows.map((rule) => [rule.id, rule.actionName]))
+}
+
 // named finds the name of a row by its id, which stands for it while the name is not known.
 export const named = <T extends { id: string }>(rows: T[] | undefined, name: (row: T) => string) => {
   const names = new Map(rows?.map((row) => [row.id, name(row)]))

@@ -1,6 +1,7 @@
 import { activity } from "./en/activity"
 import { agent } from "./en/agent"
 import { agents } from "./en/agents"
+import { approvals } from "./en/approvals"
 import { costs } from "./en/costs"
 import { figures } from "./en/figures"
 import { goals } from "./en/goals"
@@ -18,6 +19,7 @@ export const en = {
   activity,
   agent,
   agents,
+  approvals,
   costs,
   figures,
   goals,
@@ -52,7 +54,6 @@ export const en = {
   nav: {
     main: "Main",
     companies: "Companies",
-    company: "Company",
     settings: "Settings",
     activity: "Activity",
     inbox: "Inbox",
@@ -60,6 +61,7 @@ export const en = {
     overview: "Overview",
     agents: "Agents",
     issues: "Issues",
+    approvals: "Approvals",
     costs: "Costs",
     goals: "Goals",
     projects: "Projects",
@@ -70,8 +72,6 @@ export const en = {
     webhooks: "Webhooks",
     partners: "Partners",
     server: "Server",
-    open: "Open the menu",
-    switchTo: "Go to a company",
   },
   looks: { label: "Looks", system: "As the system", light: "Light", dark: "Dark" },
   account: {
@@ -87,7 +87,6 @@ export const en = {
     empty: "Nothing has that name.",
   },
   signIn: {
-    title: "Sign in",
     token: "API token",
     help: "Paste a token that begins with hco_. Without one, run this where Holdco runs; it prints a link that signs you in:",
     command: "holdco login",
@@ -139,10 +138,7 @@ export const en = {
     wrongTeam: (line: string) => `“${line}” is not a name and a number.`,
     create: "Create company",
     periods: { daily: "a day", weekly: "a week", monthly: "a month", quarterly: "a quarter" } as Record<string, string>,
-    createdTitle: "Next steps",
     settingsTitle: "Company settings",
-    dangerTitle: "End",
-    dangerText: "Archive it first; an archived company can be restored or deleted among the archived companies.",
   },
   tokens: {
     title: "API tokens",

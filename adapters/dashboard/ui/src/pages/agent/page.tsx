@@ -4,6 +4,7 @@ import { useMemo } from "react"
 import { api, ask, type Schemas, seen } from "../../api/client"
 import { asApiError } from "../../api/errors"
 import { type Agent as AgentData, AgentState, useAgentMoves } from "../../kit/agents"
+import { ApprovalState } from "../../kit/approval"
 import { SpendChart } from "../../kit/chart"
 import { type Company, InCompany, named, useTeams } from "../../kit/company"
 import { Money, Stats } from "../../kit/figures"
@@ -265,15 +266,6 @@ function Runs({ company, agent, slug }: PartProps & { slug: string }) {
   )
 }
 
-const approvalMoods: Record<Schemas["Approval"]["status"], Mood> = {
-  pending: "warning",
-  asked_question: "warning",
-  approved: "good",
-  approved_with_edits: "good",
-  denied: "bad",
-  expired: "quiet",
-}
-
 function Approvals({ company, agent }: PartProps) {
   const list = useQuery({
     queryKey: [company.id, "approvals", { agent: agent.id }],
@@ -295,11 +287,15 @@ function Approvals({ company, agent }: PartProps) {
           rows={list.data.data}
           id={(a) => a.id}
           columns={[
-            { head: words.agent.action, cell: (a) => <Clip>{a.action}</Clip> },
             {
-              head: words.agent.state,
-              cell: (a) => <Pill mood={approvalMoods[a.status]}>{words.agent.approvalStates[a.status]}</Pill>,
+              head: words.agent.action,
+              cell: (a) => (
+                <Link to="/c/$slug/approvals" params={{ slug: company.slug }} search={{ open: a.id }}>
+                  <Clip>{a.action}</Clip>
+                </Link>
+              ),
             },
+            { head: words.agent.state, cell: (a) => <ApprovalState of={a.status} /> },
             { head: words.agent.asked, cell: (a) => <Time at={a.requestedAt} /> },
             { head: words.agent.cost, number: true, cell: (a) => <Money usd={a.cost?.usd} /> },
           ]}

@@ -1,14 +1,15 @@
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask, once, type Schemas, seen } from "../../api/client"
+import { Checkpoint } from "../../kit/checkpoint"
 import { useAgents, useTeams } from "../../kit/company"
+import looks from "../../kit/decide.module.css"
 import { Changed, text, useVersion, type Version } from "../../kit/forms"
 import { Facts, IssueLink, IssueState, Prose } from "../../kit/page"
 import { Failure, Field, Form, Modal, Time } from "../../kit/parts"
 import { useMay } from "../../kit/queries"
 import { Json } from "../../kit/tree"
 import { words } from "../../words/en"
-import looks from "./inbox.module.css"
 import type { DetailProps } from "./page"
 
 type Issue = Schemas["Issue"]
@@ -83,6 +84,7 @@ export function IssueDetail({ item, onDone }: DetailProps) {
           <Json of={i.error} />
         </>
       )}
+      {item.kind !== "blocked" && <Checkpoint cid={id} issue={issue} />}
       {item.kind === "blocked" && <Blockers item={item} issue={i} onDone={finish} />}
       <Failure error={comments.error} retry={comments.refetch} />
       {!!comments.data?.data.length && (

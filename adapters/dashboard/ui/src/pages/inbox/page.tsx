@@ -2,13 +2,14 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { api, ask, type Schemas } from "../../api/client"
+import { ApprovalDetail } from "../../kit/approval"
+import { Budgets } from "../../kit/budgets"
 import { type Company, InCompany } from "../../kit/company"
 import { isTyping, keysAreOn } from "../../kit/keys"
 import { More } from "../../kit/page"
 import { Empty, Failure, type Mood, Pill, Time } from "../../kit/parts"
 import { usePages } from "../../kit/queries"
 import { words } from "../../words/en"
-import { ApprovalDetail } from "./approval"
 import looks from "./inbox.module.css"
 import { IssueDetail } from "./issue"
 
@@ -80,6 +81,7 @@ function Page({ company }: { company?: Company }) {
       <p role="status" className={said ? undefined : "hidden"}>
         {said}
       </p>
+      {company && <Budgets company={company} spent />}
       <Failure error={list.error} retry={list.refetch} />
       {rows?.length === 0 && <Empty title={words.inbox.empty} text={words.inbox.emptyText} />}
       {list.isLoading && <p className="muted">{words.loading}</p>}
@@ -135,5 +137,19 @@ export interface DetailProps {
   onDone: (what: string) => void
 }
 
-const Detail = (of: DetailProps) =>
-  of.item.subject.type === "approval" ? <ApprovalDetail {...of} /> : <IssueDetail {...of} />
+const Detail = ({ item, onDone }: DetailProps) =>
+  item.subject.type === "approval" ? (
+    <>
+      <h2>{item.action}</h2>
+      <ApprovalDetail
+        company={item.company}
+        of={item.subject.id}
+        agent={item.agent?.name}
+        issue={item.issue}
+        about={words.inbox.about[item.kind]}
+        onDone={onDone}
+      />
+    </>
+  ) : (
+    <IssueDetail item={item} onDone={onDone} />
+  )

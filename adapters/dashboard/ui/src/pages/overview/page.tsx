@@ -75,6 +75,7 @@ function Page({ company }: { company: Company }) {
         retry={query.error ? query.refetch : undefined}
       />
       {!o && !query.error && <p className="muted">{words.loading}</p>}
+      {o && mayWrite && company.status === "active" && <Steps company={company} of={o} />}
       {o && <Panels slug={company.slug} of={o} troubled={troubled.data?.data.agents ?? []} />}
       {pausing && (
         <Confirm
@@ -88,6 +89,53 @@ function Page({ company }: { company: Company }) {
         />
       )}
     </>
+  )
+}
+
+// Steps are what a company needs before anything happens in it, until it has an agent and an issue.
+function Steps({ company: { id, slug }, of }: { company: Company; of: Seen }) {
+  const hasAgent = of.health.activeAgents + of.health.pausedAgents > 0
+  const hasIssue = states.some((state) => of.tasks[state] > 0) || of.days.some((one) => one.done + one.failed > 0)
+  const isNew = !hasAgent || !hasIssue
+  const admin = useMay("admin")
+  const webhooks = useQuery({
+    queryKey: ["webhooks", "any"],
+    queryFn: () => ask(api.GET("/v1/webhooks", { params: { query: { limit: 1 } } })),
+    enabled: isNew && admin,
+  })
+  if (!isNew) return null
+  const steps = [
+    {
+      name: words.overview.steps.hire,
+      to: `/c/${slug}/agents`,
+      call: `POST /v1/companies/${id}/agents`,
+      isDone: hasAgent,
+    },
+    {
+      name: words.overview.steps.issue,
+      to: `/c/${slug}/issues?new=1`,
+      call: `POST /v1/companies/${id}/issues`,
+      isDone: hasIssue,
+    },
+    {
+      name: words.overview.steps.webhook,
+      to: "/instance/webhooks",
+      call: "POST /v1/webhooks",
+      isDone: webhooks.data?.data.length !== 0,
+    },
+  ].filter((step) => !step.isDone)
+  return (
+    <section className="panel inset stack" aria-label={words.overview.next}>
+      <h2>{words.overview.next}</h2>
+      <p className="muted">{words.overview.nextText}</p>
+      <ol className="stack tight">
+        {steps.map((step) => (
+          <li key={step.to}>
+            <Link to={step.to}>{step.name}</Link> <code className="muted small">{step.call}</code>
+          </li>
+        ))}
+      </ol>
+    </section>
   )
 }
 

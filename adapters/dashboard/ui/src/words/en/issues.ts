@@ -17,7 +17,6 @@ export const issues = {
   agents: "Agents",
   teams: "Teams",
   anybody: "Anybody in the company",
-  nobody: "Nobody",
   priority: "Priority",
   priorities: { low: "Low", normal: "Normal", high: "High", urgent: "Urgent" },
   labels: "Labels",
@@ -59,5 +58,4 @@ export const issues = {
   wrongNumber: (word: string) => `“${word}” is no number of an issue here.`,
   column: (name: string, count: string) => `${name}, ${count}`,
   allOf: "All of them",
-  cannot: (number: number, state: string) => `#${number} cannot be moved to ${state}.`,
 }

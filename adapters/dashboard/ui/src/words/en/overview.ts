@@ -1,5 +1,4 @@
 export const overview = {
-  title: "Overview",
   waiting: "Waiting for you",
   nothingWaits: "Nothing waits for you.",
   open: "Open the inbox",
@@ -39,6 +38,7 @@ export const overview = {
   pauseText: "Agents finish what they have begun, and get nothing new until you resume it.",
   pausedNote: "All work is paused: agents get no issues.",
   next: "Next steps",
+  nextText: "Here, or by a program with a token:",
   steps: {
     hire: "Hire an agent",
     issue: "Create an issue",
