@@ -117,7 +117,9 @@ type ending struct {
 // onSQLite is a store in memory. It ends with close.
 func onSQLite(t testing.TB, clock *storetest.Clock, ids *storetest.IDs) (_ store.Store, end func() error) {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory, Image: sqlitetest.Image(t)})
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{
+		Path: sqlite.Memory, Image: sqlitetest.Image(t), UnitTimeout: time.Minute, // many tests run at once
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,9 @@ type Options struct {
 	// Exclusive makes Open fail if another engine has the file open with Exclusive: there is one server per file. Engines
 	// without it may read and write beside a server.
 	Exclusive bool
+
+	// UnitTimeout is how long one run of a unit may take, as long as all others wait; zero: 5 seconds.
+	UnitTimeout time.Duration
 }
 
 // Synchronous says what a commit survives.
@@ -56,7 +59,7 @@ const (
 
 const (
 	waitTimeout = 5 * time.Second // for the writer, a connection, or the lock of another process
-	unitTimeout = 5 * time.Second // for one run of a unit
+	unitTimeout = 5 * time.Second // for one run of a unit, unless Options says otherwise
 )
 
 // pageCache is the size of the page cache of one connection, in KiB. The allocator of the driver rounds a page of 4 KiB with
@@ -124,7 +127,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 		e.onClose(t.close)
 	}
-	e.writer = startWriter(writes, t, !options.Exclusive)
+	e.writer = startWriter(&connection{pool: writes, unitTimeout: cmp.Or(options.UnitTimeout, unitTimeout)}, t, !options.Exclusive)
 	e.onClose(e.writer.close)
 	return e, nil
 }

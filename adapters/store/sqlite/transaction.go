@@ -11,7 +11,9 @@ import (
 
 // connection is the connection of the writer. The writer keeps it, with the statements prepared on it, until it fails.
 type connection struct {
-	pool       *sql.DB // of one connection
+	pool        *sql.DB       // of one connection
+	unitTimeout time.Duration // for one run of a unit
+
 	conn       *sql.Conn
 	statements *statementCache
 }
@@ -72,7 +74,7 @@ func begin(on *connection) (*transaction, error) {
 
 // run runs a unit. What a failed unit wrote cannot be separated from what others wrote, so the whole batch is lost.
 func (t *transaction) run(u *unit) {
-	conn := &unitConn{transaction: t, caller: u.ctx, until: time.Now().Add(unitTimeout)}
+	conn := &unitConn{transaction: t, caller: u.ctx, until: time.Now().Add(t.unitTimeout)}
 	u.runOn(conn)
 	conn.closeRows()
 	t.lost = t.lost || u.failure != nil && conn.hasWritten()

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -53,9 +52,9 @@ var (
 	errOver      = errors.New("the unit of work is over; its Tx must not be used any more")
 )
 
-func startWriter(pool *sql.DB, t fileLocks, checkpoints bool) *writer {
+func startWriter(on *connection, t fileLocks, checkpoints bool) *writer {
 	w := &writer{
-		on:    &connection{pool: pool},
+		on:    on,
 		locks: t,
 
 		checkpoints: checkpoints,

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"holdco/adapters/store/sqlite"
 )
@@ -16,7 +17,9 @@ import (
 // Open opens a database in memory until the end of the test.
 func Open(t testing.TB) *sqlite.Engine {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory, Image: Image(t)})
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{
+		Path: sqlite.Memory, Image: Image(t), UnitTimeout: time.Minute, // many tests run at once
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
