@@ -108,7 +108,8 @@ func (r *remote) askingAll(action func(command *cobra.Command, s *server) error)
 
 // ofAll says that a command is about all companies unless one is named.
 func (r *remote) ofAll(command *cobra.Command) {
-	command.PersistentFlags().Lookup("company").Usage = "the company: id or slug\n" + companyVariable + " (default all that the token can see)"
+	flag := command.PersistentFlags().Lookup("company")
+	flag.Usage = "the company: id or slug\n" + companyVariable + " (default all that the token can see)"
 }
 
 // reach does something with a running server.

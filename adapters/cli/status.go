@@ -17,8 +17,8 @@ func InboxCommand(a *app) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "inbox",
 		Short: "List what waits for a person",
-		Long: "List what waits for a person, in all companies that the token can see or in one: approvals, questions, hand-offs, reviews,\n" +
-			"issues whose blockers have failed, and issues for agents that stay away. What has waited longest comes first.",
+		Long: "List what waits for a person, in all companies that the token can see or in one: approvals, questions, hand-offs,\n" +
+			"reviews, issues whose blockers have failed, and issues for agents that stay away. What has waited longest comes first.",
 		Example:           "  holdco inbox\n  holdco inbox --company acme --json",
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -80,9 +80,9 @@ func StatusCommand(a *app) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status",
 		Short: "Show a server and its companies at a glance",
-		Long: "Show a running server at a glance: its version and store, and of each active company that the token can see the agents, those\n" +
-			"at work, those to look at (they fail, are silent or stay away), the open issues, what was spent today and in the period of\n" +
-			"the budget, and how much waits for a person.",
+		Long: "Show a running server at a glance: its version and store, and of each active company that the token can see the\n" +
+			"agents, those at work, those to look at (they fail, are silent or stay away), the open issues, what was spent today\n" +
+			"and in the period of the budget, and how much waits for a person.",
 		Example:           "  holdco status\n  holdco status --company acme --json",
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -151,7 +151,8 @@ func printStatus(command *cobra.Command, url string, instance json.RawMessage, o
 		_, err := fmt.Fprintln(out, "There is no active company that the token can see.")
 		return err
 	}
-	rows := [][]string{{"COMPANY", "AGENTS", "AT WORK", "TROUBLE", "OPEN ISSUES", "TODAY", "PERIOD", "BUDGET", "WAITING", ""}}
+	head := []string{"COMPANY", "AGENTS", "AT WORK", "TROUBLE", "OPEN ISSUES", "TODAY", "PERIOD", "BUDGET", "WAITING", ""}
+	rows := [][]string{head}
 	for _, data := range overviews {
 		one, err := client.Read[client.Overview](data)
 		if err != nil {
