@@ -320,7 +320,8 @@ var resources = []resource{
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Activity(s.Activity, s.StreamPace) },
 		commands: []cli.Command{
-			cli.ActivityCommand, cli.AuditCommand(opener(withKeyIfAny, func(s services) inbound.Activity { return s.Activity })),
+			cli.InboxCommand, cli.StatusCommand, cli.ActivityCommand,
+			cli.AuditCommand(opener(withKeyIfAny, func(s services) inbound.Activity { return s.Activity })),
 		},
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{{

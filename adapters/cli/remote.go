@@ -92,6 +92,26 @@ func (r *remote) asking(action func(command *cobra.Command, s *server, args []st
 	})
 }
 
+// askingAll makes an action of one that asks a running server about a company, or about all when none is named.
+func (r *remote) askingAll(action func(command *cobra.Command, s *server) error) func(*cobra.Command, []string) error {
+	return r.run(func(command *cobra.Command, _ []string) error {
+		return r.reach(command, func(s *server, variables map[string]string) error {
+			if named := r.companyNamed(variables); named != "" {
+				if err := s.findCompany(command.Context(), named); err != nil {
+					return err
+				}
+			}
+			return action(command, s)
+		})
+	})
+}
+
+// ofAll says that a command is about all companies unless one is named.
+func (r *remote) ofAll(command *cobra.Command) {
+	flag := command.PersistentFlags().Lookup("company")
+	flag.Usage = "the company: id or slug\n" + companyVariable + " (default all that the token can see)"
+}
+
 // reach does something with a running server.
 func (r *remote) reach(command *cobra.Command, do func(s *server, variables map[string]string) error) error {
 	variables := r.program.Variables(command.ErrOrStderr())
