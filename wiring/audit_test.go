@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"holdco/adapters/http/rest/resttest"
 )
@@ -25,11 +26,16 @@ func commandIn(environ []string, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// keptHead writes a head into a file, and returns its path, and the public key that the head names.
+// keptHead writes a head into a file, and returns its path, and the public key that the head names. It waits for an entry: where others
+// write to the cluster, those of Postgres are chained when what began before them is over.
 func keptHead(t *testing.T, ask *resttest.Client, path string) (file, key string) {
 	t.Helper()
-	answer := ask.Get(path + "/audit/head")
-	answer.Is(t, http.StatusOK, "")
+	var answer resttest.Answer
+	await(t, time.Minute, "an entry in the chain", func() bool {
+		answer = ask.Get(path + "/audit/head")
+		answer.Is(t, http.StatusOK, "")
+		return resttest.Data[struct{ Place int64 }](t, answer).Place > 0
+	})
 	file = filepath.Join(t.TempDir(), "head.json")
 	must(t, os.WriteFile(file, answer.Body, 0o600))
 	return file, resttest.Data[struct{ PublicKey string }](t, answer).PublicKey
