@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,7 @@ import (
 	"holdco/app/workflows"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/approval"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -52,6 +54,11 @@ func (c *counter) Bits256() (bits [32]byte) {
 	binary.BigEndian.PutUint64(bits[:], c.last.Add(1))
 	return bits
 }
+
+// atTheEnd is the clock of those who look at the past when it has just ended.
+type atTheEnd struct{}
+
+func (atTheEnd) Now() time.Time { return until }
 
 // noWorkspaces is an outbound.Workspaces without a disk.
 type noWorkspaces struct{}
@@ -77,7 +84,7 @@ func on(engine sqlstore.Engine, migrator *sqlstore.Migrator) *world {
 	adapters := []string{"process"}
 	cached, prices := &cache.Cache[agent.Credential]{}, &cache.Prices{}
 	return &world{
-		store: sqlstore.New(engine, system.Clock{}, ids, migrator),
+		store: sqlstore.New(engine, system.Clock{}, ids, migrator).WithClock(atTheEnd{}),
 		past: demo.New(demo.World{
 			Clock: clock, Unit: joint.Unit,
 			Companies: companies.New(s, noWorkspaces{}, ids, noLog{}, companies.Settings{Adapters: adapters}, cached),
@@ -187,6 +194,32 @@ func TestThePastIsAsIfItHadBeenThere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whenever it ends, somebody has something to review, something to answer and something to approve then.
+func TestThePastLeavesSomethingToDo(t *testing.T) {
+	t.Parallel()
+	for n := range 8 {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			w, ends := onSQLite(t), until.Add(time.Duration(n)*7*time.Hour)
+			filled, err := w.past.Fill(t.Context(), admin, inbound.DemoPast{
+				Days: 2, Until: ends, Seed: uint64(n), Progress: func(int, int) {}, //nolint:gosec // n is not negative
+			})
+			must(t, err)
+			of := filled.Issues.Of
+			if of[issue.Review] == 0 || of[issue.Handoff] == 0 || of[issue.Assigned]+of[issue.Queued] == 0 {
+				t.Errorf("at %s there are %v", ends, of)
+			}
+			asked, err := w.store.Approvals().List(t.Context(), store.ApprovalFilter{
+				Company: filled.Company, Status: []approval.Status{approval.Pending},
+			}, page.Position{}, 1)
+			must(t, err)
+			if len(asked.Items) == 0 {
+				t.Errorf("at %s nobody asks for anything", ends)
+			}
+		})
+	}
 }
 
 // A seed gives the same past on any store, and another one another.

@@ -10,6 +10,7 @@ import (
 	"holdco/domain/cost"
 	"holdco/domain/demo"
 	"holdco/domain/issue"
+	"holdco/domain/precondition"
 	"holdco/domain/run"
 	"holdco/ports/inbound"
 )
@@ -92,7 +93,7 @@ type seat struct {
 	issue  issue.Issue
 	script []demo.Beat
 	beat   int  // of script, that comes next
-	parks  bool // it does not wait for approvals
+	isLast bool // in the last sitting: what it does succeeds, and it does not wait for approvals
 }
 
 // claim begins an issue, if there is one.
@@ -105,7 +106,7 @@ func (w *seat) claim(ctx context.Context) error {
 	w.issue = granted.Issue
 	w.script = demo.ScriptFor(demo.Situation{
 		Number: w.issue.Number, Attempt: int64(w.issue.Attempt), Labels: w.issue.Labels,
-		IsBegun: len(granted.Context.Checkpoints) > 0, IsStep: w.issue.Container != "",
+		IsBegun: len(granted.Context.Checkpoints) > 0, IsStep: w.issue.Container != "", IsLucky: w.isLast,
 	})
 	w.think()
 	return nil
@@ -157,9 +158,9 @@ func (w *seat) ask(ctx context.Context) error {
 	asking := demo.AskingFor(w.issue.Title)
 	asked, err := w.Leases.RequestApproval(ctx, w.Caller, w.call, approval.Draft{
 		ActionName: new(demo.Deploy), Action: new(asking.Action), Reasoning: new(asking.Reasoning), IfDenied: new(asking.IfDenied),
-		SideEffects: new(asking.SideEffects), Park: new(w.parks),
+		SideEffects: new(asking.SideEffects), Park: new(w.isLast),
 	})
-	if err != nil || w.parks {
+	if err != nil || w.isLast {
 		return err
 	}
 	w.in(w.minutes(3, 20), func(ctx context.Context) error { //nolint:mnd // minutes
@@ -194,11 +195,12 @@ func (w *seat) end(ctx context.Context, end inbound.LeaseEnd) error {
 // decide, and issues that wait.
 func (o *office) leave(ctx context.Context, begins time.Time) error {
 	s := &sitting{office: o, now: begins}
+	s.in(0, o.calm)
 	free := slices.Clone(o.staff)
 	for _, label := range []string{demo.Release, demo.Bug, demo.Decision} {
 		task := demo.TaskWith(&o.dice, label)
 		at := slices.IndexFunc(free, func(e employee) bool { return e.Agent.Team == task.Team })
-		who := &seat{sitting: s, employee: free[at], parks: true}
+		who := &seat{sitting: s, employee: free[at], isLast: true}
 		free = slices.Delete(free, at, at+1)
 		s.in(0, func(ctx context.Context) error {
 			_, err := o.Issues.Create(ctx, people, o.of, issue.Draft{
@@ -213,5 +215,20 @@ func (o *office) leave(ctx context.Context, begins time.Time) error {
 		s.in(o.minutes(1, 40), func(ctx context.Context) error { return o.file(ctx, demo.NextTask(&o.dice), "") }) //nolint:mnd // minutes
 	}
 	_, err := s.run(ctx)
+	return err
+}
+
+// calm is what people do before it: nothing that waits is urgent any more, so that agents begin with what is filed then.
+func (o *office) calm(ctx context.Context) error {
+	waiting := inbound.IssueList{
+		Company: o.of, Status: []issue.Status{issue.Queued, issue.Assigned}, Priority: issue.Urgent, Size: seen,
+	}
+	found, err := o.Issues.List(ctx, people, waiting)
+	for _, one := range found.Items {
+		patch := issue.Patch{Settings: issue.Settings{Priority: new(string(issue.High))}}
+		if _, err = o.Issues.Update(ctx, people, o.of, one.ID, patch, precondition.Match{}); err != nil {
+			return err
+		}
+	}
 	return err
 }

@@ -36,6 +36,7 @@ type Situation struct {
 	Labels  []string
 	IsBegun bool // an agent has worked on it before, in this attempt or in another
 	IsStep  bool // it is a step of a workflow
+	IsLucky bool // it does not fail by chance
 }
 
 // ScriptFor is what an agent does for an issue: the same whenever it is asked in the same situation.
@@ -50,7 +51,7 @@ func ScriptFor(s Situation) []Beat {
 	switch has := func(label string) bool { return slices.Contains(s.Labels, label) }; {
 	case has(Decision) && !s.IsBegun:
 		ends, most = HandOff, 2
-	case has(Flaky) && s.Attempt == 1, !s.IsStep && d.Percent(2):
+	case has(Flaky) && s.Attempt == 1, !s.IsStep && !s.IsLucky && d.Percent(2):
 		ends, most = Fail, 1
 	case has(Release):
 		plan, most = rollout, len(rollout)
