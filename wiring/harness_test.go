@@ -110,8 +110,12 @@ func startLogging(t *testing.T, clock *clock, log *record, environ ...string) *i
 		if err := s.stop(); err != nil {
 			t.Errorf("the server ended with: %v", err)
 		}
-		if secrets := secret.FindAllString(s.log.String(), -1); secrets != nil {
+		log := s.log.String()
+		if secrets := secret.FindAllString(log, -1); secrets != nil {
 			t.Errorf("the log holds secrets: %v", secrets)
+		}
+		if t.Failed() {
+			t.Logf("the end of the log of %s:\n%s", s.url, log[max(0, len(log)-10_000):])
 		}
 	})
 

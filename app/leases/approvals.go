@@ -244,18 +244,20 @@ func approvalOf(
 	ctx context.Context, caller agent.Caller, companies store.CompanyReader, from store.Getter[id.Approval, approval.Approval],
 	runs store.RunReader, which id.Approval,
 ) (found approval.Approval, of run.Run, err error) {
-	if found, err = from.Get(ctx, which); err != nil {
-		if _, gone := companyOf(ctx, companies, caller); gone != nil { // with all that it had
+	if found, err = from.Get(ctx, which); err == nil {
+		of, err = runs.Get(ctx, found.Run)
+	}
+	if err != nil {
+		if _, gone := companyOf(ctx, companies, caller); gone != nil { // with all that it had, or it is being removed
 			err = gone
 		}
-		return found, of, err
+		return approval.Approval{}, of, err
 	}
-	of, err = runs.Get(ctx, found.Run)
-	if err == nil && !of.IsOf(caller) {
+	if !of.IsOf(caller) {
 		_, err = from.Get(ctx, "") // not found
 		return approval.Approval{}, of, err
 	}
-	return found, of, err
+	return found, of, nil
 }
 
 // commentsOn reads the comments on an approval if it has any.

@@ -96,6 +96,10 @@ func (s *Service) Get(ctx context.Context, caller agent.Caller, which id.Lease) 
 }
 
 func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lease) (inbound.Lease, error) {
+	c, err := companyOf(ctx, r.Companies(), caller)
+	if err != nil {
+		return inbound.Lease{}, err
+	}
 	found, err := ofCaller(caller)(r.Runs().ByLease(ctx, which))
 	if err != nil {
 		return inbound.Lease{}, err
@@ -105,10 +109,6 @@ func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lea
 		return inbound.Lease{}, err
 	}
 	i, err := r.Issues().Get(ctx, found.Issue)
-	if err != nil {
-		return inbound.Lease{}, err
-	}
-	c, err := r.Companies().Get(ctx, caller.Company)
 	if err != nil {
 		return inbound.Lease{}, err
 	}

@@ -30,6 +30,7 @@ type Engine struct {
 	migrating *sql.DB
 	migrator  *sqlstore.Migrator
 	turns     [turnTables]*turn // in this process: see Turn
+	lastLoss  *losses           // of connections
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -47,7 +48,7 @@ func (e *Engine) Close() error { return errors.Join(e.pool.Close(), e.migrating.
 func (e *Engine) DB() *bun.DB { return e.db }
 
 // Conn implements sqlstore.Engine.
-func (e *Engine) Conn() bun.IConn { return conn{e.pool} }
+func (e *Engine) Conn() bun.IConn { return retrying{conn{e.pool}, e.lastLoss} }
 
 // Lookup implements sqlstore.Engine. A server can stop answering, so even a lookup has a timeout.
 func (e *Engine) Lookup(ctx context.Context, _ bun.IConn) (context.Context, context.CancelFunc, error) {
@@ -176,51 +177,74 @@ func (e *Engine) Later(_ context.Context, conn bun.IConn, text string, args ...a
 	return nil
 }
 
-// View implements sqlstore.Engine. BEGIN alone takes no snapshot; the first query does.
+// View implements sqlstore.Engine.
 func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn bun.IConn) error) error {
-	c, err := e.connect(ctx)
+	c, err := e.beginView(ctx)
+	if e.lastLoss.isLoss(ctx, err) {
+		c, err = e.beginView(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	defer end(ctx, c) // after a panic too
 	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
 	defer cancel()
-	limited, stop := context.WithTimeout(ctx, waitTimeout)
-	defer stop()
-	if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
-		return err
-	}
 	return read(ctx, conn{c})
 }
 
-// Update implements sqlstore.Engine. It retries a unit that conflicts with another, with backoff, until retryTimeout.
+// beginView takes a connection and a snapshot. BEGIN alone takes none; the first query does.
+func (e *Engine) beginView(ctx context.Context) (*sql.Conn, error) {
+	c, err := e.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, waitTimeout)
+	defer cancel()
+	if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
+		end(ctx, c)
+		return nil, err
+	}
+	return c, nil
+}
+
+// Update implements sqlstore.Engine. It retries a unit that conflicts with another, with backoff, until retryTimeout, and once a
+// unit that lost its connection before it sent COMMIT.
 func (e *Engine) Update(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	giveUp := time.Now().Add(retryTimeout)
+	lost := false
 	for attempt := 0; ; attempt++ {
-		err := e.run(ctx, work)
-		if !isConflict(err) || time.Now().After(giveUp) {
+		committing, err := e.run(ctx, work)
+		switch {
+		case err == nil, time.Now().After(giveUp):
+			return err
+		case isConflict(err):
+			backOff(ctx, attempt, 2*time.Millisecond, 100*time.Millisecond)
+		case !lost && e.lastLoss.isLoss(ctx, err) && !committing:
+			lost = true
+		default:
 			return err
 		}
-		backOff(ctx, attempt, 2*time.Millisecond, 100*time.Millisecond)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 }
 
-// run runs a unit once. However long it waits for its turn and for a connection, unitTimeout is left for what follows.
-func (e *Engine) run(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) error {
+// run runs a unit once. However long it waits for its turn and for a connection, unitTimeout is left for what follows. It
+// reports whether COMMIT was sent.
+func (e *Engine) run(ctx context.Context, work func(ctx context.Context, conn bun.IConn) error) (committing bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout+waitTimeout+unitTimeout)
 	defer cancel()
 	u := newUnit(e)
 	defer u.end(ctx) // after a panic too
 	if err := work(ctx, u); err != nil {
-		return cmp.Or(u.failure, err)
+		return false, cmp.Or(u.failure, err)
 	}
-	return u.commit(ctx)
+	err = u.commit(ctx)
+	return u.committing, err
 }
 
 // connect takes a connection of the pool. It fails only if the server is at fault, or ctx is done.

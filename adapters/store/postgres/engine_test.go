@@ -241,20 +241,69 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestBrokenConnectionIsUnavailable(t *testing.T) {
+// A unit may be what breaks the server, so it has two attempts and no more.
+func TestAUnitThatBreaksItsConnectionsIsUnavailable(t *testing.T) {
 	t.Parallel()
-	engine := counters(t)
-	err := engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error {
-		if err := add(ctx, conn, "a"); err != nil {
+	for breaks, want := range map[int]struct {
+		success bool
+		value   int
+	}{1: {true, 1}, 2: {false, 0}, 1000: {false, 0}} {
+		engine := counters(t)
+		runs := 0
+		err := engine.Update(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+			if err := add(ctx, conn, "a"); err != nil {
+				return err
+			}
+			if runs++; runs > breaks {
+				return nil
+			}
+			_, err := conn.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
 			return err
+		})
+		if (err == nil) != want.success || err != nil && classify(engine, err) != sqlstore.Unavailable || runs != 2 {
+			t.Errorf("broken %d times: %d runs: %v", breaks, runs, err)
 		}
-		_, err := conn.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
-		return err
-	})
-	if classify(engine, err) != sqlstore.Unavailable {
-		t.Error(err)
+		expectValues(t, engine, want.value, 0)
 	}
-	expectValues(t, engine, 0, 0)
+}
+
+// The pool holds connections that an operator has ended, or that were there before a restart of the server.
+func TestAConnectionThatWasLostUnusedIsNotNoticed(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	engine := countersAt(t, url)
+	operator, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operator.Close()
+	none := func(context.Context, bun.IConn) error { return nil }
+	for name, use := range map[string]func(ctx context.Context) error{
+		"a read": func(ctx context.Context) error {
+			var one int
+			return engine.Conn().QueryRowContext(ctx, "SELECT 1").Scan(&one)
+		},
+		"a view": func(ctx context.Context) error { return engine.View(ctx, none) },
+		"a unit": func(ctx context.Context) error {
+			return engine.Update(ctx, func(ctx context.Context, conn bun.IConn) error {
+				_, _, err := values(ctx, conn)
+				return err
+			})
+		},
+	} {
+		for range 10 {
+			if err := engine.View(t.Context(), func(ctx context.Context, _ bun.IConn) error { return engine.View(ctx, none) }); err != nil {
+				t.Fatal(err) // two connections are in the pool, and were used just now
+			}
+			if _, err := operator.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "+
+				"WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
+				t.Fatal(err)
+			}
+			if err := use(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
 }
 
 // The outcome of a COMMIT that got no answer is unknown: it is not retried.

@@ -63,7 +63,8 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		"standard_conforming_strings": "on", // what bun's quoting relies on
 	})
 
-	e := &Engine{migrating: openPool(config, 2)}
+	e := &Engine{lastLoss: &losses{}}
+	e.migrating = openPool(config, 2, e.lastLoss)
 	for i := range e.turns {
 		e.turns[i] = &turn{first: semaphore.NewWeighted(1)}
 	}
@@ -75,7 +76,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		"enable_seqscan":                      "off",                // even if it was planned when there were few rows
 		"jit":                                 "off",                // no query runs long enough for it to pay off
 	})
-	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns))
+	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns), e.lastLoss)
 	e.db = bun.NewDB(e.pool, pgdialect.New())
 	defer func() {
 		if err != nil {
@@ -106,8 +107,8 @@ func withDefaults(config *pgx.ConnConfig, defaults map[string]string) {
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // openPool makes a pool that connects on demand. Connections stay open: a new one costs more than a query.
-func openPool(config *pgx.ConnConfig, size int) *sql.DB {
-	pool := stdlib.OpenDB(*config.Copy())
+func openPool(config *pgx.ConnConfig, size int, lastLoss *losses) *sql.DB {
+	pool := stdlib.OpenDB(*config.Copy(), stdlib.OptionShouldPing(lastLoss.mustPing))
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)

@@ -29,6 +29,8 @@ type unit struct {
 	pending pgx.Batch
 	begun   bool // a batch was sent, and BEGIN with it
 
+	committing bool // a batch was sent, and COMMIT with it
+
 	asksTime bool  // the clock is to be read with the next batch
 	clock    int64 // what was read then; 0: nothing
 
@@ -243,6 +245,7 @@ func (u *unit) commit(ctx context.Context) error {
 	defer cancel()
 	u.asksTime = false
 	u.later("COMMIT")
+	u.committing = true
 	u.pass()
 	err := u.send(ctx)
 	var answer *pgconn.PgError
