@@ -167,6 +167,31 @@ func TestABudgetThatIsSpentStopsAgents(t *testing.T) {
 	})
 }
 
+// What a correction takes from what was spent can be spent again, and the limit that is reached then is reported, and ends leases, again.
+func TestALimitThatIsReachedAgainAfterACorrectionStopsAgentsAgain(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		s.Patch(acme.path(), `{"budget":{"usd":2}}`).Is(t, 200, "")
+		ada := all[0]
+		for n := range 2 {
+			s.file(t, acme, "")
+			lease := ada.claim(t, "")
+			ada.charges(t, lease, "1", "2")
+			refused := ada.Post(lease.path()+"/renew", lease.body(``))
+			refused.Is(t, 409, "stale_lease")
+			if got := details(t, refused)["reason"]; got != "budget" {
+				t.Errorf("%v", got)
+			}
+			if got := len(s.breaches(t, acme)); got != 3*(n+1) {
+				t.Errorf("%v", s.breaches(t, acme))
+			}
+			entry := s.entries(t, acme, "")[0]
+			s.Post(acme.path()+"/costs/adjust", `{"entryId":"`+entry.ID+`","usd":-2,"reason":"Credit"}`).Is(t, 200, "")
+		}
+	})
+}
+
 // What the reserve gave was given for one period: it is not given again by changing the kind of period there and back.
 func TestTheReserveIsGivenOnceWhateverThePeriod(t *testing.T) {
 	t.Parallel()

@@ -113,7 +113,8 @@ func (a adjustment) count(ctx context.Context, r run.Run, i issue.Issue) (isOver
 	}
 	for n, e := range next {
 		if !a.made.At.Before(e.Account.Start) {
-			next[n].Account.Spent += a.made.USD
+			e.Account.Spent += a.made.USD
+			next[n] = e.Raised() // what was spent may have become less
 		}
 	}
 	isOver, err = a.unit.Keep(ctx, before, next, a.at)

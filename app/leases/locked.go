@@ -159,9 +159,9 @@ func (l *locked) spend(ctx context.Context, sum, reserved money.USD, isEnd bool)
 		return false, nil
 	}
 	before := slices.Clone(l.envelopes)
-	wasTight := giveBack > 0 && l.envelopes.Available().IsSet && l.envelopes.Available().USD < max(giveBack, 1)
+	wasShort := l.envelopes.WasShort(giveBack)
 	l.envelopes.Charge(sum, reserved+giveBack)
-	if isOver, err = l.unit.Keep(ctx, before, l.envelopes, l.at); err == nil && wasTight {
+	if isOver, err = l.unit.Keep(ctx, before, l.envelopes, l.at); err == nil && wasShort {
 		err = l.tx.Envelopes().Freed(ctx, l.Company.ID)
 	}
 	return isOver, err

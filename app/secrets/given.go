@@ -7,6 +7,7 @@ import (
 
 	"holdco/domain/agent"
 	"holdco/domain/approval"
+	"holdco/domain/cost"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
@@ -68,18 +69,37 @@ func (h hiding) Comment(
 	return h.Leases.Comment(ctx, caller, call, note)
 }
 
-// End hides what the result, the note and the failure hold.
+// Charge hides what the charges hold.
+func (h hiding) Charge(
+	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
+) (inbound.LeaseState, []inbound.ChargeOutcome, error) {
+	return h.Leases.Charge(ctx, caller, call, inCharges(h.of(call.Lease), charges))
+}
+
+// inCharges hides what charges hold: they are never changed once they are recorded.
+func inCharges(hidden redact.Hidden, sent []cost.Draft) []cost.Draft {
+	charges := slices.Clone(sent)
+	for n := range charges {
+		c := &charges[n]
+		c.Key, c.Model, c.Billing = text(hidden, c.Key), text(hidden, c.Model), text(hidden, c.Billing)
+	}
+	return charges
+}
+
+// End hides what the result, the note, the failure and the charges hold.
 func (h hiding) End(ctx context.Context, caller agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd) (inbound.Ended, error) {
 	hidden := h.of(call.Lease)
+	end.Charges = inCharges(hidden, end.Charges)
 	end.Result, end.Note.Body = hidden.JSON(end.Result), text(hidden, end.Note.Body)
 	end.Failure.Code, end.Failure.Message = text(hidden, end.Failure.Code), text(hidden, end.Failure.Message)
 	return h.Leases.End(ctx, caller, call, end)
 }
 
-// File hides what the title and the description hold.
+// File hides what the title, the description and the labels hold.
 func (h hiding) File(ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft) (issue.Issue, error) {
 	hidden := h.of(call.Lease)
 	draft.Title, draft.Description = text(hidden, draft.Title), text(hidden, draft.Description)
+	draft.Labels = texts(hidden, draft.Labels)
 	return h.Leases.File(ctx, caller, call, draft)
 }
 
@@ -99,14 +119,9 @@ func (h hidingInApprovals) RequestApproval(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft approval.Draft,
 ) (inbound.RequestedApproval, error) {
 	hidden := h.of(call.Lease)
-	draft.Action, draft.Reasoning, draft.IfDenied = text(hidden, draft.Action), text(hidden, draft.Reasoning), text(hidden, draft.IfDenied)
-	if draft.SideEffects != nil {
-		effects := slices.Clone(*draft.SideEffects)
-		for n, effect := range effects {
-			effects[n] = hidden.Text(effect)
-		}
-		draft.SideEffects = &effects
-	}
+	draft.ActionName, draft.Action = text(hidden, draft.ActionName), text(hidden, draft.Action)
+	draft.Reasoning, draft.IfDenied = text(hidden, draft.Reasoning), text(hidden, draft.IfDenied)
+	draft.SideEffects = texts(hidden, draft.SideEffects)
 	return h.AgentApprovals.RequestApproval(ctx, caller, call, draft)
 }
 
@@ -123,4 +138,15 @@ func text(hidden redact.Hidden, sent *string) *string {
 		return nil
 	}
 	return new(hidden.Text(*sent))
+}
+
+func texts(hidden redact.Hidden, sent *[]string) *[]string {
+	if sent == nil {
+		return nil
+	}
+	shown := slices.Clone(*sent)
+	for n, one := range shown {
+		shown[n] = hidden.Text(one)
+	}
+	return &shown
 }

@@ -115,7 +115,8 @@ func IsApproved(ctx context.Context, tx store.Tx, by run.Run, actionName string)
 // mostExpired bounds how many approvals one unit of work ends, each with an issue that may wait for it.
 const mostExpired = 50
 
-// ExpireApprovals ends the approvals that were not decided in time. A company for which that fails holds up no other.
+// ExpireApprovals ends the approvals that were not decided in time. A company for which that fails holds up no other of the portion
+// that is read.
 func (s *Service) ExpireApprovals(ctx context.Context) (more bool, err error) {
 	at, err := s.store.StoreNow(ctx)
 	if err != nil {

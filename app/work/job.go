@@ -26,7 +26,7 @@ func New(s store.Store, ids outbound.IDs) *Service { return &Service{store: s, i
 const mostCompanies = 16
 
 // Settle does a portion of what is left to do, for some companies, and reports whether there may be more. A company for which that
-// fails holds up no other.
+// fails holds up no other of these.
 func (s *Service) Settle(ctx context.Context) (more bool, err error) {
 	pending, err := s.store.Settlements().Pending(ctx, mostCompanies)
 	if err != nil {
@@ -58,7 +58,8 @@ func (s *Service) settle(ctx context.Context, one store.Settlement) (takesWork b
 	return takesWork, err
 }
 
-// WakeDue makes issues claimable whose NotBefore has come. A company for which that fails holds up no other.
+// WakeDue makes issues claimable whose NotBefore has come. A company for which that fails holds up no other of the portion
+// that is read.
 func (s *Service) WakeDue(ctx context.Context) (more bool, err error) {
 	at, err := s.store.StoreNow(ctx)
 	if err != nil {
@@ -121,7 +122,8 @@ func (s *Service) prepare(ctx context.Context, now time.Time, next run.Sweep) er
 	return err
 }
 
-// Sweep ends the leases that have run out. A company for which that fails holds up no other.
+// Sweep ends the leases that have run out. A company for which that fails holds up no other of the portion
+// that is read.
 func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 	var now time.Time
 	var next run.Sweep

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"holdco/domain/agent"
@@ -183,11 +184,12 @@ func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement
 		})
 	case store.Revoke:
 		return u.revoke(ctx, s)
-	default: // Abandon
+	case store.Abandon:
 		return u.each(ctx, s, func(ctx context.Context, agent, after id.Issue) ([]id.Issue, error) {
 			return u.tx.Issues().Abandonable(ctx, id.Agent(agent), after)
 		}, u.abandon)
 	}
+	return nil, fmt.Errorf("settlement %d is of the kind %q, which this version does not know", s.ID, s.Kind)
 }
 
 // each settles the issues that find returns for the subject: Portion of those after one.

@@ -85,7 +85,7 @@ func New(
 	case len(problems) > 0:
 		return Approval{}, event.Event{}, fault.Validation(problems)
 	case open >= MostOpen:
-		return Approval{}, event.Event{}, fault.New(fault.TooManyOf, "A run can have at most %d open approvals.", MostOpen).
+		return Approval{}, event.Event{}, fault.New(fault.TooManyOf, "An issue can have at most %d open approvals.", MostOpen).
 			With("limit", MostOpen)
 	}
 	return a, a.event(event.ApprovalRequested), nil

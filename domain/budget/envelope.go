@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"math"
 	"math/bits"
 	"time"
 
@@ -115,10 +116,14 @@ func (b Budget) Holds(teams money.USD) error {
 }
 
 // HoldsDaily refuses daily budgets of agents that add up to more than their team has for the days of a period:
-// fault.TeamBudgetExceeded.
+// fault.TeamBudgetExceeded. It is asked about the budget of an agent. A team may be given less afterwards, and a period may become
+// longer: the limit of the team holds all the same.
 func (l Limit) HoldsDaily(agents money.USD, days int64) error {
-	projected := agents * money.USD(days) // at most 1,000 agents of a billion dollars for 92 days: 57 bits
-	if l.IsSet && projected > l.USD {
+	if l.IsSet && agents > l.USD/money.USD(days) {
+		projected := money.USD(math.MaxInt64) // 1,000 agents of a billion dollars for 92 days need 67 bits
+		if high, low := bits.Mul64(uint64(agents), uint64(days)); high == 0 && low <= math.MaxInt64 {
+			projected = money.USD(low)
+		}
 		return fault.New(fault.TeamBudgetExceeded, "The daily budgets of the agents of the team come to %s dollars in the %d days of "+
 			"the current period; the team has %s.", projected, days, l.USD).With("projectedUsd", projected).With("budgetUsd", l.USD)
 	}
@@ -232,7 +237,7 @@ func (e Envelope) Reported(at time.Time) (Envelope, []Level) {
 	return e, passed
 }
 
-// Raised lets levels be reported again that are not reached any more, because the limit was raised.
+// Raised lets levels be reported again that are not reached any more, because the limit was raised or what was spent was corrected.
 func (e Envelope) Raised() Envelope {
 	if reached := e.Level(); !reached.IsAtLeast(e.Account.Fired) {
 		e.Account.Fired = reached

@@ -341,6 +341,12 @@ func TestBudgetsHoldWhatIsGivenOfThem(t *testing.T) {
 	if err := budget.Of(309).HoldsDaily(10, 31); fault.CodeOf(err) != fault.TeamBudgetExceeded {
 		t.Error(err)
 	}
+	const billion = 1_000_000_000 * money.Dollar
+	for _, agents := range []money.USD{101 * billion, 1000 * billion, 9000 * billion} { // their product with 92 has up to 70 bits
+		if err := budget.Of(billion).HoldsDaily(agents, 92); fault.CodeOf(err) != fault.TeamBudgetExceeded {
+			t.Errorf("%s a day for 92 days: %v", agents, err)
+		}
+	}
 	if err := (budget.Limit{}).HoldsDaily(10, 31); err != nil {
 		t.Error(err)
 	}

@@ -38,6 +38,14 @@ func (all Envelopes) Need(usual money.USD) (need money.USD, isGranted bool) {
 	return need, need > 0
 }
 
+// WasShort reports whether claims were likely refused for want of an amount that is given back now: less than that was available. Waking
+// them all whenever a lease ends would cost far more than it brings. A claim that needs more, and would now be granted, is woken with
+// all others, seconds later.
+func (all Envelopes) WasShort(givenBack money.USD) bool {
+	available := all.Available()
+	return givenBack > 0 && available.IsSet && available.USD < givenBack
+}
+
 // IsFull reports whether no lease at all can be granted.
 func (all Envelopes) IsFull() bool {
 	_, lack := all.Lack()

@@ -59,13 +59,13 @@ func (i *Index) Price(model string, tokens cost.Tokens, calls int64) (amount mon
 }
 
 // find looks for a model by its id, then with the name of its provider in front of its id or taken from there, then without what
-// stands in front of it. It guesses nothing: a name of several models with different prices is none.
+// stands in front of it, as a proxy may have put it there. A name of several models with different prices has none.
 func (i *Index) find(name string) *Model {
 	for name, more := text.Fold(name), true; more; _, name, more = strings.Cut(name, "/") {
 		if m := i.ids[name]; m != nil {
 			return m
 		}
-		if m := i.others[name]; m != nil {
+		if m, isTaken := i.others[name]; isTaken {
 			return m
 		}
 	}

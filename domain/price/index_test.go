@@ -23,6 +23,7 @@ func TestAModelIsFoundByItsNames(t *testing.T) {
 		costing("openrouter/claude-x", "openrouter", 6),
 		costing("lonely", "", 7),
 		costing("vertex/own/deep", "vertex", 8),
+		costing("plain", "", 9), costing("one/maker/plain", "one", 10), costing("two/maker/plain", "two", 11),
 	}
 	index := table.Index()
 	for name, want := range map[string]money.USD{
@@ -47,6 +48,10 @@ func TestAModelIsFoundByItsNames(t *testing.T) {
 		"any/lonely":                    7,
 		"own/deep":                      8,
 		"deep":                          -1,
+		"plain":                         9,
+		"other/plain":                   9,
+		"maker/plain":                   -1, // it has two prices, and a third without what is in front
+		"any/maker/plain":               -1,
 		"claude":                        -1,
 		"claude-x/":                     -1,
 		"/claude-x":                     1,

@@ -101,7 +101,7 @@ func secretByName(f *fixture) {
 	got, err := f.store.Secrets().ByName(f.ctx, acme, "key")
 	f.ok(err)
 	f.same(got, want)
-	for name, of := range map[string]id.Company{"KEY": acme, "": acme, "%": acme, "key": other} {
+	for name, of := range map[string]id.Company{"KEY": acme, "": acme, "%": acme, "key\x00": acme, "k\xff": acme, "key": other} {
 		_, err := f.store.Secrets().ByName(f.ctx, of, name)
 		f.code(err, fault.NotFound)
 	}

@@ -45,8 +45,8 @@ func Activity(port inbound.Activity, pace StreamPace) httpkit.Handlers {
 		"listAllAudit":    h.list(ofAll, event.Audited),
 		"getActivity":     h.get,
 		"exportActivity":  h.export,
-		"getAuditHead":    h.head(companyOf),
-		"getAllAuditHead": h.head(func(httpkit.Request) id.Company { return "" }),
+		"getAuditHead":    h.head(ofCompany),
+		"getAllAuditHead": h.head(ofAll),
 		"streamActivity":  h.stream,
 	}
 }
@@ -120,8 +120,8 @@ func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {
 	return httpkit.Answer{Data: found.Fields()}, nil
 }
 
-// head handles the head of the chain of a company, or, of the empty one, of the instance.
-func (h activity) head(of func(r httpkit.Request) id.Company) httpkit.Handler {
+// head handles the heads of the chains of companies, and of the instance.
+func (h activity) head(of func(r httpkit.Request) *id.Company) httpkit.Handler {
 	return func(r httpkit.Request) (httpkit.Answer, error) {
 		found, err := h.port.Head(r.Context(), r.Caller(), of(r))
 		if err != nil {

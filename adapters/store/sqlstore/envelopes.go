@@ -181,12 +181,7 @@ func (e envelopes) Limited(
 	if !isKept {
 		return nil, nil
 	}
-	query := e.selectFrom(by.table).ColumnExpr("?.id, ?.?", bun.Ident(by.table), bun.Ident(by.table), bun.Ident(by.column)).
-		ColumnExpr("(?)", accountTable.packed(builder{e.engine}).Where("envelopes.id = ?.id", bun.Ident(by.table))).
-		ColumnExpr(by.spent+", "+by.held).
-		Where("?.company_id = ?", bun.Ident(by.table), of).Where("?.? IS NOT NULL", bun.Ident(by.table), bun.Ident(by.column)).
-		Where(by.where).Where("?.id > ?", bun.Ident(by.table), after).OrderExpr("?.id", bun.Ident(by.table)).Limit(int64(size))
-	err = e.each(ctx, query, func(rows *sql.Rows) error {
+	err = e.each(ctx, e.limited(of, scope, after, size), func(rows *sql.Rows) error {
 		var which string
 		var limit int64
 		var packed *string
@@ -209,4 +204,13 @@ func (e envelopes) Limited(
 		return nil
 	})
 	return found, err
+}
+
+func (e envelopes) limited(of id.Company, scope budget.Scope, after string, size int) *bun.SelectQuery {
+	by := limitedBy[scope]
+	return e.selectFrom(by.table).ColumnExpr("?.id, ?.?", bun.Ident(by.table), bun.Ident(by.table), bun.Ident(by.column)).
+		ColumnExpr("(?)", accountTable.packed(builder{e.engine}).Where("envelopes.id = ?.id", bun.Ident(by.table))).
+		ColumnExpr(by.spent+", "+by.held).
+		Where("?.company_id = ?", bun.Ident(by.table), of).Where("?.? IS NOT NULL", bun.Ident(by.table), bun.Ident(by.column)).
+		Where(by.where).Where("?.id > ?", bun.Ident(by.table), after).OrderExpr("?.id", bun.Ident(by.table)).Limit(int64(size))
 }

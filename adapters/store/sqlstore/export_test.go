@@ -6,6 +6,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/goal"
@@ -33,6 +34,11 @@ func ClaimText(engine Engine, keys, most int) string {
 // arguments are a company and an epoch.
 func OverdueText(engine Engine) string  { return (&statements{engine: engine}).text(overdueRuns) }
 func OutdatedText(engine Engine) string { return (&statements{engine: engine}).text(outdatedRuns) }
+
+// LimitedIssuesText is the query of Envelopes.Limited for the issues of a company after one.
+func LimitedIssuesText(engine Engine, of id.Company, after string) string {
+	return envelopes{session{engine: engine, conn: engine.Conn()}}.limited(of, budget.OfIssue, after, 50).String()
+}
 
 // OverdueApprovalsText and LockOpenApprovalsText are the statements of Approvals.Overdue and Approvals.LockOpen. The argument is an
 // instant; the argument is an issue.
