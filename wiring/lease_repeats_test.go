@@ -294,9 +294,13 @@ func TestAClaimUnderAKeyKeepsToItsTerms(t *testing.T) {
 			answer := claim(key, c.first)
 			answer.Is(t, 200, "")
 			lease := resttest.Data[apiLease](t, answer)
+			if got := answer.Header.Get("Idempotency-Replayed"); got != "" {
+				t.Errorf("the first claim is replayed: %q", got)
+			}
 			for _, body := range c.same {
 				answer := claim(key, body)
-				if answer.Is(t, 200, ""); resttest.Data[apiLease](t, answer).LeaseID != lease.LeaseID {
+				answer.Is(t, 200, "")
+				if resttest.Data[apiLease](t, answer).LeaseID != lease.LeaseID || answer.Header.Get("Idempotency-Replayed") != "true" {
 					t.Errorf("%s and then %s: %s", c.first, body, answer.Body)
 				}
 			}

@@ -84,7 +84,7 @@ func (c approvals) approve() *cobra.Command {
 			return named(client.Approve)(command, s, args)
 		}
 		if !json.Valid([]byte(edits)) {
-			return client.Call{}, errors.New("--edits must be JSON, such as '{\"when\": \"at night\"}' or '\"at night\"'")
+			return client.Call{}, WrongUsage(errors.New("--edits must be JSON, such as '{\"when\": \"at night\"}' or '\"at night\"'"))
 		}
 		body := sent(command, client.ApproveWithEdits)
 		body["edits"] = json.RawMessage(edits)

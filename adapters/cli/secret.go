@@ -240,7 +240,7 @@ func readValue(command *cobra.Command, name string) (value []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the value: %w", err)
 	}
-	if len(value) > 0 && len(value) < redact.Least {
+	if len(value) > 0 && len(value) < redact.Least && !bytes.Contains(value, []byte{0}) { // that is refused
 		fmt.Fprintf(command.ErrOrStderr(), "holdco: the value has fewer than %d bytes; it is not hidden in what runs write\n", redact.Least)
 	}
 	return value, nil

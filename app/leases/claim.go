@@ -173,7 +173,8 @@ func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound
 		if err != nil || found == nil {
 			return err
 		}
-		if found.run == nil {
+		isReplayed := found.run != nil
+		if !isReplayed {
 			err = found.start(ctx, tx, work.In(tx, s.ids, c.Company, c.Actor()), c, newRun, newLease)
 		} else {
 			err = found.resume(ctx, tx, c)
@@ -182,7 +183,7 @@ func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound
 			return err
 		}
 		granted, isAlone = new(leaseOf(found.agent, found.issue, *found.run)), found.isAlone
-		granted.Budget = budgetOf(found.envelopes, *found.run)
+		granted.Budget, granted.IsReplayed = budgetOf(found.envelopes, *found.run), isReplayed
 		return nil
 	})
 	if err != nil || granted == nil {

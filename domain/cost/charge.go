@@ -71,7 +71,7 @@ const (
 	KeyLength     = 200
 	ModelLength   = 200
 	BillingLength = 50
-	Most          = 1_000_000 * 1_000_000 // a million dollars
+	Most          = 1_000_000 * money.Dollar
 	MostTokens    = 1_000_000_000
 	MostInCall    = 100
 )
@@ -183,7 +183,7 @@ func (d Draft) price(e *Entry, at func(string) string, prices Prices, problems *
 		}
 		if e.USD > Most {
 			problems.Add(fault.Fieldf(at("tokens"), fault.OutOfRange,
-				"%s must not cost more than 1000000 USD, and cost %v", at("tokens"), e.USD))
+				"%s must not cost more than %s USD, and cost %s", at("tokens"), Most, e.USD))
 		}
 	default:
 		problems.Add(fault.Fieldf(at("usd"), fault.Required, "%s is required, or, of the kind llm, model and tokens", at("usd")))

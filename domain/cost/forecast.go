@@ -22,7 +22,10 @@ type Forecast struct {
 }
 
 // Foresee makes a forecast for the current period of a budget from what was spent on each of its days, of which those that are missing
-// cost nothing. All figures are rounded down. Amounts that cannot be represented are the most that can.
+// cost nothing. Expected is Spent and, for the days that are left, a part of a day too, the mean of the days that are over. Low and High
+// take one standard deviation of these days from the mean, or add it; Low is at least Spent. On the first day the rate is that since
+// midnight, of an hour at least, Low is Spent, and High takes twice the rate. ExhaustedAt goes by the mean. All figures are rounded
+// down. Amounts that cannot be represented are the most that can.
 func Foresee(period budget.Period, limit budget.Limit, perDay map[string]Sum, now time.Time) Forecast {
 	start := period.Start(now)
 	f := Forecast{

@@ -3,7 +3,9 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -13,8 +15,8 @@ type form int
 const (
 	exact   form = iota
 	percent      // each byte as it is, or as URLs escape it
-	escaped      // each character as it is, or as JSON escapes it
-	wrapped      // as it is, but broken into lines anywhere
+	escaped      // each character as it is, or as JSON escapes it, JSON within JSON too
+	wrapped      // base64, broken into lines anywhere, in a URL or in JSON too
 )
 
 // pattern matches one text in one form.
@@ -36,20 +38,30 @@ func (p *pattern) firsts() []byte {
 		}
 	case escaped:
 		first = append(first, '\\')
+	case wrapped:
+		if strings.IndexByte("+/=", p.text[0]) >= 0 {
+			first = append(first, '%', '\\')
+		}
+	}
+	if p.text[0] == '\n' {
+		first = append(first, '\r')
 	}
 	return first
 }
 
-// match returns how many bytes at the beginning of in it matches, and whether it may match more when in goes on.
+// match returns how many bytes at the beginning of in it matches, and whether it may match more when in goes on. A line of the text may
+// end as on Windows.
 func (p *pattern) match(in []byte) (length int, mayGrow bool) {
 	at := 0 // in in
 	for done := 0; done < len(p.text); {
-		if p.form == wrapped && done > 0 {
-			for at < len(in) && (in[at] == '\n' || in[at] == '\r') {
-				at++
-			}
+		read, isCut := 0, false
+		switch {
+		case p.form == wrapped && done > 0:
+			read, isCut = lineBreaks(in[at:])
+		case p.text[done] == '\n' && at < len(in):
+			_, read, isCut = p.step("\r", in[at:])
 		}
-		if at == len(in) {
+		if at += read; isCut || at == len(in) {
 			return length, true
 		}
 		of, read, isCut := p.step(p.text[done:], in[at:])
@@ -67,11 +79,43 @@ func (p *pattern) match(in []byte) (length int, mayGrow bool) {
 	return length, false
 }
 
+// lineBreaks returns how many bytes at the beginning of in break lines, as they are or escaped in JSON.
+func lineBreaks(in []byte) (read int, isCut bool) {
+	for read < len(in) {
+		if in[read] == '\n' || in[read] == '\r' {
+			read++
+			continue
+		}
+		slashes := backslashes(in[read:])
+		switch {
+		case slashes == 0 || slashes > mostBackslashes:
+			return read, false
+		case read+slashes == len(in):
+			return read, true
+		case in[read+slashes] != 'n' && in[read+slashes] != 'r':
+			return read, false
+		}
+		read += slashes + 1
+	}
+	return read, false
+}
+
+// mostBackslashes bounds how many backslashes escape one character: those of JSON within JSON within JSON, where eight stand for one.
+const mostBackslashes = 7
+
+func backslashes(in []byte) (count int) {
+	for count < len(in) && in[count] == '\\' {
+		count++
+	}
+	return count
+}
+
 // step reads one byte or character of a text at the beginning of in: so many bytes of the text and of in, 0 when it is not there.
 // Neither is empty. IsCut reports that in ends before that is known.
 func (p *pattern) step(text string, in []byte) (of, read int, isCut bool) {
+	isBase64Sign := p.form == wrapped && strings.IndexByte("+/=", text[0]) >= 0
 	switch {
-	case p.form == percent && in[0] == '%':
+	case in[0] == '%' && (p.form == percent || isBase64Sign):
 		if len(in) < len("%00") {
 			return 0, 0, true
 		}
@@ -81,7 +125,7 @@ func (p *pattern) step(text string, in []byte) (of, read int, isCut bool) {
 		}
 	case p.form == percent && in[0] == '+' && text[0] == ' ':
 		return 1, 1, false
-	case p.form == escaped && in[0] == '\\':
+	case in[0] == '\\' && (p.form == escaped || isBase64Sign):
 		return unescape(text, in)
 	}
 	if in[0] != text[0] {
@@ -90,42 +134,57 @@ func (p *pattern) step(text string, in []byte) (of, read int, isCut bool) {
 	return 1, 1, false
 }
 
-// unescape is step for a character that is escaped.
+// unescape is step where in begins with backslashes: those of the text, each of which may have become several, those that escape its
+// next character, or both.
 func unescape(text string, in []byte) (of, read int, isCut bool) {
-	const short, long = len(`\n`), len(`\u0000`)
-	if len(in) < short {
+	own := backslashes([]byte(text))
+	slashes := backslashes(in)
+	switch {
+	case slashes < own && slashes < len(in), slashes > (1+mostBackslashes)*own+mostBackslashes:
+		return 0, 0, false
+	case own == len(text) && slashes >= own:
+		for read = own; 2*read <= slashes; {
+			read *= 2 // escaped once more; what is left escapes what follows the text
+		}
+		return own, read, false
+	case slashes == len(in):
 		return 0, 0, true
 	}
+	of, read, isCut = unescapeOne(text[own:], in[slashes:])
+	switch {
+	case read > 0 && slashes > own:
+		return own + of, slashes + read, false
+	case own > 0:
+		return own, slashes, false // the next character is not escaped
+	}
+	return 0, 0, isCut
+}
+
+// unescapeOne is unescape for one character, after the backslashes.
+func unescapeOne(text string, in []byte) (of, read int, isCut bool) {
 	char, size := utf8.DecodeRuneInString(text)
-	if in[1] != 'u' {
-		if at := strings.IndexByte(`"\/bfnrt`, in[1]); at >= 0 && "\"\\/\b\f\n\r\t"[at] == text[0] {
-			return 1, short, false
+	if in[0] != 'u' {
+		if at := strings.IndexByte(`"/bfnrt`, in[0]); at >= 0 && "\"/\b\f\n\r\t"[at] == text[0] {
+			return 1, 1, false
 		}
 		return 0, 0, false
 	}
-	want := jsonEscape(char)
-	for n := range want {
-		switch {
-		case n >= len(in):
-			return 0, 0, true
-		case n%long >= short && lower(in[n]) != want[n] || n%long < short && in[n] != want[n]:
-			return 0, 0, false
+	for n, unit := range utf16.AppendRune(nil, char) {
+		if n > 0 {
+			read += backslashes(in[read:])
+		}
+		want := fmt.Sprintf("u%04x", unit)
+		for i := range want {
+			switch {
+			case read == len(in):
+				return 0, 0, true
+			case i == 0 && in[read] != 'u', i > 0 && lower(in[read]) != want[i]:
+				return 0, 0, false
+			}
+			read++
 		}
 	}
-	return size, len(want), false
-}
-
-// jsonEscape is a character as \u and its code, twice beyond the first plane.
-func jsonEscape(char rune) string {
-	const digits = "0123456789abcdef"
-	unit := func(code rune) string {
-		return `\u` + string([]byte{digits[code>>12&15], digits[code>>8&15], digits[code>>4&15], digits[code&15]})
-	}
-	if char < 0x10000 {
-		return unit(char)
-	}
-	char -= 0x10000
-	return unit(0xD800+char>>10) + unit(0xDC00+char&0x3FF)
+	return size, read, false
 }
 
 func lower(digit byte) byte {

@@ -88,6 +88,18 @@ var encodings = map[string]func(before, value, after string) string{
 		}
 		return strings.Join(lines, "\r\n")
 	}),
+	"base64 in a URL":    based(func(raw []byte) string { return url.QueryEscape(base64.StdEncoding.EncodeToString(raw)) }),
+	"base64 as PHP does": based(func(raw []byte) string { return strings.ReplaceAll(base64.StdEncoding.EncodeToString(raw), "/", `\/`) }),
+	"base64 in lines in JSON": based(func(raw []byte) string {
+		var lines strings.Builder
+		for line := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString(raw)), 10) {
+			lines.WriteString(string(line) + `\\n`)
+		}
+		return lines.String()
+	}),
+	"as Windows ends lines": func(before, value, after string) string {
+		return before + strings.ReplaceAll(value, "\n", "\r\n") + after
+	},
 }
 
 func based(encode func([]byte) string) func(before, value, after string) string {
@@ -144,6 +156,17 @@ func TestTextsInJSONAreHiddenAndItStaysJSON(t *testing.T) {
 			shown := redact.New(map[string]string{value: "[secret X]"}).JSON(encoded)
 			if !json.Valid(shown) || !bytes.Contains(shown, []byte("[secret X]")) {
 				t.Errorf("%s shows %s", encoded, shown)
+			}
+			for level := 2; level <= 3; level++ { // JSON within JSON
+				text, err := json.Marshal(string(encoded))
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown := redact.New(map[string]string{value: "[secret X]"}).JSON(text)
+				if !json.Valid(shown) || !bytes.Contains(shown, []byte("[secret X]")) {
+					t.Errorf("level %d: %s shows %s", level, text, shown)
+				}
+				encoded = text
 			}
 		}
 	})

@@ -97,8 +97,10 @@ type Lease struct {
 	Requires  []string // the names of actions for which the agent needs an approval
 	Workspace string   // the directory of the issue, below the data directory
 	Context   *WorkContext
-	RunToken  access.Value  // empty: none was asked for now
-	Took      time.Duration // to find and lease the issue, without waiting for one; 0 unless it was claimed now
+	RunToken  access.Value // empty: none was asked for now
+
+	IsReplayed bool          // it was claimed under the same key before
+	Took       time.Duration // to find and lease the issue, without waiting for one; 0 unless it was claimed now
 }
 
 // LeaseState is what each accepted call on a lease returns.

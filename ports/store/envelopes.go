@@ -15,8 +15,8 @@ type EnvelopeReader interface {
 	Accounts(ctx context.Context, of id.Company, ids ...string) (map[string]budget.Account, error)
 
 	// Spent sums the charges of a company that count under something since an instant; zero: ever. For a team and an agent the instant
-	// is the start of a UTC day. It fits once: Account.Spent is kept from then on. Of a goal no sums are kept, and it is 0: its account
-	// is counted before anything is charged to it.
+	// is the start of a UTC day. It fits once: Account.Spent is kept from then on. Of goals and workflows no sums are kept, and it is 0:
+	// their accounts are counted before anything is charged to them.
 	Spent(ctx context.Context, of id.Company, scope budget.Scope, which string, since time.Time) (money.USD, error)
 
 	// TeamBudgets sums the budgets of the teams of a company, but one.

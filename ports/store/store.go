@@ -143,6 +143,7 @@ type Tx interface {
 	Record(ctx context.Context, happened event.Event) error
 
 	// Unrecorded declares that the changes of this unit need no event: they are a step of a change whose event another unit
-	// records.
+	// records, charges, which are entries of their own, or nothing that a reader of the log would miss, such as the renewal of a
+	// lease.
 	Unrecorded()
 }

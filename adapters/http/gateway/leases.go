@@ -51,7 +51,7 @@ func (h leases) claim(r httpkit.Request) (httpkit.Answer, error) {
 	if err != nil || granted == nil {
 		return httpkit.Answer{Status: httpkit.NoContent}, err
 	}
-	return httpkit.Answer{Data: granted.Fields()}, nil
+	return httpkit.Answer{Data: granted.Fields(), IsReplayed: granted.IsReplayed}, nil
 }
 
 func (h leases) list(r httpkit.Request) (httpkit.Answer, error) {
