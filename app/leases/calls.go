@@ -249,13 +249,12 @@ func (s *Service) File(
 		if err := l.mayBegin(); err != nil {
 			return made, err
 		}
-		if err := l.Run.MayFile(); err != nil {
+		if l.Run, err = l.Run.File(); err != nil {
 			return made, err
 		}
 		if err := l.needsApproval(ctx, issue.CreateAction); err != nil {
 			return made, err
 		}
-		l.Run.Filed++
 		if made, err = l.unit.File(ctx, drafted); err != nil {
 			return made, err
 		}

@@ -458,7 +458,7 @@ func (found *candidate) resume(ctx context.Context, tx store.Tx, c *claim) (err 
 	if err != nil {
 		return err
 	}
-	kept.Lease.Hash = c.terms.Hash
+	kept = kept.NewToken(c.terms.Hash)
 	found.run = &kept
 	tx.Unrecorded()
 	return tx.Runs().Save(ctx, kept)

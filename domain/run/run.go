@@ -283,12 +283,19 @@ func (r Run) Adjust(by cost.Entry) Run {
 	return r
 }
 
-// MayFile refuses one more issue filed by the run: fault.TooManyOf.
-func (r Run) MayFile() error {
+// File counts one more issue that the run files. It fails with fault.TooManyOf.
+func (r Run) File() (Run, error) {
 	if r.Filed >= MostFiled {
-		return fault.New(fault.TooManyOf, "A run can file at most %d issues.", MostFiled).With("limit", MostFiled)
+		return r, fault.New(fault.TooManyOf, "A run can file at most %d issues.", MostFiled).With("limit", MostFiled)
 	}
-	return nil
+	r.Filed++
+	return r, nil
+}
+
+// NewToken gives the run another token of its own, of which it keeps the hash: the one before is no longer valid.
+func (r Run) NewToken(hash string) Run {
+	r.Lease.Hash = hash
+	return r
 }
 
 // Fields returns the run as the API shows it, without its checkpoints.

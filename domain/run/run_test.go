@@ -219,11 +219,11 @@ func TestARunFilesSoManyIssues(t *testing.T) {
 	t.Parallel()
 	r := working()
 	r.Filed = run.MostFiled - 1
-	if err := r.MayFile(); err != nil {
-		t.Error(err)
+	r, err := r.File()
+	if err != nil || r.Filed != run.MostFiled {
+		t.Errorf("%d, %v", r.Filed, err)
 	}
-	r.Filed++
-	if err := r.MayFile(); fault.CodeOf(err) != fault.TooManyOf || fault.Of(err).Details["limit"] != run.MostFiled {
+	if _, err := r.File(); fault.CodeOf(err) != fault.TooManyOf || fault.Of(err).Details["limit"] != run.MostFiled {
 		t.Errorf("%v, %+v", err, fault.Of(err))
 	}
 }

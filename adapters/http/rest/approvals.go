@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"net/url"
 	"strings"
 
 	"holdco/adapters/http/httpkit"
@@ -46,13 +45,7 @@ func (h approvals) list(r httpkit.Request) (httpkit.Answer, error) {
 	if list.Until, err = instantIn(query, "until"); err != nil {
 		return httpkit.Answer{}, err
 	}
-	filters := url.Values{}
-	for name, value := range query {
-		if name != "limit" && name != "cursor" {
-			filters.Set(name, value)
-		}
-	}
-	bound := "approvals of=" + string(list.Company) + " " + filters.Encode()
+	bound := "approvals of=" + string(list.Company) + " " + query.Filters()
 	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[approval.Approval], error) {
 		list.After, list.Size = after, size
 		return h.port.List(r.Context(), r.Caller(), list)
