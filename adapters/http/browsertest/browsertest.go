@@ -17,7 +17,7 @@ import (
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	processtest.CheckName(t, "a browser")
-	const limit = 3 * time.Minute // for all that the test does, on a busy machine
+	const limit = 5 * time.Minute // for all that the test does, on a busy machine
 	ctx, stop := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(stop)
 	release := func() {}
