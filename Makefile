@@ -7,11 +7,12 @@ LINTER         := .tools/$(LINTER_VERSION)/golangci-lint
 # Many tests wait for something, so more run at a time than there are processors.
 #
 # With CI set, or RACE=1, the tests run with the race detector, which needs a C compiler. It leaves out SQLite, which is C
-# translated to Go: nothing of this project is in there, and it would take two thirds of the time.
+# translated to Go: nothing of this project is in there, and it would take two thirds of the time. SHORT=1 draws a fifth of the random
+# cases (-short).
 RACE      ?= $(if $(CI),1)
 PACKAGES  ?= ./...
 DETECTOR  := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
-TEST      := $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )-parallel 6 -timeout 20m
+TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if $(SHORT),-short )-parallel 6 -timeout 20m
 
 # Tests that need an installed program have its name in theirs, at one of three levels; two packages need one for every test.
 # One more test waits half a minute for a lease to end.
@@ -51,9 +52,10 @@ build: ## build bin/holdco, one static binary
 test: tools ## run all tests, on SQLite and Postgres; installs what they need (RACE=1: with the race detector)
 	$(TEST) $(PACKAGES)
 
-# It draws a fifth of the random cases (-short), leaves vet to lint, and collects garbage less often, which takes memory.
+# It leaves vet to lint, and collects garbage less often, which takes memory.
+quick: SHORT := 1
 quick: ## run the tests that need nothing but Go, with fewer random cases: no Postgres, Redis or browser
-	env GOGC=400 $(TEST) -short -vet=off $(QUICK)
+	env GOGC=400 $(TEST) -vet=off $(QUICK)
 
 tools:
 	@RACE=$(RACE) .ci/install
