@@ -32,7 +32,9 @@ func TestWhatCannotBeANameIsNotFound(t *testing.T) {
 				if !pathParameter.MatchString(base) {
 					continue
 				}
-				for _, name := range []string{"foo", "%00", "%ff", "a%00b", "a%ffb", "%c3%28", "-1", strings.ToUpper(acme.ID), acme.Slug, "cst_"} {
+				for _, name := range []string{
+					"foo", "%00", "%ff", "a%00b", "a%ffb", "%c3%28", "-1", strings.ToUpper(acme.ID), acme.Slug, "cst_",
+				} {
 					asked++
 					at := "/v1" + pathParameter.ReplaceAllLiteralString(base, name)
 					if answer := send(s.In(t), "GET", at, ""); answer.Status != 404 || answer.Error.Code != "not_found" {

@@ -189,7 +189,7 @@ func (u *Unit) step(ctx context.Context, s store.Settlement) ([]store.Settlement
 			return u.tx.Issues().Abandonable(ctx, id.Agent(agent), after)
 		}, u.abandon)
 	}
-	return nil, fmt.Errorf("settlement %d is of the kind %q, which this version does not know", s.ID, s.Kind)
+	return nil, fmt.Errorf("settlement %s is of the kind %q, which this version does not know", s.ID, s.Kind)
 }
 
 // each settles the issues that find returns for the subject: Portion of those after one.

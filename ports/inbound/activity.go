@@ -33,9 +33,10 @@ type Activity interface {
 	// company, signed with the instance's key.
 	Head(ctx context.Context, caller access.Caller, of *id.Company) (audit.Signed, error)
 
-	// Verify follows a chain from its start to its end, that of the entries without a company if of is empty, and returns the last link that is right. It fails with an audit.Finding for the
-	// first entry that was changed, removed or inserted, and when the chain does not have the links that are known from elsewhere.
-	// An entry is in its chain at most 2 seconds after its commit; later ones are not looked at.
+	// Verify follows a chain from its start to its end, that of the entries without a company if of is empty, and returns the last link
+	// that is right. It fails with an audit.Finding for the first entry that was changed, removed or inserted, and when the chain does
+	// not have the links that are known from elsewhere. An entry is in its chain at most 2 seconds after its commit; later ones are not
+	// looked at.
 	Verify(ctx context.Context, caller access.Caller, of id.Company, known ...audit.Link) (audit.Link, error)
 }
 

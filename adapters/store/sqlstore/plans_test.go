@@ -85,7 +85,8 @@ func TestClaimsAndSweepsReadRangesOfIndexes(t *testing.T) {
 		}
 		// PostgreSQL prefers the key as long as there are few issues.
 		plan := explain(t, conn, name, sqlstore.LimitedIssuesText(d.Engine, acme, "iss_a"), nil)
-		if name == "sqlite" && (!strings.Contains(plan, "issues_limited (company_id=? AND id>?)") || strings.Contains(plan, "TEMP B-TREE")) {
+		isRange := strings.Contains(plan, "issues_limited (company_id=? AND id>?)") && !strings.Contains(plan, "TEMP B-TREE")
+		if name == "sqlite" && !isRange {
 			t.Errorf("issues with limits:\n%s", plan)
 		}
 	})
