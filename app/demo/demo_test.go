@@ -99,7 +99,9 @@ func on(engine sqlstore.Engine, migrator *sqlstore.Migrator) *world {
 func onSQLite(t *testing.T) *world {
 	t.Helper()
 	path := filepath.Join(sqlitetest.Dir(t), "holdco.db")
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Synchronous: sqlite.Normal})
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{
+		Path: path, Synchronous: sqlite.Normal, UnitTimeout: time.Minute, // many tests run at once
+	})
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return on(engine, engine.Migrator())

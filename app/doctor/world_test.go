@@ -100,7 +100,9 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 func onSQLite(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	path := filepath.Join(sqlitetest.Dir(t), "holdco.db")
-	engine := must[*sqlite.Engine](t)(sqlite.Open(t.Context(), sqlite.Options{Path: path, Synchronous: sqlite.Normal}))
+	engine := must[*sqlite.Engine](t)(sqlite.Open(t.Context(), sqlite.Options{
+		Path: path, Synchronous: sqlite.Normal, UnitTimeout: time.Minute, // many tests run at once
+	}))
 	t.Cleanup(func() { check(t, engine.Close()) })
 	clock, ids := storetest.NewClock(), storetest.NewIDs()
 	w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()), clock, ids, "sqlite", path+"?_pragma=busy_timeout(9999)")

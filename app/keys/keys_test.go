@@ -3,6 +3,7 @@ package keys_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
@@ -49,7 +50,7 @@ func TestTheVaultIsUnlockedWithTheKeyThatTheStoreIsBoundTo(t *testing.T) {
 
 func newStore(t *testing.T) store.Store {
 	t.Helper()
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory})
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlite.Memory, UnitTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

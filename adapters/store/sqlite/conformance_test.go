@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlite/sqlitetest"
@@ -14,7 +15,7 @@ import (
 func TestAFileConforms(t *testing.T) {
 	t.Parallel()
 	storetest.RunAll(t, func(t *testing.T, clock outbound.Clock, ids outbound.IDs) storetest.Opened {
-		file := sqlite.Options{Path: filepath.Join(sqlitetest.Dir(t), "holdco.db"), Synchronous: sqlite.Normal}
+		file := sqlite.Options{Path: filepath.Join(sqlitetest.Dir(t), "holdco.db"), Synchronous: sqlite.Normal, UnitTimeout: time.Minute}
 		return opened(t, open(t, file), clock, ids)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pressly/goose/v3"
@@ -36,7 +37,7 @@ type database struct {
 func openSQLite(t *testing.T) database {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "holdco.db")
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, UnitTimeout: time.Minute})
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	writes, err := sql.Open("sqlite", path)
