@@ -85,6 +85,10 @@ func (r Request) Wait(more time.Duration) {
 // Write sends a portion at once. An error means that the client takes no more, or that streams are broken off: a client that takes
 // nothing then holds up nobody.
 func (s *Stream) Write(portion []byte) error {
+	if s.streams.areBrokenOff() { // nothing was sent yet, perhaps: then there is time for an answer
+		s.lost = true
+		return context.Canceled
+	}
 	defer s.streams.whenBrokenOff(func() { _ = s.controller.SetWriteDeadline(time.Now()) })()
 	err := s.controller.SetWriteDeadline(time.Now().Add(s.writeTimeout))
 	if err == nil && s.streams.areBrokenOff() { // perhaps before that
