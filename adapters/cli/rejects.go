@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"holdco/domain/event"
 	"holdco/ports/inbound"
 )
 
@@ -51,15 +50,9 @@ func (r *rejects) add(line inbound.RejectedLine) error {
 		}
 		r.file, r.out = file, bufio.NewWriter(file)
 	}
-	faults := make([]event.Fields, len(line.Fields))
-	words := make([]string, len(line.Fields))
-	for i, field := range line.Fields {
-		faults[i] = event.Fields{event.F("field", field.Path), event.F("code", field.Code), event.F("message", field.Message)}
+	words := make([]string, len(line.Problems))
+	for i, field := range line.Problems {
 		words[i] = field.Message
-	}
-	which := any(nil)
-	if line.ID != "" {
-		which = line.ID
 	}
 	encoder := json.NewEncoder(r.out)
 	encoder.SetEscapeHTML(false)
@@ -67,7 +60,7 @@ func (r *rejects) add(line inbound.RejectedLine) error {
 	if len(r.first) < shown {
 		r.first = append(r.first, fmt.Sprintf("line %d: %s", line.Number, printable(strings.Join(words, "; "))))
 	}
-	return encoder.Encode(event.Fields{event.F("line", line.Number), event.F("id", which), event.F("errors", faults)})
+	return encoder.Encode(line.Fields())
 }
 
 func (r *rejects) close() error {

@@ -66,7 +66,7 @@ func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
 		}
 	}
 	if n := len(next.lines); n > 0 && i.options.Progress != nil {
-		i.options.Progress(inbound.ImportProgress{Lines: i.summary.Read, Bytes: next.lines[n-1].end})
+		i.options.Progress(inbound.ImportProgress{Lines: i.summary.Read, Bytes: next.lines[n-1].end, ImportCount: i.summary})
 	}
 	return nil
 }

@@ -84,15 +84,15 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 		t.Errorf("%+v; want %+v", got, want)
 	}
 	want := []inbound.RejectedLine{
-		{Number: 2, ID: "cmp_2", Fields: []fault.Field{
+		{Number: 2, ID: "cmp_2", Problems: []fault.Field{
 			fault.Fieldf("title", fault.UnknownField, "title is not a field here"),
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
 			fault.Fieldf("campaign_ids.0", fault.UnknownValue, "campaign_ids.0 names no campaign: cam_9"),
 		}},
-		{Number: 3, Fields: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
+		{Number: 3, Problems: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
 		{
 			Number: 4, ID: string(id.Derive[id.Lead]("website", "bolt.example")),
-			Fields: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},
+			Problems: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},
 		},
 	}
 	if diff := cmp.Diff(want, reported); diff != "" {
@@ -148,11 +148,11 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	want := []inbound.RejectedLine{
-		{Number: 1, ID: "cmp_3", Fields: []fault.Field{
+		{Number: 1, ID: "cmp_3", Problems: []fault.Field{
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
 			fault.Fieldf("updated_at", fault.OutOfRange, "updated_at must not be before 1970, nor in the future"),
 		}},
-		{Number: 2, ID: "cmp_4", Fields: []fault.Field{
+		{Number: 2, ID: "cmp_4", Problems: []fault.Field{
 			fault.Fieldf("created_at", fault.InvalidFormat, "created_at must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z"),
 		}},
 	}
@@ -299,7 +299,7 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 	if wet, err := f.imports.Campaigns(t.Context(), caller, campaignLines(drafts), options); err != nil || wet != dry {
 		t.Errorf("%+v, %v", wet, err)
 	}
-	if len(reported) != 2 || reported[1].ID != "cam_4" || reported[1].Number != 4 || len(reported[1].Fields) != 2 {
+	if len(reported) != 2 || reported[1].ID != "cam_4" || reported[1].Number != 4 || len(reported[1].Problems) != 2 {
 		t.Errorf("%+v", reported)
 	}
 	got, err := f.store.Campaigns().Get(t.Context(), "cam_1")

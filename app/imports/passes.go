@@ -27,6 +27,8 @@ func passes[L, T any](
 		return inbound.ImportSummary{}, ctx.Err()
 	case first.failed != nil:
 		return first.summary, first.failed
+	case i.options.Whole && err != nil:
+		return first.summary, err
 	case i.options.Strict && (err != nil || first.summary.Rejected > 0):
 		return first.summary, err
 	}

@@ -87,5 +87,5 @@ func rejected(number int64, sent, made string, problems fault.Problems) *inbound
 	if whole := problems[0].Path == ""; which == "" && !whole {
 		which = made
 	}
-	return &inbound.RejectedLine{Number: number, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""), Fields: problems}
+	return &inbound.RejectedLine{Number: number, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""), Problems: problems}
 }

@@ -108,6 +108,9 @@ var (
 	CampaignImported = define("campaign.imported")
 	TaxonomyImported = define("taxonomy.imported")
 
+	ImportStarted = define("import.started") // of a file that was sent to a server
+	ImportEnded   = define("import.ended")
+
 	PriceImported = define("price.imported") // the prices of all models were replaced
 	PriceSet      = define("price.set")
 	PriceRemoved  = define("price.removed")

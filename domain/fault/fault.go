@@ -13,6 +13,7 @@ type Code string
 // The codes of the public API.
 const (
 	InvalidJSON          Code = "invalid_json"
+	InvalidFile          Code = "invalid_file"
 	InvalidParameter     Code = "invalid_parameter"
 	InvalidCursor        Code = "invalid_cursor"
 	Unauthorized         Code = "unauthorized"
@@ -46,6 +47,7 @@ const (
 	ProjectArchived      Code = "project_archived"
 	ProjectNotEmpty      Code = "project_not_empty"
 	WorkflowInUse        Code = "workflow_in_use"
+	ImportRunning        Code = "import_running"
 	RateLimited          Code = "rate_limited"
 	Internal             Code = "internal"
 	Unavailable          Code = "unavailable"

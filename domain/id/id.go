@@ -46,6 +46,7 @@ type (
 	Industry     string // ind_
 	Vertical     string // vrt_
 	Geography    string // geo_
+	Import       string // imp_
 	Intelligence string // vin_
 )
 
@@ -92,6 +93,7 @@ func (Campaign) prefix() string     { return "cam_" }
 func (Industry) prefix() string     { return "ind_" }
 func (Vertical) prefix() string     { return "vrt_" }
 func (Geography) prefix() string    { return "geo_" }
+func (Import) prefix() string       { return "imp_" }
 func (Intelligence) prefix() string { return "vin_" }
 
 const (

@@ -5,9 +5,10 @@ import (
 	"iter"
 
 	"holdco/domain/access"
-	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/idempotency"
 	"holdco/domain/lead"
+	"holdco/domain/page"
 )
 
 // Imports are the use cases that import leads, campaigns and the taxonomy, and remove leads. All of them need Admin.
@@ -47,26 +48,64 @@ type CampaignLine struct {
 type ImportOptions struct {
 	DryRun         bool                     // only validate: nothing is stored
 	Strict         bool                     // store nothing unless every line is valid
+	Whole          bool                     // store nothing unless the file can be read to its end
 	KeepTimestamps bool                     // take the timestamps from the lines
 	Report         func(RejectedLine) error // is called with each invalid line; its error ends the import
 	Progress       func(ImportProgress)     // is called now and then
 }
 
 // ImportProgress is how far an import has got.
-type ImportProgress struct {
-	Checking     bool // in the first of the two passes
-	Lines, Bytes int64
-}
+type ImportProgress = lead.ImportProgress
 
 // RejectedLine is an invalid line.
-type RejectedLine struct {
-	Number int64
-	ID     string // of the lead or campaign; empty if unknown
-	Fields []fault.Field
-}
+type RejectedLine = lead.RejectedLine
 
 // ImportSummary is the result of an import.
-type ImportSummary struct {
-	lead.Change
-	Read, Rejected int64
+type ImportSummary = lead.ImportCount
+
+// Uploads are the use cases of files that are sent to a running server to be imported. All of them need Admin.
+type Uploads interface {
+	// Start receives a file and begins to import it: one at a time, on all servers of a store. The import goes on when the
+	// context ends, and ends when the server stops. The faults are those of lead.ImportDraft.Parse, fault.ImportRunning, and
+	// those of Upload.Receive; each of them leaves nothing.
+	Start(ctx context.Context, caller access.Caller, upload Upload) (lead.Import, error)
+
+	// Get returns an import. Its fault is fault.NotFound.
+	Get(ctx context.Context, caller access.Caller, which id.Import) (lead.Import, error)
+
+	// List returns a page of the imports that a filter selects: those that run, and the newest of the others.
+	List(
+		ctx context.Context, caller access.Caller, filter lead.ImportFilter, after page.Position, size int,
+	) (page.Page[lead.Import], error)
+
+	// Rejected returns a page of the rejected lines of an import, in the order of the file: the first lead.ImportRejectsKept.
+	// Its fault is fault.NotFound.
+	Rejected(
+		ctx context.Context, caller access.Caller, of id.Import, after page.Position, size int,
+	) (page.Page[lead.RejectedLine], error)
+}
+
+// Upload is a file that is being sent.
+type Upload struct {
+	lead.ImportDraft
+
+	// Repeats: the client sent an idempotency key, so it may send again what runs already.
+	Repeats bool
+
+	// Receive receives the file, which then belongs to Start. It fails with fault.InvalidFile when that is empty, cut off, or
+	// can be seen to be none of its format, and with fault.PayloadTooLarge.
+	Receive func(draft lead.ImportDraft) (ImportFile, error)
+
+	// Once is the request with its idempotency key, as it is known once the file was received.
+	Once func() idempotency.Request
+}
+
+// ImportFile is a file that was received in full. Its lines can be iterated again and again, not at the same time; what is wrong
+// with the file as a whole is fault.InvalidFile.
+type ImportFile interface {
+	Size() int64 // as it was sent, in bytes
+	Leads() iter.Seq2[LeadLine, error]
+	Campaigns() iter.Seq2[CampaignLine, error]
+	Taxonomy() (lead.TaxonomyDraft, error)
+	Close() error
 }

@@ -78,6 +78,7 @@ type Reader interface {
 	Leads() LeadReader
 	Campaigns() CampaignReader
 	Taxonomy() TaxonomyReader
+	Imports() ImportReader
 	Prices() PriceReader
 	Secrets() SecretReader
 	Seals() SealReader
@@ -120,6 +121,7 @@ type Tx interface {
 	Leads() Leads
 	Campaigns() Campaigns
 	Taxonomy() Taxonomy
+	Imports() Imports
 	Prices() Prices
 	Secrets() Secrets
 	Seals() Seals

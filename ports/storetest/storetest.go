@@ -73,6 +73,7 @@ var areas = []struct {
 	{"lead search", leadSearchRules},
 	{"campaigns", campaignRules},
 	{"taxonomy", taxonomyRules},
+	{"imports", importRules},
 	{"prices", priceRules},
 	{"secrets", secretRules},
 	{"units", unitRules},
@@ -107,6 +108,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).webhookWrites,
 	(*fixture).removalWrites,
 	(*fixture).leadWrites,
+	(*fixture).importWrites,
 	(*fixture).priceWrites,
 	(*fixture).secretWrites,
 }
@@ -130,4 +132,5 @@ var ofTheInstance = []func(f *fixture) unit{
 	someSession,
 	someSweep,
 	somePrices,
+	someImport,
 }

@@ -18,6 +18,7 @@ import (
 // statuses is the one table from codes to statuses. What is not in it is a fault of this program.
 var statuses = map[fault.Code]int{
 	fault.InvalidJSON:          http.StatusBadRequest,
+	fault.InvalidFile:          http.StatusBadRequest,
 	fault.InvalidParameter:     http.StatusBadRequest,
 	fault.InvalidCursor:        http.StatusBadRequest,
 	fault.Unauthorized:         http.StatusUnauthorized,
@@ -40,6 +41,7 @@ var statuses = map[fault.Code]int{
 	fault.ProjectArchived:      http.StatusConflict,
 	fault.ProjectNotEmpty:      http.StatusConflict,
 	fault.WorkflowInUse:        http.StatusConflict,
+	fault.ImportRunning:        http.StatusConflict,
 	fault.PreconditionFailed:   http.StatusPreconditionFailed,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,

@@ -158,6 +158,7 @@ func (r reader) InstanceKey() store.InstanceKeyReader { return instanceKey(r) }
 func (r reader) Leads() store.LeadReader              { return leads{session: r.session} }
 func (r reader) Campaigns() store.CampaignReader      { return campaignsOf(r.session) }
 func (r reader) Taxonomy() store.TaxonomyReader       { return taxonomy(r) }
+func (r reader) Imports() store.ImportReader          { return importsOf(r.session) }
 func (r reader) Prices() store.PriceReader            { return prices(r) }
 
 func (r reader) Approvals() store.ApprovalReader         { return approvalsOf(r.session) }
@@ -205,6 +206,7 @@ func (t tx) InstanceKey() store.InstanceKey { return instanceKey{t.session} }
 func (t tx) Leads() store.Leads             { return leads{t.session, t.Now()} }
 func (t tx) Campaigns() store.Campaigns     { return campaignsOf(t.session) }
 func (t tx) Taxonomy() store.Taxonomy       { return taxonomy{t.session} }
+func (t tx) Imports() store.Imports         { return importsOf(t.session) }
 func (t tx) Prices() store.Prices           { return prices{t.session} }
 
 func (t tx) Approvals() store.Approvals         { return approvalsOf(t.session) }

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/domain/page"
+)
+
+// ImportReader reads the imports of files that were sent.
+type ImportReader interface {
+	Getter[id.Import, lead.Import]
+
+	// List returns at most size imports that a filter selects and that come after a position, newest first.
+	List(ctx context.Context, filter lead.ImportFilter, after page.Position, size int) (page.Page[lead.Import], error)
+
+	// Running returns the imports that have not ended, in any order.
+	Running(ctx context.Context) ([]lead.Import, error)
+
+	// Rejected returns at most size of the rejected lines that are kept of an import and that come after a position, in the
+	// order in which they were added.
+	Rejected(ctx context.Context, of id.Import, after page.Position, size int) (page.Page[lead.RejectedLine], error)
+}
+
+// Imports reads and changes imports of files.
+type Imports interface {
+	ImportReader
+	Locker[id.Import, lead.Import]
+
+	// Add inserts a new import.
+	Add(ctx context.Context, added lead.Import) error
+
+	// Save replaces an import that this unit has locked by its next version.
+	Save(ctx context.Context, saved lead.Import) error
+
+	// Reject adds rejected lines to an import that has before of them, unless they are there already. It needs no event.
+	Reject(ctx context.Context, to id.Import, before int, lines []lead.RejectedLine) error
+
+	// Purge removes imports that have ended but the newest keep, with their rejected lines: at most most rows. It returns how
+	// many, and needs no event.
+	Purge(ctx context.Context, keep, most int) (int, error)
+}
