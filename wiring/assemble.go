@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"holdco/adapters/cli"
@@ -16,6 +17,7 @@ import (
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/http/partner"
 	"holdco/adapters/http/rest"
+	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/limits/memlimit"
 	"holdco/adapters/limits/redislimit"
@@ -218,6 +220,8 @@ func (s surroundings) service(under string) httpkit.Service {
 			Proxies: s.Config.TrustedProxies,
 			Watch:   s.telemetry.watch(),
 			Streams: s.Streams,
+
+			MostUpload: s.Config.MaxImport,
 		},
 		Limits: httpkit.Limits{Limiter: s.Limiter, ByClass: s.Config.Rates},
 		Ready:  s.Store.Ready,
@@ -272,6 +276,12 @@ func newGatewayAPI(s surroundings, all services, version cli.Version) (gatewayAP
 		return gatewayAPI{}, err
 	}
 	return gatewayAPI{s.telemetry.around(api)}, nil
+}
+
+// newSpool keeps files that are sent to be imported on the disk of the data directory: a temporary directory may be in memory.
+func newSpool(config Config) importer.Spool {
+	const unpacking = 16 // how much larger a file may be when it is unpacked
+	return importer.Spool{Dir: filepath.Join(config.DataDir, "imports"), MostUnpacked: config.MaxImport * unpacking}
 }
 
 func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {

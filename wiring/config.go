@@ -45,6 +45,7 @@ type Config struct {
 	LongestStop      time.Duration   // how long they may take to end when the server stops; no setting
 	StreamPace       rest.StreamPace // no setting either
 	ArchiveRetention time.Duration
+	MaxImport        int64            // how large a file may be that is sent to be imported, in bytes
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
 	CORSOrigins      []string         // whose pages may call the orchestration API

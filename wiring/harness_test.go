@@ -25,6 +25,7 @@ import (
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/store/sqlite/sqlitetest"
+	"holdco/app/imports"
 	"holdco/app/work"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -54,6 +55,7 @@ type instance struct {
 	waiting    func() int // how many claims wait for issues
 	work       *work.Service
 	deciding   func() int // how many calls wait for approvals
+	uploads    *imports.Uploads
 	secrets    inbound.Secrets
 	stop       func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
@@ -155,6 +157,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 	defer done()
 	s.store, s.keys, s.agents, s.index, s.waiting = server.Store, server.Partners, server.Agents, server.Index, server.Leases.Waiting
 	s.work, s.secrets, s.deciding = server.Work, server.Secrets, server.Leases.Deciding
+	s.uploads = server.Uploads
 	return server.Run(ctx, out, true)
 }
 

@@ -64,6 +64,7 @@ type services struct {
 	Webhooks  *webhooks.Service
 	Partners  *partners.Service
 	Imports   *imports.Service
+	Uploads   *imports.Uploads
 	Prices    *prices.Service
 	Secrets   *secrets.Service
 	Keys      *keys.Service
@@ -72,11 +73,12 @@ type services struct {
 	Instance  *instance.Service
 
 	StreamPace rest.StreamPace
+	Spool      importer.Spool
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, sessions.New, webhooks.New, partners.New,
-	imports.New,
+	imports.New, imports.NewUploads, newSpool,
 	budgets.New,
 	prices.New, newPrices,
 	costs.New,
@@ -285,17 +287,24 @@ var resources = []resource{
 		},
 	},
 	{ // leads, campaigns and the taxonomy
+		handlers: func(s services) httpkit.Handlers { return rest.Imports(s.Uploads, s.Spool) },
 		commands: cli.LeadCommands(cli.LeadTools{
 			Imports: opener(withKeyIfAny, func(s services) inbound.Imports { return s.Imports }),
 			Files:   importer.Files{},
 			Samples: func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
 		}),
 		jobs: func(s *Server) []jobs.Job {
-			if s.Config.PartnerAddr == "" { // there is no export API
-				return nil
+			all := []jobs.Job{
+				{Name: "import files", Every: time.Second, Wake: s.Uploads.Woken(), Run: s.Uploads.Run},
+				{Name: "end imports of servers that are gone", Every: 5 * time.Second, Run: s.Uploads.EndLapsed},
+				{Name: "forget old imports", Every: 10 * time.Minute, Run: s.Uploads.Forget},
 			}
-			return []jobs.Job{{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow}}
+			if s.Config.PartnerAddr != "" { // there is an export API
+				all = append(all, jobs.Job{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow})
+			}
+			return all
 		},
+		stop: func(ctx context.Context, s *Server) error { return s.Uploads.Stop(ctx) },
 	},
 	{ // what tokens cost
 		commands: []cli.Command{

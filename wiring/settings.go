@@ -119,6 +119,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { return parseDuration(&c.ArchiveRetention, v, 720*time.Hour) },
 	},
 	{
+		name: "max_import", kind: "SIZE", fallback: "1GiB",
+		help:    "how large a file may be that is sent to be imported; one that is packed may be 16 times that when it is unpacked",
+		allowed: "a whole number of MiB or GiB from 1MiB to 1024GiB, such as 500MiB",
+		set:     func(c *Config, v string) bool { return parseSize(&c.MaxImport, v) },
+	},
+	{
 		name: "lease_time", kind: "DURATION", fallback: "5m",
 		help:    "how long the lease of an agent lasts without a call, unless its claim asks for another time",
 		allowed: "a duration from 5s to 1h in whole seconds, such as 300s",
@@ -150,7 +156,7 @@ var settings = []setting{
 	},
 	{
 		name: "rate_costly", kind: "NUMBER", fallback: "10",
-		help:    "costly requests that a token may make per minute, or off; no operation is costly yet",
+		help:    "costly requests that a token may make per minute, or off: exports, audits and imports",
 		allowed: rates,
 		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Costly, v) },
 	},
@@ -241,6 +247,26 @@ func parseDuration(duration *time.Duration, value string, least time.Duration) b
 	parsed, err := time.ParseDuration(value)
 	*duration = parsed
 	return err == nil && parsed >= least
+}
+
+// parseSize reads a size of at least 1 MiB and at most 1024 GiB.
+func parseSize(size *int64, value string) bool {
+	const mebibyte, gibibyte, most = 1 << 20, 1 << 30, 1024 << 30
+	digits, inGiB := strings.CutSuffix(value, "GiB")
+	unit := int64(gibibyte)
+	if !inGiB {
+		var inMiB bool
+		if digits, inMiB = strings.CutSuffix(value, "MiB"); !inMiB {
+			return false
+		}
+		unit = mebibyte
+	}
+	number, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || strconv.FormatInt(number, 10) != digits || number < 1 || number > most/unit {
+		return false
+	}
+	*size = number * unit
+	return true
 }
 
 func parseOneOf(chosen *string, value string, choices ...string) bool {

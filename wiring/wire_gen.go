@@ -89,6 +89,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	uploads := imports.NewUploads(importsService, iDs)
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
@@ -98,6 +99,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	setup := newSetup(config, version)
 	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
+	spool := newSpool(config)
 	wiringServices := services{
 		Companies:  service,
 		Teams:      teamsService,
@@ -116,6 +118,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Webhooks:   webhooksService,
 		Partners:   partnersService,
 		Imports:    importsService,
+		Uploads:    uploads,
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
@@ -123,6 +126,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Activity:   activityService,
 		Instance:   instanceService,
 		StreamPace: streamPace,
+		Spool:      spool,
 	}
 	poster, cleanup3 := newPosting(config, version)
 	webhookPoster := newPoster(poster, wiringTelemetry)
@@ -257,6 +261,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	uploads := imports.NewUploads(importsService, iDs)
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
@@ -266,6 +271,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	setup := newSetup(config, version)
 	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
+	spool := newSpool(config)
 	wiringServices := services{
 		Companies:  service,
 		Teams:      teamsService,
@@ -284,6 +290,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Webhooks:   webhooksService,
 		Partners:   partnersService,
 		Imports:    importsService,
+		Uploads:    uploads,
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
@@ -291,6 +298,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Activity:   activityService,
 		Instance:   instanceService,
 		StreamPace: streamPace,
+		Spool:      spool,
 	}
 	wiringCommand := command{
 		services: wiringServices,
@@ -346,6 +354,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
 	partnersService := partners.New(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock)
+	uploads := imports.NewUploads(importsService, iDs)
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
@@ -355,6 +364,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	setup := newSetup(config, version)
 	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
+	spool := newSpool(config)
 	wiringServices := services{
 		Companies:  service,
 		Teams:      teamsService,
@@ -373,6 +383,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Webhooks:   webhooksService,
 		Partners:   partnersService,
 		Imports:    importsService,
+		Uploads:    uploads,
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
@@ -380,6 +391,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Activity:   activityService,
 		Instance:   instanceService,
 		StreamPace: streamPace,
+		Spool:      spool,
 	}
 	wiringPast := past{
 		services: wiringServices,

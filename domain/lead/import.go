@@ -149,7 +149,9 @@ func ImportsBusy(running []Import, now time.Time) error {
 func (i Import) CurrentVersion() int64 { return i.Version }
 
 // Lapsed reports whether nobody works on a running import any more, by the store's clock.
-func (i Import) Lapsed(now time.Time) bool { return i.Status == ImportRunning && !now.Before(i.LiveUntil) }
+func (i Import) Lapsed(now time.Time) bool {
+	return i.Status == ImportRunning && !now.Before(i.LiveUntil)
+}
 
 // Advance notes how far an import has got, and that its process lives. It fails with fault.InvalidTransition when the import
 // has ended, because its process was given up.

@@ -152,6 +152,12 @@ func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerF
 // inspect looks at what was sent, and notes it.
 func (op operation) inspect(c *gin.Context) (err error) {
 	r := of(c)
+	if op.streamed {
+		if err := op.inspectUpload(c.Request, r.options.MostUpload); err != nil {
+			return err
+		}
+		return op.inspectRest(c)
+	}
 	if c.Request.ContentLength > MostBody {
 		return errTooLarge // without a read, so that a client that waits for 100 Continue sends nothing
 	}
@@ -164,6 +170,12 @@ func (op operation) inspect(c *gin.Context) (err error) {
 	if r.body, err = op.body.check(r.body); err != nil {
 		return err
 	}
+	return op.inspectRest(c)
+}
+
+// inspectRest looks at what was sent beside the body, and notes it.
+func (op operation) inspectRest(c *gin.Context) (err error) {
+	r := of(c)
 	if r.query, err = readQuery(c.Request.URL.RawQuery, op.query); err != nil {
 		return err
 	}
@@ -227,6 +239,11 @@ func (b bodyRule) takes(header http.Header, sent []byte) error {
 	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return fault.New(fault.UnsupportedMediaType, "The body must not be compressed.")
 	}
+	return b.hasType(header)
+}
+
+// hasType refuses a body of another media type.
+func (b bodyRule) hasType(header http.Header) error {
 	allowed := b.mediaTypes
 	if allowed == nil {
 		allowed = []string{jsonType}

@@ -45,11 +45,15 @@ type kept struct {
 // OnceKey is the idempotency key of the request; empty: none.
 func (r Request) OnceKey() string { return of(r.c).once }
 
-// Fingerprint identifies a request by its method, its path and its body, byte for byte.
+// Fingerprint identifies a request by its method, its path and its body, byte for byte; one that sends a file by its query too.
 func (r Request) Fingerprint() string {
 	hash := sha256.New()
 	_, _ = io.WriteString(hash, r.c.Request.Method+" "+r.c.Request.URL.EscapedPath()+"\n")
 	_, _ = hash.Write(of(r.c).body)
+	if sum := of(r.c).upload; sum != nil {
+		_, _ = io.WriteString(hash, r.c.Request.URL.RawQuery+"\n")
+		_, _ = hash.Write(sum)
+	}
 	return hex.EncodeToString(hash.Sum(nil))
 }
 

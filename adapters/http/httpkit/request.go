@@ -32,6 +32,7 @@ type request struct {
 	body    []byte        // set by the gate: nil, or one JSON object
 	query   Query         // set by the gate
 	once    string        // set by the gate: the idempotency key, empty when there is none
+	upload  []byte        // a hash of the file that Upload has read
 }
 
 const requestKey = "holdco.request"

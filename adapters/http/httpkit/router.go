@@ -22,6 +22,8 @@ type Options struct {
 	Bare    bool                                    // errors come as {"error": ...} alone, without meta
 	CORS    *CORS                                   // nil: pages of other origins may ask nothing
 	Streams *Streams                                // nil: nobody breaks streams off
+
+	MostUpload int64 // how large the body of an operation can be that takes a file, in bytes
 }
 
 // New makes a router that matches paths exactly, never redirects, and answers in one shape whatever happens.

@@ -26,6 +26,7 @@ type operation struct {
 	instanceWide bool              // the scope must not be limited to one company
 	class        ratelimit.Class   // what limits it
 	body         bodyRule
+	streamed     bool // the body is a file, which the handler reads: see Request.Upload
 	query        map[string]parameter
 	headers      []string // those that the document describes
 }
@@ -98,6 +99,7 @@ type described struct {
 	Security     *[]any          `yaml:"security"`
 	Parameters   []parameter     `yaml:"parameters"`
 	RequestBody  *describedBody  `yaml:"requestBody"`
+	Streamed     bool            `yaml:"x-streamed"`
 }
 
 type describedBody struct {
@@ -111,6 +113,7 @@ func (d described) operation(shared map[string]parameter) (operation, error) {
 		public:       d.Security != nil && len(*d.Security) == 0,
 		instanceWide: d.InstanceWide,
 		class:        d.Class,
+		streamed:     d.Streamed,
 		query:        map[string]parameter{},
 	}
 	switch scope := access.Permission(d.Scope); {

@@ -16,9 +16,9 @@ import (
 
 // The formats of files.
 const (
-	NDJSON = "ndjson" // one JSON object per line
-	CSV    = "csv"    // with a header
-	JSON   = "json"   // one list of objects
+	NDJSON = lead.NDJSON
+	CSV    = lead.CSV
+	JSON   = lead.JSON
 )
 
 // MostLine is how long a line may be, or what stands for one in another format, in bytes.
@@ -159,7 +159,7 @@ func reader[D any](from io.Reader, format string, of kind[D]) (pieces func() (pi
 func open(from io.Reader) (*source, error) {
 	const ahead = 64 << 10
 	s := &source{from: bufio.NewReaderSize(from, ahead)}
-	if magic, _ := s.from.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	if magic, _ := s.from.Peek(2); bytes.Equal(magic, gzipMagic) {
 		s.packed = &counter{from: s.from}
 		unpacked, err := gzip.NewReader(s.packed)
 		if err != nil {
