@@ -518,3 +518,19 @@ func TestTheOldestImportsAreForgotten(t *testing.T) {
 		s.Get(first.path()).Is(t, 404, "not_found")
 	})
 }
+
+func TestAnswersAboutImportsLookAsTheyAlwaysDid(t *testing.T) {
+	t.Parallel()
+	eachGolden(t, func(t *testing.T, s *instance) {
+		const file = "name,google_rating\nFine,4.5\n,7\n"
+		s.golden(t, "import_started", "POST", "/v1/imports?kind=leads&name=leads.csv", file, "Content-Type", csvFile)
+		made := ended(t, s.Client, resttest.Data[[]apiImport](t, s.Get("/v1/imports"))[0])
+		s.golden(t, "import", "GET", made.path(), "")
+		s.golden(t, "import_errors", "GET", made.path()+"/errors", "")
+		ended(t, s.Client, starts(t, s.Client, "kind=leads", jsonFile, `[{"name":"Cut"},{"name":"Off"}`))
+		s.golden(t, "imports", "GET", "/v1/imports", "")
+		s.golden(t, "error_invalid_file", "POST", "/v1/imports?kind=leads", packed(t, file)[:20], "Content-Type", csvFile)
+		starts(t, s.Client, "kind=leads", ndjson, manyLeads(50_000))
+		s.golden(t, "error_import_running", "POST", "/v1/imports?kind=leads", file, "Content-Type", csvFile)
+	})
+}

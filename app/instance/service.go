@@ -16,7 +16,7 @@ import (
 )
 
 // keptFor is how long counts of leads are used: a store counts them one by one.
-const keptFor = time.Minute
+const keptFor = 10 * time.Second
 
 // Service is the application's inbound.Instance.
 type Service struct {
