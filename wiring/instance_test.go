@@ -17,6 +17,7 @@ func TestTheServerShowsWhatItIs(t *testing.T) {
 			}
 			RequestsPerMinute map[string]*int64
 			Listeners         map[string]*string
+			MaxImportBytes    int64
 			Leads             *struct{ Leads, Campaigns, Industries, Verticals int64 }
 		}
 		acme := s.create(t, `{"name":"Acme","slug":"acme"}`)
@@ -28,7 +29,7 @@ func TestTheServerShowsWhatItIs(t *testing.T) {
 			answer.Is(t, 200, "")
 			got := resttest.Data[shown](t, answer)
 			if got.Version != version.Number || got.PublicKey != head.PublicKey || got.Store.Schema < 31 ||
-				(got.Leads != nil) != seesLeads || len(got.RequestsPerMinute) != 5 || len(got.Listeners) != 5 {
+				(got.Leads != nil) != seesLeads || len(got.RequestsPerMinute) != 5 || len(got.Listeners) != 5 || got.MaxImportBytes != 1<<30 {
 				t.Errorf("%s: %s", scope, answer.Body)
 			}
 		}

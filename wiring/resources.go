@@ -118,6 +118,7 @@ func newSetup(config Config, version cli.Version) setup.Setup {
 	}
 	return setup.Setup{
 		Version: version.Number, Store: kind, Adapters: config.Adapters, Limits: config.Rates, Retention: config.ArchiveRetention,
+		MaxImport: config.MaxImport,
 		Listeners: setup.Listeners{
 			API: config.APIAddr, Dashboard: config.DashboardAddr, Gateway: config.GatewayAddr, Partner: config.PartnerAddr,
 			Metrics: config.MetricsAddr,

@@ -17,6 +17,7 @@ import (
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/leads/samples"
 	"holdco/domain/id"
+	"holdco/domain/lead"
 	"holdco/ports/store"
 )
 
@@ -480,6 +481,30 @@ func TestAnImportThatWasGivenUpStops(t *testing.T) {
 	})
 }
 
+// runsElsewhere begins an import as another server does that does not get on.
+func (s *instance) runsElsewhere(t *testing.T) apiImport {
+	t.Helper()
+	draft := lead.ImportDraft{Kind: lead.ImportLeads, Name: "many.ndjson", Format: lead.NDJSON}
+	must(t, s.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		now, err := tx.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		begun, happened, err := lead.NewImport("imp_01m89h7xabee6skjr5wfddsvtw", draft, 1000, nil, tx.Now(), now.Add(time.Hour))
+		if err != nil {
+			return err
+		}
+		begun.Progress = lead.ImportProgress{
+			Lines: 10, Bytes: 400, ImportCount: lead.ImportCount{Read: 10, Change: lead.Change{Inserted: 10}},
+		}
+		if err := tx.Imports().Add(ctx, begun); err != nil {
+			return err
+		}
+		return tx.Record(ctx, happened.By("system:test"))
+	}))
+	return resttest.Data[[]apiImport](t, s.Get("/v1/imports?status=running"))[0]
+}
+
 // giveUp ends an import as if its server were gone.
 func (s *instance) giveUp(of apiImport) error {
 	ctx := context.Background()
@@ -530,7 +555,8 @@ func TestAnswersAboutImportsLookAsTheyAlwaysDid(t *testing.T) {
 		ended(t, s.Client, starts(t, s.Client, "kind=leads", jsonFile, `[{"name":"Cut"},{"name":"Off"}`))
 		s.golden(t, "imports", "GET", "/v1/imports", "")
 		s.golden(t, "error_invalid_file", "POST", "/v1/imports?kind=leads", packed(t, file)[:20], "Content-Type", csvFile)
-		starts(t, s.Client, "kind=leads", ndjson, manyLeads(50_000))
+		s.runsElsewhere(t)
+		s.golden(t, "import_running", "GET", "/v1/imports?status=running", "")
 		s.golden(t, "error_import_running", "POST", "/v1/imports?kind=leads", file, "Content-Type", csvFile)
 	})
 }

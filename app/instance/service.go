@@ -3,6 +3,7 @@ package instance
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"holdco/app/cache"
@@ -15,8 +16,8 @@ import (
 	"holdco/ports/store"
 )
 
-// keptFor is how long counts of leads are used: a store counts them one by one.
-const keptFor = 10 * time.Second
+// keptFor is how long counts of one revision of the leads are used: a store counts them one by one.
+const keptFor = time.Minute
 
 // Service is the application's inbound.Instance.
 type Service struct {
@@ -54,7 +55,12 @@ func (s *Service) Get(ctx context.Context, caller access.Caller) (found instance
 	}
 	found.PublicKey = audit.SpellKey(key)
 	if caller.NeedsEverywhere(access.Admin) == nil {
-		counts, err := s.leads.Get(ctx, "", found.Now, func() (instance.Leads, error) { return s.count(ctx) })
+		state, err := s.store.Leads().State(ctx)
+		if err != nil {
+			return found, err
+		}
+		revision := strconv.FormatInt(int64(state.Revision), 10)
+		counts, err := s.leads.Get(ctx, revision, found.Now, func() (instance.Leads, error) { return s.count(ctx) })
 		if err != nil {
 			return found, err
 		}

@@ -16,6 +16,7 @@ type Setup struct {
 	Adapters  []string
 	Limits    ratelimit.Limits
 	Retention time.Duration // how long an archived company can be restored
+	MaxImport int64         // how large a file may be that is sent to be imported, in bytes
 	Listeners Listeners
 }
 
@@ -52,6 +53,7 @@ func (i Instance) Fields() event.Fields {
 			limit("partner", i.Limits.Partner), limit("gateway", i.Limits.Gateway),
 		}),
 		event.F("archiveRetentionHours", int64(i.Retention/time.Hour)),
+		event.F("maxImportBytes", i.MaxImport),
 		event.F("listeners", event.Fields{
 			event.Optional("api", i.Listeners.API), event.Optional("dashboard", i.Listeners.Dashboard),
 			event.Optional("gateway", i.Listeners.Gateway),

@@ -180,6 +180,12 @@ const partners = createRoute({
   path: "/instance/partners",
   component: lazyRouteComponent(() => import("./pages/partners/page"), "Partners"),
 })
+const leads = createRoute({
+  getParentRoute: () => shell,
+  path: "/instance/leads",
+  component: lazyRouteComponent(() => import("./pages/leads/page"), "Leads"),
+  validateSearch: texts("kind", "status", "open"),
+})
 const instance = createRoute({
   getParentRoute: () => shell,
   path: "/instance",
@@ -210,6 +216,7 @@ const router = createRouter({
       tokens,
       webhooks,
       partners,
+      leads,
       instance,
     ]),
   ]),

@@ -1340,6 +1340,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List imports
+         * @description Those that run, and of those that have ended the newest 100, newest first.
+         */
+        get: operations["listImports"];
+        put?: never;
+        /**
+         * Import a file
+         * @description Receives a file and begins to import it; the answer comes when the file has arrived in full. `GET /v1/imports/{id}` then
+         *     shows how far it is. One file is imported at a time.
+         *
+         *     The body is the file as `holdco leads import`, `holdco campaigns import` and `holdco taxonomy import` take it, with the
+         *     media type of its format, and may be packed with gzip. Its size is limited by the server (`HOLDCO_MAX_IMPORT`, 1 GiB
+         *     unless set), not by 1 MiB.
+         *
+         *     The file is read twice. In the first pass it is checked, and nothing is imported if it cannot be read to its end. In the
+         *     second pass lines are imported in batches; an invalid line is passed over, see `GET /v1/imports/{id}/errors`, unless
+         *     `strict` is true. What has an id that is there already is replaced if it differs, so a file can be sent again after an
+         *     import was interrupted: what is there is unchanged, and the rest follows.
+         */
+        post: operations["startImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/imports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the import. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["ImportID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an import
+         * @description How far it is, or how it ended. While it runs, it is written down once a second.
+         */
+        get: operations["getImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/imports/{id}/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the import. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["ImportID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the rejected lines of an import
+         * @description In the order of the file. The first 10,000 are kept, each with at most 20 invalid fields.
+         */
+        get: operations["listImportErrors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/instance": {
         parameters: {
             query?: never;
@@ -1350,7 +1430,7 @@ export interface paths {
         /**
          * Show the server
          * @description How the server that answers was built and set up, and what time it is there. Any token may ask. How many leads there are is
-         *     shown to tokens with the scope `admin`, as it was at most a minute ago.
+         *     shown to tokens with the scope `admin`.
          */
         get: operations["getInstance"];
         put?: never;
@@ -2366,6 +2446,8 @@ export interface paths {
          *     | `goal.created` | A goal was set. |
          *     | `goal.updated` | Fields of a goal were changed; `data.previous` has what these were before. |
          *     | `goal.closed` | A goal was closed; `data.status` says how. |
+         *     | `import.started` | A file was sent to be imported. |
+         *     | `import.ended` | An import ended, one way or another; `data.status` says how. |
          *     | `issue.created` | An issue was filed, by a retry too. |
          *     | `issue.updated` | Fields of an issue were changed; `data.previous` has what these were before. |
          *     | `issue.assigned` | An issue was assigned to an agent or a team, or came back to its agent because the approval that it waited for is decided. |
@@ -2652,7 +2734,7 @@ export interface components {
              * @description For programs. Codes never change their meaning.
              * @enum {string}
              */
-            code: "invalid_json" | "invalid_parameter" | "invalid_cursor" | "unauthorized" | "insufficient_scope" | "not_found" | "method_not_allowed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "immutable_field" | "rate_limited" | "internal" | "unavailable" | "too_many" | "team_budget_exceeded" | "reserve_exhausted" | "slug_in_use" | "restore_window_expired" | "company_archived" | "budget_invalid" | "adapter_not_installed" | "goal_closed" | "dependency_cycle" | "project_archived" | "project_not_empty" | "team_not_empty" | "headcount_limit" | "webhook_limit" | "workflow_in_use";
+            code: "invalid_json" | "invalid_parameter" | "invalid_cursor" | "unauthorized" | "insufficient_scope" | "not_found" | "method_not_allowed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "immutable_field" | "rate_limited" | "internal" | "unavailable" | "too_many" | "team_budget_exceeded" | "reserve_exhausted" | "slug_in_use" | "restore_window_expired" | "company_archived" | "budget_invalid" | "adapter_not_installed" | "goal_closed" | "invalid_file" | "import_running" | "dependency_cycle" | "project_archived" | "project_not_empty" | "team_not_empty" | "headcount_limit" | "webhook_limit" | "workflow_in_use";
             /** @description For people. Its wording may change. */
             message: string;
             /** @description What there is to say beyond the code; empty when there is nothing. */
@@ -2691,6 +2773,7 @@ export interface components {
                  * @example 20
                  */
                 reserveUsd?: number;
+                importId?: components["schemas"]["ImportID"];
                 /** @example cycle */
                 reason?: string;
                 /** @example 3 */
@@ -4114,6 +4197,111 @@ export interface components {
             /** @enum {string} */
             outcome: "achieved" | "abandoned";
         };
+        /** @example imp_01j5ze4n1hf4wv7m0b6k3xq2ra */
+        ImportID: string;
+        /** @enum {string} */
+        ImportKind: "leads" | "campaigns" | "taxonomy";
+        Import: {
+            id: components["schemas"]["ImportID"];
+            kind: components["schemas"]["ImportKind"];
+            /**
+             * @description Of the file; null if none was given.
+             * @example leads.csv
+             */
+            name: string | null;
+            /** @enum {string} */
+            format: "ndjson" | "csv" | "json";
+            /**
+             * Format: int64
+             * @description Size of the file as it was sent.
+             * @example 48213
+             */
+            bytes: number;
+            /** @description It only checks. */
+            dryRun: boolean;
+            /** @description Nothing is imported unless every line is valid. */
+            strict: boolean;
+            /** @description Timestamps are taken from the file. */
+            keepTimestamps: boolean;
+            /**
+             * @description `done`: the file was read to its end; `rejected` counts lines that were not imported. `failed`: `error` says why.
+             *     `interrupted`: the server stopped or died. The last three are final. What was imported before stays.
+             * @enum {string}
+             */
+            status: "running" | "done" | "failed" | "interrupted";
+            /** @description How far an import is that runs; null when it has ended. */
+            progress: {
+                /**
+                 * @description Which pass it is in.
+                 * @enum {string}
+                 */
+                phase: "checking" | "importing";
+                /**
+                 * Format: int64
+                 * @description Lines that the pass has read.
+                 */
+                lines: number;
+                /**
+                 * Format: int64
+                 * @description Bytes of the file that the pass has read.
+                 */
+                bytes: number;
+            } | null;
+            /**
+             * Format: int64
+             * @description Lines that were read; of a taxonomy, its parts.
+             * @example 1000
+             */
+            read: number;
+            /**
+             * Format: int64
+             * @example 900
+             */
+            inserted: number;
+            /**
+             * Format: int64
+             * @example 90
+             */
+            updated: number;
+            /**
+             * Format: int64
+             * @description Lines that change nothing, and those whose id a later line has too.
+             * @example 8
+             */
+            unchanged: number;
+            /**
+             * Format: int64
+             * @description Invalid lines.
+             * @example 2
+             */
+            rejected: number;
+            /** @description Why it failed or was interrupted. */
+            error: {
+                /**
+                 * @description As of other errors; null when it was interrupted.
+                 * @example invalid_file
+                 */
+                code: string | null;
+                /** @example The file cannot be read: the list is not closed. */
+                message: string;
+            } | null;
+            createdAt: components["schemas"]["Instant"];
+            endedAt: components["schemas"]["OptionalInstant"];
+        };
+        RejectedLine: {
+            /**
+             * Format: int64
+             * @description In which line of the file it begins; of a taxonomy 1.
+             * @example 17
+             */
+            line: number;
+            /**
+             * @description Of the lead or campaign; null if unknown.
+             * @example cmp_17
+             */
+            id: string | null;
+            errors: components["schemas"]["FieldError"][];
+        };
         Instance: {
             /**
              * @description Of the program.
@@ -4176,6 +4364,12 @@ export interface components {
              * @example 720
              */
             archiveRetentionHours: number;
+            /**
+             * Format: int64
+             * @description How large a file may be that is sent to be imported.
+             * @example 1073741824
+             */
+            maxImportBytes: number;
             /**
              * @description The addresses that the server was told to listen at; null where there is no such listener. Metrics without one of their
              *     own are served beside the API.
@@ -5139,7 +5333,7 @@ export interface components {
          * @description What happened. More events may come; ignore those that you do not know.
          * @enum {string}
          */
-        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.removed" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
+        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.removed" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
         /**
          * @description The body of what is posted to a webhook.
          * @example {
@@ -5435,6 +5629,18 @@ export interface components {
             data: components["schemas"]["Goal"];
             meta: components["schemas"]["Meta"];
         };
+        ImportList: {
+            data: components["schemas"]["Import"][];
+            meta: components["schemas"]["ListMeta"];
+        };
+        ImportAnswer: {
+            data: components["schemas"]["Import"];
+            meta: components["schemas"]["Meta"];
+        };
+        RejectedLineList: {
+            data: components["schemas"]["RejectedLine"][];
+            meta: components["schemas"]["ListMeta"];
+        };
         InstanceAnswer: {
             data: components["schemas"]["Instance"];
             meta: components["schemas"]["Meta"];
@@ -5561,6 +5767,7 @@ export interface components {
          * @description - `invalid_json`: the body is not one JSON object, is truncated, is not UTF-8, nests deeper than 32 levels, or has duplicate keys.
          *     - `invalid_parameter`: a query parameter is unknown, given twice, empty, or not one of the allowed values, or a header is malformed; `details.parameter` names it.
          *     - `invalid_cursor`: the cursor was not issued for this list with these filters.
+         *     - `invalid_file`: the file is empty, did not arrive in full, is cut off, or can be seen to be none of its format. Nothing was imported.
          */
         BadRequest: {
             headers: {
@@ -5689,6 +5896,7 @@ export interface components {
          *     - `restore_window_expired`: the company could be restored until `details.restorableUntil`.
          *     - `company_archived`: an archived company takes no changes; restore it first.
          *     - `goal_closed`: the goal is `achieved` or `abandoned`: it takes no changes, no projects and no issues; nor do its projects take issues.
+         *     - `import_running`: another file is being received or imported; `details.importId` names the import if it runs.
          *     - `project_archived`: the project is archived: it takes no changes and no issues; what is open of it is about to be cancelled.
          *     - `project_not_empty`: the project has open issues, `details.openIssues`. Finish or cancel them, or send `cancelOpenIssues`.
          *     - `team_not_empty`: the team has agents, `details.agentCount`, or open issues, `details.openIssues`, or is named by steps of workflows, `details.workflows` (the slugs of at most ten). Retire the agents; finish, cancel or reassign the issues; give the steps to another team.
@@ -5737,7 +5945,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorAnswer"];
             };
         };
-        /** @description `payload_too_large`: the body has more than 1 MiB. */
+        /** @description `payload_too_large`: the body has more than 1 MiB, or the file to be imported more than the server takes. */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6003,6 +6211,8 @@ export interface components {
          * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
          */
         GoalID: string;
+        /** @description Id of the import. Anything that is no such id is `not_found`. */
+        ImportID: components["schemas"]["ImportID"];
         /** @description Id of the issue. Anything that is no such id is `not_found`. */
         IssueID: components["schemas"]["IssueID"];
         /**
@@ -9384,6 +9594,200 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listImports: {
+        parameters: {
+            query?: {
+                /** @description Only imports of this kind. */
+                kind?: "leads" | "campaigns" | "taxonomy";
+                /** @description Only imports with this status. */
+                status?: "running" | "done" | "failed" | "interrupted";
+                /**
+                 * @description Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+                 *     same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Size of the page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of imports. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startImport: {
+        parameters: {
+            query: {
+                /** @description What the file holds. A taxonomy is one JSON object. */
+                kind: "leads" | "campaigns" | "taxonomy";
+                /** @description What to call the file in the list, such as its own name. */
+                name?: string;
+                /** @description Only check: nothing is imported, and the counts say what would be. */
+                dryRun?: boolean;
+                /** @description Import nothing unless every line is valid. */
+                strict?: boolean;
+                /** @description Take `created_at` and `updated_at` of leads and campaigns from the file, for a first load or a move. */
+                keepTimestamps?: boolean;
+            };
+            header?: {
+                /**
+                 * @description Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+                 *     with another path or body is `idempotency_conflict` (409). While the first request still runs, a repeat waits for
+                 *     it, and gets its answer, or `unavailable` (503) after some seconds.
+                 * @example 5f0d0a6e-create-acme
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+                "text/csv": string;
+                "application/json": string;
+            };
+        };
+        responses: {
+            /** @description The import. It goes on. */
+            202: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answer 304 if the resource still has one of these `ETag`s, or exists (`*`).
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id of the import. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["ImportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listImportErrors: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where the page starts: `meta.page.cursor` of the page before. It is opaque, holds for the same list with the
+                 *     same filters, and makes pages neither skip nor repeat when rows come and go. Anything else is `invalid_cursor`.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Size of the page. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the import. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["ImportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of rejected lines. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectedLineList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { ago, changes, clockApart, daysUntil, dollars, slugOf, teamsOf } from "./format"
+import { ago, changes, clockApart, daysUntil, dollars, size, slugOf, teamsOf, whole } from "./format"
 
 const now = Date.parse("2026-04-11T12:00:00.000Z")
 
@@ -13,6 +13,15 @@ describe("formats", () => {
   it("shows money", () => {
     expect(dollars(1500, 2, "en")).toBe("$1,500.00")
     expect(dollars(0.123456, 6, "en")).toBe("$0.123456")
+  })
+  it("shows numbers and sizes", () => {
+    expect(whole(1234567, "en")).toBe("1,234,567")
+    expect(size(1, "en")).toBe("1 byte")
+    expect(size(1023, "en")).toBe("1,023 bytes")
+    expect(size(1024, "en")).toBe("1 kB")
+    expect(size(5 * 1024 * 1024 + 600_000, "en")).toBe("5.6 MB")
+    expect(size(1024 ** 3, "en")).toBe("1 GB")
+    expect(size(3000 * 1024 ** 4, "en")).toBe("3,000 TB")
   })
   it("tells clocks that are apart", () => {
     expect(clockApart("2026-04-11T12:00:04.000Z", now)).toBe(0)

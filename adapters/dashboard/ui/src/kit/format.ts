@@ -108,6 +108,27 @@ export function objectOf(text: string): Json | undefined {
 export const count = (n: number, locale?: string) =>
   new Intl.NumberFormat(locale, n < 10_000 ? {} : { notation: "compact", maximumFractionDigits: 1 }).format(n)
 
+// whole is a number as people write it, to the last digit.
+export const whole = (n: number, locale?: string) => new Intl.NumberFormat(locale).format(n)
+
+// size is a number of bytes as people write it, in powers of 1,024.
+export function size(bytes: number, locale?: string): string {
+  const names = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"]
+  let unit = 0
+  let rest = bytes
+  while (rest >= 1024 && unit < names.length - 1) {
+    rest /= 1024
+    unit++
+  }
+  const format = {
+    style: "unit",
+    unit: names[unit],
+    unitDisplay: unit ? "short" : "long",
+    maximumFractionDigits: rest < 10 && unit > 0 ? 1 : 0,
+  } as const
+  return new Intl.NumberFormat(locale, format).format(rest)
+}
+
 // day is a calendar day of UTC, such as 2026-04-11, as people write it.
 export const day = (date: string, locale?: string) =>
   new Date(`${date.slice(0, 10)}T00:00:00Z`).toLocaleDateString(locale, {

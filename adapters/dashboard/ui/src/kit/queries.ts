@@ -2,8 +2,11 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { may, whoIsSignedIn } from "../api/client"
 import { over } from "../api/over"
 
-// tick is how often pages outside a company ask anew, while they are seen.
+// tick is how changes pages outside a company ask anew, while they are seen.
 const tick = 30_000
+
+// soon is how changes they do while something they show changes by itself.
+export const soon = 2_000
 
 export const sessionQuery = { queryKey: ["session"], queryFn: whoIsSignedIn, staleTime: 60_000 }
 
@@ -19,14 +22,22 @@ interface Page<T> {
 
 // usePages reads a list page by page. What belongs to a company, so that its key begins with the id of one, is told by the stream
 // when it is stale.
-export function usePages<T>(key: unknown[], get: (cursor: string | undefined) => Promise<unknown>) {
+// changes is true for rows that change by themselves.
+export function usePages<T>(
+  key: unknown[],
+  get: (cursor: string | undefined) => Promise<unknown>,
+  changes?: (row: T) => boolean,
+) {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => get(pageParam) as Promise<Page<T>>,
     initialPageParam: undefined as string | undefined,
     structuralSharing: false, // it would look through all rows that were read before, at each page
     getNextPageParam: (last) => last.meta.page.cursor ?? undefined,
-    refetchInterval: () => (String(key[0]).startsWith("cmp_") || over.is() ? false : tick),
+    refetchInterval: ({ state }) => {
+      if (String(key[0]).startsWith("cmp_") || over.is()) return false
+      return changes && state.data?.pages.some((page) => page.data.some(changes)) ? soon : tick
+    },
   })
   return { ...query, rows: query.data?.pages.flatMap((page) => page.data) }
 }

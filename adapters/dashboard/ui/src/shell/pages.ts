@@ -3,6 +3,7 @@ import {
   Bot,
   CircleDollarSign,
   CircleDot,
+  FileUp,
   FolderKanban,
   Inbox as InboxIcon,
   KeyRound,
@@ -50,5 +51,6 @@ export const instancePages = [
   { to: "/instance/tokens", name: words.nav.tokens, icon: KeyRound },
   { to: "/instance/webhooks", name: words.nav.webhooks, icon: Webhook },
   { to: "/instance/partners", name: words.nav.partners, icon: Users },
+  { to: "/instance/leads", name: words.nav.leads, icon: FileUp },
   { to: "/instance", name: words.nav.server, icon: Server },
 ] as const

@@ -8,6 +8,7 @@ import { goals } from "./en/goals"
 import { inbox } from "./en/inbox"
 import { issue } from "./en/issue"
 import { issues } from "./en/issues"
+import { leads } from "./en/leads"
 import { overview } from "./en/overview"
 import { secrets } from "./en/secrets"
 import { shell } from "./en/shell"
@@ -26,6 +27,7 @@ export const en = {
   inbox,
   issue,
   issues,
+  leads,
   overview,
   secrets,
   shell,
@@ -71,6 +73,7 @@ export const en = {
     tokens: "API tokens",
     webhooks: "Webhooks",
     partners: "Partners",
+    leads: "Leads",
     server: "Server",
   },
   looks: { label: "Looks", system: "As the system", light: "Light", dark: "Dark" },
@@ -149,7 +152,7 @@ export const en = {
     scopeWords: {
       read: "Read everything",
       write: "Change what belongs to companies",
-      admin: "Everything, with tokens, webhooks and partners",
+      admin: "Everything, with tokens, webhooks, partners and imports",
     } as Record<string, string>,
     scopeCompany: "Or only in one company",
     value: "Token",

@@ -1,1 +1,0 @@
-import{$t as e,Qt as t,nn as n,vt as r}from"./parts-BW-poSgm.js";import{l as i}from"./index-BQpYCCQ8.js";var a=n(e(),1),o=t();function s({cid:e,list:t,onShow:n}){let s=(0,a.useSyncExternalStore)(i.watch,()=>i.of(e,t));return s?(0,o.jsx)(`button`,{type:`button`,className:`button`,onClick:()=>{i.clear(e,t),n()},children:r.shell.fresh(s)}):null}export{s as t};
