@@ -440,11 +440,12 @@ func TestACrowdedCompanyFitsAnyWindowInABrowser(t *testing.T) {
 	s.file(t, acme, `,"description":"`+whole+`","requiresReview":true,"assignedAgentId":"`+hired[1].ID+`"`)
 	eve := worker{s.agent(t, hired[1].Token), hired[1], s}
 	eve.ends(t, eve.claim(t, ""), "complete", `"result":{"said":"`+whole+`"}`)
-	rejects := imported(t, s.Client, "kind=leads&name="+url.QueryEscape(whole[:190]), csvFile, "name,website\n,"+whole+"\n")
+	rejects := importsFile(t, s.Client, "kind=leads&name="+url.QueryEscape(whole[:190]), csvFile, "name,website\n,"+whole+"\n")
 	tab := s.enter(t, string(rootToken), "/")
 	for _, page := range []struct{ name, path, shown string }{
 		{"companies", "/", "Company Company"}, {"inboxes", "/inbox", "#"}, {"tokens", "/instance/tokens", "test"},
-		{"webhooks", "/instance/webhooks", "No webhooks"}, {"partners", "/instance/partners", "No partners"}, {"leads", "/instance/leads", "WWW"},
+		{"webhooks", "/instance/webhooks", "No webhooks"}, {"partners", "/instance/partners", "No partners"},
+		{"leads", "/instance/leads", "WWW"},
 		{"import", "/instance/leads?open=" + rejects.ID, "Line 2"},
 		{"inbox", "/c/acme/inbox", "#"}, {"overview", "/c/acme", "in flight"}, {"issues", "/c/acme/issues", "WWW"},
 		{"selected", "/c/acme/issues?status=assigned", "Hay"},

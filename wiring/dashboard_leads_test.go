@@ -9,9 +9,9 @@ import (
 	"holdco/adapters/http/rest/resttest"
 )
 
-// choose puts a file into the field with a name, as the dialog of a browser does, which no test can use.
-func choose(tab *pages.Tab, field, name, text string) {
-	tab.Focus(field)
+// choose puts a file into the form, as the dialog of a browser does, which no test can use.
+func choose(tab *pages.Tab, name, text string) {
+	tab.Focus("File")
 	tab.Evaluate(fmt.Sprintf(`(() => {
 		const chosen = new DataTransfer()
 		chosen.items.add(new File([%q], %q))
@@ -41,16 +41,16 @@ func TestPeopleImportLeadsInABrowser(t *testing.T) {
 			if name == "empty.csv" {
 				text = ""
 			}
-			choose(tab, "File", name, text)
+			choose(tab, name, text)
 			tab.Push("Import")
 			tab.See(wrong)
 		}
-		choose(tab, "File", "colours.csv", "name,colour\nA,red\n")
+		choose(tab, "colours.csv", "name,colour\nA,red\n")
 		tab.Expect(400)
 		tab.Push("Import")
 		tab.See("the header names the unknown column")
 		tab.Look("import")
-		choose(tab, "File", "leads 2026.csv", "id,name,google_rating\ncmp_1,One,4.5\ncmp_2,Two,7\ncmp_3,,3\n")
+		choose(tab, "leads 2026.csv", "id,name,google_rating\ncmp_1,One,4.5\ncmp_2,Two,7\ncmp_3,,3\n")
 		tab.Push("Import")
 		tab.See("google_rating must be from 0 to 5")
 		tab.See("Line 4")
@@ -67,7 +67,7 @@ func TestPeopleImportLeadsInABrowser(t *testing.T) {
 
 		// Only checked, by keyboard.
 		tab.Push("Import a file")
-		choose(tab, "File", "more.ndjson", `{"name":"More"}`)
+		choose(tab, "more.ndjson", `{"name":"More"}`)
 		tab.Focus("Only check: import nothing")
 		tab.Press(" ")
 		tab.Push("Import")
@@ -78,10 +78,10 @@ func TestPeopleImportLeadsInABrowser(t *testing.T) {
 			t.Errorf("there are %d leads", found)
 		}
 		taxonomy, _, _ := sampleFiles(t, 1)
-		imported(t, s.Client, "kind=taxonomy", jsonFile, taxonomy)
+		importsFile(t, s.Client, "kind=taxonomy", jsonFile, taxonomy)
 
 		// One that fails, and filters.
-		imported(t, s.Client, "kind=leads&strict=true&name=strict.ndjson", ndjson, "{}")
+		importsFile(t, s.Client, "kind=leads&strict=true&name=strict.ndjson", ndjson, "{}")
 		tab.Go("/instance/leads?status=failed")
 		tab.See("strict.ndjson")
 		tab.Push("strict.ndjson")
@@ -110,7 +110,7 @@ func TestPeopleSeeHowFarAnImportIsInABrowser(t *testing.T) {
 		tab.Press("\u001b")
 		tab.Wait(`!document.querySelector("[role=dialog]")`)
 		tab.Push("Import a file")
-		choose(tab, "File", "other.csv", "name\nOther\n"+strings.Repeat(" ", 20<<20))
+		choose(tab, "other.csv", "name\nOther\n"+strings.Repeat(" ", 20<<20))
 		tab.Expect(409)
 		tab.Push("Import")
 		tab.See("Another import runs")
@@ -134,7 +134,7 @@ func TestTheLeadsPageSaysWhatIsWrongInABrowser(t *testing.T) {
 		}
 		reader.Look("leads_refused")
 
-		imported(t, s.Client, "kind=leads&name=kept.csv", csvFile, "name\nOne\n")
+		importsFile(t, s.Client, "kind=leads&name=kept.csv", csvFile, "name\nOne\n")
 		tab := s.enter(t, string(rootToken), "/instance/leads")
 		tab.See("kept.csv")
 		list := resttest.Data[[]apiImport](t, s.Get("/v1/imports"))

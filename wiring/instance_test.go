@@ -29,7 +29,8 @@ func TestTheServerShowsWhatItIs(t *testing.T) {
 			answer.Is(t, 200, "")
 			got := resttest.Data[shown](t, answer)
 			if got.Version != version.Number || got.PublicKey != head.PublicKey || got.Store.Schema < 31 ||
-				(got.Leads != nil) != seesLeads || len(got.RequestsPerMinute) != 5 || len(got.Listeners) != 5 || got.MaxImportBytes != 1<<30 {
+				(got.Leads != nil) != seesLeads || len(got.RequestsPerMinute) != 5 || len(got.Listeners) != 5 ||
+				got.MaxImportBytes != 1<<30 {
 				t.Errorf("%s: %s", scope, answer.Body)
 			}
 		}

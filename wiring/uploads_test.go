@@ -82,8 +82,8 @@ func ended(t *testing.T, client *resttest.Client, started apiImport) (now apiImp
 	return now
 }
 
-// imported sends a file, and waits until it is imported.
-func imported(t *testing.T, client *resttest.Client, query, mediaType, file string) apiImport {
+// importsFile sends a file, and waits until it is imported.
+func importsFile(t *testing.T, client *resttest.Client, query, mediaType, file string) apiImport {
 	t.Helper()
 	return ended(t, client, starts(t, client, query, mediaType, file))
 }
@@ -114,26 +114,26 @@ func TestAFileIsImportedThroughTheAPI(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		const many = 300
 		taxonomy, campaigns, leads := sampleFiles(t, many)
-		got := imported(t, s.Client, "kind=taxonomy", jsonFile, taxonomy)
+		got := importsFile(t, s.Client, "kind=taxonomy", jsonFile, taxonomy)
 		if got.Status != "done" || got.Inserted == 0 || got.Read != got.Inserted || got.Error != nil {
 			t.Errorf("%+v", got)
 		}
 		campaignLines := int64(strings.Count(campaigns, "\n"))
-		got = imported(t, s.Client, "kind=campaigns&name="+url.QueryEscape("  campaigns 2026.ndjson "), ndjson, campaigns)
+		got = importsFile(t, s.Client, "kind=campaigns&name="+url.QueryEscape("  campaigns 2026.ndjson "), ndjson, campaigns)
 		if got.Status != "done" || got.counts() != [5]int64{campaignLines, campaignLines} || *got.Name != "campaigns 2026.ndjson" {
 			t.Errorf("%+v", got)
 		}
-		if got = imported(t, s.Client, "kind=leads&dryRun=true", ndjson, leads); got.counts() != [5]int64{many, many} || !got.DryRun {
+		if got = importsFile(t, s.Client, "kind=leads&dryRun=true", ndjson, leads); got.counts() != [5]int64{many, many} || !got.DryRun {
 			t.Errorf("%+v", got)
 		}
 		if found := s.leadsAddUp(t); found != 0 {
 			t.Errorf("a dry run imported %d leads", found)
 		}
-		if got = imported(t, s.Client, "kind=leads", ndjson, packed(t, leads)); got.counts() != [5]int64{many, many} || got.Name != nil {
+		if got = importsFile(t, s.Client, "kind=leads", ndjson, packed(t, leads)); got.counts() != [5]int64{many, many} || got.Name != nil {
 			t.Errorf("%+v", got)
 		}
 		list := "[" + strings.ReplaceAll(strings.TrimSpace(leads), "\n", ",") + "]"
-		if got = imported(t, s.Client, "kind=leads", jsonFile, list); got.counts() != [5]int64{many, 0, 0, many} {
+		if got = importsFile(t, s.Client, "kind=leads", jsonFile, list); got.counts() != [5]int64{many, 0, 0, many} {
 			t.Errorf("%+v", got)
 		}
 		const table = "id,name,website\ncmp_1,One,one.example\ncmp_2,Two,\n"
@@ -142,7 +142,7 @@ func TestAFileIsImportedThroughTheAPI(t *testing.T) {
 			if n > 0 {
 				want = [5]int64{2, 0, 0, 2}
 			}
-			if got = imported(t, s.Client, "kind=leads", csvFile+"; charset=UTF-8", file); got.counts() != want || got.Format != "csv" {
+			if got = importsFile(t, s.Client, "kind=leads", csvFile+"; charset=UTF-8", file); got.counts() != want || got.Format != "csv" {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -179,7 +179,7 @@ func TestRejectedLinesAreListed(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		file := `{"name":"Fine"}` + "\n" + `{"id":"cmp_7","phon":"1","google_rating":7}` + "\n" + "nonsense\n" + `{"name":""}` + "\n"
-		got := imported(t, s.Client, "kind=leads", ndjson, file)
+		got := importsFile(t, s.Client, "kind=leads", ndjson, file)
 		if got.Status != "done" || got.counts() != [5]int64{4, 1, 0, 0, 3} || got.Error != nil {
 			t.Errorf("%+v", got)
 		}
@@ -203,7 +203,7 @@ func TestRejectedLinesAreListed(t *testing.T) {
 			t.Errorf("%+v", lines)
 		}
 
-		strict := imported(t, s.Client, "kind=leads&strict=true", ndjson, `{"name":"Other"}`+"\n{}\n")
+		strict := importsFile(t, s.Client, "kind=leads&strict=true", ndjson, `{"name":"Other"}`+"\n{}\n")
 		if strict.Status != "failed" || *strict.Error.Code != "validation_failed" || strict.Rejected != 1 || strict.Inserted != 0 {
 			t.Errorf("%+v", strict)
 		}
@@ -213,7 +213,7 @@ func TestRejectedLinesAreListed(t *testing.T) {
 		if of := resttest.Data[[]line](t, s.Get(strict.path()+"/errors")); len(of) != 1 || of[0].Line != 2 {
 			t.Errorf("%+v", of)
 		}
-		wrong := imported(t, s.Client, "kind=taxonomy", jsonFile, `{"industries":[{"id":"x","name":""}]}`)
+		wrong := importsFile(t, s.Client, "kind=taxonomy", jsonFile, `{"industries":[{"id":"x","name":""}]}`)
 		of := resttest.Data[[]line](t, s.Get(wrong.path()+"/errors"))
 		if wrong.Status != "failed" || *wrong.Error.Code != "validation_failed" || len(of) != 1 || len(of[0].Errors) < 2 {
 			t.Errorf("%+v %+v", wrong, of)
@@ -292,7 +292,8 @@ func TestAWrongFileIsRefusedAndChangesNothing(t *testing.T) {
 		for _, scope := range []string{"read", "write"} {
 			other := s.with(t, scope)
 			upload(other, "kind=leads", ndjson, fine).Is(t, 403, "insufficient_scope")
-			for _, path := range []string{"/v1/imports", "/v1/imports/imp_01j5ze4n1hf4wv7m0b6k3xq2ra", "/v1/imports/imp_01j5ze4n1hf4wv7m0b6k3xq2ra/errors"} {
+			const one = "/v1/imports/imp_01j5ze4n1hf4wv7m0b6k3xq2ra"
+			for _, path := range []string{"/v1/imports", one, one + "/errors"} {
 				other.Get(path).Is(t, 403, "insufficient_scope")
 			}
 		}
@@ -304,12 +305,12 @@ func TestAWrongFileIsRefusedAndChangesNothing(t *testing.T) {
 			`[{"name":"A"},{"name":"B"}`: jsonFile,
 			`[{"name":"A"}] and more`:    jsonFile,
 		} {
-			got := imported(t, s.Client, "kind=leads", mediaType, file)
+			got := importsFile(t, s.Client, "kind=leads", mediaType, file)
 			if got.Status != "failed" || *got.Error.Code != "invalid_file" || got.Inserted != 0 {
 				t.Errorf("%s: %+v", file, got)
 			}
 		}
-		got := imported(t, s.Client, "kind=taxonomy", jsonFile, `{"industries":`)
+		got := importsFile(t, s.Client, "kind=taxonomy", jsonFile, `{"industries":`)
 		if got.Status != "failed" || got.Inserted != 0 {
 			t.Errorf("%+v", got)
 		}
@@ -420,7 +421,7 @@ func TestAServerThatStopsInterruptsItsImport(t *testing.T) {
 		if before == 0 || before == 100_000 {
 			t.Errorf("%d leads were kept: nothing was put to the test", before)
 		}
-		got = imported(t, s.Client, "kind=leads", ndjson, file)
+		got = importsFile(t, s.Client, "kind=leads", ndjson, file)
 		if got.Status != "done" || got.counts() != [5]int64{100_000, 100_000 - before, 0, before} {
 			t.Errorf("%+v; %d were there", got, before)
 		}
@@ -446,7 +447,7 @@ func TestAnImportWhoseServerIsKilledIsShownAsInterrupted(t *testing.T) {
 		if got.Status != "interrupted" || got.Inserted == 0 || got.Inserted == 100_000 {
 			t.Errorf("%+v", got)
 		}
-		got = imported(t, client, "kind=leads", ndjson, file)
+		got = importsFile(t, client, "kind=leads", ndjson, file)
 		if got.Status != "done" || got.Read != 100_000 || got.Inserted+got.Unchanged != 100_000 || got.Unchanged == 0 {
 			t.Errorf("%+v", got)
 		}
@@ -475,7 +476,7 @@ func TestAnImportThatWasGivenUpStops(t *testing.T) {
 		if before == 100_000 {
 			t.Error("it went on to its end")
 		}
-		if got := imported(t, s.Client, "kind=leads", ndjson, `{"id":"cmp_x","name":"X"}`); got.Status != "done" {
+		if got := importsFile(t, s.Client, "kind=leads", ndjson, `{"id":"cmp_x","name":"X"}`); got.Status != "done" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -529,7 +530,7 @@ func TestTheOldestImportsAreForgotten(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		var first apiImport
 		for n := range 102 {
-			got := imported(t, s.Client, "kind=leads&dryRun=true", ndjson, "{}")
+			got := importsFile(t, s.Client, "kind=leads&dryRun=true", ndjson, "{}")
 			if n == 0 {
 				first = got
 			}

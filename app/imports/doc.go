@@ -8,4 +8,7 @@
 //
 // A file of leads is read twice (passes.go): the first pass finds the last line of each id (line_ids.go), the second
 // imports those lines.
+//
+// Uploads (uploads.go) are files that were sent to a server: each has a row, in which its process notes how far it is (upload.go).
+// While that lives it moves on an instant of the store's clock; once this has passed, any process ends the import as interrupted.
 package imports

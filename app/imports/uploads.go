@@ -71,13 +71,14 @@ func (u *Uploads) Start(ctx context.Context, caller access.Caller, upload inboun
 	newID := id.New[id.Import](u.ids.UUIDv7())
 	request := store.Request{Actor: caller.Actor, Once: upload.Once()}
 	imports := func(tx store.Tx) store.Imports { return tx.Imports() }
-	made, err := store.Create(ctx, u.imports.store, request, imports, func(ctx context.Context, tx store.Tx) (lead.Import, event.Event, error) {
+	begin := func(ctx context.Context, tx store.Tx) (lead.Import, event.Event, error) {
 		running, now, err := giveUpLapsed(ctx, tx)
 		if err != nil {
 			return lead.Import{}, event.Event{}, err
 		}
 		return lead.NewImport(newID, draft, file.Size(), running, tx.Now(), now)
-	})
+	}
+	made, err := store.Create(ctx, u.imports.store, request, imports, begin)
 	if err != nil {
 		_ = file.Close()
 		return made, err

@@ -61,7 +61,8 @@ func TestOneImportRunsAtATime(t *testing.T) {
 		t.Errorf("after its lease: %v", err)
 	}
 	later, err := first.Advance(lead.ImportProgress{Lines: 1}, noon.Add(time.Second))
-	if err != nil || later.Lapsed(noon.Add(lead.ImportLease)) || !later.Lapsed(noon.Add(lead.ImportLease+time.Second)) || later.Version != 2 {
+	end := noon.Add(lead.ImportLease)
+	if err != nil || later.Lapsed(end) || !later.Lapsed(end.Add(time.Second)) || later.Version != 2 {
 		t.Errorf("%+v, %v", later, err)
 	}
 }
@@ -69,8 +70,8 @@ func TestOneImportRunsAtATime(t *testing.T) {
 func TestAnImportEndsOnce(t *testing.T) {
 	t.Parallel()
 	given, happened, err := newImport(t).GiveUp(noon.Add(time.Minute))
-	if err != nil || given.Status != lead.ImportInterrupted || given.Code != "" || given.Problem == "" || happened.Type != event.ImportEnded ||
-		!given.EndedAt.Equal(noon.Add(time.Minute)) || given.Lapsed(noon.Add(time.Hour)) {
+	if err != nil || given.Status != lead.ImportInterrupted || given.Code != "" || given.Problem == "" ||
+		happened.Type != event.ImportEnded || !given.EndedAt.Equal(noon.Add(time.Minute)) || given.Lapsed(noon.Add(time.Hour)) {
 		t.Errorf("%+v, %v", given, err)
 	}
 	if _, _, err := given.End(lead.ImportOutcome{Status: lead.ImportDone}, noon); fault.CodeOf(err) != fault.InvalidTransition {
@@ -99,13 +100,13 @@ func TestHowAnImportEndedFollowsFromItsError(t *testing.T) {
 		{rehearsed, nil, lead.ImportDone, "", ""},
 		{strict, nil, lead.ImportFailed, fault.ValidationFailed, "nothing was imported"},
 		{someFile, fault.New(fault.InvalidFile, "The file is cut off."), lead.ImportFailed, fault.InvalidFile, "The file is cut off."},
-		{taxonomy, fault.New(fault.ValidationFailed, "The request"), lead.ImportFailed, fault.ValidationFailed, "The taxonomy is not valid"},
+		{taxonomy, fault.New(fault.ValidationFailed, "The request"), lead.ImportFailed, fault.ValidationFailed, "The taxonomy"},
 		{someFile, errors.New("secret"), lead.ImportFailed, fault.Internal, "Internal error"},
 		{someFile, fault.New(fault.Internal, "secret"), lead.ImportFailed, fault.Internal, "Internal error"},
 	} {
 		got := lead.ImportEnded(c.draft, some, c.err)
-		if got.Status != c.status || got.Code != c.code || !strings.Contains(got.Problem, c.says) || strings.Contains(got.Problem, "secret") ||
-			got.Progress != some {
+		if got.Status != c.status || got.Code != c.code || !strings.Contains(got.Problem, c.says) ||
+			strings.Contains(got.Problem, "secret") || got.Progress != some {
 			t.Errorf("%+v, %v: %+v", c.draft, c.err, got)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -23,7 +24,8 @@ type Options struct {
 	CORS    *CORS                                   // nil: pages of other origins may ask nothing
 	Streams *Streams                                // nil: nobody breaks streams off
 
-	MostUpload int64 // how large the body of an operation can be that takes a file, in bytes
+	MostUpload     int64         // how large the body of an operation can be that takes a file, in bytes
+	UploadPatience time.Duration // how long a client may send nothing of it; 0: the usual time
 }
 
 // New makes a router that matches paths exactly, never redirects, and answers in one shape whatever happens.

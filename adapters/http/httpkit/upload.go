@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -14,7 +15,7 @@ import (
 	"holdco/domain/fault"
 )
 
-// uploadPatience is how long a client may send nothing of a file.
+// uploadPatience is how long a client may send nothing of a file, unless Options say otherwise.
 const uploadPatience = 30 * time.Second
 
 // inspectUpload refuses a file by how it is sent, before any of it is read.
@@ -40,22 +41,35 @@ func fileTooLarge(most int64) error {
 // MediaType is the media type of the body, without parameters.
 func (r Request) MediaType() string { return r.c.ContentType() }
 
-// Upload calls read with the file that a request sends. Instead of the timeout of the server, the client may be silent for
-// uploadPatience. The reader fails with fault.PayloadTooLarge, with fault.InvalidFile when the file does not arrive in full,
+// Upload calls read with the file that a request sends. Instead of the timeout of the server, the client may be silent for a while
+// again and again: see Options.UploadPatience. The reader fails with fault.PayloadTooLarge, with fault.InvalidFile when the file does not arrive in full,
 // and with fault.Unavailable when the server stops.
 func (r Request) Upload(read func(file io.Reader) error) error {
 	state := of(r.c)
 	controller := http.NewResponseController(r.c.Writer)
-	defer func() { // for the answer
-		noReadDeadline(controller)
-		_ = controller.SetWriteDeadline(time.Now().Add(writeTimeout)) // fails when the connection is closed, which a write will report
-	}()
 	most := state.options.MostUpload
-	u := &upload{c: r.c, controller: controller, streams: state.options.Streams, most: most, left: most, hash: sha256.New()}
+	u := &upload{
+		c: r.c, controller: controller, streams: state.options.Streams, patience: cmp.Or(state.options.UploadPatience, uploadPatience),
+		most: most, left: most, hash: sha256.New(),
+	}
+	defer u.finish()
 	defer u.streams.whenBrokenOff(func() { _ = controller.SetReadDeadline(time.Now()) })()
 	err := read(u)
 	state.upload = u.hash.Sum(nil)
 	return err
+}
+
+// unreadPatience bounds how long the server reads on what is left of a file, which it does so that the client gets the answer.
+const unreadPatience = time.Second
+
+// finish sets the timeouts for the answer. What fails here fails because the connection is closed, which a write will report.
+func (u *upload) finish() {
+	if errors.Is(u.ended, io.EOF) {
+		noReadDeadline(u.controller)
+	} else {
+		_ = u.controller.SetReadDeadline(time.Now().Add(unreadPatience))
+	}
+	_ = u.controller.SetWriteDeadline(time.Now().Add(writeTimeout))
 }
 
 // upload reads the body of a request.
@@ -63,6 +77,7 @@ type upload struct {
 	c          *gin.Context
 	controller *http.ResponseController
 	streams    *Streams
+	patience   time.Duration
 	most, left int64
 	hash       hash.Hash
 	ended      error
@@ -72,7 +87,7 @@ func (u *upload) Read(into []byte) (n int, err error) {
 	if u.ended != nil {
 		return 0, u.ended
 	}
-	if err := u.controller.SetReadDeadline(time.Now().Add(uploadPatience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := u.controller.SetReadDeadline(time.Now().Add(u.patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		u.ended = incomplete(err)
 		return 0, u.ended
 	}

@@ -7,6 +7,7 @@ import { useStale } from "../../kit/queries"
 import { oneOf } from "../../kit/search"
 import { words } from "../../words/en"
 import { mediaOf } from "./formats"
+import looks from "./leads.module.css"
 
 interface SendProps {
   most: number // bytes that the server takes
@@ -92,7 +93,9 @@ export function Send({ most, onClose, onSent }: SendProps) {
           help={kind === "taxonomy" ? words.leads.taxonomyHelp(most) : words.leads.fileHelp(most)}
           error={send.error}
         >
-          {(field) => <input {...field} className="input" type="file" accept=".ndjson,.jsonl,.json,.csv,.gz" />}
+          {(field) => (
+            <input {...field} className={`input ${looks.file}`} type="file" accept=".ndjson,.jsonl,.json,.csv,.gz" />
+          )}
         </Field>
         <div>
           <label className="choice">
