@@ -42,8 +42,8 @@ func fileTooLarge(most int64) error {
 func (r Request) MediaType() string { return r.c.ContentType() }
 
 // Upload calls read with the file that a request sends. Instead of the timeout of the server, the client may be silent for a while
-// again and again: see Options.UploadPatience. The reader fails with fault.PayloadTooLarge, with fault.InvalidFile when the file does not arrive in full,
-// and with fault.Unavailable when the server stops.
+// again and again: see Options.UploadPatience. The reader fails with fault.PayloadTooLarge, with fault.InvalidFile when the file
+// does not arrive in full, and with fault.Unavailable when the server stops.
 func (r Request) Upload(read func(file io.Reader) error) error {
 	state := of(r.c)
 	controller := http.NewResponseController(r.c.Writer)
