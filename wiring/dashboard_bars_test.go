@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	pages "holdco/adapters/dashboard/browsertest"
 	"holdco/adapters/http/rest"
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/store/sqlite/sqlitetest"
@@ -203,7 +202,7 @@ func TestPeopleLoseNothingOnBadDaysInABrowser(t *testing.T) {
 	of := s.file(t, acme, "")
 	l := newLine(t)
 	l.leadsTo(t, s)
-	tab := pages.Open(t, l.url, apiDocument)
+	tab := s.browse(t, l.url)
 	for _, status := range []int64{401, 412, 429, 502, 503} {
 		tab.Expect(status)
 	}

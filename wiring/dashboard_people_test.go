@@ -8,10 +8,19 @@ import (
 	"holdco/adapters/http/rest/resttest"
 )
 
+// browse opens a browser for the dashboard of the server, whose clock it has, at an origin.
+func (s *instance) browse(t *testing.T, origin string) *pages.Tab {
+	t.Helper()
+	return pages.Open(t, pages.Site{
+		Origin: origin, Document: "../testdata/golden/openapi.json", Now: s.clock.Now(), Looks: "../testdata/dashboard/looks",
+		Update: *update,
+	})
+}
+
 // enter opens a page of the dashboard for who signs in with a token.
 func (s *instance) enter(t *testing.T, token, page string) *pages.Tab {
 	t.Helper()
-	tab := pages.Open(t, s.pagesURL, apiDocument)
+	tab := s.browse(t, s.pagesURL)
 	tab.Expect(401)
 	tab.Go(page)
 	tab.See("API token")

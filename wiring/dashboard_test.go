@@ -4,18 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	pages "holdco/adapters/dashboard/browsertest"
 	"holdco/adapters/http/rest/resttest"
 )
-
-const apiDocument = "../testdata/golden/openapi.json"
 
 // A person without a mouse signs in, founds a company, changes it, makes a token, a webhook and a partner, archives the company, and
 // signs out.
 func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
-		tab := pages.Open(t, s.pagesURL, apiDocument)
+		tab := s.browse(t, s.pagesURL)
 		tab.Expect(401)
 		tab.Go("/instance/tokens")
 		tab.See("API token")
@@ -96,7 +93,7 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 		signIn(t, s, "token", string(rootToken)) // in a browser of another name
 		tab.Go("/instance")
 		tab.See("Go-http-client/1.1")
-		tab.Look("server")
+		tab.Look("server_" + resttest.Data[struct{ Store struct{ Kind string } }](t, s.Get("/v1/instance")).Store.Kind)
 		tab.Push("Actions for Go-http-client/1.1")
 		tab.Wait(`document.activeElement.matches("[role=menuitem][data-highlighted]")`)
 		tab.Press("\r")
