@@ -160,6 +160,11 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 			}
 		}
 		database := beside(environ)
+		system := ""
+		if len(environ) > 1 {
+			system = "OVERRIDING SYSTEM VALUE "
+		}
+		fourth := "(SELECT entry_id FROM audit_links WHERE company_id = '" + of + "' AND number = 4)"
 		second := "(SELECT entry_id FROM audit_links WHERE company_id = '" + of + "' AND number = 2)"
 		for _, c := range []struct{ harm, mend, want string }{
 			{
@@ -179,6 +184,21 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 				"DELETE FROM activity WHERE id = " + second + " || 'x'",
 				"x was inserted",
 			},
+			{
+				"INSERT INTO activity (seq, id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, form, " +
+					"unqueued, txid) " + system + "SELECT -5, id || 'x', company_id, category, type, actor, subject_type, subject_id, data, previous, " +
+					"at, form, 0, 0 FROM activity WHERE id = " + second,
+				"DELETE FROM activity WHERE id = " + second + " || 'x'",
+				"x was inserted",
+			},
+			{
+				"UPDATE audit_heads SET number = 2 WHERE chain = '" + of + "'; UPDATE activity SET actor = actor || 'x' WHERE id = " + fourth,
+				"UPDATE audit_heads SET number = 4 WHERE chain = '" + of + "'; UPDATE activity SET actor = substr(actor, 1, " +
+					"length(actor) - 1) WHERE id = " + fourth,
+				"was changed, number 4",
+			},
+			{"DELETE FROM audit_heads WHERE chain = '" + of + "'", "INSERT INTO audit_heads SELECT '" + of + "', '" + of + "', 4, '', hash, 0 " +
+				"FROM audit_links WHERE entry_id = " + fourth, "the head of the chain was removed"},
 			{"DELETE FROM activity WHERE id = " + second, "", "was removed, number 2"},
 		} {
 			runOn(t, database, c.harm)

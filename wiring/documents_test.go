@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/adapters/store/sqlite/sqlitetest"
+	"holdco/domain/event"
 )
 
 // open gets a page as a browser does, and returns its text.
@@ -61,6 +63,25 @@ func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
 		if status, _, text := s.open(t, url); status != http.StatusOK || !strings.Contains(text, "<html") {
 			t.Errorf("%s: %d %.80s", url, status, text)
 		}
+	}
+}
+
+func TestTheDocumentNamesEveryCategoryOfActivity(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../testdata/golden/openapi.json")
+	must(t, err)
+	var document struct {
+		Components struct {
+			Parameters struct {
+				ActivityCategory struct {
+					Schema struct{ Items struct{ Enum []string } }
+				}
+			}
+		}
+	}
+	must(t, json.Unmarshal(text, &document))
+	if named := document.Components.Parameters.ActivityCategory.Schema.Items.Enum; !slices.Equal(named, event.Categories()) {
+		t.Errorf("the document names %v, events have %v", named, event.Categories())
 	}
 }
 

@@ -124,7 +124,7 @@ func verifyFile(path string, wanted verification, head audit.Signed) (last audit
 		of = &head.Company
 	}
 	if err = chain.AddExport(file, of); err == nil {
-		err = chain.End(audit.Link{})
+		err = chain.End()
 	}
 	if err != nil {
 		return chain.Last(), fmt.Errorf("%s: %w", path, err)

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"math"
 
 	"holdco/domain/access"
 	"holdco/domain/audit"
@@ -118,8 +119,12 @@ func (s *Service) Head(ctx context.Context, caller access.Caller, of *id.Company
 // Verify implements inbound.Activity. It reads portion by portion: entries and links never change.
 func (s *Service) Verify(ctx context.Context, caller access.Caller, of id.Company, known ...audit.Link) (last audit.Link, err error) {
 	var head audit.Link
+	var length int64
 	var until store.Place
-	err = s.view(ctx, caller, scopeOf(of), func(ctx context.Context, r store.Reader) error {
+	err = s.view(ctx, caller, scopeOf(of), func(ctx context.Context, r store.Reader) (err error) {
+		if length, err = r.Activity().Length(ctx, of); err != nil { // before the head, which others move on
+			return err
+		}
 		found, err := r.Activity().Heads(ctx, []id.Company{of})
 		if err != nil {
 			return err
@@ -133,10 +138,10 @@ func (s *Service) Verify(ctx context.Context, caller access.Caller, of id.Compan
 	}
 	var chain audit.Chain
 	chain.Expect(known...)
-	if err := s.followChain(ctx, &chain, of, head.Number); err != nil {
+	if err := s.followChain(ctx, &chain, of, max(length, head.Number)); err != nil {
 		return chain.Last(), err
 	}
-	if err := chain.End(head); err != nil {
+	if err := chain.EndAt(head); err != nil {
 		return chain.Last(), err
 	}
 	return chain.Last(), s.allChained(ctx, of, until)
@@ -171,7 +176,7 @@ func (s *Service) followChain(ctx context.Context, chain *audit.Chain, of id.Com
 
 // allChained fails with a Finding for the first entry up to a place that is in no chain: somebody inserted it.
 func (s *Service) allChained(ctx context.Context, of id.Company, until store.Place) error {
-	for after := (store.Place{}); ; {
+	for after := (store.Place{Transaction: math.MinInt64}); ; { // before all, also those that someone has put before the first
 		some, err := s.store.Activity().Follow(ctx, &of, after, until, portionSize)
 		if err != nil || len(some) == 0 {
 			return err

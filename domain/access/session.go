@@ -12,7 +12,7 @@ import (
 
 // When what signs people in ends.
 const (
-	SessionIdle   = 12 * time.Hour     // without a request
+	SessionIdle   = 12 * time.Hour     // without a request or an open stream, which a page that is seen has
 	SessionLength = 7 * 24 * time.Hour // in all
 	CodeLength    = 15 * time.Minute
 )

@@ -69,7 +69,7 @@ func verify(items []audit.Item, head audit.Link) error {
 			return err
 		}
 	}
-	return chain.End(head)
+	return chain.EndAt(head)
 }
 
 func TestTheFirstHarmedEntryIsNamed(t *testing.T) {

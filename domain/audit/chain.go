@@ -1,5 +1,7 @@
 package audit
 
+import "fmt"
+
 // Chain follows a chain, item after item, from its start. The zero value expects every entry to be there.
 type Chain struct {
 	at     Link
@@ -81,21 +83,31 @@ func (c *Chain) reach(next Link, entry string) error {
 	return nil
 }
 
-// End compares the end of the chain with its head. The zero Link is none: then only what is known must have been reached.
-func (c *Chain) End(head Link) error {
+// End checks that all that is known was reached.
+func (c *Chain) End() error {
 	if err := c.skipTo(c.stub.Last.Number); err != nil {
 		return err
 	}
-	for _, one := range append(c.known, head) {
+	for _, one := range c.known {
 		if one.Number > c.at.Number {
 			return Finding{Removed, c.at.Number + 1, ""}
 		}
 	}
-	switch {
-	case c.gone > c.stub.Count:
+	if c.gone > c.stub.Count {
 		return Finding{Removed, c.stub.First, ""}
-	case head == Link{}:
-		return nil
+	}
+	return nil
+}
+
+// EndAt checks as End does, and that the chain ends at its head. That of an empty chain is the zero Link.
+func (c *Chain) EndAt(head Link) error {
+	c.Expect(head)
+	if err := c.End(); err != nil {
+		return err
+	}
+	switch {
+	case head.Number == 0 && c.at.Number > 0:
+		return fmt.Errorf("the head of the chain was removed; there are %d entries", c.at.Number)
 	case c.at.Number > head.Number:
 		return Finding{Inserted, head.Number + 1, ""}
 	case c.at.Hash != head.Hash:

@@ -22,7 +22,7 @@ func Categories() []string {
 }
 
 // Audited are the categories that an audit shows: what was decided, paid, opened and locked, and what came and went.
-var Audited = []string{"agent", "approval", "backup", "budget", "company", "key", "partner", "secret", "store", "team", "token", "webhook"}
+var Audited = []string{"agent", "approval", "budget", "company", "key", "partner", "secret", "store", "team", "token", "webhook"}
 
 // Related is what else an event is about; empty: nothing of the kind.
 type Related struct{ Issue, Agent, Run string }
@@ -88,7 +88,7 @@ func (e Event) HasWords(all text.Words) bool {
 type Filter struct {
 	Company    *id.Company // nil: any; empty: those of the instance alone
 	Type       Type        // "": any
-	Categories []string    // any of these; none: any
+	Categories []string    // any of these; nil: any, empty: no event has one
 	Actor      string      // exactly, or a prefix that ends in ":"
 	Subject    Subject     // what is not empty of it
 	Related    Related     // what is not empty of it

@@ -3,6 +3,7 @@ package event_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,14 @@ func TestTheCategoryGroupsTypes(t *testing.T) {
 	} {
 		if got := what.Category(); got != want {
 			t.Errorf("%s: %s; want %s", what, got, want)
+		}
+	}
+}
+
+func TestAnAuditShowsCategoriesThatEventsHave(t *testing.T) {
+	for _, one := range event.Audited {
+		if !slices.Contains(event.Categories(), one) {
+			t.Errorf("no event has the category %s", one)
 		}
 	}
 }

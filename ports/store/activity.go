@@ -46,6 +46,9 @@ type ActivityReader interface {
 	// company. An empty chain has the zero Head.
 	Heads(ctx context.Context, of []id.Company) (map[id.Company]Head, error)
 
+	// Length returns the largest number of a link of a chain, which in a sound one is that of its head; 0: there is no link.
+	Length(ctx context.Context, of id.Company) (int64, error)
+
 	// Links returns the links of those of these events that were chained.
 	Links(ctx context.Context, of []id.Entry) (map[id.Entry]audit.Link, error)
 

@@ -343,6 +343,11 @@ func activityChained(f *fixture) {
 	f.ok(err)
 	f.same(got, links)
 
+	for _, of := range heads {
+		length, err := f.store.Activity().Length(f.ctx, of)
+		f.ok(err)
+		f.same(length, want[of].Link.Number)
+	}
 	for _, of := range heads[:2] {
 		var walked []store.Chained
 		for after := (store.ChainPosition{}); ; {

@@ -117,7 +117,8 @@ func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {
 	if err != nil {
 		return httpkit.Answer{}, err
 	}
-	return httpkit.Answer{Data: found.Fields()}, nil
+	shown := found.Fields()
+	return httpkit.Answer{Data: shown, ETag: httpkit.DigestTag(shown.Append(nil))}, nil
 }
 
 // head handles the heads of the chains of companies, and of the instance.

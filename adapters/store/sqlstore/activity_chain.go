@@ -51,6 +51,11 @@ func (a activity) Heads(ctx context.Context, of []id.Company) (map[id.Company]st
 	})
 }
 
+func (a activity) Length(ctx context.Context, of id.Company) (number int64, err error) {
+	query := a.selectFrom("audit_links").ColumnExpr("coalesce(max(number), 0)").Where("company_id = ?", of)
+	return number, a.scan(ctx, query, &number)
+}
+
 func (a activity) Links(ctx context.Context, of []id.Entry) (map[id.Entry]chain.Link, error) {
 	found := map[id.Entry]chain.Link{}
 	if len(of) == 0 {
@@ -75,11 +80,9 @@ func scanLink(rows *sql.Rows) (id.Entry, chain.Link, error) {
 
 func (a activity) Chain(ctx context.Context, of id.Company, after store.ChainPosition, most int) (found []store.Chained, err error) {
 	query := a.selectFrom("audit_links").Column("entry_id", "number", "hash").Where("company_id = ?", of).
-		Where("number >= ?", after.Number).Where("(number, entry_id) > (?, ?)", after.Number, after.Entry).
 		Order("number", "entry_id").Limit(int64(most))
-	if after == (store.ChainPosition{}) {
-		query = a.selectFrom("audit_links").Column("entry_id", "number", "hash").Where("company_id = ?", of).
-			Order("number", "entry_id").Limit(int64(most))
+	if after != (store.ChainPosition{}) { // else also those that someone has numbered below 1
+		query = query.Where("number >= ?", after.Number).Where("(number, entry_id) > (?, ?)", after.Number, after.Entry)
 	}
 	var ids []id.Entry
 	err = a.each(ctx, query, func(rows *sql.Rows) error {

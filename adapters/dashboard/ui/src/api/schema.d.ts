@@ -97,7 +97,7 @@ export interface paths {
          * Follow what happens in a company
          * @description Server-sent events, one for each entry, in the order of commits: `data` is an `ActivityEntry`, `id` its place, which is
          *     opaque. With the last `id` that came, a client goes on at any server, and misses and repeats nothing. Without one the
-         *     stream begins now; its first `id`, without `data`, says where. A comment line comes every 15 seconds.
+         *     stream begins now; its first `id`, without `data`, says where. A comment line comes after every 15 quiet seconds.
          *
          *     The stream ends with its token, with the company, when the server stops, and when the client does not keep up: go on
          *     from the last place. A server has 500 streams; one more is `unavailable`. A place of another company, or one whose entry
@@ -124,7 +124,7 @@ export interface paths {
         };
         /**
          * List what an audit of a company asks for
-         * @description As the activity, but only of the categories `agent`, `approval`, `backup`, `budget`, `company`, `key`, `partner`, `secret`,
+         * @description As the activity, but only of the categories `agent`, `approval`, `budget`, `company`, `key`, `partner`, `secret`,
          *     `store`, `team`, `token` and `webhook`.
          */
         get: operations["listAudit"];
@@ -3685,7 +3685,7 @@ export interface components {
         /**
          * @description What waits for a person. `approval`: an agent asks for permission; `question`: it owes the answer to a person's question
          *     about that; `handoff`: it does not know on; `review`: a result is to be accepted or rejected; `blocked`: what blocks the issue
-         *     has failed or was cancelled; `waiting`: the issue is for an active agent that has not called for 15 minutes. Issues that wait
+         *     has failed or was cancelled, and it is not in hand-off; `waiting`: the issue is for an active agent that has not called for 15 minutes. Issues that wait
          *     for an approval, and those with a workflow, are not listed themselves: the approval and the steps are.
          */
         InboxItem: {
@@ -6110,7 +6110,7 @@ export interface components {
         /** @description Id of the entry. Anything that is no such id is `not_found`. */
         ActivityEntryID: components["schemas"]["ActivityEntryID"];
         /** @description Only the entries of these categories, separated by commas. */
-        ActivityCategory: ("agent" | "approval" | "budget" | "campaign" | "company" | "goal" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
+        ActivityCategory: ("agent" | "approval" | "budget" | "campaign" | "company" | "goal" | "import" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
         /**
          * @description Only the entries with this action, which is the name of an event.
          * @example issue.completed
