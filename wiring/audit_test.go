@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -166,6 +167,12 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 		}
 		fourth := "(SELECT entry_id FROM audit_links WHERE company_id = '" + of + "' AND number = 4)"
 		second := "(SELECT entry_id FROM audit_links WHERE company_id = '" + of + "' AND number = 2)"
+		setBack := "UPDATE audit_heads SET number = 2 WHERE chain = '" + of + "'"
+		insert := func(column, from, which string) string {
+			const columns = "company_id, category, type, actor, subject_type, subject_id, data, previous, at, form"
+			return "INSERT INTO activity (" + column + "id, " + columns + ", unqueued, txid) " + cmp.Or(from, "SELECT ") +
+				"id || 'x', " + columns + ", 0, 0 FROM activity WHERE id = " + which
+		}
 		for _, c := range []struct{ harm, mend, want string }{
 			{
 				"UPDATE activity SET actor = actor || 'x' WHERE id = " + second,
@@ -178,27 +185,24 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 				"was removed, number 2",
 			},
 			{
-				"INSERT INTO activity (id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, form, " +
-					"unqueued, txid) SELECT id || 'x', company_id, category, type, actor, subject_type, subject_id, data, previous, " +
-					"at, form, 0, 0 FROM activity WHERE id = " + second + "; UPDATE audit_progress SET seq = seq + 1",
-				"DELETE FROM activity WHERE id = " + second + " || 'x'",
-				"x was inserted",
+				insert("", "", second) + "; UPDATE audit_progress SET seq = seq + 1",
+				"DELETE FROM activity WHERE id = " + second + " || 'x'", "x was inserted",
 			},
 			{
-				"INSERT INTO activity (seq, id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, form, " +
-					"unqueued, txid) " + system + "SELECT -5, id || 'x', company_id, category, type, actor, subject_type, subject_id, data, previous, " +
-					"at, form, 0, 0 FROM activity WHERE id = " + second,
-				"DELETE FROM activity WHERE id = " + second + " || 'x'",
-				"x was inserted",
+				insert("seq, ", system+"SELECT -5, ", second),
+				"DELETE FROM activity WHERE id = " + second + " || 'x'", "x was inserted",
 			},
 			{
-				"UPDATE audit_heads SET number = 2 WHERE chain = '" + of + "'; UPDATE activity SET actor = actor || 'x' WHERE id = " + fourth,
-				"UPDATE audit_heads SET number = 4 WHERE chain = '" + of + "'; UPDATE activity SET actor = substr(actor, 1, " +
-					"length(actor) - 1) WHERE id = " + fourth,
+				setBack + "; UPDATE activity SET actor = actor || 'x' WHERE id = " + fourth,
+				"UPDATE audit_heads SET number = 4 WHERE chain = '" + of + "'; " +
+					"UPDATE activity SET actor = substr(actor, 1, length(actor) - 1) WHERE id = " + fourth,
 				"was changed, number 4",
 			},
-			{"DELETE FROM audit_heads WHERE chain = '" + of + "'", "INSERT INTO audit_heads SELECT '" + of + "', '" + of + "', 4, '', hash, 0 " +
-				"FROM audit_links WHERE entry_id = " + fourth, "the head of the chain was removed"},
+			{
+				"DELETE FROM audit_heads WHERE chain = '" + of + "'",
+				"INSERT INTO audit_heads SELECT '" + of + "', '" + of + "', 4, '', hash, 0 FROM audit_links WHERE entry_id = " + fourth,
+				"the head of the chain was removed",
+			},
 			{"DELETE FROM activity WHERE id = " + second, "", "was removed, number 2"},
 		} {
 			runOn(t, database, c.harm)
