@@ -156,7 +156,8 @@ func (c *clock) Now() time.Time { return c.now }
 // failing is a store whose next units fail.
 type failing struct {
 	store.Store
-	fails []error
+	fails     []error
+	committed func() // is called after a unit; may be nil
 }
 
 func (f *failing) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
@@ -165,7 +166,11 @@ func (f *failing) Update(ctx context.Context, write func(ctx context.Context, tx
 		f.fails = f.fails[1:]
 		return err
 	}
-	return f.Store.Update(ctx, write)
+	err := f.Store.Update(ctx, write)
+	if f.committed != nil {
+		f.committed()
+	}
+	return err
 }
 
 func must(t *testing.T, err error) {

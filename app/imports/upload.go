@@ -27,7 +27,7 @@ func (s *Service) upload(ctx context.Context, one sent) error {
 		return nil // another process has ended it
 	}
 	outcome := lead.ImportEnded(one.ImportDraft, lead.ImportProgress{Lines: counted.Read, Bytes: one.Size, ImportCount: counted}, err)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil { // an import that was complete by then stays so
 		outcome = lead.ImportCut(notes.seen(), serverStopped)
 		err = nil
 	}
