@@ -3,7 +3,6 @@ package importer
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -160,11 +159,11 @@ func open(from io.Reader) (*source, error) {
 	const ahead = 64 << 10
 	s := &source{from: bufio.NewReaderSize(from, ahead)}
 	if magic, _ := s.from.Peek(2); bytes.Equal(magic, gzipMagic) {
-		s.packed = &counter{from: s.from}
-		unpacked, err := gzip.NewReader(s.packed)
+		unpacked, err := unpack(s.from)
 		if err != nil {
 			return nil, fmt.Errorf("unpack the file: %w", err)
 		}
+		s.packed = unpacked
 		s.from = bufio.NewReaderSize(unpacked, ahead)
 	}
 	if mark, _ := s.from.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
@@ -172,25 +171,4 @@ func open(from io.Reader) (*source, error) {
 		s.offset = int64(n)
 	}
 	return s, nil
-}
-
-// counter counts what is read. It is an io.ByteReader, because gzip would read ahead otherwise.
-type counter struct {
-	from *bufio.Reader
-	read int64
-}
-
-func (c *counter) Read(into []byte) (int, error) {
-	n, err := c.from.Read(into)
-	c.read += int64(n)
-	return n, err
-}
-
-// ReadByte implements io.ByteReader.
-func (c *counter) ReadByte() (byte, error) {
-	b, err := c.from.ReadByte()
-	if err == nil {
-		c.read++
-	}
-	return b, err
 }

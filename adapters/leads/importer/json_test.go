@@ -292,6 +292,16 @@ func TestAPackedFileIsUnpacked(t *testing.T) {
 	if first, last := lines[0].End, lines[999].End; first <= 0 || last > int64(packed.Len()) || last < first {
 		t.Errorf("the lines end at %d to %d of %d", first, last, packed.Len())
 	}
+	twice := bytes.Repeat(packed.Bytes(), 2)
+	if lines, err := gatherLines(importer.Files{}.Leads(bytes.NewReader(twice), importer.NDJSON)); err != nil || len(lines) != 2000 {
+		t.Errorf("of two that follow each other: %d lines, %v", len(lines), err)
+	}
+	for _, more := range []string{"m", "more", strings.Repeat("more", 1000)} {
+		found, err := gather(importer.Files{}.Leads(strings.NewReader(packed.String()+more), importer.NDJSON))
+		if said(err) != "something follows the end of what gzip packed" || len(found) != 1000 {
+			t.Errorf("with %d bytes behind: %d lines, %v", len(more), len(found), err)
+		}
+	}
 	broken := packed.Bytes()[:packed.Len()/2]
 	if _, err := gather(importer.Files{}.Leads(bytes.NewReader(broken), importer.NDJSON)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("half of a packed file: %v", err)

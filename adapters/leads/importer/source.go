@@ -14,9 +14,9 @@ import (
 // source reads a file by its lines.
 type source struct {
 	from   *bufio.Reader
-	packed *counter // nil: the file is not packed
-	offset int64    // bytes that were read, unpacked
-	line   int64    // lines that were read
+	packed *unpacked // nil: the file is not packed
+	offset int64     // bytes that were read, unpacked
+	line   int64     // lines that were read
 
 	unread []byte // what comes before from
 	long   []byte // a line that is longer than what is read ahead
@@ -25,7 +25,7 @@ type source struct {
 // end is how much of the file was read.
 func (s *source) end() int64 {
 	if s.packed != nil {
-		return s.packed.read
+		return s.packed.read()
 	}
 	return s.offset
 }

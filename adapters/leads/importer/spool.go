@@ -86,11 +86,9 @@ func spool(to io.Writer, from *bufio.Reader, mostUnpacked int64) (int64, error) 
 	return size, err
 }
 
-var gzipMagic = []byte{0x1f, 0x8b}
-
 // unpacks fails unless all of a packed file can be unpacked.
 func unpacks(packed io.Reader, most int64) error {
-	unpacked, err := gzip.NewReader(packed)
+	unpacked, err := unpack(bufio.NewReader(packed))
 	if err != nil {
 		return broken(err)
 	}
@@ -110,6 +108,8 @@ func broken(err error) error {
 	switch {
 	case fault.Of(err) != nil, errors.As(err, &ofDisk):
 		return err
+	case errors.Is(err, errBehind):
+		return fault.New(fault.InvalidFile, "The file is broken: something follows the end of what gzip packed.").Because(err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.New(fault.InvalidFile, "The file is cut off: it ends in the middle of what gzip packed.").Because(err)
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
