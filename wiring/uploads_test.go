@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -288,6 +289,12 @@ func TestAWrongFileIsRefusedAndChangesNothing(t *testing.T) {
 				t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 			}
 		}
+		for _, more := range []string{"m", "more", "more and more of it", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
+			answer := upload(s.Client, "kind=leads", ndjson, whole+more)
+			if answer.Is(t, 400, "invalid_file"); !strings.Contains(answer.Error.Message, "something follows the end") {
+				t.Errorf("%q: %s", more, answer.Body)
+			}
+		}
 		upload(s.Client, "kind=leads", ndjson, fine, "Content-Encoding", "br").Is(t, 415, "unsupported_media_type")
 		for _, scope := range []string{"read", "write"} {
 			other := s.with(t, scope)
@@ -358,8 +365,9 @@ func TestAnImportShowsHowFarItIsAndKeepsOthersOut(t *testing.T) {
 		started := starts(t, s.Client, "kind=leads&name=many.ndjson", ndjson, file)
 		refused := upload(s.Client, "kind=leads", ndjson, `{"name":"Other"}`)
 		refused.Is(t, 409, "import_running")
-		if id := details(t, refused)["importId"]; id != started.ID {
-			t.Errorf("%v", id)
+		wait, err := strconv.Atoi(refused.Header.Get("Retry-After"))
+		if id := details(t, refused)["importId"]; id != started.ID || err != nil || wait < 1 || wait > 15 {
+			t.Errorf("%v, %v", id, refused.Header)
 		}
 		upload(s.Client, "kind=leads", ndjson, `{"name":"Other"}`, "Idempotency-Key", "another").Is(t, 409, "import_running")
 		seen := map[string]bool{}

@@ -134,12 +134,13 @@ func NewImport(newID id.Import, draft ImportDraft, size int64, running []Import,
 	return made, made.event(event.ImportStarted), nil
 }
 
-// ImportsBusy fails with fault.ImportRunning if one of these imports still runs, by the store's clock: one runs at a time.
+// ImportsBusy fails with fault.ImportRunning if one of these imports still runs, by the store's clock: one runs at a time. RetryAfter is
+// when that has lapsed unless its process says until then that it lives: nobody can know sooner that a process is gone.
 func ImportsBusy(running []Import, now time.Time) error {
 	for _, one := range running {
 		if !one.Lapsed(now) {
 			return fault.New(fault.ImportRunning, "Another import runs; send the file when that has ended.").
-				With("importId", string(one.ID))
+				With("importId", string(one.ID)).After(one.LiveUntil.Sub(now))
 		}
 	}
 	return nil

@@ -54,7 +54,8 @@ func TestOneImportRunsAtATime(t *testing.T) {
 	t.Parallel()
 	first := newImport(t)
 	_, _, err := lead.NewImport("imp_2", someFile, 7, []lead.Import{first}, noon, noon.Add(lead.ImportLease-1))
-	if refused := fault.Of(err); refused == nil || refused.Code != fault.ImportRunning || refused.Details["importId"] != "imp_1" {
+	if refused := fault.Of(err); refused == nil || refused.Code != fault.ImportRunning || refused.Details["importId"] != "imp_1" ||
+		refused.RetryAfter != 1 {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := lead.NewImport("imp_2", someFile, 7, []lead.Import{first}, noon, noon.Add(lead.ImportLease)); err != nil {
