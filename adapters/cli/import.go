@@ -73,17 +73,17 @@ func (a leadCommands) leads() *cobra.Command {
 // importer imports what a file holds.
 type importer func(
 	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
-) (inbound.ImportSummary, error)
+) (lead.ImportCount, error)
 
 func (a leadCommands) importLeads(
 	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
-) (inbound.ImportSummary, error) {
+) (lead.ImportCount, error) {
 	return port.Leads(ctx, a.caller, rewound(from, a.Files.Leads(from, format)), options)
 }
 
 func (a leadCommands) importCampaigns(
 	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
-) (inbound.ImportSummary, error) {
+) (lead.ImportCount, error) {
 	return port.Campaigns(ctx, a.caller, rewound(from, a.Files.Campaigns(from, format)), options)
 }
 
@@ -198,13 +198,13 @@ func (i *imports) run(command *cobra.Command, port inbound.Imports, args []strin
 // read lets the port read the file, and shows how far it is.
 func (i *imports) read(
 	ctx context.Context, port inbound.Imports, file *input, rejects *rejects, stderr io.Writer,
-) (inbound.ImportSummary, error) {
+) (lead.ImportCount, error) {
 	shown := i.newProgress(stderr, "checking "+i.what, file.size)
 	defer func() { shown.end() }()
 	checking := true
 	return i.do(ctx, port, file, i.format, inbound.ImportOptions{
 		DryRun: i.dryRun, Strict: i.strict && !i.dryRun, KeepTimestamps: i.keepTimestamps, Report: rejects.add,
-		Progress: func(now inbound.ImportProgress) {
+		Progress: func(now lead.ImportProgress) {
 			if checking && !now.Checking && !i.dryRun {
 				shown.end()
 				shown = i.newProgress(stderr, "importing "+i.what, file.size)
@@ -215,7 +215,7 @@ func (i *imports) read(
 	})
 }
 
-func (i *imports) print(command *cobra.Command, s inbound.ImportSummary, took time.Duration) error {
+func (i *imports) print(command *cobra.Command, s lead.ImportCount, took time.Duration) error {
 	rate := int64(float64(s.Read) / max(took.Seconds(), 0.001))
 	if i.asJSON {
 		return printJSON(command.OutOrStdout(), event.Fields{

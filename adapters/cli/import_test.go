@@ -37,9 +37,9 @@ type interruptedImports struct {
 
 func (i interruptedImports) Leads(
 	ctx context.Context, _ access.Caller, _ iter.Seq2[inbound.LeadLine, error], _ inbound.ImportOptions,
-) (inbound.ImportSummary, error) {
+) (lead.ImportCount, error) {
 	i.interrupt()
-	return inbound.ImportSummary{Read: 2, Change: lead.Change{Inserted: 1}}, ctx.Err()
+	return lead.ImportCount{Read: 2, Change: lead.Change{Inserted: 1}}, ctx.Err()
 }
 
 func (i interruptedImports) RemoveLeads(context.Context, access.Caller, iter.Seq2[id.Lead, error]) (int, error) {

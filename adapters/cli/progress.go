@@ -9,7 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"holdco/ports/inbound"
+	"holdco/domain/lead"
 	"holdco/ports/outbound"
 )
 
@@ -35,7 +35,7 @@ func (a *app) newProgress(out io.Writer, doing string, size int64) *progress {
 	return p
 }
 
-func (p *progress) show(now inbound.ImportProgress) {
+func (p *progress) show(now lead.ImportProgress) {
 	if p.bar != nil {
 		p.bar.Describe(fmt.Sprintf("%s: %d", p.doing, now.Lines))
 		_ = p.bar.Set64(now.Bytes)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"holdco/ports/inbound"
+	"holdco/domain/lead"
 )
 
 // rejects lists invalid lines in a file, which exists only if there are any.
@@ -42,7 +42,7 @@ func newRejects(path string, from *input) (*rejects, error) {
 	return &rejects{path: path}, os.Remove(path)
 }
 
-func (r *rejects) add(line inbound.RejectedLine) error {
+func (r *rejects) add(line lead.RejectedLine) error {
 	if r.file == nil {
 		file, err := os.Create(r.path)
 		if err != nil {
@@ -71,7 +71,7 @@ func (r *rejects) close() error {
 }
 
 // verdict returns an error if lines were rejected.
-func (r *rejects) verdict(summary inbound.ImportSummary, strict bool) error {
+func (r *rejects) verdict(summary lead.ImportCount, strict bool) error {
 	if summary.Rejected == 0 {
 		return nil
 	}

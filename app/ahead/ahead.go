@@ -1,4 +1,5 @@
-// Package ahead reads a stream ahead of who takes it, so that the store and the client work at the same time.
+// Package ahead reads a stream ahead of who takes it, so that the store and the client work at the same time. Exports use it; how an
+// import checks lines ahead of the store is in app/imports/check_ahead.go, and does not wait for its reader.
 package ahead
 
 import (

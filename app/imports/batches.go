@@ -17,14 +17,14 @@ type importing[T any] struct {
 	pace    pace
 	batch   []T
 	flushed int64 // bytes of the file up to the end of the last batch
-	summary inbound.ImportSummary
+	summary lead.ImportCount
 }
 
 // bytesOfBatch bounds the bytes of the file in one batch, which its last line may exceed.
 const bytesOfBatch = 4 << 20
 
 // run stores lines batch by batch. Those before an error are stored. When ctx ends it stops after a batch.
-func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (inbound.ImportSummary, error) {
+func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (lead.ImportCount, error) {
 	i.pace = usualPace
 	for {
 		select {
@@ -66,12 +66,12 @@ func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
 		}
 	}
 	if n := len(next.lines); n > 0 && i.options.Progress != nil {
-		i.options.Progress(inbound.ImportProgress{Lines: i.summary.Read, Bytes: next.lines[n-1].end, ImportCount: i.summary})
+		i.options.Progress(lead.ImportProgress{Lines: i.summary.Read, Bytes: next.lines[n-1].end, ImportCount: i.summary})
 	}
 	return nil
 }
 
-func (i *importing[T]) reject(line inbound.RejectedLine) error {
+func (i *importing[T]) reject(line lead.RejectedLine) error {
 	i.summary.Read++
 	i.summary.Rejected++
 	if i.options.Report == nil {

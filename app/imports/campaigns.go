@@ -17,13 +17,13 @@ import (
 // Campaigns imports campaigns in batches.
 func (s *Service) Campaigns(
 	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.CampaignLine, error], options inbound.ImportOptions,
-) (inbound.ImportSummary, error) {
+) (lead.ImportCount, error) {
 	if err := caller.Needs(access.Admin); err != nil {
-		return inbound.ImportSummary{}, err
+		return lead.ImportCount{}, err
 	}
 	catalog, err := s.catalog(ctx)
 	if err != nil {
-		return inbound.ImportSummary{}, err
+		return lead.ImportCount{}, err
 	}
 	check := campaignCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
 	keep := func(ctx context.Context, batch []lead.Campaign) (lead.Change, time.Duration, error) {

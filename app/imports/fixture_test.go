@@ -52,7 +52,7 @@ func newFixture(t *testing.T) fixture {
 	return f
 }
 
-func (f fixture) leads(t *testing.T, drafts []lead.Draft, options inbound.ImportOptions) inbound.ImportSummary {
+func (f fixture) leads(t *testing.T, drafts []lead.Draft, options inbound.ImportOptions) lead.ImportCount {
 	t.Helper()
 	got, err := f.imports.Leads(t.Context(), caller, lines(drafts), options)
 	must(t, err)
@@ -143,8 +143,8 @@ func campaignLines(drafts []lead.CampaignDraft) iter.Seq2[inbound.CampaignLine, 
 	}
 }
 
-func summary(read int64, inserted, updated, unchanged int, rejected int64) inbound.ImportSummary {
-	return inbound.ImportSummary{
+func summary(read int64, inserted, updated, unchanged int, rejected int64) lead.ImportCount {
+	return lead.ImportCount{
 		Change: lead.Change{Inserted: inserted, Updated: updated, Unchanged: unchanged}, Read: read, Rejected: rejected,
 	}
 }

@@ -67,7 +67,7 @@ func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
 func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	var reported []inbound.RejectedLine
+	var reported []lead.RejectedLine
 	got := f.leads(t, []lead.Draft{
 		{ID: "cmp_1", Name: "Acme"},
 		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{
@@ -76,14 +76,14 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 		{Problems: fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
 		{Name: "Bolt", Website: "bolt.example", Industry: "ind_9"},
 		{ID: "cmp_3", Name: "Cog"},
-	}, inbound.ImportOptions{Report: func(line inbound.RejectedLine) error {
+	}, inbound.ImportOptions{Report: func(line lead.RejectedLine) error {
 		reported = append(reported, line)
 		return nil
 	}})
 	if want := summary(5, 2, 0, 0, 3); got != want {
 		t.Errorf("%+v; want %+v", got, want)
 	}
-	want := []inbound.RejectedLine{
+	want := []lead.RejectedLine{
 		{Number: 2, ID: "cmp_2", Problems: []fault.Field{
 			fault.Fieldf("title", fault.UnknownField, "title is not a field here"),
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
@@ -138,8 +138,8 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 	if got := f.leads(t, drafts, keep); got != summary(2, 0, 0, 2, 0) {
 		t.Errorf("again: %+v", got)
 	}
-	var reported []inbound.RejectedLine
-	keep.Report = func(line inbound.RejectedLine) error {
+	var reported []lead.RejectedLine
+	keep.Report = func(line lead.RejectedLine) error {
 		reported = append(reported, line)
 		return nil
 	}
@@ -147,7 +147,7 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 	if got := f.leads(t, broken, keep); got != summary(2, 0, 0, 0, 2) {
 		t.Errorf("%+v", got)
 	}
-	want := []inbound.RejectedLine{
+	want := []lead.RejectedLine{
 		{Number: 1, ID: "cmp_3", Problems: []fault.Field{
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
 			fault.Fieldf("updated_at", fault.OutOfRange, "updated_at must not be before 1970, nor in the future"),
@@ -169,8 +169,8 @@ func TestManyLeadsAreKeptInManyUnits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const many = 10_000
-	var progress []inbound.ImportProgress
-	options := inbound.ImportOptions{Progress: func(now inbound.ImportProgress) { progress = append(progress, now) }}
+	var progress []lead.ImportProgress
+	options := inbound.ImportOptions{Progress: func(now lead.ImportProgress) { progress = append(progress, now) }}
 	if got := f.leads(t, manyDrafts(many), options); got != summary(many, many, 0, 0, 0) {
 		t.Errorf("%+v", got)
 	}
@@ -196,7 +196,7 @@ func TestAnInterruptedImportStopsBetweenUnitsAndContinuesLater(t *testing.T) {
 	f := newFixture(t)
 	const many = 10_000
 	ctx, cancel := context.WithCancel(t.Context())
-	got, err := f.imports.Leads(ctx, caller, lines(manyDrafts(many)), inbound.ImportOptions{Progress: func(now inbound.ImportProgress) {
+	got, err := f.imports.Leads(ctx, caller, lines(manyDrafts(many)), inbound.ImportOptions{Progress: func(now lead.ImportProgress) {
 		if now.Lines > 0 && !now.Checking {
 			cancel()
 		}
@@ -206,12 +206,12 @@ func TestAnInterruptedImportStopsBetweenUnitsAndContinuesLater(t *testing.T) {
 	}
 	f.total(t, int64(got.Inserted))
 	ctx, cancel = context.WithCancel(t.Context())
-	early, err := f.imports.Leads(ctx, caller, lines(manyDrafts(many)), inbound.ImportOptions{Progress: func(now inbound.ImportProgress) {
+	early, err := f.imports.Leads(ctx, caller, lines(manyDrafts(many)), inbound.ImportOptions{Progress: func(now lead.ImportProgress) {
 		if now.Checking {
 			cancel()
 		}
 	}})
-	if !errors.Is(err, context.Canceled) || early != (inbound.ImportSummary{}) {
+	if !errors.Is(err, context.Canceled) || early != (lead.ImportCount{}) {
 		t.Errorf("in the first pass: %+v, %v", early, err)
 	}
 	f.total(t, int64(got.Inserted))
@@ -244,7 +244,7 @@ func TestLinesBeforeAnErrorAreKept(t *testing.T) {
 	}
 	full := errors.New("the disk is full")
 	got, err = f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Acme"}, {}}), inbound.ImportOptions{
-		Report: func(inbound.RejectedLine) error { return full },
+		Report: func(lead.RejectedLine) error { return full },
 	})
 	if !errors.Is(err, full) || got.Inserted != 0 {
 		t.Errorf("%+v, %v", got, err)
@@ -279,8 +279,8 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 	f := newFixture(t)
 	f.leads(t, []lead.Draft{{Name: "Acme", Campaigns: []string{"cam_1"}}}, inbound.ImportOptions{})
 	f.clock.now = f.clock.now.Add(time.Hour)
-	var reported []inbound.RejectedLine
-	options := inbound.ImportOptions{DryRun: true, Report: func(line inbound.RejectedLine) error {
+	var reported []lead.RejectedLine
+	options := inbound.ImportOptions{DryRun: true, Report: func(line lead.RejectedLine) error {
 		reported = append(reported, line)
 		return nil
 	}}
@@ -436,7 +436,7 @@ func TestAStrictImportKeepsNothingUnlessEveryLineIsFine(t *testing.T) {
 	f := newFixture(t)
 	drafts := append(manyDrafts(700), lead.Draft{ID: "cmp_bad"}, lead.Draft{ID: "cmp_worse"})
 	var reported []string
-	options := inbound.ImportOptions{Strict: true, Report: func(line inbound.RejectedLine) error {
+	options := inbound.ImportOptions{Strict: true, Report: func(line lead.RejectedLine) error {
 		reported = append(reported, line.ID)
 		return nil
 	}}
@@ -453,7 +453,7 @@ func TestAStrictImportKeepsNothingUnlessEveryLineIsFine(t *testing.T) {
 	}
 	f.total(t, 0)
 	full := errors.New("the disk is full")
-	options.Report = func(inbound.RejectedLine) error { return full }
+	options.Report = func(lead.RejectedLine) error { return full }
 	if _, err := f.imports.Leads(t.Context(), caller, lines(drafts), options); !errors.Is(err, full) {
 		t.Error(err)
 	}

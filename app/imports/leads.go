@@ -17,13 +17,13 @@ import (
 // Leads imports leads in batches.
 func (s *Service) Leads(
 	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.LeadLine, error], options inbound.ImportOptions,
-) (inbound.ImportSummary, error) {
+) (lead.ImportCount, error) {
 	if err := caller.Needs(access.Admin); err != nil {
-		return inbound.ImportSummary{}, err
+		return lead.ImportCount{}, err
 	}
 	catalog, err := s.catalog(ctx)
 	if err != nil {
-		return inbound.ImportSummary{}, err
+		return lead.ImportCount{}, err
 	}
 	check := leadCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
 	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true}

@@ -4,17 +4,18 @@ import (
 	"context"
 	"iter"
 
+	"holdco/domain/lead"
 	"holdco/ports/inbound"
 )
 
 // passes imports lines in two passes: the first finds the last line of each id, the second stores these.
 func passes[L, T any](
 	ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T], idOf func(item T) string, i importing[T],
-) (inbound.ImportSummary, error) {
+) (lead.ImportCount, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	first := survey{options: i.options}
-	err := first.run(ctx, ahead(ctx, lines, func(line L) checked[string] {
+	err := first.run(ctx, checkAhead(ctx, lines, func(line L) checked[string] {
 		one := check(line)
 		found := checked[string]{rejected: one.rejected, end: one.end}
 		if one.rejected == nil {
@@ -24,7 +25,7 @@ func passes[L, T any](
 	}))
 	switch {
 	case ctx.Err() != nil:
-		return inbound.ImportSummary{}, ctx.Err()
+		return lead.ImportCount{}, ctx.Err()
 	case first.failed != nil:
 		return first.summary, first.failed
 	case i.options.Whole && err != nil:
@@ -35,7 +36,7 @@ func passes[L, T any](
 	// An error that ended the first pass ends the second at the same line. The lines before it are stored.
 	superseded := first.ids.superseded()
 	next := uint32(0)
-	return i.run(ctx, ahead(ctx, lines, func(line L) checked[T] {
+	return i.run(ctx, checkAhead(ctx, lines, func(line L) checked[T] {
 		one := check(line)
 		if len(superseded) > 0 && superseded[0] == next {
 			one.superseded, superseded = true, superseded[1:]
@@ -49,7 +50,7 @@ func passes[L, T any](
 type survey struct {
 	options inbound.ImportOptions
 	ids     lineIDs
-	summary inbound.ImportSummary
+	summary lead.ImportCount
 	failed  error // by Report
 }
 
@@ -67,7 +68,7 @@ func (s *survey) run(ctx context.Context, portions <-chan portion[string]) error
 				return next.err
 			}
 			if n := len(next.lines); n > 0 && s.options.Progress != nil {
-				s.options.Progress(inbound.ImportProgress{Checking: true, Lines: s.summary.Read, Bytes: next.lines[n-1].end})
+				s.options.Progress(lead.ImportProgress{Checking: true, Lines: s.summary.Read, Bytes: next.lines[n-1].end})
 			}
 		}
 	}

@@ -81,11 +81,11 @@ func retry(ctx context.Context, do func() error) error {
 }
 
 // rejected reports a line under the id that was sent, or else the id derived from its content.
-func rejected(number int64, sent, made string, problems fault.Problems) *inbound.RejectedLine {
+func rejected(number int64, sent, made string, problems fault.Problems) *lead.RejectedLine {
 	const longest = 100
 	which := sent
 	if whole := problems[0].Path == ""; which == "" && !whole {
 		which = made
 	}
-	return &inbound.RejectedLine{Number: number, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""), Problems: problems}
+	return &lead.RejectedLine{Number: number, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""), Problems: problems}
 }

@@ -163,7 +163,7 @@ func (u *Uploads) Run(ctx context.Context) (more bool, err error) {
 	next := u.next[0]
 	u.next = u.next[1:]
 	u.mutex.Unlock()
-	return true, u.imports.upload(ctx, next)
+	return true, u.imports.runUpload(ctx, next)
 }
 
 // Stop interrupts what Run has not begun.

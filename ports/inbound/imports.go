@@ -18,10 +18,10 @@ type Imports interface {
 	//
 	// Lines are iterated twice, from the start each time: of several lines with the same id the last one counts, and
 	// the others count as unchanged. That takes 16 bytes of memory for each line.
-	Leads(ctx context.Context, caller access.Caller, lines iter.Seq2[LeadLine, error], options ImportOptions) (ImportSummary, error)
+	Leads(ctx context.Context, caller access.Caller, lines iter.Seq2[LeadLine, error], options ImportOptions) (lead.ImportCount, error)
 
 	// Campaigns imports campaigns as Leads does leads.
-	Campaigns(ctx context.Context, caller access.Caller, lines iter.Seq2[CampaignLine, error], options ImportOptions) (ImportSummary, error)
+	Campaigns(ctx context.Context, caller access.Caller, lines iter.Seq2[CampaignLine, error], options ImportOptions) (lead.ImportCount, error)
 
 	// Taxonomy merges a draft into the taxonomy, all of it or nothing. Its faults are those of lead.TaxonomyDraft.Over.
 	Taxonomy(ctx context.Context, caller access.Caller, draft lead.TaxonomyDraft, dryRun bool) (lead.Change, error)
@@ -46,22 +46,13 @@ type CampaignLine struct {
 
 // ImportOptions control an import.
 type ImportOptions struct {
-	DryRun         bool                     // only validate: nothing is stored
-	Strict         bool                     // store nothing unless every line is valid
-	Whole          bool                     // store nothing unless the file can be read to its end
-	KeepTimestamps bool                     // take the timestamps from the lines
-	Report         func(RejectedLine) error // is called with each invalid line; its error ends the import
-	Progress       func(ImportProgress)     // is called now and then
+	DryRun         bool                          // only validate: nothing is stored
+	Strict         bool                          // store nothing unless every line is valid
+	Whole          bool                          // store nothing unless the file can be read to its end
+	KeepTimestamps bool                          // take the timestamps from the lines
+	Report         func(lead.RejectedLine) error // is called with each invalid line; its error ends the import
+	Progress       func(lead.ImportProgress)     // is called now and then
 }
-
-// ImportProgress is how far an import has got.
-type ImportProgress = lead.ImportProgress
-
-// RejectedLine is an invalid line.
-type RejectedLine = lead.RejectedLine
-
-// ImportSummary is the result of an import.
-type ImportSummary = lead.ImportCount
 
 // Uploads are the use cases of files that are sent to a running server to be imported. All of them need Admin.
 type Uploads interface {

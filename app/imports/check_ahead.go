@@ -5,13 +5,13 @@ import (
 	"iter"
 
 	"holdco/domain/fault"
-	"holdco/ports/inbound"
+	"holdco/domain/lead"
 )
 
 // checked is a line after validation: its item, or why it is rejected.
 type checked[T any] struct {
 	item       T
-	rejected   *inbound.RejectedLine
+	rejected   *lead.RejectedLine
 	superseded bool  // a later line has the same id
 	end        int64 // bytes of the file up to the end of the line
 }
@@ -30,9 +30,9 @@ const (
 	bytesOfPortion = 256 << 10
 )
 
-// ahead reads and checks lines in a goroutine until they end or ctx does. It does not wait for a reader that is
-// blocked.
-func ahead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T]) <-chan portion[T] {
+// checkAhead reads and checks lines in a goroutine until they end or ctx does. Unlike app/ahead, which holds one portion ready and
+// waits for its reader, it checks many of them in advance, and does not wait for a reader that is blocked: on standard input, say.
+func checkAhead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T]) <-chan portion[T] {
 	portions := make(chan portion[T], mostPortions)
 	go func() {
 		defer close(portions)
