@@ -50,7 +50,7 @@ var layers = []layer{
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
 		libraries: testLibraries},
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
-	{folders: []string{"app/ahead", "app/aside", "app/cache"}, ours: domain, not: outside}, // helpers of use cases, none themselves
+	{folders: helpers, ours: domain, not: outside},
 	{
 		folders: []string{"app/work"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{"adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
@@ -94,7 +94,7 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"app/*"}, not: outside,
-		ours:    slices.Concat(domain, ports, []string{"app/ahead", "app/aside", "app/cache", "app/work"}),
+		ours:    slices.Concat(domain, ports, helpers, []string{"app/work"}),
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
 	},
 
@@ -253,6 +253,9 @@ var (
 
 	// testLibraries are the libraries that every test may use.
 	testLibraries = []string{"testing", "github.com/google/go-cmp", "pgregory.net/rapid", "github.com/rogpeppe/go-internal"}
+
+	// helpers are those of use cases; they are none themselves.
+	helpers = []string{"app/ahead", "app/aside", "app/cache", "app/retries"}
 
 	// outside is what only adapters touch; impure, what in addition is nothing for rules.
 	outside = []string{"crypto/rand", "database/sql", "io/fs", "log", "math/rand", "net", "os"}

@@ -45,7 +45,7 @@ func (w *worker) flush(ctx context.Context) {
 		defer cancel()
 		done := recorded{batch: next}
 		done.err = fault.Contain(func() error {
-			return w.retry(lasting, queue, func() (err error) {
+			return w.whileLeased(lasting, queue, func() (err error) {
 				done.queue, err = w.record(ctx, queue, next)
 				return err
 			})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"holdco/app/retries"
 	"holdco/domain/fault"
 	"holdco/domain/webhook"
 	"holdco/ports/outbound"
@@ -106,7 +107,7 @@ const releaseTimeout = 5 * time.Second
 func (s *Service) release(ctx context.Context, queue webhook.Queue) error {
 	ctx, cancel := outlasting(ctx, releaseTimeout)
 	defer cancel()
-	return s.retry(ctx, queue, func() error {
+	return s.whileLeased(ctx, queue, func() error {
 		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Outbox().Release(ctx, queue) })
 	})
 }
@@ -121,19 +122,9 @@ func outlasting(ctx context.Context, by time.Duration) (context.Context, context
 	}
 }
 
-// retry retries do, with exponential backoff, while the store is unavailable, until the lease of the queue or ctx ends. A do that
-// failed may have been committed.
-func (s *Service) retry(ctx context.Context, queue webhook.Queue, do func() error) error {
-	const shortest, longest = 50 * time.Millisecond, time.Second
-	for pause := shortest; ; pause = min(2*pause, longest) {
-		err := do()
-		if fault.CodeOf(err) != fault.Unavailable || !s.clock.Now().Add(pause).Before(queue.LeasedUntil) {
-			return err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return err
-		}
-	}
+// whileLeased tries do again while the store is unavailable, until the lease of the queue or ctx ends. A do that failed may have been
+// committed.
+func (s *Service) whileLeased(ctx context.Context, queue webhook.Queue, do func() error) error {
+	isPatient := func(pause time.Duration) bool { return s.clock.Now().Add(pause).Before(queue.LeasedUntil) }
+	return retries.WhileUnavailable(ctx, isPatient, do)
 }

@@ -58,7 +58,7 @@ func (w *worker) run(ctx context.Context) error {
 	defer poll.Stop()
 	for stopping := ctx.Done(); ; {
 		if ctx.Err() == nil && w.covered() {
-			if err := w.retry(ctx, w.queue, func() error { return w.read(ctx) }); err == nil {
+			if err := w.whileLeased(ctx, w.queue, func() error { return w.read(ctx) }); err == nil {
 				w.start(attempts)
 			} else if ctx.Err() == nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"holdco/app/retries"
 	"holdco/domain/access"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -59,7 +60,7 @@ func (c campaignCheck) line(line inbound.CampaignLine) checked[lead.Campaign] {
 func (s *Service) keepCampaigns(
 	ctx context.Context, actor event.Actor, batch []lead.Campaign, dryRun bool,
 ) (change lead.Change, took time.Duration, err error) {
-	err = retry(ctx, func() error {
+	err = retries.WhileUnavailable(ctx, retries.For(patience), func() error {
 		stored, err := storedCampaigns(ctx, s.store.Campaigns(), batch)
 		_, change = lead.MergeCampaigns(batch, stored, s.clock.Now())
 		return err

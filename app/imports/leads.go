@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"holdco/app/retries"
 	"holdco/domain/access"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -105,7 +106,7 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 // compare returns what storing a batch would change.
 func (k *leadKeeper) compare(ctx context.Context, ids []id.Lead, batch []lead.Incoming) (lead.Change, error) {
 	var change lead.Change
-	err := retry(ctx, func() error {
+	err := retries.WhileUnavailable(ctx, retries.For(patience), func() error {
 		stored, err := k.store.Leads().Summaries(ctx, ids)
 		change = lead.Merge(batch, stored, k.clock.Now()).Change
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"holdco/app/retries"
 	"holdco/domain/fault"
 	"holdco/domain/lead"
 	"holdco/ports/inbound"
@@ -46,7 +47,7 @@ var errNothing = errors.New("nothing differs")
 // turn. It ignores cancellation, because units are short, and retries.
 func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) (took time.Duration, err error) {
 	var begun time.Time
-	err = retry(ctx, func() error {
+	err = retries.WhileUnavailable(ctx, retries.For(patience), func() error {
 		return s.store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
 			begun = s.clock.Now()
 			return write(ctx, tx)
@@ -58,27 +59,9 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 	return s.clock.Now().Sub(begun), nil
 }
 
-func sleep(ctx context.Context, pause time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(pause):
-	}
-}
-
-// retry retries do, with exponential backoff, while the store is unavailable. Imports are idempotent: what was
-// committed before the connection was lost counts as unchanged in the retry.
-func retry(ctx context.Context, do func() error) error {
-	const longest = 2 * time.Second
-	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		err := do()
-		if fault.CodeOf(err) != fault.Unavailable || pause > longest {
-			return err
-		}
-		if sleep(ctx, pause); ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-}
+// patience is how long an import waits for a store that is unavailable. It can be tried again: what was committed before the
+// connection was lost counts as unchanged then.
+const patience = 3 * time.Second
 
 // rejected reports a line under the id that was sent, or else the id derived from its content.
 func rejected(number int64, sent, made string, problems fault.Problems) *lead.RejectedLine {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"holdco/app/retries"
 	"holdco/domain/fault"
 	"holdco/domain/lead"
 	"holdco/ports/inbound"
@@ -61,7 +62,7 @@ func (s *Service) readUpload(ctx context.Context, one sent, notes *uploadNotes) 
 
 // endUpload writes down how an import ended. One that was ended before stays as it is.
 func (s *Service) endUpload(ctx context.Context, one sent, how lead.ImportOutcome) error {
-	return retry(ctx, func() error {
+	return retries.WhileUnavailable(ctx, retries.For(patience), func() error {
 		err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
 			current, err := tx.Imports().Lock(ctx, one.ID)
 			if err != nil {
