@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"holdco/domain/demo"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
 	"holdco/ports/inbound"
@@ -72,7 +73,7 @@ func (c *demoCommand) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&c.history, "history", "", "found the company so many days ago, such as 90d, with all that has happened since")
-	flags.Uint64Var(&c.seed, "seed", 1, "what the past follows from, with --history")
+	flags.Uint64Var(&c.seed, "seed", 1, "what issues and decisions follow from, and with --history the past")
 	flags.BoolVar(&c.isRemoved, "remove", false, "remove the company, with everything in it")
 	flags.DurationVar(&c.pace, "pace", 20*time.Second, "how often an issue is filed, unless enough are waiting") //nolint:mnd // the default
 	flags.DurationVar(&c.patience, "patience", 2*time.Minute, "how long decisions are left to people; 0s: for ever")
@@ -86,8 +87,8 @@ func (c *demoCommand) check(command *cobra.Command) (err error) {
 	days, isDays := strings.CutSuffix(c.history, "d")
 	c.days, err = strconv.Atoi(days)
 	switch isAsked := command.Flags().Changed("history"); {
-	case isAsked && (!isDays || err != nil || c.days < inbound.FewestDemoDays || c.days > inbound.MostDemoDays):
-		return fmt.Errorf("--history must be a number of days from %dd to %dd, such as 90d", inbound.FewestDemoDays, inbound.MostDemoDays)
+	case isAsked && (!isDays || err != nil || !demo.IsPast(c.days)):
+		return fmt.Errorf("--history must be a number of days from %dd to %dd, such as 90d", demo.FewestDays, demo.MostDays)
 	case c.pace < 10*time.Millisecond:
 		return errors.New("--pace must be 10ms or more")
 	case c.patience < 0:

@@ -206,7 +206,7 @@ func TestThePastLeavesSomethingToDo(t *testing.T) {
 			t.Parallel()
 			w, ends := onSQLite(t), until.Add(time.Duration(n)*7*time.Hour)
 			filled, err := w.past.Fill(t.Context(), admin, inbound.DemoPast{
-				Days: 2, Until: ends, Seed: uint64(n), Progress: func(int, int) {}, //nolint:gosec // n is not negative
+				Days: 2, Until: ends, Seed: uint64(n), //nolint:gosec // n is not negative
 			})
 			must(t, err)
 			of := filled.Issues.Of
@@ -242,7 +242,7 @@ func TestThePastFollowsFromItsSeed(t *testing.T) {
 func TestThePastIsRefused(t *testing.T) {
 	t.Parallel()
 	w := onSQLite(t)
-	past := inbound.DemoPast{Days: 1, Until: until, Seed: 1, Progress: func(int, int) {}}
+	past := inbound.DemoPast{Days: 1, Until: until, Seed: 1}
 	is := func(code fault.Code, caller access.Caller, past inbound.DemoPast) {
 		t.Helper()
 		if _, err := w.past.Fill(t.Context(), caller, past); fault.CodeOf(err) != code {

@@ -65,9 +65,9 @@ func (s *Service) Fill(ctx context.Context, caller access.Caller, past inbound.D
 	if err := caller.NeedsEverywhere(access.Admin); err != nil {
 		return filled, err
 	}
-	if past.Days < inbound.FewestDemoDays || past.Days > inbound.MostDemoDays {
+	if !demo.IsPast(past.Days) {
 		return filled, fault.Validation(fault.Problems{fault.Fieldf("history", fault.OutOfRange, "history must be from %d to %d days",
-			inbound.FewestDemoDays, inbound.MostDemoDays)})
+			demo.FewestDays, demo.MostDays)})
 	}
 	first := past.Until.UTC().Truncate(day).AddDate(0, 0, -past.Days)
 	o, err := s.found(ctx, first.Add(opening), past)
@@ -76,7 +76,9 @@ func (s *Service) Fill(ctx context.Context, caller access.Caller, past inbound.D
 	}
 	filled.Company = o.of
 	for n := range past.Days + 1 {
-		past.Progress(n+1, past.Days+1)
+		if past.Progress != nil {
+			past.Progress(n+1, past.Days+1)
+		}
 		if err := o.work(ctx, first.AddDate(0, 0, n)); err != nil {
 			return filled, fmt.Errorf("day %d of the past: %w", n+1, err)
 		}

@@ -18,18 +18,12 @@ type Demo interface {
 	Fill(ctx context.Context, caller access.Caller, past DemoPast) (DemoFilled, error)
 }
 
-// Bounds of DemoPast.Days.
-const (
-	FewestDemoDays = 1
-	MostDemoDays   = 366
-)
-
 // DemoPast is the past that the company gets. It follows from Seed and Until.
 type DemoPast struct {
-	Days     int // FewestDemoDays to MostDemoDays; the first one begins at midnight UTC
+	Days     int // see demo.IsPast; the first one begins at midnight UTC
 	Until    time.Time
 	Seed     uint64
-	Progress func(day, of int) // is called as each day begins, from 1 on
+	Progress func(day, of int) // is called as each day begins, from 1 on; may be nil
 }
 
 // DemoFilled is what there is of the company then.
