@@ -29,8 +29,7 @@ const (
 	longest  = 2 * time.Hour    // that a sitting lasts
 	lastHour = 50 * time.Minute // how long before the end of the past the last sitting begins
 
-	backlog = 6  // how many issues are to wait
-	seen    = 50 // how many of a list people look at
+	seen = 50 // how many of a list people look at
 )
 
 // work is one day, which begins at midnight.
@@ -85,32 +84,28 @@ func (o *office) begin(ctx context.Context, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	if spent.Level() != budget.None {
-		raise, err := money.ParseUSD(demo.Raise)
-		if err != nil {
-			return err
-		}
+	if to, isDue := demo.Raised(spent.Set.USD, spent.Level()); isDue {
 		_, err = o.Companies.Update(ctx, people, o.of, company.Patch{Settings: company.Settings{
-			Budget: &budget.Change{USD: new(money.Number((spent.Set.USD + raise).String()))},
+			Budget: &budget.Change{USD: new(money.Number(to.String()))},
 		}}, precondition.Match{})
 		if err != nil {
 			return err
 		}
 	}
-	if at.Weekday() != time.Tuesday {
+	if !demo.IsReleaseDay(at) {
 		return nil
 	}
 	o.releases++
-	return o.file(ctx, demo.ReleaseTask(o.releases-1), demo.WorkflowSlug)
+	return o.file(ctx, demo.ReleaseTask(o.releases-1))
 }
 
 // file files an issue: for a team, or to go through a workflow.
-func (o *office) file(ctx context.Context, task demo.Task, workflow string) error {
+func (o *office) file(ctx context.Context, task demo.Task) error {
 	draft := issue.Draft{Title: new(task.Title), Settings: issue.Settings{
 		Description: new(task.Description), Priority: new(task.Priority), Labels: new(task.Labels),
 	}}
-	if workflow != "" {
-		draft.Workflow = new(workflow)
+	if task.Workflow != "" {
+		draft.Workflow = new(task.Workflow)
 	} else {
 		draft.Team = new(string(o.teams[task.Team]))
 		draft.RequiresReview = new(!task.NeedsNoReview)
@@ -122,10 +117,13 @@ func (o *office) file(ctx context.Context, task demo.Task, workflow string) erro
 		draft.MaxAttempts = new(int64(task.Attempts))
 	}
 	made, err := o.Issues.Create(ctx, people, o.of, draft, once)
-	if err == nil && o.dice.Percent(8) { //nolint:mnd // per cent
-		err = o.say(ctx, made.ID, demo.Remark(&o.dice))
+	if err != nil {
+		return err
 	}
-	return err
+	if said := demo.Remark(&o.dice); said != "" {
+		return o.say(ctx, made.ID, said)
+	}
+	return nil
 }
 
 func (o *office) say(ctx context.Context, on id.Issue, body string) error {
@@ -137,8 +135,11 @@ func note(body string) issue.Note { return issue.Note{Body: new(body)} }
 
 // decide is what people do now and then: they accept or reject what is done, say what was asked, and decide about approvals.
 func (o *office) decide(ctx context.Context, at time.Time) error {
-	for _, step := range []func(context.Context) error{o.approve, o.review, o.answer} {
-		if err := step(ctx); err != nil {
+	if err := o.approve(ctx); err != nil {
+		return err
+	}
+	for _, status := range []issue.Status{issue.Review, issue.Handoff} {
+		if err := o.respond(ctx, status); err != nil {
 			return err
 		}
 	}
@@ -189,34 +190,25 @@ func (o *office) verdict(ctx context.Context, which id.Approval) (isGranted bool
 	return verdict != demo.Deny, err
 }
 
-func (o *office) review(ctx context.Context) error {
-	found, err := o.issues(ctx, issue.Review, "")
+// respond decides about what is done, or was handed off.
+func (o *office) respond(ctx context.Context, status issue.Status) error {
+	found, err := o.issues(ctx, status, "")
 	for _, one := range found {
-		if one.WaitingFor != "" {
+		response, isDue := demo.Respond(&o.dice, one.Status, one.WaitingFor != "", int64(one.Attempt))
+		if !isDue {
 			continue
 		}
-		move := inbound.IssueMove{Action: issue.Accept}
-		if said := demo.Review(&o.dice, int64(one.Attempt)); said != "" {
-			move = inbound.IssueMove{Action: issue.Reject, Note: note(said)}
+		move := inbound.IssueMove{Action: response.Action}
+		switch response.Action {
+		case issue.Reject:
+			move.Note = note(response.Note)
+		case issue.Assign:
+			move.To = issue.AssignmentDraft{Agent: new(string(one.Agent))}
+			if err = o.say(ctx, one.ID, response.Note); err != nil {
+				return err
+			}
 		}
 		if err = o.move(ctx, one.ID, move); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func (o *office) answer(ctx context.Context) error {
-	found, err := o.issues(ctx, issue.Handoff, "")
-	for _, one := range found {
-		if one.WaitingFor != "" {
-			continue
-		}
-		if err = o.say(ctx, one.ID, demo.Advice(&o.dice)); err != nil {
-			return err
-		}
-		to := issue.AssignmentDraft{Agent: new(string(one.Agent))}
-		if err = o.move(ctx, one.ID, inbound.IssueMove{Action: issue.Assign, To: to}); err != nil {
 			return err
 		}
 	}
@@ -227,7 +219,7 @@ func (o *office) answer(ctx context.Context) error {
 func (o *office) retry(ctx context.Context, since time.Time) error {
 	found, err := o.issues(ctx, issue.Failed, "updated")
 	for _, one := range found {
-		if !one.FinishedAt.After(since) || o.dice.Percent(40) { //nolint:mnd // per cent
+		if !one.FinishedAt.After(since) || !demo.IsRetried(&o.dice) {
 			continue
 		}
 		if err = o.move(ctx, one.ID, inbound.IssueMove{Action: issue.Retry}); err != nil {

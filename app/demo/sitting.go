@@ -43,8 +43,8 @@ func (o *office) sit(ctx context.Context, begins time.Time) (ended time.Time, er
 	if err != nil {
 		return begins, err
 	}
-	for n := has; n < backlog; n++ {
-		s.in(o.minutes(1, 4), func(ctx context.Context) error { return o.file(ctx, demo.NextTask(&o.dice), "") }) //nolint:mnd // minutes
+	for n := has; n < demo.Backlog; n++ {
+		s.in(o.minutes(1, 4), func(ctx context.Context) error { return o.file(ctx, demo.NextTask(&o.dice)) }) //nolint:mnd // minutes
 	}
 	free := slices.Clone(o.staff)
 	for range o.dice.Between(1, mostAtWork) {
@@ -211,8 +211,8 @@ func (o *office) leave(ctx context.Context, begins time.Time) error {
 		})
 		s.in(time.Minute, who.claim)
 	}
-	for range backlog {
-		s.in(o.minutes(1, 40), func(ctx context.Context) error { return o.file(ctx, demo.NextTask(&o.dice), "") }) //nolint:mnd // minutes
+	for range demo.Backlog {
+		s.in(o.minutes(1, 40), func(ctx context.Context) error { return o.file(ctx, demo.NextTask(&o.dice)) }) //nolint:mnd // minutes
 	}
 	_, err := s.run(ctx)
 	return err

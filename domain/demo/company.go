@@ -8,7 +8,6 @@ const (
 	Description = "A small software company, made by \"holdco demo\", which removes it with \"holdco demo --remove\"."
 
 	Budget = "100" // USD a month
-	Raise  = "50"  // USD by which people raise it when most of it is spent
 )
 
 // Team is a team of the company.
@@ -53,7 +52,7 @@ var Teams = []Team{
 	{"Content", Content, "Writes the help centre, the changelog and the newsletter."},
 }
 
-// Agents are those who are hired, two or three for each team.
+// Agents are those who are hired, one to three for each team.
 var Agents = []Agent{
 	{"Ada", "Senior engineer", Engineering, "claude-opus-4-5", "0.90", "40", []string{Deploy}},
 	{"Bruno", "Engineer", Engineering, "claude-sonnet-4-5", "0.60", "", []string{Deploy}},

@@ -1,5 +1,11 @@
 package demo
 
+import (
+	"holdco/domain/budget"
+	"holdco/domain/issue"
+	"holdco/domain/money"
+)
+
 // Words of people.
 var (
 	approvals  = []string{"Go.", "Fine, but watch the mail queue.", "Yes. Tell support first.", "Approved; roll back if in doubt."}
@@ -36,16 +42,42 @@ func Decide(d *Dice) (verdict Verdict, note string, edits map[string]any) {
 	return Approve, One(d, approvals), nil
 }
 
-// Review decides about work that is done: a note is why it is rejected; empty: it is accepted.
-func Review(d *Dice, attempt int64) (note string) {
-	if attempt == 1 && d.Percent(6) {
-		return One(d, rejections)
-	}
-	return ""
+// Response is what a person does about an issue that waits for one.
+type Response struct {
+	Action issue.Action // Accept, Reject, or Assign: it goes on with the agent who has handed it off
+	Note   string       // why it is rejected, or what the person says before it is assigned; empty: nothing
 }
 
-// Advice is what a person says about an issue that was handed off.
-func Advice(d *Dice) string { return One(d, decisions) }
+// Respond decides about an issue in review or handed off. It is not due when the issue waits for something else than a person.
+func Respond(d *Dice, status issue.Status, isElsewhere bool, attempt int64) (_ Response, isDue bool) {
+	switch {
+	case isElsewhere:
+		return Response{}, false
+	case status == issue.Handoff:
+		return Response{issue.Assign, One(d, decisions)}, true
+	case status != issue.Review:
+		return Response{}, false
+	case attempt == 1 && d.Percent(6): //nolint:mnd // per cent
+		return Response{issue.Reject, One(d, rejections)}, true
+	}
+	return Response{Action: issue.Accept}, true
+}
 
-// Remark is what a person says about an issue now and then.
-func Remark(d *Dice) string { return One(d, remarks) }
+// IsRetried decides whether what has failed is done again.
+func IsRetried(d *Dice) bool { return !d.Percent(40) } //nolint:mnd // per cent
+
+// Remark is what a person says about an issue that was filed; empty: nothing, as about most.
+func Remark(d *Dice) string {
+	if !d.Percent(8) { //nolint:mnd // per cent
+		return ""
+	}
+	return One(d, remarks)
+}
+
+// raise is by how much people raise the budget of the company.
+const raise = 50 * money.Dollar
+
+// Raised is what people raise the budget of the company to. It is due when most of it is spent.
+func Raised(from money.USD, level budget.Level) (to money.USD, isDue bool) {
+	return from + raise, level != budget.None
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The labels of issues. Those that say how the work goes decide the script: see ScriptFor.
@@ -19,9 +20,10 @@ type Task struct {
 	Title, Description string
 	Team, Priority     string
 	Labels             []string
-	Project            int  // of Projects; -1: none
-	NeedsNoReview      bool // a person need not accept it
-	Attempts           int  // that it may have; 0: as usual
+	Project            int    // of Projects; -1: none
+	NeedsNoReview      bool   // a person need not accept it
+	Attempts           int    // that it may have; 0: as usual
+	Workflow           string // its slug; empty: it is for Team
 }
 
 // kind is what issues of one kind have in common. {thing} in its texts stands for one of things.
@@ -154,11 +156,25 @@ func NextTask(d *Dice) Task {
 // capital is a text that begins with a capital letter, as all in this package begin with a letter of ASCII.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
+// NextTaskNow makes up an issue for a company that somebody watches: they do not wait for the day of a release.
+func NextTaskNow(d *Dice) Task {
+	if d.Percent(3) {
+		return ReleaseTask(d.Below(100)) //nolint:mnd // versions
+	}
+	return NextTask(d)
+}
+
+// IsReleaseDay reports whether people file a release on a day, as they do once a week.
+func IsReleaseDay(day time.Time) bool { return day.Weekday() == time.Tuesday }
+
+// Backlog is how many issues are to wait for an agent: people file more until there are so many.
+const Backlog = 6
+
 // ReleaseTask is an issue that goes through the workflow.
 func ReleaseTask(number int) Task {
 	return Task{
 		Title: "Release " + version(number), Description: "What was merged since the last release, on a calm morning.",
-		Labels: []string{"train"}, Priority: "high", Project: 0,
+		Labels: []string{"train"}, Priority: "high", Project: 0, Workflow: WorkflowSlug,
 	}
 }
 
