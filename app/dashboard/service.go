@@ -29,7 +29,7 @@ type Service struct {
 	clock outbound.Clock
 
 	overviews *cache.Cache[inbound.Seen[dashboard.Overview]]
-	inboxes   *cache.Cache[inbound.Seen[dashboard.List]]
+	inboxes   *cache.Cache[inbound.Seen[dashboard.Inbox]]
 	healths   *cache.Cache[inbound.Seen[dashboard.Health]]
 	costs     *cache.Cache[inbound.Seen[cost.Glance]]
 	orgs      *cache.Cache[inbound.Seen[dashboard.Org]]
@@ -43,7 +43,7 @@ func New(s store.Store, clock outbound.Clock) *Service {
 	return &Service{
 		store: s, clock: clock,
 		overviews: cache.For[inbound.Seen[dashboard.Overview]](keptFor),
-		inboxes:   cache.For[inbound.Seen[dashboard.List]](keptFor),
+		inboxes:   cache.For[inbound.Seen[dashboard.Inbox]](keptFor),
 		healths:   cache.For[inbound.Seen[dashboard.Health]](keptFor),
 		costs:     cache.For[inbound.Seen[cost.Glance]](keptFor),
 		orgs:      cache.For[inbound.Seen[dashboard.Org]](keptFor),
@@ -57,7 +57,7 @@ func (s *Service) Overview(ctx context.Context, caller access.Caller, of id.Comp
 }
 
 // Inbox returns what waits for a person in a company.
-func (s *Service) Inbox(ctx context.Context, caller access.Caller, of id.Company) (inbound.Seen[dashboard.List], error) {
+func (s *Service) Inbox(ctx context.Context, caller access.Caller, of id.Company) (inbound.Seen[dashboard.Inbox], error) {
 	return see(ctx, s, s.inboxes, caller, of, view.inbox)
 }
 
@@ -77,10 +77,10 @@ func (s *Service) Activity(ctx context.Context, caller access.Caller, of id.Comp
 
 // AllInboxes returns a page of what waits for a person in the companies that the caller may see, or in one of them.
 func (s *Service) AllInboxes(
-	ctx context.Context, caller access.Caller, list inbound.InboxList,
+	ctx context.Context, caller access.Caller, query inbound.InboxQuery,
 ) (found page.Page[dashboard.Item], err error) {
-	if list.Company != "" {
-		err = caller.NeedsIn(access.Read, list.Company)
+	if query.Company != "" {
+		err = caller.NeedsIn(access.Read, query.Company)
 	} else {
 		err = caller.Needs(access.Read)
 	}
@@ -88,8 +88,8 @@ func (s *Service) AllInboxes(
 		return found, err
 	}
 	within, everywhere := caller.Within()
-	if list.Company != "" {
-		within, everywhere = []id.Company{list.Company}, false
+	if query.Company != "" {
+		within, everywhere = []id.Company{query.Company}, false
 	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		now, err := r.StoreNow(ctx)
@@ -97,25 +97,25 @@ func (s *Service) AllInboxes(
 			return err
 		}
 		if everywhere {
-			found, err = r.Dashboards().Inbox(ctx, nil, now, list.After, list.Size)
+			found, err = r.Dashboards().Inbox(ctx, nil, now, query.After, query.Size)
 			return err
 		}
 		var items []dashboard.Item
 		for _, of := range within {
 			c, err := r.Companies().Get(ctx, of)
-			if err != nil && (list.Company != "" || fault.CodeOf(err) != fault.NotFound) {
+			if err != nil && (query.Company != "" || fault.CodeOf(err) != fault.NotFound) {
 				return err
 			}
-			if err != nil || list.Company == "" && c.Status != company.Active {
+			if err != nil || query.Company == "" && c.Status != company.Active {
 				continue
 			}
-			some, err := r.Dashboards().Inbox(ctx, &of, now, list.After, list.Size+1)
+			some, err := r.Dashboards().Inbox(ctx, &of, now, query.After, query.Size+1)
 			if err != nil {
 				return err
 			}
 			items = append(items, some.Items...)
 		}
-		found = dashboard.InOrder(items, list.Size)
+		found = dashboard.InOrder(items, query.Size)
 		return nil
 	})
 	return found, err
@@ -199,13 +199,13 @@ func (v view) org(ctx context.Context) (org dashboard.Org, err error) {
 	return dashboard.OrgOf(v.company, teams, agents), err
 }
 
-func (v view) inbox(ctx context.Context) (list dashboard.List, err error) {
-	if list.Inbox, err = v.Dashboards().InboxCounts(ctx, v.company.ID, v.now); err != nil {
-		return list, err
+func (v view) inbox(ctx context.Context) (inbox dashboard.Inbox, err error) {
+	if inbox.InboxCounts, err = v.Dashboards().InboxCounts(ctx, v.company.ID, v.now); err != nil {
+		return inbox, err
 	}
 	found, err := v.Dashboards().Inbox(ctx, &v.company.ID, v.now, page.Position{}, dashboard.MostShown)
-	list.Items, list.IsTruncated = found.Items, !found.Next.IsStart()
-	return list, err
+	inbox.Items, inbox.IsTruncated = found.Items, !found.Next.IsStart()
+	return inbox, err
 }
 
 func (v view) latest(ctx context.Context, most int) (dashboard.Entries, error) {

@@ -9,7 +9,7 @@ type Trouble string
 const (
 	Failing Trouble = "failing" // its last FailingRuns runs that ended have failed or expired
 	Silent  Trouble = "silent"  // it has a live lease, and has not called for half of its time
-	Away    Trouble = "absent"  // it is active, there is work for it alone, and it has not called since Absent
+	Absent  Trouble = "absent"  // it is active, there is work for it alone, and it has not called for AbsentAfter
 )
 
 // FailingRuns is how many runs of an agent, one after the other, have to fail or to expire before it is failing.
@@ -42,7 +42,7 @@ func (h Health) count(why Trouble) (n int64) {
 func (h Health) counts() event.Fields {
 	return event.Fields{
 		event.F("activeAgents", h.Active), event.F("pausedAgents", h.Paused), event.F("failingAgents", h.count(Failing)),
-		event.F("runningLeases", h.Leases), event.F("silentAgents", h.count(Silent)), event.F("absentAgents", h.count(Away)),
+		event.F("runningLeases", h.Leases), event.F("silentAgents", h.count(Silent)), event.F("absentAgents", h.count(Absent)),
 		event.F("uncostedRuns", h.Uncosted),
 	}
 }

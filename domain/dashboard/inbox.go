@@ -12,28 +12,29 @@ import (
 	"holdco/domain/page"
 )
 
-// Kind says what a person has to do.
-type Kind string
+// ItemKind says what a person has to do.
+type ItemKind string
 
 // The kinds. Those of issues that wait for a person are the values of issue.Need.
 const (
-	Approval Kind = "approval" // an agent asks for permission
-	Question Kind = "question" // a person has asked the agent something, and the answer is due
-	Handoff  Kind = "handoff"  // an agent does not know on
-	Blocked  Kind = "blocked"  // what blocks an issue has failed or was cancelled
-	Review   Kind = "review"   // a result is to be accepted or rejected
-	Waiting  Kind = "waiting"  // an issue is for an agent that does not call
+	Approval ItemKind = "approval" // an agent asks for permission
+	Question ItemKind = "question" // a person has asked the agent something, and the answer is due
+	Handoff  ItemKind = "handoff"  // an agent does not know on
+	Blocked  ItemKind = "blocked"  // what blocks an issue has failed or was cancelled
+	Review   ItemKind = "review"   // a result is to be accepted or rejected
+	Waiting  ItemKind = "waiting"  // an issue is for an agent that does not call
 )
 
-// Absent is how long an agent has not called when the issues for it count as Waiting.
-const Absent = 15 * time.Minute
+// AbsentAfter is how long an agent has not called when it is absent, and the issues for it count as Waiting.
+const AbsentAfter = 15 * time.Minute
 
-// MostCounted bounds what is counted of each kind: beyond that the number says no more than that.
+// MostCounted bounds what is counted one by one: approvals with questions together, issues that are Waiting, and runs without costs. Of
+// more, the number says no more than that. Of the other kinds there are tallies, which have no bound.
 const MostCounted = 10_000
 
 // Item is something that waits for a person.
 type Item struct {
-	Kind     Kind
+	Kind     ItemKind
 	Company  Name
 	Since    time.Time   // when it began to wait
 	Deadline time.Time   // when an approval expires, or an issue is due; zero: there is none
@@ -78,11 +79,11 @@ func (i Item) Fields() event.Fields {
 	}
 }
 
-// Inbox is how many items of each kind wait for a person, up to MostCounted.
-type Inbox map[Kind]int64
+// InboxCounts is how many items of each kind wait for a person; see MostCounted.
+type InboxCounts map[ItemKind]int64
 
 // Total is how many items wait in all.
-func (i Inbox) Total() (all int64) {
+func (i InboxCounts) Total() (all int64) {
 	for _, n := range i {
 		all += n
 	}
@@ -90,28 +91,28 @@ func (i Inbox) Total() (all int64) {
 }
 
 // Fields returns the counts as the API shows them.
-func (i Inbox) Fields() event.Fields {
+func (i InboxCounts) Fields() event.Fields {
 	return event.Fields{
 		event.F("approvals", i[Approval]), event.F("handoffs", i[Handoff]), event.F("questions", i[Question]),
 		event.F("reviews", i[Review]), event.F("blocked", i[Blocked]), event.F("waiting", i[Waiting]), event.F("total", i.Total()),
 	}
 }
 
-// List is what waits for a person in a company: how many items, and the first of them.
-type List struct {
-	Inbox
+// Inbox is what waits for a person in a company: how many items, and the first of them.
+type Inbox struct {
+	InboxCounts
 
 	Items       []Item // MostShown at most
 	IsTruncated bool   // there are more
 }
 
-// Fields returns the list as the API shows it.
-func (l List) Fields() event.Fields {
-	items := make([]event.Fields, len(l.Items))
-	for n, one := range l.Items {
+// Fields returns the inbox as the API shows it.
+func (i Inbox) Fields() event.Fields {
+	items := make([]event.Fields, len(i.Items))
+	for n, one := range i.Items {
 		items[n] = one.Fields()
 	}
-	return append(l.Inbox.Fields(), event.F("items", items), event.F("truncated", l.IsTruncated))
+	return append(i.InboxCounts.Fields(), event.F("items", items), event.F("truncated", i.IsTruncated))
 }
 
 // Position is where the item stands in a list: those that have waited longest come first.

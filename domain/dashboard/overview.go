@@ -27,7 +27,7 @@ type Overview struct {
 	Tasks    map[issue.Status]int64            // of the company
 	Days     map[string]map[issue.Status]int64 // how many issues were done and have failed, by day, such as 2026-04-11
 	Spent    map[string]cost.Sum               // by day
-	Inbox    Inbox
+	Inbox    InboxCounts
 	Cost     cost.Glance
 	Health   Health
 	Recent   []event.Entry // EntriesShown at most

@@ -25,7 +25,7 @@ func TestAnOverviewHasTheLastDaysAndCountsOfToday(t *testing.T) {
 			"2026-04-11": {issue.Done: 2, issue.Failed: 1}, "2026-03-29": {issue.Done: 5}, "2026-03-28": {issue.Done: 7},
 		},
 		Spent: map[string]cost.Sum{"2026-04-11": {LLM: 1_250_000}},
-		Inbox: dashboard.Inbox{dashboard.Review: 2, dashboard.Waiting: 1},
+		Inbox: dashboard.InboxCounts{dashboard.Review: 2, dashboard.Waiting: 1},
 		Health: dashboard.Health{Active: 2, Troubled: []dashboard.Troubled{
 			{ID: "agt_1", Name: "Ada", Reason: dashboard.Failing}, {ID: "agt_1", Name: "Ada", Reason: dashboard.Silent},
 		}},
@@ -54,7 +54,7 @@ func TestHealthNamesTheFirstTroubledAgents(t *testing.T) {
 	t.Parallel()
 	var h dashboard.Health
 	for range dashboard.MostShown + 1 {
-		h.Troubled = append(h.Troubled, dashboard.Troubled{ID: "agt_1", Name: "Ada", Reason: dashboard.Away})
+		h.Troubled = append(h.Troubled, dashboard.Troubled{ID: "agt_1", Name: "Ada", Reason: dashboard.Absent})
 	}
 	got := string(h.Fields().Append(nil))
 	if !strings.Contains(got, `"absentAgents":201`) || strings.Count(got, `{"id":"agt_1","name":"Ada","reason":"absent"}`) != 200 {

@@ -19,7 +19,7 @@ type Dashboard interface {
 	Overview(ctx context.Context, caller access.Caller, of id.Company) (Seen[dashboard.Overview], error)
 
 	// Inbox returns what waits for a person in a company.
-	Inbox(ctx context.Context, caller access.Caller, of id.Company) (Seen[dashboard.List], error)
+	Inbox(ctx context.Context, caller access.Caller, of id.Company) (Seen[dashboard.Inbox], error)
 
 	// Health returns how the agents of a company are.
 	Health(ctx context.Context, caller access.Caller, of id.Company) (Seen[dashboard.Health], error)
@@ -29,7 +29,7 @@ type Dashboard interface {
 
 	// AllInboxes returns a page of what waits for a person in the active companies that the caller may see, or in one company: what has
 	// waited longest comes first. It is as it is now.
-	AllInboxes(ctx context.Context, caller access.Caller, list InboxList) (page.Page[dashboard.Item], error)
+	AllInboxes(ctx context.Context, caller access.Caller, query InboxQuery) (page.Page[dashboard.Item], error)
 
 	// Costs returns what a company costs.
 	Costs(ctx context.Context, caller access.Caller, of id.Company) (Seen[cost.Glance], error)
@@ -38,8 +38,8 @@ type Dashboard interface {
 	Org(ctx context.Context, caller access.Caller, of id.Company) (Seen[dashboard.Org], error)
 }
 
-// InboxList says which part of the inboxes is listed.
-type InboxList struct {
+// InboxQuery says which part of the inboxes is listed.
+type InboxQuery struct {
 	Company id.Company // "": all
 	After   page.Position
 	Size    int

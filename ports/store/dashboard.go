@@ -16,8 +16,9 @@ type DashboardReader interface {
 	// have waited longest come first. If of is nil, it returns those of all active companies.
 	Inbox(ctx context.Context, of *id.Company, at time.Time, after page.Position, size int) (page.Page[dashboard.Item], error)
 
-	// InboxCounts counts the items of a company.
-	InboxCounts(ctx context.Context, of id.Company, at time.Time) (dashboard.Inbox, error)
+	// InboxCounts counts the items of a company: of approvals with questions, and of issues that are waiting, dashboard.MostCounted each
+	// at most; all of the others.
+	InboxCounts(ctx context.Context, of id.Company, at time.Time) (dashboard.InboxCounts, error)
 
 	// Health returns how the agents of a company are at an instant.
 	Health(ctx context.Context, of id.Company, at time.Time) (dashboard.Health, error)

@@ -87,7 +87,7 @@ func inboxPaged(f *fixture) {
 	f.leavesWaiting(gone.ID, 1)
 	first := f.leavesWaiting(acme.ID, 3)
 	second := f.leavesWaiting(other.ID, 1)
-	f.clock.Advance(dashboard.Absent + time.Hour)
+	f.clock.Advance(dashboard.AbsentAfter + time.Hour)
 	now := f.clock.Now()
 	all := func(of *id.Company, size int) (items []dashboard.Item) {
 		for after := (page.Position{}); ; {
@@ -127,10 +127,10 @@ func inboxCounted(f *fixture) {
 	f.ok(err)
 	f.same(counts.Total(), int64(0))
 	f.leavesWaiting(acme, 2)
-	f.clock.Advance(dashboard.Absent + time.Hour)
+	f.clock.Advance(dashboard.AbsentAfter + time.Hour)
 	counts, err = f.store.Dashboards().InboxCounts(f.ctx, acme, f.clock.Now())
 	f.ok(err)
-	f.same(counts, dashboard.Inbox{
+	f.same(counts, dashboard.InboxCounts{
 		dashboard.Approval: 2, dashboard.Question: 2, dashboard.Handoff: 2, dashboard.Review: 2, dashboard.Blocked: 2, dashboard.Waiting: 2,
 	})
 }
@@ -178,7 +178,7 @@ func agentsNamed(f *fixture) {
 	got, err := f.store.Dashboards().Health(f.ctx, acme.ID, f.clock.Now().Add(24*time.Hour))
 	f.ok(err)
 	f.same(got.Uncosted, int64(0))
-	f.same(got.Troubled[len(got.Troubled)-1].Reason, dashboard.Away)
+	f.same(got.Troubled[len(got.Troubled)-1].Reason, dashboard.Absent)
 }
 
 func tasksCounted(f *fixture) {

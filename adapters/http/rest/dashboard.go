@@ -28,16 +28,16 @@ func Dashboard(port inbound.Dashboard) httpkit.Handlers {
 // inboxes handles the list of what waits for a person, in one company or in all.
 func inboxes(port inbound.Dashboard) httpkit.Handler {
 	return func(r httpkit.Request) (httpkit.Answer, error) {
-		list := inbound.InboxList{}
+		query := inbound.InboxQuery{}
 		if sent, found := r.Query()["company"]; found {
 			var known bool
-			if list.Company, known = id.Parse[id.Company](sent); !known {
+			if query.Company, known = id.Parse[id.Company](sent); !known {
 				return httpkit.Answer{}, httpkit.InvalidParameter("company", "must be the id of a company")
 			}
 		}
-		return httpkit.List(r, "inbox of="+string(list.Company), func(after page.Position, size int) (page.Page[dashboard.Item], error) {
-			list.After, list.Size = after, size
-			return port.AllInboxes(r.Context(), r.Caller(), list)
+		return httpkit.List(r, "inbox of="+string(query.Company), func(after page.Position, size int) (page.Page[dashboard.Item], error) {
+			query.After, query.Size = after, size
+			return port.AllInboxes(r.Context(), r.Caller(), query)
 		})
 	}
 }

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"holdco/domain/agent"
+	"holdco/domain/approval"
 	"holdco/domain/company"
 	"holdco/domain/dashboard"
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
+	"holdco/domain/run"
 	"holdco/ports/store"
 )
 
@@ -30,7 +33,7 @@ func asked(text string) *prepared {
 }
 
 const (
-	isActive = " companies.status = '" + string(company.Active) + "'"
+	isActive = "companies.status = '" + string(company.Active) + "'"
 
 	// named are the columns of an item that come from a company, an issue and an agent.
 	named = `companies.id, companies.slug, companies.name, issues.id, issues.number, issues.title, issues.status, issues.priority,
@@ -42,7 +45,8 @@ const (
 		WHERE companies.id = issues.company_id AND issues.need <> '' AND (issues.needed_since, issues.id) > ({1}, {2}) AND %s
 		ORDER BY issues.needed_since, issues.id LIMIT {3}`
 
-	undecided = `SELECT CASE approvals.status WHEN 'pending' THEN 'approval' ELSE 'question' END, approvals.created_at,
+	undecided = `SELECT CASE approvals.status WHEN '` + string(approval.Pending) + `' THEN '` + string(dashboard.Approval) + `'
+			ELSE '` + string(dashboard.Question) + `' END, approvals.created_at,
 		approvals.expires_at, approvals.id, approvals.action, ` + named + `
 		FROM approvals CROSS JOIN companies JOIN issues ON issues.id = approvals.issue_id
 			LEFT JOIN agents ON agents.id = approvals.agent_id
@@ -52,12 +56,12 @@ const (
 	// absent are the agents that have not called since an instant, and have issues. The tally spares a look at those of the others.
 	absent = `FROM agents JOIN companies ON companies.id = agents.company_id
 			JOIN tallies ON tallies.company_id = agents.company_id AND tallies.scope = 'agent' AND tallies.scope_id = agents.id
-				AND tallies.status = 'assigned' AND tallies.n > 0
-		WHERE agents.status = 'active' AND coalesce(agents.last_active_at, agents.created_at) <= {1} AND %s`
+				AND tallies.status = '` + string(issue.Assigned) + `' AND tallies.n > 0
+		WHERE agents.status = '` + string(agent.Active) + `' AND coalesce(agents.last_active_at, agents.created_at) <= {1} AND %s`
 
 	// untaken are the issues that only their agent may take, and has not taken since an instant.
-	untaken = `issues.agent_id = agents.id AND issues.is_open = 1 AND issues.claimable = 1 AND issues.status = 'assigned'
-		AND issues.binding <> '' AND issues.updated_at <= {1}`
+	untaken = `issues.agent_id = agents.id AND issues.is_open = 1 AND issues.claimable = 1
+		AND issues.status = '` + string(issue.Assigned) + `' AND issues.binding <> '' AND issues.updated_at <= {1}`
 )
 
 // inbox has the statements that read an inbox: of a company, whose id is their last argument, or of all that are active.
@@ -66,28 +70,34 @@ type inbox struct{ needing, undecided, absent *prepared }
 var (
 	inboxOfOne = inbox{
 		asked(fmt.Sprintf(needing, "issues.company_id = {4}")), asked(fmt.Sprintf(undecided, "approvals.company_id = {4}")),
-		asked(absentAgents("agents.company_id = {2}")),
+		asked(absentSince("agents.company_id = {2}")),
 	}
 	inboxOfAll = inbox{
-		asked(fmt.Sprintf(needing, isActive)), asked(fmt.Sprintf(undecided, isActive)), asked(absentAgents(isActive)),
+		asked(fmt.Sprintf(needing, isActive)), asked(fmt.Sprintf(undecided, isActive)), asked(absentSince(isActive)),
 	}
 )
 
-func absentAgents(within string) string {
-	return `SELECT agents.id, coalesce(agents.last_active_at, agents.created_at) ` + fmt.Sprintf(absent, within) +
-		` AND EXISTS (SELECT 1 FROM issues WHERE ` + untaken + `) ORDER BY 2, 1`
+// absentWithWork are the absent agents for whom there are such issues.
+func absentWithWork(within string) string {
+	return fmt.Sprintf(absent, within) + ` AND EXISTS (SELECT 1 FROM issues WHERE ` + untaken + `)`
 }
 
-var waiting = asked(`SELECT 'waiting', CAST({3} AS BIGINT), coalesce(issues.due_at, 0), '', '', ` + named + `
+func absentSince(within string) string {
+	return `SELECT agents.id, coalesce(agents.last_active_at, agents.created_at) ` + absentWithWork(within) + ` ORDER BY 2, 1`
+}
+
+var waiting = asked(`SELECT '` + string(dashboard.Waiting) + `', CAST({3} AS BIGINT), coalesce(issues.due_at, 0), '', '', ` + named + `
 	FROM agents JOIN issues ON ` + untaken + ` JOIN companies ON companies.id = agents.company_id
 	WHERE agents.id = {2} AND issues.id > {4} ORDER BY issues.id LIMIT {5}`)
 
 func (d dashboards) Inbox(
 	ctx context.Context, of *id.Company, at time.Time, after page.Position, size int,
 ) (found page.Page[dashboard.Item], err error) {
-	since, err := sinceOf(after)
-	if err != nil {
-		return found, err
+	since := int64(0)
+	if !after.IsStart() {
+		if since, err = positionTime(after); err != nil {
+			return found, err
+		}
 	}
 	var row itemRow
 	var items []dashboard.Item
@@ -101,13 +111,13 @@ func (d dashboards) Inbox(
 			return found, err
 		}
 	}
-	type agent struct {
+	type absentee struct {
 		id    string
 		since int64
 	}
-	var one agent
-	var agents []agent
-	before := millis(at.Add(-dashboard.Absent))
+	var one absentee
+	var agents []absentee
+	before := millis(at.Add(-dashboard.AbsentAfter))
 	err = d.scanRows(ctx, []any{&one.id, &one.since}, func() { agents = append(agents, one) }, use.absent,
 		append([]any{before}, scope...)...)
 	if err != nil {
@@ -129,20 +139,6 @@ func (d dashboards) Inbox(
 	return dashboard.InOrder(items, size), nil
 }
 
-func sinceOf(after page.Position) (int64, error) {
-	if after.IsStart() {
-		return 0, nil
-	}
-	if len(after.Values) != 1 {
-		return 0, page.ErrForeign
-	}
-	since, err := strconv.ParseInt(after.Values[0], 10, 64)
-	if err != nil {
-		return 0, page.ErrForeign
-	}
-	return since, nil
-}
-
 // itemRow is a row of the inbox.
 type itemRow struct {
 	kind, approval, action         string
@@ -161,7 +157,7 @@ func (r *itemRow) columns() []any {
 
 func (r *itemRow) item() dashboard.Item {
 	i := dashboard.Item{
-		Kind: dashboard.Kind(r.kind), Company: dashboard.Name{ID: r.company, Slug: r.slug, Name: r.companyName}, Since: instant(r.since),
+		Kind: dashboard.ItemKind(r.kind), Company: dashboard.Name{ID: r.company, Slug: r.slug, Name: r.companyName}, Since: instant(r.since),
 		Issue:    dashboard.IssueLine{ID: id.Issue(r.issue), Number: r.number, Title: r.title, Status: r.status, Priority: r.priority},
 		Agent:    dashboard.Name{ID: r.agent, Name: r.agentName},
 		Approval: id.Approval(r.approval), Asked: r.action,
@@ -180,16 +176,16 @@ var (
 		fmt.Sprintf(absent, "agents.company_id = {2}")+`) AS agents ON `+untaken+` LIMIT %d) AS found`, dashboard.MostCounted))
 )
 
-func (d dashboards) InboxCounts(ctx context.Context, of id.Company, at time.Time) (dashboard.Inbox, error) {
-	counts := dashboard.Inbox{}
+func (d dashboards) InboxCounts(ctx context.Context, of id.Company, at time.Time) (dashboard.InboxCounts, error) {
+	counts := dashboard.InboxCounts{}
 	var what string
 	var n int64
-	err := d.scanRows(ctx, []any{&what, &n}, func() { counts[dashboard.Kind(what)] = n }, countNeeds, string(of))
+	err := d.scanRows(ctx, []any{&what, &n}, func() { counts[dashboard.ItemKind(what)] = n }, countNeeds, string(of))
 	if err != nil {
 		return nil, err
 	}
 	err = d.scanRows(ctx, []any{&what, &n}, func() {
-		if what == "pending" {
+		if approval.Status(what) == approval.Pending {
 			counts[dashboard.Approval] = n
 		} else {
 			counts[dashboard.Question] = n
@@ -199,9 +195,12 @@ func (d dashboards) InboxCounts(ctx context.Context, of id.Company, at time.Time
 		return nil, err
 	}
 	err = d.scanRows(ctx, []any{&n}, func() { counts[dashboard.Waiting] = n }, countWaiting,
-		millis(at.Add(-dashboard.Absent)), string(of))
+		millis(at.Add(-dashboard.AbsentAfter)), string(of))
 	return counts, err
 }
+
+// halfLease is half of the time that a lease was asked for, in milliseconds.
+const halfLease = "runs.lease_seconds * 1000 / 2"
 
 var (
 	agentsByStatus = asked("SELECT status, count(*) FROM agents WHERE company_id = {1} GROUP BY status")
@@ -210,16 +209,15 @@ var (
 		WHERE runs.company_id = {1} AND runs.ended_at IS NULL AND runs.expires_at > {2}`)
 	uncostedRuns = asked(fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM runs WHERE company_id = {1} AND charges = 0
 		AND ended_at IS NOT NULL AND ended_at >= {2} LIMIT %d) AS found`, dashboard.MostCounted))
-	failingAgents = asked(fmt.Sprintf(`SELECT id, name FROM agents WHERE company_id = {1} AND status = 'active' AND %[1]d =
+	failingAgents = asked(fmt.Sprintf(`SELECT id, name FROM agents WHERE company_id = {1} AND status = '%[2]s' AND %[1]d =
 		(SELECT count(*) FROM (SELECT status FROM runs WHERE runs.agent_id = agents.id AND ended_at IS NOT NULL
-			ORDER BY ended_at DESC, id DESC LIMIT %[1]d) AS latest WHERE latest.status IN ('failed', 'expired')) ORDER BY id`,
-		dashboard.FailingRuns))
+			ORDER BY ended_at DESC, id DESC LIMIT %[1]d) AS latest WHERE latest.status IN ('%[3]s', '%[4]s')) ORDER BY id`,
+		dashboard.FailingRuns, agent.Active, run.Failed, run.Expired))
 	silentAgents = asked(`SELECT DISTINCT agents.id, agents.name FROM runs JOIN agents ON agents.id = runs.agent_id
 		JOIN companies ON companies.id = runs.company_id AND companies.lease_epoch = runs.epoch
 		WHERE runs.company_id = {1} AND runs.ended_at IS NULL AND runs.expires_at > {2}
-			AND runs.expires_at - runs.lease_seconds * 500 <= {2} ORDER BY agents.id`)
-	awayAgents = asked(`SELECT agents.id, agents.name ` + fmt.Sprintf(absent, "agents.company_id = {2}") +
-		` AND EXISTS (SELECT 1 FROM issues WHERE ` + untaken + `) ORDER BY agents.id`)
+			AND runs.expires_at - ` + halfLease + ` <= {2} ORDER BY agents.id`)
+	absentByCompany = asked(`SELECT agents.id, agents.name ` + absentWithWork("agents.company_id = {2}") + ` ORDER BY agents.id`)
 )
 
 func (d dashboards) Health(ctx context.Context, of id.Company, at time.Time) (h dashboard.Health, err error) {
@@ -228,9 +226,9 @@ func (d dashboards) Health(ctx context.Context, of id.Company, at time.Time) (h 
 	var n int64
 	err = d.scanRows(ctx, []any{&status, &n}, func() {
 		switch status {
-		case "active":
+		case string(agent.Active):
 			h.Active = n
-		case "paused":
+		case string(agent.Paused):
 			h.Paused = n
 		}
 	}, agentsByStatus, which)
@@ -247,7 +245,7 @@ func (d dashboards) Health(ctx context.Context, of id.Company, at time.Time) (h 
 		err = d.troubled(ctx, &h, dashboard.Silent, silentAgents, which, now)
 	}
 	if err == nil {
-		err = d.troubled(ctx, &h, dashboard.Away, awayAgents, millis(at.Add(-dashboard.Absent)), which)
+		err = d.troubled(ctx, &h, dashboard.Absent, absentByCompany, millis(at.Add(-dashboard.AbsentAfter)), which)
 	}
 	return h, err
 }
