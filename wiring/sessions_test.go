@@ -203,6 +203,10 @@ func TestAWrongSignInIsRefusedAndMakesNoSession(t *testing.T) {
 				t.Errorf("%.60s got %d %.200s", body, got.StatusCode, got.text)
 			}
 		}
+		both := v.send(t, "POST", "/session", `{"token":"a","code":"b"}`)
+		if !strings.Contains(both.text, `"field":"code","code":"too_many"`) || !strings.Contains(both.text, "must not be sent beside token") {
+			t.Errorf("%s", both.text)
+		}
 		v.with("Content-Type", "text/plain").send(t, "POST", "/session", `{"token":"`+string(rootToken)+`"}`).
 			is(t, 415, "unsupported_media_type")
 		if left := resttest.Data[[]apiSession](t, s.Get("/v1/sessions")); len(left) != 0 {

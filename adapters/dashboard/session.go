@@ -54,8 +54,12 @@ type credentials struct {
 }
 
 func (c credentials) check(problems fault.Problems) error {
-	if len(problems) == 0 && (c.Token == nil) == (c.Code == nil) {
+	switch {
+	case len(problems) > 0:
+	case c.Token == nil && c.Code == nil:
 		problems.Add(fault.Fieldf("token", fault.Required, "one of token and code is required"))
+	case c.Token != nil && c.Code != nil:
+		problems.Add(fault.Fieldf("code", fault.TooMany, "code must not be sent beside token: either of them signs in"))
 	}
 	if len(problems) > 0 {
 		return fault.Validation(problems)
