@@ -5896,7 +5896,7 @@ export interface components {
          *     - `restore_window_expired`: the company could be restored until `details.restorableUntil`.
          *     - `company_archived`: an archived company takes no changes; restore it first.
          *     - `goal_closed`: the goal is `achieved` or `abandoned`: it takes no changes, no projects and no issues; nor do its projects take issues.
-         *     - `import_running`: another file is being received or imported; `details.importId` names the import if it runs.
+         *     - `import_running`: another file is being received or imported; `details.importId` names the import if it runs, and then `Retry-After` says when it has ended if its server is gone.
          *     - `project_archived`: the project is archived: it takes no changes and no issues; what is open of it is about to be cancelled.
          *     - `project_not_empty`: the project has open issues, `details.openIssues`. Finish or cancel them, or send `cancelOpenIssues`.
          *     - `team_not_empty`: the team has agents, `details.agentCount`, or open issues, `details.openIssues`, or is named by steps of workflows, `details.workflows` (the slugs of at most ten). Retire the agents; finish, cancel or reassign the issues; give the steps to another team.
