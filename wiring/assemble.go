@@ -199,13 +199,13 @@ func newOperatorLog(tel telemetry, log *slog.Logger) outbound.Log { return opera
 
 // surroundings are what everything that listens needs.
 type surroundings struct {
-	Config  Config
-	Store   store.Store
-	Limiter outbound.Limiter
-	Clock   outbound.Clock
-	IDs     outbound.IDs
-	Log     *slog.Logger
-	Streams *httpkit.Streams
+	Config   Config
+	Store    store.Store
+	Limiter  outbound.Limiter
+	Clock    outbound.Clock
+	IDs      outbound.IDs
+	Log      *slog.Logger
+	Stopping *httpkit.Stopping
 
 	telemetry telemetry
 }
@@ -214,12 +214,12 @@ type surroundings struct {
 func (s surroundings) service(under string) httpkit.Service {
 	return httpkit.Service{
 		Options: httpkit.Options{
-			Clock:   s.Clock,
-			IDs:     s.IDs,
-			Log:     s.telemetry.log(s.Log),
-			Proxies: s.Config.TrustedProxies,
-			Watch:   s.telemetry.watch(),
-			Streams: s.Streams,
+			Clock:    s.Clock,
+			IDs:      s.IDs,
+			Log:      s.telemetry.log(s.Log),
+			Proxies:  s.Config.TrustedProxies,
+			Watch:    s.telemetry.watch(),
+			Stopping: s.Stopping,
 
 			MostUpload: s.Config.MaxImport,
 		},

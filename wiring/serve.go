@@ -54,7 +54,7 @@ type Server struct {
 	Export   exportAPI
 	Gateway  gatewayAPI
 	Vault    outbound.Vault
-	Streams  *httpkit.Streams
+	Stopping *httpkit.Stopping
 
 	metricsPages metricsPages
 	telemetry    telemetry
@@ -129,7 +129,7 @@ func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
 	s.Leases.Close()
 	s.Issues.Close()
 	s.Runner.Close() // programs end while requests do, each within its own time
-	streams := time.AfterFunc(streamDrain, s.Streams.BreakOff)
+	streams := time.AfterFunc(streamDrain, s.Stopping.Begin)
 	defer streams.Stop()
 	for _, f := range slices.Backward(fronts) {
 		if shutdown := f.server.Shutdown(ctx); shutdown != nil {

@@ -29,7 +29,7 @@ func NewServer(
 	panic(wire.Build(
 		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newStore,
 		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet, backgroundSet,
-		newLimiter, httpkit.NewStreams, wire.Struct(new(surroundings), "*"), newAPI, newDashboard, newGatewayAPI, newMetricsPages,
+		newLimiter, httpkit.NewStopping, wire.Struct(new(surroundings), "*"), newAPI, newDashboard, newGatewayAPI, newMetricsPages,
 		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))

@@ -148,7 +148,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		cleanup()
 		return nil, nil, err
 	}
-	streams := httpkit.NewStreams()
+	stopping := httpkit.NewStopping()
 	wiringSurroundings := surroundings{
 		Config:    config,
 		Store:     store,
@@ -156,7 +156,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Clock:     clock,
 		IDs:       iDs,
 		Log:       log,
-		Streams:   streams,
+		Stopping:  stopping,
 		telemetry: wiringTelemetry,
 	}
 	handler, err := newAPI(wiringSurroundings, wiringServices)
@@ -206,7 +206,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Export:       wiringExportAPI,
 		Gateway:      wiringGatewayAPI,
 		Vault:        vault,
-		Streams:      streams,
+		Stopping:     stopping,
 		metricsPages: wiringMetricsPages,
 		telemetry:    wiringTelemetry,
 	}

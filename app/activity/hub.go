@@ -73,7 +73,7 @@ func (h *hub) subscribe(ctx context.Context, of id.Company) (*subscription, erro
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.closed {
-		return nil, fault.New(fault.Unavailable, "The server stops; try again.")
+		return nil, fault.Stopping("try again")
 	}
 	if h.count >= mostStreams {
 		return nil, fault.New(fault.Unavailable, "This server has its %d streams; try again later.", mostStreams)

@@ -235,7 +235,7 @@ func (s *Service) Log(
 		case <-ctx.Done():
 			return log, ctx.Err()
 		case <-s.closing:
-			return log, fault.New(fault.Unavailable, "The server stops; try again.").Because(context.Canceled)
+			return log, fault.Stopping("try again").Because(context.Canceled)
 		case <-time.After(pollsLog):
 		}
 	}

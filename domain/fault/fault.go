@@ -94,6 +94,12 @@ func (e *Error) With(name string, value any) *Error {
 	return &next
 }
 
+// Stopping refuses what a server does not begin or finish because it stops. Then says what the client is to do.
+func Stopping(then string) *Error { return New(Unavailable, "The server stops; %s.", then) }
+
+// EmptyFile refuses a request whose body is to be a file.
+func EmptyFile() *Error { return New(InvalidFile, "The body is empty; it must be the file.") }
+
 // After returns a copy of e with RetryAfter.
 func (e *Error) After(wait time.Duration) *Error {
 	next := *e

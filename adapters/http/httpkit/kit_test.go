@@ -86,21 +86,21 @@ type part struct {
 // kit is an API over the document whose handlers answer with what they got, unless the test brings another one for the
 // list.
 type kit struct {
-	router  *gin.Engine
-	log     *syncBuffer
-	limiter *fakeLimiter
-	streams *httpkit.Streams
+	router   *gin.Engine
+	log      *syncBuffer
+	limiter  *fakeLimiter
+	stopping *httpkit.Stopping
 }
 
 func newKit(t testing.TB, list ...httpkit.Handler) kit {
 	t.Helper()
 	table := tableOf(t, document)
 	log, limiter := &syncBuffer{}, &fakeLimiter{taken: map[ratelimit.Key]ratelimit.Limit{}}
-	clock, streams := fixed{}, httpkit.NewStreams()
+	clock, stopping := fixed{}, httpkit.NewStopping()
 	router := httpkit.New(httpkit.Options{
 		Clock: clock, IDs: clock, Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Proxies: httpkit.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
-		Streams: streams,
+		Proxies:  httpkit.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
+		Stopping: stopping,
 	})
 	limits := httpkit.Limits{Limiter: limiter, ByClass: ratelimit.Limits{Read: 600, Costly: 10}}
 	decode := func(r httpkit.Request) (httpkit.Answer, error) {
@@ -126,7 +126,7 @@ func newKit(t testing.TB, list ...httpkit.Handler) kit {
 	if err := table.Serve(router.Group("", table.Gate(names{}, limits)), handlers, httpkit.Writers{"public": httpkit.Health}); err != nil {
 		t.Fatal(err)
 	}
-	return kit{router, log, limiter, streams}
+	return kit{router, log, limiter, stopping}
 }
 
 // tableOf reads the table of a document of one file.

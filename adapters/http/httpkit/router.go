@@ -15,14 +15,14 @@ import (
 
 // Options are what every answer needs.
 type Options struct {
-	Clock   outbound.Clock
-	IDs     outbound.IDs
-	Log     *slog.Logger
-	Proxies Proxies
-	Watch   []func(ctx context.Context, e Exchange) // called after every answer, with the context of the request
-	Bare    bool                                    // errors come as {"error": ...} alone, without meta
-	CORS    *CORS                                   // nil: pages of other origins may ask nothing
-	Streams *Streams                                // nil: nobody breaks streams off
+	Clock    outbound.Clock
+	IDs      outbound.IDs
+	Log      *slog.Logger
+	Proxies  Proxies
+	Watch    []func(ctx context.Context, e Exchange) // called after every answer, with the context of the request
+	Bare     bool                                    // errors come as {"error": ...} alone, without meta
+	CORS     *CORS                                   // nil: pages of other origins may ask nothing
+	Stopping *Stopping                               // nil: the server never stops
 
 	MostUpload     int64         // how large the body of an operation can be that takes a file, in bytes
 	UploadPatience time.Duration // how long a client may send nothing of it; 0: the usual time

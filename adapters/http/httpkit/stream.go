@@ -18,47 +18,14 @@ type Stream struct {
 	c            *gin.Context
 	controller   *http.ResponseController
 	writeTimeout time.Duration
-	streams      *Streams
+	stopping     *Stopping
 	lost         bool // the client took no more
-}
-
-// Streams are the streams of a server.
-type Streams struct {
-	running  context.Context //nolint:containedctx // ends with the streams
-	BreakOff func()          // ends the streams that are running, and all that begin later: clients can resume on another server
-}
-
-// NewStreams returns streams that run until BreakOff.
-func NewStreams() *Streams {
-	running, breakOff := context.WithCancel(context.Background())
-	return &Streams{running, breakOff}
-}
-
-// Within returns a context that ends when streams are broken off. The caller calls stop when it is not needed any more.
-func (s *Streams) Within(ctx context.Context) (within context.Context, stop func()) {
-	within, cancel := context.WithCancel(ctx)
-	leave := s.whenBrokenOff(cancel)
-	return within, func() {
-		leave()
-		cancel()
-	}
-}
-
-func (s *Streams) areBrokenOff() bool { return s != nil && s.running.Err() != nil }
-
-// whenBrokenOff calls do when streams are broken off, unless leave was called before.
-func (s *Streams) whenBrokenOff(do func()) (leave func()) {
-	if s == nil {
-		return func() {}
-	}
-	stop := context.AfterFunc(s.running, do)
-	return func() { stop() }
 }
 
 // BeginStream begins an answer of a media type. It replaces the timeouts of the server by writeTimeout, which bounds each
 // write.
 func BeginStream(c *gin.Context, mediaType string, writeTimeout time.Duration) *Stream {
-	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout, streams: of(c).options.Streams}
+	s := &Stream{c: c, controller: http.NewResponseController(c.Writer), writeTimeout: writeTimeout, stopping: of(c).options.Stopping}
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
 	if mediaType == EventStream {
@@ -82,16 +49,16 @@ func (r Request) Wait(more time.Duration) {
 	_ = controller.SetWriteDeadline(time.Now().Add(more + writeTimeout)) // as noReadDeadline
 }
 
-// Write sends a portion at once. An error means that the client takes no more, or that streams are broken off: a client that takes
+// Write sends a portion at once. An error means that the client takes no more, or that the server stops: a client that takes
 // nothing then holds up nobody.
 func (s *Stream) Write(portion []byte) error {
-	if s.streams.areBrokenOff() { // nothing was sent yet, perhaps: then there is time for an answer
+	if s.stopping.hasBegun() { // nothing was sent yet, perhaps: then there is time for an answer
 		s.lost = true
 		return context.Canceled
 	}
-	defer s.streams.whenBrokenOff(func() { _ = s.controller.SetWriteDeadline(time.Now()) })()
+	defer s.stopping.whenBegun(func() { _ = s.controller.SetWriteDeadline(time.Now()) })()
 	err := s.controller.SetWriteDeadline(time.Now().Add(s.writeTimeout))
-	if err == nil && s.streams.areBrokenOff() { // perhaps before that
+	if err == nil && s.stopping.hasBegun() { // perhaps before that
 		err = context.Canceled
 	}
 	if err == nil {
@@ -107,8 +74,8 @@ func (s *Stream) Write(portion []byte) error {
 // End ends the answer. After a failure the client must not take the part for the whole: when nothing was sent yet, it
 // gets the error as usual, otherwise the connection is aborted.
 func (s *Stream) End(failed error) {
-	if failed != nil && s.streams.areBrokenOff() {
-		failed = fault.New(fault.Unavailable, "The server stops; try again.").Because(context.Canceled)
+	if failed != nil && s.stopping.hasBegun() {
+		failed = fault.Stopping("try again").Because(context.Canceled)
 	}
 	switch {
 	case failed == nil:

@@ -69,7 +69,7 @@ func TestAClientThatTakesNothingHoldsNoServerThatStops(t *testing.T) {
 	if _, err := connection.Read(make([]byte, 1)); err != nil { // it has begun
 		t.Fatal(err)
 	}
-	k.streams.BreakOff()
+	k.stopping.Begin()
 	if err := <-ended; err == nil {
 		t.Error("the stream went on")
 	}
@@ -92,7 +92,7 @@ func TestNoStreamBeginsWhenTheServerStops(t *testing.T) {
 		if err != nil || got.status != want {
 			t.Errorf("%d, %v; want %d", got.status, err, want)
 		}
-		k.streams.BreakOff()
+		k.stopping.Begin()
 	}
 }
 

@@ -24,7 +24,7 @@ func (op operation) inspectUpload(r *http.Request, most int64) error {
 		return fileTooLarge(most)
 	}
 	if r.ContentLength == 0 || r.Body == http.NoBody {
-		return fault.New(fault.InvalidFile, "The body is empty; it must be the file.")
+		return fault.EmptyFile()
 	}
 	// A file that is packed with gzip is taken as it is, so it is the same whether the coding says so.
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") &&
@@ -49,11 +49,11 @@ func (r Request) Upload(read func(file io.Reader) error) error {
 	controller := http.NewResponseController(r.c.Writer)
 	most := state.options.MostUpload
 	u := &upload{
-		c: r.c, controller: controller, streams: state.options.Streams, patience: cmp.Or(state.options.UploadPatience, uploadPatience),
+		c: r.c, controller: controller, stopping: state.options.Stopping, patience: cmp.Or(state.options.UploadPatience, uploadPatience),
 		most: most, left: most, hash: sha256.New(),
 	}
 	defer u.finish()
-	defer u.streams.whenBrokenOff(func() { _ = controller.SetReadDeadline(time.Now()) })()
+	defer u.stopping.whenBegun(func() { _ = controller.SetReadDeadline(time.Now()) })()
 	err := read(u)
 	state.upload = u.hash.Sum(nil)
 	return err
@@ -76,7 +76,7 @@ func (u *upload) finish() {
 type upload struct {
 	c          *gin.Context
 	controller *http.ResponseController
-	streams    *Streams
+	stopping   *Stopping
 	patience   time.Duration
 	most, left int64
 	hash       hash.Hash
@@ -91,8 +91,8 @@ func (u *upload) Read(into []byte) (n int, err error) {
 		u.ended = incomplete(err)
 		return 0, u.ended
 	}
-	if u.streams.areBrokenOff() { // perhaps before that
-		u.ended = fault.New(fault.Unavailable, "The server stops; send the file again.")
+	if u.stopping.hasBegun() { // perhaps before that
+		u.ended = fault.Stopping("send the file again")
 		return 0, u.ended
 	}
 	n, err = u.c.Request.Body.Read(into)
@@ -102,8 +102,8 @@ func (u *upload) Read(into []byte) (n int, err error) {
 		u.ended = fileTooLarge(u.most)
 	case errors.Is(err, io.EOF):
 		u.ended = err
-	case err != nil && u.streams.areBrokenOff():
-		u.ended = fault.New(fault.Unavailable, "The server stops; send the file again.").Because(err)
+	case err != nil && u.stopping.hasBegun():
+		u.ended = fault.Stopping("send the file again").Because(err)
 	case err != nil:
 		u.ended = incomplete(err)
 	}

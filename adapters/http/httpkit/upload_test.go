@@ -31,12 +31,12 @@ paths:
 
 // uploading serves an operation that takes files of at most 1,000 bytes and answers with their size and a fingerprint, on a server
 // whose own timeouts are shorter than any file takes.
-func uploading(t *testing.T, patience time.Duration) (server *httptest.Server, streams *httpkit.Streams) {
+func uploading(t *testing.T, patience time.Duration) (server *httptest.Server, stopping *httpkit.Stopping) {
 	t.Helper()
-	streams = httpkit.NewStreams()
+	stopping = httpkit.NewStopping()
 	log, clock := &syncBuffer{}, fixed{}
 	router := httpkit.New(httpkit.Options{
-		Clock: clock, IDs: clock, Log: slog.New(slog.NewJSONHandler(log, nil)), Streams: streams,
+		Clock: clock, IDs: clock, Log: slog.New(slog.NewJSONHandler(log, nil)), Stopping: stopping,
 		MostUpload: 1000, UploadPatience: patience,
 	})
 	table := tableOf(t, uploads)
@@ -58,7 +58,7 @@ func uploading(t *testing.T, patience time.Duration) (server *httptest.Server, s
 	server.Config.ReadTimeout, server.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
 	server.Start()
 	t.Cleanup(server.Close)
-	return server, streams
+	return server, stopping
 }
 
 // sendFile sends a file as it is read, in chunks unless its length is known.
@@ -180,9 +180,9 @@ func TestAClientThatSendsNothingMoreIsCutOff(t *testing.T) {
 
 func TestAFileHoldsNoServerThatStops(t *testing.T) {
 	t.Parallel()
-	server, streams := uploading(t, time.Minute)
+	server, stopping := uploading(t, time.Minute)
 	answered := begin(t, server)
-	time.AfterFunc(100*time.Millisecond, streams.BreakOff) // in the middle or before it: the answer is the same
+	time.AfterFunc(100*time.Millisecond, stopping.Begin) // in the middle or before it: the answer is the same
 	if got := answered(); !strings.HasPrefix(got, "HTTP/1.1 503 ") || !strings.Contains(got, `"unavailable"`) {
 		t.Error(got)
 	}

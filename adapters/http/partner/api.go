@@ -37,7 +37,7 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	shown := lists{options.Export, options.Clock, httpkit.DigestTag(text), &buffers{}}
-	leads := leads{shown, options.Streams}
+	leads := leads{shown, options.Stopping}
 
 	options.Bare, options.CORS = true, pagesOf(options.Auth)
 	gate := func(t httpkit.Table) gin.HandlerFunc { return t.PartnerGate(options.Auth, options.Limits) }

@@ -29,14 +29,14 @@ import (
 // world is an API over a fake that keeps everything in memory and leaves the rules to the domain.
 type world struct {
 	*partnertest.Client
-	url     string
-	export  *fakeExport
-	keys    *keys
-	limiter *fakeLimiter
-	clock   *clock
-	api     http.Handler
-	streams *httpkit.Streams
-	log     *record
+	url      string
+	export   *fakeExport
+	keys     *keys
+	limiter  *fakeLimiter
+	clock    *clock
+	api      http.Handler
+	stopping *httpkit.Stopping
+	log      *record
 }
 
 // newWorld starts an API. Its client has the key of the partner with the origin home.
@@ -44,7 +44,7 @@ func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 	t.Helper()
 	w := &world{
 		export: newExport(t), keys: &keys{}, limiter: &fakeLimiter{}, clock: &clock{now: start.Add(time.Hour)}, log: &record{},
-		streams: httpkit.NewStreams(),
+		stopping: httpkit.NewStopping(),
 	}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
@@ -52,7 +52,7 @@ func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 		Export: w.export,
 		Auth:   w.keys,
 		Service: httpkit.Service{
-			Options: httpkit.Options{Clock: w.clock, IDs: w.clock, Log: log, Streams: w.streams},
+			Options: httpkit.Options{Clock: w.clock, IDs: w.clock, Log: log, Stopping: w.stopping},
 			Limits:  httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Partner: 600}},
 			Ready:   func(context.Context) error { return w.export.err },
 			Pages: map[string]http.Handler{"/api/external/docs": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -15,7 +15,7 @@ import (
 // leads answers the operations on leads.
 type leads struct {
 	lists
-	streams *httpkit.Streams
+	stopping *httpkit.Stopping
 }
 
 // list answers GET /api/external/leads, with a page or with a stream.

@@ -38,7 +38,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 		httpkit.BeginStream(c, streamType, writeTimeout)
 		return
 	}
-	ctx, stop := h.streams.Within(c.Request.Context())
+	ctx, stop := h.stopping.Within(c.Request.Context())
 	defer stop()
 
 	lines := h.borrow()

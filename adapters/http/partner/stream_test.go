@@ -178,7 +178,7 @@ func TestAStoppingServerBreaksStreamsOff(t *testing.T) {
 	if _, err := bufio.NewReader(response.Body).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	w.streams.BreakOff()
+	w.stopping.Begin()
 	if _, err := io.ReadAll(response.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("the stream ended with: %v", err)
 	}

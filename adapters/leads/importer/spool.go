@@ -64,7 +64,7 @@ func spool(to io.Writer, from *bufio.Reader, mostUnpacked int64) (int64, error) 
 	magic, err := from.Peek(2)
 	switch {
 	case len(magic) == 0 && errors.Is(err, io.EOF):
-		return 0, fault.New(fault.InvalidFile, "The body is empty; it must be the file.")
+		return 0, fault.EmptyFile()
 	case len(magic) == 0 && err != nil:
 		return 0, err
 	case !bytes.Equal(magic, gzipMagic):
