@@ -460,6 +460,9 @@ func TestACrowdedCompanyFitsAnyWindowInABrowser(t *testing.T) {
 	} {
 		tab.Go(page.path)
 		tab.See(page.shown)
+		if page.name == "board" {
+			tab.Wait(`[...document.querySelectorAll("section section")].every((column) => column.offsetWidth === 256)`)
+		}
 		tab.Fits("crowded_" + page.name)
 	}
 }
@@ -488,4 +491,27 @@ func TestKeysAndSearchLeadToWhatIsMeantInABrowser(t *testing.T) {
 	tab.See("Zora")
 	tab.Press("\r")
 	tab.Wait("location.pathname.endsWith(%q)", "/agents/"+last.ID)
+
+	// What arrives above other matches has the mark, until the person moves it.
+	const marked = `document.querySelector("[cmdk-item][data-selected=true]")?.innerText.trim()`
+	s.Patch(last.path(), `{"name":"Adaline Marsh"}`).Is(t, 200, "")
+	search := func(text string) {
+		t.Helper()
+		tab.Go("/c/acme/issues/1")
+		tab.See("Send the comment")
+		tab.Push("Search")
+		tab.Wait(`document.activeElement.matches("[cmdk-input]")`)
+		tab.Press(text)
+	}
+	search("adal")
+	tab.Wait(marked+" === %q", "Adaline Marsh Agents")
+	search("se") // what is known here by its beginning comes first
+	tab.Wait(marked+" === %q", "Secrets")
+	tab.Press(arrowDown)
+	tab.Wait(marked+" === %q", "Settings")
+	search("ad")
+	tab.Wait(`document.querySelectorAll("[cmdk-item]").length > 10`) // the agents have come, above Leads
+	tab.Wait(marked + `.endsWith("Agents")`)
+	tab.Press("\r")
+	tab.Wait(`location.pathname.includes("/agents/")`)
 }

@@ -47,6 +47,37 @@ func TestPeopleDecideInABrowser(t *testing.T) {
 	})
 }
 
+// What is costly is said again, in the dialog that also shows what somebody changed meanwhile, and keeps the note.
+func TestPeopleApproveOnlyWhatTheyHaveSeenInABrowser(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		s.file(t, acme, "")
+		asked := ada.asks(t, ada.claim(t, ""), `,"cost":{"usd":25},"expiresIn":3600`)
+		tab := s.enter(t, string(rootToken), "/c/acme/approvals?open="+asked.ID)
+		tab.See("Side effects")
+		tab.Push("Approve")
+		tab.See("It is expected to cost $25.00.")
+		tab.Fill("Note", "Within the budget.")
+		s.decided(t, asked, "comment", `{"body":"Which shop?"}`)
+		tab.Expect(412)
+		tab.Push("Approve")
+		tab.See("This changed meanwhile")
+		tab.See("asked_question")
+		tab.See("It is expected to cost $25.00.")
+		tab.Look("approval_conflict")
+		if now := s.reads(t, asked); now.Status != "asked_question" {
+			t.Errorf("before it was seen it is %+v", now)
+		}
+		tab.Push("Approve")
+		await(t, time.Minute, "the decision", func() bool { return s.reads(t, asked).Status == "approved" })
+		if now := s.reads(t, asked); now.Note != "Within the budget." {
+			t.Errorf("%+v", now)
+		}
+	})
+}
+
 func TestPeopleMakeRulesInABrowser(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {

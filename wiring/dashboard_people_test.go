@@ -6,6 +6,7 @@ import (
 
 	pages "holdco/adapters/dashboard/browsertest"
 	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // browse opens a browser for the dashboard of the server, whose clock it has, at an origin.
@@ -310,6 +311,27 @@ func TestPeopleDesignWorkflowsByKeyboardInABrowser(t *testing.T) {
 	})
 }
 
+func TestPeopleMakeTokensOfOneCompanyInABrowser(t *testing.T) {
+	t.Parallel()
+	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	acme := s.create(t, draft(t, ""))
+	tab := s.enter(t, string(rootToken), "/instance/tokens")
+	tab.Push("New token")
+	tab.Fill("Name", "reader")
+	tab.Fill("Or only in one company", acme.Name[:1])
+	tab.Focus("read Read everything in it")
+	tab.Press(" ")
+	tab.Look("new_token_of_company")
+	tab.Push("New token")
+	tab.See("Copy it now")
+	value := tab.Evaluate(`document.querySelector(".once input").value`)
+	s.As(value).In(t).Get(acme.path()).Is(t, 200, "")
+	s.As(value).In(t).Get("/v1/tokens").Is(t, 403, "insufficient_scope")
+	tab.Push("Close")
+	tab.See("read in " + acme.Name)
+	tab.Wait("document.title === %q", "API tokens · Holdco")
+}
+
 // Who may only read is shown no action, in no page; what fails says why, and can be tried again.
 func TestPeopleAreShownOnlyWhatTheyMayDoInABrowser(t *testing.T) {
 	t.Parallel()
@@ -321,7 +343,7 @@ func TestPeopleAreShownOnlyWhatTheyMayDoInABrowser(t *testing.T) {
 		for page, shown := range map[string]string{
 			"/agents?view=org": "2 of 2 places filled", "/agents": "process", "/agents/" + p.by[0].ID: "Last runs",
 			"/agents/" + p.by[0].ID + "?tab=settings": "Adapter settings",
-			"/costs":                 "$4.50 of $90.00",
+			"/costs": "$4.50 of $90.00", "/settings": "Your token may read this",
 			"/goals?open=" + goal.ID: "No project serves it yet.", "/projects": "No projects yet", "/workflows": "Newsletter",
 		} {
 			tab.Go("/c/acme" + page)
@@ -329,6 +351,19 @@ func TestPeopleAreShownOnlyWhatTheyMayDoInABrowser(t *testing.T) {
 			if found := tab.Evaluate(`[...document.querySelectorAll("main button, [role=dialog] button")].
 				map((b) => b.ariaLabel || b.innerText).filter((b) => !/^(Close|Clear filters|Show all .*)$/.test(b)).join()`); found != "" {
 				t.Errorf("%s has %s", page, found)
+			}
+		}
+		tab.Go("/")
+		tab.See("$4.50 of $90.00 a month")
+		tab.Expect(403)
+		for page, shown := range map[string]string{
+			"tokens": "Tokens let programs", "webhooks": "Holdco sends every event", "partners": "A partner reads leads",
+		} {
+			tab.Go("/instance/" + page)
+			tab.See(shown)
+			tab.See("Your token does not have the scope admin.")
+			if found := tab.Evaluate(`String(document.querySelectorAll("main .button.primary").length)`); found != "0" {
+				t.Errorf("%s offers something", page)
 			}
 		}
 		tab.Go("/c/acme/costs?since=nonsense&by=entries")

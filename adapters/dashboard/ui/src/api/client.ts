@@ -4,6 +4,9 @@ import type { components, paths } from "./schema"
 
 export type Schemas = components["schemas"]
 
+// Category is one of those that entries of the activity have.
+export type Category = components["parameters"]["ActivityCategory"][number]
+
 // api asks the server that the page came from; the cookie of the session goes along.
 // Several values of a parameter are separated by commas, as the API has them.
 export const api = createClient<paths>({

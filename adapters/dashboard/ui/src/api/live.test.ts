@@ -14,6 +14,7 @@ describe("live", () => {
   it("knows what an entry makes stale", () => {
     expect(stale("cmp_1", entry("task", "issue.completed"))).toContainEqual(["cmp_1", "issue", "iss_1"])
     expect(stale("cmp_1", entry("task", "issue.completed"))).not.toContainEqual(["cmp_1", "lists"])
+    expect(stale("cmp_1", entry("store", "store.restored"))).toContainEqual(["cmp_1", "budgets"])
     expect(
       stale("cmp_1", { ...entry("lead", "lead.imported"), related: { issueId: null, agentId: null, runId: null } }),
     ).toEqual([])

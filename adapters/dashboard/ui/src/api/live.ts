@@ -1,12 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query"
-import type { Schemas } from "./client"
+import type { Category, Schemas } from "./client"
 
 // Entry is what an entry of the activity says of what changed.
 export type Entry = Pick<Schemas["ActivityEntry"], "category" | "action" | "subject" | "related" | "payload">
 
 // table has what of a company an entry made stale, by its category: the second parts of the keys of queries, whose first is the id of the
 // company. "lists" are none of these: they do not jump, but count what is new.
-const table: Record<string, string[]> = {
+const table = {
   agent: ["agents", "teams", "dashboard", "secrets"],
   approval: ["approvals", "approval-rules", "inbox", "dashboard", "issues"],
   budget: ["budgets", "costs", "dashboard", "inbox"],
@@ -14,14 +14,24 @@ const table: Record<string, string[]> = {
   project: ["projects", "goals", "dashboard"],
   run: ["runs", "issues", "dashboard", "costs"],
   secret: ["secrets"],
+  store: ["budgets", "costs", "issues", "agents", "dashboard", "inbox", "runs"],
   task: ["issues", "inbox", "dashboard", "goals", "projects", "runs", "workflows"],
   team: ["teams", "agents", "dashboard", "budgets"],
   workflow: ["workflows"],
-}
+  // The company itself is told below; the others are of the instance.
+  company: [],
+  campaign: [],
+  key: [],
+  lead: [],
+  partner: [],
+  taxonomy: [],
+  token: [],
+  webhook: [],
+} satisfies Record<Category, string[]>
 
 // stale are the keys of the queries that an entry of a company made stale.
 export function stale(cid: string, of: Entry): string[][] {
-  const keys = (table[of.category] ?? []).map((name) => [cid, name])
+  const keys = ((table as Record<string, string[]>)[of.category] ?? []).map((name) => [cid, name])
   if (of.related.issueId) keys.push([cid, "issue", of.related.issueId])
   if (of.category === "company" || of.category === "team") keys.push(["companies"], ["company"])
   return keys

@@ -8,15 +8,16 @@ import { Money } from "./figures"
 import { count, dollars } from "./format"
 import { Changed, json, text, useVersion, type Version } from "./forms"
 import { Facts, IssueLink, Prose } from "./page"
-import { Confirm, Failure, Field, Form, Modal, type Mood, Pill, Time } from "./parts"
+import { Failure, Field, Form, Modal, type Mood, Pill, Time } from "./parts"
 import { useMay } from "./queries"
 import { NewRule } from "./rule"
+import { Said } from "./said"
 import { Json } from "./tree"
 
 export type Approval = Schemas["Approval"]
 type What = "approve" | "edit" | "deny" | "ask"
 
-// dear is from how many dollars on an approval is asked for twice.
+// dear is from how many dollars on the cost is said again before it is approved.
 const dear = 10
 
 const moods: Record<Approval["status"], Mood> = {
@@ -136,14 +137,7 @@ export function ApprovalDetail({ company, of, agent, issue, about, decidedBy, on
       {!!a.comments?.length && (
         <>
           <h3>{words.inbox.thread}</h3>
-          {a.comments.map((one) => (
-            <div key={one.id} className={looks.said}>
-              <p className="muted small">
-                {one.author} · <Time at={one.createdAt} />
-              </p>
-              <Prose>{one.body}</Prose>
-            </div>
-          ))}
+          <Said company={company} of={a.comments} />
         </>
       )}
       {mayWrite && isOpen && (
@@ -243,19 +237,6 @@ function Decide({ what, version, again, onClose, onDone }: DecideProps) {
     onSuccess: () => onDone(words.inbox[what]),
     onError: refused,
   })
-  if (what === "approve" && (of.cost.usd ?? 0) >= dear) {
-    return (
-      <Confirm
-        title={words.inbox.approve}
-        text={words.inbox.costly(dollars(of.cost.usd ?? 0))}
-        submit={words.inbox.approve}
-        busy={run.isPending}
-        error={run.error}
-        onSubmit={() => run.mutate(new FormData())}
-        onClose={onClose}
-      />
-    )
-  }
   const isOptional = what === "approve" || what === "edit"
   return (
     <Modal title={words.inbox[what]} open onClose={onClose}>
@@ -268,6 +249,11 @@ function Decide({ what, version, again, onClose, onDone }: DecideProps) {
         onCancel={onClose}
       >
         <p>{of.action}</p>
+        {(what === "approve" || what === "edit") && (of.cost.usd ?? 0) >= dear && (
+          <p>
+            <strong>{words.inbox.costly(dollars(of.cost.usd ?? 0))}</strong>
+          </p>
+        )}
         <Changed before={before} now={of} />
         {what === "edit" && (
           <Field label={words.inbox.edits} name="edits" help={words.inbox.editsHelp} error={run.error}>

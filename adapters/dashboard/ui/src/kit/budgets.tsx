@@ -3,7 +3,7 @@ import { useState } from "react"
 import { api, ask, once, type Schemas, seen } from "../api/client"
 import { words } from "../words/en"
 import looks from "./budgets.module.css"
-import { type Company, named, useAgents, useGoals, useStaleIn, useTeams } from "./company"
+import { type Company, named, useAgents, useGoals, useProjects, useStaleIn, useTeams } from "./company"
 import { BudgetBar, Money } from "./figures"
 import { dollars } from "./format"
 import { amount, EditForm } from "./forms"
@@ -132,17 +132,13 @@ function useScopeNames(company: Company, rows: Envelope[] | undefined) {
   const teams = named(useTeams(id).data?.rows, (t) => t.name)
   const agents = named(useAgents(id).data?.rows, (a) => a.name)
   const goals = named(useGoals(id).data?.rows, (g) => g.title)
-  const projects = useQuery({
-    queryKey: [id, "projects", "names"],
-    queryFn: () => ask(api.GET("/v1/companies/{id}/projects", { params: { path: { id }, query: { limit: 200 } } })),
-    enabled: has("project"),
-  })
+  const projects = useProjects(id, has("project"))
   const workflows = useQuery({
     queryKey: [id, "workflows", "names"],
     queryFn: () => ask(api.GET("/v1/companies/{id}/workflows", { params: { path: { id }, query: { limit: 200 } } })),
     enabled: has("workflow"),
   })
-  const project = named(projects.data?.data, (p) => p.title)
+  const project = named(projects.data?.rows, (p) => p.title)
   const workflow = named(workflows.data?.data, (w) => w.name)
   const of: Record<Envelope["scope"], (id: string) => string> = {
     company: () => company.name,

@@ -27,9 +27,10 @@ export function SpendChart({ title, summary, days, limit }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number>()
   const id = useId()
+  const isEmpty = days.every((one) => !one.usd && !one.expected?.usd)
   useEffect(() => {
     const box = place.current
-    if (!box) return
+    if (!box || isEmpty) return
     const draw = () => {
       const style = getComputedStyle(document.documentElement)
       const color = (name: string) => style.getPropertyValue(`--${name}`).trim()
@@ -119,7 +120,7 @@ export function SpendChart({ title, summary, days, limit }: ChartProps) {
       theme.disconnect()
       plot.destroy()
     }
-  }, [days, limit])
+  }, [days, limit, isEmpty])
   const shown = at === undefined ? undefined : days[at]
   return (
     <figure className={`panel ${looks.chart}`} aria-labelledby={id}>
@@ -127,7 +128,11 @@ export function SpendChart({ title, summary, days, limit }: ChartProps) {
         <h2 id={id}>{title}</h2>
         <p className="muted small">{shown ? `${day(shown.date)}: ${said(shown)}` : summary}</p>
       </figcaption>
-      <div ref={place} className={looks.plot} role="img" aria-label={`${title}. ${summary}`} />
+      {isEmpty ? (
+        <p className="muted">{words.figures.noneSpent}</p>
+      ) : (
+        <div ref={place} className={looks.plot} role="img" aria-label={`${title}. ${summary}`} />
+      )}
       <details>
         <summary className="muted small">{words.figures.table}</summary>
         <table className="table">

@@ -5,6 +5,7 @@ import { api, ask, type Schemas, seen } from "../api/client"
 import { ApiError, asApiError } from "../api/errors"
 import { words } from "../words/en"
 import { Empty, Failure } from "./parts"
+import type { Page } from "./queries"
 
 export type Company = Schemas["Company"]
 
@@ -38,18 +39,18 @@ export function InCompany({ children }: InCompanyProps) {
   )
 }
 
-interface Page<T> {
-  data: T[]
-  meta: { page: { cursor: string | null } }
-}
-
 // most is how many pages of 200 rows are read where a page needs all of a list.
 const most = 5
 
 // useAll reads a whole list, the first thousand of it; more says whether there is more.
-function useAll<T>(key: unknown[], get: (query: { limit: number; cursor?: string }) => Promise<unknown>) {
+function useAll<T>(
+  key: unknown[],
+  get: (query: { limit: number; cursor?: string }) => Promise<unknown>,
+  enabled = true,
+) {
   return useQuery({
     queryKey: key,
+    enabled,
     queryFn: async () => {
       const rows: T[] = []
       let cursor: string | undefined
@@ -65,6 +66,9 @@ function useAll<T>(key: unknown[], get: (query: { limit: number; cursor?: string
   })
 }
 
+export const useCompanies = (enabled = true) =>
+  useAll<Company>(["companies", "all"], (query) => ask(api.GET("/v1/companies", { params: { query } })), enabled)
+
 export const useTeams = (cid: string) =>
   useAll<Schemas["Team"]>([cid, "teams", "all"], (query) =>
     ask(api.GET("/v1/companies/{id}/teams", { params: { path: { id: cid }, query } })),
@@ -78,6 +82,13 @@ export const useAgents = (cid: string) =>
 export const useGoals = (cid: string) =>
   useAll<Schemas["Goal"]>([cid, "goals", "all"], (query) =>
     ask(api.GET("/v1/companies/{id}/goals", { params: { path: { id: cid }, query } })),
+  )
+
+export const useProjects = (cid: string, enabled = true) =>
+  useAll<Schemas["Project"]>(
+    [cid, "projects", "all"],
+    (query) => ask(api.GET("/v1/companies/{id}/projects", { params: { path: { id: cid }, query } })),
+    enabled,
   )
 
 // useRules are the actions that approval rules decide, by the ids of the rules.

@@ -7,44 +7,64 @@ import { Tree } from "./tree"
 
 export type Entry = Schemas["ActivityEntry"]
 
+// about is what an entry is about, as far as it says.
+export function about(of: Entry): string {
+  const said = of.payload.title ?? of.payload.name
+  const title = typeof said === "string" ? said : ""
+  return number(of) ? words.shell.issue(number(of) ?? 0, title) : title
+}
+
 const number = (of: Entry) => (typeof of.payload.number === "number" ? of.payload.number : undefined)
 
 // Subject leads to what an entry is about, where there is a page of it.
-function Subject({ slug, of }: { slug: string; of: Entry }) {
+function Subject({ slug, of, name }: LineProps) {
   const issue = number(of)
-  if (of.subject.type === "issue" && issue) {
-    const title = typeof of.payload.title === "string" ? of.payload.title : ""
+  if (of.subject.type === "issue" && issue)
     return (
-      <Link to="/c/$slug/issues/$number" params={{ slug, number: String(issue) }} className={looks.clip} title={title}>
-        #{issue} {title}
+      <Link
+        to="/c/$slug/issues/$number"
+        params={{ slug, number: String(issue) }}
+        className={looks.clip}
+        title={about(of)}
+      >
+        {about(of)}
       </Link>
     )
-  }
   if (of.subject.type === "agent")
     return (
       <Link to="/c/$slug/agents/$agent" params={{ slug, agent: of.subject.id }}>
-        {typeof of.payload.name === "string" ? of.payload.name : of.subject.id}
+        {about(of) || name(of.subject.id)}
       </Link>
     )
   return <span className="mono small">{of.subject.id}</span>
 }
 
+// Actor is who did something: an agent by its name, with its page.
+export function Actor({ slug, of, name }: { slug: string; of: string; name: (agent: string) => string }) {
+  if (!of.startsWith("agent:")) return of
+  const agent = of.slice("agent:".length)
+  return (
+    <Link to="/c/$slug/agents/$agent" params={{ slug, agent }}>
+      {name(agent)}
+    </Link>
+  )
+}
+
+interface LineProps {
+  slug: string
+  of: Entry
+  name: (agent: string) => string
+}
+
 // EntryLine is an entry of the activity on a line, with its payload on demand.
-export function EntryLine({ slug, of }: { slug: string; of: Entry }) {
-  const actor = of.actor.startsWith("agent:") ? of.actor.slice(6) : undefined
+export function EntryLine({ slug, of, name }: LineProps) {
   return (
     <li className={looks.entry}>
       <div className={looks.line}>
         <code>{of.action}</code>
-        <Subject slug={slug} of={of} />
+        <Subject slug={slug} of={of} name={name} />
         <span className="muted small">
-          {actor ? (
-            <Link to="/c/$slug/agents/$agent" params={{ slug, agent: actor }}>
-              {words.activity.by(of.actor)}
-            </Link>
-          ) : (
-            words.activity.by(of.actor)
-          )}
+          {words.activity.by} <Actor slug={slug} of={of.actor} name={name} />
         </span>
         <span className="muted small">
           <Time at={of.at} />

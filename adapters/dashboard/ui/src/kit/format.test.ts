@@ -1,5 +1,18 @@
 import { describe, expect, it } from "vitest"
-import { ago, changes, clockApart, daysUntil, dollars, size, slugOf, teamsOf, whole } from "./format"
+import {
+  ago,
+  clockApart,
+  day,
+  dayOf,
+  daysUntil,
+  dollars,
+  longDay,
+  size,
+  slugOf,
+  startOf,
+  teamsOf,
+  whole,
+} from "./format"
 
 const now = Date.parse("2026-04-11T12:00:00.000Z")
 
@@ -28,6 +41,14 @@ describe("formats", () => {
     expect(clockApart("2026-04-11T12:00:09.000Z", now)).toBe(9)
     expect(clockApart("2026-04-11T11:59:00.000Z", now)).toBe(-60)
   })
+  it("has the days of UTC, wherever the browser is", () => {
+    expect(dayOf("2026-04-11T23:59:59.999Z")).toBe("2026-04-11")
+    expect(dayOf("2026-04-12T01:30:00+02:00")).toBe("2026-04-11")
+    expect(startOf("2026-04-11")).toBe("2026-04-11T00:00:00.000Z")
+    expect(startOf("soon")).toBeUndefined()
+    expect(day("2026-04-11", "en")).toBe("Apr 11, 2026")
+    expect(longDay("2026-04-11", "en")).toBe("Saturday, April 11, 2026")
+  })
   it("counts begun days", () => {
     expect(daysUntil("2026-04-11T12:00:00.001Z", now)).toBe(1)
     expect(daysUntil("2026-04-01T12:00:00.000Z", now)).toBe(0)
@@ -48,9 +69,5 @@ describe("forms", () => {
       ],
     })
     expect(teamsOf("Research")).toEqual({ teams: [], wrong: "Research" })
-  })
-  it("sends what was changed only", () => {
-    expect(changes({ a: 1, b: { c: 2 } }, { a: 1, b: { c: 2 } })).toBeUndefined()
-    expect(changes({ a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } })).toEqual({ b: { c: 3 } })
   })
 })

@@ -66,15 +66,6 @@ export function teamsOf(text: string): { teams: StartingTeam[]; wrong?: string }
   return { teams }
 }
 
-// changes is the merge patch that makes before after; undefined: there is nothing to change.
-export function changes<T extends Record<string, unknown>>(before: T, after: T): Partial<T> | undefined {
-  const patch: Partial<T> = {}
-  for (const key of Object.keys(after) as (keyof T)[]) {
-    if (JSON.stringify(before[key]) !== JSON.stringify(after[key])) patch[key] = after[key]
-  }
-  return Object.keys(patch).length ? patch : undefined
-}
-
 type Json = Record<string, unknown>
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
@@ -130,13 +121,23 @@ export function size(bytes: number, locale?: string): string {
 }
 
 // day is a calendar day of UTC, such as 2026-04-11, as people write it.
-export const day = (date: string, locale?: string) =>
-  new Date(`${date.slice(0, 10)}T00:00:00Z`).toLocaleDateString(locale, {
-    timeZone: "UTC",
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-  })
+export const day = (date: string, locale?: string) => written(date, { year: "numeric", month: "short" }, locale)
+
+// longDay has the day of the week too.
+export const longDay = (date: string, locale?: string) =>
+  written(date, { weekday: "long", year: "numeric", month: "long" }, locale)
+
+const written = (date: string, how: Intl.DateTimeFormatOptions, locale?: string) =>
+  new Date(`${date.slice(0, 10)}T00:00:00Z`).toLocaleDateString(locale, { timeZone: "UTC", day: "numeric", ...how })
+
+// dayOf is the calendar day of UTC in which an instant lies, such as 2026-04-11.
+export const dayOf = (at: string) => new Date(at).toISOString().slice(0, 10)
+
+// startOf is the instant at which a calendar day of UTC begins; undefined: the text is none.
+export function startOf(date: string | undefined): string | undefined {
+  const at = Date.parse(date ?? "")
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
+}
 
 // lasted is how long something took.
 export function lasted(from: string, to: string | number): string {

@@ -1,6 +1,6 @@
-import { useMutation } from "@tanstack/react-query"
+import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { api, ask, once } from "../api/client"
+import { api, ask, once, seen } from "../api/client"
 import { words } from "../words/en"
 import { useStaleIn } from "./company"
 import { useDraft } from "./draft"
@@ -8,6 +8,19 @@ import { amount, invalid, text } from "./forms"
 import { Who } from "./moves"
 import { Field, Form, Modal } from "./parts"
 import { type Issue, priorities } from "./states"
+
+// useIssue reads an issue, and its version.
+export const useIssue = (cid: string, id: string | undefined) =>
+  useQuery({
+    queryKey: [cid, "issue", id],
+    enabled: !!id,
+    queryFn: async () => {
+      const { body, etag } = await seen(
+        api.GET("/v1/companies/{id}/issues/{issue}", { params: { path: { id: cid, issue: id ?? "" } } }),
+      )
+      return { issue: body.data as Issue, etag }
+    },
+  })
 
 // labelsOf reads labels that commas separate.
 export const labelsOf = (data: FormData) =>

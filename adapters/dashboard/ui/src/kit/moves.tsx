@@ -9,18 +9,21 @@ import type { Issue, Move } from "./states"
 
 interface MoveProps {
   cid: string
-  move: Move
+  move: Move | "answer" // an answer is a comment, with which the issue is assigned again
   issues: Pick<Issue, "id" | "number" | "title">[]
   version?: Version<Issue> // of one issue: it is moved only if nobody changes it meanwhile
   again?: () => Promise<Version<Issue> | undefined> // reads the current one
+  before?: string // the agent who had the issue
   onClose: () => void
   onDone?: () => void
 }
 
 const most = 100 // issues of one request
 
+const fields = { reject: "note", handoff: "note", cancel: "reason", answer: "body" } // of the API
+
 // MoveIssues asks for what a move needs, and makes it. Of several issues it says what came of each that was refused.
-export function MoveIssues({ cid, move, issues, version, again, onClose, onDone }: MoveProps) {
+export function MoveIssues({ cid, move, issues, version, again, before: had, onClose, onDone }: MoveProps) {
   const stale = useStaleIn(cid, "lists", "issues", "issue", "runs", "counts")
   const [key] = useState(once)
   const { held, before, refused: isOld } = useVersion(version, again)
@@ -37,7 +40,11 @@ export function MoveIssues({ cid, move, issues, version, again, onClose, onDone 
           header: { "Idempotency-Key": key, ...(held && { "If-Match": held.etag }) },
         }
         const at = "/v1/companies/{id}/issues/{issue}"
-        if (move === "assign") await ask(api.POST(`${at}/assign`, { params, body: whom }))
+        if (move === "answer") {
+          const header = { "Idempotency-Key": `${key}-comment` }
+          await ask(api.POST(`${at}/comments`, { params: { path: params.path, header }, body: { body: said } }))
+        }
+        if (move === "assign" || move === "answer") await ask(api.POST(`${at}/assign`, { params, body: whom }))
         if (move === "unassign") await ask(api.POST(`${at}/unassign`, { params }))
         if (move === "cancel") await ask(api.POST(`${at}/cancel`, { params, body: said ? { reason: said } : {} }))
         if (move === "accept") await ask(api.POST(`${at}/accept`, { params }))
@@ -46,6 +53,7 @@ export function MoveIssues({ cid, move, issues, version, again, onClose, onDone 
         if (move === "retry") await ask(api.POST(`${at}/retry`, { params }))
         return []
       }
+      if (move === "answer") return []
       const outcomes: Schemas["IssueOutcome"][] = []
       for (let at = 0; at < issues.length; at += most) {
         const answer = await ask(
@@ -97,7 +105,7 @@ export function MoveIssues({ cid, move, issues, version, again, onClose, onDone 
       </Modal>
     )
   }
-  const noted = move === "reject" || move === "handoff" || move === "cancel"
+  const noted = (["reject", "handoff", "cancel", "answer"] as const).find((one) => one === move)
   return (
     <Modal title={title} open onClose={onClose}>
       <Form
@@ -110,17 +118,12 @@ export function MoveIssues({ cid, move, issues, version, again, onClose, onDone 
       >
         {one && <p className="muted">{one.title}</p>}
         <Changed before={before} now={held?.of} />
-        {move === "assign" && <Who cid={cid} error={run.error} />}
         {noted && (
-          <Field
-            label={move === "cancel" ? words.issues.reason : words.issues.note}
-            name="note"
-            at={move === "cancel" ? "reason" : "note"}
-            error={run.error}
-          >
+          <Field label={words.issues.notes[noted]} name="note" at={fields[noted]} error={run.error}>
             {(field) => <textarea {...field} className="input" rows={4} />}
           </Field>
         )}
+        {(move === "assign" || move === "answer") && <Who cid={cid} before={had} error={run.error} />}
         {move === "cancel" && <p className="muted small">{words.issues.cancelText}</p>}
       </Form>
     </Modal>
@@ -129,23 +132,30 @@ export function MoveIssues({ cid, move, issues, version, again, onClose, onDone 
 
 const short = (name: string) => (name.length > 60 ? `${name.slice(0, 59)}…` : name)
 
+interface WhoProps {
+  cid: string
+  error: unknown
+  none?: string // the name of nobody
+  before?: string // the agent who is proposed
+}
+
 // Who chooses an agent or a team.
-export function Who({ cid, error, none }: { cid: string; error: unknown; none?: string }) {
+export function Who({ cid, error, none, before }: WhoProps) {
   const agents = useAgents(cid)
   const teams = useTeams(cid)
+  const working = agents.data?.rows.filter((agent) => agent.status !== "retired")
+  const had = working?.find((agent) => agent.id === before)
   return (
     <Field label={words.issues.who} name="who" at="agentId" error={error}>
       {(field) => (
-        <select {...field} className="input">
+        <select {...field} className="input" key={had?.id} defaultValue={had?.id}>
           {none !== undefined && <option value="">{none}</option>}
           <optgroup label={words.issues.agents}>
-            {agents.data?.rows
-              .filter((agent) => agent.status !== "retired")
-              .map((agent) => (
-                <option key={agent.id} value={agent.id}>
-                  {short(agent.name)}
-                </option>
-              ))}
+            {working?.map((agent) => (
+              <option key={agent.id} value={agent.id}>
+                {agent.id === had?.id ? words.inbox.asBefore(short(agent.name)) : short(agent.name)}
+              </option>
+            ))}
           </optgroup>
           <optgroup label={words.issues.teams}>
             {teams.data?.rows.map((team) => (

@@ -3,7 +3,7 @@ import { Menu } from "@base-ui/react/menu"
 import { useMutationState } from "@tanstack/react-query"
 import { Ellipsis } from "lucide-react"
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react"
-import { type ApiError, asApiError } from "../api/errors"
+import { type ApiError, asApiError, repeat } from "../api/errors"
 import { words } from "../words/en"
 import { ago, exact } from "./format"
 
@@ -30,12 +30,15 @@ export const Pill = ({ mood, children }: { mood: Mood; children: ReactNode }) =>
 // Failure says what the API said.
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   if (!error) return null
-  const { message, code, requestId, details }: ApiError = asApiError(error)
+  const { message, code, requestId, details, retryAfter }: ApiError = asApiError(error)
   return (
     <div className="error" role="alert">
       <div>
         <p>{code === "insufficient_scope" && details.required ? words.missingScope(details.required) : message}</p>
-        <p className="muted small mono">{words.failed(code, requestId)}</p>
+        <p className="muted small mono">
+          {words.failed(code, requestId)}
+          {retryAfter > 0 && ` · ${words.retryAfter(retryAfter)}`}
+        </p>
       </div>
       {retry && (
         <button type="button" className="button" onClick={retry}>
@@ -101,11 +104,24 @@ export const Modal = ({ title, open, onClose, children }: ModalProps) => (
 
 // Sending says that what was sent is not taken yet, and is sent again.
 function Sending() {
-  const failed = useMutationState({ filters: { status: "pending" }, select: ({ state }) => state.failureCount })
+  const reasons = useMutationState({
+    filters: { status: "pending" },
+    select: ({ state }) =>
+      state.failureCount > 0 && { error: asApiError(state.failureReason), times: state.failureCount },
+  })
+  const last = reasons.findLast((one) => !!one)
   return (
-    <p className="muted" role="status">
-      {failed.some((times) => times > 0) && words.shell.sending}
-    </p>
+    <div role="status">
+      {last && (
+        <>
+          <p className="muted">{words.shell.sending}</p>
+          <p className="muted small mono">
+            {words.failed(last.error.code, last.error.requestId)}
+            {` · ${words.shell.sendingIn(Math.ceil((repeat(last.error, last.times - 1) ?? 0) / 1000))}`}
+          </p>
+        </>
+      )}
+    </div>
   )
 }
 
@@ -135,7 +151,7 @@ export function Form({ submit, busy, error, danger, ready = true, onFocus, onSub
       {children}
       <Failure error={error} />
       {busy && <Sending />}
-      <div className={onCancel ? "row end" : "row"}>
+      <div className={onCancel ? "row end buttons" : "row buttons"}>
         {onCancel && (
           <button type="button" className="button" onClick={onCancel}>
             {words.cancel}

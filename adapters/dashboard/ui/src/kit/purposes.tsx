@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client"
 import { words } from "../words/en"
-import { BudgetBar } from "./figures"
+import { BudgetBar, ProgressBar } from "./figures"
 import { dollars } from "./format"
 import { amount, text } from "./forms"
 import { Field } from "./parts"
@@ -24,6 +24,17 @@ export function Budget({ of, budget }: { of: string; budget: Schemas["PurposeBud
     </div>
   )
 }
+
+// Progress is how far the issues of a purpose are.
+export const Progress = ({ of, progress }: { of: string; progress: Schemas["Progress"] }) => (
+  <ProgressBar
+    of={of}
+    done={progress.tasksDone}
+    inFlight={progress.tasksInFlight}
+    queued={progress.tasksQueued}
+    total={progress.tasksTotal}
+  />
+)
 
 interface FieldsProps {
   of?: { title: string; description: string; budget: Schemas["PurposeBudget"] }

@@ -2,10 +2,10 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { may, whoIsSignedIn } from "../api/client"
 import { over } from "../api/over"
 
-// tick is how changes pages outside a company ask anew, while they are seen.
+// tick is how often pages outside a company ask anew, while they are seen.
 const tick = 30_000
 
-// soon is how changes they do while something they show changes by itself.
+// soon is how often they do while something they show changes by itself.
 export const soon = 2_000
 
 export const sessionQuery = { queryKey: ["session"], queryFn: whoIsSignedIn, staleTime: 60_000 }
@@ -15,7 +15,8 @@ export const useSession = () => useQuery(sessionQuery).data
 export const useMay = (permission: "read" | "write" | "admin", company?: string) =>
   may(useSession(), permission, company)
 
-interface Page<T> {
+// Page is a part of a list, as the API answers it.
+export interface Page<T> {
   data: T[]
   meta: { page: { cursor: string | null } }
 }

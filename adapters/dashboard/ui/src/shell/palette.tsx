@@ -4,29 +4,30 @@ import { useNavigate, useParams } from "@tanstack/react-router"
 import { Command } from "cmdk"
 import { useEffect, useState } from "react"
 import { api, ask } from "../api/client"
-import { companyQuery } from "../kit/company"
+import { companyQuery, useCompanies } from "../kit/company"
 import { useMay } from "../kit/queries"
 import { words } from "../words/en"
+import { named, ordered, type Place } from "./found"
 import { instancePages, pages } from "./pages"
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const admin = useMay("admin")
-  const companies = useQuery({
-    queryKey: ["companies", "palette"],
-    queryFn: () => ask(api.GET("/v1/companies", { params: { query: { limit: 100 } } })),
-  })
   const { slug } = useParams({ strict: false })
+  const company = useQuery({ ...companyQuery(slug ?? ""), enabled: !!slug }).data?.company
+  const mayWrite = useMay("write", company?.id)
+  const companies = useCompanies()
   const [typed, setTyped] = useState("")
   const [asked, setAsked] = useState("")
+  const [moved, setMoved] = useState<string>() // where the person has moved the mark
   useEffect(() => {
     const timer = setTimeout(() => setAsked(typed.trim()), 150)
     return () => clearTimeout(timer)
   }, [typed])
-  const company = useQuery({ ...companyQuery(slug ?? ""), enabled: !!slug }).data?.company
+  const isAsked = !!company && asked === typed.trim() // what was found for other letters is not shown
   const agents = useQuery({
     queryKey: [company?.id, "agents", "palette", asked],
-    enabled: !!company && asked.length >= 2,
+    enabled: isAsked && asked.length >= 2,
     queryFn: () =>
       ask(
         api.GET("/v1/companies/{id}/agents", {
@@ -37,7 +38,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const number = /^#?(\d{1,15})$/.exec(asked)?.[1]
   const issues = useQuery({
     queryKey: [company?.id, "issues", "palette", asked],
-    enabled: !!company && (asked.length >= 2 || !!number),
+    enabled: isAsked && (asked.length >= 2 || !!number),
     queryFn: () =>
       ask(
         api.GET("/v1/companies/{id}/issues", {
@@ -48,6 +49,30 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         }),
       ),
   })
+  const known: Place[] = [
+    ...(slug ? pages.map((page) => ({ to: page.to.replace("$slug", slug), name: page.name })) : []),
+    ...(slug && mayWrite ? [{ to: `/c/${slug}/issues?new=yes`, name: words.issues.create }] : []),
+    { to: "/", name: words.nav.companies },
+    { to: "/inbox", name: words.nav.allInboxes },
+    ...(admin ? instancePages : []),
+    ...(companies.data?.rows.map((c) => ({ to: `/c/${c.slug}`, name: c.name, about: c.slug })) ?? []),
+  ]
+  const found: Place[] =
+    slug && isAsked
+      ? [
+          ...(agents.data?.data.map((a) => ({
+            to: `/c/${slug}/agents/${a.id}`,
+            name: a.name,
+            about: words.nav.agents,
+          })) ?? []),
+          ...(issues.data?.data.map((one) => ({
+            to: `/c/${slug}/issues/${one.number}`,
+            name: words.shell.issue(one.number, one.title),
+          })) ?? []),
+        ]
+      : []
+  const rows = ordered(typed, known, found)
+  const first = rows[0]?.to
   const go = (to: string) => {
     onClose()
     void navigate({ to })
@@ -57,46 +82,25 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog palette" aria-label={words.palette.label}>
-          <Command label={words.palette.label}>
-            <Command.Input placeholder={words.palette.placeholder} value={typed} onValueChange={setTyped} />
+          <Command
+            label={words.palette.label}
+            shouldFilter={false}
+            value={named(rows, moved)?.to ?? first ?? ""}
+            onValueChange={(to) => setMoved(to === first ? undefined : to)}
+          >
+            <Command.Input
+              placeholder={words.palette.placeholder}
+              value={typed}
+              onValueChange={(next) => {
+                setTyped(next)
+                setMoved(undefined)
+              }}
+            />
             <Command.List>
               <Command.Empty>{words.palette.empty}</Command.Empty>
-              {slug &&
-                pages.map((page) => (
-                  <Command.Item key={page.to} onSelect={() => go(page.to.replace("$slug", slug))}>
-                    {page.name}
-                  </Command.Item>
-                ))}
-              {slug && (
-                <Command.Item onSelect={() => go(`/c/${slug}/issues?new=yes`)}>{words.issues.create}</Command.Item>
-              )}
-              {slug &&
-                asked.length >= 2 &&
-                agents.data?.data.map((a) => (
-                  <Command.Item key={a.id} value={`${asked} ${a.id}`} onSelect={() => go(`/c/${slug}/agents/${a.id}`)}>
-                    {a.name} <span className="muted">{words.nav.agents}</span>
-                  </Command.Item>
-                ))}
-              {slug &&
-                issues.data?.data.map((one) => (
-                  <Command.Item
-                    key={one.id}
-                    value={`${asked} ${one.id}`}
-                    onSelect={() => go(`/c/${slug}/issues/${one.number}`)}
-                  >
-                    {words.shell.issue(one.number, one.title)}
-                  </Command.Item>
-                ))}
-              <Command.Item onSelect={() => go("/")}>{words.nav.companies}</Command.Item>
-              {admin &&
-                instancePages.map((page) => (
-                  <Command.Item key={page.to} onSelect={() => go(page.to)}>
-                    {page.name}
-                  </Command.Item>
-                ))}
-              {companies.data?.data.map((c) => (
-                <Command.Item key={c.id} value={`${c.name} ${c.slug}`} onSelect={() => go(`/c/${c.slug}/issues`)}>
-                  {c.name} <span className="muted">{c.slug}</span>
+              {rows.map((row) => (
+                <Command.Item key={row.to} value={row.to} onSelect={() => go(row.to)}>
+                  {row.name} {row.about && <span className="muted">{row.about}</span>}
                 </Command.Item>
               ))}
             </Command.List>

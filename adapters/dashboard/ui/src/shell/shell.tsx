@@ -3,7 +3,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router"
 import { Building2, ChevronsUpDown, CircleUser, Ellipsis, Inbox, Search } from "lucide-react"
 import { lazy, Suspense, useCallback, useState } from "react"
-import { api, ask, signOut } from "../api/client"
+import { signOut } from "../api/client"
+import { companyQuery, useCompanies } from "../kit/company"
 import { choose, type Looks, looks } from "../kit/looks"
 import { useMay, useSession } from "../kit/queries"
 import { words } from "../words/en"
@@ -11,6 +12,7 @@ import { Keys } from "./keys"
 import { Live } from "./live"
 import { Over } from "./over"
 import { instancePages, pages } from "./pages"
+import { Title } from "./title"
 
 const Palette = lazy(() => import("./palette"))
 
@@ -75,6 +77,7 @@ export function Shell() {
             <Search size={16} aria-hidden />
             {words.palette.open}
           </button>
+          {slug && <CompanySwitch slug={slug} />}
           <span className="space" />
           <Account />
         </header>
@@ -83,6 +86,7 @@ export function Shell() {
             {words.unencrypted}
           </p>
         )}
+        <Title />
         {slug && <Live key={slug} slug={slug} />}
         <main className="page stack" id="content" tabIndex={-1}>
           <Outlet />
@@ -169,21 +173,18 @@ function MorePages({ slug, admin }: { slug: string | undefined; admin: boolean }
 function CompanySwitch({ slug }: { slug: string }) {
   const navigate = useNavigate()
   const [open, setOpen] = useState(false)
-  const companies = useQuery({
-    queryKey: ["companies", "palette"],
-    queryFn: () => ask(api.GET("/v1/companies", { params: { query: { limit: 100 } } })),
-    enabled: open,
-  })
+  const companies = useCompanies(open)
+  const name = useQuery(companyQuery(slug)).data?.company.name ?? slug
   return (
     <Menu.Root open={open} onOpenChange={setOpen}>
-      <Menu.Trigger className="switch" aria-label={`${words.shell.switchTo}: ${slug}`}>
-        <span>{slug}</span>
+      <Menu.Trigger className="switch" aria-label={`${words.shell.switchTo}: ${name}`}>
+        <span>{name}</span>
         <ChevronsUpDown size={14} aria-hidden />
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner align="start" sideOffset={4}>
           <Menu.Popup className="menu">
-            {companies.data?.data.map((one) => (
+            {companies.data?.rows.map((one) => (
               <Menu.Item key={one.id} onClick={() => navigate({ to: "/c/$slug", params: { slug: one.slug } })}>
                 {one.name.length > 40 ? `${one.name.slice(0, 39)}…` : one.name}
               </Menu.Item>

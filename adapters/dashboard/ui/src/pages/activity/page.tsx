@@ -2,8 +2,9 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useState, useSyncExternalStore } from "react"
 import { api, ask } from "../../api/client"
 import { fresh } from "../../api/live"
-import { type Company, InCompany } from "../../kit/company"
+import { type Company, InCompany, named, useAgents } from "../../kit/company"
 import { type Entry, EntryLine } from "../../kit/entry"
+import { dayOf, longDay, startOf } from "../../kit/format"
 import { Choose } from "../../kit/forms"
 import { Fresh } from "../../kit/fresh"
 import { Filters, More, NothingMatches } from "../../kit/page"
@@ -11,27 +12,11 @@ import { Empty, Failure } from "../../kit/parts"
 import { usePages } from "../../kit/queries"
 import { oneOf } from "../../kit/search"
 import { words } from "../../words/en"
+import looks from "./activity.module.css"
 
 export const Activity = () => <InCompany>{(company) => <Page key={company.id} company={company} />}</InCompany>
 
-const categories = [
-  "agent",
-  "approval",
-  "budget",
-  "company",
-  "goal",
-  "project",
-  "run",
-  "secret",
-  "task",
-  "team",
-  "workflow",
-] as const
-
-const instant = (day: string | undefined) => {
-  const at = Date.parse(day ?? "")
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
-}
+const categories = Object.keys(words.activity.categories) as (keyof typeof words.activity.categories)[]
 
 function Page({ company }: { company: Company }) {
   const cid = company.id
@@ -46,8 +31,8 @@ function Page({ company }: { company: Company }) {
     q: search.q && search.q.length >= 2 ? search.q : undefined,
     actor: search.actor,
     "subject.id": search.subject,
-    since: instant(search.since),
-    until: instant(search.until),
+    since: startOf(search.since),
+    until: startOf(search.until),
   }
   const list = usePages<Entry>([cid, "lists", "activity", filters], (cursor) =>
     ask(
@@ -56,6 +41,7 @@ function Page({ company }: { company: Company }) {
       }),
     ),
   )
+  const name = named(useAgents(cid).data?.rows, (agent) => agent.name)
   const count = useSyncExternalStore(fresh.watch, () => fresh.of(cid, "activity"))
   const { refetch } = list
   const isDeep = (list.data?.pages.length ?? 0) > 1 // what is read far down must not be read again with each entry
@@ -70,7 +56,7 @@ function Page({ company }: { company: Company }) {
   }, [count, paused, isDeep, cid, refetch])
   const days = new Map<string, Entry[]>()
   for (const entry of list.rows ?? []) {
-    const day = new Date(entry.at).toLocaleDateString(undefined, { dateStyle: "full" })
+    const day = dayOf(entry.at)
     days.set(day, [...(days.get(day) ?? []), entry])
   }
   const exported = (format: string) => {
@@ -98,8 +84,8 @@ function Page({ company }: { company: Company }) {
     </form>
   )
   const day = (name: "since" | "until", label: string) => (
-    <label className="row">
-      <span className="muted small">{label}</span>
+    <label className={looks.day}>
+      <span className="muted small still">{label}</span>
       <input
         className="input"
         type="date"
@@ -130,7 +116,7 @@ function Page({ company }: { company: Company }) {
         <Choose
           label={words.activity.category}
           value={category}
-          options={categories.map((one) => [one, one])}
+          options={categories.map((one) => [one, words.activity.categories[one]])}
           onChange={(next) => set({ category: next })}
         />
         {typed("actor", words.activity.actor)}
@@ -147,11 +133,11 @@ function Page({ company }: { company: Company }) {
           <Empty title={words.activity.empty} text={words.activity.emptyText} />
         ))}
       {[...days].map(([day, entries]) => (
-        <section key={day} className="stack tight" aria-label={day}>
-          <h2>{day}</h2>
+        <section key={day} className="stack tight" aria-label={longDay(day)}>
+          <h2>{longDay(day)}</h2>
           <ul className="panel">
             {entries.map((entry) => (
-              <EntryLine key={entry.id} slug={company.slug} of={entry} />
+              <EntryLine key={entry.id} slug={company.slug} of={entry} name={name} />
             ))}
           </ul>
         </section>

@@ -74,7 +74,7 @@ export function Settings({ company, agent, etag, again }: SettingsProps) {
   const decimal = { inputMode: "decimal", placeholder: words.figures.noLimit }
   return (
     <>
-      {agent.status === "retired" && <p className="muted">{words.agent.retired}</p>}
+      {!mayWrite && <p role="note">{agent.status === "retired" ? words.agent.retired : words.readOnly}</p>}
       <div className="form">
         <EditForm
           of={agent}

@@ -3,7 +3,7 @@ import { useState } from "react"
 import { api, ask, once, type Schemas, seen } from "../../api/client"
 import type { Agent } from "../../kit/agents"
 import { type Company, useStaleIn } from "../../kit/company"
-import { changes } from "../../kit/format"
+import { mergePatch } from "../../kit/format"
 import { amount, EditForm, invalid, text } from "../../kit/forms"
 import { Confirm, Failure, Field, Form, Modal } from "../../kit/parts"
 import { words } from "../../words/en"
@@ -120,7 +120,7 @@ export function EditTeam({ company, team, agents, onClose }: EditProps) {
   })
   const stale = useStaleIn(company.id, "teams", "dashboard", "budgets")
   const patch = (data: FormData, of: Team) =>
-    changes(editable(of), {
+    mergePatch(editable(of), {
       name: text(data, "name"),
       headcount: headcountOf(data),
       description: text(data, "description"),

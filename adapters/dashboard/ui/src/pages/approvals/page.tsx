@@ -1,10 +1,10 @@
-import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { api, ask } from "../../api/client"
 import { type Approval, ApprovalDetail, ApprovalState, decider, useApproval } from "../../kit/approval"
 import { type Company, InCompany, named, useAgents, useRules, useStaleIn, useTeams } from "../../kit/company"
 import { Money } from "../../kit/figures"
 import { Choose } from "../../kit/forms"
+import { useIssue } from "../../kit/issues"
 import { Clip, Filters, More, NothingMatches } from "../../kit/page"
 import { Empty, Failure, Table, Time } from "../../kit/parts"
 import { usePages } from "../../kit/queries"
@@ -106,7 +106,7 @@ function History({ company }: { company: Company }) {
                 head: words.approvals.action,
                 cell: (a) => (
                   <Link from="/c/$slug/approvals" to="/c/$slug/approvals" search={(s) => ({ ...s, open: a.id })}>
-                    <Clip>{a.action}</Clip>
+                    <Clip wide>{a.action}</Clip>
                   </Link>
                 ),
               },
@@ -146,19 +146,14 @@ function Open({ company, of, agent, rules, onClose }: OpenProps) {
   const id = company.id
   const stale = useStaleIn(id, "approvals", "inbox", "dashboard", "issues")
   const approval = useApproval(id, of).data?.approval
-  const issue = useQuery({
-    queryKey: [id, "issue", approval?.issueId],
-    queryFn: () =>
-      ask(api.GET("/v1/companies/{id}/issues/{issue}", { params: { path: { id, issue: approval?.issueId ?? "" } } })),
-    enabled: !!approval,
-  })
+  const issue = useIssue(id, approval?.issueId)
   return (
     <Sheet title={approval?.action ?? words.approvals.approval} onClose={onClose}>
       <ApprovalDetail
         company={company}
         of={of}
         agent={approval && agent(approval.agentId)}
-        issue={issue.data?.data}
+        issue={issue.data?.issue}
         decidedBy={approval && decider(approval, rules)}
         onDone={stale}
       />

@@ -3,34 +3,82 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
 import { ApiError } from "../../api/errors"
+import { type CompanyMove, CompanyState, MoveCompany } from "../../kit/companies"
 import { daysUntil, dollars, slugOf, teamsOf } from "../../kit/format"
-import { Actions, Confirm, Empty, Failure, Field, Form, Modal, Pill, Table, Time } from "../../kit/parts"
+import { Actions, type Column, Empty, Failure, Field, Form, Modal, Table, Time } from "../../kit/parts"
 import { useMay, usePages, useStale } from "../../kit/queries"
 import { words } from "../../words/en"
+import { Glance } from "./glance"
 
 type Company = Schemas["Company"]
-type Doing = { what: "archive" | "restore" | "remove"; to: Company; key: string }
+
+const period = (c: Company) => words.company.periods[c.budget.period] ?? c.budget.period
+
+const columns: Column<Company>[] = [
+  {
+    head: words.companies.approvals,
+    number: true,
+    cell: (c) => (
+      <Glance of={c.id}>
+        {({ inbox }) =>
+          inbox.approvals > 0 ? (
+            <Link to="/c/$slug/inbox" params={{ slug: c.slug }}>
+              {inbox.approvals}
+            </Link>
+          ) : (
+            "0"
+          )
+        }
+      </Glance>
+    ),
+  },
+  { head: words.companies.agents, number: true, cell: (c) => c.agentCount },
+  {
+    head: words.companies.spent,
+    number: true,
+    cell: (c) => (
+      <Glance of={c.id}>
+        {({ cost }) => words.companies.spentOf(dollars(cost.thisPeriod), dollars(cost.budget), period(c))}
+      </Glance>
+    ),
+  },
+  {
+    head: words.companies.last,
+    cell: (c) => <Glance of={c.id}>{({ recentActivity }) => <Time at={recentActivity[0]?.at} />}</Glance>,
+  },
+]
+
+const pastColumns: Column<Company>[] = [
+  { head: words.companies.agents, number: true, cell: (c) => c.agentCount },
+  {
+    head: words.companies.budget,
+    number: true,
+    cell: (c) => words.companies.perPeriod(dollars(c.budget.usd), period(c)),
+  },
+  {
+    head: words.companies.restorable,
+    cell: (c) => c.restorableUntil && words.companies.daysLeft(daysUntil(c.restorableUntil, Date.now())),
+  },
+]
 
 export function Companies() {
   const { status } = useSearch({ from: "/shell/" })
   const archived = status === "archived"
   const [making, setMaking] = useState(false)
-  const [doing, setDoing] = useState<Doing>()
+  const [doing, setDoing] = useState<CompanyMove>()
   const mayWrite = useMay("write")
   const mayDelete = useMay("admin")
   const list = usePages<Company>(["companies", status ?? "active"], (cursor) =>
     ask(api.GET("/v1/companies", { params: { query: { cursor, status: archived ? "archived" : undefined } } })),
   )
   const actions = (c: Company) => {
-    const make = (what: Doing["what"]) => () => setDoing({ what, to: c, key: once() })
+    const make = (what: CompanyMove["what"]) => () => setDoing({ what, to: c, key: once() })
     if (!archived) return mayWrite ? [{ name: words.companies.archive, run: make("archive") }] : []
     return [
       ...(mayWrite ? [{ name: words.companies.restore, run: make("restore") }] : []),
       ...(mayDelete ? [{ name: words.companies.remove, danger: true, run: make("remove") }] : []),
     ]
   }
-  const budget = (c: Company) =>
-    words.companies.perPeriod(dollars(c.budget.usd), words.company.periods[c.budget.period] ?? c.budget.period)
   return (
     <>
       <div className="heading">
@@ -79,17 +127,8 @@ export function Companies() {
                     </Link>
                   ),
               },
-              { head: words.companies.state, cell: (c) => <State of={c} /> },
-              { head: words.companies.teams, number: true, cell: (c) => c.teamCount },
-              { head: words.companies.agents, number: true, cell: (c) => c.agentCount },
-              { head: words.companies.budget, number: true, cell: budget },
-              archived
-                ? {
-                    head: words.companies.restorable,
-                    cell: (c) =>
-                      c.restorableUntil && words.companies.daysLeft(daysUntil(c.restorableUntil, Date.now())),
-                  }
-                : { head: words.companies.createdAt, cell: (c) => <Time at={c.createdAt} /> },
+              { head: words.companies.state, cell: (c) => <CompanyState of={c} /> },
+              ...(archived ? pastColumns : columns),
             ]}
             actions={(c) => <Actions of={c.name} actions={actions(c)} />}
           />
@@ -101,48 +140,8 @@ export function Companies() {
         </button>
       )}
       {making && <NewCompany onClose={() => setMaking(false)} />}
-      {doing && <Do doing={doing} onClose={() => setDoing(undefined)} />}
+      {doing && <MoveCompany move={doing} onClose={() => setDoing(undefined)} />}
     </>
-  )
-}
-
-function State({ of }: { of: Company }) {
-  if (of.status === "archived") return <Pill mood="quiet">{words.companies.archived}</Pill>
-  if (of.status !== "active") return <Pill mood="warning">{words.companies.deleting}</Pill>
-  if (of.workPaused) return <Pill mood="warning">{words.companies.paused}</Pill>
-  return <Pill mood="good">{words.companies.activeState}</Pill>
-}
-
-function Do({ doing: { what, to, key }, onClose }: { doing: Doing; onClose: () => void }) {
-  const stale = useStale("companies", "company")
-  const run = useMutation<unknown>({
-    mutationFn: () => {
-      const path = { id: to.id }
-      const params = { path, header: { "Idempotency-Key": key } }
-      if (what === "archive") return ask(api.POST("/v1/companies/{id}/archive", { params }))
-      if (what === "restore") return ask(api.POST("/v1/companies/{id}/restore", { params }))
-      return ask(api.DELETE("/v1/companies/{id}", { params: { path } }))
-    },
-    onSuccess: async () => {
-      await stale()
-      onClose()
-    },
-  })
-  const asked = {
-    archive: { title: words.companies.archiveTitle(to.name), text: words.companies.archiveText },
-    restore: { title: `${words.companies.restore}: ${to.name}`, text: to.slug },
-    remove: { title: words.companies.removeTitle(to.name), text: words.companies.removeText(to.slug) },
-  }[what]
-  return (
-    <Confirm
-      {...asked}
-      submit={words.companies[what]}
-      type={what === "remove" ? to.slug : undefined}
-      busy={run.isPending}
-      error={run.error}
-      onSubmit={run.mutate}
-      onClose={onClose}
-    />
   )
 }
 

@@ -3,12 +3,11 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask, once, type Schemas, seen } from "../../api/client"
 import { type Company, InCompany, useStaleIn } from "../../kit/company"
-import { ProgressBar } from "../../kit/figures"
 import { day, daysUntil, mergePatch } from "../../kit/format"
 import { Choose, EditForm, text } from "../../kit/forms"
 import { Clip, Facts, Filters, More, NothingMatches, Prose } from "../../kit/page"
 import { Actions, Confirm, Empty, Failure, Field, Form, Modal, type Mood, Pill, Table, Time } from "../../kit/parts"
-import { Budget, PurposeFields, purposeOf } from "../../kit/purposes"
+import { Budget, Progress, PurposeFields, purposeOf } from "../../kit/purposes"
 import { useMay, usePages } from "../../kit/queries"
 import { oneOf } from "../../kit/search"
 import { Sheet } from "../../kit/sheet"
@@ -117,16 +116,6 @@ function Page({ company }: { company: Company }) {
     </>
   )
 }
-
-const Progress = ({ of, progress }: { of: string; progress: Schemas["Progress"] }) => (
-  <ProgressBar
-    of={of}
-    done={progress.tasksDone}
-    inFlight={progress.tasksInFlight}
-    queued={progress.tasksQueued}
-    total={progress.tasksTotal}
-  />
-)
 
 const TargetField = ({ of, error }: { of?: Goal; error: unknown }) => (
   <Field label={words.goals.target} name="targetDate" error={error}>

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { api, ask } from "../../api/client"
 import { useStaleIn } from "../../kit/company"
 import { useDraft } from "../../kit/draft"
-import { changes } from "../../kit/format"
+import { mergePatch } from "../../kit/format"
 import { amount, EditForm, invalid, text } from "../../kit/forms"
 import { idsOf, instantOf, keepOf, labelsOf } from "../../kit/issues"
 import { Field, Modal } from "../../kit/parts"
@@ -47,7 +47,7 @@ export function Edit({ cid, issue, etag, again, onClose }: EditProps) {
     const attempts = Number(text(data, "maxAttempts"))
     if (!Number.isInteger(attempts)) throw invalid("maxAttempts", words.figures.wrongNumber)
     const due = text(data, "dueAt")
-    return changes(fields(shown), {
+    return mergePatch(fields(shown), {
       title: text(data, "title"),
       description: String(data.get("description")).replace(/\r\n/g, "\n"),
       priority: text(data, "priority") as Issue["priority"],

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
-import { api, ask, seen } from "../../api/client"
+import { api, ask } from "../../api/client"
 import { ApiError, asApiError } from "../../api/errors"
-import { type Company, InCompany, named, useAgents, useTeams } from "../../kit/company"
+import { type Company, InCompany, named, useAgents, useProjects, useTeams } from "../../kit/company"
+import { Actor } from "../../kit/entry"
 import { dollars } from "../../kit/format"
-import { NewIssue } from "../../kit/issues"
+import { NewIssue, useIssue } from "../../kit/issues"
 import { Markdown } from "../../kit/markdown"
 import { MoveIssues } from "../../kit/moves"
 import { Facts, IssueLink, IssueState } from "../../kit/page"
@@ -57,18 +58,6 @@ function Found({ company }: { company: Company }) {
   )
 }
 
-const useIssue = (cid: string, id: string | undefined) =>
-  useQuery({
-    queryKey: [cid, "issue", id],
-    enabled: !!id,
-    queryFn: async () => {
-      const { body, etag } = await seen(
-        api.GET("/v1/companies/{id}/issues/{issue}", { params: { path: { id: cid, issue: id ?? "" } } }),
-      )
-      return { issue: body.data as Issue, etag }
-    },
-  })
-
 function Other({ company, id }: { company: Company; id: string }) {
   const other = useIssue(company.id, id).data?.issue
   if (!other) return <span className="mono small">{id}</span>
@@ -96,6 +85,7 @@ function Page({ company, issue, etag, again }: PageProps) {
   const [doing, setDoing] = useState<Move | "edit" | "child">()
   const agents = named(useAgents(cid).data?.rows, (agent) => agent.name)
   const teams = named(useTeams(cid).data?.rows, (team) => team.name)
+  const projects = named(useProjects(cid, !!issue.projectId).data?.rows, (one) => one.title)
   const below = useQuery({
     queryKey: [cid, "issues", { parent: issue.id }],
     queryFn: () =>
@@ -178,7 +168,7 @@ function Page({ company, issue, etag, again }: PageProps) {
           {tab === "thread" && <Thread company={company} issue={issue} mayWrite={mayWrite} name={agents} />}
           {tab === "runs" && <Runs company={company} issue={issue} name={agents} />}
           {tab === "costs" && <Costs company={company} issue={issue} name={agents} />}
-          {tab === "activity" && <Happened company={company} issue={issue} />}
+          {tab === "activity" && <Happened company={company} issue={issue} name={agents} />}
         </div>
         <aside className="panel inset stack" aria-label={words.issue.facts}>
           <Facts
@@ -195,6 +185,16 @@ function Page({ company, issue, etag, again }: PageProps) {
                 ),
               ],
               [words.issues.team, issue.assignedTeamId ? teams(issue.assignedTeamId) : none],
+              [
+                words.issues.project,
+                issue.projectId ? (
+                  <Link to="/c/$slug/projects" params={{ slug }} search={{ open: issue.projectId }}>
+                    {projects(issue.projectId)}
+                  </Link>
+                ) : (
+                  none
+                ),
+              ],
               [words.issues.labels, issue.labels.length ? issue.labels.join(", ") : none],
               [
                 words.issue.cost,
@@ -206,12 +206,7 @@ function Page({ company, issue, etag, again }: PageProps) {
               [words.issue.due, issue.dueAt ? <Time key="due" at={issue.dueAt} /> : none],
               [words.issue.created, <Time key="created" at={issue.createdAt} />],
               [words.issue.changed, <Time key="changed" at={issue.updatedAt} />],
-              [
-                words.issue.by,
-                <span key="by" className="mono small">
-                  {issue.createdBy}
-                </span>,
-              ],
+              [words.issue.by, <Actor key="by" slug={slug} of={issue.createdBy} name={agents} />],
             ]}
           />
           {issue.parentId && (

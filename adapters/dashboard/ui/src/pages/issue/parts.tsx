@@ -4,7 +4,7 @@ import { api, ask, once, type Schemas } from "../../api/client"
 import { asApiError } from "../../api/errors"
 import { type Company, useStaleIn } from "../../kit/company"
 import { useDraft } from "../../kit/draft"
-import { type Entry, EntryLine } from "../../kit/entry"
+import { Actor, type Entry, EntryLine } from "../../kit/entry"
 import { dollars } from "../../kit/format"
 import { text } from "../../kit/forms"
 import { keepOf } from "../../kit/issues"
@@ -58,7 +58,6 @@ export function Thread({ company, issue, mayWrite, name }: NamedProps & { mayWri
   ]
     .filter((one) => one.at >= reach)
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  const author = (of: string) => (of.startsWith("agent:") ? name(of.slice(6)) : of)
   return (
     <>
       {mayWrite && <Say company={company} issue={issue} />}
@@ -70,12 +69,12 @@ export function Thread({ company, issue, mayWrite, name }: NamedProps & { mayWri
             one.comment ? (
               <li key={one.id} className={looks.said}>
                 <p className="muted small">
-                  {author(one.comment.author)} · <Time at={one.at} />
+                  <Actor slug={company.slug} of={one.comment.author} name={name} /> · <Time at={one.at} />
                 </p>
                 <Markdown>{one.comment.body}</Markdown>
               </li>
             ) : (
-              one.entry && <EntryLine key={one.id} slug={company.slug} of={one.entry} />
+              one.entry && <EntryLine key={one.id} slug={company.slug} of={one.entry} name={name} />
             ),
           )}
         </ul>
@@ -261,7 +260,7 @@ export function Costs({ company, issue }: NamedProps) {
   )
 }
 
-export function Happened({ company, issue }: PartProps) {
+export function Happened({ company, issue, name }: NamedProps) {
   const entries = useEntries({ company, issue })
   return (
     <>
@@ -269,7 +268,7 @@ export function Happened({ company, issue }: PartProps) {
       {!!entries.rows?.length && (
         <ul className="panel">
           {entries.rows.map((entry) => (
-            <EntryLine key={entry.id} slug={company.slug} of={entry} />
+            <EntryLine key={entry.id} slug={company.slug} of={entry} name={name} />
           ))}
         </ul>
       )}

@@ -1,3 +1,4 @@
+import { startOf } from "../../kit/format"
 import { oneOf } from "../../kit/search"
 import { statuses } from "../../kit/states"
 
@@ -13,10 +14,6 @@ export type Search = Partial<
 export function queryOf(search: Search) {
   const status = search.status?.split(",").flatMap((one) => oneOf(one, statuses) ?? [])
   const number = Number(search.number)
-  const instant = (day: string | undefined) => {
-    const at = Date.parse(day ?? "")
-    return Number.isNaN(at) ? undefined : new Date(at).toISOString()
-  }
   return {
     status: status?.length ? [...new Set(status)] : undefined,
     agent: search.agent,
@@ -29,8 +26,8 @@ export function queryOf(search: Search) {
     priority: oneOf(search.priority, ["low", "normal", "high", "urgent"] as const),
     number: Number.isSafeInteger(number) && number > 0 ? number : undefined,
     q: search.q && search.q.trim().length >= 2 ? search.q.trim() : undefined,
-    since: instant(search.since),
-    until: instant(search.until),
+    since: startOf(search.since),
+    until: startOf(search.until),
     sort: oneOf(search.sort, ["created", "updated", "priority", "due"] as const),
   }
 }

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
-import { type Company, named, useAgents } from "../../kit/company"
+import { type Company, named, useAgents, useProjects } from "../../kit/company"
 import { dollars } from "../../kit/format"
 import { IssueState } from "../../kit/page"
 import { Time } from "../../kit/parts"
@@ -14,17 +14,25 @@ interface ListProps {
   of: { rows?: Issue[]; hasNextPage: boolean; isFetching: boolean; fetchNextPage: () => unknown }
   chosen: Map<string, Issue>
   onChoose?: (issue: Issue) => void
+  sort?: Sort
 }
+
+export type Sort = "created" | "updated" | "priority" | "due"
+
+// age is the time that a row shows: the one that the rows are sorted by.
+const age = (of: Issue, sort: Sort) => (sort === "updated" ? of.updatedAt : sort === "due" ? of.dueAt : of.createdAt)
 
 const narrow = matchMedia("(width < 720px)")
 
 // List shows the rows that are in sight. With the focus on one, j and k move it, and x selects.
-export function List({ company, of, chosen, onChoose }: ListProps) {
+export function List({ company, of, chosen, onChoose, sort = "created" }: ListProps) {
   const rows = of.rows ?? []
   const place = useRef<HTMLUListElement>(null)
   const [top, setTop] = useState(0)
   const agents = useAgents(company.id)
   const name = named(agents.data?.rows, (agent) => agent.name)
+  const projects = useProjects(company.id)
+  const project = named(projects.data?.rows, (one) => one.title)
   useLayoutEffect(() => setTop(place.current?.offsetTop ?? 0))
   const window = useWindowVirtualizer({
     count: rows.length,
@@ -48,53 +56,71 @@ export function List({ company, of, chosen, onChoose }: ListProps) {
     requestAnimationFrame(() => place.current?.querySelector<HTMLElement>(`[data-index="${next}"] a`)?.focus())
   }
   return (
-    <ul
-      className={`panel ${looks.list}`}
-      ref={place}
-      aria-label={words.issues.title}
-      aria-busy={!of.rows}
-      style={{ blockSize: of.rows ? window.getTotalSize() : 200 }}
-    >
-      {shown.map((item) => {
-        const issue = rows[item.index]
-        if (!issue) return null
-        return (
-          <li
-            key={issue.id}
-            className={looks.row}
-            data-index={item.index}
-            style={{ blockSize: item.size, transform: `translateY(${item.start - top}px)` }}
-          >
-            {onChoose && (
-              <input
-                type="checkbox"
-                aria-label={words.issues.select(issue.number)}
-                checked={chosen.has(issue.id)}
-                onChange={() => onChoose(issue)}
-              />
-            )}
-            <span className={`muted ${looks.number}`}>#{issue.number}</span>
-            <Link
-              className={looks.title}
-              to="/c/$slug/issues/$number"
-              params={{ slug: company.slug, number: String(issue.number) }}
-              title={issue.title}
-              onKeyDown={(event) => keys(event, issue, item.index)}
+    <div className="panel">
+      <div className={`${looks.heads} muted small`} aria-hidden>
+        {onChoose && <span className={looks.box} />}
+        <span>{words.issues.heads.number}</span>
+        <span>{words.issues.name}</span>
+        <span>{words.issues.status}</span>
+        <span>{words.issues.priority}</span>
+        <span>{words.issues.agent}</span>
+        <span className={looks.project}>{words.issues.project}</span>
+        <span className={looks.cost}>{words.issues.heads.cost}</span>
+        <span>{words.issues.heads[sort]}</span>
+      </div>
+      <ul
+        className={looks.list}
+        ref={place}
+        aria-label={words.issues.title}
+        aria-busy={!of.rows}
+        style={{ blockSize: of.rows ? window.getTotalSize() : 200 }}
+      >
+        {shown.map((item) => {
+          const issue = rows[item.index]
+          if (!issue) return null
+          return (
+            <li
+              key={issue.id}
+              className={looks.row}
+              data-index={item.index}
+              style={{ blockSize: item.size, transform: `translateY(${item.start - top}px)` }}
             >
-              {issue.title}
-            </Link>
-            <span className={looks.state}>
-              <IssueState of={issue.status} />
-            </span>
-            <span className={`muted ${looks.priority}`}>{words.issues.priorities[issue.priority]}</span>
-            <span className={`muted ${looks.agent}`}>{issue.assignedAgentId && name(issue.assignedAgentId)}</span>
-            <span className={`muted ${looks.cost}`}>{issue.budget.spentUsd > 0 && dollars(issue.budget.spentUsd)}</span>
-            <span className={`muted ${looks.at}`}>
-              <Time at={issue.updatedAt} />
-            </span>
-          </li>
-        )
-      })}
-    </ul>
+              {onChoose && (
+                <input
+                  type="checkbox"
+                  aria-label={words.issues.select(issue.number)}
+                  checked={chosen.has(issue.id)}
+                  onChange={() => onChoose(issue)}
+                />
+              )}
+              <span className={`muted ${looks.number}`}>#{issue.number}</span>
+              <Link
+                className={looks.title}
+                to="/c/$slug/issues/$number"
+                params={{ slug: company.slug, number: String(issue.number) }}
+                title={issue.title}
+                onKeyDown={(event) => keys(event, issue, item.index)}
+              >
+                {issue.title}
+              </Link>
+              <span className={looks.state}>
+                <IssueState of={issue.status} />
+              </span>
+              <span className={`muted ${looks.priority}`}>{words.issues.priorities[issue.priority]}</span>
+              <span className={`muted ${looks.agent}`}>{issue.assignedAgentId && name(issue.assignedAgentId)}</span>
+              <span className={`muted ${looks.project}`} title={issue.projectId ? project(issue.projectId) : undefined}>
+                {issue.projectId && project(issue.projectId)}
+              </span>
+              <span className={`muted ${looks.cost}`}>
+                {issue.budget.spentUsd > 0 && dollars(issue.budget.spentUsd)}
+              </span>
+              <span className={`muted ${looks.at}`}>
+                {age(issue, sort) ? <Time at={age(issue, sort)} /> : words.figures.none}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
   )
 }

@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useCallback, useEffect, useState } from "react"
 import { api, ask } from "../../api/client"
 import { fresh } from "../../api/live"
-import { type Company, InCompany, useAgents, useGoals, useTeams } from "../../kit/company"
+import { type Company, InCompany, useAgents, useGoals, useProjects, useTeams } from "../../kit/company"
 import { Choose } from "../../kit/forms"
 import { Fresh } from "../../kit/fresh"
 import { NewIssue } from "../../kit/issues"
@@ -88,7 +88,7 @@ function Page({ company }: { company: Company }) {
       ) : isBoard ? (
         <Board company={company} query={query} mayWrite={mayWrite} />
       ) : (
-        <List company={company} of={list} chosen={chosen} onChoose={mayWrite ? choose : undefined} />
+        <List company={company} of={list} chosen={chosen} onChoose={mayWrite ? choose : undefined} sort={query.sort} />
       )}
       {search.new && mayWrite && (
         <NewIssue
@@ -125,7 +125,8 @@ function IssueFilters({ cid, search, onChange }: FilterProps) {
   const agents = useAgents(cid)
   const teams = useTeams(cid)
   const goals = useGoals(cid)
-  const typed = (name: "label" | "number" | "project" | "workflow" | "parent" | "q", label: string) => (
+  const projects = useProjects(cid)
+  const typed = (name: "label" | "number" | "workflow" | "q", label: string) => (
     <form
       key={`${name} ${search[name] ?? ""}`}
       onSubmit={(event) => {
@@ -146,7 +147,7 @@ function IssueFilters({ cid, search, onChange }: FilterProps) {
   )
   const day = (name: "since" | "until", label: string) => (
     <label className={looks.day}>
-      <span className="muted small">{label}</span>
+      <span className="muted small still">{label}</span>
       <input
         className="input"
         type="date"
@@ -216,7 +217,12 @@ function IssueFilters({ cid, search, onChange }: FilterProps) {
               ]}
               onChange={(parent) => onChange({ parent })}
             />
-            {typed("project", words.issues.project)}
+            <Choose
+              label={words.issues.project}
+              value={search.project}
+              options={projects.data?.rows.map((one) => [one.id, one.title]) ?? []}
+              onChange={(project) => onChange({ project })}
+            />
             {typed("workflow", words.issues.workflow)}
             {typed("label", words.issues.label)}
             {typed("number", words.issues.number)}

@@ -1,3 +1,6 @@
+// kinds are those of what is imported.
+export const kinds = ["leads", "campaigns", "taxonomy"] as const
+
 // media are the media types of files by how their names end.
 const media = {
   ndjson: "application/x-ndjson",

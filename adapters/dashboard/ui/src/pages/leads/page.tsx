@@ -10,13 +10,13 @@ import { Empty, Failure, Table, Time } from "../../kit/parts"
 import { useMay, usePages } from "../../kit/queries"
 import { oneOf } from "../../kit/search"
 import { words } from "../../words/en"
+import { kinds } from "./formats"
 import { Open } from "./open"
 import { Send } from "./send"
 import { nameOf, State } from "./state"
 
 type Import = Schemas["Import"]
 
-const kinds = ["leads", "campaigns", "taxonomy"] as const
 const states = ["running", "done", "failed", "interrupted"] as const
 
 export function Leads() {

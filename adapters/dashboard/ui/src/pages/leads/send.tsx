@@ -6,7 +6,7 @@ import { Field, Form, Modal } from "../../kit/parts"
 import { useStale } from "../../kit/queries"
 import { oneOf } from "../../kit/search"
 import { words } from "../../words/en"
-import { mediaOf } from "./formats"
+import { kinds, mediaOf } from "./formats"
 import looks from "./leads.module.css"
 
 interface SendProps {
@@ -14,8 +14,6 @@ interface SendProps {
   onClose: () => void
   onSent: (id: string) => void
 }
-
-const kinds = ["leads", "campaigns", "taxonomy"] as const
 
 // checked is the file of a form, with its media type; it throws what is wrong with it, as the server would say it too late.
 function checked(data: FormData, kind: (typeof kinds)[number], most: number) {

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask, type Schemas } from "../../api/client"
 import { type Company, InCompany } from "../../kit/company"
+import { about } from "../../kit/entry"
 import { BudgetBar, Money } from "../../kit/figures"
 import { day, dollars } from "../../kit/format"
 import { Confirm, Failure, Time } from "../../kit/parts"
@@ -182,7 +183,7 @@ function Panels({ slug, of: o, troubled }: PanelsProps) {
       <section className="panel inset stack" aria-label={words.overview.money}>
         <h2>{words.overview.money}</h2>
         <BudgetBar of={words.overview.money} spent={o.cost.thisPeriod} limit={o.cost.budget} />
-        <ul className={looks.rows}>
+        <ul className={`${looks.rows} ${looks.amounts}`}>
           <li>
             <span>{words.overview.period}</span>
             <span>
@@ -259,7 +260,7 @@ function Panels({ slug, of: o, troubled }: PanelsProps) {
           {o.recentActivity.map((one) => (
             <li key={one.id}>
               <span>
-                <code>{one.action}</code> <span className="muted small">{titleOf(one)}</span>
+                <code>{one.action}</code> <span className="muted small">{about(one)}</span>
               </span>
               <span className="muted small">
                 <Time at={one.at} />
@@ -272,13 +273,6 @@ function Panels({ slug, of: o, troubled }: PanelsProps) {
   )
 }
 
-// titleOf is what an entry is about, as far as it says.
-function titleOf(entry: Schemas["ActivityEntry"]): string {
-  const said = entry.payload as { number?: number; title?: string; name?: string }
-  const title = said.title ?? said.name ?? ""
-  return said.number ? `#${said.number} ${title}` : title
-}
-
 // Days are small columns, with their figures as a table on demand.
 function Days({ of }: { of: Seen["days"] }) {
   const most = Math.max(1, ...of.map((one) => one.done + one.failed))
@@ -288,21 +282,27 @@ function Days({ of }: { of: Seen["days"] }) {
     <section className={`panel inset stack ${looks.wide}`} aria-label={words.overview.days}>
       <h2>{words.overview.days}</h2>
       <p className="hidden">{words.overview.daysSummary(done, failed)}</p>
-      <ul className={looks.days} aria-hidden>
-        {of.map((one) => (
-          <li
-            key={one.day}
-            title={`${day(one.day)}: ${one.done} ${words.overview.done}, ${one.failed} ${words.overview.failed}`}
-          >
-            {one.failed > 0 && <span className={looks.failed} style={{ blockSize: height(one.failed) }} />}
-            {one.done > 0 && <span className={looks.done} style={{ blockSize: height(one.done) }} />}
-          </li>
-        ))}
-      </ul>
-      <p className={`${looks.axis} muted small`} aria-hidden>
-        <span>{of[0] && day(of[0].day)}</span>
-        <span>{of.at(-1) && day(of.at(-1)?.day ?? "")}</span>
-      </p>
+      {done + failed === 0 ? (
+        <p className="muted">{words.overview.noDays}</p>
+      ) : (
+        <>
+          <ul className={looks.days} aria-hidden>
+            {of.map((one) => (
+              <li
+                key={one.day}
+                title={`${day(one.day)}: ${one.done} ${words.overview.done}, ${one.failed} ${words.overview.failed}`}
+              >
+                {one.failed > 0 && <span className={looks.failed} style={{ blockSize: height(one.failed) }} />}
+                {one.done > 0 && <span className={looks.done} style={{ blockSize: height(one.done) }} />}
+              </li>
+            ))}
+          </ul>
+          <p className={`${looks.axis} muted small`} aria-hidden>
+            <span>{of[0] && day(of[0].day)}</span>
+            <span>{of.at(-1) && day(of.at(-1)?.day ?? "")}</span>
+          </p>
+        </>
+      )}
       <details>
         <summary>{words.figures.table}</summary>
         <table className="table">

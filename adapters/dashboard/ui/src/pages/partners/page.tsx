@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
-import { changes } from "../../kit/format"
+import { mergePatch } from "../../kit/format"
 import { Actions, Confirm, Empty, Failure, Field, Form, Modal, Once, Pill, Table, Time } from "../../kit/parts"
-import { usePages, useStale } from "../../kit/queries"
+import { useMay, usePages, useStale } from "../../kit/queries"
 import { words } from "../../words/en"
 
 type Partner = Schemas["Partner"]
@@ -13,6 +13,7 @@ export function Partners() {
   const [editing, setEditing] = useState<Partner | "new">()
   const [doing, setDoing] = useState<Doing>()
   const [value, setValue] = useState<string>()
+  const admin = useMay("admin")
   const list = usePages<Partner>(["partners"], (cursor) =>
     ask(api.GET("/v1/partners", { params: { query: { cursor } } })),
   )
@@ -20,9 +21,11 @@ export function Partners() {
     <>
       <div className="heading">
         <h1>{words.partners.title}</h1>
-        <button type="button" className="button primary" onClick={() => setEditing("new")}>
-          {words.partners.create}
-        </button>
+        {admin && (
+          <button type="button" className="button primary" onClick={() => setEditing("new")}>
+            {words.partners.create}
+          </button>
+        )}
       </div>
       <p className="muted">{words.partners.text}</p>
       <Failure error={list.error} retry={list.refetch} />
@@ -45,7 +48,7 @@ export function Partners() {
                 ),
               },
               { head: words.partners.origins, cell: (p) => p.origins.join(", ") },
-              { head: words.partners.key, cell: (p) => <code>{p.hint}</code> },
+              { head: words.partners.key, cell: (p) => <code className="still">{p.hint}</code> },
               { head: words.partners.used, cell: (p) => <Time at={p.lastUsedAt} /> },
               { head: words.partners.made, cell: (p) => <Time at={p.createdAt} /> },
             ]}
@@ -104,7 +107,7 @@ function Edit({ of, onClose, onMade }: Making & { of: Partner | "new" }) {
         const made = await ask(api.POST("/v1/partners", { params: { header: { "Idempotency-Key": key } }, body: sent }))
         return made.data.key
       }
-      await ask(api.PATCH("/v1/partners/{id}", { params: { path: { id: of.id } }, body: changes(former, sent) ?? {} }))
+      await ask(api.PATCH("/v1/partners/{id}", { params: { path: { id: of.id } }, body: mergePatch(former, sent) }))
     },
     onSuccess: async (made) => {
       onClose()

@@ -3,12 +3,11 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask, once, type Schemas, seen } from "../../api/client"
 import { type Company, InCompany, named, useGoals, useStaleIn, useTeams } from "../../kit/company"
-import { ProgressBar } from "../../kit/figures"
 import { mergePatch } from "../../kit/format"
 import { Choose, EditForm, text } from "../../kit/forms"
 import { Clip, Facts, Filters, IssueLink, IssueState, More, NothingMatches, Prose } from "../../kit/page"
 import { Actions, Empty, Failure, Field, Form, Modal, Pill, Table, Time } from "../../kit/parts"
-import { Budget, PurposeFields, purposeOf } from "../../kit/purposes"
+import { Budget, Progress, PurposeFields, purposeOf } from "../../kit/purposes"
 import { useMay, usePages } from "../../kit/queries"
 import { oneOf } from "../../kit/search"
 import { Sheet } from "../../kit/sheet"
@@ -20,16 +19,6 @@ export const Projects = () => <InCompany>{(company) => <Page company={company} /
 
 const State = ({ of }: { of: Project["status"] }) => (
   <Pill mood={of === "active" ? "good" : "quiet"}>{words.goals.projectStates[of]}</Pill>
-)
-
-const Progress = ({ of }: { of: Project }) => (
-  <ProgressBar
-    of={of.title}
-    done={of.progress.tasksDone}
-    inFlight={of.progress.tasksInFlight}
-    queued={of.progress.tasksQueued}
-    total={of.progress.tasksTotal}
-  />
 )
 
 function Page({ company }: { company: Company }) {
@@ -106,7 +95,7 @@ function Page({ company }: { company: Company }) {
                 ),
               },
               { head: words.goals.state, cell: (p) => <State of={p.status} /> },
-              { head: words.goals.progress, cell: (p) => <Progress of={p} /> },
+              { head: words.goals.progress, cell: (p) => <Progress of={p.title} progress={p.progress} /> },
               {
                 head: words.goals.goal,
                 cell: (p) => <Clip>{p.goalId ? goalTitle(p.goalId) : words.figures.none}</Clip>,
@@ -249,7 +238,7 @@ function Open({ company, project: projectId, onClose }: { company: Company; proj
       {query.isLoading && <p className="muted">{words.loading}</p>}
       {project && !editing && (
         <>
-          <Progress of={project} />
+          <Progress of={project.title} progress={project.progress} />
           <Facts
             of={[
               [words.goals.state, <State key="state" of={project.status} />],

@@ -1,8 +1,13 @@
-import { api, ask } from "../../api/client"
-import { type Company, InCompany } from "../../kit/company"
-import { mergePatch } from "../../kit/format"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { api, ask, once } from "../../api/client"
+import { type CompanyMove, CompanyState, MoveCompany } from "../../kit/companies"
+import { type Company, InCompany, useTeams } from "../../kit/company"
+import { dollars, mergePatch } from "../../kit/format"
 import { EditForm, text } from "../../kit/forms"
-import { Field } from "../../kit/parts"
+import { Clip } from "../../kit/page"
+import { Failure, Field, Table } from "../../kit/parts"
 import { useMay, useStale } from "../../kit/queries"
 import { words } from "../../words/en"
 
@@ -13,12 +18,14 @@ export const Settings = () => (
 const editable = (c: Company) => ({
   name: c.name,
   description: c.description,
+  defaultAdapter: c.defaultAdapter,
   budget: { usd: c.budget.usd, period: c.budget.period, reservePercent: c.budget.reservePercent },
 })
 
 const typed = (data: FormData) => ({
   name: text(data, "name"),
   description: text(data, "description"),
+  defaultAdapter: text(data, "defaultAdapter"),
   budget: {
     usd: Number(data.get("usd")),
     period: text(data, "period"),
@@ -33,13 +40,18 @@ interface PageProps {
 }
 
 function Page({ company, etag, again }: PageProps) {
-  const mayWrite = useMay("write", company.id)
+  const may = useMay("write", company.id)
+  const mayWrite = may && company.status === "active"
+  const instance = useQuery({ queryKey: ["instance", "adapters"], queryFn: () => ask(api.GET("/v1/instance")) })
+  const adapters = new Set([company.defaultAdapter, ...(instance.data?.data.adapters ?? [])])
   return (
     <>
       <div className="heading">
         <h1>{company.name}</h1>
+        <CompanyState of={company} />
       </div>
       <h2>{words.company.settingsTitle}</h2>
+      {!mayWrite && <p role="note">{may ? words.company.archived : words.readOnly}</p>}
       <div className="form">
         <EditForm
           of={company}
@@ -68,6 +80,17 @@ function Page({ company, etag, again }: PageProps) {
               <Field label={words.company.description} name="description" error={error}>
                 {(field) => (
                   <textarea {...field} className="input" defaultValue={of.description} readOnly={!mayWrite} />
+                )}
+              </Field>
+              <Field label={words.company.adapter} name="defaultAdapter" help={words.company.adapterHelp} error={error}>
+                {(field) => (
+                  <select {...field} className="input" defaultValue={of.defaultAdapter} disabled={!mayWrite}>
+                    {[...adapters].map((one) => (
+                      <option key={one} value={one}>
+                        {one}
+                      </option>
+                    ))}
+                  </select>
                 )}
               </Field>
               <Field label={words.company.budget} name="usd" at="budget.usd" error={error}>
@@ -113,6 +136,90 @@ function Page({ company, etag, again }: PageProps) {
           )}
         </EditForm>
       </div>
+      <Teams company={company} />
+      <End company={company} mayWrite={may} />
     </>
+  )
+}
+
+function Teams({ company }: { company: Company }) {
+  const { slug, budget } = company
+  const teams = useTeams(company.id)
+  const period = words.company.periods[budget.period] ?? budget.period
+  return (
+    <section className="stack" aria-label={words.company.teamsTitle}>
+      <div className="heading">
+        <h2>{words.company.teamsTitle}</h2>
+        <Link to="/c/$slug/agents" params={{ slug }} search={{ view: "org" }}>
+          {words.company.organisation}
+        </Link>
+      </div>
+      <p className="muted">{words.company.teamsText}</p>
+      <Failure error={teams.error} retry={teams.refetch} />
+      {teams.data?.rows.length === 0 && <p className="muted">{words.company.noTeams}</p>}
+      {(!!teams.data?.rows.length || teams.isLoading) && (
+        <Table
+          label={words.company.teamsTitle}
+          rows={teams.data?.rows}
+          id={(team) => team.id}
+          columns={[
+            {
+              head: words.company.team,
+              cell: (team) => (
+                <Link to="/c/$slug/agents" params={{ slug }} search={{ team: team.id }}>
+                  <Clip>{team.name}</Clip>
+                </Link>
+              ),
+            },
+            {
+              head: words.company.places,
+              number: true,
+              cell: (team) => words.company.placesOf(team.agentCount, team.headcount),
+            },
+            {
+              head: words.company.teamBudget,
+              number: true,
+              cell: (team) =>
+                team.budget ? words.company.teamBudgetOf(dollars(team.budget.usd), period) : words.figures.noLimit,
+            },
+          ]}
+        />
+      )}
+    </section>
+  )
+}
+
+// End is how a company is archived, restored and deleted.
+function End({ company, mayWrite }: { company: Company; mayWrite: boolean }) {
+  const navigate = useNavigate()
+  const mayDelete = useMay("admin")
+  const [doing, setDoing] = useState<CompanyMove>()
+  if (!mayWrite && !mayDelete) return null
+  const begin = (what: CompanyMove["what"]) => () => setDoing({ what, to: company, key: once() })
+  const turn = company.status === "archived" ? "restore" : "archive"
+  return (
+    <section className="stack" aria-label={words.company.end}>
+      <h2>{words.company.end}</h2>
+      <p className="muted">{words.company.endText}</p>
+      <div className="row">
+        {mayWrite && (
+          <button type="button" className="button" onClick={begin(turn)}>
+            {words.companies[turn]}
+          </button>
+        )}
+        {mayDelete && (
+          <button type="button" className="button danger" onClick={begin("remove")}>
+            {words.companies.remove}
+          </button>
+        )}
+      </div>
+      {doing && (
+        <MoveCompany
+          move={doing}
+          onClose={() => setDoing(undefined)}
+          onDone={doing.what === "remove" ? () => void navigate({ to: "/" }) : undefined}
+        />
+      )}
+    </section>
   )
 }

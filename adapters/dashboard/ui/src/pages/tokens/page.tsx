@@ -1,8 +1,9 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
+import { named, useCompanies } from "../../kit/company"
 import { Actions, Confirm, Empty, Failure, Field, Form, Modal, Once, Pill, Table, Time } from "../../kit/parts"
-import { usePages, useStale } from "../../kit/queries"
+import { useMay, usePages, useStale } from "../../kit/queries"
 import { words } from "../../words/en"
 
 type Token = Schemas["Token"]
@@ -12,6 +13,9 @@ export function Tokens() {
   const [making, setMaking] = useState(false)
   const [doing, setDoing] = useState<Doing>()
   const [value, setValue] = useState<string>()
+  const admin = useMay("admin")
+  const companies = useCompanies()
+  const company = named(companies.data?.rows, (c) => c.name)
   const list = usePages<Token>(["tokens"], (cursor) => ask(api.GET("/v1/tokens", { params: { query: { cursor } } })))
   const open = usePages<Schemas["Session"]>(["sessions"], (cursor) =>
     ask(api.GET("/v1/sessions", { params: { query: { cursor, limit: 100 } } })),
@@ -20,9 +24,11 @@ export function Tokens() {
     <>
       <div className="heading">
         <h1>{words.tokens.title}</h1>
-        <button type="button" className="button primary" onClick={() => setMaking(true)}>
-          {words.tokens.create}
-        </button>
+        {admin && (
+          <button type="button" className="button primary" onClick={() => setMaking(true)}>
+            {words.tokens.create}
+          </button>
+        )}
       </div>
       <p className="muted">{words.tokens.text}</p>
       <Failure error={list.error ?? open.error} retry={list.refetch} />
@@ -37,8 +43,9 @@ export function Tokens() {
             columns={[
               { head: words.tokens.name, cell: (t) => t.name },
               { head: words.webhooks.state, cell: (t) => <State of={t} /> },
-              { head: words.tokens.scopes, cell: (t) => t.scopes.join(", ") },
-              { head: words.tokens.value, cell: (t) => <code>{t.hint}</code> },
+              { head: words.tokens.scopes, cell: (t) => t.scopes.map((scope) => said(scope, company)).join(", ") },
+              { head: words.tokens.value, cell: (t) => <code className="still">{t.hint}</code> },
+              { head: words.tokens.made, minor: true, cell: (t) => <Time at={t.createdAt} /> },
               { head: words.tokens.used, cell: (t) => <Time at={t.lastUsedAt} /> },
               { head: words.tokens.expires, cell: (t) => <Time at={t.expiresAt} /> },
               {
@@ -77,6 +84,12 @@ export function Tokens() {
       <Once title={words.tokens.onceTitle} value={value} onClose={() => setValue(undefined)} />
     </>
   )
+}
+
+// said is a scope with the name of its company, if it is of one.
+function said(scope: string, company: (id: string) => string): string {
+  const [, id, permission] = /^company:([^:]+):(.+)$/.exec(scope) ?? []
+  return id && permission ? words.tokens.scopeOf(permission, company(id)) : scope
 }
 
 const state = (t: Token) =>
@@ -138,6 +151,7 @@ function NewToken({ onClose, onMade }: Making) {
             </label>
           ))}
         </fieldset>
+        <InCompany />
         <Field label={words.tokens.expiresIn} name="days" at="expiresAt" error={make.error}>
           {(field) => (
             <select {...field} className="input" defaultValue="">
@@ -153,6 +167,40 @@ function NewToken({ onClose, onMade }: Making) {
         </Field>
       </Form>
     </Modal>
+  )
+}
+
+// InCompany offers the scopes of one company.
+function InCompany() {
+  const companies = useCompanies()
+  const [id, setId] = useState("")
+  if (!companies.data?.rows.length) return null
+  return (
+    <fieldset className="field plain">
+      <legend className="label">{words.tokens.scopeCompany}</legend>
+      <select
+        className="input"
+        aria-label={words.tokens.scopeCompany}
+        value={id}
+        onChange={(event) => setId(event.target.value)}
+      >
+        <option value="">{words.tokens.noCompany}</option>
+        {companies.data.rows.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name}
+          </option>
+        ))}
+      </select>
+      {id &&
+        (["read", "write"] as const).map((permission) => (
+          <label key={permission} className="choice">
+            <input type="checkbox" name="scopes" value={`company:${id}:${permission}`} />
+            <span>
+              <code>{permission}</code> <span className="muted">{words.tokens.companyWords[permission]}</span>
+            </span>
+          </label>
+        ))}
+    </fieldset>
   )
 }
 

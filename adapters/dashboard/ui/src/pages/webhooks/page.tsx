@@ -2,9 +2,10 @@ import { useMutation } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
-import { Actions, Confirm, Empty, Failure, Field, Form, Modal, Once, Pill, Table, Time } from "../../kit/parts"
-import { usePages, useStale } from "../../kit/queries"
+import { Actions, Confirm, Empty, Failure, Field, Form, Modal, Once, Pill, Table } from "../../kit/parts"
+import { useMay, usePages, useStale } from "../../kit/queries"
 import { words } from "../../words/en"
+import { Deliveries, Health } from "./deliveries"
 
 type Webhook = Schemas["Webhook"]
 type Doing = { what: "rotate" | "remove"; to: Webhook; key: string }
@@ -14,6 +15,7 @@ export function Webhooks() {
   const [making, setMaking] = useState(false)
   const [doing, setDoing] = useState<Doing>()
   const [secret, setSecret] = useState<string>()
+  const admin = useMay("admin")
   const stale = useStale("webhooks", "deliveries")
   const list = usePages<Webhook>(["webhooks"], (cursor) =>
     ask(api.GET("/v1/webhooks", { params: { query: { cursor } } })),
@@ -34,9 +36,11 @@ export function Webhooks() {
     <>
       <div className="heading">
         <h1>{words.webhooks.title}</h1>
-        <button type="button" className="button primary" onClick={() => setMaking(true)}>
-          {words.webhooks.create}
-        </button>
+        {admin && (
+          <button type="button" className="button primary" onClick={() => setMaking(true)}>
+            {words.webhooks.create}
+          </button>
+        )}
       </div>
       <p className="muted">{words.webhooks.text}</p>
       <p role="status" hidden={!test.isSuccess}>
@@ -68,6 +72,7 @@ export function Webhooks() {
                   </Pill>
                 ),
               },
+              { head: words.webhooks.health, cell: (w) => <Health of={w} /> },
               { head: words.webhooks.events, cell: (w) => <code>{w.events.join(", ")}</code> },
               { head: words.webhooks.description, cell: (w) => w.disabledReason ?? w.description },
             ]}
@@ -94,61 +99,6 @@ export function Webhooks() {
       {doing && <Do doing={doing} onClose={() => setDoing(undefined)} onMade={setSecret} />}
       <Once title={words.webhooks.secretTitle} value={secret} onClose={() => setSecret(undefined)} />
     </>
-  )
-}
-
-function Deliveries({ of }: { of: string }) {
-  const stale = useStale("deliveries")
-  const list = usePages<Schemas["Delivery"]>(["deliveries", of], (cursor) =>
-    ask(api.GET("/v1/webhooks/{id}/deliveries", { params: { path: { id: of }, query: { cursor } } })),
-  )
-  const again = useMutation({
-    mutationFn: (deliveryId: string) =>
-      ask(
-        api.POST("/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver", {
-          params: { path: { id: of, deliveryId }, header: { "Idempotency-Key": once() } },
-        }),
-      ),
-    onSuccess: stale,
-  })
-  return (
-    <section className="stack" aria-label={words.webhooks.deliveries}>
-      <h2>{words.webhooks.deliveries}</h2>
-      <Failure error={list.error ?? again.error} retry={list.error ? list.refetch : undefined} />
-      {list.rows?.length === 0 ? (
-        <p className="muted">{words.webhooks.noDeliveries}</p>
-      ) : (
-        (list.rows || list.isLoading) && (
-          <Table
-            label={words.webhooks.deliveries}
-            rows={list.rows}
-            id={(d) => d.id}
-            columns={[
-              { head: words.webhooks.event, cell: (d) => <code>{d.type}</code> },
-              {
-                head: words.webhooks.state,
-                cell: (d) => (
-                  <Pill mood={d.status === "succeeded" ? "good" : d.status === "failed" ? "bad" : "quiet"}>
-                    {d.status}
-                  </Pill>
-                ),
-              },
-              { head: words.webhooks.attempts, number: true, cell: (d) => d.attempts.length },
-              { head: words.webhooks.at, cell: (d) => <Time at={d.createdAt} /> },
-              { head: words.webhooks.next, cell: (d) => d.nextAttemptAt && <Time at={d.nextAttemptAt} /> },
-            ]}
-            actions={(d) => (
-              <Actions of={d.type} actions={[{ name: words.webhooks.again, run: () => again.mutate(d.id) }]} />
-            )}
-          />
-        )
-      )}
-      {list.hasNextPage && (
-        <button type="button" className="button" onClick={() => list.fetchNextPage()} disabled={list.isFetching}>
-          {words.loadMore}
-        </button>
-      )}
-    </section>
   )
 }
 

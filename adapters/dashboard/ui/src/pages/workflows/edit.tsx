@@ -3,7 +3,7 @@ import { ArrowDown, ArrowUp, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
 import { type Company, useStaleIn, useTeams } from "../../kit/company"
-import { changes } from "../../kit/format"
+import { mergePatch } from "../../kit/format"
 import { amount, EditForm, text } from "../../kit/forms"
 import { Field, Form, Modal } from "../../kit/parts"
 import { words } from "../../words/en"
@@ -265,7 +265,7 @@ export function Edit({ company, workflow, etag, again, onClose }: EditProps) {
         of={workflow}
         etag={etag}
         submit={words.save}
-        patch={(data, of) => changes(editable(of), fieldsOf(data))}
+        patch={(data, of) => mergePatch(editable(of), fieldsOf(data))}
         send={(body, version) =>
           ask(
             api.PATCH("/v1/companies/{id}/workflows/{workflow}", {

@@ -1,3 +1,8 @@
+import type { Category } from "../../api/client"
+
+// What happens to the instance stands in no activity of a company.
+type OfInstance = "campaign" | "key" | "lead" | "partner" | "taxonomy" | "token" | "webhook"
+
 export const activity = {
   title: "Activity",
   pause: "Pause",
@@ -6,6 +11,20 @@ export const activity = {
   jsonl: "Export JSON Lines",
   search: "Search the activity",
   category: "Category",
+  categories: {
+    agent: "Agents",
+    approval: "Approvals",
+    budget: "Budgets and costs",
+    company: "The company",
+    goal: "Goals",
+    project: "Projects",
+    run: "Runs",
+    secret: "Secrets",
+    store: "The store",
+    task: "Issues",
+    team: "Teams",
+    workflow: "Workflows",
+  } satisfies Record<Exclude<Category, OfInstance>, string>,
   actor: "Actor",
   subject: "Subject",
   since: "Since",
@@ -13,6 +32,6 @@ export const activity = {
   payload: "Details",
   empty: "Nothing happened yet",
   emptyText: "Every change in the company stands here, with who made it.",
-  by: (actor: string) => `by ${actor}`,
+  by: "by",
   none: "–",
 }

@@ -3,7 +3,7 @@ export const approvals = {
   history: "Requests",
   rules: "Rules",
   approval: "Approval",
-  asked: "Asked for",
+  asked: "Asked",
   action: "What",
   agent: "Agent",
   state: "State",

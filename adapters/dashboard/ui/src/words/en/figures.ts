@@ -1,6 +1,7 @@
 export const figures = {
   none: "–",
   noLimit: "No limit",
+  noneSpent: "Nothing was spent in these days.",
   unpriced: "Unpriced",
   budget: (of: string, spent: string, limit: string, held: string) =>
     `${of}: ${spent} spent and ${held} held of ${limit}`,

@@ -28,6 +28,7 @@ export const overview = {
   day: "Day",
   spent: "Spent",
   daysSummary: (done: number, failed: number) => `${done} issues done and ${failed} failed in 14 days`,
+  noDays: "No issue was done or failed in these days.",
   teams: "Teams",
   inFlight: (n: number) => (n === 1 ? "1 issue in flight" : `${n} issues in flight`),
   activity: "What happened last",

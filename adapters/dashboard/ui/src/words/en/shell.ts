@@ -3,6 +3,7 @@ export const shell = {
   notLive: "Not live, trying again",
   more: "More",
   sending: "The server does not take it yet. It is sent again by itself.",
+  sendingIn: (seconds: number) => `next try in ${seconds} s`,
   over: "You are signed out",
   overText:
     "The session has ended, or its token was revoked, given a new value, or has expired. Sign in to go on where you were: what you typed is still there.",

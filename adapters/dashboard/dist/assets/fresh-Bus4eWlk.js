@@ -1,1 +1,0 @@
-import{ct as e,en as t,in as n,tn as r}from"./parts-DZnB4Bjo.js";import{l as i}from"./index-D7_MwVr8.js";var a=n(r(),1),o=t();function s({cid:t,list:n,onShow:r}){let s=(0,a.useSyncExternalStore)(i.watch,()=>i.of(t,n));return s?(0,o.jsx)(`button`,{type:`button`,className:`button`,onClick:()=>{i.clear(t,n),r()},children:e.shell.fresh(s)}):null}export{s as t};
