@@ -204,7 +204,8 @@ func TestAWrongSignInIsRefusedAndMakesNoSession(t *testing.T) {
 			}
 		}
 		both := v.send(t, "POST", "/session", `{"token":"a","code":"b"}`)
-		if !strings.Contains(both.text, `"field":"code","code":"too_many"`) || !strings.Contains(both.text, "must not be sent beside token") {
+		if !strings.Contains(both.text, `"field":"code","code":"too_many"`) ||
+			!strings.Contains(both.text, "must not be sent beside token") {
 			t.Errorf("%s", both.text)
 		}
 		v.with("Content-Type", "text/plain").send(t, "POST", "/session", `{"token":"`+string(rootToken)+`"}`).

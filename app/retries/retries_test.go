@@ -22,7 +22,8 @@ func TestWhatIsUnavailableIsTriedAgainAfterLongerAndLongerPauses(t *testing.T) {
 			tried = append(tried, time.Since(start))
 			return errAway
 		})
-		if fault.CodeOf(err) != fault.Unavailable || len(tried) != 6 || tried[1] != 50*time.Millisecond || tried[5] != 1550*time.Millisecond {
+		if fault.CodeOf(err) != fault.Unavailable || len(tried) != 6 ||
+			tried[1] != 50*time.Millisecond || tried[5] != 1550*time.Millisecond {
 			t.Errorf("%v, after %v", err, tried)
 		}
 	})

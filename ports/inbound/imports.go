@@ -21,7 +21,9 @@ type Imports interface {
 	Leads(ctx context.Context, caller access.Caller, lines iter.Seq2[LeadLine, error], options ImportOptions) (lead.ImportCount, error)
 
 	// Campaigns imports campaigns as Leads does leads.
-	Campaigns(ctx context.Context, caller access.Caller, lines iter.Seq2[CampaignLine, error], options ImportOptions) (lead.ImportCount, error)
+	Campaigns(
+		ctx context.Context, caller access.Caller, lines iter.Seq2[CampaignLine, error], options ImportOptions,
+	) (lead.ImportCount, error)
 
 	// Taxonomy merges a draft into the taxonomy, all of it or nothing. Its faults are those of lead.TaxonomyDraft.Over.
 	Taxonomy(ctx context.Context, caller access.Caller, draft lead.TaxonomyDraft, dryRun bool) (lead.Change, error)

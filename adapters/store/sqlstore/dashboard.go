@@ -157,7 +157,8 @@ func (r *itemRow) columns() []any {
 
 func (r *itemRow) item() dashboard.Item {
 	i := dashboard.Item{
-		Kind: dashboard.ItemKind(r.kind), Company: dashboard.Name{ID: r.company, Slug: r.slug, Name: r.companyName}, Since: instant(r.since),
+		Kind: dashboard.ItemKind(r.kind), Company: dashboard.Name{ID: r.company, Slug: r.slug, Name: r.companyName},
+		Since:    instant(r.since),
 		Issue:    dashboard.IssueLine{ID: id.Issue(r.issue), Number: r.number, Title: r.title, Status: r.status, Priority: r.priority},
 		Agent:    dashboard.Name{ID: r.agent, Name: r.agentName},
 		Approval: id.Approval(r.approval), Asked: r.action,

@@ -21,6 +21,7 @@ const table = {
   // The company itself is told below; the others are of the instance.
   company: [],
   campaign: [],
+  import: [],
   key: [],
   lead: [],
   partner: [],
