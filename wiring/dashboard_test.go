@@ -3,6 +3,7 @@ package wiring_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"holdco/adapters/http/rest/resttest"
 )
@@ -12,7 +13,7 @@ import (
 func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
-		tab := s.browse(t, s.pagesURL)
+		tab, began := s.browse(t, s.pagesURL), time.Now()
 		tab.Expect(401)
 		tab.Go("/instance/tokens")
 		tab.See("API token")
@@ -91,6 +92,7 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 		tab.Look("partners")
 
 		signIn(t, s, "token", string(rootToken)) // in a browser of another name
+		s.clock.advance(time.Since(began))       // as that of the browser did, which the page compares
 		tab.Go("/instance")
 		tab.See("Go-http-client/1.1")
 		tab.Look("server_" + resttest.Data[struct{ Store struct{ Kind string } }](t, s.Get("/v1/instance")).Store.Kind)

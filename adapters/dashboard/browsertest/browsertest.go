@@ -40,7 +40,7 @@ type Site struct {
 	Document string    // the file with the OpenAPI document of its API
 	Now      time.Time // what the clock of the browser says when the tab is opened; zero: what it is
 	Looks    string    // the folder with the pictures of pages, which Look compares
-	Update   bool      // Look keeps the pictures anew
+	Update   bool      // Look keeps the pictures of pages that look otherwise
 }
 
 // Tab is a tab of a headless browser.

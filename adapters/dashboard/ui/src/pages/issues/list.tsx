@@ -40,6 +40,11 @@ export function List({ company, of, chosen, onChoose, sort = "created" }: ListPr
     overscan: 8,
     scrollMargin: top,
   })
+  const { measure } = window
+  useEffect(() => {
+    narrow.addEventListener("change", measure)
+    return () => narrow.removeEventListener("change", measure)
+  }, [measure])
   const shown = window.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
   const { hasNextPage, isFetching, fetchNextPage } = of
