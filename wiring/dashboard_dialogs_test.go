@@ -20,7 +20,6 @@ func TestWhatOpensAbovePagesInABrowser(t *testing.T) {
 	tab.See("What happened last")
 	const menu = `!!document.querySelector("[role^=menuitem][data-highlighted]")`
 	ada := "/agents/" + p.by[0].ID
-	const found = `!!document.querySelector("[cmdk-item]")`
 	const dialogs = `document.querySelectorAll("[role=dialog]").length > 1`
 	const dialog = `!!document.querySelector("[role=dialog], dialog[open]")`
 	for _, on := range []struct {
@@ -29,7 +28,11 @@ func TestWhatOpensAbovePagesInABrowser(t *testing.T) {
 		is                string // true when it is open
 	}{
 		{"account", "", "What happened last", func() { tab.Push("Account") }, menu},
-		{"palette", "", "What happened last", func() { tab.Push("Search"); tab.Press("is") }, found},
+		{"palette", "", "What happened last", func() {
+			tab.Push("Search")
+			tab.Wait(`document.activeElement.matches("[cmdk-input]")`)
+			tab.Press("wri")
+		}, `document.querySelector("[cmdk-item]")?.innerText.includes("Write")`},
 		{"shortcuts", "", "What happened last", func() { tab.Press("?") }, dialog},
 		{"new_team", "/agents?view=org", "Sales", func() { tab.Push("New team") }, dialog},
 		{"agent_menu", ada, "Last runs", func() { tab.Push("Actions for " + p.by[0].Name) }, menu},

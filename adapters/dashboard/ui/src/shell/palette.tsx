@@ -50,12 +50,21 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       ),
   })
   const known: Place[] = [
-    ...(slug ? pages.map((page) => ({ to: page.to.replace("$slug", slug), name: page.name })) : []),
+    // The overview is the page of the company itself: it is found by either name, once.
+    ...(slug
+      ? pages.map(({ to, name }) => ({
+          to: to.replace("$slug", slug),
+          name,
+          about: to === "/c/$slug" ? company?.name : undefined,
+        }))
+      : []),
     ...(slug && mayWrite ? [{ to: `/c/${slug}/issues?new=yes`, name: words.issues.create }] : []),
     { to: "/", name: words.nav.companies },
     { to: "/inbox", name: words.nav.allInboxes },
     ...(admin ? instancePages : []),
-    ...(companies.data?.rows.map((c) => ({ to: `/c/${c.slug}`, name: c.name, about: c.slug })) ?? []),
+    ...(companies.data?.rows
+      .filter((c) => c.slug !== slug)
+      .map((c) => ({ to: `/c/${c.slug}`, name: c.name, about: c.slug })) ?? []),
   ]
   const found: Place[] =
     slug && isAsked
