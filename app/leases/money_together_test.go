@@ -372,7 +372,8 @@ func (c *crowd) compare() {
 		}
 	}
 	c.checkLimits()
-	if len(reports) == 0 || len(c.topups) == 0 || len(c.bills) < 20 {
+	isFull := len(reports) > 0 && len(c.topups) > 0 || testing.Short() // a fifth of the steps may reach no limit
+	if !isFull || len(c.bills) < 20 {
 		c.Errorf("too little happened: %v, %v, %d entries", reports, c.topups, len(c.bills))
 	}
 }
