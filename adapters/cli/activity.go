@@ -45,7 +45,7 @@ type activityCommand struct {
 	action, actor string
 	agent, issue  string // as they are named, and then their ids
 
-	listed map[string]bool // the ids of the entries that were listed, which the stream may have too; nil: not yet
+	listed map[string]bool // the ids of the entries that were listed, which the stream may have too
 }
 
 const usualMost = 50

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -24,11 +25,18 @@ type screen struct {
 
 var screens = []screen{{"light", "light", 1280, 800}, {"dark", "dark", 1280, 800}, {"phone", "light", 360, 740}}
 
+var seen sync.Map // the names that were looked at
+
 // Look checks how the page is in light, in dark and on a phone: that axe-core finds no violation of WCAG 2.2 A and AA, that nothing is
 // wider than the screen, and that it looks as it did when its picture was kept. All three are one picture, a quarter as large, in the
 // folder of looks. Pictures in full size go to the folder of the test's artifacts.
+//
+// A name is looked at once: a test that runs with several stores shows the same pages with each.
 func (tab *Tab) Look(name string) {
 	tab.t.Helper()
+	if _, isSeen := seen.LoadOrStore(name, true); isSeen {
+		return
+	}
 	var shown []image.Image
 	for _, on := range screens {
 		tab.check(chromedp.Do(tab.ctx, chromedp.EmulateViewport(int64(on.width), int64(on.height))))

@@ -39,15 +39,15 @@ func Activity(port inbound.Activity, pace StreamPace) httpkit.Handlers {
 	ofCompany := func(r httpkit.Request) *id.Company { return new(companyOf(r)) }
 	ofAll := func(httpkit.Request) *id.Company { return nil }
 	return httpkit.Handlers{
-		"listActivity":    h.list(ofCompany, nil),
-		"listAudit":       h.list(ofCompany, event.Audited),
-		"listAllActivity": h.list(ofAll, nil),
-		"listAllAudit":    h.list(ofAll, event.Audited),
-		"getActivity":     h.get,
-		"exportActivity":  h.export,
-		"getAuditHead":    h.head(ofCompany),
-		"getAllAuditHead": h.head(ofAll),
-		"streamActivity":  h.stream,
+		"listActivity":         h.list(ofCompany, nil),
+		"listAudit":            h.list(ofCompany, event.Audited),
+		"listAllActivity":      h.list(ofAll, nil),
+		"listAllAudit":         h.list(ofAll, event.Audited),
+		"getActivity":          h.get,
+		"exportActivity":       h.export,
+		"getAuditHead":         h.head(companyOf),
+		"getInstanceAuditHead": h.head(func(httpkit.Request) id.Company { return "" }),
+		"streamActivity":       h.stream,
 	}
 }
 
@@ -122,7 +122,7 @@ func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 // head handles the heads of the chains of companies, and of the instance.
-func (h activity) head(of func(r httpkit.Request) *id.Company) httpkit.Handler {
+func (h activity) head(of func(r httpkit.Request) id.Company) httpkit.Handler {
 	return func(r httpkit.Request) (httpkit.Answer, error) {
 		found, err := h.port.Head(r.Context(), r.Caller(), of(r))
 		if err != nil {

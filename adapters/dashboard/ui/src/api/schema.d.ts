@@ -215,7 +215,7 @@ export interface paths {
          * Get the signed end of the chain of the instance's entries
          * @description As that of a company, of the entries that belong to none.
          */
-        get: operations["getAllAuditHead"];
+        get: operations["getInstanceAuditHead"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6880,7 +6880,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getAllAuditHead: {
+    getInstanceAuditHead: {
         parameters: {
             query?: never;
             header?: never;
