@@ -91,18 +91,22 @@ func scopeOf(of id.Company) *id.Company {
 }
 
 // Head implements inbound.Activity.
-func (s *Service) Head(ctx context.Context, caller access.Caller, of id.Company) (signed audit.Signed, err error) {
-	if err := s.view(ctx, caller, scopeOf(of), func(context.Context, store.Reader) error { return nil }); err != nil {
+func (s *Service) Head(ctx context.Context, caller access.Caller, of *id.Company) (signed audit.Signed, err error) {
+	if err := s.view(ctx, caller, of, func(context.Context, store.Reader) error { return nil }); err != nil {
 		return signed, err
 	}
 	s.catchUp(ctx)
+	var chain id.Company
+	if of != nil {
+		chain = *of
+	}
 	var key string
-	err = s.view(ctx, caller, scopeOf(of), func(ctx context.Context, r store.Reader) error {
-		found, err := r.Activity().Heads(ctx, []id.Company{of})
+	err = s.view(ctx, caller, of, func(ctx context.Context, r store.Reader) error {
+		found, err := r.Activity().Heads(ctx, []id.Company{chain})
 		if err != nil {
 			return err
 		}
-		signed.Head = audit.Head{Company: of, Link: found[of].Link, At: found[of].At}
+		signed.Head = audit.Head{Company: chain, Link: found[chain].Link, At: found[chain].At}
 		key, err = r.InstanceKey().Fingerprint(ctx)
 		return err
 	})

@@ -29,9 +29,9 @@ type Activity interface {
 	// removed; and with fault.Unavailable when there are too many streams.
 	Follow(ctx context.Context, caller access.Caller, of id.Company, place string) (ActivityStream, error)
 
-	// Head chains what was committed, and returns the end of the chain of a company, or, if of is empty, of the entries without a
-	// company, signed with the instance's key.
-	Head(ctx context.Context, caller access.Caller, of id.Company) (audit.Signed, error)
+	// Head chains what was committed, and returns the end of the chain of a company, or, if of is nil, of the entries without a
+	// company, signed with the instance's key. Nil and not empty, because a path with what is no id has an empty one.
+	Head(ctx context.Context, caller access.Caller, of *id.Company) (audit.Signed, error)
 
 	// Verify follows a chain from its start to its end, that of the entries without a company if of is empty, and returns the last link
 	// that is right. It fails with an audit.Finding for the first entry that was changed, removed or inserted, and when the chain does

@@ -45,8 +45,8 @@ func Activity(port inbound.Activity, pace StreamPace) httpkit.Handlers {
 		"listAllAudit":         h.list(ofAll, event.Audited),
 		"getActivity":          h.get,
 		"exportActivity":       h.export,
-		"getAuditHead":         h.head(companyOf),
-		"getInstanceAuditHead": h.head(func(httpkit.Request) id.Company { return "" }),
+		"getAuditHead":         h.head(ofCompany),
+		"getInstanceAuditHead": h.head(ofAll),
 		"streamActivity":       h.stream,
 	}
 }
@@ -122,7 +122,7 @@ func (h activity) get(r httpkit.Request) (httpkit.Answer, error) {
 }
 
 // head handles the heads of the chains of companies, and of the instance.
-func (h activity) head(of func(r httpkit.Request) id.Company) httpkit.Handler {
+func (h activity) head(of func(r httpkit.Request) *id.Company) httpkit.Handler {
 	return func(r httpkit.Request) (httpkit.Answer, error) {
 		found, err := h.port.Head(r.Context(), r.Caller(), of(r))
 		if err != nil {
