@@ -41,7 +41,7 @@ func TestMoneyOfManyAtOnceIsWhatTheyWereTold(t *testing.T) {
 func TestMoneyOfManyAtOnceIsWhatTheyWereToldOnPostgres(t *testing.T) {
 	t.Parallel()
 	clock, ids := storetest.NewClock(), storetest.NewIDs()
-	must[*world](t)(newWorld(t.Context(), onPostgres(t, clock, ids), clock, ids)).history(t, 1).together(stepsOf(50))
+	must[*world](t)(newWorld(t.Context(), onPostgres(t, clock, ids), clock, ids)).history(t, 1).together(max(stepsOf(50), 30)) // with fewer they may reach no limit
 }
 
 // crowd is who spends the money of a company at once, with what they were told.
@@ -372,8 +372,7 @@ func (c *crowd) compare() {
 		}
 	}
 	c.checkLimits()
-	isFull := len(reports) > 0 && len(c.topups) > 0 || testing.Short() // a fifth of the steps may reach no limit
-	if !isFull || len(c.bills) < 20 {
+	if len(reports) == 0 || len(c.topups) == 0 || len(c.bills) < 20 {
 		c.Errorf("too little happened: %v, %v, %d entries", reports, c.topups, len(c.bills))
 	}
 }
