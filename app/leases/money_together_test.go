@@ -26,6 +26,9 @@ import (
 	"holdco/ports/storetest"
 )
 
+// enough steps of each reach a limit.
+const enough = 40
+
 func TestMoneyOfManyAtOnceIsWhatTheyWereTold(t *testing.T) {
 	t.Parallel()
 	clock, ids := storetest.NewClock(), storetest.NewIDs()
@@ -35,13 +38,13 @@ func TestMoneyOfManyAtOnceIsWhatTheyWereTold(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	must[*world](t)(newWorld(t.Context(), s, clock, ids)).history(t, 1).together(stepsOf(100))
+	must[*world](t)(newWorld(t.Context(), s, clock, ids)).history(t, 1).together(max(stepsOf(100), enough))
 }
 
 func TestMoneyOfManyAtOnceIsWhatTheyWereToldOnPostgres(t *testing.T) {
 	t.Parallel()
 	clock, ids := storetest.NewClock(), storetest.NewIDs()
-	must[*world](t)(newWorld(t.Context(), onPostgres(t, clock, ids), clock, ids)).history(t, 1).together(max(stepsOf(50), 30)) // with fewer they may reach no limit
+	must[*world](t)(newWorld(t.Context(), onPostgres(t, clock, ids), clock, ids)).history(t, 1).together(max(stepsOf(50), enough))
 }
 
 // crowd is who spends the money of a company at once, with what they were told.
