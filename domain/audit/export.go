@@ -50,7 +50,7 @@ func (e exported) isDerived() bool {
 
 // AddExport adds the lines of an export of all entries of a company, without filters, to a chain. If of is nil, it is the company of
 // the first line. It fails with a Finding as Add does, when a line is no entry of the company with its place and hash, and when there is
-// no line at all.
+// no line and no stub that stands for all of them.
 func (c *Chain) AddExport(from io.Reader, of *id.Company) error {
 	lines := bufio.NewReader(from)
 	var waiting []Item // sorted
@@ -79,7 +79,7 @@ func (c *Chain) AddExport(from io.Reader, of *id.Company) error {
 			waiting = waiting[1:]
 		}
 	}
-	if c.at.Number == 0 && len(waiting) == 0 {
+	if c.at.Number == 0 && len(waiting) == 0 && c.stub.Count == 0 {
 		return errors.New("there are no entries: an export has at least that of its company's founding")
 	}
 	for _, item := range waiting {

@@ -151,12 +151,21 @@ func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerF
 
 // inspect looks at what was sent, and notes it.
 func (op operation) inspect(c *gin.Context) (err error) {
+	if err := op.inspectBody(c); err != nil {
+		return err
+	}
+	r := of(c)
+	if r.query, err = readQuery(c.Request.URL.RawQuery, op.query); err != nil {
+		return err
+	}
+	r.once, err = op.checkHeaders(c.Request.Header)
+	return err
+}
+
+func (op operation) inspectBody(c *gin.Context) (err error) {
 	r := of(c)
 	if op.streamed {
-		if err := op.inspectUpload(c.Request, r.options.MostUpload); err != nil {
-			return err
-		}
-		return op.inspectRest(c)
+		return op.inspectUpload(c.Request, r.options.MostUpload)
 	}
 	if c.Request.ContentLength > MostBody {
 		return errTooLarge // without a read, so that a client that waits for 100 Continue sends nothing
@@ -167,19 +176,7 @@ func (op operation) inspect(c *gin.Context) (err error) {
 	if err := op.body.takes(c.Request.Header, r.body); err != nil {
 		return err
 	}
-	if r.body, err = op.body.check(r.body); err != nil {
-		return err
-	}
-	return op.inspectRest(c)
-}
-
-// inspectRest looks at what was sent beside the body, and notes it.
-func (op operation) inspectRest(c *gin.Context) (err error) {
-	r := of(c)
-	if r.query, err = readQuery(c.Request.URL.RawQuery, op.query); err != nil {
-		return err
-	}
-	r.once, err = op.checkHeaders(c.Request.Header)
+	r.body, err = op.body.check(r.body)
 	return err
 }
 

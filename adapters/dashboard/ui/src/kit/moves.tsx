@@ -4,7 +4,7 @@ import { api, ask, once, type Schemas } from "../api/client"
 import { words } from "../words/en"
 import { useAgents, useStaleIn, useTeams } from "./company"
 import { Changed, text, useVersion, type Version } from "./forms"
-import { Field, Form, Modal } from "./parts"
+import { Close, Field, Form, Modal } from "./parts"
 import type { Issue, Move } from "./states"
 
 interface MoveProps {
@@ -97,11 +97,7 @@ export function MoveIssues({ cid, move, issues, version, again, before: had, onC
             </li>
           ))}
         </ul>
-        <div className="row end">
-          <button type="button" className="button primary" onClick={onClose}>
-            {words.close}
-          </button>
-        </div>
+        <Close onClose={onClose} />
       </Modal>
     )
   }

@@ -208,6 +208,17 @@ export function Actions({ of, actions }: { of: string; actions: Action[] }) {
   )
 }
 
+// Close ends a dialog that only shows something.
+export function Close({ onClose }: { onClose: () => void }) {
+  return (
+    <div className="row end">
+      <button type="button" className="button primary" onClick={onClose}>
+        {words.close}
+      </button>
+    </div>
+  )
+}
+
 // Once shows a value that is not shown again. Copying needs an encrypted page; else the text is selected.
 export function Once({ title, value, onClose }: { title: string; value: string | undefined; onClose: () => void }) {
   const input = useRef<HTMLInputElement>(null)
@@ -230,11 +241,7 @@ export function Once({ title, value, onClose }: { title: string; value: string |
           {copied ? words.copied : words.copy}
         </button>
       </div>
-      <div className="row end">
-        <button type="button" className="button primary" onClick={onClose}>
-          {words.close}
-        </button>
-      </div>
+      <Close onClose={onClose} />
     </Modal>
   )
 }

@@ -3,7 +3,7 @@ import { useRef, useState } from "react"
 import { api, ask, type Schemas } from "../../api/client"
 import { type Company, InCompany, useAgents } from "../../kit/company"
 import { Clip, More } from "../../kit/page"
-import { Actions, Empty, Failure, Modal, Pill, Table, Time } from "../../kit/parts"
+import { Actions, Close, Empty, Failure, Modal, Pill, Table, Time } from "../../kit/parts"
 import { usePages } from "../../kit/queries"
 import { words } from "../../words/en"
 import { isStale, secretsIn } from "./names"
@@ -113,11 +113,7 @@ function Page({ company }: { company: Company }) {
                 : `holdco secret set ${slug} NAME --category api_key`
             }
           />
-          <div className="row end">
-            <button type="button" className="button primary" onClick={() => setShowing(undefined)}>
-              {words.close}
-            </button>
-          </div>
+          <Close onClose={() => setShowing(undefined)} />
         </Modal>
       )}
     </>

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
 import { More } from "../../kit/page"
-import { Actions, Failure, Modal, type Mood, Pill, Table, Time } from "../../kit/parts"
+import { Actions, Close, Failure, Modal, type Mood, Pill, Table, Time } from "../../kit/parts"
 import { usePages, useStale } from "../../kit/queries"
 import { Json } from "../../kit/tree"
 import { words } from "../../words/en"
@@ -118,11 +118,7 @@ function Body({ of, onClose }: { of: Delivery; onClose: () => void }) {
       <Failure error={query.error} retry={query.refetch} />
       {query.isLoading && <p className="muted">{words.loading}</p>}
       {query.data && (body ? <Json of={body} /> : <p className="muted">{words.webhooks.noBody}</p>)}
-      <div className="row end">
-        <button type="button" className="button primary" onClick={onClose}>
-          {words.close}
-        </button>
-      </div>
+      <Close onClose={onClose} />
     </Modal>
   )
 }

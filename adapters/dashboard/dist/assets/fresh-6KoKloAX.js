@@ -1,1 +1,0 @@
-import{ct as e,nn as t,on as n,rn as r}from"./parts-D_ATyK8v.js";import{t as i}from"./index-CV4TW6ub.js";var a=n(r(),1),o=t();function s({cid:t,list:n,onShow:r}){let s=(0,a.useSyncExternalStore)(i.watch,()=>i.of(t,n));return s?(0,o.jsx)(`button`,{type:`button`,className:`button`,onClick:()=>{i.clear(t,n),r()},children:e.shell.fresh(s)}):null}export{s as t};
