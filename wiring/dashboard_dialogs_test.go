@@ -19,9 +19,9 @@ func TestWhatOpensAbovePagesInABrowser(t *testing.T) {
 	tab := s.enter(t, string(rootToken), "/c/acme")
 	tab.See("What happened last")
 	const menu = `!!document.querySelector("[role^=menuitem][data-highlighted]")`
-	ada := "/agents/" + p.by[0].ID
-	const dialogs = `document.querySelectorAll("[role=dialog]").length > 1`
 	const dialog = `!!document.querySelector("[role=dialog], dialog[open]")`
+	const dialogs = `document.querySelectorAll("[role=dialog]").length > 1`
+	ada := "/agents/" + p.by[0].ID
 	for _, on := range []struct {
 		name, page, shown string
 		open              func()

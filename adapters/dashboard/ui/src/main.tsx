@@ -29,11 +29,13 @@ const queries: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: signedOut }),
   defaultOptions: {
     queries: {
+      networkMode: "always", // the server may be on this machine or its network: that the internet is away says nothing
       staleTime: 5_000,
       retry: (failures, error) => wait(error, failures) !== undefined,
       retryDelay: (failures, error) => wait(error, failures) ?? 0,
     },
     mutations: {
+      networkMode: "always",
       retry: (failures, error) => repeat(error, failures) !== undefined,
       retryDelay: (failures, error) => repeat(error, failures) ?? 0,
     },

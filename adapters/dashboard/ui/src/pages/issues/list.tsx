@@ -11,7 +11,7 @@ import looks from "./issues.module.css"
 
 interface ListProps {
   company: Company
-  of: { rows?: Issue[]; hasNextPage: boolean; isFetching: boolean; fetchNextPage: () => unknown }
+  of: { rows?: Issue[]; error: unknown; hasNextPage: boolean; isFetching: boolean; fetchNextPage: () => unknown }
   chosen: Map<string, Issue>
   onChoose?: (issue: Issue) => void
   sort?: Sort
@@ -47,10 +47,11 @@ export function List({ company, of, chosen, onChoose, sort = "created" }: ListPr
   }, [measure])
   const shown = window.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
-  const { hasNextPage, isFetching, fetchNextPage } = of
+  const { hasNextPage, isFetching, error, fetchNextPage } = of
+  const mayRead = hasNextPage && !isFetching && !error // after an error, when somebody asks for it
   useEffect(() => {
-    if (hasNextPage && !isFetching && last >= rows.length - 40) void fetchNextPage()
-  }, [hasNextPage, isFetching, fetchNextPage, last, rows.length])
+    if (mayRead && last >= rows.length - 40) void fetchNextPage()
+  }, [mayRead, fetchNextPage, last, rows.length])
   const keys = (event: KeyboardEvent, issue: Issue, at: number) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === "x") onChoose?.(issue)
