@@ -18,7 +18,7 @@ import (
 	"holdco/domain/issue"
 )
 
-var manyIssues = flag.Int("aggregates", 100_000, "how many issues there are at the larger company of TestBenchAggregates; it has ten times as many entries")
+var manyIssues = flag.Int("aggregates", 100_000, "how many issues the larger company of TestBenchAggregates has; entries: ten times that")
 
 // What a company looks like at a glance takes as long with many issues and entries of the activity log as with a thousand.
 func TestBenchAggregates(t *testing.T) {
@@ -88,8 +88,8 @@ func copyEntries(t *testing.T, db *sql.DB, company string, count int) {
 	now := time.Now().UnixMilli()
 	apart := int64(days*24*time.Hour/time.Millisecond) / int64(count)
 	values := map[string]string{
-		"id": "substr(id, 1, length(id) - 9) || substr(CAST(1000000000 + n AS TEXT), 2)", "company_id": "company_id", "category": "category",
-		"type": "type", "actor": "actor", "subject_type": "subject_type", "subject_id": "subject_id", "data": "data",
+		"id": "substr(id, 1, length(id) - 9) || substr(CAST(1000000000 + n AS TEXT), 2)", "company_id": "company_id",
+		"category": "category", "type": "type", "actor": "actor", "subject_type": "subject_type", "subject_id": "subject_id", "data": "data",
 		"previous": "previous", "at": fmt.Sprintf("%d - (%d - n) * %d", now, count, apart), "unqueued": "0", "form": "form", "txid": "txid",
 		"issue_id": "issue_id", "agent_id": "agent_id", "run_id": "run_id",
 	}
