@@ -76,11 +76,12 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"app/doctor"}, ours: slices.Concat(domain, ports), not: outside,
-		inTests: []string{ // a company at work
-			"app/agents", "app/cache", "app/companies", "app/costs", "app/goals", "app/issues", "app/leases", "app/teams",
-			"app/work", "app/workflows",
+		inTests: []string{ // a company at work, and what is beside its store
+			"app/activity", "app/agents", "app/cache", "app/companies", "app/costs", "app/deliveries", "app/goals", "app/issues",
+			"app/keys", "app/leases", "app/secrets", "app/teams", "app/tokens", "app/webhooks", "app/work", "app/workflows",
 			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
-			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "ports/storetest",
+			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system/vault", "adapters/system/workspaces",
+			"ports/storetest",
 		},
 	},
 	{

@@ -22,6 +22,7 @@ import (
 
 // Engine is an open database. It is safe for use by many goroutines.
 type Engine struct {
+	path       string  // of the file
 	db         *bun.DB // builds queries
 	pool       *sql.DB // of readers that may take long
 	statements *statementCache

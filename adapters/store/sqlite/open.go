@@ -104,6 +104,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
+	e.path = path
 	if options.Exclusive {
 		if err := e.lockFile(ctx, path); err != nil {
 			return nil, err
