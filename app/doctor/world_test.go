@@ -390,12 +390,15 @@ func (b busy) step(n int) error {
 		}}, precondition.Any())
 		return err
 	default:
-		switch b.IntN(3) {
-		case 0:
+		switch b.IntN(9) {
+		case 0, 1, 2:
+		case 3:
 			_, err := b.activity.Chain(b.ctx)
 			return err
-		case 1:
+		case 4:
 			return b.sends()
+		default:
+			return nil
 		}
 		_, err := b.companies.Update(b.ctx, caller, b.of, company.Patch{Settings: company.Settings{Budget: &budget.Change{
 			Period: new([]string{"daily", "weekly", "monthly", "quarterly"}[b.IntN(4)]),

@@ -71,11 +71,11 @@ func (a audit) entriesOfMaking(ctx context.Context) error {
 // has made: a stream that goes on after a place would miss them, or send them twice.
 func (a audit) orderOfPlaces(ctx context.Context) error {
 	_, next := a.engine.Horizon()
-	query := a.raw(`SELECT later.id, earlier.id FROM audit_links AS first
-			JOIN audit_links AS second ON second.company_id = first.company_id AND second.number = first.number + 1
-			JOIN activity AS earlier ON earlier.id = first.entry_id
-			JOIN activity AS later ON later.id = second.entry_id
-			WHERE (earlier.txid, earlier.seq) > (later.txid, later.seq)
+	query := a.raw(`SELECT id, before FROM (
+			SELECT id, txid, seq, lag(id) OVER links AS before, lag(txid) OVER links AS txid_before, lag(seq) OVER links AS seq_before
+			FROM audit_links JOIN activity ON activity.id = audit_links.entry_id
+			WINDOW links AS (PARTITION BY audit_links.company_id ORDER BY number)
+		) AS chained WHERE (txid_before, seq_before) > (txid, seq)
 		UNION ALL
 		SELECT id, '' FROM activity WHERE txid >= ? ORDER BY 1`, bun.Safe(next))
 	return a.each(ctx, query, func(rows *sql.Rows) error {
