@@ -62,7 +62,7 @@ func DoctorCommand(open Opener[inbound.Doctor], checks []doctor.Check) Command {
 		flags.StringSliceVar(&wanted.Only, "only", nil, "run these checks alone, separated by commas")
 		flags.BoolVar(&wanted.Fix, "fix", false, "repair what can be repaired")
 		flags.BoolVar(&isStrict, "strict", false, "exit with 1 for a warning too, or when a check is skipped")
-		flags.BoolVar(&wanted.Full, "full", false, "look at all leads, rather than at 10,000 of them")
+		flags.BoolVar(&wanted.Full, "full", false, "look at all leads, not at 10,000, and verify the chains of the activity log")
 		flags.DurationVar(&wanted.Timeout, "timeout", time.Minute, "for how long a check may run")
 		jsonFlag(flags, &asJSON)
 		a.program.StoreFlags(flags)

@@ -108,8 +108,8 @@ var checks = []check{
 	}, migrated, none, key},
 	{doctor.Check{
 		Name: "activity",
-		Compares: "what was made has the entry that tells of it; places ascend in the order of the chains, which verify; nothing is" +
-			" later than now",
+		Compares: "what was made has the entry that tells of it; places ascend in the order of the chains; nothing is later than " +
+			"now; with `--full`, the chains verify",
 		Finds: "error",
 	}, migrated, none, activity},
 	{doctor.Check{

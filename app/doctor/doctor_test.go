@@ -32,7 +32,7 @@ var long = []string{"store.schema", "store.integrity", "growth"}
 // examine runs all checks, but those that read all that there is unless the world wants these: they take long.
 func (w *world) examine(t *testing.T, fix bool) found.Report {
 	t.Helper()
-	wanted := inbound.Examination{Fix: fix, Timeout: time.Hour}
+	wanted := inbound.Examination{Fix: fix, Full: true, Timeout: time.Hour}
 	for _, one := range doctor.Checks() {
 		isLong := slices.Contains(long, one.Name)
 		if (!isLong || slices.Contains(w.also, one.Name)) && (one.Name != "activity" || !w.isBusy) {

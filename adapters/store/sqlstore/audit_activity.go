@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -21,43 +23,49 @@ func (a audits) Activity(ctx context.Context, at time.Time, differs func(store.D
 	return all(ctx, w.entriesOfMaking, w.orderOfPlaces, func(ctx context.Context) error { return w.datesOfEntries(ctx, at) })
 }
 
-// made are the tables with rows of which each was made with an entry of its own, of which its id is the subject. Teams are not among them:
-// those that a company starts with are in its entry.
-var made = []struct {
-	table string
-	by    event.Type
-}{
-	{"companies", event.CompanyCreated},
-	{"agents", event.AgentHired},
-	{"issues", event.IssueCreated},
-	{"goals", event.GoalCreated},
-	{"projects", event.ProjectCreated},
-	{"workflows", event.WorkflowCreated},
-	{"approvals", event.ApprovalRequested},
-	{"approval_rules", event.ApprovalRuleCreated},
-	{"tokens", event.TokenCreated},
-	{"webhooks", event.WebhookCreated},
-	{"partners", event.PartnerCreated},
+// making are the verbs of entries that tell of the making of something, each of one thing, of which its id is the subject.
+var making = []string{".created", ".hired", ".requested"}
+
+// madeBy returns the table whose rows are made with entries of a type, each with one of its own: that of companies with company.created,
+// that of approval_rules with approval.rule.created. There is none of teams, for those that a company starts with are in its entry, and
+// none of secrets, whose entries are about their names.
+func madeBy(of event.Type) (table string, isAny bool) {
+	switch of {
+	case event.TeamCreated, event.SecretCreated:
+		return "", false
+	case event.CompanyCreated:
+		return "companies", true
+	}
+	for _, verb := range making {
+		if kind, isIt := strings.CutSuffix(string(of), verb); isIt {
+			return strings.ReplaceAll(kind, ".", "_") + "s", true
+		}
+	}
+	return "", false
 }
 
 // entriesOfMaking looks for what has no entry that tells of its making, though the entries of what exists are never removed. What belongs
 // to a company that is being removed may have lost them, and a webhook outlives its company.
 func (a audit) entriesOfMaking(ctx context.Context) error {
-	for _, one := range made {
-		query := a.selectFrom(one.table).Column("id").Order("id").
-			Where("NOT EXISTS (SELECT 1 FROM activity WHERE subject_id = ?.id AND type = ?)", bun.Ident(one.table), one.by)
-		switch one.table {
-		case "companies":
+	for _, by := range event.Types() {
+		table, isAny := madeBy(by)
+		if !isAny {
+			continue
+		}
+		query := a.selectFrom(table).Column("id").Order("id").
+			Where("NOT EXISTS (SELECT 1 FROM activity WHERE subject_id = ?.id AND type = ?)", bun.Ident(table), by)
+		isOwned := slices.ContainsFunc(owned, func(one ownedTable) bool { return one.table == table })
+		switch {
+		case by == event.CompanyCreated:
 			query = query.Where("status <> ?", company.Deleting)
-		case "tokens", "partners": // of no company
-		default:
-			gone := a.selectFrom("companies").Column("id").Where("status <> ?", company.Deleting)
-			query = query.Where("company_id = '' OR company_id IN (?)", gone)
+		case isOwned, by == event.WebhookCreated:
+			stay := a.selectFrom("companies").Column("id").Where("status <> ?", company.Deleting)
+			query = query.Where("company_id = '' OR company_id IN (?)", stay)
 		}
 		err := a.each(ctx, query, func(rows *sql.Rows) error {
 			var which string
 			err := rows.Scan(&which)
-			a.differs(store.Difference{Rule: "activity.made", About: which, Kept: "no entry", Should: "an entry " + string(one.by)})
+			a.differs(store.Difference{Rule: "activity.made", About: which, Kept: "no entry", Should: "an entry " + string(by)})
 			return err
 		})
 		if err != nil {
