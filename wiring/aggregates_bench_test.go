@@ -89,8 +89,9 @@ func copyEntries(t *testing.T, db *sql.DB, company string, count int) {
 	apart := int64(days*24*time.Hour/time.Millisecond) / int64(count)
 	values := map[string]string{
 		"id": "substr(id, 1, length(id) - 9) || substr(CAST(1000000000 + n AS TEXT), 2)", "company_id": "company_id",
-		"category": "category", "type": "type", "actor": "actor", "subject_type": "subject_type", "subject_id": "subject_id", "data": "data",
-		"previous": "previous", "at": fmt.Sprintf("%d - (%d - n) * %d", now, count, apart), "unqueued": "0", "form": "form", "txid": "txid",
+		"category": "category", "type": "type", "actor": "actor", "subject_type": "subject_type", "subject_id": "subject_id",
+		"data": "data", "previous": "previous", "at": fmt.Sprintf("%d - (%d - n) * %d", now, count, apart),
+		"unqueued": "0", "form": "form", "txid": "txid",
 		"issue_id": "issue_id", "agent_id": "agent_id", "run_id": "run_id",
 	}
 	var columns, copied []string

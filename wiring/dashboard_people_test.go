@@ -138,6 +138,7 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 
 		tab.Go("/c/acme/agents/" + ada.ID)
 		tab.See("It has asked for nothing.")
+		tab.Wait("document.title.startsWith('Ada · ')")
 		tab.Look("agent")
 		pick(tab, "Ada", 1)
 		tab.See("Retire Ada for good?")
