@@ -85,6 +85,14 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/backups"}, ours: slices.Concat(domain, ports, []string{"app/work"}), not: outside,
+		inTests: []string{ // whole backups
+			"app/doctor", "adapters/archive", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
+			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system", "adapters/system/vault",
+			"adapters/system/workspaces", "ports/storetest", "filippo.io/age", "github.com/klauspost/compress", pgx,
+		},
+	},
+	{
 		folders: []string{"app/demo"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{ // a company at work, in the past
 			"app/agents", "app/approvals", "app/budgets", "app/cache", "app/companies", "app/doctor", "app/goals", "app/issues",
@@ -167,7 +175,8 @@ var layers = []layer{
 		inTests: []string{"ports/storetest", "adapters/store/sqlite", "adapters/store/postgres", "adapters/store/postgres/postgrestest"},
 	},
 	{
-		folders: []string{"adapters/store/sqlite"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
+		folders: []string{"adapters/store/sqlite"}, ours: slices.Concat(domain, ports,
+			[]string{"adapters/store/sqlstore", "adapters/system/partial"}),
 		libraries: []string{bun, goose, "modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sys"},
 		inTests:   []string{"ports/storetest", "adapters/store/sqlite/sqlitetest", "adapters/system/processtest"},
 	},
@@ -210,6 +219,11 @@ var layers = []layer{
 		libraries: []string{otel},
 		inTests:   []string{otlp, protobuf},
 	},
+	{
+		folders: []string{"adapters/archive"}, ours: slices.Concat(domain, ports, []string{"adapters/system/partial"}),
+		libraries: []string{"filippo.io/age", "github.com/klauspost/compress"},
+	},
+	{folders: []string{"adapters/system/partial"}, libraries: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
 	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/gofrs/flock"}},
@@ -220,7 +234,7 @@ var layers = []layer{
 		},
 		inTests: []string{"golang.org/x/net"},
 	},
-	{folders: []string{"adapters/system/workspaces"}, ours: slices.Concat(domain, ports)},
+	{folders: []string{"adapters/system/workspaces"}, ours: slices.Concat(domain, ports, []string{"adapters/system/partial"})},
 	{
 		folders: []string{"adapters/programs"}, ours: slices.Concat(domain, ports),
 		libraries: []string{"github.com/gofrs/flock", "golang.org/x/sys"},

@@ -3,7 +3,6 @@ package wiring
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -44,6 +43,7 @@ type database struct {
 	Engine    sqlstore.Engine
 	Migrator  *sqlstore.Migrator
 	Inspector store.Inspector
+	Source    store.Source
 
 	// For metrics alone.
 	Pools   map[string]*sql.DB
@@ -76,26 +76,32 @@ func openToMigrate(ctx context.Context, config Config, log *slog.Logger) (databa
 
 func openBeside(ctx context.Context, config Config, log *slog.Logger, file sqlite.Options) (database, func(), error) {
 	if config.Database.SQLite == Memory {
-		return database{}, nil, cli.WrongUsage(errors.New("HOLDCO_DATABASE_URL is sqlite::memory:, which ends with its process; " +
-			"name a store that a command can share with the server"))
+		return database{}, nil, errInMemory
 	}
 	return open(ctx, config, log, file)
 }
 
-// open opens the configured store. Options of a file are for SQLite.
+func postgresOptions(ctx context.Context, config Config, log *slog.Logger) postgres.Options {
+	return postgres.Options{
+		URL:  config.Database.Postgres,
+		Wait: config.DatabaseWait,
+		OnWait: func(cause error) {
+			log.WarnContext(ctx, "waiting for Postgres", "atMost", config.DatabaseWait.String(), "error", cause.Error())
+		},
+	}
+}
+
+// open opens the configured store. Options of a file are for SQLite; one that is for a server alone says so of Postgres too.
 func open(ctx context.Context, config Config, log *slog.Logger, file sqlite.Options) (database, func(), error) {
 	if config.Database.Postgres != "" {
-		engine, err := postgres.Open(ctx, postgres.Options{
-			URL:  config.Database.Postgres,
-			Wait: config.DatabaseWait,
-			OnWait: func(cause error) {
-				log.WarnContext(ctx, "waiting for Postgres", "atMost", config.DatabaseWait.String(), "error", cause.Error())
-			},
-		})
+		options := postgresOptions(ctx, config, log)
+		options.Server = file.Exclusive
+		engine, err := postgres.Open(ctx, options)
 		if err != nil {
 			return database{}, nil, err
 		}
-		return database{Engine: engine, Migrator: engine.Migrator(), Inspector: engine, Pools: engine.Pools()}, closing(engine, log), nil
+		opened := database{Engine: engine, Migrator: engine.Migrator(), Inspector: engine, Source: engine.Source(), Pools: engine.Pools()}
+		return opened, closing(engine, log), nil
 	}
 	file.Path, file.Synchronous = config.Database.SQLite, sqlite.Synchronous(config.SQLiteSync)
 	engine, err := sqlite.Open(ctx, file)
@@ -103,6 +109,7 @@ func open(ctx context.Context, config Config, log *slog.Logger, file sqlite.Opti
 		return database{}, nil, err
 	}
 	opened := database{Engine: engine, Migrator: engine.Migrator(), Inspector: engine, Pools: engine.Pools(), Batches: engine.Batches}
+	opened.Source = sqlite.NewSource(config.Database.SQLite)
 	return opened, closing(engine, log), nil
 }
 

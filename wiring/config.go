@@ -21,6 +21,7 @@ import (
 	"holdco/adapters/http/rest"
 	"holdco/adapters/telemetry/tracing"
 	"holdco/domain/access"
+	"holdco/domain/backup"
 	"holdco/domain/money"
 	"holdco/domain/ratelimit"
 )
@@ -47,8 +48,12 @@ type Config struct {
 	ArchiveRetention time.Duration
 	MaxImport        int64            // how large a file may be that is sent to be imported, in bytes
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
-	RedisURL         string           // where replicas count requests together; empty: each process by itself. May hold a password
-	CORSOrigins      []string         // whose pages may call the orchestration API
+	BackupDir        string           // where the server writes backups; empty: it makes none
+	BackupEvery      time.Duration
+	BackupKeep       backup.Keep
+	BackupRecipients []string // for whom they are encrypted; none: they are not
+	RedisURL         string   // where replicas count requests together; empty: each process by itself. May hold a password
+	CORSOrigins      []string // whose pages may call the orchestration API
 	TrustedProxies   []netip.Prefix
 	WebhookParallel  int  // attempts at one endpoint that may be in flight
 	WebhookPrivate   bool // webhooks may call loopback and private addresses
@@ -118,6 +123,9 @@ func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings
 	}
 	if config.Traces, err = tracing.Configured(environ); err != nil {
 		problems = append(problems, err)
+	}
+	if config.BackupDir != "" && config.Database.SQLite == Memory {
+		problems = append(problems, errors.New("HOLDCO_BACKUP_DIR does not go with sqlite::memory:, which cannot be copied"))
 	}
 	if problems != nil {
 		return Config{}, nil, errors.Join(problems...)

@@ -15,6 +15,7 @@ import (
 
 	"holdco/adapters/http/rest"
 	"holdco/domain/access"
+	"holdco/domain/backup"
 	"holdco/domain/ratelimit"
 	"holdco/wiring"
 )
@@ -64,6 +65,8 @@ func TestEverySettingHasADefault(t *testing.T) {
 		ArchiveRetention: 720 * time.Hour,
 		MaxImport:        1 << 30,
 		Rates:            ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 600, Gateway: 1200},
+		BackupEvery:      24 * time.Hour,
+		BackupKeep:       backup.Keep{Days: 7, Weeks: 4, Months: 6},
 		WebhookParallel:  16,
 		LogLevel:         slog.LevelInfo,
 	}
@@ -98,6 +101,10 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		RedisURL:         "redis://me@cache/1",
 		CORSOrigins:      []string{"https://app.example.com", "http://[::1]:3000"},
 		TrustedProxies:   []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")},
+		BackupDir:        "/backup",
+		BackupEvery:      10 * time.Minute,
+		BackupKeep:       backup.Keep{Months: 1},
+		BackupRecipients: []string{ageKey},
 		WebhookParallel:  256,
 		WebhookPrivate:   true,
 		LogLevel:         slog.LevelWarn,
@@ -116,6 +123,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		{"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
 		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"webhook_allow_private", "true"},
 		{"webhook_parallel", "256"},
+		{"backup_dir", "/backup"}, {"backup_every", "10m"}, {"backup_keep", "1m"}, {"backup_recipients", ageKey},
 		{"log_level", "warn"}, {"log_format", "json"}, {"admin_token", string(adminToken)},
 	}
 	var flags, variables []string
@@ -430,3 +438,6 @@ func TestCommandsOnTheStoreHaveFlagsForTheStoreAlone(t *testing.T) {
 		t.Errorf("%+v, %v", config, err)
 	}
 }
+
+// ageKey is a public key of age.
+const ageKey = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"

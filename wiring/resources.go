@@ -16,6 +16,7 @@ import (
 	"holdco/app/activity"
 	"holdco/app/agents"
 	"holdco/app/approvals"
+	"holdco/app/backups"
 	"holdco/app/budgets"
 	"holdco/app/cache"
 	"holdco/app/companies"
@@ -68,9 +69,11 @@ type services struct {
 	Prices    *prices.Service
 	Secrets   *secrets.Service
 	Keys      *keys.Service
+	Backups   *backups.Service
 	Activity  *activity.Service
 	Instance  *instance.Service
 
+	Version    cli.Version
 	StreamPace rest.StreamPace
 	Spool      importer.Spool
 }
@@ -85,7 +88,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	goals.New, goals.NewProjects,
 	workflows.New,
 	approvals.New,
-	secrets.New, keys.New,
+	secrets.New, keys.New, newServerBackups,
 	activity.New, wire.Bind(new(doctor.Chains), new(*activity.Service)),
 	instance.New, newSetup,
 	newAgentSettings, newAgentCredentials, newLeaseSettings, newStreamPace,
@@ -133,10 +136,11 @@ type background struct {
 	Work       *work.Service
 	Runner     *runner.Service
 	Index      *leadindex.Index
+	Schedule   *backups.Schedule
 }
 
 var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	newPosting, newPoster, newParallel, deliveries.New, work.New, newRunner, newLeadIndex,
+	newPosting, newPoster, newParallel, deliveries.New, work.New, newRunner, newLeadIndex, newSchedule,
 	wire.Struct(new(background), "*"),
 )
 
@@ -342,6 +346,16 @@ var resources = []resource{
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Instance(s.Instance) },
+	},
+	{ // backups of the store
+		handlers: func(s services) httpkit.Handlers { return rest.Backups(s.Backups, s.Version.Number) },
+		commands: []cli.Command{cli.BackupCommand(openBackups), cli.RestoreCommand(openRestore)},
+		jobs: func(s *Server) []jobs.Job {
+			if s.Config.BackupDir == "" {
+				return nil
+			}
+			return []jobs.Job{{Name: "make backups", Every: 5 * time.Second, Run: s.Schedule.Run}}
+		},
 	},
 	{ // the checks of the store
 		commands: []cli.Command{

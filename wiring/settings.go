@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"holdco/adapters/archive"
 	"holdco/adapters/limits/redislimit"
 	"holdco/app/runner"
 	"holdco/domain/access"
+	"holdco/domain/backup"
 	"holdco/domain/money"
 	"holdco/domain/partner"
 	"holdco/domain/ratelimit"
@@ -173,6 +175,30 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { return parseRate(&c.Rates.Gateway, v) },
 	},
 	{
+		name: "backup_dir", kind: "DIRECTORY", absent: "none: the server makes no backups",
+		help:    "where the server writes backups of the store",
+		allowed: "the path of a directory that is there",
+		set:     func(c *Config, v string) bool { c.BackupDir = v; return !strings.Contains(v, "\x00") },
+	},
+	{
+		name: "backup_every", kind: "DURATION", fallback: "24h",
+		help:    "how often the server makes a backup",
+		allowed: "a duration of at least 10m, such as 6h",
+		set:     func(c *Config, v string) bool { return parseDuration(&c.BackupEvery, v, backup.ShortestEvery) },
+	},
+	{
+		name: "backup_keep", kind: "NUMBERS", fallback: "7d,4w,6m",
+		help:    "which of these backups are kept: the newest of each of so many days, weeks and months that have one",
+		allowed: "numbers from 1 to 1000 of days, weeks and months, such as 7d,4w,6m",
+		set:     func(c *Config, v string) (ok bool) { c.BackupKeep, ok = backup.ParseKeep(v); return ok },
+	},
+	{
+		name: "backup_recipients", kind: "KEYS", absent: "none: backups are not encrypted",
+		help:    "public keys of age, separated by commas, for which these backups are encrypted",
+		allowed: "public keys of age, which begin with age1, separated by commas",
+		set:     func(c *Config, v string) (ok bool) { c.BackupRecipients, ok = parseRecipients(v); return ok },
+	},
+	{
 		name: "redis_url", kind: "URL", absent: "none: each process counts by itself",
 		help:    "the Redis in which replicas count requests together: redis://:PASSWORD@HOST:PORT/NUMBER, rediss:// with TLS",
 		allowed: "redis://USER:PASSWORD@HOST:PORT/NUMBER, rediss://... or unix://PATH, with special characters as %XX",
@@ -328,6 +354,16 @@ func parseOrigins(value string) (origins []string, ok bool) {
 		origins = append(origins, origin)
 	}
 	return origins, true
+}
+
+func parseRecipients(value string) (recipients []string, ok bool) {
+	if value == "" {
+		return nil, true
+	}
+	for recipient := range strings.SplitSeq(value, ",") {
+		recipients = append(recipients, strings.TrimSpace(recipient))
+	}
+	return recipients, archive.Archives{}.Recipients(recipients) == nil
 }
 
 func parseNetworks(value string) (networks []netip.Prefix, ok bool) {

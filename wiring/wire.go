@@ -49,7 +49,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 // newPast assembles the use cases on the store at another time, beside a server that may be running on it.
 func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Logger) (past, func(), error) {
 	panic(wire.Build(
-		openForCommand, newJoint, wire.FieldsOf(new(database), "Migrator"), wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)),
+		openForCommand, newJoint, wire.FieldsOf(new(database), "Migrator", "Source"),
+		wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)),
 		wire.Bind(new(sqlstore.Engine), new(*sqlstore.Joint)), wire.Bind(new(outbound.Clock), new(*demo.Clock)),
 		sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
 		wire.Value(cli.Version{}),
@@ -59,7 +60,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 }
 
 var storeSet = wire.NewSet(
-	wire.FieldsOf(new(database), "Engine", "Migrator"),
+	wire.FieldsOf(new(database), "Engine", "Migrator", "Source"),
 	wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)),
 )
 

@@ -93,6 +93,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
+	source := wiringDatabase.Source
+	backupsService := newServerBackups(config, source, clock)
 	activityService := activity.New(store, vault)
 	migrator := wiringDatabase.Migrator
 	setup := newSetup(config, version)
@@ -121,8 +123,10 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
+		Backups:    backupsService,
 		Activity:   activityService,
 		Instance:   instanceService,
+		Version:    version,
 		StreamPace: streamPace,
 		Spool:      spool,
 	}
@@ -133,11 +137,13 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	workService := work.New(store, iDs)
 	runnerService := newRunner(store, wiringServices, programs, poster, clock, outboundLog, config, wiringTelemetry)
 	index := newLeadIndex(store, wiringTelemetry)
+	schedule := newSchedule(wiringServices, store, config, version, wiringTelemetry, outboundLog)
 	wiringBackground := background{
 		Deliveries: deliveriesService,
 		Work:       workService,
 		Runner:     runnerService,
 		Index:      index,
+		Schedule:   schedule,
 	}
 	limiter, cleanup4, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
@@ -263,6 +269,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
+	source := wiringDatabase.Source
+	backupsService := newServerBackups(config, source, clock)
 	activityService := activity.New(store, vault)
 	version := _wireVersionValue
 	setup := newSetup(config, version)
@@ -291,8 +299,10 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
+		Backups:    backupsService,
 		Activity:   activityService,
 		Instance:   instanceService,
+		Version:    version,
 		StreamPace: streamPace,
 		Spool:      spool,
 	}
@@ -369,6 +379,8 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
+	source := wiringDatabase.Source
+	backupsService := newServerBackups(config, source, clock)
 	activityService := activity.New(store, vault)
 	version := _wireCliVersionValue
 	setup := newSetup(config, version)
@@ -397,8 +409,10 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
+		Backups:    backupsService,
 		Activity:   activityService,
 		Instance:   instanceService,
+		Version:    version,
 		StreamPace: streamPace,
 		Spool:      spool,
 	}
@@ -421,7 +435,7 @@ var (
 
 // wire.go:
 
-var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)))
+var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator", "Source"), wire.Bind(new(outbound.Migrator), new(*sqlstore.Migrator)))
 
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/precondition"
@@ -30,11 +31,40 @@ func (w *webhooks) group() *cobra.Command {
 	}
 	command.AddCommand(
 		w.create(), w.list(), w.update(), w.rotateSecret(), w.rm(),
-		w.test(), w.deliveries(), w.redeliver(),
+		w.test(), w.deliveries(), w.redeliver(), w.resume(),
 	)
 	jsonFlag(command.PersistentFlags(), &w.asJSON)
 	w.program.StoreFlags(command.PersistentFlags())
 	return command
+}
+
+func (w *webhooks) resume() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume",
+		Short: "Send what is held since the store was restored",
+		Long: "Send what is held since the store was restored from a backup: the events that waited to be sent at the time of the\n" +
+			"backup, and those that happened since. Receivers may have had some of them, with the same webhook-id.",
+		Example: "  holdco webhook resume",
+		Args:    noArgs,
+		RunE: on(w.app, w.open, func(command *cobra.Command, port inbound.Webhooks, _ []string) error {
+			resumed, err := port.Resume(command.Context(), w.caller)
+			switch {
+			case err != nil:
+				return err
+			case w.asJSON:
+				all := make([]event.Fields, len(resumed))
+				for n, one := range resumed {
+					all[n] = one.Fields()
+				}
+				return printJSON(command.OutOrStdout(), all)
+			case len(resumed) == 0:
+				_, err = fmt.Fprintln(command.OutOrStdout(), "Nothing is held.")
+			default:
+				_, err = fmt.Fprintf(command.OutOrStdout(), "Webhooks that send again: %d\n", len(resumed))
+			}
+			return err
+		}),
+	}
 }
 
 // webhooks are the commands below "webhook". Those on deliveries are in delivery.go.

@@ -19,7 +19,8 @@ func init() {
 func TestWrongUsageOfWebhooksIsOneLineAndCode2(t *testing.T) {
 	t.Parallel()
 	checkMisuse(t, []misuse{
-		{"webhook", "webhook", `"holdco webhook" needs a command: create, deliveries, list, redeliver, rm, rotate-secret, test, update`},
+		{"webhook", "webhook",
+			`"holdco webhook" needs a command: create, deliveries, list, redeliver, resume, rm, rotate-secret, test, update`},
 		{"webhook creat", "webhook", `"holdco webhook" has no command "creat", did you mean "create"?`},
 		{"webhook create", "webhook create", `required flag(s) "url" not set`},
 		{"webhook create http://a.b", "webhook create", `"holdco webhook create" takes no argument, and got "http://a.b"`},

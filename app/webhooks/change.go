@@ -63,6 +63,35 @@ func (s *Service) RotateSecret(
 	return inbound.IssuedWebhook{Endpoint: rotated, Secret: secret}, err
 }
 
+// Resume lets all endpoints be sent again what is held for them.
+func (s *Service) Resume(ctx context.Context, caller access.Caller) (resumed []webhook.Endpoint, err error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return nil, err
+	}
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		resumed = nil
+		held, err := tx.Outbox().Held(ctx, webhook.MostEndpoints)
+		if err != nil {
+			return err
+		}
+		for _, one := range held {
+			isResumed, err := tx.Outbox().Resume(ctx, one.ID)
+			if err != nil {
+				return err
+			}
+			if !isResumed { // by another unit
+				continue
+			}
+			if err := tx.Record(ctx, one.Resumed().By(caller.Actor)); err != nil {
+				return err
+			}
+			resumed = append(resumed, one)
+		}
+		return nil
+	})
+	return resumed, err
+}
+
 // Delete removes an endpoint. Its log is hidden at once and purged later.
 func (s *Service) Delete(
 	ctx context.Context, caller access.Caller, which id.Webhook, match precondition.Match,

@@ -22,7 +22,7 @@ func Categories() []string {
 }
 
 // Audited are the categories that an audit shows: what was decided, paid, opened and locked, and what came and went.
-var Audited = []string{"agent", "approval", "budget", "company", "key", "partner", "secret", "store", "team", "token", "webhook"}
+var Audited = []string{"agent", "approval", "backup", "budget", "company", "key", "partner", "secret", "store", "team", "token", "webhook"}
 
 // Related is what else an event is about; empty: nothing of the kind.
 type Related struct{ Issue, Agent, Run string }

@@ -87,6 +87,7 @@ var (
 	WebhookSecretRotated = define("webhook.secret_rotated")
 	WebhookDeleted       = define("webhook.deleted")
 	WebhookRedelivered   = define("webhook.redelivered")
+	WebhookResumed       = define("webhook.resumed") // what it has to send was held
 	WebhookTest          = define("webhook.test")
 
 	PartnerCreated = define("partner.created")
@@ -102,6 +103,10 @@ var (
 	KeyRotated = define("key.rotated")
 
 	StoreRepaired = define("store.repaired") // of a company: what was derived from its rows is so again
+	StoreRestored = define("store.restored") // from a backup
+
+	BackupCompleted = define("backup.completed") // by a server, as it is scheduled
+	BackupFailed    = define("backup.failed")
 
 	LeadImported     = define("lead.imported") // one for each batch that changed anything; so are those below
 	LeadRemoved      = define("lead.removed")

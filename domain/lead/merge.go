@@ -167,7 +167,14 @@ type State struct {
 	Revision  Revision  // grows by one with every change
 	Taxonomy  Revision  // of the last change of the taxonomy
 	ChangedAt time.Time // of the last change: later than the change before it, and than every UpdatedAt before it
+
+	// The store was restored: changes after the first and before the second instant are gone. LostUntil is zero if it never was.
+	LostAfter, LostUntil time.Time
 }
+
+// HasLost reports whether a position with an instant is of a change that is gone since the store was restored: who went on from there
+// would keep what the store does not have any more.
+func (s State) HasLost(at time.Time) bool { return at.After(s.LostAfter) && at.Before(s.LostUntil) }
 
 // Revision counts the changes of leads, campaigns and the taxonomy. 0 is an empty store.
 type Revision int64

@@ -115,6 +115,7 @@ const (
 	Parked          Reason = "parked" // the agent waits for an approval
 	Superseded      Reason = "superseded"
 	RanOut          Reason = "expired"
+	Restored        Reason = "restored" // the store was, from a backup
 )
 
 // statuses are how runs end for a reason. For any other they are cancelled.

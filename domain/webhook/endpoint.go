@@ -67,6 +67,9 @@ func (e Endpoint) Disable(reason string, at time.Time) (Endpoint, event.Event) {
 // Deleted is the event of the removal of the endpoint.
 func (e Endpoint) Deleted() event.Event { return e.event(event.WebhookDeleted) }
 
+// Resumed is the event that what the endpoint has to send is held no longer.
+func (e Endpoint) Resumed() event.Event { return e.event(event.WebhookResumed) }
+
 // Test is the event that tests the endpoint. It is sent whatever the patterns of the endpoint.
 func (e Endpoint) Test() event.Event {
 	test := e.event(event.WebhookTest)

@@ -38,6 +38,9 @@ type Webhooks interface {
 	// Test sends webhook.test to an endpoint, whatever its patterns. Its fault is that of webhook.Endpoint.Takes.
 	Test(ctx context.Context, caller access.Caller, which id.Webhook, once idempotency.Request) (webhook.Delivery, error)
 
+	// Resume lets all endpoints be sent again what is held for them since the store was restored, and returns them, by their ids.
+	Resume(ctx context.Context, caller access.Caller) ([]webhook.Endpoint, error)
+
 	// Deliveries returns the delivery log of an endpoint, newest first.
 	Deliveries(ctx context.Context, caller access.Caller, list DeliveryList) (page.Page[webhook.Delivery], error)
 

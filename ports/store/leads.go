@@ -100,6 +100,10 @@ type Leads interface {
 	// and it is called once in a unit.
 	Advance(ctx context.Context) (time.Time, error)
 
+	// Restored is Advance after the store was restored: what had an instant after the last change, and before this one, is lost. See
+	// lead.State.HasLost. It needs no event.
+	Restored(ctx context.Context) error
+
 	// Keep inserts or replaces leads, at most MostKept, each id once. They are sorted in the order of the export.
 	Keep(ctx context.Context, leads []lead.Stored) error
 

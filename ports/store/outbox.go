@@ -74,6 +74,16 @@ type Outbox interface {
 	// Save replaces a queue that this unit found to be leased.
 	Save(ctx context.Context, queue webhook.Queue) error
 
+	// Hold keeps the queues from being claimed in which something waits, also of disabled endpoints, until Resume.
+	// Events without a position get theirs before. It returns how many queues it held. It needs no event.
+	Hold(ctx context.Context) (int, error)
+
+	// Held returns the endpoints whose queues are held, by their ids, most at most.
+	Held(ctx context.Context, most int) ([]webhook.Endpoint, error)
+
+	// Resume lets the queue of an endpoint be claimed again, and reports whether it was held.
+	Resume(ctx context.Context, endpoint id.Webhook) (bool, error)
+
 	// Release ends the lease of a queue, and does nothing if the queue is not under it. The queue is due again at once if there
 	// are events from its cursor on, including those that other units have enqueued meanwhile. Otherwise its cursor is 0,
 	// and it is due when its first pending delivery is. A cursor of 0 does not overwrite one that was set meanwhile.

@@ -84,6 +84,7 @@ type Reader interface {
 	Seals() SealReader
 	Audits() AuditReader
 	Dashboards() DashboardReader
+	Backups() BackupReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails. A write can fail in a later call, or when the
@@ -126,6 +127,7 @@ type Tx interface {
 	Secrets() Secrets
 	Seals() Seals
 	Audits() Audits
+	Backups() Backups
 
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
 	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.

@@ -15,6 +15,7 @@ import (
 
 var leadChangeRules = []rule{
 	{"each change raises the revision, and is later than all before", leadAdvance},
+	{"what changed since the backup that a store was restored from is lost", leadRestored},
 	{"nothing is changed without an advance, and there is one in a unit", leadGuards},
 	{"changes of leads, campaigns and the taxonomy need an event", leadChangesAreRecorded},
 	{"changes are what was kept and what was removed after a revision", leadChanges},
@@ -37,6 +38,36 @@ func advancing(at *time.Time) unit {
 	return func(ctx context.Context, tx store.Tx) (err error) {
 		*at, err = tx.Leads().Advance(ctx)
 		return err
+	}
+}
+
+func leadRestored(f *fixture) {
+	restoring := func() (at time.Time) {
+		f.Helper()
+		at = f.clock.Now()
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			return tx.Leads().Restored(ctx)
+		})
+		return at
+	}
+	first := restoring() // though nothing was ever changed
+	f.leadStateIs(lead.State{Revision: 1, ChangedAt: first, LostUntil: first})
+	f.clock.Advance(time.Minute)
+	var changed time.Time
+	f.update(advancing(&changed))
+	f.clock.Advance(time.Minute)
+	second := restoring()
+	f.leadStateIs(lead.State{Revision: 3, ChangedAt: second, LostAfter: changed, LostUntil: second})
+	f.clock.Advance(time.Minute)
+	var later time.Time
+	f.update(advancing(&later)) // keeps it
+	state := lead.State{Revision: 4, ChangedAt: later, LostAfter: changed, LostUntil: second}
+	f.leadStateIs(state)
+	for at, want := range map[time.Time]bool{
+		{}: false, changed: false, changed.Add(time.Millisecond): true, second.Add(-1): true, second: false, later: false,
+	} {
+		f.same(state.HasLost(at), want)
 	}
 }
 

@@ -22,6 +22,7 @@ var queueRules = []rule{
 	{"a released queue is due when its first pending delivery is", releasedWhenDue},
 	{"a new or changed delivery makes a queue due, and never later", wakes},
 	{"pending deliveries continue when their endpoint is enabled", enabledContinues},
+	{"what is held is not claimed until it is resumed, and what has nothing to send is not held", holds},
 	{"a removed endpoint has no queue", queueGoes},
 	{"a claim goes with its unit", claimGivenUp},
 	{"four who claim two hundred queues at once get each of them once", claimAtOnce},
@@ -244,6 +245,69 @@ func enabledContinues(f *fixture) {
 	f.claimable()
 	f.reconnect(endpoint, func(e *webhook.Endpoint) { e.Enabled = true })
 	f.claimable(endpoint.ID)
+}
+
+// holdingForAMoment holds queues and resumes them, so that others can be claimed.
+func holdingForAMoment(ctx context.Context, tx store.Tx) error {
+	tx.Unrecorded()
+	if _, err := tx.Outbox().Hold(ctx); err != nil {
+		return err
+	}
+	held, err := tx.Outbox().Held(ctx, webhook.MostEndpoints)
+	for _, one := range held {
+		if err == nil {
+			_, err = tx.Outbox().Resume(ctx, one.ID)
+		}
+	}
+	return err
+}
+
+func holds(f *fixture) {
+	leased, waits, off, idle := f.endpoint(), f.endpoint(), f.endpoint(disabled), f.endpoint()
+	f.send(leased.ID)
+	f.claim("lease", 1)
+	f.send(waits.ID, dueIn(time.Minute))
+	f.send(off.ID)
+	hold := func(want int) {
+		f.Helper()
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			held, err := tx.Outbox().Hold(ctx)
+			f.same(held, want)
+			return err
+		})
+	}
+	resume := func(which id.Webhook, want bool) {
+		f.Helper()
+		f.update(func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			resumed, err := tx.Outbox().Resume(ctx, which)
+			f.same(resumed, want)
+			return err
+		})
+	}
+	hold(3)
+	f.release(leased.ID, "lease")
+	f.send(idle.ID)
+	f.clock.Advance(time.Hour)
+	f.claimable(idle.ID)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		held, err := tx.Outbox().Held(ctx, 2)
+		f.same(len(held), 2)
+		return err
+	})
+	resume(idle.ID, false)
+	resume(leased.ID, true)
+	resume(leased.ID, false)
+	f.claimable(leased.ID, idle.ID)
+	f.reconnect(off, func(e *webhook.Endpoint) { e.Enabled = true })
+	f.claimable(leased.ID, idle.ID)
+	resume(waits.ID, true)
+	resume(off.ID, true)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		held, err := tx.Outbox().Held(ctx, 9)
+		f.same(len(held), 0)
+		return err
+	})
 }
 
 func queueGoes(f *fixture) {

@@ -75,6 +75,7 @@ var areas = []struct {
 	{"taxonomy", taxonomyRules},
 	{"imports", importRules},
 	{"prices", priceRules},
+	{"backups", backupRules},
 	{"secrets", secretRules},
 	{"units", unitRules},
 	{"clock", clockRules},
@@ -110,6 +111,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).leadWrites,
 	(*fixture).importWrites,
 	(*fixture).priceWrites,
+	(*fixture).backupWrites,
 	(*fixture).secretWrites,
 }
 
@@ -131,6 +133,7 @@ var ofTheInstance = []func(f *fixture) unit{
 	somePartner,
 	someSession,
 	someSweep,
+	someSchedule,
 	somePrices,
 	someImport,
 }

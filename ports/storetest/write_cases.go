@@ -172,6 +172,9 @@ func (f *fixture) webhookWrites() map[string]writeCase {
 			return tx.Outbox().Save(ctx, locked)
 		}},
 		"Outbox.Release": {notes, releasing(webhook.Queue{Endpoint: released, Lease: "lease"})},
+		"Outbox.Hold":    {claims, holdingForAMoment},
+		"Outbox.Held":    {locks, func(ctx context.Context, tx store.Tx) error { _, err := tx.Outbox().Held(ctx, 1); return err }},
+		"Outbox.Resume":  {claims, holdingForAMoment},
 	}
 }
 
@@ -213,6 +216,10 @@ func (f *fixture) leadWrites() map[string]writeCase {
 	}
 	return map[string]writeCase{
 		"Leads.Advance": {notes, advancing(new(time.Time))},
+		"Leads.Restored": {notes, func(ctx context.Context, tx store.Tx) error {
+			tx.Unrecorded()
+			return tx.Leads().Restored(ctx)
+		}},
 		"Leads.Keep": advanced(func(ctx context.Context, tx store.Tx, at time.Time) error {
 			_, err := importingAt(ctx, tx, at, leadCalled("new"), leadCalled("old", func(l *lead.Lead) { l.Name = "New" }))
 			return err

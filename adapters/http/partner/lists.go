@@ -75,6 +75,10 @@ func parseCursor(query, cursor string) (page.Position, time.Time, error) {
 	return position, at, nil
 }
 
+// errLost refuses a cursor from after the backup that the store was restored from.
+var errLost = fault.New(fault.InvalidCursor, "The cursor names a position that is gone, because an older state was restored; start again "+
+	"without it.")
+
 // skip is how many rows come before the page. Beyond all bounds there is nothing anyway.
 func (p paging) skip() int64 {
 	before := max(0, p.number-1)
@@ -104,6 +108,10 @@ func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Contex
 			httpkit.Fail(c, err)
 			return
 		}
+		if state.HasLost(asked.at) {
+			httpkit.Fail(c, errLost)
+			return
+		}
 		r := h.representation(c, state)
 		if httpkit.Spared(c, r) {
 			return
@@ -116,6 +124,9 @@ func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Contex
 	buffer := h.borrow()
 	defer h.giveBack(buffer)
 	result, body, err := fill(ctx, append(*buffer, `{"data":[`...))
+	if err == nil && result.state.HasLost(asked.at) {
+		err = errLost
+	}
 	if err != nil {
 		httpkit.Fail(c, err)
 		return

@@ -92,6 +92,27 @@ func TestACursorBelongsToItsListAndFilters(t *testing.T) {
 	}
 }
 
+// A store that was restored does not have what a cursor from after the backup stands for.
+func TestACursorFromAfterTheBackupIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.export.fill(t, 5)
+	first := w.Get("leads?per_page=3")
+	cursor := *first.Pagination.NextCursor // of the lead of start+2s
+	campaigns := *w.Get("campaigns?per_page=1").Pagination.NextCursor
+	w.export.state.LostUntil = start.Add(time.Hour)
+	for after, status := range map[time.Duration]int{time.Second: 400, 2 * time.Second: 200} {
+		w.export.state.LostAfter = start.Add(after)
+		code := map[int]string{400: "invalid_cursor"}[status]
+		w.Get("leads?cursor="+cursor).Is(t, status, code)
+		w.Send(partnertest.Request{Method: http.MethodHead, Path: "leads?cursor=" + cursor}).Is(t, status, "")
+		w.Get("campaigns?cursor="+campaigns).Is(t, 200, "") // of start
+		w.Get("leads").Is(t, 200, "")
+	}
+	w.export.state.LostAfter = start.Add(-time.Second)
+	w.Get("campaigns?cursor="+campaigns).Is(t, 400, "invalid_cursor")
+}
+
 func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

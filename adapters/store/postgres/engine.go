@@ -31,6 +31,7 @@ type Engine struct {
 	migrator  *sqlstore.Migrator
 	turns     [turnTables]*turn // in this process: see Turn
 	lastLoss  *losses           // of connections
+	presence  *presence         // of a server; nil: this is none
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -42,7 +43,9 @@ func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
 func (e *Engine) Pools() map[string]*sql.DB { return map[string]*sql.DB{"pool": e.pool} }
 
 // Close closes all connections. It waits for the statements that run.
-func (e *Engine) Close() error { return errors.Join(e.pool.Close(), e.migrating.Close()) }
+func (e *Engine) Close() error {
+	return errors.Join(e.presence.close(), e.pool.Close(), e.migrating.Close())
+}
 
 // DB implements sqlstore.Engine.
 func (e *Engine) DB() *bun.DB { return e.db }

@@ -26,7 +26,13 @@ import (
 type Options struct {
 	URL      string        // postgres://user:password@host:port/database, with the parameters that pgx knows
 	Wait     time.Duration // how long a server may take to accept connections
-	MaxConns int           // connections of this process; 0: 20, and up to 2 more for migrations and Ready
+	MaxConns int           // connections of this process; 0: 20, and up to 4 more for migrations, backups and the lock of a server
+
+	// Server makes Open fail while the store is being restored, and keeps it from being restored until the engine is closed.
+	Server bool
+
+	// Schema is where the tables are; empty: where the URL says, or else in public.
+	Schema string
 
 	// OnWait is called once, with the reason, if the server does not accept connections at once. It may be nil.
 	OnWait func(err error)
@@ -63,8 +69,12 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		"standard_conforming_strings": "on", // what bun's quoting relies on
 	})
 
+	if options.Schema != "" {
+		config.RuntimeParams["search_path"] = quoted(options.Schema)
+	}
+
 	e := &Engine{lastLoss: &losses{}}
-	e.migrating = openPool(config, 2, e.lastLoss)
+	e.migrating = openPool(config, 4, e.lastLoss) // two migrate, one says that this is a server, one reads for a backup
 	for i := range e.turns {
 		e.turns[i] = &turn{first: semaphore.NewWeighted(1)}
 	}
@@ -87,7 +97,13 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if e.migrator, err = newMigrator(e.migrating); err != nil {
 		return nil, err
 	}
-	switch err := e.await(ctx, options); {
+	err = e.await(ctx, options)
+	if err == nil && options.Server {
+		if err = e.present(ctx); errors.Is(err, errRestoring) {
+			return nil, err
+		}
+	}
+	switch {
 	case err == nil:
 		return e, nil
 	case ctx.Err() != nil:

@@ -32,25 +32,39 @@ var (
 )
 
 func (l leads) Advance(ctx context.Context) (time.Time, error) {
+	_, at, err := l.advance(ctx)
+	return at, err
+}
+
+// advance is Advance, and returns the state before it too.
+func (l leads) advance(ctx context.Context) (before lead.State, at time.Time, err error) {
 	if l.unit.revision != 0 {
-		return time.Time{}, errAdvanced
+		return before, at, errAdvanced
 	}
 	// Lock the table, not its row: LOCK TABLE takes no snapshot. So a unit that begins with it reads only once it has the lock,
 	// and has no conflict with the unit that had the lock before.
 	if err := l.engine.LockTable(ctx, l.conn, "lead_state"); err != nil {
-		return time.Time{}, l.failure(ctx, err)
+		return before, at, l.failure(ctx, err)
 	}
-	state, err := l.State(ctx)
-	if err != nil {
-		return time.Time{}, err
+	if before, err = l.State(ctx); err != nil {
+		return before, at, err
 	}
-	at := state.Next(l.now)
+	at = before.Next(l.now)
 	_, err = l.exec(ctx, l.updates((*leadStateRow)(nil)).
-		Set("revision = ?", state.Revision+1).Set("changed_at = ?", millis(at)).Where("single = 1"))
+		Set("revision = ?", before.Revision+1).Set("changed_at = ?", millis(at)).Where("single = 1"))
 	if err == nil {
-		l.unit.revision = state.Revision + 1
+		l.unit.revision = before.Revision + 1
 	}
-	return at, err
+	return before, at, err
+}
+
+func (l leads) Restored(ctx context.Context) error {
+	before, at, err := l.advance(ctx)
+	if err == nil {
+		_, err = l.exec(ctx, l.updates((*leadStateRow)(nil)).
+			Set("lost_after = ?", optionalMillis(before.ChangedAt)).Set("lost_until = ?", millis(at)).Where("single = 1"))
+	}
+	return err
 }
 
 // advanced returns the revision that the unit's changes belong to.
@@ -68,14 +82,20 @@ type leadStateRow struct {
 	Revision  int64  `bun:"revision"`
 	Taxonomy  int64  `bun:"taxonomy"`
 	ChangedAt *int64 `bun:"changed_at"`
+	LostAfter *int64 `bun:"lost_after"`
+	LostUntil *int64 `bun:"lost_until"`
 }
 
-func (r *leadStateRow) columns() []any { return []any{&r.Revision, &r.Taxonomy, &r.ChangedAt} }
+func (r *leadStateRow) columns() []any {
+	return []any{&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil}
+}
 
 func (r leadStateRow) value() lead.State {
 	return lead.State{
 		Revision:  lead.Revision(r.Revision),
 		Taxonomy:  lead.Revision(r.Taxonomy),
 		ChangedAt: optionalInstant(r.ChangedAt),
+		LostAfter: optionalInstant(r.LostAfter),
+		LostUntil: optionalInstant(r.LostUntil),
 	}
 }

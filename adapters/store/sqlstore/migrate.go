@@ -89,9 +89,7 @@ func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, pending 
 		return nil, false, fmt.Errorf("read the version of the schema: %w", err)
 	}
 	if version > latest {
-		return nil, false, fmt.Errorf(
-			"the schema of the store has version %d, but this program knows versions up to %d only; run a newer holdco",
-			version, latest)
+		return nil, false, ErrNewer(version, latest)
 	}
 	return provider, version < latest, nil
 }

@@ -38,7 +38,7 @@ func unqueued(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("unq
 
 // claimable finds the queues that are due and not leased at an instant.
 func claimable(query *bun.SelectQuery, at any) *bun.SelectQuery {
-	return query.Where("due_at <= ?", at).Where("lease = '' OR leased_until <= ?", at).
+	return query.Where("due_at <= ?", at).Where("held = 0").Where("lease = '' OR leased_until <= ?", at).
 		Where("EXISTS (SELECT 1 FROM webhooks WHERE id = webhook_id AND enabled = 1)")
 }
 

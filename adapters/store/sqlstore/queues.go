@@ -100,6 +100,38 @@ func reschedule(db *bun.DB, cursor, now string) *bun.UpdateQuery {
 		Set("cursor = ?", next).Set("due_at = CASE WHEN ? IS NULL THEN (?) ELSE ? END", next, pending, bun.Safe(now))
 }
 
+func (o outbox) Hold(ctx context.Context) (int, error) {
+	if err := o.enqueueAll(ctx); err != nil {
+		return 0, err
+	}
+	pending := o.selectFrom("deliveries").ColumnExpr("1").Where("deliveries.webhook_id = queue_row.webhook_id").
+		Where("status = ?", webhook.Pending)
+	return o.exec(ctx, o.updates((*queueRow)(nil)).
+		Set("held = 1").Where("cursor IS NOT NULL OR EXISTS (?)", pending))
+}
+
+func (o outbox) Held(ctx context.Context, most int) ([]webhook.Endpoint, error) {
+	var which []id.Webhook
+	held := o.selectFrom("queues").Column("webhook_id").Where("held = 1").Order("webhook_id").Limit(int64(most))
+	if err := o.scan(ctx, held, &which); err != nil {
+		return nil, err
+	}
+	endpoints := make([]webhook.Endpoint, len(which))
+	for n, one := range which {
+		var err error
+		if endpoints[n], err = webhooksOf(o.session, o.now).Get(ctx, one); err != nil {
+			return nil, err
+		}
+	}
+	return endpoints, nil
+}
+
+func (o outbox) Resume(ctx context.Context, endpoint id.Webhook) (bool, error) {
+	rows, err := o.change(ctx, o.updates((*queueRow)(nil)).Set("held = 0").Where("webhook_id = ?", endpoint).Where("held = 1"))
+	o.unit.sends = o.unit.sends || rows > 0
+	return rows > 0, err
+}
+
 // queues updates queues when their endpoints change, and wakes them.
 type queues struct{ session }
 

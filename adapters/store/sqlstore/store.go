@@ -167,6 +167,7 @@ func (r reader) Secrets() store.SecretReader             { return secretsOf(r.se
 func (r reader) Seals() store.SealReader                 { return seals(r) }
 func (r reader) Audits() store.AuditReader               { return audits(r) }
 func (r reader) Dashboards() store.DashboardReader       { return dashboards(r) }
+func (r reader) Backups() store.BackupReader             { return backupsOf(r.session) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -214,6 +215,7 @@ func (t tx) ApprovalRules() store.ApprovalRules { return approvalRulesOf(t.sessi
 func (t tx) Secrets() store.Secrets             { return secretsOf(t.session) }
 func (t tx) Seals() store.Seals                 { return seals{t.session} }
 func (t tx) Audits() store.Audits               { return audits{t.session} }
+func (t tx) Backups() store.Backups             { return backupsOf(t.session) }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 

@@ -20,6 +20,7 @@ const table = {
   workflow: ["workflows"],
   // The company itself is told below; the others are of the instance.
   company: [],
+  backup: [],
   campaign: [],
   import: [],
   key: [],

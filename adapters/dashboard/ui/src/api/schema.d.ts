@@ -594,6 +594,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Copy the store
+         * @description The bytes of `holdco backup -`: the store at one instant, with all that was acknowledged before the request. It is a tar that is
+         *     compressed by zstd, and not encrypted. `holdco restore` reads it. A backup that breaks off ends without the final chunk;
+         *     keep none that did.
+         */
+        get: operations["getBackup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/companies/{id}/budgets": {
         parameters: {
             query?: never;
@@ -2416,6 +2438,9 @@ export interface paths {
          *     | `price.removed` | A model was removed from the price table. |
          *     | `price.fallback` | What tokens of a model without a price cost was changed; `data.previous` has what it was before. |
          *     | `store.repaired` | `holdco doctor --fix` has derived values of a company anew; `data` has the `check`, the `count` and the `rules` that they broke. |
+         *     | `store.restored` | The store was restored from a backup; `data` has when that was made (`backupAt`), its `schema`, and how many leases were ended (`leasesEnded`) and webhooks are held (`webhooksHeld`). |
+         *     | `backup.completed` | A server has written the backup that was due; `data` has the `file`, its `bytes`, and the `schema`. |
+         *     | `backup.failed` | A server could not write the backup that was due; `data.error` says why. |
          *     | `agent.hired` | An agent was hired. |
          *     | `agent.updated` | Fields of an agent were changed; `data.previous` has what these were before. |
          *     | `agent.paused` | An agent was paused. |
@@ -2451,7 +2476,7 @@ export interface paths {
          *     | `issue.created` | An issue was filed, by a retry too. |
          *     | `issue.updated` | Fields of an issue were changed; `data.previous` has what these were before. |
          *     | `issue.assigned` | An issue was assigned to an agent or a team, or came back to its agent because the approval that it waited for is decided. |
-         *     | `issue.requeued` | An issue went back to the queue; `data.reason` says why: `unassigned`, `agent_retired`, `failed`, `expired`, `released`, `company_archived`, or `step_retried` of an issue with a workflow. |
+         *     | `issue.requeued` | An issue went back to the queue; `data.reason` says why: `unassigned`, `agent_retired`, `failed`, `expired`, `released`, `company_archived`, `restored` (the store was, from a backup), or `step_retried` of an issue with a workflow. |
          *     | `issue.started` | An agent began to work on an issue. |
          *     | `issue.submitted` | An agent has completed an issue, which waits for a review. |
          *     | `issue.completed` | An issue is done. |
@@ -2486,6 +2511,7 @@ export interface paths {
          *     | `webhook.disabled` | Holdco disabled a webhook whose endpoint fails or is gone. |
          *     | `webhook.secret_rotated` | A webhook got a new secret. |
          *     | `webhook.deleted` | A webhook is gone. |
+         *     | `webhook.resumed` | What a webhook has to send is held no longer, as it was since the store was restored from a backup. |
          *     | `webhook.redelivered` | A delivery was asked for again; `data` is the `webhookId`, `deliveryId`, `eventId` and `eventType`. |
          *     | `workflow.created` | A workflow was created. |
          *     | `workflow.updated` | Fields of a workflow were changed; `data.previous` has what these were before. |
@@ -5333,7 +5359,7 @@ export interface components {
          * @description What happened. More events may come; ignore those that you do not know.
          * @enum {string}
          */
-        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.removed" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
+        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.removed" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "store.restored" | "backup.completed" | "backup.failed" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.resumed" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
         /**
          * @description The body of what is posted to a webhook.
          * @example {
@@ -7882,6 +7908,38 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backup. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zstd": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];

@@ -1,7 +1,7 @@
 import type { Category } from "../../api/client"
 
 // What happens to the instance stands in no activity of a company.
-type OfInstance = "campaign" | "import" | "key" | "lead" | "partner" | "taxonomy" | "token" | "webhook"
+type OfInstance = "backup" | "campaign" | "import" | "key" | "lead" | "partner" | "taxonomy" | "token" | "webhook"
 
 export const activity = {
   title: "Activity",

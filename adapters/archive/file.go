@@ -1,0 +1,121 @@
+package archive
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"holdco/adapters/system/partial"
+	"holdco/ports/outbound"
+)
+
+// file is a backup in a folder that has no name yet.
+type file struct {
+	partial  *partial.File
+	name     string
+	replaces bool
+	buffered *bufio.Writer
+	size     int64
+}
+
+// Create implements outbound.Archives.
+func (Archives) Create(name string, replaces bool) (outbound.ArchiveFile, error) {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be written: %w", name, err)
+	case found.IsDir():
+		return nil, fmt.Errorf("%s is a folder; name a file in it", name)
+	case !found.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file; name another", name)
+	case !replaces:
+		return nil, exists(name)
+	}
+	made, err := partial.Create(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no folder %s; make it first", filepath.Dir(name))
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be written: %w", name, err)
+	}
+	return &file{partial: made, name: name, replaces: replaces, buffered: bufio.NewWriterSize(made, 1<<18)}, nil
+}
+
+func exists(name string) error {
+	return fmt.Errorf("%s is there already; name another file, or say --force", name)
+}
+
+func (f *file) Write(some []byte) (int, error) {
+	n, err := f.buffered.Write(some)
+	f.size += int64(n)
+	return n, err
+}
+
+func (f *file) Free() (bytes int64, isKnown bool, err error) {
+	return partial.Free(filepath.Dir(f.name))
+}
+
+func (f *file) Size() int64 { return f.size }
+
+// Reread implements outbound.ArchiveFile.
+func (f *file) Reread(read func(from io.Reader) error) error {
+	if err := f.buffered.Flush(); err != nil {
+		return err
+	}
+	if err := f.partial.Sync(); err != nil {
+		return err
+	}
+	return read(io.NewSectionReader(f.partial, 0, f.size))
+}
+
+// Keep implements outbound.ArchiveFile.
+func (f *file) Keep() error {
+	if err := f.buffered.Flush(); err != nil {
+		return err
+	}
+	err := f.partial.Keep(f.name, f.replaces)
+	if errors.Is(err, fs.ErrExist) {
+		return exists(f.name)
+	}
+	return err
+}
+
+func (f *file) Close() error { return f.partial.Drop() }
+
+// Open implements outbound.Archives.
+func (Archives) Open(name string) (io.ReadCloser, error) {
+	opened, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s", name)
+	}
+	return opened, err
+}
+
+// List implements outbound.Archives.
+func (Archives) List(folder string) (names []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, entry := range entries {
+		if entry.Type().IsRegular() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, err
+}
+
+// Join implements outbound.Archives.
+func (Archives) Join(folder, name string) string { return filepath.Join(folder, name) }
+
+// Folder implements outbound.Archives.
+func (Archives) Folder(name string) string { return filepath.Dir(name) }
+
+// Remove implements outbound.Archives.
+func (Archives) Remove(name string) error { return os.Remove(name) }

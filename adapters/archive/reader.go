@@ -1,0 +1,150 @@
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"filippo.io/age"
+	"github.com/klauspost/compress/zstd"
+
+	"holdco/domain/backup"
+	"holdco/domain/fault"
+	"holdco/ports/outbound"
+)
+
+// How the streams begin.
+const (
+	ageMagic  = "age-encryption.org/v1\n"
+	zstdMagic = "\x28\xb5\x2f\xfd"
+)
+
+// mostWindow bounds the memory that a compressed stream can ask for.
+const mostWindow = 64 << 20
+
+// reader is a backup that is being read.
+type reader struct {
+	from         *stream
+	decompressed *zstd.Decoder
+	tar          *tar.Reader
+	summed       summed
+}
+
+// Read implements outbound.Archives.
+func (Archives) Read(from io.Reader, identities string) (outbound.ArchiveReader, error) {
+	r := &reader{from: &stream{Reader: from}}
+	buffered := bufio.NewReaderSize(r.from, 1<<16)
+	var plain io.Reader = buffered
+	begins, err := buffered.Peek(len(ageMagic))
+	if r.from.failure != nil {
+		return nil, r.from.failure
+	}
+	switch isEncrypted := string(begins) == ageMagic; {
+	case isEncrypted && identities == "":
+		return nil, locked(buffered)
+	case isEncrypted:
+		if plain, err = decrypt(buffered, identities); err != nil {
+			return nil, err
+		}
+	case !bytes.HasPrefix(begins, []byte(zstdMagic)):
+		_ = err // too short a stream is no backup either
+		return nil, backup.Broken("it does not begin as one")
+	}
+	r.decompressed, err = zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow))
+	if err != nil {
+		return nil, damaged(r.from, err)
+	}
+	r.tar = tar.NewReader(r.decompressed)
+	return r, nil
+}
+
+// locked is the fault of an encrypted backup without an identity. Its head does not name the recipients, but counts them.
+func locked(from *bufio.Reader) error {
+	recipients := 0
+	for {
+		line, err := from.ReadString('\n')
+		if err != nil || strings.HasPrefix(line, "---") {
+			break
+		}
+		if strings.HasPrefix(line, "-> ") {
+			recipients++
+		}
+	}
+	return fault.New(fault.InvalidParameter, "The backup is encrypted, for %d of age's recipients; name a file with the identity of one "+
+		"by --identity.", recipients)
+}
+
+func decrypt(from io.Reader, identities string) (io.Reader, error) {
+	file, err := os.Open(identities)
+	if err != nil {
+		return nil, fault.New(fault.InvalidParameter, "The file of identities cannot be read.").Because(err)
+	}
+	defer file.Close()
+	parsed, err := age.ParseIdentities(file)
+	if err != nil {
+		return nil, fault.New(fault.InvalidParameter, "%s has no identities of age: lines that begin with AGE-SECRET-KEY-.", identities)
+	}
+	plain, err := age.Decrypt(from, parsed...)
+	var unfit *age.NoIdentityMatchError
+	if errors.As(err, &unfit) {
+		return nil, fault.New(fault.InvalidParameter, "The backup is encrypted for others than the identities in %s.", identities)
+	}
+	if err != nil {
+		return nil, backup.Broken("its encryption cannot be read")
+	}
+	return plain, nil
+}
+
+// Next implements outbound.ArchiveReader.
+func (r *reader) Next() (backup.Entry, error) {
+	head, err := r.tar.Next()
+	if errors.Is(err, io.EOF) {
+		// What comes after the end of the tar is read too: a checksum of the compression, and of the encryption.
+		if n, err := io.Copy(io.Discard, io.LimitReader(r.decompressed, 1<<20)); err != nil || n == 1<<20 {
+			return backup.Entry{}, damaged(r.from, errors.Join(err, errTrailing(n)))
+		}
+		return backup.Entry{}, io.EOF
+	}
+	if err != nil {
+		return backup.Entry{}, damaged(r.from, err)
+	}
+	entry := backup.Entry{Name: head.Name, Kind: backup.Other, Bytes: head.Size, Target: head.Linkname, IsExecutable: head.Mode&0o100 != 0}
+	for kind, flag := range kinds {
+		if head.Typeflag == flag {
+			entry.Kind = kind
+		}
+	}
+	if entry.Kind == backup.Folder {
+		entry.Name, entry.IsExecutable = strings.TrimSuffix(entry.Name, "/"), false
+	}
+	r.summed.begin(entry)
+	return entry, nil
+}
+
+func errTrailing(n int64) error {
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("something comes after its end")
+}
+
+// Read implements outbound.ArchiveReader.
+func (r *reader) Read(into []byte) (int, error) {
+	n, err := r.tar.Read(into)
+	_, _ = r.summed.Write(into[:n]) // a hash never fails
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = damaged(r.from, err)
+	}
+	return n, err
+}
+
+// Sum implements outbound.ArchiveReader.
+func (r *reader) Sum() backup.Sum { return r.summed.end() }
+
+// Close implements outbound.ArchiveReader.
+func (r *reader) Close() { r.decompressed.Close() }

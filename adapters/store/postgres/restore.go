@@ -1,0 +1,437 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"holdco/adapters/store/sqlstore"
+	"holdco/domain/backup"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Target implements store.Target for a database. A backup is restored into a schema of its own, whose tables take the place of the former
+// ones in one transaction.
+type Target struct {
+	engine  *Engine
+	options Options
+	clock   outbound.Clock
+	ids     outbound.IDs
+	newest  int64
+}
+
+var _ store.Target = (*Target)(nil)
+
+// Target returns where the database is restored. Options are those that it was opened with.
+func (e *Engine) Target(options Options, clock outbound.Clock, ids outbound.IDs) (*Target, error) {
+	newest, err := newestSchema()
+	return &Target{engine: e, options: options, clock: clock, ids: ids, newest: newest}, err
+}
+
+// Schema implements store.Target.
+func (t *Target) Schema() int64 { return t.newest }
+
+// restoration is a schema in which a backup is restored.
+type restoration struct {
+	*Target
+	of       backup.Manifest
+	schema   string
+	conn     *sql.Conn        // has the locks, and switches
+	replaces bool             // it may take the place of a store that holds something
+	fresh    map[string]int64 // rows that migrations leave, by table, up to the schema of the backup
+	empty    map[string]int64 // likewise, up to the newest: what an empty store holds
+	inside   *Engine          // on the schema
+}
+
+// restoring begins the names of schemas in which backups are restored. Each is locked under its name.
+const restoring = "holdco_restoring_"
+
+const schemaLock = "hashtextextended('holdco schema ' || $1, 0)"
+
+// Begin implements store.Target.
+func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (store.Restoration, error) {
+	return t.begin(ctx, of, func(r *restoration) error {
+		r.replaces = replaces
+		if err := r.onlyOne(ctx); err != nil || replaces {
+			return err
+		}
+		holds, err := r.rowsIn(ctx, r.conn, "current_schema()")
+		if err != nil {
+			return err
+		}
+		return sqlstore.RefuseRows(r.databaseName(), holds, r.empty)
+	})
+}
+
+// Try implements store.Target.
+func (t *Target) Try(ctx context.Context, of backup.Manifest) (store.Restoration, error) {
+	return t.begin(ctx, of, func(*restoration) error { return nil })
+}
+
+func (t *Target) begin(ctx context.Context, of backup.Manifest, check func(r *restoration) error) (_ store.Restoration, err error) {
+	r := &restoration{Target: t, of: of}
+	if r.conn, err = t.engine.migrating.Conn(ctx); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	if err := r.clean(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.make(ctx); err != nil {
+		return nil, err
+	}
+	return r, check(r)
+}
+
+// onlyOne takes the lock of servers alone.
+func (r *restoration) onlyOne(ctx context.Context) error {
+	var locked bool
+	if err := r.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+serversLock+")").Scan(&locked); err != nil {
+		return err
+	}
+	if !locked {
+		return fmt.Errorf("a server runs on %s, or another restoration does; stop it first", r.databaseName())
+	}
+	return nil
+}
+
+func (r *restoration) databaseName() string {
+	config, err := pgx.ParseConfig(r.options.URL)
+	if err != nil {
+		return "the database"
+	}
+	return config.Database
+}
+
+// clean drops the schemas that processes have left which are gone.
+func (r *restoration) clean(ctx context.Context) error {
+	pairs, err := pairsOf(ctx, r.conn, "SELECT nspname, '' FROM pg_namespace WHERE starts_with(nspname, '"+restoring+"')")
+	if err != nil {
+		return err
+	}
+	for _, pair := range pairs {
+		var locked bool
+		if err := r.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+schemaLock+")", pair[0]).Scan(&locked); err != nil {
+			return err
+		}
+		if !locked {
+			continue
+		}
+		_, err := r.conn.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(pair[0])+" CASCADE")
+		_, unlocking := r.conn.ExecContext(ctx, "SELECT pg_advisory_unlock("+schemaLock+")", pair[0])
+		if err := errors.Join(err, unlocking); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make makes the schema with the tables of the backup, which are empty.
+func (r *restoration) make(ctx context.Context) (err error) {
+	r.schema = restoring + strings.ToLower(rand.Text())
+	if _, err := r.conn.ExecContext(ctx, "SELECT pg_advisory_lock("+schemaLock+")", r.schema); err != nil {
+		return err
+	}
+	if r.empty, err = r.makeUpTo(ctx, r.newest); err != nil {
+		return err
+	}
+	r.fresh = r.empty
+	if r.of.Schema < r.newest { // to begin anew is simpler than to go back
+		if err := r.closeInside(); err != nil {
+			return err
+		}
+		if _, err := r.conn.ExecContext(ctx, "DROP SCHEMA "+quoted(r.schema)+" CASCADE"); err != nil {
+			return err
+		}
+		if r.fresh, err = r.makeUpTo(ctx, r.of.Schema); err != nil {
+			return err
+		}
+	}
+	var tables []string
+	for table := range r.fresh {
+		tables = append(tables, quoted(table))
+	}
+	_, err = r.inside.migrating.ExecContext(ctx, "TRUNCATE "+strings.Join(tables, ", "))
+	return err
+}
+
+// makeUpTo makes the schema with the tables of a version, opens it, and returns the rows that it has.
+func (r *restoration) makeUpTo(ctx context.Context, version int64) (rows map[string]int64, err error) {
+	if _, err := r.conn.ExecContext(ctx, "CREATE SCHEMA "+quoted(r.schema)); err != nil {
+		return nil, explainRights(err)
+	}
+	options := r.options
+	options.Schema, options.Server = r.schema, false
+	if r.inside, err = Open(ctx, options); err != nil {
+		return nil, err
+	}
+	if err := r.inside.migrator.UpTo(ctx, version); err != nil {
+		return nil, err
+	}
+	return r.rowsIn(ctx, r.inside.migrating, "current_schema()")
+}
+
+// explainRights says what an operator can do about rights that are missing.
+func explainRights(err error) error {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && answer.Code == "42501" {
+		return fmt.Errorf("to restore, the user of the database URL has to own the tables, and needs the right to make schemas "+
+			"(GRANT CREATE ON DATABASE ...): %w", err)
+	}
+	return err
+}
+
+// rowsIn returns how many rows the tables of a schema have, those with the versions of the schema and those for locks aside.
+func (t *Target) rowsIn(ctx context.Context, on queryer, schema string) (map[string]int64, error) {
+	tables, err := tablesIn(ctx, on, schema)
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]int64{}
+	for _, table := range tables {
+		if table == versionTable || isTurn(table) {
+			continue
+		}
+		var count int64
+		if err := on.QueryRowContext(ctx, "SELECT count(*) FROM "+quoted(table)).Scan(&count); err != nil {
+			return nil, err
+		}
+		rows[table] = count
+	}
+	return rows, nil
+}
+
+// Free implements store.Restoration. The server does not tell.
+func (r *restoration) Free() (bytes int64, isKnown bool, err error) { return 0, false, nil }
+
+// Take implements store.Restoration. The server reads the rows as it has written them, so that no value is converted on its way.
+func (r *restoration) Take(ctx context.Context, part string, from io.Reader) error {
+	table := backup.TableOf(part)
+	if _, isThere := r.fresh[table]; !isThere {
+		return backup.Broken("version %d of the schema has no table %q", r.of.Schema, table)
+	}
+	conn, err := r.inside.migrating.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	source := &noting{Reader: from}
+	return onConn(conn, func(conn *pgx.Conn) error {
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return take(ctx, tx, table, source) })
+		if source.failure != nil { // of which the server says only that there is one
+			return source.failure
+		}
+		var answer *pgconn.PgError
+		if errors.As(err, &answer) && (answer.Code[:2] == "22" || answer.Code[:2] == "23") { // the data, or its integrity
+			return backup.Broken("the rows of %s cannot be restored: %s", table, answer.Message)
+		}
+		return err
+	})
+}
+
+// noting is a reader that notes why it cannot be read, unless it has ended.
+type noting struct {
+	io.Reader
+	failure error
+}
+
+func (r *noting) Read(into []byte) (int, error) {
+	n, err := r.Reader.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.failure = err
+	}
+	return n, err
+}
+
+func take(ctx context.Context, tx pgx.Tx, table string, from io.Reader) error {
+	if _, err := tx.Exec(ctx, "CREATE TEMPORARY TABLE taken (line text) ON COMMIT DROP"); err != nil {
+		return err
+	}
+	if _, err := tx.Conn().PgConn().CopyFrom(ctx, from, "COPY pg_temp.taken FROM STDIN"+asLines); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO "+quoted(table)+" OVERRIDING SYSTEM VALUE "+
+		"SELECT row.* FROM pg_temp.taken, json_populate_record(NULL::"+quoted(table)+", line::json) AS row")
+	return err
+}
+
+// Open implements store.Restoration.
+func (r *restoration) Open(ctx context.Context, rows map[string]int64) (store.Store, error) {
+	holds, err := r.rowsIn(ctx, r.inside.migrating, "current_schema()")
+	if err != nil {
+		return nil, err
+	}
+	for table, count := range holds {
+		if count != rows[table] {
+			return nil, backup.Broken("%s has %d rows, and its sums say %d", table, count, rows[table])
+		}
+	}
+	if err := r.setSequences(ctx); err != nil {
+		return nil, err
+	}
+	tables := strings.Join(quotedAll(slices.Sorted(maps.Keys(holds))), ", ")
+	if _, err := r.inside.migrating.ExecContext(ctx, "ANALYZE "+tables); err != nil {
+		return nil, err
+	}
+	if _, err := r.inside.migrator.Up(ctx); err != nil {
+		return nil, err
+	}
+	return sqlstore.New(r.inside, r.clock, r.ids, r.inside.migrator), nil
+}
+
+func quotedAll(names []string) []string {
+	all := make([]string, len(names))
+	for n, name := range names {
+		all[n] = quoted(name)
+	}
+	return all
+}
+
+// setSequences lets columns go on numbering where they did: no number is given twice, also if its row is gone.
+func (r *restoration) setSequences(ctx context.Context) error {
+	pairs, err := pairsOf(ctx, r.inside.migrating, identities)
+	if err != nil {
+		return err
+	}
+	for _, pair := range pairs {
+		table, column, _ := strings.Cut(pair[0], ".")
+		query := "SELECT setval($1::regclass, greatest((SELECT max(" + quoted(column) + ") FROM " + quoted(table) + "), $2, 1))"
+		if _, err := r.inside.migrating.ExecContext(ctx, query, pair[1], r.of.Sequences[pair[0]]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Switch implements store.Restoration.
+func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
+	if err := r.closeInside(); err != nil {
+		return "", err
+	}
+	var current string
+	if err := r.conn.QueryRowContext(ctx, "SELECT coalesce(current_schema(), '')").Scan(&current); err != nil {
+		return "", err
+	}
+	if current == "" {
+		return "", errors.New("the schema that the database URL names does not exist")
+	}
+	err = onConn(r.conn, func(conn *pgx.Conn) error {
+		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
+			if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '10s'"); err != nil {
+				return err
+			}
+			if kept, err = r.keepFormer(ctx, tx, current); err != nil {
+				return err
+			}
+			if err := r.move(ctx, tx, r.schema, current); err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, "DROP SCHEMA "+quoted(r.schema))
+			return err
+		})
+	})
+	if err != nil {
+		return "", explainRights(err)
+	}
+	r.schema = ""
+	return kept, nil
+}
+
+// keepFormer moves the former tables into a schema of their own, and drops them if they are empty.
+func (r *restoration) keepFormer(ctx context.Context, tx pgx.Tx, current string) (kept string, err error) {
+	tables, err := r.tablesOf(ctx, tx, current)
+	if err != nil || len(tables) == 0 {
+		return "", err
+	}
+	kept = backup.Aside(r.clock.Now())
+	if _, err := tx.Exec(ctx, "CREATE SCHEMA "+quoted(kept)); err != nil {
+		return "", err
+	}
+	if err := r.move(ctx, tx, current, kept); err != nil {
+		return "", err
+	}
+	if r.replaces {
+		return kept, nil
+	}
+	// Nobody else can have written to them since they were moved.
+	holds := map[string]int64{}
+	for _, table := range tables {
+		if table == versionTable || isTurn(table) {
+			continue
+		}
+		var count int64
+		if err := tx.QueryRow(ctx, "SELECT count(*) FROM "+quoted(kept)+"."+quoted(table)).Scan(&count); err != nil {
+			return "", err
+		}
+		holds[table] = count
+	}
+	if err := sqlstore.RefuseRows(r.databaseName(), holds, r.empty); err != nil {
+		return "", err
+	}
+	_, err = tx.Exec(ctx, "DROP SCHEMA "+quoted(kept)+" CASCADE")
+	return "", err
+}
+
+// tablesOf returns those tables of a schema that are ours.
+func (r *restoration) tablesOf(ctx context.Context, tx pgx.Tx, schema string) ([]string, error) {
+	known, err := sqlstore.TablesOf(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, "SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace "+
+		"WHERE relkind = 'r' AND nspname = $1 ORDER BY relname", schema)
+	if err != nil {
+		return nil, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return slices.DeleteFunc(all, func(name string) bool {
+		return !slices.Contains(known, name) && name != versionTable && !isTurn(name)
+	}), err
+}
+
+func (r *restoration) move(ctx context.Context, tx pgx.Tx, from, to string) error {
+	tables, err := r.tablesOf(ctx, tx, from)
+	for _, table := range tables {
+		if err == nil {
+			_, err = tx.Exec(ctx, "ALTER TABLE "+quoted(from)+"."+quoted(table)+" SET SCHEMA "+quoted(to))
+		}
+	}
+	return err
+}
+
+func (r *restoration) closeInside() error {
+	if r.inside == nil {
+		return nil
+	}
+	inside := r.inside
+	r.inside = nil
+	return inside.Close()
+}
+
+// Close implements store.Restoration. The locks end with the connection, which is not used again.
+func (r *restoration) Close() error {
+	err := r.closeInside()
+	if r.schema != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), unitTimeout)
+		defer cancel()
+		_, dropping := r.conn.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(r.schema)+" CASCADE")
+		err = errors.Join(err, dropping)
+	}
+	_, unlocking := r.conn.ExecContext(context.Background(), "SELECT pg_advisory_unlock_all()")
+	return errors.Join(err, cmp.Or(unlocking, r.conn.Close()))
+}

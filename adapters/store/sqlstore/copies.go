@@ -1,0 +1,111 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+// This file is what engines share when a store is backed up and restored, in whatever version its schema is.
+
+// Queryer is a database, or a transaction.
+type Queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// KeysOf returns the fingerprints of the keys that secrets in a store are sealed with: the present one and, while it is being rotated, the
+// former one, which older schemas do not have. Empty: there is none.
+func KeysOf(ctx context.Context, db Queryer) (key, former string, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT * FROM instance_key")
+	if err != nil {
+		return "", "", err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil || !rows.Next() {
+		return "", "", errors.Join(err, rows.Err())
+	}
+	into := make([]any, len(names))
+	for n, name := range names {
+		switch name {
+		case "fingerprint":
+			into[n] = &key
+		case "former":
+			into[n] = &former
+		default:
+			into[n] = new(any)
+		}
+	}
+	return key, former, rows.Scan(into...)
+}
+
+// NewestOf returns the highest version of the migrations in a folder.
+func NewestOf(files fs.FS, folder string) (newest int64, err error) {
+	entries, err := fs.ReadDir(files, folder)
+	for _, entry := range entries {
+		version, err := goose.NumericComponent(entry.Name())
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, version)
+	}
+	return newest, err
+}
+
+// ErrNewer is that of a store whose schema is newer than this program.
+func ErrNewer(version, newest int64) error {
+	return fmt.Errorf("the schema of the store has version %d, but this program knows versions up to %d only; run a newer holdco",
+		version, newest)
+}
+
+var made = regexp.MustCompile(`(?m)(?:CREATE TABLE|RENAME TO) (\w+)`)
+
+// TablesOf returns the names of all tables that the migrations in a folder make, those that they drop or rename too.
+func TablesOf(files fs.FS, folder string) (names []string, err error) {
+	entries, err := fs.ReadDir(files, folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		text, err := fs.ReadFile(files, folder+"/"+entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range made.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, strings.ToLower(found[1]))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// UpTo applies the migrations up to a version.
+func (m *Migrator) UpTo(ctx context.Context, version int64) error {
+	provider, _, err := m.look(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := provider.UpTo(ctx, version); err != nil {
+		return fmt.Errorf("migrate the schema: %w", err)
+	}
+	return nil
+}
+
+// RefuseRows fails if a store, or rather its tables, hold more rows than those of one that was just migrated.
+func RefuseRows(name string, holds, fresh map[string]int64) error {
+	for _, table := range slices.Concat([]string{"companies"}, slices.Sorted(maps.Keys(holds))) {
+		if table != "goose_db_version" && holds[table] > fresh[table] {
+			return fmt.Errorf("%s holds %d %s; restore into an empty store, or say --replace", name, holds[table],
+				strings.ReplaceAll(table, "_", " "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package backups
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"holdco/domain/backup"
+	"holdco/ports/outbound"
+)
+
+// read reads a backup from its start to its end. Begin gets the manifest, take each entry after it, which it has to read to its end, and
+// end the sums, with which everything agrees.
+func read(
+	ctx context.Context, archive outbound.ArchiveReader, begin func(m backup.Manifest) error,
+	take func(entry backup.Entry, content io.Reader) error, end func(sums backup.Sums) error,
+) (manifest backup.Manifest, err error) {
+	var reading backup.Reading
+	var sums backup.Sums
+	for isFirst := true; ; isFirst = false {
+		if err := ctx.Err(); err != nil {
+			return manifest, err
+		}
+		entry, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = reading.Admit(entry)
+		}
+		if err != nil {
+			return manifest, err
+		}
+		lines := &lines{Reader: archive}
+		switch {
+		case isFirst:
+			if err = readJSON(archive, entry, &manifest); err == nil {
+				if err = begin(manifest); err == nil {
+					reading.Begin(manifest)
+				}
+			}
+		case entry.Name == backup.SumsName:
+			err = readJSON(archive, entry, &sums)
+		default:
+			err = take(entry, lines)
+		}
+		if err != nil {
+			return manifest, err
+		}
+		if entry.Name != backup.SumsName {
+			sum := archive.Sum()
+			if backup.TableOf(entry.Name) != "" {
+				sum.Rows = lines.count
+			}
+			reading.Took(sum)
+		}
+	}
+	if err := reading.End(sums); err != nil {
+		return manifest, err
+	}
+	return manifest, end(sums)
+}
+
+func readJSON(from io.Reader, entry backup.Entry, into any) error {
+	text, err := io.ReadAll(from)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return backup.Broken("its entry %q is no JSON as it has to be", entry.Name)
+	}
+	return nil
+}
+
+// lines counts the lines that are read.
+type lines struct {
+	io.Reader
+	count int64
+}
+
+func (l *lines) Read(into []byte) (int, error) {
+	n, err := l.Reader.Read(into)
+	l.count += int64(bytes.Count(into[:n], []byte{'\n'}))
+	return n, err
+}

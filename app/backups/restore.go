@@ -1,0 +1,162 @@
+package backups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"holdco/domain/access"
+	"holdco/domain/backup"
+	"holdco/domain/doctor"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// Restore puts a backup in the place of the store.
+func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbound.RestoreWanted) (restored backup.Restored, err error) {
+	if err := caller.NeedsEverywhere(access.Admin); err != nil {
+		return restored, err
+	}
+	began := s.Clock.Now()
+	from := wanted.From
+	if wanted.File != "" {
+		file, err := s.Archives.Open(wanted.File)
+		if err != nil {
+			return restored, err
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		from = file
+	}
+	archive, err := s.Archives.Read(from, wanted.Identities)
+	if err != nil {
+		return restored, err
+	}
+	defer archive.Close()
+	r := &restoring{Service: s, ctx: ctx, wanted: wanted}
+	defer func() { err = errors.Join(err, r.close()) }()
+	manifest, err := read(ctx, archive, r.begin, r.take, r.end)
+	if err != nil {
+		return restored, err
+	}
+	restored = backup.Restored{Manifest: manifest, File: wanted.File, Rows: r.rows, MadeOf: s.Target.Schema()}
+	if wanted.TriesOnly {
+		restored.Problems, err = s.examine(ctx, caller, r.on, wanted)
+	} else if restored.Aftermath, err = s.settle(ctx, r.on, manifest, caller.Actor); err == nil {
+		restored.Kept, err = r.switchOver(ctx)
+	}
+	restored.HasKey = s.hasKey(manifest)
+	restored.Took = s.Clock.Now().Sub(began)
+	return restored, err
+}
+
+// restoring is a backup that is being restored.
+type restoring struct {
+	*Service
+	ctx    context.Context
+	wanted inbound.RestoreWanted
+	store  store.Restoration             // nil: not begun
+	spaces outbound.WorkspaceRestoration // nil: there are none
+	rows   map[string]int64
+	on     store.Store // what was restored
+}
+
+func (r *restoring) begin(m backup.Manifest) (err error) {
+	if err := m.Check(r.Engine, r.Target.Schema()); err != nil {
+		return err
+	}
+	if r.wanted.TriesOnly {
+		r.store, err = r.Target.Try(r.ctx, m)
+	} else {
+		r.store, err = r.Target.Begin(r.ctx, m, r.wanted.Replaces)
+	}
+	if err != nil {
+		return err
+	}
+	free, isKnown, err := r.store.Free()
+	if err != nil {
+		return err
+	}
+	if err := enough(backup.Room(m.Bytes), free, isKnown); err != nil {
+		return err
+	}
+	if m.HasSpaces && !r.wanted.TriesOnly {
+		r.spaces, err = r.Spaces.Restore(r.wanted.Replaces)
+	}
+	return err
+}
+
+func (r *restoring) take(entry backup.Entry, content io.Reader) error {
+	name, isSpace := strings.CutPrefix(entry.Name, backup.Workspaces)
+	switch {
+	case !isSpace:
+		return r.store.Take(r.ctx, entry.Name, content)
+	case r.spaces == nil: // a trial
+		_, err := io.Copy(io.Discard, content)
+		return err
+	}
+	free, isKnown, err := r.spaces.Free()
+	if err == nil {
+		err = enough(entry.Bytes, free, isKnown)
+	}
+	if err != nil {
+		return err
+	}
+	entry.Name = name
+	return r.spaces.Take(entry, content)
+}
+
+func (r *restoring) end(sums backup.Sums) (err error) {
+	r.rows = sums.Rows
+	r.on, err = r.store.Open(r.ctx, sums.Rows)
+	return err
+}
+
+// switchOver puts the store in its place, and then the workspaces: an instance can run without these, whose directories are made anew.
+func (r *restoring) switchOver(ctx context.Context) (kept string, err error) {
+	if kept, err = r.store.Switch(ctx); err != nil || r.spaces == nil {
+		return kept, err
+	}
+	if _, err := r.spaces.Switch(backup.Aside(r.Clock.Now())); err != nil {
+		return kept, fmt.Errorf("the store is restored, but the workspaces are not: %w", err)
+	}
+	return kept, nil
+}
+
+func (r *restoring) close() error {
+	var failures []error
+	if r.spaces != nil {
+		failures = append(failures, r.spaces.Close())
+	}
+	if r.store != nil {
+		failures = append(failures, r.store.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// hasKey reports whether the keys are there that a backup needs.
+func (s *Service) hasKey(m backup.Manifest) bool {
+	if m.Key == "" {
+		return true
+	}
+	_, err := s.Vault.Unlock(m.Key, m.FormerKey)
+	return err == nil
+}
+
+// examine runs the checks of the store, and returns what is wrong.
+func (s *Service) examine(
+	ctx context.Context, caller access.Caller, on store.Store, wanted inbound.RestoreWanted,
+) (problems []string, err error) {
+	report, err := s.Doctor(on).Examine(ctx, caller, inbound.Examination{Only: s.Checks, Timeout: wanted.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range report.Checks {
+		if severity := one.Severity(); severity == doctor.Error || severity == doctor.Skipped {
+			problems = append(problems, one.Name+": "+one.Message())
+		}
+	}
+	return problems, nil
+}

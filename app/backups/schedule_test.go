@@ -1,0 +1,165 @@
+package backups_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"holdco/app/backups"
+	"holdco/domain/backup"
+	"holdco/ports/store"
+)
+
+// silent is a log.
+type silent struct{}
+
+func (silent) Error(context.Context, string, error) {}
+
+// scheduled are servers on a place, with a folder of backups each.
+func scheduled(t *testing.T, p place, count int) (on store.Store, folder string, all []*backups.Schedule) {
+	t.Helper()
+	opened, done := p.open(t)
+	t.Cleanup(done)
+	folder = t.TempDir()
+	settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Keep{Days: 2}, Version: "v1"}
+	for range count {
+		all = append(all, backups.NewSchedule(p.Service, opened.Store, settings, silent{}))
+	}
+	return opened.Store, folder, all
+}
+
+func names(t *testing.T, folder string) (found []string) {
+	t.Helper()
+	for _, entry := range must[[]os.DirEntry](t)(os.ReadDir(folder)) {
+		found = append(found, entry.Name())
+	}
+	return found
+}
+
+func TestOfSeveralServersOneMakesABackup(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		p := another(true)
+		on, folder, all := scheduled(t, p, 4)
+		run := func() {
+			t.Helper()
+			failures := make(chan error, len(all))
+			for _, one := range all {
+				go func() {
+					_, err := one.Run(t.Context())
+					failures <- err
+				}()
+			}
+			for range all {
+				if err := <-failures; err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		run()
+		run()
+		if got := names(t, folder); len(got) != 1 {
+			t.Error(got)
+		}
+		p.clock.Advance(24*time.Hour - time.Millisecond)
+		run()
+		for days := range 4 { // however many were missed
+			p.clock.Advance(time.Duration(days+1) * 24 * time.Hour)
+			run()
+		}
+		check(t, os.WriteFile(filepath.Join(folder, "holdco-mine.tar.zst"), nil, 0o600))
+		run()
+		got := names(t, folder)
+		if len(got) != 3 { // two days, and what is no backup of ours
+			t.Error(got)
+		}
+		state := must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
+		if state.Holder != "" || state.Failed || state.Bytes == 0 || state.DoneAt.IsZero() || !state.DoneAt.Equal(state.BegunAt) {
+			t.Errorf("%+v", state)
+		}
+		if completed := p.count(t, "activity WHERE type = 'backup.completed'"); completed != 5 {
+			t.Errorf("%d events", completed)
+		}
+	})
+}
+
+func TestABackupThatFailsIsTriedAgainAnHourLater(t *testing.T) {
+	t.Parallel()
+	p := onSQLite(t, true)
+	on, folder, all := scheduled(t, p, 1)
+	one := all[0]
+	run := func() {
+		t.Helper()
+		if _, err := one.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	check(t, os.RemoveAll(folder))
+	run()
+	run()
+	if got := p.count(t, "activity WHERE type = 'backup.failed'"); got != 1 || one.Failures() != 1 {
+		t.Errorf("%d events, %d failures", got, one.Failures())
+	}
+	state := must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
+	if !state.Failed || state.Holder != "" || !state.DoneAt.IsZero() {
+		t.Errorf("%+v", state)
+	}
+	if got := p.count(t, "activity WHERE type = 'backup.failed' AND data LIKE '%no folder%'"); got != 1 {
+		t.Error("the event does not say why")
+	}
+	check(t, os.Mkdir(folder, 0o700))
+	p.clock.Advance(backup.RetryAfter - time.Millisecond)
+	run()
+	if got := names(t, folder); got != nil {
+		t.Errorf("it was tried again too early: %v", got)
+	}
+	p.clock.Advance(time.Millisecond)
+	run()
+	if got := names(t, folder); len(got) != 1 || !strings.HasPrefix(got[0], "holdco-") {
+		t.Error(got)
+	}
+
+	state = must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
+	if state.Failed || state.Holder != "" || !state.DoneAt.Equal(p.clock.Now()) || one.Failures() != 1 {
+		t.Errorf("%+v, %d failures", state, one.Failures())
+	}
+}
+
+// A server that another has taken over from ends its backup, notes a failure, and leaves the schedule to the other.
+func TestABackupThatIsTakenOverEnds(t *testing.T) {
+	t.Parallel()
+	p := onSQLite(t, true)
+	on, folder, _ := scheduled(t, p, 0)
+	taken := func(ctx context.Context) error {
+		return on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+			state, err := tx.Backups().Lock(ctx)
+			if err != nil {
+				return err
+			}
+			return tx.Backups().Save(ctx, state.Begin("another", p.clock.Now()))
+		})
+	}
+	parts := p.parts
+	parts.Source = source{Source: parts.Source, before: func(ctx context.Context) error {
+		if err := taken(ctx); err != nil {
+			return err
+		}
+		<-ctx.Done() // the first look at the schedule ends it
+		return ctx.Err()
+	}}
+	one := backups.NewSchedule(backups.New(parts), on, backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Keep{Days: 2}},
+		silent{}).AtPace(time.Millisecond)
+	if _, err := one.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	state := must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
+	if state.Holder != "another" || state.Failed || one.Failures() != 1 || names(t, folder) != nil {
+		t.Errorf("%+v, %d failures, %v", state, one.Failures(), names(t, folder))
+	}
+	if got := p.count(t, "activity WHERE type = 'backup.failed' AND data LIKE '%another server has taken over%'"); got != 1 {
+		t.Errorf("%d events", got)
+	}
+}

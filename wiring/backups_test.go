@@ -1,0 +1,248 @@
+package wiring_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"holdco/adapters/http/rest/resttest"
+	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/domain/page"
+)
+
+// runHoldco runs a command, and returns what it prints, and whether it succeeded.
+func runHoldco(t *testing.T, environ []string, args ...string) (printed string, ok bool) {
+	t.Helper()
+	command := exec.Command("holdco", args...)
+	command.Env = append(os.Environ(), environ...)
+	out, err := command.CombinedOutput()
+	return string(out), err == nil
+}
+
+func mustRun(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	printed, ok := runHoldco(t, environ, args...)
+	if !ok {
+		t.Fatalf("holdco %s: %s", strings.Join(args, " "), printed)
+	}
+	return printed
+}
+
+// eachEnviron runs a test with the variables of an empty store of each kind.
+func eachEnviron(t *testing.T, test func(t *testing.T, dir string, environ []string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		test(t, dir, []string{dataDir + dir})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		test(t, dir, []string{dataDir + dir, databaseURL + postgrestest.URL(t)})
+	})
+}
+
+// An older state does not act on the world twice.
+func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
+	t.Parallel()
+	eachEnviron(t, func(t *testing.T, dir string, environ []string) {
+		environ = append(environ, "HOLDCO_WEBHOOK_ALLOW_PRIVATE=true")
+		receiver := listen(t)
+		receiver.answers(http.StatusInternalServerError)
+		server := startProcess(t, environ...)
+		ask := resttest.New(t, server.url, string(rootToken))
+		ask.Post("/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["company.created"]}`, receiver.url)).Is(t, http.StatusCreated, "")
+		created := ask.Post("/v1/companies",
+			`{"name":"Acme","slug":"acme","budget":{"usd":10},"startingTeams":[{"name":"A","headcount":1}]}`)
+		created.Is(t, http.StatusCreated, "")
+		acme := resttest.Data[struct {
+			ID    string
+			Teams []struct{ ID string }
+		}](t, created)
+		in := "/v1/companies/" + acme.ID
+		hired := ask.Post(in+"/agents", fmt.Sprintf(`{"teamId":%q,"name":"Ada","role":"Engineer"}`, acme.Teams[0].ID))
+		hired.Is(t, http.StatusCreated, "")
+		agent := resttest.Data[struct{ ID, Token string }](t, hired)
+		ask.Post(in+"/issues", `{"title":"Build it"}`).Is(t, http.StatusCreated, "")
+		ada := resttest.NewBy(t, server.gatewayURL, "/gateway/openapi.json", agent.Token)
+		claimed := ada.Post(leases, "")
+		claimed.Is(t, http.StatusOK, "")
+		lease := resttest.Data[apiLease](t, claimed)
+		await(t, 20*time.Second, "a delivery", func() bool { return len(receiver.receipts()) > 0 })
+
+		file := filepath.Join(dir, "b.tar.zst")
+		mustRun(t, environ, "backup", file)
+		if printed, ok := runHoldco(t, environ, "restore", "--replace", file); ok || !strings.Contains(printed, "stop it first") {
+			t.Errorf("beside a running server: %s", printed)
+		}
+		ask.Post(in+"/issues", `{"title":"Lost"}`).Is(t, http.StatusCreated, "")
+		newest := resttest.Data[[]struct{ ID string }](t, ask.Get(in+"/activity?limit=1"))[0].ID
+		place := page.Cursor("activity stream of="+acme.ID, page.Position{ID: newest})
+		after := []string{in + "/activity/export?after=" + newest, in + "/activity/stream?lastEventId=" + place}
+		ask.Get(after[0]).Is(t, http.StatusOK, "")
+		server.kill()
+		before := len(receiver.receipts())
+		receiver.answers(http.StatusOK)
+		printed := mustRun(t, environ, "restore", "--replace", file)
+		for _, want := range []string{
+			"Leases were ended, and their issues are in the queue: 1", "Webhooks are held", "The former store is kept",
+		} {
+			if !strings.Contains(printed, want) {
+				t.Errorf("it does not say %q: %s", want, printed)
+			}
+		}
+		if wrong := examine(t, environ...); wrong != nil {
+			t.Error(wrong)
+		}
+
+		server = startProcess(t, environ...)
+		ask = resttest.New(t, server.url, string(rootToken))
+		ada = resttest.NewBy(t, server.gatewayURL, "/gateway/openapi.json", agent.Token)
+		for _, path := range after {
+			ask.Get(path).Is(t, http.StatusBadRequest, "invalid_cursor")
+		}
+		renewed := ada.Post(lease.path()+"/renew", lease.body(""))
+		renewed.Is(t, http.StatusConflict, "stale_lease")
+		if !strings.Contains(string(renewed.Body), `"reason":"restored"`) {
+			t.Errorf("%s", renewed.Body)
+		}
+		again := ada.Post(leases, "")
+		again.Is(t, http.StatusOK, "")
+		if next := resttest.Data[apiLease](t, again); next.Issue.ID != lease.Issue.ID || next.Run.Attempt != lease.Run.Attempt {
+			t.Errorf("%+v after %+v", next, lease)
+		}
+		unheld := listen(t)
+		ask.Post("/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["company.created"]}`, unheld.url)).Is(t, http.StatusCreated, "")
+		ask.Post("/v1/companies", named("another")).Is(t, http.StatusCreated, "")
+		await(t, 20*time.Second, "what is sent to another", func() bool { return len(unheld.receipts()) > 0 })
+		if got := len(receiver.receipts()); got != before {
+			t.Errorf("%d messages were sent that are held", got-before)
+		}
+		if printed := mustRun(t, environ, "webhook", "resume"); printed != "Webhooks that send again: 1\n" {
+			t.Error(printed)
+		}
+		await(t, 20*time.Second, "the messages", func() bool { return len(receiver.receipts()) >= before+2 })
+	})
+}
+
+// A backup that is killed leaves nothing under its name, and the next one removes what it left.
+func TestABackupThatIsKilledLeavesNoFile(t *testing.T) {
+	t.Parallel()
+	eachEnviron(t, func(t *testing.T, dir string, environ []string) {
+		server := startProcess(t, environ...)
+		ask := resttest.New(t, server.url, string(rootToken))
+		file, saved := filepath.Join(dir, "b.tar.zst"), 0
+		const kills = 6
+		for n := range kills {
+			ask.Post("/v1/companies", named(fmt.Sprintf("company-%d", n))).Is(t, http.StatusCreated, "")
+			command := exec.Command("holdco", "backup", "--force", file)
+			command.Env = append(os.Environ(), environ...)
+			must(t, command.Start())
+			time.AfterFunc(time.Duration(40+n*40)*time.Millisecond, func() { _ = command.Process.Kill() })
+			if command.Wait() == nil {
+				saved = n + 1
+			}
+			// What has the name is whole. To restore it takes its time.
+			if _, err := os.Stat(file); err != nil || n != kills-1 {
+				continue
+			}
+			printed, counted := mustRun(t, environ, "restore", "--check", file), 0
+			found := regexp.MustCompile(`(\d+) companies, as of`).FindStringSubmatch(printed)
+			if found != nil {
+				counted, _ = strconv.Atoi(found[1])
+			}
+			if counted < saved {
+				t.Errorf("%d companies were saved, and %d are there: %s", saved, counted, printed)
+			}
+		}
+		server.kill()
+		mustRun(t, environ, "backup", "--force", file)
+		left, err := filepath.Glob(filepath.Join(dir, ".*.partial-*"))
+		if err != nil || left != nil {
+			t.Errorf("%v, %v", left, err)
+		}
+	})
+}
+
+// A restoration that is killed leaves the store as it was, or has restored it.
+func TestARestorationThatIsKilledIsDoneOrNot(t *testing.T) {
+	t.Parallel()
+	eachEnviron(t, func(t *testing.T, dir string, environ []string) {
+		server := startProcess(t, environ...)
+		ask := resttest.New(t, server.url, string(rootToken))
+		ask.Post("/v1/companies", named("acme")).Is(t, http.StatusCreated, "")
+		file := filepath.Join(dir, "b.tar.zst")
+		mustRun(t, environ, "backup", file)
+		server.kill()
+		for n := range 5 {
+			command := exec.Command("holdco", "restore", "--replace", file)
+			command.Env = append(os.Environ(), environ...)
+			must(t, command.Start())
+			time.AfterFunc(time.Duration(60+n*150)*time.Millisecond, func() { _ = command.Process.Kill() })
+			_ = command.Wait()
+			if wrong := examine(t, environ...); wrong != nil {
+				t.Error(wrong)
+			}
+		}
+		mustRun(t, environ, "restore", "--replace", file)
+		left, err := filepath.Glob(filepath.Join(dir, ".*.partial-*"))
+		if err != nil || left != nil {
+			t.Errorf("%v, %v", left, err)
+		}
+		server = startProcess(t, environ...)
+		listed := resttest.New(t, server.url, string(rootToken)).Get("/v1/companies")
+		if all := resttest.Data[[]company](t, listed); len(all) != 1 || all[0].Slug != "acme" {
+			t.Errorf("%s", listed.Body)
+		}
+	})
+}
+
+func TestABackupIsStreamedToAdmins(t *testing.T) {
+	t.Parallel()
+	eachEnviron(t, func(t *testing.T, dir string, environ []string) {
+		server := startProcess(t, environ...)
+		ask := resttest.New(t, server.url, string(rootToken))
+		ask.Post("/v1/companies", named("acme")).Is(t, http.StatusCreated, "")
+		made := ask.Post("/v1/tokens", `{"name":"reader","scopes":["read"]}`)
+		made.Is(t, http.StatusCreated, "")
+		reader := resttest.Data[struct{ Token string }](t, made)
+		resttest.New(t, server.url, reader.Token).Get("/v1/backup").Is(t, http.StatusForbidden, "insufficient_scope")
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.url+"/v1/backup", nil)
+		must(t, err)
+		request.Header.Set("Authorization", "Bearer "+string(rootToken))
+		answer, err := http.DefaultClient.Do(request)
+		must(t, err)
+		defer answer.Body.Close()
+		content, err := io.ReadAll(answer.Body)
+		must(t, err)
+		if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "application/zstd" {
+			t.Errorf("%s, %s", answer.Status, answer.Header.Get("Content-Type"))
+		}
+		file := filepath.Join(dir, "b.tar.zst")
+		must(t, os.WriteFile(file, content, 0o600))
+		server.kill()
+		if printed := mustRun(t, environ, "restore", "--check", file); !strings.Contains(printed, "1 companies") {
+			t.Error(printed)
+		}
+	})
+}
+
+// What keeps a copy from being made is told with a status, not by an answer that breaks off.
+func TestABackupThatCannotBeStreamedHasAStatus(t *testing.T) {
+	t.Parallel()
+	server := startProcess(t, dataDir+t.TempDir(), databaseURL+"sqlite::memory:")
+	answer := resttest.New(t, server.url, string(rootToken)).Get("/v1/backup")
+	answer.Is(t, http.StatusServiceUnavailable, "unavailable")
+	if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/json") {
+		t.Error(got)
+	}
+}
