@@ -6136,7 +6136,7 @@ export interface components {
         /** @description Id of the entry. Anything that is no such id is `not_found`. */
         ActivityEntryID: components["schemas"]["ActivityEntryID"];
         /** @description Only the entries of these categories, separated by commas. */
-        ActivityCategory: ("agent" | "approval" | "budget" | "campaign" | "company" | "goal" | "import" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
+        ActivityCategory: ("agent" | "approval" | "backup" | "budget" | "campaign" | "company" | "goal" | "import" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
         /**
          * @description Only the entries with this action, which is the name of an event.
          * @example issue.completed
