@@ -22,7 +22,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build binaries dist deb image packages-check test quick tools bench lint lint-api generate verify ui ui-dev shots clean
+.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate verify ui ui-dev shots clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,16 +53,20 @@ build: ## build bin/holdco, one static binary
 
 # What is shipped. The same commit gives the same bytes, with the same Go.
 PLATFORMS ?= linux/amd64 linux/arm64
+BIN       ?= bin
 DIST      ?= dist
-HOST       = $(shell go env GOHOSTOS)/$(shell go env GOHOSTARCH)
+ARCH       = $(shell go env GOHOSTARCH)
+HOST       = $(shell go env GOHOSTOS)/$(ARCH)
 EPOCH      = $(shell git log -1 --format=%ct 2>/dev/null)
-PACK       = go run ./cmd/pack -version "$(VERSION)" -epoch "$(EPOCH)" -out "$(DIST)" -platforms "$(PLATFORMS)"
+PACK       = go run ./cmd/pack -version "$(VERSION)" -epoch "$(EPOCH)" -bin "$(BIN)" -out "$(DIST)" -platforms "$(PLATFORMS)"
 BUILDER   ?= $(firstword $(foreach one,docker podman buildah,$(shell command -v $(one))))
 
-binaries: build
+binaries:
+	$(BUILD) -o $(BIN)/holdco ./cmd/holdco
 	@for p in $(PLATFORMS); do \
-		to=bin/$$(echo $$p | tr / _)/holdco; mkdir -p $${to%/*}; \
-		if [ $$p = $(HOST) ]; then cp bin/holdco $$to; else GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o $$to ./cmd/holdco; fi || exit 1; \
+		to=$(BIN)/$$(echo $$p | tr / _)/holdco; mkdir -p $${to%/*}; \
+		if [ $$p = $(HOST) ]; then cp $(BIN)/holdco $$to; \
+		else GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o $$to ./cmd/holdco || exit 1; fi; \
 	done
 
 dist: binaries ## pack the archives, with checksums and bills of materials, into dist (PLATFORMS="linux/amd64 darwin/arm64")
@@ -71,16 +75,19 @@ dist: binaries ## pack the archives, with checksums and bills of materials, into
 deb: binaries ## pack the Debian packages into dist (needs dpkg-deb)
 	$(PACK) deb
 
-image: binaries ## build the image holdco:latest from the Containerfile (BUILDER=podman; PLATFORMS=linux/arm64 on such a machine)
+image: binaries ## build the image holdco:latest of the Containerfile, for this machine (BUILDER=podman)
 	$(PACK) image
-	$(BUILDER) build $(if $(filter-out %docker,$(BUILDER)),--format docker) -f Containerfile -t holdco:latest .
+	$(BUILDER) build $(if $(filter-out %docker,$(BUILDER)),--format docker --timestamp $(EPOCH)) \
+		--build-arg TARGETARCH=$(ARCH) -f Containerfile -t holdco:latest .
 
-# For this platform alone: to compile the dependencies for another takes minutes.
+# For this machine alone: to compile the dependencies for another takes minutes.
 packages-check: PLATFORMS := $(HOST)
-packages-check: tools binaries ## pack for this machine, twice, and check it with the programs that will read it
+packages-check: tools packs ## pack for this machine, twice, and check all with the programs that will read it
+	go test -tags packages -count 1 ./cmd/pack
+
+packs: binaries
 	rm -rf $(DIST)
 	$(PACK) archives deb image
-	go test -tags packages -count 1 ./cmd/pack
 
 test: tools ## run all tests, on SQLite and Postgres; installs what they need (RACE=1: with the race detector)
 	$(TEST) $(PACKAGES)

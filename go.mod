@@ -6,6 +6,7 @@ ignore ./adapters/dashboard/ui
 
 require (
 	code.dny.dev/ssrf v0.3.0
+	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/RoaringBitmap/roaring/v2 v2.30.0
 	github.com/agnivade/levenshtein v1.2.2
 	github.com/brianvoe/gofakeit/v7 v7.18.1
@@ -54,7 +55,6 @@ require (
 )
 
 require (
-	github.com/CycloneDX/cyclonedx-go v0.12.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
 	github.com/bytedance/gopkg v0.1.3 // indirect

@@ -29,6 +29,7 @@ func (a *app) man() *cobra.Command {
 				return err
 			}
 			root := command.Root()
+			root.InitDefaultVersionFlag()
 			root.DisableAutoGenTag = true
 			escape(root)
 			header := &doc.GenManHeader{Section: "1", Source: "Holdco " + a.program.Version.Number, Manual: "Holdco"}

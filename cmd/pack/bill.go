@@ -27,12 +27,12 @@ const (
 
 // bill is what a binary consists of.
 type bill struct {
-	sum        [sha256.Size]byte // of the binary
-	goVersion  string            // such as 1.26.0
-	modules    []part
-	npm        []part
-	dashboard  []byte // licences
-	swaggerUI  []byte // the same
+	sum       [sha256.Size]byte // of the binary
+	goVersion string            // such as 1.26.0
+	modules   []part
+	npm       []part
+	dashboard []byte // licences
+	swaggerUI []byte // the same
 }
 
 type part struct{ name, version string }
