@@ -89,7 +89,7 @@ func TestTheHealthCheckAsksWhetherTheServerIsReady(t *testing.T) {
 	must(t, err)
 	must(t, closed.Close())
 	answering := func(body string) string {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = w.Write([]byte(body))
 		}))
@@ -110,7 +110,10 @@ func TestTheHealthCheckAsksWhetherTheServerIsReady(t *testing.T) {
 		{"ready", []string{"--api-addr", hostPort(s.url)}, 0, "The server is ready.\n"},
 		{"on every address", []string{"--api-addr", ":" + port}, 0, "The server is ready.\n"},
 		{"on every address of IPv4", []string{"--api-addr", "0.0.0.0:" + port}, 0, "The server is ready.\n"},
-		{"the gateway alone", []string{"--api-addr=", "--dashboard-addr=", "--gateway-addr", hostPort(s.gatewayURL)}, 0, "The server is ready.\n"},
+		{
+			"the gateway alone", []string{"--api-addr=", "--dashboard-addr=", "--gateway-addr", hostPort(s.gatewayURL)}, 0,
+			"The server is ready.\n",
+		},
 		{"nothing listens", []string{"--api-addr", closed.Addr().String()}, 1, "holdco: no server answers at " + closed.Addr().String()},
 		{"nothing answers", []string{"--api-addr", silent.Addr().String()}, 1, "holdco: no server answers at " + silent.Addr().String()},
 		{

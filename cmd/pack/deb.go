@@ -39,7 +39,7 @@ func (r release) deb(t target, m manual, licences file) (err error) {
 		if f.data, err = gzipped(f.data); err != nil {
 			return err
 		}
-		if f.name = f.name + ".gz"; !strings.Contains(f.name, "/") {
+		if f.name += ".gz"; !strings.Contains(f.name, "/") {
 			f.name = "usr/share/man/man1/" + f.name
 		}
 		files = append(files, f)

@@ -103,7 +103,8 @@ func TestTheArchiveRuns(t *testing.T) {
 // serves starts a server by a command, asks whether it is ready, and stops it.
 func serves(t *testing.T, holdco func(args ...string) *exec.Cmd, environ ...string) {
 	t.Helper()
-	environ = append(environ, "HOLDCO_API_ADDR=0.0.0.0:"+freePort(t), "HOLDCO_DASHBOARD_ADDR=", "HOLDCO_PARTNER_ADDR=", "HOLDCO_GATEWAY_ADDR=")
+	environ = append(environ, "HOLDCO_API_ADDR=0.0.0.0:"+freePort(t),
+		"HOLDCO_DASHBOARD_ADDR=", "HOLDCO_PARTNER_ADDR=", "HOLDCO_GATEWAY_ADDR=")
 	var said bytes.Buffer
 	server := holdco("serve")
 	server.Env, server.Stdout, server.Stderr = environ, &said, &said
@@ -115,11 +116,9 @@ func serves(t *testing.T, holdco func(args ...string) *exec.Cmd, environ ...stri
 		out, err := command.CombinedOutput()
 		return string(out), err
 	}
-	exit, isExit := (*exec.ExitError)(nil), false
-	if out, err := check(); err == nil || !strings.Contains(out, "no server answers") {
-		t.Errorf("without a server it is healthy: %v, %s", err, out)
-	} else if exit, isExit = errors.AsType[*exec.ExitError](err); !isExit || exit.ExitCode() != 1 {
-		t.Errorf("without a server it ends with %v", err)
+	before, errBefore := check()
+	if exit, ok := errors.AsType[*exec.ExitError](errBefore); !ok || exit.ExitCode() != 1 || !strings.Contains(before, "no server answers") {
+		t.Errorf("without a server: %v, %s", errBefore, before)
 	}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -310,7 +309,8 @@ func TestTheUnitIsInOrderAndShutIn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out := run(t, root, "systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", "--root="+root, "holdco.service")
+		out := run(t, root, "systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager",
+			"--root="+root, "holdco.service")
 		if _, level, _ := strings.Cut(out, "exposure level"); !strings.Contains(out, "holdco.service") {
 			t.Error(out)
 		} else {
