@@ -117,7 +117,8 @@ func serves(t *testing.T, holdco func(args ...string) *exec.Cmd, environ ...stri
 		return string(out), err
 	}
 	before, errBefore := check()
-	if exit, ok := errors.AsType[*exec.ExitError](errBefore); !ok || exit.ExitCode() != 1 || !strings.Contains(before, "no server answers") {
+	if exit, ok := errors.AsType[*exec.ExitError](errBefore); !ok || exit.ExitCode() != 1 ||
+		!strings.Contains(before, "no server answers") {
 		t.Errorf("without a server: %v, %s", errBefore, before)
 	}
 	if err := server.Start(); err != nil {
