@@ -57,7 +57,7 @@ BIN       ?= bin
 DIST      ?= dist
 ARCH       = $(shell go env GOHOSTARCH)
 HOST       = $(shell go env GOHOSTOS)/$(ARCH)
-EPOCH      = $(shell git log -1 --format=%ct 2>/dev/null)
+EPOCH      = $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 PACK       = go run ./cmd/pack -version "$(VERSION)" -epoch "$(EPOCH)" -bin "$(BIN)" -out "$(DIST)" -platforms "$(PLATFORMS)"
 BUILDER   ?= $(firstword $(foreach one,docker podman buildah,$(shell command -v $(one))))
 
