@@ -59,7 +59,7 @@ func TestBenchAggregates(t *testing.T) {
 			fmt.Printf("%-10s %-22s %12s %12s %7s\n", "store", "", fmt.Sprint(few), fmt.Sprint(*manyIssues), "ratio")
 			for _, query := range []string{
 				"/dashboard/overview", "/dashboard/inbox", "/dashboard/health", "/dashboard/cost", "/dashboard/org", "/dashboard/activity",
-				"/activity", "/audit/head",
+				"/activity",
 			} {
 				var took [2][]time.Duration
 				for range repeats {
