@@ -16,7 +16,7 @@ import (
 // topFolders are the only folders of the project, beside hidden ones and what a build or a run leaves.
 var (
 	topFolders = []string{"cmd", "domain", "ports", "adapters", "app", "wiring", "testdata"}
-	leftovers  = []string{"bin", "data"}
+	leftovers  = []string{"bin", "data", "dist"}
 )
 
 // layer says what the packages in a folder may import beside the standard library. In patterns * stands for one name.
@@ -257,6 +257,7 @@ var layers = []layer{
 		},
 	},
 	{folders: []string{"cmd/holdco"}, ours: []string{"wiring", "adapters/cli"}},
+	{folders: []string{"cmd/pack"}, libraries: []string{"github.com/CycloneDX/cyclonedx-go", "github.com/google/uuid"}},
 }
 
 var (

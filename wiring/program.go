@@ -30,6 +30,7 @@ func Program(version cli.Version) cli.Program {
 		Serve: func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error {
 			return serve(ctx, flags, version, stdout, stderr, migrate)
 		},
+		Ready:     askReady,
 		Migrator:  openMigrator,
 		Commands:  commands,
 		Variables: variables,
