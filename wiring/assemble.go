@@ -44,11 +44,15 @@ type database struct {
 	Migrator  *sqlstore.Migrator
 	Inspector store.Inspector
 	Source    store.Source
+	Restored  restored
 
 	// For metrics alone.
 	Pools   map[string]*sql.DB
 	Batches func() (batches, units int64) // nil: the engine knows no batches
 }
+
+// restored is closed when another store was restored in the place of an open one; nil: that cannot be.
+type restored <-chan struct{}
 
 // command is what the command line works with.
 type command struct {
@@ -101,6 +105,7 @@ func open(ctx context.Context, config Config, log *slog.Logger, file sqlite.Opti
 			return database{}, nil, err
 		}
 		opened := database{Engine: engine, Migrator: engine.Migrator(), Inspector: engine, Source: engine.Source(), Pools: engine.Pools()}
+		opened.Restored = engine.Restored()
 		return opened, closing(engine, log), nil
 	}
 	file.Path, file.Synchronous = config.Database.SQLite, sqlite.Synchronous(config.SQLiteSync)

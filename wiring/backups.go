@@ -30,7 +30,7 @@ func openBackups(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (i
 	if err != nil {
 		return nil, nil, err
 	}
-	return openCopies(ctx, config, log)
+	return openCopies(ctx, config, log, false)
 }
 
 // openRestore opens what there is of the store for the command restore.
@@ -39,12 +39,12 @@ func openRestore(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (c
 	if err != nil {
 		return cli.RestoreTools{}, nil, err
 	}
-	opened, done, err := openCopies(ctx, config, log)
+	opened, done, err := openCopies(ctx, config, log, true)
 	return cli.RestoreTools{Backups: opened, KeyFile: config.KeyFile}, done, err
 }
 
 // openCopies opens the store for what copies it as a whole, whatever its schema is. One on SQLite may be missing.
-func openCopies(ctx context.Context, config Config, log *slog.Logger) (inbound.Backups, func(), error) {
+func openCopies(ctx context.Context, config Config, log *slog.Logger, restores bool) (inbound.Backups, func(), error) {
 	if config.Database.SQLite == Memory {
 		return nil, nil, errInMemory
 	}
@@ -56,6 +56,7 @@ func openCopies(ctx context.Context, config Config, log *slog.Logger) (inbound.B
 		return backups.New(parts), func() {}, err
 	}
 	options := postgresOptions(ctx, config, log)
+	options.Restores = restores
 	engine, err := postgres.Open(ctx, options)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +94,9 @@ func newCopies(config Config, clock outbound.Clock) backups.Parts {
 		Engine: backup.Postgres, Archives: archive.Archives{}, Spaces: workspaces.NewCopies(config.DataDir),
 		Vault: vault.New(config.KeyFile),
 		IDs:   system.IDs{}, Clock: clock,
-		Doctor: func(of store.Store) inbound.Doctor { return doctor.New(doctor.Patient{Clock: clock, Store: of}) },
+		Doctor: func(of store.Restored) inbound.Doctor {
+			return doctor.New(doctor.Patient{Clock: clock, Store: of.Store, Inspector: of.Inspector, Migrator: of.Migrator})
+		},
 		Checks: doctor.OfStore(),
 	}
 	if config.Database.Postgres == "" {

@@ -55,6 +55,7 @@ type Server struct {
 	Gateway  gatewayAPI
 	Vault    outbound.Vault
 	Stopping *httpkit.Stopping
+	Restored restored
 
 	metricsPages metricsPages
 	telemetry    telemetry
@@ -97,6 +98,8 @@ func (s *Server) Run(ctx context.Context, out io.Writer, migrate bool) error {
 	case <-ctx.Done():
 		s.Log.InfoContext(ctx, "stopping")
 	case err = <-failed:
+	case <-s.Restored:
+		err = errors.New("the store was restored; start again") // what is in memory is of the former one
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()

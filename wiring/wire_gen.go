@@ -196,6 +196,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		cleanup()
 		return nil, nil, err
 	}
+	wiringRestored := wiringDatabase.Restored
 	wiringMetricsPages := newMetricsPages(wiringSurroundings)
 	server := &Server{
 		services:     wiringServices,
@@ -211,6 +212,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Gateway:      wiringGatewayAPI,
 		Vault:        vault,
 		Stopping:     stopping,
+		Restored:     wiringRestored,
 		metricsPages: wiringMetricsPages,
 		telemetry:    wiringTelemetry,
 	}

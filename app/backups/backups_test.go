@@ -79,7 +79,9 @@ func partsOf(t *testing.T, engine string) (backups.Parts, string) {
 	return backups.Parts{
 		Engine: engine, Archives: archive.Archives{}, Spaces: workspaces.NewCopies(dir), Vault: vault.New(filepath.Join(dir, "key")),
 		IDs: system.IDs{}, Clock: clock,
-		Doctor: func(of store.Store) inbound.Doctor { return doctor.New(doctor.Patient{Clock: clock, Store: of}) },
+		Doctor: func(of store.Restored) inbound.Doctor {
+			return doctor.New(doctor.Patient{Clock: clock, Store: of.Store, Inspector: of.Inspector, Migrator: of.Migrator})
+		},
 		Checks: doctor.OfStore(),
 	}, dir
 }
@@ -127,7 +129,9 @@ func onPostgres(t *testing.T, migrated bool) place {
 	if migrated {
 		options.URL = postgrestest.URL(t)
 	}
-	engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), options))
+	restoring := options
+	restoring.Restores = true
+	engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), restoring))
 	t.Cleanup(func() { check(t, engine.Close()) })
 	parts.Source = engine.Source()
 	parts.Target = must[*postgres.Target](t)(engine.Target(options, system.Clock{}, system.IDs{}))

@@ -60,7 +60,7 @@ type restoring struct {
 	store  store.Restoration             // nil: not begun
 	spaces outbound.WorkspaceRestoration // nil: there are none
 	rows   map[string]int64
-	on     store.Store // what was restored
+	on     store.Restored
 }
 
 func (r *restoring) begin(m backup.Manifest) (err error) {
@@ -147,7 +147,7 @@ func (s *Service) hasKey(m backup.Manifest) bool {
 
 // examine runs the checks of the store, and returns what is wrong.
 func (s *Service) examine(
-	ctx context.Context, caller access.Caller, on store.Store, wanted inbound.RestoreWanted,
+	ctx context.Context, caller access.Caller, on store.Restored, wanted inbound.RestoreWanted,
 ) (problems []string, err error) {
 	report, err := s.Doctor(on).Examine(ctx, caller, inbound.Examination{Only: s.Checks, Timeout: wanted.Timeout})
 	if err != nil {

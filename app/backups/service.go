@@ -20,8 +20,8 @@ type Parts struct {
 	IDs      outbound.IDs
 	Clock    outbound.Clock
 
-	// Doctor makes the checks of a store.
-	Doctor func(of store.Store) inbound.Doctor
+	// Doctor makes the checks of a store that was restored.
+	Doctor func(of store.Restored) inbound.Doctor
 
 	// Checks are the names of those checks that a restored store has to pass.
 	Checks []string

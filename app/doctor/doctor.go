@@ -187,10 +187,18 @@ func Checks() []doctor.Check {
 	return all
 }
 
-// OfStore are the names of the checks that need a store and a clock alone, as of a store that is being restored. Its migrator may be nil:
-// its schema is then taken to be that of this program.
+// beside are the checks of what is not in the store.
+var beside = []string{"config", "key", "workspaces", "disk"}
+
+// OfStore are the names of the checks of a store alone, as of one that was restored and has no place yet.
 func OfStore() []string {
-	return []string{"activity", "outbox", "companies", "budgets", "issues", "leads"}
+	var names []string
+	for _, one := range checks {
+		if !slices.Contains(beside, one.Name) {
+			names = append(names, one.Name)
+		}
+	}
+	return names
 }
 
 // examination is one run of one check.
@@ -259,9 +267,6 @@ func (s *Service) reached(ctx context.Context) stage {
 
 // outdated says why the schema is not that of this program.
 func (p Patient) outdated(ctx context.Context) error {
-	if p.Migrator == nil {
-		return nil
-	}
 	all, err := p.Migrator.Status(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"holdco/domain/backup"
+	"holdco/ports/outbound"
 )
 
 // BackupReader reads what the store keeps of the backups that servers make.
@@ -71,6 +72,13 @@ type Target interface {
 	Try(ctx context.Context, of backup.Manifest) (Restoration, error)
 }
 
+// Restored is a store that was restored, with what checks it.
+type Restored struct {
+	Store
+	Inspector Inspector
+	Migrator  outbound.Migrator
+}
+
 // Restoration is a store that is being restored. Until Switch nothing sees it.
 type Restoration interface {
 	// Free returns how many bytes can be written where it is, and reports whether that is known.
@@ -80,7 +88,7 @@ type Restoration interface {
 	Take(ctx context.Context, part string, from io.Reader) error
 
 	// Open checks what was taken, which must have so many rows by table, migrates it, and opens it, until Switch or Close.
-	Open(ctx context.Context, rows map[string]int64) (Store, error)
+	Open(ctx context.Context, rows map[string]int64) (Restored, error)
 
 	// Switch puts it in the place of the store, at once or not at all, and says where the former one is; empty: there was none.
 	Switch(ctx context.Context) (kept string, err error)

@@ -72,7 +72,7 @@ func isRefusal(err error) bool {
 	var wrong unfit
 	var answer *pgconn.PgError
 	var certificate *tls.CertificateVerificationError
-	return errors.As(err, &wrong) || errors.As(err, &certificate) ||
+	return errors.As(err, &wrong) || errors.As(err, &certificate) || isFenced(err) ||
 		errors.As(err, &answer) && meaning(answer.Code) != sqlstore.Unavailable
 }
 

@@ -31,6 +31,7 @@ type Engine struct {
 	migrator  *sqlstore.Migrator
 	turns     [turnTables]*turn // in this process: see Turn
 	lastLoss  *losses           // of connections
+	fence     *fence            // nil: this restores
 	presence  *presence         // of a server; nil: this is none
 }
 
@@ -41,6 +42,15 @@ func (e *Engine) Migrator() *sqlstore.Migrator { return e.migrator }
 
 // Pools returns the connection pools, by what they are for, to read their statistics.
 func (e *Engine) Pools() map[string]*sql.DB { return map[string]*sql.DB{"pool": e.pool} }
+
+// Restored is closed when it was found that another store was restored in the place of this one, which takes a new Engine. It is nil for
+// a restoration.
+func (e *Engine) Restored() <-chan struct{} {
+	if e.fence == nil {
+		return nil
+	}
+	return e.fence.restored
+}
 
 // Close closes all connections. It waits for the statements that run.
 func (e *Engine) Close() error {
@@ -88,8 +98,15 @@ func (e *Engine) Ready(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	var readOnly string
-	if err := e.pool.QueryRowContext(limited, "SHOW transaction_read_only").Scan(&readOnly); err != nil {
+	var found int64
+	query := "SELECT current_setting('transaction_read_only'), " + generation
+	if err := e.pool.QueryRowContext(limited, query).Scan(&readOnly, &found); err != nil {
 		return err
+	}
+	if e.fence != nil {
+		if err := e.fence.see(found); err != nil { // a store that was just migrated has its first
+			return err
+		}
 	}
 	if readOnly != "off" {
 		return fault.New(fault.Unavailable, "PostgreSQL takes no writes: it is a standby, or its sessions are read-only.")
@@ -302,7 +319,7 @@ func (e *Engine) Classify(err error) (failure sqlstore.Failure, constraint strin
 	var answer *pgconn.PgError
 	var broken net.Error // timeouts among them
 	switch {
-	case errors.As(err, &unreached):
+	case errors.As(err, &unreached), isFenced(err):
 		return sqlstore.Unavailable, ""
 	case errors.As(err, &answer):
 		return meaning(answer.Code), answer.ConstraintName

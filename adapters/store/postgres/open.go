@@ -28,8 +28,11 @@ type Options struct {
 	Wait     time.Duration // how long a server may take to accept connections
 	MaxConns int           // connections of this process; 0: 20, and up to 4 more for migrations, backups and the lock of a server
 
-	// Server makes Open fail while the store is being restored, and keeps it from being restored until the engine is closed.
+	// Server keeps the store from being restored until the engine is closed, also while no connection is needed.
 	Server bool
+
+	// Restores is for a restoration: without it Open fails while the store is being restored, and it cannot be while there are connections.
+	Restores bool
 
 	// Schema is where the tables are; empty: where the URL says, or else in public.
 	Schema string
@@ -74,7 +77,10 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 
 	e := &Engine{lastLoss: &losses{}}
-	e.migrating = openPool(config, 4, e.lastLoss) // two migrate, one says that this is a server, one reads for a backup
+	if !options.Restores {
+		e.fence = newFence()
+	}
+	e.migrating = e.openPool(config, 4) // two migrate, one says that this is a server, one reads for a backup
 	for i := range e.turns {
 		e.turns[i] = &turn{first: semaphore.NewWeighted(1)}
 	}
@@ -86,7 +92,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		"enable_seqscan":                      "off",                // even if it was planned when there were few rows
 		"jit":                                 "off",                // no query runs long enough for it to pay off
 	})
-	e.pool = openPool(config, cmp.Or(options.MaxConns, defaultConns), e.lastLoss)
+	e.pool = e.openPool(config, cmp.Or(options.MaxConns, defaultConns))
 	e.db = bun.NewDB(e.pool, pgdialect.New())
 	defer func() {
 		if err != nil {
@@ -99,13 +105,13 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	err = e.await(ctx, options)
 	if err == nil && options.Server {
-		if err = e.present(ctx); errors.Is(err, errRestoring) {
-			return nil, err
-		}
+		err = e.present(ctx)
 	}
 	switch {
 	case err == nil:
 		return e, nil
+	case isFenced(err):
+		return nil, err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	default:
@@ -123,8 +129,12 @@ func withDefaults(config *pgx.ConnConfig, defaults map[string]string) {
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // openPool makes a pool that connects on demand. Connections stay open: a new one costs more than a query.
-func openPool(config *pgx.ConnConfig, size int, lastLoss *losses) *sql.DB {
-	pool := stdlib.OpenDB(*config.Copy(), stdlib.OptionShouldPing(lastLoss.mustPing))
+func (e *Engine) openPool(config *pgx.ConnConfig, size int) *sql.DB {
+	options := []stdlib.OptionOpenDB{stdlib.OptionShouldPing(e.lastLoss.mustPing)}
+	if e.fence != nil {
+		options = append(options, stdlib.OptionAfterConnect(e.fence.enter))
+	}
+	pool := stdlib.OpenDB(*config.Copy(), options...)
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)

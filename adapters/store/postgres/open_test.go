@@ -165,12 +165,23 @@ func answerAsOld(conn net.Conn) {
 		if backend.Flush() != nil {
 			return
 		}
-		if message, err := backend.Receive(); err != nil {
+		message, err := backend.Receive()
+		if err != nil {
 			return
-		} else if _, isQuery := message.(*pgproto3.Query); !isQuery {
+		}
+		query, isQuery := message.(*pgproto3.Query)
+		if !isQuery {
 			return
 		}
 		const integer, text = 23, 25
+		if strings.Contains(query.String, "pg_try_advisory_lock_shared") { // which each connection takes
+			for _, value := range []string{"t", "0"} {
+				backend.Send(&pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{{DataTypeOID: text, DataTypeSize: -1}}})
+				backend.Send(&pgproto3.DataRow{Values: [][]byte{[]byte(value)}})
+				backend.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
+			}
+			continue
+		}
 		backend.Send(&pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{
 			{Name: []byte("number"), DataTypeOID: integer, DataTypeSize: 4},
 			{Name: []byte("version"), DataTypeOID: text, DataTypeSize: -1},

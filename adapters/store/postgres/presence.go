@@ -3,18 +3,10 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 )
 
-// Servers hold a lock of the database together for as long as they run, so that a restoration, which takes it alone, knows whether there
-// are any, and keeps new ones away. The lock belongs to a connection, and ends with it, however its process ends. Commands do not hold it.
-const serversLock = "hashtextextended('holdco servers ' || current_schema(), 0)"
-
-// errRestoring is that of a server that starts meanwhile.
-var errRestoring = errors.New("the store is being restored; start the server when that is done")
-
-// presence is the lock of one server.
+// presence is one connection that a server always has, so that its store is not restored while it needs no other. See storeLock.
 type presence struct {
 	pool    *sql.DB
 	conn    *sql.Conn // nil: it is lost
@@ -22,18 +14,14 @@ type presence struct {
 	stopped chan struct{}
 }
 
-// presencePause is how often a server looks whether it still has its lock.
+// presencePause is how often a server looks whether it still has its connection.
 const presencePause = 5 * time.Second
 
-// present takes the lock of a server, and keeps it.
+// present takes the connection of a server, and keeps it.
 func (e *Engine) present(ctx context.Context) error {
 	p := &presence{pool: e.migrating, stopped: make(chan struct{})}
-	isAlone, err := p.take(ctx)
-	if err != nil {
+	if err := p.take(ctx); err != nil {
 		return err
-	}
-	if !isAlone {
-		return errRestoring
 	}
 	keeping, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p.closing, e.presence = cancel, p
@@ -41,23 +29,14 @@ func (e *Engine) present(ctx context.Context) error {
 	return nil
 }
 
-// take reports whether it got the lock.
-func (p *presence) take(ctx context.Context) (locked bool, err error) {
+func (p *presence) take(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
-	conn, err := p.pool.Conn(limited)
-	if err != nil {
-		return false, err
-	}
-	err = conn.QueryRowContext(limited, "SELECT pg_try_advisory_lock_shared("+serversLock+")").Scan(&locked)
-	if err != nil || !locked {
-		return false, errors.Join(err, conn.Close())
-	}
-	p.conn = conn
-	return true, nil
+	p.conn, err = p.pool.Conn(limited)
+	return err
 }
 
-// keep takes the lock again when the connection was lost.
+// keep takes another connection when that one was lost.
 func (p *presence) keep(ctx context.Context) {
 	defer close(p.stopped)
 	for {
@@ -76,7 +55,7 @@ func (p *presence) keep(ctx context.Context) {
 			_ = p.conn.Close()
 			p.conn = nil
 		}
-		_, _ = p.take(ctx) // while it fails, the store is not there either; units say so
+		_ = p.take(ctx) // while it fails, the store is not there either; units say so
 	}
 }
 

@@ -98,16 +98,18 @@ func (t *Target) begin(ctx context.Context, of backup.Manifest, check func(r *re
 	return r, check(r)
 }
 
-// onlyOne takes the lock of servers alone.
+// onlyOne takes the lock of the store alone.
 func (r *restoration) onlyOne(ctx context.Context) error {
 	var locked bool
-	if err := r.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+serversLock+")").Scan(&locked); err != nil {
-		return err
+	err := r.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+storeLock+")").Scan(&locked)
+	if err == nil && !locked {
+		err = r.errInUse()
 	}
-	if !locked {
-		return fmt.Errorf("a server runs on %s, or another restoration does; stop it first", r.databaseName())
-	}
-	return nil
+	return err
+}
+
+func (r *restoration) errInUse() error {
+	return fmt.Errorf("a server, a command or another restoration has %s open; stop it first", r.databaseName())
 }
 
 func (r *restoration) databaseName() string {
@@ -176,7 +178,7 @@ func (r *restoration) makeUpTo(ctx context.Context, version int64) (rows map[str
 		return nil, explainRights(err)
 	}
 	options := r.options
-	options.Schema, options.Server = r.schema, false
+	options.Schema, options.Server, options.Restores = r.schema, false, true
 	if r.inside, err = Open(ctx, options); err != nil {
 		return nil, err
 	}
@@ -271,27 +273,29 @@ func take(ctx context.Context, tx pgx.Tx, table string, from io.Reader) error {
 }
 
 // Open implements store.Restoration.
-func (r *restoration) Open(ctx context.Context, rows map[string]int64) (store.Store, error) {
+func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored store.Restored, err error) {
 	holds, err := r.rowsIn(ctx, r.inside.migrating, "current_schema()")
 	if err != nil {
-		return nil, err
+		return restored, err
 	}
 	for table, count := range holds {
 		if count != rows[table] {
-			return nil, backup.Broken("%s has %d rows, and its sums say %d", table, count, rows[table])
+			return restored, backup.Broken("%s has %d rows, and its sums say %d", table, count, rows[table])
 		}
 	}
 	if err := r.setSequences(ctx); err != nil {
-		return nil, err
+		return restored, err
 	}
 	tables := strings.Join(quotedAll(slices.Sorted(maps.Keys(holds))), ", ")
 	if _, err := r.inside.migrating.ExecContext(ctx, "ANALYZE "+tables); err != nil {
-		return nil, err
+		return restored, err
 	}
 	if _, err := r.inside.migrator.Up(ctx); err != nil {
-		return nil, err
+		return restored, err
 	}
-	return sqlstore.New(r.inside, r.clock, r.ids, r.inside.migrator), nil
+	return store.Restored{
+		Store: sqlstore.New(r.inside, r.clock, r.ids, r.inside.migrator), Inspector: r.inside, Migrator: r.inside.migrator,
+	}, nil
 }
 
 func quotedAll(names []string) []string {
@@ -334,6 +338,14 @@ func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
 			if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '10s'"); err != nil {
 				return err
+			}
+			// The session has it, unless something between here and the server gives each transaction another one.
+			var locked bool
+			if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+storeLock+")").Scan(&locked); err != nil {
+				return err
+			}
+			if !locked {
+				return r.errInUse()
 			}
 			if kept, err = r.keepFormer(ctx, tx, current); err != nil {
 				return err

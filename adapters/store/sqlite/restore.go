@@ -183,22 +183,23 @@ func (r *restoration) Take(ctx context.Context, part string, from io.Reader) (er
 }
 
 // Open implements store.Restoration.
-func (r *restoration) Open(ctx context.Context, rows map[string]int64) (_ store.Store, err error) {
+func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored store.Restored, err error) {
 	if _, err := os.Stat(r.path()); err != nil {
-		return nil, backup.Broken("the store is not in it")
+		return restored, backup.Broken("the store is not in it")
 	}
 	if err := r.check(ctx, rows); err != nil {
-		return nil, err
+		return restored, err
 	}
 	// What is written until Switch is made durable there, at once.
 	r.engine, err = Open(ctx, Options{Path: r.path(), MustExist: true, Exclusive: true, Synchronous: Normal})
 	if err != nil {
-		return nil, err
+		return restored, err
 	}
-	if _, err := r.engine.Migrator().Up(ctx); err != nil {
-		return nil, err
+	migrator := r.engine.Migrator()
+	if _, err := migrator.Up(ctx); err != nil {
+		return restored, err
 	}
-	return sqlstore.New(r.engine, r.clock, r.ids, r.engine.Migrator()), nil
+	return store.Restored{Store: sqlstore.New(r.engine, r.clock, r.ids, migrator), Inspector: r.engine, Migrator: migrator}, nil
 }
 
 // check reads all of the file before anything writes to it.

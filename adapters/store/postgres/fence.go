@@ -1,0 +1,100 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Every connection shares a lock of the store for as long as it lives, and a restoration, which takes it alone, is refused meanwhile. So
+// whatever a connection sends goes to the store that it was opened on, however it is cut off. The restoration may come between two
+// connections: then the second finds that the store is another, and is closed before it is used.
+const storeLock = "hashtextextended('holdco store ' || coalesce(current_schema(), ''), 0)"
+
+// generation is by what one store differs from the one that is restored in its place; 0: it has no schema yet.
+const generation = "coalesce(to_regclass(quote_ident(current_schema()) || '." + versionTable + "')::oid::bigint, 0)"
+
+var (
+	errRestoring = errors.New("the store is being restored; start again when that is done")
+	errRestored  = errors.New("the store was restored; start again")
+)
+
+// isFenced reports whether an error is that of a connection that was not let through.
+func isFenced(err error) bool { return errors.Is(err, errRestoring) || errors.Is(err, errRestored) }
+
+// fence knows which store the connections of an engine are on.
+type fence struct {
+	mu         sync.Mutex
+	generation int64         // that was seen; 0: none
+	restored   chan struct{} // closed when another was seen
+}
+
+func newFence() *fence { return &fence{restored: make(chan struct{})} }
+
+// enter lets a new connection take the lock, or closes it.
+func (f *fence) enter(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
+	defer cancel()
+	err := f.admit(ctx, conn)
+	if err != nil {
+		_ = conn.Close(ctx) // database/sql never saw it
+	}
+	return err
+}
+
+// admit reads the generation by a statement that begins when the lock is there: its snapshot may not be older.
+func (f *fence) admit(ctx context.Context, conn *pgx.Conn) error {
+	results, err := conn.PgConn().Exec(ctx, "SELECT pg_try_advisory_lock_shared("+storeLock+"); SELECT "+generation).ReadAll()
+	if err != nil {
+		return err
+	}
+	locked, err := only(results[0])
+	if err != nil {
+		return err
+	}
+	if locked != "t" {
+		return errRestoring
+	}
+	found, err := only(results[1])
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(found, 10, 64)
+	if err != nil {
+		return err
+	}
+	return f.see(number)
+}
+
+// only is the text of a result with one value.
+func only(result *pgconn.Result) (string, error) {
+	if result.Err != nil || len(result.Rows) != 1 || len(result.Rows[0]) != 1 {
+		return "", fmt.Errorf("take the lock of the store: %w", errors.Join(result.Err, errors.New("an answer without a value")))
+	}
+	return string(result.Rows[0][0]), nil
+}
+
+// see fails if a generation that a connection with the lock has read is not the one that was seen before. A store gets its first when it is
+// migrated.
+func (f *fence) see(found int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch f.generation {
+	case found:
+		return nil
+	case 0:
+		f.generation = found
+		return nil
+	}
+	select {
+	case <-f.restored:
+	default:
+		close(f.restored)
+	}
+	return errRestored
+}
