@@ -1,9 +1,11 @@
 package wiring_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,10 +87,16 @@ func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
 			t.Errorf("beside a running server: %s", printed)
 		}
 		ask.Post(in+"/issues", `{"title":"Lost"}`).Is(t, http.StatusCreated, "")
+		ada.Post(lease.path()+"/costs", lease.body(`"costs":[{"key":"lost","kind":"tools","usd":1}]`)).Is(t, http.StatusOK, "")
+		cost := resttest.Data[[]struct{ ID string }](t, ask.Get(in+"/costs/entries"))[0].ID
 		newest := resttest.Data[[]struct{ ID string }](t, ask.Get(in+"/activity?limit=1"))[0].ID
 		place := page.Cursor("activity stream of="+acme.ID, page.Position{ID: newest})
-		after := []string{in + "/activity/export?after=" + newest, in + "/activity/stream?lastEventId=" + place}
-		ask.Get(after[0]).Is(t, http.StatusOK, "")
+		after := []string{
+			in + "/activity/export?after=" + newest, in + "/costs/export?after=" + cost, in + "/activity/stream?lastEventId=" + place,
+		}
+		for _, path := range after[:2] {
+			ask.Get(path).Is(t, http.StatusOK, "")
+		}
 		server.kill()
 		before := len(receiver.receipts())
 		receiver.answers(http.StatusOK)
@@ -245,4 +253,35 @@ func TestABackupThatCannotBeStreamedHasAStatus(t *testing.T) {
 	if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/json") {
 		t.Error(got)
 	}
+}
+
+// A server that was cut off while its store was restored must not write what it has in memory into the other one.
+func TestAServerWhoseStoreWasRestoredEndsOnPostgres(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	address := cluster.Database(t)
+	cluster.Execute(t, "CREATE ROLE server SUPERUSER LOGIN PASSWORD 'secret'")
+	own, err := url.Parse(address)
+	must(t, err)
+	own.User = url.UserPassword("server", "secret")
+	dir := t.TempDir()
+	environ := []string{dataDir + dir, databaseURL + own.String()}
+	server := startProcess(t, environ...)
+	file := filepath.Join(dir, "b.tar.zst")
+	mustRun(t, environ, "backup", file)
+	if printed, ok := runHoldco(t, environ, "restore", "--replace", file); ok || !strings.Contains(printed, "stop it first") {
+		t.Errorf("beside an idle server: %s", printed)
+	}
+	cluster.Execute(t, "ALTER ROLE server NOLOGIN")
+	cluster.Execute(t, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE usename = 'server'")
+	mustRun(t, []string{dataDir + dir, databaseURL + address}, "restore", "--replace", file)
+	cluster.Execute(t, "ALTER ROLE server LOGIN")
+	var ended *exec.ExitError
+	if err := server.Wait(); !errors.As(err, &ended) || ended.ExitCode() != 1 {
+		t.Errorf("it ended with %v", err)
+	}
+	if !strings.Contains(server.log.String(), "holdco: the store was restored; start again\n") {
+		t.Errorf("it does not say why: %s", server.log.String())
+	}
+	startProcess(t, environ...)
 }
