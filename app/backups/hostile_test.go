@@ -306,7 +306,7 @@ func TestAServerKeepsItsStore(t *testing.T) {
 		p.write(t, inbound.BackupWanted{File: file})
 		stop := p.serve(t)
 		_, err := p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, Replaces: true})
-		if err == nil || !strings.Contains(err.Error(), "stop it first") {
+		if err == nil || !strings.HasSuffix(err.Error(), "stop it first") || strings.Contains(err.Error(), "\n") {
 			t.Error(err)
 		}
 		if got := p.count(t, "activity"); got != 1 {

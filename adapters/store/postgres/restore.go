@@ -95,7 +95,10 @@ func (t *Target) begin(ctx context.Context, of backup.Manifest, check func(r *re
 	if err := r.make(ctx); err != nil {
 		return nil, err
 	}
-	return r, check(r)
+	if err := check(r); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // onlyOne takes the lock of the store alone.

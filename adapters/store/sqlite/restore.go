@@ -90,8 +90,10 @@ func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (
 			return nil, err
 		}
 	}
-	r.folder, err = partial.CreateFolder(r.store)
-	return r, err
+	if r.folder, err = partial.CreateFolder(r.store); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // dropLinks removes further names of the store. A restoration leaves one that is killed after it kept the store and before it has put
