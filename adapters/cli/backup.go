@@ -96,8 +96,8 @@ func RestoreCommand(open Opener[RestoreTools]) Command {
 				"An older state must not act on the world twice. So leases are ended, and issues wait in the queue; what webhooks\n" +
 				"have still to send is held until \"holdco webhook resume\"; answers that are kept for retries of requests are\n" +
 				"dropped. The restoration is an entry in the activity log, store.restored.\n\n" +
-				"With --check it is restored beside the store, the checks of \"holdco doctor\" are run on it, but those of settings, key,\n" +
-				"workspaces and disk, which are not in it, and it is dropped: a drill.",
+				"With --check it is restored beside the store and checked as by \"holdco doctor\", settings, key, workspaces and disk\n" +
+				"aside, which are not in it. Then it is dropped: a drill.",
 			Example: "  holdco restore /backup/holdco.tar.zst\n  holdco restore --replace --identity key.txt /backup/holdco.tar.zst\n" +
 				"  holdco restore --check /backup/holdco.tar.zst",
 			Args: oneFile,

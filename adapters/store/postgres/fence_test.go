@@ -73,7 +73,7 @@ func query[T any](t *testing.T, address, text string, args ...any) T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background())
+	defer func() { _ = conn.Close(context.Background()) }()
 	rows, err := conn.Query(t.Context(), text, args...)
 	if err != nil {
 		t.Fatal(err)

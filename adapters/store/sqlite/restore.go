@@ -256,6 +256,15 @@ func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
 	if _, err := os.Stat(r.path() + "-wal"); err == nil {
 		return "", errors.New("the log of the restored store could not be taken in")
 	}
+	owned := filepath.Dir(r.store)
+	if r.isThere {
+		owned = r.store
+	}
+	for _, made := range []string{r.path(), r.lock.Path()} {
+		if err := partial.Own(made, owned); err != nil {
+			return "", err
+		}
+	}
 	if r.isThere {
 		if kept, err = r.keepFormer(ctx); err != nil {
 			return "", err

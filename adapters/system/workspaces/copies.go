@@ -163,6 +163,10 @@ func (r *restoration) take(entry backup.Entry, content io.Reader) error {
 
 // Switch implements outbound.WorkspaceRestoration.
 func (r *restoration) Switch(aside string) (kept string, err error) {
+	made := filepath.Join(r.folder.Path, restored)
+	if err := partial.Own(made, filepath.Dir(r.in)); err != nil {
+		return "", err
+	}
 	kept = r.in + "." + aside
 	switch err := os.Rename(r.in, kept); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -170,7 +174,7 @@ func (r *restoration) Switch(aside string) (kept string, err error) {
 	case err != nil:
 		return "", err
 	}
-	if err := os.Rename(filepath.Join(r.folder.Path, restored), r.in); err != nil {
+	if err := os.Rename(made, r.in); err != nil {
 		return kept, err
 	}
 	return kept, partial.SyncFolder(filepath.Dir(r.in))
