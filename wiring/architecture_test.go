@@ -223,7 +223,10 @@ var layers = []layer{
 		folders: []string{"adapters/archive"}, ours: slices.Concat(domain, ports, []string{"adapters/system/partial"}),
 		libraries: []string{"filippo.io/age", "github.com/klauspost/compress"},
 	},
-	{folders: []string{"adapters/system/partial"}, libraries: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
+	{
+		folders: []string{"adapters/system/partial"}, ours: slices.Concat(domain, ports, []string{"adapters/system"}),
+		libraries: []string{"github.com/gofrs/flock"},
+	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
 	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/gofrs/flock"}},

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"holdco/adapters/system"
 )
 
 // mark is in the names of all partial files: .NAME.partial-<16 hexadecimal digits>.
@@ -180,4 +182,13 @@ func SyncFolder(folder string) error {
 	}
 	defer opened.Close()
 	return opened.Sync()
+}
+
+// Free returns how many bytes this user can write in a folder, and reports whether that is known.
+func Free(folder string) (bytes int64, isKnown bool, err error) {
+	bytes, err = system.Disk{}.Room(folder)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return 0, false, nil
+	}
+	return bytes, err == nil, err
 }
