@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -284,4 +285,55 @@ func TestAServerWhoseStoreWasRestoredEndsOnPostgres(t *testing.T) {
 		t.Errorf("it does not say why: %s", server.log.String())
 	}
 	startProcess(t, environ...)
+}
+
+// A restoration that is killed in the transaction that switches leaves the store as it was.
+func TestARestorationThatIsKilledAsItSwitchesChangesNothingOnPostgres(t *testing.T) {
+	t.Parallel()
+	dir, address := t.TempDir(), postgrestest.URL(t)
+	environ := []string{dataDir + dir, databaseURL + address}
+	server := startProcess(t, environ...)
+	ask := resttest.New(t, server.url, string(rootToken))
+	ask.Post("/v1/companies", named("acme")).Is(t, http.StatusCreated, "")
+	file := filepath.Join(dir, "b.tar.zst")
+	mustRun(t, environ, "backup", file)
+	ask.Post("/v1/companies", named("later")).Is(t, http.StatusCreated, "")
+	server.kill()
+
+	db, err := sql.Open("pgx", address)
+	must(t, err)
+	defer db.Close()
+	count := func(query string) (found int) {
+		must(t, db.QueryRowContext(t.Context(), query).Scan(&found))
+		return found
+	}
+	reader, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	_, err = reader.ExecContext(t.Context(), "LOCK TABLE turns_15 IN ACCESS SHARE MODE") // one of the last to be moved
+	must(t, err)
+	command := exec.Command("holdco", "restore", "--replace", file)
+	command.Env = append(os.Environ(), environ...)
+	must(t, command.Start())
+	const restores = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'holdco'"
+	await(t, time.Minute, "the switch", func() bool {
+		return count(restores+" AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE%'") == 1
+	})
+	must(t, command.Process.Kill())
+	_ = command.Wait()
+	must(t, reader.Rollback())
+	await(t, time.Minute, "the end of its connection", func() bool { return count(restores) == 0 })
+
+	if got := count("SELECT count(*) FROM companies"); got != 2 {
+		t.Errorf("%d companies are there", got)
+	}
+	if wrong := examine(t, environ...); wrong != nil {
+		t.Error(wrong)
+	}
+	mustRun(t, environ, "restore", "--replace", file)
+	if got := count("SELECT count(*) FROM companies"); got != 1 {
+		t.Errorf("%d companies were restored", got)
+	}
+	if got := count("SELECT count(*) FROM pg_namespace WHERE starts_with(nspname, 'holdco_restoring_')"); got != 0 {
+		t.Errorf("%d schemas are left", got)
+	}
 }
