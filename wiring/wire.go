@@ -27,7 +27,7 @@ func NewServer(
 	ctx context.Context, config Config, clocks Clocks, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newStore,
+		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newTaken, newStore,
 		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet, backgroundSet,
 		newLimiter, httpkit.NewStopping, wire.Struct(new(surroundings), "*"), newAPI, newDashboard, newGatewayAPI, newMetricsPages,
 		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,

@@ -55,12 +55,13 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		return nil, nil, err
 	}
 	iDs := _wireIDsValue
+	wiringTaken := newTaken()
 	wiringTelemetry, err := newTelemetry(ctx, config, wiringDatabase, version, log)
 	if err != nil {
 		cleanup()
 		return nil, nil, err
 	}
-	store := newStore(wiringDatabase, clocks, iDs, wiringTelemetry)
+	store := newStore(wiringDatabase, config, clocks, iDs, wiringTaken, wiringTelemetry)
 	directories := newWorkspaces(config)
 	outboundLog := newOperatorLog(wiringTelemetry, log)
 	companiesSettings := newCompanySettings(config)
@@ -94,6 +95,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
+	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	migrator := wiringDatabase.Migrator
 	setup := newSetup(config, version)
@@ -123,6 +125,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Secrets:    secretsService,
 		Keys:       keysService,
 		Doctor:     doctorService,
+		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
 		StreamPace: streamPace,
@@ -140,6 +143,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Work:       workService,
 		Runner:     runnerService,
 		Index:      index,
+		Workspaces: directories,
+		Taken:      wiringTaken,
 	}
 	limiter, cleanup4, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
@@ -266,6 +271,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
+	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	version := _wireVersionValue
 	setup := newSetup(config, version)
@@ -295,6 +301,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Secrets:    secretsService,
 		Keys:       keysService,
 		Doctor:     doctorService,
+		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
 		StreamPace: streamPace,
@@ -359,6 +366,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
 	doctorService := doctor.New(store, clock)
+	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	version := _wireCliVersionValue
 	setup := newSetup(config, version)
@@ -388,6 +396,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Secrets:    secretsService,
 		Keys:       keysService,
 		Doctor:     doctorService,
+		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
 		StreamPace: streamPace,

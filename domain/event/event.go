@@ -102,6 +102,7 @@ var (
 	KeyRotated = define("key.rotated")
 
 	StoreRepaired = define("store.repaired") // of a company: what was derived from its rows is so again
+	StorePruned   = define("store.pruned")   // of the instance: what was old enough is gone
 
 	LeadImported     = define("lead.imported") // one for each batch that changed anything; so are those below
 	LeadRemoved      = define("lead.removed")

@@ -43,6 +43,9 @@ type Limiter interface {
 	Take(ctx context.Context, key ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict
 }
 
+// Room is what a disk has.
+type Room struct{ Free, Size int64 } // in bytes
+
 // Log is for errors of background work, which no response can report.
 type Log interface {
 	Error(ctx context.Context, message string, cause error)

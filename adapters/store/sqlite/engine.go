@@ -29,6 +29,9 @@ type Engine struct {
 	writer     *writer
 	migrator   *sqlstore.Migrator
 	closers    []func() error // in the order of opening
+
+	path       string
+	longestLog int64 // see Tidy
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
