@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -133,9 +134,11 @@ func TestWhatAWebhookHasStillToGetIsKept(t *testing.T) {
 		clock := newClock()
 		s := start(t, clock, append(slices.Clone(environ), keepActivity, "HOLDCO_WEBHOOK_ALLOW_PRIVATE=true")...)
 		to := listen(t)
-		release := make(chan struct{})
+		blocked := make(chan struct{})
+		release := sync.OnceFunc(func() { close(blocked) })
+		t.Cleanup(release)
 		to.does(func(w http.ResponseWriter, _ *http.Request) {
-			<-release
+			<-blocked
 			w.WriteHeader(http.StatusNoContent)
 		})
 		hook := s.subscribe(t, to, `,"events":["issue.*"]`)
@@ -146,7 +149,7 @@ func TestWhatAWebhookHasStillToGetIsKept(t *testing.T) {
 		}
 		await(t, 0, "the first message", func() bool { return len(to.receipts()) == 1 })
 		s.Patch(hook.path(), `{"enabled":false}`).Is(t, 200, "")
-		close(release)
+		release()
 		s.chained(t, acme)
 		await(t, 0, "an outbox that rests", func() bool {
 			backlog, err := s.store.Outbox().Backlog(t.Context())
