@@ -57,7 +57,7 @@ func Usage(
 		free: prometheus.NewDesc("holdco_disk_free_bytes", "Bytes that are free of the disk with the data directory.", nil, nil),
 		size: prometheus.NewDesc("holdco_disk_size_bytes", "Bytes that this disk has.", nil, nil),
 		overdue: prometheus.NewDesc("holdco_retention_overdue_seconds",
-			"For how long what is old enough of a kind has waited to be removed.", []string{"kind"}, nil),
+			"For how long what is old enough of a kind has waited to be removed; 0 before the first pass.", []string{"kind"}, nil),
 	}
 }
 
@@ -95,11 +95,11 @@ func (u usage) Collect(into chan<- prometheus.Metric) {
 			continue
 		}
 		state, err := u.store.Retention().State(ctx, of)
-		if err != nil || state.Done.IsZero() {
+		if err != nil {
 			continue
 		}
 		var overdue time.Duration
-		if state.Done.Before(before) { // it could go since midnight, or since the midnights before
+		if !state.Done.IsZero() && state.Done.Before(before) { // it could go since midnight, or since the midnights before
 			overdue = before.Sub(state.Done) - 24*time.Hour + u.clock.Now().Sub(u.clock.Now().Truncate(24*time.Hour))
 		}
 		gauge(u.overdue, overdue.Seconds(), string(of))
