@@ -216,7 +216,10 @@ var layers = []layer{
 		libraries: []string{otel},
 		inTests:   []string{otlp, protobuf},
 	},
-	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid", "golang.org/x/sys"}},
+	{
+		folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports),
+		libraries: []string{"github.com/google/uuid", "golang.org/x/sys"},
+	},
 	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
 	{folders: []string{"adapters/system/vault"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/gofrs/flock"}},
 	{

@@ -105,7 +105,8 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 			}),
 		}
 		verify.Flags().StringVar(&wanted.head, "head", "", "`FILE` with a head that was kept, as the API answers it")
-		verify.Flags().StringArrayVar(&wanted.keys, "key", nil, "public `KEY` of the instance, which has signed the head or the stub; one of several")
+		verify.Flags().StringArrayVar(&wanted.keys, "key", nil,
+			"public `KEY` of the instance, which has signed the head or the stub; one of several")
 		a.program.StoreFlags(verify.Flags())
 		command := &cobra.Command{Use: "audit", Short: "Check the activity log"}
 		command.AddCommand(verify)

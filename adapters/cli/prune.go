@@ -12,10 +12,10 @@ import (
 	"holdco/ports/inbound"
 )
 
-const pruneText = `Remove what is older than it has to be kept, as a server does by itself every day: entries of the activity log (activity, and
-those that an audit shows: audit), checkpoints and logs of runs that have ended and whose issues are closed (runs), and what
-partners read of leads that were removed (removed). How long each is kept is set by HOLDCO_KEEP_ACTIVITY, _AUDIT, _RUNS and
-_REMOVED. Whole days count, in UTC. Costs, and the runs themselves, are always kept.
+const pruneText = `Remove what is older than it has to be kept, as a server does by itself every day: entries of the activity log
+(activity, and those that an audit shows: audit), checkpoints and logs of runs that have ended and whose issues are closed (runs),
+and what partners read of leads that were removed (removed). How long each is kept is set by HOLDCO_KEEP_ACTIVITY, _AUDIT, _RUNS
+and _REMOVED. Whole days count, in UTC. Costs, and the runs themselves, are always kept.
 
 It works directly on the store, so it needs no token; servers may be running. Whatever is removed takes many small steps, and can
 be interrupted: what was removed stays removed, and the next pass goes on. What webhooks have still to send is kept. Logs are those

@@ -14,6 +14,6 @@ func Room(dir string) (outbound.Room, error) {
 	if err := unix.Statfs(dir, &found); err != nil {
 		return outbound.Room{}, err
 	}
-	block := int64(found.Bsize)                                                                     //nolint:unconvert // it differs between systems
-	return outbound.Room{Free: int64(found.Bavail) * block, Size: int64(found.Blocks) * block}, nil //nolint:unconvert // likewise
+	block := int64(found.Bsize) //nolint:unconvert,nolintlint // the types differ between systems
+	return outbound.Room{Free: int64(found.Bavail) * block, Size: int64(found.Blocks) * block}, nil
 }

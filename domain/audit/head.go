@@ -135,14 +135,14 @@ func (s Signed) Fields() event.Fields {
 	fields := append(event.Fields{
 		event.Optional("companyId", s.Company), event.F("place", s.Number), event.F("hash", s.Hash.String()),
 		event.F("sealedAt", instant.Optional(s.At)),
-	}, s.Signature.fields()...)
+	}, s.fields()...)
 	if s.Stub == nil {
 		return append(fields, event.F("stub", nil))
 	}
 	return append(fields, event.F("stub", append(event.Fields{
 		event.Optional("companyId", s.Stub.Company), event.F("firstPlace", s.Stub.First), event.F("lastPlace", s.Stub.Last.Number),
 		event.F("hash", s.Stub.Last.Hash.String()), event.F("count", s.Stub.Count), event.F("sealedAt", instant.Format(s.Stub.At)),
-	}, s.Stub.Signature.fields()...)))
+	}, s.Stub.fields()...)))
 }
 
 func (s Signature) fields() event.Fields {

@@ -16,7 +16,9 @@ type Retention interface {
 
 // Pruning says what to remove.
 type Pruning struct {
-	Only      []string       // the kinds; nil: all
-	OlderThan retention.Keep // takes the place of how long the kinds are kept that are named, or else that are not kept for ever; Off: nothing does
-	DryRun    bool           // remove nothing, but count
+	Only   []string // the kinds; nil: all
+	DryRun bool     // remove nothing, but count
+
+	// OlderThan takes the place of how long the kinds are kept that are named, or else those that are not kept for ever. Off: nothing does.
+	OlderThan retention.Keep
 }

@@ -140,7 +140,10 @@ func (e *Engine) openWrites(ctx context.Context, path string, options Options) (
 		cache = commandCache
 	}
 	// The first pragma says how a new file is laid out, and does nothing to one that has a page.
-	pragmas := []string{"auto_vacuum(incremental)", cache.pragma(), "foreign_keys(1)", "journal_mode(wal)", "synchronous(" + string(options.Synchronous) + ")"}
+	pragmas := []string{
+		"auto_vacuum(incremental)", cache.pragma(), "foreign_keys(1)", "journal_mode(wal)",
+		"synchronous(" + string(options.Synchronous) + ")",
+	}
 	if !options.Exclusive {
 		pragmas = append(pragmas, "wal_autocheckpoint(0)") // see writer.checkpoint
 	}

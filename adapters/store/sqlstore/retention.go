@@ -94,7 +94,8 @@ func (k keeping) RemoveEntries(ctx context.Context, which []store.OldEntry) erro
 		_, err := k.exec(ctx, k.engine.DB().NewRaw("DELETE FROM audit_links WHERE company_id = ? AND number IN (?) "+
 			"AND NOT EXISTS (SELECT 1 FROM activity WHERE activity.id = audit_links.entry_id) "+
 			"AND NOT EXISTS (SELECT 1 FROM audit_links AS next JOIN activity ON activity.id = next.entry_id "+
-			"WHERE next.company_id = audit_links.company_id AND next.number = audit_links.number + 1)", string(of), bun.List(some)).Conn(k.conn))
+			"WHERE next.company_id = audit_links.company_id AND next.number = audit_links.number + 1)",
+			string(of), bun.List(some)).Conn(k.conn))
 		if err != nil {
 			return err
 		}

@@ -79,11 +79,10 @@ func (d *Directories) List() ([]id.Company, error) {
 // Size returns how many bytes the files in the directories have. What goes away meanwhile, or cannot be read, does not count.
 func (d *Directories) Size() (bytes int64) {
 	_ = filepath.WalkDir(d.path, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return nil
-		}
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
+		if err == nil && !entry.IsDir() {
+			if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+				bytes += info.Size()
+			}
 		}
 		return nil
 	})
