@@ -47,7 +47,11 @@ func (v *verification) known() (signed audit.Signed, err error) {
 		}
 		keys = append(keys, key)
 	}
-	if v.parsed = keys; v.head == "" {
+	v.parsed = keys
+	switch {
+	case v.head == "" && keys != nil:
+		return signed, errors.New("--key is for a head: name its file with --head")
+	case v.head == "":
 		return signed, nil
 	}
 	text, err := os.ReadFile(v.head)
@@ -80,12 +84,8 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 					return err
 				}
 				of, isCompany := id.Parse[id.Company](args[0])
-				isStored := isCompany || args[0] == "instance"
-				if !isStored && wanted.parsed != nil && wanted.head == "" {
-					return errors.New("--key is for the head of an export: name its file with --head")
-				}
 				var last audit.Link
-				if isStored {
+				if isCompany || args[0] == "instance" {
 					if wanted.head != "" && head.Company != of {
 						return fmt.Errorf("%s: it is of another chain", wanted.head)
 					}
@@ -106,7 +106,7 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 		}
 		verify.Flags().StringVar(&wanted.head, "head", "", "`FILE` with a head that was kept, as the API answers it")
 		verify.Flags().StringArrayVar(&wanted.keys, "key", nil,
-			"public `KEY` of the instance, which has signed the head or the stub; one of several")
+			"public `KEY` of the instance, which has signed the head; one of several")
 		a.program.StoreFlags(verify.Flags())
 		command := &cobra.Command{Use: "audit", Short: "Check the activity log"}
 		command.AddCommand(verify)
