@@ -22,10 +22,10 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick tools bench lint lint-api generate verify ui ui-dev shots clean
+.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate verify ui ui-dev shots clean
 
 help: ## list what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on ./data
 	bin/holdco serve
@@ -45,9 +45,49 @@ demo: build ## serve a company to look at, with 90 days of past, on ./data/demo
 	[ "$$stopped" ] || kill $$server; wait $$server
 
 # Without nomsgpack Gin brings codecs that nothing here uses: an eighth of the binary, and 3 MB of memory.
+BUILD = CGO_ENABLED=0 go build -tags nomsgpack -trimpath -buildvcs=false \
+	-ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)"
+
 build: ## build bin/holdco, one static binary
-	CGO_ENABLED=0 go build -tags nomsgpack -trimpath -buildvcs=false \
-		-ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/holdco ./cmd/holdco
+	$(BUILD) -o bin/holdco ./cmd/holdco
+
+# What is shipped. The same commit gives the same bytes, with the same Go.
+PLATFORMS ?= linux/amd64 linux/arm64
+BIN       ?= bin
+DIST      ?= dist
+ARCH       = $(shell go env GOHOSTARCH)
+HOST       = $(shell go env GOHOSTOS)/$(ARCH)
+EPOCH      = $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+PACK       = go run ./cmd/pack -version "$(VERSION)" -epoch "$(EPOCH)" -bin "$(BIN)" -out "$(DIST)" -platforms "$(PLATFORMS)"
+BUILDER   ?= $(firstword $(foreach one,docker podman buildah,$(shell command -v $(one))))
+
+binaries:
+	$(BUILD) -o $(BIN)/holdco ./cmd/holdco
+	@for p in $(PLATFORMS); do \
+		to=$(BIN)/$$(echo $$p | tr / _)/holdco; mkdir -p $${to%/*}; \
+		if [ $$p = $(HOST) ]; then cp $(BIN)/holdco $$to; \
+		else GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o $$to ./cmd/holdco || exit 1; fi; \
+	done
+
+dist: binaries ## pack the archives, with checksums and bills of materials, into dist (PLATFORMS="linux/amd64 darwin/arm64")
+	$(PACK) archives
+
+deb: binaries ## pack the Debian packages into dist (needs dpkg-deb)
+	$(PACK) deb
+
+image: binaries ## build the image holdco:latest of the Containerfile, for this machine (BUILDER=podman)
+	$(PACK) image
+	$(BUILDER) build $(if $(filter-out %docker,$(BUILDER)),--format docker --timestamp $(EPOCH)) \
+		--build-arg TARGETARCH=$(ARCH) -f Containerfile -t holdco:latest .
+
+# For this machine alone: to compile the dependencies for another takes minutes.
+packages-check: PLATFORMS := $(HOST)
+packages-check: tools packs ## pack for this machine, twice, and check all with the programs that will read it
+	go test -tags packages -count 1 ./cmd/pack
+
+packs: binaries
+	rm -rf $(DIST)
+	$(PACK) archives deb image
 
 test: tools ## run all tests, on SQLite and Postgres; installs what they need (RACE=1: with the race detector)
 	$(TEST) $(PACKAGES)
@@ -58,7 +98,7 @@ quick: ## run the tests that need nothing but Go, with fewer random cases: no Po
 	env GOGC=400 $(TEST) -vet=off $(QUICK)
 
 tools:
-	@RACE=$(RACE) .ci/install
+	@RACE=$(RACE) PACKAGING=$(if $(filter packages-check,$(MAKECMDGOALS)),1) .ci/install
 
 bench: build tools ## measure what Holdco costs over a bare program, as ratios
 	go test -tags bench -run TestBench -count 1 -timeout 2h -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
@@ -96,7 +136,7 @@ verify: generate $(if $(HAS_NODE),ui) ## check that generated files, go.mod and 
 	test -z "$$changed" || { echo "neither committed nor staged:"; echo "$$changed"; git --no-pager diff; exit 1; }
 
 clean: ## remove what was built and installed here; ./data stays
-	rm -rf bin .tools
+	rm -rf bin dist .tools
 
 $(LINTER):
 	GOBIN=$(abspath $(@D)) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTER_VERSION)

@@ -16,7 +16,7 @@ import (
 // topFolders are the only folders of the project, beside hidden ones and what a build or a run leaves.
 var (
 	topFolders = []string{"cmd", "domain", "ports", "adapters", "app", "wiring", "testdata"}
-	leftovers  = []string{"bin", "data"}
+	leftovers  = []string{"bin", "data", "dist"}
 )
 
 // layer says what the packages in a folder may import beside the standard library. In patterns * stands for one name.
@@ -83,11 +83,12 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"app/doctor"}, ours: slices.Concat(domain, ports), not: outside,
-		inTests: []string{ // a company at work
-			"app/agents", "app/cache", "app/companies", "app/costs", "app/goals", "app/issues", "app/leases", "app/teams",
-			"app/work", "app/workflows",
+		inTests: []string{ // a company at work, and what is beside its store
+			"app/activity", "app/agents", "app/cache", "app/companies", "app/costs", "app/deliveries", "app/goals", "app/issues",
+			"app/keys", "app/leases", "app/secrets", "app/teams", "app/tokens", "app/webhooks", "app/work", "app/workflows",
 			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
-			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "ports/storetest",
+			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system/vault", "adapters/system/workspaces",
+			"ports/storetest",
 		},
 	},
 	{
@@ -252,6 +253,7 @@ var layers = []layer{
 		},
 	},
 	{folders: []string{"cmd/holdco"}, ours: []string{"wiring", "adapters/cli"}},
+	{folders: []string{"cmd/pack"}, libraries: []string{"github.com/CycloneDX/cyclonedx-go", "github.com/google/uuid"}},
 }
 
 var (

@@ -31,6 +31,7 @@ import (
 	"holdco/adapters/telemetry/metrics"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
+	"holdco/app/doctor"
 	"holdco/app/export"
 	"holdco/app/partners"
 	"holdco/app/retention"
@@ -41,8 +42,9 @@ import (
 
 // database is an open store, whichever engine it runs on.
 type database struct {
-	Engine   sqlstore.Engine
-	Migrator *sqlstore.Migrator
+	Engine    sqlstore.Engine
+	Migrator  *sqlstore.Migrator
+	Inspector store.Inspector
 
 	// For metrics alone.
 	Pools   map[string]*sql.DB
@@ -53,8 +55,9 @@ type database struct {
 type command struct {
 	services
 
-	Store store.Store
-	Vault outbound.Vault
+	Store   store.Store
+	Vault   outbound.Vault
+	Patient doctor.Patient
 }
 
 // openForServer opens the configured store; an embedded one for this process as its only server.
@@ -93,14 +96,14 @@ func open(ctx context.Context, config Config, log *slog.Logger, file sqlite.Opti
 		if err != nil {
 			return database{}, nil, err
 		}
-		return database{Engine: engine, Migrator: engine.Migrator(), Pools: engine.Pools()}, closing(engine, log), nil
+		return database{Engine: engine, Migrator: engine.Migrator(), Inspector: engine, Pools: engine.Pools()}, closing(engine, log), nil
 	}
 	file.Path, file.Synchronous = config.Database.SQLite, sqlite.Synchronous(config.SQLiteSync)
 	engine, err := sqlite.Open(ctx, file)
 	if err != nil {
 		return database{}, nil, err
 	}
-	opened := database{Engine: engine, Migrator: engine.Migrator(), Pools: engine.Pools(), Batches: engine.Batches}
+	opened := database{Engine: engine, Migrator: engine.Migrator(), Inspector: engine, Pools: engine.Pools(), Batches: engine.Batches}
 	return opened, closing(engine, log), nil
 }
 

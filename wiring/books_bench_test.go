@@ -12,13 +12,10 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/system"
 	"holdco/app/work"
 	"holdco/domain/budget"
@@ -126,54 +123,45 @@ func (b *books) count(t *testing.T) {
 	}))
 }
 
-// What it takes to read the costs of a company with a million entries, or more,, as multiples of one with ten thousand; how fast they are
+// What it takes to read the costs of a company with a million entries, or more, as multiples of one with ten thousand; how fast they are
 // exported; and how much room the sums take.
 func TestBenchBooks(t *testing.T) {
 	const few = 10_000
-	directories := t.TempDir()
-	for _, kind := range []string{"sqlite", "postgres"} {
-		t.Run(kind, func(t *testing.T) {
-			environ, tidyUp := []string{dataDir + filepath.Join(directories, kind)}, func() {}
-			driver, address := "sqlite", filepath.Join(directories, kind, "holdco.db")
-			if kind == "postgres" {
-				driver, address = "pgx", postgrestest.URL(t)
-				environ, tidyUp = append(environ, databaseURL+address), func() { vacuum(t, address) }
+	eachBenchStore(t, func(t *testing.T, s benchStore) {
+		server := assemble(t, s.environ...)
+		c := &crew{subject: &subject{url: serveHoldco(t, server)}, server: server}
+		var all [2]*books
+		for n, entries := range []int{few, *bookEntries} {
+			b := &books{server: server, drawn: rand.New(rand.NewPCG(uint64(n), 0))}
+			founded := c.make(t, "/v1/companies", fmt.Sprintf(`{"name":"Books","slug":"books-%d","budget":{"usd":100000000}}`, n))
+			b.company = id.Company(founded.ID)
+			path := "/v1/companies/" + string(b.company)
+			for range bookTeams {
+				team := c.make(t, path+"/teams", fmt.Sprintf(`{"name":"Team %d","headcount":%d,"budget":{"usd":1000}}`,
+					len(b.teams), bookAgents))
+				b.teams = append(b.teams, id.Team(team.ID))
 			}
-			server := assemble(t, environ...)
-			c := &crew{subject: &subject{url: serveHoldco(t, server)}, server: server}
-			var all [2]*books
-			for n, entries := range []int{few, *bookEntries} {
-				b := &books{server: server, drawn: rand.New(rand.NewPCG(uint64(n), 0))}
-				founded := c.make(t, "/v1/companies", fmt.Sprintf(`{"name":"Books","slug":"books-%d","budget":{"usd":100000000}}`, n))
-				b.company = id.Company(founded.ID)
-				path := "/v1/companies/" + string(b.company)
-				for range bookTeams {
-					team := c.make(t, path+"/teams", fmt.Sprintf(`{"name":"Team %d","headcount":%d,"budget":{"usd":1000}}`,
-						len(b.teams), bookAgents))
-					b.teams = append(b.teams, id.Team(team.ID))
-				}
-				for n := range bookAgents {
-					hired := c.make(t, path+"/agents", fmt.Sprintf(`{"name":"Agent","role":"Worker","teamId":%q}`, b.teams[n%bookTeams]))
-					b.agents = append(b.agents, id.Agent(hired.ID))
-				}
-				began := time.Now()
-				b.keep(t, entries)
-				fmt.Printf("%-10s made %d entries in %s\n", kind, entries, time.Since(began).Round(time.Second))
-				b.count(t)
-				all[n] = b
+			for n := range bookAgents {
+				hired := c.make(t, path+"/agents", fmt.Sprintf(`{"name":"Agent","role":"Worker","teamId":%q}`, b.teams[n%bookTeams]))
+				b.agents = append(b.agents, id.Agent(hired.ID))
 			}
-			tidyUp()
-			fmt.Printf("%-10s %-34s %12s %12s %7s\n", "store", "", fmt.Sprint(few), fmt.Sprint(*bookEntries), "ratio")
-			for _, query := range []string{
-				"/costs", "/budgets", "/costs/forecast", "/costs?since=30d", "/costs?since=last_quarter", "/costs?since=24h",
-				"/costs/teams/TEAM", "/costs/agents/AGENT", "/costs/entries",
-			} {
-				compareBooks(t, c, all, kind, query)
-			}
-			exportBooks(t, c, all[1], kind)
-			weighBooks(t, kind, driver, address, few+int64(*bookEntries))
-		})
-	}
+			began := time.Now()
+			b.keep(t, entries)
+			fmt.Printf("%-10s made %d entries in %s\n", s.kind, entries, time.Since(began).Round(time.Second))
+			b.count(t)
+			all[n] = b
+		}
+		s.tidyUp()
+		printGrowthOf(few, *bookEntries)
+		for _, query := range []string{
+			"/costs", "/budgets", "/costs/forecast", "/costs?since=30d", "/costs?since=last_quarter", "/costs?since=24h",
+			"/costs/teams/TEAM", "/costs/agents/AGENT", "/costs/entries",
+		} {
+			compareBooks(t, c, all, s.kind, query)
+		}
+		exportBooks(t, c, all[1], s.kind)
+		weighBooks(t, s.kind, s.driver, s.address, few+int64(*bookEntries))
+	})
 }
 
 // compareBooks prints how long a request takes with few entries and with many.
@@ -183,7 +171,7 @@ func compareBooks(t *testing.T, c *crew, all [2]*books, kind, query string) {
 	conn, err := dial(c.url)
 	must(t, err)
 	defer conn.conn.Close()
-	var took [2][]time.Duration
+	var took growth
 	for range repeats {
 		for n, b := range all {
 			path := strings.NewReplacer("TEAM", string(b.teams[0]), "AGENT", string(b.agents[0])).Replace(query)
@@ -192,11 +180,7 @@ func compareBooks(t *testing.T, c *crew, all [2]*books, kind, query string) {
 			took[n] = append(took[n], time.Since(began))
 		}
 	}
-	slices.Sort(took[0])
-	slices.Sort(took[1])
-	small, large := took[0][repeats/2], took[1][repeats/2]
-	fmt.Printf("%-10s %-34s %12s %12s %7.2f\n", kind, query, small.Round(time.Microsecond), large.Round(time.Microsecond),
-		large.Seconds()/small.Seconds())
+	took.print(kind, query)
 }
 
 // exportBooks reads all entries, and prints how fast, and what this process holds in the meantime.

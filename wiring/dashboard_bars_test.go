@@ -37,7 +37,8 @@ const scrolling = `(async () => {
 		rows = Math.max(rows, document.querySelectorAll("[data-index]").length)
 	}
 	const at = [...document.querySelectorAll("[data-index]")].at(-1)?.dataset.index
-	return JSON.stringify({ rows, slowest, longest, at: Number(at), onLine: navigator.onLine, top: scrollY, high: document.body.scrollHeight })
+	const place = { at: Number(at), onLine: navigator.onLine, top: scrollY, high: document.body.scrollHeight }
+	return JSON.stringify({ rows, slowest, longest, ...place })
 })()`
 
 // opening presses a button, or does so until it has an effect, and tells after how many milliseconds a page shows so many of something.

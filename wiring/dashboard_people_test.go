@@ -138,6 +138,7 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 
 		tab.Go("/c/acme/agents/" + ada.ID)
 		tab.See("It has asked for nothing.")
+		tab.Wait("document.title.startsWith('Ada · ')")
 		tab.Look("agent")
 		pick(tab, "Ada", 1)
 		tab.See("Retire Ada for good?")
@@ -181,6 +182,12 @@ func TestPeopleSeeWhatACompanyCostsInABrowser(t *testing.T) {
 		tab.Go("/c/acme/costs?by=entries&since=today")
 		tab.See("Tools")
 		tab.Look("entries")
+
+		tab.Go("/c/acme/issues/1?tab=costs")
+		tab.See("Models · tools · services")
+		tab.Look("issue_costs")
+		tab.Go("/c/acme/costs?by=entries&since=today")
+		tab.See("Tools")
 		entry := s.entries(t, p.company, "&kind=llm")[0]
 		pick(tab, entry.ID, 0)
 		tab.See("Adjust this entry")

@@ -5,11 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"holdco/adapters/cli"
 	"holdco/adapters/system"
+	"holdco/app/doctor"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
@@ -28,6 +30,7 @@ func Program(version cli.Version) cli.Program {
 		Serve: func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error {
 			return serve(ctx, flags, version, stdout, stderr, migrate)
 		},
+		Ready:     askReady,
 		Migrator:  openMigrator,
 		Commands:  commands,
 		Variables: variables,
@@ -111,6 +114,29 @@ func openCommand(
 		return command{}, nil, err
 	}
 	return opened, done, nil
+}
+
+// openDoctor opens the store to be checked. That the settings are wrong, or the store does not open, is for a check to say.
+func openDoctor(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Doctor, func(), error) {
+	patient := doctor.Patient{Clock: system.Clock{}}
+	config, unknown, err := LoadConfig(flags, os.Environ())
+	patient.Settings = doctor.Settings{Unknown: unknown, DataDir: config.DataDir}
+	if err != nil {
+		patient.Settings.Wrong = strings.Split(err.Error(), "\n")
+		return doctor.New(patient), func() {}, nil
+	}
+	opened, done, err := newCommand(ctx, config, system.Clock{}, newLogger(stderr, config.LogLevel, config.LogFormat))
+	if ctx.Err() != nil || config.Database.SQLite == Memory {
+		return nil, nil, err
+	}
+	if err != nil {
+		patient.Closed = err
+		return doctor.New(patient), func() {}, nil //nolint:nilerr // a check says it
+	}
+	settings := patient.Settings
+	patient = opened.Patient
+	patient.Settings = settings
+	return doctor.New(patient), done, nil
 }
 
 func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (outbound.Migrator, func(), error) {

@@ -69,7 +69,6 @@ type services struct {
 	Prices    *prices.Service
 	Secrets   *secrets.Service
 	Keys      *keys.Service
-	Doctor    *doctor.Service
 	Retention *retention.Service
 	Activity  *activity.Service
 	Instance  *instance.Service
@@ -88,9 +87,9 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	goals.New, goals.NewProjects,
 	workflows.New,
 	approvals.New,
-	secrets.New, keys.New, doctor.New,
+	secrets.New, keys.New,
 	newRetention,
-	activity.New,
+	activity.New, wire.Bind(new(doctor.Chains), new(*activity.Service)),
 	instance.New, newSetup,
 	newAgentSettings, newAgentCredentials, newLeaseSettings, newStreamPace,
 	wire.Struct(new(services), "*"),
@@ -345,7 +344,7 @@ var resources = []resource{
 	},
 	{ // the checks of the store
 		commands: []cli.Command{
-			cli.DoctorCommand(opener(withKeyIfAny, func(s services) inbound.Doctor { return s.Doctor })),
+			cli.DoctorCommand(openDoctor, doctor.Checks()),
 		},
 	},
 	{ // a company to look at

@@ -24,6 +24,47 @@ import (
 	"holdco/wiring"
 )
 
+// benchStore is a store that a benchmark fills and measures.
+type benchStore struct {
+	kind    string
+	environ []string // of its server
+	driver  string   // of database/sql, with the address
+	address string
+	tidyUp  func() // what the server would do by itself, were it not that of tests
+}
+
+// eachBenchStore runs a benchmark on a store of each kind.
+func eachBenchStore(t *testing.T, measure func(t *testing.T, s benchStore)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		directory := t.TempDir()
+		measure(t, benchStore{"sqlite", []string{dataDir + directory}, "sqlite", filepath.Join(directory, "holdco.db"), func() {}})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		url := postgrestest.URL(t)
+		measure(t, benchStore{
+			"postgres", []string{dataDir + t.TempDir(), databaseURL + url}, "pgx", url, func() { vacuum(t, url) },
+		})
+	})
+}
+
+// growth is how long something took with few rows, and with many.
+type growth [2][]time.Duration
+
+// printGrowthOf prints what is above the lines of growth.
+func printGrowthOf(few, many int) {
+	fmt.Printf("%-10s %-34s %12d %12d %7s\n", "store", "", few, many, "ratio")
+}
+
+// print prints the medians, and how many times the second is the first.
+func (g growth) print(kind, what string) {
+	slices.Sort(g[0])
+	slices.Sort(g[1])
+	few, many := g[0][len(g[0])/2], g[1][len(g[1])/2]
+	fmt.Printf("%-10s %-34s %12s %12s %7.2f\n", kind, what, few.Round(time.Microsecond), many.Round(time.Microsecond),
+		many.Seconds()/few.Seconds())
+}
+
 // What one request takes while the store grows. It should stay what it is.
 func TestBenchLatencyOnSQLiteAndPostgres(t *testing.T) {
 	const few, many, requests = 100, 100_000, 301

@@ -17,6 +17,7 @@ import (
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/app/demo"
+	"holdco/app/doctor"
 	"holdco/app/export"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -40,7 +41,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	panic(wire.Build(
 		openForCommand, sqlstore.New, wire.Bind(new(store.Store), new(*sqlstore.Store)), wire.Value(telemetry{tracer: noTracer{}}),
 		wire.Value(cli.Version{}), // no command shows the server
-		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet,
+		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet, patientSet,
 		wire.Struct(new(command), "*"),
 	))
 }
@@ -71,6 +72,14 @@ var systemSet = wire.NewSet(
 var workspaceSet = wire.NewSet(
 	newWorkspaces, newCompanySettings, newOperatorLog,
 	wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
+	wire.Bind(new(outbound.WorkspaceMender), new(*workspaces.Directories)),
+)
+
+// patientSet is what "holdco doctor" checks, of what could be opened.
+var patientSet = wire.NewSet(
+	wire.FieldsOf(new(database), "Inspector"),
+	wire.Value(system.Disk{}), wire.Bind(new(outbound.Disk), new(system.Disk)),
+	wire.Struct(new(doctor.Patient), "Clock", "Disk", "Workspaces", "Vault", "Keys", "Store", "Inspector", "Migrator", "Chains"),
 )
 
 var programSet = wire.NewSet(

@@ -94,7 +94,6 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
-	doctorService := doctor.New(store, clock)
 	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	migrator := wiringDatabase.Migrator
@@ -124,7 +123,6 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
-		Doctor:     doctorService,
 		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
@@ -270,7 +268,6 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
-	doctorService := doctor.New(store, clock)
 	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	version := _wireVersionValue
@@ -300,17 +297,30 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
-		Doctor:     doctorService,
 		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
 		StreamPace: streamPace,
 		Spool:      spool,
 	}
+	disk := _wireDiskValue
+	inspector := wiringDatabase.Inspector
+	patient := doctor.Patient{
+		Clock:      clock,
+		Disk:       disk,
+		Workspaces: directories,
+		Vault:      vault,
+		Keys:       vault,
+		Store:      store,
+		Inspector:  inspector,
+		Migrator:   migrator,
+		Chains:     activityService,
+	}
 	wiringCommand := command{
 		services: wiringServices,
 		Store:    store,
 		Vault:    vault,
+		Patient:  patient,
 	}
 	return wiringCommand, func() {
 		cleanup2()
@@ -321,6 +331,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 var (
 	_wireTelemetryValue = telemetry{tracer: noTracer{}}
 	_wireVersionValue   = cli.Version{}
+	_wireDiskValue      = system.Disk{}
 )
 
 // newPast assembles the use cases on the store at another time, beside a server that may be running on it.
@@ -365,7 +376,6 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	pricesService := prices.New(store, cachePrices)
 	secretsService := secrets.New(store, iDs, vault)
 	keysService := keys.New(store, vault, vault, vault)
-	doctorService := doctor.New(store, clock)
 	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	version := _wireCliVersionValue
@@ -395,7 +405,6 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Prices:     pricesService,
 		Secrets:    secretsService,
 		Keys:       keysService,
-		Doctor:     doctorService,
 		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
@@ -426,8 +435,11 @@ var storeSet = wire.NewSet(wire.FieldsOf(new(database), "Engine", "Migrator"), w
 var systemSet = wire.NewSet(wire.Value(system.IDs{}), wire.Value(system.Entropy{}), wire.Bind(new(outbound.IDs), new(system.IDs)), wire.Bind(new(outbound.Entropy), new(system.Entropy)))
 
 var workspaceSet = wire.NewSet(
-	newWorkspaces, newCompanySettings, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)),
+	newWorkspaces, newCompanySettings, newOperatorLog, wire.Bind(new(outbound.Workspaces), new(*workspaces.Directories)), wire.Bind(new(outbound.WorkspaceMender), new(*workspaces.Directories)),
 )
+
+// patientSet is what "holdco doctor" checks, of what could be opened.
+var patientSet = wire.NewSet(wire.FieldsOf(new(database), "Inspector"), wire.Value(system.Disk{}), wire.Bind(new(outbound.Disk), new(system.Disk)), wire.Struct(new(doctor.Patient), "Clock", "Disk", "Workspaces", "Vault", "Keys", "Store", "Inspector", "Migrator", "Chains"))
 
 var programSet = wire.NewSet(
 	newPrograms, wire.Bind(new(outbound.RunLogs), new(*programs.Programs)),

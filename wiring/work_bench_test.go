@@ -98,6 +98,14 @@ func (c *crew) file(t *testing.T, of id.Company, count int, alter func(n int, i 
 	}
 }
 
+// statusWithoutLease is one state after the other, but for the one that needs a lease.
+func statusWithoutLease(n int) issue.Status {
+	if status := issue.Statuses[n%len(issue.Statuses)]; status != issue.Running {
+		return status
+	}
+	return issue.Queued
+}
+
 // lease is what a claim answered.
 type lease struct {
 	Data struct {
@@ -199,73 +207,57 @@ func TestBenchWork(t *testing.T) {
 // Claims and lists with many issues, as multiples of their time with few.
 func TestBenchManyIssues(t *testing.T) {
 	const few, many = 100, 200_000
-	directories := t.TempDir()
-	fmt.Printf("%-10s %-22s %12s %12s %7s\n", "store", "operation", "100", "200,000", "ratio")
-	for _, kind := range []string{"sqlite", "postgres"} {
-		t.Run(kind, func(t *testing.T) {
-			environ, tidyUp := []string{dataDir + filepath.Join(directories, kind)}, func() {}
-			if kind == "postgres" {
-				url := postgrestest.URL(t)
-				environ, tidyUp = append(environ, databaseURL+url), func() { vacuum(t, url) }
-			}
-			agents := newCrew(t, 2, 2, environ...)
-			for n, count := range []int{few, many} {
-				agents.file(t, id.Company(agents.agents[n].company), count, func(n int, i *issue.Issue) {
-					i.Status = issue.Statuses[n%len(issue.Statuses)]
-					i.Labels, i.Priority = []string{fmt.Sprint("label ", n%10)}, []issue.Priority{issue.Low, issue.Normal, issue.High}[n%3]
-					if i.Status == issue.Running { // there is no lease
-						i.Status = issue.Queued
-					}
-				})
-			}
-			tidyUp()
-			var of [2][]time.Duration
-			ratio := func(name string, took func(n int) time.Duration) {
-				of[0], of[1] = nil, nil
-				for range 300 {
-					for n := range of {
-						of[n] = append(of[n], took(n))
-					}
-				}
-				slices.Sort(of[0])
-				slices.Sort(of[1])
-				small, large := of[0][150], of[1][150]
-				fmt.Printf("%-10s %-22s %12s %12s %7.2f\n", kind, name, small.Round(time.Microsecond), large.Round(time.Microsecond),
-					large.Seconds()/small.Seconds())
-			}
-			var gateway, api [2]*connection
-			for n := range gateway {
-				var err error
-				gateway[n], err = dial(agents.gateway)
-				must(t, err)
-				api[n], err = dial(agents.url)
-				must(t, err)
-				defer gateway[n].conn.Close()
-				defer api[n].conn.Close()
-			}
-			ratio("claim", func(n int) time.Duration {
-				began := time.Now()
-				path, token, err := agents.agents[n].claim(gateway[n])
-				took := time.Since(began)
-				must(t, err)
-				must(t, gateway[n].exchange(http.MethodPost, path+"/release", token+"}"))
-				return took
+	eachBenchStore(t, func(t *testing.T, s benchStore) {
+		agents := newCrew(t, 2, 2, s.environ...)
+		for n, count := range []int{few, many} {
+			agents.file(t, id.Company(agents.agents[n].company), count, func(n int, i *issue.Issue) {
+				i.Status = statusWithoutLease(n)
+				i.Labels, i.Priority = []string{fmt.Sprint("label ", n%10)}, []issue.Priority{issue.Low, issue.Normal, issue.High}[n%3]
 			})
-			for _, query := range []string{
-				"", "?status=review", "?status=queued,done", "?label=label%203", "?priority=high", "?parent=null",
-				"?sort=updated", "?sort=priority", "?sort=due", "?since=2020-01-01T00:00:00Z", "?until=2036-01-01T00:00:00Z",
-			} {
-				ratio("list "+query, func(n int) time.Duration {
-					began := time.Now()
-					must(t, api[n].exchange(http.MethodGet, "/v1/companies/"+agents.agents[n].company+"/issues"+query, ""))
-					return time.Since(began)
-				})
+		}
+		s.tidyUp()
+		printGrowthOf(few, many)
+		ratio := func(name string, took func(n int) time.Duration) {
+			var of growth
+			for range 300 {
+				for n := range of {
+					of[n] = append(of[n], took(n))
+				}
 			}
-			ratio("counts", func(n int) time.Duration {
+			of.print(s.kind, name)
+		}
+		var gateway, api [2]*connection
+		for n := range gateway {
+			var err error
+			gateway[n], err = dial(agents.gateway)
+			must(t, err)
+			api[n], err = dial(agents.url)
+			must(t, err)
+			defer gateway[n].conn.Close()
+			defer api[n].conn.Close()
+		}
+		ratio("claim", func(n int) time.Duration {
+			began := time.Now()
+			path, token, err := agents.agents[n].claim(gateway[n])
+			took := time.Since(began)
+			must(t, err)
+			must(t, gateway[n].exchange(http.MethodPost, path+"/release", token+"}"))
+			return took
+		})
+		for _, query := range []string{
+			"", "?status=review", "?status=queued,done", "?label=label%203", "?priority=high", "?parent=null",
+			"?sort=updated", "?sort=priority", "?sort=due", "?since=2020-01-01T00:00:00Z", "?until=2036-01-01T00:00:00Z",
+		} {
+			ratio("list "+query, func(n int) time.Duration {
 				began := time.Now()
-				must(t, api[n].exchange(http.MethodGet, "/v1/companies/"+agents.agents[n].company+"/issues/counts", ""))
+				must(t, api[n].exchange(http.MethodGet, "/v1/companies/"+agents.agents[n].company+"/issues"+query, ""))
 				return time.Since(began)
 			})
+		}
+		ratio("counts", func(n int) time.Duration {
+			began := time.Now()
+			must(t, api[n].exchange(http.MethodGet, "/v1/companies/"+agents.agents[n].company+"/issues/counts", ""))
+			return time.Since(began)
 		})
-	}
+	})
 }

@@ -35,6 +35,9 @@ type Program struct {
 	// Serve runs the server until ctx ends. It migrates the store first, or refuses one that needs it.
 	Serve func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error
 
+	// Ready asks the server that runs on this machine with such flags whether it is ready.
+	Ready func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) error
+
 	Migrator Opener[outbound.Migrator]
 	Commands []Command // of the resources
 
@@ -103,7 +106,7 @@ func (a *app) root(args []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetVersionTemplate("holdco {{.Version}}\n")
-	root.AddCommand(a.serve(), a.migrate(), a.version())
+	root.AddCommand(a.serve(), a.healthcheck(), a.migrate(), a.man(), a.version())
 	for _, command := range a.program.Commands {
 		root.AddCommand(command(a))
 	}

@@ -153,6 +153,8 @@ func TestWrongUsageIsOneLineAndCode2(t *testing.T) {
 		{"--frob", "", `unknown flag: --frob`},
 		{"serve --prot 1", "serve", `unknown flag: --prot`},
 		{"serve --data-dir", "serve", `flag needs an argument: --data-dir`},
+		{"healthcheck now", "healthcheck", `"holdco healthcheck" takes no argument, and got "now"`},
+		{"man", "man", `"holdco man" needs one argument, the directory for the pages`},
 		{"serve now", "serve", `"holdco serve" takes no argument, and got "now"`},
 		{"version 1", "version", `"holdco version" takes no argument, and got "1"`},
 		{"token list all", "token list", `"holdco token list" takes no argument, and got "all"`},
@@ -269,6 +271,7 @@ func TestEveryCommandHasAShortHelpAndEveryActionAnExample(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"serve", "migrate up", "migrate status", "token create", "token list", "token rotate", "token revoke", "version",
+		"healthcheck", "man",
 		"webhook create", "webhook list", "webhook update", "webhook rotate-secret", "webhook rm",
 		"webhook test", "webhook deliveries", "webhook redeliver",
 		"partner create", "partner list", "partner update", "partner rotate", "partner revoke",

@@ -7,26 +7,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"holdco/domain/doctor"
 	"holdco/ports/inbound"
 )
 
-// DoctorCommand is the command that checks the store.
-func DoctorCommand(open Opener[inbound.Doctor]) Command {
+// DoctorCommand is the command that runs checks, which are all that there are.
+func DoctorCommand(open Opener[inbound.Doctor], checks []doctor.Check) Command {
 	return func(a *app) *cobra.Command {
 		wanted := inbound.Examination{}
 		var asJSON, isStrict bool
 		command := &cobra.Command{
 			Use:   "doctor",
-			Short: "Check the store, and repair what can be derived anew",
-			Long: "Check whether what the store keeps of companies agrees: sums of costs, what budgets have spent and hold, and counts\n" +
-				"(budgets); issues with their leases, steps and blockers, and what is counted of them (issues). It works directly on\n" +
-				"the store, so it needs no token; servers may be running, and give no false alarm.\n\n" +
-				"It prints a line for each check: ok, note, error or skipped, what is wrong, and what to do. A check that takes longer\n" +
-				"than --timeout, or loses the store, is skipped; one that fails is an error. The exit code is 1 if there is an error,\n" +
-				"or with --strict if a check is skipped. With --fix what follows from other rows is derived from these anew. Cost\n" +
-				"entries, runs, leases and states of issues are never changed. Each repair is an entry in the activity log,\n" +
-				"store.repaired.",
-			Example: "  holdco doctor\n  holdco doctor --fix --only budgets\n  holdco doctor --json --strict",
+			Short: "Check the store and what is beside it, and repair what can be repaired",
+			Long: "Check the settings, the store, and what is beside it. It works directly on the store, so it needs no token;\n" +
+				"servers may be running, and give no false alarm.\n\n" +
+				"It prints a line for each check: ok, note, warning, error or skipped, what is wrong, and what to do. A check that\n" +
+				"takes longer than --timeout, or loses the store, is skipped; one that fails is an error. The exit code is 1 if there\n" +
+				"is an error, or with --strict if there is a warning or a check is skipped. Nothing is changed without --fix. Cost\n" +
+				"entries, runs, leases of agents and states of issues never are. Each repair is an entry in the activity log,\n" +
+				"store.repaired.\n\n" + listed(checks),
+			Example: "  holdco doctor\n  holdco doctor --fix --only budgets,issues\n  holdco doctor --json --strict",
 			Args:    noArgs,
 			PreRunE: func(command *cobra.Command, _ []string) error {
 				wanted.Only = trimmed(wanted.Only)
@@ -60,11 +60,48 @@ func DoctorCommand(open Opener[inbound.Doctor]) Command {
 		}
 		flags := command.Flags()
 		flags.StringSliceVar(&wanted.Only, "only", nil, "run these checks alone, separated by commas")
-		flags.BoolVar(&wanted.Fix, "fix", false, "repair what can be derived anew")
-		flags.BoolVar(&isStrict, "strict", false, "exit with 1 when a check is skipped too")
+		flags.BoolVar(&wanted.Fix, "fix", false, "repair what can be repaired")
+		flags.BoolVar(&isStrict, "strict", false, "exit with 1 for a warning too, or when a check is skipped")
+		flags.BoolVar(&wanted.Full, "full", false, "look at all leads, not at 10,000, and verify the chains of the activity log")
 		flags.DurationVar(&wanted.Timeout, "timeout", time.Minute, "for how long a check may run")
 		jsonFlag(flags, &asJSON)
 		a.program.StoreFlags(flags)
 		return command
 	}
+}
+
+// listed says what checks compare, and what --fix does.
+func listed(checks []doctor.Check) string {
+	var text strings.Builder
+	text.WriteString("The checks:\n")
+	for _, one := range checks {
+		says := one.Compares
+		if one.Fixes != "" {
+			says += "; --fix " + one.Fixes
+		}
+		wrapped := wrap(strings.ReplaceAll(says, "`", ""), helpWidth-len(indent))
+		text.WriteString("\n  " + one.Name + "\n" + indent + strings.Join(wrapped, "\n"+indent) + "\n")
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
+const (
+	helpWidth = 118
+	indent    = "      "
+)
+
+// wrap breaks a text into lines of a width at most, between words.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+len(" ")+len(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
 }

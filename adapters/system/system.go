@@ -33,7 +33,11 @@ func (Entropy) Bits256() [32]byte {
 	return bits
 }
 
+// Disk is the disk of the machine.
+type Disk struct{}
+
 var (
+	_ outbound.Disk    = Disk{}
 	_ outbound.Clock   = Clock{}
 	_ outbound.IDs     = IDs{}
 	_ outbound.Entropy = Entropy{}

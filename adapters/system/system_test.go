@@ -2,6 +2,7 @@ package system_test
 
 import (
 	"bytes"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -57,5 +58,15 @@ func TestEntropyDiffersEachTime(t *testing.T) {
 	first, second := system.Entropy{}.Bits256(), system.Entropy{}.Bits256()
 	if first == second || first == [32]byte{} {
 		t.Errorf("%x, then %x", first, second)
+	}
+}
+
+func TestADiskHasRoom(t *testing.T) {
+	t.Parallel()
+	if room, err := (system.Disk{}).Room(t.TempDir()); err != nil || room <= 0 {
+		t.Errorf("%d, %v", room, err)
+	}
+	if _, err := (system.Disk{}).Room(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("there is a disk of a folder that is not there")
 	}
 }

@@ -4,15 +4,16 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"holdco/domain/access"
+	"holdco/domain/audit"
 	"holdco/domain/company"
 	"holdco/domain/doctor"
-	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
@@ -22,48 +23,199 @@ import (
 )
 
 // Service is the application's inbound.Doctor.
-type Service struct {
-	store store.Store
-	clock outbound.Clock
-}
+type Service struct{ Patient }
 
 var _ inbound.Doctor = (*Service)(nil)
 
 // New returns the use cases.
-func New(s store.Store, clock outbound.Clock) *Service { return &Service{store: s, clock: clock} }
+func New(of Patient) *Service { return &Service{of} }
 
-// check is a name, and a function that looks at the store and adds to the result what it finds. If it is asked to, it repairs that.
+// Patient is what is checked. Of one whose settings are wrong, or whose store cannot be opened, that is all that there is.
+type Patient struct {
+	Settings Settings
+	Closed   error // why the store cannot be opened; nil: it is open
+
+	Clock      outbound.Clock
+	Disk       outbound.Disk
+	Workspaces outbound.WorkspaceMender
+	Vault      outbound.Vault
+	Keys       outbound.KeyFiles
+	Store      store.Store
+	Inspector  store.Inspector
+	Migrator   outbound.Migrator
+	Chains     Chains
+}
+
+// Settings are what is wrong with the settings.
+type Settings struct {
+	Wrong   []string // values that are not allowed, and keys of the file that are none
+	Unknown []string // variables that are none
+	DataDir string   // where everything is that is not in the store
+}
+
+// Chains verifies the chains of the activity log, as inbound.Activity does.
+type Chains interface {
+	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Link, error)
+}
+
+// stage is how far a patient has come. Each needs those before.
+type stage int
+
+const (
+	none     stage = iota
+	settled        // its settings are right
+	opened         // its store is open
+	migrated       // the schema is that of this program
+)
+
+// check is what an operator is told of it, what it needs, and a function that looks at the patient and adds to the result what it finds. If
+// it is asked to, it repairs that.
 type check struct {
-	name string
-	look func(ctx context.Context, e *examination) error
+	doctor.Check
+	needs stage
+	finds stage // what it finds missing, with all that needs it; none: nothing
+	look  func(ctx context.Context, e *examination) error
 }
 
 // checks are all that there are, in the order in which they run.
 var checks = []check{
-	{"budgets", ofCompanies(store.AuditReader.Budgets)},
-	{"issues", ofCompanies(store.AuditReader.Issues)},
+	{doctor.Check{
+		Name:     "config",
+		Compares: "every setting has a value that is allowed; no variable or key is unknown",
+		Finds:    "error; warning",
+	}, none, settled, settings},
+	{doctor.Check{
+		Name: "store.open",
+		Compares: "the store opens; its encoding, its log and the version of its server are what is needed, and its server keeps " +
+			"what it commits",
+		Finds: "error; warning",
+	}, settled, opened, open},
+	{doctor.Check{
+		Name: "store.schema",
+		Compares: "the version of the schema is that of the program; every table, column, index and constraint is as in a new " +
+			"store; others are passed over",
+		Finds: "error",
+	}, opened, migrated, schema},
+	{doctor.Check{
+		Name: "store.integrity",
+		Compares: "nothing is damaged, by the checks of SQLite, or by what PostgreSQL knows of its constraints and indexes, and its" +
+			" extension `amcheck` if that is installed",
+		Finds: "error", Fixes: "makes indexes anew",
+	}, opened, none, integrity},
+	{doctor.Check{
+		Name:     "key",
+		Compares: "the key file is that of the store; with it every sealed value opens; others cannot read it",
+		Finds:    "error; warning", Fixes: "takes it from others",
+	}, migrated, none, key},
+	{doctor.Check{
+		Name: "activity",
+		Compares: "what was made has the entry that tells of it; places ascend in the order of the chains; nothing is later than " +
+			"now; with `--full`, the chains verify",
+		Finds: "error",
+	}, migrated, none, activity},
+	{doctor.Check{
+		Name: "outbox",
+		Compares: "no event is missing that a webhook has still to look at; deliveries have endpoints; no lease of a queue has " +
+			"lapsed for longer than 5 minutes",
+		Finds: "error", Fixes: "ends such leases",
+	}, migrated, none, ofAll(func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error {
+		e.result.Seen = "nothing is missing"
+		return r.Audits().Outbox(ctx, e.Clock.Now(), differs)
+	})},
+	{doctor.Check{
+		Name: "companies",
+		Compares: "states agree with dates; no removal takes longer than an hour; counts of teams, agents and slots agree with " +
+			"these",
+		Finds: "error; warning", Fixes: "counts anew",
+	}, migrated, none, both(
+		ofAll(func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error {
+			return r.Audits().Companies(ctx, e.Clock.Now(), differs)
+		}),
+		ofCompanies(store.AuditReader.Staff),
+	)},
+	{doctor.Check{
+		Name: "budgets",
+		Compares: "sums of costs by hour, day, month and of all time, and what accounts, agents, issues and runs have spent, agree " +
+			"with the cost entries; what accounts hold with open runs; limits in accounts with those that were set",
+		Finds: "error", Fixes: "derives them anew",
+	}, migrated, none, ofCompanies(store.AuditReader.Budgets)},
+	{doctor.Check{
+		Name: "issues",
+		Compares: "states and fencing tokens agree with runs, and states of issues with steps with these; parents and blockers do " +
+			"not go around; counts, labels, open blockers and the order of claims agree with the issues",
+		Finds: "error", Fixes: "derives what is counted and ordered anew",
+	}, migrated, none, ofCompanies(store.AuditReader.Issues)},
+	{doctor.Check{
+		Name:     "leads",
+		Compares: "each lead has its entry, with the content that its digest is of: of 10,000 leads, or of all with `--full`",
+		Finds:    "error", Fixes: "encodes entries anew whose content is right",
+	}, migrated, none, leads},
+	{doctor.Check{
+		Name:     "workspaces",
+		Compares: "each company has its directory in the data directory, and no directory is without its company",
+		Finds:    "warning", Fixes: "makes them; moves what belongs to no company to `workspaces/.stray`",
+	}, migrated, none, workspaces},
+	{doctor.Check{
+		Name:     "tokens",
+		Compares: "a token with the scope `admin` is live; none was unused for 180 days",
+		Finds:    "warning; note",
+	}, migrated, none, tokens},
+	{doctor.Check{
+		Name: "disk",
+		Compares: "there is room for a copy of the store and a tenth more (an error: less than 100 MiB); the log of SQLite is below" +
+			" 1 GiB; less than half of its pages are free",
+		Finds: "error; warning", Fixes: "empties the log",
+	}, opened, none, disk},
+	{doctor.Check{
+		Name:     "growth",
+		Compares: "nothing: it says how many rows and bytes the tables have, the largest first",
+		Finds:    "note",
+	}, opened, none, growth},
+	{doctor.Check{
+		Name: "clock",
+		Compares: "the clocks of the store and of this machine differ by less than 5 seconds, and the newest entry of the activity " +
+			"log is no later",
+		Finds: "error",
+	}, migrated, none, clock},
+}
+
+// Checks are what an operator is told of all checks.
+func Checks() []doctor.Check {
+	all := make([]doctor.Check, len(checks))
+	for n, one := range checks {
+		all[n] = one.Check
+	}
+	return all
 }
 
 // examination is one run of one check.
 type examination struct {
-	store  store.Store
-	actor  event.Actor
-	fixes  bool
+	Patient
+	caller access.Caller
+	wanted inbound.Examination
 	result doctor.Result
 }
 
-// Examine runs checks.
+// Examine runs checks. What keeps a check from running is said by the check whose matter that is, also if that was not asked for.
 func (s *Service) Examine(ctx context.Context, caller access.Caller, wanted inbound.Examination) (doctor.Report, error) {
 	if err := caller.NeedsEverywhere(access.Admin); err != nil {
 		return doctor.Report{}, err
 	}
-	chosen, err := choose(wanted.Only)
-	if err != nil {
+	if err := known(wanted.Only); err != nil {
 		return doctor.Report{}, err
 	}
-	report := doctor.Report{At: s.clock.Now()}
-	for _, one := range chosen {
-		result, err := s.run(ctx, one, caller.Actor, wanted)
+	report := doctor.Report{At: s.Clock.Now()}
+	reached := s.reached(ctx)
+	for _, one := range checks {
+		isBlocking := one.finds == reached+1
+		if wanted.Only != nil && !slices.Contains(wanted.Only, one.Name) && !isBlocking {
+			continue
+		}
+		if one.needs > reached {
+			report.Checks = append(report.Checks, doctor.Result{Name: one.Name, Broken: "not checked, because of what is said above"})
+			continue
+		}
+		result, err := s.run(ctx, one, caller, wanted)
 		if err != nil {
 			return doctor.Report{}, err
 		}
@@ -72,31 +224,56 @@ func (s *Service) Examine(ctx context.Context, caller access.Caller, wanted inbo
 	return report, nil
 }
 
-func choose(only []string) ([]check, error) {
-	if only == nil {
-		return checks, nil
-	}
+// known fails if there is no check of a name.
+func known(only []string) error {
 	names := make([]string, len(checks))
 	for n, one := range checks {
-		names[n] = one.name
+		names[n] = one.Name
 	}
 	for _, name := range only {
 		if !slices.Contains(names, name) {
-			return nil, fault.Validation(fault.Problems{fault.Fieldf("only", fault.UnknownValue,
+			return fault.Validation(fault.Problems{fault.Fieldf("only", fault.UnknownValue,
 				"only must be names of checks: %s", strings.Join(names, ", "))})
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(checks), func(one check) bool { return !slices.Contains(only, one.name) }), nil
+	return nil
+}
+
+// reached is the last stage that the patient has reached.
+func (s *Service) reached(ctx context.Context) stage {
+	switch {
+	case len(s.Settings.Wrong) > 0:
+		return none
+	case s.Closed != nil:
+		return settled
+	case s.outdated(ctx) != nil:
+		return opened
+	}
+	return migrated
+}
+
+// outdated says why the schema is not that of this program.
+func (p Patient) outdated(ctx context.Context) error {
+	all, err := p.Migrator.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.AppliedAt.IsZero() {
+			return fmt.Errorf("the schema lacks the migration %s; run: holdco migrate up", one.Name)
+		}
+	}
+	return nil
 }
 
 // run runs one check until its timeout. It fails only when ctx ends.
-func (s *Service) run(ctx context.Context, one check, actor event.Actor, wanted inbound.Examination) (doctor.Result, error) {
+func (s *Service) run(ctx context.Context, one check, caller access.Caller, wanted inbound.Examination) (doctor.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, wanted.Timeout)
 	defer cancel()
-	began := s.clock.Now()
-	e := &examination{store: s.store, actor: actor, fixes: wanted.Fix, result: doctor.Result{Name: one.name}}
+	began := s.Clock.Now()
+	e := &examination{Patient: s.Patient, caller: caller, wanted: wanted, result: doctor.Result{Name: one.Name}}
 	err := one.look(limited, e)
-	e.result.Took = s.clock.Now().Sub(began)
+	e.result.Took = s.Clock.Now().Sub(began)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -111,50 +288,56 @@ func (s *Service) run(ctx context.Context, one check, actor event.Actor, wanted 
 	return e.result, nil
 }
 
-// audit compares what is kept of a company.
-type audit func(r store.AuditReader, ctx context.Context, of id.Company, differs func(store.Difference)) error
-
-// ofCompanies is a check that audits one company after the other.
-func ofCompanies(by audit) func(ctx context.Context, e *examination) error {
+// both runs one part of a check after the other.
+func both(first, second func(ctx context.Context, e *examination) error) func(ctx context.Context, e *examination) error {
 	return func(ctx context.Context, e *examination) error {
-		for after := (page.Position{}); ; {
-			found, err := e.store.Companies().List(ctx, store.CompanyFilter{}, after, page.MaxSize)
-			if err != nil {
-				return err
-			}
-			for _, one := range found.Items {
-				if err := e.company(ctx, by, one.ID); err != nil {
-					return err
-				}
-			}
-			if after = found.Next; after.IsStart() {
-				return nil
-			}
+		if err := first(ctx, e); err != nil {
+			return err
 		}
+		return second(ctx, e)
 	}
 }
 
-// mostRounds bounds how often a company is looked at again, because others change it too or because there is much to repair.
+// found is what an audit has found.
+type found struct {
+	doctor.Found
+	fixable []store.Difference // mostFixed at most
+}
+
+func (f *found) add(of id.Company, one store.Difference) {
+	shown := doctor.Finding{Company: of, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should}
+	if one.IsMild {
+		shown.Severity = doctor.Warning
+	}
+	f.Add(shown, one.Mend != nil)
+	if one.Mend != nil && len(f.fixable) < mostFixed {
+		f.fixable = append(f.fixable, one)
+	}
+}
+
+// mostRounds bounds how often something is looked at again, because others change it too or because there is much to repair.
 const mostRounds = 20
 
-// company audits one company, and repairs what it finds. What the last look finds is what is wrong.
-func (e *examination) company(ctx context.Context, by audit, which id.Company) error {
-	var first seen
+// rounds looks, repairs what is found if that is asked for, and looks again. What the last look finds is what is wrong.
+func (e *examination) rounds(
+	look func() (last found, isThere bool, err error), repair func(last found) (repaired int, err error),
+) error {
+	var first found
 	repaired := 0
 	for round := 1; ; round++ {
-		last, err := e.look(ctx, by, which)
-		if err != nil || !last.isThere {
+		last, isThere, err := look()
+		if err != nil || !isThere {
 			return err
 		}
 		if round == 1 {
 			first = last
 		}
-		hasHelped := repaired == 0 || last.count < first.count // else it would be repaired for ever
-		if !e.fixes || len(last.fixable) == 0 || round == mostRounds || !hasHelped {
-			e.conclude(first, last, repaired)
+		hasHelped := repaired == 0 || last.Count < first.Count // else it would be repaired for ever
+		if !e.wanted.Fix || len(last.fixable) == 0 || round == mostRounds || !hasHelped {
+			e.result.Conclude(first.Found, last.Found, repaired)
 			return nil
 		}
-		some, err := e.repair(ctx, last)
+		some, err := repair(last)
 		if err != nil {
 			return err
 		}
@@ -162,79 +345,169 @@ func (e *examination) company(ctx context.Context, by audit, which id.Company) e
 	}
 }
 
-// conclude adds what was found in a company, by the first look and by the last, between which so much was repaired.
-func (e *examination) conclude(first, last seen, repaired int) {
-	fixed := max(0, min(repaired, first.count-last.count))
-	e.result.Looked++
-	e.result.Count += last.count + fixed
-	e.result.Fixed += fixed
-	e.result.Fixable += last.count - last.unfixable
-	shown := first.examples
-	if last.count > 0 { // what is left says more
-		shown = last.examples
-	}
-	left := doctor.MostExamples - len(e.result.Examples)
-	e.result.Examples = append(e.result.Examples, shown[:min(left, len(shown))]...)
-}
-
-// seen is what an audit has found in a company.
-type seen struct {
-	company   company.Company
-	isThere   bool
-	count     int                // differences
-	unfixable int                // of these
-	fixable   []store.Difference // mostFixed at most
-	examples  []doctor.Finding
-}
-
 // mostFixed bounds how many differences are kept to be repaired after one look.
 const mostFixed = 10_000
 
-// look audits a company on one snapshot. One that is being deleted is not there.
-func (e *examination) look(ctx context.Context, by audit, which id.Company) (found seen, err error) {
-	err = e.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		found = seen{}
-		c, err := r.Companies().Get(ctx, which)
-		exists, err := store.Exists(err)
-		if err != nil || !exists || c.Status == company.Deleting {
-			return err
-		}
-		found.company, found.isThere = c, true
-		return by(r.Audits(), ctx, which, found.add)
-	})
-	return found, err
-}
-
-func (s *seen) add(one store.Difference) {
-	s.count++
-	switch {
-	case one.Mend == nil:
-		s.unfixable++
-	case len(s.fixable) < mostFixed:
-		s.fixable = append(s.fixable, one)
-	}
-	if len(s.examples) < doctor.MostExamples {
-		s.examples = append(s.examples, doctor.Finding{
-			Company: s.company.ID, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should,
+// ofAll is a check that audits everything on one snapshot, and mends what it finds, store.Portion in each unit.
+func ofAll(
+	by func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error,
+) func(ctx context.Context, e *examination) error {
+	return func(ctx context.Context, e *examination) error {
+		return e.whole(ctx, func(last *found) error {
+			return e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+				*last = found{}
+				return by(ctx, e, r, func(one store.Difference) { last.add("", one) })
+			})
 		})
 	}
 }
 
-// repair repairs what a look has found, store.Portion in each unit, so that none takes long, and returns how much. It ends early when
-// the company has changed: then another may have repaired the same.
-func (e *examination) repair(ctx context.Context, found seen) (repaired int, err error) {
-	version := found.company.Version
-	for some := range slices.Chunk(found.fixable, store.Portion) {
+// whole audits what belongs to no company.
+func (e *examination) whole(ctx context.Context, look func(last *found) error) error {
+	return e.rounds(
+		func() (last found, isThere bool, err error) {
+			err = look(&last)
+			return last, true, err
+		},
+		func(last found) (repaired int, err error) {
+			for some := range slices.Chunk(last.fixable, store.Portion) {
+				err := e.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+					if err := tx.Audits().MendAny(ctx, some); err != nil {
+						return err
+					}
+					return e.record(ctx, tx, "", len(some), rulesOf(some))
+				})
+				if err != nil {
+					return repaired, err
+				}
+				repaired += len(some)
+			}
+			return repaired, nil
+		},
+	)
+}
+
+// record records a repair.
+func (e *examination) record(ctx context.Context, tx store.Tx, of id.Company, count int, rules []string) error {
+	return tx.Record(ctx, doctor.Repaired(of, e.result.Name, count, rules).By(e.caller.Actor))
+}
+
+// beside is a check of what is not in the store: what a look finds, and how all of it is mended that can be.
+func (e *examination) beside(
+	ctx context.Context, look func() ([]doctor.Finding, error), mend func(doctor.Finding) error, rules ...string,
+) error {
+	isFixable := func(one doctor.Finding) bool { return slices.Contains(rules, one.Rule) }
+	seen := func() (all doctor.Found, some []doctor.Finding, err error) {
+		some, err = look()
+		for _, one := range some {
+			all.Add(one, isFixable(one))
+		}
+		return all, some, err
+	}
+	first, some, err := seen()
+	if err != nil {
+		return err
+	}
+	if !e.wanted.Fix || first.Count == first.Unfixable {
+		e.result.Conclude(first, first, 0)
+		return nil
+	}
+	var done []string
+	for _, one := range some {
+		if isFixable(one) {
+			if err := mend(one); err != nil {
+				return err
+			}
+			done = append(done, one.Rule)
+		}
+	}
+	last, _, err := seen()
+	if err != nil {
+		return err
+	}
+	e.result.Conclude(first, last, len(done))
+	if last.Count == first.Count {
+		return nil
+	}
+	slices.Sort(done)
+	return e.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		return e.record(ctx, tx, "", first.Count-last.Count, slices.Compact(done))
+	})
+}
+
+// companyAudit compares what is kept of a company.
+type companyAudit func(r store.AuditReader, ctx context.Context, of id.Company, differs func(store.Difference)) error
+
+// ofCompanies is a check that audits one company after the other, each on a snapshot of its own: what is compared is all of one company.
+func ofCompanies(by companyAudit) func(ctx context.Context, e *examination) error {
+	return func(ctx context.Context, e *examination) error {
+		looked := 0
+		defer func() { e.result.Seen = fmt.Sprintf("companies: %d", looked) }()
+		return eachCompany(ctx, e.Store.Companies(), func(one company.Company) error {
+			isThere, err := e.company(ctx, by, one.ID)
+			if isThere {
+				looked++
+			}
+			return err
+		})
+	}
+}
+
+// eachCompany calls do with each company, in whatever state.
+func eachCompany(ctx context.Context, of store.CompanyReader, do func(one company.Company) error) error {
+	for after := (page.Position{}); ; {
+		listed, err := of.List(ctx, store.CompanyFilter{}, after, page.MaxSize)
+		if err != nil {
+			return err
+		}
+		for _, one := range listed.Items {
+			if err := do(one); err != nil {
+				return err
+			}
+		}
+		if after = listed.Next; after.IsStart() {
+			return nil
+		}
+	}
+}
+
+// company audits one company, unless it is gone or is being deleted, and repairs what it finds.
+func (e *examination) company(ctx context.Context, by companyAudit, which id.Company) (wasThere bool, err error) {
+	var of company.Company
+	err = e.rounds(
+		func() (last found, isThere bool, err error) {
+			err = e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+				last, isThere = found{}, false
+				c, err := r.Companies().Get(ctx, which)
+				exists, err := store.Exists(err)
+				if err != nil || !exists || c.Status == company.Deleting {
+					return err
+				}
+				of, isThere = c, true
+				return by(r.Audits(), ctx, which, func(one store.Difference) { last.add(which, one) })
+			})
+			wasThere = isThere
+			return last, isThere, err
+		},
+		func(last found) (int, error) { return e.repair(ctx, of, last.fixable) },
+	)
+	return wasThere, err
+}
+
+// repair repairs what a look has found in a company, store.Portion in each unit, so that none takes long, and returns how much. It ends
+// early when the company has changed: then another may have repaired the same.
+func (e *examination) repair(ctx context.Context, of company.Company, fixable []store.Difference) (repaired int, err error) {
+	version := of.Version
+	for some := range slices.Chunk(fixable, store.Portion) {
 		var isDone bool
-		err := e.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
-			if err := tx.Turn(ctx, found.company.ID); err != nil {
+		err := e.Store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
+			if err := tx.Turn(ctx, of.ID); err != nil {
 				return err
 			}
-			if isDone, err = tx.Audits().Mend(ctx, found.company.ID, version, some); err != nil || !isDone {
+			if isDone, err = tx.Audits().Mend(ctx, of.ID, version, some); err != nil || !isDone {
 				return err
 			}
-			happened := doctor.Repaired(found.company.ID, e.result.Name, len(some), rulesOf(some))
-			return tx.Record(ctx, happened.By(e.actor))
+			return e.record(ctx, tx, of.ID, len(some), rulesOf(some))
 		})
 		if err != nil || !isDone {
 			return repaired, err

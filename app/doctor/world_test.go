@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,15 +19,23 @@ import (
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
+	"holdco/adapters/system/vault"
+	"holdco/adapters/system/workspaces"
+	"holdco/app/activity"
 	"holdco/app/agents"
 	"holdco/app/cache"
 	"holdco/app/companies"
 	"holdco/app/costs"
+	"holdco/app/deliveries"
 	"holdco/app/doctor"
 	"holdco/app/goals"
 	"holdco/app/issues"
+	"holdco/app/keys"
 	"holdco/app/leases"
+	"holdco/app/secrets"
 	"holdco/app/teams"
+	"holdco/app/tokens"
+	"holdco/app/webhooks"
 	"holdco/app/work"
 	"holdco/app/workflows"
 	"holdco/domain/access"
@@ -38,10 +48,12 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
 	"holdco/domain/issue"
+	"holdco/domain/lead"
 	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/domain/precondition"
 	"holdco/domain/team"
+	"holdco/domain/webhook"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -70,7 +82,19 @@ type world struct {
 	projects  *goals.Projects
 	workflows *workflows.Service
 	work      *work.Service
+	tokens    *tokens.Service
+	webhooks  *webhooks.Service
+	secrets   *secrets.Service
+	activity  *activity.Service
+	sender    *deliveries.Service
 	doctor    *doctor.Service
+	patient   doctor.Patient
+	data      string // the data directory
+	isBusy    bool   // the log grows, and is not read again and again
+
+	also []string // of the checks that take long: those that are run too
+
+	sending sync.Mutex // the clock stands meanwhile
 
 	of      id.Company
 	staff   []agent.Agent
@@ -87,14 +111,19 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		url := postgrestest.URL(t)
-		engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), postgres.Options{URL: url}))
-		t.Cleanup(func() { check(t, engine.Close()) })
-		clock, ids := storetest.NewClock(), storetest.NewIDs()
-		w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()).WithClock(clock), clock, ids, "pgx", url)
-		w.dump = storetest.Dumping(t, w.sql, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
-		test(t, w)
+		onPostgres(t, test)
 	})
+}
+
+func onPostgres(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	url := postgrestest.URL(t)
+	engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), postgres.Options{URL: url}))
+	t.Cleanup(func() { check(t, engine.Close()) })
+	clock, ids := storetest.NewClock(), storetest.NewIDs()
+	w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()).WithClock(clock), engine, clock, ids, "pgx", url)
+	w.dump = storetest.Dumping(t, w.sql, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+	test(t, w)
 }
 
 func onSQLite(t *testing.T, test func(t *testing.T, w *world)) {
@@ -105,7 +134,8 @@ func onSQLite(t *testing.T, test func(t *testing.T, w *world)) {
 	}))
 	t.Cleanup(func() { check(t, engine.Close()) })
 	clock, ids := storetest.NewClock(), storetest.NewIDs()
-	w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()), clock, ids, "sqlite", path+"?_pragma=busy_timeout(9999)")
+	w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()), engine, clock, ids, "sqlite",
+		path+"?_pragma=busy_timeout(9999)")
 	w.dump = storetest.Dumping(t, w.sql, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
 	test(t, w)
 }
@@ -126,23 +156,48 @@ func check(t *testing.T, err error) {
 	}
 }
 
+// engine is what both engines are, beside the store on them.
+type engine interface {
+	store.Inspector
+	Migrator() *sqlstore.Migrator
+}
+
 func newWorld(
-	t *testing.T, s store.Store, clock *storetest.Clock, ids outbound.IDs, driver, address string,
+	t *testing.T, s store.Store, on engine, clock *storetest.Clock, ids outbound.IDs, driver, address string,
 ) *world {
 	t.Helper()
 	db := must[*sql.DB](t)(sql.Open(driver, address))
 	t.Cleanup(func() { check(t, db.Close()) })
 	cached, prices := &cache.Cache[agent.Credential]{}, &cache.Prices{}
+	data := t.TempDir()
+	keeper, directories := vault.New(filepath.Join(data, "key")), workspaces.New(data)
+	check(t, keys.Unlock(t.Context(), s, keeper))
+	log := activity.New(s, keeper)
 	w := &world{
-		ctx: t.Context(), store: s, sql: db, clock: clock,
-		companies: companies.New(s, noWorkspaces{}, ids, noLog{},
+		ctx: t.Context(), store: s, sql: db, clock: clock, data: data,
+		tokens: tokens.New(s, clock, ids, new(counter)), webhooks: webhooks.New(s, ids, new(counter), keeper),
+		secrets: secrets.New(s, ids, keeper), activity: log,
+		sender: deliveries.New(s, receiver{clock}, keeper, clock, ids, new(counter), noLog{}, 2),
+		patient: doctor.Patient{
+			Settings: doctor.Settings{DataDir: data}, Clock: clock, Disk: room(1 << 40), Workspaces: directories, Vault: keeper,
+			Keys: keeper, Store: s, Inspector: on, Migrator: on.Migrator(), Chains: log,
+		},
+		companies: companies.New(s, directories, ids, noLog{},
 			companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}, cached),
 		teams:  teams.New(s, ids),
 		agents: agents.New(s, clock, ids, new(counter), agents.Settings{Adapters: []string{"process"}}, cached, prices),
 		issues: issues.New(s, ids, nil), costs: costs.New(s, ids), goals: goals.New(s, ids), projects: goals.NewProjects(s, ids),
 		leases: leases.New(s, ids, new(counter), leases.Settings{LeaseTime: 5 * time.Minute, Reserve: 100_000, MostWaiting: 9}, prices),
-		work:   work.New(s, ids), doctor: doctor.New(s, clock), workflows: workflows.New(s, ids),
+		work:   work.New(s, ids), workflows: workflows.New(s, ids),
 	}
+	w.doctor = doctor.New(w.patient)
+	_, err := w.tokens.Create(w.ctx, caller, access.TokenDraft{Name: new("ci"), Scopes: []string{"admin"}}, once)
+	check(t, err)
+	_, err = w.webhooks.Create(w.ctx, caller, webhook.Draft{
+		Settings: webhook.Settings{URL: new("https://example.com")},
+	}, once)
+	check(t, err)
+	w.keepLeads(t, ids)
 	draft := company.Draft{
 		Slug: new("acme"), Name: new("Acme"), Settings: company.Settings{Budget: &budget.Change{USD: new(money.Number("1000000"))}},
 	}
@@ -180,12 +235,42 @@ func (c *counter) Bits256() (bits [32]byte) {
 	return bits
 }
 
-// noWorkspaces is an outbound.Workspaces without a disk.
-type noWorkspaces struct{}
+// room is an outbound.Disk with so many bytes.
+type room int64
 
-func (noWorkspaces) Make(id.Company) error       { return nil }
-func (noWorkspaces) Remove(id.Company) error     { return nil }
-func (noWorkspaces) List() ([]id.Company, error) { return nil, nil }
+func (r room) Room(string) (int64, error) { return int64(r), nil }
+
+// keepLeads keeps leads, three of which are in two campaigns.
+func (w *world) keepLeads(t *testing.T, ids outbound.IDs) {
+	t.Helper()
+	campaigns := []id.Campaign{id.New[id.Campaign](ids.UUIDv7()), id.New[id.Campaign](ids.UUIDv7())}
+	var batch []lead.Incoming
+	for n := range 9 {
+		one := lead.Lead{
+			ID: id.New[id.Lead](ids.UUIDv7()), Name: fmt.Sprintf("Lead %d", n), Rating: lead.Unrated, Website: "https://example.com",
+			Industry: id.New[id.Industry](ids.UUIDv7()), Contacts: []lead.Contact{{ID: id.New[id.Contact](ids.UUIDv7()), Name: "Ada"}},
+		}
+		if n%3 == 0 {
+			one.Rating, one.Campaigns = 425, campaigns
+		}
+		batch = append(batch, one.Incoming())
+	}
+	check(t, w.store.Update(w.ctx, func(ctx context.Context, tx store.Tx) error {
+		at, err := tx.Leads().Advance(ctx)
+		if err != nil {
+			return err
+		}
+		tx.Unrecorded()
+		return tx.Leads().Keep(ctx, lead.Merge(batch, nil, at).Changed)
+	}))
+}
+
+// receiver is an outbound.WebhookPoster whose endpoints take everything.
+type receiver struct{ clock outbound.Clock }
+
+func (r receiver) Post(context.Context, webhook.Message) webhook.Attempt {
+	return webhook.Attempt{At: r.clock.Now(), Status: http.StatusOK}
+}
 
 // noLog is an outbound.Log that keeps nothing.
 type noLog struct{}
@@ -238,6 +323,15 @@ func (w *world) end(by agent.Agent, lease inbound.Lease, action issue.Action) er
 	return err
 }
 
+// sends delivers what webhooks have to send.
+func (w *world) sends() error {
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	_, err := w.sender.Deliver(w.ctx)
+	w.sender.Wait()
+	return err
+}
+
 func (w *world) adjust(entry cost.Entry, usd string) error {
 	_, err := w.costs.Adjust(w.ctx, caller, w.of, cost.AdjustmentDraft{
 		Entry: new(string(entry.ID)), Reason: new("Credit"), USD: new(money.Number(usd)),
@@ -278,7 +372,9 @@ func (b busy) step(n int) error {
 	case 7, 8, 9:
 		return b.moves()
 	case 10:
+		b.sending.Lock() // no lease of a queue lapses while it is worked on
 		b.clock.Advance(time.Duration(b.IntN(30*60)) * time.Second)
+		b.sending.Unlock()
 		_, err := b.work.Sweep(b.ctx)
 		return err
 	case 11:
@@ -294,7 +390,14 @@ func (b busy) step(n int) error {
 		}}, precondition.Any())
 		return err
 	default:
-		if b.IntN(3) > 0 {
+		switch b.IntN(9) {
+		case 0, 1, 2:
+		case 3:
+			_, err := b.activity.Chain(b.ctx)
+			return err
+		case 4:
+			return b.sends()
+		default:
 			return nil
 		}
 		_, err := b.companies.Update(b.ctx, caller, b.of, company.Patch{Settings: company.Settings{Budget: &budget.Change{

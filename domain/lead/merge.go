@@ -49,6 +49,9 @@ func (l Lead) Incoming() Incoming {
 	return Incoming{Lead: l, digest: Digest(base64.RawStdEncoding.EncodeToString(sum[:length]))}
 }
 
+// Digest is the digest of the lead.
+func (l Lead) Digest() Digest { return l.Incoming().digest }
+
 // Summary is what an import needs to know of a stored lead. Of a removed lead only UpdatedAt is set, to that of its
 // last place: if the lead comes back, a stream that ended after it continues from there.
 type Summary struct {

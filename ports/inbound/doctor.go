@@ -19,6 +19,7 @@ type Doctor interface {
 // Examination says what to check.
 type Examination struct {
 	Only    []string      // the names of checks; nil: all
-	Fix     bool          // repair what can be derived anew
+	Fix     bool          // repair what can be repaired
+	Full    bool          // look at all leads, rather than at some, and verify the chains of the activity log
 	Timeout time.Duration // of each check
 }

@@ -35,6 +35,20 @@ type Workspaces interface {
 	List() ([]id.Company, error)
 }
 
+// WorkspaceMender is Workspaces for who finds directories that belong to no company.
+type WorkspaceMender interface {
+	Workspaces
+
+	// SetAside moves the directory of a company to where List does not find it, with all that is in it.
+	SetAside(company id.Company) error
+}
+
+// Disk is the disk of this machine.
+type Disk interface {
+	// Room returns how many bytes may still be written below a folder. It fails where that is not known.
+	Room(folder string) (int64, error)
+}
+
 // Limiter counts requests by the rule of ratelimit.Count. It is safe for concurrent use: a window never admits more
 // than its limit.
 type Limiter interface {

@@ -52,4 +52,10 @@ type KeyFiles interface {
 
 	// EndFormer removes the former key, if there is one.
 	EndFormer() error
+
+	// Exposed returns the files that others than their owner, and who may read them of its group, can use, each with its mode.
+	Exposed() ([]string, error)
+
+	// Protect leaves them to their owner.
+	Protect() error
 }

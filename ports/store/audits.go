@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"time"
 
+	"holdco/domain/doctor"
 	"holdco/domain/id"
 )
 
@@ -15,9 +17,30 @@ type AuditReader interface {
 	// the cost entries and the open runs.
 	Budgets(ctx context.Context, of id.Company, differs func(Difference)) error
 
-	// Issues compares issues with their runs, containers with their steps, and what is derived from issues and counted of them, of
-	// teams, agents and slots with these. What a settlement has still to do is no difference.
+	// Issues compares issues with their runs, containers with their steps, and what is derived from issues and counted of them with
+	// these. What a settlement has still to do is no difference.
 	Issues(ctx context.Context, of id.Company, differs func(Difference)) error
+
+	// Staff compares the counts of teams, agents and slots with these.
+	Staff(ctx context.Context, of id.Company, differs func(Difference)) error
+
+	// Companies compares the states of all companies with their dates, at an instant.
+	Companies(ctx context.Context, at time.Time, differs func(Difference)) error
+
+	// Activity compares the activity log with what was made, with its own order, and with an instant.
+	Activity(ctx context.Context, at time.Time, differs func(Difference)) error
+
+	// Newest returns when the last entry of the activity log was made, by its place; the zero time if there is none. It sees one at once
+	// that a stream has still to wait for.
+	Newest(ctx context.Context) (time.Time, error)
+
+	// Outbox compares the queues of webhooks and what they have sent with the outbox, at an instant.
+	Outbox(ctx context.Context, at time.Time, differs func(Difference)) error
+
+	// Leads compares what is shown of leads with what they are found by, and returns how many it has looked at: all, if most is 0 or
+	// there are no more, and else most or a few more, spread evenly. The nth of those that are between two of these is taken: so that
+	// others are looked at another time.
+	Leads(ctx context.Context, most int, nth int64, differs func(Difference)) (looked int64, err error)
 }
 
 // Audits is AuditReader for a unit of work that mends what differs.
@@ -29,6 +52,9 @@ type Audits interface {
 	// company is gone or is being deleted, nothing is changed, and isDone is false: somebody may have mended it meanwhile. It fails if
 	// one has no Mend of this store. It is for a unit that has the turn of the company.
 	Mend(ctx context.Context, of id.Company, version int64, some []Difference) (isDone bool, err error)
+
+	// MendAny is Mend for differences that belong to no company. Whoever else has mended them meanwhile does not matter.
+	MendAny(ctx context.Context, some []Difference) error
 }
 
 // Difference is one thing that is not as it should be.
@@ -38,5 +64,29 @@ type Difference struct {
 	Where  string // which of several values of it; empty: there is one
 	Kept   string // what the store has
 	Should string // what follows from the rows that it is derived from
-	Mend   any    // for Audits.Mend; nil: it cannot be derived anew
+	Mend   any    // for Audits.Mend or MendAny; nil: it cannot be derived anew
+
+	IsMild bool // nothing is wrong yet
+}
+
+// Inspector looks at the database that a store is in, rather than at its rows. What it calls differs with is mended by Audits.MendAny.
+type Inspector interface {
+	// Open returns what the database is, in a few words, and compares its settings with those that a store needs.
+	Open(ctx context.Context, differs func(Difference)) (what string, err error)
+
+	// Schema compares the tables, columns and indexes with those that a new store of this program has. Others are passed over.
+	Schema(ctx context.Context, differs func(Difference)) error
+
+	// Integrity looks for damage. It reads all that there is.
+	Integrity(ctx context.Context, differs func(Difference)) error
+
+	// Space returns what the store takes, with Room less than 0. Where is the folder that it grows in, or empty if that is on another
+	// machine.
+	Space(ctx context.Context) (doctor.Space, error)
+
+	// Tables returns how large the tables are, with their indexes.
+	Tables(ctx context.Context) ([]doctor.TableSize, error)
+
+	// TruncateLog copies the write-ahead log into the store and empties it, if there is one, as far as others let it.
+	TruncateLog(ctx context.Context) error
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -30,10 +31,10 @@ func (f *fixture) differences(of id.Company) map[string]store.Difference {
 	found := map[string]store.Difference{}
 	add := func(one store.Difference) { found[one.Rule+" "+one.About] = one }
 	f.ok(f.store.View(f.ctx, func(ctx context.Context, r store.Reader) error {
-		if err := r.Audits().Budgets(ctx, of, add); err != nil {
-			return err
-		}
-		return r.Audits().Issues(ctx, of, add)
+		return errors.Join(
+			r.Audits().Budgets(ctx, of, add), r.Audits().Issues(ctx, of, add), r.Audits().Staff(ctx, of, add),
+			r.Audits().Companies(ctx, f.clock.Now(), add), r.Audits().Outbox(ctx, f.clock.Now(), add),
+		)
 	}))
 	return found
 }
@@ -236,7 +237,10 @@ func mendedBesideOthers(f *fixture) {
 
 func (f *fixture) auditWrites() map[string]writeCase {
 	acme := f.found("with-audits")
+	miscounted := f.found("miscounted", func(c *company.Company) { c.TeamCount = 7 })
+	found := slices.Collect(maps.Values(f.differences(miscounted.ID)))
 	return map[string]writeCase{
+		"Audits.MendAny": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Audits().MendAny(ctx, found) }},
 		"Audits.Mend": {changes, func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.Audits().Mend(ctx, acme.ID, acme.Version, nil)
 			return err

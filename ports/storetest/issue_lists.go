@@ -162,9 +162,9 @@ func issueFilters(f *fixture) {
 	for n, c := range conditions {
 		for _, sort := range issueSorts {
 			want := listed(acme, all, sort, c)
-			sizes := []int{3, page.DefaultSize, page.DefaultSize - 1, len(want) + 1}
+			sizes := []int{11, page.DefaultSize, page.DefaultSize - 1, len(want) + 1}
 			if n < 3 {
-				sizes = append(sizes, 1)
+				sizes = append(sizes, 1, 3)
 			}
 			for _, size := range sizes {
 				f.same(walk(f, size, f.issuePages(filterOf(acme, sort, c), size)), want)
@@ -186,10 +186,10 @@ func issueFilterPairs(f *fixture) {
 			}
 			sort := issueSorts[(n+m)%len(issueSorts)]
 			want := listed(acme, all, sort, one, two)
-			for _, size := range []int{4, page.DefaultSize} {
+			for _, size := range []int{9, page.DefaultSize} {
 				f.same(walk(f, size, f.issuePages(filterOf(acme, sort, one, two), size)), want)
 			}
-			if len(want) > 4 {
+			if len(want) > 9 {
 				some++
 			}
 		}

@@ -22,6 +22,7 @@ import (
 
 // Engine is an open database. It is safe for use by many goroutines.
 type Engine struct {
+	path       string  // of the file
 	db         *bun.DB // builds queries
 	pool       *sql.DB // of readers that may take long
 	statements *statementCache
@@ -30,7 +31,6 @@ type Engine struct {
 	migrator   *sqlstore.Migrator
 	closers    []func() error // in the order of opening
 
-	path       string
 	longestLog int64 // see Tidy
 }
 

@@ -19,9 +19,9 @@ import (
 	"holdco/ports/store"
 )
 
-// issues compares issues with their runs, and whatever is derived from issues, teams, agents and slots.
+// issues compares issues with their runs, and whatever is derived from issues.
 func (a audit) issues(ctx context.Context) error {
-	return all(ctx, a.issueByIssue, a.blockerCycles, a.counts)
+	return all(ctx, a.issueByIssue, a.blockerCycles)
 }
 
 // auditedIssues are the columns of issues that are compared, or that something is derived from: all but long texts.
@@ -584,49 +584,5 @@ func (w issueAudit) compareDay(key dayKey, n int64) {
 		Mend: mend(func(ctx context.Context, in session) error {
 			return in.changeLater(ctx, addToDay, string(w.of), key.day, key.what, should-n)
 		}),
-	})
-}
-
-// counts compares the counts of teams, agents and slots with these.
-func (a audit) counts(ctx context.Context) error {
-	for _, c := range []struct{ rule, table, column, of string }{
-		{"company.teams", "companies", "team_count", "SELECT count(*) FROM teams WHERE teams.company_id = kept.id"},
-		{
-			"company.agents", "companies", "agent_count",
-			"SELECT count(*) FROM agents WHERE agents.company_id = kept.id AND agents.status <> 'retired'",
-		},
-		{
-			"team.agents", "teams", "agent_count",
-			"SELECT count(*) FROM agents WHERE agents.team_id = kept.id AND agents.status <> 'retired'",
-		},
-		{"team.slots", "teams", "headcount", "SELECT count(*) FROM slots WHERE slots.team_id = kept.id"},
-	} {
-		owner := "company_id"
-		if c.table == "companies" {
-			owner = "id"
-		}
-		err := a.numbers(ctx, c.rule, plainly, addTo(c.table, c.column), a.raw(`SELECT id, n, should FROM (
-				SELECT kept.id, kept.? AS n, (?) AS should FROM ? AS kept WHERE kept.? = ?
-			) AS counted WHERE n <> should ORDER BY id`,
-			bun.Ident(c.column), bun.Safe(c.of), bun.Ident(c.table), bun.Ident(owner), a.of))
-		if err != nil {
-			return err
-		}
-	}
-	query := a.raw(`SELECT slots.id, slots.agent_id, coalesce(agents.slot_id, 'nobody') FROM slots
-			LEFT JOIN agents ON agents.id = slots.agent_id
-			WHERE slots.company_id = ? AND slots.agent_id <> '' AND (agents.id IS NULL OR agents.slot_id <> slots.id)
-		UNION ALL
-		SELECT agents.slot_id, coalesce(slots.agent_id, 'no slot'), agents.id FROM agents
-			LEFT JOIN slots ON slots.id = agents.slot_id
-			WHERE agents.company_id = ? AND agents.status <> 'retired' AND (slots.id IS NULL OR slots.agent_id <> agents.id)
-		ORDER BY 1, 2`, a.of, a.of)
-	return a.each(ctx, query, func(rows *sql.Rows) error {
-		var which, kept, should string
-		if err := rows.Scan(&which, &kept, &should); err != nil {
-			return err
-		}
-		a.differs(store.Difference{Rule: "slot.agent", About: which, Kept: kept, Should: should})
-		return nil
 	})
 }

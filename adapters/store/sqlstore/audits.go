@@ -12,7 +12,7 @@ import (
 	"holdco/ports/store"
 )
 
-// audits implements store.Audits. What is compared is in audit_budgets.go and audit_issues.go.
+// audits implements store.Audits. What is compared is in the files audit_....go.
 type audits struct{ session }
 
 // mend is what a store.Difference has to mend it, in a unit of work that has the turn of the company. It adds what was missing to
@@ -28,22 +28,42 @@ func (a audits) Issues(ctx context.Context, of id.Company, differs func(store.Di
 	return audit{a.session, of, differs}.issues(ctx)
 }
 
+func (a audits) Staff(ctx context.Context, of id.Company, differs func(store.Difference)) error {
+	return audit{a.session, of, differs}.staff(ctx)
+}
+
 func (a audits) Mend(ctx context.Context, of id.Company, version int64, some []store.Difference) (isDone bool, err error) {
 	rows, err := a.change(ctx, a.engine.DB().NewUpdate().Conn(a.conn).Table("companies").Set("version = version + 1").
 		Where("id = ?", of).Where("version = ?", version).Where("status <> ?", company.Deleting))
 	if err != nil || rows == 0 {
 		return false, err
 	}
+	if err := a.MendAny(ctx, some); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func (a audits) MendAny(ctx context.Context, some []store.Difference) error {
 	for _, one := range some {
 		by, ok := one.Mend.(mend)
 		if !ok {
-			return false, fmt.Errorf("%s of %s has no mend of this store, but a %T", one.Rule, one.About, one.Mend)
+			return fmt.Errorf("%s of %s has no mend of this store, but a %T", one.Rule, one.About, one.Mend)
 		}
 		if err := by(ctx, a.session); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
+}
+
+// MendBy mends what an Engine has found as a store.Inspector, by a statement that changes no rows.
+func MendBy(statement string) any {
+	return mend(func(ctx context.Context, in session) error {
+		in.use()
+		_, err := in.conn.ExecContext(ctx, statement)
+		return in.failure(ctx, err)
+	})
 }
 
 // audit is one comparison.

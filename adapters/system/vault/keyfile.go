@@ -63,18 +63,24 @@ func makeAndRead(path string) (key []byte, err error) {
 
 // check refuses what cannot be a key file before it is opened: some things never stop being read.
 func check(path string, info fs.FileInfo) error {
-	const strangers = 0o027 // its group may read it, as containers have it
 	switch mode := info.Mode(); {
 	case mode.IsDir():
 		return fmt.Errorf("%s is a folder; the key needs the name of a file, such as %s", path, filepath.Join(path, "key"))
 	case !mode.IsRegular():
 		return fmt.Errorf("the key file %s is not a regular file", path)
-	case runtime.GOOS != "windows" && mode.Perm()&strangers != 0: // Windows has no such modes
+	case isExposed(mode):
 		return fmt.Errorf("the key file %s is open to strangers (mode %04o); run: chmod 600 %s", path, mode.Perm(), path)
 	case info.Size() > mostOfFile:
 		return malformed(path)
 	}
 	return nil
+}
+
+// isExposed reports whether others than the owner of a file can use it. Its group may read it, as containers have it. Windows has no such
+// modes.
+func isExposed(mode fs.FileMode) bool {
+	const strangers = 0o027
+	return runtime.GOOS != "windows" && mode.Perm()&strangers != 0
 }
 
 // parse reads the one line, however it ends.

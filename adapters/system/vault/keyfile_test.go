@@ -103,6 +103,32 @@ func TestAKeyFileThatIsOpenToStrangersIsRefused(t *testing.T) {
 	}
 }
 
+func TestAKeyFileIsTakenFromStrangers(t *testing.T) {
+	t.Parallel()
+	for mode, isExposed := range map[fs.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o620: true} {
+		path := writeFile(t, keptKey, mode)
+		keys := vault.New(path)
+		found, err := keys.Exposed()
+		if err != nil || len(found) > 0 != isExposed || isExposed && !strings.HasPrefix(found[0], path+" (mode 0") {
+			t.Errorf("%v: %v, %v", mode, found, err)
+		}
+		if err := keys.Protect(); err != nil {
+			t.Error(err)
+		}
+		want := mode
+		if isExposed {
+			want = 0o600
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != want {
+			t.Errorf("%v: it is %v, %v", mode, info.Mode(), err)
+		}
+	}
+	none := vault.New(filepath.Join(t.TempDir(), "key"))
+	if found, err := none.Exposed(); err != nil || found != nil || none.Protect() != nil {
+		t.Errorf("of no file: %v, %v", found, err)
+	}
+}
+
 func TestWhatIsNoKeyIsRefusedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	line := keptKey[:len(keptKey)-1]

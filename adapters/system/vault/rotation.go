@@ -138,3 +138,34 @@ func (v *Vault) drafts() (found []string, err error) {
 	}
 	return found, err
 }
+
+// Exposed implements outbound.KeyFiles.
+func (v *Vault) Exposed() (files []string, err error) {
+	for _, path := range v.paths() {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case info.Mode().IsRegular() && isExposed(info.Mode()):
+			files = append(files, fmt.Sprintf("%s (mode %04o)", path, info.Mode().Perm()))
+		}
+	}
+	return files, nil
+}
+
+// Protect implements outbound.KeyFiles.
+func (v *Vault) Protect() error {
+	for _, path := range v.paths() {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && isExposed(info.Mode()) {
+			err = os.Chmod(path, privateFile)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *Vault) paths() []string { return []string{v.path, v.oldPath(), v.newPath()} }

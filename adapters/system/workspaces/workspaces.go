@@ -2,6 +2,7 @@ package workspaces
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ type Directories struct {
 	making sync.Mutex // the kernel makes the entries of a directory one at a time, and those that wait for it spin
 }
 
-var _ outbound.Workspaces = (*Directories)(nil)
+var _ outbound.WorkspaceMender = (*Directories)(nil)
 
 // New returns the workspaces below a data directory. It makes nothing yet.
 func New(dataDir string) *Directories {
@@ -58,6 +59,27 @@ func (d *Directories) Remove(company id.Company) error {
 			return err
 		}
 		return root.RemoveAll(string(company))
+	})
+}
+
+// SetAside moves the directory of a company to .stray beside it, with all that is in it: under the name that it has, or with a number
+// if there is one of that name.
+func (d *Directories) SetAside(company id.Company) error {
+	return d.within(company, func(root *os.Root) error {
+		const strays, most = ".stray", 1000
+		if err := root.Mkdir(strays, private); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		for n := range most {
+			to := filepath.Join(strays, string(company))
+			if n > 0 {
+				to += fmt.Sprint(".", n)
+			}
+			if _, err := root.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+				return root.Rename(string(company), to)
+			}
+		}
+		return fmt.Errorf("%s has %d directories of the name %s", filepath.Join(d.path, strays), most, company)
 	})
 }
 

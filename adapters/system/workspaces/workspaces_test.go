@@ -149,3 +149,30 @@ func writeFile(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+func TestADirectoryIsSetAsideWithAllThatIsInIt(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	directories := workspaces.New(data)
+	for _, name := range []string{string(first), string(first) + ".1"} {
+		work := filepath.Join(data, "workspaces", string(first), "work")
+		if err := os.MkdirAll(work, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := directories.SetAside(first); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(data, "workspaces", ".stray", name, "work")); err != nil {
+			t.Error(err)
+		}
+		if found, err := directories.List(); err != nil || len(found) > 0 {
+			t.Errorf("%v, %v", found, err)
+		}
+	}
+	if err := directories.SetAside("../x"); fault.CodeOf(err) != fault.NotFound {
+		t.Error(err)
+	}
+	if err := directories.SetAside(second); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("one that is not there: %v", err)
+	}
+}

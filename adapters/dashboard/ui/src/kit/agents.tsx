@@ -1,6 +1,6 @@
-import { useMutation } from "@tanstack/react-query"
+import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { api, ask, once, type Schemas } from "../api/client"
+import { api, ask, once, type Schemas, seen } from "../api/client"
 import { words } from "../words/en"
 import { useStaleIn } from "./company"
 import { Confirm, type Mood, Once, Pill } from "./parts"
@@ -12,6 +12,19 @@ export type AgentMove = "pause" | "resume" | "rotate" | "retire"
 const moods: Record<Agent["status"], Mood> = { active: "good", paused: "warning", retired: "quiet" }
 
 export const AgentState = ({ of }: { of: Agent["status"] }) => <Pill mood={moods[of]}>{words.agents.states[of]}</Pill>
+
+// useAgent reads an agent; one that is not to be read is known if a page has read it.
+export const useAgent = (id: string, agent: string, isRead = true) =>
+  useQuery({
+    queryKey: [id, "agents", agent],
+    enabled: isRead,
+    queryFn: async () => {
+      const { body, etag } = await seen(
+        api.GET("/v1/companies/{id}/agents/{agent}", { params: { path: { id, agent } } }),
+      )
+      return { agent: body.data, etag }
+    },
+  })
 
 const possible: Record<Agent["status"], AgentMove[]> = {
   active: ["pause", "rotate", "retire"],

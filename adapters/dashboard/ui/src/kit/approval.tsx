@@ -34,9 +34,9 @@ export const ApprovalState = ({ of }: { of: Approval["status"] }) => (
 )
 
 // decider names who, or what, has decided.
-export function decider(of: Approval, rules: Map<string, string>): string {
+export function decider(of: Approval, rules: Map<string, string>, token: (actor: string) => string): string {
   if (of.decidedBy === null) return of.decidedAt === null ? words.figures.none : words.approvals.nobody
-  if (!of.decidedBy.startsWith("rule:")) return of.decidedBy
+  if (!of.decidedBy.startsWith("rule:")) return token(of.decidedBy)
   const rule = rules.get(of.decidedBy.slice("rule:".length))
   return rule === undefined ? words.approvals.oldRule : words.approvals.byRule(rule)
 }

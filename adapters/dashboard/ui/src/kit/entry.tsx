@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Schemas } from "../api/client"
 import { words } from "../words/en"
+import { Actor } from "./actor"
 import looks from "./entry.module.css"
 import { Time } from "./parts"
 import { Tree } from "./tree"
@@ -37,17 +38,6 @@ function Subject({ slug, of, name }: LineProps) {
       </Link>
     )
   return <span className="mono small">{of.subject.id}</span>
-}
-
-// Actor is who did something: an agent by its name, with its page.
-export function Actor({ slug, of, name }: { slug: string; of: string; name: (agent: string) => string }) {
-  if (!of.startsWith("agent:")) return of
-  const agent = of.slice("agent:".length)
-  return (
-    <Link to="/c/$slug/agents/$agent" params={{ slug, agent }}>
-      {name(agent)}
-    </Link>
-  )
 }
 
 interface LineProps {

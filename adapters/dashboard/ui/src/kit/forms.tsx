@@ -80,7 +80,7 @@ function Conflict({ mine, now, busy, onSave, onDrop }: ConflictProps) {
   )
 }
 
-const ignored = ["updatedAt", "openBlockers", "failedBlockers"]
+const ignored = ["updatedAt", "openBlockers", "failedBlockers", "comments"] // these are shown in their places
 
 interface ChangedProps<V> {
   before: V | undefined

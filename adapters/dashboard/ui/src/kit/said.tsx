@@ -1,7 +1,7 @@
 import type { Schemas } from "../api/client"
+import { Actor } from "./actor"
 import { named, useAgents } from "./company"
 import looks from "./decide.module.css"
-import { Actor } from "./entry"
 import { Prose } from "./page"
 import { Time } from "./parts"
 

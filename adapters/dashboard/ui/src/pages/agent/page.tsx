@@ -1,9 +1,9 @@
 import { useQueries, useQuery } from "@tanstack/react-query"
 import { Link, useParams, useSearch } from "@tanstack/react-router"
 import { useMemo } from "react"
-import { api, ask, type Schemas, seen } from "../../api/client"
+import { api, ask, type Schemas } from "../../api/client"
 import { asApiError } from "../../api/errors"
-import { type Agent as AgentData, AgentState, useAgentMoves } from "../../kit/agents"
+import { type Agent as AgentData, AgentState, useAgent, useAgentMoves } from "../../kit/agents"
 import { ApprovalState } from "../../kit/approval"
 import { SpendChart } from "../../kit/chart"
 import { type Company, InCompany, named, useTeams } from "../../kit/company"
@@ -20,14 +20,7 @@ function Page({ company }: { company: Company }) {
   const { slug, agent: id } = useParams({ from: "/shell/c/$slug/agents/$agent" })
   const { tab } = useSearch({ from: "/shell/c/$slug/agents/$agent" })
   const { moves, dialogs } = useAgentMoves(company.id)
-  const query = useQuery({
-    queryKey: [company.id, "agents", id],
-    queryFn: async () => {
-      const path = { id: company.id, agent: id }
-      const { body, etag } = await seen(api.GET("/v1/companies/{id}/agents/{agent}", { params: { path } }))
-      return { agent: body.data, etag }
-    },
-  })
+  const query = useAgent(company.id, id)
   const teamName = named(useTeams(company.id).data?.rows, (t) => t.name)
   if (!query.data) {
     if (!query.error) return <p className="muted">{words.loading}</p>

@@ -1,5 +1,6 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { api, ask } from "../../api/client"
+import { useTokens } from "../../kit/actor"
 import { type Approval, ApprovalDetail, ApprovalState, decider, useApproval } from "../../kit/approval"
 import { type Company, InCompany, named, useAgents, useRules, useStaleIn, useTeams } from "../../kit/company"
 import { Money } from "../../kit/figures"
@@ -60,6 +61,7 @@ function History({ company }: { company: Company }) {
   const teams = useTeams(id)
   const agent = named(agents.data?.rows, (a) => a.name)
   const rules = useRules(id)
+  const token = useTokens()
   const list = usePages<Approval>([id, "approvals", "list", filters], (cursor) =>
     ask(api.GET("/v1/companies/{id}/approvals", { params: { path: { id }, query: { ...filters, cursor } } })),
   )
@@ -114,7 +116,7 @@ function History({ company }: { company: Company }) {
               { head: words.approvals.agent, cell: (a) => <Clip>{agent(a.agentId)}</Clip> },
               { head: words.approvals.cost, number: true, minor: true, cell: (a) => <Money usd={a.cost.usd} /> },
               { head: words.approvals.asked, cell: (a) => <Time at={a.requestedAt} /> },
-              { head: words.approvals.by, cell: (a) => <Clip>{decider(a, rules)}</Clip> },
+              { head: words.approvals.by, cell: (a) => <Clip>{decider(a, rules, token)}</Clip> },
             ]}
           />
         )
@@ -147,6 +149,7 @@ function Open({ company, of, agent, rules, onClose }: OpenProps) {
   const stale = useStaleIn(id, "approvals", "inbox", "dashboard", "issues")
   const approval = useApproval(id, of).data?.approval
   const issue = useIssue(id, approval?.issueId)
+  const token = useTokens()
   return (
     <Sheet title={approval?.action ?? words.approvals.approval} onClose={onClose}>
       <ApprovalDetail
@@ -154,7 +157,7 @@ function Open({ company, of, agent, rules, onClose }: OpenProps) {
         of={of}
         agent={approval && agent(approval.agentId)}
         issue={issue.data?.issue}
-        decidedBy={approval && decider(approval, rules)}
+        decidedBy={approval && decider(approval, rules, token)}
         onDone={stale}
       />
     </Sheet>

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask } from "../../api/client"
+import { useTokens } from "../../kit/actor"
 import { type Company, named, useAgents, useStaleIn, useTeams } from "../../kit/company"
 import { Money } from "../../kit/figures"
 import { Clip, More } from "../../kit/page"
@@ -19,6 +20,7 @@ export function Rules({ company }: { company: Company }) {
   const list = usePages<Rule>([id, "approval-rules", "list"], (cursor) =>
     ask(api.GET("/v1/companies/{id}/approval-rules", { params: { path: { id }, query: { cursor } } })),
   )
+  const token = useTokens()
   const whose = (r: Rule) => (r.agentId ? agent(r.agentId) : r.teamId ? team(r.teamId) : words.approvals.anybody)
   const create = mayWrite && (
     <button type="button" className="button primary" onClick={() => setMaking(true)}>
@@ -57,7 +59,7 @@ export function Rules({ company }: { company: Company }) {
                   cell: (r) => (r.maxUsd === null ? words.approvals.noLimit : <Money usd={r.maxUsd} />),
                 },
                 { head: words.approvals.until, cell: (r) => <End of={r} /> },
-                { head: words.approvals.made, minor: true, cell: (r) => <Clip>{r.createdBy}</Clip> },
+                { head: words.approvals.made, minor: true, cell: (r) => <Clip>{token(r.createdBy)}</Clip> },
               ]}
               actions={
                 mayWrite

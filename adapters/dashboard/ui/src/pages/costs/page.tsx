@@ -5,6 +5,7 @@ import { api, ask, type Schemas } from "../../api/client"
 import { Budgets } from "../../kit/budgets"
 import { SpendChart } from "../../kit/chart"
 import { type Company, InCompany } from "../../kit/company"
+import { Kinds } from "../../kit/costs"
 import { Money, Stats } from "../../kit/figures"
 import { day, dollars } from "../../kit/format"
 import { Choose } from "../../kit/forms"
@@ -150,11 +151,7 @@ function Summary({ company, report, range }: SummaryProps) {
             : []),
           {
             name: words.costs.kinds,
-            value: (
-              <span className={looks.kinds}>
-                {[breakdown.llm, breakdown.tools, breakdown.runtimeServices].map((usd) => dollars(usd)).join(" · ")}
-              </span>
-            ),
+            value: <Kinds of={breakdown} />,
           },
         ].filter((one) => !!one)}
       />

@@ -1,23 +1,13 @@
 import { useQueries, useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { api, ask, type Schemas } from "../../api/client"
+import { api, ask } from "../../api/client"
 import { type Company, named, useAgents, useTeams } from "../../kit/company"
-import { Money } from "../../kit/figures"
-import { count } from "../../kit/format"
+import { type CostRow, CostsOf } from "../../kit/costs"
 import { Clip } from "../../kit/page"
-import { Failure, Table } from "../../kit/parts"
+import { Failure } from "../../kit/parts"
 import { words } from "../../words/en"
-import looks from "./costs.module.css"
 import type { Report } from "./page"
 import type { Range } from "./ranges"
-
-interface Row {
-  id: string | null
-  others?: number
-  usd: number
-  tokens: Schemas["CostTokens"]
-  calls: number
-}
 
 interface SharesProps {
   company: Company
@@ -31,67 +21,33 @@ export function Shares({ company, report, range, by }: SharesProps) {
   const teams = named(useTeams(company.id).data?.rows, (t) => t.name)
   const agents = named(useAgents(company.id).data?.rows, (a) => a.name)
   const byAgent = useByAgent(company.id, report, range, by === "agent")
-  const rows: Row[] | undefined = {
+  const rows: CostRow[] | undefined = {
     team: report.byTeam?.map(({ teamId, ...rest }) => ({ id: teamId, ...rest })),
     agent: byAgent.rows,
     model: report.byModel.map(({ model, ...rest }) => ({ id: model, ...rest })),
   }[by]
-  const name = (row: Row) => {
-    if (row.others || row.id === null) return words.costs.others(row.others ?? 0)
+  const name = (id: string) => {
     if (by === "agent") {
       return (
-        <Link to="/c/$slug/agents/$agent" params={{ slug, agent: row.id }}>
-          <Clip>{agents(row.id)}</Clip>
+        <Link to="/c/$slug/agents/$agent" params={{ slug, agent: id }}>
+          <Clip>{agents(id)}</Clip>
         </Link>
       )
     }
     if (by === "team") {
       return (
-        <Link to="/c/$slug/agents" params={{ slug }} search={{ team: row.id }}>
-          <Clip>{teams(row.id)}</Clip>
+        <Link to="/c/$slug/agents" params={{ slug }} search={{ team: id }}>
+          <Clip>{teams(id)}</Clip>
         </Link>
       )
     }
-    return <Clip>{row.id}</Clip>
+    return <Clip>{id}</Clip>
   }
   return (
     <>
       <Failure error={byAgent.error} />
       {by === "agent" && byAgent.isCut && <p className="muted small">{words.costs.notAll}</p>}
-      {(rows || !byAgent.error) && (
-        <Table
-          label={words.costs.by}
-          rows={rows}
-          id={(row) => row.id ?? "others"}
-          columns={[
-            { head: words.costs[by], cell: name },
-            { head: words.costs.usd, number: true, cell: (row) => <Money usd={row.usd} /> },
-            {
-              head: words.costs.share,
-              minor: true,
-              cell: (row) => (
-                <span className={looks.share}>
-                  <span style={{ inlineSize: `${report.total.usd ? (100 * row.usd) / report.total.usd : 0}%` }} />
-                </span>
-              ),
-            },
-            { head: words.costs.calls, number: true, cell: (row) => count(row.calls) },
-            {
-              head: words.costs.tokens,
-              number: true,
-              minor: true,
-              cell: ({ tokens }) => (
-                <span title={words.costs.cached(count(tokens.cacheRead))}>
-                  {words.costs.tokensOf(
-                    count(tokens.input + tokens.cacheRead + tokens.cacheWrite),
-                    count(tokens.output),
-                  )}
-                </span>
-              ),
-            },
-          ]}
-        />
-      )}
+      {(rows || !byAgent.error) && <CostsOf rows={rows} head={words.costs[by]} name={name} total={report.total.usd} />}
     </>
   )
 }
@@ -126,7 +82,7 @@ function useByAgent(id: string, report: Report, range: Range | undefined, wanted
   })
   const found = range ? (others.isPending ? undefined : others.rows) : current.data?.data.byAgent
   const rows = found
-    ?.map(({ agentId, ...rest }): Row => ({ id: agentId, ...rest }))
+    ?.map(({ agentId, ...rest }): CostRow => ({ id: agentId, ...rest }))
     .filter((row) => row.id)
     .sort((a, b) => b.usd - a.usd)
     .slice(0, 100)

@@ -3,8 +3,8 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask } from "../../api/client"
 import { ApiError, asApiError } from "../../api/errors"
+import { Actor } from "../../kit/actor"
 import { type Company, InCompany, named, useAgents, useProjects, useTeams } from "../../kit/company"
-import { Actor } from "../../kit/entry"
 import { dollars } from "../../kit/format"
 import { NewIssue, useIssue } from "../../kit/issues"
 import { Markdown } from "../../kit/markdown"
@@ -167,7 +167,7 @@ function Page({ company, issue, etag, again }: PageProps) {
           </nav>
           {tab === "thread" && <Thread company={company} issue={issue} mayWrite={mayWrite} name={agents} />}
           {tab === "runs" && <Runs company={company} issue={issue} name={agents} />}
-          {tab === "costs" && <Costs company={company} issue={issue} name={agents} />}
+          {tab === "costs" && <Costs company={company} issue={issue} />}
           {tab === "activity" && <Happened company={company} issue={issue} name={agents} />}
         </div>
         <aside className="panel inset stack" aria-label={words.issue.facts}>

@@ -2,15 +2,18 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
 import { asApiError } from "../../api/errors"
+import { Actor } from "../../kit/actor"
 import { type Company, useStaleIn } from "../../kit/company"
+import { CostsOf, Kinds, Tokens } from "../../kit/costs"
 import { useDraft } from "../../kit/draft"
-import { Actor, type Entry, EntryLine } from "../../kit/entry"
-import { dollars } from "../../kit/format"
+import { type Entry, EntryLine } from "../../kit/entry"
+import { Money, Stats } from "../../kit/figures"
+import { count, dollars } from "../../kit/format"
 import { text } from "../../kit/forms"
 import { keepOf } from "../../kit/issues"
 import { Markdown } from "../../kit/markdown"
-import { Facts, More } from "../../kit/page"
-import { Failure, Field, Form, Modal, type Mood, Pill, Time } from "../../kit/parts"
+import { Clip, Facts, More } from "../../kit/page"
+import { Empty, Failure, Field, Form, Modal, type Mood, Pill, Time } from "../../kit/parts"
 import { usePages } from "../../kit/queries"
 import type { Issue } from "../../kit/states"
 import { Tree } from "../../kit/tree"
@@ -238,7 +241,7 @@ function RunDetail({ company, issue, run }: PartProps & { run: Schemas["Run"] })
   )
 }
 
-export function Costs({ company, issue }: NamedProps) {
+export function Costs({ company, issue }: PartProps) {
   const report = useQuery({
     queryKey: [company.id, "costs", "issue", issue.id],
     queryFn: () =>
@@ -248,13 +251,38 @@ export function Costs({ company, issue }: NamedProps) {
         }),
       ),
   })
+  const got = report.data?.data
+  if (got?.total.calls === 0 && got.total.usd === 0)
+    return <Empty title={words.costs.empty} text={words.costs.emptyText} />
   return (
     <>
       <Failure error={report.error} retry={report.refetch} />
-      {report.data && (
-        <section className="panel inset">
-          <Tree of={report.data.data} />
-        </section>
+      {got && (
+        <Stats
+          of={[
+            { name: words.costs.spent, value: <Money usd={got.total.usd} /> },
+            ...(got.budget
+              ? [
+                  {
+                    name: words.costs.left,
+                    value: <Money usd={got.budget.remaining} />,
+                    about: words.costs.ofBudget(dollars(got.budget.usd)),
+                  },
+                ]
+              : []),
+            { name: words.costs.calls, value: count(got.total.calls) },
+            { name: words.costs.tokens, value: <Tokens of={got.total.tokens} /> },
+            { name: words.costs.kinds, value: <Kinds of={got.breakdown} /> },
+          ]}
+        />
+      )}
+      {!!got?.byModel.length && (
+        <CostsOf
+          rows={got.byModel.map(({ model, ...rest }) => ({ id: model, ...rest }))}
+          head={words.costs.model}
+          name={(model) => <Clip>{model}</Clip>}
+          total={got.total.usd}
+        />
       )}
     </>
   )

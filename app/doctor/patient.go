@@ -1,0 +1,401 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/audit"
+	"holdco/domain/company"
+	"holdco/domain/doctor"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/instant"
+	"holdco/domain/page"
+	"holdco/ports/store"
+)
+
+// The checks of what is not in the rows of a store, or of more than its queries can compare.
+
+// settings looks at what was found when the settings were read.
+func settings(_ context.Context, e *examination) error {
+	var all doctor.Found
+	for _, text := range e.Settings.Wrong {
+		all.Add(doctor.Finding{Rule: "config.value", About: "settings", Text: text}, false)
+	}
+	for _, text := range e.Settings.Unknown {
+		all.Add(doctor.Finding{Severity: doctor.Warning, Rule: "config.name", About: "settings", Text: text}, false)
+	}
+	e.result.Conclude(all, all, 0)
+	e.result.Seen = "data directory: " + e.Settings.DataDir
+	return nil
+}
+
+// open looks at whether the store is open, and how.
+func open(ctx context.Context, e *examination) error {
+	var all found
+	if e.Closed != nil {
+		all.Add(doctor.Finding{Rule: "store.open", About: "store", Text: e.Closed.Error()}, false)
+	} else {
+		what, err := e.Inspector.Open(ctx, func(one store.Difference) { all.add("", one) })
+		if err != nil {
+			return err
+		}
+		e.result.Seen = what
+	}
+	e.result.Conclude(all.Found, all.Found, 0)
+	return nil
+}
+
+// schema compares the schema, unless it is of another version.
+func schema(ctx context.Context, e *examination) error {
+	var all found
+	if err := e.outdated(ctx); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
+		all.Add(doctor.Finding{Rule: "schema.version", About: "store", Text: err.Error()}, false)
+	} else if err := e.Inspector.Schema(ctx, func(one store.Difference) { all.add("", one) }); err != nil {
+		return err
+	}
+	e.result.Conclude(all.Found, all.Found, 0)
+	e.result.Seen = "as in a new store"
+	return nil
+}
+
+func integrity(ctx context.Context, e *examination) error {
+	e.result.Seen = "no damage"
+	return e.whole(ctx, func(last *found) error {
+		*last = found{}
+		return e.Inspector.Integrity(ctx, func(one store.Difference) { last.add("", one) })
+	})
+}
+
+// key looks at the key file and, unless others could have read it, at what is sealed with it.
+func key(ctx context.Context, e *examination) error {
+	const exposed = "key.mode"
+	look := func() ([]doctor.Finding, error) {
+		files, err := e.Keys.Exposed()
+		if err != nil {
+			return nil, err
+		}
+		var all []doctor.Finding
+		for _, file := range files {
+			all = append(all, doctor.Finding{
+				Severity: doctor.Warning, Rule: exposed, About: file, Kept: "open to others", Should: "mode 0600, or 0640",
+			})
+		}
+		if len(all) > 0 { // it is not used, by nobody, until it is closed
+			e.result.Seen = "not opened"
+			return all, nil
+		}
+		return e.sealed(ctx)
+	}
+	return e.beside(ctx, look, func(doctor.Finding) error { return e.Keys.Protect() }, exposed)
+}
+
+// sealed opens everything that is sealed. A rotation that ends meanwhile takes away a key that a snapshot still needs: then it is read
+// again.
+func (e *examination) sealed(ctx context.Context) (all []doctor.Finding, err error) {
+	const again = 3
+	for range again {
+		var bound, after string
+		if bound, all, err = e.sealedOnce(ctx); err != nil || len(all) == 0 {
+			return all, err
+		}
+		if after, err = e.Store.InstanceKey().Fingerprint(ctx); err != nil || after == bound {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func (e *examination) sealedOnce(ctx context.Context) (bound string, all []doctor.Finding, err error) {
+	err = e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		all = nil
+		bound, err = r.InstanceKey().Fingerprint(ctx)
+		if err != nil {
+			return err
+		}
+		if bound == "" { // the first start of a server makes one
+			e.result.Seen = "no key yet"
+			return nil
+		}
+		former, err := r.InstanceKey().Former(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := e.Vault.Unlock(bound, former); err != nil {
+			all = append(all, doctor.Finding{Rule: "key.file", About: bound, Text: err.Error()})
+			return nil //nolint:nilerr // it is what was found
+		}
+		const portion = 100
+		count := 0
+		for after := (store.Seal{}); ; {
+			some, err := r.Seals().After(ctx, after, portion)
+			if err != nil {
+				return err
+			}
+			for _, one := range some {
+				if _, err := e.Vault.Open(one.Owner, one.Text); err != nil {
+					text := err.Error() + "; set it anew or remove it"
+					all = append(all, doctor.Finding{Rule: "key.sealed", About: one.Owner, Text: text})
+				}
+				after = one
+			}
+			if count += len(some); len(some) < portion {
+				e.result.Seen = fmt.Sprintf("fingerprint: %s, sealed values: %d", bound, count)
+				return nil
+			}
+		}
+	})
+	return bound, all, err
+}
+
+// activity compares the log with what was made. Its chains, which take longest, are verified if all is wanted: one after the other, for
+// neither entries nor links ever change.
+func activity(ctx context.Context, e *examination) error {
+	var all found
+	defer func() { e.result.Conclude(all.Found, all.Found, 0) }()
+	err := e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		all = found{}
+		return r.Audits().Activity(ctx, e.Clock.Now(), func(one store.Difference) { all.add("", one) })
+	})
+	if e.result.Seen = "nothing is missing"; err != nil || !e.wanted.Full {
+		return err
+	}
+	links, err := e.verify(ctx, "", &all)
+	if err == nil {
+		err = eachCompany(ctx, e.Store.Companies(), func(one company.Company) error {
+			more, err := e.verify(ctx, one.ID, &all)
+			links += more
+			return err
+		})
+	}
+	e.result.Seen = fmt.Sprintf("links: %d", links)
+	return err
+}
+
+// verify verifies the chain of a company, or of what belongs to none, and returns how many links it has. One of a company that is removed
+// meanwhile is not looked at.
+func (e *examination) verify(ctx context.Context, of id.Company, all *found) (links int64, err error) {
+	last, err := e.Chains.Verify(ctx, e.caller, of, nil)
+	var harm audit.Finding
+	switch {
+	case err == nil:
+	case of != "" && e.isGone(ctx, of):
+		return 0, nil
+	case errors.As(err, &harm):
+		about := harm.Entry
+		if about == "" {
+			about = fmt.Sprint("the entry ", harm.Number)
+		}
+		all.Add(doctor.Finding{
+			Company: of, Rule: "activity.chain", About: about, Kept: string(harm.Harm), Should: "as it was chained",
+			Text: fmt.Sprintf("%v; holdco audit verify says more", harm),
+		}, false)
+	default:
+		return 0, err
+	}
+	return last.Number, nil
+}
+
+// isGone reports whether a company was removed, or is being removed.
+func (e *examination) isGone(ctx context.Context, which id.Company) bool {
+	found, err := e.Store.Companies().Get(ctx, which)
+	return fault.CodeOf(err) == fault.NotFound || err == nil && found.Status == company.Deleting
+}
+
+// leads compares a sample of the leads, another one each second, or all of them.
+func leads(ctx context.Context, e *examination) error {
+	most := doctor.SampledLeads
+	if e.wanted.Full {
+		most = 0
+	}
+	nth, looked := e.Clock.Now().Unix(), int64(0)
+	defer func() { e.result.Seen = fmt.Sprintf("leads: %d", looked) }()
+	return ofAll(func(ctx context.Context, _ *examination, r store.Reader, differs func(store.Difference)) (err error) {
+		looked, err = r.Audits().Leads(ctx, most, nth, differs)
+		return err
+	})(ctx, e)
+}
+
+// settling is how long a server may take to make the directory of a company, or to remove that of one that is deleted.
+const settling = time.Minute
+
+// workspaces compares directories with companies. Both change, one after the other: a directory is made once its company is committed, and
+// removed before the company is. So what is missing must be missing afterwards too, and what is stray must have been there before.
+func workspaces(ctx context.Context, e *examination) error {
+	const missing, stray = "workspace.missing", "workspace.stray"
+	look := func() (all []doctor.Finding, err error) {
+		before, err := e.Workspaces.List()
+		if err != nil {
+			return nil, err
+		}
+		isOf := map[id.Company]company.Company{}
+		err = e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+			clear(isOf)
+			return eachCompany(ctx, r.Companies(), func(one company.Company) error {
+				isOf[one.ID] = one
+				return nil
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+		after, err := e.Workspaces.List()
+		if err != nil {
+			return nil, err
+		}
+		has := map[id.Company]bool{}
+		for _, one := range after {
+			has[one] = true
+		}
+		add := func(rule string, which id.Company, kept, should string) {
+			all = append(all, doctor.Finding{Severity: doctor.Warning, Rule: rule, About: string(which), Kept: kept, Should: should})
+		}
+		for which, one := range isOf {
+			if !has[which] && one.Status != company.Deleting && e.Clock.Now().Sub(one.CreatedAt) > settling {
+				add(missing, which, "no directory", "one")
+			}
+		}
+		for _, one := range before {
+			if _, exists := isOf[one]; !exists && has[one] {
+				add(stray, one, "a directory", "none, for there is no such company")
+			}
+		}
+		e.result.Seen = fmt.Sprintf("directories: %d", len(after))
+		return all, nil
+	}
+	mend := func(one doctor.Finding) error {
+		if one.Rule == missing {
+			return e.Workspaces.Make(id.Company(one.About))
+		}
+		return e.Workspaces.SetAside(id.Company(one.About))
+	}
+	return e.beside(ctx, look, mend, missing, stray)
+}
+
+// tokens looks at who can call the API.
+func tokens(ctx context.Context, e *examination) error {
+	var all doctor.Found
+	now, live := e.Clock.Now(), 0
+	err := e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		all, live = doctor.Found{}, 0
+		hasAdmin, err := r.Tokens().HasLiveAdmin(ctx, now)
+		if err != nil {
+			return err
+		}
+		if !hasAdmin {
+			all.Add(doctor.Finding{
+				Severity: doctor.Warning, Rule: "token.admin", About: "tokens",
+				Text: "no token with the scope admin is live; run: holdco token create --name admin --scopes admin",
+			}, false)
+		}
+		for after := (page.Position{}); ; {
+			listed, err := r.Tokens().List(ctx, after, page.MaxSize)
+			if err != nil {
+				return err
+			}
+			for _, one := range listed.Items {
+				if one.Ended(now) != "" {
+					continue
+				}
+				live++
+				if last := lastUse(one); now.Sub(last) > doctor.UnusedFor {
+					all.Add(doctor.Finding{
+						Severity: doctor.Note, Rule: "token.unused", About: string(one.ID),
+						Text: fmt.Sprintf("%s (%s) was not used since %s; revoke it unless it is needed", one.ID, one.Name,
+							last.Format(time.DateOnly)),
+					}, false)
+				}
+			}
+			if after = listed.Next; after.IsStart() {
+				return nil
+			}
+		}
+	})
+	e.result.Conclude(all, all, 0)
+	e.result.Seen = fmt.Sprintf("live tokens: %d", live)
+	return err
+}
+
+// lastUse is when a token was last used, or else made.
+func lastUse(of access.Token) time.Time {
+	if of.LastUsedAt.IsZero() {
+		return of.CreatedAt
+	}
+	return of.LastUsedAt
+}
+
+// disk compares what the store takes with what there is. The disk of a server of a database is that server's: then it is that of the data
+// directory which is looked at.
+func disk(ctx context.Context, e *examination) error {
+	look := func() ([]doctor.Finding, error) {
+		space, err := e.Inspector.Space(ctx)
+		if err != nil {
+			return nil, err
+		}
+		isHere := space.Where != ""
+		if !isHere {
+			space.Where = e.Settings.DataDir
+		}
+		if space.Room, err = e.Disk.Room(space.Where); err != nil {
+			space.Room = -1 // not of every system, and the data directory need not be there yet
+		}
+		e.result.Seen = space.String()
+		if !isHere {
+			space.Store = 0
+		}
+		return space.Findings(), nil
+	}
+	return e.beside(ctx, look, func(doctor.Finding) error { return e.Inspector.TruncateLog(ctx) }, "disk.log")
+}
+
+func growth(ctx context.Context, e *examination) error {
+	tables, err := e.Inspector.Tables(ctx)
+	var all doctor.Found
+	for _, one := range tables {
+		all.Add(one.Finding(), false)
+	}
+	e.result.Conclude(all, all, 0)
+	e.result.Seen = fmt.Sprintf("tables: %d", len(tables))
+	return err
+}
+
+// clock compares the clock of the store with that of this machine, and with what happened last.
+func clock(ctx context.Context, e *examination) error {
+	var all doctor.Found
+	before := e.Clock.Now()
+	var newest, kept time.Time
+	err := e.Store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
+		if kept, err = r.StoreNow(ctx); err != nil {
+			return err
+		}
+		newest, err = r.Audits().Newest(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	after := e.Clock.Now()
+	if kept.Before(before.Add(-doctor.Ahead)) || kept.After(after.Add(doctor.Ahead)) {
+		all.Add(doctor.Finding{
+			Rule: "clock.store", About: "store", Kept: instant.Format(kept), Should: instant.Format(after),
+			Text: fmt.Sprintf("the clock of the store says %s, and that of this machine %s; let both follow a time server",
+				instant.Format(kept), instant.Format(after)),
+		}, false)
+	}
+	if newest.After(after.Add(doctor.Ahead)) {
+		all.Add(doctor.Finding{
+			Rule: "clock.newest", About: "activity", Kept: instant.Format(after), Should: instant.Format(newest),
+			Text: fmt.Sprintf("it is %s, and the newest entry of the activity log is of %s; set the clock right",
+				instant.Format(after), instant.Format(newest)),
+		}, false)
+	}
+	e.result.Conclude(all, all, 0)
+	e.result.Seen = "difference: " + strings.TrimPrefix(after.Sub(kept).Round(time.Millisecond).String(), "-")
+	return nil
+}
