@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdco/domain/event"
@@ -19,7 +20,7 @@ const (
 	backlog     = 1000
 )
 
-// rest is how long the hub rests for each stream after it handed something on. What is committed meanwhile then goes out together: many
+// rest is how long the hub rests for each stream that it handed something on to. What is committed meanwhile then goes out together: many
 // streams cost about as much where much happens as where little does. With all streams it is 300 ms.
 const rest = 600 * time.Microsecond
 
@@ -49,19 +50,38 @@ func newHub(s store.Store) *hub {
 
 // subscription gets the entries of one company that come after a place.
 type subscription struct {
-	of      id.Company
-	after   store.Place
-	entries chan *entry // closed when it is cut off
+	of       id.Company
+	after    store.Place
+	portions chan *portion // closed when it is cut off
+	waiting  atomic.Int64  // how many entries are in portions
 }
 
-// entry is an entry with its place, which the streams of a company share.
-type entry struct {
-	at store.Place
-	inbound.StreamedEntry
+// portion is entries of one company, with where they are. The streams of the company share it.
+type portion struct {
+	inbound.StreamedPortion
+	places []store.Place
 }
 
-func entryOf(of id.Company, one store.Placed) *entry {
-	return &entry{one.Place, inbound.Streamed(placeOf(of, one.ID), event.Entry{Event: one.Event})}
+// portionOf makes a portion of entries of one company.
+func portionOf(of id.Company, found []store.Placed) *portion {
+	entries, places := make([]inbound.StreamedEntry, len(found)), make([]store.Place, len(found))
+	for n, one := range found {
+		entries[n] = inbound.StreamedEntry{Place: placeOf(of, one.ID), Entry: &event.Entry{Event: one.Event}}
+		places[n] = one.Place
+	}
+	return &portion{inbound.Streamed(entries), places}
+}
+
+// after returns what of a portion comes after a place.
+func (p *portion) after(at store.Place) *portion {
+	n := 0
+	for n < len(p.places) && p.places[n].Compare(at) <= 0 {
+		n++
+	}
+	if n == 0 {
+		return p
+	}
+	return &portion{inbound.Streamed(p.Entries[n:]), p.places[n:]}
 }
 
 // subscribe begins a subscription. The first one lets the hub begin at the end of the log.
@@ -84,7 +104,7 @@ func (h *hub) subscribe(ctx context.Context, of id.Company) (*subscription, erro
 			h.at = last.Place
 		}
 	}
-	sub := &subscription{of, h.at, make(chan *entry, backlog)}
+	sub := &subscription{of: of, after: h.at, portions: make(chan *portion, backlog)}
 	if h.of[of] == nil {
 		h.of[of] = map[*subscription]struct{}{}
 	}
@@ -104,7 +124,7 @@ func (h *hub) cut(sub *subscription) {
 	if _, ok := h.of[sub.of][sub]; !ok {
 		return
 	}
-	close(sub.entries)
+	close(sub.portions)
 	h.count--
 	if delete(h.of[sub.of], sub); len(h.of[sub.of]) == 0 {
 		delete(h.of, sub.of)
@@ -151,33 +171,38 @@ func (h *hub) poll(ctx context.Context) (more bool, err error) {
 	if h.at.Compare(at) != 0 || h.count == 0 {
 		return true, nil // all left meanwhile, and others came, who begin elsewhere
 	}
-	handed := 0
+	of := map[id.Company][]store.Placed{}
 	for _, one := range found {
 		h.at = one.Place
 		if len(h.of[one.Company]) > 0 {
-			handed = max(handed, h.hand(entryOf(one.Company, one), one.Company))
+			of[one.Company] = append(of[one.Company], one)
 		}
+	}
+	streams := 0
+	for company, some := range of {
+		streams += len(h.of[company])
+		h.hand(portionOf(company, some), company)
+	}
+	for _, one := range found {
 		if one.Type == event.CompanyDeleted {
 			h.cutAll(id.Company(one.Subject.ID))
 		}
 	}
-	if handed > 0 {
-		h.rests = time.After(time.Duration(handed) * rest)
+	if streams > 0 {
+		h.rests = time.After(time.Duration(streams) * rest)
 	}
 	return len(found) == portionSize, nil
 }
 
-// hand hands an entry on to the streams of its company, and returns how many these were.
-func (h *hub) hand(one *entry, of id.Company) (streams int) {
-	streams = len(h.of[of])
+// hand hands a portion on to the streams of its company.
+func (h *hub) hand(one *portion, of id.Company) {
 	for sub := range h.of[of] {
-		select {
-		case sub.entries <- one:
-		default:
+		if waiting := sub.waiting.Add(int64(len(one.Entries))); waiting > backlog && waiting > int64(len(one.Entries)) {
 			h.cut(sub)
+			continue
 		}
+		sub.portions <- one // there is room: each holds an entry at least
 	}
-	return streams
 }
 
 // following is one stream.
@@ -188,18 +213,16 @@ type following struct {
 	of    id.Company
 	at    store.Place // all up to it was taken, or will be with next
 
-	next []inbound.StreamedEntry
+	next []inbound.StreamedPortion
 }
 
-func (f *following) run(ctx context.Context, take func(entries []inbound.StreamedEntry) error) error {
+func (f *following) run(ctx context.Context, take func(portions []inbound.StreamedPortion) error) error {
 	for { // what came before the subscription
 		some, err := f.store.Activity().Follow(ctx, &f.of, f.at, f.sub.after, portionSize)
 		if err != nil {
 			return err
 		}
-		for _, one := range some {
-			f.add(entryOf(f.of, one))
-		}
+		f.add(portionOf(f.of, some))
 		if err := f.hand(take); err != nil {
 			return err
 		}
@@ -207,7 +230,6 @@ func (f *following) run(ctx context.Context, take func(entries []inbound.Streame
 			break
 		}
 	}
-	f.next = nil // much may have come before, and little comes at once from here on
 	pause := time.NewTimer(idle)
 	defer pause.Stop()
 	for {
@@ -220,15 +242,15 @@ func (f *following) run(ctx context.Context, take func(entries []inbound.Streame
 				return err
 			}
 			continue
-		case one, ok := <-f.sub.entries:
+		case one, ok := <-f.sub.portions:
 			if !ok {
 				return errCut
 			}
-			f.add(one)
+			f.take(one)
 		}
-		for range min(len(f.sub.entries), portionSize) { // what waits goes out together
-			if one, ok := <-f.sub.entries; ok {
-				f.add(one)
+		for range len(f.sub.portions) { // what waits goes out together
+			if one, ok := <-f.sub.portions; ok {
+				f.take(one)
 			}
 		}
 		if err := f.hand(take); err != nil {
@@ -237,16 +259,24 @@ func (f *following) run(ctx context.Context, take func(entries []inbound.Streame
 	}
 }
 
-// add adds an entry to those that are handed on next, unless it was taken.
-func (f *following) add(one *entry) {
-	if one.at.Compare(f.at) > 0 {
-		f.at = one.at
-		f.next = append(f.next, one.StreamedEntry)
+// take takes a portion out of those that wait.
+func (f *following) take(one *portion) {
+	f.sub.waiting.Add(-int64(len(one.Entries)))
+	f.add(one)
+}
+
+// add adds what was not taken of a portion to what is handed on next.
+func (f *following) add(one *portion) {
+	one = one.after(f.at)
+	if len(one.Entries) == 0 {
+		return
 	}
+	f.at = one.places[len(one.places)-1]
+	f.next = append(f.next, one.StreamedPortion)
 }
 
 // hand hands on what was added.
-func (f *following) hand(take func(entries []inbound.StreamedEntry) error) error {
+func (f *following) hand(take func(portions []inbound.StreamedPortion) error) error {
 	if len(f.next) == 0 {
 		return nil
 	}

@@ -198,10 +198,10 @@ func (s *Service) Follow(ctx context.Context, caller access.Caller, of id.Compan
 	}
 	context.AfterFunc(ctx, func() { s.hub.leave(sub) }) // even if the stream never begins
 	f := &following{store: s.store, hub: s.hub, sub: sub, of: of, at: from}
-	return func(ctx context.Context, take func(entries []inbound.StreamedEntry) error) error {
+	return func(ctx context.Context, take func(portions []inbound.StreamedPortion) error) error {
 		defer s.hub.leave(sub)
 		if begin != "" {
-			if err := take([]inbound.StreamedEntry{{Place: begin}}); err != nil {
+			if err := take([]inbound.StreamedPortion{inbound.Streamed([]inbound.StreamedEntry{{Place: begin}})}); err != nil {
 				return err
 			}
 		}

@@ -52,34 +52,34 @@ type ChainedEntry struct {
 }
 
 // ActivityStream calls take with entries in the order of their commits, each once, until that fails, ctx is done, the server stops,
-// or the taker is too slow. The taker keeps nothing of a portion. One can be empty: then nothing came for a second. The first can be one
-// entry without content, whose place is where the stream begins.
-type ActivityStream func(ctx context.Context, take func(entries []StreamedEntry) error) error
+// or the taker is too slow. The taker keeps nothing of what it gets. There can be no portion: then nothing came for a second. The first
+// can be one entry without content, whose place is where the stream begins.
+type ActivityStream func(ctx context.Context, take func(portions []StreamedPortion) error) error
 
-// StreamedEntry is an entry with its place, from which a stream can go on. Streams of a company share it.
-type StreamedEntry struct {
-	Place string
-	Entry *event.Entry // nil: the place alone
+// StreamedPortion is entries that go out together. Streams of a company share it.
+type StreamedPortion struct {
+	Entries []StreamedEntry
 
 	shared *spelled
 }
 
-// spelled is what an entry was made into.
+// StreamedEntry is an entry with its place, from which a stream can go on.
+type StreamedEntry struct {
+	Place string
+	Entry *event.Entry // nil: the place alone
+}
+
+// spelled is what a portion was made into.
 type spelled struct {
 	once sync.Once
 	text []byte
 }
 
-// Streamed returns an entry for streams.
-func Streamed(place string, entry event.Entry) StreamedEntry {
-	return StreamedEntry{place, &entry, &spelled{}}
-}
+// Streamed returns a portion for streams.
+func Streamed(entries []StreamedEntry) StreamedPortion { return StreamedPortion{entries, &spelled{}} }
 
-// Spelled returns what spell makes of the entry, which all streams that share it get: it is made once, and nobody may change it.
-func (e StreamedEntry) Spelled(spell func(e StreamedEntry) []byte) []byte {
-	if e.shared == nil {
-		return spell(e)
-	}
-	e.shared.once.Do(func() { e.shared.text = spell(e) })
-	return e.shared.text
+// Spelled returns what spell makes of the entries, which all streams that share them get: it is made once, and nobody may change it.
+func (p StreamedPortion) Spelled(spell func(entries []StreamedEntry) []byte) []byte {
+	p.shared.once.Do(func() { p.shared.text = spell(p.Entries) })
+	return p.shared.text
 }

@@ -213,18 +213,24 @@ func (h activity) stream(r httpkit.Request) (httpkit.Answer, error) {
 		MediaType: httpkit.EventStream, Head: []byte(streamHead + "\n"), Patience: h.pace.Patience,
 		Write: func(write func(portion []byte) error) error {
 			checked, wrote := time.Now(), time.Now()
-			var text []byte
-			err := follow(r.Context(), func(entries []inbound.StreamedEntry) error {
+			var buffer []byte
+			err := follow(r.Context(), func(portions []inbound.StreamedPortion) error {
 				if time.Since(checked) >= authInterval {
 					if checked = time.Now(); r.IsRefused() {
 						return errEnded
 					}
 				}
-				switch text = streamed(text[:0], entries); {
-				case len(text) > 0:
-				case time.Since(wrote) >= h.pace.Quiet:
-					text = append(text, ":\n\n"...)
-				default:
+				text := quiet
+				switch {
+				case len(portions) == 1:
+					text = portions[0].Spelled(serverSent) // as it is: each stream would copy it else
+				case len(portions) > 1:
+					buffer = buffer[:0]
+					for _, one := range portions {
+						buffer = append(buffer, one.Spelled(serverSent)...)
+					}
+					text = buffer
+				case time.Since(wrote) < h.pace.Quiet:
 					return nil
 				}
 				wrote = time.Now()
@@ -238,18 +244,17 @@ func (h activity) stream(r httpkit.Request) (httpkit.Answer, error) {
 	}}, nil
 }
 
-// streamed appends entries to text as server-sent events. A place alone is one without data, which clients only note.
-func streamed(text []byte, entries []inbound.StreamedEntry) []byte {
+// quiet is the comment that is sent when nothing else was for long.
+var quiet = []byte(":\n\n")
+
+// serverSent spells entries as server-sent events. A place alone is one without data, which clients only note.
+func serverSent(entries []inbound.StreamedEntry) (text []byte) {
 	for _, e := range entries {
-		text = append(text, e.Spelled(serverSent)...)
+		text = append(append(append(text, "id: "...), e.Place...), '\n')
+		if e.Entry != nil {
+			text = append(e.Entry.Fields().Append(append(text, "data: "...)), '\n')
+		}
+		text = append(text, '\n')
 	}
 	return text
-}
-
-func serverSent(e inbound.StreamedEntry) []byte {
-	text := append(append([]byte("id: "), e.Place...), '\n')
-	if e.Entry != nil {
-		text = append(e.Entry.Fields().Append(append(text, "data: "...)), '\n')
-	}
-	return append(text, '\n')
 }
