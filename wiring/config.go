@@ -74,9 +74,9 @@ func (c Config) room() Room {
 	case c.Database.SQLite == Memory:
 		return func() (outbound.Room, error) { return outbound.Room{}, errors.ErrUnsupported }
 	case c.Database.SQLite != "":
-		return func() (outbound.Room, error) { return system.Room(filepath.Dir(c.Database.SQLite)) }
+		return func() (outbound.Room, error) { return system.Disk{}.Room(filepath.Dir(c.Database.SQLite)) }
 	}
-	return func() (outbound.Room, error) { return system.Room(c.DataDir) }
+	return func() (outbound.Room, error) { return system.Disk{}.Room(c.DataDir) }
 }
 
 // hasRoom fails while the disk with the embedded store is nearly full. What cannot be told is no reason to refuse anything.

@@ -32,7 +32,7 @@ func TestNothingIsMissingFromAPrunedStoreOnPostgresAndSQLite(t *testing.T) {
 		const day = 24 * time.Hour
 		settings := kept.Settings{Activity: kept.Keep(90 * day), Audit: kept.Keep(365 * day), Runs: kept.Keep(90 * day)}
 		prunes := retention.New(w.store, w.patient.Vault.(outbound.Signer), noRunLogs{}, w.clock, settings, nil)
-		for _, days := range []time.Duration{120, 300, 1} { // entries go after the deliveries that carry them
+		for _, days := range []time.Duration{120, 300} {
 			w.clock.Advance(days * day)
 			_, err := prunes.Run(w.ctx)
 			check(t, err)
@@ -55,6 +55,13 @@ func TestNothingIsMissingFromAPrunedStoreOnPostgresAndSQLite(t *testing.T) {
 			t.Errorf("of what was made after the removal: %s", got.Message())
 		}
 		w.exec(t, fmt.Sprintf(one, "created"))
+		w.isWell(t)
+
+		w.exec(t, "UPDATE audit_stubs SET removed = removed + 1 WHERE chain = '"+string(w.of)+"'")
+		if got := result(t, w.examine(t, false), "activity"); got.Count != 1 || got.Examples[0].Rule != "activity.stub" {
+			t.Errorf("of a stub that was changed: %s", got.Message())
+		}
+		w.exec(t, "UPDATE audit_stubs SET removed = removed - 1 WHERE chain = '"+string(w.of)+"'")
 		w.isWell(t)
 	})
 }

@@ -61,22 +61,13 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	s.running.Lock()
 	defer s.running.Unlock()
 	now := s.clock.Now()
-	var failures error
+	failures := s.others(ctx) // first: a delivery that is gone keeps no entry
 	for _, of := range retention.Kinds {
 		if before := s.keep.Keep(of).Cutoff(now); !before.IsZero() {
 			failures = errors.Join(failures, s.keepUp(ctx, of, before))
 		}
 	}
-	failures = errors.Join(failures, s.others(ctx))
-	for more := true; more; {
-		if more, err = s.store.Tidy(ctx); err != nil {
-			return false, errors.Join(failures, err)
-		}
-		if err := rest(ctx); err != nil {
-			return false, err
-		}
-	}
-	return false, failures
+	return false, errors.Join(failures, s.tidy(ctx))
 }
 
 // keepUp makes the pass over a kind that there is once a day.
@@ -130,13 +121,23 @@ func (s *Service) Prune(ctx context.Context, caller access.Caller, wanted inboun
 			return nil, fmt.Errorf("%s: %w", of, err)
 		}
 	}
-	for more := !wanted.DryRun; more; {
-		var err error
-		if more, err = s.store.Tidy(ctx); err != nil {
-			return nil, err
+	if wanted.DryRun {
+		return results, nil
+	}
+	return results, s.tidy(ctx)
+}
+
+// tidy gives space back, in small units.
+func (s *Service) tidy(ctx context.Context) error {
+	for {
+		more, err := s.store.Tidy(ctx)
+		if err != nil || !more {
+			return err
+		}
+		if err := rest(ctx); err != nil {
+			return err
 		}
 	}
-	return results, nil
 }
 
 func refused(field, format string, args ...any) error {

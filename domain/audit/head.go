@@ -122,10 +122,13 @@ func (s Signed) Check(keys ...ed25519.PublicKey) error {
 	return s.Stub.Check(keys...)
 }
 
-// Check fails unless one of some keys signed the stub.
+// ErrStub refuses a stub that was not signed, or was changed afterwards.
+var ErrStub = errors.New("the stub is not what the key has signed")
+
+// Check fails with ErrStub unless one of some keys signed the stub.
 func (s SignedStub) Check(keys ...ed25519.PublicKey) error {
 	if !s.isBy(keys, s.Statement()) {
-		return errors.New("the stub is not what the key has signed")
+		return ErrStub
 	}
 	return nil
 }
