@@ -75,6 +75,13 @@ var layers = []layer{
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlstore", "adapters/system", "adapters/system/vault"}, // its files
 	},
 	{
+		folders: []string{"app/retention"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{ // a log that is chained
+			"app/activity", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system",
+			"ports/storetest",
+		},
+	},
+	{
 		folders: []string{"app/doctor"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{ // a company at work, and what is beside its store
 			"app/activity", "app/agents", "app/cache", "app/companies", "app/costs", "app/deliveries", "app/goals", "app/issues",

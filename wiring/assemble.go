@@ -33,6 +33,7 @@ import (
 	"holdco/app/doctor"
 	"holdco/app/export"
 	"holdco/app/partners"
+	"holdco/app/retention"
 	"holdco/app/runner"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -178,6 +179,16 @@ func newParallel(config Config) deliveries.Parallel {
 // redisTimeout is how long Redis may take to answer before it counts as lost.
 const redisTimeout = 250 * time.Millisecond
 
+func newRetention(
+	s store.Store, signer outbound.Signer, logs *programs.Programs, clock outbound.Clock, config Config, tel telemetry,
+) *retention.Service {
+	var counter retention.Counter
+	if tel.metrics != nil { // in a server
+		counter = tel.metrics.Removed
+	}
+	return retention.New(s, signer, logs, clock, config.Keep, counter)
+}
+
 // newLimiter counts in this process, and in Redis too when one is configured.
 func newLimiter(
 	ctx context.Context, config Config, clock outbound.Clock, tel telemetry, log *slog.Logger,
@@ -225,6 +236,14 @@ type surroundings struct {
 	telemetry telemetry
 }
 
+// ready fails while requests cannot be served, or only reads.
+func (s surroundings) ready(ctx context.Context) error {
+	if err := s.Config.hasRoom(); err != nil {
+		return err
+	}
+	return s.Store.Ready(ctx)
+}
+
 // service is what an API needs that has its reference below a path.
 func (s surroundings) service(under string) httpkit.Service {
 	return httpkit.Service{
@@ -236,10 +255,11 @@ func (s surroundings) service(under string) httpkit.Service {
 			Watch:    s.telemetry.watch(),
 			Stopping: s.Stopping,
 
+			Room:       s.Config.hasRoom,
 			MostUpload: s.Config.MaxImport,
 		},
 		Limits: httpkit.Limits{Limiter: s.Limiter, ByClass: s.Config.Rates},
-		Ready:  s.Store.Ready,
+		Ready:  s.ready,
 		Pages:  docs.Pages(under),
 	}
 }

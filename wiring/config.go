@@ -19,11 +19,14 @@ import (
 
 	"holdco/adapters/cli"
 	"holdco/adapters/http/rest"
+	"holdco/adapters/system"
 	"holdco/adapters/telemetry/tracing"
 	"holdco/domain/access"
 	"holdco/domain/backup"
 	"holdco/domain/money"
 	"holdco/domain/ratelimit"
+	"holdco/domain/retention"
+	"holdco/ports/outbound"
 )
 
 // Config is what an operator sets. Its zero value is no configuration: see LoadConfig. Rates that are not set are off.
@@ -45,7 +48,9 @@ type Config struct {
 	MostProcesses    int             // of agents at once
 	LongestStop      time.Duration   // how long they may take to end when the server stops; no setting
 	StreamPace       rest.StreamPace // no setting either
+	Room             Room            // nor is it: what tells it, if not the disk
 	ArchiveRetention time.Duration
+	Keep             retention.Settings
 	MaxImport        int64            // how large a file may be that is sent to be imported, in bytes
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	BackupDir        string           // where the server writes backups; empty: it makes none
@@ -61,6 +66,34 @@ type Config struct {
 	LogFormat        string       // text or json; empty: text on a terminal, else json
 	AdminToken       access.Value // of the first admin token; empty: a random one
 	Traces           bool         // the variables of OpenTelemetry name an endpoint; the rest of them is read by its SDK
+}
+
+// Room tells what the disk of the store has.
+type Room func() (outbound.Room, error)
+
+// room tells what the disk with the embedded store has, or else that with the data directory.
+func (c Config) room() Room {
+	switch {
+	case c.Room != nil:
+		return c.Room
+	case c.Database.SQLite == Memory:
+		return func() (outbound.Room, error) { return outbound.Room{}, errors.ErrUnsupported }
+	case c.Database.SQLite != "":
+		return func() (outbound.Room, error) { return system.Disk{}.Room(filepath.Dir(c.Database.SQLite)) }
+	}
+	return func() (outbound.Room, error) { return system.Disk{}.Room(c.DataDir) }
+}
+
+// hasRoom fails while the disk with the embedded store is nearly full. What cannot be told is no reason to refuse anything.
+func (c Config) hasRoom() error {
+	if c.Database.SQLite == "" {
+		return nil
+	}
+	room, err := c.room()()
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	return retention.CheckRoom(room.Free)
 }
 
 // Database says where the store is. One of its fields is set.

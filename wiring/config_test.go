@@ -17,6 +17,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/backup"
 	"holdco/domain/ratelimit"
+	"holdco/domain/retention"
 	"holdco/wiring"
 )
 
@@ -63,6 +64,7 @@ func TestEverySettingHasADefault(t *testing.T) {
 		LongestStop:      20 * time.Second,
 		StreamPace:       rest.UsualPace,
 		ArchiveRetention: 720 * time.Hour,
+		Keep:             retention.Settings{Runs: retention.Keep(90 * 24 * time.Hour), Removed: retention.Keep(365 * 24 * time.Hour)},
 		MaxImport:        1 << 30,
 		Rates:            ratelimit.Limits{Read: 600, Write: 120, Costly: 10, Partner: 600, Gateway: 1200},
 		BackupEvery:      24 * time.Hour,
@@ -96,6 +98,10 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		LongestStop:      20 * time.Second,
 		StreamPace:       rest.UsualPace,
 		ArchiveRetention: 1000*time.Hour + time.Minute,
+		Keep: retention.Settings{
+			Activity: retention.Keep(90 * 24 * time.Hour), Audit: retention.Keep(400 * 24 * time.Hour), Runs: retention.Off,
+			Removed: retention.Keep(24 * time.Hour),
+		},
 		MaxImport:        500 << 20,
 		Rates:            ratelimit.Limits{Read: 1, Write: 1_000_000_000, Costly: ratelimit.Off, Partner: 7, Gateway: 8},
 		RedisURL:         "redis://me@cache/1",
@@ -119,7 +125,8 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		{"lease_time", "5s"}, {"reserve_usd", "0.000001"},
 		{"max_processes", "200"},
 		{"adapters", "http, my-own_1"}, {"cors_origins", "https://app.example.com, http://[::1]:3000"}, {"rate_partner", "7"},
-		{"archive_retention", "1000h1m"}, {"max_import", "500MiB"},
+		{"archive_retention", "1000h1m"}, {"keep_activity", "2160h"}, {"keep_audit", "400d"},
+		{"keep_runs", "off"}, {"keep_removed", "1d"}, {"max_import", "500MiB"},
 		{"rate_read", "1"}, {"rate_write", "1000000000"}, {"rate_costly", "off"},
 		{"redis_url", "redis://me@cache/1"}, {"trusted_proxies", "192.0.2.1, fd00::/8"}, {"webhook_allow_private", "true"},
 		{"webhook_parallel", "256"},
@@ -275,6 +282,12 @@ func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 		{"HOLDCO_MAX_IMPORT", "99999999999999999999GiB", "a whole number of MiB or GiB"},
 		{"HOLDCO_ARCHIVE_RETENTION", "719h59m59s", "at least 720h"},
 		{"HOLDCO_ARCHIVE_RETENTION", "30d", "at least 720h"},
+		{"HOLDCO_KEEP_ACTIVITY", "89d", "at least 90d"},
+		{"HOLDCO_KEEP_ACTIVITY", "2161h", "whole days"},
+		{"HOLDCO_KEEP_AUDIT", "364d", "at least 365d"},
+		{"HOLDCO_KEEP_RUNS", "23h", "at least 1d"},
+		{"HOLDCO_KEEP_RUNS", "ever", "off, or whole days"},
+		{"HOLDCO_KEEP_REMOVED", "0d", "at least 1d"},
 		{"HOLDCO_RATE_READ", "0", "1 to 1000000000, or off"},
 		{"HOLDCO_RATE_READ", "", "or off"},
 		{"HOLDCO_RATE_WRITE", "1000000001", "1 to 1000000000"},

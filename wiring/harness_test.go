@@ -26,6 +26,7 @@ import (
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/app/imports"
+	"holdco/app/retention"
 	"holdco/app/work"
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -56,6 +57,7 @@ type instance struct {
 	work       *work.Service
 	deciding   func() int // how many calls wait for approvals
 	uploads    *imports.Uploads
+	retention  *retention.Service
 	secrets    inbound.Secrets
 	stop       func() error // ends the server as SIGTERM does, once, and returns what Run returned
 }
@@ -157,7 +159,7 @@ func (s *instance) run(ctx context.Context, t *testing.T, out io.Writer) error {
 	defer done()
 	s.store, s.keys, s.agents, s.index, s.waiting = server.Store, server.Partners, server.Agents, server.Index, server.Leases.Waiting
 	s.work, s.secrets, s.deciding = server.Work, server.Secrets, server.Leases.Deciding
-	s.uploads = server.Uploads
+	s.uploads, s.retention = server.Uploads, server.Retention
 	return server.Run(ctx, out, true)
 }
 
@@ -172,6 +174,7 @@ func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ 
 	if clock.longestStop > 0 {
 		config.LongestStop = clock.longestStop
 	}
+	config.Room = clock.room
 	config.StreamPace = cmp.Or(clock.streamPace, config.StreamPace)
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	clocks := wiring.Clocks{Process: clock, Store: clock}
@@ -269,6 +272,7 @@ type clock struct {
 
 	longestStop time.Duration   // of servers, see wiring.Config; 0: the usual one
 	streamPace  rest.StreamPace // the same
+	room        wiring.Room     // the same
 }
 
 // noon is where the clocks of tests start.

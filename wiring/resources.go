@@ -13,6 +13,7 @@ import (
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/samples"
+	"holdco/adapters/system/workspaces"
 	"holdco/app/activity"
 	"holdco/app/agents"
 	"holdco/app/approvals"
@@ -33,7 +34,7 @@ import (
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
-	"holdco/app/receipts"
+	"holdco/app/retention"
 	"holdco/app/runner"
 	"holdco/app/secrets"
 	"holdco/app/sessions"
@@ -70,6 +71,7 @@ type services struct {
 	Secrets   *secrets.Service
 	Keys      *keys.Service
 	Backups   *backups.Service
+	Retention *retention.Service
 	Activity  *activity.Service
 	Instance  *instance.Service
 
@@ -88,7 +90,8 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	goals.New, goals.NewProjects,
 	workflows.New,
 	approvals.New,
-	secrets.New, keys.New, newServerBackups,
+	secrets.New, keys.New,
+	newServerBackups, newRetention,
 	activity.New, wire.Bind(new(doctor.Chains), new(*activity.Service)),
 	instance.New, newSetup,
 	newAgentSettings, newAgentCredentials, newLeaseSettings, newStreamPace,
@@ -137,6 +140,8 @@ type background struct {
 	Runner     *runner.Service
 	Index      *leadindex.Index
 	Schedule   *backups.Schedule
+	Workspaces *workspaces.Directories
+	Taken      *taken
 }
 
 var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
@@ -197,7 +202,6 @@ var resources = []resource{
 				{Name: "wake waiting claims", Every: 200 * time.Millisecond, Wake: s.Leases.Woken(), Run: s.Leases.Wake},
 				{Name: "wake all waiting claims", Every: 5 * time.Second, Run: s.Leases.WakeAll},
 				{Name: "sweep leases", Every: time.Second, Run: s.Work.Sweep},
-				{Name: "forget old answers", Every: 10 * time.Minute, Run: s.Work.Forget},
 			}
 		},
 	},
@@ -259,7 +263,6 @@ var resources = []resource{
 			return []jobs.Job{
 				{Name: "deliver webhooks", Every: time.Second, Wake: s.Store.Outgoing(), Run: s.Deliveries.Deliver},
 				{Name: "finish removed companies", Every: time.Second, Run: s.Deliveries.FinishRemovals},
-				{Name: "purge old deliveries", Every: 10 * time.Minute, Run: s.Deliveries.Purge},
 			}
 		},
 		stop: func(_ context.Context, s *Server) error {
@@ -277,9 +280,6 @@ var resources = []resource{
 	{ // people at the dashboard
 		handlers: func(s services) httpkit.Handlers { return rest.Sessions(s.Sessions) },
 		commands: []cli.Command{cli.LoginCommand(openLogin)},
-		jobs: func(s *Server) []jobs.Job {
-			return []jobs.Job{{Name: "purge ended sessions", Every: 10 * time.Minute, Run: s.Sessions.Purge}}
-		},
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Partners(s.Partners) },
@@ -301,7 +301,6 @@ var resources = []resource{
 			all := []jobs.Job{
 				{Name: "import files", Every: time.Second, Wake: s.Uploads.Woken(), Run: s.Uploads.Run},
 				{Name: "end imports of servers that are gone", Every: 5 * time.Second, Run: s.Uploads.EndLapsed},
-				{Name: "forget old imports", Every: 10 * time.Minute, Run: s.Uploads.Forget},
 			}
 			if s.Config.PartnerAddr != "" { // there is an export API
 				all = append(all, jobs.Job{Name: "index leads", Every: leadindex.Pace, Wake: s.Index.Wanted(), Run: s.Index.Follow})
@@ -365,9 +364,15 @@ var resources = []resource{
 	{ // a company to look at
 		commands: []cli.Command{cli.DemoCommand(openDemo), cli.DemoWorkerCommand},
 	},
-	{ // receipts of idempotency keys
+	{ // what is removed when it is old enough
+		commands: []cli.Command{
+			cli.PruneCommand(opener(withKey, func(s services) inbound.Retention { return s.Retention })),
+		},
 		jobs: func(s *Server) []jobs.Job {
-			return []jobs.Job{{Name: "purge expired receipts", Every: 10 * time.Minute, Run: receipts.Purge(s.Store, s.Clock)}}
+			return []jobs.Job{
+				{Name: "remove what is old", Every: 10 * time.Minute, Run: s.Retention.Run},
+				{Name: "measure workspaces", Every: 10 * time.Minute, Run: s.Taken.measure(s.Workspaces)},
+			}
 		},
 	},
 }

@@ -17,6 +17,7 @@ import (
 	"holdco/domain/money"
 	"holdco/domain/partner"
 	"holdco/domain/ratelimit"
+	"holdco/domain/retention"
 )
 
 // setting is one line of the table from which flags, variables, keys of the file, help and errors come.
@@ -119,6 +120,30 @@ var settings = []setting{
 		help:    "how long an archived company can be restored; at least 720h (30 days)",
 		allowed: "a duration of at least 720h (30 days), such as 2160h",
 		set:     func(c *Config, v string) bool { return parseDuration(&c.ArchiveRetention, v, 720*time.Hour) },
+	},
+	{
+		name: "keep_activity", kind: "DAYS", fallback: "off",
+		help:    "how long entries of the activity log are kept, such as 90d or 2160h; off: for ever. Costs are always kept",
+		allowed: "off, or whole days of at least 90d, such as 90d or 2160h",
+		set:     func(c *Config, v string) bool { return parseKeep(&c.Keep.Activity, v, retention.Activity) },
+	},
+	{
+		name: "keep_audit", kind: "DAYS", fallback: "off",
+		help:    "how long, of these, the entries that an audit shows are kept at least; off: for ever",
+		allowed: "off, or whole days of at least 365d, such as 365d or 8760h",
+		set:     func(c *Config, v string) bool { return parseKeep(&c.Keep.Audit, v, retention.Audit) },
+	},
+	{
+		name: "keep_runs", kind: "DAYS", fallback: "90d",
+		help:    "how long checkpoints and logs of runs are kept once these have ended and their issues are closed, or off: for ever",
+		allowed: "off, or whole days of at least 1d, such as 90d or 2160h",
+		set:     func(c *Config, v string) bool { return parseKeep(&c.Keep.Runs, v, retention.Runs) },
+	},
+	{
+		name: "keep_removed", kind: "DAYS", fallback: "365d",
+		help:    "how long partners can read which leads were removed, or off: for ever",
+		allowed: "off, or whole days of at least 1d, such as 365d or 8760h",
+		set:     func(c *Config, v string) bool { return parseKeep(&c.Keep.Removed, v, retention.Removed) },
 	},
 	{
 		name: "max_import", kind: "SIZE", fallback: "1GiB",
@@ -273,6 +298,11 @@ func parseDuration(duration *time.Duration, value string, least time.Duration) b
 	parsed, err := time.ParseDuration(value)
 	*duration = parsed
 	return err == nil && parsed >= least
+}
+
+func parseKeep(keep *retention.Keep, value string, of retention.Kind) (ok bool) {
+	*keep, ok = retention.ParseKeep(value, retention.LeastDays(of))
+	return ok
 }
 
 // parseSize reads a size of at least 1 MiB and at most 1024 GiB.

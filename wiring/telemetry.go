@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"holdco/adapters/cli"
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/store/sqlstore"
+	"holdco/adapters/system/workspaces"
 	"holdco/adapters/telemetry/metrics"
 	"holdco/adapters/telemetry/tracing"
 	"holdco/app/jobs"
@@ -68,14 +70,28 @@ func collectors(db database, version cli.Version) []metrics.Collector {
 }
 
 // newStore makes the store, and has it observed. What scrapes ask of it is not.
-func newStore(db database, clocks Clocks, ids outbound.IDs, tel telemetry) store.Store {
+func newStore(db database, config Config, clocks Clocks, ids outbound.IDs, taken *taken, tel telemetry) store.Store {
 	made := sqlstore.New(db.Engine, clocks.Process, ids, db.Migrator)
 	if clocks.Store != nil {
 		made = made.WithClock(clocks.Store)
 	}
 	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clocks.Process))
 	tel.metrics.Add(metrics.Workload(made, clocks.Process))
+	tel.metrics.Add(metrics.Usage(made, config.Keep, clocks.Process, config.room(), taken.workspaces.Load))
 	return tel.metrics.Store(made.Observed(tel.metrics, tel.tracer))
+}
+
+// taken is what files take of the disk, as a job has measured it: that takes too long for a scrape.
+type taken struct{ workspaces atomic.Int64 }
+
+func newTaken() *taken { return &taken{} }
+
+// measure is the job.
+func (t *taken) measure(of *workspaces.Directories) func(context.Context) (more bool, err error) {
+	return func(context.Context) (bool, error) {
+		t.workspaces.Store(of.Size())
+		return false, nil
+	}
 }
 
 // leases counts and times what agents claim.
@@ -111,5 +127,5 @@ type metricsPages struct{ http.Handler }
 func newMetricsPages(s surroundings) metricsPages {
 	options := httpkit.Options{Clock: s.Clock, IDs: s.IDs, Log: s.Log, Proxies: s.Config.TrustedProxies}
 	pages := map[string]http.Handler{httpkit.MetricsPath: s.telemetry.metrics.Page()}
-	return metricsPages{httpkit.Open(options, s.Store.Ready, pages)}
+	return metricsPages{httpkit.Open(options, s.ready, pages)}
 }

@@ -543,7 +543,7 @@ func TestTheOldestImportsAreForgotten(t *testing.T) {
 				first = got
 			}
 		}
-		_, err := s.uploads.Forget(t.Context())
+		_, err := s.retention.Run(t.Context())
 		must(t, err)
 		list := resttest.Data[[]json.RawMessage](t, s.Get("/v1/imports?limit=200"))
 		if len(list) != 100 {

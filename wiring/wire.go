@@ -28,7 +28,8 @@ func NewServer(
 	ctx context.Context, config Config, clocks Clocks, log *slog.Logger, version cli.Version,
 ) (*Server, func(), error) {
 	panic(wire.Build(
-		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newStore, wire.FieldsOf(new(database), "Restored"),
+		wire.FieldsOf(new(Clocks), "Process"), openForServer, newTelemetry, newTaken, newStore,
+		wire.FieldsOf(new(database), "Restored"),
 		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet, backgroundSet,
 		newLimiter, httpkit.NewStopping, wire.Struct(new(surroundings), "*"), newAPI, newDashboard, newGatewayAPI, newMetricsPages,
 		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,

@@ -55,12 +55,13 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		return nil, nil, err
 	}
 	iDs := _wireIDsValue
+	wiringTaken := newTaken()
 	wiringTelemetry, err := newTelemetry(ctx, config, wiringDatabase, version, log)
 	if err != nil {
 		cleanup()
 		return nil, nil, err
 	}
-	store := newStore(wiringDatabase, clocks, iDs, wiringTelemetry)
+	store := newStore(wiringDatabase, config, clocks, iDs, wiringTaken, wiringTelemetry)
 	directories := newWorkspaces(config)
 	outboundLog := newOperatorLog(wiringTelemetry, log)
 	companiesSettings := newCompanySettings(config)
@@ -95,6 +96,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	keysService := keys.New(store, vault, vault, vault)
 	source := wiringDatabase.Source
 	backupsService := newServerBackups(config, source, clock)
+	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	migrator := wiringDatabase.Migrator
 	setup := newSetup(config, version)
@@ -124,6 +126,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Secrets:    secretsService,
 		Keys:       keysService,
 		Backups:    backupsService,
+		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
 		Version:    version,
@@ -144,6 +147,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Runner:     runnerService,
 		Index:      index,
 		Schedule:   schedule,
+		Workspaces: directories,
+		Taken:      wiringTaken,
 	}
 	limiter, cleanup4, err := newLimiter(ctx, config, clock, wiringTelemetry, log)
 	if err != nil {
@@ -273,6 +278,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	keysService := keys.New(store, vault, vault, vault)
 	source := wiringDatabase.Source
 	backupsService := newServerBackups(config, source, clock)
+	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	version := _wireVersionValue
 	setup := newSetup(config, version)
@@ -302,6 +308,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Secrets:    secretsService,
 		Keys:       keysService,
 		Backups:    backupsService,
+		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
 		Version:    version,
@@ -383,6 +390,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	keysService := keys.New(store, vault, vault, vault)
 	source := wiringDatabase.Source
 	backupsService := newServerBackups(config, source, clock)
+	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
 	version := _wireCliVersionValue
 	setup := newSetup(config, version)
@@ -412,6 +420,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Secrets:    secretsService,
 		Keys:       keysService,
 		Backups:    backupsService,
+		Retention:  retentionService,
 		Activity:   activityService,
 		Instance:   instanceService,
 		Version:    version,

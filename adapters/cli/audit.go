@@ -24,16 +24,21 @@ GET /v1/companies/{id}/activity/export. It needs no store.
 
 Who can write to the store can make all hashes after an entry anew. This is found with a head that was kept elsewhere, --head: what
 the API answers to GET /v1/companies/{id}/audit/head, in a file, read before the export. Its signature must be by a key of --key, the
-public key of the instance; without --key the head is taken as it is.`
+public key of the instance; without --key the head is taken as it is.
+
+What retention has removed is no finding: a signed stub stands for it, in the store and in a head. Read the head of an export after
+the last prune: one that was read before does not know what is missing.`
 
 // verification is what the command is asked for.
 type verification struct {
 	head string   // a file; empty: none
 	keys []string // of the instance
+
+	parsed []ed25519.PublicKey
 }
 
 // known are the links of the head, and the head itself.
-func (v verification) known() (signed audit.Signed, err error) {
+func (v *verification) known() (signed audit.Signed, err error) {
 	var keys []ed25519.PublicKey
 	for _, text := range v.keys {
 		key, err := audit.ParseKey(text)
@@ -42,6 +47,7 @@ func (v verification) known() (signed audit.Signed, err error) {
 		}
 		keys = append(keys, key)
 	}
+	v.parsed = keys
 	switch {
 	case v.head == "" && keys != nil:
 		return signed, errors.New("--key is for a head: name its file with --head")
@@ -84,7 +90,7 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 						return fmt.Errorf("%s: it is of another chain", wanted.head)
 					}
 					err = on(a, open, func(command *cobra.Command, port inbound.Activity, _ []string) (err error) {
-						last, err = port.Verify(command.Context(), a.caller, of, head.Link)
+						last, err = port.Verify(command.Context(), a.caller, of, wanted.parsed, head.Link)
 						return err
 					})(command, args)
 				} else {
@@ -99,7 +105,8 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 			}),
 		}
 		verify.Flags().StringVar(&wanted.head, "head", "", "`FILE` with a head that was kept, as the API answers it")
-		verify.Flags().StringArrayVar(&wanted.keys, "key", nil, "public `KEY` of the instance, which has signed the head; one of several")
+		verify.Flags().StringArrayVar(&wanted.keys, "key", nil,
+			"public `KEY` of the instance, which has signed the head; one of several")
 		a.program.StoreFlags(verify.Flags())
 		command := &cobra.Command{Use: "audit", Short: "Check the activity log"}
 		command.AddCommand(verify)

@@ -72,6 +72,10 @@ func (d *dashboard) signIn(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
+	if err := httpkit.HasRoom(c); err != nil {
+		httpkit.Fail(c, err)
+		return
+	}
 	sent, problems, err := httpkit.TakeBody[credentials](c)
 	if err == nil {
 		err = sent.check(problems)
@@ -116,6 +120,9 @@ func (d *dashboard) show(c *gin.Context) {
 
 func (d *dashboard) signOut(c *gin.Context) {
 	err := d.checkOrigin(c.Request)
+	if err == nil {
+		err = httpkit.HasRoom(c)
+	}
 	if err == nil {
 		err = d.Sessions.SignOut(c.Request.Context(), d.shown(c.Request))
 	}

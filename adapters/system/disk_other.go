@@ -2,7 +2,11 @@
 
 package system
 
-import "errors"
+import (
+	"errors"
+
+	"holdco/ports/outbound"
+)
 
 // Room implements outbound.Disk.
-func (Disk) Room(string) (int64, error) { return 0, errors.ErrUnsupported }
+func (Disk) Room(string) (outbound.Room, error) { return outbound.Room{}, errors.ErrUnsupported }

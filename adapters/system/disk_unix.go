@@ -5,13 +5,16 @@ package system
 import (
 	"fmt"
 	"syscall"
+
+	"holdco/ports/outbound"
 )
 
-// Room implements outbound.Disk: what a user without privileges may write.
-func (Disk) Room(folder string) (int64, error) {
+// Room implements outbound.Disk. What only root may write is not free.
+func (Disk) Room(folder string) (outbound.Room, error) {
 	var found syscall.Statfs_t
 	if err := syscall.Statfs(folder, &found); err != nil {
-		return 0, fmt.Errorf("look at the disk of %s: %w", folder, err)
+		return outbound.Room{}, fmt.Errorf("look at the disk of %s: %w", folder, err)
 	}
-	return int64(found.Bavail) * int64(found.Bsize), nil //nolint:unconvert // the types are those of the system
+	block := int64(found.Bsize) //nolint:unconvert // the types are those of the system
+	return outbound.Room{Free: int64(found.Bavail) * block, Size: int64(found.Blocks) * block}, nil
 }

@@ -2,7 +2,10 @@ package activity
 
 import (
 	"context"
+	"crypto/ed25519"
+	"errors"
 	"math"
+	"slices"
 
 	"holdco/domain/access"
 	"holdco/domain/audit"
@@ -107,6 +110,9 @@ func (s *Service) Head(ctx context.Context, caller access.Caller, of *id.Company
 			return err
 		}
 		signed.Head = audit.Head{Company: chain, Link: found[chain].Link, At: found[chain].At}
+		if signed.Stub, err = r.Retention().Stub(ctx, chain); err != nil {
+			return err
+		}
 		key, err = r.InstanceKey().Fingerprint(ctx)
 		return err
 	})
@@ -116,8 +122,49 @@ func (s *Service) Head(ctx context.Context, caller access.Caller, of *id.Company
 	return signed, err
 }
 
-// Verify implements inbound.Activity. It reads portion by portion: entries and links never change.
-func (s *Service) Verify(ctx context.Context, caller access.Caller, of id.Company, known ...audit.Link) (last audit.Link, err error) {
+// Verify implements inbound.Activity. It reads portion by portion: entries and links never change. What retention removes meanwhile is
+// found missing: then it begins anew, with the stub that stands for it.
+func (s *Service) Verify(
+	ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link,
+) (last audit.Link, err error) {
+	for {
+		var stub *audit.SignedStub
+		if stub, last, err = s.verify(ctx, caller, of, keys, known); !errors.As(err, new(audit.Finding)) {
+			return last, err
+		}
+		now, failed := s.store.Retention().Stub(ctx, of)
+		if failed != nil {
+			return last, failed
+		}
+		if now == nil || stub != nil && stub.Count == now.Count {
+			return last, err
+		}
+	}
+}
+
+// stub is what stands for removed entries in a chain. It is signed by the instance, or by one of some keys that it had.
+func (s *Service) stub(ctx context.Context, r store.Reader, of id.Company, keys []ed25519.PublicKey) (*audit.SignedStub, error) {
+	found, err := r.Retention().Stub(ctx, of)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	fingerprint, err := r.InstanceKey().Fingerprint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.signer.SigningKey(fingerprint)
+	switch {
+	case err == nil:
+		keys = append(slices.Clone(keys), own)
+	case len(keys) == 0: // the key is elsewhere: then the stub is taken as it is
+		keys = []ed25519.PublicKey{found.Key}
+	}
+	return found, found.Check(keys...)
+}
+
+func (s *Service) verify(
+	ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known []audit.Link,
+) (stub *audit.SignedStub, last audit.Link, err error) {
 	var head audit.Link
 	var length int64
 	var until store.Place
@@ -130,21 +177,27 @@ func (s *Service) Verify(ctx context.Context, caller access.Caller, of id.Compan
 			return err
 		}
 		head = found[of].Link
+		if stub, err = s.stub(ctx, r, of, keys); err != nil {
+			return err
+		}
 		until, err = r.Activity().Chained(ctx)
 		return err
 	})
 	if err != nil {
-		return last, err
+		return stub, last, err
 	}
 	var chain audit.Chain
 	chain.Expect(known...)
+	if stub != nil {
+		chain.Allow(stub.Stub)
+	}
 	if err := s.followChain(ctx, &chain, of, max(length, head.Number)); err != nil {
-		return chain.Last(), err
+		return stub, chain.Last(), err
 	}
 	if err := chain.EndAt(head); err != nil {
-		return chain.Last(), err
+		return stub, chain.Last(), err
 	}
-	return chain.Last(), s.allChained(ctx, of, until)
+	return stub, chain.Last(), s.allChained(ctx, of, until)
 }
 
 // followChain adds the links of a chain to chain, up to a number.

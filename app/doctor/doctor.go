@@ -4,6 +4,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,7 +55,7 @@ type Settings struct {
 
 // Chains verifies the chains of the activity log, as inbound.Activity does.
 type Chains interface {
-	Verify(ctx context.Context, caller access.Caller, of id.Company, known ...audit.Link) (last audit.Link, err error)
+	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Link, error)
 }
 
 // stage is how far a patient has come. Each needs those before.

@@ -181,7 +181,7 @@ func activity(ctx context.Context, e *examination) error {
 // verify verifies the chain of a company, or of what belongs to none, and returns how many links it has. One of a company that is removed
 // meanwhile is not looked at.
 func (e *examination) verify(ctx context.Context, of id.Company, all *found) (links int64, err error) {
-	last, err := e.Chains.Verify(ctx, e.caller, of)
+	last, err := e.Chains.Verify(ctx, e.caller, of, nil)
 	var harm audit.Finding
 	switch {
 	case err == nil:
@@ -196,6 +196,12 @@ func (e *examination) verify(ctx context.Context, of id.Company, all *found) (li
 			Company: of, Rule: "activity.chain", About: about, Kept: string(harm.Harm), Should: "as it was chained",
 			Text: fmt.Sprintf("%v; holdco audit verify says more", harm),
 		}, false)
+	case errors.Is(err, audit.ErrStub):
+		all.Add(doctor.Finding{
+			Company: of, Rule: "activity.stub", About: "the stub", Kept: "another one", Should: "as it was signed",
+			Text: "the stub that stands for removed entries is not what the key has signed; holdco audit verify says more",
+		}, false)
+		return 0, nil
 	default:
 		return 0, err
 	}
@@ -342,7 +348,8 @@ func disk(ctx context.Context, e *examination) error {
 		if !isHere {
 			space.Where = e.Settings.DataDir
 		}
-		if space.Room, err = e.Disk.Room(space.Where); err != nil {
+		room, err := e.Disk.Room(space.Where)
+		if space.Room = room.Free; err != nil {
 			space.Room = -1 // not of every system, and the data directory need not be there yet
 		}
 		e.result.Seen = space.String()

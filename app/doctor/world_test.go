@@ -238,7 +238,9 @@ func (c *counter) Bits256() (bits [32]byte) {
 // room is an outbound.Disk with so many bytes.
 type room int64
 
-func (r room) Room(string) (int64, error) { return int64(r), nil }
+func (r room) Room(string) (outbound.Room, error) {
+	return outbound.Room{Free: int64(r), Size: int64(r)}, nil
+}
 
 // keepLeads keeps leads, three of which are in two campaigns.
 func (w *world) keepLeads(t *testing.T, ids outbound.IDs) {

@@ -201,19 +201,6 @@ func (u *Uploads) EndLapsed(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// mostForgotten bounds the rows that one unit removes.
-const mostForgotten = 500
-
-// Forget removes old imports, a part at a time.
-func (u *Uploads) Forget(ctx context.Context) (more bool, err error) {
-	var removed int
-	err = u.imports.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
-		removed, err = tx.Imports().Purge(ctx, lead.ImportsKept, mostForgotten)
-		return err
-	})
-	return removed == mostForgotten, err
-}
-
 // Get implements inbound.Uploads.
 func (u *Uploads) Get(ctx context.Context, caller access.Caller, which id.Import) (lead.Import, error) {
 	if err := caller.Needs(access.Admin); err != nil {

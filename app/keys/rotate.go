@@ -133,11 +133,38 @@ func (s *Service) bind(ctx context.Context, from, to string, actor event.Actor) 
 		if err := tx.InstanceKey().Rotate(ctx, to); err != nil {
 			return err
 		}
+		if err := s.resign(ctx, tx, from, to); err != nil {
+			return err
+		}
 		happened := event.Of(event.KeyRotated, "", to, event.Fields{
 			event.F("fingerprint", to), event.F("formerFingerprint", from), event.F("publicKey", audit.SpellKey(signing)),
 		})
 		return tx.Record(ctx, happened.By(actor))
 	})
+}
+
+// resign signs with the new key what stands for removed entries of the activity log. What the former has not signed stays as it is.
+func (s *Service) resign(ctx context.Context, tx store.Tx, from, to string) error {
+	former, err := s.signer.SigningKey(from)
+	if err != nil {
+		return err
+	}
+	stubs, err := tx.Retention().Stubs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range stubs {
+		if one.Check(former) != nil {
+			continue
+		}
+		if one.Signature, err = s.signer.Sign(to, one.Statement()); err != nil {
+			return err
+		}
+		if err := tx.Retention().SaveStub(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // portion is how many secrets are sealed anew in one unit: each may have 64 KiB.

@@ -230,15 +230,3 @@ func tokenFor(ctx context.Context, tx store.Tx, as id.Token) (access.Token, erro
 		}
 	}
 }
-
-const perStep = 1000
-
-// Purge removes sessions and codes whose time is over, and reports whether there may be more.
-func (s *Service) Purge(ctx context.Context) (more bool, err error) {
-	var removed int
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
-		removed, err = tx.Sessions().Purge(ctx, s.clock.Now(), perStep)
-		return err
-	})
-	return removed >= perStep, err
-}

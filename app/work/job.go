@@ -205,22 +205,6 @@ func (s *Service) expire(ctx context.Context, of id.Company, runs []id.Run) (end
 	return ended, err
 }
 
-// answersKept is how long the answer to the call that ended a lease is kept for repeats.
-const answersKept = 30 * 24 * time.Hour
-
-// Forget clears old answers.
-func (s *Service) Forget(ctx context.Context) (more bool, err error) {
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		at, err := tx.StoreNow(ctx)
-		if err != nil {
-			return err
-		}
-		more, err = tx.Runs().Forget(ctx, at.Add(-answersKept))
-		return err
-	})
-	return more, err
-}
-
 // inTurn runs a unit of work in the turn of a company, unless that is gone or being deleted. Its steps need no event of their own.
 func (s *Service) inTurn(
 	ctx context.Context, of id.Company, actor event.Actor, write func(ctx context.Context, tx store.Tx, u *Unit) error,

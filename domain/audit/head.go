@@ -33,6 +33,22 @@ type Stub struct {
 	At      time.Time // when it was made
 }
 
+// With is the stub that stands for other entries too, which are removed at an instant: their links, at least one. The zero Stub of a chain
+// stands for none.
+func (s Stub) With(removed []Link, at time.Time) Stub {
+	for _, one := range removed {
+		if s.Count == 0 || one.Number < s.First {
+			s.First = one.Number
+		}
+		if s.Count == 0 || one.Number > s.Last.Number {
+			s.Last = one
+		}
+		s.Count++
+	}
+	s.At = at
+	return s
+}
+
 func (s Stub) covers(number int64) bool { return s.First <= number && number <= s.Last.Number }
 
 // Signature is an Ed25519 signature of a statement, and the public half of its key.
@@ -102,19 +118,38 @@ func (s Signed) Check(keys ...ed25519.PublicKey) error {
 		return nil
 	case s.Stub.Company != s.Company:
 		return errors.New("the stub is of another chain than the head")
-	case !s.Stub.isBy(keys, s.Stub.Statement()):
-		return errors.New("the stub is not what the key has signed")
+	}
+	return s.Stub.Check(keys...)
+}
+
+// ErrStub refuses a stub that was not signed, or was changed afterwards.
+var ErrStub = errors.New("the stub is not what the key has signed")
+
+// Check fails with ErrStub unless one of some keys signed the stub.
+func (s SignedStub) Check(keys ...ed25519.PublicKey) error {
+	if !s.isBy(keys, s.Statement()) {
+		return ErrStub
 	}
 	return nil
 }
 
 // Fields are the head as the API shows it.
 func (s Signed) Fields() event.Fields {
-	return event.Fields{
+	fields := append(event.Fields{
 		event.Optional("companyId", s.Company), event.F("place", s.Number), event.F("hash", s.Hash.String()),
 		event.F("sealedAt", instant.Optional(s.At)),
-		event.F("signature", base64.StdEncoding.EncodeToString(s.Text)), event.F("publicKey", SpellKey(s.Key)),
+	}, s.fields()...)
+	if s.Stub == nil {
+		return append(fields, event.F("stub", nil))
 	}
+	return append(fields, event.F("stub", append(event.Fields{
+		event.Optional("companyId", s.Stub.Company), event.F("firstPlace", s.Stub.First), event.F("lastPlace", s.Stub.Last.Number),
+		event.F("hash", s.Stub.Last.Hash.String()), event.F("count", s.Stub.Count), event.F("sealedAt", instant.Format(s.Stub.At)),
+	}, s.Stub.fields()...)))
+}
+
+func (s Signature) fields() event.Fields {
+	return event.Fields{event.F("signature", base64.StdEncoding.EncodeToString(s.Text)), event.F("publicKey", SpellKey(s.Key))}
 }
 
 // SpellKey spells a public key, in base64.

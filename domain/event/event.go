@@ -104,6 +104,7 @@ var (
 
 	StoreRepaired = define("store.repaired") // of a company: what was derived from its rows is so again
 	StoreRestored = define("store.restored") // from a backup
+	StorePruned   = define("store.pruned")   // of the instance: what was old enough is gone
 
 	BackupCompleted = define("backup.completed") // by a server, as it is scheduled
 	BackupFailed    = define("backup.failed")

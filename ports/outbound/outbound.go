@@ -45,8 +45,8 @@ type WorkspaceMender interface {
 
 // Disk is the disk of this machine.
 type Disk interface {
-	// Room returns how many bytes may still be written below a folder. It fails where that is not known.
-	Room(folder string) (int64, error)
+	// Room returns what the disk with a folder has. It fails where that is not known.
+	Room(folder string) (Room, error)
 }
 
 // Limiter counts requests by the rule of ratelimit.Count. It is safe for concurrent use: a window never admits more
@@ -56,6 +56,9 @@ type Limiter interface {
 	// unavailable, the process counts by itself.
 	Take(ctx context.Context, key ratelimit.Key, limit ratelimit.Limit) ratelimit.Verdict
 }
+
+// Room is what a disk has.
+type Room struct{ Free, Size int64 } // in bytes
 
 // Log is for errors of background work, which no response can report.
 type Log interface {

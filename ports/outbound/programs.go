@@ -96,3 +96,19 @@ type RunLogs interface {
 	// missing: a line says so in its place. It fails with fault.NotFound when this host has no log of the run.
 	Read(company id.Company, run id.Run, from int64) (written []byte, next int64, err error)
 }
+
+// OldRunLogs removes logs of runs from this host.
+type OldRunLogs interface {
+	// WrittenBefore returns the logs that were not written to since an instant.
+	WrittenBefore(before time.Time) ([]OldRunLog, error)
+
+	// Remove removes a log, if it is there.
+	Remove(company id.Company, run id.Run) error
+}
+
+// OldRunLog is a log of a run on this host.
+type OldRunLog struct {
+	Company id.Company
+	Run     id.Run
+	Bytes   int64
+}

@@ -137,7 +137,7 @@ type Runs interface {
 	// whether some are left. It needs no event.
 	Postpone(ctx context.Context, at time.Time) (left bool, err error)
 
-	// Forget clears the answers of the calls that ended runs before an instant, Portion of them, and reports whether some are left.
-	// It needs no event.
-	Forget(ctx context.Context, before time.Time) (left bool, err error)
+	// Forget clears the answers of the calls that ended runs before an instant, Portion of them at most, and returns how many. It needs
+	// no event.
+	Forget(ctx context.Context, before time.Time) (int, error)
 }

@@ -42,6 +42,21 @@ type Store interface {
 
 	// Ready fails unless the store answers, accepts writes, and has exactly the schema that this program needs.
 	Ready(ctx context.Context) error
+
+	// Tidy gives some of the space that removals have left back to the disk, where the engine does not do so itself, and reports whether
+	// there is more to do. It holds up writes for about 50 ms at most.
+	Tidy(ctx context.Context) (more bool, err error)
+
+	// Sizes returns how many bytes the store takes on its disk.
+	Sizes(ctx context.Context) (Sizes, error)
+}
+
+// Sizes are how many bytes a store takes.
+type Sizes struct {
+	Data int64
+
+	HasLog bool
+	Log    int64 // what is still to be copied into the data
 }
 
 // Reader reads what is committed, and in a Tx also what its own unit wrote.
@@ -83,6 +98,7 @@ type Reader interface {
 	Secrets() SecretReader
 	Seals() SealReader
 	Audits() AuditReader
+	Retention() RetentionReader
 	Dashboards() DashboardReader
 	Backups() BackupReader
 }
@@ -128,6 +144,7 @@ type Tx interface {
 	Seals() Seals
 	Audits() Audits
 	Backups() Backups
+	Retention() Retention
 
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.
 	// It is the first call of a unit, which then sees all that the units before it committed. A unit takes one turn.

@@ -14,6 +14,7 @@ import (
 	"holdco/domain/idempotency"
 	"holdco/domain/lead"
 	"holdco/domain/page"
+	"holdco/domain/retention"
 	"holdco/ports/store"
 )
 
@@ -55,6 +56,7 @@ func changingAll(f *fixture) (unit, company.Company) {
 func writingEverywhere(f *fixture) unit {
 	all, _ := changingAll(f)
 	leaving := f.newCompany("leaving")
+	stub := f.newStub("")
 	imported, campaign, taxonomy := leadCalled("new"), f.newCampaign("new"), f.newTaxonomy()
 	var others []unit
 	for _, some := range ofTheInstance {
@@ -85,6 +87,12 @@ func writingEverywhere(f *fixture) unit {
 			return err
 		}
 		if err := chaining(ctx, tx); err != nil {
+			return err
+		}
+		if err := stubbing(stub)(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.Retention().Hold(ctx, retention.Runs); err != nil {
 			return err
 		}
 		return enqueueing(1, new([]event.Event))(ctx, tx)

@@ -139,6 +139,9 @@ func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerF
 			Fail(c, errors.New("the OpenAPI document does not describe this route"))
 		case !op.public:
 			err := enter(c, op)
+			if err == nil && op.writes {
+				err = HasRoom(c)
+			}
 			if err == nil {
 				err = op.inspect(c)
 			}
@@ -147,6 +150,14 @@ func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerF
 			}
 		}
 	}
+}
+
+// HasRoom fails while there is no room for what is written: see Options.
+func HasRoom(c *gin.Context) error {
+	if room := of(c).options.Room; room != nil {
+		return room()
+	}
+	return nil
 }
 
 // inspect looks at what was sent, and notes it.

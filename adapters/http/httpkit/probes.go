@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/retention"
 )
 
 // Paths of the probes, which are on every listener, and of the page for scrapers, which is on one.
@@ -35,7 +37,10 @@ func AddPages(router gin.IRouter, pages map[string]http.Handler) {
 	}
 }
 
-var ok = event.Fields{event.F("status", "ok")}
+var (
+	ok      = event.Fields{event.F("status", "ok")}
+	diskLow = event.Fields{event.F("status", "disk_low")}
+)
 
 // Health answers that the process is up.
 func Health(c *gin.Context) { sendJSON(c, OK, ok) }
@@ -43,11 +48,19 @@ func Health(c *gin.Context) { sendJSON(c, OK, ok) }
 // probeLimit is how long a probe waits for the store. An orchestrator wants a quick answer, even a negative one.
 const probeLimit = 3 * time.Second
 
-// Ready answers that requests can be served, or with fault.Unavailable when ready fails or takes too long.
+// Ready answers that requests can be served, or with fault.Unavailable when ready fails or takes too long. Of a
+// disk that is nearly full it says just that.
 func Ready(c *gin.Context, ready func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), probeLimit)
 	defer cancel()
-	if err := ready(ctx); err != nil {
+	err := ready(ctx)
+	if errors.Is(err, retention.ErrDiskLow) {
+		refusal := fault.Of(err)
+		c.Header("Retry-After", seconds(refusal.RetryAfter))
+		sendJSON(c, http.StatusServiceUnavailable, diskLow)
+		return
+	}
+	if err != nil {
 		Fail(c, fault.New(fault.Unavailable,
 			"The store does not answer, cannot be written to, or does not have the schema that this version needs.").Because(err))
 		return

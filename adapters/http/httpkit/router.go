@@ -24,6 +24,9 @@ type Options struct {
 	CORS     *CORS                                   // nil: pages of other origins may ask nothing
 	Stopping *Stopping                               // nil: the server never stops
 
+	// Room fails while there is no room for what is written: see Gate. nil: there always is.
+	Room func() error
+
 	MostUpload     int64         // how large the body of an operation can be that takes a file, in bytes
 	UploadPatience time.Duration // how long a client may send nothing of it; 0: the usual time
 }

@@ -27,6 +27,7 @@ type operation struct {
 	class        ratelimit.Class   // what limits it
 	body         bodyRule
 	streamed     bool // the body is a file, which the handler reads: see Request.Upload
+	writes       bool // it changes what is stored
 	query        map[string]parameter
 	headers      []string // those that the document describes
 }
@@ -55,6 +56,10 @@ func (d *Document) Table() (Table, error) {
 			op, err := described.operation(doc.Components.Parameters)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", method, path, err)
+			}
+			op.writes = method != http.MethodGet
+			if described.Writes != nil {
+				op.writes = *described.Writes
 			}
 			table[route{method, ginPath(path)}] = op
 		}
@@ -100,6 +105,7 @@ type described struct {
 	Parameters   []parameter     `yaml:"parameters"`
 	RequestBody  *describedBody  `yaml:"requestBody"`
 	Streamed     bool            `yaml:"x-streamed"`
+	Writes       *bool           `yaml:"x-writes"` // nil: by the method
 }
 
 type describedBody struct {

@@ -21,6 +21,7 @@ import (
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/fault"
 	"holdco/ports/outbound"
+	"holdco/ports/store"
 )
 
 // Engine is an open database. It is safe for use by many goroutines.
@@ -91,6 +92,17 @@ func (e *Engine) SkipLocked(query *bun.SelectQuery) *bun.SelectQuery {
 // AtPlaceOf implements sqlstore.Engine.
 func (e *Engine) AtPlaceOf(found *bun.SelectQuery) schema.QueryWithArgs {
 	return bun.SafeQuery("ctid = ANY (ARRAY(?))", found.ColumnExpr("ctid"))
+}
+
+// Tidy implements sqlstore.Engine. PostgreSQL uses its space again by itself.
+func (e *Engine) Tidy(context.Context) (more bool, err error) { return false, nil }
+
+// Sizes implements sqlstore.Engine.
+func (e *Engine) Sizes(ctx context.Context) (sizes store.Sizes, err error) {
+	limited, cancel := context.WithTimeout(ctx, waitTimeout)
+	defer cancel()
+	err = e.pool.QueryRowContext(limited, "SELECT pg_database_size(current_database())").Scan(&sizes.Data)
+	return sizes, err
 }
 
 // Ready implements sqlstore.Engine. It asks whether the server takes writes: a standby answers queries too.

@@ -30,6 +30,8 @@ type Engine struct {
 	writer     *writer
 	migrator   *sqlstore.Migrator
 	closers    []func() error // in the order of opening
+
+	longestLog int64 // see Tidy
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)

@@ -82,7 +82,7 @@ var migrations embed.FS
 
 // Open opens a database. It does not migrate the schema: see Engine.Migrator. Errors say what an operator can do.
 func Open(ctx context.Context, options Options) (_ *Engine, err error) {
-	e := &Engine{}
+	e := &Engine{longestLog: longestLog}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Close())
@@ -139,7 +139,11 @@ func (e *Engine) openWrites(ctx context.Context, path string, options Options) (
 	if !options.Exclusive && options.Synchronous != off {
 		cache = commandCache
 	}
-	pragmas := []string{cache.pragma(), "foreign_keys(1)", "journal_mode(wal)", "synchronous(" + string(options.Synchronous) + ")"}
+	// The first pragma says how a new file is laid out, and does nothing to one that has a page.
+	pragmas := []string{
+		"auto_vacuum(incremental)", cache.pragma(), "foreign_keys(1)", "journal_mode(wal)",
+		"synchronous(" + string(options.Synchronous) + ")",
+	}
 	if !options.Exclusive {
 		pragmas = append(pragmas, "wal_autocheckpoint(0)") // see writer.checkpoint
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,8 @@ type writer struct {
 	once    sync.Once
 
 	unwritable atomic.Bool // the file could not be written to: see Engine.Ready
+
+	truncates atomic.Bool // the log is to be emptied: see Engine.Tidy
 
 	batches, units atomic.Int64 // that were committed
 }
@@ -113,6 +116,9 @@ func (w *writer) serve() {
 			if w.batches.Load()%batchesPerCheckpoint == 0 {
 				w.checkpoint()
 			}
+			if w.truncates.CompareAndSwap(true, false) {
+				w.truncate()
+			}
 		case <-w.closing:
 			return
 		}
@@ -160,6 +166,18 @@ func (w *writer) checkpoint() {
 	if w.checkpoints && w.on.conn != nil {
 		_, _ = w.on.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
 	}
+}
+
+// truncate copies all of the log into the file and empties it. It waits for readers of what is still to be copied no longer than a
+// write may: if they stay, the log does too, until the next time.
+func (w *writer) truncate() {
+	if w.on.conn == nil {
+		return
+	}
+	ctx := context.Background()
+	_, _ = w.on.conn.ExecContext(ctx, "PRAGMA busy_timeout(50)")
+	_, _ = w.on.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	_, _ = w.on.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout(%d)", waitTimeout.Milliseconds()))
 }
 
 // next returns the unit that has waited longest, or nil if none waits or the batch must end.

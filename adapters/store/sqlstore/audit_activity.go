@@ -14,6 +14,7 @@ import (
 	"holdco/domain/doctor"
 	"holdco/domain/event"
 	spelled "holdco/domain/instant"
+	"holdco/domain/retention"
 	"holdco/ports/store"
 )
 
@@ -44,8 +45,9 @@ func madeBy(of event.Type) (table string, isAny bool) {
 	return "", false
 }
 
-// entriesOfMaking looks for what has no entry that tells of its making, though the entries of what exists are never removed. What belongs
-// to a company that is being removed may have lost them, and a webhook outlives its company.
+// entriesOfMaking looks for what has no entry that tells of its making. What belongs to a company that is being removed may have lost it,
+// and a webhook outlives its company. Retention may have removed the entry too: then a stub stands in the chain, made when the entry was
+// older than the least time for which entries are kept.
 func (a audit) entriesOfMaking(ctx context.Context) error {
 	for _, by := range event.Types() {
 		table, isAny := madeBy(by)
@@ -54,14 +56,21 @@ func (a audit) entriesOfMaking(ctx context.Context) error {
 		}
 		query := a.selectFrom(table).Column("id").Order("id").
 			Where("NOT EXISTS (SELECT 1 FROM activity WHERE subject_id = ?.id AND type = ?)", bun.Ident(table), by)
+		chain := bun.Safe(table + ".company_id")
 		isOwned := slices.ContainsFunc(owned, func(one ownedTable) bool { return one.table == table })
 		switch {
 		case by == event.CompanyCreated:
 			query = query.Where("status <> ?", company.Deleting)
+			chain = bun.Safe(table + ".id")
 		case isOwned, by == event.WebhookCreated:
 			stay := a.selectFrom("companies").Column("id").Where("status <> ?", company.Deleting)
 			query = query.Where("company_id = '' OR company_id IN (?)", stay)
+		default:
+			chain = "''"
 		}
+		least := int64(retention.LeastDays(retention.Activity)) * (24 * time.Hour).Milliseconds()
+		stubs := a.selectFrom("audit_stubs").Column("chain").Where("made_at - ? > ?.created_at", least, bun.Ident(table))
+		query = query.Where("? NOT IN (?)", chain, stubs)
 		err := a.each(ctx, query, func(rows *sql.Rows) error {
 			var which string
 			err := rows.Scan(&which)

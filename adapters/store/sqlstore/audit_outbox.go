@@ -100,10 +100,14 @@ func (w *outboxAudit) gaps(ctx context.Context) error {
 	return err
 }
 
-// givenUp is the instant before which what webhooks had to send of removed companies may have been given up.
+// givenUp is the instant before which what webhooks had to send of removed companies may have been given up. Retention may have removed
+// the entry that tells of a removal: then there is a stub.
 func (w *outboxAudit) givenUp(ctx context.Context) (before int64, err error) {
 	before = millis(w.at.Add(-webhook.LogRetention))
 	isAny, err := w.exists(ctx, w.selectFrom("activity").Where("type = ?", event.CompanyDeleted).Where("at < ?", before))
+	if err == nil && !isAny {
+		isAny, err = w.exists(ctx, w.selectFrom("audit_stubs").Where("chain = ''"))
+	}
 	if !isAny {
 		before = math.MinInt64
 	}

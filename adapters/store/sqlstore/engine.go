@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"holdco/ports/outbound"
+	"holdco/ports/store"
 )
 
 // Engine is all that differs between databases. Everything else in this package is written once.
@@ -91,6 +92,10 @@ type Engine interface {
 
 	// Ready fails while the database cannot be written to, as far as the engine can tell without a write for each call.
 	Ready(ctx context.Context) error
+
+	// Tidy and Sizes are as store.Store says.
+	Tidy(ctx context.Context) (more bool, err error)
+	Sizes(ctx context.Context) (store.Sizes, error)
 
 	// LockTable keeps other units from writing to a table until the unit on conn ends: from its next statement on. If the unit
 	// has read nothing before, it cannot conflict with those that held the lock before it.

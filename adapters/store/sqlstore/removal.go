@@ -52,6 +52,7 @@ var owned = []ownedTable{
 	{table: "secrets"},
 	{table: "deliveries", kept: isPending},
 	{table: "audit_heads"},
+	{table: "audit_stubs"},
 	{table: "audit_links"},
 	{table: "activity", kept: isAwaited, aged: true},
 	{table: "cost_hours"},

@@ -369,7 +369,6 @@ func (r runs) Postpone(ctx context.Context, at time.Time) (left bool, err error)
 	return rows == store.Portion, err
 }
 
-func (r runs) Forget(ctx context.Context, before time.Time) (left bool, err error) {
-	rows, err := r.exec(ctx, r.run(forgetAnswers, millis(before)))
-	return rows == store.Portion, err
+func (r runs) Forget(ctx context.Context, before time.Time) (int, error) {
+	return r.exec(ctx, r.run(forgetAnswers, millis(before)))
 }

@@ -132,6 +132,18 @@ func (s *Store) Ready(ctx context.Context) error {
 	return s.failure(ctx, s.engine.Ready(ctx))
 }
 
+// Tidy implements store.Store.
+func (s *Store) Tidy(ctx context.Context) (more bool, err error) {
+	more, err = s.engine.Tidy(ctx)
+	return more, s.failure(ctx, err)
+}
+
+// Sizes implements store.Store.
+func (s *Store) Sizes(ctx context.Context) (store.Sizes, error) {
+	sizes, err := s.engine.Sizes(ctx)
+	return sizes, s.failure(ctx, err)
+}
+
 // reader implements store.Reader on the database as its session sees it.
 type reader struct{ session }
 
@@ -166,6 +178,7 @@ func (r reader) ApprovalRules() store.ApprovalRuleReader { return approvalRulesO
 func (r reader) Secrets() store.SecretReader             { return secretsOf(r.session) }
 func (r reader) Seals() store.SealReader                 { return seals(r) }
 func (r reader) Audits() store.AuditReader               { return audits(r) }
+func (r reader) Retention() store.RetentionReader        { return keeping(r) }
 func (r reader) Dashboards() store.DashboardReader       { return dashboards(r) }
 func (r reader) Backups() store.BackupReader             { return backupsOf(r.session) }
 
@@ -216,6 +229,7 @@ func (t tx) Secrets() store.Secrets             { return secretsOf(t.session) }
 func (t tx) Seals() store.Seals                 { return seals{t.session} }
 func (t tx) Audits() store.Audits               { return audits{t.session} }
 func (t tx) Backups() store.Backups             { return backupsOf(t.session) }
+func (t tx) Retention() store.Retention         { return keeping{t.session} }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
 

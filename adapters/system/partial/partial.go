@@ -186,9 +186,9 @@ func SyncFolder(folder string) error {
 
 // Free returns how many bytes this user can write in a folder, and reports whether that is known.
 func Free(folder string) (bytes int64, isKnown bool, err error) {
-	bytes, err = system.Disk{}.Room(folder)
+	room, err := system.Disk{}.Room(folder)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return 0, false, nil
 	}
-	return bytes, err == nil, err
+	return room.Free, err == nil, err
 }

@@ -98,6 +98,19 @@ func (d *Directories) List() ([]id.Company, error) {
 	return companies, nil
 }
 
+// Size returns how many bytes the files in the directories have. What goes away meanwhile, or cannot be read, does not count.
+func (d *Directories) Size() (bytes int64) {
+	_ = filepath.WalkDir(d.path, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}
+
 // within does something in the directory of all workspaces, which it makes first.
 func (d *Directories) within(company id.Company, do func(root *os.Root) error) error {
 	if _, ok := id.Parse[id.Company](string(company)); !ok {

@@ -21,6 +21,7 @@ type Metrics struct {
 	claims   claims
 	adapters adapters
 	progress progress
+	removals removals
 }
 
 // Collector is read at each scrape.
@@ -41,6 +42,7 @@ func New(others ...Collector) *Metrics {
 		claims:   newClaims(into),
 		adapters: newAdapters(into),
 		progress: newProgress(into),
+		removals: newRemovals(into),
 	}
 }
 

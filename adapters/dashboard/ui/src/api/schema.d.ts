@@ -2141,7 +2141,8 @@ export interface paths {
         };
         /**
          * Can requests be served?
-         * @description They can when the store answers, takes writes, and has the schema that this version needs.
+         * @description They can when the store answers, takes writes, and has the schema that this version needs. While the disk of an embedded store
+         *     is nearly full the answer is 503 with `{"status": "disk_low"}`: then reads go on, and writes are refused.
          */
         get: operations["ready"];
         put?: never;
@@ -2441,6 +2442,7 @@ export interface paths {
          *     | `store.restored` | The store was restored from a backup; `data` has when that was made (`backupAt`), its `schema`, and how many leases were ended (`leasesEnded`) and webhooks are held (`webhooksHeld`). |
          *     | `backup.completed` | A server has written the backup that was due; `data` has the `file`, its `bytes`, and the `schema`. |
          *     | `backup.failed` | A server could not write the backup that was due; `data.error` says why. |
+         *     | `store.pruned` | What was old enough was removed, by a server or by `holdco prune`: `data` has the `kind`, the `count`, and the instant `before` which it was made. |
          *     | `agent.hired` | An agent was hired. |
          *     | `agent.updated` | Fields of an agent were changed; `data.previous` has what these were before. |
          *     | `agent.paused` | An agent was paused. |
@@ -2853,6 +2855,53 @@ export interface components {
             signature: string;
             /**
              * @description With which the signature is checked, in base64. It is derived from the instance's key; `key.rotated` names the next one.
+             * @example sGNdW3v5qgM0bWXr1t0XyyT0mpHv1yCM0T1yq6j3q1s=
+             */
+            publicKey: string;
+            /** @description What stands for the entries that were removed because they were old enough; null while none was. */
+            stub: components["schemas"]["AuditStub"] | null;
+        };
+        /**
+         * @description Signed as a head is, over the lines `holdco audit stub v1`, the id of the company or `instance`, `firstPlace`, `lastPlace`,
+         *     `hash`, `count` and `sealedAt`. Other entries between the two places can still be there.
+         */
+        AuditStub: {
+            /**
+             * @description Null for the chain of the instance.
+             * @example cmp_01j5ze2c4nf8vtkkq4d9w6m7xr
+             */
+            companyId: string | null;
+            /**
+             * Format: int64
+             * @description Of the first entry that was removed.
+             * @example 1
+             */
+            firstPlace: number;
+            /**
+             * Format: int64
+             * @description Of the last.
+             * @example 5
+             */
+            lastPlace: number;
+            /**
+             * @description Of the last.
+             * @example 1c3cabb74760661893c75f80bbbb228bf9349c33689ac91f17dcb5999af0b475
+             */
+            hash: string;
+            /**
+             * Format: int64
+             * @description How many were removed.
+             * @example 5
+             */
+            count: number;
+            sealedAt: components["schemas"]["Instant"];
+            /**
+             * @description By Ed25519, in base64.
+             * @example 7Jd2hV0m9wQyqXUyoyTQmB4v7l0q4mC1Tz1sQm0bq3h6vGk9d3s2hJqj0y5m1l8k0m2b7c9d1e3f5a7b9c1d3e5fAA==
+             */
+            signature: string;
+            /**
+             * @description With which the signature is checked, in base64.
              * @example sGNdW3v5qgM0bWXr1t0XyyT0mpHv1yCM0T1yq6j3q1s=
              */
             publicKey: string;
@@ -5359,7 +5408,7 @@ export interface components {
          * @description What happened. More events may come; ignore those that you do not know.
          * @enum {string}
          */
-        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.removed" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "store.restored" | "backup.completed" | "backup.failed" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.resumed" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
+        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.removed" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "store.restored" | "backup.completed" | "backup.failed" | "store.pruned" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.resumed" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
         /**
          * @description The body of what is posted to a webhook.
          * @example {
@@ -6085,7 +6134,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorAnswer"];
             };
         };
-        /** @description `unavailable`: the store cannot be reached or is busy. A write may or may not have happened. */
+        /** @description `unavailable`: the store cannot be reached or is busy. A write may or may not have happened. While the disk of an embedded store is nearly full, writes are refused so before anything is changed. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];

@@ -1,0 +1,107 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"holdco/domain/retention"
+	"holdco/ports/outbound"
+	"holdco/ports/store"
+)
+
+// removals are what was removed because it was old enough.
+type removals struct {
+	rows *series[retention.Kind, prometheus.Counter]
+}
+
+func newRemovals(into promauto.Factory) removals {
+	rows := into.NewCounterVec(prometheus.CounterOpts{
+		Name: "holdco_retention_removed_total",
+		Help: "Rows that this server removed because they were old enough, and logs of runs.",
+	}, []string{"kind"})
+	r := removals{newSeries(func(of retention.Kind) prometheus.Counter { return rows.WithLabelValues(string(of)) })}
+	for _, of := range append(append([]retention.Kind{}, retention.Kinds...), retention.Others...) {
+		r.rows.of(of)
+	}
+	return r
+}
+
+// Removed counts rows that were removed.
+func (m *Metrics) Removed(of retention.Kind, rows int) { m.removals.rows.of(of).Add(float64(rows)) }
+
+// usage is what the store and the workspaces take of a disk, and how far what is old enough is removed.
+type usage struct {
+	store store.Store
+	keep  retention.Settings
+	clock outbound.Clock
+	room  func() (outbound.Room, error)
+
+	workspaces func() int64
+
+	bytes, free, size, overdue *prometheus.Desc
+}
+
+// Usage reports what the store takes, what is free of the disk with the data directory, and for how long what is old enough has
+// waited to be removed. What cannot be told is omitted.
+func Usage(
+	s store.Store, keep retention.Settings, clock outbound.Clock, room func() (outbound.Room, error), workspaces func() int64,
+) Collector {
+	return usage{
+		store: s, keep: keep, clock: clock, room: room, workspaces: workspaces,
+		bytes: prometheus.NewDesc("holdco_store_bytes",
+			"Bytes that are taken: db by the store, log by the write-ahead log of SQLite, workspaces by those of companies, here.",
+			[]string{"part"}, nil),
+		free: prometheus.NewDesc("holdco_disk_free_bytes", "Bytes that are free of the disk with the data directory.", nil, nil),
+		size: prometheus.NewDesc("holdco_disk_size_bytes", "Bytes that this disk has.", nil, nil),
+		overdue: prometheus.NewDesc("holdco_retention_overdue_seconds",
+			"For how long what is old enough of a kind has waited to be removed; 0 before the first pass.", []string{"kind"}, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (u usage) Describe(into chan<- *prometheus.Desc) {
+	into <- u.bytes
+	into <- u.free
+	into <- u.size
+	into <- u.overdue
+}
+
+// Collect implements prometheus.Collector.
+func (u usage) Collect(into chan<- prometheus.Metric) {
+	gauge := func(of *prometheus.Desc, value float64, labels ...string) {
+		into <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
+	}
+	gauge(u.bytes, float64(u.workspaces()), "workspaces")
+	if room, err := u.room(); err == nil {
+		gauge(u.free, float64(room.Free))
+		gauge(u.size, float64(room.Size))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), backlogLimit)
+	defer cancel()
+	sizes, err := u.store.Sizes(ctx)
+	if err != nil {
+		return
+	}
+	gauge(u.bytes, float64(sizes.Data), "db")
+	if sizes.HasLog {
+		gauge(u.bytes, float64(sizes.Log), "log")
+	}
+	for _, of := range retention.Kinds {
+		before := u.keep.Keep(of).Cutoff(u.clock.Now())
+		if before.IsZero() {
+			continue
+		}
+		state, err := u.store.Retention().State(ctx, of)
+		if err != nil {
+			continue
+		}
+		var overdue time.Duration
+		if !state.Done.IsZero() && state.Done.Before(before) { // it could go since midnight, or since the midnights before
+			overdue = before.Sub(state.Done) - 24*time.Hour + u.clock.Now().Sub(u.clock.Now().Truncate(24*time.Hour))
+		}
+		gauge(u.overdue, overdue.Seconds(), string(of))
+	}
+}

@@ -1,2 +1,0 @@
-// Package receipts purges the stored answers of requests whose idempotency keys have expired.
-package receipts

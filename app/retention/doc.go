@@ -1,0 +1,2 @@
+// Package retention removes what is old enough, and gives its space back to the disk.
+package retention
