@@ -22,6 +22,7 @@ func Fill(t *testing.T, opened Opened, clock *Clock, ids *IDs) {
 	f.writeCases()
 	f.update(func(ctx context.Context, tx store.Tx) error { return tx.InstanceKey().Bind(ctx, "0123456789abcdef") })
 	f.update(chaining)
+	f.update(stubbing(f.newStub("")))
 	for table, rows := range f.dump() {
 		if len(rows) == 0 {
 			t.Errorf("no row was made in %s", table)
