@@ -49,7 +49,7 @@ var layers = []layer{
 	{folders: []string{"domain/*"}, ours: domain, not: impure, inTests: []string{"domain/fault/faulttest"}},
 	{folders: []string{"ports/storetest", "ports/limitertest", "ports/searchtest"}, ours: slices.Concat(domain, ports),
 		libraries: testLibraries},
-	{folders: []string{"ports/store"}, ours: slices.Concat(domain, []string{"ports/outbound"}), not: outside}, // a restored store's migrator
+	{folders: []string{"ports/store"}, ours: slices.Concat(domain, []string{"ports/outbound"}), not: outside}, // its migrator
 	{folders: []string{"ports/*"}, ours: domain, not: outside},
 	{folders: helpers, ours: domain, not: outside},
 	{
@@ -93,7 +93,8 @@ var layers = []layer{
 		folders: []string{"app/doctor"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{ // a company at work, and what is beside its store
 			"app/activity", "app/agents", "app/cache", "app/companies", "app/costs", "app/deliveries", "app/goals", "app/issues",
-			"app/keys", "app/leases", "app/retention", "app/secrets", "app/teams", "app/tokens", "app/webhooks", "app/work", "app/workflows",
+			"app/keys", "app/leases", "app/retention", "app/secrets", "app/teams", "app/tokens", "app/webhooks", "app/work",
+			"app/workflows",
 			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
 			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system/vault", "adapters/system/workspaces",
 			"ports/storetest",

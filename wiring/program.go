@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"holdco/adapters/archive"
 	"holdco/adapters/cli"
 	"holdco/adapters/system"
+	"holdco/app/backups"
 	"holdco/app/doctor"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
@@ -120,7 +122,9 @@ func openCommand(
 func openDoctor(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Doctor, func(), error) {
 	patient := doctor.Patient{Clock: system.Clock{}}
 	config, unknown, err := LoadConfig(flags, os.Environ())
-	patient.Settings = doctor.Settings{Unknown: unknown, DataDir: config.DataDir}
+	patient.Settings = doctor.Settings{
+		Unknown: unknown, DataDir: config.DataDir, BackupDir: config.BackupDir, BackupEvery: config.BackupEvery,
+	}
 	if err != nil {
 		patient.Settings.Wrong = strings.Split(err.Error(), "\n")
 		return doctor.New(patient), func() {}, nil
@@ -135,7 +139,7 @@ func openDoctor(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (in
 	}
 	settings := patient.Settings
 	patient = opened.Patient
-	patient.Settings = settings
+	patient.Settings, patient.Backups = settings, backups.New(backups.Parts{Archives: archive.Archives{}})
 	return doctor.New(patient), done, nil
 }
 

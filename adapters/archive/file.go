@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"holdco/adapters/system/partial"
+	"holdco/domain/fault"
 	"holdco/ports/outbound"
 )
 
@@ -95,7 +96,7 @@ func (f *file) Close() error { return f.partial.Drop() }
 func (Archives) Open(name string) (io.ReadCloser, error) {
 	opened, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s", name)
+		return nil, fault.New(fault.NotFound, "There is no file %s.", name)
 	}
 	return opened, err
 }

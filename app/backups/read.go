@@ -6,10 +6,47 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"holdco/domain/backup"
+	"holdco/domain/fault"
 	"holdco/ports/outbound"
 )
+
+// errEnough ends the reading of a backup of which only the manifest is looked at.
+var errEnough = errors.New("the manifest was read")
+
+// Check fails unless a scheduled backup, by when it began, can be opened in a folder; or, if it is wanted, read to its end. Of an encrypted
+// one only that it is one can be told. It fails with fault.NotFound if there is no such file.
+func (s *Service) Check(ctx context.Context, folder string, begun time.Time, isFull bool) (err error) {
+	opened, err := s.Archives.Open(s.Archives.Join(folder, backup.Name(begun)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = opened.Close() }() // it was only read
+	archive, err := s.Archives.Read(opened, "")
+	if fault.CodeOf(err) == fault.InvalidParameter { // it is encrypted
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	begin := func(backup.Manifest) error { return errEnough }
+	if isFull {
+		begin = func(backup.Manifest) error { return nil }
+	}
+	_, err = read(ctx, archive, begin, skip, func(backup.Sums) error { return nil })
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+func skip(_ backup.Entry, content io.Reader) error {
+	_, err := io.Copy(io.Discard, content)
+	return err
+}
 
 // read reads a backup from its start to its end. Begin gets the manifest, take each entry after it, which it has to read to its end, and
 // end the sums, with which everything agrees.

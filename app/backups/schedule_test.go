@@ -10,6 +10,7 @@ import (
 
 	"holdco/app/backups"
 	"holdco/domain/backup"
+	"holdco/domain/fault"
 	"holdco/ports/store"
 )
 
@@ -162,4 +163,33 @@ func TestABackupThatIsTakenOverEnds(t *testing.T) {
 	if got := p.count(t, "activity WHERE type = 'backup.failed' AND data LIKE '%another server has taken over%'"); got != 1 {
 		t.Errorf("%d events", got)
 	}
+}
+
+func TestAScheduledBackupIsChecked(t *testing.T) {
+	t.Parallel()
+	p := onSQLite(t, true)
+	on, folder, all := scheduled(t, p, 1)
+	must[bool](t)(all[0].Run(t.Context()))
+	begun := must[backup.Schedule](t)(on.Backups().Schedule(t.Context())).DoneAt
+	file := filepath.Join(folder, backup.Name(begun))
+	text := must[[]byte](t)(os.ReadFile(file))
+	is := func(name string, begun time.Time, isFull bool, want fault.Code) {
+		t.Helper()
+		if err := p.Check(t.Context(), folder, begun, isFull); fault.CodeOf(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	writes := func(text []byte) {
+		t.Helper()
+		check(t, os.WriteFile(file, text, 0o600))
+	}
+	is("its manifest", begun, false, "")
+	is("all of it", begun, true, "")
+	is("another", begun.Add(time.Second), false, fault.NotFound)
+	writes(text[:len(text)-1])
+	is("all of one that is cut off", begun, true, fault.InvalidFile)
+	writes([]byte("a text"))
+	is("what is no backup", begun, false, fault.InvalidFile)
+	writes(nil)
+	is("an empty file", begun, false, fault.InvalidFile)
 }

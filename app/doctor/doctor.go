@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/audit"
@@ -44,6 +45,7 @@ type Patient struct {
 	Inspector  store.Inspector
 	Migrator   outbound.Migrator
 	Chains     Chains
+	Backups    Backups
 }
 
 // Settings are what is wrong with the settings.
@@ -51,6 +53,14 @@ type Settings struct {
 	Wrong   []string // values that are not allowed, and keys of the file that are none
 	Unknown []string // variables that are none
 	DataDir string   // where everything is that is not in the store
+
+	BackupDir   string // where scheduled backups are; empty: none are made
+	BackupEvery time.Duration
+}
+
+// Backups checks a scheduled backup that began at an instant, as backups.Service does.
+type Backups interface {
+	Check(ctx context.Context, folder string, begun time.Time, isFull bool) error
 }
 
 // Chains verifies the chains of the activity log, as inbound.Activity does.
@@ -167,6 +177,12 @@ var checks = []check{
 		Finds: "error; warning", Fixes: "empties the log",
 	}, opened, none, disk},
 	{doctor.Check{
+		Name: "backup",
+		Compares: "a scheduled backup has succeeded within twice `HOLDCO_BACKUP_EVERY`, and its file opens; with `--full`, all of it " +
+			"can be read",
+		Finds: "warning",
+	}, migrated, none, backups},
+	{doctor.Check{
 		Name:     "growth",
 		Compares: "nothing: it says how many rows and bytes the tables have, the largest first",
 		Finds:    "note",
@@ -189,7 +205,7 @@ func Checks() []doctor.Check {
 }
 
 // beside are the checks of what is not in the store.
-var beside = []string{"config", "key", "workspaces", "disk"}
+var beside = []string{"config", "key", "workspaces", "disk", "backup"}
 
 // OfStore are the names of the checks of a store alone, as of one that was restored and has no place yet.
 func OfStore() []string {

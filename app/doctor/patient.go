@@ -336,6 +336,50 @@ func lastUse(of access.Token) time.Time {
 	return of.LastUsedAt
 }
 
+// backups looks at the newest of the backups that servers make.
+func backups(ctx context.Context, e *examination) error {
+	if e.Settings.BackupDir == "" {
+		e.result.Seen = "none is scheduled"
+		return nil
+	}
+	state, err := e.Store.Backups().Schedule(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := e.Store.StoreNow(ctx)
+	if err != nil {
+		return err
+	}
+	var all doctor.Found
+	finds := func(severity doctor.Severity, rule, format string, args ...any) {
+		all.Add(doctor.Finding{Severity: severity, Rule: rule, About: "backup", Text: fmt.Sprintf(format, args...)}, false)
+	}
+	last := instant.Format(state.DoneAt)
+	switch age := now.Sub(state.DoneAt); {
+	case state.DoneAt.IsZero():
+		finds(doctor.Warning, "backup.none", "no scheduled backup has succeeded yet; start the server, or see why in its log")
+	case age > 2*e.Settings.BackupEvery:
+		finds(doctor.Warning, "backup.old", "the last scheduled backup that succeeded is of %s; the log of the server says why", last)
+	default:
+		e.result.Seen = "the last: " + last
+	}
+	if !state.DoneAt.IsZero() {
+		err := e.Backups.Check(ctx, e.Settings.BackupDir, state.DoneAt, e.wanted.Full)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case fault.CodeOf(err) == fault.NotFound:
+			finds(doctor.Note, "backup.elsewhere", "the backup of %s is not in %s here; another server has made it, or it was taken away",
+				last, e.Settings.BackupDir)
+		default:
+			finds(doctor.Warning, "backup.broken", "the backup of %s cannot be read: %v; make another one", last, err)
+		}
+	}
+	e.result.Conclude(all, all, 0)
+	return nil
+}
+
 // disk compares what the store takes with what there is. The disk of a server of a database is that server's: then it is that of the data
 // directory which is looked at.
 func disk(ctx context.Context, e *examination) error {
@@ -360,7 +404,6 @@ func disk(ctx context.Context, e *examination) error {
 	}
 	return e.beside(ctx, look, func(doctor.Finding) error { return e.Inspector.TruncateLog(ctx) }, "disk.log")
 }
-
 func growth(ctx context.Context, e *examination) error {
 	tables, err := e.Inspector.Tables(ctx)
 	var all doctor.Found

@@ -23,7 +23,7 @@ type Archives interface {
 	// replaces it, if there is such a file.
 	Create(name string, replaces bool) (ArchiveFile, error)
 
-	// Open opens a file.
+	// Open opens a file. It fails with fault.NotFound if there is none.
 	Open(name string) (io.ReadCloser, error)
 
 	// List returns the names of the files in a folder.
