@@ -119,8 +119,8 @@ var checks = []check{
 	}, migrated, none, key},
 	{doctor.Check{
 		Name: "activity",
-		Compares: "what was made has the entry that tells of it; places ascend in the order of the chains; nothing is later than " +
-			"now; with `--full`, the chains verify",
+		Compares: "what was made has the entry that tells of it, but for entries that a signed stub stands for; places ascend in the " +
+			"order of the chains; nothing is later than now; with `--full`, the chains verify",
 		Finds: "error",
 	}, migrated, none, activity},
 	{doctor.Check{
