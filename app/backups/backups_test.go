@@ -391,7 +391,9 @@ func TestWhatIsNoWholeBackupChangesNothing(t *testing.T) {
 		whole := must[[]byte](t)(os.ReadFile(file))
 		same := func(content []byte) []byte { return content }
 		flipped := slices.Clone(whole)
-		flipped[len(flipped)/2] ^= 0x10
+		for n := range 32 { // a bit of a compressed stream may say nothing
+			flipped[len(flipped)/2+n] ^= 0xff
+		}
 		store := func(head *tar.Header) bool {
 			return head.Name == backup.StoreName || head.Name == backup.RowsName("companies")
 		}
