@@ -12,7 +12,7 @@ LINTER         := .tools/$(LINTER_VERSION)/golangci-lint
 RACE      ?= $(if $(CI),1)
 PACKAGES  ?= ./...
 DETECTOR  := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
-TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if $(SHORT),-short )-parallel 6 -timeout 20m
+TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if $(SHORT),-short )-parallel 6 -timeout 40m
 
 # Tests that need an installed program have its name in theirs, at one of three levels; two packages need one for every test.
 # One more test waits half a minute for a lease to end.
