@@ -507,7 +507,7 @@ func TestARestorationKeepsWhatWasThere(t *testing.T) {
 		p.record(t)
 		before := p.dump(t)
 		_, err := p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file})
-		if err == nil || !strings.Contains(err.Error(), "holds 2 activity; restore into an empty store, or say --replace") {
+		if err == nil || !strings.Contains(err.Error(), "holds 2 rows of activity; restore into an empty store, or say --replace") {
 			t.Error(err)
 		}
 		if diff := cmp.Diff(before, p.dump(t)); diff != "" {

@@ -103,8 +103,11 @@ func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 func RefuseRows(name string, holds, fresh map[string]int64) error {
 	for _, table := range slices.Concat([]string{"companies"}, slices.Sorted(maps.Keys(holds))) {
 		if table != "goose_db_version" && holds[table] > fresh[table] {
-			return fmt.Errorf("%s holds %d %s; restore into an empty store, or say --replace", name, holds[table],
-				strings.ReplaceAll(table, "_", " "))
+			what := "rows of " + table
+			if table == "companies" {
+				what = table
+			}
+			return fmt.Errorf("%s holds %d %s; restore into an empty store, or say --replace", name, holds[table], what)
 		}
 	}
 	return nil
