@@ -79,7 +79,7 @@ func TestAPreflightIsAnsweredForOriginsOfAnyKey(t *testing.T) {
 			"Access-Control-Allow-Methods":  "GET, HEAD",
 			"Access-Control-Allow-Headers":  "authorization, if-none-match, if-modified-since, accept",
 			"Access-Control-Max-Age":        "600",
-			"Access-Control-Expose-Headers": "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, ETag, Retry-After, X-Request-Id",
+			"Access-Control-Expose-Headers": "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, ETag, Retry-After, X-Request-Id, Deprecation, Sunset",
 			"Vary":                          "Accept-Encoding, Origin",
 		} {
 			if got := strings.Join(answer.Header.Values(name), ", "); got != want {
