@@ -105,6 +105,7 @@ bench: build tools ## measure what Holdco costs over a bare program, as ratios
 
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run
+	cd .ci/compat && $(abspath $(LINTER)) run
 
 lint-api: ## look for mistakes in the OpenAPI documents (needs npm)
 	npx --yes $(API_LINTER) lint --skip-rule operation-4xx-response --skip-rule no-unused-components \
