@@ -60,6 +60,7 @@ paths:
       responses: {"204": {description: Nothing.}}
 components:
   schemas:
+    Kind: {type: string, enum: [big, small]}
     Thing:
       type: object
       required: [id, state, former]
@@ -76,7 +77,7 @@ components:
       properties:
         name: {type: string, maxLength: 80}
         url: {type: string, maxLength: 100}
-        kind: {type: string, enum: [big, small]}
+        kind: {$ref: "#/components/schemas/Kind"}
         legacy: {type: string, ` + past + `}
         ageing: {type: string, ` + future + `}
     Message:
@@ -124,6 +125,7 @@ func TestWhatClientsRelyOnDoesNotChange(t *testing.T) {
 }
 
 func TestAdditionsAndWhatHasHadItsSunsetAreAccepted(t *testing.T) {
+	const kind = `{$ref: "#/components/schemas/Kind"}`
 	const another = "  /new: {get: {operationId: new, responses: {\"204\": {description: Nothing.}}}}\n"
 	for name, c := range map[string]struct{ old, new string }{
 		"nothing":                       {"", ""},
@@ -142,6 +144,7 @@ func TestAdditionsAndWhatHasHadItsSunsetAreAccepted(t *testing.T) {
 		"a value of a field of requests":       {"[big, small]", "[big, small, tiny]"},
 		"a wider bound of requests":            {"maxLength: 80", "maxLength: 90"},
 		"a deprecation":                        {"url: {type: string", "url: {type: string, " + future},
+		"a deprecation of a reference":         {line("kind:"), "        kind: {allOf: [" + kind + "], " + future + "}\n"},
 		"a field of requests after its sunset": {line("legacy:"), ""},
 		"an optional parameter":                {line("parameters:"), line("parameters:") + q},
 		"a value of a parameter":               {"[any, open]", "[any, open, done]"},

@@ -14,6 +14,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/oasdiff/oasdiff/checker"
 	"github.com/oasdiff/oasdiff/diff"
+	"github.com/oasdiff/oasdiff/flatten/allof"
+	"github.com/oasdiff/oasdiff/flatten/commonparams"
 	"github.com/oasdiff/oasdiff/load"
 )
 
@@ -76,6 +78,12 @@ func Breaks(released, today []byte) ([]string, error) {
 func read(text []byte) (*openapi3.T, error) {
 	document, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
+		return nil, err
+	}
+	// What is written in other words is the same: a parameter of a path is one of its operations, and a schema that is made of
+	// others has what they have.
+	commonparams.Move(document)
+	if document, err = allof.MergeSpec(document); err != nil {
 		return nil, err
 	}
 	for _, item := range document.Paths.Map() {
