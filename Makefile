@@ -22,7 +22,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate verify ui ui-dev shots clean
+.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate verify compat ui ui-dev shots clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,7 @@ bench: build tools ## measure what Holdco costs over a bare program, as ratios
 
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run
+	cd .ci/compat && $(abspath $(LINTER)) run
 
 lint-api: ## look for mistakes in the OpenAPI documents (needs npm)
 	npx --yes $(API_LINTER) lint --skip-rule operation-4xx-response --skip-rule no-unused-components \
@@ -129,7 +130,11 @@ HAS_NODE = $(shell node -e 'const [a, b] = process.versions.node.split("."); if 
 shots: tools ## take the pictures in the README anew
 	go test -tags shots -count 1 -run TestShotsOfTheDemoInABrowser ./wiring
 
-verify: generate $(if $(HAS_NODE),ui) ## check that generated files, go.mod and formatting are as committed (or staged)
+# What compares documents is a module of its own, which the program does not depend on. It works offline once its modules are there.
+compat: ## check that the documents of the APIs keep what releases promised
+	cd .ci/compat && go mod tidy -diff && go test -vet=off -count 1 .
+
+verify: generate $(if $(HAS_NODE),ui) compat ## check that generated files, go.mod and formatting are as committed (or staged), and that compat finds nothing
 	go mod tidy -diff
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	@changed=$$(git status --porcelain | grep -v '^[AMDRT]  ' || true); \
