@@ -22,7 +22,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate verify compat ui ui-dev shots clean
+.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate keep verify compat ui ui-dev shots clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -133,6 +133,14 @@ shots: tools ## take the pictures in the README anew
 # What compares documents is a module of its own, which the program does not depend on. It works offline once its modules are there.
 compat: ## check that the documents of the APIs keep what releases promised
 	cd .ci/compat && go mod tidy -diff && go test -vet=off -count 1 .
+
+keep: RELEASED = $(CURDIR)/testdata/released/$(RELEASE)
+keep: tools ## keep the documents and the stores that a release promises to work with (RELEASE=1.2.0)
+	@test -n "$(RELEASE)" || { echo "name the release: make keep RELEASE=1.2.0"; exit 1; }
+	mkdir -p $(RELEASED)
+	cp testdata/golden/openapi.json testdata/golden/export_openapi.json testdata/golden/gateway_openapi.json $(RELEASED)
+	go test -short ./app/doctor -run AStoreAtWork -args -release $(RELEASED)
+	go test ./app/backups -run AFullStore -args -release $(RELEASED)
 
 verify: generate $(if $(HAS_NODE),ui) compat ## check that generated files, go.mod and formatting are as committed (or staged), and that compat finds nothing
 	go mod tidy -diff

@@ -261,7 +261,7 @@ func leftovers(t *testing.T, folder string) (left []string) {
 }
 
 // reader reads a backup into a target without what follows a restoration.
-func restoreExactly(t *testing.T, p place, file string) {
+func restoreExactly(t *testing.T, p place, file string) (sums backup.Sums) {
 	t.Helper()
 	parts := p.parts
 	from := must[io.ReadCloser](t)(parts.Archives.Open(file))
@@ -269,7 +269,6 @@ func restoreExactly(t *testing.T, p place, file string) {
 	reader := must[outbound.ArchiveReader](t)(parts.Archives.Read(from, ""))
 	defer reader.Close()
 	var manifest backup.Manifest
-	var sums backup.Sums
 	var r store.Restoration
 	for {
 		entry, err := reader.Next()
@@ -292,6 +291,7 @@ func restoreExactly(t *testing.T, p place, file string) {
 	if former := must[store.Former](t)(r.Switch(t.Context())); former != (store.Former{}) {
 		t.Errorf("an empty store was kept: %+v", former)
 	}
+	return sums
 }
 
 func TestEveryRowOfEveryTableComesBack(t *testing.T) {

@@ -147,10 +147,18 @@ func (s *Service) hasKey(m backup.Manifest) bool {
 	return err == nil
 }
 
-// examine runs the checks of the store, and returns what is wrong.
+// examine runs the checks of the store, and returns what is wrong. An activity log from another server of PostgreSQL is put in order
+// before, as a restoration does: that is none of its faults.
 func (s *Service) examine(
 	ctx context.Context, caller access.Caller, on store.Restored, wanted inbound.RestoreWanted,
 ) (problems []string, err error) {
+	err = on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.Activity().Reorder(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	report, err := s.Doctor(on).Examine(ctx, caller, inbound.Examination{Only: s.Checks, Timeout: wanted.Timeout})
 	if err != nil {
 		return nil, err
