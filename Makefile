@@ -22,7 +22,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate keep verify compat ui ui-dev shots clean
+.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench soak lint lint-api generate keep verify compat ui ui-dev shots clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,13 @@ tools:
 
 bench: build tools ## measure what Holdco costs over a bare program, as ratios
 	go test -tags bench -run TestBench -count 1 -timeout 2h -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
+
+# STORE=sqlite or STORE=postgres is one of them; SEED repeats what clients chose, and when servers were killed. Nothing is piped: the
+# exit code is that of the tests.
+SOAK  ?= 10m
+STORE ?= .*
+soak: tools ## do everything at once on each store for SOAK=10m, kill servers, and see that nothing is lost and nothing grows
+	go test -tags soak -run 'TestSoak/^$(STORE)$$' -count 1 -timeout 0 -v ./wiring -soak $(SOAK) $(if $(SEED),-seed $(SEED))
 
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run
