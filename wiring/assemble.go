@@ -88,8 +88,10 @@ func openBeside(ctx context.Context, config Config, log *slog.Logger, file sqlit
 
 func postgresOptions(ctx context.Context, config Config, log *slog.Logger) postgres.Options {
 	return postgres.Options{
-		URL:  config.Database.Postgres,
-		Wait: config.DatabaseWait,
+		URL:       config.Database.Postgres,
+		Wait:      config.DatabaseWait,
+		Pooled:    config.isPooled(),
+		DirectURL: config.DatabaseDirect,
 		OnWait: func(cause error) {
 			log.WarnContext(ctx, "waiting for Postgres", "atMost", config.DatabaseWait.String(), "error", cause.Error())
 		},

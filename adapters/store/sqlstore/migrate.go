@@ -18,6 +18,8 @@ import (
 type Migrator struct {
 	// open makes a provider for one call. A provider that once failed to create its table of versions does not retry.
 	open func() (*goose.Provider, error)
+
+	refuses error // to migrate; nil: it does not
 }
 
 var _ outbound.Migrator = (*Migrator)(nil)
@@ -32,8 +34,14 @@ func NewMigrator(db *sql.DB, dialect goose.Dialect, files fs.FS, options ...goos
 	return &Migrator{open: open}, nil
 }
 
+// Refusing returns a migrator that only looks: Up fails with an error.
+func (m *Migrator) Refusing(err error) *Migrator { return &Migrator{open: m.open, refuses: err} }
+
 // Up implements outbound.Migrator.
 func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
+	if m.refuses != nil {
+		return nil, m.refuses
+	}
 	provider, _, err := m.look(ctx)
 	if err != nil {
 		return nil, err
