@@ -22,6 +22,8 @@ import (
 type Cluster struct {
 	URL string // of the database postgres
 
+	replicates bool // it can have standbys, or be one
+
 	bin     string // the folder of the server's programs
 	folder  string // of all its files
 	port    int
@@ -34,8 +36,13 @@ const superuser, password = "holdco", "secret"
 // NewCluster makes a server and starts it. It is gone at the end of the test.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
+	return newClusterOf(t, false)
+}
+
+func newClusterOf(t testing.TB, replicates bool) *Cluster {
+	t.Helper()
 	processtest.CheckName(t, "Postgres")
-	c, err := newCluster()
+	c, err := newCluster(replicates)
 	must(t, err)
 	t.Cleanup(c.remove)
 	return c
@@ -76,12 +83,12 @@ func (c *Cluster) Start(t testing.TB) {
 }
 
 // newCluster makes a cluster and starts it. It ends with this process at the latest, and its files with it.
-func newCluster() (*Cluster, error) {
+func newCluster(replicates bool) (*Cluster, error) {
 	bin, err := findPrograms()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{bin: bin}
+	c := &Cluster{bin: bin, replicates: replicates}
 	if c.folder, err = processtest.TempDir(); err != nil {
 		return nil, err
 	}
@@ -158,7 +165,10 @@ func (c *Cluster) start() error {
 	defer func() { _ = log.Close() }()
 	server := c.command("postgres", "-D", c.data(), "-k", c.folder,
 		"-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=200",
-		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "autovacuum=off")
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off")
+	if !c.replicates {
+		server.Args = append(server.Args, "-c", "wal_level=minimal", "-c", "max_wal_senders=0")
+	}
 	server.Stdout, server.Stderr = log, log
 	if c.release, err = processtest.Guard(server, syscall.SIGQUIT); err != nil {
 		return err
