@@ -22,7 +22,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench lint lint-api generate verify ui ui-dev shots clean
+.PHONY: help run demo build binaries dist deb image packs packages-check test quick tools bench soak lint lint-api generate keep verify compat ui ui-dev shots clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,8 +103,16 @@ tools:
 bench: build tools ## measure what Holdco costs over a bare program, as ratios
 	go test -tags bench -run TestBench -count 1 -timeout 2h -v ./wiring | grep -v -e '^=== ' -e '^ *--- '
 
+# STORE=sqlite or STORE=postgres is one of them; SEED repeats what clients chose, and when servers were killed. Nothing is piped: the
+# exit code is that of the tests.
+SOAK  ?= 10m
+STORE ?= .*
+soak: tools ## do everything at once on each store for SOAK=10m, kill servers, and see that nothing is lost and nothing grows
+	go test -tags soak -run 'TestSoak/^$(STORE)$$' -count 1 -timeout 0 -v ./wiring -soak $(SOAK) $(if $(SEED),-seed $(SEED))
+
 lint: $(LINTER) ## look for mistakes
 	$(LINTER) run
+	cd .ci/compat && $(abspath $(LINTER)) run
 
 lint-api: ## look for mistakes in the OpenAPI documents (needs npm)
 	npx --yes $(API_LINTER) lint --skip-rule operation-4xx-response --skip-rule no-unused-components \
@@ -129,7 +137,19 @@ HAS_NODE = $(shell node -e 'const [a, b] = process.versions.node.split("."); if 
 shots: tools ## take the pictures in the README anew
 	go test -tags shots -count 1 -run TestShotsOfTheDemoInABrowser ./wiring
 
-verify: generate $(if $(HAS_NODE),ui) ## check that generated files, go.mod and formatting are as committed (or staged)
+# What compares documents is a module of its own, which the program does not depend on. It works offline once its modules are there.
+compat: ## check that the documents of the APIs keep what releases promised
+	cd .ci/compat && go mod tidy -diff && go test -vet=off -count 1 .
+
+keep: RELEASED = $(CURDIR)/testdata/released/$(RELEASE)
+keep: tools ## keep the documents and the stores that a release promises to work with (RELEASE=1.2.0)
+	@test -n "$(RELEASE)" || { echo "name the release: make keep RELEASE=1.2.0"; exit 1; }
+	mkdir -p $(RELEASED)
+	cp testdata/golden/openapi.json testdata/golden/export_openapi.json testdata/golden/gateway_openapi.json $(RELEASED)
+	go test -short ./app/doctor -run AStoreAtWork -args -release $(RELEASED)
+	go test ./app/backups -run AFullStore -args -release $(RELEASED)
+
+verify: generate $(if $(HAS_NODE),ui) compat ## check that generated files, go.mod and formatting are as committed (or staged), and that compat finds nothing
 	go mod tidy -diff
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	@changed=$$(git status --porcelain | grep -v '^[AMDRT]  ' || true); \

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 
@@ -94,6 +95,26 @@ func newSchedule(
 	}
 	tel.metrics.Add(metrics.Backups(made.State, made.Failures, period))
 	return made
+}
+
+// backedUp has a store backed up before it is migrated. One in memory ends with its process, and so is never behind.
+func backedUp(
+	migrator outbound.Migrator, of *backups.Service, config Config, version cli.Version, first backup.First, log *slog.Logger,
+) *backups.Migrator {
+	before := backups.Before{
+		First: first, Folder: config.BackupDir, Recipients: config.BackupRecipients, Version: version.Number,
+	}
+	if before.Folder == "" && config.Database.Postgres == "" {
+		before.Folder = filepath.Dir(config.Database.SQLite)
+	}
+	return backups.NewMigrator(migrator, of, before, backups.Report{
+		Written: func(ctx context.Context, written backup.Written) {
+			log.InfoContext(ctx, "backed up before the migration", "file", written.File, "bytes", written.Size)
+		},
+		None: func(ctx context.Context) {
+			log.WarnContext(ctx, "the store is migrated without a backup of it, because HOLDCO_BACKUP_DIR is not set")
+		},
+	})
 }
 
 // newCopies are the parts of what copies the store, with the source of one on SQLite.

@@ -83,11 +83,18 @@ var anyPorts = []string{"HOLDCO_API_ADDR=127.0.0.1:0", "HOLDCO_DASHBOARD_ADDR=12
 // startProcess starts a server and waits until it accepts connections. It is killed at the end of the test.
 func startProcess(t *testing.T, environ ...string) *process {
 	t.Helper()
+	p := &process{}
+	p.start(t, io.MultiWriter(t.Output(), &p.log), environ...)
+	return p
+}
+
+// start is startProcess for a server that logs elsewhere.
+func (p *process) start(t *testing.T, log io.Writer, environ ...string) {
+	t.Helper()
 	command := exec.Command("holdco", "serve")
 	command.Env = slices.Concat(os.Environ(), unlimited, []string{"HOLDCO_LOG_LEVEL=error"}, environ,
 		anyPorts, []string{"HOLDCO_ADMIN_TOKEN=" + string(rootToken)})
-	p := &process{Cmd: command}
-	command.Stderr = io.MultiWriter(t.Output(), &p.log)
+	p.Cmd, command.Stderr = command, log
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +109,7 @@ func startProcess(t *testing.T, environ ...string) *process {
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		if rest, found := strings.CutPrefix(lines.Text(), announcement); found {
 			p.url, _, _ = strings.Cut(rest, " ")
-			return p
+			return
 		}
 		if rest, found := strings.CutPrefix(lines.Text(), exports); found {
 			p.exportURL, _, _ = strings.Cut(rest, " ")
@@ -112,7 +119,6 @@ func startProcess(t *testing.T, environ ...string) *process {
 		}
 	}
 	t.Fatal("the server ended before it accepted connections")
-	return nil
 }
 
 // kill ends the process the hard way.

@@ -30,15 +30,25 @@ type figures map[string]float64
 // scrape reads the metrics at an address, as nobody in particular.
 func scrape(t *testing.T, url string) figures {
 	t.Helper()
-	response, err := http.Get(url + "/metrics")
+	all, err := figuresAt(url)
 	must(t, err)
+	return all
+}
+
+func figuresAt(url string) (figures, error) {
+	response, err := http.Get(url + "/metrics")
+	if err != nil {
+		return nil, err
+	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		t.Fatalf("the scrape was answered %s", response.Status)
+		return nil, fmt.Errorf("the scrape was answered %s", response.Status)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(response.Body)
-	must(t, err)
+	if err != nil {
+		return nil, err
+	}
 	all := figures{}
 	for name, family := range families {
 		for _, metric := range family.Metric {
@@ -46,7 +56,7 @@ func scrape(t *testing.T, url string) figures {
 				float64(metric.GetHistogram().GetSampleCount()+metric.GetSummary().GetSampleCount())
 		}
 	}
-	return all
+	return all, nil
 }
 
 func spell(labels []*dto.LabelPair) string {

@@ -32,8 +32,10 @@ func Program(version cli.Version) cli.Program {
 		Serve: func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error {
 			return serve(ctx, flags, version, stdout, stderr, migrate)
 		},
-		Ready:     askReady,
-		Migrator:  openMigrator,
+		Ready: askReady,
+		Migrator: func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (outbound.Migrator, func(), error) {
+			return openMigrator(ctx, flags, version, stderr)
+		},
 		Commands:  commands,
 		Variables: variables,
 	}
@@ -64,6 +66,7 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 		return err
 	}
 	defer done()
+	server.Migrator = backedUp(server.Migrator, server.Backups, config, version, cli.BackupFirst(flags), log)
 	return server.Run(ctx, stdout, migrate)
 }
 
@@ -148,7 +151,9 @@ func openDoctor(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (in
 	return doctor.New(patient), done, nil
 }
 
-func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (outbound.Migrator, func(), error) {
+func openMigrator(
+	ctx context.Context, flags *pflag.FlagSet, version cli.Version, stderr io.Writer,
+) (outbound.Migrator, func(), error) {
 	config, log, err := configure(flags, stderr)
 	if err != nil {
 		return nil, nil, err
@@ -157,7 +162,8 @@ func openMigrator(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (
 	if err != nil {
 		return nil, nil, err
 	}
-	return db.Migrator, done, nil
+	backups := newServerBackups(config, db.Source, system.Clock{})
+	return backedUp(db.Migrator, backups, config, version, cli.BackupFirst(flags), log), done, nil
 }
 
 // configure reads the configuration and opens the log. What is wrong with the configuration is wrong usage.

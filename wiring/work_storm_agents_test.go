@@ -450,15 +450,18 @@ func (a *stormAgent) afterwards(e stormEnding) {
 }
 
 // giveBack releases the leases that the agent has, those of claims too that were never answered.
-func (a *stormAgent) giveBack() {
+func (a *stormAgent) giveBack(refusals ...string) {
 	r := a.ask("leases", http.MethodGet, leases, "", "", isGone)
 	a.refused(r)
 	if !r.ok() {
 		return
 	}
 	for _, one := range into[[]apiLease](a.workStorm, r) {
-		r := a.ask("release", http.MethodPost, one.path()+"/release", one.body(""), "", isStale)
-		note(a.workStorm, a.facts, stormFact{a.office.ID, one.Issue.ID, "issue.requeued released", "agent:" + a.agent.ID}, r.ok(), 0)
+		r := a.ask("release", http.MethodPost, one.path()+"/release", one.body(""), "", append(refusals, isStale)...)
+		if r.ok() {
+			r.lost = 0
+		} // else one that was not answered may have been taken before the agent retired
+		note(a.workStorm, a.facts, stormFact{a.office.ID, one.Issue.ID, "issue.requeued released", "agent:" + a.agent.ID}, r.ok(), r.lost)
 	}
 }
 

@@ -203,7 +203,7 @@ func (r *stormRemains) checkLimits() {
 			if at = e.adjusted; e.micros < 0 {
 				order = eases
 			}
-		} else if e.late == 0 {
+		} else if e.late == 0 || at <= of.ended { // it was late for the lease, whose run was still to be ended
 			used := min(left[of.id], e.micros)
 			left[of.id] -= used
 			add(of, stormMoment{at: at, order: eases, held: -used})
@@ -241,10 +241,16 @@ func (r *stormRemains) checkLimits() {
 	}
 }
 
-// checkLevels: a level of a budget is reported once in a period, unless the budget was raised since.
+// checkLevels: a level of a budget is reported once in a period, unless the budget was raised since, or a cost was corrected.
 func (r *stormRemains) checkLevels() {
-	last := map[string]stormEntry{}
-
+	last, runs, corrected := map[string]stormEntry{}, r.byRun(), map[string][]time.Time{}
+	for _, e := range r.costs {
+		if e.adjusts != "" && e.micros < 0 {
+			for _, of := range runs[e.run].under() {
+				corrected[of] = append(corrected[of], time.UnixMilli(e.adjusted))
+			}
+		}
+	}
 	fired := 0
 	for _, e := range r.events {
 		if !strings.HasSuffix(e.what, ".budget.breach") {
@@ -257,7 +263,6 @@ func (r *stormRemains) checkLevels() {
 		before, isAgain := last[key]
 		last[key] = e
 		if e.what == "issue.budget.breach" {
-
 			continue
 		}
 		const dayMs = 24 * 60 * 60 * 1000
@@ -267,7 +272,7 @@ func (r *stormRemains) checkLevels() {
 		from, to := time.UnixMilli(before.at).Add(-stormSlack), time.UnixMilli(e.at).Add(stormSlack)
 		if !slices.ContainsFunc(r.limits[e.subject], func(one stormLimit) bool {
 			return one.usd > 0 && one.sent.Before(to) && (one.came.IsZero() || one.came.After(from))
-		}) {
+		}) && !slices.ContainsFunc(corrected[e.subject], func(at time.Time) bool { return at.After(from) && at.Before(to) }) {
 			r.fault("%s is reported to be at %s at %v, and again at %v", e.subject, level, before.at, e.at)
 		}
 	}

@@ -319,7 +319,7 @@ func (s *workStorm) foundAndDelete() {
 	var books sync.WaitGroup
 	defer books.Wait()
 	for n := 3; ; n++ {
-		s.pause(time.Duration(1000+c.IntN(1500)) * time.Millisecond)
+		s.pause(time.Duration(1000+c.IntN(1500))*time.Millisecond + 10*s.slowness)
 		if s.isOver() {
 			return
 		}

@@ -76,18 +76,7 @@ func (s *workStorm) rages(t *testing.T, disturb func(s *workStorm, t *testing.T)
 	}
 	s.until = time.Now().Add(lasts)
 	var clients sync.WaitGroup
-	for n := range stormAgents {
-		clients.Go(func() { s.newAgent(n).work() })
-	}
-	for n := range stormPeople {
-		clients.Go(func() { (&stormPerson{s.newCaller(100 + n)}).work() })
-	}
-	clients.Go(func() { s.archiveAndRestore(s.offices[1]) })
-	for n, office := range s.living() {
-		clients.Go(func() { s.keepBooks(office, 1100+n) })
-	}
-	clients.Go(s.foundAndDelete)
-	clients.Go(func() { s.watch(t) })
+	s.begin(t, &clients)
 	for !s.isOver() {
 		time.Sleep(min(time.Until(s.until), 500*time.Millisecond+time.Duration(rand.Int64N(int64(1500*time.Millisecond)))))
 		disturb(s, t)
@@ -101,12 +90,35 @@ func (s *workStorm) rages(t *testing.T, disturb func(s *workStorm, t *testing.T)
 		s.kills, idle, settled-idle, time.Since(s.until)-settled, s.counts())
 }
 
+// begin lets all clients work until the storm is over.
+func (s *workStorm) begin(t *testing.T, clients *sync.WaitGroup) {
+	t.Helper()
+	for n := range stormAgents {
+		clients.Go(func() { s.newAgent(n).work() })
+	}
+	for n := range stormPeople {
+		clients.Go(func() { (&stormPerson{s.newCaller(100 + n)}).work() })
+	}
+	clients.Go(func() { s.archiveAndRestore(s.offices[1]) })
+	for n, office := range s.living() {
+		clients.Go(func() { s.keepBooks(office, 1100+n) })
+	}
+	clients.Go(s.foundAndDelete)
+	clients.Go(func() { s.watch(t) })
+}
+
 // workStorm is clients that work on servers which are killed, and what they were told.
 type workStorm struct {
 	environ []string
 	servers []atomic.Pointer[process]
 	http    *http.Client
 	until   time.Time
+	seed    uint64 // of what clients choose
+
+	// What is zero in a storm, in which clients do all they can.
+	slowness time.Duration                           // clients wait up to twice as long before each request
+	launch   func(n int, environ ...string) *process // starts a server, in place of startProcess
+	answered func(what string, took time.Duration)   // is told of each answer
 
 	isStoreLost bool // now and then, so that the servers log errors
 	requests    atomic.Int64
@@ -177,14 +189,29 @@ type stormEnding struct {
 
 func newStorm(t *testing.T, servers int, environ ...string) *workStorm {
 	t.Helper()
+	s := emptyStorm(t, servers, environ...)
+	s.open(t)
+	return s
+}
+
+// emptyStorm is a storm that has no servers yet.
+func emptyStorm(t *testing.T, servers int, environ ...string) *workStorm {
+	t.Helper()
 	s := &workStorm{
-		environ: environ, servers: make([]atomic.Pointer[process], servers), told: map[string]int{}, leaving: map[string]bool{},
+		environ: environ, seed: rand.Uint64(),
+		servers: make([]atomic.Pointer[process], servers), told: map[string]int{}, leaving: map[string]bool{},
 		facts: map[stormFact]*stormCount{}, grants: map[string]*stormLeaseHeld{}, charges: map[stormCharge]*stormCount{},
 		said: map[stormSaid]*stormCount{}, limits: map[string][]stormLimit{}, adjustments: map[stormAdjustment]*stormCount{},
 		decided: map[string][]string{},
 		http:    &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	t.Cleanup(s.http.CloseIdleConnections)
+	return s
+}
+
+// open starts the servers and founds the first companies.
+func (s *workStorm) open(t *testing.T) {
+	t.Helper()
 	for n := range s.servers {
 		s.start(t, n)
 	}
@@ -200,13 +227,16 @@ func newStorm(t *testing.T, servers int, environ ...string) *workStorm {
 		}
 		office.archives = n == 1
 	}
-	return s
 }
 
 func (s *workStorm) start(t *testing.T, n int) {
 	t.Helper()
-	settings := []string{"HOLDCO_SQLITE_SYNC=normal", "HOLDCO_LEASE_TIME=" + stormLease.String()}
-	s.servers[n].Store(startProcess(t, slices.Concat(s.environ, settings)...))
+	settings := slices.Concat(s.environ, []string{"HOLDCO_SQLITE_SYNC=normal", "HOLDCO_LEASE_TIME=" + stormLease.String()})
+	if s.launch != nil {
+		s.servers[n].Store(s.launch(n, settings...))
+		return
+	}
+	s.servers[n].Store(startProcess(t, settings...))
 }
 
 func (s *workStorm) killOne(t *testing.T) {
@@ -280,7 +310,7 @@ type stormCaller struct {
 }
 
 func (s *workStorm) newCaller(n int) *stormCaller {
-	return &stormCaller{s, rand.New(rand.NewPCG(uint64(n), rand.Uint64())), fmt.Sprint("client-", n), string(rootToken), 0}
+	return &stormCaller{s, rand.New(rand.NewPCG(uint64(n), s.seed)), fmt.Sprint("client-", n), string(rootToken), 0}
 }
 
 // unique is a text that nobody else sends.
@@ -314,8 +344,12 @@ func into[T any](s *workStorm, r stormReply) (data T) {
 // ask sends a request until there is an answer to it that is not 503. Refusals are the ones that may come; a 500 is none.
 func (c *stormCaller) ask(what, method, path, body, key string, refusals ...string) stormReply {
 	const patience = 2 * time.Minute
+	if s := c.slowness; s > 0 {
+		c.pause(time.Duration(c.Int64N(2 * int64(s))))
+	}
 	r := stormReply{sent: time.Now()}
 	for time.Since(r.sent) < patience {
+		began := time.Now()
 		response, err := c.try(method, path, body, key)
 		if err == nil {
 			r.body, err = io.ReadAll(response.Body)
@@ -337,6 +371,9 @@ func (c *stormCaller) ask(what, method, path, body, key string, refusals ...stri
 			continue
 		}
 		r.came, r.status = time.Now(), response.StatusCode
+		if c.answered != nil {
+			c.answered(what, r.came.Sub(began))
+		}
 		r.isReplayed = response.Header.Get("Idempotency-Replayed") == "true"
 		var answer struct {
 			Data  json.RawMessage

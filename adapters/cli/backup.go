@@ -158,6 +158,9 @@ func sayRestored(out io.Writer, restored backup.Restored, isTrial bool) {
 	if restored.Kept != "" {
 		fmt.Fprintf(out, "The former store is kept: %s\n", restored.Kept)
 	}
+	if restored.Newer > 0 {
+		fmt.Fprintf(out, "What was done after the backup is there alone; entries of its activity log: %d\n", restored.Newer)
+	}
 	if restored.Leases > 0 {
 		fmt.Fprintf(out, "Leases were ended, and their issues are in the queue: %d\n", restored.Leases)
 	}

@@ -32,7 +32,7 @@ type Program struct {
 	// Flags adds the flags of all settings to a command, StoreFlags those that say where the store is.
 	Flags, StoreFlags func(flags *pflag.FlagSet)
 
-	// Serve runs the server until ctx ends. It migrates the store first, or refuses one that needs it.
+	// Serve runs the server until ctx ends. It migrates the store first, as BackupFirst says, or refuses one that needs it.
 	Serve func(ctx context.Context, flags *pflag.FlagSet, stdout, stderr io.Writer, migrate bool) error
 
 	// Ready asks the server that runs on this machine with such flags whether it is ready.

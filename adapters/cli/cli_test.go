@@ -107,8 +107,10 @@ func (f *failingTokens) List(_ context.Context, caller access.Caller, _ page.Pos
 // failingMigrator can do nothing.
 type failingMigrator struct{ fails error }
 
-func (f failingMigrator) Up(context.Context) ([]outbound.Migration, error)     { return nil, f.fails }
-func (f failingMigrator) Status(context.Context) ([]outbound.Migration, error) { return nil, f.fails }
+func (f failingMigrator) Up(context.Context) ([]outbound.Migration, error) { return nil, f.fails }
+func (f failingMigrator) Status(context.Context) (outbound.Schema, error) {
+	return outbound.Schema{}, f.fails
+}
 
 // misuse is a wrong command line.
 type misuse struct {

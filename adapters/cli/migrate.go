@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"holdco/domain/backup"
 	"holdco/domain/event"
 	"holdco/domain/instant"
 	"holdco/ports/outbound"
@@ -18,35 +20,49 @@ func (a *app) migrate() *cobra.Command {
 		Long: "Bring the schema of the store to what this program needs, or look at it. \"holdco serve\" does the same when it\n" +
 			"starts. Migrations go forward only; each runs in a transaction of its own.",
 	}
+	up := &cobra.Command{
+		Use:   "up",
+		Short: "Apply the migrations that are pending",
+		Long: "Apply the migrations that are pending. A store that is not new is backed up before, into HOLDCO_BACKUP_DIR or beside\n" +
+			"the file of SQLite.",
+		Example: "  holdco migrate up --database-url postgres://holdco:secret@localhost/holdco",
+		Args:    noArgs,
+		RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator outbound.Migrator, _ []string) error {
+			applied, err := migrator.Up(command.Context())
+			if err != nil {
+				return err
+			}
+			if len(applied) == 0 && !asJSON {
+				_, err = fmt.Fprintln(command.OutOrStdout(), "The schema is up to date.")
+				return err
+			}
+			return printMigrations(command, applied, asJSON)
+		}),
+	}
+	backupFirstFlags(up)
 	command.AddCommand(
+		up,
 		&cobra.Command{
-			Use:     "up",
-			Short:   "Apply the migrations that are pending",
-			Example: "  holdco migrate up --database-url postgres://holdco:secret@localhost/holdco",
-			Args:    noArgs,
-			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator outbound.Migrator, _ []string) error {
-				applied, err := migrator.Up(command.Context())
-				if err != nil {
-					return err
-				}
-				if len(applied) == 0 && !asJSON {
-					_, err = fmt.Fprintln(command.OutOrStdout(), "The schema is up to date.")
-					return err
-				}
-				return printMigrations(command, applied, asJSON)
-			}),
-		},
-		&cobra.Command{
-			Use:     "status",
-			Short:   "List all migrations and when they were applied",
+			Use:   "status",
+			Short: "List all migrations and when they were applied",
+			Long: "List all migrations and when they were applied. With --json: the version of the schema, from which one on programs\n" +
+				"can work with it, how many migrations are pending, about how large a backup would be before it is compressed, and of\n" +
+				"each migration which tables it may write anew, which takes long where they are large.",
 			Example: "  holdco migrate status\n  holdco migrate status --json",
 			Args:    noArgs,
 			RunE: on(a, a.program.Migrator, func(command *cobra.Command, migrator outbound.Migrator, _ []string) error {
-				all, err := migrator.Status(command.Context())
+				schema, err := migrator.Status(command.Context())
 				if err != nil {
 					return err
 				}
-				return printMigrations(command, all, asJSON)
+				if asJSON {
+					return printJSON(command.OutOrStdout(), event.Fields{
+						event.F("version", schema.Version), event.F("compatibleFrom", schema.CompatibleFrom),
+						event.F("pending", len(schema.Pending())), event.F("copyBytes", schema.CopyBytes),
+						event.F("migrations", migrationFields(schema.Migrations)),
+					})
+				}
+				return printMigrations(command, schema.Migrations, false)
 			}),
 		},
 	)
@@ -55,19 +71,44 @@ func (a *app) migrate() *cobra.Command {
 	return command
 }
 
+const noBackup, backupFirst = "no-backup", "backup-first"
+
+// backupFirstFlags adds the flags that BackupFirst reads.
+func backupFirstFlags(command *cobra.Command) {
+	command.Flags().Bool(noBackup, false, "migrate a store without a backup of it")
+	command.Flags().Bool(backupFirst, false, "refuse to migrate a store that cannot be backed up because no folder is set")
+	command.MarkFlagsMutuallyExclusive(noBackup, backupFirst)
+}
+
+// BackupFirst says whether a store is backed up before it is migrated, by the flags of the command that does.
+func BackupFirst(flags *pflag.FlagSet) backup.First {
+	if is, err := flags.GetBool(noBackup); err == nil && is {
+		return backup.FirstNever
+	}
+	if is, err := flags.GetBool(backupFirst); err == nil && is {
+		return backup.FirstAlways
+	}
+	return backup.FirstIfThereIsAFolder
+}
+
 func printMigrations(command *cobra.Command, migrations []outbound.Migration, asJSON bool) error {
 	if asJSON {
-		objects := make([]event.Fields, len(migrations))
-		for i, m := range migrations {
-			objects[i] = event.Fields{
-				event.F("version", m.Version), event.F("name", m.Name), event.F("appliedAt", instant.Optional(m.AppliedAt)),
-			}
-		}
-		return printJSON(command.OutOrStdout(), objects)
+		return printJSON(command.OutOrStdout(), migrationFields(migrations))
 	}
 	rows := [][]string{{"MIGRATION", "APPLIED"}}
 	for _, m := range migrations {
 		rows = append(rows, []string{m.Name, shown(m.AppliedAt, "pending")})
 	}
 	return printTable(command.OutOrStdout(), rows)
+}
+
+func migrationFields(migrations []outbound.Migration) []event.Fields {
+	objects := make([]event.Fields, len(migrations))
+	for i, m := range migrations {
+		objects[i] = event.Fields{
+			event.F("version", m.Version), event.F("name", m.Name), event.F("appliedAt", instant.Optional(m.AppliedAt)),
+			event.F("rewrites", m.Rewrites),
+		}
+	}
+	return objects
 }

@@ -7,8 +7,8 @@ func (a *app) serve() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: "Run the server until it gets SIGTERM or SIGINT. It migrates its store first. The first start of a new store\n" +
-			"prints an admin token, once.\n\n" +
+		Long: "Run the server until it gets SIGTERM or SIGINT. It migrates its store first, and makes a backup before that. The\n" +
+			"first start of a new store prints an admin token, once.\n\n" +
 			"Each setting is a flag, a variable of the environment, or a key of the file that --config names, in this order;\n" +
 			"the key is the variable's name without HOLDCO_, in lower case.",
 		Example: "  holdco serve\n" +
@@ -22,6 +22,7 @@ func (a *app) serve() *cobra.Command {
 	}
 	command.Flags().SortFlags = false
 	command.Flags().BoolVar(&noMigrate, "no-migrate", false, "refuse a store that needs migrations, instead of migrating it")
+	backupFirstFlags(command)
 	a.program.Flags(command.Flags())
 	return command
 }

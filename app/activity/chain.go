@@ -15,7 +15,8 @@ import (
 )
 
 // Chain is a job: it chains a portion of what was committed since the last one. It reads outside of its unit, which nothing that is
-// being written has to wait for: entries never change, and of several who chain the same portion one succeeds.
+// being written has to wait for: entries never change, and of several who chain the same portion one succeeds. The others begin anew,
+// and so does one whose company has been removed meanwhile.
 func (s *Service) Chain(ctx context.Context) (more bool, err error) {
 	log := s.store.Activity()
 	from, err := log.Chained(ctx)
@@ -30,11 +31,12 @@ func (s *Service) Chain(ctx context.Context) (more bool, err error) {
 	if portion.Links, err = s.links(ctx, found); err != nil {
 		return false, err
 	}
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.Activity().Extend(ctx, portion)
+	isChained := false
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
+		isChained, err = tx.Activity().Extend(ctx, portion)
 		return err
 	})
-	return err == nil && len(found) == portionSize, err
+	return err == nil && (!isChained || len(found) == portionSize), err
 }
 
 // links are those of events that have none yet and whose companies exist.

@@ -54,9 +54,11 @@ type place struct {
 
 	execute func(t *testing.T, statements ...string)
 	migrate func(t *testing.T, version int64)
-	serve   func(t *testing.T) (stop func()) // as a server, which has the store until it stops
-	clock   *storetest.Clock
-	ids     *storetest.IDs
+
+	migrator func(t *testing.T) (outbound.Migrator, func())
+	serve    func(t *testing.T) (stop func()) // as a server, which has the store until it stops
+	clock    *storetest.Clock
+	ids      *storetest.IDs
 }
 
 // onBoth runs a test on both engines. Each call of the function that the test gets makes another place, with an empty store that has the
@@ -115,6 +117,10 @@ func onSQLite(t *testing.T, migrated bool) place {
 		engine := open(t, sqlite.Options{})
 		check(t, errors.Join(engine.Migrator().UpTo(t.Context(), version), engine.Close()))
 	}
+	p.migrator = func(t *testing.T) (outbound.Migrator, func()) {
+		engine := open(t, sqlite.Options{Exclusive: true})
+		return engine.Migrator(), func() { check(t, engine.Close()) }
+	}
 	p.serve = func(t *testing.T) func() {
 		engine := open(t, sqlite.Options{Exclusive: true})
 		return func() { check(t, engine.Close()) }
@@ -146,6 +152,7 @@ func onPostgres(t *testing.T, migrated bool) place {
 	}
 	p.count, p.execute = onDatabase("pgx", options.URL)
 	p.migrate = func(t *testing.T, version int64) { check(t, engine.Migrator().UpTo(t.Context(), version)) }
+	p.migrator = func(*testing.T) (outbound.Migrator, func()) { return engine.Migrator(), func() {} }
 	p.serve = func(t *testing.T) func() {
 		options := options
 		options.Server = true
@@ -234,6 +241,14 @@ func recording(t *testing.T, on store.Store) {
 	}))
 }
 
+// schema is the version of the schema of the store.
+func (p place) schema(t *testing.T) int64 {
+	t.Helper()
+	migrator, done := p.migrator(t)
+	defer done()
+	return must[outbound.Schema](t)(migrator.Status(t.Context())).Version
+}
+
 // leftovers are the files in a folder that should be gone.
 func leftovers(t *testing.T, folder string) (left []string) {
 	t.Helper()
@@ -246,7 +261,7 @@ func leftovers(t *testing.T, folder string) (left []string) {
 }
 
 // reader reads a backup into a target without what follows a restoration.
-func restoreExactly(t *testing.T, p place, file string) {
+func restoreExactly(t *testing.T, p place, file string) (sums backup.Sums) {
 	t.Helper()
 	parts := p.parts
 	from := must[io.ReadCloser](t)(parts.Archives.Open(file))
@@ -254,7 +269,6 @@ func restoreExactly(t *testing.T, p place, file string) {
 	reader := must[outbound.ArchiveReader](t)(parts.Archives.Read(from, ""))
 	defer reader.Close()
 	var manifest backup.Manifest
-	var sums backup.Sums
 	var r store.Restoration
 	for {
 		entry, err := reader.Next()
@@ -274,9 +288,10 @@ func restoreExactly(t *testing.T, p place, file string) {
 		}
 	}
 	must[store.Store](t)(r.Open(t.Context(), sums.Rows))
-	if kept := must[string](t)(r.Switch(t.Context())); kept != "" {
-		t.Errorf("an empty store was kept as %s", kept)
+	if former := must[store.Former](t)(r.Switch(t.Context())); former != (store.Former{}) {
+		t.Errorf("an empty store was kept: %+v", former)
 	}
+	return sums
 }
 
 func TestEveryRowOfEveryTableComesBack(t *testing.T) {
@@ -514,7 +529,7 @@ func TestARestorationKeepsWhatWasThere(t *testing.T) {
 			t.Error(diff)
 		}
 		restored := must[backup.Restored](t)(p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, Replaces: true}))
-		if restored.Kept == "" || !restored.HasKey {
+		if restored.Kept == "" || restored.Newer != 1 || !restored.HasKey {
 			t.Errorf("%+v", restored)
 		}
 		if got := p.count(t, "activity"); got != 2 { // that of the backup, and store.restored

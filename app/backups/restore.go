@@ -45,7 +45,9 @@ func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbo
 	if wanted.TriesOnly {
 		restored.Problems, err = s.examine(ctx, caller, r.on, wanted)
 	} else if restored.Aftermath, err = s.settle(ctx, r.on, manifest, caller.Actor); err == nil {
-		restored.Kept, err = r.switchOver(ctx)
+		var former store.Former
+		former, err = r.switchOver(ctx)
+		restored.Kept, restored.Newer = former.Kept, former.Newer
 	}
 	restored.HasKey = s.hasKey(manifest)
 	restored.Took = s.Clock.Now().Sub(began)
@@ -115,14 +117,14 @@ func (r *restoring) end(sums backup.Sums) (err error) {
 }
 
 // switchOver puts the store in its place, and then the workspaces: an instance can run without these, whose directories are made anew.
-func (r *restoring) switchOver(ctx context.Context) (kept string, err error) {
-	if kept, err = r.store.Switch(ctx); err != nil || r.spaces == nil {
-		return kept, err
+func (r *restoring) switchOver(ctx context.Context) (former store.Former, err error) {
+	if former, err = r.store.Switch(ctx); err != nil || r.spaces == nil {
+		return former, err
 	}
 	if _, err := r.spaces.Switch(backup.Aside(r.Clock.Now())); err != nil {
-		return kept, fmt.Errorf("the store is restored, but the workspaces are not: %w", err)
+		return former, fmt.Errorf("the store is restored, but the workspaces are not: %w", err)
 	}
-	return kept, nil
+	return former, nil
 }
 
 func (r *restoring) close() error {
@@ -145,10 +147,18 @@ func (s *Service) hasKey(m backup.Manifest) bool {
 	return err == nil
 }
 
-// examine runs the checks of the store, and returns what is wrong.
+// examine runs the checks of the store, and returns what is wrong. An activity log from another server of PostgreSQL is put in order
+// before, as a restoration does: that is none of its faults.
 func (s *Service) examine(
 	ctx context.Context, caller access.Caller, on store.Restored, wanted inbound.RestoreWanted,
 ) (problems []string, err error) {
+	err = on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.Activity().Reorder(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	report, err := s.Doctor(on).Examine(ctx, caller, inbound.Examination{Only: s.Checks, Timeout: wanted.Timeout})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"holdco/app/companies"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/audit"
 	"holdco/domain/company"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -98,6 +99,38 @@ func TestADeletionWaitsForItsWorkspaceAndHoldsUpNoOther(t *testing.T) {
 	}
 	if want := []event.Type{event.CompanyDeleted, event.CompanyDeleted}; !slices.Equal(types, want) {
 		t.Errorf("the log has %v", types)
+	}
+}
+
+// The entries of a company are chained beside its removal, also when nothing is left of it but its workspace.
+func TestACompanyWhoseLastEntryIsChainedMeanwhileIsRemoved(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	acme := f.create(t, "acme")
+	f.delete(t, acme)
+	f.workspaces.removing = sync.OnceFunc(func() {
+		portion := store.ChainedPortion{To: store.Place{Sequence: 1}, Links: []store.ChainedLink{
+			{Company: acme, Entry: "act_1", Link: audit.Link{}.Next(nil)}, {Company: acme, Entry: "act_2", Link: audit.Link{}.Next(nil)},
+		}}
+		err := f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+			isChained, err := tx.Activity().Extend(ctx, portion)
+			if !isChained {
+				t.Error("nothing was chained")
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := f.service.RemoveDeleted(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.store.Companies().Get(t.Context(), acme); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("the company is still there: %v", err)
+	}
+	if left, err := f.store.Activity().Length(t.Context(), acme); left != 0 || err != nil {
+		t.Errorf("%d links are left of it: %v", left, err)
 	}
 }
 
@@ -249,10 +282,11 @@ func (f fixture) mend(t *testing.T) {
 
 // workspaces is an outbound.Workspaces without a disk.
 type workspaces struct {
-	mutex sync.Mutex
-	made  map[id.Company]bool
-	fails error               // of making any
-	stuck map[id.Company]bool // cannot be removed
+	mutex    sync.Mutex
+	made     map[id.Company]bool
+	fails    error               // of making any
+	stuck    map[id.Company]bool // cannot be removed
+	removing func()              // is called before one is removed; nil: nothing is
 }
 
 func (w *workspaces) Make(which id.Company) error {
@@ -265,6 +299,9 @@ func (w *workspaces) Make(which id.Company) error {
 }
 
 func (w *workspaces) Remove(which id.Company) error {
+	if w.removing != nil {
+		w.removing()
+	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.stuck[which] {

@@ -182,26 +182,38 @@ func (s *Service) removeStep(ctx context.Context, c company.Company, from int) (
 	case from > 0:
 		return 0, false, nil
 	}
-	return 0, true, s.removeEmpty(ctx, c)
+	gone, err = s.removeEmpty(ctx, c)
+	return 0, gone, err
 }
 
-// removeEmpty removes a company of which nothing else is left but its workspace.
-func (s *Service) removeEmpty(ctx context.Context, c company.Company) error {
+// removeEmpty removes a company of which nothing else is left but its workspace. It reports false if there is something again: its
+// last entries may have been chained meanwhile.
+func (s *Service) removeEmpty(ctx context.Context, c company.Company) (gone bool, err error) {
 	if err := s.workspaces.Remove(c.ID); err != nil {
-		return err
+		return false, err
 	}
-	err := s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		gone = false
 		last, err := tx.Companies().Lock(ctx, c.ID)
 		if err != nil {
 			return err
 		}
+		_, isEmpty, err := tx.Companies().Empty(ctx, c.ID, store.Emptying{Most: 1})
+		if err != nil {
+			return err
+		}
+		if !isEmpty {
+			tx.Unrecorded() // a step of the deletion
+			return nil
+		}
+		gone = true
 		if err := tx.Companies().Remove(ctx, c.ID); err != nil {
 			return err
 		}
 		return tx.Record(ctx, last.Deleted())
 	})
 	if fault.CodeOf(err) == fault.NotFound {
-		return nil // another process was faster
+		return true, nil // another process was faster
 	}
-	return err
+	return gone, err
 }

@@ -289,14 +289,12 @@ func (s *Service) reached(ctx context.Context) stage {
 
 // outdated says why the schema is not that of this program.
 func (p Patient) outdated(ctx context.Context) error {
-	all, err := p.Migrator.Status(ctx)
+	schema, err := p.Migrator.Status(ctx)
 	if err != nil {
 		return err
 	}
-	for _, one := range all {
-		if one.AppliedAt.IsZero() {
-			return fmt.Errorf("the schema lacks the migration %s; run: holdco migrate up", one.Name)
-		}
+	if pending := schema.Pending(); len(pending) > 0 {
+		return fmt.Errorf("the schema lacks the migration %s; run: holdco migrate up", pending[0].Name)
 	}
 	return nil
 }

@@ -1,8 +1,11 @@
 package doctor_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,8 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"holdco/adapters/archive"
+	"holdco/adapters/system"
+	"holdco/app/backups"
 	"holdco/app/doctor"
 	"holdco/domain/access"
+	"holdco/domain/backup"
 	found "holdco/domain/doctor"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -125,7 +132,22 @@ func TestAStoreAtWorkOnPostgresAndSQLiteGivesNoFinding(t *testing.T) {
 		}
 		w.isBusy, w.also = false, long
 		w.isWell(t)
+		if *release != "" {
+			w.keep(t, *release)
+		}
 	})
+}
+
+// release is set when a release is made: later programs are tested with its stores.
+var release = flag.String("release", "", "the folder of testdata/released in which stores are kept")
+
+// keep writes a backup of the store, and the key that it needs.
+func (w *world) keep(t *testing.T, folder string) {
+	t.Helper()
+	kept := backups.New(backups.Parts{Source: w.source, Archives: archive.Archives{}, Clock: system.Clock{}})
+	file := filepath.Join(folder, filepath.Base(t.Name()))
+	must[backup.Written](t)(kept.Write(w.ctx, caller, inbound.BackupWanted{File: file + ".tar.zst", Version: filepath.Base(folder)}))
+	check(t, os.WriteFile(file+".key", must[[]byte](t)(os.ReadFile(filepath.Join(w.data, "key"))), 0o600))
 }
 
 // upheaval retires an agent who works, archives a project with open issues, cancels a tree that is too large for one unit, and files

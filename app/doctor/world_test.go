@@ -90,7 +90,8 @@ type world struct {
 	doctor    *doctor.Service
 	patient   doctor.Patient
 	data      string // the data directory
-	isBusy    bool   // the log grows, and is not read again and again
+	source    store.Source
+	isBusy    bool // the log grows, and is not read again and again
 
 	also []string // of the checks that take long: those that are run too
 
@@ -123,6 +124,7 @@ func onPostgres(t *testing.T, test func(t *testing.T, w *world)) {
 	clock, ids := storetest.NewClock(), storetest.NewIDs()
 	w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()).WithClock(clock), engine, clock, ids, "pgx", url)
 	w.dump = storetest.Dumping(t, w.sql, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+	w.source = engine.Source()
 	test(t, w)
 }
 
@@ -137,6 +139,7 @@ func onSQLite(t *testing.T, test func(t *testing.T, w *world)) {
 	w := newWorld(t, sqlstore.New(engine, clock, ids, engine.Migrator()), engine, clock, ids, "sqlite",
 		path+"?_pragma=busy_timeout(9999)")
 	w.dump = storetest.Dumping(t, w.sql, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+	w.source = sqlite.NewSource(path)
 	test(t, w)
 }
 

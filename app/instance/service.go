@@ -42,9 +42,11 @@ func New(
 // Get implements inbound.Instance.
 func (s *Service) Get(ctx context.Context, caller access.Caller) (found instance.Instance, err error) {
 	found = instance.Instance{Setup: s.setup, Now: s.clock.Now()}
-	if found.Schema, err = s.schema(ctx); err != nil {
+	schema, err := s.migrator.Status(ctx)
+	if err != nil {
 		return found, err
 	}
+	found.Schema = schema.Version
 	fingerprint, err := s.store.InstanceKey().Fingerprint(ctx)
 	if err != nil {
 		return found, err
@@ -67,17 +69,6 @@ func (s *Service) Get(ctx context.Context, caller access.Caller) (found instance
 		found.Leads = &counts
 	}
 	return found, nil
-}
-
-// schema is the newest migration that was applied.
-func (s *Service) schema(ctx context.Context) (newest int64, err error) {
-	all, err := s.migrator.Status(ctx)
-	for _, one := range all {
-		if !one.AppliedAt.IsZero() {
-			newest = max(newest, one.Version)
-		}
-	}
-	return newest, err
 }
 
 func (s *Service) count(ctx context.Context) (counts instance.Leads, err error) {

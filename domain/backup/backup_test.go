@@ -136,6 +136,17 @@ func TestNamesOfScheduledBackups(t *testing.T) {
 	}
 }
 
+func TestNamesOfBackupsBeforeAMigration(t *testing.T) {
+	t.Parallel()
+	got := backup.NameBefore("v1.2.0-3-gabc/é x", at("2026-04-11T12:42:17.025+02:00"))
+	if got != "pre-v1.2.0-3-gabc---x-20260411T104217.025Z.tar.zst" {
+		t.Error(got)
+	}
+	if _, ok := backup.ParseName(got); ok {
+		t.Error("it would go with old backups")
+	}
+}
+
 func TestOneBackupIsDueHoweverManyWereMissed(t *testing.T) {
 	t.Parallel()
 	now, every := at("2026-04-11T10:00:00Z"), 24*time.Hour

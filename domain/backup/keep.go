@@ -73,16 +73,29 @@ func week(at time.Time) string {
 const (
 	namePrefix, nameEnding = "holdco-", ".tar.zst"
 	nameInstant            = "20060102T150405Z"
+	preciseInstant         = "20060102T150405.000Z"
 )
 
 // Name is the name of the file of a scheduled backup, by when it began.
 func Name(at time.Time) string { return namePrefix + stamp(at) + nameEnding }
 
+// NameBefore is the name of the file of a backup that is made at an instant, before a program of a version migrates the store:
+// pre-v1.2.0-20260411T104217.000Z.tar.zst. It is none of a scheduled backup, so it stays until somebody removes it.
+func NameBefore(version string, at time.Time) string {
+	plain := strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' || r == '+' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, version)
+	return "pre-" + plain + "-" + at.UTC().Format(preciseInstant) + nameEnding
+}
+
 // stamp spells an instant in names, to the second: 20260411T104217Z.
 func stamp(at time.Time) string { return at.UTC().Format(nameInstant) }
 
 // Aside is what is added to the name of a store that another takes the place of, at an instant.
-func Aside(at time.Time) string { return aside + at.UTC().Format("20060102T150405.000Z") }
+func Aside(at time.Time) string { return aside + at.UTC().Format(preciseInstant) }
 
 const aside = "before-restore-"
 

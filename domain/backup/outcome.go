@@ -80,6 +80,7 @@ type Restored struct {
 	MadeOf   int64  // the schema that the store has now
 	Rows     map[string]int64
 	Kept     string // where the former store is; empty: there was none
+	Newer    int64  // entries of its activity log that are younger than the backup
 	Took     time.Duration
 	HasKey   bool // the key that it needs is there, or it needs none
 	Problems []string
@@ -97,6 +98,7 @@ func (r Restored) Fields() event.Fields {
 		event.F("keyFingerprint", r.Key),
 		event.F("hasKey", r.HasKey),
 		event.F("kept", r.Kept),
+		event.F("entriesSince", r.Newer),
 		event.F("leasesEnded", r.Leases),
 		event.F("webhooksHeld", r.Webhooks),
 	}

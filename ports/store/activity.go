@@ -108,8 +108,8 @@ type Activity interface {
 	// numbers: the log was moved. They keep the order in which they were made. It reports whether they were moved. It needs no event.
 	Reorder(ctx context.Context) (moved bool, err error)
 
-	// Extend chains a portion. Unless events were chained up to just its From, it changes nothing and reports false. It needs no
-	// event. It fails when a company has been removed.
+	// Extend chains a portion. Unless events were chained up to just its From, and all its companies are still there, it changes
+	// nothing and reports false. It needs no event.
 	Extend(ctx context.Context, portion ChainedPortion) (bool, error)
 }
 

@@ -79,6 +79,12 @@ type Restored struct {
 	Migrator  outbound.Migrator
 }
 
+// Former is the store that another took the place of.
+type Former struct {
+	Kept  string // where it is; empty: there was none
+	Newer int64  // entries of its activity log that are younger than the backup; 0 if they cannot be read
+}
+
 // Restoration is a store that is being restored. Until Switch nothing sees it.
 type Restoration interface {
 	// Free returns how many bytes can be written where it is, and reports whether that is known.
@@ -90,8 +96,8 @@ type Restoration interface {
 	// Open checks what was taken, which must have so many rows by table, migrates it, and opens it, until Switch or Close.
 	Open(ctx context.Context, rows map[string]int64) (Restored, error)
 
-	// Switch puts it in the place of the store, at once or not at all, and says where the former one is; empty: there was none.
-	Switch(ctx context.Context) (kept string, err error)
+	// Switch puts it in the place of the store, at once or not at all, and says where the former one is.
+	Switch(ctx context.Context) (Former, error)
 
 	// Close drops what was not switched, and lets servers have the store again.
 	Close() error

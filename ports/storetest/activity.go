@@ -331,6 +331,11 @@ func activityChained(f *fixture) {
 		portion.Links = append(portion.Links, store.ChainedLink{Company: one.Company, Entry: one.ID, Link: head.Link})
 	}
 	f.same(extend(store.ChainedPortion{From: portion.To, To: portion.To}), false)
+	gone := f.found("gone")
+	f.remove(gone.ID)
+	late := portion
+	late.Links = append(slices.Clone(portion.Links), store.ChainedLink{Company: gone.ID, Entry: "act_gone", Link: audit.Link{}.Next(nil)})
+	f.same(extend(late), false)
 	f.same(extend(portion), true)
 	f.same(extend(portion), false)
 	at, err := f.store.Activity().Chained(f.ctx)

@@ -52,6 +52,9 @@ func Assemble(files fs.FS, others ...fs.FS) (*Document, error) {
 		return nil, err
 	}
 	lent.giveBack(a)
+	if err := checkNotices(root); err != nil {
+		return nil, err
+	}
 	return &Document{root}, nil
 }
 

@@ -20,6 +20,7 @@ const (
 	tagged         = "tagged"        // answers with an ETag
 	cached         = "cached"        // GET of what has an ETag
 	matched        = "matched"       // changes what has a version
+	deprecated     = "deprecated"    // will go, or takes something that will
 	unrouted       = "unrouted"      // none: for answers to unknown paths and methods
 )
 
@@ -36,6 +37,9 @@ func (a assembly) operation(path, method string, op *yaml.Node) {
 	}
 	for _, response := range pairs(get(op, "responses")) {
 		a.response(response)
+	}
+	if outdatedIn(op, get(a.root, "components")) != nil {
+		kinds = append(kinds, deprecated)
 	}
 	for kind, rule := range pairs(a.shared) {
 		if slices.Contains(kinds, kind) {

@@ -41,6 +41,12 @@ func borrow(root *yaml.Node, from fs.FS) (borrowed, error) {
 	return added, nil
 }
 
+// targetOf is the component that a $ref names.
+func targetOf(ref *yaml.Node) component {
+	kind, name, _ := strings.Cut(strings.TrimPrefix(ref.Value, "#/components/"), "/")
+	return component{kind, name}
+}
+
 // giveBack takes away those to which nothing in the document refers.
 func (b borrowed) giveBack(a assembly) {
 	isBorrowed, wanted := map[component]bool{}, map[component]bool{}
@@ -76,10 +82,9 @@ func (b borrowed) giveBack(a assembly) {
 // markReferences marks the components that a node refers to, with those that these refer to.
 func markReferences(node, components *yaml.Node, marked map[component]bool) {
 	if target := get(node, "$ref"); target != nil {
-		kind, name, _ := strings.Cut(strings.TrimPrefix(target.Value, "#/components/"), "/")
-		if one := (component{kind, name}); !marked[one] {
+		if one := targetOf(target); !marked[one] {
 			marked[one] = true
-			markReferences(get(get(components, kind), name), components, marked)
+			markReferences(get(get(components, one.kind), one.name), components, marked)
 		}
 		return
 	}

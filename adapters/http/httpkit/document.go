@@ -102,6 +102,9 @@ func writeJSON(out *bytes.Buffer, node *yaml.Node) error {
 	case yaml.AliasNode:
 		return writeJSON(out, node.Alias)
 	case yaml.ScalarNode:
+		if node.ShortTag() == "!!timestamp" {
+			node = scalar(node.Value) // a day is published as it is written
+		}
 		var value any
 		if err := node.Decode(&value); err != nil {
 			return err

@@ -134,6 +134,9 @@ func AgentIn(ctx context.Context) (agent.Caller, bool) {
 func (t Table) gate(enter func(c *gin.Context, op operation) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		op, ok := t.operationOf(c)
+		if op.outdated != nil && op.outdated.whole != nil {
+			announce(c, *op.outdated.whole) // whatever the answer is
+		}
 		switch {
 		case !ok:
 			Fail(c, errors.New("the OpenAPI document does not describe this route"))
@@ -169,8 +172,13 @@ func (op operation) inspect(c *gin.Context) (err error) {
 	if r.query, err = readQuery(c.Request.URL.RawQuery, op.query); err != nil {
 		return err
 	}
-	r.once, err = op.checkHeaders(c.Request.Header)
-	return err
+	if r.once, err = op.checkHeaders(c.Request.Header); err != nil {
+		return err
+	}
+	if op.outdated != nil {
+		op.outdated.announceUsed(c)
+	}
+	return nil
 }
 
 func (op operation) inspectBody(c *gin.Context) (err error) {

@@ -33,6 +33,8 @@ type request struct {
 	query   Query         // set by the gate
 	once    string        // set by the gate: the idempotency key, empty when there is none
 	upload  []byte        // a hash of the file that Upload has read
+
+	deprecated bool // it uses what is deprecated
 }
 
 const requestKey = "holdco.request"
@@ -161,6 +163,9 @@ func attributes(c *gin.Context) []slog.Attr {
 	}
 	if r.agent.ID != "" {
 		attrs = append(attrs, slog.String("agent", string(r.agent.ID)))
+	}
+	if r.deprecated {
+		attrs = append(attrs, slog.Bool("deprecated", true))
 	}
 	return attrs
 }

@@ -29,7 +29,8 @@ type operation struct {
 	streamed     bool // the body is a file, which the handler reads: see Request.Upload
 	writes       bool // it changes what is stored
 	query        map[string]parameter
-	headers      []string // those that the document describes
+	headers      []string  // those that the document describes
+	outdated     *outdated // nil: nothing of it
 }
 
 // bodyRule is what an operation takes as its body.
@@ -61,6 +62,8 @@ func (d *Document) Table() (Table, error) {
 			if described.Writes != nil {
 				op.writes = *described.Writes
 			}
+			node := get(get(get(d.root, "paths"), path), strings.ToLower(method))
+			op.outdated = outdatedIn(node, get(d.root, "components"))
 			table[route{method, ginPath(path)}] = op
 		}
 	}

@@ -66,6 +66,8 @@ func pagesOf(auth inbound.PartnerAuthenticator) *httpkit.CORS {
 		Allows:  auth.HasOrigin,
 		Methods: []string{http.MethodGet, http.MethodHead},
 		Headers: []string{"authorization", "if-none-match", "if-modified-since", "accept"},
-		Exposed: []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Retry-After", "X-Request-Id"},
+		Exposed: []string{
+			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Retry-After", "X-Request-Id", "Deprecation", "Sunset",
+		},
 	}
 }

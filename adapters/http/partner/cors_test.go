@@ -75,12 +75,13 @@ func TestAPreflightIsAnsweredForOriginsOfAnyKey(t *testing.T) {
 	for _, origin := range []string{home, otherHome} {
 		answer := ask("leads", origin)
 		for name, want := range map[string]string{
-			"Access-Control-Allow-Origin":   origin,
-			"Access-Control-Allow-Methods":  "GET, HEAD",
-			"Access-Control-Allow-Headers":  "authorization, if-none-match, if-modified-since, accept",
-			"Access-Control-Max-Age":        "600",
-			"Access-Control-Expose-Headers": "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, ETag, Retry-After, X-Request-Id",
-			"Vary":                          "Accept-Encoding, Origin",
+			"Access-Control-Allow-Origin":  origin,
+			"Access-Control-Allow-Methods": "GET, HEAD",
+			"Access-Control-Allow-Headers": "authorization, if-none-match, if-modified-since, accept",
+			"Access-Control-Max-Age":       "600",
+			"Access-Control-Expose-Headers": "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, ETag, Retry-After, X-Request-Id, " +
+				"Deprecation, Sunset",
+			"Vary": "Accept-Encoding, Origin",
 		} {
 			if got := strings.Join(answer.Header.Values(name), ", "); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)

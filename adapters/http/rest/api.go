@@ -60,7 +60,7 @@ func pagesOf(origins []string) *httpkit.CORS {
 		Headers: []string{"authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "x-request-id"},
 		Exposed: []string{
 			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Idempotency-Replayed", "Location", "Retry-After",
-			"X-Request-Id",
+			"X-Request-Id", "Deprecation", "Sunset",
 		},
 	}
 }

@@ -25,7 +25,7 @@ func TestManyMigrateOnce(t *testing.T) {
 	}
 	all.Wait()
 
-	migrations, err := open(t, url).Migrator().Status(t.Context())
+	schema, err := open(t, url).Migrator().Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +33,8 @@ func TestManyMigrateOnce(t *testing.T) {
 	for _, n := range applied {
 		total += n
 	}
-	if total != len(migrations) {
-		t.Errorf("%d migrations were applied; there are %d", total, len(migrations))
-	}
-	for _, migration := range migrations {
-		if migration.AppliedAt.IsZero() {
-			t.Errorf("%s is still pending", migration.Name)
-		}
+	if total != len(schema.Migrations) || len(schema.Pending()) > 0 {
+		t.Errorf("%d migrations were applied; there are %d, pending %v", total, len(schema.Migrations), schema.Pending())
 	}
 }
 
@@ -47,7 +42,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	engine := open(t, postgrestest.URL(t))
 	if _, err := engine.DB().ExecContext(t.Context(),
-		"INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)"); err != nil {
+		"INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true); "+
+			"UPDATE schema_compatibility SET compatible_from = 99999"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := engine.Migrator().Up(t.Context()); err == nil {

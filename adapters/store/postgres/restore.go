@@ -52,6 +52,7 @@ type restoration struct {
 	fresh    map[string]int64 // rows that migrations leave, by table, up to the schema of the backup
 	empty    map[string]int64 // likewise, up to the newest: what an empty store holds
 	inside   *Engine          // on the schema
+	last     int64            // the sequence number of the last entry of the activity log that was restored
 }
 
 // restoring begins the names of schemas in which backups are restored. Each is locked under its name.
@@ -296,6 +297,9 @@ func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored
 	if _, err := r.inside.migrator.Up(ctx); err != nil {
 		return restored, err
 	}
+	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating); err != nil {
+		return restored, err
+	}
 	return store.Restored{
 		Store: sqlstore.New(r.inside, r.clock, r.ids, r.inside.migrator), Inspector: r.inside, Migrator: r.inside.migrator,
 	}, nil
@@ -326,16 +330,16 @@ func (r *restoration) setSequences(ctx context.Context) error {
 }
 
 // Switch implements store.Restoration.
-func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
+func (r *restoration) Switch(ctx context.Context) (former store.Former, err error) {
 	if err := r.closeInside(); err != nil {
-		return "", err
+		return former, err
 	}
 	var current string
 	if err := r.conn.QueryRowContext(ctx, "SELECT coalesce(current_schema(), '')").Scan(&current); err != nil {
-		return "", err
+		return former, err
 	}
 	if current == "" {
-		return "", errors.New("the schema that the database URL names does not exist")
+		return former, errors.New("the schema that the database URL names does not exist")
 	}
 	err = onConn(r.conn, func(conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
@@ -350,7 +354,7 @@ func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
 			if !locked {
 				return r.errInUse()
 			}
-			if kept, err = r.keepFormer(ctx, tx, current); err != nil {
+			if former, err = r.keepFormer(ctx, tx, current); err != nil {
 				return err
 			}
 			if err := r.move(ctx, tx, r.schema, current); err != nil {
@@ -361,27 +365,32 @@ func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
 		})
 	})
 	if err != nil {
-		return "", explainRights(err)
+		return store.Former{}, explainRights(err)
 	}
 	r.schema = ""
-	return kept, nil
+	return former, nil
 }
 
 // keepFormer moves the former tables into a schema of their own, and drops them if they are empty.
-func (r *restoration) keepFormer(ctx context.Context, tx pgx.Tx, current string) (kept string, err error) {
+func (r *restoration) keepFormer(ctx context.Context, tx pgx.Tx, current string) (former store.Former, err error) {
 	tables, err := r.tablesOf(ctx, tx, current)
 	if err != nil || len(tables) == 0 {
-		return "", err
+		return former, err
 	}
-	kept = backup.Aside(r.clock.Now())
+	kept := backup.Aside(r.clock.Now())
 	if _, err := tx.Exec(ctx, "CREATE SCHEMA "+quoted(kept)); err != nil {
-		return "", err
+		return former, err
 	}
 	if err := r.move(ctx, tx, current, kept); err != nil {
-		return "", err
+		return former, err
 	}
 	if r.replaces {
-		return kept, nil
+		former.Kept = kept
+		if slices.Contains(tables, "activity") {
+			newer := "SELECT count(*) FROM " + quoted(kept) + ".activity WHERE seq > $1"
+			err = tx.QueryRow(ctx, newer, r.last).Scan(&former.Newer)
+		}
+		return former, err
 	}
 	// Nobody else can have written to them since they were moved.
 	holds := map[string]int64{}
@@ -391,15 +400,15 @@ func (r *restoration) keepFormer(ctx context.Context, tx pgx.Tx, current string)
 		}
 		var count int64
 		if err := tx.QueryRow(ctx, "SELECT count(*) FROM "+quoted(kept)+"."+quoted(table)).Scan(&count); err != nil {
-			return "", err
+			return former, err
 		}
 		holds[table] = count
 	}
 	if err := sqlstore.RefuseRows(r.databaseName(), holds, r.empty); err != nil {
-		return "", err
+		return former, err
 	}
 	_, err = tx.Exec(ctx, "DROP SCHEMA "+quoted(kept)+" CASCADE")
-	return "", err
+	return former, err
 }
 
 // tablesOf returns those tables of a schema that are ours.

@@ -52,6 +52,7 @@ type restoration struct {
 	lock    *flock.Flock
 	folder  *partial.Folder
 	engine  *Engine
+	last    int64 // the sequence number of the last entry of the activity log that was restored
 }
 
 const storeFile = "holdco.db" // in the folder
@@ -201,6 +202,9 @@ func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored
 	if _, err := migrator.Up(ctx); err != nil {
 		return restored, err
 	}
+	if r.last, err = sqlstore.LastEntry(ctx, r.engine.DB()); err != nil {
+		return restored, err
+	}
 	return store.Restored{Store: sqlstore.New(r.engine, r.clock, r.ids, migrator), Inspector: r.engine, Migrator: migrator}, nil
 }
 
@@ -249,12 +253,12 @@ func asBroken(ctx context.Context, err error) error {
 
 // Switch implements store.Restoration. The former file is kept under another name by a link, so that there is a store at any instant, and
 // which one it is changes by one rename.
-func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
+func (r *restoration) Switch(ctx context.Context) (former store.Former, err error) {
 	if err := r.closeEngine(); err != nil {
-		return "", err
+		return former, err
 	}
 	if _, err := os.Stat(r.path() + "-wal"); err == nil {
-		return "", errors.New("the log of the restored store could not be taken in")
+		return former, errors.New("the log of the restored store could not be taken in")
 	}
 	owned := filepath.Dir(r.store)
 	if r.isThere {
@@ -262,56 +266,56 @@ func (r *restoration) Switch(ctx context.Context) (kept string, err error) {
 	}
 	for _, made := range []string{r.path(), r.lock.Path()} {
 		if err := partial.Own(made, owned); err != nil {
-			return "", err
+			return former, err
 		}
 	}
 	if r.isThere {
-		if kept, err = r.keepFormer(ctx); err != nil {
-			return "", err
+		if former, err = r.keepFormer(ctx); err != nil {
+			return store.Former{}, err
 		}
 	}
 	if err := syncFile(r.path()); err != nil {
-		return "", err
+		return store.Former{}, err
 	}
 	if err := os.Rename(r.path(), r.store); err != nil {
-		return "", err
+		return store.Former{}, err
 	}
-	return kept, partial.SyncFolder(filepath.Dir(r.store))
+	return former, partial.SyncFolder(filepath.Dir(r.store))
 }
 
 // keepFormer takes in the log of the former store, and gives its file another name too. One that is damaged is kept with its log.
-func (r *restoration) keepFormer(ctx context.Context) (kept string, err error) {
+func (r *restoration) keepFormer(ctx context.Context) (former store.Former, err error) {
 	logs := []string{"-wal", "-shm"}
-	takingIn := takeInLog(ctx, r.store)
+	newer, takingIn := takeInLog(ctx, r.store, r.last)
 	isDamaged := takingIn != nil && isDamage(takingIn)
 	if takingIn != nil && !isDamaged {
-		return "", takingIn
+		return former, takingIn
 	}
 	isOpen := func(log string) bool {
 		_, err := os.Stat(r.store + log)
 		return err == nil
 	}
 	if slices.ContainsFunc(logs, isOpen) && !isDamaged {
-		return "", fmt.Errorf("another program has %s open; stop it first", r.store)
+		return former, fmt.Errorf("another program has %s open; stop it first", r.store)
 	}
-	kept = r.store + "." + backup.Aside(r.clock.Now())
+	kept := r.store + "." + backup.Aside(r.clock.Now())
 	if err := os.Link(r.store, kept); err != nil {
-		return "", fmt.Errorf("keep the former store as %s, which takes a file system with hard links; else move it away yourself: %w",
+		return former, fmt.Errorf("keep the former store as %s, which takes a file system with hard links; else move it away yourself: %w",
 			kept, err)
 	}
 	for _, log := range logs {
 		if err := os.Rename(r.store+log, kept+log); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+			return former, err
 		}
 	}
-	return kept, partial.SyncFolder(filepath.Dir(r.store))
+	return store.Former{Kept: kept, Newer: newer}, partial.SyncFolder(filepath.Dir(r.store))
 }
 
-// takeInLog copies the log of a file into it.
-func takeInLog(ctx context.Context, path string) (err error) {
+// takeInLog copies the log of a file into it, and counts the entries of the activity log after one, if they can be read.
+func takeInLog(ctx context.Context, path string, last int64) (newer int64, err error) {
 	db, err := openFile(path, "rw", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var busy, logged, copied int
@@ -319,7 +323,10 @@ func takeInLog(ctx context.Context, path string) (err error) {
 	if err == nil && busy != 0 {
 		err = fmt.Errorf("another program uses %s; stop it first", path)
 	}
-	return err
+	if err == nil { // a file that was never migrated has no such table, and one that is damaged is kept all the same
+		_ = db.QueryRowContext(ctx, "SELECT count(*) FROM activity WHERE seq > ?", last).Scan(&newer)
+	}
+	return newer, err
 }
 
 // isDamage reports whether an error is due to what is in a file.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -114,6 +116,13 @@ func (a activity) Chain(ctx context.Context, of id.Company, after store.ChainPos
 }
 
 func (a activity) Extend(ctx context.Context, portion store.ChainedPortion) (bool, error) {
+	heads := map[id.Company]store.ChainedLink{}
+	for _, one := range portion.Links {
+		heads[one.Company] = one
+	}
+	if areThere, err := a.areThere(ctx, slices.Collect(maps.Keys(heads))); err != nil || !areThere {
+		return false, err
+	}
 	db := a.engine.DB()
 	moved, err := a.exec(ctx, db.NewUpdate().Conn(a.conn).Table("audit_progress").
 		Set("txid = ?", portion.To.Transaction).Set("seq = ?", portion.To.Sequence).
@@ -125,10 +134,8 @@ func (a activity) Extend(ctx context.Context, portion store.ChainedPortion) (boo
 	if err != nil {
 		return false, err
 	}
-	heads := map[id.Company]store.ChainedLink{}
 	rows := make([][]any, len(portion.Links))
 	for n, one := range portion.Links {
-		heads[one.Company] = one
 		rows[n] = []any{string(one.Company), one.Link.Number, string(one.Entry), one.Link.Hash.String()}
 	}
 	for company, one := range heads {
@@ -142,6 +149,17 @@ func (a activity) Extend(ctx context.Context, portion store.ChainedPortion) (boo
 	}
 	return true, a.failure(ctx, a.engine.InsertRows(ctx, a.conn, "audit_links",
 		[]string{"company_id", "number", "entry_id", "hash"}, rows))
+}
+
+// areThere reports whether all companies of some chains exist: the chain of the instance has none.
+func (a activity) areThere(ctx context.Context, of []id.Company) (bool, error) {
+	of = slices.DeleteFunc(of, func(one id.Company) bool { return one == "" })
+	if len(of) == 0 {
+		return true, nil
+	}
+	found := 0
+	err := a.scan(ctx, a.selectFrom("companies").ColumnExpr("count(*)").Where("id IN (?)", bun.List(of)), &found)
+	return found == len(of), err
 }
 
 // rewind makes chaining go on, after all events were moved to transaction 0, with the first that is not chained.

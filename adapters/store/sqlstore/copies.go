@@ -47,6 +47,19 @@ func KeysOf(ctx context.Context, db Queryer) (key, former string, err error) {
 	return key, former, rows.Scan(into...)
 }
 
+// LastEntry returns the sequence number of the last entry of the activity log; 0: there is none.
+func LastEntry(ctx context.Context, db Queryer) (last int64, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT coalesce(max(seq), 0) FROM activity")
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return 0, rows.Err()
+	}
+	return last, rows.Scan(&last)
+}
+
 // NewestOf returns the highest version of the migrations in a folder.
 func NewestOf(files fs.FS, folder string) (newest int64, err error) {
 	entries, err := fs.ReadDir(files, folder)

@@ -1,12 +1,14 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 
 	"github.com/pressly/goose/v3"
@@ -17,9 +19,10 @@ import (
 // Migrator implements outbound.Migrator: it applies an engine's migrations with goose.
 type Migrator struct {
 	// open makes a provider for one call. A provider that once failed to create its table of versions does not retry.
-	open func() (*goose.Provider, error)
-
-	refuses error // to migrate; nil: it does not
+	open     func() (*goose.Provider, error)
+	db       *sql.DB
+	rewrites map[int64][]string // by version
+	refuses  error              // to migrate; nil: it does not
 }
 
 var _ outbound.Migrator = (*Migrator)(nil)
@@ -31,11 +34,45 @@ func NewMigrator(db *sql.DB, dialect goose.Dialect, files fs.FS, options ...goos
 	if _, err := open(); err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)
 	}
-	return &Migrator{open: open}, nil
+	rewrites, err := rewritesOf(files)
+	if err != nil {
+		return nil, fmt.Errorf("read the migrations: %w", err)
+	}
+	return &Migrator{open: open, db: db, rewrites: rewrites}, nil
+}
+
+// A table whose rows a migration may all change: it is copied into one that takes its place, its rows are updated, or a column gets
+// another type.
+var rewriting = regexp.MustCompile(`(?m)^(?:ALTER TABLE \w+ RENAME TO (\w+)|UPDATE (\w+)|ALTER TABLE (\w+) ALTER COLUMN \w+ TYPE)`)
+
+func rewritesOf(files fs.FS) (map[int64][]string, error) {
+	names, err := fs.Glob(files, "*.sql")
+	rewrites := map[int64][]string{}
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		rewrites[version] = []string{}
+		for _, found := range rewriting.FindAllStringSubmatch(string(text), -1) {
+			rewrites[version] = append(rewrites[version], cmp.Or(found[1], found[2], found[3]))
+		}
+		slices.Sort(rewrites[version])
+		rewrites[version] = slices.Compact(rewrites[version])
+	}
+	return rewrites, err
 }
 
 // Refusing returns a migrator that only looks: Up fails with an error.
-func (m *Migrator) Refusing(err error) *Migrator { return &Migrator{open: m.open, refuses: err} }
+func (m *Migrator) Refusing(err error) *Migrator {
+	refusing := *m
+	refusing.refuses = err
+	return &refusing
+}
 
 // Up implements outbound.Migrator.
 func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
@@ -50,54 +87,81 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("migrate the schema: %w", err)
 	}
-	all, err := m.Status(ctx)
-	return slices.DeleteFunc(all, func(one outbound.Migration) bool {
+	now, err := m.Status(ctx)
+	return slices.DeleteFunc(now.Migrations, func(one outbound.Migration) bool {
 		return !slices.ContainsFunc(applied, func(now *goose.MigrationResult) bool { return now.Source.Version == one.Version })
 	}), err
 }
 
 // Status implements outbound.Migrator.
-func (m *Migrator) Status(ctx context.Context) ([]outbound.Migration, error) {
-	provider, _, err := m.look(ctx)
+func (m *Migrator) Status(ctx context.Context) (found outbound.Schema, err error) {
+	provider, looked, err := m.look(ctx)
 	if err != nil {
-		return nil, err
+		return found, err
+	}
+	found.Version = looked.version
+	if found.CompatibleFrom, err = m.compatibleFrom(ctx, looked.version); err != nil {
+		return found, err
 	}
 	statuses, err := provider.Status(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the state of the schema: %w", err)
+		return found, fmt.Errorf("read the state of the schema: %w", err)
 	}
-	migrations := make([]outbound.Migration, len(statuses))
-	for i, status := range statuses {
-		migrations[i] = outbound.Migration{Version: status.Source.Version, Name: path.Base(status.Source.Path)}
+	for _, status := range statuses {
+		version := status.Source.Version
+		one := outbound.Migration{Version: version, Name: path.Base(status.Source.Path), Rewrites: m.rewrites[version]}
 		if status.State == goose.StateApplied {
-			migrations[i].AppliedAt = status.AppliedAt.UTC()
+			one.AppliedAt = status.AppliedAt.UTC()
 		}
+		found.Migrations = append(found.Migrations, one)
 	}
-	return migrations, nil
+	return found, nil
 }
 
 var errPending = errors.New("the schema of the store is older than this program needs; run \"holdco migrate up\"")
 
-// current fails unless the schema is exactly the one that this program needs.
+// current fails unless this program can work with the schema.
 func (m *Migrator) current(ctx context.Context) error {
-	_, pending, err := m.look(ctx)
-	if err == nil && pending {
+	_, looked, err := m.look(ctx)
+	if err == nil && looked.version < looked.latest {
 		return errPending
 	}
 	return err
 }
 
-// look opens a provider and reports whether migrations are pending. It fails if the schema is newer than this program.
-func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, pending bool, err error) {
+// versions are that of a schema, and the latest that this program knows.
+type versions struct{ version, latest int64 }
+
+// look opens a provider. It fails if the schema is newer than this program can work with.
+func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, looked versions, err error) {
 	if provider, err = m.open(); err != nil {
-		return nil, false, fmt.Errorf("read the migrations: %w", err)
+		return nil, looked, fmt.Errorf("read the migrations: %w", err)
 	}
-	version, latest, err := provider.GetVersions(ctx)
-	if err != nil {
-		return nil, false, fmt.Errorf("read the version of the schema: %w", err)
+	if looked.version, looked.latest, err = provider.GetVersions(ctx); err != nil {
+		return nil, looked, fmt.Errorf("read the version of the schema: %w", err)
 	}
-	if version > latest {
-		return nil, false, ErrNewer(version, latest)
+	if looked.version > looked.latest {
+		from, err := m.compatibleFrom(ctx, looked.version)
+		if err != nil {
+			return nil, looked, err
+		}
+		if from == 0 || from > looked.latest {
+			return nil, looked, ErrNewer(looked.version, looked.latest)
+		}
 	}
-	return provider, version < latest, nil
+	return provider, looked, nil
+}
+
+// saysCompatible is the version of the migration from which on a schema says with which programs it works.
+const saysCompatible = 39
+
+// compatibleFrom returns the version that a program has to know to work with a schema of another; 0: it does not say.
+func (m *Migrator) compatibleFrom(ctx context.Context, version int64) (from int64, err error) {
+	if version < saysCompatible {
+		return 0, nil
+	}
+	if err := m.db.QueryRowContext(ctx, "SELECT compatible_from FROM schema_compatibility").Scan(&from); err != nil {
+		return 0, fmt.Errorf("read with which programs the schema works: %w", err)
+	}
+	return from, nil
 }

@@ -22,27 +22,22 @@ import (
 type Cluster struct {
 	URL string // of the database postgres
 
-	replicates bool // it can have standbys, or be one
-
 	bin     string // the folder of the server's programs
 	folder  string // of all its files
 	port    int
+	more    []string  // settings, as arguments of the server
 	server  *exec.Cmd // nil while it does not run
 	release func()    // of its guard
 }
 
 const superuser, password = "holdco", "secret"
 
-// NewCluster makes a server and starts it. It is gone at the end of the test.
-func NewCluster(t testing.TB) *Cluster {
-	t.Helper()
-	return newClusterOf(t, false)
-}
-
-func newClusterOf(t testing.TB, replicates bool) *Cluster {
+// NewCluster makes a server and starts it, with settings such as "autovacuum=on" in place of the ones that suit short tests. It is gone
+// at the end of the test.
+func NewCluster(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
 	processtest.CheckName(t, "Postgres")
-	c, err := newCluster(replicates)
+	c, err := newCluster(settings...)
 	must(t, err)
 	t.Cleanup(c.remove)
 	return c
@@ -83,12 +78,15 @@ func (c *Cluster) Start(t testing.TB) {
 }
 
 // newCluster makes a cluster and starts it. It ends with this process at the latest, and its files with it.
-func newCluster(replicates bool) (*Cluster, error) {
+func newCluster(settings ...string) (*Cluster, error) {
 	bin, err := findPrograms()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{bin: bin, replicates: replicates}
+	c := &Cluster{bin: bin}
+	for _, one := range settings {
+		c.more = append(c.more, "-c", one)
+	}
 	if c.folder, err = processtest.TempDir(); err != nil {
 		return nil, err
 	}
@@ -163,12 +161,10 @@ func (c *Cluster) start() error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	server := c.command("postgres", "-D", c.data(), "-k", c.folder,
+	server := c.command("postgres", slices.Concat([]string{"-D", c.data(), "-k", c.folder,
 		"-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=200",
-		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off")
-	if !c.replicates {
-		server.Args = append(server.Args, "-c", "wal_level=minimal", "-c", "max_wal_senders=0")
-	}
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "autovacuum=off",
+	}, c.more)...)
 	server.Stdout, server.Stderr = log, log
 	if c.release, err = processtest.Guard(server, syscall.SIGQUIT); err != nil {
 		return err

@@ -18,10 +18,15 @@ type Pair struct{ primary, standby *Cluster }
 // NewPair makes two servers. They are gone at the end of the test.
 func NewPair(t testing.TB) *Pair {
 	t.Helper()
-	p := &Pair{primary: newClusterOf(t, true), standby: newClusterOf(t, true)}
+	p := &Pair{primary: newReplicating(t), standby: newReplicating(t)}
 	must(t, p.standby.end(syscall.SIGQUIT))
 	p.Follow(t)
 	return p
+}
+
+func newReplicating(t testing.TB) *Cluster {
+	t.Helper()
+	return NewCluster(t, "wal_level=replica", "max_wal_senders=10")
 }
 
 // Database makes a database with the schema of this program, and returns an address that names both servers, of which one that takes

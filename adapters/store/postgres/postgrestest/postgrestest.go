@@ -55,7 +55,7 @@ var shared = sync.OnceValues(func() (server, error) {
 	if given := os.Getenv("HOLDCO_TEST_POSTGRES_URL"); given != "" {
 		return server{url: given}, nil
 	}
-	cluster, err := newCluster(false)
+	cluster, err := newCluster()
 	if err != nil {
 		return server{}, err
 	}

@@ -6399,6 +6399,17 @@ export interface components {
         RateLimitReset: number;
         /** @description The answer was kept under the request's `Idempotency-Key`; nothing happened a second time. */
         IdempotencyReplayed: "true";
+        /**
+         * @description Since when what the request uses is deprecated, an operation, a parameter or a field: `@` and the seconds since 1970.
+         *     Of several the earliest. Absent when it uses nothing of the kind.
+         * @example @1793491200
+         */
+        Deprecation: string;
+        /**
+         * @description From when on what is deprecated can be missing. Of several the earliest.
+         * @example Sat, 01 May 2027 00:00:00 GMT
+         */
+        Sunset: string;
         /** @description How to authenticate. */
         WWWAuthenticate: "Bearer";
     };

@@ -1,0 +1,88 @@
+package backups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"holdco/domain/access"
+	"holdco/domain/backup"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+)
+
+// Migrator migrates a store that it has backed up.
+type Migrator struct {
+	outbound.Migrator
+	backups *Service
+	before  Before
+	report  Report
+}
+
+// Before says how a store is backed up before it is migrated.
+type Before struct {
+	First      backup.First
+	Folder     string   // where the backup goes; empty: nowhere
+	Recipients []string // it is encrypted for them; none: it is not encrypted
+	Version    string   // of the program
+}
+
+// Report is told what became of a backup.
+type Report struct {
+	Written func(ctx context.Context, written backup.Written)
+	None    func(ctx context.Context) // no folder is set
+}
+
+// NewMigrator returns a migrator that makes a backup before it calls another.
+func NewMigrator(migrator outbound.Migrator, of *Service, before Before, report Report) *Migrator {
+	return &Migrator{Migrator: migrator, backups: of, before: before, report: report}
+}
+
+// upgrade is who makes these backups.
+var upgrade = access.System("upgrade")
+
+// Up implements outbound.Migrator. A store without a schema holds nothing to lose, and one that is not behind stays as it is.
+func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
+	schema, err := m.Migrator.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if schema.Version > 0 && len(schema.Pending()) > 0 && m.before.First != backup.FirstNever {
+		if err := m.backUp(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m.Migrator.Up(ctx)
+}
+
+// Status implements outbound.Migrator. It says how large a backup would be too.
+func (m *Migrator) Status(ctx context.Context) (outbound.Schema, error) {
+	schema, err := m.Migrator.Status(ctx)
+	if err == nil && schema.Version > 0 {
+		schema.CopyBytes, err = m.backups.Source.Bytes(ctx)
+	}
+	return schema, err
+}
+
+var errNoFolder = errors.New("there is no folder for the backup before the migration; set HOLDCO_BACKUP_DIR, or leave out --backup-first")
+
+func (m *Migrator) backUp(ctx context.Context) error {
+	if m.before.Folder == "" {
+		if m.before.First == backup.FirstAlways {
+			return errNoFolder
+		}
+		m.report.None(ctx)
+		return nil
+	}
+	name := backup.NameBefore(m.before.Version, m.backups.Clock.Now().Truncate(time.Millisecond))
+	written, err := m.backups.Write(ctx, upgrade, inbound.BackupWanted{
+		Version: m.before.Version, File: m.backups.Archives.Join(m.before.Folder, name), Recipients: m.before.Recipients,
+	})
+	if err != nil {
+		return fmt.Errorf("the store was not migrated, because it could not be backed up before: %w; "+
+			"--no-backup migrates it without", err)
+	}
+	m.report.Written(ctx, written)
+	return nil
+}

@@ -1,0 +1,139 @@
+package backups_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"holdco/app/backups"
+	"holdco/domain/backup"
+	"holdco/ports/inbound"
+	"holdco/ports/outbound"
+)
+
+// released is the schema of the first release.
+const released = 36
+
+// upgrading is a program of a newer version on a place.
+type upgrading struct {
+	backups.Before
+
+	written []backup.Written
+	none    int
+}
+
+// on migrates the store of a place.
+func (u *upgrading) on(t *testing.T, p place) ([]outbound.Migration, error) {
+	t.Helper()
+	migrator, done := p.migrator(t)
+	defer done()
+	return backups.NewMigrator(migrator, p.Service, u.Before, backups.Report{
+		Written: func(_ context.Context, written backup.Written) { u.written = append(u.written, written) },
+		None:    func(context.Context) { u.none++ },
+	}).Up(t.Context())
+}
+
+func TestAStoreIsBackedUpBeforeItIsMigrated(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		p := another(false)
+		newest := p.parts.Target.Schema()
+		folder := t.TempDir()
+		u := &upgrading{Before: backups.Before{Folder: folder, Version: "v1.2.0"}}
+
+		// A new store holds nothing, and one that is not behind stays as it is.
+		if applied, err := u.on(t, p); err != nil || len(applied) == 0 {
+			t.Errorf("a new store: %d, %v", len(applied), err)
+		}
+		if applied, err := u.on(t, p); err != nil || len(applied) > 0 {
+			t.Errorf("one that is up to date: %d, %v", len(applied), err)
+		}
+		if left := names(t, folder); len(left) > 0 {
+			t.Errorf("backups of nothing: %v", left)
+		}
+
+		behind := another(false)
+		behind.migrate(t, released)
+		for _, one := range []struct {
+			first  backup.First
+			folder string
+		}{{backup.FirstAlways, ""}, {backup.FirstAlways, filepath.Join(folder, "missing")}, {0, filepath.Join(folder, "missing")}} {
+			refused := &upgrading{Before: backups.Before{First: one.first, Folder: one.folder, Version: "v1.2.0"}}
+			if _, err := refused.on(t, behind); err == nil || len(refused.written)+refused.none > 0 {
+				t.Errorf("%+v: %v, %+v", one, err, refused)
+			}
+			if got := behind.schema(t); got != released {
+				t.Fatalf("%+v: it was migrated to %d", one, got)
+			}
+		}
+		applied, err := u.on(t, behind)
+		if err != nil || len(applied) == 0 || applied[len(applied)-1].Version != newest || len(u.written) != 1 || u.none > 0 {
+			t.Fatalf("%v, %+v, %+v", err, applied, u)
+		}
+		made := u.written[0]
+		if !made.Verified || made.Schema != released || made.Version != "v1.2.0" {
+			t.Errorf("%+v", made)
+		}
+		if all := names(t, folder); len(all) != 1 || filepath.Join(folder, all[0]) != made.File ||
+			!regexp.MustCompile(`^pre-v1\.2\.0-\d{8}T\d{6}\.\d{3}Z\.tar\.zst$`).MatchString(all[0]) {
+			t.Errorf("%v, said %s", all, made.File)
+		}
+
+		// It brings back what there was.
+		back := another(false)
+		restored := must[backup.Restored](t)(back.Restore(t.Context(), caller, inbound.RestoreWanted{File: made.File}))
+		if restored.Schema != released || restored.MadeOf != newest {
+			t.Errorf("%+v", restored)
+		}
+	})
+}
+
+func TestAStoreIsMigratedWithoutABackupOnlyIfThatIsWanted(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		for _, one := range []struct {
+			before backups.Before
+			none   int
+		}{{backups.Before{First: backup.FirstNever, Folder: "/missing"}, 0}, {backups.Before{}, 1}} {
+			p := another(false)
+			p.migrate(t, released)
+			u := &upgrading{Before: one.before}
+			if applied, err := u.on(t, p); err != nil || len(applied) == 0 || len(u.written) > 0 || u.none != one.none {
+				t.Errorf("%+v: %v, %+v, %+v", one, err, applied, u)
+			}
+		}
+	})
+}
+
+func TestAMigrationThatCouldNotBeginAfterItsBackupIsTriedAgainWithAnother(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		p := another(false)
+		p.migrate(t, released)
+		folder := t.TempDir()
+		u := &upgrading{Before: backups.Before{Folder: folder, Version: "feature/x y"}}
+		ctx, cancel := context.WithCancel(t.Context())
+		migrator, done := p.migrator(t)
+		_, err := backups.NewMigrator(migrator, p.Service, u.Before, backups.Report{
+			Written: func(context.Context, backup.Written) { cancel() },
+		}).Up(ctx)
+		done()
+		if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), "interrupt")) {
+			t.Fatal(err)
+		}
+		if applied, err := u.on(t, p); err != nil || len(applied) == 0 {
+			t.Fatalf("%+v, %v", applied, err)
+		}
+		all := names(t, folder)
+		if len(all) != 2 || !strings.HasPrefix(all[0], "pre-feature-x-y-") {
+			t.Errorf("%v", all)
+		}
+		for _, name := range all {
+			must[os.FileInfo](t)(os.Stat(filepath.Join(folder, name)))
+		}
+	})
+}
