@@ -90,6 +90,10 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/replicas"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{"adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "ports/storetest"},
+	},
+	{
 		folders: []string{"app/doctor"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{ // a company at work, and what is beside its store
 			"app/activity", "app/agents", "app/cache", "app/companies", "app/costs", "app/deliveries", "app/goals", "app/issues",

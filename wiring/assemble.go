@@ -33,6 +33,7 @@ import (
 	"holdco/app/doctor"
 	"holdco/app/export"
 	"holdco/app/partners"
+	"holdco/app/replicas"
 	"holdco/app/retention"
 	"holdco/app/runner"
 	"holdco/ports/outbound"
@@ -88,8 +89,10 @@ func openBeside(ctx context.Context, config Config, log *slog.Logger, file sqlit
 
 func postgresOptions(ctx context.Context, config Config, log *slog.Logger) postgres.Options {
 	return postgres.Options{
-		URL:  config.Database.Postgres,
-		Wait: config.DatabaseWait,
+		URL:       config.Database.Postgres,
+		Wait:      config.DatabaseWait,
+		Pooled:    config.isPooled(),
+		DirectURL: config.DatabaseDirect,
 		OnWait: func(cause error) {
 			log.WarnContext(ctx, "waiting for Postgres", "atMost", config.DatabaseWait.String(), "error", cause.Error())
 		},
@@ -170,6 +173,10 @@ func newPrograms(config Config, log *slog.Logger) (*programs.Programs, func()) {
 			log.Warn("what was noted of programs of agents could not be removed", "error", err.Error())
 		}
 	}
+}
+
+func newReplicas(s store.Store, ids outbound.IDs, version cli.Version) *replicas.Service {
+	return replicas.New(s, ids, version.Number)
 }
 
 func newParallel(config Config) deliveries.Parallel {

@@ -57,7 +57,15 @@ func openCopies(ctx context.Context, config Config, log *slog.Logger, restores b
 		return backups.New(parts), func() {}, err
 	}
 	options := postgresOptions(ctx, config, log)
-	options.Restores = restores
+	if restores {
+		if err := config.needsSession("to restore"); err != nil {
+			return nil, nil, err
+		}
+		options.Restores = true
+		if options.Pooled {
+			options.URL, options.Pooled, options.DirectURL = options.DirectURL, false, ""
+		}
+	}
 	engine, err := postgres.Open(ctx, options)
 	if err != nil {
 		return nil, nil, err

@@ -50,7 +50,7 @@ func eachEnviron(t *testing.T, test func(t *testing.T, dir string, environ []str
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		test(t, dir, []string{dataDir + dir, databaseURL + postgrestest.URL(t)})
+		test(t, dir, onPostgres(t, dir))
 	})
 }
 

@@ -33,6 +33,8 @@ import (
 type Config struct {
 	Database         Database
 	DatabaseWait     time.Duration // how long the start waits for a Postgres server
+	DatabasePooler   string        // none or poolerOfTransactions
+	DatabaseDirect   string        // URL that leads past such a pooler; empty: none does. May hold a password
 	SQLiteSync       string        // full or normal
 	DataDir          string
 	KeyFile          string   // holds the key that encrypts secrets in the store
@@ -102,6 +104,20 @@ type Database struct {
 	Postgres string // connection URL; may hold a password
 }
 
+// poolerOfTransactions is a pooler that gives each transaction another session.
+const poolerOfTransactions = "transaction"
+
+func (c Config) isPooled() bool { return c.DatabasePooler == poolerOfTransactions }
+
+// needsSession fails if what is to be done needs a session of the server, and a pooler gives none.
+func (c Config) needsSession(what string) error {
+	if !c.isPooled() || c.DatabaseDirect != "" {
+		return nil
+	}
+	return cli.WrongUsage(fmt.Errorf("%s needs a session of its own, which HOLDCO_DATABASE_POOLER=transaction does not give: "+
+		"set HOLDCO_DATABASE_MIGRATE_URL to a URL that leads straight to the server", what))
+}
+
 // Memory is the path of a SQLite database that ends with its process.
 const Memory = ":memory:"
 
@@ -159,6 +175,12 @@ func LoadConfig(flags *pflag.FlagSet, environ []string) (config Config, warnings
 	}
 	if config.BackupDir != "" && config.Database.SQLite == Memory {
 		problems = append(problems, errors.New("HOLDCO_BACKUP_DIR does not go with sqlite::memory:, which cannot be copied"))
+	}
+	switch {
+	case config.isPooled() && config.Database.Postgres == "":
+		problems = append(problems, errors.New("HOLDCO_DATABASE_POOLER=transaction goes with a HOLDCO_DATABASE_URL of Postgres alone"))
+	case config.DatabaseDirect != "" && !config.isPooled():
+		problems = append(problems, errors.New("HOLDCO_DATABASE_MIGRATE_URL goes with HOLDCO_DATABASE_POOLER=transaction alone"))
 	}
 	if problems != nil {
 		return Config{}, nil, errors.Join(problems...)

@@ -49,6 +49,7 @@ func TestEverySettingHasADefault(t *testing.T) {
 	}
 	want := wiring.Config{
 		Database:         wiring.Database{SQLite: "data/holdco.db"},
+		DatabasePooler:   "none",
 		DatabaseWait:     30 * time.Second,
 		SQLiteSync:       "full",
 		DataDir:          "./data",
@@ -107,6 +108,8 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 		RedisURL:         "redis://me@cache/1",
 		CORSOrigins:      []string{"https://app.example.com", "http://[::1]:3000"},
 		TrustedProxies:   []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")},
+		DatabasePooler:   "transaction",
+		DatabaseDirect:   "postgres://me@direct/holdco",
 		BackupDir:        "/backup",
 		BackupEvery:      10 * time.Minute,
 		BackupKeep:       backup.Keep{Months: 1},
@@ -119,6 +122,7 @@ func TestEverySettingCanComeFromEverySource(t *testing.T) {
 	}
 	values := [][2]string{
 		{"database_url", "postgres://me@db/holdco"}, {"database_wait", "2m"}, {"sqlite_sync", "normal"},
+		{"database_pooler", "transaction"}, {"database_migrate_url", "postgres://me@direct/holdco"},
 		{"data_dir", "/var/lib/holdco"}, {"key_file", "/etc/holdco/key"}, {"api_addr", "[::1]:80"}, {"partner_addr",
 			"[::1]:81"}, {"dashboard_addr", "[::1]:83"}, {"metrics_addr", "10.0.0.1:9464"},
 		{"gateway_addr", "[::1]:82"}, {"gateway_url", "https://agents.example.com/holdco/"}, {"rate_gateway", "8"},
@@ -249,6 +253,8 @@ func TestABadValueIsRefusedWithItsOriginAndWhatIsAllowed(t *testing.T) {
 		{"HOLDCO_DATABASE_URL", "mysql://db/holdco", "postgres://"},
 		{"HOLDCO_DATABASE_WAIT", "30", "30s"},
 		{"HOLDCO_DATABASE_WAIT", "-1s", "0s"},
+		{"HOLDCO_DATABASE_POOLER", "session", "none or transaction"},
+		{"HOLDCO_DATABASE_MIGRATE_URL", "sqlite://holdco.db", "postgres://"},
 		{"HOLDCO_SQLITE_SYNC", "FULL", "full or normal"},
 		{"HOLDCO_SQLITE_SYNC", "", "full or normal"},
 		{"HOLDCO_DATA_DIR", "", "directory"},
@@ -410,6 +416,22 @@ func TestAnUnknownVariableIsAWarningWithTheNearestName(t *testing.T) {
 	}
 }
 
+func TestAPoolerIsOfPostgresAlone(t *testing.T) {
+	t.Parallel()
+	const at = "HOLDCO_DATABASE_URL=postgres://me@db/holdco"
+	for says, variables := range map[string][]string{
+		"goes with a HOLDCO_DATABASE_URL of Postgres": {"HOLDCO_DATABASE_POOLER=transaction"},
+		"goes with HOLDCO_DATABASE_POOLER":            {at, "HOLDCO_DATABASE_MIGRATE_URL=postgres://me@direct/holdco"},
+	} {
+		if _, _, err := load(t, nil, "", variables...); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v", variables, err)
+		}
+	}
+	if _, _, err := load(t, nil, "", at, "HOLDCO_DATABASE_POOLER=transaction"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheHelpNamesEveryVariableAndDefault(t *testing.T) {
 	t.Parallel()
 	flags := pflag.NewFlagSet("holdco", pflag.ContinueOnError)
@@ -440,7 +462,10 @@ func TestCommandsOnTheStoreHaveFlagsForTheStoreAlone(t *testing.T) {
 	wiring.StoreFlags(flags)
 	var names []string
 	flags.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	if diff := cmp.Diff([]string{"config", "data-dir", "database-url", "database-wait", "key-file", "sqlite-sync"}, names); diff != "" {
+	want := []string{
+		"config", "data-dir", "database-migrate-url", "database-pooler", "database-url", "database-wait", "key-file", "sqlite-sync",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
 	if err := flags.Parse([]string{"--data-dir=elsewhere"}); err != nil {

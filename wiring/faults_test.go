@@ -254,6 +254,11 @@ func scalar[T any](t *testing.T, database sqlDriver, statement string) (value T)
 
 // beside is how to reach the database that the variables name.
 func beside(environ []string) sqlDriver {
+	for _, variable := range environ {
+		if direct, ok := strings.CutPrefix(variable, directURL); ok {
+			return sqlDriver{"pgx", direct}
+		}
+	}
 	if len(environ) > 1 {
 		return sqlDriver{"pgx", strings.TrimPrefix(environ[1], databaseURL)}
 	}

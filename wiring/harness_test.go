@@ -23,6 +23,7 @@ import (
 	"holdco/adapters/http/rest"
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/leads/leadindex"
+	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/app/imports"
@@ -77,14 +78,30 @@ func eachDatabase(t *testing.T, test func(t *testing.T, environ ...string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t))
+		test(t, onPostgres(t, t.TempDir())...)
 	})
+}
+
+// onPostgres are the variables of a server with an empty store there: behind a pooler, if postgrestest is told to use one.
+func onPostgres(t *testing.T, dir string) []string {
+	t.Helper()
+	return withDatabase(dir, postgrestest.Options(t, postgrestest.URL(t)))
+}
+
+const directURL = "HOLDCO_DATABASE_MIGRATE_URL="
+
+func withDatabase(dir string, options postgres.Options) []string {
+	environ := []string{dataDir + dir, databaseURL + options.URL}
+	if options.Pooled {
+		environ = append(environ, directURL+options.DirectURL, "HOLDCO_DATABASE_POOLER=transaction")
+	}
+	return environ
 }
 
 // startOnPostgres runs a server on an empty database of its own.
 func startOnPostgres(t *testing.T) *instance {
 	t.Helper()
-	return start(t, newClock(), dataDir+t.TempDir(), databaseURL+postgrestest.URL(t))
+	return start(t, newClock(), onPostgres(t, t.TempDir())...)
 }
 
 const dataDir, databaseURL = "HOLDCO_DATA_DIR=", "HOLDCO_DATABASE_URL="

@@ -34,6 +34,7 @@ import (
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
+	"holdco/app/replicas"
 	"holdco/app/retention"
 	"holdco/app/runner"
 	"holdco/app/secrets"
@@ -44,6 +45,7 @@ import (
 	"holdco/app/work"
 	"holdco/app/workflows"
 	setup "holdco/domain/instance"
+	"holdco/domain/replica"
 	"holdco/ports/inbound"
 )
 
@@ -140,12 +142,13 @@ type background struct {
 	Runner     *runner.Service
 	Index      *leadindex.Index
 	Schedule   *backups.Schedule
+	Replicas   *replicas.Service
 	Workspaces *workspaces.Directories
 	Taken      *taken
 }
 
 var backgroundSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	newPosting, newPoster, newParallel, deliveries.New, work.New, newRunner, newLeadIndex, newSchedule,
+	newPosting, newPoster, newParallel, deliveries.New, work.New, newRunner, newLeadIndex, newSchedule, newReplicas,
 	wire.Struct(new(background), "*"),
 )
 
@@ -355,6 +358,12 @@ var resources = []resource{
 			}
 			return []jobs.Job{{Name: "make backups", Every: 5 * time.Second, Run: s.Schedule.Run}}
 		},
+	},
+	{ // servers that run on the store
+		jobs: func(s *Server) []jobs.Job {
+			return []jobs.Job{{Name: "say that this server runs", Every: replica.BeatEvery, Run: s.Replicas.Run}}
+		},
+		stop: func(ctx context.Context, s *Server) error { return s.Replicas.Leave(ctx) },
 	},
 	{ // the checks of the store
 		commands: []cli.Command{

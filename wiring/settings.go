@@ -50,6 +50,22 @@ var settings = []setting{
 		set:     func(c *Config, v string) bool { return parseDuration(&c.DatabaseWait, v, 0) },
 	},
 	{
+		name: "database_pooler", kind: "MODE", fallback: "none", ofStore: true,
+		help:    "transaction: the database URL is that of a pooler in transaction mode, such as PgBouncer",
+		allowed: "none or transaction",
+		set:     func(c *Config, v string) bool { return parseOneOf(&c.DatabasePooler, v, "none", poolerOfTransactions) },
+	},
+	{
+		name: "database_migrate_url", kind: "URL", absent: "none", ofStore: true,
+		help:    "with such a pooler, the way straight to the server, to migrate and to restore",
+		allowed: "postgres://USER:PASSWORD@HOST/NAME with special characters as %XX, or empty",
+		set: func(c *Config, v string) bool {
+			parsed, ok := parseDatabase(v)
+			c.DatabaseDirect = parsed.Postgres
+			return v == "" || ok && parsed.Postgres != ""
+		},
+	},
+	{
 		name: "sqlite_sync", kind: "MODE", fallback: "full", ofStore: true,
 		help:    "full: a commit survives a loss of power; normal: it survives a crash of the process",
 		allowed: "full or normal",

@@ -77,6 +77,7 @@ func newStore(db database, config Config, clocks Clocks, ids outbound.IDs, taken
 	}
 	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clocks.Process))
 	tel.metrics.Add(metrics.Workload(made, clocks.Process))
+	tel.metrics.Add(metrics.Difference(made, clocks.Process))
 	tel.metrics.Add(metrics.Usage(made, config.Keep, clocks.Process, config.room(), taken.workspaces.Load))
 	return tel.metrics.Store(made.Observed(tel.metrics, tel.tracer))
 }

@@ -141,12 +141,14 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	runnerService := newRunner(store, wiringServices, programs, poster, clock, outboundLog, config, wiringTelemetry)
 	index := newLeadIndex(store, wiringTelemetry)
 	schedule := newSchedule(wiringServices, store, config, version, wiringTelemetry, outboundLog)
+	replicasService := newReplicas(store, iDs, version)
 	wiringBackground := background{
 		Deliveries: deliveriesService,
 		Work:       workService,
 		Runner:     runnerService,
 		Index:      index,
 		Schedule:   schedule,
+		Replicas:   replicasService,
 		Workspaces: directories,
 		Taken:      wiringTaken,
 	}

@@ -34,6 +34,10 @@ func TestAStormOfWorkLosesNothing(t *testing.T) {
 		t.Parallel()
 		newStorm(t, 2, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t)).rages(t, (*workStorm).killOne)
 	})
+	t.Run("postgres behind a pooler", func(t *testing.T) {
+		t.Parallel()
+		newStorm(t, 2, behindPooler(t, t.TempDir(), postgrestest.URL(t))...).rages(t, (*workStorm).killOne)
+	})
 	t.Run("postgres that restarts", func(t *testing.T) {
 		t.Parallel()
 		cluster := postgrestest.NewCluster(t)

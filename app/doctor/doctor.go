@@ -183,6 +183,11 @@ var checks = []check{
 		Finds: "warning",
 	}, migrated, none, backups},
 	{doctor.Check{
+		Name:     "replicas",
+		Compares: "all servers that run on the store are of one version; it says since when each runs",
+		Finds:    "warning",
+	}, migrated, none, replicas},
+	{doctor.Check{
 		Name:     "growth",
 		Compares: "nothing: it says how many rows and bytes the tables have, the largest first",
 		Finds:    "note",
@@ -205,7 +210,7 @@ func Checks() []doctor.Check {
 }
 
 // beside are the checks of what is not in the store.
-var beside = []string{"config", "key", "workspaces", "disk", "backup"}
+var beside = []string{"config", "key", "workspaces", "disk", "backup", "replicas"}
 
 // OfStore are the names of the checks of a store alone, as of one that was restored and has no place yet.
 func OfStore() []string {

@@ -15,6 +15,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/page"
+	"holdco/domain/replica"
 	"holdco/ports/store"
 )
 
@@ -404,6 +405,38 @@ func disk(ctx context.Context, e *examination) error {
 	}
 	return e.beside(ctx, look, func(doctor.Finding) error { return e.Inspector.TruncateLog(ctx) }, "disk.log")
 }
+
+// replicas looks at the servers that have said that they run.
+func replicas(ctx context.Context, e *examination) error {
+	var live []replica.Replica
+	err := e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		now, err := r.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := r.Replicas().List(ctx)
+		live = replica.Live(all, now)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.result.Seen = fmt.Sprintf("servers: %d", len(live))
+	for _, one := range live {
+		e.result.Seen += fmt.Sprintf("; %s, %s, since %s", one.ID, one.Version, instant.Format(one.Since))
+	}
+	var all doctor.Found
+	if versions := replica.Versions(live); len(versions) > 1 {
+		kept := strings.Join(versions, ", ")
+		all.Add(doctor.Finding{
+			Severity: doctor.Warning, Rule: "replicas.versions", About: "servers", Kept: kept, Should: "one version",
+			Text: fmt.Sprintf("%d servers run, of the versions %s; finish the update, or take it back", len(live), kept),
+		}, false)
+	}
+	e.result.Conclude(all, all, 0)
+	return nil
+}
+
 func growth(ctx context.Context, e *examination) error {
 	tables, err := e.Inspector.Tables(ctx)
 	var all doctor.Found

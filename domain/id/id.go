@@ -26,6 +26,7 @@ type (
 	LoginCode string // lgc_, never shown
 
 	Settlement string // stl_, never shown
+	Replica    string // rep_, a server
 
 	Goal         string // gl_
 	Project      string // prj_
@@ -73,6 +74,7 @@ func (Session) prefix() string   { return "ses_" }
 func (LoginCode) prefix() string { return "lgc_" }
 
 func (Settlement) prefix() string { return "stl_" }
+func (Replica) prefix() string    { return "rep_" }
 
 func (Goal) prefix() string         { return "gl_" }
 func (Project) prefix() string      { return "prj_" }

@@ -101,6 +101,7 @@ type Reader interface {
 	Retention() RetentionReader
 	Dashboards() DashboardReader
 	Backups() BackupReader
+	Replicas() ReplicaReader
 }
 
 // Tx is one unit of work. Once the engine has given up on it, every further call fails. A write can fail in a later call, or when the
@@ -144,6 +145,7 @@ type Tx interface {
 	Seals() Seals
 	Audits() Audits
 	Backups() Backups
+	Replicas() Replicas
 	Retention() Retention
 
 	// Turn makes this unit run before or after every other unit that takes the turn of the same company, never beside one.

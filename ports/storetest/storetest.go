@@ -77,6 +77,7 @@ var areas = []struct {
 	{"imports", importRules},
 	{"prices", priceRules},
 	{"backups", backupRules},
+	{"replicas", replicaRules},
 	{"secrets", secretRules},
 	{"units", unitRules},
 	{"clock", clockRules},
@@ -114,6 +115,7 @@ var writers = []func(f *fixture) map[string]writeCase{
 	(*fixture).importWrites,
 	(*fixture).priceWrites,
 	(*fixture).backupWrites,
+	(*fixture).replicaWrites,
 	(*fixture).secretWrites,
 }
 
@@ -136,6 +138,7 @@ var ofTheInstance = []func(f *fixture) unit{
 	someSession,
 	someSweep,
 	someSchedule,
+	someReplica,
 	somePrices,
 	someImport,
 }

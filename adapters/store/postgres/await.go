@@ -5,8 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +24,7 @@ import (
 func (e *Engine) await(ctx context.Context, options Options) error {
 	giveUp := time.Now().Add(options.Wait)
 	for attempt := 0; ; attempt++ {
-		err := e.check(ctx)
+		err := e.look(ctx)
 		if err == nil || isRefusal(err) || ctx.Err() != nil || time.Now().After(giveUp) {
 			return err
 		}
@@ -47,10 +49,25 @@ type unfit string
 
 func (u unfit) Error() string { return string(u) }
 
-// check asks the server for its version and for the encoding of the database.
-func (e *Engine) check(ctx context.Context) error {
+// look connects, and fails if this program cannot use what it finds.
+func (e *Engine) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
+	switch err := e.check(ctx); {
+	case err != nil:
+		return err
+	case !e.isPooled:
+		return e.checkSessions(ctx)
+	case e.hasSessions:
+		if err := e.checkDirect(ctx); err != nil {
+			return err
+		}
+	}
+	return e.findGeneration(ctx)
+}
+
+// check asks the server for its version and for the encoding of the database.
+func (e *Engine) check(ctx context.Context) error {
 	var number int
 	var version, encoding string
 	if err := e.Conn().QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int, "+
@@ -73,13 +90,13 @@ func isRefusal(err error) bool {
 	var answer *pgconn.PgError
 	var certificate *tls.CertificateVerificationError
 	return errors.As(err, &wrong) || errors.As(err, &certificate) || isFenced(err) ||
-		errors.As(err, &answer) && meaning(answer.Code) != sqlstore.Unavailable
+		errors.As(err, &answer) && (meaning(answer.Code) != sqlstore.Unavailable || isStartupRefused(answer) || isUnprepared(answer))
 }
 
 // explain says in one line what an operator can do about a database that does not open. pgx leaves passwords out of
 // its errors.
-func explain(config *pgx.ConnConfig, err error) error {
-	at := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+func explain(config *pgx.ConnConfig, err error, options Options) error {
+	at := hosts(config)
 	var answer *pgconn.PgError
 	refused := errors.As(err, &answer)
 	reason := lastAttempt(err)
@@ -92,8 +109,27 @@ func explain(config *pgx.ConnConfig, err error) error {
 	case refused && answer.Code == "3D000":
 		return fmt.Errorf("PostgreSQL at %s has no database %q; create it, or name another in the database URL: %s",
 			at, config.Database, reason)
+	case refused && isStartupRefused(answer) && options.Pooled:
+		return fmt.Errorf("the pooler at %s takes no parameters of sessions; take them out of the database URL: %s", at, reason)
+	case refused && isStartupRefused(answer):
+		return fmt.Errorf("at %s is a pooler: for one in transaction mode set HOLDCO_DATABASE_POOLER=transaction, for one in session mode "+
+			"let it pass over what it does not know (ignore_startup_parameters = %s): %s",
+			at, strings.Join(slices.Sorted(maps.Keys(limits)), ", "), reason)
+	case refused && isUnprepared(answer):
+		return fmt.Errorf("at %s is a pooler in transaction mode: set HOLDCO_DATABASE_POOLER=transaction: %s", at, reason)
 	}
 	return fmt.Errorf("PostgreSQL at %s, database %q: %s", at, config.Database, reason)
+}
+
+// hosts are all that a URL names, in its order. Fallbacks have some twice, with and without TLS.
+func hosts(config *pgx.ConnConfig) string {
+	all := []string{net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
+	for _, other := range config.Fallbacks {
+		if at := net.JoinHostPort(other.Host, strconv.Itoa(int(other.Port))); !slices.Contains(all, at) {
+			all = append(all, at)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // lastAttempt is the last line of an error of pgx. It has a line for each attempt to connect: to every address, with and

@@ -27,7 +27,12 @@ func TestPostgresConforms(t *testing.T) {
 // open opens an engine that is closed at the end of the test.
 func open(t *testing.T, url string) *postgres.Engine {
 	t.Helper()
-	engine, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+	return openWith(t, postgrestest.Options(t, url))
+}
+
+func openWith(t *testing.T, options postgres.Options) *postgres.Engine {
+	t.Helper()
+	engine, err := postgres.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

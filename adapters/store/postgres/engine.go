@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -34,6 +35,9 @@ type Engine struct {
 	lastLoss  *losses           // of connections
 	fence     *fence            // nil: this restores
 	presence  *presence         // of a server; nil: this is none
+
+	isPooled    bool // pool is of connections that have another session for each transaction
+	hasSessions bool // migrating is not
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -232,9 +236,13 @@ func (e *Engine) beginView(ctx context.Context) (*sql.Conn, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
-	if _, err := c.ExecContext(limited, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"); err != nil {
+	begin := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"
+	if e.isPooled {
+		begin = strings.Join(e.openings("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), "; ") + "; " + e.admission()
+	}
+	if _, err := c.ExecContext(limited, begin); err != nil {
 		end(ctx, c)
-		return nil, err
+		return nil, e.refusal(err)
 	}
 	return c, nil
 }

@@ -28,11 +28,9 @@ func counters(t *testing.T) *postgres.Engine {
 
 func countersAt(t *testing.T, url string) *postgres.Engine {
 	t.Helper()
-	engine, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Close() })
+	options := postgrestest.Options(t, url)
+	options.MaxConns = 2
+	engine := openWith(t, options)
 	run(t, engine, "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)")
 	run(t, engine, "INSERT INTO counters VALUES ('a', 0), ('b', 0)")
 	return engine

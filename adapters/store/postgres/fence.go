@@ -91,10 +91,40 @@ func (f *fence) see(found int64) error {
 		f.generation = found
 		return nil
 	}
+	f.close()
+	return errRestored
+}
+
+// leave notes that the store was restored.
+func (f *fence) leave() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.close()
+	return errRestored
+}
+
+func (f *fence) close() {
 	select {
 	case <-f.restored:
 	default:
 		close(f.restored)
 	}
-	return errRestored
+}
+
+// seen returns the generation; 0: none was seen.
+func (f *fence) seen() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.generation
+}
+
+// admission is the statement by which a transaction, rather than a connection, shares the lock of the store. The generation is looked up
+// when the statement runs, whatever its snapshot is, and stays as it is because the transaction has locked that table.
+func (f *fence) admission() string {
+	known := f.seen()
+	if known == 0 {
+		return "SELECT 1" // there is no schema yet, and nothing that could be restored in its place
+	}
+	return "SELECT CASE WHEN NOT pg_try_advisory_xact_lock_shared(" + storeLock + ") THEN current_setting('" + whileRestoring + "') " +
+		"WHEN " + generation + " <> " + strconv.FormatInt(known, 10) + " THEN current_setting('" + afterRestoring + "') END"
 }

@@ -17,14 +17,14 @@ import (
 
 var _ store.Inspector = (*Engine)(nil)
 
-// Open implements store.Inspector.
+// Open implements store.Inspector. That a standby is attached every user may know, and only some in which way.
 func (e *Engine) Open(ctx context.Context, differs func(store.Difference)) (what string, err error) {
 	var version, encoding, commit, readOnly, standbys, database string
 	var number, attached int
 	err = e.pool.QueryRowContext(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int,
 			current_setting('server_encoding'), current_setting('synchronous_commit'), current_setting('transaction_read_only'),
 			current_setting('synchronous_standby_names'), current_database(),
-			(SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`).
+			(SELECT count(*) FROM pg_stat_replication WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum'))`).
 		Scan(&version, &number, &encoding, &commit, &readOnly, &standbys, &database, &attached)
 	if err != nil {
 		return "", err

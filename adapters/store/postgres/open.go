@@ -28,6 +28,11 @@ type Options struct {
 	Wait     time.Duration // how long a server may take to accept connections
 	MaxConns int           // connections of this process; 0: 20, and up to 4 more for migrations, backups and the lock of a server
 
+	// Pooled says that the URL is that of a pooler which gives each transaction another session. What needs a session of its own has it by
+	// DirectURL, which leads straight to the same database; if that is empty, the schema cannot be migrated. A restoration has no pooler.
+	Pooled    bool
+	DirectURL string
+
 	// Server keeps the store from being restored until the engine is closed, also while no connection is needed.
 	Server bool
 
@@ -60,39 +65,40 @@ var migrations embed.FS
 // Open opens a database, and waits until its server accepts connections. It does not migrate the schema: see
 // Engine.Migrator. Errors say what an operator can do, and never contain a password.
 func Open(ctx context.Context, options Options) (_ *Engine, err error) {
-	config, err := pgx.ParseConfig(options.URL)
+	config, err := parse(options.URL)
 	if err != nil {
-		// The parser's message can contain part of a password that is not encoded correctly.
-		return nil, errors.New("the database URL cannot be read; it has the form postgres://user:password@host:5432/database, " +
-			"with special characters of the password percent-encoded")
+		return nil, err
 	}
-	withDefaults(config, map[string]string{
-		"application_name":            "holdco",
-		"client_encoding":             "UTF8",
-		"standard_conforming_strings": "on", // what bun's quoting relies on
-	})
-
 	if options.Schema != "" {
 		config.RuntimeParams["search_path"] = quoted(options.Schema)
 	}
 
-	e := &Engine{lastLoss: &losses{}}
+	e := &Engine{lastLoss: &losses{}, isPooled: options.Pooled}
 	if !options.Restores {
 		e.fence = newFence()
 	}
-	e.migrating = e.openPool(config, 4) // two migrate, one says that this is a server, one reads for a backup
 	for i := range e.turns {
 		e.turns[i] = &turn{first: semaphore.NewWeighted(1)}
 	}
-	withDefaults(config, map[string]string{
-		"lock_timeout":                        milliseconds(waitTimeout),
-		"statement_timeout":                   milliseconds(statementTimeout),
-		"idle_in_transaction_session_timeout": milliseconds(unitTimeout),
-		"plan_cache_mode":                     "force_generic_plan", // every prepared statement can use an index
-		"enable_seqscan":                      "off",                // even if it was planned when there were few rows
-		"jit":                                 "off",                // no query runs long enough for it to pay off
-	})
-	e.pool = e.openPool(config, cmp.Or(options.MaxConns, defaultConns))
+	apart := config // for migrations and the like
+	switch {
+	case options.Pooled && options.DirectURL != "":
+		if apart, err = parse(options.DirectURL); err != nil {
+			return nil, err
+		}
+		e.hasSessions = true
+	case options.Pooled:
+		withoutSession(apart)
+	default:
+		e.hasSessions = true
+	}
+	e.migrating = e.openPool(apart, 4, e.hasSessions) // two migrate, one says that this is a server, one reads for a backup
+	if options.Pooled {
+		withoutSession(config)
+	} else {
+		withDefaults(config, limits)
+	}
+	e.pool = e.openPool(config, cmp.Or(options.MaxConns, defaultConns), !options.Pooled)
 	e.db = bun.NewDB(e.pool, pgdialect.New())
 	defer func() {
 		if err != nil {
@@ -100,7 +106,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 	}()
 
-	if e.migrator, err = newMigrator(e.migrating); err != nil {
+	if e.migrator, err = newMigrator(e.migrating, e.hasSessions); err != nil {
 		return nil, err
 	}
 	err = e.await(ctx, options)
@@ -115,8 +121,34 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	default:
-		return nil, explain(config, err)
+		return nil, explain(config, err, options)
 	}
+}
+
+// parse reads a URL of a database.
+func parse(address string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		// The parser's message can contain part of a password that is not encoded correctly.
+		return nil, errors.New("the database URL cannot be read; it has the form postgres://user:password@host:5432/database, " +
+			"with special characters of the password percent-encoded")
+	}
+	withDefaults(config, map[string]string{ // which poolers keep for each client
+		"application_name":            "holdco",
+		"client_encoding":             "UTF8",
+		"standard_conforming_strings": "on", // what bun's quoting relies on
+	})
+	return config, nil
+}
+
+// limits are parameters of sessions, or with a pooler of transactions.
+var limits = map[string]string{
+	"lock_timeout":                        milliseconds(waitTimeout),
+	"statement_timeout":                   milliseconds(statementTimeout),
+	"idle_in_transaction_session_timeout": milliseconds(unitTimeout),
+	"plan_cache_mode":                     "force_generic_plan", // every prepared statement can use an index
+	"enable_seqscan":                      "off",                // even if it was planned when there were few rows
+	"jit":                                 "off",                // no query runs long enough for it to pay off
 }
 
 // withDefaults sets parameters of the session that the URL does not set.
@@ -128,10 +160,11 @@ func withDefaults(config *pgx.ConnConfig, defaults map[string]string) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// openPool makes a pool that connects on demand. Connections stay open: a new one costs more than a query.
-func (e *Engine) openPool(config *pgx.ConnConfig, size int) *sql.DB {
+// openPool makes a pool that connects on demand. Connections stay open: a new one costs more than a query. Those that are sessions share
+// the lock of the store.
+func (e *Engine) openPool(config *pgx.ConnConfig, size int, areSessions bool) *sql.DB {
 	options := []stdlib.OptionOpenDB{stdlib.OptionShouldPing(e.lastLoss.mustPing)}
-	if e.fence != nil {
+	if e.fence != nil && areSessions {
 		options = append(options, stdlib.OptionAfterConnect(e.fence.enter))
 	}
 	pool := stdlib.OpenDB(*config.Copy(), options...)
@@ -143,11 +176,15 @@ func (e *Engine) openPool(config *pgx.ConnConfig, size int) *sql.DB {
 }
 
 // newMigrator makes a migrator on a pool without statement timeouts: migrations may take long. One process migrates; others
-// wait for it.
-func newMigrator(pool *sql.DB) (*sqlstore.Migrator, error) {
+// wait for it, which takes a session.
+func newMigrator(pool *sql.DB, hasSessions bool) (*sqlstore.Migrator, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
+	}
+	if !hasSessions {
+		migrator, err := sqlstore.NewMigrator(pool, goose.DialectPostgres, files)
+		return migrator.Refusing(errNoSession), err
 	}
 	const everySecond, forFiveMinutes = 1, 300
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(everySecond, forFiveMinutes))

@@ -123,6 +123,12 @@ func TestOpenGivesUp(t *testing.T) {
 		t.Error(err)
 	}
 
+	others := address + "," + strings.Replace(address, "127.0.0.1", "127.0.0.2", 1)
+	_, err = postgres.Open(t.Context(), postgres.Options{URL: "postgres://holdco:secret@" + others + "/holdco", Wait: time.Second})
+	if err == nil || !strings.Contains(err.Error(), strings.Replace(others, ",", ", ", 1)+" cannot be reached") {
+		t.Error(err)
+	}
+
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err = postgres.Open(ctx, postgres.Options{URL: "postgres://holdco:secret@" + address + "/holdco", Wait: time.Minute})

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// presence is one connection that a server always has, so that its store is not restored while it needs no other. See storeLock.
+// presence is one connection that a server always has, so that its store is not restored while it needs no other. See storeLock. Where it
+// can have no session of its own, it finds out when that has happened.
 type presence struct {
-	pool    *sql.DB
+	engine  *Engine
 	conn    *sql.Conn // nil: it is lost
 	closing context.CancelFunc
 	stopped chan struct{}
@@ -19,7 +20,7 @@ const presencePause = 5 * time.Second
 
 // present takes the connection of a server, and keeps it.
 func (e *Engine) present(ctx context.Context) error {
-	p := &presence{pool: e.migrating, stopped: make(chan struct{})}
+	p := &presence{engine: e, stopped: make(chan struct{})}
 	if err := p.take(ctx); err != nil {
 		return err
 	}
@@ -32,7 +33,10 @@ func (e *Engine) present(ctx context.Context) error {
 func (p *presence) take(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
-	p.conn, err = p.pool.Conn(limited)
+	if !p.engine.hasSessions {
+		return p.engine.findGeneration(limited)
+	}
+	p.conn, err = p.engine.migrating.Conn(limited)
 	return err
 }
 

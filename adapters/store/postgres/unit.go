@@ -27,6 +27,7 @@ type unit struct {
 	on      *sql.Conn // nil: it has none yet
 	conn    conn      // on on
 	pending pgx.Batch
+	opening int  // how many statements of pending are BEGIN, with what belongs to it
 	begun   bool // a batch was sent, and BEGIN with it
 
 	committing bool // a batch was sent, and COMMIT with it
@@ -49,7 +50,14 @@ const (
 
 func newUnit(engine *Engine) *unit {
 	u := &unit{engine: engine}
-	u.pending.Queue(beginSerializable)
+	if engine.isPooled {
+		for _, statement := range engine.openings(beginSerializable) {
+			u.pending.Queue(statement)
+		}
+	} else {
+		u.pending.Queue(beginSerializable)
+	}
+	u.opening = len(u.pending.QueuedQueries)
 	return u
 }
 
@@ -214,6 +222,9 @@ func (u *unit) send(ctx context.Context) error {
 		u.pending.Queue(readClock).QueryRow(func(row pgx.Row) error { return row.Scan(&u.clock) })
 		u.asksTime = false
 	}
+	if !u.begun && u.engine.isPooled {
+		u.admit()
+	}
 	sent := u.pending
 	u.pending, u.begun = pgx.Batch{}, true
 	return u.on.Raw(func(driverConn any) error {
@@ -221,7 +232,7 @@ func (u *unit) send(ctx context.Context) error {
 		if answer := new(pgconn.PgError); errors.As(err, &answer) && answer.Code == divisionByZero {
 			return fmt.Errorf("%w: %w", sqlstore.ErrNotOne, err)
 		}
-		return err
+		return u.engine.refusal(err)
 	})
 }
 
@@ -233,7 +244,7 @@ func (u *unit) commit(ctx context.Context) error {
 		return ctx.Err()
 	case u.failure != nil:
 		return u.failure
-	case !u.begun && len(u.pending.QueuedQueries) == 1: // BEGIN alone
+	case !u.begun && len(u.pending.QueuedQueries) == u.opening: // BEGIN alone
 		return nil
 	case u.begun && transactionStatus(u.on) == failed:
 		return errContinued // COMMIT would roll back and report success

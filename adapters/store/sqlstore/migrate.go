@@ -22,6 +22,7 @@ type Migrator struct {
 	open     func() (*goose.Provider, error)
 	db       *sql.DB
 	rewrites map[int64][]string // by version
+	refuses  error              // to migrate; nil: it does not
 }
 
 var _ outbound.Migrator = (*Migrator)(nil)
@@ -66,8 +67,18 @@ func rewritesOf(files fs.FS) (map[int64][]string, error) {
 	return rewrites, err
 }
 
+// Refusing returns a migrator that only looks: Up fails with an error.
+func (m *Migrator) Refusing(err error) *Migrator {
+	refusing := *m
+	refusing.refuses = err
+	return &refusing
+}
+
 // Up implements outbound.Migrator.
 func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
+	if m.refuses != nil {
+		return nil, m.refuses
+	}
 	provider, _, err := m.look(ctx)
 	if err != nil {
 		return nil, err

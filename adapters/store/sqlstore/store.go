@@ -181,6 +181,7 @@ func (r reader) Audits() store.AuditReader               { return audits(r) }
 func (r reader) Retention() store.RetentionReader        { return keeping(r) }
 func (r reader) Dashboards() store.DashboardReader       { return dashboards(r) }
 func (r reader) Backups() store.BackupReader             { return backupsOf(r.session) }
+func (r reader) Replicas() store.ReplicaReader           { return replicasOf(r.session) }
 
 // tx implements store.Tx for one run of one unit.
 type tx struct {
@@ -229,6 +230,7 @@ func (t tx) Secrets() store.Secrets             { return secretsOf(t.session) }
 func (t tx) Seals() store.Seals                 { return seals{t.session} }
 func (t tx) Audits() store.Audits               { return audits{t.session} }
 func (t tx) Backups() store.Backups             { return backupsOf(t.session) }
+func (t tx) Replicas() store.Replicas           { return replicasOf(t.session) }
 func (t tx) Retention() store.Retention         { return keeping{t.session} }
 
 var errTurn = errors.New("a unit of work takes the turn of one company, or is on a snapshot, before it reads or writes anything")
