@@ -109,6 +109,13 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/moves"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{ // whole stores
+			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres", "adapters/store/postgres/postgrestest",
+			"adapters/store/sqlstore", "adapters/system", "ports/storetest", pgx,
+		},
+	},
+	{
 		folders: []string{"app/demo"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{ // a company at work, in the past
 			"app/agents", "app/approvals", "app/budgets", "app/cache", "app/companies", "app/doctor", "app/goals", "app/issues",
