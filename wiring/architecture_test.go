@@ -96,11 +96,11 @@ var layers = []layer{
 	{
 		folders: []string{"app/doctor"}, ours: slices.Concat(domain, ports), not: outside,
 		inTests: []string{ // a company at work, and what is beside its store
-			"app/activity", "app/agents", "app/cache", "app/companies", "app/costs", "app/deliveries", "app/goals", "app/issues",
-			"app/keys", "app/leases", "app/retention", "app/secrets", "app/teams", "app/tokens", "app/webhooks", "app/work",
+			"app/activity", "app/agents", "app/backups", "app/cache", "app/companies", "app/costs", "app/deliveries", "app/goals",
+			"app/issues", "app/keys", "app/leases", "app/retention", "app/secrets", "app/teams", "app/tokens", "app/webhooks", "app/work",
 			"app/workflows",
-			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
-			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system/vault", "adapters/system/workspaces",
+			"adapters/archive", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
+			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system", "adapters/system/vault", "adapters/system/workspaces",
 			"ports/storetest",
 		},
 	},
@@ -110,6 +110,13 @@ var layers = []layer{
 			"app/doctor", "adapters/archive", "adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres",
 			"adapters/store/postgres/postgrestest", "adapters/store/sqlstore", "adapters/system", "adapters/system/vault",
 			"adapters/system/workspaces", "ports/storetest", "filippo.io/age", "github.com/klauspost/compress", pgx,
+		},
+	},
+	{
+		folders: []string{"app/moves"}, ours: slices.Concat(domain, ports), not: outside,
+		inTests: []string{ // whole stores
+			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres", "adapters/store/postgres/postgrestest",
+			"adapters/store/sqlstore", "adapters/system", "ports/storetest", pgx,
 		},
 	},
 	{

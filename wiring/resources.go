@@ -351,7 +351,7 @@ var resources = []resource{
 	},
 	{ // backups of the store
 		handlers: func(s services) httpkit.Handlers { return rest.Backups(s.Backups, s.Version.Number) },
-		commands: []cli.Command{cli.BackupCommand(openBackups), cli.RestoreCommand(openRestore)},
+		commands: []cli.Command{cli.BackupCommand(openBackups), cli.RestoreCommand(openRestore), cli.MoveCommand(openMoves)},
 		jobs: func(s *Server) []jobs.Job {
 			if s.Config.BackupDir == "" {
 				return nil

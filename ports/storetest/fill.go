@@ -7,8 +7,8 @@ import (
 	"holdco/ports/store"
 )
 
-// Fill fills a fresh, migrated store with rows in every table, and fails if it left one empty. The store takes the time from clock and new
-// ids from ids.
+// Fill fills a fresh, migrated store with rows in every table, and fails if it left one empty; but for the mark of a move, with which it
+// could not be opened. The store takes the time from clock and new ids from ids.
 func Fill(t *testing.T, opened Opened, clock *Clock, ids *IDs) {
 	t.Helper()
 	f := &fixture{
@@ -24,7 +24,7 @@ func Fill(t *testing.T, opened Opened, clock *Clock, ids *IDs) {
 	f.update(chaining)
 	f.update(stubbing(f.newStub("")))
 	for table, rows := range f.dump() {
-		if len(rows) == 0 {
+		if len(rows) == 0 && table != "moves" {
 			t.Errorf("no row was made in %s", table)
 		}
 	}

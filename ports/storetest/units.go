@@ -99,6 +99,9 @@ func writingEverywhere(f *fixture) unit {
 	}
 }
 
+// byOthers are the tables that no unit writes to, but migrations or a move.
+var byOthers = []string{"moves", "schema_compatibility"}
+
 // nothingOf fails if the store is not as it was before write, or if write does not write to every table of it.
 func (f *fixture) nothingOf(write unit, before map[string][]string) {
 	f.Helper()
@@ -106,7 +109,7 @@ func (f *fixture) nothingOf(write unit, before map[string][]string) {
 	f.update(write)
 	after := f.dump()
 	for table := range before {
-		if slices.Equal(before[table], after[table]) {
+		if slices.Equal(before[table], after[table]) && !slices.Contains(byOthers, table) {
 			f.Errorf("nothing was written to the table %s", table)
 		}
 	}

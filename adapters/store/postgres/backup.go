@@ -131,27 +131,13 @@ func tablesIn(ctx context.Context, on queryer, schema string) (tables []string, 
 	if err != nil {
 		return nil, err
 	}
-	left := map[string][]string{} // what each refers to
-	var names []string
+	refersTo := map[string][]string{}
 	for _, pair := range pairs {
 		if name := pair[0]; slices.Contains(known, name) || name == versionTable || isTurn(name) {
-			names = append(names, name)
-			left[name] = strings.Fields(pair[1])
+			refersTo[name] = strings.Fields(pair[1])
 		}
 	}
-	for len(tables) < len(names) {
-		before := len(tables)
-		for _, name := range names {
-			isWaiting := slices.ContainsFunc(left[name], func(other string) bool { return !slices.Contains(tables, other) })
-			if !slices.Contains(tables, name) && !isWaiting {
-				tables = append(tables, name)
-			}
-		}
-		if len(tables) == before {
-			return nil, errors.New("tables refer to each other")
-		}
-	}
-	return tables, nil
+	return sqlstore.InOrder(refersTo)
 }
 
 // pairsOf returns the rows of a query, which have two columns of text.

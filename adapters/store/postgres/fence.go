@@ -9,6 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"holdco/adapters/store/sqlstore"
+	"holdco/domain/move"
 )
 
 // Every connection shares a lock of the store for as long as it lives, and a restoration, which takes it alone, is refused meanwhile. So
@@ -25,7 +28,9 @@ var (
 )
 
 // isFenced reports whether an error is that of a connection that was not let through.
-func isFenced(err error) bool { return errors.Is(err, errRestoring) || errors.Is(err, errRestored) }
+func isFenced(err error) bool {
+	return errors.Is(err, errRestoring) || errors.Is(err, errRestored) || move.IsRefusal(err)
+}
 
 // fence knows which store the connections of an engine are on.
 type fence struct {
@@ -57,7 +62,14 @@ func (f *fence) admit(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	if locked != "t" {
+	mark, isMarked, err := readMark(ctx, conn)
+	switch {
+	case err != nil:
+		return err
+	case isMarked:
+		f.end() // what is in memory is of a store that nobody may use
+		return mark.Refusal()
+	case locked != "t":
 		return errRestoring
 	}
 	found, err := only(results[1])
@@ -70,6 +82,24 @@ func (f *fence) admit(ctx context.Context, conn *pgx.Conn) error {
 	}
 	return f.see(number)
 }
+
+// readMark reads the mark of the store, by a statement that begins when the lock is there, or could not be had. A store without a schema
+// has none, nor one whose tables a restoration exchanges.
+func readMark(ctx context.Context, conn *pgx.Conn) (mark move.Mark, isMarked bool, err error) {
+	const read = "SET LOCAL lock_timeout = '200ms'; SELECT is_target, done, other FROM " + sqlstore.MarkTable
+	results, err := conn.PgConn().Exec(ctx, read).ReadAll()
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && (answer.Code == undefinedTable || answer.Code == lockNotAvailable) {
+		return mark, false, nil
+	}
+	if err != nil || len(results) != 2 || len(results[1].Rows) == 0 {
+		return mark, false, err
+	}
+	row := results[1].Rows[0]
+	return move.Mark{Target: string(row[0]) == "1", Done: string(row[1]) == "1", Other: string(row[2])}, true, nil
+}
+
+const undefinedTable, lockNotAvailable = "42P01", "55P03"
 
 // only is the text of a result with one value.
 func only(result *pgconn.Result) (string, error) {
@@ -95,12 +125,11 @@ func (f *fence) see(found int64) error {
 	return errRestored
 }
 
-// leave notes that the store was restored.
-func (f *fence) leave() error {
+// end lets whoever has the store know that it is another one, or nobody's.
+func (f *fence) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.close()
-	return errRestored
 }
 
 func (f *fence) close() {
@@ -126,5 +155,6 @@ func (f *fence) admission() string {
 		return "SELECT 1" // there is no schema yet, and nothing that could be restored in its place
 	}
 	return "SELECT CASE WHEN NOT pg_try_advisory_xact_lock_shared(" + storeLock + ") THEN current_setting('" + whileRestoring + "') " +
-		"WHEN " + generation + " <> " + strconv.FormatInt(known, 10) + " THEN current_setting('" + afterRestoring + "') END"
+		"WHEN " + generation + " <> " + strconv.FormatInt(known, 10) + " THEN current_setting('" + afterRestoring + "') " +
+		"WHEN EXISTS (SELECT FROM " + sqlstore.MarkTable + ") THEN current_setting('" + whileMoving + "') END"
 }

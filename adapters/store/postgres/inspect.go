@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
@@ -51,41 +50,19 @@ func (e *Engine) Open(ctx context.Context, differs func(store.Difference)) (what
 	return fmt.Sprintf("PostgreSQL %s, database %s", version, database), nil
 }
 
-// Schema implements store.Inspector. The other schema is that of the temporary tables of a transaction which makes a new store of them, and
-// is rolled back: nobody else sees them, and nothing of them stays.
+// Schema implements store.Inspector. The other schema is that of temporary tables: see asNew.
 func (e *Engine) Schema(ctx context.Context, differs func(store.Difference)) error {
-	tx, err := e.migrating.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	kept, err := schemaOn(ctx, e.Conn(), "current_schema()::regnamespace")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }()
-	on := conn{tx}
-	kept, err := schemaOn(ctx, on, "current_schema()::regnamespace")
-	if err != nil {
-		return err
-	}
-	if _, err := on.ExecContext(ctx, "SET LOCAL search_path = pg_temp; SET LOCAL client_min_messages = error"); err != nil {
-		return err
-	}
-	files, err := fs.Glob(migrations, "migrations/*.sql") // by their numbers
-	if err != nil {
-		return err
-	}
-	for _, name := range files {
-		text, err := fs.ReadFile(migrations, name)
-		if err != nil {
-			return err
+	return e.asNew(ctx, func(on conn) error {
+		should, err := schemaOn(ctx, on, "pg_my_temp_schema()")
+		if err == nil {
+			kept.Compare(should, differs)
 		}
-		if _, err := on.ExecContext(ctx, string(text)); err != nil {
-			return fmt.Errorf("make a new schema to compare with: %s: %w", name, err)
-		}
-	}
-	should, err := schemaOn(ctx, on, "pg_my_temp_schema()")
-	if err != nil {
 		return err
-	}
-	kept.Compare(should, differs)
-	return nil
+	})
 }
 
 // schemaOn reads the schema of a namespace. Definitions name the namespace, which is left out, and so are the versions of the schema, which

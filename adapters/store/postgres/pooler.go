@@ -45,6 +45,7 @@ func (e *Engine) openings(begin string) []string {
 const (
 	whileRestoring = "holdco.is_being_restored"
 	afterRestoring = "holdco.was_restored"
+	whileMoving    = "holdco.is_being_moved" // or was
 )
 
 // admission fails while the store is being restored, or when it was: it does for a transaction what enter does for a connection.
@@ -75,7 +76,11 @@ func (e *Engine) refusal(err error) error {
 	case strings.Contains(answer.Message, whileRestoring):
 		return errRestoring
 	case strings.Contains(answer.Message, afterRestoring):
-		return e.fence.leave()
+		e.fence.end()
+		return errRestored
+	case strings.Contains(answer.Message, whileMoving):
+		e.fence.end()
+		return errMoving
 	}
 	return err
 }
@@ -130,14 +135,30 @@ func (e *Engine) checkSessions(ctx context.Context) (err error) {
 	return errSharesSessions
 }
 
-// findGeneration fails if the store is not the one that was seen before.
+// findGeneration fails if the store is not the one that was seen before, or is being moved, or was.
 func (e *Engine) findGeneration(ctx context.Context) error {
 	var found int64
 	if err := e.pool.QueryRowContext(ctx, "SELECT "+generation).Scan(&found); err != nil || e.fence == nil {
 		return err
 	}
-	return e.fence.see(found)
+	if err := e.fence.see(found); err != nil {
+		return err
+	}
+	conn, err := e.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return onConn(conn, func(conn *pgx.Conn) error {
+		mark, isMarked, err := readMark(ctx, conn)
+		if isMarked {
+			return mark.Refusal()
+		}
+		return err
+	})
 }
+
+var errMoving = errors.New("the store is being moved, or was; a start says to where")
 
 func sessionOf(ctx context.Context, conn *sql.Conn) (pid int64, err error) {
 	err = conn.QueryRowContext(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)

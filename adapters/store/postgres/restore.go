@@ -67,7 +67,7 @@ func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (
 		if err := r.onlyOne(ctx); err != nil || replaces {
 			return err
 		}
-		holds, err := r.rowsIn(ctx, r.conn, "current_schema()")
+		holds, err := rowsIn(ctx, r.conn, "current_schema()")
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (r *restoration) makeUpTo(ctx context.Context, version int64) (rows map[str
 	if err := r.inside.migrator.UpTo(ctx, version); err != nil {
 		return nil, err
 	}
-	return r.rowsIn(ctx, r.inside.migrating, "current_schema()")
+	return rowsIn(ctx, r.inside.migrating, "current_schema()")
 }
 
 // explainRights says what an operator can do about rights that are missing.
@@ -203,7 +203,7 @@ func explainRights(err error) error {
 }
 
 // rowsIn returns how many rows the tables of a schema have, those with the versions of the schema and those for locks aside.
-func (t *Target) rowsIn(ctx context.Context, on queryer, schema string) (map[string]int64, error) {
+func rowsIn(ctx context.Context, on queryer, schema string) (map[string]int64, error) {
 	tables, err := tablesIn(ctx, on, schema)
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func take(ctx context.Context, tx pgx.Tx, table string, from io.Reader) error {
 
 // Open implements store.Restoration.
 func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored store.Restored, err error) {
-	holds, err := r.rowsIn(ctx, r.inside.migrating, "current_schema()")
+	holds, err := rowsIn(ctx, r.inside.migrating, "current_schema()")
 	if err != nil {
 		return restored, err
 	}
@@ -287,7 +287,7 @@ func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored
 			return restored, backup.Broken("%s has %d rows, and its sums say %d", table, count, rows[table])
 		}
 	}
-	if err := r.setSequences(ctx); err != nil {
+	if err := setSequences(ctx, r.inside.migrating, r.of.Sequences); err != nil {
 		return restored, err
 	}
 	tables := strings.Join(quotedAll(slices.Sorted(maps.Keys(holds))), ", ")
@@ -298,6 +298,10 @@ func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored
 		return restored, err
 	}
 	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating); err != nil {
+		return restored, err
+	}
+	// If the store was being moved when it was backed up, what is restored is not.
+	if _, err := r.inside.migrating.ExecContext(ctx, "DELETE FROM "+sqlstore.MarkTable); err != nil {
 		return restored, err
 	}
 	return store.Restored{
@@ -314,15 +318,16 @@ func quotedAll(names []string) []string {
 }
 
 // setSequences lets columns go on numbering where they did: no number is given twice, also if its row is gone.
-func (r *restoration) setSequences(ctx context.Context) error {
-	pairs, err := pairsOf(ctx, r.inside.migrating, identities)
+func setSequences(ctx context.Context, on queryer, last map[string]int64) error {
+	pairs, err := pairsOf(ctx, on, identities)
 	if err != nil {
 		return err
 	}
 	for _, pair := range pairs {
 		table, column, _ := strings.Cut(pair[0], ".")
+		var set int64
 		query := "SELECT setval($1::regclass, greatest((SELECT max(" + quoted(column) + ") FROM " + quoted(table) + "), $2, 1))"
-		if _, err := r.inside.migrating.ExecContext(ctx, query, pair[1], r.of.Sequences[pair[0]]); err != nil {
+		if err := on.QueryRowContext(ctx, query, pair[1], last[pair[0]]).Scan(&set); err != nil {
 			return err
 		}
 	}

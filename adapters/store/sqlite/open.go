@@ -43,6 +43,9 @@ type Options struct {
 	// without it may read and write beside a server.
 	Exclusive bool
 
+	// Moves is for a move: without it Open fails if the store is being moved, or was.
+	Moves bool
+
 	// UnitTimeout is how long one run of a unit may take, as long as all others wait; zero: 5 seconds.
 	UnitTimeout time.Duration
 }
@@ -107,8 +110,11 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	e.path = path
 	if options.Exclusive {
 		if err := e.lockFile(ctx, path); err != nil {
-			return nil, err
+			return nil, cmp.Or(e.refuseMarked(ctx, options), err) // what has the lock moves the store
 		}
+	}
+	if err := e.refuseMarked(ctx, options); err != nil {
+		return nil, err
 	}
 
 	writes, err := e.openWrites(ctx, path, options)
@@ -128,7 +134,9 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		}
 		e.onClose(t.close)
 	}
-	e.writer = startWriter(&connection{pool: writes, unitTimeout: cmp.Or(options.UnitTimeout, unitTimeout)}, t, !options.Exclusive)
+	writing := &connection{pool: writes, unitTimeout: cmp.Or(options.UnitTimeout, unitTimeout)}
+	writing.isShared = !options.Exclusive && options.Synchronous != off
+	e.writer = startWriter(writing, t, !options.Exclusive)
 	e.onClose(e.writer.close)
 	return e, nil
 }

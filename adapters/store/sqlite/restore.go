@@ -194,7 +194,7 @@ func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored
 		return restored, err
 	}
 	// What is written until Switch is made durable there, at once.
-	r.engine, err = Open(ctx, Options{Path: r.path(), MustExist: true, Exclusive: true, Synchronous: Normal})
+	r.engine, err = Open(ctx, Options{Path: r.path(), MustExist: true, Exclusive: true, Synchronous: Normal, Moves: true})
 	if err != nil {
 		return restored, err
 	}
@@ -203,6 +203,10 @@ func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored
 		return restored, err
 	}
 	if r.last, err = sqlstore.LastEntry(ctx, r.engine.DB()); err != nil {
+		return restored, err
+	}
+	// If the store was being moved when it was backed up, what is restored is not.
+	if _, err := r.engine.writer.on.pool.ExecContext(ctx, "DELETE FROM "+sqlstore.MarkTable); err != nil {
 		return restored, err
 	}
 	return store.Restored{Store: sqlstore.New(r.engine, r.clock, r.ids, migrator), Inspector: r.engine, Migrator: migrator}, nil

@@ -13,6 +13,7 @@ import (
 type connection struct {
 	pool        *sql.DB       // of one connection
 	unitTimeout time.Duration // for one run of a unit
+	isShared    bool          // with processes that can move the store
 
 	conn       *sql.Conn
 	statements *statementCache
@@ -68,6 +69,12 @@ func begin(on *connection) (*transaction, error) {
 	if err != nil {
 		t.drop()
 		return nil, errUnwritable.Because(err)
+	}
+	if t.isShared {
+		if err := refuseMarked(context.Background(), t.conn); err != nil {
+			t.rollBack()
+			return nil, errMarked.Because(err)
+		}
 	}
 	return t, nil
 }

@@ -155,12 +155,27 @@ func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, looked v
 // saysCompatible is the version of the migration from which on a schema says with which programs it works.
 const saysCompatible = 39
 
+// Exact fails unless the schema is that of this program: with a newer one, too, which it can work with but does not know all of.
+func (m *Migrator) Exact(ctx context.Context) error {
+	_, looked, err := m.look(ctx)
+	switch {
+	case err != nil:
+		return err
+	case looked.version < looked.latest:
+		return errPending
+	case looked.version > looked.latest:
+		return ErrNewer(looked.version, looked.latest)
+	}
+	return nil
+}
+
 // compatibleFrom returns the version that a program has to know to work with a schema of another; 0: it does not say.
 func (m *Migrator) compatibleFrom(ctx context.Context, version int64) (from int64, err error) {
 	if version < saysCompatible {
 		return 0, nil
 	}
-	if err := m.db.QueryRowContext(ctx, "SELECT compatible_from FROM schema_compatibility").Scan(&from); err != nil {
+	err = m.db.QueryRowContext(ctx, "SELECT compatible_from FROM schema_compatibility").Scan(&from)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("read with which programs the schema works: %w", err)
 	}
 	return from, nil

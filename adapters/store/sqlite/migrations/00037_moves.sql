@@ -1,0 +1,12 @@
+-- +goose Up
+-- The mark of a store that is being moved, or was, or is being moved to: see domain/move. No row: it is none of these.
+CREATE TABLE moves (
+    single    INTEGER NOT NULL PRIMARY KEY CHECK (single = 1),
+    id        TEXT    NOT NULL, -- of the move, in both stores
+    is_target INTEGER NOT NULL, -- 1: rows are copied into this store
+    done      INTEGER NOT NULL, -- 1: this store was moved; of a target: all rows were copied
+    other     TEXT    NOT NULL, -- the name of the other store
+    in_table  TEXT    NOT NULL, -- of a target: whose rows are being copied; those of the tables before it were; empty: none yet
+    after_key TEXT    NOT NULL, -- of a target: of the last row in that table, encoded; empty: there is none
+    row_count INTEGER NOT NULL  -- of a target: in all tables
+) STRICT;
