@@ -29,7 +29,7 @@ var (
 
 // isFenced reports whether an error is that of a connection that was not let through.
 func isFenced(err error) bool {
-	return errors.Is(err, errRestoring) || errors.Is(err, errRestored) || move.IsRefusal(err)
+	return errors.Is(err, errRestoring) || errors.Is(err, errRestored) || errors.Is(err, errMoving) || move.IsRefusal(err)
 }
 
 // fence knows which store the connections of an engine are on.

@@ -79,15 +79,20 @@ func (m *Moving) Mark(ctx context.Context) (move.Mark, bool, error) { return mar
 
 // markIn returns the mark of a database, which may have no schema.
 func markIn(ctx context.Context, on sqlstore.Queryer) (mark move.Mark, isMarked bool, err error) {
-	rows, err := on.QueryContext(ctx, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '"+sqlstore.MarkTable+"'")
-	if err != nil {
-		return mark, false, err
-	}
-	isThere := rows.Next()
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || !isThere {
+	if canBe, err := hasMarkTable(ctx, on); err != nil || !canBe {
 		return mark, false, err
 	}
 	return sqlstore.MarkOf(ctx, on)
+}
+
+func hasMarkTable(ctx context.Context, on sqlstore.Queryer) (bool, error) {
+	rows, err := on.QueryContext(ctx, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '"+sqlstore.MarkTable+"'")
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	isThere := rows.Next()
+	return isThere, rows.Err()
 }
 
 // refuseMarked fails if a database has a mark.
