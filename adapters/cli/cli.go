@@ -205,8 +205,12 @@ func refuseUnknownCommand(command *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	command.SuggestionsMinimumDistance = 2
-	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 && args[0] != "" && similar[0] != args[0] {
+	var similar []string
+	for command.SuggestionsMinimumDistance = 1; len(similar) == 0 && command.SuggestionsMinimumDistance <= 2; {
+		similar = command.SuggestionsFor(args[0])
+		command.SuggestionsMinimumDistance++
+	}
+	if len(similar) > 0 && args[0] != "" && similar[0] != args[0] {
 		hint = fmt.Sprintf(", did you mean %q?", similar[0])
 	}
 	return fmt.Errorf("%q has no command %q%s", command.CommandPath(), args[0], hint)
