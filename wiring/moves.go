@@ -66,7 +66,15 @@ func (m mover) open(ctx context.Context, url string, isTarget bool) (store.Movin
 	}
 	config := m.config
 	config.Database = database
-	return asMoving(postgres.OpenMoving(ctx, postgresOptions(ctx, config, m.log)))
+	options := postgresOptions(ctx, config, m.log)
+	if options.Pooled && database == m.config.Database {
+		if err := config.needsSession("to move"); err != nil {
+			return nil, err
+		}
+		options.URL = options.DirectURL
+	}
+	options.Pooled, options.DirectURL = false, "" // another URL than the configured one leads straight to its server
+	return asMoving(postgres.OpenMoving(ctx, options))
 }
 
 // asMoving keeps a nil pointer from becoming a store.

@@ -92,6 +92,14 @@ func TestServersBehindAPostgresPoolerDoAllTheirWork(t *testing.T) {
 	one.kill()
 	two.kill()
 	mustRun(t, environ, "restore", "--replace", file)
+
+	// A move goes around the pooler too, and is seen through it.
+	mustRun(t, environ, "move", "--to", "sqlite://"+filepath.Join(dir, "moved.db"))
+	for _, by := range [][]string{environ, append(environ, "HOLDCO_DATABASE_MIGRATE_URL=")} {
+		if printed, ok := runHoldco(t, by, "token", "list"); ok || !strings.Contains(printed, "was moved to") {
+			t.Errorf("a store that was moved: %s", printed)
+		}
+	}
 }
 
 // Without a way around the pooler a server that migrates nothing runs all the same.
@@ -101,7 +109,7 @@ func TestAServerBehindAPostgresPoolerNeedsNoOtherWay(t *testing.T) {
 	address := postgrestest.URL(t)
 	pooler := postgrestest.NewPooler(t, address, postgrestest.Pooling{Mode: "transaction", Conns: 3})
 	environ := []string{dataDir + dir, databaseURL + pooler.URL(address), "HOLDCO_DATABASE_POOLER=transaction"}
-	for _, args := range [][]string{{"serve"}, {"restore", "b.tar.zst"}, {"migrate", "up"}} {
+	for _, args := range [][]string{{"serve"}, {"restore", "b.tar.zst"}, {"migrate", "up"}, {"move", "--to", "sqlite://moved.db"}} {
 		if printed, ok := runHoldco(t, environ, args...); ok || !strings.Contains(printed, "set HOLDCO_DATABASE_MIGRATE_URL") {
 			t.Errorf("%s: %s", args, printed)
 		}
