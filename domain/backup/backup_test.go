@@ -138,6 +138,9 @@ func TestNamesOfScheduledBackups(t *testing.T) {
 
 func TestNamesOfBackupsBeforeAMigration(t *testing.T) {
 	t.Parallel()
+	if got := backup.NameBefore("(devel)", at("2026-04-11T10:42:17Z")); got != "pre-devel-20260411T104217.000Z.tar.zst" {
+		t.Error(got)
+	}
 	got := backup.NameBefore("v1.2.0-3-gabc/é x", at("2026-04-11T12:42:17.025+02:00"))
 	if got != "pre-v1.2.0-3-gabc---x-20260411T104217.025Z.tar.zst" {
 		t.Error(got)

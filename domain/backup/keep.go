@@ -88,7 +88,7 @@ func NameBefore(version string, at time.Time) string {
 		}
 		return '-'
 	}, version)
-	return "pre-" + plain + "-" + at.UTC().Format(preciseInstant) + nameEnding
+	return "pre-" + strings.Trim(plain, "-") + "-" + at.UTC().Format(preciseInstant) + nameEnding
 }
 
 // stamp spells an instant in names, to the second: 20260411T104217Z.

@@ -119,13 +119,16 @@ func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) 
 			if err := rows.Scan(&said); err != nil || said == "ok" {
 				return err
 			}
-			found := ofIndex.FindStringSubmatch(said)
-			switch {
-			case found == nil:
-				damaged(filepath.Base(e.path), said, nil)
-			case !indexes[found[1]]: // it is made anew once, however many rows are wrong
-				indexes[found[1]] = true
-				damaged(found[1], said, sqlstore.MendBy(`REINDEX "`+strings.ReplaceAll(found[1], `"`, `""`)+`"`))
+			for line := range strings.SplitSeq(said, "\n") { // what is wrong with pages comes in one row
+				found := ofIndex.FindStringSubmatch(line)
+				switch {
+				case strings.HasPrefix(line, "***"): // a heading
+				case found == nil:
+					damaged(filepath.Base(e.path), line, nil)
+				case !indexes[found[1]]: // it is made anew once, however many rows are wrong
+					indexes[found[1]] = true
+					damaged(found[1], line, sqlstore.MendBy(`REINDEX "`+strings.ReplaceAll(found[1], `"`, `""`)+`"`))
+				}
 			}
 			return nil
 		}, "PRAGMA integrity_check")
