@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -84,12 +85,12 @@ func (f *fence) admit(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // readMark reads the mark of the store, by a statement that begins when the lock is there, or could not be had. A store without a schema
-// has none, nor one whose tables a restoration exchanges.
+// has none, nor one whose tables a restoration exchanges; who may not read it can use nothing of the store either.
 func readMark(ctx context.Context, conn *pgx.Conn) (mark move.Mark, isMarked bool, err error) {
 	const read = "SET LOCAL lock_timeout = '200ms'; SELECT is_target, done, other FROM " + sqlstore.MarkTable
 	results, err := conn.PgConn().Exec(ctx, read).ReadAll()
 	var answer *pgconn.PgError
-	if errors.As(err, &answer) && (answer.Code == undefinedTable || answer.Code == lockNotAvailable) {
+	if errors.As(err, &answer) && slices.Contains([]string{undefinedTable, lockNotAvailable, notPermitted}, answer.Code) {
 		return mark, false, nil
 	}
 	if err != nil || len(results) != 2 || len(results[1].Rows) == 0 {
@@ -99,7 +100,7 @@ func readMark(ctx context.Context, conn *pgx.Conn) (mark move.Mark, isMarked boo
 	return move.Mark{Target: string(row[0]) == "1", Done: string(row[1]) == "1", Other: string(row[2])}, true, nil
 }
 
-const undefinedTable, lockNotAvailable = "42P01", "55P03"
+const undefinedTable, lockNotAvailable, notPermitted = "42P01", "55P03", "42501"
 
 // only is the text of a result with one value.
 func only(result *pgconn.Result) (string, error) {
