@@ -118,7 +118,7 @@ type ending struct {
 func onSQLite(t testing.TB, clock *storetest.Clock, ids *storetest.IDs) (_ store.Store, end func() error) {
 	t.Helper()
 	engine, err := sqlite.Open(t.Context(), sqlite.Options{
-		Path: sqlite.Memory, Image: sqlitetest.Image(t), UnitTimeout: time.Minute, // many tests run at once
+		Path: sqlite.Memory, Image: sqlitetest.Image(t), UnitTimeout: 10 * time.Minute, // many tests run at once
 	})
 	if err != nil {
 		t.Fatal(err)
