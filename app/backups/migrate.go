@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/backup"
@@ -49,7 +48,7 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 		return nil, err
 	}
 	if schema.Version > 0 && len(schema.Pending()) > 0 && m.before.First != backup.FirstNever {
-		if err := m.backUp(ctx); err != nil {
+		if err := m.backUp(ctx, schema.Version); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +66,8 @@ func (m *Migrator) Status(ctx context.Context) (outbound.Schema, error) {
 
 var errNoFolder = errors.New("there is no folder for the backup before the migration; set HOLDCO_BACKUP_DIR, or leave out --backup-first")
 
-func (m *Migrator) backUp(ctx context.Context) error {
+// backUp makes a backup of a store whose schema has a version.
+func (m *Migrator) backUp(ctx context.Context, version int64) error {
 	if m.before.Folder == "" {
 		if m.before.First == backup.FirstAlways {
 			return errNoFolder
@@ -75,10 +75,18 @@ func (m *Migrator) backUp(ctx context.Context) error {
 		m.report.None(ctx)
 		return nil
 	}
-	name := backup.NameBefore(m.before.Version, m.backups.Clock.Now().Truncate(time.Millisecond))
+	file := m.backups.Archives.Join(m.before.Folder, backup.NameBefore(m.before.Version, m.backups.Clock.Now()))
 	written, err := m.backups.Write(ctx, upgrade, inbound.BackupWanted{
-		Version: m.before.Version, File: m.backups.Archives.Join(m.before.Folder, name), Recipients: m.before.Recipients,
+		Version: m.before.Version, File: file, Recipients: m.before.Recipients,
 	})
+	// Another process that migrates meanwhile has made its own backup before. PostgreSQL shows a table that was written anew as empty to
+	// who began to read before, so this one may have failed, or may not be what it seems.
+	if now, looking := m.Migrator.Status(ctx); looking == nil && now.Version != version {
+		if err != nil {
+			return nil //nolint:nilerr // nothing was kept
+		}
+		return m.backups.Archives.Remove(file)
+	}
 	if err != nil {
 		return fmt.Errorf("the store was not migrated, because it could not be backed up before: %w; "+
 			"--no-backup migrates it without", err)

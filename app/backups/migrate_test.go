@@ -13,6 +13,7 @@ import (
 	"holdco/domain/backup"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
+	"holdco/ports/store"
 )
 
 // released is the schema of the first release.
@@ -134,6 +135,41 @@ func TestAMigrationThatCouldNotBeginAfterItsBackupIsTriedAgainWithAnother(t *tes
 		}
 		for _, name := range all {
 			must[os.FileInfo](t)(os.Stat(filepath.Join(folder, name)))
+		}
+	})
+}
+
+// overtaken is a store that another process migrates when its backup begins.
+type overtaken struct {
+	store.Source
+	meanwhile func()
+	fails     error
+}
+
+func (o overtaken) Copy(ctx context.Context, folder string) (store.Copy, error) {
+	o.meanwhile()
+	if o.fails != nil {
+		return nil, o.fails
+	}
+	return o.Source.Copy(ctx, folder)
+}
+
+func TestABackupOfAStoreThatAnotherProcessMigratesMeanwhileIsDropped(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		for _, fails := range []error{nil, errors.New("a table has other rows than were counted")} {
+			p := another(false)
+			p.migrate(t, released)
+			parts := p.parts
+			parts.Source = overtaken{parts.Source, func() { p.migrate(t, parts.Target.Schema()) }, fails}
+			p.Service = backups.New(parts)
+			u := &upgrading{Before: backups.Before{Folder: t.TempDir(), Version: "v1.2.0"}}
+			if applied, err := u.on(t, p); err != nil || len(applied) > 0 || len(u.written) > 0 {
+				t.Errorf("%v: %v, %+v, %+v", fails, err, applied, u)
+			}
+			if left := names(t, u.Folder); len(left) > 0 {
+				t.Errorf("%v: left is %v", fails, left)
+			}
 		}
 	})
 }
