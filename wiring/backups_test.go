@@ -54,6 +54,21 @@ func eachEnviron(t *testing.T, test func(t *testing.T, dir string, environ []str
 	})
 }
 
+// founded is a company with what it was founded with.
+type founded struct {
+	ID    string
+	Teams []struct{ ID string }
+}
+
+// foundAcme founds a company that has a team of one, and ten dollars to spend.
+func foundAcme(t *testing.T, ask *resttest.Client) founded {
+	t.Helper()
+	created := ask.Post("/v1/companies",
+		`{"name":"Acme","slug":"acme","budget":{"usd":10},"startingTeams":[{"name":"A","headcount":1}]}`)
+	created.Is(t, http.StatusCreated, "")
+	return resttest.Data[founded](t, created)
+}
+
 // An older state does not act on the world twice.
 func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
 	t.Parallel()
@@ -64,13 +79,7 @@ func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
 		server := startProcess(t, environ...)
 		ask := resttest.New(t, server.url, string(rootToken))
 		ask.Post("/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["company.created"]}`, receiver.url)).Is(t, http.StatusCreated, "")
-		created := ask.Post("/v1/companies",
-			`{"name":"Acme","slug":"acme","budget":{"usd":10},"startingTeams":[{"name":"A","headcount":1}]}`)
-		created.Is(t, http.StatusCreated, "")
-		acme := resttest.Data[struct {
-			ID    string
-			Teams []struct{ ID string }
-		}](t, created)
+		acme := foundAcme(t, ask)
 		in := "/v1/companies/" + acme.ID
 		hired := ask.Post(in+"/agents", fmt.Sprintf(`{"teamId":%q,"name":"Ada","role":"Engineer"}`, acme.Teams[0].ID))
 		hired.Is(t, http.StatusCreated, "")

@@ -40,13 +40,7 @@ func TestAServerOnPostgresServesWhatWasMovedFromSQLite(t *testing.T) {
 	target := append([]string{databaseURL + address}, source...)
 	server := startProcess(t, source...)
 	ask := resttest.New(t, server.url, string(rootToken))
-	created := ask.Post("/v1/companies",
-		`{"name":"Acme","slug":"acme","budget":{"usd":10},"startingTeams":[{"name":"A","headcount":1}]}`)
-	created.Is(t, http.StatusCreated, "")
-	acme := resttest.Data[struct {
-		ID    string
-		Teams []struct{ ID string }
-	}](t, created)
+	acme := foundAcme(t, ask)
 	in := "/v1/companies/" + acme.ID
 	ask.Post(in+"/agents", fmt.Sprintf(`{"teamId":%q,"name":"Ada","role":"Engineer"}`, acme.Teams[0].ID)).Is(t, http.StatusCreated, "")
 	for _, title := range []string{"Build it", "Test it", "Ship it 🚢"} {

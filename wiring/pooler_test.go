@@ -35,13 +35,7 @@ func TestServersBehindAPostgresPoolerDoAllTheirWork(t *testing.T) {
 	ask := resttest.New(t, one.url, string(rootToken))
 
 	ask.Post("/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["company.*"]}`, receiver.url)).Is(t, http.StatusCreated, "")
-	created := ask.Post("/v1/companies",
-		`{"name":"Acme","slug":"acme","budget":{"usd":10},"startingTeams":[{"name":"A","headcount":1}]}`)
-	created.Is(t, http.StatusCreated, "")
-	acme := resttest.Data[struct {
-		ID    string
-		Teams []struct{ ID string }
-	}](t, created)
+	acme := foundAcme(t, ask)
 	in := "/v1/companies/" + acme.ID
 	receiver.types(t, "company.created")
 

@@ -152,32 +152,14 @@ func (m *Moving) Tables(ctx context.Context) (tables []move.Table, err error) {
 	return tables, nil
 }
 
-func (m *Moving) table(ctx context.Context, name string) (made move.Table, err error) {
+func (m *Moving) table(ctx context.Context, name string) (move.Table, error) {
 	kinds := map[string]move.Kind{"text": move.Text, "bigint": move.Integer}
-	rows, err := m.conn.QueryContext(ctx, `
+	return sqlstore.MovedTable(ctx, m.conn, name, kinds, `
 		SELECT a.attname, CASE WHEN a.attgenerated = '' THEN format_type(a.atttypid, a.atttypmod) ELSE '' END,
 			coalesce(array_position(x.indkey::int[], a.attnum::int), -1) + 1
 		FROM pg_attribute a LEFT JOIN pg_index x ON x.indrelid = a.attrelid AND x.indisprimary
 		WHERE a.attrelid = (quote_ident(current_schema()) || '.' || quote_ident($1))::regclass
-			AND a.attnum > 0 AND NOT a.attisdropped`, name)
-	if err != nil {
-		return made, err
-	}
-	defer rows.Close()
-	var columns []sqlstore.MovedColumn
-	for rows.Next() {
-		var column sqlstore.MovedColumn
-		var kind string
-		if err := rows.Scan(&column.Name, &kind, &column.Keyed); err != nil {
-			return made, err
-		}
-		column.Kind = kinds[kind]
-		columns = append(columns, column)
-	}
-	if err := rows.Err(); err != nil {
-		return made, err
-	}
-	return sqlstore.MovedTable(name, columns)
+			AND a.attnum > 0 AND NOT a.attisdropped`)
 }
 
 // Read implements store.Moving.

@@ -215,27 +215,9 @@ func textsOn(ctx context.Context, on sqlstore.Queryer, query string, args ...any
 	return found, rows.Err()
 }
 
-func (m *Moving) table(ctx context.Context, name string) (made move.Table, err error) {
+func (m *Moving) table(ctx context.Context, name string) (move.Table, error) {
 	kinds := map[string]move.Kind{"TEXT": move.Text, "INTEGER": move.Integer}
-	rows, err := m.conn.QueryContext(ctx, "SELECT name, type, pk FROM pragma_table_info(?)", name)
-	if err != nil {
-		return made, err
-	}
-	defer rows.Close()
-	var columns []sqlstore.MovedColumn
-	for rows.Next() {
-		var column sqlstore.MovedColumn
-		var kind string
-		if err := rows.Scan(&column.Name, &kind, &column.Keyed); err != nil {
-			return made, err
-		}
-		column.Kind = kinds[strings.ToUpper(kind)]
-		columns = append(columns, column)
-	}
-	if err := rows.Err(); err != nil {
-		return made, err
-	}
-	return sqlstore.MovedTable(name, columns)
+	return sqlstore.MovedTable(ctx, m.conn, name, kinds, "SELECT name, upper(type), pk FROM pragma_table_info(?)")
 }
 
 // Read implements store.Moving.

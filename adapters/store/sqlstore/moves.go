@@ -97,25 +97,36 @@ func InOrder(refersTo map[string][]string) (tables []string, err error) {
 	return tables, nil
 }
 
-// MovedColumn is a column as an engine describes it.
-type MovedColumn struct {
-	Name  string
-	Kind  move.Kind // empty: rows with such a column cannot be moved
-	Keyed int       // its number in the key, from 1 on; 0: it is not in it
-}
-
-// MovedTable makes a table of its columns.
-func MovedTable(name string, columns []MovedColumn) (move.Table, error) {
-	slices.SortFunc(columns, func(a, b MovedColumn) int { return strings.Compare(a.Name, b.Name) })
-	table := move.Table{Name: name}
-	keyed := map[int]int{}
-	for n, column := range columns {
-		if column.Kind == "" {
-			return table, fmt.Errorf("the column %s.%s has a type that cannot be moved", name, column.Name)
+// MovedTable looks a table up by a query for its columns, whose argument is the name of the table. It selects of each the name, the
+// type, of which kinds are known, and the number in the key, from 1 on; 0: it is not in it.
+func MovedTable(ctx context.Context, on Queryer, name string, kinds map[string]move.Kind, query string) (table move.Table, err error) {
+	table.Name = name
+	rows, err := on.QueryContext(ctx, query, name)
+	if err != nil {
+		return table, err
+	}
+	number := map[string]int{} // in the key, by the name of a column
+	err = scanEach(rows, func(rows *sql.Rows) error {
+		var column, kind string
+		var inKey int
+		if err := rows.Scan(&column, &kind, &inKey); err != nil {
+			return err
 		}
-		table.Columns = append(table.Columns, move.Column{Name: column.Name, Kind: column.Kind})
-		if column.Keyed > 0 {
-			keyed[column.Keyed] = n
+		if kinds[kind] == "" {
+			return fmt.Errorf("the column %s.%s has a type that cannot be moved", name, column)
+		}
+		table.Columns = append(table.Columns, move.Column{Name: column, Kind: kinds[kind]})
+		number[column] = inKey
+		return nil
+	})
+	if err != nil {
+		return table, err
+	}
+	slices.SortFunc(table.Columns, func(a, b move.Column) int { return strings.Compare(a.Name, b.Name) })
+	keyed := map[int]int{}
+	for n, column := range table.Columns {
+		if inKey := number[column.Name]; inKey > 0 {
+			keyed[inKey] = n
 		}
 	}
 	for n := 1; n <= len(keyed); n++ {
