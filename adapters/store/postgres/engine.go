@@ -12,6 +12,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -35,6 +36,7 @@ type Engine struct {
 	lastLoss  *losses           // of connections
 	fence     *fence            // nil: this restores
 	presence  *presence         // of a server; nil: this is none
+	few       sync.Map          // fewKey to the text of a statement
 
 	isPooled    bool // pool is of connections that have another session for each transaction
 	hasSessions bool // migrating is not

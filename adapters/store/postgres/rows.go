@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -34,14 +35,22 @@ func (e *Engine) InsertRows(ctx context.Context, conn bun.IConn, table string, c
 func (e *Engine) Rows(row []any) string {
 	arrays := make([]string, len(row))
 	for i, cell := range row {
-		arrays[i] = fmt.Sprintf("$%d::%s", i+1, columnOf(cell).array())
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, columnOf(cell).kind())
 	}
 	return "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
 }
 
+// fewRows is how many rows go into a statement cell by cell. The server keeps each array of Rows as a table of its own, which costs more
+// than a few rows do, but each number of rows needs another prepared statement.
+const fewRows = 8
+
 // RunRows implements sqlstore.Engine.
 func (e *Engine) RunRows(_ context.Context, conn bun.IConn, text string, rows [][]any) error {
 	if len(rows) == 0 {
+		return nil
+	}
+	if len(rows) <= fewRows {
+		conn.(*unit).later(e.withFew(text, rows), slices.Concat(rows...)...)
 		return nil
 	}
 	args := make([]any, len(rows[0]))
@@ -52,28 +61,60 @@ func (e *Engine) RunRows(_ context.Context, conn bun.IConn, text string, rows []
 	return nil
 }
 
+// fewKey is what a statement with a few rows is cached by.
+type fewKey struct {
+	text string // with what Rows returned
+	rows int
+}
+
+// withFew is a statement with the cells of a few rows in the place of the arrays of Rows.
+func (e *Engine) withFew(text string, rows [][]any) string {
+	key := fewKey{text, len(rows)}
+	if made, ok := e.few.Load(key); ok {
+		return made.(string)
+	}
+	var values strings.Builder
+	n := 0
+	for i, row := range rows {
+		for j, cell := range row {
+			n++
+			before := ", "
+			switch {
+			case i == 0 && j == 0:
+				before = "VALUES ("
+			case j == 0:
+				before = "), ("
+			}
+			fmt.Fprintf(&values, "%s$%d::%s", before, n, columnOf(cell).kind())
+		}
+	}
+	made := strings.Replace(text, e.Rows(rows[0]), values.String()+")", 1)
+	e.few.Store(key, made)
+	return made
+}
+
 // column is how cells of one type are sent together.
 type column interface {
-	array() string              // its type
+	kind() string               // their type
 	of(rows [][]any, i int) any // the cells in the ith column of rows
 }
 
 func columnOf(cell any) column {
 	switch cell.(type) {
 	case string:
-		return cells[string]{"text[]"}
+		return cells[string]{"text"}
 	case int64:
-		return cells[int64]{"bigint[]"}
+		return cells[int64]{"bigint"}
 	case *int64:
-		return cells[*int64]{"bigint[]"}
+		return cells[*int64]{"bigint"}
 	default:
 		panic(fmt.Sprintf("a cell of type %T", cell))
 	}
 }
 
-type cells[T any] struct{ kind string }
+type cells[T any] struct{ name string }
 
-func (c cells[T]) array() string { return c.kind }
+func (c cells[T]) kind() string { return c.name }
 
 func (c cells[T]) of(rows [][]any, i int) any {
 	column := make([]T, len(rows))
