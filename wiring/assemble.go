@@ -93,6 +93,7 @@ func postgresOptions(ctx context.Context, config Config, log *slog.Logger) postg
 		Wait:      config.DatabaseWait,
 		Pooled:    config.isPooled(),
 		DirectURL: config.DatabaseDirect,
+		Unhurried: config.Unhurried,
 		OnWait: func(cause error) {
 			log.WarnContext(ctx, "waiting for Postgres", "atMost", config.DatabaseWait.String(), "error", cause.Error())
 		},

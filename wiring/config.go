@@ -35,6 +35,7 @@ type Config struct {
 	DatabaseWait     time.Duration // how long the start waits for a Postgres server
 	DatabasePooler   string        // none or poolerOfTransactions
 	DatabaseDirect   string        // URL that leads past such a pooler; empty: none does. May hold a password
+	Unhurried        bool          // reads take as long as they need; no setting
 	SQLiteSync       string        // full or normal
 	DataDir          string
 	KeyFile          string   // holds the key that encrypts secrets in the store

@@ -137,6 +137,7 @@ func openDoctor(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (in
 		patient.Settings.Wrong = strings.Split(err.Error(), "\n")
 		return doctor.New(patient), func() {}, nil
 	}
+	config.Unhurried = true
 	opened, done, err := newCommand(ctx, config, system.Clock{}, newLogger(stderr, config.LogLevel, config.LogFormat))
 	if ctx.Err() != nil || config.Database.SQLite == Memory {
 		return nil, nil, err

@@ -85,7 +85,7 @@ func sayWritten(out io.Writer, file string, written backup.Written) {
 // RestoreCommand is the command that brings a backup back.
 func RestoreCommand(open Opener[RestoreTools]) Command {
 	return func(a *app) *cobra.Command {
-		wanted := inbound.RestoreWanted{Timeout: 10 * time.Minute}
+		var wanted inbound.RestoreWanted
 		var asJSON bool
 		command := &cobra.Command{
 			Use:   "restore FILE|-",
@@ -104,6 +104,9 @@ func RestoreCommand(open Opener[RestoreTools]) Command {
 			PreRunE: func(*cobra.Command, []string) error {
 				if wanted.TriesOnly && wanted.Replaces {
 					return errors.New("--check does not go with --replace: it replaces nothing")
+				}
+				if wanted.Timeout <= 0 {
+					return errors.New("--timeout must be more than 0")
 				}
 				return nil
 			},
@@ -136,6 +139,7 @@ func RestoreCommand(open Opener[RestoreTools]) Command {
 		flags := command.Flags()
 		flags.StringVar(&wanted.Identities, "identity", "", "a file with an identity of age, for an encrypted backup")
 		flags.BoolVar(&wanted.Replaces, "replace", false, "keep what the store holds under another name, and take its place")
+		flags.DurationVar(&wanted.Timeout, "timeout", 10*time.Minute, "for how long each check of --check may run")
 		flags.BoolVar(&wanted.TriesOnly, "check", false, "only try: restore beside the store, check that, and drop it")
 		jsonFlag(flags, &asJSON)
 		a.program.StoreFlags(flags)

@@ -36,16 +36,19 @@ func (s *Service) Check(ctx context.Context, folder string, begun time.Time, isF
 	if isFull {
 		begin = func(backup.Manifest) error { return nil }
 	}
-	_, err = read(ctx, archive, begin, skip, func(backup.Sums) error { return nil })
+	_, err = read(ctx, archive, begin, skip(ctx), func(backup.Sums) error { return nil })
 	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
 }
 
-func skip(_ backup.Entry, content io.Reader) error {
-	_, err := io.Copy(io.Discard, content)
-	return err
+// skip reads what an entry has.
+func skip(ctx context.Context) func(entry backup.Entry, content io.Reader) error {
+	return func(_ backup.Entry, content io.Reader) error {
+		_, err := io.Copy(interruptible{ctx, io.Discard}, content)
+		return err
+	}
 }
 
 // read reads a backup from its start to its end. Begin gets the manifest, take each entry after it, which it has to read to its end, and

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +87,31 @@ func TestStoresOfReleasesAreMigratedAndAllIsWellInThem(t *testing.T) {
 			if schema.Version != p.parts.Target.Schema() || len(schema.Pending()) > 0 || p.count(t, "activity") != before {
 				t.Errorf("%s: %+v", file, schema)
 			}
+		}
+	})
+}
+
+// A trial does all that a restoration does, so what would stop that is a problem of the backup.
+func TestATrialFindsWhatWouldStopARestoration(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		p := another(false)
+		file := releasedStores(t, p.parts.Engine)[0]
+		restoreExactly(t, p, file)
+		if got := p.count(t, "runs WHERE ended_at IS NULL"); got == 0 {
+			t.Fatal("nothing is worked on")
+		}
+		p.execute(t, "UPDATE issues SET status = 'completed' WHERE id IN (SELECT issue_id FROM runs WHERE ended_at IS NULL)")
+		broken := p.path("broken.tar.zst")
+		p.write(t, inbound.BackupWanted{File: broken})
+		tried := must[backup.Restored](t)(another(false).Restore(t.Context(), caller,
+			inbound.RestoreWanted{File: broken, TriesOnly: true, Timeout: time.Minute}))
+		isThere := func(problem string) bool { return strings.HasPrefix(problem, "it cannot be made ready for work: ") }
+		if !slices.ContainsFunc(tried.Problems, isThere) {
+			t.Errorf("%q", tried.Problems)
+		}
+		if _, err := another(false).Restore(t.Context(), caller, inbound.RestoreWanted{File: broken}); err == nil {
+			t.Error("it was restored")
 		}
 	})
 }

@@ -42,9 +42,11 @@ func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbo
 		return restored, err
 	}
 	restored = backup.Restored{Manifest: manifest, File: wanted.File, Rows: r.rows, MadeOf: s.Target.Schema()}
-	if wanted.TriesOnly {
-		restored.Problems, err = s.examine(ctx, caller, r.on, wanted)
-	} else if restored.Aftermath, err = s.settle(ctx, r.on, manifest, caller.Actor); err == nil {
+	restored.Aftermath, err = s.settle(ctx, r.on, manifest, caller.Actor)
+	switch {
+	case wanted.TriesOnly && ctx.Err() == nil:
+		restored.Problems, err = s.examine(ctx, caller, r.on, wanted, err)
+	case err == nil:
 		var former store.Former
 		former, err = r.switchOver(ctx)
 		restored.Kept, restored.Newer = former.Kept, former.Newer
@@ -96,8 +98,7 @@ func (r *restoring) take(entry backup.Entry, content io.Reader) error {
 	case !isSpace:
 		return r.store.Take(r.ctx, entry.Name, content)
 	case r.spaces == nil: // a trial
-		_, err := io.Copy(io.Discard, content)
-		return err
+		return skip(r.ctx)(entry, content)
 	}
 	free, isKnown, err := r.spaces.Free()
 	if err == nil {
@@ -147,17 +148,12 @@ func (s *Service) hasKey(m backup.Manifest) bool {
 	return err == nil
 }
 
-// examine runs the checks of the store, and returns what is wrong. An activity log from another server of PostgreSQL is put in order
-// before, as a restoration does: that is none of its faults.
+// examine runs the checks of the store, and returns what is wrong: that it could not be settled, too.
 func (s *Service) examine(
-	ctx context.Context, caller access.Caller, on store.Restored, wanted inbound.RestoreWanted,
+	ctx context.Context, caller access.Caller, on store.Restored, wanted inbound.RestoreWanted, unsettled error,
 ) (problems []string, err error) {
-	err = on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.Activity().Reorder(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
+	if unsettled != nil {
+		problems = append(problems, fmt.Sprintf("it cannot be made ready for work: %v", unsettled))
 	}
 	report, err := s.Doctor(on).Examine(ctx, caller, inbound.Examination{Only: s.Checks, Timeout: wanted.Timeout})
 	if err != nil {

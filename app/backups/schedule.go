@@ -76,9 +76,7 @@ func (s *Schedule) Run(ctx context.Context) (more bool, err error) {
 		s.failures.Add(1)
 		s.log.Error(ctx, "The scheduled backup failed.", failure)
 	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
-	defer cancel()
-	if err := s.end(ending, holder, written, failure); err != nil || failure != nil {
+	if err := s.end(ctx, holder, written, failure); err != nil || failure != nil {
 		return false, err
 	}
 	return false, s.removeOld(begun)
@@ -162,8 +160,14 @@ func (s *Schedule) hold(ctx context.Context, end context.CancelCauseFunc, holder
 	}
 }
 
-// end notes what became of the backup, with its event, unless another has taken the schedule.
+// end notes what became of the backup, with its event; the schedule changes only if this server still holds it. A server that stops has a
+// few seconds for that.
 func (s *Schedule) end(ctx context.Context, holder string, written backup.Written, failure error) error {
+	if ctx.Err() != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+		defer cancel()
+		ctx = limited
+	}
 	return s.change(ctx, func(ctx context.Context, tx store.Tx, _ time.Time, state backup.Schedule) (backup.Schedule, error) {
 		var happened event.Event
 		switch {

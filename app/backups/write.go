@@ -82,7 +82,7 @@ func (s *Service) admit(caller access.Caller, wanted inbound.BackupWanted) error
 	return s.Archives.Recipients(wanted.Recipients)
 }
 
-// hasRoom fails if there is too little room for a copy of the store.
+// hasRoom fails if there is too little room for a backup of the store.
 func (s *Service) hasRoom(ctx context.Context, file outbound.ArchiveFile) error {
 	bytes, err := s.Source.Bytes(ctx)
 	if err != nil {
@@ -92,7 +92,13 @@ func (s *Service) hasRoom(ctx context.Context, file outbound.ArchiveFile) error 
 	if err != nil {
 		return err
 	}
-	return enough(backup.Room(bytes), free, isKnown)
+	wants := backup.Room(bytes)
+	if _, isCopied, err := s.Source.Free(); err != nil {
+		return err
+	} else if isCopied { // the copy lies beside the archive, until that is written
+		wants += bytes
+	}
+	return enough(wants, free, isKnown)
 }
 
 func enough(wants, free int64, isKnown bool) error {
@@ -141,7 +147,7 @@ func (s *Service) write(
 				return err
 			}
 			entry.Name = backup.Workspaces + entry.Name
-			return entries.add(entry, 0, content)
+			return entries.add(entry, 0, func(to io.Writer) error { return content(interruptible{ctx, to}) })
 		})
 		if err != nil {
 			return sums, written, err
@@ -193,7 +199,7 @@ func (e *entries) addJSON(name string, value any) error {
 func (s *Service) verify(ctx context.Context, from io.Reader, sums backup.Sums, total []byte, wanted inbound.BackupWanted) error {
 	if len(wanted.Recipients) > 0 {
 		again := sha256.New()
-		if _, err := io.Copy(again, from); err != nil {
+		if _, err := io.Copy(interruptible{ctx, again}, from); err != nil {
 			return err
 		}
 		if string(again.Sum(nil)) != string(total) {
@@ -206,13 +212,26 @@ func (s *Service) verify(ctx context.Context, from io.Reader, sums backup.Sums, 
 		return err
 	}
 	defer archive.Close()
-	_, err = read(ctx, archive, func(backup.Manifest) error { return nil }, skip, func(found backup.Sums) error {
+	_, err = read(ctx, archive, func(backup.Manifest) error { return nil }, skip(ctx), func(found backup.Sums) error {
 		if len(found.Entries) != len(sums.Entries) {
 			return errors.New("the file has other entries than were written")
 		}
 		return nil
 	})
 	return err
+}
+
+// interruptible fails when ctx ends.
+type interruptible struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (i interruptible) Write(some []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.to.Write(some)
 }
 
 // counted counts and sums what goes through it.

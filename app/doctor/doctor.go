@@ -446,26 +446,30 @@ func (e *examination) beside(
 		return nil
 	}
 	var done []string
+	var failure error
 	for _, one := range some {
 		if isFixable(one) {
-			if err := mend(one); err != nil {
-				return err
+			if failure = mend(one); failure != nil {
+				break
 			}
 			done = append(done, one.Rule)
 		}
 	}
-	last, _, err := seen()
-	if err != nil {
-		return err
+	if len(done) > 0 { // also of those before one that failed
+		count := len(done)
+		slices.Sort(done)
+		done = slices.Compact(done)
+		err := e.Store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
+			return e.record(ctx, tx, "", count, done)
+		})
+		if failure = errors.Join(failure, err); failure == nil {
+			var last doctor.Found
+			if last, _, failure = seen(); failure == nil {
+				e.result.Conclude(first, last, count)
+			}
+		}
 	}
-	e.result.Conclude(first, last, len(done))
-	if last.Count == first.Count {
-		return nil
-	}
-	slices.Sort(done)
-	return e.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		return e.record(ctx, tx, "", first.Count-last.Count, slices.Compact(done))
-	})
+	return failure
 }
 
 // companyAudit compares what is kept of a company.

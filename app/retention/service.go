@@ -169,6 +169,9 @@ func (s *Service) pass(
 	case retention.Removed:
 		err = sweep(ctx, p, removedLeads())
 	}
+	if err != nil && files > 0 {
+		err = errors.Join(err, s.note(ctx, of, files))
+	}
 	if err != nil || isDry {
 		return p.Result, err
 	}
@@ -186,6 +189,19 @@ func (s *Service) pass(
 			state.Done = before
 		}
 		return tx.Retention().Save(ctx, of, retention.State{Done: state.Done})
+	})
+}
+
+// note keeps how many files a pass has removed that was cut short: those of a unit are counted in it.
+func (s *Service) note(ctx context.Context, of retention.Kind, files int) error {
+	return s.store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded() // the pass that goes on has the event
+		state, err := tx.Retention().Hold(ctx, of)
+		if err != nil {
+			return err
+		}
+		state.Removed += int64(files)
+		return tx.Retention().Save(ctx, of, state)
 	})
 }
 

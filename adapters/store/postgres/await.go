@@ -114,7 +114,7 @@ func explain(config *pgx.ConnConfig, err error, options Options) error {
 	case refused && isStartupRefused(answer):
 		return fmt.Errorf("at %s is a pooler: for one in transaction mode set HOLDCO_DATABASE_POOLER=transaction, for one in session mode "+
 			"let it pass over what it does not know (ignore_startup_parameters = %s): %s",
-			at, strings.Join(slices.Sorted(maps.Keys(limits)), ", "), reason)
+			at, strings.Join(slices.Sorted(maps.Keys(limitsOf(options))), ", "), reason)
 	case refused && isUnprepared(answer):
 		return fmt.Errorf("at %s is a pooler in transaction mode: set HOLDCO_DATABASE_POOLER=transaction: %s", at, reason)
 	}

@@ -37,9 +37,11 @@ type Engine struct {
 	fence     *fence            // nil: this restores
 	presence  *presence         // of a server; nil: this is none
 	few       sync.Map          // fewKey to the text of a statement
+	limits    limits
 
 	isPooled    bool // pool is of connections that have another session for each transaction
 	hasSessions bool // migrating is not
+	isUnhurried bool // see Options
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -225,6 +227,9 @@ func (e *Engine) View(ctx context.Context, read func(ctx context.Context, conn b
 		return err
 	}
 	defer end(ctx, c) // after a panic too
+	if e.isUnhurried {
+		return read(ctx, conn{c})
+	}
 	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
 	defer cancel()
 	return read(ctx, conn{c})

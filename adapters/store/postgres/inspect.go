@@ -26,7 +26,7 @@ func (e *Engine) Open(ctx context.Context, differs func(store.Difference)) (what
 			(SELECT count(*) FROM pg_stat_replication WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum'))`).
 		Scan(&version, &number, &encoding, &commit, &readOnly, &standbys, &database, &attached)
 	if err != nil {
-		return "", err
+		return "", sqlstore.FailureOf(ctx, e, err)
 	}
 	const majors = 10_000
 	for _, one := range []struct {
@@ -53,16 +53,16 @@ func (e *Engine) Open(ctx context.Context, differs func(store.Difference)) (what
 // Schema implements store.Inspector. The other schema is that of temporary tables: see asNew.
 func (e *Engine) Schema(ctx context.Context, differs func(store.Difference)) error {
 	kept, err := schemaOn(ctx, e.Conn(), "current_schema()::regnamespace")
-	if err != nil {
-		return err
+	if err == nil {
+		err = e.asNew(ctx, func(on conn) error {
+			should, err := schemaOn(ctx, on, "pg_my_temp_schema()")
+			if err == nil {
+				kept.Compare(should, differs)
+			}
+			return err
+		})
 	}
-	return e.asNew(ctx, func(on conn) error {
-		should, err := schemaOn(ctx, on, "pg_my_temp_schema()")
-		if err == nil {
-			kept.Compare(should, differs)
-		}
-		return err
-	})
+	return sqlstore.FailureOf(ctx, e, err)
 }
 
 // schemaOn reads the schema of a namespace. Definitions name the namespace, which is left out, and so are the versions of the schema, which
@@ -139,7 +139,7 @@ func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) 
 		}
 		err = e.lookInto(ctx, index, damaged)
 	}
-	return err
+	return sqlstore.FailureOf(ctx, e, err)
 }
 
 // lookInto looks into an index. What it finds is an error of the statement, which would end a transaction.
@@ -164,7 +164,7 @@ func (e *Engine) lookInto(ctx context.Context, index string, damaged func(about,
 func (e *Engine) Space(ctx context.Context) (doctor.Space, error) {
 	space := doctor.Space{Room: -1}
 	err := e.pool.QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&space.Store)
-	return space, err
+	return space, sqlstore.FailureOf(ctx, e, err)
 }
 
 // Tables implements store.Inspector.
@@ -174,7 +174,7 @@ func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err err
 			WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
 		return err
 	})
-	return tables, err
+	return tables, sqlstore.FailureOf(ctx, e, err)
 }
 
 // TruncateLog implements store.Inspector. The server keeps its log itself.

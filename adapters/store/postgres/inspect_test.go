@@ -1,12 +1,17 @@
 package postgres_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
+	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/domain/fault"
 	"holdco/ports/store"
 )
 
@@ -34,6 +39,52 @@ func TestInspectionLooksAtWhatKeepsCommitsOnPostgres(t *testing.T) {
 	for began := time.Now(); !slices.Equal(differs(), want); time.Sleep(20 * time.Millisecond) {
 		if time.Since(began) > limit {
 			t.Fatalf("without one, and not waiting for the disk: %v", differs())
+		}
+	}
+}
+
+// How long a check of a whole store may take is up to who asks for it, with and without a pooler.
+func TestChecksTakeTheTimeThatTheyNeed(t *testing.T) {
+	t.Parallel()
+	address := postgrestest.URL(t)
+	for name, options := range map[string]postgres.Options{
+		"straight":       {URL: address, Unhurried: true},
+		"through pooler": {URL: pooled(t, address), Pooled: true, Unhurried: true},
+	} {
+		err := openWith(t, options).View(t.Context(), func(ctx context.Context, conn bun.IConn) error {
+			if end, ends := ctx.Deadline(); ends {
+				t.Errorf("%s: a view ends at %v", name, end)
+			}
+			var got string
+			err := conn.QueryRowContext(ctx, "SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout') "+
+				"|| ' ' || current_setting('idle_in_transaction_session_timeout')").Scan(&got)
+			if got != "5s 0 0" {
+				t.Errorf("%s: the timeouts are %q", name, got)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A check that loses the server is told so, and not that what it looks at is damaged.
+func TestInspectionTellsThatTheServerIsGone(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	engine := open(t, cluster.Database(t))
+	cluster.Stop(t)
+	ignore := func(store.Difference) {}
+	for name, look := range map[string]func() error{
+		"open":      func() error { _, err := engine.Open(t.Context(), ignore); return err },
+		"schema":    func() error { return engine.Schema(t.Context(), ignore) },
+		"integrity": func() error { return engine.Integrity(t.Context(), ignore) },
+		"space":     func() error { _, err := engine.Space(t.Context()); return err },
+		"tables":    func() error { _, err := engine.Tables(t.Context()); return err },
+	} {
+		if err := look(); fault.CodeOf(err) != fault.Unavailable {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

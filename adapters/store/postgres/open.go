@@ -39,6 +39,9 @@ type Options struct {
 	// Restores is for a restoration: without it Open fails while the store is being restored, and it cannot be while there are connections.
 	Restores bool
 
+	// Unhurried is for a check of all of a store: statements that read, and View, end when their context does.
+	Unhurried bool
+
 	// Schema is where the tables are; empty: where the URL says, or else in public.
 	Schema string
 
@@ -73,7 +76,9 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		config.RuntimeParams["search_path"] = quoted(options.Schema)
 	}
 
-	e := &Engine{lastLoss: &losses{}, isPooled: options.Pooled}
+	e := &Engine{
+		lastLoss: &losses{}, isPooled: options.Pooled, isUnhurried: options.Unhurried, limits: limitsOf(options),
+	}
 	if !options.Restores {
 		e.fence = newFence()
 	}
@@ -96,7 +101,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	if options.Pooled {
 		withoutSession(config)
 	} else {
-		withDefaults(config, limits)
+		withDefaults(config, e.limits)
 	}
 	e.pool = e.openPool(config, cmp.Or(options.MaxConns, defaultConns), !options.Pooled)
 	e.db = bun.NewDB(e.pool, pgdialect.New())
@@ -142,13 +147,21 @@ func parse(address string) (*pgx.ConnConfig, error) {
 }
 
 // limits are parameters of sessions, or with a pooler of transactions.
-var limits = map[string]string{
-	"lock_timeout":                        milliseconds(waitTimeout),
-	"statement_timeout":                   milliseconds(statementTimeout),
-	"idle_in_transaction_session_timeout": milliseconds(unitTimeout),
-	"plan_cache_mode":                     "force_generic_plan", // every prepared statement can use an index
-	"enable_seqscan":                      "off",                // even if it was planned when there were few rows
-	"jit":                                 "off",                // no query runs long enough for it to pay off
+type limits map[string]string
+
+func limitsOf(options Options) limits {
+	of := limits{
+		"lock_timeout":                        milliseconds(waitTimeout),
+		"statement_timeout":                   milliseconds(statementTimeout),
+		"idle_in_transaction_session_timeout": milliseconds(unitTimeout),
+		"plan_cache_mode":                     "force_generic_plan", // every prepared statement can use an index
+		"enable_seqscan":                      "off",                // even if it was planned when there were few rows
+		"jit":                                 "off",                // no query runs long enough for it to pay off
+	}
+	if options.Unhurried {
+		of["statement_timeout"], of["idle_in_transaction_session_timeout"] = "0", "0"
+	}
+	return of
 }
 
 // withDefaults sets parameters of the session that the URL does not set.

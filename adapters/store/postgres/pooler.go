@@ -30,9 +30,9 @@ func withoutSession(config *pgx.ConnConfig) {
 // the transaction reads and its end. None of them takes a snapshot.
 func (e *Engine) openings(begin string) []string {
 	all := []string{begin}
-	for _, name := range slices.Sorted(maps.Keys(limits)) {
+	for _, name := range slices.Sorted(maps.Keys(e.limits)) {
 		if name != "plan_cache_mode" { // no statement is prepared
-			all = append(all, "SET LOCAL "+name+" = "+limits[name])
+			all = append(all, "SET LOCAL "+name+" = "+e.limits[name])
 		}
 	}
 	if e.fence != nil && e.fence.seen() != 0 {

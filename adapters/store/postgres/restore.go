@@ -182,7 +182,7 @@ func (r *restoration) makeUpTo(ctx context.Context, version int64) (rows map[str
 		return nil, explainRights(err)
 	}
 	options := r.options
-	options.Schema, options.Server, options.Restores = r.schema, false, true
+	options.Schema, options.Server, options.Restores, options.Unhurried = r.schema, false, true, true
 	if r.inside, err = Open(ctx, options); err != nil {
 		return nil, err
 	}

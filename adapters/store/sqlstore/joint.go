@@ -36,7 +36,7 @@ func (j *Joint) Unit(ctx context.Context, of id.Company, do func(ctx context.Con
 		defer func() { j.on = nil }()
 		return errors.Join(do(ctx), j.failed)
 	})
-	return (&session{engine: j.Engine}).failure(ctx, err)
+	return FailureOf(ctx, j.Engine, err)
 }
 
 // Update implements Engine.

@@ -73,7 +73,11 @@ func (k keeping) Entries(ctx context.Context, before time.Time, after store.OldE
 		}
 		one.ID, one.Company, one.At, one.IsAwaited = id.Entry(which), id.Company(of), instant(at), awaited == 1
 		one.IsChained = one.Link.Number > 0
-		one.Link.Hash, _ = chain.ParseHash(hash)
+		if one.IsChained {
+			if one.Link.Hash, err = chain.ParseHash(hash); err != nil { // a stub over it would hide that
+				return fmt.Errorf("link %d of the activity log of %s is damaged; see holdco audit verify: %w", one.Link.Number, of, err)
+			}
+		}
 		found = append(found, one)
 		return nil
 	})

@@ -267,6 +267,9 @@ func (s session) failure(ctx context.Context, err error) error {
 	return NotAvailable(err)
 }
 
+// FailureOf is the error of a store for one of its engine, which a fault already is.
+func FailureOf(ctx context.Context, of Engine, err error) error { return session{engine: of}.failure(ctx, err) }
+
 // NotAvailable is the fault of a database that cannot be used now.
 func NotAvailable(cause error) error {
 	return fault.New(fault.Unavailable, "The store is not available; try again later.").Because(cause)
