@@ -43,6 +43,7 @@ func New(options Options) (http.Handler, error) {
 	gate := func(t httpkit.Table) gin.HandlerFunc { return t.PartnerGate(options.Auth, options.Limits) }
 	return document.Serve(options.Service, gate, httpkit.Writers{
 		"listLeads":        leads.list,
+		"listLeadChanges":  leads.changes,
 		"listRemovedLeads": leads.removed,
 		"getLead":          leads.get,
 		"listCampaigns":    campaigns{shown}.list,

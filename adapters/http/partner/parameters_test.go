@@ -52,7 +52,8 @@ func TestAMistypedParameterIsRefused(t *testing.T) {
 		{path: "leads?since=2026-04-11T1:42:00Z", parameter: "since"},
 		{path: "leads?since=2026-04-11T10:42:17%2B24:00", parameter: "since"},
 		{path: "leads?since=2026-04-11T10:42:17+02:00", parameter: "since"},
-		{path: "leads?since=9999-12-31T23:59:59-01:00", parameter: "since"},
+		{path: "leads?since=9999-12-31T23:59:59-23:59", parameter: "since"},
+		{path: "leads?=1", parameter: ""},
 		{path: "leads?after=cmp_x", parameter: "after"},
 		{path: "leads?after=cmp_x", parameter: "after", accept: lines},
 		{path: "leads?after=cam_x", parameter: "after", accept: lines},
@@ -75,6 +76,10 @@ func TestAMistypedParameterIsRefused(t *testing.T) {
 		answer := w.Wrong(c.path, "Accept", c.accept)
 		answer.Blames(t, c.parameter)
 		if strings.Contains(c.path, "17+02") && !strings.Contains(answer.Error.Message, "%2B") {
+			t.Error(answer.Error.Message)
+		}
+		if strings.Contains(c.path, "9999-") && answer.Error.Message != "since must not be after 9999-12-31T23:59:59.999Z." ||
+			strings.Contains(c.path, "?=") && answer.Error.Message != "A parameter in the query has no name." {
 			t.Error(answer.Error.Message)
 		}
 	}
@@ -106,6 +111,7 @@ func TestParametersMeanWhatTheySay(t *testing.T) {
 		"since=2026-04-11T02:00:00%2B02:00": {Since: at("2026-04-11T00:00:00Z")},
 		"since=2026-04-11T00:00:00.0001Z":   {Since: at("2026-04-11T00:00:00.001Z")},
 		"since=0001-01-01T00:00:00%2B01:00": {},
+		"since=2026-04-11t00:00:00z":        {Since: at("2026-04-11T00:00:00Z")},
 		"since=2026-04-11T00:00:00%2B00:00": {Since: at("2026-04-11T00:00:00Z")},
 		"since=0000-01-01":                  {},
 	} {

@@ -205,10 +205,14 @@ func (l leads) FeedSince(ctx context.Context, since time.Time) (lead.FeedPositio
 		if err != nil {
 			return err
 		}
-		before := s.selectFrom("lead_instants").Column("revision").Where("at < ?", millisFrom(since)).OrderExpr("at DESC LIMIT 1")
-		err = s.each(ctx, before, func(rows *sql.Rows) error { return rows.Scan(&from.Place.Revision) })
-		if err != nil {
-			return err
+		if since.After(state.ChangedAt) {
+			from.Place.Revision = state.Revision
+		} else {
+			before := s.selectFrom("lead_instants").Column("revision").Where("at < ?", millisFrom(since)).OrderExpr("at DESC LIMIT 1")
+			err = s.each(ctx, before, func(rows *sql.Rows) error { return rows.Scan(&from.Place.Revision) })
+			if err != nil {
+				return err
+			}
 		}
 		if from.SeenAt = state.ChangedAt; from.Place.Revision > 0 {
 			from.Place.Key = math.MaxInt64
@@ -221,11 +225,15 @@ func (l leads) FeedSince(ctx context.Context, since time.Time) (lead.FeedPositio
 	return from, err
 }
 
-// noteInstant notes which revision the unit has, unless that was noted of one shortly before.
-func (l leads) noteInstant(ctx context.Context, at time.Time) error {
+// noteInstant notes the instant of the change before that at an instant, unless that of another one shortly before is noted. So whatever
+// instant a reader begins at, the changes that he is told of too early are of a FeedStep at most, however long nothing changed.
+func (l leads) noteInstant(ctx context.Context, before lead.State, at time.Time) error {
+	if before.Revision == 0 {
+		return nil
+	}
 	recently := l.selectFrom("lead_instants").ColumnExpr("1").Where("at > ?", millis(at.Add(-store.FeedStep)))
 	_, err := l.exec(ctx, l.engine.DB().NewRaw("INSERT INTO lead_instants (at, revision) SELECT ?, ? WHERE NOT EXISTS (?)",
-		millis(at), int64(l.unit.revision), recently).Conn(l.conn))
+		millis(before.ChangedAt), int64(before.Revision), recently).Conn(l.conn))
 	return err
 }
 

@@ -56,7 +56,7 @@ func (l leads) advance(ctx context.Context) (before lead.State, at time.Time, er
 		return before, at, err
 	}
 	l.unit.revision = before.Revision + 1
-	return before, at, l.noteInstant(ctx, at)
+	return before, at, l.noteInstant(ctx, before, at)
 }
 
 func (l leads) Restored(ctx context.Context) error {
