@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/domain/ratelimit"
 	"holdco/ports/inbound"
 )
 
@@ -48,6 +49,7 @@ func New(options Options) (http.Handler, error) {
 		"getLead":          leads.get,
 		"listCampaigns":    campaigns{shown}.list,
 		"getTaxonomy":      taxonomy{options.Export}.get,
+		"getMe":            own{options.Limits.ByClass.Of(ratelimit.Partner)}.get,
 	})
 }
 
@@ -66,7 +68,7 @@ func pagesOf(auth inbound.PartnerAuthenticator) *httpkit.CORS {
 	return &httpkit.CORS{
 		Allows:  auth.HasOrigin,
 		Methods: []string{http.MethodGet, http.MethodHead},
-		Headers: []string{"authorization", "if-none-match", "if-modified-since", "accept"},
+		Headers: []string{"authorization", "if-none-match", "if-modified-since", "accept", "x-request-id"},
 		Exposed: []string{
 			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Retry-After", "X-Request-Id", "Deprecation", "Sunset",
 		},

@@ -92,7 +92,7 @@ type keys struct{ err error }
 func (k *keys) Authenticate(_ context.Context, value string) (domain.Partner, error) {
 	switch value {
 	case key:
-		return domain.Partner{ID: "prt_1", Origins: []string{home}}, k.err
+		return domain.Partner{ID: id.New[id.Partner](uuid(1)), Name: "Acme Data", Origins: []string{home}}, k.err
 	case otherKey:
 		return domain.Partner{ID: "prt_2", Origins: []string{otherHome}}, k.err
 	}

@@ -41,6 +41,7 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 		}},
 		{name: "campaigns", request: partnertest.Request{Path: "campaigns"}},
 		{name: "taxonomy", request: partnertest.Request{Path: "taxonomy"}},
+		{name: "me", request: partnertest.Request{Path: "me"}},
 
 		{name: "error_invalid_parameter", request: partnertest.Request{Path: "leads?per_page=101", Wrong: true}},
 		{name: "error_invalid_cursor", request: partnertest.Request{Path: "leads?cursor=nonsense"}},
