@@ -203,10 +203,7 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	if got := resume(); got != f.placeOf(t, 1) {
 		t.Errorf("long after the change: %v", got)
 	}
-	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
-		_, err := tx.Leads().Remove(ctx, []id.Lead{leadID(1)}, at)
-		return err
-	})
+	f.remove(t, 1)
 	if got := resume(); got.ID != leadID(1) || got.UpdatedAt.IsZero() {
 		t.Errorf("removed: %v", got)
 	}
@@ -339,6 +336,14 @@ func (f *fixture) keepNamed(t *testing.T, name string, numbers ...int) {
 			return err
 		}
 		return tx.Leads().Keep(ctx, lead.Merge(batch, stored, at).Changed)
+	})
+}
+
+func (f *fixture) remove(t *testing.T, number int) {
+	t.Helper()
+	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
+		_, err := tx.Leads().Remove(ctx, []id.Lead{leadID(number)}, at)
+		return err
 	})
 }
 

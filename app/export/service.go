@@ -17,6 +17,7 @@ type Service struct {
 	search store.LeadSearch
 	clock  outbound.Clock
 	cache  taxonomyCache
+	watch  watch
 }
 
 var _ inbound.Export = (*Service)(nil)

@@ -47,6 +47,15 @@ func Unauthorized(noun string) error {
 	return fault.New(fault.Unauthorized, "The %s is missing, mistyped, unknown, expired or revoked.", noun)
 }
 
+// EndsAt is when a value with this hash, which the credential accepts, ends by itself; zero: never. A value that was rotated ends with its
+// grace.
+func (c Credential) EndsAt(hash string) time.Time {
+	if hash != c.Hash && hash == c.OldHash && (c.ExpiresAt.IsZero() || c.OldUntil.Before(c.ExpiresAt)) {
+		return c.OldUntil
+	}
+	return c.ExpiresAt
+}
+
 // How a credential has ended.
 const (
 	Expired = "expired"

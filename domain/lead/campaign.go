@@ -57,8 +57,9 @@ type CampaignFilter struct {
 	Industry  id.Industry
 	Vertical  id.Vertical
 	Geography id.Geography
-	HasLeads  *bool // nil: with and without
-	MinLeads  int64 // minimum
+	HasLeads  *bool     // nil: with and without
+	MinLeads  int64     // minimum
+	Since     time.Time // updated at or after this instant; zero: any time
 }
 
 // Match reports whether the filter selects the campaign.
@@ -68,7 +69,8 @@ func (f CampaignFilter) Match(c Campaign) bool {
 		(f.Vertical == "" || f.Vertical == c.Vertical) &&
 		(f.Geography == "" || f.Geography == c.Geography) &&
 		(f.HasLeads == nil || *f.HasLeads == (c.LeadCount > 0)) &&
-		c.LeadCount >= f.MinLeads
+		c.LeadCount >= f.MinLeads &&
+		(f.Since.IsZero() || !c.UpdatedAt.Before(f.Since))
 }
 
 // Fields returns the campaign as the export shows it, with the names of the taxonomy.

@@ -170,6 +170,9 @@ type State struct {
 
 	// The store was restored: changes after the first and before the second instant are gone. LostUntil is zero if it never was.
 	LostAfter, LostUntil time.Time
+
+	// Forgotten is the place of the last change that the store has forgotten: the removal of a lead that was kept for long enough.
+	Forgotten FeedPlace
 }
 
 // HasLost reports whether a position with an instant is of a change that is gone since the store was restored: who went on from there

@@ -70,6 +70,22 @@ func (p Partner) Fields() event.Fields {
 	}
 }
 
+// Own returns the partner as the export shows it to itself: with the requests that it may make in a minute, 0 for any number, and when the
+// key that it uses ends.
+func (p Partner) Own(requests int64, endsAt time.Time) event.Fields {
+	var limit *int64
+	if requests > 0 {
+		limit = &requests
+	}
+	return event.Fields{
+		event.F("id", string(p.ID)),
+		event.F("name", p.Name),
+		event.F("origins", p.Origins),
+		event.F("requests_per_minute", limit),
+		event.F("expires_at", instant.Optional(endsAt)),
+	}
+}
+
 func (p Partner) event(what event.Type) event.Event {
 	return event.Event{Type: what, Subject: event.Subject{Type: "partner", ID: string(p.ID)}, Data: p.Fields()}
 }

@@ -250,3 +250,32 @@ func TestAKeyIsRevokedOnce(t *testing.T) {
 		t.Errorf("%+v, %+v", again, happened)
 	}
 }
+
+func TestAPartnerSeesWhatItsKeyIs(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, time.April, 11, 12, 0, 0, 0, time.UTC)
+	p := partner.Partner{ID: "prt_1", Name: "Acme", Origins: []string{"https://app.acme.example"}}
+	p.Credential = access.Credential{Hash: "new", OldHash: "old", OldUntil: at.Add(time.Hour)}
+	show := func(requests int64, hash string) string {
+		text, err := p.Own(requests, p.EndsAt(hash)).MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	const who = `{"id":"prt_1","name":"Acme","origins":["https://app.acme.example"],`
+	for _, c := range []struct{ got, want string }{
+		{show(600, "new"), who + `"requests_per_minute":600,"expires_at":null}`},
+		{show(0, "old"), who + `"requests_per_minute":null,"expires_at":"2026-04-11T13:00:00.000Z"}`},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s; want %s", c.got, c.want)
+		}
+	}
+	p.ExpiresAt = at.Add(time.Minute)
+	for _, hash := range []string{"new", "old"} {
+		if got := p.EndsAt(hash); got != p.ExpiresAt {
+			t.Errorf("%s ends at %v", hash, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"time"
 
 	"holdco/domain/id"
 	"holdco/domain/lead"
@@ -29,6 +30,18 @@ type Export interface {
 	// Removed returns a page of the leads that were removed.
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
+	// Changes returns a page of the feed: see lead.FeedChange. If it has nothing to tell it waits for so long for something to come;
+	// then, or when ctx ends, the page is empty. It fails with fault.InvalidCursor when the feed does not go on from the position.
+	Changes(ctx context.Context, query lead.FeedQuery, wait time.Duration) (ChangesPage, error)
+
+	// StreamChanges calls take with pages of the feed until there are no more: with one at least. Their size is not that of the query.
+	// It waits and fails as Changes does. An error of take ends the stream and is returned.
+	StreamChanges(ctx context.Context, query lead.FeedQuery, wait time.Duration, take func(ChangesPage) error) error
+
+	// ChangesSince returns a position from which the feed has all changes at or after an instant, and perhaps some before it, up to
+	// store.FeedStep. It fails with fault.InvalidParameter when some of these are forgotten.
+	ChangesSince(ctx context.Context, since time.Time) (lead.FeedPosition, error)
+
 	// Campaigns returns a page of campaigns, and the names that they are shown with.
 	Campaigns(ctx context.Context, query lead.CampaignQuery) (CampaignsPage, error)
 
@@ -39,6 +52,12 @@ type Export interface {
 // LeadsPage is a page of leads.
 type LeadsPage struct {
 	lead.Page
+	Names lead.Names
+}
+
+// ChangesPage is a page of the feed, and the names that its leads are shown with.
+type ChangesPage struct {
+	lead.FeedPage
 	Names lead.Names
 }
 

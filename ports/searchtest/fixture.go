@@ -243,16 +243,24 @@ func expected(query lead.Query, state lead.State, leads []lead.Stored) lead.Page
 	return page
 }
 
-// sameEntry compares what was expected with what was found. A document is the one of its lead, at the revision of the page.
+// sameEntry compares what was expected with what was found. A document is the one of its lead, at the revision of the page, with its
+// campaigns.
 func sameEntry(want, got lead.Exported) bool {
 	document := got.Document
+	campaigns := want.Document.Tail
 	got.Document, want.Document = lead.Document{}, lead.Document{}
-	return got == want && strings.Contains(document.Head, `"`+string(want.Place.ID)+`"`) &&
+	return got == want && strings.HasPrefix(document.Tail, campaigns) && strings.Contains(document.Head, `"`+string(want.Place.ID)+`"`) &&
 		strings.Contains(document.Tail, want.Place.UpdatedAt.Format(`"2006-01-02T15:04:05.000Z"`))
 }
 
+// exported is a lead as it is expected; of its document there are the campaigns.
 func exported(kept lead.Stored) lead.Exported {
+	var campaigns []string
+	for _, campaign := range kept.Campaigns {
+		campaigns = append(campaigns, `"`+string(campaign)+`"`)
+	}
 	return lead.Exported{
-		Place: kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical,
+		Document: lead.Document{Tail: `"campaign_ids":[` + strings.Join(campaigns, ",") + `],`},
+		Place:    kept.Place(), MovedFrom: kept.MovedFrom, Industry: kept.Industry, Vertical: kept.Vertical,
 	}
 }

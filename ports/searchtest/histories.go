@@ -38,7 +38,7 @@ func (f *fixture) removeAll() {
 }
 
 func (f *fixture) drawChange(t *rapid.T) {
-	switch rapid.SampledFrom([]string{"keep", "keep", "keep", "own timestamps", "remove", "other"}).Draw(t, "change") {
+	switch rapid.SampledFrom([]string{"keep", "keep", "keep", "own timestamps", "remove", "rename", "other"}).Draw(t, "change") {
 	case "keep":
 		f.keep(rapid.SliceOfN(rapid.Custom(drawLead), 1, 25).Draw(t, "leads")...)
 	case "own timestamps":
@@ -49,6 +49,8 @@ func (f *fixture) drawChange(t *rapid.T) {
 		f.keep(leads...)
 	case "remove":
 		f.remove(rapid.SliceOfN(rapid.Custom(drawID), 1, 20).Draw(t, "ids")...)
+	case "rename":
+		f.rename(rapid.SampledFrom(industries).Draw(t, "industry"), rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "name"))
 	default:
 		f.keep()
 	}

@@ -36,6 +36,9 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"a change of campaigns alone is a revision too":               otherChanges,
 		"random histories are found as they are":                      histories,
 		"each page belongs to one revision":                           oneRevision,
+		"the feed keeps copies of what filters match exact":           copies,
+		"the feed goes on since an instant":                           feedSince,
+		"the feed passes nothing over beside units that run":          feedBeside,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"holdco/domain/id"
@@ -39,6 +40,15 @@ type LeadReader interface {
 	// order of their cursors. The cost depends on how many changes it returns.
 	Changes(ctx context.Context, after ChangeCursor, size int) ([]LeadChange, error)
 
+	// Feed returns a page of the feed: see lead.FeedChange. The cost depends on the size of the page, not on how many leads there are:
+	// what is passed over for a reader who began with nothing is bounded, and the page then has fewer changes, and more. It fails with
+	// ErrFeedLost when the feed does not go on from the position.
+	Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error)
+
+	// FeedSince returns a position from which a reader is told of all changes that were made at or after an instant; and perhaps of some
+	// that were made before it, up to FeedStep. It fails with ErrFeedLost when some of these are forgotten.
+	FeedSince(ctx context.Context, since time.Time) (lead.FeedPosition, error)
+
 	// Summaries returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
 	// as lead.Summary.UpdatedAt and nothing else.
 	Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Summary, error)
@@ -51,6 +61,12 @@ type LeadReader interface {
 	// had, or an earlier one, see lead.Exported.ResumeFrom. It returns fault.NotFound if there was no such lead.
 	RemovedPlace(ctx context.Context, which id.Lead) (lead.Place, error)
 }
+
+// ErrFeedLost is that of a feed that does not go on from a position: lead.State.CanFollow.
+var ErrFeedLost = errors.New("the feed of leads does not go on from this position")
+
+// FeedStep is how far apart the instants are for which a store remembers a revision, while leads change.
+const FeedStep = 10 * time.Minute
 
 // MostKeyed is how many leads can be read by their keys at once.
 const MostKeyed = 1000
@@ -148,6 +164,7 @@ type TaxonomyReader interface {
 type Taxonomy interface {
 	TaxonomyReader
 
-	// Keep inserts or replaces all that differs from what is kept, and moves lead.State.Taxonomy.
+	// Keep inserts or replaces all that differs from what is kept, and moves lead.State.Taxonomy. What is new, or has another name or
+	// slug, is in the feed.
 	Keep(ctx context.Context, t lead.Taxonomy) error
 }

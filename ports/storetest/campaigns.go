@@ -174,7 +174,7 @@ func campaignSearches(f *fixture) {
 		own := *f
 		own.reporter = t
 		query := lead.CampaignQuery{
-			Filter: drawCampaignFilter(t),
+			Filter: drawCampaignFilter(t, all),
 			After: rapid.SampledFrom(append(
 				[]lead.CampaignPlace{{}, {}, {}}, all[3].Place(), all[9].Place(), all[11].Place(),
 			)).Draw(t, "after"),
@@ -193,13 +193,16 @@ func campaignSearches(f *fixture) {
 	})
 }
 
-func drawCampaignFilter(t *rapid.T) lead.CampaignFilter {
+func drawCampaignFilter(t *rapid.T, all []lead.Campaign) lead.CampaignFilter {
 	filter := lead.CampaignFilter{
 		Status:    rapid.SampledFrom(append(lead.Statuses(), "", "", "", "")).Draw(t, "status"),
 		Industry:  rapid.SampledFrom([]id.Industry{"", "", "ind_a", "ind_a_", "ind_%"}).Draw(t, "industry"),
 		Vertical:  rapid.SampledFrom([]id.Vertical{"", "", "vrt_a", "vrt_"}).Draw(t, "vertical"),
 		Geography: rapid.SampledFrom([]id.Geography{"", "", "geo_a", "geo_A"}).Draw(t, "geography"),
 		MinLeads:  rapid.SampledFrom([]int64{0, 0, 1, 2, 4, 1 << 62}).Draw(t, "least leads"),
+	}
+	if rapid.Bool().Draw(t, "by instant") {
+		filter.Since = rapid.SampledFrom(all).Draw(t, "campaign").UpdatedAt.Add(rapid.SampledFrom([]time.Duration{-1, 0, 1}).Draw(t, "near"))
 	}
 	if rapid.Bool().Draw(t, "by leads") {
 		has := rapid.Bool().Draw(t, "has leads")

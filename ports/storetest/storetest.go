@@ -71,6 +71,7 @@ var areas = []struct {
 	{"key", instanceKeyRules},
 	{"leads", leadRules},
 	{"lead changes", leadChangeRules},
+	{"the feed of leads", leadFeedRules},
 	{"lead search", leadSearchRules},
 	{"campaigns", campaignRules},
 	{"taxonomy", taxonomyRules},

@@ -56,11 +56,13 @@ func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 // from an origin that is registered with the key.
 func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, op operation) error {
-		partner, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
+		sent := credentials(c.Request)
+		partner, err := auth.Authenticate(c.Request.Context(), sent)
 		if err != nil {
 			return limits.orFailedTooOften(c, err)
 		}
-		of(c).partner = partner.ID
+		key, _ := access.ParsePartnerKey(sent)
+		of(c).partner, of(c).endsAt = partner, partner.EndsAt(key.Hash())
 		if err := limits.admit(c, ratelimit.ByPartner(partner.ID, op.class)); err != nil {
 			return err
 		}

@@ -55,6 +55,8 @@ func readQuery(raw string, allowed map[string]parameter) (Query, error) {
 		switch {
 		case err != nil:
 			return nil, InvalidParameter(name, "is malformed")
+		case name == "":
+			return nil, fault.New(fault.InvalidParameter, "A parameter in the query has no name.").With("parameter", name)
 		case !ok:
 			return nil, InvalidParameter(name, "is not a parameter of this operation")
 		case seen:

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,6 +17,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/partner"
 	"holdco/domain/precondition"
 	"holdco/ports/outbound"
 )
@@ -24,15 +26,16 @@ import (
 type request struct {
 	options Options
 	id      string
-	client  netip.Addr    // who sent it
-	caller  access.Caller // set by Gate
-	refused func() bool   // set by Gate: see IsRefused
-	partner id.Partner    // set by PartnerGate
-	agent   agent.Caller  // set by AgentGate
-	body    []byte        // set by the gate: nil, or one JSON object
-	query   Query         // set by the gate
-	once    string        // set by the gate: the idempotency key, empty when there is none
-	upload  []byte        // a hash of the file that Upload has read
+	client  netip.Addr      // who sent it
+	caller  access.Caller   // set by Gate
+	refused func() bool     // set by Gate: see IsRefused
+	partner partner.Partner // set by PartnerGate
+	endsAt  time.Time       // of the key of a partner; zero: never
+	agent   agent.Caller    // set by AgentGate
+	body    []byte          // set by the gate: nil, or one JSON object
+	query   Query           // set by the gate
+	once    string          // set by the gate: the idempotency key, empty when there is none
+	upload  []byte          // a hash of the file that Upload has read
 
 	deprecated bool // it uses what is deprecated
 }
@@ -52,6 +55,11 @@ func (r Request) Caller() access.Caller { return of(r.c).caller }
 
 // IsRefused reports whether the token would be refused now: it was revoked or rotated, or has expired, since the request came.
 func (r Request) IsRefused() bool { return of(r.c).refused() }
+
+// PartnerOf is the partner whose key a request carries, and when that key ends; zero: never.
+func PartnerOf(c *gin.Context) (caller partner.Partner, endsAt time.Time) {
+	return of(c).partner, of(c).endsAt
+}
 
 // Header is a header of the request; empty: it was not sent.
 func (r Request) Header(name string) string { return r.c.GetHeader(name) }
@@ -158,8 +166,8 @@ func attributes(c *gin.Context) []slog.Attr {
 	if r.caller.Token != "" {
 		attrs = append(attrs, slog.String("token", string(r.caller.Token)))
 	}
-	if r.partner != "" {
-		attrs = append(attrs, slog.String("partner", string(r.partner)))
+	if r.partner.ID != "" {
+		attrs = append(attrs, slog.String("partner", string(r.partner.ID)))
 	}
 	if r.agent.ID != "" {
 		attrs = append(attrs, slog.String("agent", string(r.agent.ID)))

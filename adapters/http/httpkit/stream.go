@@ -43,8 +43,11 @@ func noReadDeadline(c *http.ResponseController) {
 }
 
 // Wait gives a handler so much more time than others have, and lets it see until then whether the client is gone.
-func (r Request) Wait(more time.Duration) {
-	controller := http.NewResponseController(r.c.Writer)
+func (r Request) Wait(more time.Duration) { Wait(r.c, more) }
+
+// Wait is Request.Wait.
+func Wait(c *gin.Context, more time.Duration) {
+	controller := http.NewResponseController(c.Writer)
 	noReadDeadline(controller)
 	_ = controller.SetWriteDeadline(time.Now().Add(more + writeTimeout)) // as noReadDeadline
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/domain/ratelimit"
 	"holdco/ports/inbound"
 )
 
@@ -43,10 +44,12 @@ func New(options Options) (http.Handler, error) {
 	gate := func(t httpkit.Table) gin.HandlerFunc { return t.PartnerGate(options.Auth, options.Limits) }
 	return document.Serve(options.Service, gate, httpkit.Writers{
 		"listLeads":        leads.list,
+		"listLeadChanges":  leads.changes,
 		"listRemovedLeads": leads.removed,
 		"getLead":          leads.get,
 		"listCampaigns":    campaigns{shown}.list,
 		"getTaxonomy":      taxonomy{options.Export}.get,
+		"getMe":            own{options.Limits.ByClass.Of(ratelimit.Partner)}.get,
 	})
 }
 
@@ -65,7 +68,7 @@ func pagesOf(auth inbound.PartnerAuthenticator) *httpkit.CORS {
 	return &httpkit.CORS{
 		Allows:  auth.HasOrigin,
 		Methods: []string{http.MethodGet, http.MethodHead},
-		Headers: []string{"authorization", "if-none-match", "if-modified-since", "accept"},
+		Headers: []string{"authorization", "if-none-match", "if-modified-since", "accept", "x-request-id"},
 		Exposed: []string{
 			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Retry-After", "X-Request-Id", "Deprecation", "Sunset",
 		},

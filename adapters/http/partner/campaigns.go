@@ -23,8 +23,9 @@ func (h campaigns) list(c *gin.Context) {
 		Geography: foreign[id.Geography](p, "geography_id"),
 		HasLeads:  p.flag("has_leads"),
 		MinLeads:  p.number("min_leads", 0),
+		Since:     p.instant("since"),
 	}
-	asked := pagingOf(p, "campaigns", "status", "industry_id", "vertical_id", "geography_id", "has_leads", "min_leads")
+	asked := pagingOf(p, "campaigns", "status", "industry_id", "vertical_id", "geography_id", "has_leads", "min_leads", "since")
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return

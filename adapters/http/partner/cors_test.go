@@ -77,7 +77,7 @@ func TestAPreflightIsAnsweredForOriginsOfAnyKey(t *testing.T) {
 		for name, want := range map[string]string{
 			"Access-Control-Allow-Origin":  origin,
 			"Access-Control-Allow-Methods": "GET, HEAD",
-			"Access-Control-Allow-Headers": "authorization, if-none-match, if-modified-since, accept",
+			"Access-Control-Allow-Headers": "authorization, if-none-match, if-modified-since, accept, x-request-id",
 			"Access-Control-Max-Age":       "600",
 			"Access-Control-Expose-Headers": "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, ETag, Retry-After, X-Request-Id, " +
 				"Deprecation, Sunset",

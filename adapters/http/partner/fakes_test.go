@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -91,7 +92,7 @@ type keys struct{ err error }
 func (k *keys) Authenticate(_ context.Context, value string) (domain.Partner, error) {
 	switch value {
 	case key:
-		return domain.Partner{ID: "prt_1", Origins: []string{home}}, k.err
+		return domain.Partner{ID: id.New[id.Partner](uuid(1)), Name: "Acme Data", Origins: []string{home}}, k.err
 	case otherKey:
 		return domain.Partner{ID: "prt_2", Origins: []string{otherHome}}, k.err
 	}
@@ -157,6 +158,10 @@ type fakeExport struct {
 	pace     func(ctx context.Context) error // is called before each portion of a stream
 	searches atomic.Int64                    // for pages
 	saw      lead.Query
+
+	feed   []lead.FeedChange
+	asked  lead.FeedQuery // of the feed
+	waited time.Duration
 }
 
 const (
@@ -312,6 +317,49 @@ func (f *fakeExport) Removed(_ context.Context, query lead.RemovedQuery) (lead.R
 	rows = slices.DeleteFunc(rows, func(row lead.RemovedLead) bool { return place(row).Compare(query.After) <= 0 })
 	rows, more := cut(rows, query.Skip, query.Size)
 	return lead.RemovedPage{State: f.state, Leads: rows, Total: total, More: more}, f.err
+}
+
+// change adds a change of the feed, in a revision of its own.
+func (f *fakeExport) change(happened lead.FeedChange) {
+	happened.Place = lead.FeedPlace{Revision: lead.Revision(len(f.feed) + 1), Key: 1}
+	f.feed = append(f.feed, happened)
+}
+
+func (f *fakeExport) Changes(_ context.Context, query lead.FeedQuery, wait time.Duration) (inbound.ChangesPage, error) {
+	f.asked, f.waited = query, wait
+	found := inbound.ChangesPage{FeedPage: lead.FeedPage{State: f.state, Next: query.After}, Names: f.names()}
+	for _, one := range f.feed {
+		if one.Place.Compare(query.After.Place) > 0 {
+			found.Changes = append(found.Changes, one)
+		}
+	}
+	if found.Changes, found.More = cut(found.Changes, 0, query.Size); len(found.Changes) > 0 {
+		found.Next = lead.FeedPosition{Place: found.Changes[len(found.Changes)-1].Place, Fresh: 3, SeenAt: f.state.ChangedAt}
+	}
+	return found, f.err
+}
+
+func (f *fakeExport) StreamChanges(
+	ctx context.Context, query lead.FeedQuery, wait time.Duration, take func(inbound.ChangesPage) error,
+) error {
+	query.Size = 2
+	for {
+		found, err := f.Changes(ctx, query, wait)
+		if err == nil {
+			err = take(found)
+		}
+		if err != nil || !found.More {
+			return err
+		}
+		query.After = found.Next
+	}
+}
+
+func (f *fakeExport) ChangesSince(_ context.Context, since time.Time) (lead.FeedPosition, error) {
+	if since.Before(start.AddDate(-1, 0, 0)) {
+		return lead.FeedPosition{}, fault.New(fault.InvalidParameter, "since is so long ago.").With("parameter", "since")
+	}
+	return lead.FeedPosition{Place: lead.FeedPlace{Revision: 2, Key: math.MaxInt64}, SeenAt: f.state.ChangedAt}, f.err
 }
 
 func (f *fakeExport) Campaigns(_ context.Context, query lead.CampaignQuery) (inbound.CampaignsPage, error) {

@@ -35,11 +35,13 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 		{name: "leads", request: partnertest.Request{Path: "leads?per_page=1"}},
 		{name: "leads_empty", request: partnertest.Request{Path: "leads?page=3&per_page=100&enrichment_level=standard"}},
 		{name: "lead", request: partnertest.Request{Path: one}},
+		{name: "lead_changes", request: partnertest.Request{Path: "leads/changes"}, given: changed},
 		{name: "leads_removed", request: partnertest.Request{Path: "leads/removed"}, given: func(w *world) {
 			w.export.removedAt[leadID(9)] = start
 		}},
 		{name: "campaigns", request: partnertest.Request{Path: "campaigns"}},
 		{name: "taxonomy", request: partnertest.Request{Path: "taxonomy"}},
+		{name: "me", request: partnertest.Request{Path: "me"}},
 
 		{name: "error_invalid_parameter", request: partnertest.Request{Path: "leads?per_page=101", Wrong: true}},
 		{name: "error_invalid_cursor", request: partnertest.Request{Path: "leads?cursor=nonsense"}},

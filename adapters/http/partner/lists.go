@@ -43,13 +43,7 @@ type paging struct {
 
 // pagingOf reads which page is asked for. The parameters that are no filters are left out of what cursors are bound to.
 func pagingOf(p *parameters, list string, filters ...string) paging {
-	query := []string{list}
-	for _, name := range filters {
-		if value, sent := p.Query[name]; sent {
-			query = append(query, name+"="+value)
-		}
-	}
-	asked := paging{size: p.number("per_page", usualSize), query: strings.Join(query, "\n")}
+	asked := paging{size: p.number("per_page", usualSize), query: boundTo(p, list, filters...)}
 	cursor, under := p.Query["cursor"]
 	if !under {
 		asked.number = p.number("page", 1)
@@ -60,6 +54,17 @@ func pagingOf(p *parameters, list string, filters ...string) paging {
 		asked.after, asked.at, p.err = parseCursor(asked.query, cursor)
 	}
 	return asked
+}
+
+// boundTo spells what cursors are bound to: a list, and the filters that were sent.
+func boundTo(p *parameters, list string, filters ...string) string {
+	query := []string{list}
+	for _, name := range filters {
+		if value, sent := p.Query[name]; sent {
+			query = append(query, name+"="+value)
+		}
+	}
+	return strings.Join(query, "\n")
 }
 
 func parseCursor(query, cursor string) (page.Position, time.Time, error) {

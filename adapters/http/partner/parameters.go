@@ -77,8 +77,11 @@ func (p *parameters) instant(name string) time.Time {
 	}
 	read, ok := parseInstant(sent)
 	read = read.Add(time.Millisecond - time.Nanosecond).UTC().Truncate(time.Millisecond)
-	if !ok || read.Year() > 9999 {
+	switch {
+	case !ok:
 		p.refuse(name, "must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z, or a date such as 2026-04-11")
+	case read.Year() > 9999:
+		p.refuse(name, "must not be after 9999-12-31T23:59:59.999Z")
 	}
 	if read.Year() < 1 {
 		return time.Time{} // before all leads too
@@ -86,8 +89,9 @@ func (p *parameters) instant(name string) time.Time {
 	return read
 }
 
-// parseInstant reads a date or a timestamp.
+// parseInstant reads a date or a timestamp, whose letters may be small ones too (RFC 3339, section 5.6).
 func parseInstant(sent string) (time.Time, bool) {
+	sent = strings.ToUpper(sent)
 	if date, err := time.Parse(time.DateOnly, sent); err == nil {
 		return date, true
 	}

@@ -52,7 +52,8 @@ func TestAMistypedParameterIsRefused(t *testing.T) {
 		{path: "leads?since=2026-04-11T1:42:00Z", parameter: "since"},
 		{path: "leads?since=2026-04-11T10:42:17%2B24:00", parameter: "since"},
 		{path: "leads?since=2026-04-11T10:42:17+02:00", parameter: "since"},
-		{path: "leads?since=9999-12-31T23:59:59-01:00", parameter: "since"},
+		{path: "leads?since=9999-12-31T23:59:59-23:59", parameter: "since"},
+		{path: "leads?=1", parameter: ""},
 		{path: "leads?after=cmp_x", parameter: "after"},
 		{path: "leads?after=cmp_x", parameter: "after", accept: lines},
 		{path: "leads?after=cam_x", parameter: "after", accept: lines},
@@ -69,12 +70,17 @@ func TestAMistypedParameterIsRefused(t *testing.T) {
 		{path: "campaigns?min_leads=-1", parameter: "min_leads"},
 		{path: "campaigns?min_leads=1.5", parameter: "min_leads"},
 		{path: "campaigns?campaign_id=cam_1", parameter: "campaign_id"},
+		{path: "campaigns?since=soon", parameter: "since"},
 		{path: "campaigns?per_page=101", parameter: "per_page"},
 		{path: "taxonomy?since=2026-04-11", parameter: "since"},
 	} {
 		answer := w.Wrong(c.path, "Accept", c.accept)
 		answer.Blames(t, c.parameter)
 		if strings.Contains(c.path, "17+02") && !strings.Contains(answer.Error.Message, "%2B") {
+			t.Error(answer.Error.Message)
+		}
+		if strings.Contains(c.path, "9999-") && answer.Error.Message != "since must not be after 9999-12-31T23:59:59.999Z." ||
+			strings.Contains(c.path, "?=") && answer.Error.Message != "A parameter in the query has no name." {
 			t.Error(answer.Error.Message)
 		}
 	}
@@ -106,6 +112,7 @@ func TestParametersMeanWhatTheySay(t *testing.T) {
 		"since=2026-04-11T02:00:00%2B02:00": {Since: at("2026-04-11T00:00:00Z")},
 		"since=2026-04-11T00:00:00.0001Z":   {Since: at("2026-04-11T00:00:00.001Z")},
 		"since=0001-01-01T00:00:00%2B01:00": {},
+		"since=2026-04-11t00:00:00z":        {Since: at("2026-04-11T00:00:00Z")},
 		"since=2026-04-11T00:00:00%2B00:00": {Since: at("2026-04-11T00:00:00Z")},
 		"since=0000-01-01":                  {},
 	} {
@@ -115,7 +122,7 @@ func TestParametersMeanWhatTheySay(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"": 2, "status=active": 1, "has_leads=false": 1, "min_leads=1250": 1,
+		"": 2, "status=active": 1, "since=2026-04-11T10:42:18Z": 1, "since=2026-04-11T10:42:19Z": 0, "has_leads=false": 1, "min_leads=1250": 1,
 		"min_leads=9223372036854775807": 0, "geography_id=geo_berlin": 1, "vertical_id=vrt_none": 0,
 	} {
 		if got := w.Get("campaigns?" + query); len(got.IDs(t)) != want || got.Pagination.Total != int64(want) {

@@ -26,7 +26,8 @@ type document struct {
 		Twitter   string `json:"twitter"`
 		TikTok    string `json:"tiktok"`
 	} `json:"social_media"`
-	Contacts []struct {
+	Campaigns []id.Campaign `json:"campaign_ids"`
+	Contacts  []struct {
 		ID      id.Contact `json:"id"`
 		Name    string     `json:"name"`
 		Title   string     `json:"title"`
@@ -38,7 +39,7 @@ type document struct {
 }
 
 // Decode reads what Encode wrote in any form, a later one too: members that it does not know are passed over. What no
-// document holds is not in the lead either: its industry, vertical and campaigns.
+// document holds is not in the lead either: its industry and vertical, and before CampaignsSince its campaigns.
 func Decode(d lead.Document) (lead.Lead, error) {
 	var read document
 	if err := json.Unmarshal([]byte(d.Head+","+d.Tail), &read); err != nil {
@@ -46,7 +47,7 @@ func Decode(d lead.Document) (lead.Lead, error) {
 	}
 	l := lead.Lead{
 		ID: read.ID, Name: read.Name, Phone: read.Phone, Email: read.Email, Website: read.Website,
-		Rating: lead.Unrated, Enrichment: read.Enrichment, Social: lead.Social(read.Social),
+		Rating: lead.Unrated, Enrichment: read.Enrichment, Social: lead.Social(read.Social), Campaigns: read.Campaigns,
 		CreatedAt: read.CreatedAt, UpdatedAt: read.UpdatedAt,
 	}
 	if read.Rating != nil {

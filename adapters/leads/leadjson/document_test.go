@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"holdco/adapters/leads/leadjson"
@@ -27,6 +28,7 @@ type shown struct {
 	SocialMedia     shownSocial    `json:"social_media"`
 	Industry        *shownName     `json:"industry"`
 	Vertical        *shownName     `json:"vertical"`
+	CampaignIDs     []string       `json:"campaign_ids"`
 	Contacts        []shownContact `json:"contacts"`
 	CreatedAt       string         `json:"created_at"`
 	UpdatedAt       string         `json:"updated_at"`
@@ -63,7 +65,7 @@ func show(l lead.Lead) shown {
 			optional(l.Social.Instagram), optional(l.Social.Facebook), optional(l.Social.LinkedIn),
 			optional(l.Social.Twitter), optional(l.Social.TikTok),
 		},
-		Contacts:  []shownContact{},
+		CampaignIDs: []string{}, Contacts: []shownContact{},
 		CreatedAt: l.CreatedAt.Format("2006-01-02T15:04:05.000Z"), UpdatedAt: l.UpdatedAt.Format("2006-01-02T15:04:05.000Z"),
 	}
 	if l.Rating != lead.Unrated {
@@ -78,6 +80,9 @@ func show(l lead.Lead) shown {
 		if vertical.ID == l.Vertical {
 			s.Vertical = &shownName{string(vertical.ID), vertical.Name, vertical.Slug}
 		}
+	}
+	for _, campaign := range l.Campaigns {
+		s.CampaignIDs = append(s.CampaignIDs, string(campaign))
 	}
 	for _, c := range l.Contacts {
 		s.Contacts = append(s.Contacts, shownContact{string(c.ID), optional(c.Name), optional(c.Title), optional(c.Email), c.Primary})
@@ -115,13 +120,14 @@ func TestALeadIsExportedWithAllItsFields(t *testing.T) {
 		{ID: "cnt_1", Name: "Anna", Title: "CEO", Email: "anna@acme.example", Primary: true},
 		{ID: "cnt_2", Email: "ben@acme.example"},
 	}
+	one.Campaigns = []id.Campaign{"cam_autumn", "cam_spring"}
 	one.CreatedAt = noon.Add(-time.Hour)
 	want := `{"id":"cmp_acme","name":"Acme \"Größe\" <b>&amp;</b> \\o/ 😀","phone":"+49 30 123","email":"info@acme.example",` +
 		`"website":"https://acme.example/?a=1&b=2","google_rating":4.29,"enrichment_level":"deep","social_media":{` +
 		`"instagram":"https://i.example/a","facebook":"https://f.example/a",` +
 		`"linkedin":"https://l.example/a","twitter":"https://x.example/a",` +
 		`"tiktok":"https://t.example/a"},"industry":{"id":"ind_trade","name":"Trade & <Co>","slug":"trade"},` +
-		`"vertical":{"id":"vrt_shops","name":"Shops","slug":"shops"},"contacts":[` +
+		`"vertical":{"id":"vrt_shops","name":"Shops","slug":"shops"},"campaign_ids":["cam_autumn","cam_spring"],"contacts":[` +
 		`{"id":"cnt_1","name":"Anna","title":"CEO","email":"anna@acme.example","is_primary_lead":true},` +
 		`{"id":"cnt_2","name":null,"title":null,"email":"ben@acme.example","is_primary_lead":false}],` +
 		`"created_at":"2026-04-11T11:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}`
@@ -135,7 +141,7 @@ func TestWhatALeadHasNotIsExportedAsNull(t *testing.T) {
 	bare := lead.Lead{ID: "cmp_1", Name: "Acme", Rating: lead.Unrated, Enrichment: lead.None, CreatedAt: noon, UpdatedAt: noon}
 	want := `{"id":"cmp_1","name":"Acme","phone":null,"email":null,"website":null,"google_rating":null,"enrichment_level":"none",` +
 		`"social_media":{"instagram":null,"facebook":null,"linkedin":null,"twitter":null,"tiktok":null},"industry":null,"vertical":null,` +
-		`"contacts":[],"created_at":"2026-04-11T12:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}`
+		`"campaign_ids":[],"contacts":[],"created_at":"2026-04-11T12:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}`
 	if got := exported(t, bare); got != want {
 		t.Error(cmp.Diff(want, got))
 	}
@@ -157,6 +163,9 @@ func leads(texts *rapid.Generator[string]) *rapid.Generator[lead.Lead] {
 			Vertical:  rapid.SampledFrom([]id.Vertical{"", dental, eyes, shops}).Draw(t, "vertical"),
 			CreatedAt: noon,
 			UpdatedAt: noon.Add(time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "milliseconds")) * time.Millisecond),
+		}
+		for n := range rapid.IntRange(0, 2).Draw(t, "campaigns") {
+			l.Campaigns = append(l.Campaigns, []id.Campaign{"cam_a-1", "cam_b"}[n])
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "contacts") {
 			l.Contacts = append(l.Contacts, lead.Contact{
@@ -221,7 +230,7 @@ func TestWhatWasEncodedIsDecoded(t *testing.T) {
 			t.Fatal(err)
 		}
 		one.Industry, one.Vertical = "", "" // which no document holds
-		if diff := cmp.Diff(one, got); diff != "" {
+		if diff := cmp.Diff(one, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 	})

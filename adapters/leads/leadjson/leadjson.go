@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"holdco/domain/id"
 	"holdco/domain/instant"
 	"holdco/domain/lead"
 )
@@ -13,7 +14,10 @@ import (
 // Form numbers how Encode spells leads. Stores keep it with what is encoded, and encode anew what has another form when
 // it is read. Raise it with every change of what Encode writes: a new field then shows in all leads at once, with what
 // Decode finds of it in the older form.
-const Form = 1
+const Form = 2
+
+// CampaignsSince is the first form that has the campaigns of a lead.
+const CampaignsSince = 2
 
 // Encode encodes a lead.
 func Encode(l lead.Lead) lead.Document {
@@ -33,11 +37,23 @@ func Encode(l lead.Lead) lead.Document {
 	to = appendOptional(append(to, `,"tiktok":`...), l.Social.TikTok)
 	to = append(to, '}')
 	head := len(to)
-	to = appendContacts(append(to, `"contacts":`...), l.Contacts)
+	to = appendCampaigns(append(to, `"campaign_ids":`...), l.Campaigns)
+	to = appendContacts(append(to, `,"contacts":`...), l.Contacts)
 	to = append(append(append(to, `,"created_at":"`...), instant.Format(l.CreatedAt)...), '"')
 	to = append(append(append(to, `,"updated_at":"`...), instant.Format(l.UpdatedAt)...), `"}`...)
 	text := string(to)
 	return lead.Document{Head: text[:head], Tail: text[head:]}
+}
+
+func appendCampaigns(to []byte, campaigns []id.Campaign) []byte {
+	to = append(to, '[')
+	for i, campaign := range campaigns {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		to = appendText(to, string(campaign))
+	}
+	return append(to, ']')
 }
 
 func appendContacts(to []byte, contacts []lead.Contact) []byte {

@@ -66,7 +66,7 @@ func (a audit) compareLead(row leadRow, by labels, entry string) {
 	damaged := func(kept, should string) {
 		a.differs(store.Difference{Rule: "lead.digest", About: string(row.ID), Kept: kept, Should: should})
 	}
-	found, err := currentForm.parse(entry)
+	found, err := currentForm.parse(entry, by.campaigns)
 	if err != nil {
 		damaged(err.Error(), "an entry")
 		return
@@ -76,6 +76,7 @@ func (a audit) compareLead(row leadRow, by labels, entry string) {
 		damaged(err.Error(), "an entry")
 		return
 	}
+	shown := content.Campaigns
 	content.Industry, content.Vertical, content.Campaigns = found.Exported.Industry, found.Exported.Vertical, by.campaigns
 	if digest := content.Digest(); digest != row.Digest {
 		damaged(string(digest), string(row.Digest))
@@ -83,10 +84,10 @@ func (a audit) compareLead(row leadRow, by labels, entry string) {
 	}
 	content.CreatedAt, content.UpdatedAt = instant(row.CreatedAt), instant(row.UpdatedAt)
 	right := lead.Stored{Lead: content, Digest: row.Digest, MovedFrom: optionalInstant(row.MovedFrom)}
-	kept, should := shownEntry(found), shownEntry(store.KeyedLead{
+	kept, should := shownEntry(found, shown), shownEntry(store.KeyedLead{
 		Key: row.Key, Revision: lead.Revision(row.Revision),
 		Exported: lead.Exported{Place: lead.Place{UpdatedAt: content.UpdatedAt, ID: content.ID}, MovedFrom: right.MovedFrom},
-	})
+	}, content.Campaigns)
 	rightRow := leadRowOf(right, row.Key, row.Revision)
 	if kept == should {
 		kept, should = fmt.Sprint(row.Labels, row.Rating), fmt.Sprint(rightRow.Labels, rightRow.Rating)
@@ -112,12 +113,12 @@ func (a audit) compareLead(row leadRow, by labels, entry string) {
 	})
 }
 
-// shownEntry is what an entry has beside its document.
-func shownEntry(of store.KeyedLead) string {
+// shownEntry is what an entry has beside its document, and of that the campaigns.
+func shownEntry(of store.KeyedLead, campaigns []id.Campaign) string {
 	moved := "never"
 	if !of.Exported.MovedFrom.IsZero() {
 		moved = of.Exported.MovedFrom.Format(time.RFC3339Nano)
 	}
-	return fmt.Sprintf("%s: %d, revision %d, %s, moved %s", of.Exported.Place.ID, of.Key, of.Revision,
-		of.Exported.Place.UpdatedAt.Format(time.RFC3339Nano), moved)
+	return fmt.Sprintf("%s: %d, revision %d, %s, moved %s, in %v", of.Exported.Place.ID, of.Key, of.Revision,
+		of.Exported.Place.UpdatedAt.Format(time.RFC3339Nano), moved, campaigns)
 }

@@ -76,6 +76,9 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 			query = query.Where("lead_count <= 0")
 		}
 	}
+	if !filter.Since.IsZero() {
+		query = query.Where("updated_at >= ?", millisFrom(filter.Since))
+	}
 	return query.Where("lead_count >= ?", filter.MinLeads)
 }
 

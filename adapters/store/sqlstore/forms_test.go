@@ -25,7 +25,7 @@ func TestWhatWasKeptBeforeThereWereFormsIsRead(t *testing.T) {
 			d.migrateTo(t, before)
 			for _, statement := range []string{
 				`INSERT INTO leads (key, id, revision, updated_at, labels, rating, digest, created_at)
-					VALUES (7, 'cmp_acme', 12, 1775908800000, ' none ', -1, 'x', 1775908800000)`,
+					VALUES (7, 'cmp_acme', 12, 1775908800000, ' none cam_1 cam_2 ', -1, 'x', 1775908800000)`,
 				`INSERT INTO lead_entries (key, entry) VALUES (7, '7 12 1775908800000  cmp_acme   30` + "\n" +
 					`{"id":"cmp_acme","name":"Acme""contacts":[],` +
 					`"created_at":"2026-04-11T12:00:00.000Z","updated_at":"2026-04-11T12:00:00.000Z"}')`,
@@ -41,8 +41,16 @@ func TestWhatWasKeptBeforeThereWereFormsIsRead(t *testing.T) {
 			s := sqlstore.New(d.Engine, storetest.NewClock(), storetest.NewIDs(), d.migrator)
 			found, err := s.Leads().Get(t.Context(), "cmp_acme")
 			must(t, err)
-			if found.Document.Head != `{"id":"cmp_acme","name":"Acme"` || !strings.HasPrefix(found.Document.Tail, `"contacts":[]`) {
+			if !strings.HasPrefix(found.Document.Head, `{"id":"cmp_acme","name":"Acme",`) ||
+				!strings.HasPrefix(found.Document.Tail, `"campaign_ids":["cam_1","cam_2"],"contacts":[]`) {
 				t.Errorf("%+v", found)
+			}
+			keyed, err := s.Leads().Keyed(t.Context(), []int64{7})
+			must(t, err)
+			searched, err := s.Leads().Search(t.Context(), lead.Query{Size: 1})
+			must(t, err)
+			if len(keyed) != 1 || keyed[0].Exported != found || len(searched.Leads) != 1 || searched.Leads[0] != found {
+				t.Errorf("%+v and %+v, not %+v", keyed, searched.Leads, found)
 			}
 			must(t, s.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
 				return tx.Record(ctx, lead.Change{Inserted: 2}.Imported(event.LeadImported).By(access.System("test").Actor))

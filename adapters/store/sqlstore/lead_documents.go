@@ -58,8 +58,16 @@ func (f documentForm) rowOf(kept lead.Stored, key, revision int64) leadDocumentR
 	return leadDocumentRow{Key: key, Text: text.String()}
 }
 
-// parse decodes a row. It encodes a document of another form, older or newer, in this form, and does not write it back.
-func (f documentForm) parse(text string) (store.KeyedLead, error) {
+// hasCampaigns reports whether the document of a row has the campaigns of its lead. Whoever parses one that has not must know them.
+func hasCampaigns(text string) bool {
+	word, _, _ := strings.Cut(text, " ")
+	form, err := strconv.ParseInt(word, 10, 64)
+	return err != nil || form >= leadjson.CampaignsSince
+}
+
+// parse decodes a row. It encodes a document of another form, older or newer, in this form, and does not write it back. The campaigns
+// are those of the lead's labels, for a document that has none.
+func (f documentForm) parse(text string, campaigns []id.Campaign) (store.KeyedLead, error) {
 	line, document, _ := strings.Cut(text, "\n")
 	var words [9]string
 	for i := range words {
@@ -90,18 +98,24 @@ func (f documentForm) parse(text string) (store.KeyedLead, error) {
 	}
 	found.Exported.Document = lead.Document{Head: document[:head], Tail: document[head:]}
 	if form != f.number {
-		return found, f.convert(&found.Exported)
+		if hasCampaigns(text) {
+			campaigns = nil
+		}
+		return found, f.convert(&found.Exported, campaigns)
 	}
 	return found, nil
 }
 
-// convert encodes a document of another form in this form.
-func (f documentForm) convert(e *lead.Exported) error {
+// convert encodes a document of another form in this form, with these campaigns or else its own.
+func (f documentForm) convert(e *lead.Exported, campaigns []id.Campaign) error {
 	l, err := f.decode(e.Document)
 	if err != nil {
 		return fmt.Errorf("the document of lead %q: %w", e.Place.ID, err)
 	}
 	l.Industry, l.Vertical = e.Industry, e.Vertical
+	if campaigns != nil {
+		l.Campaigns = campaigns
+	}
 	e.Document = f.encode(l)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/adapters/leads/leadjson"
+	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/store"
 )
@@ -26,13 +27,13 @@ func TestTheFirstFormIsRead(t *testing.T) {
 		Lead: lead.Lead{
 			ID: "cmp_acme", Name: `Acme "Größe"`, Phone: "+49 30 123", Website: "https://acme.example", Rating: 429, Enrichment: lead.Deep,
 			Social:   lead.Social{Instagram: "https://i.example/a"},
-			Industry: "ind_trade", Vertical: "vrt_shops",
+			Industry: "ind_trade", Vertical: "vrt_shops", Campaigns: []id.Campaign{"cam_1", "cam_2"},
 			Contacts:  []lead.Contact{{ID: "cnt_1", Name: "Anna", Email: "anna@acme.example", Primary: true}},
 			CreatedAt: at.Add(-2 * time.Hour), UpdatedAt: at,
 		},
 		MovedFrom: at.Add(-time.Hour),
 	}
-	found, err := currentForm.parse(firstForm)
+	found, err := currentForm.parse(firstForm, want.Campaigns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestTheFirstFormIsRead(t *testing.T) {
 		d.Head += `,"has_website":true,"vertical_id":"` + string(l.Vertical) + `"`
 		return d
 	}}
-	found, err = next.parse(firstForm)
+	found, err = next.parse(firstForm, want.Campaigns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestTheFirstFormIsRead(t *testing.T) {
 	}
 
 	// This program reads what the later one wrote.
-	found, err = currentForm.parse(next.rowOf(want, 7, 12).Text)
+	found, err = currentForm.parse(next.rowOf(want, 7, 12).Text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -155,6 +156,15 @@ func (r *labelReader) read(text string) labels {
 		}
 	}
 	return found
+}
+
+// lead reads a row of an entry and of the labels of its lead.
+func (r *labelReader) lead(row *sql.Rows) (store.KeyedLead, error) {
+	var text, labels string
+	if err := row.Scan(&text, &labels); err != nil {
+		return store.KeyedLead{}, err
+	}
+	return currentForm.parse(text, r.read(labels).campaigns)
 }
 
 func parseSort(text string) (found labels) {

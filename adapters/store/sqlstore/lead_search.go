@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/uptrace/bun"
 
@@ -21,24 +22,21 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 				return err
 			}
 		}
-		found := matching(s.selects((*leadRow)(nil)), query.Filter).Column("key", "updated_at", "id").
+		found := matching(s.selects((*leadRow)(nil)), query.Filter).Column("key", "updated_at", "id", "labels").
 			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
 			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip)
-		var rows []leadDocumentRow
-		err = s.all(ctx, s.selects(&rows).Column("entry").
-			Join("JOIN (?) AS found USING (key)", found).OrderExpr("found.updated_at, found.id"))
-		if err != nil {
-			return err
-		}
-		page.More = len(rows) > query.Size
-		for _, row := range rows[:min(len(rows), query.Size)] {
-			one, err := currentForm.parse(row.Text)
-			if err != nil {
+		labels := newLabelReader()
+		err = s.each(ctx, s.selects((*leadDocumentRow)(nil)).Column("entry").ColumnExpr("found.labels").
+			Join("JOIN (?) AS found USING (key)", found).OrderExpr("found.updated_at, found.id"),
+			func(rows *sql.Rows) error {
+				one, err := labels.lead(rows)
+				page.Leads = append(page.Leads, one.Exported)
 				return err
-			}
-			page.Leads = append(page.Leads, one.Exported)
+			})
+		if page.More = len(page.Leads) > query.Size; page.More {
+			page.Leads = page.Leads[:query.Size]
 		}
-		return nil
+		return err
 	})
 	return page, err
 }

@@ -52,10 +52,11 @@ func (l leads) advance(ctx context.Context) (before lead.State, at time.Time, er
 	at = before.Next(l.now)
 	_, err = l.exec(ctx, l.updates((*leadStateRow)(nil)).
 		Set("revision = ?", before.Revision+1).Set("changed_at = ?", millis(at)).Where("single = 1"))
-	if err == nil {
-		l.unit.revision = before.Revision + 1
+	if err != nil {
+		return before, at, err
 	}
-	return before, at, err
+	l.unit.revision = before.Revision + 1
+	return before, at, l.noteInstant(ctx, before, at)
 }
 
 func (l leads) Restored(ctx context.Context) error {
@@ -84,10 +85,15 @@ type leadStateRow struct {
 	ChangedAt *int64 `bun:"changed_at"`
 	LostAfter *int64 `bun:"lost_after"`
 	LostUntil *int64 `bun:"lost_until"`
+
+	ForgottenRevision int64 `bun:"forgotten_revision"`
+	ForgottenKey      int64 `bun:"forgotten_key"`
 }
 
 func (r *leadStateRow) columns() []any {
-	return []any{&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil}
+	return []any{
+		&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil, &r.ForgottenRevision, &r.ForgottenKey,
+	}
 }
 
 func (r leadStateRow) value() lead.State {
@@ -97,5 +103,6 @@ func (r leadStateRow) value() lead.State {
 		ChangedAt: optionalInstant(r.ChangedAt),
 		LostAfter: optionalInstant(r.LostAfter),
 		LostUntil: optionalInstant(r.LostUntil),
+		Forgotten: lead.FeedPlace{Revision: lead.Revision(r.ForgottenRevision), Key: r.ForgottenKey},
 	}
 }

@@ -24,17 +24,17 @@ type leads struct {
 var noLead = fault.New(fault.NotFound, "There is no such lead.")
 
 func (l leads) Get(ctx context.Context, which id.Lead) (lead.Exported, error) {
-	var text string
-	if err := l.row(ctx, []any{&text}, noLead, leadByID, string(which)); err != nil {
+	var text, labels string
+	if err := l.row(ctx, []any{&text, &labels}, noLead, leadByID, string(which)); err != nil {
 		return lead.Exported{}, err
 	}
-	found, err := currentForm.parse(text)
+	found, err := currentForm.parse(text, newLabelReader().read(labels).campaigns)
 	return found.Exported, err
 }
 
 var leadByID = prepare(func(b builder) fmt.Stringer {
-	found := notRemoved(b.selects((*leadRow)(nil))).Column("key").Where("id = ?", b.arg(1))
-	return b.leadDocuments().Where("key = (?)", found)
+	found := notRemoved(b.selects((*leadRow)(nil))).Column("key", "labels").Where("id = ?", b.arg(1))
+	return b.leadDocuments().ColumnExpr("found.labels").Join("JOIN (?) AS found USING (key)", found)
 })
 
 // leadDocuments begins a query of the documents of leads.
@@ -46,7 +46,10 @@ func (b builder) leadDocuments() *bun.SelectQuery {
 func notRemoved(query *bun.SelectQuery) *bun.SelectQuery { return query.Where("removed_at IS NULL") }
 
 var (
-	leadsByKey   = prepare(func(b builder) fmt.Stringer { return b.engine.InList(b.leadDocuments(), "key") })
+	leadsByKey      = prepare(func(b builder) fmt.Stringer { return b.engine.InList(b.leadDocuments(), "key") })
+	leadsWithLabels = prepare(func(b builder) fmt.Stringer {
+		return b.engine.InList(b.leadDocuments().ColumnExpr("leads.labels").Join("JOIN leads ON leads.key = ?TableAlias.key"), "key")
+	})
 	leadsBetween = prepare(func(b builder) fmt.Stringer {
 		return b.leadDocuments().Where("key BETWEEN ? AND ?", b.arg(1), b.arg(2))
 	})
@@ -65,28 +68,45 @@ func (l leads) Keyed(ctx context.Context, keys []int64) ([]store.KeyedLead, erro
 		if err != nil {
 			return nil, err
 		}
-		return l.documents(ctx, len(sorted), leadsByKey, list)
+		return l.documents(ctx, sorted, leadsByKey, list)
 	}
-	found, err := l.documents(ctx, len(sorted), leadsBetween, first, last)
+	found, err := l.documents(ctx, sorted, leadsBetween, first, last)
 	return slices.DeleteFunc(found, func(one store.KeyedLead) bool {
 		_, asked := slices.BinarySearch(sorted, one.Key)
 		return !asked
 	}), err
 }
 
-// documents reads the leads that a prepared statement finds, about so many.
-func (l leads) documents(ctx context.Context, about int, statement *prepared, args ...any) ([]store.KeyedLead, error) {
-	found := make([]store.KeyedLead, 0, about)
+// documents reads the leads with these keys, and perhaps others, which a prepared statement finds. Of documents that have no campaigns
+// the leads are read again with their labels: by one statement, so that a change in between cannot mix two states of a lead.
+func (l leads) documents(ctx context.Context, keys []int64, statement *prepared, args ...any) ([]store.KeyedLead, error) {
+	found, lacking := make([]store.KeyedLead, 0, len(keys)), []int64(nil)
 	err := l.rows(ctx, func(rows *sql.Rows) error {
 		var text string
 		if err := rows.Scan(&text); err != nil {
 			return err
 		}
-		one, err := currentForm.parse(text)
-		found = append(found, one)
+		one, err := currentForm.parse(text, nil)
+		if hasCampaigns(text) {
+			found = append(found, one)
+		} else {
+			lacking = append(lacking, one.Key)
+		}
 		return err
 	}, statement, args...)
-	return found, err
+	if err != nil || len(lacking) == 0 {
+		return found, err
+	}
+	list, err := l.engine.List(lacking)
+	if err != nil {
+		return nil, err
+	}
+	labels := newLabelReader()
+	return found, l.rows(ctx, func(rows *sql.Rows) error {
+		one, err := labels.lead(rows)
+		found = append(found, one)
+		return err
+	}, leadsWithLabels, list)
 }
 
 var leadSummaries = prepare(func(b builder) fmt.Stringer {

@@ -31,7 +31,7 @@ func TestADamagedEntryIsADefect(t *testing.T) {
 			for _, entry := range []string{
 				"", "\n", "{}", "1 1 1 1 1 cmp_some ind vrt x\n{}", "1 1 1 1 1 cmp_some ind vrt 3\n{}", "1 1 1 1 1 cmp_some ind vrt -1\n{}",
 				"1 1 1 x 1 cmp_some ind vrt 1\n{}", "1 1 1 1 x cmp_some ind vrt 1\n{}", "1 1 1 1 1 cmp_some ind 1\n{}",
-				"x 1 1 1 1 cmp_some ind vrt 1\n{}", "2 1 1 1 1 cmp_some ind vrt 1\n{}",
+				"x 1 1 1 1 cmp_some ind vrt 1\n{}", "1 1 1 1 1 cmp_some ind vrt 1\n{}", "3 1 1 1 1 cmp_some ind vrt 1\n{}",
 			} {
 				_, err := d.writes.ExecContext(t.Context(), "UPDATE lead_entries SET entry = '"+entry+"'")
 				must(t, err)

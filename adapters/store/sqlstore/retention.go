@@ -184,7 +184,16 @@ func (k keeping) RemoveLeads(ctx context.Context, which []store.OldLead) error {
 	for n, one := range which {
 		keys[n] = one.Key
 	}
-	_, err := k.exec(ctx, k.deletes((*leadRow)(nil)).Where("key IN (?)", bun.List(keys)).Where("removed_at IS NOT NULL"))
+	removed := func() *bun.SelectQuery {
+		return k.selects((*leadRow)(nil)).Where("key IN (?)", bun.List(keys)).Where("removed_at IS NOT NULL")
+	}
+	last := removed().Column("revision", "key").OrderExpr("revision DESC, key DESC LIMIT 1")
+	_, err := k.exec(ctx, k.updates((*leadStateRow)(nil)).With("last", last).TableExpr("last").
+		Set("forgotten_revision = last.revision").Set("forgotten_key = last.key").
+		Where("single = 1 AND (last.revision, last.key) > (forgotten_revision, forgotten_key)"))
+	if err == nil {
+		_, err = k.exec(ctx, k.deletes((*leadRow)(nil)).Where("key IN (?)", bun.List(keys)).Where("removed_at IS NOT NULL"))
+	}
 	return err
 }
 

@@ -83,5 +83,8 @@ func (t taxonomy) Keep(ctx context.Context, kept lead.Taxonomy) error {
 	if err := replaceMany(ctx, t.session, geographyTable, kept.Geographies); err != nil {
 		return err
 	}
-	return replaceMany(ctx, t.session, intelligenceTable, kept.Intelligence)
+	if err := replaceMany(ctx, t.session, intelligenceTable, kept.Intelligence); err != nil {
+		return err
+	}
+	return t.noteNames(ctx, revision)
 }

@@ -179,8 +179,12 @@ func (c *Client) check(sent *http.Request, answer *Answer) {
 	}
 	c.document.CheckAnswer(c.t, sent, apitest.Answer{Status: answer.Status, Header: answer.Header, Body: answer.Body})
 	if answer.Header.Get("Content-Type") == apitest.Lines && answer.Header.Get("Content-Encoding") == "" {
+		schema := "Lead"
+		if strings.HasSuffix(sent.URL.Path, "/leads/changes") {
+			schema = "LeadChange"
+		}
 		for _, line := range answer.Lines() {
-			c.document.CheckSchema(c.t, "Lead", []byte(line))
+			c.document.CheckSchema(c.t, schema, []byte(line))
 		}
 	}
 }

@@ -1,0 +1,164 @@
+package partner
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"holdco/adapters/http/httpkit"
+	"holdco/adapters/leads/leadjson"
+	"holdco/domain/instant"
+	"holdco/domain/lead"
+	"holdco/domain/page"
+	"holdco/ports/inbound"
+)
+
+// feedFilters are the filters of leads that the feed takes: since says where it begins.
+var feedFilters = slices.DeleteFunc(slices.Clone(leadFilters), func(name string) bool { return name == "since" })
+
+// changes answers GET /api/external/leads/changes, with a page of the feed or with a stream.
+func (h leads) changes(c *gin.Context) {
+	c.Writer.Header().Add("Vary", "Accept")
+	p := &parameters{Query: httpkit.QueryOf(c)}
+	streams := wantsStream(c.Request.Header.Values("Accept"))
+	if streams {
+		p.without("does not go with a stream", "per_page")
+	}
+	query := lead.FeedQuery{Filter: filterOf(p), Size: int(p.number("per_page", usualSize))}
+	query.Filter.Since = time.Time{}
+	bound := boundTo(p, "changes", feedFilters...)
+	query.After = h.feedPosition(c.Request.Context(), p, bound)
+	wait := time.Duration(p.number("wait", 0)) * time.Second
+	if p.err != nil {
+		httpkit.Fail(c, p.err)
+		return
+	}
+	if streams && c.Request.Method == http.MethodHead {
+		httpkit.BeginStream(c, streamType, writeTimeout)
+		return
+	}
+	ctx, stop := h.stopping.Within(c.Request.Context())
+	defer stop()
+	buffer := h.borrow()
+	defer h.giveBack(buffer)
+	if streams {
+		out := httpkit.BeginStream(c, streamType, writeTimeout)
+		out.End(h.port.StreamChanges(ctx, query, wait, func(found inbound.ChangesPage) error {
+			text := (*buffer)[:0]
+			for _, change := range found.Changes {
+				text = append(appendChange(text, change, found.Names), '\n')
+			}
+			text = append(text, `{"change":"checkpoint","next_cursor":"`+feedCursor(bound, found.Next)+"\"}\n"...)
+			*buffer = text
+			return out.Write(text)
+		}))
+		return
+	}
+	httpkit.Wait(c, wait)
+	found, err := h.port.Changes(ctx, query, wait)
+	if err != nil {
+		httpkit.Fail(c, err)
+		return
+	}
+	body := append(*buffer, `{"data":[`...)
+	for i, change := range found.Changes {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = appendChange(body, change, found.Names)
+	}
+	body = strconv.AppendInt(append(body, `],"pagination":{"per_page":`...), int64(query.Size), 10)
+	body = strconv.AppendBool(append(body, `,"more":`...), found.More)
+	body = append(body, `,"next_cursor":"`+feedCursor(bound, found.Next)+"\"}}\n"...)
+	if r := (httpkit.Representation{ETag: httpkit.DigestTag(body)}); !httpkit.Spared(c, r) {
+		httpkit.WriteJSON(c, r, body)
+	}
+	*buffer = body
+}
+
+// appendChange appends a change as a JSON object on one line.
+func appendChange(to []byte, change lead.FeedChange, names lead.Names) []byte {
+	about := string(change.Lead)
+	switch {
+	case change.Industry != nil:
+		about = string(change.Industry.ID)
+	case change.Vertical != nil:
+		about = string(change.Vertical.ID)
+	}
+	to = append(to, `{"id":"`+about+`","change":"`+string(change.Kind)+`"`...) // of letters that need no escapes
+	switch {
+	case change.Kind == lead.Upserted:
+		to = leadjson.Append(append(to, `,"lead":`...), change.Exported, names)
+	case change.Kind == lead.Gone:
+		to = append(to, `,"at":"`+instant.Format(change.At)+`"`...)
+	case change.Industry != nil:
+		to = change.Industry.Fields().Append(append(to, `,"industry":`...))
+	case change.Vertical != nil:
+		to = change.Vertical.Fields().Append(append(to, `,"vertical":`...))
+	}
+	return append(to, '}')
+}
+
+// feedPosition reads where the feed is to begin.
+func (h leads) feedPosition(ctx context.Context, p *parameters, bound string) (from lead.FeedPosition) {
+	since := p.instant("since")
+	if _, sent := p.Query["since"]; sent && p.err == nil {
+		p.without("does not go with since", "cursor")
+		if p.err == nil {
+			from, p.err = h.port.ChangesSince(ctx, since)
+		}
+		return from
+	}
+	if cursor, sent := p.Query["cursor"]; sent && p.err == nil {
+		from, p.err = parseFeedCursor(bound, cursor)
+	}
+	return from
+}
+
+// feedStart stands in cursors for the place of a lead, which has a key and no id.
+const feedStart = "lead"
+
+// feedCursor spells a position. The numbers are short in base 36.
+func feedCursor(bound string, at lead.FeedPosition) string {
+	number := func(n int64) string { return strconv.FormatInt(n, 36) }
+	named := at.Place.ID
+	if named == "" {
+		named = feedStart
+	}
+	return page.Cursor(bound, page.Position{ID: named, Values: []string{
+		number(int64(at.Place.Revision)), number(at.Place.Key), number(int64(at.Fresh)), instant.Format(at.SeenAt),
+	}})
+}
+
+func parseFeedCursor(bound, cursor string) (lead.FeedPosition, error) {
+	position, err := page.ParseCursor(bound, cursor)
+	if err != nil {
+		return lead.FeedPosition{}, err
+	}
+	const values = 4
+	if len(position.Values) != values {
+		return lead.FeedPosition{}, page.ErrForeign
+	}
+	var numbers [values - 1]int64
+	for i := range numbers {
+		if numbers[i], err = strconv.ParseInt(position.Values[i], 36, 64); err != nil || numbers[i] < 0 {
+			return lead.FeedPosition{}, page.ErrForeign
+		}
+	}
+	seenAt, ok := instant.Parse(position.Values[values-1])
+	if !ok {
+		return lead.FeedPosition{}, page.ErrForeign
+	}
+	at := lead.FeedPosition{
+		Place: lead.FeedPlace{Revision: lead.Revision(numbers[0]), Key: numbers[1], ID: position.ID}, Fresh: lead.Revision(numbers[2]),
+		SeenAt: seenAt,
+	}
+	if position.ID == feedStart {
+		at.Place.ID = ""
+	}
+	return at, nil
+}

@@ -1,0 +1,253 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+// mostScanned bounds how many changes a page of the feed looks at, and mostInStep how many of them at once.
+const mostScanned, mostInStep = 10_000, 1000
+
+func (l leads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error) {
+	var page lead.FeedPage
+	err := l.snapshot(ctx, func(ctx context.Context, s session) (err error) {
+		if page.State, err = leadState(ctx, s); err != nil {
+			return err
+		}
+		if query.After == (lead.FeedPosition{}) {
+			query.After = lead.FeedPosition{Fresh: page.State.Revision, SeenAt: page.State.ChangedAt}
+		}
+		if page.Next = query.After; !page.State.CanFollow(query.After) {
+			return store.ErrFeedLost
+		}
+		read := feedReader{leads: leads{session: s}, FeedQuery: query, at: query.After.Place}
+		if err := read.scan(ctx); err != nil {
+			return err
+		}
+		if page.Changes, err = read.page(ctx, page.State); err != nil {
+			return err
+		}
+		if page.More = read.isMore; read.at != query.After.Place {
+			page.Next.Place, page.Next.SeenAt = read.at, page.State.ChangedAt
+		}
+		return nil
+	})
+	return page, err
+}
+
+// feedReader reads a page of the feed within a snapshot.
+type feedReader struct {
+	leads
+	lead.FeedQuery
+
+	found  []lead.FeedChange
+	at     lead.FeedPlace // the place up to which all was read
+	isMore bool           // there may be changes after that
+}
+
+// scan finds changes of leads, until there are enough, or no more, or too many were looked at. Of those that the filter matches it knows
+// the keys alone: their documents are read when it is known which of them are in the page.
+func (r *feedReader) scan(ctx context.Context) error {
+	step := r.Size + 1
+	for scanned := 0; ; step = min(2*step, max(mostInStep, r.Size+1)) {
+		var rows []leadRow
+		err := r.all(ctx, r.selects(&rows).Column("key", "id", "revision", "removed_at").
+			Where("(revision, key) > (?, ?)", r.at.Revision, r.at.Key).OrderExpr("revision, key LIMIT ?", step))
+		if err != nil {
+			return err
+		}
+		if err := r.take(ctx, rows); err != nil {
+			return err
+		}
+		scanned += len(rows)
+		isAll, isEnough := len(rows) < step, len(r.found) > r.Size || scanned >= mostScanned
+		if isAll || isEnough {
+			r.isMore = !isAll
+			return nil
+		}
+	}
+}
+
+// take takes what a reader is told of from changes of leads.
+func (r *feedReader) take(ctx context.Context, rows []leadRow) error {
+	matched, err := r.matched(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		r.at = lead.FeedPlace{Revision: lead.Revision(row.Revision), Key: row.Key}
+		change := lead.FeedChange{Place: r.at, Kind: lead.Left, Lead: row.ID}
+		switch {
+		case matched[row.Key]:
+			change.Kind = lead.Upserted
+		case r.at.Revision <= r.After.Fresh:
+			continue
+		case row.RemovedAt != nil:
+			change.Kind, change.At = lead.Gone, instant(*row.RemovedAt)
+		}
+		r.found = append(r.found, change)
+	}
+	return nil
+}
+
+// matched has the keys of those leads that the filter matches.
+func (r *feedReader) matched(ctx context.Context, rows []leadRow) (map[int64]bool, error) {
+	matched, keys := make(map[int64]bool, len(rows)), make([]int64, 0, len(rows))
+	for _, row := range rows {
+		if row.RemovedAt == nil {
+			keys = append(keys, row.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return matched, nil
+	}
+	query := matching(r.selects((*leadRow)(nil)), r.Filter).Column("key").Where("key IN (?)", bun.List(keys))
+	return matched, r.each(ctx, query, func(rows *sql.Rows) error {
+		var key int64
+		err := rows.Scan(&key)
+		matched[key] = true
+		return err
+	})
+}
+
+// page is what was found, with the names that changed up to there, cut to the size that is asked for, and with the documents of leads.
+func (r *feedReader) page(ctx context.Context, state lead.State) ([]lead.FeedChange, error) {
+	if state.Taxonomy >= r.After.Place.Revision {
+		upTo := lead.FeedPlace{Revision: state.Revision, Key: math.MaxInt64}
+		if r.isMore {
+			upTo = r.at
+		}
+		names, err := r.names(ctx, state, upTo)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(names); n > 0 && names[n-1].Place.Compare(r.at) > 0 {
+			r.at = names[n-1].Place
+		}
+		r.found = append(r.found, names...)
+		slices.SortFunc(r.found, func(a, b lead.FeedChange) int { return a.Place.Compare(b.Place) })
+	}
+	if len(r.found) > r.Size {
+		r.found, r.isMore = r.found[:r.Size], true
+		r.at = r.found[r.Size-1].Place
+	}
+	return r.found, r.document(ctx)
+}
+
+// names are the first changes of names after the position and up to a place.
+func (r *feedReader) names(ctx context.Context, state lead.State, upTo lead.FeedPlace) (names []lead.FeedChange, err error) {
+	query := r.selectFrom("named").With("named", r.engine.DB().NewRaw(
+		`SELECT now.id, now.name, now.slug, now.industry_id,
+			CASE WHEN told.name = now.name AND told.slug = now.slug THEN told.revision ELSE ? END AS revision
+		FROM (SELECT id, name, slug, '' AS industry_id FROM industries UNION ALL SELECT id, name, slug, industry_id FROM verticals) AS now
+		LEFT JOIN taxonomy_names AS told ON told.id = now.id`, state.Taxonomy)).
+		Column("id", "name", "slug", "industry_id", "revision").
+		Where("revision <= ?", upTo.Revision).OrderExpr("revision, id LIMIT ?", r.Size+1)
+	if after := r.After.Place; after.Key > 0 {
+		query = query.Where("revision > ?", after.Revision)
+	} else {
+		query = query.Where("(revision, id) > (?, ?)", after.Revision, after.ID)
+	}
+	err = r.each(ctx, query, func(rows *sql.Rows) error {
+		var name, slug, industry string
+		change := lead.FeedChange{Kind: lead.TaxonomyChanged}
+		if err := rows.Scan(&change.Place.ID, &name, &slug, &industry, &change.Place.Revision); err != nil {
+			return err
+		}
+		if industry == "" {
+			change.Industry = &lead.Industry{ID: id.Industry(change.Place.ID), Name: name, Slug: slug}
+		} else {
+			change.Vertical = &lead.Vertical{
+				ID: id.Vertical(change.Place.ID), Industry: id.Industry(industry), Name: name, Slug: slug,
+			}
+		}
+		names = append(names, change)
+		return nil
+	})
+	return names, err
+}
+
+// document reads the leads of what was found.
+func (r *feedReader) document(ctx context.Context) error {
+	at := map[int64]int{}
+	var keys []int64
+	for i, change := range r.found {
+		if change.Kind == lead.Upserted {
+			keys = append(keys, change.Place.Key)
+			at[change.Place.Key] = i
+		}
+	}
+	for some := range slices.Chunk(keys, store.MostKeyed) {
+		leads, err := r.Keyed(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, one := range leads {
+			r.found[at[one.Key]].Exported = one.Exported
+		}
+	}
+	return nil
+}
+
+func (l leads) FeedSince(ctx context.Context, since time.Time) (lead.FeedPosition, error) {
+	var from lead.FeedPosition
+	err := l.snapshot(ctx, func(ctx context.Context, s session) error {
+		state, err := leadState(ctx, s)
+		if err != nil {
+			return err
+		}
+		if since.After(state.ChangedAt) {
+			from.Place.Revision = state.Revision
+		} else {
+			before := s.selectFrom("lead_instants").Column("revision").Where("at < ?", millisFrom(since)).OrderExpr("at DESC LIMIT 1")
+			err = s.each(ctx, before, func(rows *sql.Rows) error { return rows.Scan(&from.Place.Revision) })
+			if err != nil {
+				return err
+			}
+		}
+		if from.SeenAt = state.ChangedAt; from.Place.Revision > 0 {
+			from.Place.Key = math.MaxInt64
+		}
+		if !state.CanFollow(from) {
+			return store.ErrFeedLost
+		}
+		return nil
+	})
+	return from, err
+}
+
+// noteInstant notes the instant of the change before that at an instant, unless that of another one shortly before is noted. So whatever
+// instant a reader begins at, the changes that he is told of too early are of a FeedStep at most, however long nothing changed.
+func (l leads) noteInstant(ctx context.Context, before lead.State, at time.Time) error {
+	if before.Revision == 0 {
+		return nil
+	}
+	recently := l.selectFrom("lead_instants").ColumnExpr("1").Where("at > ?", millis(at.Add(-store.FeedStep)))
+	_, err := l.exec(ctx, l.engine.DB().NewRaw("INSERT INTO lead_instants (at, revision) SELECT ?, ? WHERE NOT EXISTS (?)",
+		millis(before.ChangedAt), int64(before.Revision), recently).Conn(l.conn))
+	return err
+}
+
+// noteNames notes the names that are new, or differ from what is noted, with the revision of the unit.
+func (t taxonomy) noteNames(ctx context.Context, revision int64) error {
+	for _, table := range []string{industryTable.name, verticalTable.name} {
+		_, err := t.exec(ctx, t.engine.DB().NewRaw(`INSERT INTO taxonomy_names (id, name, slug, revision)
+			SELECT id, name, slug, ? FROM ? WHERE true
+			ON CONFLICT (id) DO UPDATE SET name = excluded.name, slug = excluded.slug, revision = excluded.revision
+			WHERE taxonomy_names.name <> excluded.name OR taxonomy_names.slug <> excluded.slug`,
+			revision, bun.Ident(table)).Conn(t.conn))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"holdco/app/ahead"
+	"holdco/domain/fault"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// feedPace is how often the store is asked, for all readers of this process together, whether there is something to tell those who wait.
+const feedPace = 100 * time.Millisecond
+
+// Changes returns a page of the feed. Whoever asks again with the position of the page is told what came after.
+func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.Duration) (inbound.ChangesPage, error) {
+	until := time.Now().Add(wait)
+	for {
+		found, err := s.store.Leads().Feed(ctx, query)
+		if err != nil {
+			return inbound.ChangesPage{}, feedFault(err)
+		}
+		if len(found.Changes) > 0 {
+			taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
+			return inbound.ChangesPage{FeedPage: found, Names: taxonomy.names}, err
+		}
+		if found.More {
+			return inbound.ChangesPage{FeedPage: found}, nil
+		}
+		query.After = found.Next
+		if changed, err := s.watch.await(ctx, s.State, found.State.Revision, until); !changed {
+			return inbound.ChangesPage{FeedPage: found}, err
+		}
+	}
+}
+
+// StreamChanges calls take with the pages of the feed, one after the other, until there are no more. It reads one page ahead.
+func (s *Service) StreamChanges(
+	ctx context.Context, query lead.FeedQuery, wait time.Duration, take func(inbound.ChangesPage) error,
+) error {
+	return ahead.Read(ctx, func(ctx context.Context, hand func(inbound.ChangesPage) error) error {
+		query.Size = portionSize
+		for more := true; more; {
+			found, err := s.Changes(ctx, query, wait)
+			if err != nil {
+				return err
+			}
+			if err := hand(found); err != nil {
+				return err
+			}
+			query.After, more, wait = found.Next, found.More, 0
+		}
+		return nil
+	}, take)
+}
+
+// ChangesSince returns a position from which the feed has all changes at or after an instant.
+func (s *Service) ChangesSince(ctx context.Context, since time.Time) (lead.FeedPosition, error) {
+	from, err := s.store.Leads().FeedSince(ctx, since)
+	if errors.Is(err, store.ErrFeedLost) {
+		return from, fault.New(fault.InvalidParameter,
+			"since is so long ago that removals after it are forgotten; drop your copy, and start again without it.").
+			With("parameter", "since")
+	}
+	return from, err
+}
+
+// feedFault is what a partner is told of a feed that does not go on.
+func feedFault(err error) error {
+	if errors.Is(err, store.ErrFeedLost) {
+		return fault.New(fault.InvalidCursor, "What came after the cursor is not known any more, because an older state was restored, "+
+			"or because removals so long ago are forgotten; drop your copy, and start again without it.")
+	}
+	return err
+}
+
+// watch lets any number of readers wait for a change, for which the store is asked once.
+type watch struct {
+	mutex sync.Mutex
+	seen  lead.Revision
+	at    time.Time // when it was seen
+}
+
+// await waits until the leads have another revision, and reports whether they have: not after the instant until, nor when ctx ends.
+func (w *watch) await(
+	ctx context.Context, state func(context.Context) (lead.State, error), than lead.Revision, until time.Time,
+) (changed bool, err error) {
+	for {
+		left := time.Until(until)
+		if left <= 0 {
+			return false, nil
+		}
+		pause := time.NewTimer(min(left, feedPace))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return false, nil
+		}
+		now, err := w.revision(ctx, state)
+		switch {
+		case ctx.Err() != nil:
+			return false, nil
+		case err != nil || now != than:
+			return err == nil, err
+		}
+	}
+}
+
+// revision is that of less than a feedPace ago.
+func (w *watch) revision(ctx context.Context, state func(context.Context) (lead.State, error)) (lead.Revision, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if time.Since(w.at) < feedPace {
+		return w.seen, nil
+	}
+	now, err := state(ctx)
+	if err != nil {
+		return 0, err
+	}
+	w.seen, w.at = now.Revision, time.Now()
+	return w.seen, nil
+}

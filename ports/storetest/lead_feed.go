@@ -1,0 +1,195 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+var leadFeedRules = []rule{
+	{"each lead and each name stands in the feed once, at its last change", feedOnce},
+	{"who begins with nothing is not told of what is gone", feedFresh},
+	{"a lead that a filter does not match any more has left", feedLeft},
+	{"many that do not match are passed over, so many at most in a page", feedPasses},
+	{"the feed goes on since an instant, and not much before it", feedSince},
+	{"the feed ends where a restoration or forgotten removals begin", feedLost},
+}
+
+// feed reads the feed after a position to its end, in pages of three.
+func (f *fixture) feed(filter lead.Filter, after lead.FeedPosition) (changes []lead.FeedChange, next lead.FeedPosition) {
+	f.Helper()
+	for {
+		page, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{Filter: filter, After: after, Size: 3})
+		f.ok(err)
+		changes, after = append(changes, page.Changes...), page.Next
+		if !page.More {
+			return changes, after
+		}
+	}
+}
+
+// told is what changes are, in short: the kind and what changed.
+func told(changes []lead.FeedChange) []string {
+	var all []string
+	for _, one := range changes {
+		what := string(one.Lead)
+		if one.Industry != nil {
+			what = string(one.Industry.ID) + " " + one.Industry.Name
+		} else if one.Vertical != nil {
+			what = string(one.Vertical.ID) + " of " + string(one.Vertical.Industry) + " " + one.Vertical.Slug
+		}
+		all = append(all, string(one.Kind)+" "+what)
+	}
+	return all
+}
+
+func feedOnce(f *fixture) {
+	f.imports(leadCalled("first"))
+	changes, at := f.feed(lead.Filter{}, lead.FeedPosition{})
+	f.same(told(changes), []string{"upserted cmp_first"})
+	taxonomy := f.newTaxonomy()
+	f.keepTaxonomy(taxonomy)
+	kept := f.imports(fullLead("a"), leadCalled("b"), leadCalled("c"))
+	removedAt, _ := f.removes("cmp_b")
+	changed := f.imports(leadCalled("a", func(l *lead.Lead) { l.Website = "a.example" }))
+	taxonomy.Industries[1].Name = "Ä"
+	taxonomy.Verticals[0].Active = true // not told
+	f.keepTaxonomy(taxonomy)
+
+	changes, next := f.feed(lead.Filter{}, at)
+	f.same(told(changes), []string{
+		`taxonomy ind_A It's "Ä"`, "taxonomy vrt_- of ind_A one", "taxonomy vrt_0 of ind_a two",
+		"upserted cmp_c", "removed cmp_b", "upserted cmp_a", "taxonomy ind_a Ä",
+	})
+	f.same(changes[3].Exported, exportedOf(kept[2]))
+	f.same(changes[4].At, removedAt)
+	f.same(changes[5].Exported, exportedOf(changed[0]))
+	again, same := f.feed(lead.Filter{}, next)
+	f.same(len(again), 0)
+	f.same(same, next)
+
+	f.ok(f.store.View(f.ctx, func(ctx context.Context, r store.Reader) error {
+		page, err := r.Leads().Feed(ctx, lead.FeedQuery{After: at, Size: 100})
+		f.same(page.Changes, changes)
+		f.same(page.Next, next)
+		return err
+	}))
+}
+
+func feedFresh(f *fixture) {
+	f.imports(leadCalled("a"), leadCalled("b"), leadCalled("c"))
+	f.removes("cmp_b")
+	page, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{Size: 1})
+	f.ok(err)
+	f.same(told(page.Changes), []string{"upserted cmp_a"})
+	f.removes("cmp_a")
+	f.imports(leadCalled("b"))
+	changes, _ := f.feed(lead.Filter{}, page.Next)
+	f.same(told(changes), []string{"upserted cmp_c", "removed cmp_a", "upserted cmp_b"})
+	changes, _ = f.feed(lead.Filter{}, lead.FeedPosition{})
+	f.same(told(changes), []string{"upserted cmp_c", "upserted cmp_b"})
+}
+
+func feedLeft(f *fixture) {
+	deep := func(l *lead.Lead) { l.Enrichment = lead.Deep }
+	filter := lead.Filter{Enrichment: lead.Deep}
+	f.imports(leadCalled("a", deep), leadCalled("b"), leadCalled("c", deep))
+	changes, at := f.feed(filter, lead.FeedPosition{})
+	f.same(told(changes), []string{"upserted cmp_a", "upserted cmp_c"})
+	f.imports(leadCalled("a"))
+	f.imports(leadCalled("b", func(l *lead.Lead) { l.Website = "never" }))
+	changes, _ = f.feed(filter, at)
+	f.same(told(changes), []string{"left cmp_a", "left cmp_b"})
+}
+
+func feedPasses(f *fixture) {
+	const units = 6
+	for unit := range units {
+		batch := manyLeads(store.MostKept)
+		for i := range batch {
+			batch[i].ID += id.Lead("-" + string(rune('a'+unit)))
+		}
+		if unit == units-1 {
+			batch[0].ID, batch[0].Enrichment = "cmp_z", lead.Deep // the last
+		}
+		f.imports(batch...)
+	}
+	page, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{Filter: lead.Filter{Enrichment: lead.Deep}, Size: 5})
+	f.ok(err)
+	f.same(len(page.Changes), 0)
+	f.same(page.More, true)
+	changes, _ := f.feed(lead.Filter{Enrichment: lead.Deep}, page.Next)
+	f.same(len(changes), 1)
+}
+
+func feedSince(f *fixture) {
+	var instants []time.Time
+	for _, name := range []string{"a", "b", "c", "d"} {
+		f.clock.Advance(store.FeedStep + time.Minute)
+		instants = append(instants, f.clock.Now())
+		f.imports(leadCalled(name), leadCalled(name+"2", func(l *lead.Lead) { // of long ago, by its own timestamps
+			l.CreatedAt, l.UpdatedAt = instants[0].Add(-time.Hour), instants[0].Add(-time.Hour)
+		}))
+	}
+	f.clock.Advance(time.Second)
+	f.imports(leadCalled("e"))
+	all := []string{"cmp_a", "cmp_a2", "cmp_b", "cmp_b2", "cmp_c", "cmp_c2", "cmp_d", "cmp_d2", "cmp_e"}
+	for since, want := range map[time.Time][]string{
+		{}: all, instants[0].Add(-time.Hour): all, instants[0]: all, instants[2]: all[4:], instants[2].Add(-1): all[4:],
+		instants[3].Add(time.Millisecond): all[8:], f.clock.Now(): all[8:], f.clock.Now().Add(time.Millisecond): nil,
+	} {
+		from, err := f.store.Leads().FeedSince(f.ctx, since)
+		f.ok(err)
+		changes, _ := f.feed(lead.Filter{}, from)
+		var got []string
+		for _, one := range changes {
+			got = append(got, string(one.Lead))
+		}
+		slices.Sort(got)
+		f.same(got, want)
+	}
+}
+
+func feedLost(f *fixture) {
+	f.imports(leadCalled("a"), leadCalled("b"), leadCalled("c"))
+	_, before := f.feed(lead.Filter{}, lead.FeedPosition{})
+	begun, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{Size: 1})
+	f.ok(err)
+	isLost := func(from lead.FeedPosition, want bool) {
+		f.Helper()
+		_, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{After: from, Size: 1})
+		f.same(errors.Is(err, store.ErrFeedLost), want)
+	}
+	f.removes("cmp_b")
+	_, after := f.feed(lead.Filter{}, before)
+	f.clock.Advance(time.Hour)
+	f.imports(leadCalled("d"))
+	old, err := f.store.Retention().RemovedLeads(f.ctx, f.clock.Now(), store.OldLead{}, 10)
+	f.ok(err)
+	f.same(len(old), 1)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Retention().RemoveLeads(ctx, old)
+	})
+	isLost(before, true)
+	isLost(begun.Next, true)
+	isLost(after, false)
+	isLost(lead.FeedPosition{}, false)
+	_, err = f.store.Leads().FeedSince(f.ctx, f.clock.Now().Add(-2*time.Hour))
+	f.same(errors.Is(err, store.ErrFeedLost), true)
+
+	f.clock.Advance(time.Minute)
+	_, now := f.feed(lead.Filter{}, after)
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		return tx.Leads().Restored(ctx)
+	})
+	isLost(now, false)
+	now.SeenAt = now.SeenAt.Add(time.Millisecond)
+	isLost(now, true)
+}
