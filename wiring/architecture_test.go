@@ -33,11 +33,11 @@ var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"},
 		not: impure},
 	{
-		folders: []string{"domain/webhook"}, ours: domain, not: impure,
+		folders: []string{"domain/webhook", "domain/lead"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
 	},
 	{
-		folders: []string{"domain/partner", "domain/lead"}, ours: domain, not: impure,
+		folders: []string{"domain/partner"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{

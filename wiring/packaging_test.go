@@ -120,6 +120,7 @@ func TestTheHealthCheckAsksWhetherTheServerIsReady(t *testing.T) {
 			"not ready", []string{"--api-addr", answering(`{"error":{"code":"unavailable","message":"The store does not answer."}}`)}, 1,
 			"is not ready: The store does not answer.",
 		},
+		{"a full disk", []string{"--api-addr", answering(`{"status":"disk_low"}`)}, 1, "is not ready: disk_low"},
 		{"another server", []string{"--api-addr", answering("<html>")}, 1, "is no server of Holdco: 503"},
 		{"no listener", []string{"--api-addr=", "--dashboard-addr=", "--gateway-addr=", "--partner-addr="}, 1, "has no listener to ask"},
 		{"a bad value", []string{"--api-addr", "here"}, 2, "--api-addr must be HOST:PORT"},

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,11 +44,16 @@ func askReady(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) error
 	if answer.StatusCode == httpkit.OK {
 		return nil
 	}
-	var told struct{ Error struct{ Message string } }
-	if err := json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&told); err != nil || told.Error.Message == "" {
+	var told struct {
+		Status string
+		Error  struct{ Message string }
+	}
+	err = json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&told)
+	reason := cmp.Or(told.Error.Message, told.Status)
+	if err != nil || reason == "" {
 		return fmt.Errorf("what answers at %s is no server of Holdco: %s", addr, answer.Status)
 	}
-	return fmt.Errorf("the server at %s is not ready: %s", addr, told.Error.Message)
+	return fmt.Errorf("the server at %s is not ready: %s", addr, reason)
 }
 
 // firstAddr is where the first listener of a configuration is reached from this machine; empty: there is none. A container may

@@ -234,7 +234,7 @@ var settings = []setting{
 		set:     func(c *Config, v string) (ok bool) { c.BackupKeep, ok = backup.ParseKeep(v); return ok },
 	},
 	{
-		name: "backup_recipients", kind: "KEYS", absent: "none: backups are not encrypted",
+		name: "backup_recipients", kind: "KEYS", absent: "none: backups are not encrypted", secret: true, // somebody may give an identity
 		help:    "public keys of age, separated by commas, for which these backups are encrypted",
 		allowed: "public keys of age, which begin with age1, separated by commas",
 		set:     func(c *Config, v string) (ok bool) { c.BackupRecipients, ok = parseRecipients(v); return ok },

@@ -32,7 +32,11 @@ func parse(recipients []string) ([]age.Recipient, error) {
 	parsed := make([]age.Recipient, len(recipients))
 	for n, text := range recipients {
 		one, err := age.ParseX25519Recipient(text)
-		if err != nil {
+		switch {
+		case err != nil && strings.HasPrefix(strings.ToUpper(text), "AGE-SECRET-KEY-"):
+			return nil, fault.New(fault.InvalidParameter, "What was given as a recipient is an identity of age, which is secret; "+
+				"name the public key that belongs to it, which begins with age1.")
+		case err != nil:
 			return nil, fault.New(fault.InvalidParameter,
 				"%q is no recipient: it has to be a public key of age, which begins with age1.", text)
 		}

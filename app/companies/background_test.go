@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,16 +51,34 @@ func TestAWorkspaceThatCouldNotBeMadeIsMadeLater(t *testing.T) {
 	}
 }
 
-func TestMendingRemovesWorkspacesWithoutCompany(t *testing.T) {
+// Another host may have a directory of a company that was deleted here. One of a company that this store has never known is no sign of a
+// deletion: the store may be another one than yesterday, by a mistyped URL or a restoration.
+func TestMendingRemovesWorkspacesOfDeletedCompaniesAlone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	acme := f.create(t, "acme")
-	if err := f.workspaces.Make(id.New[id.Company](system.IDs{}.UUIDv7())); err != nil {
-		t.Fatal(err)
+	acme, gone := f.create(t, "acme"), f.create(t, "gone")
+	f.delete(t, gone)
+	for more := true; more; {
+		var err error
+		if more, err = f.service.RemoveDeleted(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
+	unknown := id.New[id.Company](system.IDs{}.UUIDv7())
+	for _, which := range []id.Company{gone, unknown} {
+		if err := f.workspaces.Make(which); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.service.Mend()
 	f.mend(t)
-	if have := f.workspaces.have(); !slices.Equal(have, []id.Company{acme}) {
+	have := f.workspaces.have()
+	slices.Sort(have)
+	if want := slices.Sorted(slices.Values([]id.Company{acme, unknown})); !slices.Equal(have, want) {
 		t.Errorf("there are workspaces of %v", have)
+	}
+	if len(f.log.causes) != 1 || !strings.Contains(f.log.causes[0], "directories: 1;") {
+		t.Errorf("the log has %q", f.log.causes)
 	}
 }
 

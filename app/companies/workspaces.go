@@ -2,8 +2,10 @@ package companies
 
 import (
 	"context"
+	"fmt"
 
 	"holdco/domain/company"
+	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/page"
 	"holdco/ports/store"
@@ -22,7 +24,8 @@ func (s *Service) makeWorkspace(ctx context.Context, which id.Company) {
 func (s *Service) Mend() { s.mending.Store(true) }
 
 // MendWorkspaces makes missing directories and removes those of deleted companies, which a crash, a full disk or
-// another replica may leave. It does nothing unless this process has just started, failed to make a directory, or Mend was called.
+// another replica may leave. What belongs to a company that the store has never known stays: the store may be the wrong one, or an older
+// one that was restored. It does nothing unless this process has just started, failed to make a directory, or Mend was called.
 func (s *Service) MendWorkspaces(ctx context.Context) (more bool, err error) {
 	if !s.mending.Swap(false) {
 		return false, nil
@@ -63,10 +66,31 @@ func (s *Service) mendWorkspaces(ctx context.Context) error {
 			break
 		}
 	}
+	unknown := 0
 	for which := range orphans {
-		if err := s.workspaces.Remove(which); err != nil {
+		wasDeleted, err := s.wasDeleted(ctx, which)
+		if err == nil && wasDeleted {
+			err = s.workspaces.Remove(which)
+		}
+		if err != nil {
 			return err
 		}
+		if !wasDeleted {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		s.log.Error(ctx, "There are workspaces of companies that this store does not know; they are left alone.",
+			fmt.Errorf("directories: %d; see whether this is the right store; if it is, \"holdco doctor --only workspaces --fix\" "+
+				"moves them aside", unknown))
 	}
 	return nil
+}
+
+// wasDeleted reports whether the activity log has the end of a company.
+func (s *Service) wasDeleted(ctx context.Context, which id.Company) (bool, error) {
+	found, err := s.store.Activity().List(ctx, store.ActivityFilter{
+		Company: new(id.Company("")), Type: event.CompanyDeleted, Subject: company.Subject(which),
+	}, page.Position{}, 1)
+	return len(found.Items) > 0, err
 }

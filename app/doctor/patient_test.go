@@ -170,6 +170,10 @@ func TestWhatIsWrongOnPostgresAndSQLiteIsFoundByOneCheckAlone(t *testing.T) {
 				"companies", found.Error, "company.archived_at",
 			},
 			{
+				"a state", "UPDATE companies SET status = 'banana' WHERE status = 'active'",
+				"UPDATE companies SET status = 'active' WHERE status = 'banana'", "companies", found.Error, "company.status",
+			},
+			{
 				"a removal", "UPDATE companies SET status = 'deleting', deleted_by = 'token:x', updated_at = 1",
 				"UPDATE companies SET status = 'active', deleted_by = '', updated_at = " + updatedAt,
 				"companies", found.Warning, "company.deleting",

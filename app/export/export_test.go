@@ -126,7 +126,7 @@ func TestAStreamHandsOverEveryLeadInItsOrder(t *testing.T) {
 		}
 	}
 	none := func([]lead.Exported, lead.Names) error { return errors.New("there should be none") }
-	must(t, f.service.Stream(t.Context(), lead.Filter{Enrichment: lead.Deep}, lead.Place{}, none))
+	must(t, f.service.Stream(t.Context(), lead.Filter{Enrichments: []lead.Enrichment{lead.Deep}}, lead.Place{}, none))
 }
 
 func TestAStreamReadsOnePortionAhead(t *testing.T) {

@@ -53,6 +53,9 @@ const (
 	Deleting Status = "deleting" // being removed; readable by id, not listed
 )
 
+// Statuses are all that there are.
+var Statuses = []Status{Active, Archived, Deleting}
+
 // Action is a state transition that a client asks for.
 type Action string
 
@@ -126,13 +129,18 @@ func (c Company) Delete(by event.Actor, at time.Time) (Company, error) {
 	return c, nil
 }
 
+// Subject is what the events of a company are about.
+func Subject(which id.Company) event.Subject {
+	return event.Subject{Type: "company", ID: string(which)}
+}
+
 // Deleted is the event at the end of a removal. It belongs to the instance, because nothing of the company remains, and
 // has only the id and the slug.
 func (c Company) Deleted() event.Event {
 	return event.Event{
 		Type:    event.CompanyDeleted,
 		Actor:   c.DeletedBy,
-		Subject: event.Subject{Type: "company", ID: string(c.ID)},
+		Subject: Subject(c.ID),
 		Data:    event.Fields{event.F("id", string(c.ID)), event.F("slug", c.Slug)},
 	}
 }

@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 	"time"
+
+	"holdco/domain/retention"
 )
 
 // Ahead is how far the clocks of a store and of those who write to it may differ: what happened may be dated so much later than now.
@@ -24,9 +26,9 @@ const mebibyte = 1 << 20
 
 // What the files of a store may take, in bytes.
 const (
-	leastRoom = 100 * mebibyte  // below it a server is about to refuse writes
-	mostLog   = 1024 * mebibyte // a reader holds what is older, or nothing has copied it
-	fewPages  = 16 * mebibyte   // free pages that are no more than this are not worth giving back
+	leastRoom = retention.LeastRoom // below it a server refuses writes
+	mostLog   = 1024 * mebibyte     // a reader holds what is older, or nothing has copied it
+	fewPages  = 16 * mebibyte       // free pages that are no more than this are not worth giving back
 )
 
 // Space is what the files of a store take and have, in bytes.
@@ -47,7 +49,7 @@ func (s Space) Findings() (found []Finding) {
 		switch {
 		case s.Room < leastRoom:
 			add("disk.room", Error, size(s.Room), size(leastRoom), fmt.Sprintf(
-				"only %s are left at %s; make room now, the store stops taking writes when it is full", size(s.Room), s.Where))
+				"only %s are left at %s; make room now, the server takes no writes until there is", size(s.Room), s.Where))
 		case s.Room < wanted:
 			add("disk.room", Warning, size(s.Room), size(wanted), fmt.Sprintf(
 				"%s are left at %s, and a copy of the store needs %s; make room", size(s.Room), s.Where, size(wanted)))

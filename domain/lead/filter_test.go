@@ -14,7 +14,8 @@ import (
 // acme is in two campaigns, has a website, 4.5 stars and was updated at noon.
 func acme() lead.Lead {
 	return lead.Lead{
-		ID: "cmp_acme", Name: "Acme", Website: "acme.example", Rating: 450, Enrichment: lead.Deep, Industry: health, Vertical: dental,
+		ID: "cmp_acme", Name: "Acme", Email: "Info@ACME.example", Website: "https://www.acme.example/", Rating: 450,
+		Enrichment: lead.Deep, Industry: health, Vertical: dental,
 		Campaigns: []id.Campaign{autumn, spring}, CreatedAt: noon, UpdatedAt: noon,
 	}
 }
@@ -29,16 +30,16 @@ func TestAFilterMatchesLeadsToWhichAllOfItApplies(t *testing.T) {
 		"nothing asked":            {want: true},
 		"nothing asked, bare lead": {change: func(l *lead.Lead) { *l = lead.Lead{ID: "cmp_a", Rating: lead.Unrated} }, want: true},
 
-		"one campaign":       {filter: lead.Filter{Campaign: spring}, want: true},
-		"the other campaign": {filter: lead.Filter{Campaign: autumn}, want: true},
-		"another campaign":   {filter: lead.Filter{Campaign: "cam_else"}},
-		"no campaign":        {filter: lead.Filter{Campaign: spring}, change: func(l *lead.Lead) { l.Campaigns = nil }},
-		"industry":           {filter: lead.Filter{Industry: health}, want: true},
-		"another industry":   {filter: lead.Filter{Industry: trade}},
-		"no industry":        {filter: lead.Filter{Industry: health}, change: func(l *lead.Lead) { l.Industry = "" }},
-		"vertical":           {filter: lead.Filter{Vertical: dental}, want: true},
-		"another vertical":   {filter: lead.Filter{Vertical: eyes}},
-		"no vertical":        {filter: lead.Filter{Vertical: dental}, change: func(l *lead.Lead) { l.Vertical = "" }},
+		"one campaign":       {filter: lead.Filter{Campaigns: []id.Campaign{spring}}, want: true},
+		"the other campaign": {filter: lead.Filter{Campaigns: []id.Campaign{autumn}}, want: true},
+		"another campaign":   {filter: lead.Filter{Campaigns: []id.Campaign{"cam_else"}}},
+		"no campaign":        {filter: lead.Filter{Campaigns: []id.Campaign{spring}}, change: func(l *lead.Lead) { l.Campaigns = nil }},
+		"industry":           {filter: lead.Filter{Industries: []id.Industry{health}}, want: true},
+		"another industry":   {filter: lead.Filter{Industries: []id.Industry{trade}}},
+		"no industry":        {filter: lead.Filter{Industries: []id.Industry{health}}, change: func(l *lead.Lead) { l.Industry = "" }},
+		"vertical":           {filter: lead.Filter{Verticals: []id.Vertical{dental}}, want: true},
+		"another vertical":   {filter: lead.Filter{Verticals: []id.Vertical{eyes}}},
+		"no vertical":        {filter: lead.Filter{Verticals: []id.Vertical{dental}}, change: func(l *lead.Lead) { l.Vertical = "" }},
 		"website":            {filter: lead.Filter{HasWebsite: new(true)}, want: true},
 		"website wanted":     {filter: lead.Filter{HasWebsite: new(true)}, change: func(l *lead.Lead) { l.Website = "" }},
 		"website not wanted": {filter: lead.Filter{HasWebsite: new(false)}},
@@ -51,15 +52,46 @@ func TestAFilterMatchesLeadsToWhichAllOfItApplies(t *testing.T) {
 		"rating 0, unrated": {filter: lead.Filter{MinRating: new(lead.Rating(0))},
 			change: func(l *lead.Lead) { l.Rating = lead.Unrated }},
 		"any rating, unrated":  {change: func(l *lead.Lead) { l.Rating = lead.Unrated }, want: true},
-		"enrichment":           {filter: lead.Filter{Enrichment: lead.Deep}, want: true},
-		"shallower enrichment": {filter: lead.Filter{Enrichment: lead.Standard}},
-		"none is a depth":      {filter: lead.Filter{Enrichment: lead.None}},
-		"none": {filter: lead.Filter{Enrichment: lead.None}, change: func(l *lead.Lead) { l.Enrichment = lead.None },
+		"enrichment":           {filter: lead.Filter{Enrichments: []lead.Enrichment{lead.Deep}}, want: true},
+		"shallower enrichment": {filter: lead.Filter{Enrichments: []lead.Enrichment{lead.Standard}}},
+		"none is a depth":      {filter: lead.Filter{Enrichments: []lead.Enrichment{lead.None}}},
+		"none": {filter: lead.Filter{Enrichments: []lead.Enrichment{lead.None}}, change: func(l *lead.Lead) { l.Enrichment = lead.None },
 			want: true},
 		"since before":          {filter: lead.Filter{Since: noon.Add(-time.Millisecond)}, want: true},
 		"since then":            {filter: lead.Filter{Since: noon}, want: true},
 		"since then, elsewhere": {filter: lead.Filter{Since: noon.In(time.FixedZone("", 3600))}, want: true},
 		"since after":           {filter: lead.Filter{Since: noon.Add(time.Millisecond)}},
+		"updated before":        {filter: lead.Filter{UpdatedBefore: noon.Add(time.Millisecond)}, want: true},
+		"updated just then":     {filter: lead.Filter{UpdatedBefore: noon}},
+		"created before":        {filter: lead.Filter{CreatedBefore: noon.Add(time.Millisecond)}, want: true},
+		"created just then":     {filter: lead.Filter{CreatedBefore: noon}},
+		"created long before": {filter: lead.Filter{CreatedBefore: noon}, change: func(l *lead.Lead) { l.CreatedAt = noon.Add(-time.Hour) },
+			want: true},
+		"most rating, equal": {filter: lead.Filter{MaxRating: new(lead.Rating(450))}, want: true},
+		"most rating, lower": {filter: lead.Filter{MaxRating: new(lead.Rating(449))}},
+		"most rating, unrated": {filter: lead.Filter{MaxRating: new(lead.MostRating)},
+			change: func(l *lead.Lead) { l.Rating = lead.Unrated }},
+
+		"one of two campaigns":  {filter: lead.Filter{Campaigns: []id.Campaign{"cam_else", spring}}, want: true},
+		"one of two industries": {filter: lead.Filter{Industries: []id.Industry{trade, health, trade}}, want: true},
+		"none of two verticals": {filter: lead.Filter{Verticals: []id.Vertical{eyes, shops}}},
+		"one of two depths":     {filter: lead.Filter{Enrichments: []lead.Enrichment{lead.None, lead.Deep}}, want: true},
+		"one of two ids":        {filter: lead.Filter{IDs: []id.Lead{"cmp_b", "cmp_acme"}}, want: true},
+		"another id":            {filter: lead.Filter{IDs: []id.Lead{"cmp_ACME"}}},
+		"domain":                {filter: lead.Filter{Domain: "acme.example"}, want: true},
+		"another domain":        {filter: lead.Filter{Domain: "shop.acme.example"}},
+		"address":               {filter: lead.Filter{Email: "info@acme.example"}, want: true},
+		"another address":       {filter: lead.Filter{Email: "acme.example"}},
+		"a view of a campaign":  {filter: lead.Filter{View: lead.View{Campaigns: []id.Campaign{spring}}}, want: true},
+		"a view of another":     {filter: lead.Filter{View: lead.View{Campaigns: []id.Campaign{"cam_else"}}}},
+		"a view of an industry": {filter: lead.Filter{View: lead.View{Industries: []id.Industry{trade, health}}}, want: true},
+		"a view of neither": {filter: lead.Filter{View: lead.View{
+			Industries: []id.Industry{health}, Campaigns: []id.Campaign{"cam_else"},
+		}}},
+		"a view without people": {filter: lead.Filter{View: lead.View{NoContacts: true}}, want: true},
+		"a view beside a campaign": {filter: lead.Filter{
+			Campaigns: []id.Campaign{autumn}, View: lead.View{Campaigns: []id.Campaign{spring}},
+		}, want: true},
 	} {
 		one := acme()
 		if c.change != nil {
@@ -82,19 +114,26 @@ func TestAFilterMatchesWhatEachOfItsPartsMatches(t *testing.T) {
 			Vertical:   rapid.SampledFrom([]id.Vertical{"", dental, shops}).Draw(t, "vertical"),
 			Campaigns:  rapid.SampledFrom([][]id.Campaign{nil, {spring}, {autumn, spring}}).Draw(t, "campaigns"),
 			UpdatedAt:  noon.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "updated"))),
+			CreatedAt:  noon.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "created"))),
 		}
 		parts := []lead.Filter{
-			{Campaign: rapid.SampledFrom([]id.Campaign{"", spring, autumn}).Draw(t, "in campaign")},
-			{Industry: rapid.SampledFrom([]id.Industry{"", health}).Draw(t, "in industry")},
-			{Vertical: rapid.SampledFrom([]id.Vertical{"", dental}).Draw(t, "in vertical")},
+			{Campaigns: rapid.SampledFrom([][]id.Campaign{nil, {spring}, {autumn, spring}}).Draw(t, "in campaigns")},
+			{Industries: rapid.SampledFrom([][]id.Industry{nil, {health}, {trade, health}}).Draw(t, "in industries")},
+			{Verticals: rapid.SampledFrom([][]id.Vertical{nil, {dental}, {shops, dental}}).Draw(t, "in verticals")},
 			{HasWebsite: rapid.SampledFrom([]*bool{nil, new(true), new(false)}).Draw(t, "has website")},
 			{MinRating: rapid.SampledFrom([]*lead.Rating{nil, new(lead.Rating(0)), new(lead.Rating(251))}).Draw(t, "least rating")},
-			{Enrichment: rapid.SampledFrom([]lead.Enrichment{"", lead.None, lead.Deep}).Draw(t, "of enrichment")},
+			{MaxRating: rapid.SampledFrom([]*lead.Rating{nil, new(lead.Rating(0)), new(lead.Rating(250))}).Draw(t, "most rating")},
+			{Enrichments: rapid.SampledFrom([][]lead.Enrichment{nil, {lead.None}, {lead.Deep, lead.Basic}}).Draw(t, "of enrichments")},
 			{Since: rapid.SampledFrom([]time.Time{{}, noon}).Draw(t, "since")},
+			{UpdatedBefore: rapid.SampledFrom([]time.Time{{}, noon}).Draw(t, "updated before")},
+			{CreatedBefore: rapid.SampledFrom([]time.Time{{}, noon}).Draw(t, "created before")},
+			{Domain: rapid.SampledFrom([]string{"", "acme.example"}).Draw(t, "domain")},
+			{View: lead.View{Campaigns: rapid.SampledFrom([][]id.Campaign{nil, {spring}}).Draw(t, "shown campaigns")}},
 		}
 		all := lead.Filter{
-			Campaign: parts[0].Campaign, Industry: parts[1].Industry, Vertical: parts[2].Vertical, HasWebsite: parts[3].HasWebsite,
-			MinRating: parts[4].MinRating, Enrichment: parts[5].Enrichment, Since: parts[6].Since,
+			Campaigns: parts[0].Campaigns, Industries: parts[1].Industries, Verticals: parts[2].Verticals, HasWebsite: parts[3].HasWebsite,
+			MinRating: parts[4].MinRating, MaxRating: parts[5].MaxRating, Enrichments: parts[6].Enrichments, Since: parts[7].Since,
+			UpdatedBefore: parts[8].UpdatedBefore, CreatedBefore: parts[9].CreatedBefore, Domain: parts[10].Domain, View: parts[11].View,
 		}
 		want := !slices.ContainsFunc(parts, func(part lead.Filter) bool { return !part.Match(one) })
 		if got := all.Match(one); got != want {
@@ -133,4 +172,26 @@ func TestPlacesHaveOneOrder(t *testing.T) {
 			t.Fatalf("%v is not before %v", a, b)
 		}
 	})
+}
+
+func TestDomainsAndAddressesAreComparedAsPeopleMeanThem(t *testing.T) {
+	t.Parallel()
+	for website, want := range map[string]string{
+		"": "", "acme.example": "acme.example", "HTTP://WWW.Acme.Example:80/": "acme.example", "https://acme.example?x=a@b": "acme.example",
+		"//acme.example/a/b": "acme.example", "www.acme.example.": "acme.example",
+		"https://user:word@acme.example:8443#top": "acme.example",
+		"shop.acme.example":                       "shop.acme.example", "Bücher.example": "xn--bcher-kva.example",
+		"xn--bcher-kva.example":          "xn--bcher-kva.example",
+		"acme.example/www.other.example": "acme.example", "not a domain": "not a domain", "/path": "", "[2001:db8::1]": "[2001:db8::1]",
+	} {
+		if got := lead.DomainOf(website); got != want {
+			t.Errorf("%q: %q", website, got)
+		}
+	}
+	if got := lead.EmailOf(" Info@ACME.example "); got != "info@acme.example" {
+		t.Errorf("%q", got)
+	}
+	if lead.HashOf("") != 0 || lead.HashOf("acme.example") == 0 || lead.HashOf("acme.example") == lead.HashOf("acme.exampl") {
+		t.Error("hashes")
+	}
 }

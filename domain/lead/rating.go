@@ -5,21 +5,33 @@ import (
 	"strings"
 )
 
-// ParseMinRating parses the minimum rating of a filter: a decimal number from 0 to 5 in digits, such as 4.25, and
-// reports whether it is valid. It is rounded up to hundredths, because ratings have no more decimals.
+// ParseMinRating parses the least rating of a filter: a decimal number from 0 to 5 in digits, such as 4.25, and reports
+// whether it is valid. It is rounded up to hundredths, because ratings have no more decimals.
 func ParseMinRating(text string) (Rating, bool) {
-	whole, fraction, dotted := strings.Cut(text, ".")
-	if whole == "" || dotted && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
-		return 0, false
-	}
-	const places = 2
-	hundredths := (fraction + "00")[:places]
-	rating, err := strconv.Atoi(whole + hundredths)
-	if err == nil && len(fraction) > places && strings.Trim(fraction[places:], "0") != "" {
+	rating, rest, ok := parseRating(text)
+	if ok && rest {
 		rating++
 	}
-	if err != nil || rating > int(MostRating) {
-		return 0, false
+	return rating, ok
+}
+
+// ParseMaxRating parses the most rating of a filter likewise. It is rounded down.
+func ParseMaxRating(text string) (Rating, bool) {
+	rating, _, ok := parseRating(text)
+	return rating, ok
+}
+
+// parseRating returns the whole hundredths of a decimal number, and whether there is a rest.
+func parseRating(text string) (rating Rating, rest, ok bool) {
+	whole, fraction, dotted := strings.Cut(text, ".")
+	if whole == "" || dotted && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
+		return 0, false, false
 	}
-	return Rating(rating), true
+	const places = 2
+	hundredths, err := strconv.Atoi(whole + (fraction + "00")[:places])
+	rest = len(fraction) > places && strings.Trim(fraction[places:], "0") != ""
+	if err != nil || hundredths > int(MostRating) || hundredths == int(MostRating) && rest {
+		return 0, false, false
+	}
+	return Rating(hundredths), rest, true
 }

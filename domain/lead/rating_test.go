@@ -51,6 +51,9 @@ func TestWhatIsNoLeastRatingIsRefused(t *testing.T) {
 		if got, ok := lead.ParseMinRating(text); ok || got != 0 {
 			t.Errorf("%.40q is read as %d", text, got)
 		}
+		if got, ok := lead.ParseMaxRating(text); ok || got != 0 {
+			t.Errorf("%.40q is read as the most, %d", text, got)
+		}
 	}
 }
 
@@ -81,7 +84,17 @@ func TestTheLeastRatingIsExact(t *testing.T) {
 		if want, wanted := exactly(text); got != want || ok != wanted {
 			t.Fatalf("%d, %v; want %d, %v", got, ok, want, wanted)
 		}
+		most, ok := lead.ParseMaxRating(text)
+		if want, wanted := exactly(text); ok != wanted || most > want || want > most+1 || wanted && (want == most) != isWhole(text) {
+			t.Fatalf("%d, %v is the most; the least is %d, %v", most, ok, want, wanted)
+		}
 	})
+}
+
+// isWhole reports whether a decimal number has no more than hundredths.
+func isWhole(text string) bool {
+	number, _ := new(big.Rat).SetString(text)
+	return number.Mul(number, big.NewRat(100, 1)).IsInt()
 }
 
 func FuzzParseMinRating(f *testing.F) {

@@ -16,7 +16,7 @@ func oneRevision(f *fixture) {
 	done := make(chan struct{})
 	for i := range answers {
 		all.Go(func() {
-			answers[i] = f.readUntil(done, lead.Filter{Enrichment: []lead.Enrichment{"", lead.None, lead.Deep, ""}[i]})
+			answers[i] = f.readUntil(done, []lead.Filter{{}, enrichedAs(lead.None), enrichedAs(lead.Deep, lead.Basic), {}}[i])
 		})
 	}
 	for change := range changes {

@@ -156,7 +156,7 @@ func copies(f *fixture) {
 
 // feedSince lets readers go on with a copy since an instant.
 func feedSince(f *fixture) {
-	first := newFeedReader(lead.Filter{Enrichment: lead.Deep})
+	first := newFeedReader(lead.Filter{Enrichments: []lead.Enrichment{lead.Deep}})
 	f.keep(numbered(9, func(l *lead.Lead) { l.Enrichment = lead.Deep })...)
 	f.checkCopy(first, 4)
 	f.keep(newLead("100003"))
@@ -195,7 +195,7 @@ func feedBeside(f *fixture) {
 			}
 		})
 	}
-	readers := []*feedReader{newFeedReader(lead.Filter{}), newFeedReader(lead.Filter{Enrichment: lead.Deep})}
+	readers := []*feedReader{newFeedReader(lead.Filter{}), newFeedReader(lead.Filter{Enrichments: []lead.Enrichment{lead.Deep}})}
 	for _, reader := range readers {
 		reading.Go(func() {
 			for {

@@ -64,7 +64,8 @@ func drawLead(t *rapid.T) lead.Lead {
 	one := lead.Lead{
 		ID:         drawID(t),
 		Name:       rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "name"),
-		Website:    rapid.SampledFrom([]string{"", "example.com"}).Draw(t, "website"),
+		Website:    rapid.SampledFrom([]string{"", "example.com", "https://www.example.com/a", "example.org"}).Draw(t, "website"),
+		Email:      rapid.SampledFrom([]string{"", "a@example.com", "A@Example.com", "b@example.com"}).Draw(t, "address"),
 		Rating:     lead.Rating(rapid.IntRange(int(lead.Unrated), int(lead.MostRating)).Draw(t, "rating")),
 		Enrichment: rapid.SampledFrom(lead.Enrichments()).Draw(t, "enrichment"),
 		Industry:   rapid.SampledFrom(append(industries, "")).Draw(t, "industry"),
@@ -84,7 +85,11 @@ func drawLead(t *rapid.T) lead.Lead {
 func drawInstant(t *rapid.T, leads []lead.Stored) time.Time {
 	instant := time.Date(2020, time.February, 29, 12, 0, 0, 0, time.UTC)
 	if len(leads) > 0 && rapid.Bool().Draw(t, "of a lead") {
-		instant = rapid.SampledFrom(leads).Draw(t, "lead").UpdatedAt
+		if one := rapid.SampledFrom(leads).Draw(t, "lead"); rapid.Bool().Draw(t, "created") {
+			instant = one.CreatedAt
+		} else {
+			instant = one.UpdatedAt
+		}
 	}
 	return instant.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "before")) * time.Millisecond / 2)
 }
@@ -106,29 +111,62 @@ func drawQuery(t *rapid.T, leads []lead.Stored) lead.Query {
 
 func drawFilter(t *rapid.T, leads []lead.Stored) lead.Filter {
 	var filter lead.Filter
-	wanted := func(what string) bool { return rapid.IntRange(0, 3).Draw(t, what) == 0 }
+	wanted := func(what string) bool { return rapid.IntRange(0, 4).Draw(t, what) == 0 }
 	if wanted("by campaign") {
-		filter.Campaign = rapid.SampledFrom(append(campaigns, "cam_unknown")).Draw(t, "campaign")
+		filter.Campaigns = drawSome(t, "campaigns", append(campaigns, "cam_unknown"))
 	}
 	if wanted("by industry") {
-		filter.Industry = rapid.SampledFrom(append(industries, "ind_unknown")).Draw(t, "industry")
+		filter.Industries = drawSome(t, "industries", append(industries, "ind_unknown"))
 	}
 	if wanted("by vertical") {
-		filter.Vertical = rapid.SampledFrom([]id.Vertical{"vrt_bread", "vrt_wine", "vrt_saws", "vrt_unknown"}).Draw(t, "vertical")
+		filter.Verticals = drawSome(t, "verticals", []id.Vertical{"vrt_bread", "vrt_wine", "vrt_saws", "vrt_unknown"})
 	}
 	if wanted("by website") {
 		has := rapid.Bool().Draw(t, "website")
 		filter.HasWebsite = &has
 	}
-	if wanted("by rating") {
-		bound := lead.Rating(rapid.IntRange(0, int(lead.MostRating)).Draw(t, "rating"))
-		filter.MinRating = &bound
+	if wanted("by least rating") {
+		filter.MinRating = drawBound(t)
+	}
+	if wanted("by most rating") {
+		filter.MaxRating = drawBound(t)
 	}
 	if wanted("by enrichment") {
-		filter.Enrichment = rapid.SampledFrom(lead.Enrichments()).Draw(t, "enrichment")
+		filter.Enrichments = drawSome(t, "enrichments", lead.Enrichments())
 	}
-	if wanted("by instant") {
+	if wanted("since") {
 		filter.Since = drawInstant(t, leads)
 	}
+	if wanted("updated before") {
+		filter.UpdatedBefore = drawInstant(t, leads)
+	}
+	if wanted("created before") {
+		filter.CreatedBefore = drawInstant(t, leads)
+	}
+	if wanted("by domain") {
+		filter.Domain = rapid.SampledFrom([]string{"example.com", "example.org", "example.net"}).Draw(t, "domain")
+	}
+	if wanted("by address") {
+		filter.Email = rapid.SampledFrom([]string{"a@example.com", "b@example.com"}).Draw(t, "address")
+	}
+	if wanted("by id") {
+		filter.IDs = rapid.SliceOfN(rapid.Custom(drawID), 1, 20).Draw(t, "ids")
+	}
+	if wanted("of some campaigns alone") {
+		filter.View.Campaigns = drawSome(t, "shown campaigns", campaigns)
+	}
+	if wanted("of some industries alone") {
+		filter.View.Industries = drawSome(t, "shown industries", industries)
+	}
 	return filter
+}
+
+// drawSome draws a list, in which a value can be twice.
+func drawSome[T any](t *rapid.T, what string, from []T) []T {
+	return rapid.SliceOfN(rapid.SampledFrom(from), 1, 3).Draw(t, what)
+}
+
+func drawBound(t *rapid.T) *lead.Rating {
+	bound := lead.Rating(rapid.IntRange(0, int(lead.MostRating)).Draw(t, "rating"))
+	return &bound
 }

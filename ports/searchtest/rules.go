@@ -3,6 +3,7 @@ package searchtest
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"holdco/domain/id"
@@ -15,7 +16,7 @@ func emptyStore(f *fixture) {
 	f.catchUp()
 	f.check(lead.Query{Size: 10})
 	f.check(lead.Query{Size: 10, Uncounted: true})
-	f.check(lead.Query{Size: 1, Skip: math.MaxInt64, Filter: lead.Filter{Enrichment: lead.Deep}})
+	f.check(lead.Query{Size: 1, Skip: math.MaxInt64, Filter: enrichedAs(lead.Deep)})
 }
 
 func filters(f *fixture) {
@@ -40,10 +41,20 @@ func filters(f *fixture) {
 	f.catchUp()
 	yes, no := true, false
 	for _, filter := range []lead.Filter{
-		{Campaign: "cam_spring"}, {Campaign: "cam_spring2"}, {Campaign: "cam_none"},
-		{Industry: "ind_food"}, {Vertical: "vrt_wine"}, {Vertical: "vrt_saws"},
-		{HasWebsite: &yes}, {HasWebsite: &no}, {Enrichment: lead.Deep}, {Enrichment: lead.None}, {Enrichment: lead.Basic},
-		{Campaign: "cam_spring", Industry: "ind_food", Vertical: "vrt_wine", HasWebsite: &yes, Enrichment: lead.Deep},
+		inCampaign("cam_spring"), inCampaign("cam_spring2"), inCampaign("cam_none"),
+		inIndustry("ind_food"), inVertical("vrt_wine"), inVertical("vrt_saws"),
+		{HasWebsite: &yes}, {HasWebsite: &no}, enrichedAs(lead.Deep), enrichedAs(lead.None), enrichedAs(lead.Basic),
+		inCampaign("cam_spring", "cam_spring2"), inCampaign("cam_none", "cam_unknown", "cam_spring2", "cam_none"),
+		inIndustry("ind_food", "ind_tools"), inVertical("vrt_saws", "vrt_bread", "vrt_wine"), enrichedAs(lead.Enrichments()...),
+		{
+			Campaigns: []id.Campaign{"cam_spring"}, Industries: []id.Industry{"ind_food"}, Verticals: []id.Vertical{"vrt_wine"},
+			HasWebsite: &yes, Enrichments: []lead.Enrichment{lead.Deep},
+		},
+		{View: lead.View{Campaigns: []id.Campaign{"cam_spring2"}}},
+		{View: lead.View{Campaigns: []id.Campaign{"cam_spring2"}}, Campaigns: []id.Campaign{"cam_spring"}},
+		{View: lead.View{Industries: []id.Industry{"ind_food"}}},
+		{View: lead.View{Industries: []id.Industry{"ind_food"}, Campaigns: []id.Campaign{"cam_spring"}}, HasWebsite: &yes},
+		{View: lead.View{NoContacts: true}},
 	} {
 		f.check(lead.Query{Filter: filter, Size: 100})
 		f.check(lead.Query{Filter: filter, Size: 1, Uncounted: true})
@@ -51,7 +62,10 @@ func filters(f *fixture) {
 	for bound := range lead.MostRating + 1 {
 		if bound%50 < 2 || bound%50 == 49 || bound&(bound-1) == 0 {
 			f.check(lead.Query{Filter: lead.Filter{MinRating: &bound}, Size: 100})
-			f.check(lead.Query{Filter: lead.Filter{MinRating: &bound, Industry: "ind_food"}, Size: 100})
+			f.check(lead.Query{Filter: lead.Filter{MinRating: &bound, Industries: []id.Industry{"ind_food"}}, Size: 100})
+			f.check(lead.Query{Filter: lead.Filter{MaxRating: &bound}, Size: 100})
+			least := max(0, bound-10)
+			f.check(lead.Query{Filter: lead.Filter{MinRating: &least, MaxRating: &bound}, Size: 100})
 		}
 	}
 }
@@ -60,13 +74,76 @@ func unknownValues(f *fixture) {
 	f.keep(newLead("one", func(l *lead.Lead) { l.Campaigns, l.Industry, l.Vertical = campaigns[:1], "ind_food", "vrt_wine" }))
 	f.catchUp()
 	for _, filter := range []lead.Filter{
-		{Campaign: "cam_spri"}, {Campaign: "cam_SPRING"}, {Industry: "ind_foo"}, {Industry: "ind_FOOD"},
-		{Vertical: "vrt_%"}, {Vertical: "vrt_win_"},
+		inCampaign("cam_spri"), inCampaign("cam_SPRING"), inIndustry("ind_foo"), inIndustry("ind_FOOD"),
+		inVertical("vrt_%"), inVertical("vrt_win_"),
 	} {
 		if page := f.check(lead.Query{Filter: filter, Size: 10}); page.Total != 0 {
 			f.Fatalf("%+v: %d", filter, page.Total)
 		}
 	}
+}
+
+// inCampaign selects the leads of some campaigns.
+func inCampaign(some ...id.Campaign) lead.Filter { return lead.Filter{Campaigns: some} }
+
+func inIndustry(some ...id.Industry) lead.Filter { return lead.Filter{Industries: some} }
+
+func inVertical(some ...id.Vertical) lead.Filter { return lead.Filter{Verticals: some} }
+
+func enrichedAs(some ...lead.Enrichment) lead.Filter { return lead.Filter{Enrichments: some} }
+
+// lookups finds single leads, by what programs know of them.
+func lookups(f *fixture) {
+	var all []lead.Lead
+	for i, site := range []string{
+		"", "example.com", "https://www.Example.com/berlin?x=1", "HTTP://EXAMPLE.COM:8080", "example.com.", "shop.example.com",
+		"www.example.org", "//example.org/a", "m\u00fcnchen.example", "https://XN--MNCHEN-3YA.example/", "notexample.com", "example.comx",
+	} {
+		all = append(all, newLead("site"+strconv.Itoa(i), func(l *lead.Lead) {
+			l.Website = site
+			l.Email = []string{"", "info@example.com", "INFO@Example.com", "other@example.com"}[i%4]
+		}))
+	}
+	f.keep(all...)
+	f.keep(newLead("site1", func(l *lead.Lead) { l.Website, l.Email = "example.net", "info@example.net" }))
+	f.remove("cmp_site3")
+	f.catchUp()
+	for _, domain := range []string{
+		"example.com", "example.org", "example.net", "shop.example.com", "xn--mnchen-3ya.example", "com", "www.example.com", "EXAMPLE.COM",
+	} {
+		f.walk(lead.Query{Filter: lead.Filter{Domain: domain}, Size: 2})
+		f.check(lead.Query{Filter: lead.Filter{Domain: domain, Email: "info@example.com"}, Size: 9})
+	}
+	for _, address := range []string{"info@example.com", "info@example.net", "nfo@example.com", "INFO@example.com"} {
+		f.walk(lead.Query{Filter: lead.Filter{Email: address}, Size: 1})
+	}
+	for _, ids := range [][]id.Lead{
+		{"cmp_site1"}, {"cmp_site3"}, {"cmp_SITE4"}, {"cmp_site9", "cmp_site4", "cmp_unknown", "cmp_site9", "cmp_site0"},
+	} {
+		f.walk(lead.Query{Filter: lead.Filter{IDs: ids}, Size: 1})
+		f.check(lead.Query{Filter: lead.Filter{IDs: ids, Domain: "example.com"}, Size: 9})
+	}
+}
+
+func beforeIsExclusive(f *fixture) {
+	f.keep(newLead("x"), newLead("y"))
+	f.keep(newLead("x", named("other")), newLead("z"))
+	f.keep(newLead("old", at(time.Date(2020, time.February, 29, 12, 0, 0, 0, time.UTC))), newLead("y", named("other")))
+	f.keep(newLead("z", named("other")))
+	f.catchUp()
+	for _, one := range f.now() {
+		for _, of := range []time.Time{one.UpdatedAt, one.CreatedAt} {
+			for _, by := range []time.Duration{-time.Millisecond, -time.Microsecond, 0, time.Microsecond, time.Millisecond, time.Hour} {
+				before := of.Add(by)
+				f.check(lead.Query{Filter: lead.Filter{UpdatedBefore: before}, Size: 3})
+				f.check(lead.Query{Filter: lead.Filter{CreatedBefore: before.In(time.FixedZone("", 3600))}, Size: 3})
+				f.check(lead.Query{Filter: lead.Filter{UpdatedBefore: before, Since: one.UpdatedAt}, Size: 3, After: one.Place()})
+				f.check(lead.Query{Filter: lead.Filter{UpdatedBefore: one.UpdatedAt, Since: before, CreatedBefore: before}, Size: 3})
+			}
+		}
+	}
+	f.check(lead.Query{Filter: lead.Filter{UpdatedBefore: time.Time{}.Add(time.Millisecond)}, Size: 3})
+	f.check(lead.Query{Filter: lead.Filter{CreatedBefore: time.Time{}.Add(time.Millisecond)}, Size: 3})
 }
 
 func sinceIsInclusive(f *fixture) {
@@ -127,7 +204,7 @@ func pages(f *fixture) {
 		f.keep(batch...)
 	}
 	f.catchUp()
-	for _, filter := range []lead.Filter{{}, {Enrichment: lead.Deep}} {
+	for _, filter := range []lead.Filter{{}, enrichedAs(lead.Deep)} {
 		for _, size := range []int{170, store.MostKeyed + 1, most} {
 			f.walk(lead.Query{Filter: filter, Size: size})
 			for skip := int64(0); skip < most; skip += int64(size) {
@@ -160,7 +237,7 @@ func skipping(f *fixture) {
 	f.catchUp()
 	middle := f.now()[2].Place()
 	for _, skip := range []int64{0, 1, 2, 3, 4, 5, 6, math.MaxInt32, 1 << 32, 1<<32 + 1, math.MaxInt64 - 1, math.MaxInt64} {
-		for _, filter := range []lead.Filter{{}, {Enrichment: lead.None}, {Since: middle.UpdatedAt}, {Enrichment: lead.Deep}} {
+		for _, filter := range []lead.Filter{{}, enrichedAs(lead.None), {Since: middle.UpdatedAt}, enrichedAs(lead.Deep)} {
 			f.check(lead.Query{Filter: filter, Skip: skip, Size: 2})
 			f.check(lead.Query{Filter: filter, Skip: skip, Size: 2, After: middle})
 			f.check(lead.Query{Filter: filter, Skip: skip, Size: 2, Uncounted: true})
@@ -181,7 +258,7 @@ func changing(f *fixture) {
 	f.catchUp()
 	bound := lead.Rating(250)
 	for _, filter := range []lead.Filter{
-		{}, {Enrichment: lead.None}, {Enrichment: lead.Deep}, {Campaign: campaigns[0]}, {Campaign: campaigns[2]}, {MinRating: &bound},
+		{}, enrichedAs(lead.None), enrichedAs(lead.Deep), inCampaign(campaigns[0]), inCampaign(campaigns[2]), {MinRating: &bound},
 	} {
 		f.walk(lead.Query{Filter: filter, Size: 2})
 	}
@@ -252,7 +329,7 @@ func removal(f *fixture) {
 	f.catchUp()
 	f.remove("cmp_100001", "cmp_unknown", "cmp_100001")
 	f.catchUp()
-	f.walk(lead.Query{Size: 2, Filter: lead.Filter{Campaign: campaigns[0]}})
+	f.walk(lead.Query{Size: 2, Filter: inCampaign(campaigns[0])})
 	f.keep(newLead("100001"))
 	f.catchUp()
 	f.walk(lead.Query{Size: 2})

@@ -25,6 +25,8 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"each filter wants what it says":                              filters,
 		"what no lead has is found nowhere":                           unknownValues,
 		"an instant is part of what follows it":                       sinceIsInclusive,
+		"an instant is not part of what comes before it":              beforeIsExclusive,
+		"leads are found by what others know of them":                 lookups,
 		"leads of one instant stand by the bytes of their ids":        ties,
 		"pages of any size add up to the whole":                       pages,
 		"a page begins after a place, whether a lead is there or not": places,

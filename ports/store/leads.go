@@ -83,12 +83,15 @@ type KeyedLead struct {
 type LeadMark struct {
 	Key        int64
 	Place      lead.Place
+	CreatedAt  time.Time
 	Campaigns  []id.Campaign
 	Industry   id.Industry
 	Vertical   id.Vertical
 	HasWebsite bool
 	Rating     lead.Rating
 	Enrichment lead.Enrichment
+	Domain     lead.Hash // of lead.DomainOf of the website
+	Email      lead.Hash // of lead.EmailOf of the address
 }
 
 // ChangeCursor is the sort key of a change: changes are sorted by revision, and by key within one revision.

@@ -97,7 +97,7 @@ func feedFresh(f *fixture) {
 
 func feedLeft(f *fixture) {
 	deep := func(l *lead.Lead) { l.Enrichment = lead.Deep }
-	filter := lead.Filter{Enrichment: lead.Deep}
+	filter := lead.Filter{Enrichments: []lead.Enrichment{lead.Deep}}
 	f.imports(leadCalled("a", deep), leadCalled("b"), leadCalled("c", deep))
 	changes, at := f.feed(filter, lead.FeedPosition{})
 	f.same(told(changes), []string{"upserted cmp_a", "upserted cmp_c"})
@@ -119,11 +119,11 @@ func feedPasses(f *fixture) {
 		}
 		f.imports(batch...)
 	}
-	page, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{Filter: lead.Filter{Enrichment: lead.Deep}, Size: 5})
+	page, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{Filter: lead.Filter{Enrichments: []lead.Enrichment{lead.Deep}}, Size: 5})
 	f.ok(err)
 	f.same(len(page.Changes), 0)
 	f.same(page.More, true)
-	changes, _ := f.feed(lead.Filter{Enrichment: lead.Deep}, page.Next)
+	changes, _ := f.feed(lead.Filter{Enrichments: []lead.Enrichment{lead.Deep}}, page.Next)
 	f.same(len(changes), 1)
 }
 

@@ -82,8 +82,8 @@ func leadLookalikes(f *fixture) {
 	kept := f.imports(leads...)
 	for _, text := range append(texts, "", "b", "a_bc", "%", "a%", "_b", "axb cam_a-b") {
 		for _, filter := range []lead.Filter{
-			{Industry: id.Industry("ind_" + text)}, {Vertical: id.Vertical("vrt_" + text)}, {Campaign: id.Campaign("cam_" + text)},
-			{Industry: id.Industry("IND_" + text)}, {Campaign: id.Campaign("cam" + text)}, {Campaign: id.Campaign("am_" + text)},
+			inIndustry(id.Industry("ind_" + text)), inVertical(id.Vertical("vrt_" + text)), inCampaign(id.Campaign("cam_" + text)),
+			inIndustry(id.Industry("IND_" + text)), inCampaign(id.Campaign("cam" + text)), inCampaign(id.Campaign("am_" + text)),
 		} {
 			f.finds(lead.Query{Filter: filter, Size: 100}, kept)
 		}
@@ -220,13 +220,13 @@ func (s *searches) drawFilter(t *rapid.T) lead.Filter {
 	wanted := func(label string) bool { return rapid.IntRange(0, 3).Draw(t, label) == 0 }
 	var filter lead.Filter
 	if wanted("by campaign") {
-		filter.Campaign = drawCampaignID(t)
+		filter.Campaigns = rapid.SliceOfN(rapid.Custom(drawCampaignID), 1, 3).Draw(t, "campaigns")
 	}
 	if wanted("by industry") {
-		filter.Industry = rapid.SampledFrom([]id.Industry{"ind_a", "ind_b", "ind_"}).Draw(t, "industry")
+		filter.Industries = []id.Industry{rapid.SampledFrom([]id.Industry{"ind_a", "ind_b", "ind_"}).Draw(t, "industry")}
 	}
 	if wanted("by vertical") {
-		filter.Vertical = rapid.SampledFrom([]id.Vertical{"vrt_a", "vrt_b", "vrt_ab"}).Draw(t, "vertical")
+		filter.Verticals = rapid.SliceOfN(rapid.SampledFrom([]id.Vertical{"vrt_a", "vrt_b", "vrt_ab"}), 1, 2).Draw(t, "verticals")
 	}
 	if wanted("by website") {
 		has := rapid.Bool().Draw(t, "has website")
@@ -237,10 +237,18 @@ func (s *searches) drawFilter(t *rapid.T) lead.Filter {
 		filter.MinRating = &least
 	}
 	if wanted("by enrichment") {
-		filter.Enrichment = rapid.SampledFrom(lead.Enrichments()).Draw(t, "enrichment")
+		filter.Enrichments = rapid.SliceOfN(rapid.SampledFrom(lead.Enrichments()), 1, 3).Draw(t, "enrichments")
 	}
 	if wanted("since") {
 		filter.Since = s.clock.Now().Add(time.Duration(rapid.IntRange(-3000, 1000).Draw(t, "microseconds")) * time.Microsecond)
 	}
 	return filter
 }
+
+func inCampaign(some ...id.Campaign) lead.Filter { return lead.Filter{Campaigns: some} }
+
+func inIndustry(some ...id.Industry) lead.Filter { return lead.Filter{Industries: some} }
+
+func inVertical(some ...id.Vertical) lead.Filter { return lead.Filter{Verticals: some} }
+
+func enrichedAs(some ...lead.Enrichment) lead.Filter { return lead.Filter{Enrichments: some} }

@@ -384,7 +384,7 @@ func leadRemoved(f *fixture) {
 	keyed, err := f.store.Leads().Keyed(f.ctx, []int64{key})
 	f.ok(err)
 	f.same(len(keyed), 0)
-	for _, filter := range []lead.Filter{{Industry: "ind_food"}, {Campaign: "cam_1"}, {Enrichment: lead.Deep}} {
+	for _, filter := range []lead.Filter{inIndustry("ind_food"), inCampaign("cam_1"), enrichedAs(lead.Deep)} {
 		found, err := f.store.Leads().Search(f.ctx, lead.Query{Filter: filter, Size: 10})
 		f.ok(err)
 		f.same(found.Total, int64(1))

@@ -137,7 +137,7 @@ func TestTheFeedBeginsWhereItIsAskedTo(t *testing.T) {
 		t.Errorf("%+v, waited %v", page, w.export.waited)
 	}
 	w.changes(t, "?wait=30&industry_id=ind_health&min_google_rating=4")
-	want := lead.Filter{Industry: health, MinRating: new(lead.Rating(400))}
+	want := lead.Filter{Industries: []id.Industry{health}, MinRating: new(lead.Rating(400))}
 	if diff := cmp.Diff(want, w.export.asked.Filter); diff != "" || w.export.waited != 30*time.Second || w.export.asked.Size != 25 {
 		t.Errorf("%s waited %v", diff, w.export.waited)
 	}

@@ -93,18 +93,26 @@ func (h leads) removed(c *gin.Context) {
 
 // leadFilters are the parameters that say which leads are wanted.
 var leadFilters = []string{
-	"campaign_id", "industry_id", "vertical_id", "has_website", "min_google_rating", "enrichment_level", "since",
+	"ids", "domain", "email", "campaign_id", "industry_id", "vertical_id", "enrichment_level", "has_website",
+	"min_google_rating", "max_google_rating", "since", "updated_before", "created_before",
 }
 
+// filterOf reads the filters.
 func filterOf(p *parameters) lead.Filter {
 	return lead.Filter{
-		Campaign:   foreign[id.Campaign](p, "campaign_id"),
-		Industry:   foreign[id.Industry](p, "industry_id"),
-		Vertical:   foreign[id.Vertical](p, "vertical_id"),
-		HasWebsite: p.flag("has_website"),
-		MinRating:  p.rating("min_google_rating"),
-		Enrichment: lead.Enrichment(p.Query["enrichment_level"]),
-		Since:      p.instant("since"),
+		IDs:           foreignList[id.Lead](p, "ids"),
+		Domain:        p.domain("domain"),
+		Email:         p.address("email"),
+		Campaigns:     foreignList[id.Campaign](p, "campaign_id"),
+		Industries:    foreignList[id.Industry](p, "industry_id"),
+		Verticals:     foreignList[id.Vertical](p, "vertical_id"),
+		Enrichments:   p.enrichments("enrichment_level"),
+		HasWebsite:    p.flag("has_website"),
+		MinRating:     p.rating("min_google_rating", lead.ParseMinRating),
+		MaxRating:     p.rating("max_google_rating", lead.ParseMaxRating),
+		Since:         p.instant("since"),
+		UpdatedBefore: p.before("updated_before"),
+		CreatedBefore: p.before("created_before"),
 	}
 }
 

@@ -1,6 +1,8 @@
 package partner
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,16 +55,83 @@ func (p *parameters) flag(name string) *bool {
 	return new(sent == "true")
 }
 
-func (p *parameters) rating(name string) *lead.Rating {
+func (p *parameters) rating(name string, parse func(text string) (lead.Rating, bool)) *lead.Rating {
 	sent, found := p.Query[name]
 	if !found {
 		return nil
 	}
-	rating, ok := lead.ParseMinRating(sent)
+	rating, ok := parse(sent)
 	if !ok {
 		p.refuse(name, "must be a decimal number from 0 to 5, such as 4.5")
 	}
 	return &rating
+}
+
+func (p *parameters) domain(name string) string {
+	sent, found := p.Query[name]
+	domain := lead.DomainOf(sent)
+	if found && (!strings.Contains(domain, ".") || strings.ContainsAny(domain, " ,")) {
+		p.refuse(name, "must be one domain, such as example.com")
+	}
+	return domain
+}
+
+func (p *parameters) address(name string) string {
+	sent, found := p.Query[name]
+	if found && (!strings.Contains(sent, "@") || strings.ContainsAny(sent, " ,")) {
+		p.refuse(name, "must be one e-mail address, such as info@example.com; in a URL a + stands for a space, so spell it as %2B")
+	}
+	return lead.EmailOf(sent)
+}
+
+// list reads values that are separated by commas.
+func (p *parameters) list(name string, take func(item string)) {
+	sent, found := p.Query[name]
+	if !found {
+		return
+	}
+	items := strings.Split(sent, ",")
+	switch {
+	case len(items) > lead.MostListed:
+		p.refuse(name, fmt.Sprintf("names %d values; at most %d are allowed", len(items), lead.MostListed))
+		return
+	case slices.Contains(items, ""):
+		p.refuse(name, "has an empty element")
+		return
+	}
+	for _, item := range items {
+		take(item)
+	}
+}
+
+func (p *parameters) enrichments(name string) (all []lead.Enrichment) {
+	p.list(name, func(item string) {
+		if !slices.Contains(lead.Enrichments(), lead.Enrichment(item)) {
+			p.refuse(name, "must hold none, basic, standard or deep, or some of these separated by commas")
+		}
+		all = append(all, lead.Enrichment(item))
+	})
+	return all
+}
+
+func foreignList[I id.ID](p *parameters, name string) (all []I) {
+	p.list(name, func(item string) {
+		which, ok := id.ParseForeign[I](item)
+		if !ok {
+			p.refuse(name, "must be an id that begins with "+id.Prefix[I]()+", or some of these separated by commas")
+		}
+		all = append(all, which)
+	})
+	return all
+}
+
+// before reads the instant that something is to be before. No lead is from the year 0.
+func (p *parameters) before(name string) time.Time {
+	read := p.instant(name)
+	if _, sent := p.Query[name]; sent && read.IsZero() {
+		return read.Add(time.Millisecond)
+	}
+	return read
 }
 
 // instant reads a timestamp or a date. Leads are kept to the millisecond, so what is finer is rounded up to the next.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"holdco/adapters/leads/leadindex"
+	"holdco/domain/id"
 	"holdco/domain/lead"
 )
 
@@ -80,32 +81,45 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	rating, website := lead.Rating(380), true
-	filter := lead.Filter{Industry: names.industries[3], MinRating: &rating, HasWebsite: &website}
+	filter := lead.Filter{Industries: []id.Industry{names.industries[3]}, MinRating: &rating, HasWebsite: &website}
 	recent := filter
 	recent.Since = instantOf(400)
+	lists := filter
+	lists.Industries, lists.Verticals = names.industries[:15], names.verticals[20:120]
 	all, err := index.Search(b.Context(), lead.Query{Filter: filter, Size: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for name, query := range map[string]lead.Query{
-		"all, first page":                   {},
-		"all, last page":                    {Skip: million - 100},
-		"three filters, first page":         {Filter: filter},
-		"three filters, last page":          {Filter: filter, Skip: all.Total - 100},
-		"three filters, since, after":       {Filter: recent, After: lead.Place{UpdatedAt: instantOf(450), ID: "cmp_5"}},
-		"three filters, never asked before": {Filter: filter, Skip: -1},
+		"all, first page":                    {},
+		"all, last page":                     {Skip: million - 100},
+		"three filters, first page":          {Filter: filter},
+		"three filters, last page":           {Filter: filter, Skip: all.Total - 100},
+		"three filters, since, after":        {Filter: recent, After: lead.Place{UpdatedAt: instantOf(450), ID: "cmp_5"}},
+		"three filters, never asked before":  {Filter: filter, Skip: -1},
+		"lists, never asked before":          {Filter: lists, Skip: -2},
+		"created before, never asked before": {Filter: lead.Filter{CreatedBefore: instantOf(400)}, Skip: -3},
+		"a domain, never asked before":       {Skip: -4},
 	} {
 		b.Run(fmt.Sprintf("%s of %d", name, all.Total), func(b *testing.B) {
 			b.ReportAllocs()
 			query.Size = 100
-			fresh := query.Skip < 0
+			fresh := -query.Skip
 			query.Skip = max(query.Skip, 0)
 			for n := 0; b.Loop(); n++ {
-				if fresh {
-					query.Filter.Industry = names.industries[n%20]
-					query.Filter.Vertical = names.verticals[n%20+20*(n/20%10)]
-					bound := lead.Rating(n % 501)
+				bound := lead.Rating(n % 501)
+				switch fresh {
+				case 1:
+					query.Filter.Industries = names.industries[n%20 : n%20+1]
+					vertical := n%20 + 20*(n/20%10)
+					query.Filter.Verticals = names.verticals[vertical : vertical+1]
 					query.Filter.MinRating = &bound
+				case 2:
+					query.Filter.MinRating = &bound
+				case 3:
+					query.Filter.CreatedBefore = instantOf(n)
+				case 4:
+					query.Filter.Domain = fmt.Sprintf("%d.example", n)
 				}
 				if _, err := index.Search(b.Context(), query); err != nil {
 					b.Fatal(err)

@@ -17,6 +17,9 @@ type chunk struct {
 	offsets  []uint16 // of the positions from the first on; nil: each has its row
 	keys     []int64
 	instants []int64
+	births   []int64
+	domains  []lead.Hash
+	emails   []lead.Hash
 	ids      []byte // concatenated
 	ends     []uint32
 }
@@ -30,6 +33,9 @@ func withRoom(first uint32, rows, ids int) chunk {
 		first:    first,
 		keys:     make([]int64, 0, rows),
 		instants: make([]int64, 0, rows),
+		births:   make([]int64, 0, rows),
+		domains:  make([]lead.Hash, 0, rows),
+		emails:   make([]lead.Hash, 0, rows),
 		ids:      make([]byte, 0, ids+slack),
 		ends:     make([]uint32, 0, rows),
 	}
@@ -41,6 +47,8 @@ func (c *chunk) full(at uint32) bool { return at-c.first >= chunkSize }
 func (c *chunk) append(r row) {
 	c.keys = append(c.keys, r.key)
 	c.instants = append(c.instants, r.instant)
+	c.births = append(c.births, r.birth)
+	c.domains, c.emails = append(c.domains, r.domain), append(c.emails, r.email)
 	c.ids = append(c.ids, r.which...)
 	c.ends = append(c.ends, uint32(len(c.ids)))
 }
@@ -52,7 +60,7 @@ func (c *chunk) row(i int) row {
 	if i > 0 {
 		begin = c.ends[i-1]
 	}
-	return row{c.keys[i], c.instants[i], c.ids[begin:c.ends[i]]}
+	return row{c.keys[i], c.instants[i], c.births[i], c.domains[i], c.emails[i], c.ids[begin:c.ends[i]]}
 }
 
 // position returns the position of a row.

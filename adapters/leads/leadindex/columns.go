@@ -20,7 +20,10 @@ type columns struct {
 // row is what the columns store for one position.
 type row struct {
 	key     int64
-	instant int64  // of its place, in milliseconds since 1970
+	instant int64 // of its place, in milliseconds since 1970
+	birth   int64 // when the lead was created, likewise
+	domain  lead.Hash
+	email   lead.Hash
 	which   []byte // the id
 }
 
@@ -78,6 +81,29 @@ func (c *columns) after(place lead.Place) int {
 // since returns the first position at or after an instant, or one of the dead before it; length, when there is none.
 func (c *columns) since(instant time.Time) int { return c.after(lead.Place{UpdatedAt: instant}) }
 
+// those returns those of some positions that live whose rows are wanted.
+func (c *columns) those(among *roaring.Bitmap, wanted func(in *chunk, row int) bool) *roaring.Bitmap {
+	var room [4096]uint32
+	found := roaring.New()
+	in := 0
+	for positions := among.ManyIterator(); ; {
+		some := room[:positions.NextMany(room[:])]
+		if len(some) == 0 {
+			return found
+		}
+		kept := some[:0]
+		for _, at := range some {
+			for in+1 < len(c.chunks) && c.chunks[in+1].first <= at {
+				in++
+			}
+			if i, living := c.chunks[in].find(at); living && wanted(&c.chunks[in], i) {
+				kept = append(kept, at)
+			}
+		}
+		found.AddMany(kept)
+	}
+}
+
 // precede reports whether all positions come before a place.
 func (c *columns) precede(place lead.Place) bool {
 	return len(c.chunks) == 0 || c.last().compare(c.last().rows()-1, place) < 0
@@ -129,7 +155,9 @@ func (c *columns) merge(from *columns, live *roaring.Bitmap, with []store.LeadMa
 }
 
 func rowOf(mark store.LeadMark) row {
-	return row{mark.Key, mark.Place.UpdatedAt.UnixMilli(), []byte(mark.Place.ID)}
+	return row{
+		mark.Key, mark.Place.UpdatedAt.UnixMilli(), mark.CreatedAt.UnixMilli(), mark.Domain, mark.Email, []byte(mark.Place.ID),
+	}
 }
 
 // snapshot returns columns to which nothing will be added.
@@ -138,7 +166,8 @@ func (c *columns) snapshot() columns { return columns{slices.Clone(c.chunks), c.
 func (c *columns) bytes() uint64 {
 	total := 0
 	for _, in := range c.chunks {
-		total += 8*cap(in.keys) + 8*cap(in.instants) + cap(in.ids) + 4*cap(in.ends) + 2*cap(in.offsets)
+		total += 8 * (cap(in.keys) + cap(in.instants) + cap(in.births) + cap(in.domains) + cap(in.emails))
+		total += cap(in.ids) + 4*cap(in.ends) + 2*cap(in.offsets)
 	}
 	return uint64(total)
 }

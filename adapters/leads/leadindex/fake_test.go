@@ -172,6 +172,9 @@ func (p *plenty) mark(number int) store.LeadMark {
 		HasWebsite: chance.IntN(5) > 0,
 		Rating:     lead.Rating(chance.IntN(int(lead.MostRating)+2) - 1),
 		Enrichment: lead.Enrichments()[chance.IntN(4)],
+		CreatedAt:  p.placeOf(number).UpdatedAt.Add(-time.Duration(chance.IntN(1000)) * time.Second),
+		Domain:     lead.HashOf(strconv.Itoa(number) + ".example"),
+		Email:      lead.HashOf("info@" + strconv.Itoa(number) + ".example"),
 	}
 }
 

@@ -47,7 +47,7 @@ func TestWhatChangedMeanwhileIsAskedOfTheStore(t *testing.T) {
 	default:
 		t.Error("no update was asked for, though the index is stale")
 	}
-	page, err := index.Search(t.Context(), lead.Query{Filter: lead.Filter{Enrichment: lead.Basic}, Size: 10})
+	page, err := index.Search(t.Context(), lead.Query{Filter: lead.Filter{Enrichments: []lead.Enrichment{lead.Basic}}, Size: 10})
 	if err != nil || page.Total != 1 {
 		t.Errorf("the index answered from a revision older than one that was seen: %+v, %v", page, err)
 	}
@@ -187,7 +187,7 @@ func same(t *testing.T, index *leadindex.Index, p *plenty) {
 	t.Helper()
 	rating := lead.Rating(250)
 	want := p.ids(names.industries[5], rating)
-	query := lead.Query{Filter: lead.Filter{Industry: names.industries[5], MinRating: &rating}, Size: 10}
+	query := lead.Query{Filter: lead.Filter{Industries: []id.Industry{names.industries[5]}, MinRating: &rating}, Size: 10}
 	for query.Skip < int64(len(want)) {
 		page, err := index.Search(t.Context(), query)
 		if err != nil || page.Total != int64(len(want)) || page.More != (query.Skip+10 < page.Total) {

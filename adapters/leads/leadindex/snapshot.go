@@ -70,7 +70,10 @@ type found struct {
 func (s *snapshot) find(query lead.Query) found {
 	matching, end := s.matching(query.Filter), uint64(s.columns.length)
 	first := uint64(s.columns.since(query.Filter.Since))
-	start := max(first, uint64(s.columns.after(query.After)))
+	if before := query.Filter.UpdatedBefore; !before.IsZero() {
+		end = max(first, uint64(s.columns.since(before)))
+	}
+	start := max(first, min(end, uint64(s.columns.after(query.After))))
 	var f found
 	if !query.Uncounted {
 		f.total = int64(matching.CardinalityInRange(first, end))
@@ -90,34 +93,56 @@ func (s *snapshot) find(query lead.Query) found {
 	return f
 }
 
-// matching returns the positions that a filter wants, whatever its instant.
+// matching returns the positions that a filter wants, whatever the instants of their places.
 func (s *snapshot) matching(f lead.Filter) *roaring.Bitmap {
 	q := ask(f)
-	if q == ask(lead.Filter{}) {
+	if q.asksNothing() {
 		return s.live
 	}
-	return s.results.of(q, func() *roaring.Bitmap { return s.intersect(q) })
+	return s.results.of(q.asked, func() *roaring.Bitmap { return s.intersect(q) })
 }
 
 func (s *snapshot) intersect(q question) *roaring.Bitmap {
 	wanted := []*roaring.Bitmap{s.live}
-	for _, t := range q.traits {
-		if t.kind != living {
-			wanted = append(wanted, s.having(t))
-		}
+	for _, list := range q.any {
+		wanted = append(wanted, s.havingAny(list))
 	}
-	if q.rating != lead.Unrated {
+	if q.least != lead.Unrated || q.most != lead.Unrated {
 		wanted = append(wanted, s.having(trait{kind: rated}))
 	}
 	slices.SortFunc(wanted, func(a, b *roaring.Bitmap) int { return cmp.Compare(a.GetCardinality(), b.GetCardinality()) })
-	all := roaring.And(wanted[0], wanted[1])
-	for _, one := range wanted[2:] {
+	all := roaring.And(wanted[0], s.live)
+	for _, one := range wanted[1:] {
 		all.And(one)
 	}
-	if q.rating > 0 {
-		return s.atLeast(q.rating, all)
+	if q.least > 0 {
+		all = s.atLeast(q.least, all)
+	}
+	if q.most != lead.Unrated && q.most < lead.MostRating {
+		all.AndNot(s.atLeast(q.most+1, all))
+	}
+	if q.bornBefore != always {
+		all = s.columns.those(all, func(in *chunk, row int) bool { return in.births[row] < q.bornBefore })
+	}
+	if q.domain != 0 {
+		all = s.columns.those(all, func(in *chunk, row int) bool { return in.domains[row] == q.domain })
+	}
+	if q.email != 0 {
+		all = s.columns.those(all, func(in *chunk, row int) bool { return in.emails[row] == q.email })
 	}
 	return all
+}
+
+// havingAny returns the positions that have one at least of some traits.
+func (s *snapshot) havingAny(list []trait) *roaring.Bitmap {
+	if len(list) == 1 {
+		return s.having(list[0]) // FastOr would clone it
+	}
+	all := make([]*roaring.Bitmap, len(list))
+	for i, t := range list {
+		all[i] = s.having(t)
+	}
+	return roaring.FastOr(all...)
 }
 
 // atLeast returns those of the rated positions that have at least this rating, which is not 0. It goes through the

@@ -1,8 +1,12 @@
 package leadindex
 
 import (
+	"fmt"
 	"iter"
 	"maps"
+	"math"
+	"slices"
+	"time"
 
 	"holdco/domain/lead"
 	"holdco/ports/store"
@@ -101,32 +105,61 @@ func website(has bool) kind {
 	return withoutWebsite
 }
 
-// question is a filter without its instant, so that all who ask it share the answer.
+// question is a filter without what the order of positions answers, so that all who ask it share the answer.
 type question struct {
-	traits [5]trait    // living where the filter asks for nothing
-	rating lead.Rating // at least this; Unrated: however rated
+	any           [][]trait   // of each list a lead has one trait at least
+	least         lead.Rating // at least this; Unrated: however rated
+	most          lead.Rating // at most this; Unrated: however rated
+	bornBefore    int64       // created before this, in milliseconds since 1970; always: whenever
+	domain, email lead.Hash   // 0: any or none
+	asked         string      // all of the above: what answers are remembered by
 }
+
+const always = math.MaxInt64
 
 // ask makes a question of a filter.
 func ask(f lead.Filter) question {
-	q := question{rating: lead.Unrated}
-	if f.Campaign != "" {
-		q.traits[0] = trait{ofCampaign, string(f.Campaign)}
-	}
-	if f.Industry != "" {
-		q.traits[1] = trait{ofIndustry, string(f.Industry)}
-	}
-	if f.Vertical != "" {
-		q.traits[2] = trait{ofVertical, string(f.Vertical)}
-	}
-	if f.Enrichment != "" {
-		q.traits[3] = trait{enriched, string(f.Enrichment)}
+	q := question{least: lead.Unrated, most: lead.Unrated, bornBefore: always}
+	for _, list := range [][]trait{
+		traitsOf(ofCampaign, f.Campaigns), traitsOf(ofIndustry, f.Industries), traitsOf(ofVertical, f.Verticals),
+		traitsOf(enriched, f.Enrichments), traitsOf(ofCampaign, f.View.Campaigns), traitsOf(ofIndustry, f.View.Industries),
+	} {
+		if len(list) > 0 {
+			q.any = append(q.any, list)
+		}
 	}
 	if f.HasWebsite != nil {
-		q.traits[4] = trait{kind: website(*f.HasWebsite)}
+		q.any = append(q.any, []trait{{kind: website(*f.HasWebsite)}})
 	}
 	if f.MinRating != nil {
-		q.rating = *f.MinRating
+		q.least = max(*f.MinRating, 0)
+	}
+	if f.MaxRating != nil {
+		q.most = min(*f.MaxRating, lead.MostRating)
+	}
+	if !f.CreatedBefore.IsZero() {
+		q.bornBefore = millisFrom(f.CreatedBefore)
+	}
+	q.domain, q.email = lead.HashOf(f.Domain), lead.HashOf(f.Email)
+	if len(q.any) > 0 || q.domain != 0 || q.email != 0 || q.least != lead.Unrated || q.most != lead.Unrated || q.bornBefore != always {
+		q.asked = fmt.Sprint(q.any, q.least, q.most, q.bornBefore, q.domain, q.email)
 	}
 	return q
+}
+
+// asksNothing reports whether every lead is an answer.
+func (q question) asksNothing() bool { return q.asked == "" }
+
+// traitsOf returns the traits of which a list asks for one, each once.
+func traitsOf[T ~string](of kind, list []T) []trait {
+	var traits []trait
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(list))) {
+		traits = append(traits, trait{of, string(text)})
+	}
+	return traits
+}
+
+// millisFrom returns the first whole millisecond at or after an instant: leads have no finer ones.
+func millisFrom(instant time.Time) int64 {
+	return instant.Add(time.Millisecond - time.Nanosecond).UnixMilli()
 }

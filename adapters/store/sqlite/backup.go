@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system/partial"
 	"holdco/domain/backup"
@@ -105,6 +108,10 @@ func vacuumInto(ctx context.Context, path, into string) error {
 	}
 	defer db.Close()
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
+		var failed *sqlite.Error
+		if errors.As(err, &failed) && failed.Code()&primary == sqlite3.SQLITE_FULL { // the store is only read
+			return cmp.Or(ctx.Err(), fmt.Errorf("there is too little room for a copy of the store in %s: %w", filepath.Dir(into), err))
+		}
 		return cmp.Or(ctx.Err(), explain(path, err))
 	}
 	// The log has grown, because nothing that the copy had to read was taken out of it meanwhile. If this cannot truncate it now,

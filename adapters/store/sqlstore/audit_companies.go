@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -34,6 +35,11 @@ func (a audits) Companies(ctx context.Context, at time.Time, differs func(store.
 					Rule: rule, About: string(which), Where: string(status), Kept: isKept(isSet), Should: isKept(shouldBe),
 				})
 			}
+		}
+		if !slices.Contains(company.Statuses, status) {
+			differs(store.Difference{
+				Rule: "company.status", About: string(which), Kept: string(status), Should: fmt.Sprint("one of ", company.Statuses),
+			})
 		}
 		compare("company.archived_at", archivedAt != nil, status == company.Archived)
 		compare("company.restorable_until", restorableUntil != nil, status == company.Archived)

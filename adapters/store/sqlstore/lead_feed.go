@@ -110,7 +110,11 @@ func (r *feedReader) matched(ctx context.Context, rows []leadRow) (map[int64]boo
 	if len(keys) == 0 {
 		return matched, nil
 	}
-	query := matching(r.selects((*leadRow)(nil)), r.Filter).Column("key").Where("key IN (?)", bun.List(keys))
+	others, err := r.lookedUp(ctx, r.Filter)
+	if err != nil {
+		return nil, err
+	}
+	query := matching(r.selects((*leadRow)(nil)), r.Filter, others).Column("key").Where("key IN (?)", bun.List(keys))
 	return matched, r.each(ctx, query, func(rows *sql.Rows) error {
 		var key int64
 		err := rows.Scan(&key)

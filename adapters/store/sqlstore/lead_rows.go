@@ -25,12 +25,13 @@ type leadRow struct {
 	CreatedAt int64       `bun:"created_at"`
 	MovedFrom *int64      `bun:"moved_from"`
 	RemovedAt *int64      `bun:"removed_at"`
+	Hashes    string      `bun:"hashes"`
 }
 
 func (r *leadRow) columns() []any {
 	return []any{
 		&r.Key, (*string)(&r.ID), &r.Revision, &r.UpdatedAt, &r.Labels, &r.Rating, (*string)(&r.Digest), &r.CreatedAt, &r.MovedFrom,
-		&r.RemovedAt,
+		&r.RemovedAt, &r.Hashes,
 	}
 }
 
@@ -45,6 +46,7 @@ func leadRowOf(kept lead.Stored, key, revision int64) leadRow {
 		Digest:    kept.Digest,
 		CreatedAt: millis(kept.CreatedAt),
 		MovedFrom: optionalMillis(kept.MovedFrom),
+		Hashes:    hashesText(kept),
 	}
 }
 
@@ -58,10 +60,12 @@ func (r *leadRow) summaryColumns() []any {
 }
 
 // markColumns are the columns of a store.LeadMark.
-func markColumns() []string { return []string{"key", "id", "updated_at", "labels", "rating"} }
+func markColumns(query *bun.SelectQuery) *bun.SelectQuery {
+	return query.Column("key", "id", "updated_at", "created_at", "labels", "rating").ColumnExpr(presentHashes)
+}
 
 func (r *leadRow) markColumns() []any {
-	return []any{&r.Key, (*string)(&r.ID), &r.UpdatedAt, &r.Labels, &r.Rating}
+	return []any{&r.Key, (*string)(&r.ID), &r.UpdatedAt, &r.CreatedAt, &r.Labels, &r.Rating, &r.Hashes}
 }
 
 func (r *leadRow) summary(of labels) lead.Summary {
@@ -76,15 +80,19 @@ func (r *leadRow) summary(of labels) lead.Summary {
 }
 
 func (r *leadRow) mark(of labels) store.LeadMark {
+	hashes := parseHashes(r.Hashes)
 	return store.LeadMark{
 		Key:        r.Key,
 		Place:      lead.Place{UpdatedAt: instant(r.UpdatedAt), ID: r.ID},
+		CreatedAt:  instant(r.CreatedAt),
 		Campaigns:  of.campaigns,
 		Industry:   of.industry,
 		Vertical:   of.vertical,
 		HasWebsite: of.hasWebsite,
 		Rating:     lead.Rating(r.Rating),
 		Enrichment: of.enrichment,
+		Domain:     hashes.domain,
+		Email:      hashes.email,
 	}
 }
 

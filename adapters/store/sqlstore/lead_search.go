@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -17,12 +18,17 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 		if page.State, err = leadState(ctx, s); err != nil {
 			return err
 		}
+		others, err := s.lookedUp(ctx, query.Filter)
+		if err != nil {
+			return err
+		}
+		matches := func() *bun.SelectQuery { return matching(s.selects((*leadRow)(nil)), query.Filter, others) }
 		if !query.Uncounted {
-			if page.Total, err = s.count(ctx, matching(s.selects((*leadRow)(nil)), query.Filter)); err != nil {
+			if page.Total, err = s.count(ctx, matches()); err != nil {
 				return err
 			}
 		}
-		found := matching(s.selects((*leadRow)(nil)), query.Filter).Column("key", "updated_at", "id", "labels").
+		found := matches().Column("key", "updated_at", "id", "labels").
 			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
 			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip)
 		labels := newLabelReader()
@@ -41,29 +47,58 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 	return page, err
 }
 
-// matching finds the leads that lead.Filter.Match does.
-func matching(query *bun.SelectQuery, filter lead.Filter) *bun.SelectQuery {
-	query = notRemoved(query)
-	for _, label := range []string{string(filter.Industry), string(filter.Vertical), string(filter.Enrichment), string(filter.Campaign)} {
-		if label != "" {
-			query = labelled(query, label, true)
-		}
+// matching finds the leads that lead.Filter.Match does. Others are the keys that lookedUp returned.
+func matching(query *bun.SelectQuery, filter lead.Filter, others []int64) *bun.SelectQuery {
+	query = lookingUp(shownBy(notRemoved(query), filter.View), filter, others)
+	if len(filter.IDs) > 0 {
+		query = query.Where("id IN (?)", bun.List(filter.IDs))
 	}
+	query = labelled(query, filter.Campaigns)
+	query = labelled(query, filter.Industries)
+	query = labelled(query, filter.Verticals)
+	query = labelled(query, filter.Enrichments)
 	if filter.HasWebsite != nil {
-		query = labelled(query, websiteLabel, *filter.HasWebsite)
+		query = query.Where("(?) = ?", hasLabel(websiteLabel), *filter.HasWebsite)
 	}
 	if filter.MinRating != nil {
 		query = query.Where("rating >= ?", max(*filter.MinRating, 0))
 	}
+	if filter.MaxRating != nil {
+		query = query.Where("rating BETWEEN 0 AND ?", *filter.MaxRating)
+	}
 	if !filter.Since.IsZero() {
 		query = query.Where("updated_at >= ?", millisFrom(filter.Since))
+	}
+	if !filter.UpdatedBefore.IsZero() {
+		query = query.Where("updated_at < ?", millisFrom(filter.UpdatedBefore))
+	}
+	if !filter.CreatedBefore.IsZero() {
+		query = query.Where("created_at < ?", millisFrom(filter.CreatedBefore))
 	}
 	return query
 }
 
-// labelled finds leads that have a label, or that do not. Unlike LIKE, replace compares case-sensitively on every engine.
-func labelled(query *bun.SelectQuery, label string, has bool) *bun.SelectQuery {
-	return query.Where("(replace(labels, ?, '') <> labels) = ?", " "+label+" ", has)
+// shownBy finds the leads that a view shows.
+func shownBy(query *bun.SelectQuery, view lead.View) *bun.SelectQuery {
+	return labelled(labelled(query, view.Campaigns), view.Industries)
+}
+
+// labelled finds leads that have one of some labels; all, if there are none.
+func labelled[T ~string](query *bun.SelectQuery, some []T) *bun.SelectQuery {
+	if len(some) == 0 {
+		return query
+	}
+	return query.WhereGroup(" AND ", func(query *bun.SelectQuery) *bun.SelectQuery {
+		for _, label := range some {
+			query = query.WhereOr("?", hasLabel(string(label)))
+		}
+		return query
+	})
+}
+
+// hasLabel holds for leads that have a label. Unlike LIKE, replace compares case-sensitively on every engine.
+func hasLabel(label string) schema.QueryWithArgs {
+	return bun.SafeQuery("replace(labels, ?, '') <> labels", " "+label+" ")
 }
 
 func (l leads) Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error) {

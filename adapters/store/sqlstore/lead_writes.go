@@ -133,7 +133,7 @@ func (l leads) Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.
 		Set("revision = ?", revision).Set("removed_at = ?", millis(at)).
 		Set("updated_at = CASE WHEN ? - updated_at < ? THEN coalesce(moved_from, updated_at) ELSE updated_at END",
 			millis(at), lead.ResumeWindow.Milliseconds()).
-		Set("labels = ' ', rating = ?, digest = '', created_at = 0, moved_from = NULL", lead.Unrated).
+		Set("rating = ?, digest = '', hashes = '', created_at = 0, moved_from = NULL", lead.Unrated).
 		Where("key IN (?)", bun.List(keys)))
 	return removed, err
 }

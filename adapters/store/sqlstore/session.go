@@ -268,7 +268,9 @@ func (s session) failure(ctx context.Context, err error) error {
 }
 
 // FailureOf is the error of a store for one of its engine, which a fault already is.
-func FailureOf(ctx context.Context, of Engine, err error) error { return session{engine: of}.failure(ctx, err) }
+func FailureOf(ctx context.Context, of Engine, err error) error {
+	return session{engine: of}.failure(ctx, err)
+}
 
 // NotAvailable is the fault of a database that cannot be used now.
 func NotAvailable(cause error) error {
