@@ -92,7 +92,13 @@ func TestOldActivityIsRemovedAndAllElseStays(t *testing.T) {
 		if e := s.streams(t, acme, string(rootToken), oldest).next(t, "company.created"); e.ID == "" {
 			t.Error("the oldest place is none")
 		}
-		s.In(t).Get(acme.path()+"/activity/export?after="+pruned[0].ID).Is(t, 400, "invalid_cursor")
+		answer = s.In(t).Get(acme.path() + "/activity/export?after=" + pruned[0].ID)
+		answer.Is(t, 400, "invalid_cursor")
+		oldest, _ = details(t, answer)["oldest"].(string)
+		if all, again := s.Get(acme.path()+"/activity/export"), s.Get(acme.path()+"/activity/export?after="+oldest); oldest == "" ||
+			string(all.Body) != string(again.Body) || len(all.Body) == 0 {
+			t.Errorf("the oldest place is %q, and what comes after it:\n%s\nof\n%s", oldest, again.Body, all.Body)
+		}
 
 		if said, isSound := verified(environ, acme.ID); !isSound || !strings.HasPrefix(said, "5 entries") {
 			t.Error(said)

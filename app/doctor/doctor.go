@@ -18,6 +18,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/retention"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -46,6 +47,7 @@ type Patient struct {
 	Migrator   outbound.Migrator
 	Chains     Chains
 	Backups    Backups
+	Retention  Retention // nil: nothing is too old
 }
 
 // Settings are what is wrong with the settings.
@@ -56,6 +58,13 @@ type Settings struct {
 
 	BackupDir   string // where scheduled backups are; empty: none are made
 	BackupEvery time.Duration
+
+	Keep retention.Settings // for how long is kept what grows
+}
+
+// Retention removes what is old enough, as inbound.Retention does.
+type Retention interface {
+	Prune(ctx context.Context, caller access.Caller, wanted inbound.Pruning) ([]retention.Result, error)
 }
 
 // Backups checks a scheduled backup that began at an instant, as backups.Service does.
@@ -188,9 +197,10 @@ var checks = []check{
 		Finds:    "warning",
 	}, migrated, none, replicas},
 	{doctor.Check{
-		Name:     "growth",
-		Compares: "nothing: it says how many rows and bytes the tables have, the largest first",
-		Finds:    "note",
+		Name: "growth",
+		Compares: "nothing is there that is older than twice the time for which it is kept; else it says how many rows and bytes the " +
+			"tables have, the largest first",
+		Finds: "warning; note", Fixes: "removes what is old enough, as `holdco prune` does",
 	}, opened, none, growth},
 	{doctor.Check{
 		Name: "clock",

@@ -22,7 +22,8 @@ type Activity interface {
 	List(ctx context.Context, caller access.Caller, filter event.Filter, after page.Position, size int) (page.Page[event.Entry], error)
 
 	// Export chains what was committed, and begins an export of the chained entries that match: oldest first. If after is not empty,
-	// it begins after the entry with that id, and fails with fault.InvalidCursor if there is none.
+	// it begins after the entry with that id, and fails with fault.InvalidCursor, whose detail "oldest" is what after may be to begin
+	// with the oldest, if there is none.
 	Export(ctx context.Context, caller access.Caller, filter event.Filter, after string) (ActivityExport, error)
 
 	// Follow begins a stream of the entries of a company: those that come after a place of an earlier stream, or after what there is
