@@ -74,7 +74,7 @@ type Backups interface {
 
 // Chains verifies the chains of the activity log, as inbound.Activity does.
 type Chains interface {
-	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Link, error)
+	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Verified, error)
 }
 
 // stage is how far a patient has come. Each needs those before.

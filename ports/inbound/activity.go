@@ -35,12 +35,12 @@ type Activity interface {
 	// company, signed with the instance's key. Nil and not empty, because a path with what is no id has an empty one.
 	Head(ctx context.Context, caller access.Caller, of *id.Company) (audit.Signed, error)
 
-	// Verify follows a chain from its start to its end, that of the entries without a company if of is empty, and returns the last link
-	// that is right. It fails with an audit.Finding for the first entry that was changed, removed or inserted, and when the chain does
+	// Verify follows a chain from its start to its end, that of the entries without a company if of is empty, and returns what is
+	// right of it. It fails with an audit.Finding for the first entry that was changed, removed or inserted, and when the chain does
 	// not have the links that are known from elsewhere. What was removed because it was old enough is none, if what stands for it is signed
 	// by the instance, or by one of some keys, such as those that it had before. An entry is in its chain at most 2 seconds after its
 	// commit; later ones are not looked at.
-	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Link, error)
+	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Verified, error)
 }
 
 // ActivityExport calls take with portion after portion, until that fails or there are no more.
