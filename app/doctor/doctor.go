@@ -348,7 +348,7 @@ type found struct {
 }
 
 func (f *found) add(of id.Company, one store.Difference) {
-	shown := doctor.Finding{Company: of, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should}
+	shown := doctor.Finding{Company: of, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should, Text: one.Text}
 	if one.IsMild {
 		shown.Severity = doctor.Warning
 	}

@@ -66,7 +66,8 @@ type Difference struct {
 	Should string // what follows from the rows that it is derived from
 	Mend   any    // for Audits.Mend or MendAny; nil: it cannot be derived anew
 
-	IsMild bool // nothing is wrong yet
+	IsMild bool   // nothing is wrong yet
+	Text   string // says it, with what to do; empty: the fields above do
 }
 
 // Inspector looks at the database that a store is in, rather than at its rows. What it calls differs with is mended by Audits.MendAny.

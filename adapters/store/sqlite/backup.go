@@ -98,13 +98,24 @@ func (s Source) Copy(ctx context.Context, folder string) (_ store.Copy, err erro
 	return c, c.look(ctx)
 }
 
+// vacuumInto makes the copy. It ends with the command, so it need not survive a loss of power: to sync all of it would hold up the commits
+// of others.
 func vacuumInto(ctx context.Context, path, into string) error {
-	db, err := openFile(path, "rw", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
+	wait := fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds())
+	copying, err := openFile(path, "rw", wait, "synchronous(off)")
+	if err != nil {
+		return err
+	}
+	defer copying.Close()
+	db, err := openFile(path, "rw", wait)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
+	if err := db.PingContext(ctx); err != nil { // so that the log is not emptied when the other one is closed, which syncs nothing
+		return explain(path, err)
+	}
+	if _, err := copying.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
 		return cmp.Or(ctx.Err(), explain(path, err))
 	}
 	// The log has grown, because nothing that the copy had to read was taken out of it meanwhile. If this cannot truncate it now,
