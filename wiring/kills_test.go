@@ -35,10 +35,12 @@ type victim struct {
 	// isWell is whether the store is well when the command was killed; else it is when the next run has ended.
 	isWell bool
 
+	isEmpty bool // it makes a store that holds nothing
+
 	// hasDone is what the next run says instead of succeeding, if the one that was killed had done all; empty: it succeeds.
 	hasDone string
 
-	after func() // the next run; nil: nothing
+	after func(isLast bool) // the next run, of the last round or another; nil: nothing
 }
 
 // Whatever command on the store is killed, at whatever instant: nothing is lost, the same command ends what was begun, and the doctor
@@ -57,7 +59,7 @@ func TestCommandsOnTheStoreThatAreKilledLoseNothing(t *testing.T) {
 			for n := range *kills {
 				what := fmt.Sprintf("%s, number %d", name, n+1)
 				var isCut bool
-				if isCut, long = k.round(t, what, victims[name], long); isCut {
+				if isCut, long = k.round(t, what, victims[name], long, n+1 == *kills); isCut {
 					cut++
 				}
 			}
@@ -177,8 +179,10 @@ func (k *killed) victims(t *testing.T) map[string]victim {
 	return map[string]victim{
 		"backup": {
 			args: always("backup", "--force", file), isWell: true,
-			after: func() {
-				mustRun(t, k.environ, "restore", "--check", file)
+			after: func(isLast bool) {
+				if isLast { // it takes its time
+					mustRun(t, k.environ, "restore", "--check", file)
+				}
 				left, err := filepath.Glob(filepath.Join(k.dir, ".*.partial-*"))
 				if err != nil || left != nil {
 					t.Errorf("left are %v, %v", left, err)
@@ -198,14 +202,14 @@ func (k *killed) victims(t *testing.T) map[string]victim {
 		},
 		"prune": {
 			prepare: fill, args: always("prune", "--only", "activity", "--older-than", "90d"), isWell: true,
-			after: func() {
+			after: func(bool) {
 				if said, isSound := verified(k.environ, scalar[string](t, k.store(), "SELECT id FROM companies")); !isSound {
 					t.Error(said)
 				}
 			},
 		},
 		"key rotate": { // which the backup does not open with any more
-			args: always("key", "rotate"), isWell: true, after: func() { mustRun(t, k.environ, "backup", "--force", k.base()) },
+			args: always("key", "rotate"), isWell: true, after: func(bool) { mustRun(t, k.environ, "backup", "--force", k.base()) },
 		},
 		"leads import": {
 			prepare: func() {
@@ -216,7 +220,7 @@ func (k *killed) victims(t *testing.T) map[string]victim {
 				k.leads = "" // any number
 			},
 			args: func() []string { return []string{"leads", "import", k.sample(seed) + "/leads.ndjson"} }, isWell: true,
-			after: func() {
+			after: func(bool) {
 				if got := k.count(t, "leads"); got != strconv.Itoa(seed*sampledLeads) {
 					t.Errorf("there are %s leads after %d imports", got, seed)
 				}
@@ -224,10 +228,11 @@ func (k *killed) victims(t *testing.T) map[string]victim {
 			},
 		},
 		"migrate": {
-			prepare: func() { k.empty(t) }, args: always("migrate", "up"),
-			after: func() {
-				k.empty(t)
-				mustRun(t, k.environ, "restore", k.base())
+			prepare: func() { k.empty(t) }, args: always("migrate", "up"), isEmpty: true,
+			after: func(isLast bool) {
+				if isLast {
+					fill()
+				}
 			},
 		},
 		"move": { // there, and in the next round back
@@ -238,7 +243,7 @@ func (k *killed) victims(t *testing.T) map[string]victim {
 				}
 			},
 			args: func() []string { return []string{"move", "--to", to} }, hasDone: "this store was moved to ",
-			after: func() {
+			after: func(bool) {
 				k.isPostgres = !k.isPostgres
 				k.environ = []string{k.environ[0], databaseURL + to}
 				startProcess(t, k.environ...).end(t) // it gives the activity log the places of its database
@@ -248,7 +253,7 @@ func (k *killed) victims(t *testing.T) map[string]victim {
 }
 
 // round kills a command and runs it again. It reports whether the command was killed before it had ended, and how long one takes.
-func (k *killed) round(t *testing.T, what string, of victim, long time.Duration) (isCut bool, took time.Duration) {
+func (k *killed) round(t *testing.T, what string, of victim, long time.Duration, isLast bool) (isCut bool, took time.Duration) {
 	t.Helper()
 	if of.prepare != nil {
 		of.prepare()
@@ -264,7 +269,7 @@ func (k *killed) round(t *testing.T, what string, of victim, long time.Duration)
 		t.Errorf("%s: before it was killed: %v", what, err)
 	}
 	if of.isWell {
-		k.isWell(t, what+", killed")
+		k.isWell(t, what+", killed", false)
 	}
 	began := time.Now()
 	said, ok := runHoldco(t, k.environ, of.args()...)
@@ -274,18 +279,29 @@ func (k *killed) round(t *testing.T, what string, of victim, long time.Duration)
 		long = time.Since(began)
 	}
 	if of.after != nil {
-		of.after()
+		of.after(isLast)
 	}
-	if !of.isWell {
-		k.isWell(t, what)
+	switch {
+	case of.isEmpty && !isLast:
+		if printed, ok := runHoldco(t, k.environ, "doctor", "--only", "store.schema,store.integrity"); !ok {
+			t.Errorf("%s: %s", what, printed)
+		}
+	case !of.isWell || isLast:
+		k.isWell(t, what, isLast)
 	}
 	return isCut, long
 }
 
-func (k *killed) isWell(t *testing.T, what string) {
+// isWell fails unless the doctor finds nothing and all is there. The checks that take long are made in the last round alone.
+func (k *killed) isWell(t *testing.T, what string, isLast bool) {
 	t.Helper()
-	for _, wrong := range examine(t, k.environ...) {
-		t.Errorf("%s: %s", what, wrong)
+	if isLast {
+		for _, wrong := range examine(t, k.environ...) {
+			t.Errorf("%s: %s", what, wrong)
+		}
+	} else if printed, ok := runHoldco(t, k.environ, "doctor", "--strict", "--only",
+		"key,activity,outbox,companies,budgets,issues,leads,workspaces,backup"); !ok {
+		t.Errorf("%s: %s", what, printed)
 	}
 	got := [3]string{k.count(t, "companies"), k.count(t, "issues"), k.count(t, "leads")}
 	if want := [3]string{k.companies, k.issues, cmp.Or(k.leads, got[2])}; got != want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -384,11 +385,14 @@ func backups(ctx context.Context, e *examination) error {
 }
 
 // disk compares what the store takes with what there is. The disk of a server of a database is that server's: then it is that of the data
-// directory which is looked at.
+// directory which is looked at. A store is written anew only if that is asked for by name, because it takes long.
 func disk(ctx context.Context, e *examination) error {
-	look := func() ([]doctor.Finding, error) {
-		space, err := e.Inspector.Space(ctx)
-		if err != nil {
+	space, fixable := doctor.Space{}, []string{"disk.log"}
+	if slices.Contains(e.wanted.Only, e.result.Name) {
+		fixable = append(fixable, doctor.KeepsFree)
+	}
+	look := func() (found []doctor.Finding, err error) {
+		if space, err = e.Inspector.Space(ctx); err != nil {
 			return nil, err
 		}
 		isHere := space.Where != ""
@@ -405,7 +409,16 @@ func disk(ctx context.Context, e *examination) error {
 		}
 		return space.Findings(), nil
 	}
-	return e.beside(ctx, look, func(doctor.Finding) error { return e.Inspector.TruncateLog(ctx) }, "disk.log")
+	mend := func(one doctor.Finding) error {
+		switch {
+		case one.Rule != doctor.KeepsFree:
+			return e.Inspector.TruncateLog(ctx)
+		case space.CanRewrite():
+			return e.Inspector.GiveBack(ctx)
+		}
+		return nil
+	}
+	return e.beside(ctx, look, mend, fixable...)
 }
 
 // replicas looks at the servers that have said that they run.

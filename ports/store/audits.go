@@ -90,4 +90,8 @@ type Inspector interface {
 
 	// TruncateLog copies the write-ahead log into the store and empties it, if there is one, as far as others let it.
 	TruncateLog(ctx context.Context) error
+
+	// GiveBack writes the store anew, once, so that what becomes free of its file is given back to the disk from then on. It does nothing
+	// while a server has the store.
+	GiveBack(ctx context.Context) error
 }

@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system/partial"
 	"holdco/domain/backup"
@@ -116,12 +119,21 @@ func vacuumInto(ctx context.Context, path, into string) error {
 		return explain(path, err)
 	}
 	if _, err := copying.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
-		return cmp.Or(ctx.Err(), explain(path, err))
+		return cmp.Or(ctx.Err(), explainCopy(path, into, err))
 	}
 	// The log has grown, because nothing that the copy had to read was taken out of it meanwhile. If this cannot truncate it now,
 	// because others read or write, the writer overwrites it from its start.
 	_ = checkpoint(db)
 	return nil
+}
+
+// explainCopy says what an operator can do about a copy that cannot be made. What is full is most likely the disk of the copy.
+func explainCopy(path, into string, err error) error {
+	var failed *sqlite.Error
+	if errors.As(err, &failed) && slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}, failed.Code()&primary) {
+		return fmt.Errorf("the copy of the store cannot be written to %s; see whether its disk is full: %w", filepath.Dir(filepath.Dir(into)), err)
+	}
+	return explain(path, err)
 }
 
 // openFile opens a database with one connection.
