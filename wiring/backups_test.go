@@ -93,7 +93,7 @@ func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
 
 		file := filepath.Join(dir, "b.tar.zst")
 		mustRun(t, environ, "backup", file)
-		if printed, ok := runHoldco(t, environ, "restore", "--replace", file); ok || !strings.Contains(printed, "stop it first") {
+		if printed, ok := runHoldco(t, environ, "restore", "--replace", file); ok || !strings.Contains(printed, " or another restoration has ") {
 			t.Errorf("beside a running server: %s", printed)
 		}
 		ask.Post(in+"/issues", `{"title":"Lost"}`).Is(t, http.StatusCreated, "")
