@@ -193,7 +193,6 @@ func copyFiles(t *testing.T, path string) (took time.Duration, bytes int64) {
 type paced struct {
 	url string
 	ids []string
-	all int
 }
 
 // beside makes writes until something has ended, and says how long they took from the instant at which each was due.
@@ -209,7 +208,8 @@ func (p *paced) beside(t *testing.T, do func()) string {
 		writing.Go(func() {
 			defer c.conn.Close()
 			for at := range due {
-				if err := c.exchange(http.MethodPatch, "/v1/companies/"+of, fmt.Sprintf(`{"description":"%d"}`, at.UnixNano())); err != nil {
+				body := fmt.Sprintf(`{"description":"%d"}`, at.UnixNano())
+				if err := c.exchange(http.MethodPatch, "/v1/companies/"+of, body); err != nil {
 					t.Error(err)
 					return
 				}

@@ -52,8 +52,8 @@ func escape(command *cobra.Command) {
 // item is one of a list in a help: its name on a line, and below it what is said of it, further in.
 var item = regexp.MustCompile(`(?m)^  (\S+)\n((?:` + indent + `.+\n?)+)`)
 
-// unfold makes a paragraph of each item of a list. A page of the manual breaks lines where its reader's terminal ends, and breaks those again
-// that were broken before.
+// unfold makes a paragraph of each item of a list. A page of the manual breaks lines where its reader's terminal ends, and breaks those
+// again that were broken before.
 func unfold(text string) string {
 	return item.ReplaceAllStringFunc(text, func(found string) string {
 		parts := item.FindStringSubmatch(found)

@@ -124,8 +124,8 @@ func (s *Service) Export(
 		which, _ := id.Parse[id.Entry](after)
 		found, err := r.Activity().Get(ctx, which)
 		if fault.CodeOf(err) == fault.NotFound || err == nil && filter.Company != nil && found.Company != *filter.Company {
-			refused := fault.New(fault.InvalidCursor, "after must be the id of an entry of this activity log; the one with this id may have "+
-				"been removed. Start at the oldest place, or without one.")
+			refused := fault.New(fault.InvalidCursor, "after must be the id of an entry of this activity log; the one with this id may "+
+				"have been removed. Start at the oldest place, or without one.")
 			return refused.With("oldest", beforeAll)
 		}
 		from = store.PositionOf(found)

@@ -183,7 +183,8 @@ var checks = []check{
 		Name: "disk",
 		Compares: "there is room for a copy of the store and a tenth more (an error: less than 100 MiB); the log of SQLite is below" +
 			" 1 GiB; less than half of its pages are free, and it gives them back",
-		Finds: "error; warning; note", Fixes: "empties the log; with `--only disk`, and without a server, lets an old store give free pages back",
+		Finds: "error; warning; note",
+		Fixes: "empties the log; with `--only disk`, and without a server, lets an old store give free pages back",
 	}, opened, none, disk},
 	{doctor.Check{
 		Name: "backup",
@@ -348,7 +349,9 @@ type found struct {
 }
 
 func (f *found) add(of id.Company, one store.Difference) {
-	shown := doctor.Finding{Company: of, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should, Text: one.Text}
+	shown := doctor.Finding{
+		Company: of, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should, Text: one.Text,
+	}
 	if one.IsMild {
 		shown.Severity = doctor.Warning
 	}

@@ -478,7 +478,7 @@ func growth(ctx context.Context, e *examination) error {
 
 // lagging finds the kinds of which something is older than twice the time for which it is kept, though it may be removed.
 func (e *examination) lagging(ctx context.Context, rule string) (all []doctor.Finding, err error) {
-	if e.Retention == nil || e.outdated(ctx) != nil {
+	if isOutdated := e.outdated(ctx) != nil; e.Retention == nil || isOutdated {
 		return nil, nil
 	}
 	for _, of := range retention.Kinds {

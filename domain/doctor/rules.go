@@ -71,8 +71,8 @@ func (s Space) Findings() (found []Finding) {
 			size(s.Free), size(s.Store)))
 	}
 	if s.KeepsFree {
-		add(KeepsFree, Note, "kept", "given back", fmt.Sprintf("the store keeps what becomes free of its file; stop the server, and run: holdco "+
-			"doctor --fix --only disk, which needs %s of room", size(s.Store+s.Store/10)))
+		add(KeepsFree, Note, "kept", "given back", fmt.Sprintf("the store keeps what becomes free of its file; stop the server, and run: "+
+			"holdco doctor --fix --only disk, which needs %s of room", size(s.Store+s.Store/10)))
 	}
 	return found
 }

@@ -131,7 +131,8 @@ func vacuumInto(ctx context.Context, path, into string) error {
 func explainCopy(path, into string, err error) error {
 	var failed *sqlite.Error
 	if errors.As(err, &failed) && slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}, failed.Code()&primary) {
-		return fmt.Errorf("the copy of the store cannot be written to %s; see whether its disk is full: %w", filepath.Dir(filepath.Dir(into)), err)
+		beside := filepath.Dir(filepath.Dir(into))
+		return fmt.Errorf("the copy of the store cannot be written to %s; see whether its disk is full: %w", beside, err)
 	}
 	return explain(path, err)
 }

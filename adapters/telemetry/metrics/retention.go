@@ -53,13 +53,14 @@ func Usage(
 	return usage{
 		store: s, keep: keep, clock: clock, room: room, files: files, since: clock.Now(),
 		bytes: prometheus.NewDesc("holdco_store_bytes",
-			"Bytes that are taken: db by the store, log by the write-ahead log of SQLite, workspaces by those of companies, and backups by "+
-				"those that servers made in the folder of backups, here.",
+			"Bytes that are taken: db by the store, log by the write-ahead log of SQLite, and here workspaces by those of companies, "+
+				"and backups by those that servers made in the folder of backups.",
 			[]string{"part"}, nil),
 		free: prometheus.NewDesc("holdco_disk_free_bytes", "Bytes that are free of the disk with the data directory.", nil, nil),
 		size: prometheus.NewDesc("holdco_disk_size_bytes", "Bytes that this disk has.", nil, nil),
 		overdue: prometheus.NewDesc("holdco_retention_overdue_seconds",
-			"For how long what is old enough of a kind has waited to be removed; before the first pass, since the start.", []string{"kind"}, nil),
+			"For how long what is old enough of a kind has waited to be removed; before the first pass, since the start.",
+			[]string{"kind"}, nil),
 	}
 }
 
