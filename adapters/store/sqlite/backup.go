@@ -102,28 +102,36 @@ func (s Source) Copy(ctx context.Context, folder string) (_ store.Copy, err erro
 }
 
 // vacuumInto makes the copy. It ends with the command, so it need not survive a loss of power: to sync all of it would hold up the commits
-// of others.
+// of others. What is closed last copies the log into the store and has to sync that, so it is another connection.
 func vacuumInto(ctx context.Context, path, into string) error {
 	wait := fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds())
-	copying, err := openFile(path, "rw", wait, "synchronous(off)")
-	if err != nil {
-		return err
-	}
-	defer copying.Close()
 	db, err := openFile(path, "rw", wait)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := db.PingContext(ctx); err != nil { // so that the log is not emptied when the other one is closed, which syncs nothing
-		return explain(path, err)
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil { // it has the log from here on
+		return cmp.Or(ctx.Err(), explain(path, err))
 	}
-	if _, err := copying.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
-		return cmp.Or(ctx.Err(), explainCopy(path, into, err))
+	if err := copyUnsynced(ctx, path, into, wait); err != nil {
+		return err
 	}
 	// The log has grown, because nothing that the copy had to read was taken out of it meanwhile. If this cannot truncate it now,
 	// because others read or write, the writer overwrites it from its start.
 	_ = checkpoint(db)
+	return nil
+}
+
+func copyUnsynced(ctx context.Context, path, into, wait string) error {
+	db, err := openFile(path, "rw", wait, "synchronous(off)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
+		return cmp.Or(ctx.Err(), explainCopy(path, into, err))
+	}
 	return nil
 }
 
