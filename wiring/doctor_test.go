@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -110,4 +111,34 @@ func TestBesideAServerWithWritersADoctorGivesNoFalseAlarm(t *testing.T) {
 		t.Parallel()
 		besides(t, dataDir+t.TempDir(), databaseURL+postgrestest.URL(t), "HOLDCO_RATE_WRITE=off")
 	})
+}
+
+// A store of long ago keeps what becomes free of its file, until it is written anew while no server runs.
+func TestAnOldStoreIsMadeToGiveSpaceBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	environ := []string{dataDir + dir}
+	mustRun(t, environ, "migrate", "up")
+	file := sqlDriver{"sqlite", filepath.Join(dir, "holdco.db")}
+	runOn(t, file, "PRAGMA auto_vacuum = 0; VACUUM")
+	const isOld = "stop the server, and run: holdco doctor --fix --only disk"
+	says := func(want string, args ...string) {
+		t.Helper()
+		if printed := mustRun(t, environ, append([]string{"doctor"}, args...)...); !strings.Contains(printed, want) {
+			t.Errorf("%v: %s", args, printed)
+		}
+	}
+	says(isOld, "--only", "disk")
+	server := startProcess(t, environ...)
+	says(isOld, "--fix", "--only", "disk")
+	server.end(t)
+	says(isOld, "--fix") // it is not done beside all else
+	says("repaired: 1", "--fix", "--only", "disk")
+	says("ok", "--fix", "--only", "disk")
+	if mode := scalar[int64](t, file, "PRAGMA auto_vacuum"); mode != 2 {
+		t.Errorf("auto_vacuum is %d", mode)
+	}
+	if wrong := examine(t, environ...); wrong != nil {
+		t.Error(wrong)
+	}
 }

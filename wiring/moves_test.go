@@ -232,3 +232,28 @@ func TestAMoveThatTheServerOfPostgresRefusesSaysSo(t *testing.T) {
 		t.Errorf("%d, %s", code, printed)
 	}
 }
+
+// A target that was missing is missing again when nothing is moved to it.
+func TestAMoveThatIsRefusedLeavesNoTarget(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	environ := []string{dataDir + dir}
+	mustRun(t, environ, "migrate", "up")
+	first, second := "sqlite://"+filepath.Join(dir, "first.db"), "sqlite://"+filepath.Join(dir, "second.db")
+	mustRun(t, environ, "move", "--to", first)
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--to", second}, 1, "is being moved to " + filepath.Join(dir, "first.db") + ", or was"},
+		{[]string{"--abandon", "--to", second}, 0, "is not being moved to"},
+	} {
+		if code, printed := moved(t, environ, c.args...); code != c.code || !strings.Contains(printed, c.says) {
+			t.Errorf("%v: %d, %s", c.args, code, printed)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, "second.db*")); err != nil || left != nil {
+			t.Errorf("%v: left are %v, %v", c.args, left, err)
+		}
+	}
+}

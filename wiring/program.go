@@ -132,6 +132,7 @@ func openDoctor(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (in
 	config, unknown, err := LoadConfig(flags, os.Environ())
 	patient.Settings = doctor.Settings{
 		Unknown: unknown, DataDir: config.DataDir, BackupDir: config.BackupDir, BackupEvery: config.BackupEvery,
+		Keep: config.Keep,
 	}
 	if err != nil {
 		patient.Settings.Wrong = strings.Split(err.Error(), "\n")
@@ -148,7 +149,8 @@ func openDoctor(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (in
 	}
 	settings := patient.Settings
 	patient = opened.Patient
-	patient.Settings, patient.Backups = settings, backups.New(backups.Parts{Archives: archive.Archives{}})
+	patient.Settings, patient.Retention = settings, opened.Retention
+	patient.Backups = backups.New(backups.Parts{Archives: archive.Archives{}})
 	return doctor.New(patient), done, nil
 }
 

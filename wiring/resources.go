@@ -380,7 +380,7 @@ var resources = []resource{
 		jobs: func(s *Server) []jobs.Job {
 			return []jobs.Job{
 				{Name: "remove what is old", Every: 10 * time.Minute, Run: s.Retention.Run},
-				{Name: "measure workspaces", Every: 10 * time.Minute, Run: s.Taken.measure(s.Workspaces)},
+				{Name: "measure files", Every: 10 * time.Minute, Run: s.Taken.measure(s.Workspaces, s.Config.BackupDir)},
 			}
 		},
 	},

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdco/adapters/archive"
 	"holdco/adapters/cli"
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/store/sqlstore"
@@ -78,19 +79,33 @@ func newStore(db database, config Config, clocks Clocks, ids outbound.IDs, taken
 	tel.metrics.Add(metrics.Backlog(made.Outbox().Backlog, clocks.Process))
 	tel.metrics.Add(metrics.Workload(made, clocks.Process))
 	tel.metrics.Add(metrics.Difference(made, clocks.Process))
-	tel.metrics.Add(metrics.Usage(made, config.Keep, clocks.Process, config.room(), taken.workspaces.Load))
+	tel.metrics.Add(metrics.Usage(made, config.Keep, clocks.Process, config.room(), taken.bytes))
 	return tel.metrics.Store(made.Observed(tel.metrics, tel.tracer))
 }
 
-// taken is what files take of the disk, as a job has measured it: that takes too long for a scrape.
-type taken struct{ workspaces atomic.Int64 }
+// taken is how many bytes files have, by what they are, as a job has measured it: that takes too long for a scrape.
+type taken struct {
+	parts atomic.Pointer[map[string]int64]
+}
 
-func newTaken() *taken { return &taken{} }
+func newTaken() *taken {
+	t := &taken{}
+	t.parts.Store(&map[string]int64{})
+	return t
+}
 
-// measure is the job.
-func (t *taken) measure(of *workspaces.Directories) func(context.Context) (more bool, err error) {
+func (t *taken) bytes() map[string]int64 { return *t.parts.Load() }
+
+// measure is the job. A folder of backups that cannot be read is not told of here: what fails for it says so.
+func (t *taken) measure(of *workspaces.Directories, backups string) func(context.Context) (more bool, err error) {
 	return func(context.Context) (bool, error) {
-		t.workspaces.Store(of.Size())
+		parts := map[string]int64{"workspaces": of.Size()}
+		if backups != "" {
+			if bytes, err := (archive.Archives{}).Size(backups); err == nil {
+				parts["backups"] = bytes
+			}
+		}
+		t.parts.Store(&parts)
 		return false, nil
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"holdco/adapters/system/partial"
+	"holdco/domain/backup"
 	"holdco/domain/fault"
 	"holdco/ports/outbound"
 )
@@ -110,6 +111,20 @@ func (Archives) List(folder string) (names []string, err error) {
 		}
 	}
 	return names, err
+}
+
+// Size returns how many bytes the backups have that servers made in a folder.
+func (a Archives) Size(folder string) (bytes int64, err error) {
+	names, err := a.List(folder)
+	for _, name := range names {
+		if !backup.IsName(name) {
+			continue
+		}
+		if found, err := os.Stat(filepath.Join(folder, name)); err == nil { // else it was removed meanwhile
+			bytes += found.Size()
+		}
+	}
+	return bytes, err
 }
 
 // Join implements outbound.Archives.

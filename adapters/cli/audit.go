@@ -84,7 +84,7 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 					return err
 				}
 				of, isCompany := id.Parse[id.Company](args[0])
-				var last audit.Link
+				var last audit.Verified
 				if isCompany || args[0] == "instance" {
 					if wanted.head != "" && head.Company != of {
 						return fmt.Errorf("%s: it is of another chain", wanted.head)
@@ -99,8 +99,7 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(command.OutOrStdout(), "%d entries, none changed, removed or inserted; the last has the hash %s\n",
-					last.Number, last.Hash)
+				_, err = fmt.Fprintf(command.OutOrStdout(), "%s; the last has the hash %s\n", last, last.Hash)
 				return err
 			}),
 		}
@@ -115,7 +114,7 @@ func AuditCommand(open Opener[inbound.Activity]) Command {
 }
 
 // verifyFile checks an export.
-func verifyFile(path string, wanted verification, head audit.Signed) (last audit.Link, err error) {
+func verifyFile(path string, wanted verification, head audit.Signed) (last audit.Verified, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return last, err
@@ -134,7 +133,7 @@ func verifyFile(path string, wanted verification, head audit.Signed) (last audit
 		err = chain.End()
 	}
 	if err != nil {
-		return chain.Last(), fmt.Errorf("%s: %w", path, err)
+		return chain.Verified(), fmt.Errorf("%s: %w", path, err)
 	}
-	return chain.Last(), nil
+	return chain.Verified(), nil
 }

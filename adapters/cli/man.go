@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,9 +42,21 @@ func (a *app) man() *cobra.Command {
 // escape makes the help of a command, and of those below it, Markdown that says the same: it would drop <data dir> as a tag.
 func escape(command *cobra.Command) {
 	marks := strings.NewReplacer("<", `\<`, "*", `\*`, "`", "\\`", `\`, `\\`)
-	command.Short, command.Long = marks.Replace(command.Short), marks.Replace(command.Long)
+	command.Short, command.Long = marks.Replace(command.Short), unfold(marks.Replace(command.Long))
 	command.LocalFlags().VisitAll(func(flag *pflag.Flag) { flag.Usage = marks.Replace(flag.Usage) })
 	for _, below := range command.Commands() {
 		escape(below)
 	}
+}
+
+// item is one of a list in a help: its name on a line, and below it what is said of it, further in.
+var item = regexp.MustCompile(`(?m)^  (\S+)\n((?:` + indent + `.+\n?)+)`)
+
+// unfold makes a paragraph of each item of a list. A page of the manual breaks lines where its reader's terminal ends, and breaks those
+// again that were broken before.
+func unfold(text string) string {
+	return item.ReplaceAllStringFunc(text, func(found string) string {
+		parts := item.FindStringSubmatch(found)
+		return "**" + parts[1] + "**: " + strings.Join(strings.Fields(parts[2]), " ") + "\n"
+	})
 }

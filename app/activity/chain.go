@@ -128,7 +128,7 @@ func (s *Service) Head(ctx context.Context, caller access.Caller, of *id.Company
 // found missing: then it begins anew, with the stub that stands for it.
 func (s *Service) Verify(
 	ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link,
-) (last audit.Link, err error) {
+) (last audit.Verified, err error) {
 	for {
 		var stub *audit.SignedStub
 		if stub, last, err = s.verify(ctx, caller, of, keys, known); !errors.As(err, new(audit.Finding)) {
@@ -166,7 +166,7 @@ func (s *Service) stub(ctx context.Context, r store.Reader, of id.Company, keys 
 
 func (s *Service) verify(
 	ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known []audit.Link,
-) (stub *audit.SignedStub, last audit.Link, err error) {
+) (stub *audit.SignedStub, last audit.Verified, err error) {
 	var head audit.Link
 	var length int64
 	var until store.Place
@@ -194,12 +194,12 @@ func (s *Service) verify(
 		chain.Allow(stub.Stub)
 	}
 	if err := s.followChain(ctx, &chain, of, max(length, head.Number)); err != nil {
-		return stub, chain.Last(), err
+		return stub, chain.Verified(), err
 	}
 	if err := chain.EndAt(head); err != nil {
-		return stub, chain.Last(), err
+		return stub, chain.Verified(), err
 	}
-	return stub, chain.Last(), s.allChained(ctx, of, until)
+	return stub, chain.Verified(), s.allChained(ctx, of, until)
 }
 
 // followChain adds the links of a chain to chain, up to a number.

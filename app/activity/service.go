@@ -118,13 +118,15 @@ func (s *Service) Export(
 	err := s.view(ctx, caller, filter.Company, func(ctx context.Context, r store.Reader) (err error) {
 		from = page.Position{}
 		until, err = r.Activity().Chained(ctx)
-		if err != nil || after == "" {
+		if err != nil || after == "" || after == beforeAll {
 			return err
 		}
 		which, _ := id.Parse[id.Entry](after)
 		found, err := r.Activity().Get(ctx, which)
 		if fault.CodeOf(err) == fault.NotFound || err == nil && filter.Company != nil && found.Company != *filter.Company {
-			return fault.New(fault.InvalidCursor, "after must be the id of an entry of this activity log.")
+			refused := fault.New(fault.InvalidCursor, "after must be the id of an entry of this activity log; the one with this id may "+
+				"have been removed. Start at the oldest place, or without one.")
+			return refused.With("oldest", beforeAll)
 		}
 		from = store.PositionOf(found)
 		return err

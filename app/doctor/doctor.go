@@ -18,6 +18,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/retention"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -46,6 +47,7 @@ type Patient struct {
 	Migrator   outbound.Migrator
 	Chains     Chains
 	Backups    Backups
+	Retention  Retention // nil: nothing is too old
 }
 
 // Settings are what is wrong with the settings.
@@ -56,6 +58,13 @@ type Settings struct {
 
 	BackupDir   string // where scheduled backups are; empty: none are made
 	BackupEvery time.Duration
+
+	Keep retention.Settings // for how long is kept what grows
+}
+
+// Retention removes what is old enough, as inbound.Retention does.
+type Retention interface {
+	Prune(ctx context.Context, caller access.Caller, wanted inbound.Pruning) ([]retention.Result, error)
 }
 
 // Backups checks a scheduled backup that began at an instant, as backups.Service does.
@@ -65,7 +74,7 @@ type Backups interface {
 
 // Chains verifies the chains of the activity log, as inbound.Activity does.
 type Chains interface {
-	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Link, error)
+	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Verified, error)
 }
 
 // stage is how far a patient has come. Each needs those before.
@@ -173,8 +182,9 @@ var checks = []check{
 	{doctor.Check{
 		Name: "disk",
 		Compares: "there is room for a copy of the store and a tenth more (an error: less than 100 MiB); the log of SQLite is below" +
-			" 1 GiB; less than half of its pages are free",
-		Finds: "error; warning", Fixes: "empties the log",
+			" 1 GiB; less than half of its pages are free, and it gives them back",
+		Finds: "error; warning; note",
+		Fixes: "empties the log; with `--only disk`, and without a server, lets an old store give free pages back",
 	}, opened, none, disk},
 	{doctor.Check{
 		Name: "backup",
@@ -188,9 +198,10 @@ var checks = []check{
 		Finds:    "warning",
 	}, migrated, none, replicas},
 	{doctor.Check{
-		Name:     "growth",
-		Compares: "nothing: it says how many rows and bytes the tables have, the largest first",
-		Finds:    "note",
+		Name: "growth",
+		Compares: "nothing is there that is older than twice the time for which it is kept; else it says how many rows and bytes the " +
+			"tables have, the largest first",
+		Finds: "warning; note", Fixes: "removes what is old enough, as `holdco prune` does",
 	}, opened, none, growth},
 	{doctor.Check{
 		Name: "clock",
@@ -338,7 +349,9 @@ type found struct {
 }
 
 func (f *found) add(of id.Company, one store.Difference) {
-	shown := doctor.Finding{Company: of, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should}
+	shown := doctor.Finding{
+		Company: of, Rule: one.Rule, About: one.About, Where: one.Where, Kept: one.Kept, Should: one.Should, Text: one.Text,
+	}
 	if one.IsMild {
 		shown.Severity = doctor.Warning
 	}

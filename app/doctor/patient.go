@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"holdco/domain/instant"
 	"holdco/domain/page"
 	"holdco/domain/replica"
+	"holdco/domain/retention"
+	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
 
@@ -382,11 +385,14 @@ func backups(ctx context.Context, e *examination) error {
 }
 
 // disk compares what the store takes with what there is. The disk of a server of a database is that server's: then it is that of the data
-// directory which is looked at.
+// directory which is looked at. A store is written anew only if that is asked for by name, because it takes long.
 func disk(ctx context.Context, e *examination) error {
-	look := func() ([]doctor.Finding, error) {
-		space, err := e.Inspector.Space(ctx)
-		if err != nil {
+	space, fixable := doctor.Space{}, []string{"disk.log"}
+	if slices.Contains(e.wanted.Only, e.result.Name) {
+		fixable = append(fixable, doctor.KeepsFree)
+	}
+	look := func() (found []doctor.Finding, err error) {
+		if space, err = e.Inspector.Space(ctx); err != nil {
 			return nil, err
 		}
 		isHere := space.Where != ""
@@ -403,7 +409,16 @@ func disk(ctx context.Context, e *examination) error {
 		}
 		return space.Findings(), nil
 	}
-	return e.beside(ctx, look, func(doctor.Finding) error { return e.Inspector.TruncateLog(ctx) }, "disk.log")
+	mend := func(one doctor.Finding) error {
+		switch {
+		case one.Rule != doctor.KeepsFree:
+			return e.Inspector.TruncateLog(ctx)
+		case space.CanRewrite():
+			return e.Inspector.GiveBack(ctx)
+		}
+		return nil
+	}
+	return e.beside(ctx, look, mend, fixable...)
 }
 
 // replicas looks at the servers that have said that they run.
@@ -437,7 +452,20 @@ func replicas(ctx context.Context, e *examination) error {
 	return nil
 }
 
+// growth looks for what should have been removed long ago. If there is nothing of that, it says how large the tables are.
 func growth(ctx context.Context, e *examination) error {
+	const old = "growth.old"
+	mend := func(one doctor.Finding) error {
+		if err := e.unlock(ctx); err != nil {
+			return err
+		}
+		_, err := e.Retention.Prune(ctx, e.caller, inbound.Pruning{Only: []string{one.About}})
+		return err
+	}
+	err := e.beside(ctx, func() ([]doctor.Finding, error) { return e.lagging(ctx, old) }, mend, old)
+	if err != nil || e.result.Count > 0 {
+		return err
+	}
 	tables, err := e.Inspector.Tables(ctx)
 	var all doctor.Found
 	for _, one := range tables {
@@ -446,6 +474,47 @@ func growth(ctx context.Context, e *examination) error {
 	e.result.Conclude(all, all, 0)
 	e.result.Seen = fmt.Sprintf("tables: %d", len(tables))
 	return err
+}
+
+// lagging finds the kinds of which something is older than twice the time for which it is kept, though it may be removed.
+func (e *examination) lagging(ctx context.Context, rule string) (all []doctor.Finding, err error) {
+	if isOutdated := e.outdated(ctx) != nil; e.Retention == nil || isOutdated {
+		return nil, nil
+	}
+	for _, of := range retention.Kinds {
+		keep := e.Settings.Keep.Keep(of)
+		if keep == retention.Off {
+			continue
+		}
+		wanted := inbound.Pruning{DryRun: true, Only: []string{string(of)}, OlderThan: 2 * keep}
+		results, err := e.Retention.Prune(ctx, e.caller, wanted)
+		if err != nil {
+			return nil, err
+		}
+		if rows := results[0].Rows; rows > 0 {
+			all = append(all, doctor.Finding{
+				Severity: doctor.Warning, Rule: rule, About: string(of), Kept: fmt.Sprint(rows), Should: "0",
+				Text: fmt.Sprintf("%s: %d are older than %s, twice the time for which they are kept; the log of the server says why, and "+
+					"holdco prune removes them", of, rows, wanted.OlderThan),
+			})
+		}
+	}
+	return all, nil
+}
+
+// unlock unlocks the vault with the key of the store.
+func (e *examination) unlock(ctx context.Context) error {
+	return e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		bound, err := r.InstanceKey().Fingerprint(ctx)
+		if err != nil {
+			return err
+		}
+		former, err := r.InstanceKey().Former(ctx)
+		if err == nil {
+			_, err = e.Vault.Unlock(bound, former)
+		}
+		return err
+	})
 }
 
 // clock compares the clock of the store with that of this machine, and with what happened last.

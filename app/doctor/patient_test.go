@@ -140,6 +140,11 @@ func TestWhatIsWrongOnPostgresAndSQLiteIsFoundByOneCheckAlone(t *testing.T) {
 				"activity", found.Error, "activity.place",
 			},
 			{
+				"places of another database", "UPDATE activity SET txid = txid + 4611686018427387904" + row(newest),
+				"UPDATE activity SET txid = txid - 4611686018427387904" + row(newest),
+				"activity", found.Warning, "activity.place",
+			},
+			{
 				"an actor", "UPDATE activity SET actor = 'x' || actor" + row(chained),
 				"UPDATE activity SET actor = substr(actor, 2)" + row(chained),
 				"activity", found.Error, "activity.chain",

@@ -2,13 +2,16 @@ package doctor_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"holdco/app/doctor"
 	"holdco/app/retention"
 	found "holdco/domain/doctor"
 	"holdco/domain/id"
 	kept "holdco/domain/retention"
+	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
 
@@ -63,5 +66,46 @@ func TestNothingIsMissingFromAPrunedStoreOnPostgresAndSQLite(t *testing.T) {
 		}
 		w.exec(t, "UPDATE audit_stubs SET removed = removed - 1 WHERE chain = '"+string(w.of)+"'")
 		w.isWell(t)
+	})
+}
+
+// What is so old that a server should have removed it long ago is found, and removed.
+func TestWhatShouldHaveBeenRemovedLongAgoIsFoundOnPostgresAndSQLite(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		w.atRest(t)
+		w.awaits(t, "SELECT count(*) FROM activity WHERE id NOT IN (SELECT entry_id FROM audit_links)", func() error {
+			_, err := w.activity.Chain(w.ctx)
+			return err
+		})
+		const day = 24 * time.Hour
+		of := w.patient
+		of.Settings.Keep = kept.Settings{Activity: kept.Keep(90 * day), Runs: kept.Keep(90 * day)}
+		of.Retention = retention.New(w.store, of.Vault.(outbound.Signer), noRunLogs{}, w.clock, of.Settings.Keep, nil)
+		looks := func(fix bool) found.Result {
+			wanted := inbound.Examination{Only: []string{"growth"}, Fix: fix, Timeout: time.Hour}
+			return result(t, must[found.Report](t)(doctor.New(of).Examine(w.ctx, caller, wanted)), "growth")
+		}
+		w.clock.Advance(150 * day) // more than it is kept, and less than twice that
+		if got := looks(false); got.Severity() != found.Note {
+			t.Errorf("%s: %s", got.Severity(), got.Message())
+		}
+		w.clock.Advance(50 * day)
+		// Deliveries, which carry entries, went in their time.
+		_, err := retention.New(w.store, of.Vault.(outbound.Signer), noRunLogs{}, w.clock, kept.Settings{}, nil).Run(w.ctx)
+		check(t, err)
+		const says = "are older than 180d, twice the time for which they are kept"
+		if got := looks(false); got.Severity() != found.Warning || got.Fixable != got.Count || !strings.Contains(got.Message(), says) {
+			t.Errorf("%s: %s", got.Severity(), got.Message())
+		}
+		if got := looks(true); got.Fixed == 0 || got.Severity() != found.Note {
+			t.Errorf("repaired: %s: %s", got.Severity(), got.Message())
+		}
+		if got := looks(true); got.Fixed > 0 || got.Severity() != found.Note {
+			t.Errorf("repaired again: %s: %s", got.Severity(), got.Message())
+		}
+		if got := w.scalar(t, "SELECT count(*) FROM activity WHERE type = 'store.pruned'"); got == "0" {
+			t.Error("nothing tells of the removal")
+		}
 	})
 }

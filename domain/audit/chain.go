@@ -26,8 +26,23 @@ func (c *Chain) Allow(stub Stub) {
 	c.Expect(stub.Last)
 }
 
-// Last is the link of the last item.
-func (c *Chain) Last() Link { return c.at }
+// Verified is what was followed of a chain.
+type Verified struct {
+	Link       // of the last entry
+	Gone int64 // entries that a stub stands for
+}
+
+// String says how many entries there are of a chain that is whole.
+func (v Verified) String() string {
+	text := fmt.Sprintf("%d entries, none changed, removed or inserted", v.Number-v.Gone)
+	if v.Gone > 0 {
+		text += fmt.Sprintf(", beside %d that were removed because they were old enough", v.Gone)
+	}
+	return text
+}
+
+// Verified is what was followed.
+func (c *Chain) Verified() Verified { return Verified{c.at, c.gone} }
 
 // Add goes on to the next item, by its number. It returns a Finding if that does not follow.
 func (c *Chain) Add(item Item) error {

@@ -148,6 +148,13 @@ func TestNamesOfBackupsBeforeAMigration(t *testing.T) {
 	if _, ok := backup.ParseName(got); ok {
 		t.Error("it would go with old backups")
 	}
+	for name, want := range map[string]bool{
+		got: true, backup.Name(at("2026-04-11T10:42:17Z")): true, "pre-x.tar": false, "mine.tar.zst": false, "": false,
+	} {
+		if backup.IsName(name) != want {
+			t.Errorf("%q: %t", name, !want)
+		}
+	}
 }
 
 func TestOneBackupIsDueHoweverManyWereMissed(t *testing.T) {

@@ -72,6 +72,7 @@ func week(at time.Time) string {
 
 const (
 	namePrefix, nameEnding = "holdco-", ".tar.zst"
+	beforePrefix           = "pre-"
 	nameInstant            = "20060102T150405Z"
 	preciseInstant         = "20060102T150405.000Z"
 )
@@ -88,7 +89,15 @@ func NameBefore(version string, at time.Time) string {
 		}
 		return '-'
 	}, version)
-	return "pre-" + strings.Trim(plain, "-") + "-" + at.UTC().Format(preciseInstant) + nameEnding
+	return beforePrefix + strings.Trim(plain, "-") + "-" + at.UTC().Format(preciseInstant) + nameEnding
+}
+
+// IsName reports whether a server gives such a name to a backup.
+func IsName(name string) bool {
+	if _, isScheduled := ParseName(name); isScheduled {
+		return true
+	}
+	return strings.HasPrefix(name, beforePrefix) && strings.HasSuffix(name, nameEnding)
 }
 
 // stamp spells an instant in names, to the second: 20260411T104217Z.

@@ -31,12 +31,21 @@ const (
 	fewPages  = 16 * mebibyte       // free pages that are no more than this are not worth giving back
 )
 
+// KeepsFree is the rule that a store breaks which never gives free pages back.
+const KeepsFree = "disk.keeps_free"
+
+// CanRewrite reports whether there is room to write the store anew.
+func (s Space) CanRewrite() bool { return s.Room < 0 || s.Room >= s.Store+s.Store/10 }
+
 // Space is what the files of a store take and have, in bytes.
 type Space struct {
-	Store int64  // all that it takes
-	Log   int64  // the write-ahead log beside it
-	Free  int64  // of Store: pages that hold nothing
-	Room  int64  // that is left on its disk; less than 0: not known
+	Store int64 // all that it takes
+	Log   int64 // the write-ahead log beside it
+	Free  int64 // of Store: pages that hold nothing
+	Room  int64 // that is left on its disk; less than 0: not known
+
+	KeepsFree bool // it never gives free pages back to the disk
+
 	Where string // the disk
 }
 
@@ -60,8 +69,12 @@ func (s Space) Findings() (found []Finding) {
 	}
 	if s.Free > fewPages && s.Free > s.Store/2 {
 		add("disk.free_pages", Warning, size(s.Free), size(s.Store/2), fmt.Sprintf(
-			"%s of the %s of the store hold nothing; new rows use them first, and VACUUM gives them back while no server runs",
+			"%s of the %s of the store hold nothing; new rows use them first, and a server gives them back, unless the store keeps them",
 			size(s.Free), size(s.Store)))
+	}
+	if s.KeepsFree {
+		add(KeepsFree, Note, "kept", "given back", fmt.Sprintf("the store keeps what becomes free of its file; stop the server, and run: "+
+			"holdco doctor --fix --only disk, which needs %s of room", size(s.Store+s.Store/10)))
 	}
 	return found
 }

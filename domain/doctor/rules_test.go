@@ -28,6 +28,7 @@ func TestAStoreNeedsRoomForACopyAndATenth(t *testing.T) {
 		{of: doctor.Space{Store: gibibyte, Free: gibibyte / 2, Room: 2 * gibibyte}},
 		{doctor.Space{Store: gibibyte, Free: gibibyte/2 + 1, Room: 2 * gibibyte}, "disk.free_pages", doctor.Warning},
 		{of: doctor.Space{Store: 16 * mebibyte, Free: 16 * mebibyte, Room: gibibyte}}, // not worth it
+		{doctor.Space{Store: gibibyte, Room: 2 * gibibyte, KeepsFree: true}, doctor.KeepsFree, doctor.Note},
 	} {
 		found := c.of.Findings()
 		isIt := len(found) == 1 && found[0].Rule == c.rule && found[0].Severity == c.severity

@@ -22,7 +22,8 @@ type Activity interface {
 	List(ctx context.Context, caller access.Caller, filter event.Filter, after page.Position, size int) (page.Page[event.Entry], error)
 
 	// Export chains what was committed, and begins an export of the chained entries that match: oldest first. If after is not empty,
-	// it begins after the entry with that id, and fails with fault.InvalidCursor if there is none.
+	// it begins after the entry with that id, and fails with fault.InvalidCursor, whose detail "oldest" is what after may be to begin
+	// with the oldest, if there is none.
 	Export(ctx context.Context, caller access.Caller, filter event.Filter, after string) (ActivityExport, error)
 
 	// Follow begins a stream of the entries of a company: those that come after a place of an earlier stream, or after what there is
@@ -34,12 +35,12 @@ type Activity interface {
 	// company, signed with the instance's key. Nil and not empty, because a path with what is no id has an empty one.
 	Head(ctx context.Context, caller access.Caller, of *id.Company) (audit.Signed, error)
 
-	// Verify follows a chain from its start to its end, that of the entries without a company if of is empty, and returns the last link
-	// that is right. It fails with an audit.Finding for the first entry that was changed, removed or inserted, and when the chain does
+	// Verify follows a chain from its start to its end, that of the entries without a company if of is empty, and returns what is
+	// right of it. It fails with an audit.Finding for the first entry that was changed, removed or inserted, and when the chain does
 	// not have the links that are known from elsewhere. What was removed because it was old enough is none, if what stands for it is signed
 	// by the instance, or by one of some keys, such as those that it had before. An entry is in its chain at most 2 seconds after its
 	// commit; later ones are not looked at.
-	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Link, error)
+	Verify(ctx context.Context, caller access.Caller, of id.Company, keys []ed25519.PublicKey, known ...audit.Link) (audit.Verified, error)
 }
 
 // ActivityExport calls take with portion after portion, until that fails or there are no more.

@@ -66,7 +66,8 @@ type Difference struct {
 	Should string // what follows from the rows that it is derived from
 	Mend   any    // for Audits.Mend or MendAny; nil: it cannot be derived anew
 
-	IsMild bool // nothing is wrong yet
+	IsMild bool   // nothing is wrong yet
+	Text   string // says it, with what to do; empty: the fields above do
 }
 
 // Inspector looks at the database that a store is in, rather than at its rows. What it calls differs with is mended by Audits.MendAny.
@@ -89,4 +90,8 @@ type Inspector interface {
 
 	// TruncateLog copies the write-ahead log into the store and empties it, if there is one, as far as others let it.
 	TruncateLog(ctx context.Context) error
+
+	// GiveBack writes the store anew, once, so that what becomes free of its file is given back to the disk from then on. It does nothing
+	// while a server has the store.
+	GiveBack(ctx context.Context) error
 }

@@ -96,6 +96,17 @@ func TestRetryAfterIsInWholeSeconds(t *testing.T) {
 	}
 }
 
+func TestTheLogTellsOnceOfRequestsThatCannotBeServedForOneCause(t *testing.T) {
+	t.Parallel()
+	k := failing(t, fault.New(fault.Unavailable, "Later.").Because(errors.New("the store is away")))
+	for range 20 {
+		k.ask("GET", "/fail", "").is(t, "fail", 503, fault.Unavailable)
+	}
+	if got := strings.Count(k.log.String(), "could not be served"); got < 1 || got > 10 { // which takes less than ten seconds
+		t.Errorf("there are %d lines: %s", got, k.log)
+	}
+}
+
 func TestNobodyIsAnsweredWhenTheClientIsGone(t *testing.T) {
 	t.Parallel()
 	k := failing(t, fmt.Errorf("query: %w", context.Canceled))

@@ -118,7 +118,7 @@ func refusalOf(c *gin.Context, err error) (status int, refusal *fault.Error) {
 		logFailure(c, slog.LevelError, "a request failed", err)
 		refusal = fault.New(fault.Internal, "Internal error; the server's log has the details under this request id.")
 	case http.StatusServiceUnavailable:
-		logFailure(c, slog.LevelWarn, "a request could not be served", err)
+		logUnserved(c, err)
 		refusal = refusal.After(max(refusal.RetryAfter, retryAfter))
 	}
 	return status, refusal

@@ -178,7 +178,7 @@ func attributes(c *gin.Context) []slog.Attr {
 	return attrs
 }
 
-func logFailure(c *gin.Context, level slog.Level, message string, cause error) {
-	attrs := append(attributes(c), slog.String("error", cause.Error()))
+func logFailure(c *gin.Context, level slog.Level, message string, cause error, more ...slog.Attr) {
+	attrs := append(append(attributes(c), slog.String("error", cause.Error())), more...)
 	of(c).options.Log.LogAttrs(c.Request.Context(), level, message, attrs...)
 }

@@ -29,6 +29,8 @@ type Options struct {
 
 	MostUpload     int64         // how large the body of an operation can be that takes a file, in bytes
 	UploadPatience time.Duration // how long a client may send nothing of it; 0: the usual time
+
+	unserved *unserved
 }
 
 // New makes a router that matches paths exactly, never redirects, and answers in one shape whatever happens.
@@ -40,6 +42,7 @@ func New(options Options) *gin.Engine {
 	router.HandleMethodNotAllowed = true
 	router.UseRawPath = true // an encoded slash is not a slash
 	router.ForwardedByClientIP = false
+	options.unserved = &unserved{}
 	router.Use(begin(options), watch, recoverPanics)
 	if options.CORS != nil {
 		router.Use(options.CORS.allow)

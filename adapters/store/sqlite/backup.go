@@ -101,23 +101,48 @@ func (s Source) Copy(ctx context.Context, folder string) (_ store.Copy, err erro
 	return c, c.look(ctx)
 }
 
+// vacuumInto makes the copy. It ends with the command, so it need not survive a loss of power: to sync all of it would hold up the commits
+// of others. What is closed last copies the log into the store and has to sync that, so it is another connection.
 func vacuumInto(ctx context.Context, path, into string) error {
-	db, err := openFile(path, "rw", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
+	wait := fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds())
+	db, err := openFile(path, "rw", wait)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
-		var failed *sqlite.Error
-		if errors.As(err, &failed) && failed.Code()&primary == sqlite3.SQLITE_FULL { // the store is only read
-			return cmp.Or(ctx.Err(), fmt.Errorf("there is too little room for a copy of the store in %s: %w", filepath.Dir(into), err))
-		}
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil { // it has the log from here on
 		return cmp.Or(ctx.Err(), explain(path, err))
+	}
+	if err := copyUnsynced(ctx, path, into, wait); err != nil {
+		return err
 	}
 	// The log has grown, because nothing that the copy had to read was taken out of it meanwhile. If this cannot truncate it now,
 	// because others read or write, the writer overwrites it from its start.
 	_ = checkpoint(db)
 	return nil
+}
+
+func copyUnsynced(ctx context.Context, path, into, wait string) error {
+	db, err := openFile(path, "rw", wait, "synchronous(off)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
+		return cmp.Or(ctx.Err(), explainCopy(path, into, err))
+	}
+	return nil
+}
+
+// explainCopy says what an operator can do about a copy that cannot be made. What is full is most likely the disk of the copy.
+func explainCopy(path, into string, err error) error {
+	var failed *sqlite.Error
+	if errors.As(err, &failed) && slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}, failed.Code()&primary) {
+		beside := filepath.Dir(filepath.Dir(into))
+		return fmt.Errorf("the copy of the store cannot be written to %s; see whether its disk is full: %w", beside, err)
+	}
+	return explain(path, err)
 }
 
 // openFile opens a database with one connection.

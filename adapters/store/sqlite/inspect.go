@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gofrs/flock"
 	"github.com/uptrace/bun"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -156,13 +158,14 @@ func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) 
 func (e *Engine) Space(ctx context.Context) (doctor.Space, error) {
 	space := doctor.Space{Room: -1, Where: filepath.Dir(e.path)}
 	err := e.inspect(ctx, func(ctx context.Context, on bun.IConn) error {
-		var page, pages, free int64
+		var page, pages, free, mode int64
 		err := errors.Join(
 			on.QueryRowContext(ctx, "PRAGMA page_size").Scan(&page),
 			on.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages),
 			on.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free),
+			on.QueryRowContext(ctx, "PRAGMA auto_vacuum").Scan(&mode),
 		)
-		space.Store, space.Free = page*pages, page*free
+		space.Store, space.Free, space.KeepsFree = page*pages, page*free, mode != incremental
 		return err
 	})
 	if log, logErr := os.Stat(e.path + "-wal"); logErr == nil { // it ends with the last connection
@@ -184,3 +187,23 @@ func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err err
 
 // TruncateLog implements store.Inspector. A checkpoint is no write, so a connection that only reads can make it.
 func (e *Engine) TruncateLog(context.Context) error { return checkpoint(e.pool) }
+
+// GiveBack implements store.Inspector. It has the lock of a server meanwhile, and writes all in one transaction.
+func (e *Engine) GiveBack(ctx context.Context) (err error) {
+	lock := flock.New(e.path + ".lock")
+	if locked, err := lock.TryLock(); err != nil || !locked {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	db, err := openFile(e.path, "rw", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, statement := range []string{fmt.Sprintf("PRAGMA auto_vacuum = %d", incremental), "VACUUM"} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return cmp.Or(ctx.Err(), explain(e.path, err))
+		}
+	}
+	return checkpoint(db)
+}

@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +24,7 @@ type Moving struct {
 	isTarget bool
 	conn     *sql.Conn
 	holds    bool // there is a transaction, so that no command writes
+	isMade   bool // the file was missing, and nothing was written to it yet
 }
 
 var _ store.MovingTo = (*Moving)(nil)
@@ -34,7 +37,8 @@ func OpenMoving(ctx context.Context, path string, isTarget bool) (_ *Moving, err
 	if isTarget {
 		options.Synchronous = Normal
 	}
-	m := &Moving{isTarget: isTarget}
+	_, missing := os.Stat(path)
+	m := &Moving{isTarget: isTarget, isMade: errors.Is(missing, fs.ErrNotExist)}
 	if m.engine, err = Open(ctx, options); err != nil {
 		return nil, err
 	}
@@ -259,6 +263,7 @@ func (m *Moving) Prepare(ctx context.Context, mark move.Mark) error {
 	if err := m.refuseRows(ctx, fresh); err != nil {
 		return err
 	}
+	m.isMade = false
 	if _, err := m.engine.migrator.Up(ctx); err != nil {
 		return explain(m.engine.path, err)
 	}
@@ -388,7 +393,7 @@ func (m *Moving) Drop(ctx context.Context) error {
 	return cmp.Or(err, m.syncAll(ctx))
 }
 
-// Close implements store.Moving. What was not committed is rolled back.
+// Close implements store.Moving. What was not committed is rolled back. A target that was made for a move which was refused goes.
 func (m *Moving) Close() error {
 	if m.conn != nil {
 		if m.holds {
@@ -396,5 +401,17 @@ func (m *Moving) Close() error {
 		}
 		_ = m.conn.Close()
 	}
-	return m.engine.Close()
+	err := m.engine.Close()
+	if !m.isMade {
+		return err
+	}
+	for _, more := range beside {
+		if gone := os.Remove(m.engine.path + more); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return err
 }
+
+// beside are the endings of the files of a store, which are locks and the log but for the first, that of the store itself.
+var beside = []string{"", "-wal", "-shm", ".migrating", ".next", ".writing", ".lock"}

@@ -80,7 +80,7 @@ func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (
 	case err != nil:
 		return nil, fmt.Errorf("lock the store: %w", err)
 	case !locked:
-		return nil, fmt.Errorf("a server has %s open; stop it first", r.store)
+		return nil, fmt.Errorf("a server, a move or another restoration has %s open; stop it first", r.store)
 	}
 	r.lock = lock
 	if err := r.dropLinks(); err != nil {

@@ -16,6 +16,7 @@ const (
 	longestLog   = 256 << 20 // bytes of the write-ahead log after which it is truncated
 	freePages    = 256       // that stay, to be used next
 	pagesPerStep = 500       // that are given back at once, each of which may have to be moved
+	incremental  = 2         // the auto_vacuum of a file that can give pages back
 )
 
 // Tidy implements sqlstore.Engine. A database that was made without auto_vacuum keeps its free pages, to use them again.
@@ -33,7 +34,6 @@ func (e *Engine) Tidy(ctx context.Context) (more bool, err error) {
 		if err := conn.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
 			return err
 		}
-		const incremental = 2
 		surplus := free - freePages
 		if more = mode == incremental && surplus > pagesPerStep; mode != incremental || surplus <= 0 {
 			return nil

@@ -39,25 +39,28 @@ type usage struct {
 	clock outbound.Clock
 	room  func() (outbound.Room, error)
 
-	workspaces func() int64
+	files func() map[string]int64
+	since time.Time
 
 	bytes, free, size, overdue *prometheus.Desc
 }
 
-// Usage reports what the store takes, what is free of the disk with the data directory, and for how long what is old enough has
-// waited to be removed. What cannot be told is omitted.
+// Usage reports what the store takes, what other files take, by what they are, what is free of the disk with the data directory, and for
+// how long what is old enough has waited to be removed: before the first pass, since this was called. What cannot be told is omitted.
 func Usage(
-	s store.Store, keep retention.Settings, clock outbound.Clock, room func() (outbound.Room, error), workspaces func() int64,
+	s store.Store, keep retention.Settings, clock outbound.Clock, room func() (outbound.Room, error), files func() map[string]int64,
 ) Collector {
 	return usage{
-		store: s, keep: keep, clock: clock, room: room, workspaces: workspaces,
+		store: s, keep: keep, clock: clock, room: room, files: files, since: clock.Now(),
 		bytes: prometheus.NewDesc("holdco_store_bytes",
-			"Bytes that are taken: db by the store, log by the write-ahead log of SQLite, workspaces by those of companies, here.",
+			"Bytes that are taken: db by the store, log by the write-ahead log of SQLite, and here workspaces by those of companies, "+
+				"and backups by those that servers made in the folder of backups.",
 			[]string{"part"}, nil),
 		free: prometheus.NewDesc("holdco_disk_free_bytes", "Bytes that are free of the disk with the data directory.", nil, nil),
 		size: prometheus.NewDesc("holdco_disk_size_bytes", "Bytes that this disk has.", nil, nil),
 		overdue: prometheus.NewDesc("holdco_retention_overdue_seconds",
-			"For how long what is old enough of a kind has waited to be removed; 0 before the first pass.", []string{"kind"}, nil),
+			"For how long what is old enough of a kind has waited to be removed; before the first pass, since the start.",
+			[]string{"kind"}, nil),
 	}
 }
 
@@ -74,7 +77,9 @@ func (u usage) Collect(into chan<- prometheus.Metric) {
 	gauge := func(of *prometheus.Desc, value float64, labels ...string) {
 		into <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
 	}
-	gauge(u.bytes, float64(u.workspaces()), "workspaces")
+	for part, bytes := range u.files() {
+		gauge(u.bytes, float64(bytes), part)
+	}
 	if room, err := u.room(); err == nil {
 		gauge(u.free, float64(room.Free))
 		gauge(u.size, float64(room.Size))
@@ -98,9 +103,12 @@ func (u usage) Collect(into chan<- prometheus.Metric) {
 		if err != nil {
 			continue
 		}
-		var overdue time.Duration
-		if !state.Done.IsZero() && state.Done.Before(before) { // it could go since midnight, or since the midnights before
-			overdue = before.Sub(state.Done) - 24*time.Hour + u.clock.Now().Sub(u.clock.Now().Truncate(24*time.Hour))
+		now, overdue := u.clock.Now(), time.Duration(0)
+		switch {
+		case state.Done.IsZero():
+			overdue = now.Sub(u.since)
+		case state.Done.Before(before): // it could go since midnight, or since the midnights before
+			overdue = before.Sub(state.Done) - 24*time.Hour + now.Sub(now.Truncate(24*time.Hour))
 		}
 		gauge(u.overdue, overdue.Seconds(), string(of))
 	}
