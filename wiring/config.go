@@ -118,6 +118,18 @@ func (c Config) needsSession(what string) error {
 		"set HOLDCO_DATABASE_MIGRATE_URL to a URL that leads straight to the server", what))
 }
 
+// hasBackupDir fails if the server is to write backups into a directory that is not there. It makes none, because the one that is meant
+// may be a disk that is not mounted.
+func (c Config) hasBackupDir() error {
+	if c.BackupDir == "" {
+		return nil
+	}
+	if found, err := os.Stat(c.BackupDir); err != nil || !found.IsDir() {
+		return cli.WrongUsage(fmt.Errorf("HOLDCO_BACKUP_DIR must be the path of a directory that is there; it is %q", c.BackupDir))
+	}
+	return nil
+}
+
 // Memory is the path of a SQLite database that ends with its process.
 const Memory = ":memory:"
 

@@ -218,7 +218,7 @@ var settings = []setting{
 	{
 		name: "backup_dir", kind: "DIRECTORY", absent: "none: the server makes no backups",
 		help:    "where the server writes backups of the store",
-		allowed: "the path of a directory that is there",
+		allowed: "the path of a directory", // that it is there, a server that starts sees
 		set:     func(c *Config, v string) bool { c.BackupDir = v; return !strings.Contains(v, "\x00") },
 	},
 	{
