@@ -169,6 +169,23 @@ func sumsOf(t *testing.T, printed []byte) string {
 	return fmt.Sprint(said.Tables)
 }
 
+// What is printed to be set leads to the store that was moved to, however that is called.
+func TestAMoveNamesItsTargetAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	environ := []string{dataDir + dir}
+	mustRun(t, environ, "migrate", "up")
+	to := "sqlite://" + filepath.Join(dir, "my 50% store.db")
+	code, printed := moved(t, environ, "--to", to)
+	if code != 0 || !strings.HasSuffix(printed, "verified; set HOLDCO_DATABASE_URL="+to+"\n") {
+		t.Errorf("%d, %s", code, printed)
+	}
+	code, printed = moved(t, environ, "--to", to, "--keep-source", "--json")
+	if code != 0 || !strings.Contains(printed, `"verified": false`) || !strings.Contains(printed, `"unmarked": true`) {
+		t.Errorf("%d, %s", code, printed)
+	}
+}
+
 func TestAMoveThatIsWrongSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

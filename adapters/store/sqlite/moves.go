@@ -26,9 +26,17 @@ type Moving struct {
 
 var _ store.MovingTo = (*Moving)(nil)
 
-// OpenMoving opens a store that is to be moved, from which nothing but the mark is written, or, if it is the target, one that rows are
-// moved to, which may be missing.
-func OpenMoving(ctx context.Context, path string, isTarget bool) (_ *Moving, err error) {
+// OpenMoving opens a store that is to be moved.
+func OpenMoving(ctx context.Context, path string) (store.Moving, error) {
+	return openMoving(ctx, path, false)
+}
+
+// OpenMovingTo opens a store that rows are moved to. It may be missing.
+func OpenMovingTo(ctx context.Context, path string) (store.MovingTo, error) {
+	return openMoving(ctx, path, true)
+}
+
+func openMoving(ctx context.Context, path string, isTarget bool) (_ store.MovingTo, err error) {
 	// What is written to a target is made durable by Finish.
 	options := Options{Path: path, MustExist: !isTarget, Exclusive: true, Moves: true, Synchronous: Full}
 	if isTarget {
@@ -48,8 +56,10 @@ func OpenMoving(ctx context.Context, path string, isTarget bool) (_ *Moving, err
 	if err != nil {
 		return nil, err
 	}
-	m.conn, err = pool.Conn(ctx)
-	return m, err
+	if m.conn, err = pool.Conn(ctx); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // Hold implements store.Moving. A server is kept away by the lock; commands cannot write while there is a transaction. To a target they can
