@@ -195,7 +195,7 @@ func (m *Moving) Prepare(ctx context.Context, mark move.Mark) error {
 	if err != nil {
 		return explainMoving(err)
 	}
-	if err := sqlstore.RefuseOthers(m.Name(), holds, fresh); err != nil {
+	if err := sqlstore.RefuseRows(m.Name(), holds, fresh, sqlstore.ToMove); err != nil {
 		return err
 	}
 	if _, err := m.engine.migrator.Up(ctx); err != nil {

@@ -8,12 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/doctor"
@@ -81,7 +78,7 @@ func (e *Engine) Schema(ctx context.Context, differs func(store.Difference)) (er
 
 // schemaOn reads a schema. The versions of it are the migrator's own, and what begins with sqlite_ is SQLite's.
 func schemaOn(ctx context.Context, on bun.IConn) (sqlstore.Schema, error) {
-	const ours = "type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND t.name <> 'goose_db_version'"
+	const ours = "type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND t.name <> '" + sqlstore.SchemaVersions + "'"
 	schema := sqlstore.Schema{}
 	add := func(rows *sql.Rows) error {
 		var name, definition string
@@ -139,14 +136,15 @@ func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) 
 			var table, parent string
 			var row *int64
 			var number int
-			err := rows.Scan(&table, &row, &parent, &number)
+			if err := rows.Scan(&table, &row, &parent, &number); err != nil {
+				return err
+			}
 			damaged(table, fmt.Sprintf("a row refers to one of %s that is not there", parent), nil)
-			return err
+			return nil
 		}, "PRAGMA foreign_key_check")
 	})
-	var failed *sqlite.Error
-	if errors.As(err, &failed) && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, failed.Code()&primary) {
-		damaged(filepath.Base(e.path), failed.Error(), nil)
+	if isDamage(err) {
+		damaged(filepath.Base(e.path), err.Error(), nil)
 		return nil
 	}
 	return err
@@ -182,5 +180,13 @@ func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err err
 	return tables, err
 }
 
-// TruncateLog implements store.Inspector. A checkpoint is no write, so a connection that only reads can make it.
-func (e *Engine) TruncateLog(context.Context) error { return checkpoint(e.pool) }
+// TruncateLog implements store.Inspector.
+func (e *Engine) TruncateLog(ctx context.Context) error {
+	db, err := openFile(e.path, "rw", busyTimeout(checkpointWait))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = truncateLog(ctx, db) // if others keep it from that, the log is as long as before, which who looks again sees
+	return err
+}
