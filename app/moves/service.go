@@ -126,8 +126,8 @@ func (p *pair) close() (err error) {
 }
 
 // begin marks both stores, unless they have the marks of this move. First the target: one that cannot be moved to is found before the
-// source has a mark. Interrupted between the two, it is a target without rows, which any move can take: it gets the mark of that one, so that
-// the other, if its source has a mark, does not go on in it.
+// source has a mark. Interrupted between the two, it is a target without rows, which any move can take: it gets the mark of that one, so
+// that the other, if its source has a mark, does not go on in it.
 func (p *pair) begin(ctx context.Context) (target move.Mark, isTarget bool, err error) {
 	isMarked := false
 	if p.mark, isMarked, err = p.from.Mark(ctx); err != nil {

@@ -1,11 +1,11 @@
 package backup
 
-// First says whether a store that has a schema is backed up before it is migrated.
-type First int
+// BeforeMigration says whether a store that has a schema is backed up before it is migrated.
+type BeforeMigration int
 
-// It is, unless the store is on PostgreSQL and no folder of backups is set; or it must be, wherever it is; or it is not.
+// What is done before a migration.
 const (
-	FirstIfThereIsAFolder First = iota
-	FirstAlways
-	FirstNever
+	IfPossible BeforeMigration = iota // a backup, unless the store is on PostgreSQL and no folder of backups is set
+	Required                          // a backup; without a folder for it nothing is migrated
+	Never                             // no backup
 )
