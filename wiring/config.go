@@ -57,7 +57,7 @@ type Config struct {
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	BackupDir        string           // where the server writes backups; empty: it makes none
 	BackupEvery      time.Duration
-	BackupKeep       backup.Keep
+	BackupKeep       backup.Selection
 	BackupRecipients []string // for whom they are encrypted; none: they are not
 	RedisURL         string   // where replicas count requests together; empty: each process by itself. May hold a password
 	CORSOrigins      []string // whose pages may call the orchestration API

@@ -30,7 +30,7 @@ func TestNothingIsMissingFromAPrunedStoreOnPostgresAndSQLite(t *testing.T) {
 		}
 		w.awaits(t, unchained, chain)
 		const day = 24 * time.Hour
-		settings := kept.Settings{Activity: kept.Keep(90 * day), Audit: kept.Keep(365 * day), Runs: kept.Keep(90 * day)}
+		settings := kept.Settings{Activity: kept.Period(90 * day), Audit: kept.Period(365 * day), Runs: kept.Period(90 * day)}
 		prunes := retention.New(w.store, w.patient.Vault.(outbound.Signer), noRunLogs{}, w.clock, settings, nil)
 		for _, days := range []time.Duration{120, 300} {
 			w.clock.Advance(days * day)

@@ -53,6 +53,9 @@ const (
 	Deleting Status = "deleting" // being removed; readable by id, not listed
 )
 
+// ShortestRetention is the shortest time that can be set for which an archived company can be restored.
+const ShortestRetention = 30 * 24 * time.Hour
+
 // Action is a state transition that a client asks for.
 type Action string
 
