@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/page"
@@ -273,17 +271,21 @@ func TestARestorationThatIsKilledIsDoneOrNot(t *testing.T) {
 // beingRestored are the names under which backups are being restored, or were when they were killed.
 func beingRestored(t *testing.T, dir string, environ []string) []string {
 	t.Helper()
-	for _, variable := range environ {
-		address, isPostgres := strings.CutPrefix(variable, databaseURL)
-		if !isPostgres {
-			continue
+	address := ""
+	for _, name := range []string{databaseURL, directURL} { // the latter leads past a pooler
+		for _, variable := range environ {
+			if value, isIt := strings.CutPrefix(variable, name); isIt {
+				address = value
+			}
 		}
+	}
+	if address != "" {
 		db, err := sql.Open("pgx", address)
 		must(t, err)
 		defer db.Close()
 		var names string
 		must(t, db.QueryRowContext(t.Context(), "SELECT coalesce(string_agg(nspname, ' '), '') FROM pg_namespace "+
-			"WHERE nspname LIKE 'holdco!_restoring!_%' ESCAPE '!'", pgx.QueryExecModeSimpleProtocol).Scan(&names))
+			"WHERE nspname LIKE 'holdco!_restoring!_%' ESCAPE '!'").Scan(&names))
 		return strings.Fields(names)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, ".holdco.db.partial-*"))
