@@ -232,10 +232,25 @@ func checkFile(ctx context.Context, db *sql.DB) error {
 	if !slices.Equal(wrong, []string{"ok"}) {
 		return fmt.Errorf("the store is damaged: %s", strings.Join(wrong, "; "))
 	}
-	if wrong, err = texts(ctx, db, `SELECT "table" FROM pragma_foreign_key_check`); err == nil && len(wrong) > 0 {
-		err = fmt.Errorf("the store is damaged: a row of %s refers to one that is not there", wrong[0])
+	return checkReferences(ctx, db)
+}
+
+// checkReferences fails if a row refers to one that is not there. A file can have a table that is called like the function of this pragma.
+func checkReferences(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, "PRAGMA foreign_key_check")
+	if err != nil {
+		return err
 	}
-	return err
+	defer rows.Close()
+	if !rows.Next() {
+		return rows.Err()
+	}
+	var table string
+	var row, parent, key any
+	if err := rows.Scan(&table, &row, &parent, &key); err != nil {
+		return err
+	}
+	return fmt.Errorf("the store is damaged: a row of %s refers to one that is not there", table)
 }
 
 func (c *fileCopy) Close() error {

@@ -70,7 +70,8 @@ func ReadNumber(ctx context.Context, db Queryer, query string) (number int64, er
 	if !rows.Next() {
 		return 0, rows.Err()
 	}
-	return number, rows.Scan(&number)
+	err = rows.Scan(&number)
+	return number, err
 }
 
 // NewestOf returns the highest version of the migrations in a folder.
