@@ -35,13 +35,12 @@ func openBackups(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (i
 }
 
 // openRestore opens what there is of the store for the command restore.
-func openRestore(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (cli.RestoreTools, func(), error) {
+func openRestore(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Backups, func(), error) {
 	config, log, err := configure(flags, stderr)
 	if err != nil {
-		return cli.RestoreTools{}, nil, err
+		return nil, nil, err
 	}
-	opened, done, err := openCopies(ctx, config, log, true)
-	return cli.RestoreTools{Backups: opened, KeyFile: config.KeyFile}, done, err
+	return openCopies(ctx, config, log, true)
 }
 
 // openCopies opens the store for what copies it as a whole, whatever its schema is. One on SQLite may be missing.
@@ -99,10 +98,10 @@ func newSchedule(
 
 // backedUp has a store backed up before it is migrated. One in memory ends with its process, and so is never behind.
 func backedUp(
-	migrator outbound.Migrator, of *backups.Service, config Config, version cli.Version, first backup.First, log *slog.Logger,
+	migrator outbound.Migrator, of *backups.Service, config Config, version cli.Version, whether backup.BeforeMigration, log *slog.Logger,
 ) *backups.Migrator {
 	before := backups.Before{
-		First: first, Folder: config.BackupDir, Recipients: config.BackupRecipients, Version: version.Number,
+		Whether: whether, Folder: config.BackupDir, Recipients: config.BackupRecipients, Version: version.Number,
 	}
 	if before.Folder == "" && config.Database.Postgres == "" {
 		before.Folder = filepath.Dir(config.Database.SQLite)

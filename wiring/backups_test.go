@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -153,6 +155,29 @@ func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
 	})
 }
 
+// killWhen runs a command and kills it when something has happened, unless it ends before. It reports whether it did all that it should.
+func killWhen(t *testing.T, environ []string, happened func() bool, args ...string) (isDone bool, printed string) {
+	t.Helper()
+	command := exec.Command("holdco", args...)
+	command.Env = append(os.Environ(), environ...)
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	must(t, command.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return err == nil, out.String()
+		case <-time.After(time.Millisecond):
+			if happened() {
+				_ = command.Process.Kill()
+				return <-ended == nil, out.String()
+			}
+		}
+	}
+}
+
 // A backup that is killed leaves nothing under its name, and the next one removes what it left.
 func TestABackupThatIsKilledLeavesNoFile(t *testing.T) {
 	t.Parallel()
@@ -160,28 +185,37 @@ func TestABackupThatIsKilledLeavesNoFile(t *testing.T) {
 		server := startProcess(t, environ...)
 		ask := resttest.New(t, server.url, string(rootToken))
 		file, saved := filepath.Join(dir, "b.tar.zst"), 0
-		const kills = 6
-		for n := range kills {
+		// size is that of the file that is being written; -1: there is none.
+		size := func() int64 {
+			some, err := filepath.Glob(filepath.Join(dir, ".b.tar.zst.partial-*"))
+			must(t, err)
+			for _, one := range some {
+				if found, err := os.Stat(one); err == nil && found.Mode().IsRegular() {
+					return found.Size()
+				}
+			}
+			return -1
+		}
+		for n, happened := range []func() bool{
+			func() bool { return size() >= 0 }, func() bool { return size() > 0 }, func() bool { return false },
+			func() bool { return size() >= 0 }, func() bool { return size() > 0 },
+		} {
 			ask.Post("/v1/companies", named(fmt.Sprintf("company-%d", n))).Is(t, http.StatusCreated, "")
-			command := exec.Command("holdco", "backup", "--force", file)
-			command.Env = append(os.Environ(), environ...)
-			must(t, command.Start())
-			time.AfterFunc(time.Duration(40+n*40)*time.Millisecond, func() { _ = command.Process.Kill() })
-			if command.Wait() == nil {
+			if isDone, _ := killWhen(t, environ, happened, "backup", "--force", file); isDone {
 				saved = n + 1
 			}
-			// What has the name is whole. To restore it takes its time.
-			if _, err := os.Stat(file); err != nil || n != kills-1 {
-				continue
+			if n == 0 && saved == 0 && exists(t, file) {
+				t.Error("one that was killed has its name")
 			}
-			printed, counted := mustRun(t, environ, "restore", "--check", file), 0
-			found := regexp.MustCompile(`(\d+) companies, as of`).FindStringSubmatch(printed)
-			if found != nil {
-				counted, _ = strconv.Atoi(found[1])
-			}
-			if counted < saved {
-				t.Errorf("%d companies were saved, and %d are there: %s", saved, counted, printed)
-			}
+		}
+		// What has the name is whole.
+		printed, counted := mustRun(t, environ, "restore", "--check", file), 0
+		found := regexp.MustCompile(`(\d+) companies, as of`).FindStringSubmatch(printed)
+		if found != nil {
+			counted, _ = strconv.Atoi(found[1])
+		}
+		if saved < 3 || counted < saved {
+			t.Errorf("%d companies were saved, and %d are there: %s", saved, counted, printed)
 		}
 		server.kill()
 		mustRun(t, environ, "backup", "--force", file)
@@ -202,15 +236,25 @@ func TestARestorationThatIsKilledIsDoneOrNot(t *testing.T) {
 		file := filepath.Join(dir, "b.tar.zst")
 		mustRun(t, environ, "backup", file)
 		server.kill()
+		killed := 0
 		for n := range 5 {
-			command := exec.Command("holdco", "restore", "--replace", file)
-			command.Env = append(os.Environ(), environ...)
-			must(t, command.Start())
-			time.AfterFunc(time.Duration(60+n*150)*time.Millisecond, func() { _ = command.Process.Kill() })
-			_ = command.Wait()
+			before, polls := beingRestored(t, dir, environ), 0
+			isDone, _ := killWhen(t, environ, func() bool {
+				isNew := func(name string) bool { return !slices.Contains(before, name) }
+				if polls > 0 || slices.ContainsFunc(beingRestored(t, dir, environ), isNew) {
+					polls++
+				}
+				return polls > n*n*n // later and later after it has begun
+			}, "restore", "--replace", file)
+			if !isDone && polls > 0 {
+				killed++
+			}
 			if wrong := examine(t, environ...); wrong != nil {
 				t.Error(wrong)
 			}
+		}
+		if killed == 0 {
+			t.Error("none was killed after it had begun")
 		}
 		mustRun(t, environ, "restore", "--replace", file)
 		left, err := filepath.Glob(filepath.Join(dir, ".*.partial-*"))
@@ -223,6 +267,31 @@ func TestARestorationThatIsKilledIsDoneOrNot(t *testing.T) {
 			t.Errorf("%s", listed.Body)
 		}
 	})
+}
+
+// beingRestored are the names under which backups are being restored, or were when they were killed.
+func beingRestored(t *testing.T, dir string, environ []string) []string {
+	t.Helper()
+	address := ""
+	for _, name := range []string{databaseURL, directURL} { // the latter leads past a pooler
+		for _, variable := range environ {
+			if value, isIt := strings.CutPrefix(variable, name); isIt {
+				address = value
+			}
+		}
+	}
+	if address != "" {
+		db, err := sql.Open("pgx", address)
+		must(t, err)
+		defer db.Close()
+		var names string
+		must(t, db.QueryRowContext(t.Context(), "SELECT coalesce(string_agg(nspname, ' '), '') FROM pg_namespace "+
+			"WHERE nspname LIKE 'holdco!_restoring!_%' ESCAPE '!'").Scan(&names))
+		return strings.Fields(names)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, ".holdco.db.partial-*"))
+	must(t, err)
+	return names
 }
 
 func TestABackupIsStreamedToAdmins(t *testing.T) {

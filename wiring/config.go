@@ -58,7 +58,7 @@ type Config struct {
 	Rates            ratelimit.Limits // of each token, each partner's key, and each agent
 	BackupDir        string           // where the server writes backups; empty: it makes none
 	BackupEvery      time.Duration
-	BackupKeep       backup.Keep
+	BackupKeep       backup.Selection
 	BackupRecipients []string // for whom they are encrypted; none: they are not
 	RedisURL         string   // where replicas count requests together; empty: each process by itself. May hold a password
 	CORSOrigins      []string // whose pages may call the orchestration API
@@ -117,6 +117,18 @@ func (c Config) needsSession(what string) error {
 	}
 	return cli.WrongUsage(fmt.Errorf("%s needs a session of its own, which HOLDCO_DATABASE_POOLER=transaction does not give: "+
 		"set HOLDCO_DATABASE_MIGRATE_URL to a URL that leads straight to the server", what))
+}
+
+// hasBackupDir fails if the server is to write backups into a directory that is not there. It makes none, because the one that is meant
+// may be a disk that is not mounted.
+func (c Config) hasBackupDir() error {
+	if c.BackupDir == "" {
+		return nil
+	}
+	if found, err := os.Stat(c.BackupDir); err != nil || !found.IsDir() {
+		return cli.WrongUsage(fmt.Errorf("HOLDCO_BACKUP_DIR must be the path of a directory that is there; it is %q", c.BackupDir))
+	}
+	return nil
 }
 
 // Memory is the path of a SQLite database that ends with its process.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -49,40 +50,36 @@ type mover struct {
 	log    *slog.Logger
 }
 
-func (m mover) source(ctx context.Context, url string) (store.MovingTo, error) {
-	return m.open(ctx, url, false)
-}
-func (m mover) target(ctx context.Context, url string) (store.MovingTo, error) {
-	return m.open(ctx, url, true)
+func (m mover) source(ctx context.Context, url string) (store.Moving, error) {
+	return openMoved(ctx, m, url, sqlite.OpenMoving, postgres.OpenMoving)
 }
 
-func (m mover) open(ctx context.Context, url string, isTarget bool) (store.MovingTo, error) {
+func (m mover) target(ctx context.Context, url string) (store.MovingTo, error) {
+	return openMoved(ctx, m, url, sqlite.OpenMovingTo, postgres.OpenMovingTo)
+}
+
+func openMoved[M store.Moving](
+	ctx context.Context, m mover, url string, onSQLite func(ctx context.Context, path string) (M, error),
+	onPostgres func(ctx context.Context, options postgres.Options) (M, error),
+) (none M, err error) {
 	database, err := movedDatabase(url)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if database.SQLite != "" {
-		return asMoving(sqlite.OpenMoving(ctx, database.SQLite, isTarget))
+		return onSQLite(ctx, database.SQLite)
 	}
 	config := m.config
 	config.Database = database
 	options := postgresOptions(ctx, config, m.log)
 	if options.Pooled && database == m.config.Database {
 		if err := config.needsSession("to move"); err != nil {
-			return nil, err
+			return none, err
 		}
 		options.URL = options.DirectURL
 	}
 	options.Pooled, options.DirectURL = false, "" // another URL than the configured one leads straight to its server
-	return asMoving(postgres.OpenMoving(ctx, options))
-}
-
-// asMoving keeps a nil pointer from becoming a store.
-func asMoving[M store.MovingTo](opened M, err error) (store.MovingTo, error) {
-	if err != nil {
-		return nil, err
-	}
-	return opened, nil
+	return onPostgres(ctx, options)
 }
 
 // movedDatabase reads the URL of a store that can be moved.
@@ -126,8 +123,11 @@ func isSameFile(one, other string) bool {
 	return err == nil && os.SameFile(found, also)
 }
 
-// withoutPassword is the URL of a database as it may be shown.
+// withoutPassword is the URL of a database as it may be shown. What follows sqlite:// is a path as it is, not encoded: it stays.
 func withoutPassword(of string) string {
+	if strings.HasPrefix(of, "sqlite:") {
+		return of
+	}
 	read, err := url.Parse(of)
 	if err != nil {
 		return "its URL"

@@ -1,7 +1,6 @@
 package wiring_test
 
 import (
-	"bytes"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -121,27 +120,35 @@ func TestAMoveBetweenSQLiteAndPostgresThatIsKilledGoesOn(t *testing.T) {
 	first, address := "sqlite://"+filepath.Join(dir, "holdco.db"), postgrestest.EmptyURL(t)
 	last := "sqlite://" + filepath.Join(dir, "back", "holdco.db")
 	digests := map[string]string{}
-	for _, way := range [][2]string{{first, address}, {address, last}} {
+	for n, way := range [][2]string{{first, address}, {address, last}} {
 		kills := 0
 		for done := false; !done; {
-			command := exec.Command("holdco", "move", "--from", way[0], "--to", way[1], "--json")
-			command.Env = append(os.Environ(), environ...)
-			var out, problems bytes.Buffer
-			command.Stdout, command.Stderr = &out, &problems
-			must(t, command.Start())
-			// Later and later, so that in the end it is let through.
-			killing := time.AfterFunc(time.Duration(100+kills*kills*150)*time.Millisecond, func() { _ = command.Process.Kill() })
-			err := command.Wait()
-			killing.Stop()
+			// At the mark, at two batches, and at the end of the copy; then it is let through.
+			began := markOf(t, way[1])
+			isDone, printed := killWhen(t, environ, func() bool {
+				now := markOf(t, way[1])
+				switch kills {
+				case 0:
+					return now.isThere
+				case 1, 2:
+					return now.rows > began.rows
+				case 3:
+					return now.isCopied
+				}
+				return false
+			}, "move", "--from", way[0], "--to", way[1], "--json")
 			switch {
-			case err == nil:
-				digests[way[0]], done = sumsOf(t, out.Bytes()), true
-			case command.ProcessState.ExitCode() == -1: // it was killed
+			case isDone:
+				digests[way[0]], done = sumsOf(t, []byte(printed[strings.Index(printed, "{"):])), true
+			case !strings.Contains(printed, "holdco: "): // it was killed
 				kills++
-			case strings.Contains(problems.String(), "this store was moved to "): // it was killed after its last step
-				done = true
+			case strings.Contains(printed, "this store was moved to "): // it was killed after its last step
+				mustRun(t, environ, "move", "--abandon", "--from", way[0])
+				again := fmt.Sprintf("sqlite://%s/again-%d/holdco.db", dir, n)
+				printed = mustRun(t, environ, "move", "--from", way[0], "--to", again, "--json")
+				digests[way[0]], done = sumsOf(t, []byte(printed[strings.Index(printed, "{"):])), true
 			default:
-				t.Fatalf("after %d kills: %s", kills, problems.String())
+				t.Fatalf("after %d kills: %s", kills, printed)
 			}
 		}
 		if kills < 3 {
@@ -151,9 +158,31 @@ func TestAMoveBetweenSQLiteAndPostgresThatIsKilledGoesOn(t *testing.T) {
 			t.Errorf("%s: %v", way[1], wrong)
 		}
 	}
-	if there, back := digests[first], digests[address]; there != back && there != "" && back != "" {
+	if there, back := digests[first], digests[address]; there != back {
 		t.Errorf("%s\n%s", there, back)
 	}
+}
+
+// moveMark is what a store says of a move to it.
+type moveMark struct {
+	isThere, isCopied bool
+	rows              int64
+}
+
+// markOf reads the mark of a store, which may be missing, or have no schema.
+func markOf(t *testing.T, url string) (found moveMark) {
+	t.Helper()
+	driver, address := "pgx", url
+	if path, isSQLite := strings.CutPrefix(url, "sqlite://"); isSQLite {
+		driver, address = "sqlite", "file:"+path+"?mode=ro"
+	}
+	db, err := sql.Open(driver, address)
+	must(t, err)
+	defer db.Close()
+	var done int64
+	err = db.QueryRowContext(t.Context(), "SELECT row_count, done FROM moves").Scan(&found.rows, &done)
+	found.isThere, found.isCopied = err == nil, err == nil && done == 1
+	return found
 }
 
 // sumsOf are the digests that a move printed.
@@ -167,6 +196,23 @@ func sumsOf(t *testing.T, printed []byte) string {
 		t.Errorf("%s", printed)
 	}
 	return fmt.Sprint(said.Tables)
+}
+
+// What is printed to be set leads to the store that was moved to, however that is called.
+func TestAMoveNamesItsTargetAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	environ := []string{dataDir + dir}
+	mustRun(t, environ, "migrate", "up")
+	to := "sqlite://" + filepath.Join(dir, "my 50% store.db")
+	code, printed := moved(t, environ, "--to", to)
+	if code != 0 || !strings.HasSuffix(printed, "verified; set HOLDCO_DATABASE_URL="+to+"\n") {
+		t.Errorf("%d, %s", code, printed)
+	}
+	code, printed = moved(t, environ, "--to", to, "--keep-source", "--json")
+	if code != 0 || !strings.Contains(printed, `"verified": false`) || !strings.Contains(printed, `"unmarked": true`) {
+		t.Errorf("%d, %s", code, printed)
+	}
 }
 
 func TestAMoveThatIsWrongSaysSo(t *testing.T) {

@@ -56,6 +56,9 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 	if err != nil {
 		return err
 	}
+	if err := config.hasBackupDir(); err != nil {
+		return err
+	}
 	if migrate {
 		if err := config.needsSession("to migrate at the start, unless --no-migrate is given,"); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -14,10 +15,14 @@ import (
 	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/backup"
+	"holdco/domain/budget"
+	"holdco/domain/company"
 	"holdco/domain/money"
 	"holdco/domain/partner"
 	"holdco/domain/ratelimit"
 	"holdco/domain/retention"
+	"holdco/domain/run"
+	"holdco/domain/webhook"
 )
 
 // setting is one line of the table from which flags, variables, keys of the file, help and errors come.
@@ -57,7 +62,7 @@ var settings = []setting{
 	},
 	{
 		name: "database_migrate_url", kind: "URL", absent: "none", ofStore: true,
-		help:    "with such a pooler, the way straight to the server, to migrate and to restore",
+		help:    "with such a pooler, the way straight to the server, to migrate, back up, restore and move",
 		allowed: "postgres://USER:PASSWORD@HOST/NAME with special characters as %XX, or empty",
 		set: func(c *Config, v string) bool {
 			parsed, ok := parseDatabase(v)
@@ -133,9 +138,11 @@ var settings = []setting{
 	},
 	{
 		name: "archive_retention", kind: "DURATION", fallback: "720h",
-		help:    "how long an archived company can be restored; at least 720h (30 days)",
-		allowed: "a duration of at least 720h (30 days), such as 2160h",
-		set:     func(c *Config, v string) bool { return parseDuration(&c.ArchiveRetention, v, 720*time.Hour) },
+		help:    "how long an archived company can be restored; at least " + inHours(company.ShortestRetention),
+		allowed: "a duration of at least " + inHours(company.ShortestRetention) + ", such as 2160h",
+		set: func(c *Config, v string) bool {
+			return parseDuration(&c.ArchiveRetention, v, company.ShortestRetention)
+		},
 	},
 	{
 		name: "keep_activity", kind: "DAYS", fallback: "off",
@@ -169,20 +176,21 @@ var settings = []setting{
 	},
 	{
 		name: "lease_time", kind: "DURATION", fallback: "5m",
-		help:    "how long the lease of an agent lasts without a call, unless its claim asks for another time",
-		allowed: "a duration from 5s to 1h in whole seconds, such as 300s",
+		help: "how long the lease of an agent lasts without a call, unless its claim asks for another time",
+		allowed: fmt.Sprintf("a duration from %.0fs to %.0fh in whole seconds, such as 300s",
+			run.ShortestUsual.Seconds(), run.LongestLease.Hours()),
 		set: func(c *Config, v string) bool {
-			return parseDuration(&c.LeaseTime, v, 5*time.Second) && c.LeaseTime <= time.Hour && c.LeaseTime%time.Second == 0
+			return parseDuration(&c.LeaseTime, v, run.ShortestUsual) && c.LeaseTime <= run.LongestLease && c.LeaseTime%time.Second == 0
 		},
 	},
 	{
 		name: "reserve_usd", kind: "DOLLARS", fallback: "0.10",
 		help:    "what a lease reserves of the budgets for an issue that has none of its own",
-		allowed: "dollars from 0.000001 to 1000000, with at most 6 decimals",
+		allowed: fmt.Sprintf("dollars from %s to %s, with at most 6 decimals", budget.LeastReserve, budget.MostReserve),
 		set: func(c *Config, v string) bool {
 			amount, err := money.ParseUSD(money.Number(v))
 			c.Reserve = amount
-			return err == nil && amount > 0 && amount <= 1_000_000*money.Dollar
+			return err == nil && amount >= budget.LeastReserve && amount <= budget.MostReserve
 		},
 	},
 	{
@@ -218,7 +226,7 @@ var settings = []setting{
 	{
 		name: "backup_dir", kind: "DIRECTORY", absent: "none: the server makes no backups",
 		help:    "where the server writes backups of the store",
-		allowed: "the path of a directory that is there",
+		allowed: "the path of a directory", // that it is there, a server that starts sees
 		set:     func(c *Config, v string) bool { c.BackupDir = v; return !strings.Contains(v, "\x00") },
 	},
 	{
@@ -231,7 +239,7 @@ var settings = []setting{
 		name: "backup_keep", kind: "NUMBERS", fallback: "7d,4w,6m",
 		help:    "which of these backups are kept: the newest of each of so many days, weeks and months that have one",
 		allowed: "numbers from 1 to 1000 of days, weeks and months, such as 7d,4w,6m",
-		set:     func(c *Config, v string) (ok bool) { c.BackupKeep, ok = backup.ParseKeep(v); return ok },
+		set:     func(c *Config, v string) (ok bool) { c.BackupKeep, ok = backup.ParseSelection(v); return ok },
 	},
 	{
 		name: "backup_recipients", kind: "KEYS", absent: "none: backups are not encrypted", secret: true, // somebody may give an identity
@@ -248,8 +256,8 @@ var settings = []setting{
 	{
 		name: "webhook_parallel", kind: "NUMBER", fallback: "16",
 		help:    "how many messages to one webhook may be in flight; those about one company, token and so on go one at a time",
-		allowed: "a whole number from 1 to 256",
-		set:     func(c *Config, v string) bool { return parseNumber(&c.WebhookParallel, v, 1, 256) },
+		allowed: fmt.Sprintf("a whole number from 1 to %d", webhook.MostParallel),
+		set:     func(c *Config, v string) bool { return parseNumber(&c.WebhookParallel, v, 1, webhook.MostParallel) },
 	},
 	{
 		name: "webhook_allow_private", kind: "BOOL", fallback: "false",
@@ -297,6 +305,11 @@ var settings = []setting{
 	},
 }
 
+// inHours spells a duration of whole days.
+func inHours(of time.Duration) string {
+	return fmt.Sprintf("%.0fh (%.0f days)", of.Hours(), of.Hours()/24)
+}
+
 func parseDatabase(value string) (Database, bool) {
 	if value == "sqlite:"+Memory {
 		return Database{SQLite: Memory}, true
@@ -316,8 +329,8 @@ func parseDuration(duration *time.Duration, value string, least time.Duration) b
 	return err == nil && parsed >= least
 }
 
-func parseKeep(keep *retention.Keep, value string, of retention.Kind) (ok bool) {
-	*keep, ok = retention.ParseKeep(value, retention.LeastDays(of))
+func parseKeep(keep *retention.Period, value string, of retention.Kind) (ok bool) {
+	*keep, ok = retention.ParsePeriod(value, retention.LeastDays(of))
 	return ok
 }
 

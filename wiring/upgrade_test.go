@@ -33,8 +33,12 @@ func TestTheStoreOfAReleaseIsBackedUpMigratedAndServed(t *testing.T) {
 		return found
 	}
 	blocked := []string{dataDir + dir, "HOLDCO_BACKUP_DIR=" + filepath.Join(dir, "missing")}
-	if printed, ok := runHoldco(t, blocked, "serve"); ok || !strings.Contains(printed, "was not migrated") {
-		t.Errorf("without the folder of backups: %s", printed)
+	for command, says := range map[string]string{
+		"migrate up": "was not migrated", "serve": "must be the path of a directory that is there",
+	} {
+		if printed, ok := runHoldco(t, blocked, strings.Fields(command)...); ok || !strings.Contains(printed, says) {
+			t.Errorf("%s without the folder of backups: %s", command, printed)
+		}
 	}
 
 	server := startProcess(t, environ...)

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -24,8 +23,12 @@ const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 )
 
-// mostWindow bounds the memory that a compressed stream can ask for.
-const mostWindow = 64 << 20
+// Bounds of what a stream can ask for: memory for its compression, a head of its encryption, zeros after the end of the tar.
+const (
+	mostWindow = 64 << 20
+	mostHead   = 1 << 20
+	mostZeros  = 1 << 20
+)
 
 // reader is a backup that is being read.
 type reader struct {
@@ -40,7 +43,7 @@ func (Archives) Read(from io.Reader, identities string) (outbound.ArchiveReader,
 	r := &reader{from: &stream{Reader: from}}
 	buffered := bufio.NewReaderSize(r.from, 1<<16)
 	var plain io.Reader = buffered
-	begins, err := buffered.Peek(len(ageMagic))
+	begins, _ := buffered.Peek(len(ageMagic)) // too short a stream is no backup either
 	if r.from.failure != nil {
 		return nil, r.from.failure
 	}
@@ -48,17 +51,19 @@ func (Archives) Read(from io.Reader, identities string) (outbound.ArchiveReader,
 	case isEncrypted && identities == "":
 		return nil, locked(buffered)
 	case isEncrypted:
-		if plain, err = decrypt(buffered, identities); err != nil {
+		decrypted, err := decrypt(buffered, identities)
+		if err != nil {
 			return nil, err
 		}
+		plain = decrypted
 	case !bytes.HasPrefix(begins, []byte(zstdMagic)):
-		_ = err // too short a stream is no backup either
 		return nil, backup.Broken("it does not begin as one")
 	}
-	r.decompressed, err = zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow))
+	decompressed, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow))
 	if err != nil {
 		return nil, damaged(r.from, err)
 	}
+	r.decompressed = decompressed
 	r.tar = tar.NewReader(r.decompressed)
 	return r, nil
 }
@@ -66,8 +71,9 @@ func (Archives) Read(from io.Reader, identities string) (outbound.ArchiveReader,
 // locked is the fault of an encrypted backup without an identity. Its head does not name the recipients, but counts them.
 func locked(from *bufio.Reader) error {
 	recipients := 0
+	head := bufio.NewReader(io.LimitReader(from, mostHead))
 	for {
-		line, err := from.ReadString('\n')
+		line, err := head.ReadString('\n')
 		if err != nil || strings.HasPrefix(line, "---") {
 			break
 		}
@@ -76,7 +82,7 @@ func locked(from *bufio.Reader) error {
 		}
 	}
 	return fault.New(fault.InvalidParameter, "The backup is encrypted, for %d of age's recipients; name a file with the identity of one "+
-		"by --identity.", recipients)
+		"by --identity.", recipients).Because(outbound.ErrEncrypted)
 }
 
 func decrypt(from io.Reader, identities string) (io.Reader, error) {
@@ -104,9 +110,14 @@ func decrypt(from io.Reader, identities string) (io.Reader, error) {
 func (r *reader) Next() (backup.Entry, error) {
 	head, err := r.tar.Next()
 	if errors.Is(err, io.EOF) {
-		// What comes after the end of the tar is read too: a checksum of the compression, and of the encryption.
-		if n, err := io.Copy(io.Discard, io.LimitReader(r.decompressed, 1<<20)); err != nil || n == 1<<20 {
-			return backup.Entry{}, damaged(r.from, errors.Join(err, errTrailing(n)))
+		// The end of the stream is read too: there are checksums of the compression, and of the encryption. Up to there a tar may have
+		// zeros.
+		rest, err := io.ReadAll(io.LimitReader(r.decompressed, mostZeros))
+		if err == nil && (len(rest) == mostZeros || len(bytes.Trim(rest, "\x00")) > 0) {
+			err = errors.New("something comes after its end")
+		}
+		if err != nil {
+			return backup.Entry{}, damaged(r.from, err)
 		}
 		return backup.Entry{}, io.EOF
 	}
@@ -124,13 +135,6 @@ func (r *reader) Next() (backup.Entry, error) {
 	}
 	r.summed.begin(entry)
 	return entry, nil
-}
-
-func errTrailing(n int64) error {
-	if n == 0 {
-		return nil
-	}
-	return fmt.Errorf("something comes after its end")
 }
 
 // Read implements outbound.ArchiveReader.

@@ -37,7 +37,7 @@ type verification struct {
 	parsed []ed25519.PublicKey
 }
 
-// known are the links of the head, and the head itself.
+// known reads the keys and the head that are named. Without one it is zero.
 func (v *verification) known() (signed audit.Signed, err error) {
 	var keys []ed25519.PublicKey
 	for _, text := range v.keys {

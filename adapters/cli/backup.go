@@ -79,11 +79,11 @@ func sayWritten(out io.Writer, file string, written backup.Written) {
 	if written.Verified {
 		state = "verified"
 	}
-	fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("wrote %s: %s; %s. %s", file, written.Summary(), state, written.NeedsKey())))
+	fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("wrote %s: %s; %s. %s", file, written.Summary(), state, written.KeyNote())))
 }
 
 // RestoreCommand is the command that brings a backup back.
-func RestoreCommand(open Opener[RestoreTools]) Command {
+func RestoreCommand(open Opener[inbound.Backups]) Command {
 	return func(a *app) *cobra.Command {
 		var wanted inbound.RestoreWanted
 		var asJSON bool
@@ -96,8 +96,8 @@ func RestoreCommand(open Opener[RestoreTools]) Command {
 				"An older state must not act on the world twice. So leases are ended, and issues wait in the queue; what webhooks\n" +
 				"have still to send is held until \"holdco webhook resume\"; answers that are kept for retries of requests are\n" +
 				"dropped. The restoration is an entry in the activity log, store.restored.\n\n" +
-				"With --check it is restored beside the store and checked as by \"holdco doctor\", settings, key, workspaces and disk\n" +
-				"aside, which are not in it. Then it is dropped: a drill.",
+				"With --check it is restored beside the store and checked as by \"holdco doctor\", but for settings, key, workspaces,\n" +
+				"disk, backup and replicas, which are not in it. Then it is dropped: a drill.",
 			Example: "  holdco restore /backup/holdco.tar.zst\n  holdco restore --replace --identity key.txt /backup/holdco.tar.zst\n" +
 				"  holdco restore --check /backup/holdco.tar.zst",
 			Args: oneFile,
@@ -110,13 +110,13 @@ func RestoreCommand(open Opener[RestoreTools]) Command {
 				}
 				return nil
 			},
-			RunE: on(a, open, func(command *cobra.Command, tools RestoreTools, args []string) error {
+			RunE: on(a, open, func(command *cobra.Command, port inbound.Backups, args []string) error {
 				if args[0] == "-" {
 					wanted.From = command.InOrStdin()
 				} else {
 					wanted.File = args[0]
 				}
-				restored, err := tools.Restore(command.Context(), a.caller, wanted)
+				restored, err := port.Restore(command.Context(), a.caller, wanted)
 				if err != nil {
 					return err
 				}
@@ -125,9 +125,8 @@ func RestoreCommand(open Opener[RestoreTools]) Command {
 				} else {
 					sayRestored(command.OutOrStdout(), restored, wanted.TriesOnly)
 				}
-				if !restored.HasKey {
-					fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: put the key %s at HOLDCO_KEY_FILE, which is %s, "+
-						"else the server will not start\n", restored.Key, tools.KeyFile)
+				if restored.Lacks != "" {
+					fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: the server will not start: %s\n", restored.Lacks)
 				}
 				if len(restored.Problems) > 0 {
 					err = errors.Join(err, fmt.Errorf("the backup can be restored, but not all is well in it: %s",
@@ -147,20 +146,17 @@ func RestoreCommand(open Opener[RestoreTools]) Command {
 	}
 }
 
-// RestoreTools are what the command restore works with.
-type RestoreTools struct {
-	inbound.Backups
-	KeyFile string // its path
-}
-
 func sayRestored(out io.Writer, restored backup.Restored, isTrial bool) {
 	if isTrial {
-		fmt.Fprintf(out, "the backup can be restored: %s. %s\n", restored.Summary(), restored.NeedsKey())
+		fmt.Fprintf(out, "the backup can be restored: %s. %s\n", restored.Summary(), restored.KeyNote())
 		return
 	}
-	fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("restored: %s. %s", restored.Summary(), restored.NeedsKey())))
+	fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("restored: %s. %s", restored.Summary(), restored.KeyNote())))
 	if restored.Kept != "" {
 		fmt.Fprintf(out, "The former store is kept: %s\n", restored.Kept)
+	}
+	if restored.Spaces != "" {
+		fmt.Fprintf(out, "The former workspaces are kept: %s\n", restored.Spaces)
 	}
 	if restored.Newer > 0 {
 		fmt.Fprintf(out, "What was done after the backup is there alone; entries of its activity log: %d\n", restored.Newer)

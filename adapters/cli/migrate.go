@@ -81,14 +81,14 @@ func backupFirstFlags(command *cobra.Command) {
 }
 
 // BackupFirst says whether a store is backed up before it is migrated, by the flags of the command that does.
-func BackupFirst(flags *pflag.FlagSet) backup.First {
+func BackupFirst(flags *pflag.FlagSet) backup.BeforeMigration {
 	if is, err := flags.GetBool(noBackup); err == nil && is {
-		return backup.FirstNever
+		return backup.Never
 	}
 	if is, err := flags.GetBool(backupFirst); err == nil && is {
-		return backup.FirstAlways
+		return backup.Required
 	}
-	return backup.FirstIfThereIsAFolder
+	return backup.IfPossible
 }
 
 func printMigrations(command *cobra.Command, migrations []outbound.Migration, asJSON bool) error {

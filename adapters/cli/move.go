@@ -77,7 +77,7 @@ func MoveCommand(open Opener[MoveTools]) Command {
 					return err
 				case asJSON:
 					return printJSON(out, moved.Fields())
-				case len(moved.Tables) == 0: // it was moved before
+				case moved.Unmarked:
 					_, err = fmt.Fprintf(out, "%s can be used again\n", moved.From)
 					return err
 				}

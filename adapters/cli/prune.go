@@ -45,7 +45,8 @@ func PruneCommand(open Opener[inbound.Retention]) Command {
 					return fmt.Errorf("--only: %w", err)
 				}
 				var ok bool
-				if wanted.OlderThan, ok = retention.ParseKeep(olderThan, 1); olderThan != "" && (!ok || wanted.OlderThan == retention.Off) {
+				wanted.OlderThan, ok = retention.ParsePeriod(olderThan, 1)
+				if olderThan != "" && (!ok || wanted.OlderThan == retention.Off) {
 					return fmt.Errorf("--older-than must be whole days, such as 90d or 2160h")
 				}
 				return nil

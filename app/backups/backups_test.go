@@ -396,6 +396,44 @@ func packed(t *testing.T, write func(out *tar.Writer)) []byte {
 	return to.Bytes()
 }
 
+func compressed(t *testing.T, content []byte) []byte {
+	t.Helper()
+	return must[*zstd.Encoder](t)(zstd.NewWriter(nil)).EncodeAll(content, nil)
+}
+
+// A tar can end with more zeros than it needs.
+func TestABackupMayEndWithZeros(t *testing.T) {
+	t.Parallel()
+	from := onSQLite(t, true)
+	file := from.path("b.tar.zst")
+	from.write(t, inbound.BackupWanted{File: file})
+	padded := append(must[[]byte](t)(os.ReadFile(file)), compressed(t, make([]byte, 8<<10))...)
+	must[backup.Restored](t)(onSQLite(t, false).Restore(t.Context(), caller, inbound.RestoreWanted{From: bytes.NewReader(padded)}))
+}
+
+// What begins as an encrypted backup is not read without a bound.
+func TestTheHeadOfAnEncryptedBackupIsBounded(t *testing.T) {
+	t.Parallel()
+	read := &endless{}
+	_, err := onSQLite(t, false).Restore(t.Context(), caller, inbound.RestoreWanted{
+		From: io.MultiReader(strings.NewReader("age-encryption.org/v1\n-> X25519 a\n"), read),
+	})
+	if !errors.Is(err, outbound.ErrEncrypted) || read.bytes > 2<<20 {
+		t.Errorf("%v, after %d bytes", err, read.bytes)
+	}
+}
+
+// endless never ends, nor has a line that does.
+type endless struct{ bytes int }
+
+func (e *endless) Read(into []byte) (int, error) {
+	for n := range into {
+		into[n] = 'x'
+	}
+	e.bytes += len(into)
+	return len(into), nil
+}
+
 func TestWhatIsNoWholeBackupChangesNothing(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
@@ -415,8 +453,10 @@ func TestWhatIsNoWholeBackupChangesNothing(t *testing.T) {
 		cases := map[string][]byte{
 			"empty": {}, "text": []byte("this is no backup, but it is long enough to be one"), "cut in its head": whole[:100],
 			"cut in the middle": whole[:len(whole)/2], "cut at its end": whole[:len(whole)-1], "flipped": flipped,
-			"with something behind it": append(slices.Clone(whole), "more"...),
-			"an empty tar":             packed(t, func(*tar.Writer) {}),
+			"with something behind it":     append(slices.Clone(whole), "more"...),
+			"with something after its tar": append(slices.Clone(whole), compressed(t, []byte("more"))...),
+			"with too many zeros after it": append(slices.Clone(whole), compressed(t, make([]byte, 1<<20))...),
+			"an empty tar":                 packed(t, func(*tar.Writer) {}),
 			"another byte of the store": rewritten(t, file, func(head *tar.Header, content []byte) []byte {
 				if store(head) {
 					content[len(content)-3] ^= 1
@@ -529,7 +569,7 @@ func TestARestorationKeepsWhatWasThere(t *testing.T) {
 			t.Error(diff)
 		}
 		restored := must[backup.Restored](t)(p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, Replaces: true}))
-		if restored.Kept == "" || restored.Newer != 1 || !restored.HasKey {
+		if restored.Kept == "" || restored.Newer != 1 || restored.Lacks != "" {
 			t.Errorf("%+v", restored)
 		}
 		if got := p.count(t, "activity"); got != 2 { // that of the backup, and store.restored
@@ -653,7 +693,7 @@ func TestWorkspacesComeBackWithTheirLinks(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "workspaces") {
 		t.Error(err)
 	}
-	must[backup.Restored](t)(to.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, Replaces: true}))
+	restored := must[backup.Restored](t)(to.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, Replaces: true}))
 	list := func(dir string) (found []string) {
 		check(t, filepath.WalkDir(filepath.Join(dir, "workspaces"), func(path string, entry os.DirEntry, err error) error {
 			check(t, err)
@@ -674,8 +714,8 @@ func TestWorkspacesComeBackWithTheirLinks(t *testing.T) {
 		t.Error(diff)
 	}
 	kept := must[[]string](t)(filepath.Glob(filepath.Join(to.dir, "workspaces.before-restore-*", "cmp_2")))
-	if len(kept) != 1 {
-		t.Error("the former workspaces are gone")
+	if len(kept) != 1 || restored.Spaces != filepath.Dir(kept[0]) {
+		t.Errorf("the former workspaces are gone, or are not in %q: %v", restored.Spaces, kept)
 	}
 
 	// A file that would be written through a link is refused.

@@ -21,7 +21,7 @@ type Migrator struct {
 
 // Before says how a store is backed up before it is migrated.
 type Before struct {
-	First      backup.First
+	Whether    backup.BeforeMigration
 	Folder     string   // where the backup goes; empty: nowhere
 	Recipients []string // it is encrypted for them; none: it is not encrypted
 	Version    string   // of the program
@@ -30,7 +30,7 @@ type Before struct {
 // Report is told what became of a backup.
 type Report struct {
 	Written func(ctx context.Context, written backup.Written)
-	None    func(ctx context.Context) // no folder is set
+	None    func(ctx context.Context) // there is none, because no folder is set
 }
 
 // NewMigrator returns a migrator that makes a backup before it calls another.
@@ -47,7 +47,7 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	if schema.Version > 0 && len(schema.Pending()) > 0 && m.before.First != backup.FirstNever {
+	if schema.Version > 0 && len(schema.Pending()) > 0 && m.before.Whether != backup.Never {
 		if err := m.backUp(ctx, schema.Version); err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ var errNoFolder = errors.New("there is no folder for the backup before the migra
 // backUp makes a backup of a store whose schema has a version.
 func (m *Migrator) backUp(ctx context.Context, version int64) error {
 	if m.before.Folder == "" {
-		if m.before.First == backup.FirstAlways {
+		if m.before.Whether == backup.Required {
 			return errNoFolder
 		}
 		m.report.None(ctx)

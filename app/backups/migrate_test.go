@@ -60,10 +60,10 @@ func TestAStoreIsBackedUpBeforeItIsMigrated(t *testing.T) {
 		behind := another(false)
 		behind.migrate(t, released)
 		for _, one := range []struct {
-			first  backup.First
+			first  backup.BeforeMigration
 			folder string
-		}{{backup.FirstAlways, ""}, {backup.FirstAlways, filepath.Join(folder, "missing")}, {0, filepath.Join(folder, "missing")}} {
-			refused := &upgrading{Before: backups.Before{First: one.first, Folder: one.folder, Version: "v1.2.0"}}
+		}{{backup.Required, ""}, {backup.Required, filepath.Join(folder, "missing")}, {0, filepath.Join(folder, "missing")}} {
+			refused := &upgrading{Before: backups.Before{Whether: one.first, Folder: one.folder, Version: "v1.2.0"}}
 			if _, err := refused.on(t, behind); err == nil || len(refused.written)+refused.none > 0 {
 				t.Errorf("%+v: %v, %+v", one, err, refused)
 			}
@@ -99,7 +99,7 @@ func TestAStoreIsMigratedWithoutABackupOnlyIfThatIsWanted(t *testing.T) {
 		for _, one := range []struct {
 			before backups.Before
 			none   int
-		}{{backups.Before{First: backup.FirstNever, Folder: "/missing"}, 0}, {backups.Before{}, 1}} {
+		}{{backups.Before{Whether: backup.Never, Folder: "/missing"}, 0}, {backups.Before{}, 1}} {
 			p := another(false)
 			p.migrate(t, released)
 			u := &upgrading{Before: one.before}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"holdco/domain/backup"
-	"holdco/domain/fault"
 	"holdco/ports/outbound"
 )
 
@@ -25,7 +24,7 @@ func (s *Service) Check(ctx context.Context, folder string, begun time.Time, isF
 	}
 	defer func() { _ = opened.Close() }() // it was only read
 	archive, err := s.Archives.Read(opened, "")
-	if fault.CodeOf(err) == fault.InvalidParameter { // it is encrypted
+	if errors.Is(err, outbound.ErrEncrypted) {
 		return nil
 	}
 	if err != nil {
@@ -94,7 +93,7 @@ func read(
 			if backup.TableOf(entry.Name) != "" {
 				sum.Rows = lines.count
 			}
-			reading.Took(sum)
+			reading.Note(sum)
 		}
 	}
 	if err := reading.End(sums); err != nil {

@@ -47,11 +47,9 @@ func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbo
 	case wanted.TriesOnly && ctx.Err() == nil:
 		restored.Problems, err = s.examine(ctx, caller, r.on, wanted, err)
 	case err == nil:
-		var former store.Former
-		former, err = r.switchOver(ctx)
-		restored.Kept, restored.Newer = former.Kept, former.Newer
+		err = r.switchOver(ctx, &restored)
 	}
-	restored.HasKey = s.hasKey(manifest)
+	restored.Lacks = s.lacks(manifest)
 	restored.Took = s.Clock.Now().Sub(began)
 	return restored, err
 }
@@ -118,14 +116,16 @@ func (r *restoring) end(sums backup.Sums) (err error) {
 }
 
 // switchOver puts the store in its place, and then the workspaces: an instance can run without these, whose directories are made anew.
-func (r *restoring) switchOver(ctx context.Context) (former store.Former, err error) {
-	if former, err = r.store.Switch(ctx); err != nil || r.spaces == nil {
-		return former, err
+func (r *restoring) switchOver(ctx context.Context, restored *backup.Restored) error {
+	former, err := r.store.Switch(ctx)
+	restored.Kept, restored.Newer = former.Kept, former.Newer
+	if err != nil || r.spaces == nil {
+		return err
 	}
-	if _, err := r.spaces.Switch(backup.Aside(r.Clock.Now())); err != nil {
-		return former, fmt.Errorf("the store is restored, but the workspaces are not: %w", err)
+	if restored.Spaces, err = r.spaces.Switch(backup.Aside(r.Clock.Now())); err != nil {
+		return fmt.Errorf("the store is restored, but the workspaces are not: %w", err)
 	}
-	return former, nil
+	return nil
 }
 
 func (r *restoring) close() error {
@@ -139,13 +139,15 @@ func (r *restoring) close() error {
 	return errors.Join(failures...)
 }
 
-// hasKey reports whether the keys are there that a backup needs.
-func (s *Service) hasKey(m backup.Manifest) bool {
+// lacks says which of the keys that a backup needs is missing; empty: none.
+func (s *Service) lacks(m backup.Manifest) string {
 	if m.Key == "" {
-		return true
+		return ""
 	}
-	_, err := s.Vault.Unlock(m.Key, m.FormerKey)
-	return err == nil
+	if _, err := s.Vault.Unlock(m.Key, m.FormerKey); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // examine runs the checks of the store, and returns what is wrong: that it could not be settled, too.

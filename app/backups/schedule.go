@@ -17,9 +17,9 @@ import (
 
 // Settings say which backups a server makes.
 type Settings struct {
-	Folder     string // where they are; empty: none are made
+	Folder     string // where they are
 	Every      time.Duration
-	Keep       backup.Keep
+	Keep       backup.Selection
 	Recipients []string // they are encrypted for them; none: they are not encrypted
 	Version    string   // of the program
 }
@@ -56,14 +56,11 @@ func (s *Schedule) Run(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if s.settings.Folder == "" {
-		return false, nil
-	}
 	now, err := s.store.StoreNow(ctx)
 	if err != nil || !state.IsDue(s.settings.Every, now) {
 		return false, err
 	}
-	holder := string(id.New[id.Import](s.backups.IDs.UUIDv7())) // any id that no other process has
+	holder := string(id.New[id.Replica](s.backups.IDs.UUIDv7())) // for this backup alone
 	begun, err := s.begin(ctx, holder)
 	if err != nil || begun.IsZero() {
 		return false, err
@@ -103,7 +100,6 @@ func (s *Schedule) change(
 	next func(ctx context.Context, tx store.Tx, now time.Time, state backup.Schedule) (backup.Schedule, error),
 ) error {
 	return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		tx.Unrecorded() // that one begins needs no event
 		state, err := tx.Backups().Lock(ctx)
 		if err != nil {
 			return err

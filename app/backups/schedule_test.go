@@ -25,7 +25,7 @@ func scheduled(t *testing.T, p place, count int) (on store.Store, folder string,
 	opened, done := p.open(t)
 	t.Cleanup(done)
 	folder = t.TempDir()
-	settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Keep{Days: 2}, Version: "v1"}
+	settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Selection{Days: 2}, Version: "v1"}
 	for range count {
 		all = append(all, backups.NewSchedule(p.Service, opened.Store, settings, silent{}))
 	}
@@ -151,8 +151,8 @@ func TestABackupThatIsTakenOverEnds(t *testing.T) {
 		<-ctx.Done() // the first look at the schedule ends it
 		return ctx.Err()
 	}}
-	one := backups.NewSchedule(backups.New(parts), on, backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Keep{Days: 2}},
-		silent{}).AtPace(time.Millisecond)
+	settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Selection{Days: 2}}
+	one := backups.NewSchedule(backups.New(parts), on, settings, silent{}).AtPace(time.Millisecond)
 	if _, err := one.Run(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -32,7 +32,7 @@ func (s *Service) settle(ctx context.Context, on store.Store, m backup.Manifest,
 	if after.Leases, err = s.endLeases(ctx, on, actor); err != nil {
 		return after, err
 	}
-	if after.Receipts, err = dropReceipts(ctx, on); err != nil {
+	if err := dropReceipts(ctx, on); err != nil {
 		return after, err
 	}
 	return after, on.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Record(ctx, m.Event(after).By(actor)) })
@@ -96,7 +96,7 @@ func (s *Service) endIn(ctx context.Context, on store.Store, of id.Company, runs
 // portion bounds how many receipts are dropped in a unit.
 const portion = 1000
 
-func dropReceipts(ctx context.Context, on store.Store) (dropped int, err error) {
+func dropReceipts(ctx context.Context, on store.Store) error {
 	for {
 		var some int
 		err := on.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
@@ -104,8 +104,7 @@ func dropReceipts(ctx context.Context, on store.Store) (dropped int, err error) 
 			return err
 		})
 		if err != nil || some == 0 {
-			return dropped, err
+			return err
 		}
-		dropped += some
 	}
 }

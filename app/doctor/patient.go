@@ -10,6 +10,7 @@ import (
 
 	"holdco/domain/access"
 	"holdco/domain/audit"
+	"holdco/domain/backup"
 	"holdco/domain/company"
 	"holdco/domain/doctor"
 	"holdco/domain/fault"
@@ -232,9 +233,6 @@ func leads(ctx context.Context, e *examination) error {
 	})(ctx, e)
 }
 
-// settling is how long a server may take to make the directory of a company, or to remove that of one that is deleted.
-const settling = time.Minute
-
 // workspaces compares directories with companies. Both change, one after the other: a directory is made once its company is committed, and
 // removed before the company is. So what is missing must be missing afterwards too, and what is stray must have been there before.
 func workspaces(ctx context.Context, e *examination) error {
@@ -267,7 +265,7 @@ func workspaces(ctx context.Context, e *examination) error {
 			all = append(all, doctor.Finding{Severity: doctor.Warning, Rule: rule, About: string(which), Kept: kept, Should: should})
 		}
 		for which, one := range isOf {
-			if !has[which] && one.Status != company.Deleting && e.Clock.Now().Sub(one.CreatedAt) > settling {
+			if !has[which] && one.Status != company.Deleting && e.Clock.Now().Sub(one.CreatedAt) > doctor.SettlesIn {
 				add(missing, which, "no directory", "one")
 			}
 		}
@@ -362,7 +360,7 @@ func backups(ctx context.Context, e *examination) error {
 	switch age := now.Sub(state.DoneAt); {
 	case state.DoneAt.IsZero():
 		finds(doctor.Warning, "backup.none", "no scheduled backup has succeeded yet; start the server, or see why in its log")
-	case age > 2*e.Settings.BackupEvery:
+	case backup.IsOld(age, e.Settings.BackupEvery):
 		finds(doctor.Warning, "backup.old", "the last scheduled backup that succeeded is of %s; the log of the server says why", last)
 	default:
 		e.result.Seen = "the last: " + last
@@ -482,7 +480,7 @@ func (e *examination) lagging(ctx context.Context, rule string) (all []doctor.Fi
 		return nil, nil
 	}
 	for _, of := range retention.Kinds {
-		keep := e.Settings.Keep.Keep(of)
+		keep := e.Settings.Keep.Of(of)
 		if keep == retention.Off {
 			continue
 		}

@@ -33,7 +33,7 @@ func TestNothingIsMissingFromAPrunedStoreOnPostgresAndSQLite(t *testing.T) {
 		}
 		w.awaits(t, unchained, chain)
 		const day = 24 * time.Hour
-		settings := kept.Settings{Activity: kept.Keep(90 * day), Audit: kept.Keep(365 * day), Runs: kept.Keep(90 * day)}
+		settings := kept.Settings{Activity: kept.Period(90 * day), Audit: kept.Period(365 * day), Runs: kept.Period(90 * day)}
 		prunes := retention.New(w.store, w.patient.Vault.(outbound.Signer), noRunLogs{}, w.clock, settings, nil)
 		for _, days := range []time.Duration{120, 300} {
 			w.clock.Advance(days * day)
@@ -80,7 +80,7 @@ func TestWhatShouldHaveBeenRemovedLongAgoIsFoundOnPostgresAndSQLite(t *testing.T
 		})
 		const day = 24 * time.Hour
 		of := w.patient
-		of.Settings.Keep = kept.Settings{Activity: kept.Keep(90 * day), Runs: kept.Keep(90 * day)}
+		of.Settings.Keep = kept.Settings{Activity: kept.Period(90 * day), Runs: kept.Period(90 * day)}
 		of.Retention = retention.New(w.store, of.Vault.(outbound.Signer), noRunLogs{}, w.clock, of.Settings.Keep, nil)
 		looks := func(fix bool) found.Result {
 			wanted := inbound.Examination{Only: []string{"growth"}, Fix: fix, Timeout: time.Hour}

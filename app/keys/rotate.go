@@ -133,7 +133,7 @@ func (s *Service) bind(ctx context.Context, from, to string, actor event.Actor) 
 		if err := tx.InstanceKey().Rotate(ctx, to); err != nil {
 			return err
 		}
-		if err := s.resign(ctx, tx, from, to); err != nil {
+		if err := s.signAnew(ctx, tx, from, to); err != nil {
 			return err
 		}
 		happened := event.Of(event.KeyRotated, "", to, event.Fields{
@@ -143,8 +143,8 @@ func (s *Service) bind(ctx context.Context, from, to string, actor event.Actor) 
 	})
 }
 
-// resign signs with the new key what stands for removed entries of the activity log. What the former has not signed stays as it is.
-func (s *Service) resign(ctx context.Context, tx store.Tx, from, to string) error {
+// signAnew signs with the new key what stands for removed entries of the activity log. What the former has not signed stays as it is.
+func (s *Service) signAnew(ctx context.Context, tx store.Tx, from, to string) error {
 	former, err := s.signer.SigningKey(from)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package moves
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"holdco/domain/move"
@@ -55,7 +56,11 @@ func (p *pair) read(ctx context.Context, at move.Place, give func(b batch) error
 	tables := p.tables
 	if at.Table != "" {
 		first := slices.IndexFunc(tables, func(one move.Table) bool { return one.Name == at.Table })
-		tables = tables[max(0, first):]
+		if first < 0 {
+			return fmt.Errorf("the move was interrupted in the table %s, which the store does not have; undo it with "+
+				`"holdco move --abandon", and move again`, at.Table)
+		}
+		tables = tables[first:]
 	}
 	for _, table := range tables {
 		var after move.Row

@@ -60,11 +60,24 @@ func asEngine[E engine](opened E, err error) (engine, error) {
 	return opened, nil
 }
 
-func asMoving[M store.MovingTo](opened M, err error) (store.MovingTo, error) {
+// source is a store to be moved where a wrapper wants one that is moved to. What would write rows to it panics.
+type source struct {
+	store.Moving
+	writing
+}
+
+type writing interface {
+	Prepare(ctx context.Context, mark move.Mark) error
+	Write(ctx context.Context, to move.Table, rows []move.Row, at move.Place) error
+	Finish(ctx context.Context, sequences map[string]int64) error
+	Drop(ctx context.Context) error
+}
+
+func asSource(opened store.Moving, err error) (store.MovingTo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return opened, nil
+	return source{Moving: opened}, nil
 }
 
 func onSQLite(t *testing.T, migrated bool) place {
@@ -76,7 +89,10 @@ func onSQLite(t *testing.T, migrated bool) place {
 	return place{
 		url: path, driver: "sqlite", clock: storetest.NewClock(), ids: storetest.NewIDs(),
 		opener: func(ctx context.Context, isTarget bool) (store.MovingTo, error) {
-			return asMoving(sqlite.OpenMoving(ctx, path, isTarget))
+			if isTarget {
+				return sqlite.OpenMovingTo(ctx, path)
+			}
+			return asSource(sqlite.OpenMoving(ctx, path))
 		},
 		open: func(ctx context.Context, serves bool) (engine, error) {
 			return asEngine(sqlite.Open(ctx, sqlite.Options{
@@ -94,8 +110,11 @@ func onPostgres(t *testing.T, migrated bool) place {
 	}
 	return place{
 		url: options.URL, driver: "pgx", clock: storetest.NewClock(), ids: storetest.NewIDs(),
-		opener: func(ctx context.Context, _ bool) (store.MovingTo, error) {
-			return asMoving(postgres.OpenMoving(ctx, options))
+		opener: func(ctx context.Context, isTarget bool) (store.MovingTo, error) {
+			if isTarget {
+				return postgres.OpenMovingTo(ctx, options)
+			}
+			return asSource(postgres.OpenMoving(ctx, options))
 		},
 		open: func(ctx context.Context, serves bool) (engine, error) {
 			options := options
@@ -121,22 +140,21 @@ func between(t *testing.T, test func(t *testing.T, from, to place)) {
 
 // moving makes the use cases that move between places. What opens them may be wrapped.
 func moving(from, to place, wrap func(of store.MovingTo) store.MovingTo) *moves.Service {
-	opener := func(isTarget bool) func(ctx context.Context, url string) (store.MovingTo, error) {
-		return func(ctx context.Context, url string) (store.MovingTo, error) {
-			p := from
-			if url == to.url {
-				p = to
-			}
-			opened, err := p.opener(ctx, isTarget)
-			if err == nil && wrap != nil {
-				opened = wrap(opened)
-			}
-			return opened, err
+	open := func(ctx context.Context, url string, isTarget bool) (store.MovingTo, error) {
+		p := from
+		if url == to.url {
+			p = to
 		}
+		opened, err := p.opener(ctx, isTarget)
+		if err == nil && wrap != nil {
+			opened = wrap(opened)
+		}
+		return opened, err
 	}
 	return moves.New(moves.Parts{
 		Clock: system.Clock{}, IDs: system.IDs{}, Check: func(string, string) error { return nil },
-		Source: opener(false), Target: opener(true),
+		Source: func(ctx context.Context, url string) (store.Moving, error) { return open(ctx, url, false) },
+		Target: func(ctx context.Context, url string) (store.MovingTo, error) { return open(ctx, url, true) },
 	})
 }
 
@@ -445,6 +463,47 @@ func canOpen(t *testing.T, p place) bool {
 	return true
 }
 
+// Two moves that were interrupted at their beginnings do not both go on into the one store.
+func TestATargetOnPostgresOrSQLiteIsOfOneMove(t *testing.T) {
+	t.Parallel()
+	between(t, func(t *testing.T, from, to place) {
+		interrupted := func(from place, left int) {
+			_, err := moving(from, to, func(of store.MovingTo) store.MovingTo {
+				return failing{of, &left, true}
+			}).Move(t.Context(), caller, those(from, to))
+			if !errors.Is(err, errInterrupted) {
+				t.Fatal(err)
+			}
+		}
+		other := onSQLite(t, true)
+		other.fill(t)
+		from.execute(t, "INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', 'Bonn', 'bonn', 'DE')")
+		interrupted(other, 2) // both have the mark, and no row was copied
+		interrupted(from, 1)  // the target has the mark
+		_, err := moving(other, to, nil).Move(t.Context(), caller, those(other, to))
+		refused(t, err, "is a part of another move")
+		mustMove(t, from, to)
+		_, err = moving(other, to, nil).Move(t.Context(), caller, those(other, to))
+		refused(t, err, "holds 1 rows of geographies; move into a store that is empty or new")
+	})
+}
+
+func TestAMoveInATableThatIsNotThereDoesNotBeginAgain(t *testing.T) {
+	t.Parallel()
+	from, to := onSQLite(t, true), onSQLite(t, false)
+	from.fill(t)
+	left := 4
+	_, err := moving(from, to, func(of store.MovingTo) store.MovingTo {
+		return failing{of, &left, false}
+	}).Move(t.Context(), caller, those(from, to))
+	if !errors.Is(err, errInterrupted) {
+		t.Fatal(err)
+	}
+	to.execute(t, "UPDATE moves SET in_table = 'none'")
+	_, err = moving(from, to, nil).Move(t.Context(), caller, those(from, to))
+	refused(t, err, "the move was interrupted in the table none, which the store does not have")
+}
+
 // before does something when all rows were copied.
 type before struct {
 	store.MovingTo
@@ -570,7 +629,10 @@ func TestNobodyElseHasAStoreThatIsMovedOnPostgresOrSQLite(t *testing.T) {
 		_, err = moving(from, another, nil).Move(ctx, caller, those(from, another))
 		refused(t, err, "is being moved to ")
 		wanted.KeepSource = true
-		must[move.Moved](t)(moving(from, to, nil).Move(ctx, caller, wanted))
+		done := must[move.Moved](t)(moving(from, to, nil).Move(ctx, caller, wanted))
+		if !done.Unmarked || len(done.Tables) > 0 {
+			t.Errorf("%+v", done)
+		}
 		if !canOpen(t, from) {
 			t.Error("what was kept cannot be opened")
 		}

@@ -26,7 +26,7 @@ type Parts struct {
 	Check func(from, to string) error
 
 	// Source and Target open the store at a URL.
-	Source func(ctx context.Context, url string) (store.MovingTo, error)
+	Source func(ctx context.Context, url string) (store.Moving, error)
 	Target func(ctx context.Context, url string) (store.MovingTo, error)
 }
 
@@ -38,7 +38,8 @@ func New(parts Parts) *Service { return &Service{parts} }
 // pair is a move between two stores that are held.
 type pair struct {
 	*Service
-	from, to store.MovingTo
+	from     store.Moving
+	to       store.MovingTo
 	mark     move.Mark // of the source
 	tables   []move.Table
 	progress func(now move.Progress)
@@ -67,7 +68,9 @@ func (s *Service) Move(ctx context.Context, caller access.Caller, wanted inbound
 		if !wanted.KeepSource {
 			return moved, p.mark.Refusal()
 		}
-		return moved, p.from.Unmark(ctx)
+		err = p.from.Unmark(ctx)
+		moved.Unmarked, moved.Took = err == nil, s.Clock.Now().Sub(began)
+		return moved, err
 	}
 	if !target.Done {
 		if target.At, err = p.copy(ctx, target.At); err != nil {
@@ -123,7 +126,8 @@ func (p *pair) close() (err error) {
 }
 
 // begin marks both stores, unless they have the marks of this move. First the target: one that cannot be moved to is found before the
-// source has a mark. Interrupted between the two, it is a target without rows, which any move can take.
+// source has a mark. Interrupted between the two, it is a target without rows, which any move can take: it gets the mark of that one, so
+// that the other, if its source has a mark, does not go on in it.
 func (p *pair) begin(ctx context.Context) (target move.Mark, isTarget bool, err error) {
 	isMarked := false
 	if p.mark, isMarked, err = p.from.Mark(ctx); err != nil {
@@ -152,12 +156,13 @@ func (p *pair) begin(ctx context.Context) (target move.Mark, isTarget bool, err 
 	if !isMarked {
 		p.mark = move.Mark{ID: fmt.Sprintf("%x", p.IDs.UUIDv7()), Other: p.to.Name()}
 	}
-	if isFresh {
-		p.mark.ID = target.ID
-	}
-	if !isTarget {
+	if !isTarget || isFresh {
 		target = move.Mark{ID: p.mark.ID, Target: true, Other: p.from.Name()}
-		if err := p.to.Prepare(ctx, target); err != nil {
+		set := p.to.Prepare
+		if isFresh {
+			set = p.to.SetMark
+		}
+		if err := set(ctx, target); err != nil {
 			return target, true, fmt.Errorf("--to: %w", err)
 		}
 	}
@@ -229,14 +234,14 @@ func (s *Service) Abandon(ctx context.Context, caller access.Caller, wanted inbo
 		return nil, err
 	}
 	if wanted.From != "" {
-		undone, err := s.abandon(ctx, s.Source, wanted.From, unmark)
+		undone, err := abandon(ctx, s.Source, wanted.From, unmark)
 		if err != nil {
 			return nil, fmt.Errorf("--from: %w", err)
 		}
 		done = append(done, undone)
 	}
 	if wanted.To != "" {
-		undone, err := s.abandon(ctx, s.Target, wanted.To, drop)
+		undone, err := abandon(ctx, s.Target, wanted.To, drop)
 		if err != nil {
 			return done, fmt.Errorf("--to: %w", err)
 		}
@@ -245,9 +250,10 @@ func (s *Service) Abandon(ctx context.Context, caller access.Caller, wanted inbo
 	return done, nil
 }
 
-func (s *Service) abandon(
-	ctx context.Context, open func(ctx context.Context, url string) (store.MovingTo, error), url string,
-	undo func(ctx context.Context, of store.MovingTo) (string, error),
+// abandon opens and holds a store, and undoes what a move did to it.
+func abandon[M store.Moving](
+	ctx context.Context, open func(ctx context.Context, url string) (M, error), url string,
+	undo func(ctx context.Context, of M) (string, error),
 ) (done string, err error) {
 	of, err := open(ctx, url)
 	if err != nil {
@@ -261,7 +267,7 @@ func (s *Service) abandon(
 }
 
 // unmark lets a store be used again that was being moved, or was moved.
-func unmark(ctx context.Context, of store.MovingTo) (string, error) {
+func unmark(ctx context.Context, of store.Moving) (string, error) {
 	mark, isMarked, err := of.Mark(ctx)
 	switch {
 	case err != nil:

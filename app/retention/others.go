@@ -3,11 +3,11 @@ package retention
 import (
 	"context"
 	"errors"
-	"time"
 
 	"holdco/domain/idempotency"
 	"holdco/domain/lead"
 	"holdco/domain/retention"
+	"holdco/domain/run"
 	"holdco/domain/webhook"
 	"holdco/ports/store"
 )
@@ -18,9 +18,6 @@ type other struct {
 	most   int // rows that one unit removes
 	remove func(ctx context.Context, tx store.Tx, most int) (removed int, err error)
 }
-
-// answersKept is how long the answer to the call that ended a lease is kept for repeats.
-const answersKept = 30 * 24 * time.Hour
 
 var others = []other{
 	{retention.Deliveries, 500, func(ctx context.Context, tx store.Tx, most int) (int, error) {
@@ -34,7 +31,7 @@ var others = []other{
 		if err != nil {
 			return 0, err
 		}
-		return tx.Runs().Forget(ctx, at.Add(-answersKept))
+		return tx.Runs().Forget(ctx, at.Add(-run.AnswersKept))
 	}},
 	{retention.Sessions, 1000, func(ctx context.Context, tx store.Tx, most int) (int, error) {
 		return tx.Sessions().Purge(ctx, tx.Now(), most)

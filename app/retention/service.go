@@ -63,7 +63,7 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	now := s.clock.Now()
 	failures := s.others(ctx) // first: a delivery that is gone keeps no entry
 	for _, of := range retention.Kinds {
-		if before := s.keep.Keep(of).Cutoff(now); !before.IsZero() {
+		if before := s.keep.Of(of).Cutoff(now); !before.IsZero() {
 			failures = errors.Join(failures, s.keepUp(ctx, of, before))
 		}
 	}
@@ -98,9 +98,9 @@ func (s *Service) Prune(ctx context.Context, caller access.Caller, wanted inboun
 			return nil, refused("only", "%v", err)
 		}
 	}
-	keeps := make([]retention.Keep, len(kinds))
+	keeps := make([]retention.Period, len(kinds))
 	for n, of := range kinds {
-		keeps[n] = s.keep.Keep(of)
+		keeps[n] = s.keep.Of(of)
 		if wanted.OlderThan == retention.Off || wanted.Only == nil && keeps[n] == retention.Off {
 			continue
 		}

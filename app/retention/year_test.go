@@ -64,7 +64,7 @@ func TestAYearOfLoadStaysBelowABound(t *testing.T) {
 	s := sqlstore.New(engine, clock, system.IDs{}, engine.Migrator())
 	by := signer{ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))}
 	removed := map[kept.Kind]int{}
-	service := retention.New(s, by, noLogs{}, clock, kept.Settings{Activity: kept.Keep(90 * 24 * time.Hour)},
+	service := retention.New(s, by, noLogs{}, clock, kept.Settings{Activity: kept.Period(90 * 24 * time.Hour)},
 		func(of kept.Kind, rows int) { removed[of] += rows })
 	log := activity.New(s, by)
 
@@ -125,8 +125,8 @@ func TestAPruneIsRefusedThatKeepsTooLittle(t *testing.T) {
 	s := sqlstore.New(engine, clock, system.IDs{}, engine.Migrator())
 	_, err = engine.Migrator().Up(t.Context())
 	check(t, err)
-	service := retention.New(s, signer{}, noLogs{}, clock, kept.Settings{Runs: kept.Keep(90 * 24 * time.Hour)}, nil)
-	days := func(n int) kept.Keep { return kept.Keep(time.Duration(n) * 24 * time.Hour) }
+	service := retention.New(s, signer{}, noLogs{}, clock, kept.Settings{Runs: kept.Period(90 * 24 * time.Hour)}, nil)
+	days := func(n int) kept.Period { return kept.Period(time.Duration(n) * 24 * time.Hour) }
 	for _, c := range []struct {
 		wanted inbound.Pruning
 		want   string // of the error; empty: none

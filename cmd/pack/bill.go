@@ -198,11 +198,16 @@ func licencesIn(folder string) ([]byte, error) {
 // allIn returns the files of a folder, one after the other.
 func allIn(folder string) ([]byte, error) {
 	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
 	var texts [][]byte
 	for _, entry := range entries {
-		if text, err := os.ReadFile(filepath.Join(folder, entry.Name())); err == nil {
-			texts = append(texts, bytes.TrimSpace(text))
+		text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			return nil, err
 		}
+		texts = append(texts, bytes.TrimSpace(text))
 	}
-	return bytes.Join(texts, []byte("\n\n")), err
+	return bytes.Join(texts, []byte("\n\n")), nil
 }

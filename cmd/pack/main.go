@@ -1,5 +1,6 @@
 // Command pack makes of built binaries what is shipped: archives with bills of materials, Debian packages, and the files of the
-// image. The same commit gives the same bytes. "make dist", "make deb" and "make image" call it, from the top of the project.
+// image. The same commit gives the same bytes, but for the certificates in the image, which are those of the machine that builds it.
+// "make dist", "make deb" and "make image" call it, from the top of the project.
 package main
 
 import (

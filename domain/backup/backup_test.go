@@ -25,15 +25,15 @@ func at(text string) time.Time {
 
 func TestWhatIsKeptIsReadFromText(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]backup.Keep{
+	for text, want := range map[string]backup.Selection{
 		"7d,4w,6m": {Days: 7, Weeks: 4, Months: 6}, "1000d": {Days: 1000}, " 6m , 1d ": {Months: 6, Days: 1},
 	} {
-		if got, ok := backup.ParseKeep(text); got != want || !ok {
+		if got, ok := backup.ParseSelection(text); got != want || !ok {
 			t.Errorf("%q: %+v, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{"", "7", "d", "0d", "-1d", "07d", "7d,", "7d,7d", "7y", "1001d", "7d 4w", "7d;4w", "١d"} {
-		if got, ok := backup.ParseKeep(text); ok {
+		if got, ok := backup.ParseSelection(text); ok {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
@@ -43,22 +43,22 @@ func TestTheNewestOfDaysWeeksAndMonthsIsKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		keep     backup.Keep
+		keep     backup.Selection
 		all, old []string
 	}{
-		{"of a day the last one", backup.Keep{Days: 2},
+		{"of a day the last one", backup.Selection{Days: 2},
 			[]string{"2026-04-11T01:00:00Z", "2026-04-11T23:59:59Z", "2026-04-12T00:00:00Z"}, []string{"2026-04-11T01:00:00Z"}},
-		{"a leap day is a day", backup.Keep{Days: 2},
+		{"a leap day is a day", backup.Selection{Days: 2},
 			[]string{"2028-02-28T12:00:00Z", "2028-02-29T12:00:00Z", "2028-03-01T12:00:00Z"}, []string{"2028-02-28T12:00:00Z"}},
-		{"a week begins on Monday and goes over the end of a year", backup.Keep{Weeks: 2},
+		{"a week begins on Monday and goes over the end of a year", backup.Selection{Weeks: 2},
 			[]string{"2026-12-27T12:00:00Z", "2026-12-28T12:00:00Z", "2027-01-03T12:00:00Z", "2027-01-04T12:00:00Z"},
 			[]string{"2026-12-27T12:00:00Z", "2026-12-28T12:00:00Z"}},
-		{"of months of any length the last one", backup.Keep{Months: 2},
+		{"of months of any length the last one", backup.Selection{Months: 2},
 			[]string{"2026-01-31T12:00:00Z", "2026-02-28T12:00:00Z", "2026-03-01T12:00:00Z"}, []string{"2026-01-31T12:00:00Z"}},
-		{"days are those of UTC", backup.Keep{Days: 1},
+		{"days are those of UTC", backup.Selection{Days: 1},
 			[]string{"2026-04-11T23:30:00-02:00", "2026-04-12T00:30:00Z"}, []string{"2026-04-12T00:30:00Z"}},
-		{"the newest stays however old it is", backup.Keep{}, []string{"1999-01-01T00:00:00Z"}, nil},
-		{"none", backup.Keep{Days: 1}, nil, nil},
+		{"the newest stays however old it is", backup.Selection{}, []string{"1999-01-01T00:00:00Z"}, nil},
+		{"none", backup.Selection{Days: 1}, nil, nil},
 	} {
 		var all, old []time.Time
 		for _, text := range c.all {
@@ -77,7 +77,7 @@ func TestWhatIsKeptHoldsWhateverTheDates(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.IntRange(0, 8)
-		keep := backup.Keep{Days: number.Draw(t, "days"), Weeks: number.Draw(t, "weeks"), Months: number.Draw(t, "months")}
+		keep := backup.Selection{Days: number.Draw(t, "days"), Weeks: number.Draw(t, "weeks"), Months: number.Draw(t, "months")}
 		hours := rapid.SliceOfNDistinct(rapid.IntRange(0, 24*800), 0, 80, rapid.ID).Draw(t, "hours")
 		var all, ascending []time.Time
 		for _, hour := range hours {
@@ -322,7 +322,7 @@ func TestABackupIsWhatItsSumsSay(t *testing.T) {
 		var r backup.Reading
 		r.Begin(manifest())
 		for _, one := range read {
-			r.Took(one)
+			r.Note(one)
 		}
 		if !c.cut {
 			if err := r.Admit(backup.Entry{Name: "sums.json", Kind: backup.File}); err != nil {
@@ -345,12 +345,12 @@ func TestWhatIsSaidOfABackup(t *testing.T) {
 		Manifest: backup.Manifest{Schema: 4, Key: "8f4513fcaf98fd72"}, Size: 211_000_001, Took: 8100 * time.Millisecond,
 		Rows: map[string]int64{"leads": 500_000, "companies": 12}, File: "/backup/x", Verified: true,
 	}
-	if got := made.Summary() + " " + made.NeedsKey(); got !=
+	if got := made.Summary() + " " + made.KeyNote(); got !=
 		"212 MB, schema 4, 500000 leads, 12 companies, 8.1s It needs the key 8f4513fcaf98fd72." {
 		t.Error(got)
 	}
 	made.FormerKey = "former"
-	if got := made.NeedsKey(); got != "It needs the keys 8f4513fcaf98fd72 and former." {
+	if got := made.KeyNote(); got != "It needs the keys 8f4513fcaf98fd72 and former." {
 		t.Error(got)
 	}
 	want := `{"file":"/backup/x","bytes":211000001,"schema":4,"rows":{"companies":12,"leads":500000},"took":"8.1s",` +

@@ -8,42 +8,42 @@ import (
 	"time"
 )
 
-// Keep says which backups are kept: the newest of each of so many days, weeks and months that have one. A day without a backup counts
+// Selection says which backups are kept: the newest of each of so many days, weeks and months that have one. A day without a backup counts
 // for none, so that nothing is removed only because time has passed, or because a clock is wrong.
-type Keep struct {
+type Selection struct {
 	Days, Weeks, Months int // 0 to MostKept each, not all 0
 }
 
 // MostKept bounds each number.
 const MostKept = 1000
 
-// ParseKeep reads what is kept, such as 7d,4w,6m. Each unit occurs once at most.
-func ParseKeep(text string) (keep Keep, ok bool) {
+// ParseSelection reads what is kept, such as 7d,4w,6m. Each unit occurs once at most.
+func ParseSelection(text string) (selected Selection, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
 		if part == "" {
-			return Keep{}, false
+			return Selection{}, false
 		}
 		digits, unit := part[:len(part)-1], part[len(part)-1]
-		of := map[byte]*int{'d': &keep.Days, 'w': &keep.Weeks, 'm': &keep.Months}[unit]
+		of := map[byte]*int{'d': &selected.Days, 'w': &selected.Weeks, 'm': &selected.Months}[unit]
 		number, err := strconv.Atoi(digits)
 		if of == nil || *of != 0 || err != nil || number < 1 || number > MostKept || strconv.Itoa(number) != digits {
-			return Keep{}, false
+			return Selection{}, false
 		}
 		*of = number
 	}
-	return keep, true
+	return selected, true
 }
 
 // Old returns those of the instants of backups that need not be kept, oldest first. Days, weeks, which begin on Mondays, and months are
 // those of UTC. The newest is kept in any case.
-func (k Keep) Old(all []time.Time) (old []time.Time) {
+func (s Selection) Old(all []time.Time) (old []time.Time) {
 	newestFirst := slices.SortedFunc(slices.Values(all), func(a, b time.Time) int { return b.Compare(a) })
 	kept := map[time.Time]bool{}
 	for _, period := range []struct {
 		count int
 		of    func(time.Time) string
-	}{{k.Days, day}, {k.Weeks, week}, {k.Months, month}} {
+	}{{s.Days, day}, {s.Weeks, week}, {s.Months, month}} {
 		last, seen := "", 0
 		for _, at := range newestFirst {
 			if name := period.of(at.UTC()); name != last {

@@ -37,8 +37,8 @@ func (w Written) Summary() string {
 		seconds(w.Took))
 }
 
-// NeedsKey says which key is needed to read the secrets in a backup; empty: none.
-func (m Manifest) NeedsKey() string {
+// KeyNote says which key is needed to read the secrets in a backup; empty: none.
+func (m Manifest) KeyNote() string {
 	switch {
 	case m.Key == "":
 		return ""
@@ -69,7 +69,6 @@ func Room(bytes int64) int64 { return bytes + bytes/10 }
 type Aftermath struct {
 	Leases   int // that were ended
 	Webhooks int // that are held
-	Receipts int // that were dropped
 }
 
 // Restored is a backup that was restored.
@@ -80,9 +79,10 @@ type Restored struct {
 	MadeOf   int64  // the schema that the store has now
 	Rows     map[string]int64
 	Kept     string // where the former store is; empty: there was none
-	Newer    int64  // entries of its activity log that are younger than the backup
+	Spaces   string // where the former workspaces are; empty: there were none, or they stay
+	Newer    int64  // entries of the activity log of the former store that are younger than the backup
 	Took     time.Duration
-	HasKey   bool // the key that it needs is there, or it needs none
+	Lacks    string // which of the keys that it needs is missing; empty: none
 	Problems []string
 }
 
@@ -96,8 +96,10 @@ func (r Restored) Fields() event.Fields {
 		event.F("rows", r.Rows),
 		event.F("took", seconds(r.Took)),
 		event.F("keyFingerprint", r.Key),
-		event.F("hasKey", r.HasKey),
+		event.F("formerKeyFingerprint", r.FormerKey),
+		event.F("hasKey", r.Lacks == ""),
 		event.F("kept", r.Kept),
+		event.F("keptWorkspaces", r.Spaces),
 		event.F("entriesSince", r.Newer),
 		event.F("leasesEnded", r.Leases),
 		event.F("webhooksHeld", r.Webhooks),

@@ -153,8 +153,8 @@ func isLocal(path string) bool {
 	return true
 }
 
-// Took notes what an entry came to.
-func (r *Reading) Took(sum Sum) { r.read = append(r.read, sum) }
+// Note notes what an entry came to.
+func (r *Reading) Note(sum Sum) { r.read = append(r.read, sum) }
 
 // End compares what was read with the sums, and fails if anything differs. It says which entry.
 func (r *Reading) End(sums Sums) error {

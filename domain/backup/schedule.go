@@ -24,6 +24,10 @@ const (
 // ShortestEvery is the shortest time between two scheduled backups.
 const ShortestEvery = 10 * time.Minute
 
+// IsOld reports whether a backup that succeeded is so old that something must be wrong, if one is made every so often: the alert
+// HoldcoBackupIsOld, in adapters/telemetry/metrics/alerts.yaml, has the same rule.
+func IsOld(age, every time.Duration) bool { return age > 2*every }
+
 // IsDue reports whether a backup is to be begun, if one is made every so often. However many were missed, one is.
 func (s Schedule) IsDue(every time.Duration, now time.Time) bool {
 	if s.Holder != "" && now.Before(s.HeldUntil) {

@@ -13,6 +13,12 @@ import (
 const Most = 1_000_000_000 * money.Dollar
 
 // whole is 100 %.
+// LeastReserve and MostReserve bound what a lease can be set to reserve for an issue that has no budget of its own.
+const (
+	LeastReserve money.USD = 1
+	MostReserve            = 1_000_000 * money.Dollar
+)
+
 const whole money.Percent = 100_00
 
 // Period is the time that a budget covers, in UTC: a calendar day, an ISO week, a month or a quarter.

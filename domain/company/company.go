@@ -56,6 +56,9 @@ const (
 // Statuses are all that there are.
 var Statuses = []Status{Active, Archived, Deleting}
 
+// ShortestRetention is the shortest time that can be set for which an archived company can be restored.
+const ShortestRetention = 30 * 24 * time.Hour
+
 // Action is a state transition that a client asks for.
 type Action string
 

@@ -2,7 +2,6 @@
 package deprecation
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -23,7 +22,8 @@ func Parse(since, sunset string) (n Notice, err error) {
 		return Notice{}, fmt.Errorf("its sunset must be a day, such as 2027-05-26; it is %q", sunset)
 	}
 	if least := n.Since.AddDate(0, Months, 0); n.Sunset.Before(least) {
-		return Notice{}, errors.New("its sunset must be " + least.Format(time.DateOnly) + " or later, six months after it was deprecated")
+		return Notice{}, fmt.Errorf("its sunset must be %s or later, %d months after it was deprecated",
+			least.Format(time.DateOnly), Months)
 	}
 	return n, nil
 }

@@ -19,6 +19,9 @@ const LapsedFor = 5 * time.Minute
 // UnusedFor is how long a token may live without being used before it is worth asking what it is for.
 const UnusedFor = 180 * 24 * time.Hour
 
+// SettlesIn is how long a server may take to make the directory of a company, or to remove that of one that is deleted.
+const SettlesIn = time.Minute
+
 // SampledLeads is how many leads are looked at unless all are wanted.
 const SampledLeads = 10_000
 

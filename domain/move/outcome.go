@@ -27,6 +27,7 @@ type Moved struct {
 	Rows     int64
 	Tables   []Verified
 	Kept     bool // the source can be used
+	Unmarked bool // no more was done: it had been moved before
 	Took     time.Duration
 }
 
@@ -37,8 +38,8 @@ func (m Moved) Fields() event.Fields {
 		tables[n] = event.Fields{event.F("name", one.Table), event.F("rows", one.Rows), event.F("sha256", one.Digest)}
 	}
 	return event.Fields{
-		event.F("from", m.From), event.F("to", m.To), event.F("rows", m.Rows), event.F("verified", true), event.F("sourceKept", m.Kept),
-		event.F("took", fmt.Sprintf("%.1fs", m.Took.Seconds())), event.F("tables", tables),
+		event.F("from", m.From), event.F("to", m.To), event.F("rows", m.Rows), event.F("verified", !m.Unmarked),
+		event.F("sourceKept", m.Kept), event.F("unmarked", m.Unmarked), event.F("took", fmt.Sprintf("%.1fs", m.Took.Seconds())), event.F("tables", tables),
 	}
 }
 
@@ -59,9 +60,6 @@ func (d *Differences) Add(row, what string) {
 	}
 	d.Named = append(d.Named, row+" "+what)
 }
-
-// IsFull reports whether another one would not be named.
-func (d *Differences) IsFull() bool { return d.More }
 
 // Err returns nil if there are none.
 func (d *Differences) Err() error {

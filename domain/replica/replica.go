@@ -14,7 +14,7 @@ const BeatEvery = 10 * time.Second
 // silentFor is for how long one that runs may be silent: it may miss two beats.
 const silentFor = 30 * time.Second
 
-// ForgottenAfter is for how long one is kept that is silent. So the rows are those of the servers that began within an hour, at most.
+// ForgottenAfter is for how long one is kept that is silent. So the rows are those of servers that were seen within the last hour.
 const ForgottenAfter = time.Hour
 
 // Replica is a server. Its instants are of the store's clock.

@@ -38,14 +38,14 @@ var Others = []Kind{Deliveries, Receipts, Answers, Sessions, Imports}
 
 const day = 24 * time.Hour
 
-// Keep is how long something is kept: whole days. Off keeps it for ever.
-type Keep time.Duration
+// Period is how long something is kept: whole days. Off keeps it for ever.
+type Period time.Duration
 
 // Off removes nothing.
-const Off Keep = 0
+const Off Period = 0
 
-// ParseKeep reads off, or whole days such as 90d or 2160h, of which there are at least so many.
-func ParseKeep(value string, leastDays int) (Keep, bool) {
+// ParsePeriod reads off, or whole days such as 90d or 2160h, of which there are at least so many.
+func ParsePeriod(value string, leastDays int) (Period, bool) {
 	if value == "off" {
 		return Off, true
 	}
@@ -62,28 +62,28 @@ func ParseKeep(value string, leastDays int) (Keep, bool) {
 	if length%day != 0 || length < time.Duration(leastDays)*day || length > most*day || number > most*24 {
 		return Off, false
 	}
-	return Keep(length), true
+	return Period(length), true
 }
 
-// String spells what ParseKeep reads.
-func (k Keep) String() string {
-	if k == Off {
+// String spells what ParsePeriod reads.
+func (p Period) String() string {
+	if p == Off {
 		return "off"
 	}
-	return strconv.FormatInt(int64(time.Duration(k)/day), 10) + "d"
+	return strconv.FormatInt(int64(time.Duration(p)/day), 10) + "d"
 }
 
 // IsAtLeast reports whether something is kept for at least so many days.
-func (k Keep) IsAtLeast(days int) bool {
-	return k == Off || time.Duration(k) >= time.Duration(days)*day
+func (p Period) IsAtLeast(days int) bool {
+	return p == Off || time.Duration(p) >= time.Duration(days)*day
 }
 
 // Cutoff is the start of the day, in UTC, before which what is kept for so long may be removed. It is zero for Off.
-func (k Keep) Cutoff(now time.Time) time.Time {
-	if k == Off {
+func (p Period) Cutoff(now time.Time) time.Time {
+	if p == Off {
 		return time.Time{}
 	}
-	return now.UTC().Truncate(day).Add(-time.Duration(k))
+	return now.UTC().Truncate(day).Add(-time.Duration(p))
 }
 
 // LeastDays is the least time for which a kind is kept, if that is set.
@@ -98,10 +98,10 @@ func LeastDays(of Kind) int {
 }
 
 // Settings say how long the kinds are kept whose time is set.
-type Settings struct{ Activity, Audit, Runs, Removed Keep }
+type Settings struct{ Activity, Audit, Runs, Removed Period }
 
-// Keep is how long a kind is kept. Entries of an audit are entries of the activity log too, so the longer of two times holds.
-func (s Settings) Keep(of Kind) Keep {
+// Of is how long a kind is kept. Entries of an audit are entries of the activity log too, so the longer of two times holds.
+func (s Settings) Of(of Kind) Period {
 	switch of {
 	case Activity:
 		return s.Activity

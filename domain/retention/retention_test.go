@@ -23,11 +23,11 @@ func TestWholeDaysAreRead(t *testing.T) {
 		{"d", 0, -1}, {"h", 0, -1}, {"01d", 0, -1}, {"+1d", 0, -1}, {"1.5d", 0, -1}, {"1d2h", 0, -1}, {"3months", 0, -1}, {"Off", 0, -1},
 		{"36501d", 1, -1}, {"876000h", 1, 36500 * day}, {"2000000000d", 1, -1}, {"99999999999d", 1, -1}, {"60m", 0, -1}, {" 1d", 0, -1},
 	} {
-		got, ok := retention.ParseKeep(c.value, c.least)
+		got, ok := retention.ParsePeriod(c.value, c.least)
 		if ok != (c.want >= 0) || ok && time.Duration(got) != c.want {
 			t.Errorf("%q, at least %d: %v, %t", c.value, c.least, got, ok)
 		}
-		if again, fine := retention.ParseKeep(got.String(), 0); ok && (!fine || again != got) {
+		if again, fine := retention.ParsePeriod(got.String(), 0); ok && (!fine || again != got) {
 			t.Errorf("%q is spelled %s", c.value, got)
 		}
 	}
@@ -45,7 +45,7 @@ func TestOnlyWholeDaysCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := retention.Keep(2 * day).Cutoff(now).Format(time.RFC3339); got != c.want {
+		if got := retention.Period(2 * day).Cutoff(now).Format(time.RFC3339); got != c.want {
 			t.Errorf("%s: %s, want %s", c.now, got, c.want)
 		}
 	}
@@ -56,15 +56,15 @@ func TestOnlyWholeDaysCount(t *testing.T) {
 
 func TestEntriesOfAnAuditAreKeptAsLongAsBothTimesSay(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ activity, audit, want retention.Keep }{
+	for _, c := range []struct{ activity, audit, want retention.Period }{
 		{retention.Off, retention.Off, retention.Off},
-		{retention.Off, retention.Keep(365 * day), retention.Off},
-		{retention.Keep(90 * day), retention.Off, retention.Off},
-		{retention.Keep(90 * day), retention.Keep(365 * day), retention.Keep(365 * day)},
-		{retention.Keep(800 * day), retention.Keep(365 * day), retention.Keep(800 * day)},
+		{retention.Off, retention.Period(365 * day), retention.Off},
+		{retention.Period(90 * day), retention.Off, retention.Off},
+		{retention.Period(90 * day), retention.Period(365 * day), retention.Period(365 * day)},
+		{retention.Period(800 * day), retention.Period(365 * day), retention.Period(800 * day)},
 	} {
 		settings := retention.Settings{Activity: c.activity, Audit: c.audit}
-		if got := settings.Keep(retention.Audit); got != c.want || settings.Keep(retention.Activity) != c.activity {
+		if got := settings.Of(retention.Audit); got != c.want || settings.Of(retention.Activity) != c.activity {
 			t.Errorf("%s, %s: %s", c.activity, c.audit, got)
 		}
 	}

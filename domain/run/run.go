@@ -95,6 +95,9 @@ const (
 	LongestLease  = time.Hour
 )
 
+// ShortestUsual is the shortest lease time that claims which ask for none can be set to get.
+const ShortestUsual = 5 * time.Second
+
 // MostOpen bounds how many open runs an agent has.
 const MostOpen = 100
 
@@ -164,6 +167,9 @@ func (r Run) IsOpen() bool { return r.Lease.EndedAt.IsZero() }
 
 // LateCharges is for how long charges are taken after the end of a lease: what was spent is never lost.
 const LateCharges = 24 * time.Hour
+
+// AnswersKept is for how long the answer to the call that ended a lease is kept for repeats.
+const AnswersKept = 30 * 24 * time.Hour
 
 // TakesCharges reports whether the run still takes charges.
 func (r Run) TakesCharges(now time.Time) bool {

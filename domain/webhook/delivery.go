@@ -45,6 +45,7 @@ type Attempt struct {
 // Bounds of the log of deliveries.
 const (
 	MostAttempts = 50
+	MostParallel = 256  // messages to one endpoint that can be set to be in flight
 	MostResponse = 1024 // bytes
 	LogRetention = 30 * 24 * time.Hour
 )

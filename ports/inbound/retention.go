@@ -20,5 +20,5 @@ type Pruning struct {
 	DryRun bool     // remove nothing, but count
 
 	// OlderThan takes the place of how long the kinds are kept that are named, or else those that are not kept for ever. Off: nothing does.
-	OlderThan retention.Keep
+	OlderThan retention.Period
 }

@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"errors"
 	"io"
 
 	"holdco/domain/backup"
@@ -80,6 +81,9 @@ type ArchiveFile interface {
 	// Close drops a file that was not kept.
 	Close() error
 }
+
+// ErrEncrypted is wrapped by the fault of a backup that is encrypted, and for which no identity was named.
+var ErrEncrypted = errors.New("the backup is encrypted")
 
 // WorkspaceCopies copies the directories of companies into backups, and back.
 type WorkspaceCopies interface {

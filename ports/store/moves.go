@@ -6,7 +6,7 @@ import (
 	"holdco/domain/move"
 )
 
-// Moving is a store that is being moved, or moved to.
+// Moving is a store that is being moved, or moved to. Nothing but its mark is written.
 type Moving interface {
 	// Name returns the store as an operator knows it: its file, or its host and database. It has no password.
 	Name() string
@@ -14,7 +14,8 @@ type Moving interface {
 	// Identity is the same for one store, however it was named.
 	Identity() string
 
-	// Hold keeps all others from the store until Close, servers and commands. It fails if one of them has it.
+	// Hold keeps servers from the store until Close, and commands from writing to it. It fails if one of them has it. On SQLite commands
+	// that have opened it can read, and can write to a store that is moved to until it has a mark: Prepare fails if they did.
 	Hold(ctx context.Context) error
 
 	// Mark returns the mark that the store has. A store without a schema has none.

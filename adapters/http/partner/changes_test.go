@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/domain/fault"
+	"holdco/domain/id"
 	"holdco/domain/lead"
 )
 

@@ -76,10 +76,10 @@ func (c *snapshot) look(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(tables, versionTable) {
+	if !slices.Contains(tables, sqlstore.SchemaVersions) {
 		return errors.New("the store has no schema yet; there is nothing to back up")
 	}
-	if m.Schema, err = schemaVersion(ctx, c.conn); err != nil {
+	if m.Schema, err = sqlstore.SchemaVersion(ctx, c.conn); err != nil {
 		return err
 	}
 	if newest, err := newestSchema(); err != nil || m.Schema > newest {
@@ -89,7 +89,7 @@ func (c *snapshot) look(ctx context.Context) (err error) {
 		return err
 	}
 	for _, table := range tables {
-		if table != versionTable && !isTurn(table) {
+		if table != sqlstore.SchemaVersions && !isTurn(table) {
 			m.Tables = append(m.Tables, table)
 		}
 	}
@@ -97,17 +97,10 @@ func (c *snapshot) look(ctx context.Context) (err error) {
 	return err
 }
 
-const versionTable = "goose_db_version"
-
 // isTurn reports whether a table is empty, and for locks alone: see turnTables.
 func isTurn(table string) bool { return strings.HasPrefix(table, "turns_") }
 
 func newestSchema() (int64, error) { return sqlstore.NewestOf(migrations, "migrations") }
-
-func schemaVersion(ctx context.Context, on queryer) (version int64, err error) {
-	err = on.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable+" WHERE is_applied").Scan(&version)
-	return version, err
-}
 
 // queryer is a connection or a pool.
 type queryer interface {
@@ -133,7 +126,7 @@ func tablesIn(ctx context.Context, on queryer, schema string) (tables []string, 
 	}
 	refersTo := map[string][]string{}
 	for _, pair := range pairs {
-		if name := pair[0]; slices.Contains(known, name) || name == versionTable || isTurn(name) {
+		if name := pair[0]; slices.Contains(known, name) || name == sqlstore.SchemaVersions || isTurn(name) {
 			refersTo[name] = strings.Fields(pair[1])
 		}
 	}
@@ -161,7 +154,7 @@ func pairsOf(ctx context.Context, on queryer, query string) (pairs [][2]string, 
 const identities = `
 	SELECT c.table_name || '.' || c.column_name, pg_get_serial_sequence(quote_ident(c.table_name), c.column_name)
 	FROM information_schema.columns c
-	WHERE c.table_schema = current_schema() AND c.is_identity = 'YES' AND c.table_name <> 'goose_db_version'`
+	WHERE c.table_schema = current_schema() AND c.is_identity = 'YES' AND c.table_name <> '` + sqlstore.SchemaVersions + `'`
 
 // sequences returns the last numbers that were given. They may be later than the snapshot, which does no harm.
 func sequences(ctx context.Context, on queryer) (map[string]int64, error) {

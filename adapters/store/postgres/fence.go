@@ -21,7 +21,7 @@ import (
 const storeLock = "hashtextextended('holdco store ' || coalesce(current_schema(), ''), 0)"
 
 // generation is by what one store differs from the one that is restored in its place; 0: it has no schema yet.
-const generation = "coalesce(to_regclass(quote_ident(current_schema()) || '." + versionTable + "')::oid::bigint, 0)"
+const generation = "coalesce(to_regclass(quote_ident(current_schema()) || '." + sqlstore.SchemaVersions + "')::oid::bigint, 0)"
 
 var (
 	errRestoring = errors.New("the store is being restored; start again when that is done")
@@ -30,7 +30,7 @@ var (
 
 // isFenced reports whether an error is that of a connection that was not let through.
 func isFenced(err error) bool {
-	return errors.Is(err, errRestoring) || errors.Is(err, errRestored) || errors.Is(err, errMoving) || move.IsRefusal(err)
+	return errors.Is(err, errRestoring) || errors.Is(err, errRestored) || errors.Is(err, errMarked) || move.IsRefusal(err)
 }
 
 // fence knows which store the connections of an engine are on.

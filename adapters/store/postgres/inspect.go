@@ -69,7 +69,7 @@ func (e *Engine) Schema(ctx context.Context, differs func(store.Difference)) err
 // are the migrator's.
 func schemaOn(ctx context.Context, on bun.IConn, namespace string) (sqlstore.Schema, error) {
 	schema := sqlstore.Schema{}
-	of := " WHERE t.relkind IN ('r', 'p') AND t.relname <> 'goose_db_version' AND t.relnamespace = " + namespace
+	of := " WHERE t.relkind IN ('r', 'p') AND t.relname <> '" + sqlstore.SchemaVersions + "' AND t.relnamespace = " + namespace
 	for _, query := range []string{
 		`SELECT 'column ' || t.relname || '.' || c.attname, format_type(c.atttypid, c.atttypmod) ||
 				CASE WHEN c.attnotnull THEN ' NOT NULL' ELSE '' END || coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '') ||
@@ -109,16 +109,20 @@ func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) 
 		return errors.Join(
 			sqlstore.EachRow(ctx, on, func(rows *sql.Rows) error {
 				var name string
-				err := rows.Scan(&name)
+				if err := rows.Scan(&name); err != nil {
+					return err
+				}
 				damaged(name, "not validated", "validated", nil)
-				return err
+				return nil
 			}, `SELECT t.relname || '.' || c.conname FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
 				WHERE NOT c.convalidated`+ours),
 			sqlstore.EachRow(ctx, on, func(rows *sql.Rows) error {
 				var name, quoted string
-				err := rows.Scan(&name, &quoted)
+				if err := rows.Scan(&name, &quoted); err != nil {
+					return err
+				}
 				damaged(name, "not valid", "valid", sqlstore.MendBy("REINDEX INDEX "+quoted))
-				return err
+				return nil
 			}, `SELECT i.relname, i.oid::regclass::text FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid
 				JOIN pg_class i ON i.oid = x.indexrelid WHERE NOT (x.indisvalid AND x.indisready)`+ours),
 			on.QueryRowContext(ctx, isIt).Scan(&isInstalled),

@@ -31,8 +31,17 @@ type Moving struct {
 
 var _ store.MovingTo = (*Moving)(nil)
 
-// OpenMoving opens a store that is to be moved, or one to be moved to.
-func OpenMoving(ctx context.Context, options Options) (_ *Moving, err error) {
+// OpenMoving opens a store that is to be moved.
+func OpenMoving(ctx context.Context, options Options) (store.Moving, error) {
+	return openMoving(ctx, options)
+}
+
+// OpenMovingTo opens a store that rows are moved to.
+func OpenMovingTo(ctx context.Context, options Options) (store.MovingTo, error) {
+	return openMoving(ctx, options)
+}
+
+func openMoving(ctx context.Context, options Options) (_ store.MovingTo, err error) {
 	options.Restores = true
 	m := &Moving{}
 	if m.engine, err = Open(ctx, options); err != nil {
@@ -56,7 +65,10 @@ func OpenMoving(ctx context.Context, options Options) (_ *Moving, err error) {
 	if err == nil && schema == "" {
 		err = errors.New("the schema that the database URL names does not exist")
 	}
-	return m, err
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // Hold implements store.Moving. It waits a moment for the lock: PostgreSQL may not have seen yet that those who had it are gone.
@@ -183,7 +195,7 @@ func (m *Moving) Prepare(ctx context.Context, mark move.Mark) error {
 	if err != nil {
 		return explainMoving(err)
 	}
-	if err := sqlstore.RefuseOthers(m.Name(), holds, fresh); err != nil {
+	if err := sqlstore.RefuseRows(m.Name(), holds, fresh, sqlstore.ToMove); err != nil {
 		return err
 	}
 	if _, err := m.engine.migrator.Up(ctx); err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"holdco/adapters/store/sqlstore"
 )
 
 // A pooler in transaction mode gives each transaction of a connection another session of the server. So nothing may be left in a session:
@@ -36,7 +38,7 @@ func (e *Engine) openings(begin string) []string {
 		}
 	}
 	if e.fence != nil && e.fence.seen() != 0 {
-		all = append(all, "LOCK TABLE "+versionTable+" IN ACCESS SHARE MODE")
+		all = append(all, "LOCK TABLE "+sqlstore.SchemaVersions+" IN ACCESS SHARE MODE")
 	}
 	return all
 }
@@ -80,7 +82,7 @@ func (e *Engine) refusal(err error) error {
 		return errRestored
 	case strings.Contains(answer.Message, whileMoving):
 		e.fence.end()
-		return errMoving
+		return errMarked
 	}
 	return err
 }
@@ -158,7 +160,8 @@ func (e *Engine) findGeneration(ctx context.Context) error {
 	})
 }
 
-var errMoving = errors.New("the store is being moved, or was; a start says to where")
+// errMarked refuses a unit in whose store somebody has put a mark. It does not read which one, unlike a start.
+var errMarked = errors.New("the store is being moved, or was; a start says to where")
 
 func sessionOf(ctx context.Context, conn *sql.Conn) (pid int64, err error) {
 	err = conn.QueryRowContext(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)

@@ -71,7 +71,7 @@ func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (
 		if err != nil {
 			return err
 		}
-		return sqlstore.RefuseRows(r.databaseName(), holds, r.empty)
+		return sqlstore.RefuseRows(r.databaseName(), holds, r.empty, sqlstore.ToRestore)
 	})
 }
 
@@ -210,7 +210,7 @@ func rowsIn(ctx context.Context, on queryer, schema string) (map[string]int64, e
 	}
 	rows := map[string]int64{}
 	for _, table := range tables {
-		if table == versionTable || isTurn(table) {
+		if table == sqlstore.SchemaVersions || isTurn(table) {
 			continue
 		}
 		var count int64
@@ -400,7 +400,7 @@ func (r *restoration) keepFormer(ctx context.Context, tx pgx.Tx, current string)
 	// Nobody else can have written to them since they were moved.
 	holds := map[string]int64{}
 	for _, table := range tables {
-		if table == versionTable || isTurn(table) {
+		if table == sqlstore.SchemaVersions || isTurn(table) {
 			continue
 		}
 		var count int64
@@ -409,7 +409,7 @@ func (r *restoration) keepFormer(ctx context.Context, tx pgx.Tx, current string)
 		}
 		holds[table] = count
 	}
-	if err := sqlstore.RefuseRows(r.databaseName(), holds, r.empty); err != nil {
+	if err := sqlstore.RefuseRows(r.databaseName(), holds, r.empty, sqlstore.ToRestore); err != nil {
 		return former, err
 	}
 	_, err = tx.Exec(ctx, "DROP SCHEMA "+quoted(kept)+" CASCADE")
@@ -429,7 +429,7 @@ func (r *restoration) tablesOf(ctx context.Context, tx pgx.Tx, schema string) ([
 	}
 	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return slices.DeleteFunc(all, func(name string) bool {
-		return !slices.Contains(known, name) && name != versionTable && !isTurn(name)
+		return !slices.Contains(known, name) && name != sqlstore.SchemaVersions && !isTurn(name)
 	}), err
 }
 
@@ -452,7 +452,7 @@ func (r *restoration) closeInside() error {
 	return inside.Close()
 }
 
-// Close implements store.Restoration. The locks end with the connection, which is not used again.
+// Close implements store.Restoration. The locks are given back, because the connection stays in its pool.
 func (r *restoration) Close() error {
 	err := r.closeInside()
 	if r.schema != "" {

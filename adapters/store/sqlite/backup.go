@@ -104,7 +104,7 @@ func (s Source) Copy(ctx context.Context, folder string) (_ store.Copy, err erro
 // vacuumInto makes the copy. It ends with the command, so it need not survive a loss of power: to sync all of it would hold up the commits
 // of others. What is closed last copies the log into the store and has to sync that, so it is another connection.
 func vacuumInto(ctx context.Context, path, into string) error {
-	wait := fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds())
+	wait := busyTimeout(waitTimeout)
 	db, err := openFile(path, "rw", wait)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func vacuumInto(ctx context.Context, path, into string) error {
 	}
 	// The log has grown, because nothing that the copy had to read was taken out of it meanwhile. If this cannot truncate it now,
 	// because others read or write, the writer overwrites it from its start.
-	_ = checkpoint(db)
+	_ = checkpoint(ctx, db)
 	return nil
 }
 
@@ -171,10 +171,10 @@ func (c *fileCopy) look(ctx context.Context) (err error) {
 		c.manifest.Tables = append(c.manifest.Tables, table)
 	}
 	slices.Sort(c.manifest.Tables)
-	if !slices.Contains(c.manifest.Tables, versionTable) {
+	if !slices.Contains(c.manifest.Tables, sqlstore.SchemaVersions) {
 		return errors.New("the store has no schema yet; there is nothing to back up")
 	}
-	if c.manifest.Schema, err = schemaVersion(ctx, c.db); err != nil {
+	if c.manifest.Schema, err = sqlstore.SchemaVersion(ctx, c.db); err != nil {
 		return err
 	}
 	if newest, err := newestSchema(); err != nil || c.manifest.Schema > newest {
@@ -184,51 +184,41 @@ func (c *fileCopy) look(ctx context.Context) (err error) {
 	return err
 }
 
-// versionTable is where the versions of the schema are.
-const versionTable = "goose_db_version"
-
-func schemaVersion(ctx context.Context, db *sql.DB) (version int64, err error) {
-	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable+" WHERE is_applied").Scan(&version)
-	return version, err
-}
-
 func newestSchema() (int64, error) { return sqlstore.NewestOf(migrations, "migrations") }
 
 // countRows returns how many rows each table has.
-func countRows(ctx context.Context, db *sql.DB) (map[string]int64, error) {
-	tables, err := texts(ctx, db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'")
+func countRows(ctx context.Context, on sqlstore.Queryer) (map[string]int64, error) {
+	tables, err := tableNames(ctx, on)
 	if err != nil {
 		return nil, err
 	}
 	rows := map[string]int64{}
 	for _, table := range tables {
-		var count int64
-		quoted := `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
-		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+quoted).Scan(&count); err != nil {
+		quoted := `"` + strings.ReplaceAll(table, `"`, `""`) + `"` // a file can have any
+		if rows[table], err = sqlstore.ReadNumber(ctx, on, "SELECT count(*) FROM "+quoted); err != nil {
 			return nil, err
 		}
-		rows[table] = count
 	}
 	return rows, nil
 }
 
-// texts returns the first column of the rows of a query.
-func texts(ctx context.Context, db *sql.DB, query string) (found []string, err error) {
-	rows, err := db.QueryContext(ctx, query)
+func tableNames(ctx context.Context, on sqlstore.Queryer) ([]string, error) {
+	return texts(ctx, on, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'")
+}
+
+// texts returns the rows of a query of one column.
+func texts(ctx context.Context, on sqlstore.Queryer, query string, args ...any) (found []string, err error) {
+	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var text sql.NullString
-		var more [3]any // of a foreign key that is violated
-		into := []any{&text, &more[0], &more[1], &more[2]}
-		if names, err := rows.Columns(); err != nil || len(names) > len(into) {
-			return nil, cmp.Or(err, errors.New("too many columns"))
-		} else if err := rows.Scan(into[:len(names)]...); err != nil {
+		var text string
+		if err := rows.Scan(&text); err != nil {
 			return nil, err
 		}
-		found = append(found, text.String)
+		found = append(found, text)
 	}
 	return found, rows.Err()
 }
@@ -274,10 +264,25 @@ func checkFile(ctx context.Context, db *sql.DB) error {
 	if !slices.Equal(wrong, []string{"ok"}) {
 		return fmt.Errorf("the store is damaged: %s", strings.Join(wrong, "; "))
 	}
-	if wrong, err = texts(ctx, db, "PRAGMA foreign_key_check"); err == nil && len(wrong) > 0 {
-		err = fmt.Errorf("the store is damaged: a row of %s refers to one that is not there", wrong[0])
+	return checkReferences(ctx, db)
+}
+
+// checkReferences fails if a row refers to one that is not there. A file can have a table that is called like the function of this pragma.
+func checkReferences(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, "PRAGMA foreign_key_check")
+	if err != nil {
+		return err
 	}
-	return err
+	defer rows.Close()
+	if !rows.Next() {
+		return rows.Err()
+	}
+	var table string
+	var row, parent, key any
+	if err := rows.Scan(&table, &row, &parent, &key); err != nil {
+		return err
+	}
+	return fmt.Errorf("the store is damaged: a row of %s refers to one that is not there", table)
 }
 
 func (c *fileCopy) Close() error {

@@ -9,13 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
 	"github.com/uptrace/bun"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/doctor"
@@ -83,7 +80,7 @@ func (e *Engine) Schema(ctx context.Context, differs func(store.Difference)) (er
 
 // schemaOn reads a schema. The versions of it are the migrator's own, and what begins with sqlite_ is SQLite's.
 func schemaOn(ctx context.Context, on bun.IConn) (sqlstore.Schema, error) {
-	const ours = "type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND t.name <> 'goose_db_version'"
+	const ours = "type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND t.name <> '" + sqlstore.SchemaVersions + "'"
 	schema := sqlstore.Schema{}
 	add := func(rows *sql.Rows) error {
 		var name, definition string
@@ -141,14 +138,15 @@ func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) 
 			var table, parent string
 			var row *int64
 			var number int
-			err := rows.Scan(&table, &row, &parent, &number)
+			if err := rows.Scan(&table, &row, &parent, &number); err != nil {
+				return err
+			}
 			damaged(table, fmt.Sprintf("a row refers to one of %s that is not there", parent), nil)
-			return err
+			return nil
 		}, "PRAGMA foreign_key_check")
 	})
-	var failed *sqlite.Error
-	if errors.As(err, &failed) && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, failed.Code()&primary) {
-		damaged(filepath.Base(e.path), failed.Error(), nil)
+	if isDamage(err) {
+		damaged(filepath.Base(e.path), err.Error(), nil)
 		return nil
 	}
 	return err
@@ -185,8 +183,16 @@ func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err err
 	return tables, err
 }
 
-// TruncateLog implements store.Inspector. A checkpoint is no write, so a connection that only reads can make it.
-func (e *Engine) TruncateLog(context.Context) error { return checkpoint(e.pool) }
+// TruncateLog implements store.Inspector.
+func (e *Engine) TruncateLog(ctx context.Context) error {
+	db, err := openFile(e.path, "rw", busyTimeout(checkpointWait))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = truncateLog(ctx, db) // if others keep it from that, the log is as long as before, which who looks again sees
+	return err
+}
 
 // GiveBack implements store.Inspector. It has the lock of a server meanwhile, and writes all in one transaction.
 func (e *Engine) GiveBack(ctx context.Context) (err error) {
@@ -195,7 +201,7 @@ func (e *Engine) GiveBack(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	db, err := openFile(e.path, "rw", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
+	db, err := openFile(e.path, "rw", busyTimeout(waitTimeout))
 	if err != nil {
 		return err
 	}
@@ -205,5 +211,5 @@ func (e *Engine) GiveBack(ctx context.Context) (err error) {
 			return cmp.Or(ctx.Err(), explain(e.path, err))
 		}
 	}
-	return checkpoint(db)
+	return checkpoint(ctx, db)
 }

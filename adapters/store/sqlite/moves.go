@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -29,9 +28,17 @@ type Moving struct {
 
 var _ store.MovingTo = (*Moving)(nil)
 
-// OpenMoving opens a store that is to be moved, from which nothing but the mark is written, or, if it is the target, one that rows are
-// moved to, which may be missing.
-func OpenMoving(ctx context.Context, path string, isTarget bool) (_ *Moving, err error) {
+// OpenMoving opens a store that is to be moved.
+func OpenMoving(ctx context.Context, path string) (store.Moving, error) {
+	return openMoving(ctx, path, false)
+}
+
+// OpenMovingTo opens a store that rows are moved to. It may be missing.
+func OpenMovingTo(ctx context.Context, path string) (store.MovingTo, error) {
+	return openMoving(ctx, path, true)
+}
+
+func openMoving(ctx context.Context, path string, isTarget bool) (_ store.MovingTo, err error) {
 	// What is written to a target is made durable by Finish.
 	options := Options{Path: path, MustExist: !isTarget, Exclusive: true, Moves: true, Synchronous: Full}
 	if isTarget {
@@ -52,8 +59,10 @@ func OpenMoving(ctx context.Context, path string, isTarget bool) (_ *Moving, err
 	if err != nil {
 		return nil, err
 	}
-	m.conn, err = pool.Conn(ctx)
-	return m, err
+	if m.conn, err = pool.Conn(ctx); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // Hold implements store.Moving. A server is kept away by the lock; commands cannot write while there is a transaction. To a target they can
@@ -114,7 +123,7 @@ func (e *Engine) refuseMarked(ctx context.Context, options Options) error {
 	if options.Moves || options.Synchronous == off {
 		return nil
 	}
-	db, err := openFile(e.path, "rw", "query_only(1)", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
+	db, err := openFile(e.path, "rw", "query_only(1)", busyTimeout(waitTimeout))
 	if err != nil {
 		return err
 	}
@@ -156,9 +165,8 @@ func (m *Moving) durably(ctx context.Context, statement string, args ...any) err
 
 // syncAll copies the log into the file, and makes that durable.
 func (m *Moving) syncAll(ctx context.Context) error {
-	var busy, logged, copied int
-	err := m.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &copied)
-	if err == nil && busy != 0 {
+	isBusy, err := truncateLog(ctx, m.conn)
+	if isBusy {
 		err = errors.New("another program reads it")
 	}
 	if err != nil {
@@ -173,14 +181,14 @@ func (m *Moving) Tables(ctx context.Context) (tables []move.Table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := tablesOn(ctx, m.conn)
+	names, err := tableNames(ctx, m.conn)
 	if err != nil {
 		return nil, err
 	}
 	refersTo := map[string][]string{}
 	for _, name := range names {
 		if slices.Contains(known, name) && sqlstore.IsMoved(name) {
-			if refersTo[name], err = textsOn(ctx, m.conn, `SELECT DISTINCT "table" FROM pragma_foreign_key_list(?)`, name); err != nil {
+			if refersTo[name], err = texts(ctx, m.conn, `SELECT DISTINCT "table" FROM pragma_foreign_key_list(?)`, name); err != nil {
 				return nil, err
 			}
 		}
@@ -197,26 +205,6 @@ func (m *Moving) Tables(ctx context.Context) (tables []move.Table, err error) {
 		tables = append(tables, table)
 	}
 	return tables, nil
-}
-
-func tablesOn(ctx context.Context, on sqlstore.Queryer) ([]string, error) {
-	return textsOn(ctx, on, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'")
-}
-
-func textsOn(ctx context.Context, on sqlstore.Queryer, query string, args ...any) (found []string, err error) {
-	rows, err := on.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		found = append(found, text)
-	}
-	return found, rows.Err()
 }
 
 func (m *Moving) table(ctx context.Context, name string) (move.Table, error) {
@@ -237,7 +225,7 @@ func (m *Moving) Read(ctx context.Context, of move.Table, after move.Row, take f
 // Sequences implements store.Moving. Other columns than these go on after the greatest number that they have.
 func (m *Moving) Sequences(ctx context.Context) (map[string]int64, error) {
 	rows, err := m.conn.QueryContext(ctx, `SELECT s.name || '.' || c.name, s.seq
-		FROM sqlite_sequence s, pragma_table_info(s.name) c WHERE c.pk = 1 AND s.name <> 'goose_db_version'`)
+		FROM sqlite_sequence s, pragma_table_info(s.name) c WHERE c.pk = 1 AND s.name <> '`+sqlstore.SchemaVersions+"'")
 	if err != nil {
 		return nil, err
 	}
@@ -290,19 +278,11 @@ func (m *Moving) Prepare(ctx context.Context, mark move.Mark) error {
 }
 
 func (m *Moving) refuseRows(ctx context.Context, fresh map[string]int64) error {
-	names, err := tablesOn(ctx, m.conn)
+	holds, err := countRows(ctx, m.conn)
 	if err != nil {
 		return err
 	}
-	holds := map[string]int64{}
-	for _, name := range names {
-		var count int64
-		if err := m.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+strconv.Quote(name)).Scan(&count); err != nil {
-			return err
-		}
-		holds[name] = count
-	}
-	return sqlstore.RefuseOthers(m.Name(), holds, fresh)
+	return sqlstore.RefuseRows(m.Name(), holds, fresh, sqlstore.ToMove)
 }
 
 // inOne does something in one transaction.
@@ -363,7 +343,10 @@ func (m *Moving) Finish(ctx context.Context, sequences map[string]int64) error {
 		}
 		return nil
 	})
-	return cmp.Or(err, m.syncAll(ctx))
+	if err != nil {
+		return err
+	}
+	return m.syncAll(ctx)
 }
 
 // Drop implements store.MovingTo.
@@ -375,13 +358,13 @@ func (m *Moving) Drop(ctx context.Context) error {
 	if _, err := m.conn.ExecContext(ctx, "PRAGMA foreign_keys = OFF"); err != nil {
 		return err
 	}
-	names, err := tablesOn(ctx, m.conn)
+	names, err := tableNames(ctx, m.conn)
 	if err != nil {
 		return err
 	}
 	err = m.inOne(ctx, func() error {
 		for _, name := range names {
-			if !slices.Contains(known, name) && name != versionTable {
+			if !slices.Contains(known, name) && name != sqlstore.SchemaVersions {
 				continue
 			}
 			if _, err := m.conn.ExecContext(ctx, "DROP TABLE "+strconv.Quote(name)); err != nil {
@@ -390,7 +373,10 @@ func (m *Moving) Drop(ctx context.Context) error {
 		}
 		return nil
 	})
-	return cmp.Or(err, m.syncAll(ctx))
+	if err != nil {
+		return err
+	}
+	return m.syncAll(ctx)
 }
 
 // Close implements store.Moving. What was not committed is rolled back. A target that was made for a move which was refused goes.

@@ -163,7 +163,7 @@ func (e *Engine) openWrites(ctx context.Context, path string, options Options) (
 		return nil, explain(path, err)
 	}
 	if options.Exclusive {
-		e.onClose(func() error { return checkpoint(writes) }) // after the readers are closed
+		e.onClose(func() error { return checkpoint(context.Background(), writes) }) // after the readers are closed
 	}
 	return writes, nil
 }
@@ -198,7 +198,7 @@ func (e *Engine) openPool(path string, size int, pragmas ...string) (*sql.DB, er
 	query := url.Values{
 		"mode":    {"rw"},
 		"_txlock": {"immediate"},
-		"_pragma": append(pragmas, fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds())),
+		"_pragma": append(pragmas, busyTimeout(waitTimeout)),
 	}
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}
 	pool, err := sql.Open("sqlite", file.String())
@@ -275,26 +275,46 @@ func check(ctx context.Context, writes *sql.DB, synchronous Synchronous) error {
 	return nil
 }
 
-// checkpoint copies the write-ahead log into the file and empties it, so that the file alone is complete. SQLite does
-// so itself when the last connection closes, but a command may still have the file open.
-func checkpoint(writes *sql.DB) error {
-	const wait = 100 * time.Millisecond // for the transactions of commands; what they read or write stays in the log
-	conn, err := writes.Conn(context.Background())
+// checkpointWait is how long a checkpoint may wait for the transactions of others: nobody can write meanwhile. What they read or write
+// stays in the log.
+const checkpointWait = 100 * time.Millisecond
+
+// checkpoint copies the write-ahead log into the file and empties it, so that the file alone is complete. SQLite does so itself when the
+// last connection closes, but a command may still have the file open.
+func checkpoint(ctx context.Context, writes *sql.DB) error {
+	conn, err := writes.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("checkpoint the store: %w", err)
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout(%d)", wait.Milliseconds())); err != nil {
+	if _, err := conn.ExecContext(ctx, "PRAGMA "+busyTimeout(checkpointWait)); err != nil {
 		return fmt.Errorf("checkpoint the store: %w", err)
 	}
-	var busy, logged, copied int
-	if err := conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &copied); err != nil {
+	if _, err := truncateLog(ctx, conn); err != nil {
 		return fmt.Errorf("checkpoint the store: %w", err)
 	}
 	return nil
 }
 
-// explain says what an operator can do about a database that does not open.
+// truncateLog copies the write-ahead log into the file and empties it. It reports whether others, who read or write, have kept it from
+// that.
+func truncateLog(ctx context.Context, on rowQueryer) (isBusy bool, err error) {
+	var busy, logged, copied int
+	err = on.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &copied)
+	return busy != 0, err
+}
+
+// rowQueryer is a pool, or one of its connections.
+type rowQueryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// busyTimeout is how long a connection waits for a lock of SQLite, as a pragma.
+func busyTimeout(wait time.Duration) string {
+	return fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds())
+}
+
+// explain says what an operator can do about a database that does not open, or that cannot be read or written.
 func explain(path string, err error) error {
 	var failed *sqlite.Error
 	if errors.As(err, &failed) {
@@ -309,7 +329,7 @@ func explain(path string, err error) error {
 			return fmt.Errorf("%s is locked by another program; stop it first: %w", path, err)
 		}
 	}
-	return fmt.Errorf("open %s: %w", path, err)
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 func newMigrator(writes *sql.DB, path string) (*sqlstore.Migrator, error) {

@@ -131,7 +131,7 @@ func (t *Target) Try(_ context.Context, of backup.Manifest) (store.Restoration, 
 
 // isEmpty fails unless a file holds no more rows than migrations leave.
 func isEmpty(ctx context.Context, path string) error {
-	db, err := openFile(path, "rw", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
+	db, err := openFile(path, "rw", busyTimeout(waitTimeout))
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func isEmpty(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return sqlstore.RefuseRows(filepath.Base(path), holds, fresh)
+	return sqlstore.RefuseRows(filepath.Base(path), holds, fresh, sqlstore.ToRestore)
 }
 
 // freshRows are the rows of a store that was just migrated.
@@ -229,7 +229,7 @@ func (r *restoration) check(ctx context.Context, rows map[string]int64) error {
 	if err != nil {
 		return asBroken(ctx, err)
 	}
-	switch schema, err := schemaVersion(ctx, db); {
+	switch schema, err := sqlstore.SchemaVersion(ctx, db); {
 	case err != nil:
 		return asBroken(ctx, err)
 	case schema != r.of.Schema:
@@ -317,14 +317,13 @@ func (r *restoration) keepFormer(ctx context.Context) (former store.Former, err 
 
 // takeInLog copies the log of a file into it, and counts the entries of the activity log after one, if they can be read.
 func takeInLog(ctx context.Context, path string, last int64) (newer int64, err error) {
-	db, err := openFile(path, "rw", fmt.Sprintf("busy_timeout(%d)", waitTimeout.Milliseconds()))
+	db, err := openFile(path, "rw", busyTimeout(waitTimeout))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var busy, logged, copied int
-	err = db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &copied)
-	if err == nil && busy != 0 {
+	isBusy, err := truncateLog(ctx, db)
+	if isBusy {
 		err = fmt.Errorf("another program uses %s; stop it first", path)
 	}
 	if err == nil { // a file that was never migrated has no such table, and one that is damaged is kept all the same

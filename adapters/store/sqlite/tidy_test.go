@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -45,5 +46,32 @@ func TestSpaceIsGivenBackInSteps(t *testing.T) {
 	sizes, err := e.Sizes(t.Context())
 	if err != nil || sizes.Data > 2<<20 || !sizes.HasLog || sizes.Log > 1<<20 || steps < 4 {
 		t.Errorf("%+v after %d steps, %v", sizes, steps, err)
+	}
+}
+
+// Readers that come later wait for a lock as long as before.
+func TestALogIsEmptiedByAConnectionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	e, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "holdco.db"), Exclusive: true, Synchronous: Normal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	run(t, e, "CREATE TABLE filler (b BLOB)")
+	if err := e.TruncateLog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := e.Sizes(t.Context())
+	var wait int64
+	if err := e.pool.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&wait); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil || sizes.Log > 0 || wait != waitTimeout.Milliseconds() {
+		t.Errorf("%+v, %v; a reader waits %d ms", sizes, err, wait)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := e.TruncateLog(ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -177,7 +176,7 @@ func (w *writer) truncate() {
 	ctx := context.Background()
 	_, _ = w.on.conn.ExecContext(ctx, "PRAGMA busy_timeout(50)")
 	_, _ = w.on.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	_, _ = w.on.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout(%d)", waitTimeout.Milliseconds()))
+	_, _ = w.on.conn.ExecContext(ctx, "PRAGMA "+busyTimeout(waitTimeout))
 }
 
 // next returns the unit that has waited longest, or nil if none waits or the batch must end.

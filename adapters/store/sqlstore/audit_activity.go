@@ -73,9 +73,11 @@ func (a audit) entriesOfMaking(ctx context.Context) error {
 		query = query.Where("? NOT IN (?)", chain, stubs)
 		err := a.each(ctx, query, func(rows *sql.Rows) error {
 			var which string
-			err := rows.Scan(&which)
+			if err := rows.Scan(&which); err != nil {
+				return err
+			}
 			a.differs(store.Difference{Rule: "activity.made", About: which, Kept: "no entry", Should: "an entry " + string(by)})
-			return err
+			return nil
 		})
 		if err != nil {
 			return err
@@ -97,7 +99,9 @@ func (a audit) orderOfPlaces(ctx context.Context) error {
 		SELECT max(id), '' FROM activity WHERE txid >= ? HAVING count(*) > 0 ORDER BY 1`, bun.Safe(next))
 	return a.each(ctx, query, func(rows *sql.Rows) error {
 		var which, before string
-		err := rows.Scan(&which, &before)
+		if err := rows.Scan(&which, &before); err != nil {
+			return err
+		}
 		found := store.Difference{
 			Rule: "activity.place", About: which, Kept: "a place before that of " + before, Should: "one after it, as they were chained",
 		}
@@ -106,7 +110,7 @@ func (a audit) orderOfPlaces(ctx context.Context) error {
 			found.Text = "the activity log has the places of another database, as after a move; the next start of a server gives it others"
 		}
 		a.differs(found)
-		return err
+		return nil
 	})
 }
 
@@ -119,12 +123,14 @@ func (a audit) datesOfEntries(ctx context.Context, at time.Time) error {
 	return a.each(ctx, query, func(rows *sql.Rows) error {
 		var which string
 		var ms int64
-		err := rows.Scan(&which, &ms)
+		if err := rows.Scan(&which, &ms); err != nil {
+			return err
+		}
 		a.differs(store.Difference{
 			Rule: "activity.at", About: which, Kept: spelled.Format(instant(ms)),
 			Should: fmt.Sprint("before ", spelled.Format(latest)),
 		})
-		return err
+		return nil
 	})
 }
 

@@ -463,7 +463,10 @@ func (a audit) blockerCycles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	around := inCycles(waits)
+	around, err := inCycles(ctx, waits)
+	if err != nil {
+		return err
+	}
 	for numbers := range slices.Chunk(around, auditedAtOnce) {
 		query := a.selectFrom("issues").Column("id").Where("company_id = ?", a.of).Where("number IN (?)", bun.List(numbers)).Order("number")
 		err := a.each(ctx, query, func(rows *sql.Rows) error {
@@ -482,34 +485,48 @@ func (a audit) blockerCycles(ctx context.Context) error {
 }
 
 // inCycles returns the nodes of a graph that lie on a cycle, or between two, by taking away again and again those to which no edge
-// leads, or from which none does.
-func inCycles(to map[int64][]int64) []int64 {
-	for {
-		reached := map[int64]bool{}
-		for _, nodes := range to {
-			for _, node := range nodes {
-				reached[node] = true
-			}
+// leads, or from which none does. Each edge is looked at once from either side.
+func inCycles(ctx context.Context, to map[int64][]int64) ([]int64, error) {
+	from, left := map[int64][]int64{}, map[int64]bool{}
+	in, out := map[int64]int{}, map[int64]int{} // how many edges to and from a node that is left begin and end at such ones
+	for node, nodes := range to {
+		left[node] = true
+		out[node] = len(nodes)
+		for _, next := range nodes {
+			left[next] = true
+			in[next]++
+			from[next] = append(from[next], node)
 		}
-		left := map[int64][]int64{}
-		before, after := 0, 0
-		for node, nodes := range to {
-			before += len(nodes)
-			if !reached[node] {
-				continue
-			}
-			for _, next := range nodes {
-				if len(to[next]) > 0 {
-					left[node] = append(left[node], next)
-					after++
-				}
-			}
-		}
-		if before == after {
-			return slices.Sorted(maps.Keys(left))
-		}
-		to = left
 	}
+	var outside []int64 // still to be taken away
+	takeAway := func(node int64) {
+		if left[node] {
+			delete(left, node)
+			outside = append(outside, node)
+		}
+	}
+	for node := range maps.Clone(left) {
+		if in[node] == 0 || out[node] == 0 {
+			takeAway(node)
+		}
+	}
+	for n := 0; n < len(outside); n++ {
+		const looked = 1000 // nodes before it is seen that nobody waits
+		if n%looked == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, next := range to[outside[n]] {
+			if in[next]--; in[next] == 0 {
+				takeAway(next)
+			}
+		}
+		for _, previous := range from[outside[n]] {
+			if out[previous]--; out[previous] == 0 {
+				takeAway(previous)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(left)), nil
 }
 
 // compareTallies compares the counts of issues by their states. A count that is not kept is 0.

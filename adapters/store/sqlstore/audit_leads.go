@@ -55,9 +55,11 @@ func (a audit) pairs(ctx context.Context) error {
 			WHERE NOT EXISTS (SELECT 1 FROM leads WHERE leads.key = lead_entries.key AND removed_at IS NULL) ORDER BY 1`)
 	return a.each(ctx, query, func(rows *sql.Rows) error {
 		found := store.Difference{Rule: "lead.entries"}
-		err := rows.Scan(&found.About, &found.Kept, &found.Should)
+		if err := rows.Scan(&found.About, &found.Kept, &found.Should); err != nil {
+			return err
+		}
 		a.differs(found)
-		return err
+		return nil
 	})
 }
 

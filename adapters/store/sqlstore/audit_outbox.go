@@ -148,11 +148,13 @@ func (w *outboxAudit) endpoints(ctx context.Context) error {
 	return w.each(ctx, query, func(rows *sql.Rows) error {
 		var which string
 		var n int64
-		err := rows.Scan(&which, &n)
+		if err := rows.Scan(&which, &n); err != nil {
+			return err
+		}
 		w.differs(store.Difference{
 			Rule: "delivery.endpoint", About: which, Kept: fmt.Sprint(n, " deliveries, and no endpoint"), Should: "an endpoint",
 		})
-		return err
+		return nil
 	})
 }
 
@@ -164,7 +166,9 @@ func (w *outboxAudit) leases(ctx context.Context) error {
 		var which id.Webhook
 		var lease string
 		var until int64
-		err := rows.Scan(&which, &lease, &until)
+		if err := rows.Scan(&which, &lease, &until); err != nil {
+			return err
+		}
 		w.differs(store.Difference{
 			Rule: "queue.lease", About: string(which), Kept: fmt.Sprint("lapsed ", w.at.Sub(instant(until)).Round(time.Minute), " ago"),
 			Should: "none",
@@ -180,6 +184,6 @@ func (w *outboxAudit) leases(ctx context.Context) error {
 				return o.Release(ctx, queue)
 			}),
 		})
-		return err
+		return nil
 	})
 }

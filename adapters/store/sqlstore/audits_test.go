@@ -1,6 +1,8 @@
 package sqlstore_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -28,8 +30,26 @@ func TestCyclesAreFound(t *testing.T) {
 		{map[int64][]int64{1: {2}, 2: {3, 7}, 3: {4}, 4: {2}, 5: {1}, 7: {8}}, []int64{2, 3, 4}},
 		{map[int64][]int64{1: {2}, 2: {1}, 8: {9}, 9: {8, 1}}, []int64{1, 2, 8, 9}},
 	} {
-		if got := sqlstore.InCycles(c.edges); !slices.Equal(got, c.want) {
-			t.Errorf("%v: %v, want %v", c.edges, got, c.want)
+		if got, err := sqlstore.InCycles(t.Context(), c.edges); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, %v, want %v", c.edges, got, err, c.want)
 		}
+	}
+}
+
+// Each of a company's issues can wait for the one before it.
+func TestCyclesAreFoundInLongChains(t *testing.T) {
+	t.Parallel()
+	const length = 200_000
+	edges := map[int64][]int64{length: {length + 1}, length + 1: {length}}
+	for n := range int64(length) {
+		edges[n] = append(edges[n], n+1)
+	}
+	if got, err := sqlstore.InCycles(t.Context(), edges); err != nil || !slices.Equal(got, []int64{length, length + 1}) {
+		t.Errorf("%d nodes, %v", len(got), err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := sqlstore.InCycles(ended, edges); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -49,7 +49,20 @@ func KeysOf(ctx context.Context, db Queryer) (key, former string, err error) {
 
 // LastEntry returns the sequence number of the last entry of the activity log; 0: there is none.
 func LastEntry(ctx context.Context, db Queryer) (last int64, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT coalesce(max(seq), 0) FROM activity")
+	return ReadNumber(ctx, db, "SELECT coalesce(max(seq), 0) FROM activity")
+}
+
+// SchemaVersions is where the migrator keeps which versions of the schema a store has had.
+const SchemaVersions = "goose_db_version"
+
+// SchemaVersion returns the version of the schema of a store; 0: it has none.
+func SchemaVersion(ctx context.Context, db Queryer) (version int64, err error) {
+	return ReadNumber(ctx, db, "SELECT coalesce(max(version_id), 0) FROM "+SchemaVersions+" WHERE is_applied")
+}
+
+// ReadNumber returns the number that a query selects.
+func ReadNumber(ctx context.Context, db Queryer, query string) (number int64, err error) {
+	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return 0, err
 	}
@@ -57,7 +70,8 @@ func LastEntry(ctx context.Context, db Queryer) (last int64, err error) {
 	if !rows.Next() {
 		return 0, rows.Err()
 	}
-	return last, rows.Scan(&last)
+	err = rows.Scan(&number)
+	return number, err
 }
 
 // NewestOf returns the highest version of the migrations in a folder.
@@ -79,7 +93,7 @@ func ErrNewer(version, newest int64) error {
 		version, newest)
 }
 
-var made = regexp.MustCompile(`(?m)(?:CREATE TABLE|RENAME TO) (\w+)`)
+var made = regexp.MustCompile(`(?:CREATE TABLE|RENAME TO) (\w+)`)
 
 // TablesOf returns the names of all tables that the migrations in a folder make, those that they drop or rename too.
 func TablesOf(files fs.FS, folder string) (names []string, err error) {
@@ -112,15 +126,21 @@ func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 	return nil
 }
 
-// RefuseRows fails if a store, or rather its tables, hold more rows than those of one that was just migrated.
-func RefuseRows(name string, holds, fresh map[string]int64) error {
+// What to do instead, for RefuseRows.
+const (
+	ToRestore = "restore into an empty store, or say --replace"
+	ToMove    = "move into a store that is empty or new"
+)
+
+// RefuseRows fails if a store, or rather its tables, hold more rows than those of one that was just migrated, and says what to do instead.
+func RefuseRows(name string, holds, fresh map[string]int64, instead string) error {
 	for _, table := range slices.Concat([]string{"companies"}, slices.Sorted(maps.Keys(holds))) {
-		if table != "goose_db_version" && holds[table] > fresh[table] {
+		if table != SchemaVersions && holds[table] > fresh[table] {
 			what := "rows of " + table
 			if table == "companies" {
 				what = table
 			}
-			return fmt.Errorf("%s holds %d %s; restore into an empty store, or say --replace", name, holds[table], what)
+			return fmt.Errorf("%s holds %d %s; %s", name, holds[table], what, instead)
 		}
 	}
 	return nil

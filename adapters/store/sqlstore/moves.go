@@ -20,7 +20,7 @@ const MarkTable = "moves"
 
 // unmoved are the tables of the schema whose rows are not moved, with the reason. Those that an engine has of its own are its to name.
 var unmoved = map[string]string{
-	"goose_db_version":     "the version of the schema, which a store gets as it is migrated",
+	SchemaVersions:         "the version of the schema, which a store gets as it is migrated",
 	"schema_compatibility": "likewise",
 	MarkTable:              "the mark of the move itself",
 }
@@ -192,14 +192,4 @@ func isOf(kind move.Kind, cell any) bool {
 		return kind == move.Integer
 	}
 	return false
-}
-
-// RefuseOthers fails if a store that is to be moved to holds more rows than one that was just migrated.
-func RefuseOthers(name string, holds, fresh map[string]int64) error {
-	for _, table := range slices.Concat([]string{"companies"}, slices.Sorted(maps.Keys(holds))) {
-		if IsMoved(table) && holds[table] > fresh[table] {
-			return fmt.Errorf("%s holds %d rows of %s; move into a store that is empty or new", name, holds[table], table)
-		}
-	}
-	return nil
 }

@@ -95,7 +95,7 @@ func (u usage) Collect(into chan<- prometheus.Metric) {
 		gauge(u.bytes, float64(sizes.Log), "log")
 	}
 	for _, of := range retention.Kinds {
-		before := u.keep.Keep(of).Cutoff(u.clock.Now())
+		before := u.keep.Of(of).Cutoff(u.clock.Now())
 		if before.IsZero() {
 			continue
 		}

@@ -50,7 +50,7 @@ func TestWhatIsOldEnoughIsOverdueBeforeTheFirstPassToo(t *testing.T) {
 		clock := &movable{noon}
 		room := func() (outbound.Room, error) { return outbound.Room{Free: 5, Size: 9}, nil }
 		files := func() map[string]int64 { return map[string]int64{"workspaces": 3, "backups": 4} }
-		m := metrics.New(metrics.Usage(kept{done: c.done}, retention.Settings{Runs: retention.Keep(90 * day)}, clock, room, files))
+		m := metrics.New(metrics.Usage(kept{done: c.done}, retention.Settings{Runs: retention.Period(90 * day)}, clock, room, files))
 		clock.now = noon.Add(3 * day)
 		text := page(t, m)
 		for _, line := range []string{
