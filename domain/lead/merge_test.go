@@ -259,7 +259,10 @@ func TestABatchTellsTheIDsOfItsLeads(t *testing.T) {
 	}{
 		{of(2, 0).Events(), "lead.imported 2 0 (2)"},
 		{of(0, 3).Events(), "lead.imported 0 3 (0), lead.updated 3 (3)"},
-		{of(1500, 1001).Events(), "lead.imported 1000 1001 (1000), lead.imported 500 0 (500), lead.updated 1000 (1000), lead.updated 1 (1)"},
+		{
+			of(1500, 1001).Events(),
+			"lead.imported 1000 1001 (1000), lead.imported 500 0 (500), lead.updated 1000 (1000), lead.updated 1 (1)",
+		},
 		{lead.Removed(ids(1001, "x")), "lead.removed 1000 (1000), lead.removed 1 (1)"},
 	} {
 		var got []string
