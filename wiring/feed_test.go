@@ -151,7 +151,8 @@ func (f *guideFiles) taxonomy(food, tools string) {
 	f.t.Helper()
 	f.run("taxonomy", "import", f.write("taxonomy.json", fmt.Sprintf(
 		`{"industries":[{"id":"ind_food","name":%q},{"id":"ind_tools","name":%q,"active":false}]}`, food, tools)))
-	f.run("campaigns", "import", f.write("campaigns.ndjson", `{"id":"cam_spring","name":"Spring"}`+"\n"+`{"id":"cam_autumn","name":"Autumn"}`))
+	f.run("campaigns", "import", f.write("campaigns.ndjson",
+		`{"id":"cam_spring","name":"Spring"}`+"\n"+`{"id":"cam_autumn","name":"Autumn"}`))
 }
 
 // leads imports so many leads, of 500 that there can be.

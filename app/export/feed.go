@@ -103,7 +103,7 @@ func (w *watch) await(
 		now, err := w.revision(ctx, state)
 		switch {
 		case ctx.Err() != nil:
-			return false, nil //nolint:nilerr // what was asked for is that nothing came
+			return false, nil
 		case err != nil || now != than:
 			return err == nil, err
 		}
