@@ -18,7 +18,8 @@ const feedPace = 100 * time.Millisecond
 
 // Changes returns a page of the feed. Whoever asks again with the position of the page is told what came after.
 func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.Duration) (inbound.ChangesPage, error) {
-	until := time.Now().Add(wait)
+	over := time.NewTimer(wait)
+	defer over.Stop()
 	for {
 		found, err := s.store.Leads().Feed(ctx, query)
 		if err != nil {
@@ -28,11 +29,11 @@ func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.D
 			taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
 			return inbound.ChangesPage{FeedPage: found, Names: taxonomy.names}, err
 		}
-		if found.More {
+		if found.More || wait <= 0 {
 			return inbound.ChangesPage{FeedPage: found}, nil
 		}
 		query.After = found.Next
-		if changed, err := s.watch.await(ctx, s.State, found.State.Revision, until); !changed {
+		if changed, err := s.watch.await(ctx, s.State, found.State.Revision, over.C); !changed {
 			return inbound.ChangesPage{FeedPage: found}, err
 		}
 	}
@@ -82,23 +83,21 @@ func feedFault(err error) error {
 type watch struct {
 	mutex sync.Mutex
 	seen  lead.Revision
-	at    time.Time // when it was seen
+	fresh bool // it was seen less than a feedPace ago
 }
 
-// await waits until the leads have another revision, and reports whether they have: not after the instant until, nor when ctx ends.
+// await waits until the leads have another revision, and reports whether they have: not after the wait is over, nor when ctx ends.
 func (w *watch) await(
-	ctx context.Context, state func(context.Context) (lead.State, error), than lead.Revision, until time.Time,
+	ctx context.Context, state func(context.Context) (lead.State, error), than lead.Revision, over <-chan time.Time,
 ) (changed bool, err error) {
+	pace := time.NewTicker(feedPace)
+	defer pace.Stop()
 	for {
-		left := time.Until(until)
-		if left <= 0 {
-			return false, nil
-		}
-		pause := time.NewTimer(min(left, feedPace))
 		select {
-		case <-pause.C:
+		case <-pace.C:
+		case <-over:
+			return false, nil
 		case <-ctx.Done():
-			pause.Stop()
 			return false, nil
 		}
 		now, err := w.revision(ctx, state)
@@ -115,13 +114,18 @@ func (w *watch) await(
 func (w *watch) revision(ctx context.Context, state func(context.Context) (lead.State, error)) (lead.Revision, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if time.Since(w.at) < feedPace {
+	if w.fresh {
 		return w.seen, nil
 	}
 	now, err := state(ctx)
 	if err != nil {
 		return 0, err
 	}
-	w.seen, w.at = now.Revision, time.Now()
+	w.seen, w.fresh = now.Revision, true
+	time.AfterFunc(feedPace, func() {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.fresh = false
+	})
 	return w.seen, nil
 }

@@ -120,7 +120,8 @@ func TestAFeedThatDoesNotGoOnIsRefused(t *testing.T) {
 		tx.Unrecorded()
 		return tx.Leads().Restored(ctx)
 	}))
-	if _, err := f.service.Changes(t.Context(), lead.FeedQuery{After: lost.Next, Size: 10}, time.Minute); fault.CodeOf(err) != fault.InvalidCursor {
+	_, err = f.service.Changes(t.Context(), lead.FeedQuery{After: lost.Next, Size: 10}, time.Minute)
+	if fault.CodeOf(err) != fault.InvalidCursor {
 		t.Error(err)
 	}
 	_, err = f.service.Changes(t.Context(), lead.FeedQuery{After: page.Next, Size: 10}, time.Minute)

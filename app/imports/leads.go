@@ -97,7 +97,7 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		if err := tx.Campaigns().Count(ctx, merged.Members); err != nil {
 			return err
 		}
-		return tx.Record(ctx, change.Imported(event.LeadImported).By(k.actor))
+		return recordAll(ctx, tx, k.actor, merged.Events())
 	})
 	k.compareFirst = change.Unchanged > 0
 	return change, took, err

@@ -56,8 +56,10 @@ func (s *Service) removeBatch(ctx context.Context, actor event.Actor, ids []id.L
 			return errNothing
 		}
 		gone = len(removed)
+		ids := make([]id.Lead, 0, gone)
 		members := map[id.Campaign]int64{}
 		for _, one := range removed {
+			ids = append(ids, one.ID)
 			for _, campaign := range one.Campaigns {
 				members[campaign]--
 			}
@@ -65,7 +67,17 @@ func (s *Service) removeBatch(ctx context.Context, actor event.Actor, ids []id.L
 		if err := tx.Campaigns().Count(ctx, members); err != nil {
 			return err
 		}
-		return tx.Record(ctx, lead.Removed(gone).By(actor))
+		return recordAll(ctx, tx, actor, lead.Removed(ids))
 	})
 	return gone, took, err
+}
+
+// recordAll records events of an actor.
+func recordAll(ctx context.Context, tx store.Tx, actor event.Actor, events []event.Event) error {
+	for _, happened := range events {
+		if err := tx.Record(ctx, happened.By(actor)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -109,7 +109,8 @@ var (
 	BackupCompleted = define("backup.completed") // by a server, as it is scheduled
 	BackupFailed    = define("backup.failed")
 
-	LeadImported     = define("lead.imported") // one for each batch that changed anything; so are those below
+	LeadImported     = define("lead.imported") // one for each batch that changed anything, with at most lead.MostTold ids; so are those below
+	LeadUpdated      = define("lead.updated")
 	LeadRemoved      = define("lead.removed")
 	CampaignImported = define("campaign.imported")
 	TaxonomyImported = define("taxonomy.imported")

@@ -97,6 +97,8 @@ type Merged struct {
 	Change
 	Changed []Stored              // to be inserted or replaced, in the order of the export
 	Members map[id.Campaign]int64 // by how much the lead counts of campaigns change
+
+	InsertedIDs, UpdatedIDs []id.Lead
 }
 
 // Merge compares the leads of a batch with the stored ones. Of several leads with the same id the last one counts, and
@@ -121,8 +123,10 @@ func Merge(batch []Incoming, stored map[id.Lead]Summary, at time.Time) Merged {
 		merged.count(one.Campaigns, +1)
 		if exists {
 			merged.Updated++
+			merged.UpdatedIDs = append(merged.UpdatedIDs, one.ID)
 		} else {
 			merged.Inserted++
+			merged.InsertedIDs = append(merged.InsertedIDs, one.ID)
 		}
 	}
 	return merged

@@ -1,8 +1,10 @@
 package lead_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 )
@@ -211,9 +214,10 @@ func TestALeadThatComesBackIsNew(t *testing.T) {
 	merged := lead.Merge([]lead.Incoming{incoming}, stored, noon)
 	one.CreatedAt, one.UpdatedAt = noon, noon
 	want := lead.Merged{
-		Change:  lead.Change{Inserted: 1},
-		Changed: []lead.Stored{{Lead: one, MovedFrom: noon.Add(-time.Minute)}},
-		Members: map[id.Campaign]int64{spring: 1, autumn: 1},
+		Change:      lead.Change{Inserted: 1},
+		Changed:     []lead.Stored{{Lead: one, MovedFrom: noon.Add(-time.Minute)}},
+		Members:     map[id.Campaign]int64{spring: 1, autumn: 1},
+		InsertedIDs: []id.Lead{one.ID},
 	}
 	if diff := cmp.Diff(want, merged, cmpopts.IgnoreFields(lead.Stored{}, "Digest")); diff != "" {
 		t.Error(diff)
@@ -231,6 +235,58 @@ func TestChangesComeOneAfterTheOther(t *testing.T) {
 	} {
 		if got := (lead.State{ChangedAt: c.last}).Next(c.now); !got.Equal(c.want) {
 			t.Errorf("%v after %v: %v; want %v", c.now, c.last, got, c.want)
+		}
+	}
+}
+
+func TestABatchTellsTheIDsOfItsLeads(t *testing.T) {
+	t.Parallel()
+	ids := func(count int, prefix string) (all []id.Lead) {
+		for n := range count {
+			all = append(all, id.Lead(fmt.Sprint("cmp_", prefix, n)))
+		}
+		return all
+	}
+	of := func(inserted, updated int) lead.Merged {
+		return lead.Merged{
+			Change:      lead.Change{Inserted: inserted, Updated: updated},
+			InsertedIDs: ids(inserted, "new"), UpdatedIDs: ids(updated, "old"),
+		}
+	}
+	for _, c := range []struct {
+		events []event.Event
+		want   string // of each its type, its counts and how many ids it has
+	}{
+		{of(2, 0).Events(), "lead.imported 2 0 (2)"},
+		{of(0, 3).Events(), "lead.imported 0 3 (0), lead.updated 3 (3)"},
+		{
+			of(1500, 1001).Events(),
+			"lead.imported 1000 1001 (1000), lead.imported 500 0 (500), lead.updated 1000 (1000), lead.updated 1 (1)",
+		},
+		{lead.Removed(ids(1001, "x")), "lead.removed 1000 (1000), lead.removed 1 (1)"},
+	} {
+		var got []string
+		seen := map[string]bool{}
+		for _, happened := range c.events {
+			text := string(happened.Type)
+			for _, field := range happened.Data {
+				told, isIDs := field.Value.([]string)
+				if !isIDs {
+					text += fmt.Sprint(" ", field.Value)
+					continue
+				}
+				text += fmt.Sprintf(" (%d)", len(told))
+				for _, which := range told {
+					if seen[which] {
+						t.Errorf("%s is told twice", which)
+					}
+					seen[which] = true
+				}
+			}
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" {
+			t.Error(diff)
 		}
 	}
 }

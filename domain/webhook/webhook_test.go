@@ -338,6 +338,7 @@ func TestEveryEventIsSentUnlessThereIsAReason(t *testing.T) {
 	}
 	onlyNamed := map[event.Type]string{
 		event.LeadImported: "an import has one for each batch",
+		event.LeadUpdated:  "so has it of this",
 		event.LeadRemoved:  "so has a removal",
 	}
 	for _, what := range event.Types() {

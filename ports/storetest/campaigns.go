@@ -202,7 +202,8 @@ func drawCampaignFilter(t *rapid.T, all []lead.Campaign) lead.CampaignFilter {
 		MinLeads:  rapid.SampledFrom([]int64{0, 0, 1, 2, 4, 1 << 62}).Draw(t, "least leads"),
 	}
 	if rapid.Bool().Draw(t, "by instant") {
-		filter.Since = rapid.SampledFrom(all).Draw(t, "campaign").UpdatedAt.Add(rapid.SampledFrom([]time.Duration{-1, 0, 1}).Draw(t, "near"))
+		near := rapid.SampledFrom([]time.Duration{-1, 0, 1}).Draw(t, "near")
+		filter.Since = rapid.SampledFrom(all).Draw(t, "campaign").UpdatedAt.Add(near)
 	}
 	if rapid.Bool().Draw(t, "by leads") {
 		has := rapid.Bool().Draw(t, "has leads")

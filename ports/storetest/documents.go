@@ -43,7 +43,8 @@ func documentOf(l lead.Lead) lead.Document {
 	campaigns = append(campaigns, l.Campaigns...)
 	const layout = "2006-01-02T15:04:05.000Z"
 	end := map[string]any{
-		"campaign_ids": campaigns, "contacts": contacts, "created_at": l.CreatedAt.UTC().Format(layout), "updated_at": l.UpdatedAt.UTC().Format(layout),
+		"campaign_ids": campaigns, "contacts": contacts,
+		"created_at": l.CreatedAt.UTC().Format(layout), "updated_at": l.UpdatedAt.UTC().Format(layout),
 	}
 	head, tail := encoded(object), encoded(end)
 	return lead.Document{Head: head[:len(head)-1], Tail: tail[1:]}

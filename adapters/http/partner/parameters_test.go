@@ -150,7 +150,8 @@ func TestParametersMeanWhatTheySay(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"": 2, "status=active": 1, "since=2026-04-11T10:42:18Z": 1, "since=2026-04-11T10:42:19Z": 0, "has_leads=false": 1, "min_leads=1250": 1,
+		"": 2, "status=active": 1, "since=2026-04-11T10:42:18Z": 1, "since=2026-04-11T10:42:19Z": 0,
+		"has_leads=false": 1, "min_leads=1250": 1,
 		"min_leads=9223372036854775807": 0, "geography_id=geo_berlin": 1, "vertical_id=vrt_none": 0,
 	} {
 		if got := w.Get("campaigns?" + query); len(got.IDs(t)) != want || got.Pagination.Total != int64(want) {
