@@ -59,6 +59,7 @@ type CampaignFilter struct {
 	Geography id.Geography
 	HasLeads  *bool // nil: with and without
 	MinLeads  int64 // minimum
+	View      View  // of who asks
 }
 
 // Match reports whether the filter selects the campaign.
@@ -68,7 +69,8 @@ func (f CampaignFilter) Match(c Campaign) bool {
 		(f.Vertical == "" || f.Vertical == c.Vertical) &&
 		(f.Geography == "" || f.Geography == c.Geography) &&
 		(f.HasLeads == nil || *f.HasLeads == (c.LeadCount > 0)) &&
-		c.LeadCount >= f.MinLeads
+		c.LeadCount >= f.MinLeads &&
+		f.View.ShowsCampaign(c)
 }
 
 // Fields returns the campaign as the export shows it, with the names of the taxonomy.

@@ -16,6 +16,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/page"
+	"holdco/domain/partner"
 	"holdco/domain/precondition"
 	"holdco/ports/outbound"
 )
@@ -24,15 +25,15 @@ import (
 type request struct {
 	options Options
 	id      string
-	client  netip.Addr    // who sent it
-	caller  access.Caller // set by Gate
-	refused func() bool   // set by Gate: see IsRefused
-	partner id.Partner    // set by PartnerGate
-	agent   agent.Caller  // set by AgentGate
-	body    []byte        // set by the gate: nil, or one JSON object
-	query   Query         // set by the gate
-	once    string        // set by the gate: the idempotency key, empty when there is none
-	upload  []byte        // a hash of the file that Upload has read
+	client  netip.Addr      // who sent it
+	caller  access.Caller   // set by Gate
+	refused func() bool     // set by Gate and PartnerGate: see IsRefused
+	partner partner.Partner // set by PartnerGate
+	agent   agent.Caller    // set by AgentGate
+	body    []byte          // set by the gate: nil, or one JSON object
+	query   Query           // set by the gate
+	once    string          // set by the gate: the idempotency key, empty when there is none
+	upload  []byte          // a hash of the file that Upload has read
 
 	deprecated bool // it uses what is deprecated
 }
@@ -40,6 +41,9 @@ type request struct {
 const requestKey = "holdco.request"
 
 func of(c *gin.Context) *request { return c.MustGet(requestKey).(*request) }
+
+// PartnerOf is the partner whose key a request carries.
+func PartnerOf(c *gin.Context) partner.Partner { return of(c).partner }
 
 // Request is a request that has passed the gate.
 type Request struct{ c *gin.Context }
@@ -158,8 +162,8 @@ func attributes(c *gin.Context) []slog.Attr {
 	if r.caller.Token != "" {
 		attrs = append(attrs, slog.String("token", string(r.caller.Token)))
 	}
-	if r.partner != "" {
-		attrs = append(attrs, slog.String("partner", string(r.partner)))
+	if r.partner.ID != "" {
+		attrs = append(attrs, slog.String("partner", string(r.partner.ID)))
 	}
 	if r.agent.ID != "" {
 		attrs = append(attrs, slog.String("agent", string(r.agent.ID)))

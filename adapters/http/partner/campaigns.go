@@ -23,6 +23,7 @@ func (h campaigns) list(c *gin.Context) {
 		Geography: foreign[id.Geography](p, "geography_id"),
 		HasLeads:  p.flag("has_leads"),
 		MinLeads:  p.number("min_leads", 0),
+		View:      viewOf(c),
 	}
 	asked := pagingOf(p, "campaigns", "status", "industry_id", "vertical_id", "geography_id", "has_leads", "min_leads")
 	if p.err != nil {

@@ -76,6 +76,12 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 			query = query.Where("lead_count <= 0")
 		}
 	}
+	if len(filter.View.Campaigns) > 0 {
+		query = query.Where("id IN (?)", bun.List(filter.View.Campaigns))
+	}
+	if len(filter.View.Industries) > 0 {
+		query = query.Where("industry_id IN (?)", bun.List(filter.View.Industries))
+	}
 	return query.Where("lead_count >= ?", filter.MinLeads)
 }
 
