@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"holdco/domain/id"
@@ -30,7 +31,7 @@ func (a audits) Leads(ctx context.Context, most int, nth int64, differs func(sto
 		return 0, err
 	}
 	labels := newLabelReader()
-	query := w.raw(`SELECT leads.key, id, revision, updated_at, labels, rating, digest, created_at, moved_from, removed_at, entry
+	query := w.raw(`SELECT leads.key, id, revision, updated_at, labels, rating, digest, created_at, moved_from, removed_at, hashes, entry
 		FROM leads JOIN lead_entries ON lead_entries.key = leads.key
 		WHERE removed_at IS NULL AND leads.key % ? = ? ORDER BY leads.key`, step, nth%step)
 	return looked, w.each(ctx, query, func(rows *sql.Rows) error {
@@ -89,7 +90,10 @@ func (a audit) compareLead(row leadRow, by labels, entry string) {
 	})
 	rightRow := leadRowOf(right, row.Key, row.Revision)
 	if kept == should {
-		kept, should = fmt.Sprint(row.Labels, row.Rating), fmt.Sprint(rightRow.Labels, rightRow.Rating)
+		if !strings.HasSuffix(row.Hashes, string(row.Digest)) {
+			row.Hashes = rightRow.Hashes // they are of what the lead was, and known not to be of what it is
+		}
+		kept, should = fmt.Sprint(row.Labels, row.Rating, row.Hashes), fmt.Sprint(rightRow.Labels, rightRow.Rating, rightRow.Hashes)
 	}
 	if kept == should {
 		return
