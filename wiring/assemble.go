@@ -340,7 +340,7 @@ func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {
 type exportAPI struct{ http.Handler }
 
 func newExportAPI(s surroundings, e *export.Service, auth *partners.Service) (exportAPI, error) {
-	api, err := partner.New(partner.Options{Service: s.service(partner.Root), Export: e, Auth: auth})
+	api, err := partner.New(partner.Options{Service: s.service(partner.Root), Export: e, Auth: s.telemetry.metrics.Partners(auth)})
 	if err != nil {
 		return exportAPI{}, err
 	}

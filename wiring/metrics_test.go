@@ -402,8 +402,9 @@ func TestRunsOfJobsAreCounted(t *testing.T) {
 // The dashboard, the alerts and the manual may name no metric that is not there, and the manual names all of ours.
 func TestTheDashboardTheAlertsAndTheManualNameTheMetricsThatExist(t *testing.T) {
 	t.Parallel()
-	s := limited(t, "HOLDCO_RATE_WRITE=1")
+	s := limited(t, "HOLDCO_RATE_WRITE=2")
 	s.create(t, draft(t, ""))
+	s.reader(t, acmeOrigin).Get("leads").Is(t, 200, "")
 	exported := map[string]bool{}
 	for series := range scrape(t, s.url) {
 		name, _, _ := strings.Cut(series, "{")

@@ -290,7 +290,7 @@ var resources = []resource{
 			cli.PartnerCommand(opener(withKeyIfAny, func(s services) inbound.Partners { return s.Partners })),
 		},
 		flush: func(s *Server) jobs.Job {
-			return flushing("write down last uses of partners' keys", s.Partners.FlushLastUses)
+			return flushing("write down what partners' keys were used for", s.Partners.FlushUsage)
 		},
 	},
 	{ // leads, campaigns and the taxonomy

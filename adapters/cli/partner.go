@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
+	"holdco/domain/lead"
 	"holdco/domain/partner"
 	"holdco/domain/precondition"
 	"holdco/ports/inbound"
@@ -51,7 +53,9 @@ func (p *partners) create() *cobra.Command {
 		Short: "Admit a partner and print its key, which is shown this once",
 		Long: "Admit a partner and print its key, which is shown this once: only a hash of it is kept.\n\n" +
 			"A browser names the origin of the page that sends a request: that must be one of the partner's origins, to the\n" +
-			"letter. Requests of servers name none, and need none.",
+			"letter. Requests of servers name none, and need none.\n\n" +
+			"A key sees everything, unless --campaign, --industry or --no-contacts narrows it. What it may not see is not\n" +
+			"there for it, in totals too.",
 		Example: "  holdco partner create --name 'Acme Data' --origin https://app.acme.example\n" +
 			"  holdco partner create --name Acme --origin https://acme.example --origin http://localhost:3000 --expires 2027-04-11 --json",
 		Args: noArgs,
@@ -77,7 +81,7 @@ func (p *partners) create() *cobra.Command {
 }
 
 func (p *partners) list() *cobra.Command {
-	head := []string{"ID", "NAME", "ORIGINS", "HINT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
+	head := []string{"ID", "NAME", "ORIGINS", "SEES", "HINT", "CREATED", "EXPIRES", "LAST USED", "REQUESTS", "LEADS READ", "REVOKED"}
 	return listAll(p.app, p.open, &p.asJSON, "partner", inbound.Partners.List, head, partnerRow)
 }
 
@@ -88,8 +92,8 @@ func (p *partners) update() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "update ID",
 		Short: "Change a partner",
-		Long: "Change a partner. What is not named stays as it is; --origin replaces all origins. An expired key is\n" +
-			"valid again when it gets a later expiry.",
+		Long: "Change a partner. What is not named stays as it is; --origin, --campaign and --industry each replace\n" +
+			"the whole list. An expired key is valid again when it gets a later expiry.",
 		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
 			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
 		Args: oneID[id.Partner]("partner"),
@@ -109,7 +113,7 @@ func (p *partners) update() *cobra.Command {
 		return err
 	}
 	sent.add(command.Flags(), ", or never")
-	command.MarkFlagsOneRequired("name", "origin", "expires")
+	command.MarkFlagsOneRequired("name", "origin", "expires", "campaign", "industry", "no-contacts")
 	return command
 }
 
@@ -153,17 +157,26 @@ func (p *partners) revoke() *cobra.Command {
 
 // partnerFlags are the flags that create and update have in common.
 type partnerFlags struct {
-	name, expires string
-	origins       []string
+	name, expires         string
+	origins               []string
+	campaigns, industries []string
+	withoutContacts       bool
 }
 
 func (f *partnerFlags) add(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&f.name, "name", "", "who the partner is")
 	flags.StringArrayVar(&f.origins, "origin", nil, "where pages of the partner come from, as browsers send it, such as\n"+
 		"https://app.acme.example; can be given several times")
+	flags.StringArrayVar(&f.campaigns, "campaign", nil, "narrow the key to leads of this campaign, by its id; can be given\n"+
+		"several times; all is every campaign")
+	flags.StringArrayVar(&f.industries, "industry", nil, "narrow the key to this industry likewise")
+	flags.BoolVar(&f.withoutContacts, "no-contacts", false, "show the key no people at leads; --no-contacts=false shows them")
 	flags.StringVar(&f.expires, "expires", "", expiryHelp+otherwise)
 	setsField(flags, "origin", "origins")
 	setsField(flags, "expires", "expiresAt")
+	setsField(flags, "campaign", "campaignIds")
+	setsField(flags, "industry", "industryIds")
+	setsField(flags, "no-contacts", "contacts")
 }
 
 // settings are what the flags say, where they say anything. What --expires says is for the command to read.
@@ -175,7 +188,24 @@ func (f *partnerFlags) settings(flags *pflag.FlagSet) partner.Settings {
 	if flags.Changed("origin") {
 		s.Origins = &f.origins
 	}
+	if flags.Changed("campaign") {
+		s.Campaigns = allOr(f.campaigns)
+	}
+	if flags.Changed("industry") {
+		s.Industries = allOr(f.industries)
+	}
+	if flags.Changed("no-contacts") {
+		s.Contacts = new(!f.withoutContacts)
+	}
 	return s
+}
+
+// allOr returns what was given, or an empty list for the one word that stands for everything.
+func allOr(given []string) *[]string {
+	if len(given) == 1 && given[0] == "all" {
+		return &[]string{}
+	}
+	return &given
 }
 
 func (p *partners) printIssued(command *cobra.Command, issued inbound.IssuedPartner) error {
@@ -187,13 +217,33 @@ func partnerTable(p partner.Partner) [][]string {
 		{"id", string(p.ID)},
 		{"name", p.Name},
 		{"origins", strings.Join(p.Origins, " ")},
+		{"sees", viewOf(p.View)},
 		{"expires", shown(p.ExpiresAt, "never")},
 	}
 }
 
+// viewOf says in words what a key sees.
+func viewOf(v lead.View) string {
+	var words []string
+	for _, which := range v.Campaigns {
+		words = append(words, string(which))
+	}
+	for _, which := range v.Industries {
+		words = append(words, string(which))
+	}
+	if len(words) == 0 {
+		words = append(words, "all")
+	}
+	if v.NoContacts {
+		words = append(words, "without contacts")
+	}
+	return strings.Join(words, " ")
+}
+
 func partnerRow(p partner.Partner) []string {
 	return []string{
-		string(p.ID), p.Name, strings.Join(p.Origins, " "), p.Hint, shown(p.CreatedAt, "-"),
-		shown(p.ExpiresAt, "never"), shown(p.LastUsedAt, "never"), shown(p.RevokedAt, "-"),
+		string(p.ID), p.Name, strings.Join(p.Origins, " "), viewOf(p.View), p.Hint, shown(p.CreatedAt, "-"),
+		shown(p.ExpiresAt, "never"), shown(p.LastUsedAt, "never"), strconv.FormatInt(p.Requests, 10), strconv.FormatInt(p.LeadsRead, 10),
+		shown(p.RevokedAt, "-"),
 	}
 }

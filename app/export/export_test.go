@@ -42,7 +42,7 @@ func (f *fixture) shown(t *testing.T) map[string]string {
 	page, err := f.service.Leads(t.Context(), lead.Query{Size: 10})
 	must(t, err)
 	all["the page"] = string(page.Names.Industry(page.Leads[0].Industry))
-	one, err := f.service.Lead(t.Context(), leadID(1))
+	one, err := f.service.Lead(t.Context(), lead.View{}, leadID(1))
 	must(t, err)
 	all["the lead"] = string(one.Names.Industry(one.Industry))
 	must(t, f.service.Stream(t.Context(), lead.Filter{}, lead.Place{}, func(leads []lead.Exported, names lead.Names) error {
@@ -54,7 +54,7 @@ func (f *fixture) shown(t *testing.T) map[string]string {
 	text, err := campaigns.Campaigns[0].Fields(campaigns.Names).MarshalJSON()
 	must(t, err)
 	all["the campaign"] = string(text)
-	active, err := f.service.Taxonomy(t.Context())
+	active, err := f.service.Taxonomy(t.Context(), lead.View{})
 	must(t, err)
 	text, err = active.Fields().MarshalJSON()
 	must(t, err)
@@ -188,7 +188,7 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	before := f.placeOf(t, 1)
 	resume := func() lead.Place {
 		t.Helper()
-		place, err := f.service.ResumeFrom(t.Context(), leadID(1))
+		place, err := f.service.ResumeFrom(t.Context(), lead.View{}, leadID(1))
 		must(t, err)
 		return place
 	}
@@ -207,10 +207,10 @@ func TestAStreamIsTakenUpWhereItsLastLeadWas(t *testing.T) {
 	if got := resume(); got.ID != leadID(1) || got.UpdatedAt.IsZero() {
 		t.Errorf("removed: %v", got)
 	}
-	if _, err := f.service.ResumeFrom(t.Context(), "cmp_never"); fault.CodeOf(err) != fault.NotFound {
+	if _, err := f.service.ResumeFrom(t.Context(), lead.View{}, "cmp_never"); fault.CodeOf(err) != fault.NotFound {
 		t.Error(err)
 	}
-	if _, err := f.service.Lead(t.Context(), leadID(1)); fault.CodeOf(err) != fault.NotFound {
+	if _, err := f.service.Lead(t.Context(), lead.View{}, leadID(1)); fault.CodeOf(err) != fault.NotFound {
 		t.Error(err)
 	}
 	gone, err := f.service.Removed(t.Context(), lead.RemovedQuery{Size: 10})
@@ -349,7 +349,7 @@ func (f *fixture) remove(t *testing.T, number int) {
 
 func (f *fixture) placeOf(t *testing.T, number int) lead.Place {
 	t.Helper()
-	found, err := f.service.Lead(t.Context(), leadID(number))
+	found, err := f.service.Lead(t.Context(), lead.View{}, leadID(number))
 	must(t, err)
 	return found.Place
 }

@@ -41,9 +41,9 @@ func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPag
 }
 
 // Lead reads one lead and the names of its taxonomy from one snapshot.
-func (s *Service) Lead(ctx context.Context, which id.Lead) (shown inbound.LeadShown, err error) {
+func (s *Service) Lead(ctx context.Context, view lead.View, which id.Lead) (shown inbound.LeadShown, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		if shown.Exported, err = r.Leads().Get(ctx, which); err != nil {
+		if shown.Exported, err = shownLead(ctx, r, view, which); err != nil {
 			return err
 		}
 		state, err := r.Leads().State(ctx)
@@ -57,13 +57,29 @@ func (s *Service) Lead(ctx context.Context, which id.Lead) (shown inbound.LeadSh
 	return shown, err
 }
 
+// shownLead reads a lead that a view shows.
+func shownLead(ctx context.Context, r store.Reader, view lead.View, which id.Lead) (lead.Exported, error) {
+	if view.IsAll() {
+		return r.Leads().Get(ctx, which)
+	}
+	query := lead.Query{Filter: lead.Filter{IDs: []id.Lead{which}, View: view}, Size: 1, Uncounted: true}
+	page, err := r.Leads().Search(ctx, query)
+	if err == nil && len(page.Leads) == 0 {
+		err = fault.New(fault.NotFound, "There is no such lead.")
+	}
+	if err != nil {
+		return lead.Exported{}, err
+	}
+	return page.Leads[0], nil
+}
+
 // ResumeFrom returns the place from which a stream that ended after a lead continues, even if that lead was removed
 // meanwhile.
-func (s *Service) ResumeFrom(ctx context.Context, which id.Lead) (place lead.Place, err error) {
+func (s *Service) ResumeFrom(ctx context.Context, view lead.View, which id.Lead) (place lead.Place, err error) {
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		exported, err := r.Leads().Get(ctx, which)
+		exported, err := shownLead(ctx, r, view, which)
 		if fault.CodeOf(err) == fault.NotFound {
-			place, err = r.Leads().RemovedPlace(ctx, which)
+			place, err = r.Leads().RemovedPlace(ctx, view, which)
 			return err
 		}
 		place = exported.ResumeFrom(s.clock.Now())
@@ -83,6 +99,9 @@ func (s *Service) Removed(ctx context.Context, query lead.RemovedQuery) (found l
 
 // Campaigns returns a page of campaigns.
 func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (found inbound.CampaignsPage, err error) {
+	if len(query.Filter.View.Industries) > 0 {
+		return s.countedCampaigns(ctx, query)
+	}
 	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err
@@ -95,13 +114,13 @@ func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (foun
 }
 
 // Taxonomy returns the active part of the taxonomy.
-func (s *Service) Taxonomy(ctx context.Context) (lead.Taxonomy, error) {
+func (s *Service) Taxonomy(ctx context.Context, view lead.View) (lead.Taxonomy, error) {
 	state, err := s.State(ctx)
 	if err != nil {
 		return lead.Taxonomy{}, err
 	}
 	taxonomy, err := s.taxonomyAt(ctx, state.Taxonomy)
-	return taxonomy.active, err
+	return view.Of(taxonomy.active), err
 }
 
 // taxonomyAt is taxonomyCache.at outside of a view: it opens one only to fill the cache.

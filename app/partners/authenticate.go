@@ -3,7 +3,6 @@ package partners
 import (
 	"context"
 	"slices"
-	"time"
 
 	"holdco/app/cache"
 	"holdco/domain/access"
@@ -16,12 +15,12 @@ import (
 // store, and a key looked up a moment ago is cached.
 func (s *Service) Authenticate(ctx context.Context, text string) (partner.Partner, error) {
 	key, wellFormed := access.ParsePartnerKey(text)
-	now := s.clock.Now()
-	found, err := cache.Authenticate(ctx, &s.cached, s.store.Partners, "key", key, wellFormed, now)
-	if err == nil {
-		s.used.Note(found.ID, now)
-	}
-	return found, err
+	return cache.Authenticate(ctx, &s.cached, s.store.Partners, "key", key, wellFormed, s.clock.Now())
+}
+
+// Used notes in memory what a key was used for.
+func (s *Service) Used(which id.Partner, requests, leadsRead int64) {
+	s.used.note(which, partner.Usage{LastUsedAt: s.clock.Now(), Requests: requests, LeadsRead: leadsRead})
 }
 
 // allOrigins is the cache key of one list with the origins of all live keys. With a cache key for each origin, requests
@@ -35,9 +34,9 @@ func (s *Service) HasOrigin(ctx context.Context, origin string) (bool, error) {
 	return slices.Contains(origins, origin), err
 }
 
-// FlushLastUses writes when keys were last used, which Authenticate only buffers.
-func (s *Service) FlushLastUses(ctx context.Context) (more bool, err error) {
-	return false, s.used.Flush(func(used map[id.Partner]time.Time) error {
-		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Partners().Touch(ctx, used) })
+// FlushUsage writes what keys were used for, which Used only notes.
+func (s *Service) FlushUsage(ctx context.Context) (more bool, err error) {
+	return false, s.used.flush(func(used map[id.Partner]partner.Usage) error {
+		return s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Partners().Use(ctx, used) })
 	})
 }

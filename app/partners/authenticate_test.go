@@ -99,22 +99,26 @@ func TestPreflightsOfAnyOriginsCostOneReadInAWhile(t *testing.T) {
 	f.lookedUp(t, 1)
 }
 
-func TestTheLastUseIsWrittenDownOnce(t *testing.T) {
+func TestUsageIsWrittenDownOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
+	use := func() { f.here.Used(f.issued.Partner.ID, 1, 50) }
+	times := int64(0)
 	lastUse := func(want time.Time) {
 		t.Helper()
-		_, err := f.here.FlushLastUses(t.Context())
+		_, err := f.here.FlushUsage(t.Context())
 		must(t, err)
 		shown, err := f.here.Get(t.Context(), admin, f.issued.Partner.ID)
 		must(t, err)
-		if !shown.LastUsedAt.Equal(want) || shown.Version != 1 {
-			t.Errorf("version %d was last used at %s, want %s", shown.Version, shown.LastUsedAt, want)
+		if !shown.LastUsedAt.Equal(want) || shown.Version != 1 || shown.Requests != times || shown.LeadsRead != 50*times {
+			t.Errorf("version %d was used for %+v, want the last at %s, and %d", shown.Version, shown.Usage, want, times)
 		}
 	}
 	lastUse(time.Time{})
 	used := f.clock.now
 	f.expect(t, f.here, f.issued.Key, "")
+	use()
+	times = 1
 	f.clock.now = f.clock.now.Add(time.Minute)
 	f.expect(t, f.here, "hcp_nonsense", fault.Unauthorized)
 	lastUse(used)
@@ -122,10 +126,12 @@ func TestTheLastUseIsWrittenDownOnce(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	used = f.clock.now
-	f.expect(t, f.here, f.issued.Key, "")
-	if _, err := f.here.FlushLastUses(ended); err == nil {
+	use()
+	if _, err := f.here.FlushUsage(ended); err == nil {
 		t.Error("what could not be written is said to be")
 	}
+	use()
+	times = 3
 	lastUse(used)
 }
 

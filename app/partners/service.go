@@ -21,7 +21,7 @@ type Service struct {
 	entropy outbound.Entropy
 	cached  cache.Cache[partner.Partner] // by the hashes of the values that were shown
 	origins cache.Cache[[]string]        // of all live keys, under allOrigins
-	used    cache.LastUses[id.Partner]
+	used    usage
 }
 
 var (

@@ -60,6 +60,7 @@ type CampaignFilter struct {
 	HasLeads  *bool     // nil: with and without
 	MinLeads  int64     // minimum
 	Since     time.Time // updated at or after this instant; zero: any time
+	View      View      // of who asks
 }
 
 // Match reports whether the filter selects the campaign.
@@ -70,7 +71,8 @@ func (f CampaignFilter) Match(c Campaign) bool {
 		(f.Geography == "" || f.Geography == c.Geography) &&
 		(f.HasLeads == nil || *f.HasLeads == (c.LeadCount > 0)) &&
 		c.LeadCount >= f.MinLeads &&
-		(f.Since.IsZero() || !c.UpdatedAt.Before(f.Since))
+		(f.Since.IsZero() || !c.UpdatedAt.Before(f.Since)) &&
+		f.View.ShowsCampaign(c)
 }
 
 // Fields returns the campaign as the export shows it, with the names of the taxonomy.

@@ -26,6 +26,7 @@ type Page struct {
 // RemovedQuery asks for a page of removed leads.
 type RemovedQuery struct {
 	Since time.Time // zero: from the first on
+	View  View      // those alone that it showed when they were removed
 	After Place     // the page starts after this lead, with the instant of its removal
 	Skip  int64
 	Size  int

@@ -1,7 +1,7 @@
 package lead
 
 import (
-	"slices"
+	"fmt"
 
 	"holdco/domain/id"
 )
@@ -17,6 +17,14 @@ type View struct {
 // IsAll reports whether the view shows every lead. It may still hide contacts.
 func (v View) IsAll() bool { return len(v.Campaigns) == 0 && len(v.Industries) == 0 }
 
+// Text spells the view: empty, if it shows everything. Two views with one text show the same.
+func (v View) Text() string {
+	if v.IsAll() && !v.NoContacts {
+		return ""
+	}
+	return fmt.Sprint(v.Campaigns, v.Industries, v.NoContacts)
+}
+
 // Shows reports whether the view shows a lead of an industry that is in these campaigns.
 func (v View) Shows(industry id.Industry, campaigns []id.Campaign) bool {
 	return among(v.Industries, industry) && anyAmong(v.Campaigns, campaigns)
@@ -28,6 +36,29 @@ func (v View) ShowsCampaign(c Campaign) bool {
 }
 
 // Equal reports whether two views show the same.
-func (v View) Equal(other View) bool {
-	return v.NoContacts == other.NoContacts && slices.Equal(v.Campaigns, other.Campaigns) && slices.Equal(v.Industries, other.Industries)
+func (v View) Equal(other View) bool { return v.Text() == other.Text() }
+
+// Of returns the part of a taxonomy that the view shows.
+func (v View) Of(t Taxonomy) Taxonomy {
+	if len(v.Industries) == 0 {
+		return t
+	}
+	verticals := map[id.Vertical]bool{}
+	shown := Taxonomy{Geographies: t.Geographies}
+	for _, industry := range t.Industries {
+		if among(v.Industries, industry.ID) {
+			shown.Industries = append(shown.Industries, industry)
+		}
+	}
+	for _, vertical := range t.Verticals {
+		if verticals[vertical.ID] = among(v.Industries, vertical.Industry); verticals[vertical.ID] {
+			shown.Verticals = append(shown.Verticals, vertical)
+		}
+	}
+	for _, intelligence := range t.Intelligence {
+		if verticals[intelligence.Vertical] {
+			shown.Intelligence = append(shown.Intelligence, intelligence)
+		}
+	}
+	return shown
 }

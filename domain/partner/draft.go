@@ -9,6 +9,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/lead"
 	"holdco/domain/text"
 )
 
@@ -16,6 +17,7 @@ import (
 const (
 	NameLength  = 200
 	MostOrigins = 20
+	MostShown   = lead.MostListed // campaigns, and industries
 )
 
 // Draft is what was sent to make a partner; nil fields were absent. Problems are errors of its form.
@@ -36,6 +38,11 @@ type Settings struct {
 	Name      *string
 	Origins   *[]string
 	ExpiresAt *time.Time
+
+	// What the key is narrowed to: see lead.View. An empty list is no condition.
+	Campaigns  *[]string
+	Industries *[]string
+	Contacts   *bool
 }
 
 // New makes a partner whose key has the given value. It fails with fault.ValidationFailed, which lists every invalid
@@ -57,7 +64,7 @@ func New(newID id.Partner, draft Draft, key access.Value, at time.Time) (Partner
 }
 
 // readOnly are the fields of the resource that no patch can change.
-var readOnly = []string{"id", "hint", "key", "createdAt", "lastUsedAt", "revokedAt"}
+var readOnly = []string{"id", "hint", "key", "createdAt", "lastUsedAt", "requests", "leadsRead", "revokedAt"}
 
 // Apply merges a patch. It returns the next partner and the event to record, or no event when nothing changed. A later
 // expiry makes an expired key valid again; a revoked one cannot be changed: fault.InvalidTransition. Other faults are
@@ -97,7 +104,34 @@ func (p Partner) with(sent Settings, problems *fault.Problems, at time.Time) Par
 		p.ExpiresAt, wrong = access.Expiry(*sent.ExpiresAt, at)
 		problems.Add(wrong...)
 	}
+	if sent.Campaigns != nil {
+		p.View.Campaigns = checkIDs[id.Campaign]("campaignIds", *sent.Campaigns, problems)
+	}
+	if sent.Industries != nil {
+		p.View.Industries = checkIDs[id.Industry]("industryIds", *sent.Industries, problems)
+	}
+	if sent.Contacts != nil {
+		p.View.NoContacts = !*sent.Contacts
+	}
 	return p
+}
+
+// checkIDs returns ids without duplicates, sorted. Nothing says that they exist: what does not is seen by nobody.
+func checkIDs[I id.ID](path string, sent []string, problems *fault.Problems) (ids []I) {
+	if len(sent) > MostShown {
+		problems.Add(fault.Fieldf(path, fault.TooMany, "%s has %d items; at most %d are allowed", path, len(sent), MostShown))
+		return nil
+	}
+	for i, text := range sent {
+		at := fmt.Sprintf("%s.%d", path, i)
+		which, ok := id.ParseForeign[I](text)
+		if !ok {
+			problems.Add(fault.Fieldf(at, fault.InvalidFormat, "%s must be an id that begins with %s", at, id.Prefix[I]()))
+		}
+		ids = append(ids, which)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // checkOrigins returns the origins without duplicates, in the order in which they were sent.

@@ -8,6 +8,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/id"
 	"holdco/domain/instant"
+	"holdco/domain/lead"
 )
 
 // Partner is a company that may read exports, with its key. The value of the key is shown once and stored as a hash.
@@ -15,12 +16,31 @@ import (
 type Partner struct {
 	access.Credential // its key
 
-	ID         id.Partner
-	Name       string   // 1 to NameLength characters
-	Origins    []string // 1 to MostOrigins, each as browsers send it; see checkOrigin
-	CreatedAt  time.Time
-	LastUsedAt time.Time // zero: never; up to a minute late
-	Version    int64     // grows by one with every change but of LastUsedAt; the ETag of the API
+	Usage
+
+	ID        id.Partner
+	Name      string    // 1 to NameLength characters
+	Origins   []string  // 1 to MostOrigins, each as browsers send it; see checkOrigin
+	View      lead.View // what the key may see
+	CreatedAt time.Time
+	Version   int64 // grows by one with every change but of Usage; the ETag of the API
+}
+
+// Usage is how much a key was used. What is stored of it is up to a minute late.
+type Usage struct {
+	LastUsedAt time.Time // zero: never
+	Requests   int64     // that were let through
+	LeadsRead  int64     // in pages, streams and alone, each time that one was sent
+}
+
+// Plus returns the usage with more of it.
+func (u Usage) Plus(more Usage) Usage {
+	if more.LastUsedAt.After(u.LastUsedAt) {
+		u.LastUsedAt = more.LastUsedAt
+	}
+	u.Requests += more.Requests
+	u.LeadsRead += more.LeadsRead
+	return u
 }
 
 // AllowsOrigin reports whether pages of this origin, as a browser sends it, may use the key.
@@ -62,15 +82,20 @@ func (p Partner) Fields() event.Fields {
 		event.F("id", string(p.ID)),
 		event.F("name", p.Name),
 		event.F("origins", p.Origins),
+		event.F("campaignIds", list(p.View.Campaigns)),
+		event.F("industryIds", list(p.View.Industries)),
+		event.F("contacts", !p.View.NoContacts),
 		event.F("hint", p.Hint),
 		event.F("createdAt", instant.Format(p.CreatedAt)),
 		event.F("expiresAt", instant.Optional(p.ExpiresAt)),
 		event.F("lastUsedAt", instant.Optional(p.LastUsedAt)),
+		event.F("requests", p.Requests),
+		event.F("leadsRead", p.LeadsRead),
 		event.F("revokedAt", instant.Optional(p.RevokedAt)),
 	}
 }
 
-// Own returns the partner as the export shows it to itself: with the requests that it may make in a minute, 0 for any number, and when the
+// Own returns the partner as the export shows it to itself: with what its key may see, the requests that it may make in a minute, 0 for any number, and when the
 // key that it uses ends.
 func (p Partner) Own(requests int64, endsAt time.Time) event.Fields {
 	var limit *int64
@@ -81,9 +106,21 @@ func (p Partner) Own(requests int64, endsAt time.Time) event.Fields {
 		event.F("id", string(p.ID)),
 		event.F("name", p.Name),
 		event.F("origins", p.Origins),
+		event.F("campaign_ids", list(p.View.Campaigns)),
+		event.F("industry_ids", list(p.View.Industries)),
+		event.F("contacts", !p.View.NoContacts),
 		event.F("requests_per_minute", limit),
 		event.F("expires_at", instant.Optional(endsAt)),
 	}
+}
+
+// list returns ids as texts: an empty list for none.
+func list[I ~string](ids []I) []string {
+	texts := make([]string, len(ids))
+	for i, which := range ids {
+		texts[i] = string(which)
+	}
+	return texts
 }
 
 func (p Partner) event(what event.Type) event.Event {

@@ -13,6 +13,7 @@ import (
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/lead"
 	"holdco/domain/partner"
 )
 
@@ -55,8 +56,9 @@ func TestANewPartner(t *testing.T) {
 	}
 	data, err := json.Marshal(created.Data)
 	if want := `{"id":"` + string(partnerID) + `","name":"Acme Data","origins":["https://b.example","https://a.example"],` +
-		`"hint":"` + first.Hint() + `","createdAt":"2026-04-11T12:00:00.000Z","expiresAt":"2026-04-11T13:00:00.001Z",` +
-		`"lastUsedAt":null,"revokedAt":null}`; err != nil || string(data) != want {
+		`"campaignIds":[],"industryIds":[],"contacts":true,"hint":"` + first.Hint() + `",` +
+		`"createdAt":"2026-04-11T12:00:00.000Z","expiresAt":"2026-04-11T13:00:00.001Z",` +
+		`"lastUsedAt":null,"requests":0,"leadsRead":0,"revokedAt":null}`; err != nil || string(data) != want {
 		t.Errorf("the event shows %s, %v", data, err)
 	}
 }
@@ -263,7 +265,8 @@ func TestAPartnerSeesWhatItsKeyIs(t *testing.T) {
 		}
 		return string(text)
 	}
-	const who = `{"id":"prt_1","name":"Acme","origins":["https://app.acme.example"],`
+	const who = `{"id":"prt_1","name":"Acme","origins":["https://app.acme.example"],` +
+		`"campaign_ids":[],"industry_ids":[],"contacts":true,`
 	for _, c := range []struct{ got, want string }{
 		{show(600, "new"), who + `"requests_per_minute":600,"expires_at":null}`},
 		{show(0, "old"), who + `"requests_per_minute":null,"expires_at":"2026-04-11T13:00:00.000Z"}`},
@@ -276,6 +279,39 @@ func TestAPartnerSeesWhatItsKeyIs(t *testing.T) {
 	for _, hash := range []string{"new", "old"} {
 		if got := p.EndsAt(hash); got != p.ExpiresAt {
 			t.Errorf("%s ends at %v", hash, got)
+		}
+	}
+}
+
+func TestAKeyIsNarrowedAndWidened(t *testing.T) {
+	t.Parallel()
+	made, _, err := partner.New(partnerID, partner.Draft{Settings: partner.Settings{
+		Name: new("Acme Data"), Origins: &[]string{"https://a.example"},
+		Campaigns: &[]string{"cam_b", "cam_a", "cam_b"}, Contacts: new(false),
+	}}, first, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(lead.View{Campaigns: []id.Campaign{"cam_a", "cam_b"}, NoContacts: true}, made.View); diff != "" {
+		t.Error(diff)
+	}
+	same, happened, err := made.Apply(partner.Patch{Settings: partner.Settings{Campaigns: &[]string{"cam_a", "cam_b"}}}, noon)
+	if err != nil || happened != nil || same.Version != 1 {
+		t.Errorf("%+v, %v, %v", same, happened, err)
+	}
+	wide, happened, err := made.Apply(partner.Patch{Settings: partner.Settings{
+		Campaigns: &[]string{}, Industries: &[]string{}, Contacts: new(true),
+	}}, noon)
+	if err != nil || happened == nil || wide.View.Text() != "" || wide.Version != 2 {
+		t.Errorf("%+v, %v, %v", wide, happened, err)
+	}
+	_, _, err = made.Apply(partner.Patch{Settings: partner.Settings{
+		Campaigns: &[]string{"ind_a", ""}, Industries: new(slices.Repeat([]string{"ind_a"}, 101)),
+	}}, noon)
+	text, _ := json.Marshal(fault.Of(err))
+	for _, path := range []string{"campaignIds.0", "campaignIds.1", "industryIds has 101"} {
+		if fault.CodeOf(err) != fault.ValidationFailed || !strings.Contains(string(text), path) {
+			t.Errorf("%s: %s", path, text)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"holdco/domain/lead"
 )
 
-// Export is what partners read. Every live key reads all of it.
+// Export is what partners read. A view, of its own or of a filter, narrows it: what it does not show is not there.
 type Export interface {
 	// State returns the current revision. A page of leads may be of a slightly older one: each has its own State.
 	State(ctx context.Context) (lead.State, error)
@@ -17,15 +17,15 @@ type Export interface {
 	Leads(ctx context.Context, query lead.Query) (LeadsPage, error)
 
 	// Lead returns one lead, or fault.NotFound.
-	Lead(ctx context.Context, which id.Lead) (LeadShown, error)
+	Lead(ctx context.Context, view lead.View, which id.Lead) (LeadShown, error)
 
 	// Stream calls take with all leads that the filter matches after a place, in portions, until there are no more. A
 	// lead that changes meanwhile comes again at the end. An error of take ends the stream and is returned.
 	Stream(ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Exported, names lead.Names) error) error
 
 	// ResumeFrom returns the place from which a stream that ended after a lead continues: see lead.Exported.ResumeFrom.
-	// It fails with fault.NotFound when there never was such a lead.
-	ResumeFrom(ctx context.Context, which id.Lead) (lead.Place, error)
+	// It fails with fault.NotFound when there never was such a lead, or when the view does not show it.
+	ResumeFrom(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error)
 
 	// Removed returns a page of the leads that were removed.
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
@@ -46,7 +46,7 @@ type Export interface {
 	Campaigns(ctx context.Context, query lead.CampaignQuery) (CampaignsPage, error)
 
 	// Taxonomy returns the active part of the taxonomy.
-	Taxonomy(ctx context.Context) (lead.Taxonomy, error)
+	Taxonomy(ctx context.Context, view lead.View) (lead.Taxonomy, error)
 }
 
 // LeadsPage is a page of leads.

@@ -44,6 +44,9 @@ type PartnerAuthenticator interface {
 	// HasOrigin reports whether the origin is registered with any live key. A CORS preflight, which carries no key,
 	// is answered by it.
 	HasOrigin(ctx context.Context, origin string) (bool, error)
+
+	// Used notes that a key was used, for so many requests and so many leads that were sent: see partner.Usage. It is written down later.
+	Used(which id.Partner, requests, leadsRead int64)
 }
 
 // IssuedPartner is a partner with the value of its key, which is shown only once.

@@ -54,12 +54,14 @@ type LeadReader interface {
 	Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Summary, error)
 
 	// Removed returns a page of the leads that were removed at or after an instant and have not come back: sorted by the instant
-	// of their removal, and by id within one; with the exact total.
+	// of their removal, and by id within one; with the exact total. A view shows those that it showed last. Of leads that were removed
+	// by a program that knows no views it is not known what they were: a view that narrows shows none of them.
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
 	// RemovedPlace returns the place from which a stream resumes after a lead that was removed since: the place that the lead
-	// had, or an earlier one, see lead.Exported.ResumeFrom. It returns fault.NotFound if there was no such lead.
-	RemovedPlace(ctx context.Context, which id.Lead) (lead.Place, error)
+	// had, or an earlier one, see lead.Exported.ResumeFrom. It returns fault.NotFound if there was no such lead, or the view did
+	// not show it when it was removed.
+	RemovedPlace(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error)
 }
 
 // ErrFeedLost is that of a feed that does not go on from a position: lead.State.CanFollow.

@@ -25,9 +25,9 @@ type PartnerReader interface {
 // Partners reads and changes partners.
 type Partners interface {
 	PartnerReader
-	Repository[id.Partner, partner.Partner] // Save does not change LastUsedAt
+	Repository[id.Partner, partner.Partner] // Save does not change the usage
 
-	// Touch moves LastUsedAt of each partner forward to the given instant, never back; partners that do not exist are
-	// skipped. It needs no event, and the version stays.
-	Touch(ctx context.Context, used map[id.Partner]time.Time) error
+	// Use adds to the usage of each partner, as partner.Usage.Plus does; partners that do not exist are skipped. It needs no event,
+	// and the version stays.
+	Use(ctx context.Context, used map[id.Partner]partner.Usage) error
 }

@@ -200,6 +200,10 @@ func drawCampaignFilter(t *rapid.T, all []lead.Campaign) lead.CampaignFilter {
 		Vertical:  rapid.SampledFrom([]id.Vertical{"", "", "vrt_a", "vrt_"}).Draw(t, "vertical"),
 		Geography: rapid.SampledFrom([]id.Geography{"", "", "geo_a", "geo_A"}).Draw(t, "geography"),
 		MinLeads:  rapid.SampledFrom([]int64{0, 0, 1, 2, 4, 1 << 62}).Draw(t, "least leads"),
+		View: lead.View{
+			Campaigns:  rapid.SampledFrom([][]id.Campaign{nil, nil, {"cam_a"}, {"cam_b", "cam_aa"}}).Draw(t, "shown campaigns"),
+			Industries: rapid.SampledFrom([][]id.Industry{nil, nil, {"ind_a"}, {"ind_a", "ind_b"}}).Draw(t, "shown industries"),
+		},
 	}
 	if rapid.Bool().Draw(t, "by instant") {
 		near := rapid.SampledFrom([]time.Duration{-1, 0, 1}).Draw(t, "near")

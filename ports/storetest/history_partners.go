@@ -6,6 +6,7 @@ import (
 
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/partner"
 	"holdco/ports/store"
 )
 
@@ -43,11 +44,12 @@ func (h *history) rekey() step {
 func (h *history) touchPartner() step {
 	which, at := pick(h, "partner", h.partners), h.clock.Now().Add(time.Duration(h.upTo("later", 5))*time.Millisecond)
 	return func(ctx context.Context, tx store.Tx, m *model) error {
-		if used, ok := m.partners[which]; ok && at.After(used.LastUsedAt) {
-			used.LastUsedAt = at
+		more := partner.Usage{LastUsedAt: at, Requests: 1, LeadsRead: 3}
+		if used, ok := m.partners[which]; ok {
+			used.Usage = used.Plus(more)
 			m.partners[which] = used
 		}
-		return tx.Partners().Touch(ctx, map[id.Partner]time.Time{which: at})
+		return tx.Partners().Use(ctx, map[id.Partner]partner.Usage{which: more})
 	}
 }
 

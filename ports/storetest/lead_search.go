@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/store"
@@ -19,6 +20,7 @@ var leadSearchRules = []rule{
 	{"ids are compared as they are, whatever their letters mean elsewhere", leadLookalikes},
 	{"the total is that of the filter, unless it is not wanted", leadTotals},
 	{"since is exact", leadSince},
+	{"a view shows its own, of leads that are removed too", leadsOfAView},
 	{"random searches find what the definition of a filter matches", leadSearches},
 }
 
@@ -252,3 +254,49 @@ func inIndustry(some ...id.Industry) lead.Filter { return lead.Filter{Industries
 func inVertical(some ...id.Vertical) lead.Filter { return lead.Filter{Verticals: some} }
 
 func enrichedAs(some ...lead.Enrichment) lead.Filter { return lead.Filter{Enrichments: some} }
+
+func leadsOfAView(f *fixture) {
+	kept := f.imports(
+		leadCalled("food", func(l *lead.Lead) { l.Industry, l.Campaigns = "ind_food", []id.Campaign{"cam_1"} }),
+		leadCalled("other", func(l *lead.Lead) { l.Campaigns = []id.Campaign{"cam_1", "cam_2"} }),
+		leadCalled("none"),
+	)
+	views := map[string]lead.View{
+		"all": {}, "cam_1": {Campaigns: []id.Campaign{"cam_1"}}, "cam_2": {Campaigns: []id.Campaign{"cam_2", "cam_3"}},
+		"ind_food": {Industries: []id.Industry{"ind_food"}},
+		"both":     {Industries: []id.Industry{"ind_food"}, Campaigns: []id.Campaign{"cam_2"}},
+	}
+	for _, view := range views {
+		f.finds(lead.Query{Filter: lead.Filter{View: view}, Size: 10}, kept)
+	}
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		at, err := tx.Leads().Advance(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Leads().Remove(ctx, []id.Lead{"cmp_food", "cmp_other", "cmp_none"}, at)
+		return err
+	})
+	for name, want := range map[string][]id.Lead{
+		"all": {"cmp_food", "cmp_none", "cmp_other"}, "cam_1": {"cmp_food", "cmp_other"}, "cam_2": {"cmp_other"},
+		"ind_food": {"cmp_food"}, "both": nil,
+	} {
+		page, err := f.store.Leads().Removed(f.ctx, lead.RemovedQuery{View: views[name], Size: 10})
+		f.ok(err)
+		var got []id.Lead
+		for _, one := range page.Leads {
+			got = append(got, one.ID)
+		}
+		f.same(got, want)
+		f.same(page.Total, int64(len(want)))
+		for _, which := range []id.Lead{"cmp_food", "cmp_other", "cmp_none"} {
+			_, err := f.store.Leads().RemovedPlace(f.ctx, views[name], which)
+			if slices.Contains(want, which) {
+				f.ok(err)
+			} else {
+				f.code(err, fault.NotFound)
+			}
+		}
+	}
+}

@@ -122,7 +122,8 @@ func summaryOf(kept lead.Stored) lead.Summary {
 func markOf(key int64, kept lead.Stored) store.LeadMark {
 	return store.LeadMark{
 		Key: key, Place: kept.Place(), Campaigns: kept.Campaigns, Industry: kept.Industry, Vertical: kept.Vertical,
-		HasWebsite: kept.Website != "", Rating: kept.Rating, Enrichment: kept.Enrichment,
+		HasWebsite: kept.Website != "", Rating: kept.Rating, Enrichment: kept.Enrichment, CreatedAt: kept.CreatedAt,
+		Domain: lead.HashOf(lead.DomainOf(kept.Website)), Email: lead.HashOf(lead.EmailOf(kept.Email)),
 	}
 }
 
@@ -208,10 +209,10 @@ func leadNotFound(f *fixture) {
 	for _, text := range []string{"", "cmp_", "cmp_none", "cmp_Some", "CMP_SOME", "cmp_som%", "cmp_som_", "' OR '1'='1"} {
 		_, err := f.store.Leads().Get(f.ctx, id.Lead(text))
 		f.code(err, fault.NotFound)
-		_, err = f.store.Leads().RemovedPlace(f.ctx, id.Lead(text))
+		_, err = f.store.Leads().RemovedPlace(f.ctx, lead.View{}, id.Lead(text))
 		f.code(err, fault.NotFound)
 	}
-	_, err := f.store.Leads().RemovedPlace(f.ctx, kept[0].ID)
+	_, err := f.store.Leads().RemovedPlace(f.ctx, lead.View{}, kept[0].ID)
 	f.code(err, fault.NotFound)
 	stored, err := f.store.Leads().Summaries(f.ctx, []id.Lead{"", "cmp_none", kept[0].ID, "cmp_'\"\\\x01"})
 	f.ok(err)
@@ -431,7 +432,7 @@ func leadRemovedPlace(f *fixture) {
 	f.removes("cmp_soon", "cmp_late", "cmp_twice", "cmp_never")
 	f.clock.Advance(3 * lead.ResumeWindow)
 	for name, want := range places {
-		got, err := f.store.Leads().RemovedPlace(f.ctx, id.Lead("cmp_"+name))
+		got, err := f.store.Leads().RemovedPlace(f.ctx, lead.View{}, id.Lead("cmp_"+name))
 		f.ok(err)
 		f.same(got, want)
 	}
@@ -449,7 +450,7 @@ func leadReturns(f *fixture) {
 	f.leadsAre(f.store.Leads(), map[id.Lead]lead.Revision{one.ID: 6}, kept...)
 	f.same(f.marks(f.store.Leads())[one.ID].Key, key)
 	f.same(kept[0].MovedFrom, before.UpdatedAt) // so that a stream that broke off after it finds where it was
-	_, err := f.store.Leads().RemovedPlace(f.ctx, one.ID)
+	_, err := f.store.Leads().RemovedPlace(f.ctx, lead.View{}, one.ID)
 	f.code(err, fault.NotFound)
 	removed, err := f.store.Leads().Removed(f.ctx, lead.RemovedQuery{Size: 10})
 	f.ok(err)

@@ -7,6 +7,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/fault"
 	"holdco/domain/id"
+	"holdco/domain/lead"
 	"holdco/domain/page"
 	"holdco/domain/partner"
 	"holdco/ports/store"
@@ -15,6 +16,7 @@ import (
 var partnerRules = anyPartner.rules([]rule{
 	{"a partner is found by the hash of its key and by the old one", partnerByHash},
 	{"no two keys have the same hash", partnerHashUnique},
+	{"what a key was used for is added to what it was used for before", partnerUsage},
 	{"the origins are those of live keys, each once", partnerOrigins},
 })
 
@@ -28,6 +30,8 @@ var anyPartner = aggregate[id.Partner, partner.Partner]{
 		p.Origins = []string{"https://b.example:8443", "http://[::1]:3000", "https://a.example"}
 		p.OldHash, p.OldUntil = f.newKey().Hash(), at.Add(time.Hour)
 		p.ExpiresAt, p.RevokedAt, p.LastUsedAt = at.Add(time.Minute), at.Add(time.Second), at.Add(time.Millisecond)
+		p.Requests, p.LeadsRead = 1<<40, 1<<53+1
+		p.View = lead.View{Campaigns: []id.Campaign{"cam_a", "cam_b"}, Industries: []id.Industry{"ind_a"}, NoContacts: true}
 		p.Version = 1<<53 + 1
 	},
 	edit: func(f *fixture, p *partner.Partner) {
@@ -35,8 +39,10 @@ var anyPartner = aggregate[id.Partner, partner.Partner]{
 		p.Name, p.Origins = "New", []string{"http://localhost:3000"}
 		p.OldHash, p.OldUntil, p.Hash, p.Hint = "", time.Time{}, key.Hash(), key.Hint()
 		p.ExpiresAt, p.RevokedAt, p.LastUsedAt = time.Time{}, at.Add(time.Minute), at.Add(time.Hour)
+		p.Requests, p.LeadsRead = 7, 8
+		p.View = lead.View{Industries: []id.Industry{"ind_b", "ind_c"}, NoContacts: !p.View.NoContacts}
 	},
-	permanent: []string{"CreatedAt", "LastUsedAt"},
+	permanent: []string{"CreatedAt", "LastUsedAt", "Requests", "LeadsRead"},
 	touch:     touchingPartners,
 	used:      func(of *partner.Partner) *time.Time { return &of.LastUsedAt },
 	texts:     func(p *partner.Partner, text string) { p.Name, p.Hint = text, text },
@@ -95,6 +101,21 @@ func partnerByHash(f *fixture) {
 	}
 }
 
+func partnerUsage(f *fixture) {
+	at := f.clock.Now()
+	first, second := anyPartner.add(f), anyPartner.add(f)
+	f.update(usingPartners(map[id.Partner]partner.Usage{
+		first.ID: {LastUsedAt: at, Requests: 2, LeadsRead: 50}, "prt_unknown": {LastUsedAt: at, Requests: 1},
+	}))
+	f.update(usingPartners(map[id.Partner]partner.Usage{
+		first.ID: {LastUsedAt: at.Add(-time.Hour), Requests: 1, LeadsRead: 1 << 50}, second.ID: {LastUsedAt: at, Requests: 1},
+	}))
+	first.Usage = partner.Usage{LastUsedAt: at, Requests: 3, LeadsRead: 1<<50 + 50}
+	second.Usage = partner.Usage{LastUsedAt: at, Requests: 1}
+	anyPartner.is(f, first)
+	anyPartner.is(f, second)
+}
+
 func partnerHashUnique(f *fixture) {
 	kept, twin := anyPartner.add(f), f.newPartner()
 	twin.Hash = kept.Hash
@@ -132,7 +153,15 @@ func partnerOrigins(f *fixture) {
 }
 
 func touchingPartners(used map[id.Partner]time.Time) unit {
-	return func(ctx context.Context, tx store.Tx) error { return tx.Partners().Touch(ctx, used) }
+	all := map[id.Partner]partner.Usage{}
+	for which, at := range used {
+		all[which] = partner.Usage{LastUsedAt: at}
+	}
+	return usingPartners(all)
+}
+
+func usingPartners(used map[id.Partner]partner.Usage) unit {
+	return func(ctx context.Context, tx store.Tx) error { return tx.Partners().Use(ctx, used) }
 }
 
 func (f *fixture) partnerPages(size int) pages[partner.Partner] {
@@ -157,6 +186,6 @@ func (f *fixture) partnerWrites() map[string]writeCase {
 			locked.Name, locked.Version = "New", locked.Version+1
 			return tx.Partners().Save(ctx, locked)
 		}},
-		"Partners.Touch": {notes, touchingPartners(map[id.Partner]time.Time{joined.ID: used})},
+		"Partners.Use": {notes, usingPartners(map[id.Partner]partner.Usage{joined.ID: {LastUsedAt: used, Requests: 1, LeadsRead: 2}})},
 	}
 }

@@ -52,8 +52,8 @@ func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 	})
 }
 
-// PartnerGate is Gate for an API that the keys of partners open, all of it to all of them. What a page sends must come
-// from an origin that is registered with the key.
+// PartnerGate is Gate for an API that the keys of partners open, all of its operations to all of them; what these show is for the view
+// of PartnerOf. What a page sends must come from an origin that is registered with the key.
 func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, op operation) error {
 		sent := credentials(c.Request)
@@ -63,10 +63,18 @@ func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin
 		}
 		key, _ := access.ParsePartnerKey(sent)
 		of(c).partner, of(c).endsAt = partner, partner.EndsAt(key.Hash())
+		of(c).refused = func() bool {
+			now, err := auth.Authenticate(c.Request.Context(), sent)
+			return fault.CodeOf(err) == fault.Unauthorized || err == nil && !now.View.Equal(partner.View)
+		}
 		if err := limits.admit(c, ratelimit.ByPartner(partner.ID, op.class)); err != nil {
 			return err
 		}
-		return checkOrigin(c, partner.AllowsOrigin, "The request comes from a page of an origin that is not registered with this key.")
+		err = checkOrigin(c, partner.AllowsOrigin, "The request comes from a page of an origin that is not registered with this key.")
+		if err == nil {
+			auth.Used(partner.ID, 1, 0)
+		}
+		return err
 	})
 }
 

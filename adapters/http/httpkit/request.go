@@ -28,7 +28,7 @@ type request struct {
 	id      string
 	client  netip.Addr      // who sent it
 	caller  access.Caller   // set by Gate
-	refused func() bool     // set by Gate: see IsRefused
+	refused func() bool     // set by Gate and PartnerGate: see IsRefused
 	partner partner.Partner // set by PartnerGate
 	endsAt  time.Time       // of the key of a partner; zero: never
 	agent   agent.Caller    // set by AgentGate
@@ -56,10 +56,11 @@ func (r Request) Caller() access.Caller { return of(r.c).caller }
 // IsRefused reports whether the token would be refused now: it was revoked or rotated, or has expired, since the request came.
 func (r Request) IsRefused() bool { return of(r.c).refused() }
 
-// PartnerOf is the partner whose key a request carries, and when that key ends; zero: never.
-func PartnerOf(c *gin.Context) (caller partner.Partner, endsAt time.Time) {
-	return of(c).partner, of(c).endsAt
-}
+// PartnerOf is the partner whose key a request carries.
+func PartnerOf(c *gin.Context) partner.Partner { return of(c).partner }
+
+// KeyEndsAt is when the key of a partner ends that a request carries; zero: never.
+func KeyEndsAt(c *gin.Context) time.Time { return of(c).endsAt }
 
 // Header is a header of the request; empty: it was not sent.
 func (r Request) Header(name string) string { return r.c.GetHeader(name) }

@@ -19,7 +19,8 @@ type Stream struct {
 	controller   *http.ResponseController
 	writeTimeout time.Duration
 	stopping     *Stopping
-	lost         bool // the client took no more
+	permitted    context.Context //nolint:containedctx // ends the stream: see WhilePermitted; nil: nothing does
+	lost         bool            // the client took no more
 }
 
 // BeginStream begins an answer of a media type. It replaces the timeouts of the server by writeTimeout, which bounds each
@@ -59,9 +60,16 @@ func (s *Stream) Write(portion []byte) error {
 		s.lost = true
 		return context.Canceled
 	}
-	defer s.stopping.whenBegun(func() { _ = s.controller.SetWriteDeadline(time.Now()) })()
+	giveUp := func() { _ = s.controller.SetWriteDeadline(time.Now()) }
+	defer s.stopping.whenBegun(giveUp)()
 	err := s.controller.SetWriteDeadline(time.Now().Add(s.writeTimeout))
-	if err == nil && s.stopping.hasBegun() { // perhaps before that
+	if s.permitted != nil {
+		defer context.AfterFunc(s.permitted, giveUp)()
+		if err == nil && s.permitted.Err() != nil { // perhaps before the deadline was set
+			err = context.Cause(s.permitted)
+		}
+	}
+	if err == nil && s.stopping.hasBegun() { // likewise
 		err = context.Canceled
 	}
 	if err == nil {
@@ -77,6 +85,9 @@ func (s *Stream) Write(portion []byte) error {
 // End ends the answer. After a failure the client must not take the part for the whole: when nothing was sent yet, it
 // gets the error as usual, otherwise the connection is aborted.
 func (s *Stream) End(failed error) {
+	if failed != nil && s.permitted != nil && errors.Is(context.Cause(s.permitted), errNotPermitted) {
+		failed = errNotPermitted
+	}
 	if failed != nil && s.stopping.hasBegun() {
 		failed = fault.Stopping("try again").Because(context.Canceled)
 	}
@@ -87,10 +98,47 @@ func (s *Stream) End(failed error) {
 	default:
 		level := slog.LevelError
 		if s.lost || errors.Is(failed, context.Canceled) {
-			level = slog.LevelInfo // nothing is wrong here: the client went away, or the server stops
+			level = slog.LevelInfo // nothing is wrong here: the client went away, its key ended, or the server stops
 		}
 		logFailure(s.c, level, "a stream broke off", failed)
 		panic(http.ErrAbortHandler)
+	}
+}
+
+// errNotPermitted ends a stream. It is no defect, which context.Canceled tells End.
+var errNotPermitted = fault.New(fault.Unauthorized, "The key has ended since the request came, or what it may see has changed.").
+	Because(context.Canceled)
+
+// lookEvery is how often a stream looks whether its key still permits it: with what is cached of keys meanwhile, an end at another
+// server is seen within a second.
+const lookEvery = 250 * time.Millisecond
+
+// WhilePermitted returns a context that ends as soon as what the request was let in by does not let it in any more, and lets the
+// stream end with it, even while its client takes nothing. The caller calls stop when the stream has ended.
+func (s *Stream) WhilePermitted(ctx context.Context) (permitted context.Context, stop func()) {
+	permitted, end := context.WithCancelCause(ctx)
+	s.permitted = permitted
+	refused := of(s.c).refused
+	ticker := time.NewTicker(lookEvery)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-permitted.Done():
+				return
+			case <-ticker.C:
+				if refused() {
+					end(errNotPermitted)
+					return
+				}
+			}
+		}
+	}()
+	return permitted, func() {
+		ticker.Stop()
+		end(context.Canceled)
+		<-done
 	}
 }
 

@@ -37,7 +37,7 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := lists{options.Export, options.Clock, httpkit.DigestTag(text), &buffers{}}
+	shown := lists{options.Export, options.Clock, options.Auth, httpkit.DigestTag(text), &buffers{}}
 	leads := leads{shown, options.Stopping}
 
 	options.Bare, options.CORS = true, pagesOf(options.Auth)

@@ -24,6 +24,7 @@ func (h campaigns) list(c *gin.Context) {
 		HasLeads:  p.flag("has_leads"),
 		MinLeads:  p.number("min_leads", 0),
 		Since:     p.instant("since"),
+		View:      viewOf(c),
 	}
 	asked := pagingOf(p, "campaigns", "status", "industry_id", "vertical_id", "geography_id", "has_leads", "min_leads", "since")
 	if p.err != nil {

@@ -17,8 +17,11 @@ import (
 	"holdco/ports/inbound"
 )
 
-// feedFilters are the filters of leads that the feed takes: since says where it begins.
-var feedFilters = slices.DeleteFunc(slices.Clone(leadFilters), func(name string) bool { return name == "since" })
+// feedFilters are the filters of leads that the feed takes: since says where it begins, and what was updated before an instant is no copy
+// that can be kept.
+var feedFilters = slices.DeleteFunc(slices.Clone(leadFilters), func(name string) bool {
+	return name == "since" || name == "updated_before"
+})
 
 // changes answers GET /api/external/leads/changes, with a page of the feed or with a stream.
 func (h leads) changes(c *gin.Context) {
@@ -29,8 +32,8 @@ func (h leads) changes(c *gin.Context) {
 		p.without("does not go with a stream", "per_page")
 	}
 	query := lead.FeedQuery{Filter: filterOf(p), Size: int(p.number("per_page", usualSize))}
-	query.Filter.Since = time.Time{}
-	bound := boundTo(p, "changes", feedFilters...)
+	query.Filter.Since, query.Filter.View = time.Time{}, viewOf(c)
+	bound := boundTo(p, "changes", feedFilters...) + query.Filter.View.Text() // a key that sees something else begins anew
 	query.After = h.feedPosition(c.Request.Context(), p, bound)
 	wait := time.Duration(p.number("wait", 0)) * time.Second
 	if p.err != nil {
@@ -47,14 +50,20 @@ func (h leads) changes(c *gin.Context) {
 	defer h.giveBack(buffer)
 	if streams {
 		out := httpkit.BeginStream(c, streamType, writeTimeout)
+		ctx, end := out.WhilePermitted(ctx)
+		defer end() // End looks why the stream broke off
 		out.End(h.port.StreamChanges(ctx, query, wait, func(found inbound.ChangesPage) error {
 			text := (*buffer)[:0]
 			for _, change := range found.Changes {
-				text = append(appendChange(text, change, found.Names), '\n')
+				text = append(appendChange(text, query.Filter.View, change, found.Names), '\n')
 			}
 			text = append(text, `{"change":"checkpoint","next_cursor":"`+feedCursor(bound, found.Next)+"\"}\n"...)
 			*buffer = text
-			return out.Write(text)
+			err := out.Write(text)
+			if err == nil {
+				h.sent(c, upserted(found.Changes))
+			}
+			return err
 		}))
 		return
 	}
@@ -64,12 +73,13 @@ func (h leads) changes(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
+	h.sent(c, upserted(found.Changes))
 	body := append(*buffer, `{"data":[`...)
 	for i, change := range found.Changes {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = appendChange(body, change, found.Names)
+		body = appendChange(body, query.Filter.View, change, found.Names)
 	}
 	body = strconv.AppendInt(append(body, `],"pagination":{"per_page":`...), int64(query.Size), 10)
 	body = strconv.AppendBool(append(body, `,"more":`...), found.More)
@@ -80,8 +90,18 @@ func (h leads) changes(c *gin.Context) {
 	*buffer = body
 }
 
+// upserted is how many leads are sent with changes.
+func upserted(changes []lead.FeedChange) (leads int) {
+	for _, change := range changes {
+		if change.Kind == lead.Upserted {
+			leads++
+		}
+	}
+	return leads
+}
+
 // appendChange appends a change as a JSON object on one line.
-func appendChange(to []byte, change lead.FeedChange, names lead.Names) []byte {
+func appendChange(to []byte, view lead.View, change lead.FeedChange, names lead.Names) []byte {
 	about := string(change.Lead)
 	switch {
 	case change.Industry != nil:
@@ -92,7 +112,7 @@ func appendChange(to []byte, change lead.FeedChange, names lead.Names) []byte {
 	to = append(to, `{"id":"`+about+`","change":"`+string(change.Kind)+`"`...) // of letters that need no escapes
 	switch {
 	case change.Kind == lead.Upserted:
-		to = leadjson.Append(append(to, `,"lead":`...), change.Exported, names)
+		to = leadjson.AppendFor(append(to, `,"lead":`...), view, change.Exported, names)
 	case change.Kind == lead.Gone:
 		to = append(to, `,"at":"`+instant.Format(change.At)+`"`...)
 	case change.Industry != nil:

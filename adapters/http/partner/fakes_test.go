@@ -87,13 +87,37 @@ const (
 var start = time.Date(2026, 4, 11, 10, 42, 17, 0, time.UTC)
 
 // keys are two partners, each with an origin.
-type keys struct{ err error }
+type keys struct {
+	err   error
+	mutex sync.Mutex
+	ended bool                    // the first has no key any more
+	view  lead.View               // of the first
+	used  map[id.Partner][2]int64 // requests and leads
+}
+
+// change changes what keys are.
+func (k *keys) change(to func()) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	to()
+}
+
+func (k *keys) Used(which id.Partner, requests, leadsRead int64) {
+	k.change(func() {
+		if k.used == nil {
+			k.used = map[id.Partner][2]int64{}
+		}
+		k.used[which] = [2]int64{k.used[which][0] + requests, k.used[which][1] + leadsRead}
+	})
+}
 
 func (k *keys) Authenticate(_ context.Context, value string) (domain.Partner, error) {
-	switch value {
-	case key:
-		return domain.Partner{ID: id.New[id.Partner](uuid(1)), Name: "Acme Data", Origins: []string{home}}, k.err
-	case otherKey:
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	switch {
+	case value == key && !k.ended:
+		return domain.Partner{ID: id.New[id.Partner](uuid(1)), Name: "Acme Data", Origins: []string{home}, View: k.view}, k.err
+	case value == otherKey:
 		return domain.Partner{ID: "prt_2", Origins: []string{otherHome}}, k.err
 	}
 	return domain.Partner{}, fault.New(fault.Unauthorized, "The key is missing, mistyped, unknown, expired or revoked.")
@@ -263,8 +287,8 @@ func (f *fakeExport) Leads(_ context.Context, query lead.Query) (inbound.LeadsPa
 	return inbound.LeadsPage{Page: lead.Page{State: f.state, Leads: rows, Total: total, More: more}, Names: f.names()}, f.err
 }
 
-func (f *fakeExport) Lead(_ context.Context, which id.Lead) (inbound.LeadShown, error) {
-	for _, exported := range first(f.filtered(lead.Filter{}, lead.Place{})) {
+func (f *fakeExport) Lead(_ context.Context, view lead.View, which id.Lead) (inbound.LeadShown, error) {
+	for _, exported := range first(f.filtered(lead.Filter{View: view}, lead.Place{})) {
 		if exported.Place.ID == which {
 			return inbound.LeadShown{Exported: exported, Names: f.names()}, f.err
 		}
@@ -298,8 +322,8 @@ func (f *fakeExport) Stream(
 	return f.err
 }
 
-func (f *fakeExport) ResumeFrom(ctx context.Context, which id.Lead) (lead.Place, error) {
-	shown, err := f.Lead(ctx, which)
+func (f *fakeExport) ResumeFrom(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error) {
+	shown, err := f.Lead(ctx, view, which)
 	return shown.Place, err
 }
 
@@ -380,8 +404,8 @@ func (f *fakeExport) Campaigns(_ context.Context, query lead.CampaignQuery) (inb
 	}, f.err
 }
 
-func (f *fakeExport) Taxonomy(context.Context) (lead.Taxonomy, error) {
-	return f.taxonomy.Active(), f.err
+func (f *fakeExport) Taxonomy(_ context.Context, view lead.View) (lead.Taxonomy, error) {
+	return view.Of(f.taxonomy.Active()), f.err
 }
 
 // cut takes a page out of rows.

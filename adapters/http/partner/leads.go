@@ -23,6 +23,7 @@ func (h leads) list(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
 	p := &parameters{Query: httpkit.QueryOf(c)}
 	filter := filterOf(p)
+	filter.View = viewOf(c)
 	if wantsStream(c.Request.Header.Values("Accept")) {
 		h.stream(c, p, filter)
 		return
@@ -41,11 +42,12 @@ func (h leads) list(c *gin.Context) {
 			return found{}, nil, err
 		}
 		result := found{state: page.State, total: page.Total, more: page.More}
+		h.sent(c, len(page.Leads))
 		for i, one := range page.Leads {
 			if i > 0 {
 				rows = append(rows, ',')
 			}
-			rows = leadjson.Append(rows, one, page.Names)
+			rows = leadjson.AppendFor(rows, filter.View, one, page.Names)
 			result.lastAt, result.lastID = one.Place.UpdatedAt, string(one.Place.ID)
 		}
 		return result, rows, nil
@@ -55,12 +57,14 @@ func (h leads) list(c *gin.Context) {
 // get answers GET /api/external/leads/{id}.
 func (h leads) get(c *gin.Context) {
 	which, _ := id.ParseForeign[id.Lead](c.Param("id"))
-	shown, err := h.port.Lead(c.Request.Context(), which)
+	view := viewOf(c)
+	shown, err := h.port.Lead(c.Request.Context(), view, which)
 	if err != nil {
 		httpkit.Fail(c, err)
 		return
 	}
-	writeData(c, leadjson.Append(nil, shown.Exported, shown.Names), "")
+	h.sent(c, 1)
+	writeData(c, leadjson.AppendFor(nil, view, shown.Exported, shown.Names), "")
 }
 
 // removed answers GET /api/external/leads/removed.
@@ -74,7 +78,7 @@ func (h leads) removed(c *gin.Context) {
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
 		page, err := h.port.Removed(ctx, lead.RemovedQuery{
-			Since: since, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
+			Since: since, View: viewOf(c), After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {
 			return found{}, nil, err
@@ -115,5 +119,8 @@ func filterOf(p *parameters) lead.Filter {
 		CreatedBefore: p.before("created_before"),
 	}
 }
+
+// viewOf is what the partner may see.
+func viewOf(c *gin.Context) lead.View { return httpkit.PartnerOf(c).View }
 
 func placeOf(p paging) lead.Place { return lead.Place{UpdatedAt: p.at, ID: id.Lead(p.after.ID)} }

@@ -25,9 +25,13 @@ import (
 type lists struct {
 	port  inbound.Export
 	clock outbound.Clock
+	auth  inbound.PartnerAuthenticator
 	seal  string // of the form in which this version of the program answers
 	*buffers
 }
+
+// sent notes how many leads a partner got.
+func (h lists) sent(c *gin.Context, leads int) { h.auth.Used(httpkit.PartnerOf(c).ID, 0, int64(leads)) }
 
 // usualSize is the size of a page unless asked otherwise.
 const usualSize = 25
@@ -167,9 +171,13 @@ func (p paging) appendPagination(to []byte, result found) []byte {
 // is set only when it is exact: not before the second of the last change is over, because another change could fall into it.
 func (h lists) representation(c *gin.Context, state lead.State) httpkit.Representation {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		h.seal, c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
+		h.seal, httpkit.PartnerOf(c).View.Text(),
+		c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
 	}, "\n")))
 	r := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
+	if httpkit.PartnerOf(c).View.Text() != "" {
+		return r // when it was narrowed last is not known, so no instant says that the answer is the same
+	}
 	if changed := state.ChangedAt.Truncate(time.Second); !changed.IsZero() && h.clock.Now().Truncate(time.Second).After(changed) {
 		r.Modified = changed
 	}

@@ -12,6 +12,5 @@ type own struct{ limit ratelimit.Limit }
 
 // get answers GET /api/external/me.
 func (h own) get(c *gin.Context) {
-	caller, endsAt := httpkit.PartnerOf(c)
-	writeData(c, caller.Own(int64(h.limit), endsAt).Append(nil), "")
+	writeData(c, httpkit.PartnerOf(c).Own(int64(h.limit), httpkit.KeyEndsAt(c)).Append(nil), "")
 }

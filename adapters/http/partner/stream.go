@@ -29,7 +29,7 @@ const writeTimeout = time.Minute
 // stream answers with all leads that the filter matches, one per line.
 func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	p.without("does not go with a stream", "page", "per_page", "cursor")
-	after := h.resumeFrom(c.Request.Context(), p)
+	after := h.resumeFrom(c.Request.Context(), p, filter.View)
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return
@@ -44,24 +44,30 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	lines := h.borrow()
 	defer h.giveBack(lines)
 	out := httpkit.BeginStream(c, streamType, writeTimeout)
+	ctx, end := out.WhilePermitted(ctx)
 	err := h.port.Stream(ctx, filter, after, func(leads []lead.Exported, names lead.Names) error {
 		text := (*lines)[:0]
 		for _, one := range leads {
-			text = append(leadjson.Append(text, one, names), '\n')
+			text = append(leadjson.AppendFor(text, filter.View, one, names), '\n')
 		}
 		*lines = text
-		return out.Write(text)
+		err := out.Write(text)
+		if err == nil {
+			h.sent(c, len(leads))
+		}
+		return err
 	})
+	defer end() // End looks why the stream broke off
 	out.End(err)
 }
 
 // resumeFrom is the place after the lead that the client received last.
-func (h leads) resumeFrom(ctx context.Context, p *parameters) lead.Place {
+func (h leads) resumeFrom(ctx context.Context, p *parameters, view lead.View) lead.Place {
 	last := foreign[id.Lead](p, "after")
 	if last == "" || p.err != nil {
 		return lead.Place{}
 	}
-	place, err := h.port.ResumeFrom(ctx, last)
+	place, err := h.port.ResumeFrom(ctx, view, last)
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		p.refuse("after", "names no lead that there ever was")

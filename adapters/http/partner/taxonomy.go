@@ -15,7 +15,7 @@ const aDay = "private, max-age=86400"
 
 // get answers GET /api/external/taxonomy.
 func (h taxonomy) get(c *gin.Context) {
-	active, err := h.port.Taxonomy(c.Request.Context())
+	active, err := h.port.Taxonomy(c.Request.Context(), viewOf(c))
 	if err != nil {
 		httpkit.Fail(c, err)
 		return

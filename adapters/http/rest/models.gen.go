@@ -378,9 +378,20 @@ type Model = string
 
 // PartnerDraft Example: {"expiresAt":"2027-04-11T00:00:00Z","name":"Acme Data","origins":["https://app.acme.example"]}
 type PartnerDraft struct {
+	// CampaignIds Narrows the key to leads of these campaigns, and to these campaigns; empty or not given for all. Ids that
+	// exist nowhere are taken: nothing is seen of them.
+	CampaignIds *[]string `json:"campaignIds,omitempty"`
+
+	// Contacts Whether the key sees the people at leads. With false `contacts` is empty in each lead; its phone and e-mail,
+	// which are those of the company, are shown.
+	Contacts *bool `json:"contacts,omitempty"`
+
 	// ExpiresAt RFC 3339, in the future. The key never expires when it is null or not given.
 	ExpiresAt *string `json:"expiresAt,omitempty" nullable:"true"`
-	Name      *string `json:"name"`
+
+	// IndustryIds Narrows the key to leads, campaigns and the taxonomy of these industries; empty or not given for all.
+	IndustryIds *[]string `json:"industryIds,omitempty"`
+	Name        *string   `json:"name"`
 
 	// Origins Each as a browser sends it in `Origin`: `https` or `http`, the host in lower case, and the port unless it is
 	// the scheme's own, such as `https://app.acme.example` or `http://localhost:3000`. Nothing may follow, not even
@@ -392,9 +403,16 @@ type PartnerDraft struct {
 //
 // Example: {"expiresAt":null,"origins":["https://app.acme.example","http://localhost:3000"]}
 type PartnerPatch struct {
+	// CampaignIds As in a new partner. An empty list ends the narrowing.
+	CampaignIds *[]string `json:"campaignIds,omitempty"`
+	Contacts    *bool     `json:"contacts,omitempty"`
+
 	// ExpiresAt RFC 3339, in the future; null takes the end away.
 	ExpiresAt **string `json:"expiresAt,omitempty" nullable:"true"`
-	Name      *string  `json:"name,omitempty"`
+
+	// IndustryIds As in a new partner. An empty list ends the narrowing.
+	IndustryIds *[]string `json:"industryIds,omitempty"`
+	Name        *string   `json:"name,omitempty"`
 
 	// Origins As in a new partner. The list is replaced as a whole.
 	Origins *[]string `json:"origins,omitempty"`

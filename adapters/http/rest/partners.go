@@ -65,14 +65,19 @@ func partnerDraft(r httpkit.Request) partner.Draft {
 	sent, problems := httpkit.Body[PartnerDraft](r)
 	expiresAt := instantOf("expiresAt", sent.ExpiresAt, &problems)
 	return partner.Draft{
-		Settings: partner.Settings{Name: sent.Name, Origins: sent.Origins, ExpiresAt: expiresAt},
+		Settings: partner.Settings{
+			Name: sent.Name, Origins: sent.Origins, ExpiresAt: expiresAt,
+			Campaigns: sent.CampaignIds, Industries: sent.IndustryIds, Contacts: sent.Contacts,
+		},
 		Problems: problems,
 	}
 }
 
 func partnerPatch(r httpkit.Request) partner.Patch {
 	sent, problems := httpkit.Body[PartnerPatch](r)
-	patch := partner.Patch{Settings: partner.Settings{Name: sent.Name, Origins: sent.Origins}}
+	patch := partner.Patch{Settings: partner.Settings{
+		Name: sent.Name, Origins: sent.Origins, Campaigns: sent.CampaignIds, Industries: sent.IndustryIds, Contacts: sent.Contacts,
+	}}
 	if sent.ExpiresAt != nil {
 		patch.ExpiresAt, patch.NeverExpires = instantOf("expiresAt", *sent.ExpiresAt, &problems), *sent.ExpiresAt == nil
 	}

@@ -81,27 +81,43 @@ func (c *columns) after(place lead.Place) int {
 // since returns the first position at or after an instant, or one of the dead before it; length, when there is none.
 func (c *columns) since(instant time.Time) int { return c.after(lead.Place{UpdatedAt: instant}) }
 
-// those returns those of some positions that live whose rows are wanted.
-func (c *columns) those(among *roaring.Bitmap, wanted func(in *chunk, row int) bool) *roaring.Bitmap {
-	var room [4096]uint32
+// those returns the positions whose rows are wanted; wanted says which rows of a chunk are. Dead positions may be among them.
+func (c *columns) those(wanted func(in *chunk, take func(row int))) *roaring.Bitmap {
 	found := roaring.New()
-	in := 0
-	for positions := among.ManyIterator(); ; {
-		some := room[:positions.NextMany(room[:])]
-		if len(some) == 0 {
-			return found
+	some := make([]uint32, 0, chunkSize)
+	for i := range c.chunks {
+		in := &c.chunks[i]
+		some = some[:0]
+		wanted(in, func(row int) { some = append(some, in.position(row)) })
+		if in.offsets == nil && len(some) == in.rows() {
+			found.AddRange(uint64(in.first), uint64(in.first)+uint64(len(some))) // quicker
+		} else {
+			found.AddMany(some)
 		}
-		kept := some[:0]
-		for _, at := range some {
-			for in+1 < len(c.chunks) && c.chunks[in+1].first <= at {
-				in++
-			}
-			if i, living := c.chunks[in].find(at); living && wanted(&c.chunks[in], i) {
-				kept = append(kept, at)
-			}
-		}
-		found.AddMany(kept)
 	}
+	return found
+}
+
+// bornBefore returns the positions of leads that were created before an instant.
+func (c *columns) bornBefore(instant int64) *roaring.Bitmap {
+	return c.those(func(in *chunk, take func(row int)) {
+		for row, birth := range in.births {
+			if birth < instant {
+				take(row)
+			}
+		}
+	})
+}
+
+// hashed returns the positions that have a hash in one of the columns of hashes.
+func (c *columns) hashed(column func(in *chunk) []lead.Hash, hash lead.Hash) *roaring.Bitmap {
+	return c.those(func(in *chunk, take func(row int)) {
+		for row, one := range column(in) {
+			if one == hash {
+				take(row)
+			}
+		}
+	})
 }
 
 // precede reports whether all positions come before a place.

@@ -110,6 +110,15 @@ func (s *snapshot) intersect(q question) *roaring.Bitmap {
 	if q.least != lead.Unrated || q.most != lead.Unrated {
 		wanted = append(wanted, s.having(trait{kind: rated}))
 	}
+	if q.bornBefore != always {
+		wanted = append(wanted, s.columns.bornBefore(q.bornBefore))
+	}
+	if q.domain != 0 {
+		wanted = append(wanted, s.columns.hashed(func(in *chunk) []lead.Hash { return in.domains }, q.domain))
+	}
+	if q.email != 0 {
+		wanted = append(wanted, s.columns.hashed(func(in *chunk) []lead.Hash { return in.emails }, q.email))
+	}
 	slices.SortFunc(wanted, func(a, b *roaring.Bitmap) int { return cmp.Compare(a.GetCardinality(), b.GetCardinality()) })
 	all := roaring.And(wanted[0], s.live)
 	for _, one := range wanted[1:] {
@@ -120,15 +129,6 @@ func (s *snapshot) intersect(q question) *roaring.Bitmap {
 	}
 	if q.most != lead.Unrated && q.most < lead.MostRating {
 		all.AndNot(s.atLeast(q.most+1, all))
-	}
-	if q.bornBefore != always {
-		all = s.columns.those(all, func(in *chunk, row int) bool { return in.births[row] < q.bornBefore })
-	}
-	if q.domain != 0 {
-		all = s.columns.those(all, func(in *chunk, row int) bool { return in.domains[row] == q.domain })
-	}
-	if q.email != 0 {
-		all = s.columns.those(all, func(in *chunk, row int) bool { return in.emails[row] == q.email })
 	}
 	return all
 }

@@ -79,6 +79,12 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 	if !filter.Since.IsZero() {
 		query = query.Where("updated_at >= ?", millisFrom(filter.Since))
 	}
+	if len(filter.View.Campaigns) > 0 {
+		query = query.Where("id IN (?)", bun.List(filter.View.Campaigns))
+	}
+	if len(filter.View.Industries) > 0 {
+		query = query.Where("industry_id IN (?)", bun.List(filter.View.Industries))
+	}
 	return query.Where("lead_count >= ?", filter.MinLeads)
 }
 

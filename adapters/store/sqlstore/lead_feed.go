@@ -29,7 +29,7 @@ func (l leads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, e
 		if page.Next = query.After; !page.State.CanFollow(query.After) {
 			return store.ErrFeedLost
 		}
-		read := feedReader{leads: leads{session: s}, FeedQuery: query, at: query.After.Place}
+		read := feedReader{leads: leads{session: s}, FeedQuery: query, labels: newLabelReader(), at: query.After.Place}
 		if err := read.scan(ctx); err != nil {
 			return err
 		}
@@ -49,6 +49,7 @@ type feedReader struct {
 	leads
 	lead.FeedQuery
 
+	labels *labelReader
 	found  []lead.FeedChange
 	at     lead.FeedPlace // the place up to which all was read
 	isMore bool           // there may be changes after that
@@ -60,7 +61,7 @@ func (r *feedReader) scan(ctx context.Context) error {
 	step := r.Size + 1
 	for scanned := 0; ; step = min(2*step, max(mostInStep, r.Size+1)) {
 		var rows []leadRow
-		err := r.all(ctx, r.selects(&rows).Column("key", "id", "revision", "removed_at").
+		err := r.all(ctx, r.selects(&rows).Column("key", "id", "revision", "removed_at", "labels").
 			Where("(revision, key) > (?, ?)", r.at.Revision, r.at.Key).OrderExpr("revision, key LIMIT ?", step))
 		if err != nil {
 			return err
@@ -91,12 +92,18 @@ func (r *feedReader) take(ctx context.Context, rows []leadRow) error {
 			change.Kind = lead.Upserted
 		case r.at.Revision <= r.After.Fresh:
 			continue
-		case row.RemovedAt != nil:
+		case row.RemovedAt != nil && r.shows(row):
 			change.Kind, change.At = lead.Gone, instant(*row.RemovedAt)
 		}
 		r.found = append(r.found, change)
 	}
 	return nil
+}
+
+// shows reports whether the view shows a lead. Of one that was removed the labels stay that it had.
+func (r *feedReader) shows(row leadRow) bool {
+	of := r.labels.read(row.Labels)
+	return r.Filter.View.Shows(of.industry, of.campaigns)
 }
 
 // matched has the keys of those leads that the filter matches.
@@ -156,6 +163,9 @@ func (r *feedReader) names(ctx context.Context, state lead.State, upTo lead.Feed
 		LEFT JOIN taxonomy_names AS told ON told.id = now.id`, state.Taxonomy)).
 		Column("id", "name", "slug", "industry_id", "revision").
 		Where("revision <= ?", upTo.Revision).OrderExpr("revision, id LIMIT ?", r.Size+1)
+	if shown := r.Filter.View.Industries; len(shown) > 0 {
+		query = query.Where("CASE WHEN industry_id = '' THEN id ELSE industry_id END IN (?)", bun.List(shown))
+	}
 	if after := r.After.Place; after.Key > 0 {
 		query = query.Where("revision > ?", after.Revision)
 	} else {

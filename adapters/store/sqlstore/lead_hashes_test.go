@@ -39,7 +39,8 @@ func TestLeadsWithoutHashesOfTheirsAreFoundByTheirDocuments(t *testing.T) {
 				}))
 			}
 			keep(lead.Lead{ID: "cmp_known", Website: "a.example", Email: "a@a.example"}, lead.Lead{ID: "cmp_new", Website: "a.example"},
-				lead.Lead{ID: "cmp_replaced", Website: "b.example", Email: "a@a.example"}, lead.Lead{ID: "cmp_removed", Website: "a.example"})
+				lead.Lead{ID: "cmp_replaced", Website: "b.example", Email: "a@a.example"},
+				lead.Lead{ID: "cmp_removed", Website: "a.example"})
 			const ofB = "SELECT substr(hashes, 1, 22) FROM leads WHERE id = 'cmp_replaced'"
 			var before string
 			must(t, d.writes.QueryRowContext(t.Context(), ofB).Scan(&before))
@@ -65,7 +66,8 @@ func TestLeadsWithoutHashesOfTheirsAreFoundByTheirDocuments(t *testing.T) {
 				want   int64
 			}{
 				{lead.Filter{Domain: "a.example"}, 3}, {lead.Filter{Domain: "b.example"}, 0}, {lead.Filter{Email: "a@a.example"}, 1},
-				{lead.Filter{Domain: "a.example", Email: "a@a.example"}, 1}, {lead.Filter{Domain: "a.example", IDs: []id.Lead{"cmp_new"}}, 1},
+				{lead.Filter{Domain: "a.example", Email: "a@a.example"}, 1},
+				{lead.Filter{Domain: "a.example", IDs: []id.Lead{"cmp_new"}}, 1},
 			} {
 				page, err := s.Leads().Search(t.Context(), lead.Query{Filter: c.filter, Size: 2})
 				must(t, err)

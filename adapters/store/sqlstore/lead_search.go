@@ -124,16 +124,16 @@ func (l leads) Removed(ctx context.Context, query lead.RemovedQuery) (lead.Remov
 }
 
 func removedSince(rows *bun.SelectQuery, query lead.RemovedQuery) *bun.SelectQuery {
-	rows = rows.Where("removed_at IS NOT NULL")
+	rows = shownBy(rows.Where("removed_at IS NOT NULL"), query.View)
 	if !query.Since.IsZero() {
 		rows = rows.Where("removed_at >= ?", millisFrom(query.Since))
 	}
 	return rows
 }
 
-func (l leads) RemovedPlace(ctx context.Context, which id.Lead) (lead.Place, error) {
+func (l leads) RemovedPlace(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error) {
 	var found leadRow
-	err := l.one(ctx, l.selects(&found).Column("id", "updated_at").Where("id = ?", which).Where("removed_at IS NOT NULL"),
+	err := l.one(ctx, shownBy(l.selects(&found), view).Column("id", "updated_at").Where("id = ?", which).Where("removed_at IS NOT NULL"),
 		fault.New(fault.NotFound, "There was no such lead."))
 	return lead.Place{UpdatedAt: instant(found.UpdatedAt), ID: found.ID}, err
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,6 +27,11 @@ var partnerTable = tableOf("partners", fault.New(fault.NotFound, "There is no su
 	asWords("origins", func(p *partner.Partner) *[]string { return &p.Origins }),
 	asMillis(createdAt, func(p *partner.Partner) *time.Time { return &p.CreatedAt }).fixed(),
 	asOptionalMillis(lastUsedAt, func(p *partner.Partner) *time.Time { return &p.LastUsedAt }).fixed(),
+	asInteger("requests", func(p *partner.Partner) *int64 { return &p.Requests }).fixed(),
+	asInteger("leads_read", func(p *partner.Partner) *int64 { return &p.LeadsRead }).fixed(),
+	asWords("campaigns", func(p *partner.Partner) *[]id.Campaign { return &p.View.Campaigns }),
+	asWords("industries", func(p *partner.Partner) *[]id.Industry { return &p.View.Industries }),
+	asBoolean("no_contacts", func(p *partner.Partner) *bool { return &p.View.NoContacts }),
 	asInteger("version", func(p *partner.Partner) *int64 { return &p.Version }),
 ).with(credentialColumns(func(p *partner.Partner) *access.Credential { return &p.Credential })...)
 
@@ -47,6 +53,18 @@ func (p partners) Origins(ctx context.Context, at time.Time) ([]string, error) {
 	return slices.Compact(origins), err
 }
 
-func (p partners) Touch(ctx context.Context, used map[id.Partner]time.Time) error {
-	return touch(ctx, p.session, p.table.name, lastUsedAt, used)
+func (p partners) Use(ctx context.Context, used map[id.Partner]partner.Usage) error {
+	// Sorted, so that two units that write the same rows do not deadlock.
+	for _, which := range slices.Sorted(maps.Keys(used)) {
+		more := used[which]
+		at := millis(more.LastUsedAt)
+		_, err := p.exec(ctx, p.engine.DB().NewUpdate().Conn(p.conn).Table(p.table.name).
+			Set("requests = requests + ?", more.Requests).Set("leads_read = leads_read + ?", more.LeadsRead).
+			Set("last_used_at = CASE WHEN last_used_at >= ? THEN last_used_at ELSE ? END", at, at).
+			Where("id = ?", which))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -20,6 +20,7 @@ type Metrics struct {
 	attempts attempts
 	claims   claims
 	adapters adapters
+	partners partners
 	progress progress
 	removals removals
 }
@@ -41,6 +42,7 @@ func New(others ...Collector) *Metrics {
 		attempts: newAttempts(into),
 		claims:   newClaims(into),
 		adapters: newAdapters(into),
+		partners: newPartners(into),
 		progress: newProgress(into),
 		removals: newRemovals(into),
 	}

@@ -1,0 +1,141 @@
+package partner_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+)
+
+func TestWhatAKeyMayNotSeeIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.export.fill(t, 5)
+	for _, view := range []lead.View{{Campaigns: []id.Campaign{spring}}, {Industries: []id.Industry{health}}} {
+		w.keys.change(func() { w.keys.view = view })
+		page := w.Get("leads")
+		if got := page.IDs(t); len(got) != 1 || got[0] != string(leadID(1)) || page.Pagination.Total != 1 {
+			t.Errorf("%+v: %s", view, page.Body)
+		}
+		if got := w.Stream("leads"); len(got) != 1 {
+			t.Errorf("%+v: %d lines", view, len(got))
+		}
+		w.Get("leads/"+string(leadID(1))).Is(t, 200, "")
+		w.Get("leads/"+string(leadID(2))).Is(t, 404, "not_found")
+		w.Send(streamed("leads?after="+string(leadID(2)))).Is(t, 400, "invalid_parameter")
+		if got := w.Get("campaigns"); len(got.IDs(t)) != 1 || got.Pagination.Total != 1 {
+			t.Errorf("%+v: %s", view, got.Body)
+		}
+		if got := w.As(otherKey).Get("leads"); got.Pagination.Total != 5 {
+			t.Errorf("of another partner: %s", got.Body)
+		}
+	}
+	w.keys.change(func() { w.keys.view = lead.View{Industries: []id.Industry{arts}} })
+	if got := string(w.Get("taxonomy").Body); strings.Contains(got, string(health)) || strings.Contains(got, string(dentists)) {
+		t.Error(got)
+	}
+}
+
+func TestAKeyWithoutContactsGetsAllButThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.keys.change(func() { w.keys.view = lead.View{NoContacts: true} })
+	for what, got := range map[string]string{
+		"the page": string(w.Get("leads?per_page=1").Body), "the lead": string(w.Get("leads/" + string(leadID(1))).Body),
+		"the stream": w.Stream("leads")[0],
+	} {
+		if !strings.Contains(got, `"contacts":[],`) ||
+			strings.Contains(got, "Ada") || !strings.Contains(got, `"email":"hello@bluedoor.example"`) {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
+// What a client has cached is not taken for what its key sees once that is narrowed.
+func TestAnswersToKeysThatSeeOtherThingsHaveOtherTags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.Get("leads")
+	w.Get("leads", "If-None-Match", before.Header.Get("ETag")).Is(t, 304, "")
+	w.keys.change(func() { w.keys.view = lead.View{NoContacts: true} })
+	narrowed := w.Get("leads", "If-None-Match", before.Header.Get("ETag"))
+	narrowed.Is(t, 200, "")
+	w.Get("leads", "If-Modified-Since", before.Header.Get("Last-Modified")).Is(t, 200, "")
+	w.Get("leads", "If-None-Match", narrowed.Header.Get("ETag")).Is(t, 304, "")
+}
+
+func TestAStreamEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	for what, end := range map[string]func(k *keys){
+		"revoked": func(k *keys) { k.ended = true }, "narrowed": func(k *keys) { k.view.NoContacts = true },
+	} {
+		for _, taking := range []bool{true, false} {
+			w := newWorld(t)
+			w.export.fill(t, 200)
+			if !taking {
+				for i := range w.export.leads { // more than fits between the two
+					w.export.leads[i].Name = strings.Repeat("x", 1<<18)
+				}
+			}
+			waits := make(chan struct{})
+			first := true
+			w.export.pace = func(ctx context.Context) error {
+				if first || !taking {
+					first = false
+					return nil
+				}
+				close(waits)
+				<-ctx.Done() // there is always more
+				return ctx.Err()
+			}
+			response := w.Open(streamed("leads"))
+			if taking {
+				<-waits
+			} else {
+				time.Sleep(50 * time.Millisecond) // so that it is being written, mostly
+			}
+			w.keys.change(func() { end(w.keys) })
+			deadline := time.Now().Add(time.Minute)
+			for !strings.Contains(w.log.String(), "a stream broke off") && time.Now().Before(deadline) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if log := w.log.String(); !strings.Contains(log, "a stream broke off") || strings.Contains(log, "level=ERROR") {
+				t.Errorf("%s, taking %v: %s", what, taking, log)
+			}
+			_ = response.Body.Close()
+		}
+	}
+}
+
+func TestAStreamWhoseKeyEndsBeforeAnythingIsSentIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.export.pace = func(ctx context.Context) error {
+		w.keys.change(func() { w.keys.ended = true })
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	w.Send(streamed("leads")).Is(t, 401, "unauthorized")
+}
+
+func TestWhatAKeyIsUsedForIsNoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.export.fill(t, 30)
+	w.Get("leads?per_page=7")
+	w.Get("leads/" + string(leadID(1)))
+	w.Get("leads/" + string(leadID(99)))
+	w.Get("campaigns")
+	w.Stream("leads")
+	w.Wrong("leads?page=0")
+	w.As("hcp_none").Get("leads").Is(t, 401, "unauthorized")
+	w.As(otherKey).Get("taxonomy")
+	w.keys.change(func() {
+		if got := w.keys.used; len(got) != 2 || got["prt_1"] != [2]int64{6, 38} || got["prt_2"] != [2]int64{1, 0} {
+			t.Errorf("%v", got)
+		}
+	})
+}

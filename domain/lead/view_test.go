@@ -1,0 +1,52 @@
+package lead_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdco/domain/id"
+	"holdco/domain/lead"
+)
+
+func TestAViewShowsWhatItIsNarrowedTo(t *testing.T) {
+	t.Parallel()
+	if got := (lead.View{}).Of(taxonomy); cmp.Diff(taxonomy, got) != "" {
+		t.Errorf("%+v", got)
+	}
+	got := lead.View{Industries: []id.Industry{trade, "ind_else"}}.Of(taxonomy)
+	want := lead.Taxonomy{Industries: taxonomy.Industries[1:], Verticals: taxonomy.Verticals[2:], Geographies: taxonomy.Geographies}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	ofHealth := lead.Campaign{ID: spring, Industry: health}
+	for _, c := range []struct {
+		view lead.View
+		want bool
+	}{
+		{lead.View{}, true},
+		{lead.View{NoContacts: true}, true},
+		{lead.View{Campaigns: []id.Campaign{autumn, spring}}, true},
+		{lead.View{Campaigns: []id.Campaign{autumn}}, false},
+		{lead.View{Industries: []id.Industry{health}}, true},
+		{lead.View{Industries: []id.Industry{trade}}, false},
+		{lead.View{Campaigns: []id.Campaign{spring}, Industries: []id.Industry{trade}}, false},
+	} {
+		if got := (lead.CampaignFilter{View: c.view}).Match(ofHealth); got != c.want {
+			t.Errorf("%+v: %v", c.view, got)
+		}
+	}
+	if (lead.View{Industries: []id.Industry{health}}).ShowsCampaign(lead.Campaign{ID: spring}) {
+		t.Error("a campaign of no industry is shown to who sees one industry")
+	}
+	seen := map[string]bool{}
+	for _, view := range []lead.View{
+		{}, {NoContacts: true}, {Campaigns: []id.Campaign{spring}}, {Campaigns: []id.Campaign{spring}, NoContacts: true},
+		{Industries: []id.Industry{health}}, {Industries: []id.Industry{health, trade}},
+	} {
+		if seen[view.Text()] {
+			t.Errorf("%+v", view)
+		}
+		seen[view.Text()] = true
+	}
+}
