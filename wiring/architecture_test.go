@@ -37,7 +37,13 @@ var layers = []layer{
 		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
 	},
 	{
-		folders: []string{"domain/partner", "domain/lead"}, ours: domain, not: impure,
+		folders: []string{"domain/lead"}, ours: domain, not: impure,
+		libraries: []string{ // which only read and spell
+			"net/url", "net/netip", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "github.com/nyaruka/phonenumbers",
+		},
+	},
+	{
+		folders: []string{"domain/partner"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip"}, // which only read and spell
 	},
 	{

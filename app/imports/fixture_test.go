@@ -149,6 +149,12 @@ func summary(read int64, inserted, updated, unchanged int, rejected int64) lead.
 	}
 }
 
+// merging is a summary with merged lines.
+func merging(of lead.ImportCount, lines int64) lead.ImportCount {
+	of.Merged = lines
+	return of
+}
+
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"context"
+	"hash/maphash"
 	"iter"
 	"time"
 
@@ -26,32 +27,44 @@ func (s *Service) Leads(
 	if err != nil {
 		return lead.ImportCount{}, err
 	}
-	check := leadCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
+	check := leadCheck{catalog: catalog, rules: options.Rules, own: options.KeepTimestamps, at: s.clock.Now()}
 	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true}
-	idOf := func(l lead.Incoming) string { return string(l.ID) }
-	return passes(ctx, lines, check.line, idOf, importing[lead.Incoming]{options: options, keep: keeper.keep})
+	of := reading[inbound.LeadLine, lead.Incoming]{
+		check: check.line,
+		id:    func(l lead.Incoming) string { return string(l.ID) },
+		content: func(seed maphash.Seed, l lead.Incoming) uint64 {
+			return maphash.Comparable(seed, dated[lead.Content]{l.Content(), l.CreatedAt.UnixMilli(), l.UpdatedAt.UnixMilli()})
+		},
+	}
+	return passes(ctx, lines, of, importing[lead.Incoming]{options: options, keep: keeper.keep})
 }
 
 // leadCheck validates lines of leads.
 type leadCheck struct {
 	catalog lead.Catalog
+	rules   lead.Rules
 	own     bool      // leads bring their own timestamps
 	at      time.Time // no timestamp may be later
 }
 
 func (c leadCheck) line(line inbound.LeadLine) checked[lead.Incoming] {
-	one := checked[lead.Incoming]{end: line.End}
-	read, err := line.Draft.Lead(c.catalog)
+	one := checked[lead.Incoming]{place: place{line.Number, line.Item}, end: line.End}
+	read, err := line.Draft.Read(c.catalog, c.rules)
 	problems := fieldsOf(err)
 	if c.own && (line.Draft.CreatedAt != "" || line.Draft.UpdatedAt != "") {
 		read.CreatedAt, read.UpdatedAt, err = line.Draft.Timestamps(c.at)
 		problems.Add(fieldsOf(err)...)
 	}
 	if len(problems) > 0 {
-		one.rejected = rejected(line.Number, line.Draft.ID, string(read.ID), problems)
+		one.rejected = rejected(one.place, line.Draft.ID, string(read.ID), problems)
 		return one
 	}
-	one.item = read.Incoming()
+	if len(read.Dropped) > 0 {
+		one.trimmed = &lead.ReportedLine{
+			Number: line.Number, Item: line.Item, ID: string(read.ID), Outcome: lead.LineTrimmed, Problems: read.Dropped,
+		}
+	}
+	one.item = read.Digested()
 	return one
 }
 
@@ -67,12 +80,8 @@ type leadKeeper struct {
 }
 
 func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Change, time.Duration, error) {
-	ids := make([]id.Lead, len(batch))
-	for i, one := range batch {
-		ids[i] = one.ID
-	}
 	if k.compareFirst || k.dryRun {
-		change, err := k.compare(ctx, ids, batch)
+		change, err := k.compare(ctx, batch)
 		if err != nil || k.dryRun || !change.Any() {
 			return change, 0, err
 		}
@@ -83,11 +92,10 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		if err != nil {
 			return err
 		}
-		stored, err := tx.Leads().Summaries(ctx, ids)
+		merged, err := merge(ctx, tx.Leads(), batch, at)
 		if err != nil {
 			return err
 		}
-		merged := lead.Merge(batch, stored, at)
 		if change = merged.Change; !change.Any() {
 			return errNothing
 		}
@@ -104,14 +112,32 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 }
 
 // compare returns what storing a batch would change.
-func (k *leadKeeper) compare(ctx context.Context, ids []id.Lead, batch []lead.Incoming) (lead.Change, error) {
-	var change lead.Change
-	err := retries.WhileUnavailable(ctx, retries.For(patience), func() error {
-		stored, err := k.store.Leads().Summaries(ctx, ids)
-		change = lead.Merge(batch, stored, k.clock.Now()).Change
-		return err
+func (k *leadKeeper) compare(ctx context.Context, batch []lead.Incoming) (change lead.Change, err error) {
+	err = retries.WhileUnavailable(ctx, retries.For(patience), func() error {
+		return k.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+			merged, err := merge(ctx, r.Leads(), batch, k.clock.Now())
+			change = merged.Change
+			return err
+		})
 	})
 	return change, err
+}
+
+// merge compares a batch with what is stored.
+func merge(ctx context.Context, kept store.LeadReader, batch []lead.Incoming, at time.Time) (lead.Merged, error) {
+	ids := make([]id.Lead, 0, len(batch))
+	for i := range batch {
+		ids = batch[i].Sought(ids)
+	}
+	stored, err := kept.Summaries(ctx, ids)
+	if err != nil {
+		return lead.Merged{}, err
+	}
+	contents, err := kept.Contents(ctx, lead.Partial(batch, stored))
+	if err != nil {
+		return lead.Merged{}, err
+	}
+	return lead.Merge(lead.Complete(batch, stored, contents), stored, at), nil
 }
 
 // fieldsOf returns the invalid fields of a refused draft.

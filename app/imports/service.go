@@ -64,11 +64,14 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 const patience = 3 * time.Second
 
 // rejected reports a line under the id that was sent, or else the id derived from its content.
-func rejected(number int64, sent, made string, problems fault.Problems) *lead.RejectedLine {
+func rejected(at place, sent, made string, problems fault.Problems) *lead.ReportedLine {
 	const longest = 100
 	which := sent
 	if whole := problems[0].Path == ""; which == "" && !whole {
 		which = made
 	}
-	return &lead.RejectedLine{Number: number, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""), Problems: problems}
+	return &lead.ReportedLine{
+		Number: at.number, Item: at.item, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""),
+		Outcome: lead.LineRejected, Problems: problems,
+	}
 }

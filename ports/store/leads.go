@@ -43,6 +43,9 @@ type LeadReader interface {
 	// as lead.Summary.UpdatedAt and nothing else.
 	Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Summary, error)
 
+	// Contents returns the leads with these ids, with their campaigns; those that do not exist are left out.
+	Contents(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Lead, error)
+
 	// Removed returns a page of the leads that were removed at or after an instant and have not come back: sorted by the instant
 	// of their removal, and by id within one; with the exact total.
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)

@@ -162,6 +162,12 @@ func (f *fixture) leadsAre(r store.LeadReader, revisions map[id.Lead]lead.Revisi
 		f.same(marks[kept.ID], markOf(marks[kept.ID].Key, kept))
 		ids[i], keys[i] = kept.ID, marks[kept.ID].Key
 	}
+	contents, err := r.Contents(f.ctx, ids)
+	f.ok(err)
+	f.same(len(contents), len(want))
+	for _, one := range want {
+		f.same(contents[one.ID], one.Lead)
+	}
 	stored, err := r.Summaries(f.ctx, ids)
 	f.ok(err)
 	keyed, err := r.Keyed(f.ctx, keys)
@@ -216,6 +222,9 @@ func leadNotFound(f *fixture) {
 	stored, err := f.store.Leads().Summaries(f.ctx, []id.Lead{"", "cmp_none", kept[0].ID, "cmp_'\"\\\x01"})
 	f.ok(err)
 	f.same(stored, map[id.Lead]lead.Summary{kept[0].ID: summaryOf(kept[0])})
+	contents, err := f.store.Leads().Contents(f.ctx, []id.Lead{"", "cmp_none", kept[0].ID, "cmp_'\"\\\x01"})
+	f.ok(err)
+	f.same(contents, map[id.Lead]lead.Lead{kept[0].ID: kept[0].Lead})
 	stored, err = f.store.Leads().Summaries(f.ctx, nil)
 	f.ok(err)
 	f.same(len(stored), 0)

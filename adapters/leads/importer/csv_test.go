@@ -54,7 +54,7 @@ func TestARecordIsALead(t *testing.T) {
 			t.Parallel()
 			for _, end := range []string{"\n", "\r\n"} {
 				found, err := gather(importer.Files{}.Leads(strings.NewReader("\xef\xbb\xbf"+c.header+end+c.record+end), importer.CSV))
-				if diff := cmp.Diff([]lead.Draft{c.want}, found); diff != "" || err != nil {
+				if diff := cmp.Diff([]lead.Draft{c.want}, found, ofAll); diff != "" || err != nil {
 					t.Errorf("%v\n%s", err, diff)
 				}
 			}
@@ -161,7 +161,7 @@ func TestCampaignsAreReadFromCSV(t *testing.T) {
 			ID: "cam_1", Name: "Spring", Status: "active", Industry: "ind_1", Vertical: "vrt_1", Geography: "geo_1",
 			CreatedAt: "2026-01-01T00:00:00Z", UpdatedAt: "2026-01-02T00:00:00Z",
 		}
-		if diff := cmp.Diff(want, line.Draft); diff != "" || err != nil {
+		if diff := cmp.Diff(want, line.Draft, ofAll); diff != "" || err != nil {
 			t.Error(err, diff)
 		}
 	}

@@ -30,7 +30,7 @@ type Files struct{}
 func (Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
 	return func(yield func(inbound.LeadLine, error) bool) {
 		for found, err := range drafts(from, format, leads) {
-			if !yield(inbound.LeadLine{Number: found.number, End: found.end, Draft: found.draft}, err) {
+			if !yield(inbound.LeadLine{Number: found.number, Item: found.item, End: found.end, Draft: found.draft}, err) {
 				return
 			}
 		}
@@ -41,7 +41,7 @@ func (Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, er
 func (Files) Campaigns(from io.Reader, format string) iter.Seq2[inbound.CampaignLine, error] {
 	return func(yield func(inbound.CampaignLine, error) bool) {
 		for found, err := range drafts(from, format, campaigns) {
-			if !yield(inbound.CampaignLine{Number: found.number, End: found.end, Draft: found.draft}, err) {
+			if !yield(inbound.CampaignLine{Number: found.number, Item: found.item, End: found.end, Draft: found.draft}, err) {
 				return
 			}
 		}
@@ -74,18 +74,21 @@ func (Files) Taxonomy(from io.Reader) (lead.TaxonomyDraft, error) {
 type kind[D any] struct {
 	object   func(w *walker) D // reads a JSON object
 	columns  func(name string) (column[D], bool)
-	required []string   // the columns that a header must have
-	complete func(d *D) // is called with what a record has put into a draft
+	required []string                    // the columns that a header must have
+	begin    func(d *D, header []string) // is called with a draft before records are read under a header
+	complete func(d *D)                  // is called with what a record has put into a draft
 	problems func(d *D) *fault.Problems
 }
 
 var (
 	leads = kind[lead.Draft]{
-		object: (*walker).lead, columns: leadColumn, required: []string{"name"}, complete: present,
+		object: (*walker).lead, columns: leadColumn, required: []string{"name"},
+		begin: func(d *lead.Draft, header []string) { d.Absent = absentFrom(header) }, complete: present,
 		problems: func(d *lead.Draft) *fault.Problems { return &d.Problems },
 	}
 	campaigns = kind[lead.CampaignDraft]{
-		object: (*walker).campaign, columns: campaignColumn, required: []string{"id", "name"}, complete: func(*lead.CampaignDraft) {},
+		object: (*walker).campaign, columns: campaignColumn, required: []string{"id", "name"},
+		begin: func(*lead.CampaignDraft, []string) {}, complete: func(*lead.CampaignDraft) {},
 		problems: func(d *lead.CampaignDraft) *fault.Problems { return &d.Problems },
 	}
 )
@@ -93,6 +96,7 @@ var (
 // piece is a part of a file that stands for one line.
 type piece struct {
 	number, end int64  // the line that it begins in, and the offset of its end in the file
+	item        int64  // its place in a JSON list, 1-based; otherwise 0
 	text        []byte // until the next piece is asked for
 	broken      string // why it cannot be taken; empty: it can
 	code        string // of what is broken
@@ -100,8 +104,8 @@ type piece struct {
 
 // numbered is a draft with the line that it comes from.
 type numbered[D any] struct {
-	number, end int64
-	draft       D
+	number, item, end int64
+	draft             D
 }
 
 // drafts reads the drafts of a file, one after the other.
@@ -113,7 +117,7 @@ func drafts[D any](from io.Reader, format string, of kind[D]) iter.Seq2[numbered
 			if p, err = pieces(); err != nil {
 				break
 			}
-			found := numbered[D]{number: p.number, end: p.end}
+			found := numbered[D]{number: p.number, item: p.item, end: p.end}
 			if p.broken != "" {
 				of.problems(&found.draft).Add(fault.Fieldf("", p.code, "%s", p.broken))
 			} else {

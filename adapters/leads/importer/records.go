@@ -69,6 +69,8 @@ type column[D any] func(to *D, cell string, problems *fault.Problems)
 type table[D any] struct {
 	of      kind[D]
 	columns []column[D]
+	header  []string
+	begin   D // each draft
 	feed    *bytes.Reader
 	parser  *csv.Reader // reads what is fed, one record at a time
 }
@@ -101,6 +103,7 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 			return nil, fmt.Errorf("the header names the column %s twice", name)
 		}
 		seen[name] = true
+		t.header = append(t.header, name)
 		t.columns = append(t.columns, read)
 	}
 	for _, name := range of.required {
@@ -108,12 +111,13 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 			return nil, fmt.Errorf("the header lacks the column %s", name)
 		}
 	}
+	of.begin(&t.begin, t.header)
 	return t, nil
 }
 
 // draft reads a record.
 func (t *table[D]) draft(text []byte) D {
-	var draft D
+	draft := t.begin
 	cells, err := t.cells(text)
 	switch {
 	case err != nil:

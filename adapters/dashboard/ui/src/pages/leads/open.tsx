@@ -11,7 +11,7 @@ import looks from "./leads.module.css"
 import { nameOf, phase, State, share } from "./state"
 
 type Import = Schemas["Import"]
-type Line = Schemas["RejectedLine"]
+type Line = Schemas["ReportedLine"]
 
 // Open shows one import, how far it is, and the lines that it rejected.
 export function Open({ of, onClose }: { of: string; onClose: () => void }) {
