@@ -20,6 +20,7 @@ import (
 // Files reads files of what is to be imported. Their formats are those of Formats.
 type Files interface {
 	Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error]
+	Suppressed(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] // leads that need no name
 	Campaigns(from io.Reader, format string) iter.Seq2[inbound.CampaignLine, error]
 	Taxonomy(from io.Reader) (lead.TaxonomyDraft, error)
 }
@@ -71,7 +72,7 @@ func (a leadCommands) leads() *cobra.Command {
 			"and name, else its phone and name; --key names other columns. Of a lead that is there already, a column or field that\n"+
 			"is left out keeps what stands, and an empty cell or null clears it; with --replace what is left out is cleared too.\n"+
 			"A website is kept as its domain, and a phone in the international format.", a.importLeads),
-		a.removeLeads(), a.generate())
+		a.removeLeads(), a.suppress(), a.suppressed(), a.generate())
 	return command
 }
 

@@ -366,13 +366,13 @@ func TestRemovedLeadsAreGoneAndTheirCampaignsShrink(t *testing.T) {
 		}
 		yield("cmp_x", nil)
 	}
-	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids); err != nil || removed != 2999 {
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids, false); err != nil || removed != 2999 {
 		t.Errorf("%d, %v", removed, err)
 	}
 	f.total(t, 1)
 	f.counts(t, 1, 0)
 	before := f.state(t)
-	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids); err != nil || removed != 0 || f.state(t) != before {
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids, false); err != nil || removed != 0 || f.state(t) != before {
 		t.Errorf("again: %d, %v", removed, err)
 	}
 	if got := f.leads(t, manyDrafts(3), inbound.ImportOptions{}); got != summary(3, 2, 0, 1, 0) {
@@ -380,12 +380,12 @@ func TestRemovedLeadsAreGoneAndTheirCampaignsShrink(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	failing := func(yield func(id.Lead, error) bool) { yield("", broken) }
-	if _, err := f.imports.RemoveLeads(t.Context(), caller, failing); !errors.Is(err, broken) {
+	if _, err := f.imports.RemoveLeads(t.Context(), caller, failing, false); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if removed, err := f.imports.RemoveLeads(ctx, caller, ids); !errors.Is(err, context.Canceled) || removed != 0 {
+	if removed, err := f.imports.RemoveLeads(ctx, caller, ids, false); !errors.Is(err, context.Canceled) || removed != 0 {
 		t.Errorf("%d, %v", removed, err)
 	}
 }
@@ -397,7 +397,7 @@ func TestEverythingNeedsAdmin(t *testing.T) {
 	_, leads := f.imports.Leads(t.Context(), nobody, lines(manyDrafts(1)), inbound.ImportOptions{})
 	_, campaigns := f.imports.Campaigns(t.Context(), nobody, campaignLines(nil), inbound.ImportOptions{})
 	_, taxonomy := f.imports.Taxonomy(t.Context(), nobody, lead.TaxonomyDraft{}, true)
-	_, removed := f.imports.RemoveLeads(t.Context(), nobody, func(func(id.Lead, error) bool) {})
+	_, removed := f.imports.RemoveLeads(t.Context(), nobody, func(func(id.Lead, error) bool) {}, false)
 	for _, err := range []error{leads, campaigns, taxonomy, removed} {
 		if fault.CodeOf(err) != fault.InsufficientScope {
 			t.Error(err)
@@ -565,4 +565,101 @@ func TestALineThatLeavesOutCampaignsKeepsThem(t *testing.T) {
 	partial[0].Absent = 0
 	f.leads(t, partial, inbound.ImportOptions{})
 	f.counts(t, 0, 0)
+}
+
+func TestALeadThatIsForgottenDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	anna := lead.Draft{ID: "cmp_1", Name: "Anna & Co", Website: "https://anna.example/shop", Email: "anna@anna.example", Phone: "+49 30 123456"}
+	bolt := lead.Draft{Name: "Bolt", Website: "bolt.example"}
+	f.leads(t, []lead.Draft{anna, bolt}, inbound.ImportOptions{})
+	only := func(ids ...id.Lead) iter.Seq2[id.Lead, error] {
+		return func(yield func(id.Lead, error) bool) {
+			for _, which := range ids {
+				yield(which, nil)
+			}
+		}
+	}
+	removed, err := f.imports.RemoveLeads(t.Context(), caller, only("cmp_1", "cmp_never"), true)
+	if removed != 1 || err != nil {
+		t.Fatal(removed, err)
+	}
+	suppressing := func(of lead.ImportCount, lines int64) lead.ImportCount {
+		of.Suppressed = lines
+		return of
+	}
+	again := []lead.Draft{
+		anna, bolt,
+		{ID: "cmp_2", Name: "ANNA & CO", Website: "www.anna.example"},
+		{ID: "cmp_3", Name: "Anna & Co", Email: "Anna@Anna.example"},
+		{Name: "Anna & Co", Phone: "+49-30-123456"},
+		{ID: "cmp_never", Name: "Cog"},
+		{ID: "cmp_4", Name: "Another", Website: "anna.example", Email: "anna@anna.example"}, // another company
+		{ID: "cmp_5", Name: "Anna & Co"},
+	}
+	for _, options := range []inbound.ImportOptions{{DryRun: true}, {Strict: true}} {
+		if got, want := f.leads(t, again, options), suppressing(summary(8, 2, 0, 1, 0), 5); got != want {
+			t.Errorf("%+v; want %+v", got, want)
+		}
+	}
+	all, err := f.imports.Suppressed(t.Context(), caller)
+	if err != nil || len(all) != 2 || len(all[0].Digests) != 4 || len(all[1].Digests) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if released, err := f.imports.Release(t.Context(), caller, []id.Suppression{all[1].ID}, []id.Lead{"cmp_1"}); released != 2 || err != nil {
+		t.Errorf("%d, %v", released, err)
+	}
+	if got, want := f.leads(t, again, inbound.ImportOptions{}), summary(8, 5, 0, 3, 0); got != want {
+		t.Errorf("released: %+v; want %+v", got, want)
+	}
+	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 2 0", "lead.suppressed <nil> <nil>",
+		"lead.removed <nil> <nil>", "lead.imported 2 0", "lead.released <nil> <nil>", "lead.imported 5 0")
+}
+
+func TestAFileSuppressesWhatItDescribesOrNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var reported []lead.ReportedLine
+	options := inbound.ImportOptions{Report: func(line lead.ReportedLine) error {
+		reported = append(reported, line)
+		return nil
+	}}
+	drafts := []lead.Draft{{Email: "ANNA@anna.example"}, {ID: "cmp_1"}, {Name: "Bolt", Website: "bolt.example"}, {}, {Phone: "call me"}}
+	if got, err := f.imports.Suppress(t.Context(), caller, lines(drafts), options); err != nil || got.Rejected != 2 || len(reported) != 2 {
+		t.Errorf("%+v, %v, %+v", got, err, reported)
+	}
+	if all, err := f.imports.Suppressed(t.Context(), caller); len(all) != 0 || err != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if got, err := f.imports.Suppress(t.Context(), caller, lines(drafts[:3]), options); err != nil || got.Suppressed != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got := f.leads(t, []lead.Draft{
+		{Name: "Anna", Email: "anna@anna.example"}, {ID: "cmp_1", Name: "Acme"}, {Name: "Bolt", Website: "www.bolt.example/x"},
+		{Name: "Cog", Website: "bolt.example"},
+	}, inbound.ImportOptions{})
+	if got.Suppressed != 3 || got.Inserted != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatIsForgottenWhileAnImportRunsStaysForgotten(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme"}}, inbound.ImportOptions{})
+	forgotten := false
+	got := f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Ajax"}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{
+		Progress: func(now lead.ImportProgress) {
+			if !now.Checking || forgotten {
+				return
+			}
+			forgotten = true
+			_, err := f.imports.RemoveLeads(t.Context(), caller, func(yield func(id.Lead, error) bool) { yield("cmp_1", nil) }, true)
+			must(t, err)
+		},
+	})
+	if got.Suppressed != 1 || got.Inserted != 1 || got.Read != 2 {
+		t.Errorf("%+v", got)
+	}
+	f.total(t, 1)
 }

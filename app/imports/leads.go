@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"iter"
+	"slices"
 	"time"
 
 	"holdco/app/retries"
@@ -27,8 +28,14 @@ func (s *Service) Leads(
 	if err != nil {
 		return lead.ImportCount{}, err
 	}
-	check := leadCheck{catalog: catalog, rules: options.Rules, own: options.KeepTimestamps, at: s.clock.Now()}
-	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true}
+	suppressed, since, err := s.suppressions(ctx, s.store.Leads())
+	if err != nil {
+		return lead.ImportCount{}, err
+	}
+	check := leadCheck{
+		catalog: catalog, rules: options.Rules, own: options.KeepTimestamps, at: s.clock.Now(), suppressed: suppressed,
+	}
+	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true, since: since}
 	of := reading[inbound.LeadLine, lead.Incoming]{
 		check: check.line,
 		id:    func(l lead.Incoming) string { return string(l.ID) },
@@ -36,7 +43,9 @@ func (s *Service) Leads(
 			return maphash.Comparable(seed, dated[lead.Content]{l.Content(), l.CreatedAt.UnixMilli(), l.UpdatedAt.UnixMilli()})
 		},
 	}
-	return passes(ctx, lines, of, importing[lead.Incoming]{options: options, keep: keeper.keep})
+	count, err := passes(ctx, lines, of, importing[lead.Incoming]{options: options, keep: keeper.keep})
+	count.Suppressed += keeper.late
+	return count, err
 }
 
 // leadCheck validates lines of leads.
@@ -45,6 +54,8 @@ type leadCheck struct {
 	rules   lead.Rules
 	own     bool      // leads bring their own timestamps
 	at      time.Time // no timestamp may be later
+
+	suppressed lead.Suppressions
 }
 
 func (c leadCheck) line(line inbound.LeadLine) checked[lead.Incoming] {
@@ -57,6 +68,10 @@ func (c leadCheck) line(line inbound.LeadLine) checked[lead.Incoming] {
 	}
 	if len(problems) > 0 {
 		one.rejected = rejected(one.place, line.Draft.ID, string(read.ID), problems)
+		return one
+	}
+	if c.suppressed.Has(read) {
+		one.suppressed = true
 		return one
 	}
 	if len(read.Dropped) > 0 {
@@ -74,6 +89,9 @@ type leadKeeper struct {
 	actor  event.Actor
 	dryRun bool
 
+	since lead.Revision // of the suppressions that lines were checked by
+	late  int64         // how many lines were suppressed after they were checked
+
 	// compareFirst: the last batch had unchanged leads, so the next may be unchanged as a whole. Then it is compared
 	// before a unit of work is begun.
 	compareFirst bool
@@ -87,12 +105,18 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		}
 	}
 	var change lead.Change
+	late := 0
 	took, err := k.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		at, err := tx.Leads().Advance(ctx)
 		if err != nil {
 			return err
 		}
-		merged, err := merge(ctx, tx.Leads(), batch, at)
+		left, err := k.notForgotten(ctx, tx, batch)
+		if err != nil {
+			return err
+		}
+		late = len(batch) - len(left)
+		merged, err := merge(ctx, tx.Leads(), left, at)
 		if err != nil {
 			return err
 		}
@@ -108,7 +132,21 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		return tx.Record(ctx, change.Imported(event.LeadImported).By(k.actor))
 	})
 	k.compareFirst = change.Unchanged > 0
+	k.late += int64(late)
 	return change, took, err
+}
+
+// notForgotten drops the leads of a batch that were forgotten after their lines were checked.
+func (k *leadKeeper) notForgotten(ctx context.Context, tx store.Tx, batch []lead.Incoming) ([]lead.Incoming, error) {
+	state, err := tx.Leads().State(ctx)
+	if err != nil || state.Suppressed == k.since {
+		return batch, err
+	}
+	suppressed, _, err := k.suppressions(ctx, tx.Leads())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(batch), suppressed.Has), nil
 }
 
 // compare returns what storing a batch would change.

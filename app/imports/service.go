@@ -16,14 +16,19 @@ import (
 
 // Service implements inbound.Imports.
 type Service struct {
-	store store.Store
-	clock outbound.Clock
+	store   store.Store
+	clock   outbound.Clock
+	ids     outbound.IDs
+	entropy outbound.Entropy
+	vault   outbound.Vault
 }
 
 var _ inbound.Imports = (*Service)(nil)
 
 // New returns the use cases on a store.
-func New(s store.Store, clock outbound.Clock) *Service { return &Service{store: s, clock: clock} }
+func New(s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy, vault outbound.Vault) *Service {
+	return &Service{store: s, clock: clock, ids: ids, entropy: entropy, vault: vault}
+}
 
 // catalog reads what lines may refer to. Nothing is ever removed from it, so one read serves a whole import.
 func (s *Service) catalog(ctx context.Context) (lead.Catalog, error) {

@@ -111,6 +111,8 @@ var (
 
 	LeadImported     = define("lead.imported") // one for each batch that changed anything; so are those below
 	LeadRemoved      = define("lead.removed")
+	LeadSuppressed   = define("lead.suppressed") // imports must not bring back some
+	LeadReleased     = define("lead.released")   // they may again
 	CampaignImported = define("campaign.imported")
 	TaxonomyImported = define("taxonomy.imported")
 

@@ -23,10 +23,14 @@ func (c Change) Imported(what event.Type) event.Event {
 }
 
 // Removed is the event of a removal of leads.
-func Removed(leads int) event.Event {
-	return event.Event{
-		Type:    event.LeadRemoved,
-		Subject: event.Subject{Type: event.LeadRemoved.Kind()},
-		Data:    event.Fields{event.F("removed", leads)},
-	}
+func Removed(leads int) event.Event { return counting(event.LeadRemoved, "removed", leads) }
+
+// Suppressed is the event of leads that imports must not bring back.
+func Suppressed(leads int) event.Event { return counting(event.LeadSuppressed, "suppressed", leads) }
+
+// Released is the event of leads that they may bring back again.
+func Released(leads int) event.Event { return counting(event.LeadReleased, "released", leads) }
+
+func counting(what event.Type, name string, leads int) event.Event {
+	return event.Event{Type: what, Subject: event.Subject{Type: what.Kind()}, Data: event.Fields{event.F(name, leads)}}
 }

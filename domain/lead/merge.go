@@ -185,9 +185,10 @@ func (i *Incoming) over(before Summary, at time.Time) Stored {
 
 // State is the version of the leads, campaigns and taxonomy in a store.
 type State struct {
-	Revision  Revision  // grows by one with every change
-	Taxonomy  Revision  // of the last change of the taxonomy
-	ChangedAt time.Time // of the last change: later than the change before it, and than every UpdatedAt before it
+	Revision   Revision  // grows by one with every change
+	Taxonomy   Revision  // of the last change of the taxonomy
+	Suppressed Revision  // of the last change of suppressions
+	ChangedAt  time.Time // of the last change: later than the change before it, and than every UpdatedAt before it
 
 	// The store was restored: changes after the first and before the second instant are gone. LostUntil is zero if it never was.
 	LostAfter, LostUntil time.Time

@@ -28,8 +28,20 @@ type Imports interface {
 	// Taxonomy merges a draft into the taxonomy, all of it or nothing. Its faults are those of lead.TaxonomyDraft.Over.
 	Taxonomy(ctx context.Context, caller access.Caller, draft lead.TaxonomyDraft, dryRun bool) (lead.Change, error)
 
-	// RemoveLeads removes leads for good, and returns how many of them existed.
-	RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error]) (removed int, err error)
+	// RemoveLeads removes leads for good, and returns how many of them existed. With forget, imports will not bring back any of them:
+	// what a lead was known by is kept as digests alone.
+	RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error], forget bool) (removed int, err error)
+
+	// Suppress keeps imports from bringing back leads that lines describe, which need no name. If a line is invalid, nothing is
+	// suppressed.
+	Suppress(ctx context.Context, caller access.Caller, lines iter.Seq2[LeadLine, error], options ImportOptions) (lead.ImportCount, error)
+
+	// Suppressed returns what keeps imports from bringing back leads, in the order in which it was made.
+	Suppressed(ctx context.Context, caller access.Caller) ([]lead.Suppression, error)
+
+	// Release lets imports bring back leads again: by the suppressions themselves, or by the ids of leads. It returns how many
+	// suppressions are gone.
+	Release(ctx context.Context, caller access.Caller, which []id.Suppression, of []id.Lead) (released int, err error)
 }
 
 // LeadLine is a line of a file of leads.

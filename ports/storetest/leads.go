@@ -27,6 +27,8 @@ var leadRules = []rule{
 	{"the place of a removed lead is the earliest from which a stream resumes", leadRemovedPlace},
 	{"a lead that comes back is removed no more, and has its key again", leadReturns},
 	{"removed leads come by the instant and by id, in pages", leadsRemovedPages},
+	{"suppressions read back in their order until they are released, and each change moves their revision", leadsSuppressed},
+	{"the key of suppressions is kept, and is sealed anew with all else", leadSuppressionKey},
 }
 
 // leadCalled makes a lead that is in no store yet, altered by each of alter.

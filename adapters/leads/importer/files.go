@@ -28,8 +28,19 @@ type Files struct{}
 
 // Leads reads leads. An error ends the file: it cannot be read, or its header or its list is broken.
 func (Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
+	return leadLines(drafts(from, format, leads))
+}
+
+// Suppressed is Leads for those that need no name.
+func (Files) Suppressed(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
+	known := leads
+	known.required = nil
+	return leadLines(drafts(from, format, known))
+}
+
+func leadLines(found iter.Seq2[numbered[lead.Draft], error]) iter.Seq2[inbound.LeadLine, error] {
 	return func(yield func(inbound.LeadLine, error) bool) {
-		for found, err := range drafts(from, format, leads) {
+		for found, err := range found {
 			if !yield(inbound.LeadLine{Number: found.number, Item: found.item, End: found.end, Draft: found.draft}, err) {
 				return
 			}

@@ -84,18 +84,21 @@ type leadStateRow struct {
 	ChangedAt *int64 `bun:"changed_at"`
 	LostAfter *int64 `bun:"lost_after"`
 	LostUntil *int64 `bun:"lost_until"`
+
+	Suppressed int64 `bun:"suppressed"`
 }
 
 func (r *leadStateRow) columns() []any {
-	return []any{&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil}
+	return []any{&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil, &r.Suppressed}
 }
 
 func (r leadStateRow) value() lead.State {
 	return lead.State{
-		Revision:  lead.Revision(r.Revision),
-		Taxonomy:  lead.Revision(r.Taxonomy),
-		ChangedAt: optionalInstant(r.ChangedAt),
-		LostAfter: optionalInstant(r.LostAfter),
-		LostUntil: optionalInstant(r.LostUntil),
+		Revision:   lead.Revision(r.Revision),
+		Taxonomy:   lead.Revision(r.Taxonomy),
+		Suppressed: lead.Revision(r.Suppressed),
+		ChangedAt:  optionalInstant(r.ChangedAt),
+		LostAfter:  optionalInstant(r.LostAfter),
+		LostUntil:  optionalInstant(r.LostUntil),
 	}
 }
