@@ -195,7 +195,10 @@ var layers = []layer{
 	{folders: []string{"adapters/client"}, ours: slices.Concat(domain, []string{"ports/inbound"})},
 	{
 		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, driving),
-		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
+		libraries: []string{
+			"github.com/go-json-experiment/json/jsontext", "github.com/agnivade/levenshtein",
+			"golang.org/x/text/encoding",
+		},
 	},
 	{folders: []string{"adapters/leads/leadjson"}, ours: domain, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
 	{

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/lead"
 	"holdco/ports/inbound"
 )
@@ -28,7 +29,7 @@ type Files interface {
 // LeadTools are what the commands on leads, campaigns and the taxonomy work with.
 type LeadTools struct {
 	Imports Opener[inbound.Imports]
-	Files   Files
+	Files   func(encoding string) Files // of files with an encoding; empty: UTF-8
 	Samples func(leads int, seed uint64) Samples
 }
 
@@ -78,19 +79,19 @@ func (a leadCommands) leads() *cobra.Command {
 
 // importer imports what a file holds.
 type importer func(
-	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
+	ctx context.Context, port inbound.Imports, from *input, files Files, format string, options inbound.ImportOptions,
 ) (lead.ImportCount, error)
 
 func (a leadCommands) importLeads(
-	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
+	ctx context.Context, port inbound.Imports, from *input, files Files, format string, options inbound.ImportOptions,
 ) (lead.ImportCount, error) {
-	return port.Leads(ctx, a.caller, rewound(from, a.Files.Leads(from, format)), options)
+	return port.Leads(ctx, a.caller, rewound(from, files.Leads(from, format)), options)
 }
 
 func (a leadCommands) importCampaigns(
-	ctx context.Context, port inbound.Imports, from *input, format string, options inbound.ImportOptions,
+	ctx context.Context, port inbound.Imports, from *input, files Files, format string, options inbound.ImportOptions,
 ) (lead.ImportCount, error) {
-	return port.Campaigns(ctx, a.caller, rewound(from, a.Files.Campaigns(from, format)), options)
+	return port.Campaigns(ctx, a.caller, rewound(from, files.Campaigns(from, format)), options)
 }
 
 // rewound reads lines from the beginning of their file, each time that they are iterated.
@@ -101,13 +102,20 @@ func rewound[L any](from *input, lines iter.Seq2[L, error]) iter.Seq2[L, error] 
 			yield(none, err)
 			return
 		}
-		lines(yield)
+		for line, err := range lines {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", from.name, err)
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
 	}
 }
 
 // importing is the command that imports one kind of things.
 func (a leadCommands) importing(what, fields string, do importer) *cobra.Command {
-	i := imports{app: a.app, what: what, do: do}
+	i := imports{app: a.app, what: what, do: do, files: a.Files}
 	command := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Import " + what + " from a file, or from standard input when FILE is -",
@@ -149,8 +157,9 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 // imports is an import of leads or campaigns.
 type imports struct {
 	*app
-	what string
-	do   importer
+	what  string
+	do    importer
+	files func(encoding string) Files
 
 	dryRun, strict, keepTimestamps, asJSON bool
 	format, errorsPath, encoding           string
@@ -225,6 +234,8 @@ func (i *imports) run(command *cobra.Command, port inbound.Imports, args []strin
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted; what the summary counts was committed, and the same command continues after it")
+	case fault.CodeOf(err) == fault.Unavailable:
+		return fmt.Errorf("%w The same command can be repeated: what was imported stays as it is, and the rest follows", err)
 	case err != nil:
 		return err
 	}
@@ -238,7 +249,7 @@ func (i *imports) read(
 	shown := i.newProgress(stderr, "checking "+i.what, file.size)
 	defer func() { shown.end() }()
 	checking := true
-	return i.do(ctx, port, file, i.format, inbound.ImportOptions{
+	return i.do(ctx, port, file, i.files(i.encoding), i.format, inbound.ImportOptions{
 		DryRun: i.dryRun, Strict: i.strict && !i.dryRun, KeepTimestamps: i.keepTimestamps, Rules: i.rules,
 		Report: rejects.add,
 		Progress: func(now lead.ImportProgress) {

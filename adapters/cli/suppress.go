@@ -46,7 +46,7 @@ func (a leadCommands) suppress() *cobra.Command {
 			}
 			defer file.close()
 			var wrong []string
-			count, err := port.Suppress(command.Context(), a.caller, a.Files.Suppressed(file, format), inbound.ImportOptions{
+			count, err := port.Suppress(command.Context(), a.caller, a.Files("").Suppressed(file, format), inbound.ImportOptions{
 				Rules: rules,
 				Report: func(line lead.ReportedLine) error {
 					const shown = 5

@@ -2,12 +2,14 @@ package lead
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -192,8 +194,23 @@ func (c *checks) page(field Fields, path, sent string) string {
 
 func (c *checks) name(path, sent string) string {
 	name, wrong := text.Name(path, sent, NameLength)
-	c.problems.Add(wrong...)
+	c.add(sent, wrong)
 	return name
+}
+
+// add adds what is wrong with a text, and of a forbidden character which it is.
+func (c *checks) add(sent string, wrong []fault.Field) {
+	for _, one := range wrong {
+		if one.Code == fault.InvalidCharacters {
+			for _, r := range sent {
+				if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+					one.Message += fmt.Sprintf("; it has U+%04X", r)
+					break
+				}
+			}
+		}
+		c.problems.Add(one)
+	}
 }
 
 // line validates a text of one line, which may be blank.
@@ -202,7 +219,7 @@ func (c *checks) line(path, sent string, most int) string {
 		return ""
 	}
 	line, wrong := text.Name(path, sent, most)
-	c.problems.Add(wrong...)
+	c.add(sent, wrong)
 	return line
 }
 

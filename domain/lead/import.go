@@ -236,6 +236,9 @@ func ImportEnded(d ImportDraft, progress ImportProgress, err error) ImportOutcom
 	case d.Kind == ImportTaxonomy && refused.Code == fault.ValidationFailed:
 		done.Status, done.Code = ImportFailed, refused.Code
 		done.Problem = "The taxonomy is not valid, so nothing was imported."
+	case refused.Code == fault.Unavailable:
+		done.Status, done.Code = ImportFailed, refused.Code
+		done.Problem = refused.Message + " The file can be sent again: what was imported stays as it is, and the rest follows."
 	default:
 		done.Status, done.Code, done.Problem = ImportFailed, refused.Code, refused.Message
 	}

@@ -33,6 +33,17 @@ func (f *fixture) suppresses(added ...lead.Suppression) {
 	f.advancesLeads(func(ctx context.Context, tx store.Tx) error { return tx.Leads().Suppress(ctx, added) })
 }
 
+// someSuppression is for a unit that has advanced leads.
+func someSuppression(f *fixture) unit {
+	made := f.newSuppression()
+	return func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Leads().KeepSuppressionKey(ctx, "sealed"); err != nil {
+			return err
+		}
+		return tx.Leads().Suppress(ctx, []lead.Suppression{made})
+	}
+}
+
 func leadsSuppressed(f *fixture) {
 	expect := func(revision lead.Revision, want ...lead.Suppression) {
 		f.Helper()

@@ -51,6 +51,16 @@ var campaignFields = map[string]field[lead.CampaignDraft]{
 	"updated_at":   func(to *lead.CampaignDraft) *string { return &to.UpdatedAt },
 }
 
+// The names of columns, for people.
+var (
+	leadColumns = []string{
+		"id", "name", "phone", "email", "website", "google_rating", "enrichment_level", "social_media.instagram", "social_media.facebook",
+		"social_media.linkedin", "social_media.twitter", "social_media.tiktok", "industry_id", "vertical_id", "contacts.0.id",
+		"contacts.0.name", "contacts.0.title", "contacts.0.email", "contacts.0.is_primary_lead", "campaign_ids", "created_at", "updated_at",
+	}
+	campaignColumns = []string{"id", "name", "status", "industry_id", "vertical_id", "geography_id", "created_at", "updated_at"}
+)
+
 // sentBy are the fields of a lead that columns send; what is not here is always sent, or belongs to a list.
 var sentBy = map[string]lead.Fields{
 	"phone": lead.PhoneField, "email": lead.EmailField, "website": lead.WebsiteField, "google_rating": lead.RatingField,

@@ -131,7 +131,9 @@ func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 			"the line names contacts.0.email twice"},
 		{"a name twice, in what is ignored", `{"industry":{"id":"ind_1","name":{"a":1,"a":2}}}`, fault.Duplicate,
 			"the line names industry.name.a twice"},
-		{"invalid UTF-8", "{\"name\":\"\xff\"}", fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 10"},
+		{"invalid UTF-8", "{\"name\":\"\xfc\"}", fault.InvalidCharacters, "the line is not in UTF-8: its byte 10 is 0xFC. " +
+			`In Windows-1252, in which Excel saves CSV, that reads "{\"name\":\"ü\"}": save the file as "CSV UTF-8", ` +
+			"or pass --encoding windows-1252 (encoding=windows-1252 in a URL)"},
 		{"half of a pair", `{"name":"\ud83d"}`, fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 10"},
 		{"NUL", "{\"name\":\"\x00\"}", fault.InvalidFormat, "the line is not JSON in UTF-8: see its byte 10"},
 		{"too long", long, fault.TooLong, "the line has more than 1048576 bytes"},

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"holdco/domain/fault"
 )
 
@@ -88,6 +90,9 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	case header.broken != "":
 		return nil, fmt.Errorf("the header is not CSV: %s", header.broken)
 	}
+	if wrong := notUTF8(header.text); wrong != "" {
+		return nil, errors.New(wrong)
+	}
 	names, err := t.cells(header.text)
 	if err != nil {
 		return nil, fmt.Errorf("the header is not CSV: %w", err)
@@ -97,7 +102,7 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 		name = strings.TrimSpace(name)
 		read, ok := of.columns(name)
 		if !ok {
-			return nil, fmt.Errorf("the header names the unknown column %.100q; columns are separated by commas", name)
+			return nil, errUnknownColumn(name, of.names)
 		}
 		if name = spelled(name); seen[name] {
 			return nil, fmt.Errorf("the header names the column %s twice", name)
@@ -113,6 +118,16 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	}
 	of.begin(&t.begin, t.header)
 	return t, nil
+}
+
+// errUnknownColumn names the nearest column that there is, and all of them.
+func errUnknownColumn(name string, names []string) error {
+	near := slices.MinFunc(names, func(a, b string) int {
+		lower := strings.ToLower(name)
+		return levenshtein.ComputeDistance(lower, a) - levenshtein.ComputeDistance(lower, b)
+	})
+	return fmt.Errorf("the header names the unknown column %.100q; the nearest is %s. Columns are separated by commas: %s", name, near,
+		strings.Join(names, ", "))
 }
 
 // draft reads a record.
