@@ -29,6 +29,7 @@ type Files interface {
 // LeadTools are what the commands on leads, campaigns and the taxonomy work with.
 type LeadTools struct {
 	Imports Opener[inbound.Imports]
+	Keyed   Opener[inbound.Imports]     // with the key of the instance, or not at all
 	Files   func(encoding string) Files // of files with an encoding; empty: UTF-8
 	Samples func(leads int, seed uint64) Samples
 }

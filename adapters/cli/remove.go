@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -34,7 +36,12 @@ func (a leadCommands) removeLeads() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: on(a.app, a.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+		RunE: on(a.app, func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Imports, func(), error) {
+			if forget {
+				return a.Keyed(ctx, flags, stderr)
+			}
+			return a.Imports(ctx, flags, stderr)
+		}, func(command *cobra.Command, port inbound.Imports, args []string) error {
 			ids, err := gatherIDs(args, command.InOrStdin())
 			if err != nil {
 				return err

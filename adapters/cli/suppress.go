@@ -25,7 +25,7 @@ func (a leadCommands) suppress() *cobra.Command {
 			"kept, and nothing else. Unless all lines are valid nothing is done. Leads that are there stay until \"holdco leads rm\".",
 		Example: "  holdco leads suppress objections.csv --region DE",
 		Args:    oneFile,
-		RunE: on(a.app, a.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+		RunE: on(a.app, a.Keyed, func(command *cobra.Command, port inbound.Imports, args []string) error {
 			rules := lead.Rules{}
 			var isRegion bool
 			if rules.Region, isRegion = lead.ParseRegion(region); !isRegion {
@@ -114,7 +114,7 @@ func (a leadCommands) suppressed() *cobra.Command {
 		Long:    "Let imports bring back leads again, by the ids of \"holdco leads suppressed list\" or by those of the leads.",
 		Example: "  holdco leads suppressed rm cmp_01jqvb2k3e8m0t9c5x7a4n6p1r",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: on(a.app, a.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+		RunE: on(a.app, a.Keyed, func(command *cobra.Command, port inbound.Imports, args []string) error {
 			var which []id.Suppression
 			var of []id.Lead
 			for _, arg := range args {
