@@ -55,7 +55,8 @@ func (s *Service) readUpload(ctx context.Context, one sent, notes *uploadNotes) 
 	}
 	change, err := s.Taxonomy(ctx, one.caller, draft, one.DryRun)
 	if problems := fieldsOf(err); len(problems) > 0 {
-		return lead.ImportCount{Read: 1, Rejected: 1}, errors.Join(notes.report(lead.ReportedLine{Number: 1, Outcome: lead.LineRejected, Problems: problems}), err)
+		whole := lead.ReportedLine{Number: 1, Outcome: lead.LineRejected, Problems: problems}
+		return lead.ImportCount{Read: 1, Rejected: 1}, errors.Join(notes.report(whole), err)
 	}
 	return lead.ImportCount{Change: change, Read: int64(change.Inserted + change.Updated + change.Unchanged)}, err
 }

@@ -261,8 +261,8 @@ func (c *checks) phone(path, sent string, region Region, into *sentKeys) string 
 	case ok:
 	case region == "" && !strings.HasPrefix(line, "+"):
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
-			"%s must be a telephone number with its country code, such as +49 30 123456; %.60q has none: say of which country such numbers are", path,
-			line))
+			"%s must be a telephone number with its country code, such as +49 30 123456; %.60q has none: say of which country such "+
+				"numbers are", path, line))
 	default:
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
 			"%s must be a telephone number such as +49 30 123456; %.60q cannot be one", path, line))

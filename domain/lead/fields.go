@@ -25,4 +25,4 @@ const (
 )
 
 // Has reports whether the set has any of these fields.
-func (f Fields) Has(any Fields) bool { return f&any != 0 }
+func (f Fields) Has(these Fields) bool { return f&these != 0 }

@@ -36,9 +36,6 @@ func ParseKey(sent string) (Key, bool) {
 // KeyFields returns the names of the fields that a key can have, for people.
 func KeyFields() string { return strings.Join(keyFields, ", ") }
 
-// has reports whether a key asks for a field.
-func (k Key) has(field string) bool { return slices.Contains(strings.Split(string(k), ","), field) }
-
 // sentKeys are the values of a draft by which a lead can be known.
 type sentKeys struct {
 	name, email          string

@@ -33,7 +33,7 @@ func (l Lead) Incoming() Incoming { return Incoming{Lead: l, digest: l.Digest()}
 
 // Digested computes the digest of a lead that Draft.Read made.
 func (i Incoming) Digested() Incoming {
-	i.digest = i.Lead.Digest()
+	i.digest = i.Digest()
 	return i
 }
 
