@@ -33,8 +33,15 @@ var layers = []layer{
 	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"},
 		not: impure},
 	{
-		folders: []string{"domain/webhook", "domain/lead"}, ours: domain, not: impure,
+		folders: []string{"domain/webhook"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
+	},
+	{
+		folders: []string{"domain/lead"}, ours: domain, not: impure,
+		libraries: []string{ // which only read and spell
+			"net/url", "net/netip", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "github.com/nyaruka/phonenumbers",
+			"sync", // for a table that is made when it is first needed
+		},
 	},
 	{
 		folders: []string{"domain/partner"}, ours: domain, not: impure,
@@ -189,7 +196,10 @@ var layers = []layer{
 	{folders: []string{"adapters/client"}, ours: slices.Concat(domain, []string{"ports/inbound"})},
 	{
 		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, driving),
-		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
+		libraries: []string{
+			"github.com/go-json-experiment/json/jsontext", "github.com/agnivade/levenshtein",
+			"golang.org/x/text/encoding",
+		},
 	},
 	{folders: []string{"adapters/leads/leadjson"}, ours: domain, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
 	{

@@ -297,7 +297,8 @@ var resources = []resource{
 		handlers: func(s services) httpkit.Handlers { return rest.Imports(s.Uploads, s.Spool) },
 		commands: cli.LeadCommands(cli.LeadTools{
 			Imports: opener(withKeyIfAny, func(s services) inbound.Imports { return s.Imports }),
-			Files:   importer.Files{},
+			Keyed:   opener(withKey, func(s services) inbound.Imports { return s.Imports }),
+			Files:   func(encoding string) cli.Files { return importer.Files{Encoding: encoding} },
 			Samples: func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
 		}),
 		jobs: func(s *Server) []jobs.Job {

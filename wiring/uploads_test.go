@@ -176,7 +176,7 @@ func (s *instance) root(t *testing.T) string {
 	return "token:" + resttest.Data[struct{ TokenID string }](t, s.Get("/v1/whoami")).TokenID
 }
 
-func TestRejectedLinesAreListed(t *testing.T) {
+func TestReportedLinesAreListed(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		file := `{"name":"Fine"}` + "\n" + `{"id":"cmp_7","phon":"1","google_rating":7}` + "\n" + "nonsense\n" + `{"name":""}` + "\n"

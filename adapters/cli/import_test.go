@@ -42,7 +42,7 @@ func (i interruptedImports) Leads(
 	return lead.ImportCount{Read: 2, Change: lead.Change{Inserted: 1}}, ctx.Err()
 }
 
-func (i interruptedImports) RemoveLeads(context.Context, access.Caller, iter.Seq2[id.Lead, error]) (int, error) {
+func (i interruptedImports) RemoveLeads(context.Context, access.Caller, iter.Seq2[id.Lead, error], bool) (int, error) {
 	i.interrupt()
 	return 1, nil
 }

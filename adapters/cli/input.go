@@ -39,6 +39,8 @@ func checkFormat(asked string) error {
 // formatOf is the format that the name of a file ends with.
 func formatOf(path string) (string, error) {
 	switch extension := strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz"))); {
+	case extension == ".xlsx", extension == ".xls":
+		return "", fmt.Errorf("%q is an Excel workbook; save its sheet as \"CSV UTF-8\", and import that", path)
 	case path == standardInput, extension == ".jsonl":
 		return "ndjson", nil
 	case extension != "" && slices.Contains(Formats(), extension[1:]):
@@ -50,13 +52,14 @@ func formatOf(path string) (string, error) {
 // input is what is imported.
 type input struct {
 	io.Reader
+	name string
 	file *os.File // nil: not a file
 	size int64    // in bytes; -1: unknown
 }
 
 func openInput(path string, stdin io.Reader) (*input, error) {
 	if path == standardInput {
-		return &input{Reader: stdin, size: -1}, nil
+		return &input{Reader: stdin, name: "standard input", size: -1}, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -69,7 +72,7 @@ func openInput(path string, stdin io.Reader) (*input, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	opened := &input{Reader: file, file: file, size: -1}
+	opened := &input{Reader: file, name: path, file: file, size: -1}
 	if about.Mode().IsRegular() {
 		opened.size = about.Size()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -13,12 +14,12 @@ import (
 	"holdco/domain/lead"
 )
 
-// rejects lists invalid lines in a file, which exists only if there are any.
+// rejects lists lines that were not imported as they stand in a file, which exists only if there are any.
 type rejects struct {
 	path  string
 	file  *os.File
 	out   *bufio.Writer
-	first []string // the first of them, for people
+	first map[lead.LineOutcome][]string // the first of them, for people
 }
 
 // newRejects removes the file of an earlier import.
@@ -42,7 +43,7 @@ func newRejects(path string, from *input) (*rejects, error) {
 	return &rejects{path: path}, os.Remove(path)
 }
 
-func (r *rejects) add(line lead.RejectedLine) error {
+func (r *rejects) add(line lead.ReportedLine) error {
 	if r.file == nil {
 		file, err := os.Create(r.path)
 		if err != nil {
@@ -57,8 +58,11 @@ func (r *rejects) add(line lead.RejectedLine) error {
 	encoder := json.NewEncoder(r.out)
 	encoder.SetEscapeHTML(false)
 	const shown = 5
-	if len(r.first) < shown {
-		r.first = append(r.first, fmt.Sprintf("line %d: %s", line.Number, printable(strings.Join(words, "; "))))
+	if r.first == nil {
+		r.first = map[lead.LineOutcome][]string{}
+	}
+	if first := r.first[line.Outcome]; len(first) < shown {
+		r.first[line.Outcome] = append(first, fmt.Sprintf("%s: %s", line.Place(), printable(strings.Join(words, "; "))))
 	}
 	return encoder.Encode(line.Fields())
 }
@@ -70,16 +74,35 @@ func (r *rejects) close() error {
 	return errors.Join(r.out.Flush(), r.file.Close())
 }
 
-// verdict returns an error if lines were rejected.
-func (r *rejects) verdict(summary lead.ImportCount, strict bool) error {
-	if summary.Rejected == 0 {
-		return nil
-	}
-	what := fmt.Sprintf("%d of %d lines are invalid; %s lists all of them", summary.Rejected, summary.Read, r.path)
+// verdict returns an error if lines were rejected, or merged where they must not be; else it warns of those that were merged.
+func (r *rejects) verdict(stderr io.Writer, summary lead.ImportCount, strict bool) error {
+	nothing := ""
 	if strict {
-		what += ". Nothing was imported"
+		nothing = ". Nothing was imported"
 	}
-	return errors.New(strings.Join(append([]string{what}, r.first...), "\n"))
+	merged := fmt.Sprintf("%s a later line with the same id that differs, and %s not count; %s lists them",
+		counted(summary.Merged, "line has", "lines have"), verb(summary.Merged, "does", "do"), r.path)
+	switch {
+	case summary.Rejected > 0:
+		invalid := fmt.Sprintf("%d of %s invalid; %s lists all of them", summary.Rejected, counted(summary.Read, "line is", "lines are"), r.path)
+		return errors.New(strings.Join(append([]string{invalid + nothing}, r.first[lead.LineRejected]...), "\n"))
+	case summary.Merged > 0 && strict:
+		return errors.New(strings.Join(append([]string{merged + nothing}, r.first[lead.LineMerged]...), "\n"))
+	case summary.Merged > 0:
+		_, err := fmt.Fprintln(stderr, strings.Join(append([]string{merged + "."}, r.first[lead.LineMerged]...), "\n"))
+		return err
+	}
+	return nil
+}
+
+// counted is a number with the words for one or for several.
+func counted(n int64, one, several string) string { return fmt.Sprint(n, " ", verb(n, one, several)) }
+
+func verb(n int64, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
 }
 
 // printable replaces control characters and truncates: the text comes from a file and goes to a terminal.

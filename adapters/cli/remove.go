@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"holdco/domain/event"
 	"holdco/domain/id"
@@ -17,26 +19,34 @@ import (
 )
 
 func (a leadCommands) removeLeads() *cobra.Command {
-	var asJSON bool
+	var asJSON, forget bool
 	command := &cobra.Command{
 		Use:   "rm ID...|FILE",
 		Short: "Remove leads permanently",
 		Long: "Remove leads permanently, with all their data. Partners can list the ids of removed leads, to remove their copies.\n" +
 			"A FILE holds one id per line; - is standard input. A malformed id stops the command before anything is removed;\n" +
-			"unknown ids do not.",
-		Example: "  holdco leads rm cmp_01jqvb2k3e8m0t9c5x7a4n6p1r\n  holdco leads rm ids.txt --json",
+			"unknown ids do not.\n\n" +
+			"An import whose file still has a removed lead brings it back. With --forget none does: a keyed hash of the id, and of the\n" +
+			"website, the email and the phone with the name, is kept, and imports skip lines that have one of them. Ids that are\n" +
+			"unknown are kept from coming back too. The key is sealed with that of the instance, which has to be there.",
+		Example: "  holdco leads rm cmp_01jqvb2k3e8m0t9c5x7a4n6p1r\n  holdco leads rm ids.txt --forget",
 		Args: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%q needs ids of leads, or a file of them", command.CommandPath())
 			}
 			return nil
 		},
-		RunE: on(a.app, a.Imports, func(command *cobra.Command, port inbound.Imports, args []string) error {
+		RunE: on(a.app, func(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Imports, func(), error) {
+			if forget {
+				return a.Keyed(ctx, flags, stderr)
+			}
+			return a.Imports(ctx, flags, stderr)
+		}, func(command *cobra.Command, port inbound.Imports, args []string) error {
 			ids, err := gatherIDs(args, command.InOrStdin())
 			if err != nil {
 				return err
 			}
-			removed, err := port.RemoveLeads(command.Context(), a.caller, each(ids))
+			removed, err := port.RemoveLeads(command.Context(), a.caller, each(ids), forget)
 			if command.Context().Err() != nil {
 				err = fmt.Errorf("interrupted; %d leads were removed", removed)
 			}
@@ -46,11 +56,16 @@ func (a leadCommands) removeLeads() *cobra.Command {
 			case asJSON:
 				return printJSON(command.OutOrStdout(), event.Fields{event.F("removed", removed), event.F("absent", len(ids)-removed)})
 			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "Removed %d leads; %d did not exist.\n", removed, len(ids)-removed)
+			then := "An import that has them brings them back; --forget keeps it from that."
+			if forget {
+				then = "Imports will not bring them back."
+			}
+			_, err = fmt.Fprintf(command.OutOrStdout(), "Removed %d leads; %d did not exist. %s\n", removed, len(ids)-removed, then)
 			return err
 		}),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	}
+	command.Flags().BoolVar(&forget, "forget", false, "keep imports from bringing them back")
 	jsonFlag(command.Flags(), &asJSON)
 	a.program.StoreFlags(command.Flags())
 	return command

@@ -40,7 +40,7 @@ func (a leadCommands) importTaxonomy() *cobra.Command {
 				return err
 			}
 			defer file.close()
-			draft, err := a.Files.Taxonomy(file)
+			draft, err := a.Files("").Taxonomy(file)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

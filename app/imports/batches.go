@@ -45,18 +45,30 @@ func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (lea
 	}
 }
 
-func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
+func (i *importing[T]) take(ctx context.Context, next portion[T]) (err error) {
 	for _, line := range next.lines {
 		switch {
 		case line.rejected != nil:
-			if err := i.reject(*line.rejected); err != nil {
-				return err
-			}
+			i.summary.Rejected++
+			err = i.passOver(line.rejected)
+		case line.suppressed:
+			i.summary.Suppressed++
+			err = i.passOver(nil)
+		case line.merged != nil:
+			i.summary.Merged++
+			err = i.passOver(line.merged)
 		case line.superseded:
-			i.summary.Read++
 			i.summary.Unchanged++
+			err = i.passOver(nil)
 		default:
 			i.batch = append(i.batch, line.item)
+			if line.trimmed != nil {
+				i.summary.Dropped += int64(len(line.trimmed.Problems))
+				err = i.report(line.trimmed)
+			}
+		}
+		if err != nil {
+			return err
 		}
 		if len(i.batch) >= i.pace.size || line.end-i.flushed > bytesOfBatch {
 			i.flushed = line.end
@@ -71,13 +83,17 @@ func (i *importing[T]) take(ctx context.Context, next portion[T]) error {
 	return nil
 }
 
-func (i *importing[T]) reject(line lead.RejectedLine) error {
+// passOver counts a line that is not stored, and reports it unless it is nil.
+func (i *importing[T]) passOver(line *lead.ReportedLine) error {
 	i.summary.Read++
-	i.summary.Rejected++
-	if i.options.Report == nil {
+	return i.report(line)
+}
+
+func (i *importing[T]) report(line *lead.ReportedLine) error {
+	if line == nil || i.options.Report == nil {
 		return nil
 	}
-	return i.options.Report(line)
+	return i.options.Report(*line)
 }
 
 // flush stores the batch.

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"context"
+	"hash/maphash"
 	"iter"
 	"time"
 
@@ -30,8 +31,22 @@ func (s *Service) Campaigns(
 	keep := func(ctx context.Context, batch []lead.Campaign) (lead.Change, time.Duration, error) {
 		return s.keepCampaigns(ctx, caller.Actor, batch, options.DryRun)
 	}
-	idOf := func(c lead.Campaign) string { return string(c.ID) }
-	return passes(ctx, lines, check.line, idOf, importing[lead.Campaign]{options: options, keep: keep})
+	of := reading[inbound.CampaignLine, lead.Campaign]{
+		check: check.line,
+		id:    func(c lead.Campaign) string { return string(c.ID) },
+		content: func(seed maphash.Seed, c lead.Campaign) uint64 {
+			created, updated := c.CreatedAt.UnixMilli(), c.UpdatedAt.UnixMilli()
+			c.CreatedAt, c.UpdatedAt = time.Time{}, time.Time{} // the same instant can have several time zones
+			return maphash.Comparable(seed, dated[lead.Campaign]{c, created, updated})
+		},
+	}
+	return passes(ctx, lines, of, importing[lead.Campaign]{options: options, keep: keep})
+}
+
+// dated is content with its timestamps in milliseconds.
+type dated[T comparable] struct {
+	content          T
+	created, updated int64
 }
 
 // campaignCheck validates lines of campaigns.
@@ -48,9 +63,9 @@ func (c campaignCheck) line(line inbound.CampaignLine) checked[lead.Campaign] {
 		read.CreatedAt, read.UpdatedAt, err = line.Draft.Timestamps(c.at)
 		problems.Add(fieldsOf(err)...)
 	}
-	one := checked[lead.Campaign]{item: read, end: line.End}
+	one := checked[lead.Campaign]{item: read, place: place{line.Number, line.Item}, end: line.End}
 	if len(problems) > 0 {
-		one.rejected = rejected(line.Number, line.Draft.ID, string(read.ID), problems)
+		one.rejected = rejected(one.place, line.Draft.ID, string(read.ID), problems)
 	}
 	return one
 }

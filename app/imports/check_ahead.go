@@ -11,9 +11,33 @@ import (
 // checked is a line after validation: its item, or why it is rejected.
 type checked[T any] struct {
 	item       T
-	rejected   *lead.RejectedLine
-	superseded bool  // a later line has the same id
-	end        int64 // bytes of the file up to the end of the line
+	place      place
+	rejected   *lead.ReportedLine
+	trimmed    *lead.ReportedLine // values were left out
+	suppressed bool               // the lead was forgotten
+	superseded bool               // a later line has the same id
+	merged     *lead.ReportedLine // it has, and differs
+	end        int64              // bytes of the file up to the end of the line
+}
+
+// place is where a line stands in its file.
+type place struct{ number, item int64 }
+
+// counts reports whether a line can be imported.
+func (c *checked[T]) counts() bool { return c.rejected == nil && !c.suppressed }
+
+// supersede notes that another line counts.
+func (c *checked[T]) supersede(by superseded, which string) {
+	c.superseded = true
+	if !by.differs {
+		return
+	}
+	intoItem := int64(0)
+	if c.place.item > 0 {
+		intoItem = int64(by.by) + 1
+	}
+	merged := lead.ReportedLine{Number: c.place.number, Item: c.place.item, ID: which}.Merge(int64(by.byNumber), intoItem)
+	c.merged = &merged
 }
 
 // portion is a group of lines, sent over the channel together. err ended the reading after them.

@@ -2,8 +2,10 @@ package imports_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"holdco/domain/lead"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
+	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
 
@@ -43,7 +46,7 @@ func newFixture(t *testing.T) fixture {
 	engine := sqlitetest.Open(t)
 	f := fixture{clock: &clock{noon}}
 	f.store = &failing{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
-	f.imports = imports.New(f.store, f.clock)
+	f.imports = imports.New(f.store, f.clock, system.IDs{}, system.Entropy{}, plainVault{})
 	_, err := f.imports.Taxonomy(t.Context(), caller, taxonomy, false)
 	must(t, err)
 	campaigns := []lead.CampaignDraft{{ID: "cam_1", Name: "First"}, {ID: "cam_2", Name: "Second"}}
@@ -147,6 +150,25 @@ func summary(read int64, inserted, updated, unchanged int, rejected int64) lead.
 	return lead.ImportCount{
 		Change: lead.Change{Inserted: inserted, Updated: updated, Unchanged: unchanged}, Read: read, Rejected: rejected,
 	}
+}
+
+// merging is a summary with merged lines.
+func merging(of lead.ImportCount, lines int64) lead.ImportCount {
+	of.Merged = lines
+	return of
+}
+
+// plainVault seals nothing.
+type plainVault struct{ outbound.Vault }
+
+func (plainVault) Seal(_, owner, secret string) (string, error) { return owner + ":" + secret, nil }
+
+func (plainVault) Open(owner, sealed string) (string, error) {
+	secret, ok := strings.CutPrefix(sealed, owner+":")
+	if !ok {
+		return "", errors.New("it is sealed for somebody else")
+	}
+	return secret, nil
 }
 
 type clock struct{ now time.Time }

@@ -28,12 +28,12 @@ func TestImportingAgainChangesNothing(t *testing.T) {
 		{ID: "cmp_1", Name: "Acme again", Campaigns: []string{"cam_1"}}, // the later line counts
 	}
 	first := f.leads(t, drafts, inbound.ImportOptions{})
-	if want := summary(3, 2, 0, 1, 0); first != want {
+	if want := merging(summary(3, 2, 0, 0, 0), 1); first != want {
 		t.Errorf("%+v; want %+v", first, want)
 	}
 	before := f.state(t)
 	f.clock.now = f.clock.now.Add(time.Hour)
-	if got, want := f.leads(t, drafts, inbound.ImportOptions{}), summary(3, 0, 0, 3, 0); got != want {
+	if got, want := f.leads(t, drafts, inbound.ImportOptions{}), merging(summary(3, 0, 0, 2, 0), 1); got != want {
 		t.Errorf("again: %+v; want %+v", got, want)
 	}
 	if after := f.state(t); after != before {
@@ -67,7 +67,7 @@ func TestWhatDiffersIsReplacedAndMovesToTheEnd(t *testing.T) {
 func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	var reported []lead.RejectedLine
+	var reported []lead.ReportedLine
 	got := f.leads(t, []lead.Draft{
 		{ID: "cmp_1", Name: "Acme"},
 		{ID: "cmp_2", Campaigns: []string{"cam_9"}, Problems: fault.Problems{
@@ -76,22 +76,22 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 		{Problems: fault.Problems{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
 		{Name: "Bolt", Website: "bolt.example", Industry: "ind_9"},
 		{ID: "cmp_3", Name: "Cog"},
-	}, inbound.ImportOptions{Report: func(line lead.RejectedLine) error {
+	}, inbound.ImportOptions{Report: func(line lead.ReportedLine) error {
 		reported = append(reported, line)
 		return nil
 	}})
 	if want := summary(5, 2, 0, 0, 3); got != want {
 		t.Errorf("%+v; want %+v", got, want)
 	}
-	want := []lead.RejectedLine{
-		{Number: 2, ID: "cmp_2", Problems: []fault.Field{
+	want := []lead.ReportedLine{
+		{Number: 2, ID: "cmp_2", Outcome: lead.LineRejected, Problems: []fault.Field{
 			fault.Fieldf("title", fault.UnknownField, "title is not a field here"),
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
 			fault.Fieldf("campaign_ids.0", fault.UnknownValue, "campaign_ids.0 names no campaign: cam_9"),
 		}},
-		{Number: 3, Problems: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
+		{Number: 3, Outcome: lead.LineRejected, Problems: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
 		{
-			Number: 4, ID: string(id.Derive[id.Lead]("website", "bolt.example")),
+			Number: 4, ID: string(id.Derive[id.Lead]("key", "website", "bolt.example", "name", "bolt")), Outcome: lead.LineRejected,
 			Problems: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},
 		},
 	}
@@ -138,8 +138,8 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 	if got := f.leads(t, drafts, keep); got != summary(2, 0, 0, 2, 0) {
 		t.Errorf("again: %+v", got)
 	}
-	var reported []lead.RejectedLine
-	keep.Report = func(line lead.RejectedLine) error {
+	var reported []lead.ReportedLine
+	keep.Report = func(line lead.ReportedLine) error {
 		reported = append(reported, line)
 		return nil
 	}
@@ -147,12 +147,12 @@ func TestTimestampsAreThoseOfTheFileWhenTheyAreKept(t *testing.T) {
 	if got := f.leads(t, broken, keep); got != summary(2, 0, 0, 0, 2) {
 		t.Errorf("%+v", got)
 	}
-	want := []lead.RejectedLine{
-		{Number: 1, ID: "cmp_3", Problems: []fault.Field{
+	want := []lead.ReportedLine{
+		{Number: 1, ID: "cmp_3", Outcome: lead.LineRejected, Problems: []fault.Field{
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
 			fault.Fieldf("updated_at", fault.OutOfRange, "updated_at must not be before 1970, nor in the future"),
 		}},
-		{Number: 2, ID: "cmp_4", Problems: []fault.Field{
+		{Number: 2, ID: "cmp_4", Outcome: lead.LineRejected, Problems: []fault.Field{
 			fault.Fieldf("created_at", fault.InvalidFormat, "created_at must be an RFC 3339 timestamp such as 2026-04-11T10:42:17Z"),
 		}},
 	}
@@ -244,7 +244,7 @@ func TestLinesBeforeAnErrorAreKept(t *testing.T) {
 	}
 	full := errors.New("the disk is full")
 	got, err = f.imports.Leads(t.Context(), caller, lines([]lead.Draft{{Name: "Acme"}, {}}), inbound.ImportOptions{
-		Report: func(lead.RejectedLine) error { return full },
+		Report: func(lead.ReportedLine) error { return full },
 	})
 	if !errors.Is(err, full) || got.Inserted != 0 {
 		t.Errorf("%+v, %v", got, err)
@@ -279,8 +279,8 @@ func TestCampaignsAreImportedAsLeadsAre(t *testing.T) {
 	f := newFixture(t)
 	f.leads(t, []lead.Draft{{Name: "Acme", Campaigns: []string{"cam_1"}}}, inbound.ImportOptions{})
 	f.clock.now = f.clock.now.Add(time.Hour)
-	var reported []lead.RejectedLine
-	options := inbound.ImportOptions{DryRun: true, Report: func(line lead.RejectedLine) error {
+	var reported []lead.ReportedLine
+	options := inbound.ImportOptions{DryRun: true, Report: func(line lead.ReportedLine) error {
 		reported = append(reported, line)
 		return nil
 	}}
@@ -366,13 +366,13 @@ func TestRemovedLeadsAreGoneAndTheirCampaignsShrink(t *testing.T) {
 		}
 		yield("cmp_x", nil)
 	}
-	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids); err != nil || removed != 2999 {
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids, false); err != nil || removed != 2999 {
 		t.Errorf("%d, %v", removed, err)
 	}
 	f.total(t, 1)
 	f.counts(t, 1, 0)
 	before := f.state(t)
-	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids); err != nil || removed != 0 || f.state(t) != before {
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, ids, false); err != nil || removed != 0 || f.state(t) != before {
 		t.Errorf("again: %d, %v", removed, err)
 	}
 	if got := f.leads(t, manyDrafts(3), inbound.ImportOptions{}); got != summary(3, 2, 0, 1, 0) {
@@ -380,12 +380,12 @@ func TestRemovedLeadsAreGoneAndTheirCampaignsShrink(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	failing := func(yield func(id.Lead, error) bool) { yield("", broken) }
-	if _, err := f.imports.RemoveLeads(t.Context(), caller, failing); !errors.Is(err, broken) {
+	if _, err := f.imports.RemoveLeads(t.Context(), caller, failing, false); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if removed, err := f.imports.RemoveLeads(ctx, caller, ids); !errors.Is(err, context.Canceled) || removed != 0 {
+	if removed, err := f.imports.RemoveLeads(ctx, caller, ids, false); !errors.Is(err, context.Canceled) || removed != 0 {
 		t.Errorf("%d, %v", removed, err)
 	}
 }
@@ -397,7 +397,7 @@ func TestEverythingNeedsAdmin(t *testing.T) {
 	_, leads := f.imports.Leads(t.Context(), nobody, lines(manyDrafts(1)), inbound.ImportOptions{})
 	_, campaigns := f.imports.Campaigns(t.Context(), nobody, campaignLines(nil), inbound.ImportOptions{})
 	_, taxonomy := f.imports.Taxonomy(t.Context(), nobody, lead.TaxonomyDraft{}, true)
-	_, removed := f.imports.RemoveLeads(t.Context(), nobody, func(func(id.Lead, error) bool) {})
+	_, removed := f.imports.RemoveLeads(t.Context(), nobody, func(func(id.Lead, error) bool) {}, false)
 	for _, err := range []error{leads, campaigns, taxonomy, removed} {
 		if fault.CodeOf(err) != fault.InsufficientScope {
 			t.Error(err)
@@ -415,12 +415,12 @@ func TestOfLinesWithOneIDTheLastCountsHoweverFarApartTheyAre(t *testing.T) {
 	drafts = append(drafts, lead.Draft{ID: "cmp_1", Name: ""}, lead.Draft{ID: "cmp_2", Name: "Last"})
 	for _, options := range []inbound.ImportOptions{{}, {KeepTimestamps: true}} {
 		f := newFixture(t)
-		if got, want := f.leads(t, drafts, options), summary(count+again+2, count, 0, again+1, 1); got != want {
+		if got, want := f.leads(t, drafts, options), merging(summary(count+again+2, count, 0, 0, 1), again+1); got != want {
 			t.Errorf("%+v; want %+v", got, want)
 		}
 		before := f.state(t)
 		f.clock.now = f.clock.now.Add(time.Hour)
-		if got, want := f.leads(t, drafts, options), summary(count+again+2, 0, 0, count+again+1, 1); got != want || f.state(t) != before {
+		if got, want := f.leads(t, drafts, options), merging(summary(count+again+2, 0, 0, count, 1), again+1); got != want || f.state(t) != before {
 			t.Errorf("again: %+v; want %+v", got, want)
 		}
 		for which, name := range map[id.Lead]string{"cmp_7": "Bolt", "cmp_8": "Acme", "cmp_1": "Acme", "cmp_2": "Last"} {
@@ -436,7 +436,7 @@ func TestAStrictImportKeepsNothingUnlessEveryLineIsFine(t *testing.T) {
 	f := newFixture(t)
 	drafts := append(manyDrafts(700), lead.Draft{ID: "cmp_bad"}, lead.Draft{ID: "cmp_worse"})
 	var reported []string
-	options := inbound.ImportOptions{Strict: true, Report: func(line lead.RejectedLine) error {
+	options := inbound.ImportOptions{Strict: true, Report: func(line lead.ReportedLine) error {
 		reported = append(reported, line.ID)
 		return nil
 	}}
@@ -453,7 +453,7 @@ func TestAStrictImportKeepsNothingUnlessEveryLineIsFine(t *testing.T) {
 	}
 	f.total(t, 0)
 	full := errors.New("the disk is full")
-	options.Report = func(lead.RejectedLine) error { return full }
+	options.Report = func(lead.ReportedLine) error { return full }
 	if _, err := f.imports.Leads(t.Context(), caller, lines(drafts), options); !errors.Is(err, full) {
 		t.Error(err)
 	}
@@ -472,4 +472,194 @@ func endingWith(lines iter.Seq2[inbound.LeadLine, error], end error) iter.Seq2[i
 		}
 		yield(inbound.LeadLine{}, end)
 	}
+}
+
+func TestLinesThatAreMergedAreReportedWithTheLinesThatCount(t *testing.T) {
+	t.Parallel()
+	drafts := []lead.Draft{
+		{Name: "Pizza Nord", Website: "https://www.facebook.com"},
+		{Name: "Pizza Süd", Website: "https://www.facebook.com"}, // another company
+		{Name: "Starbucks", Website: "starbucks.example", Rating: "4"},
+		{Name: "Café A"},
+		{Name: "starbucks", Website: "http://www.starbucks.example/"},
+		{Name: "Café A"}, // says the same
+		{ID: "cmp_1", Name: "Acme"},
+		{ID: "cmp_1", Name: "Acme", Campaigns: []string{"cam_1"}},
+		{ID: "cmp_1", Name: ""}, // is invalid, and counts for nothing
+	}
+	of := func(number, into int64, which string) lead.ReportedLine {
+		return lead.ReportedLine{Number: number, ID: which}.Merge(into, 0)
+	}
+	merged := []lead.ReportedLine{
+		of(3, 5, string(id.Derive[id.Lead]("key", "website", "starbucks.example", "name", "starbucks"))), of(7, 8, "cmp_1"),
+	}
+	for _, c := range []struct {
+		name    string
+		drafts  []lead.Draft
+		options inbound.ImportOptions
+		want    lead.ImportCount
+		total   int64
+	}{
+		{"all that is valid", drafts, inbound.ImportOptions{}, merging(summary(9, 5, 0, 1, 1), 2), 5},
+		{"a dry run", drafts, inbound.ImportOptions{DryRun: true}, merging(summary(9, 5, 0, 1, 1), 2), 0},
+		{"strictly", drafts[:8], inbound.ImportOptions{Strict: true}, merging(summary(8, 0, 0, 0, 0), 2), 0},
+	} {
+		f := newFixture(t)
+		var reported []lead.ReportedLine
+		c.options.Report = func(line lead.ReportedLine) error {
+			if line.Outcome == lead.LineMerged {
+				reported = append(reported, line)
+			}
+			return nil
+		}
+		if got := f.leads(t, c.drafts, c.options); got != c.want {
+			t.Errorf("%s: %+v; want %+v", c.name, got, c.want)
+		}
+		if diff := cmp.Diff(merged, reported); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+		f.total(t, c.total)
+	}
+}
+
+func TestAnItemOfAListIsMergedIntoAnItem(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	items := func(yield func(inbound.LeadLine, error) bool) {
+		for i, name := range []string{"Acme", "Bolt", "Cog"} {
+			if !yield(inbound.LeadLine{Number: 1, Item: int64(i + 1), Draft: lead.Draft{ID: "cmp_1", Name: name}}, nil) {
+				return
+			}
+		}
+	}
+	var reported []string
+	_, err := f.imports.Leads(t.Context(), caller, items, inbound.ImportOptions{Report: func(line lead.ReportedLine) error {
+		reported = append(reported, fmt.Sprint(line.Place(), " into ", line.IntoItem))
+		return nil
+	}})
+	if diff := cmp.Diff([]string{"item 1 (line 1) into 3", "item 2 (line 1) into 3"}, reported); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+func TestALineThatLeavesOutCampaignsKeepsThem(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme", Email: "a@acme.example", Campaigns: []string{"cam_1"}}}, inbound.ImportOptions{})
+	before := f.state(t)
+	f.clock.now = f.clock.now.Add(time.Hour)
+	partial := []lead.Draft{{ID: "cmp_1", Name: "Acme", Absent: lead.EveryField}}
+	for _, options := range []inbound.ImportOptions{{DryRun: true}, {}} {
+		if got := f.leads(t, partial, options); got != summary(1, 0, 0, 1, 0) || f.state(t) != before {
+			t.Errorf("nothing new: %+v", got)
+		}
+	}
+	partial[0].Rating, partial[0].Absent = "4", lead.EveryField&^lead.RatingField
+	if got := f.leads(t, partial, inbound.ImportOptions{}); got != summary(1, 0, 1, 0, 0) {
+		t.Errorf("a rating: %+v", got)
+	}
+	f.counts(t, 1, 0)
+	if got := f.exported(t, "cmp_1").Document.Head; !strings.Contains(got, `"email":"a@acme.example"`) || !strings.Contains(got, `"google_rating":4,`) {
+		t.Error(got)
+	}
+	partial[0].Absent = 0
+	f.leads(t, partial, inbound.ImportOptions{})
+	f.counts(t, 0, 0)
+}
+
+func TestALeadThatIsForgottenDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	anna := lead.Draft{ID: "cmp_1", Name: "Anna & Co", Website: "https://anna.example/shop", Email: "anna@anna.example", Phone: "+49 30 123456"}
+	bolt := lead.Draft{Name: "Bolt", Website: "bolt.example"}
+	f.leads(t, []lead.Draft{anna, bolt}, inbound.ImportOptions{})
+	only := func(ids ...id.Lead) iter.Seq2[id.Lead, error] {
+		return func(yield func(id.Lead, error) bool) {
+			for _, which := range ids {
+				yield(which, nil)
+			}
+		}
+	}
+	removed, err := f.imports.RemoveLeads(t.Context(), caller, only("cmp_1", "cmp_never"), true)
+	if removed != 1 || err != nil {
+		t.Fatal(removed, err)
+	}
+	suppressing := func(of lead.ImportCount, lines int64) lead.ImportCount {
+		of.Suppressed = lines
+		return of
+	}
+	again := []lead.Draft{
+		anna, bolt,
+		{ID: "cmp_2", Name: "ANNA & CO", Website: "www.anna.example"},
+		{ID: "cmp_3", Name: "Anna & Co", Email: "Anna@Anna.example"},
+		{Name: "Anna & Co", Phone: "+49-30-123456"},
+		{ID: "cmp_never", Name: "Cog"},
+		{ID: "cmp_4", Name: "Another", Website: "anna.example", Email: "anna@anna.example"}, // another company
+		{ID: "cmp_5", Name: "Anna & Co"},
+	}
+	for _, options := range []inbound.ImportOptions{{DryRun: true}, {Strict: true}} {
+		if got, want := f.leads(t, again, options), suppressing(summary(8, 2, 0, 1, 0), 5); got != want {
+			t.Errorf("%+v; want %+v", got, want)
+		}
+	}
+	all, err := f.imports.Suppressed(t.Context(), caller)
+	if err != nil || len(all) != 2 || len(all[0].Digests) != 4 || len(all[1].Digests) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if released, err := f.imports.Release(t.Context(), caller, []id.Suppression{all[1].ID}, []id.Lead{"cmp_1"}); released != 2 || err != nil {
+		t.Errorf("%d, %v", released, err)
+	}
+	if got, want := f.leads(t, again, inbound.ImportOptions{}), summary(8, 5, 0, 3, 0); got != want {
+		t.Errorf("released: %+v; want %+v", got, want)
+	}
+	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 2 0", "lead.suppressed <nil> <nil>",
+		"lead.removed <nil> <nil>", "lead.imported 2 0", "lead.released <nil> <nil>", "lead.imported 5 0")
+}
+
+func TestAFileSuppressesWhatItDescribesOrNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var reported []lead.ReportedLine
+	options := inbound.ImportOptions{Report: func(line lead.ReportedLine) error {
+		reported = append(reported, line)
+		return nil
+	}}
+	drafts := []lead.Draft{{Email: "ANNA@anna.example"}, {ID: "cmp_1"}, {Name: "Bolt", Website: "bolt.example"}, {}, {Phone: "call me"}}
+	if got, err := f.imports.Suppress(t.Context(), caller, lines(drafts), options); err != nil || got.Rejected != 2 || len(reported) != 2 {
+		t.Errorf("%+v, %v, %+v", got, err, reported)
+	}
+	if all, err := f.imports.Suppressed(t.Context(), caller); len(all) != 0 || err != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if got, err := f.imports.Suppress(t.Context(), caller, lines(drafts[:3]), options); err != nil || got.Suppressed != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got := f.leads(t, []lead.Draft{
+		{Name: "Anna", Email: "anna@anna.example"}, {ID: "cmp_1", Name: "Acme"}, {Name: "Bolt", Website: "www.bolt.example/x"},
+		{Name: "Cog", Website: "bolt.example"},
+	}, inbound.ImportOptions{})
+	if got.Suppressed != 3 || got.Inserted != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatIsForgottenWhileAnImportRunsStaysForgotten(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Acme"}}, inbound.ImportOptions{})
+	forgotten := false
+	got := f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Ajax"}, {ID: "cmp_2", Name: "Bolt"}}, inbound.ImportOptions{
+		Progress: func(now lead.ImportProgress) {
+			if !now.Checking || forgotten {
+				return
+			}
+			forgotten = true
+			_, err := f.imports.RemoveLeads(t.Context(), caller, func(yield func(id.Lead, error) bool) { yield("cmp_1", nil) }, true)
+			must(t, err)
+		},
+	})
+	if got.Suppressed != 1 || got.Inserted != 1 || got.Read != 2 {
+		t.Errorf("%+v", got)
+	}
+	f.total(t, 1)
 }

@@ -2,24 +2,33 @@ package imports
 
 import (
 	"context"
+	"hash/maphash"
 	"iter"
 
 	"holdco/domain/lead"
 	"holdco/ports/inbound"
 )
 
+// reading is how one kind of lines is read.
+type reading[L, T any] struct {
+	check   func(line L) checked[T]
+	id      func(item T) string
+	content func(seed maphash.Seed, item T) uint64 // a hash of what an item says
+}
+
 // passes imports lines in two passes: the first finds the last line of each id, the second stores these.
 func passes[L, T any](
-	ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T], idOf func(item T) string, i importing[T],
+	ctx context.Context, lines iter.Seq2[L, error], of reading[L, T], i importing[T],
 ) (lead.ImportCount, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	first := survey{options: i.options}
-	err := first.run(ctx, checkAhead(ctx, lines, func(line L) checked[string] {
-		one := check(line)
-		found := checked[string]{rejected: one.rejected, end: one.end}
-		if one.rejected == nil {
-			found.item = idOf(one.item)
+	seed := first.ids.seed()
+	err := first.run(ctx, checkAhead(ctx, lines, func(line L) checked[surveyed] {
+		one := of.check(line)
+		found := checked[surveyed]{place: one.place, rejected: one.rejected, suppressed: one.suppressed, end: one.end}
+		if one.counts() {
+			found.item = surveyed{of.id(one.item), uint32(of.content(seed, one.item))}
 		}
 		return found
 	}))
@@ -30,20 +39,49 @@ func passes[L, T any](
 		return first.summary, first.failed
 	case i.options.Whole && err != nil:
 		return first.summary, err
-	case i.options.Strict && (err != nil || first.summary.Rejected > 0):
+	}
+	found, differ := first.ids.superseded()
+	first.summary.Merged = differ
+	isRefused := i.options.Strict && (err != nil || first.summary.Rejected > 0 || differ > 0)
+	if isRefused && (err != nil || differ == 0) {
 		return first.summary, err
 	}
 	// An error that ended the first pass ends the second at the same line. The lines before it are stored.
-	superseded := first.ids.superseded()
 	next := uint32(0)
-	return i.run(ctx, checkAhead(ctx, lines, func(line L) checked[T] {
-		one := check(line)
-		if len(superseded) > 0 && superseded[0] == next {
-			one.superseded, superseded = true, superseded[1:]
+	checkedLines := checkAhead(ctx, lines, func(line L) checked[T] {
+		one := of.check(line)
+		if len(found) > 0 && found[0].line == next {
+			one.supersede(found[0], of.id(one.item))
+			found = found[1:]
 		}
 		next++
 		return one
-	}))
+	})
+	if isRefused {
+		return first.summary, reportMerged(ctx, checkedLines, i.options.Report)
+	}
+	return i.run(ctx, checkedLines)
+}
+
+// reportMerged reports the merged lines, and stores nothing. The first pass has reported the others.
+func reportMerged[T any](ctx context.Context, portions <-chan portion[T], report func(lead.ReportedLine) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case next, more := <-portions:
+			for _, line := range next.lines {
+				if line.merged != nil && report != nil {
+					if err := report(*line.merged); err != nil {
+						return err
+					}
+				}
+			}
+			if next.err != nil || !more {
+				return next.err
+			}
+		}
+	}
 }
 
 // survey is the first pass.
@@ -54,8 +92,14 @@ type survey struct {
 	failed  error // by Report
 }
 
+// surveyed is what the first pass keeps of a line.
+type surveyed struct {
+	id      string
+	content uint32
+}
+
 // run runs the first pass. It returns the error that ended the reading.
-func (s *survey) run(ctx context.Context, portions <-chan portion[string]) error {
+func (s *survey) run(ctx context.Context, portions <-chan portion[surveyed]) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -74,9 +118,12 @@ func (s *survey) run(ctx context.Context, portions <-chan portion[string]) error
 	}
 }
 
-func (s *survey) take(line checked[string]) {
-	s.ids.add(line.item)
+func (s *survey) take(line checked[surveyed]) {
+	s.ids.add(line.item.id, line.place.number, line.item.content)
 	s.summary.Read++
+	if line.suppressed {
+		s.summary.Suppressed++
+	}
 	if line.rejected == nil {
 		return
 	}

@@ -13,7 +13,9 @@ import (
 )
 
 // RemoveLeads removes leads for good, in batches. Those removed before an error stay removed.
-func (s *Service) RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error]) (removed int, err error) {
+func (s *Service) RemoveLeads(
+	ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error], forget bool,
+) (removed int, err error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return 0, err
 	}
@@ -22,7 +24,7 @@ func (s *Service) RemoveLeads(ctx context.Context, caller access.Caller, ids ite
 		if ctx.Err() != nil || len(batch) == 0 {
 			return ctx.Err()
 		}
-		gone, took, err := s.removeBatch(ctx, caller.Actor, batch)
+		gone, took, err := s.removeBatch(ctx, caller.Actor, batch, forget)
 		removed += gone
 		pace, batch = pace.after(len(batch), took), batch[:0]
 		return err
@@ -41,18 +43,31 @@ func (s *Service) RemoveLeads(ctx context.Context, caller access.Caller, ids ite
 	return removed, remove()
 }
 
-func (s *Service) removeBatch(ctx context.Context, actor event.Actor, ids []id.Lead) (gone int, took time.Duration, err error) {
+func (s *Service) removeBatch(
+	ctx context.Context, actor event.Actor, ids []id.Lead, forget bool,
+) (gone int, took time.Duration, err error) {
 	took, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		gone = 0
 		at, err := tx.Leads().Advance(ctx)
 		if err != nil {
 			return err
 		}
+		if forget {
+			if err := s.forget(ctx, tx, ids); err != nil {
+				return err
+			}
+			if err := tx.Record(ctx, lead.Suppressed(len(ids)).By(actor)); err != nil {
+				return err
+			}
+		}
 		removed, err := tx.Leads().Remove(ctx, ids, at)
 		if err != nil {
 			return err
 		}
 		if len(removed) == 0 {
+			if forget {
+				return nil
+			}
 			return errNothing
 		}
 		gone = len(removed)

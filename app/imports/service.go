@@ -16,14 +16,19 @@ import (
 
 // Service implements inbound.Imports.
 type Service struct {
-	store store.Store
-	clock outbound.Clock
+	store   store.Store
+	clock   outbound.Clock
+	ids     outbound.IDs
+	entropy outbound.Entropy
+	vault   outbound.Vault
 }
 
 var _ inbound.Imports = (*Service)(nil)
 
 // New returns the use cases on a store.
-func New(s store.Store, clock outbound.Clock) *Service { return &Service{store: s, clock: clock} }
+func New(s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy, vault outbound.Vault) *Service {
+	return &Service{store: s, clock: clock, ids: ids, entropy: entropy, vault: vault}
+}
 
 // catalog reads what lines may refer to. Nothing is ever removed from it, so one read serves a whole import.
 func (s *Service) catalog(ctx context.Context) (lead.Catalog, error) {
@@ -64,11 +69,14 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 const patience = 3 * time.Second
 
 // rejected reports a line under the id that was sent, or else the id derived from its content.
-func rejected(number int64, sent, made string, problems fault.Problems) *lead.RejectedLine {
+func rejected(at place, sent, made string, problems fault.Problems) *lead.ReportedLine {
 	const longest = 100
 	which := sent
 	if whole := problems[0].Path == ""; which == "" && !whole {
 		which = made
 	}
-	return &lead.RejectedLine{Number: number, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""), Problems: problems}
+	return &lead.ReportedLine{
+		Number: at.number, Item: at.item, ID: strings.ToValidUTF8(which[:min(len(which), longest)], ""),
+		Outcome: lead.LineRejected, Problems: problems,
+	}
 }

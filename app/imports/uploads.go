@@ -219,16 +219,16 @@ func (u *Uploads) List(
 	return u.imports.store.Imports().List(ctx, filter, after, size)
 }
 
-// Rejected implements inbound.Uploads.
-func (u *Uploads) Rejected(
+// Reported implements inbound.Uploads.
+func (u *Uploads) Reported(
 	ctx context.Context, caller access.Caller, of id.Import, after page.Position, size int,
-) (found page.Page[lead.RejectedLine], err error) {
+) (found page.Page[lead.ReportedLine], err error) {
 	if err := caller.Needs(access.Admin); err != nil {
 		return found, err
 	}
 	err = u.imports.store.View(ctx, func(ctx context.Context, r store.Reader) (err error) {
 		if _, err = r.Imports().Get(ctx, of); err == nil {
-			found, err = r.Imports().Rejected(ctx, of, after, size)
+			found, err = r.Imports().Reported(ctx, of, after, size)
 		}
 		return err
 	})

@@ -18,7 +18,7 @@ type uploadNotes struct {
 
 	mutex    sync.Mutex
 	progress lead.ImportProgress
-	rejects  []lead.RejectedLine // those to be written down
+	rejects  []lead.ReportedLine // those to be written down
 	written  int                 // how many were
 
 	isLost bool // somebody has ended the import; of the goroutine that notes, until that has ended
@@ -38,7 +38,7 @@ func (n *uploadNotes) seen() lead.ImportProgress {
 }
 
 // report is told of a rejected line.
-func (n *uploadNotes) report(line lead.RejectedLine) error {
+func (n *uploadNotes) report(line lead.ReportedLine) error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if n.written+len(n.rejects) < lead.ImportRejectsKept {
@@ -112,7 +112,7 @@ func (n *uploadNotes) reject(ctx context.Context) error {
 			return nil
 		}
 		err := n.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-			return tx.Imports().Reject(ctx, n.of.ID, before, some)
+			return tx.Imports().Report(ctx, n.of.ID, before, some)
 		})
 		if err != nil {
 			return err

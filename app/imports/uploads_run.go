@@ -40,7 +40,7 @@ func (s *Service) runUpload(ctx context.Context, one sent) error {
 // readUpload imports what a file holds.
 func (s *Service) readUpload(ctx context.Context, one sent, notes *uploadNotes) (lead.ImportCount, error) {
 	options := inbound.ImportOptions{
-		DryRun: one.DryRun, Strict: one.Strict && !one.DryRun, Whole: true, KeepTimestamps: one.KeepTimestamps,
+		DryRun: one.DryRun, Strict: one.Strict && !one.DryRun, Whole: true, KeepTimestamps: one.KeepTimestamps, Rules: one.Rules(),
 		Report: notes.report, Progress: notes.see,
 	}
 	switch one.Kind {
@@ -55,7 +55,8 @@ func (s *Service) readUpload(ctx context.Context, one sent, notes *uploadNotes) 
 	}
 	change, err := s.Taxonomy(ctx, one.caller, draft, one.DryRun)
 	if problems := fieldsOf(err); len(problems) > 0 {
-		return lead.ImportCount{Read: 1, Rejected: 1}, errors.Join(notes.report(lead.RejectedLine{Number: 1, Problems: problems}), err)
+		whole := lead.ReportedLine{Number: 1, Outcome: lead.LineRejected, Problems: problems}
+		return lead.ImportCount{Read: 1, Rejected: 1}, errors.Join(notes.report(whole), err)
 	}
 	return lead.ImportCount{Change: change, Read: int64(change.Inserted + change.Updated + change.Unchanged)}, err
 }

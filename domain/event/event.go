@@ -112,6 +112,8 @@ var (
 	LeadImported     = define("lead.imported") // one for each batch that changed anything, with at most lead.MostTold ids; so are those below
 	LeadUpdated      = define("lead.updated")
 	LeadRemoved      = define("lead.removed")
+	LeadSuppressed   = define("lead.suppressed") // imports must not bring back some
+	LeadReleased     = define("lead.released")   // they may again
 	CampaignImported = define("campaign.imported")
 	TaxonomyImported = define("taxonomy.imported")
 

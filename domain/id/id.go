@@ -48,6 +48,7 @@ type (
 	Vertical     string // vrt_
 	Geography    string // geo_
 	Import       string // imp_
+	Suppression  string // sup_, of leads
 	Intelligence string // vin_
 )
 
@@ -96,6 +97,7 @@ func (Industry) prefix() string     { return "ind_" }
 func (Vertical) prefix() string     { return "vrt_" }
 func (Geography) prefix() string    { return "geo_" }
 func (Import) prefix() string       { return "imp_" }
+func (Suppression) prefix() string  { return "sup_" }
 func (Intelligence) prefix() string { return "vin_" }
 
 const (

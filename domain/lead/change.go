@@ -67,3 +67,13 @@ func told(what event.Type, all []id.Lead, counts func(ids []id.Lead, isFirst boo
 	}
 	return events
 }
+
+// Suppressed is the event of leads that imports must not bring back.
+func Suppressed(leads int) event.Event { return counting(event.LeadSuppressed, "suppressed", leads) }
+
+// Released is the event of leads that they may bring back again.
+func Released(leads int) event.Event { return counting(event.LeadReleased, "released", leads) }
+
+func counting(what event.Type, name string, leads int) event.Event {
+	return event.Event{Type: what, Subject: event.Subject{Type: what.Kind()}, Data: event.Fields{event.F(name, leads)}}
+}

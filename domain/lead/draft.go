@@ -2,12 +2,14 @@ package lead
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -26,8 +28,10 @@ const (
 	MostCampaigns = 1000
 )
 
-// Draft is what was sent to insert or replace a lead. A blank text counts as absent. Problems are errors of its form.
+// Draft is what was sent to insert or change a lead. Problems are errors of its form.
 type Draft struct {
+	Absent Fields // were not sent at all, and keep what is stored; a blank text that was sent clears it
+
 	ID         string // blank: derived from the content
 	Name       string
 	Phone      string
@@ -80,52 +84,61 @@ func (t Taxonomy) Catalog(campaigns []id.Campaign) Catalog {
 	return c
 }
 
-// Lead makes the lead, without timestamps. It fails with fault.ValidationFailed, which lists every invalid field, and
+// Rules are how drafts are read. The zero value is how they usually are.
+type Rules struct {
+	Key     Key
+	Region  Region
+	Replace bool // what a draft leaves out is cleared
+	Lenient bool // what is no website, telephone number, e-mail, rating or page is left out, and so is each primary contact but the first
+}
+
+// Lead makes the lead by the usual rules, without timestamps. It fails with fault.ValidationFailed, which lists every invalid field, and
 // then returns only the id, if there is one.
 func (d Draft) Lead(catalog Catalog) (Lead, error) {
-	c := checks{problems: slices.Clone(d.Problems)}
+	read, err := d.Read(catalog, Rules{})
+	return read.Lead, err
+}
+
+// Read makes the lead as Lead does, with what an import has to know of it.
+func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
+	c := checks{problems: slices.Clone(d.Problems), lenient: rules.Lenient, absent: d.Absent}
+	if rules.Replace {
+		c.absent = 0
+	}
+	sent := sentKeys{name: c.name("name", d.Name)}
 	l := Lead{
-		Name:    c.name("name", d.Name),
-		Phone:   c.line("phone", d.Phone, PhoneLength),
-		Email:   c.email("email", d.Email),
-		Website: c.website("website", d.Website),
+		Name:    sent.name,
+		Phone:   c.optional(PhoneField, func() string { return c.phone("phone", d.Phone, rules.Region, &sent) }),
+		Email:   c.optional(EmailField, func() string { return c.email("email", d.Email) }),
+		Website: c.optional(WebsiteField, func() string { return c.website("website", d.Website, &sent) }),
 		Rating:  c.rating("google_rating", d.Rating),
 		Social: Social{
-			Instagram: c.address("social_media.instagram", d.Social.Instagram),
-			Facebook:  c.address("social_media.facebook", d.Social.Facebook),
-			LinkedIn:  c.address("social_media.linkedin", d.Social.LinkedIn),
-			Twitter:   c.address("social_media.twitter", d.Social.Twitter),
-			TikTok:    c.address("social_media.tiktok", d.Social.TikTok),
+			Instagram: c.page(InstagramField, "social_media.instagram", d.Social.Instagram),
+			Facebook:  c.page(FacebookField, "social_media.facebook", d.Social.Facebook),
+			LinkedIn:  c.page(LinkedInField, "social_media.linkedin", d.Social.LinkedIn),
+			Twitter:   c.page(TwitterField, "social_media.twitter", d.Social.Twitter),
+			TikTok:    c.page(TikTokField, "social_media.tiktok", d.Social.TikTok),
 		},
 		Enrichment: oneOf(&c, "enrichment_level", d.Enrichment, None, Enrichments()),
 	}
+	sent.email = l.Email
 	l.Industry, l.Vertical = c.branch(catalog, d.Industry, d.Vertical)
+	if l.Vertical != "" {
+		c.absent &^= IndustryField
+	}
 	l.Campaigns = c.campaigns(catalog, d.Campaigns)
 	l.ID = foreign[id.Lead](&c, "id", d.ID)
+	read := Incoming{}
 	if isBlank(d.ID) {
-		l.ID = deriveLead(l)
+		l.ID = c.derive(rules.Key, sent)
+		read.former, read.key = sent.former(), rules.Key
 	}
 	l.Contacts = c.contacts(l.ID, d.Contacts)
 	if len(c.problems) > 0 {
-		return Lead{ID: l.ID}, fault.Validation(c.problems)
+		return Incoming{Lead: Lead{ID: l.ID}}, fault.Validation(c.problems)
 	}
-	return l, nil
-}
-
-// deriveLead derives an id from the content of a lead: from its website, else its e-mail, phone or name. Without any of
-// these the id is empty.
-func deriveLead(l Lead) id.Lead {
-	switch {
-	case l.Website != "":
-		return id.Derive[id.Lead]("website", strings.ToLower(l.Website))
-	case l.Email != "":
-		return id.Derive[id.Lead]("email", strings.ToLower(l.Email))
-	case l.Phone != "":
-		return id.Derive[id.Lead]("phone", l.Phone)
-	case l.Name != "":
-		return id.Derive[id.Lead]("name", text.Fold(l.Name))
-	}
-	return ""
+	read.Lead, read.Absent, read.Dropped = l, c.absent, c.dropped
+	return read, nil
 }
 
 // Timestamps parses when the lead was created and last updated. A blank one defaults to the other, and both default to
@@ -155,12 +168,49 @@ func timestamps(sentCreated, sentUpdated string, at time.Time) (created, updated
 }
 
 // checks parses and validates fields, and collects what is wrong.
-type checks struct{ problems fault.Problems }
+type checks struct {
+	problems fault.Problems
+	lenient  bool           // what optional parses is dropped where it is wrong
+	dropped  fault.Problems // why it was
+	absent   Fields         // of the draft, and what was dropped
+}
+
+// optional parses a field that may be dropped.
+func (c *checks) optional(field Fields, parse func() string) string {
+	before := len(c.problems)
+	value := parse()
+	if c.lenient && len(c.problems) > before {
+		c.dropped = append(c.dropped, c.problems[before:]...)
+		c.problems = c.problems[:before]
+		c.absent |= field
+		return ""
+	}
+	return value
+}
+
+func (c *checks) page(field Fields, path, sent string) string {
+	return c.optional(field, func() string { return c.address(path, sent) })
+}
 
 func (c *checks) name(path, sent string) string {
 	name, wrong := text.Name(path, sent, NameLength)
-	c.problems.Add(wrong...)
+	c.add(sent, wrong)
 	return name
+}
+
+// add adds what is wrong with a text, and of a forbidden character which it is.
+func (c *checks) add(sent string, wrong []fault.Field) {
+	for _, one := range wrong {
+		if one.Code == fault.InvalidCharacters {
+			for _, r := range sent {
+				if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+					one.Message += fmt.Sprintf("; it has U+%04X", r)
+					break
+				}
+			}
+		}
+		c.problems.Add(one)
+	}
 }
 
 // line validates a text of one line, which may be blank.
@@ -169,7 +219,7 @@ func (c *checks) line(path, sent string, most int) string {
 		return ""
 	}
 	line, wrong := text.Name(path, sent, most)
-	c.problems.Add(wrong...)
+	c.add(sent, wrong)
 	return line
 }
 
@@ -183,12 +233,42 @@ func (c *checks) email(path, sent string) string {
 	return email
 }
 
-func (c *checks) website(path, sent string) string {
-	website := c.line(path, sent, AddressLength)
-	if strings.ContainsFunc(website, unicode.IsSpace) {
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be a domain or an address, without spaces", path))
+// website returns the domain of a website.
+func (c *checks) website(path, sent string, into *sentKeys) string {
+	line := c.line(path, sent, AddressLength)
+	if line == "" {
+		return ""
 	}
-	return website
+	into.rawWebsite = line
+	found, ok := parseWebsite(line)
+	if !ok {
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
+			"%s must be a domain such as example.com, or an address below one; %.100q is neither", path, line))
+	}
+	into.website = found
+	return found.domain
+}
+
+// phone returns a telephone number as E.164 spells it.
+func (c *checks) phone(path, sent string, region Region, into *sentKeys) string {
+	line := c.line(path, sent, PhoneLength)
+	if line == "" {
+		return ""
+	}
+	into.rawPhone = line
+	number, ok := parsePhone(line, region)
+	switch {
+	case ok:
+	case region == "" && !strings.HasPrefix(line, "+"):
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
+			"%s must be a telephone number with its country code, such as +49 30 123456; %.60q has none: say of which country such "+
+				"numbers are", path, line))
+	default:
+		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
+			"%s must be a telephone number such as +49 30 123456; %.60q cannot be one", path, line))
+	}
+	into.phone = number
+	return number
 }
 
 func (c *checks) address(path, sent string) string {
@@ -205,7 +285,15 @@ func (c *checks) address(path, sent string) string {
 	return address
 }
 
-func (c *checks) rating(path string, sent money.Number) Rating {
+func (c *checks) rating(path string, sent money.Number) (rating Rating) {
+	c.optional(RatingField, func() string {
+		rating = c.parseRating(path, sent)
+		return ""
+	})
+	return rating
+}
+
+func (c *checks) parseRating(path string, sent money.Number) Rating {
 	if isBlank(string(sent)) {
 		return Unrated
 	}
@@ -286,7 +374,7 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 		c.problems.Add(fault.Fieldf("contacts", fault.TooMany, "contacts has %d items; at most %d are allowed", len(sent), MostContacts))
 		return nil
 	}
-	contacts := make([]Contact, len(sent))
+	contacts, primary := make([]Contact, len(sent)), -1
 	for i, draft := range sent {
 		at := "contacts." + strconv.Itoa(i) + "."
 		contact := Contact{
@@ -306,6 +394,20 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 			c.problems.Add(fault.Fieldf(at+"id", fault.Duplicate,
 				"%s is the id of another contact of the lead; contacts without ids must differ in their emails, or else their names",
 				at+"id"))
+		}
+		switch {
+		case !contact.Primary:
+		case primary < 0:
+			primary = i
+		default:
+			wrong := fault.Fieldf(at+"is_primary_lead", fault.Duplicate,
+				"%sis_primary_lead is true, as it is of contacts.%d; one contact at most is the primary one", at, primary)
+			if c.lenient {
+				contact.Primary = false
+				c.dropped.Add(wrong)
+			} else {
+				c.problems.Add(wrong)
+			}
 		}
 		contacts[i] = contact
 	}

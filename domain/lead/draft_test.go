@@ -30,7 +30,7 @@ func codes(err error) map[string]string {
 func TestADraftBecomesALead(t *testing.T) {
 	t.Parallel()
 	draft := lead.Draft{
-		ID: "cmp_Acme-1", Name: " Cafe\u0301 ", Phone: " +49 30 1 ", Email: " Info@acme.example ", Website: " https://Acme.example ",
+		ID: "cmp_Acme-1", Name: " Cafe\u0301 ", Phone: " +49 30 123456 ", Email: " Info@acme.example ", Website: " https://Acme.example ",
 		Rating: "4.50", Enrichment: "standard",
 		Social: lead.Social{
 			Instagram: " https://i.example/a ", Facebook: "http://f.example", LinkedIn: "https://l.example/a",
@@ -46,7 +46,7 @@ func TestADraftBecomesALead(t *testing.T) {
 	}
 	got, err := draft.Lead(catalog)
 	want := lead.Lead{
-		ID: "cmp_Acme-1", Name: "Caf\u00e9", Phone: "+49 30 1", Email: "Info@acme.example", Website: "https://Acme.example",
+		ID: "cmp_Acme-1", Name: "Caf\u00e9", Phone: "+4930123456", Email: "Info@acme.example", Website: "acme.example",
 		Rating: 450, Enrichment: lead.Standard,
 		Social: lead.Social{
 			Instagram: "https://i.example/a", Facebook: "http://f.example", LinkedIn: "https://l.example/a",
@@ -154,7 +154,7 @@ func TestEveryFieldOfALeadHasItsBounds(t *testing.T) {
 		"name with line break": {func(d *lead.Draft) { d.Name = "a\nb" }, "name", fault.InvalidCharacters},
 		"name not UTF-8":       {func(d *lead.Draft) { d.Name = "a\xff" }, "name", fault.InvalidCharacters},
 		"no name":              {func(d *lead.Draft) { d.Name = "" }, "name", fault.Required},
-		"phone of 50":          {set: func(d *lead.Draft) { d.Phone = long(50) }},
+		"phone of 50":          {set: func(d *lead.Draft) { d.Phone = "+49" + strings.Repeat("-", 39) + "30123456" }},
 		"phone of 51":          {func(d *lead.Draft) { d.Phone = long(51) }, "phone", fault.TooLong},
 		"phone with NUL":       {func(d *lead.Draft) { d.Phone = "1\x002" }, "phone", fault.InvalidCharacters},
 		"email of 254":         {set: func(d *lead.Draft) { d.Email = "a@" + long(252) }},
@@ -166,7 +166,7 @@ func TestEveryFieldOfALeadHasItsBounds(t *testing.T) {
 		"email, wide space":    {func(d *lead.Draft) { d.Email = "a\u3000b@c" }, "email", fault.InvalidFormat},
 		"email with NUL":       {func(d *lead.Draft) { d.Email = "a@b\x00" }, "email", fault.InvalidCharacters},
 		"website, a domain":    {set: func(d *lead.Draft) { d.Website = "acme.example" }},
-		"website of 2048":      {set: func(d *lead.Draft) { d.Website = long(2048) }},
+		"website of 2048":      {set: func(d *lead.Draft) { d.Website = "https://acme.example/" + long(2027) }},
 		"website of 2049":      {func(d *lead.Draft) { d.Website = long(2049) }, "website", fault.TooLong},
 		"website with NUL":     {func(d *lead.Draft) { d.Website = "a.b\x00" }, "website", fault.InvalidCharacters},
 		"rating 0":             {set: func(d *lead.Draft) { d.Rating = "0" }},

@@ -1,7 +1,10 @@
 package lead
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"holdco/domain/event"
@@ -61,7 +64,26 @@ type ImportDraft struct {
 	DryRun         bool // only check: nothing is stored
 	Strict         bool // store nothing unless every line is valid
 	KeepTimestamps bool // take created_at and updated_at from the file
+	Replace        bool // clear what lines leave out
+	Lenient        bool // see Rules
+	Key            string
+	Region         string
+	Encoding       string // of a text that is not in UTF-8; empty: it is
 }
+
+// Rules are how the drafts of a file of leads are read. The draft has been parsed.
+func (d ImportDraft) Rules() Rules {
+	return Rules{Key: Key(d.Key), Region: Region(d.Region), Replace: d.Replace, Lenient: d.Lenient}
+}
+
+// The encodings that can be converted, beside that of files that say theirs by a byte order mark.
+const (
+	Windows1252 = "windows-1252"
+	UTF16       = "utf-16"
+)
+
+// Encodings are the names of encodings; UTF-8 need not be named.
+func Encodings() []string { return []string{"utf-8", UTF16, Windows1252} }
 
 // Parse checks a draft, and normalizes the name. Its faults are fault.InvalidParameter and fault.UnsupportedMediaType.
 func (d ImportDraft) Parse() (ImportDraft, error) {
@@ -76,6 +98,24 @@ func (d ImportDraft) Parse() (ImportDraft, error) {
 	case d.Kind == ImportTaxonomy && d.KeepTimestamps:
 		return d, parameter("keepTimestamps", "keepTimestamps is for leads and campaigns; a taxonomy has no timestamps.")
 	}
+	key, ok := ParseKey(d.Key)
+	if !ok {
+		return d, parameter("key", "key must be names of columns, separated by commas: of "+KeyFields()+".")
+	}
+	region, ok := ParseRegion(d.Region)
+	if !ok {
+		return d, parameter("region", "region must be a country by its two letters, such as DE.")
+	}
+	if d.Encoding != "" && !slices.Contains(Encodings(), d.Encoding) {
+		return d, parameter("encoding", "encoding must be one of "+strings.Join(Encodings(), ", ")+".")
+	}
+	ofLeads := map[string]bool{"key": key != "", "region": region != "", "replace": d.Replace, "lenient": d.Lenient}
+	for _, name := range slices.Sorted(maps.Keys(ofLeads)) {
+		if ofLeads[name] && d.Kind != ImportLeads {
+			return d, parameter(name, name+" is for leads alone.")
+		}
+	}
+	d.Key, d.Region = string(key), string(region)
 	if d.Name != "" {
 		name, problems := text.Name("name", d.Name, ImportNameLength)
 		if len(problems) > 0 {
@@ -92,10 +132,15 @@ type ImportFilter struct {
 	Status ImportStatus
 }
 
-// ImportCount is what has become of the lines of a file, or of the parts of a taxonomy.
+// ImportCount is what has become of the lines of a file, or of the parts of a taxonomy. Lines that change nothing, and those that say the
+// same as a later one with their id, are unchanged.
 type ImportCount struct {
 	Change
-	Read, Rejected int64
+	Read       int64
+	Rejected   int64
+	Merged     int64 // differ from a later line with the same id, which counts instead
+	Suppressed int64 // are of leads that were forgotten
+	Dropped    int64 // values that were left out of lines that are counted elsewhere
 }
 
 // ImportProgress is how far a running import has got.
@@ -181,6 +226,9 @@ func ImportEnded(d ImportDraft, progress ImportProgress, err error) ImportOutcom
 	case err == nil && d.Strict && !d.DryRun && progress.Rejected > 0:
 		done.Status, done.Code = ImportFailed, fault.ValidationFailed
 		done.Problem = "Some lines are not valid, so nothing was imported: strict asks for that."
+	case err == nil && d.Strict && !d.DryRun && progress.Merged > 0:
+		done.Status, done.Code = ImportFailed, fault.ValidationFailed
+		done.Problem = "Some lines have the id of a later line and differ from it, so nothing was imported: strict asks for that."
 	case err == nil:
 	case refused == nil || refused.Code == fault.Internal:
 		done.Status, done.Code = ImportFailed, fault.Internal
@@ -188,6 +236,9 @@ func ImportEnded(d ImportDraft, progress ImportProgress, err error) ImportOutcom
 	case d.Kind == ImportTaxonomy && refused.Code == fault.ValidationFailed:
 		done.Status, done.Code = ImportFailed, refused.Code
 		done.Problem = "The taxonomy is not valid, so nothing was imported."
+	case refused.Code == fault.Unavailable:
+		done.Status, done.Code = ImportFailed, refused.Code
+		done.Problem = refused.Message + " The file can be sent again: what was imported stays as it is, and the rest follows."
 	default:
 		done.Status, done.Code, done.Problem = ImportFailed, refused.Code, refused.Message
 	}
@@ -240,6 +291,11 @@ func (i Import) Fields() event.Fields {
 		event.F("dryRun", i.DryRun),
 		event.F("strict", i.Strict),
 		event.F("keepTimestamps", i.KeepTimestamps),
+		event.F("replace", i.Replace),
+		event.F("lenient", i.Lenient),
+		event.Optional("key", i.Key),
+		event.Optional("region", i.Region),
+		event.Optional("encoding", i.Encoding),
 		event.F("status", string(i.Status)),
 		event.F("progress", progress),
 		event.F("read", i.Progress.Read),
@@ -247,6 +303,9 @@ func (i Import) Fields() event.Fields {
 		event.F("updated", i.Progress.Updated),
 		event.F("unchanged", i.Progress.Unchanged),
 		event.F("rejected", i.Progress.Rejected),
+		event.F("merged", i.Progress.Merged),
+		event.F("suppressed", i.Progress.Suppressed),
+		event.F("dropped", i.Progress.Dropped),
 		event.F("error", problem),
 		event.F("createdAt", instant.Format(i.CreatedAt)),
 		event.F("endedAt", instant.Optional(i.EndedAt)),
@@ -257,24 +316,67 @@ func (i Import) event(what event.Type) event.Event {
 	return event.Of(what, "", string(i.ID), i.Fields())
 }
 
-// RejectedLine is an invalid line of a file.
-type RejectedLine struct {
+// LineOutcome is what has become of a reported line.
+type LineOutcome string
+
+// The outcomes.
+const (
+	LineRejected LineOutcome = "rejected" // it is invalid, and was not imported
+	LineMerged   LineOutcome = "merged"   // a later line has the same id, differs, and counts instead
+	LineTrimmed  LineOutcome = "trimmed"  // it was imported without some values
+)
+
+// ReportedLine is a line of a file that was not imported as it stands.
+type ReportedLine struct {
 	Number   int64
+	Item     int64  // in a JSON list, 1-based; 0: the file is none
 	ID       string // of the lead or campaign; empty if unknown
+	Outcome  LineOutcome
+	Into     int64 // of a merged line: the line that counts instead
+	IntoItem int64
 	Problems fault.Problems
 }
 
+// Place says where the line is, for people.
+func (l ReportedLine) Place() string { return linePlace(l.Number, l.Item) }
+
+func linePlace(number, item int64) string {
+	if item > 0 {
+		return fmt.Sprintf("item %d (line %d)", item, number)
+	}
+	return fmt.Sprintf("line %d", number)
+}
+
+// Merge reports a line instead of which another one counts.
+func (l ReportedLine) Merge(into, intoItem int64) ReportedLine {
+	l.Outcome, l.Into, l.IntoItem = LineMerged, into, intoItem
+	l.Problems = fault.Problems{fault.Fieldf("id", fault.Duplicate,
+		"%s has the same id and differs: that one counts, and this one does not", linePlace(into, intoItem))}
+	return l
+}
+
 // Bounded is the line with no more fields than are kept.
-func (l RejectedLine) Bounded() RejectedLine {
+func (l ReportedLine) Bounded() ReportedLine {
 	l.Problems = slices.Clone(l.Problems[:min(len(l.Problems), ImportFieldsKept)])
 	return l
 }
 
 // Fields returns the line as the API and the command line show it.
-func (l RejectedLine) Fields() event.Fields {
+func (l ReportedLine) Fields() event.Fields {
 	errors := make([]event.Fields, len(l.Problems))
 	for i, field := range l.Problems {
 		errors[i] = event.Fields{event.F("field", field.Path), event.F("code", field.Code), event.F("message", field.Message)}
 	}
-	return event.Fields{event.F("line", l.Number), event.Optional("id", l.ID), event.F("errors", errors)}
+	return event.Fields{
+		event.F("line", l.Number), event.F("item", optionalPlace(l.Item)), event.Optional("id", l.ID), event.F("outcome", string(l.Outcome)),
+		event.F("mergedIntoLine", optionalPlace(l.Into)), event.F("mergedIntoItem", optionalPlace(l.IntoItem)), event.F("errors", errors),
+	}
+}
+
+// optionalPlace is nil for none.
+func optionalPlace(place int64) any {
+	if place == 0 {
+		return nil
+	}
+	return place
 }

@@ -115,12 +115,12 @@ func TestHowAnImportEndedFollowsFromItsError(t *testing.T) {
 
 func TestOfALineTheFirstFieldsAreKept(t *testing.T) {
 	t.Parallel()
-	line := lead.RejectedLine{Number: 1, Problems: make(fault.Problems, lead.ImportFieldsKept+1)}
+	line := lead.ReportedLine{Number: 1, Problems: make(fault.Problems, lead.ImportFieldsKept+1)}
 	if got := line.Bounded(); len(got.Problems) != lead.ImportFieldsKept || len(line.Problems) != lead.ImportFieldsKept+1 {
 		t.Errorf("%d of %d", len(got.Problems), len(line.Problems))
 	}
-	got, err := line.Bounded().Fields()[1:2].MarshalJSON()
-	if err != nil || string(got) != `{"id":null}` {
+	got, err := line.Bounded().Fields()[1:3].MarshalJSON()
+	if err != nil || string(got) != `{"item":null,"id":null}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }

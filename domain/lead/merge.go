@@ -8,22 +8,46 @@ import (
 	"strconv"
 	"time"
 
+	"holdco/domain/fault"
 	"holdco/domain/id"
 )
 
 // Incoming is a lead to be stored, with its digest, so that the digest is not computed in the transaction. It has
-// timestamps of its own, or none.
+// timestamps of its own, or none. See Complete.
 type Incoming struct {
 	Lead
+	Absent  Fields         // keep what is stored
+	Dropped fault.Problems // why values were left out
+
 	digest Digest
+	former id.Lead // the id by the former rule, if the lead came without one
+	key    Key     // by which its id was derived, then
 }
 
 // Digest is a hash of the content of a lead: everything but its timestamps. Stores keep it, so what is hashed, and in
 // which order, must not change. A field that is added to Lead later is hashed only when it is set.
 type Digest string
 
-// Incoming computes the digest of the lead.
-func (l Lead) Incoming() Incoming {
+// Incoming makes a lead that replaces what is stored, with its digest.
+func (l Lead) Incoming() Incoming { return Incoming{Lead: l, digest: l.Digest()} }
+
+// Digested computes the digest of a lead that Draft.Read made.
+func (i Incoming) Digested() Incoming {
+	i.digest = i.Digest()
+	return i
+}
+
+// Content tells what two lines say apart.
+type Content struct {
+	Digest Digest
+	Absent Fields
+}
+
+// Content is what the lead says.
+func (i Incoming) Content() Content { return Content{i.digest, i.Absent} }
+
+// Digest computes the digest of the lead.
+func (l Lead) Digest() Digest {
 	const typical = 1024 // bytes
 	content := make([]byte, 0, typical)
 	add := func(texts ...string) {
@@ -46,11 +70,8 @@ func (l Lead) Incoming() Incoming {
 	}
 	const length = 16 // bytes
 	sum := sha256.Sum256(content)
-	return Incoming{Lead: l, digest: Digest(base64.RawStdEncoding.EncodeToString(sum[:length]))}
+	return Digest(base64.RawStdEncoding.EncodeToString(sum[:length]))
 }
-
-// Digest is the digest of the lead.
-func (l Lead) Digest() Digest { return l.Incoming().digest }
 
 // Summary is what an import needs to know of a stored lead. Of a removed lead only UpdatedAt is set, to that of its
 // last place: if the lead comes back, a stream that ended after it continues from there.
@@ -168,9 +189,10 @@ func (i *Incoming) over(before Summary, at time.Time) Stored {
 
 // State is the version of the leads, campaigns and taxonomy in a store.
 type State struct {
-	Revision  Revision  // grows by one with every change
-	Taxonomy  Revision  // of the last change of the taxonomy
-	ChangedAt time.Time // of the last change: later than the change before it, and than every UpdatedAt before it
+	Revision   Revision  // grows by one with every change
+	Taxonomy   Revision  // of the last change of the taxonomy
+	Suppressed Revision  // of the last change of suppressions
+	ChangedAt  time.Time // of the last change: later than the change before it, and than every UpdatedAt before it
 
 	// The store was restored: changes after the first and before the second instant are gone. LostUntil is zero if it never was.
 	LostAfter, LostUntil time.Time

@@ -337,9 +337,11 @@ func TestEveryEventIsSentUnlessThereIsAReason(t *testing.T) {
 		event.RunCheckpointed: "a run has many; the activity and its stream have them",
 	}
 	onlyNamed := map[event.Type]string{
-		event.LeadImported: "an import has one for each batch",
-		event.LeadUpdated:  "so has it of this",
-		event.LeadRemoved:  "so has a removal",
+		event.LeadImported:   "an import has one for each batch",
+		event.LeadUpdated:    "so has it of this",
+		event.LeadRemoved:    "so has a removal",
+		event.LeadSuppressed: "so has a list of them",
+		event.LeadReleased:   "so has what is taken off it",
 	}
 	for _, what := range event.Types() {
 		if webhook.IsSent(what) == (reasons[what] != "") {

@@ -16,8 +16,8 @@ type Imports interface {
 	// Leads imports leads in batches. A batch is one transaction, and visible at once. An invalid line is passed to
 	// Report and does not stop the import. An error ends it; batches before it stay committed.
 	//
-	// Lines are iterated twice, from the start each time: of several lines with the same id the last one counts, and
-	// the others count as unchanged. That takes 16 bytes of memory for each line.
+	// Lines are iterated twice, from the start each time: of several lines with the same id the last valid one counts. Another
+	// one is merged, and reported, or unchanged when it says the same. That takes 24 bytes of memory for each line.
 	Leads(ctx context.Context, caller access.Caller, lines iter.Seq2[LeadLine, error], options ImportOptions) (lead.ImportCount, error)
 
 	// Campaigns imports campaigns as Leads does leads.
@@ -28,13 +28,26 @@ type Imports interface {
 	// Taxonomy merges a draft into the taxonomy, all of it or nothing. Its faults are those of lead.TaxonomyDraft.Over.
 	Taxonomy(ctx context.Context, caller access.Caller, draft lead.TaxonomyDraft, dryRun bool) (lead.Change, error)
 
-	// RemoveLeads removes leads for good, and returns how many of them existed.
-	RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error]) (removed int, err error)
+	// RemoveLeads removes leads for good, and returns how many of them existed. With forget, imports will not bring back any of them:
+	// what a lead was known by is kept as digests alone.
+	RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error], forget bool) (removed int, err error)
+
+	// Suppress keeps imports from bringing back leads that lines describe, which need no name. If a line is invalid, nothing is
+	// suppressed.
+	Suppress(ctx context.Context, caller access.Caller, lines iter.Seq2[LeadLine, error], options ImportOptions) (lead.ImportCount, error)
+
+	// Suppressed returns what keeps imports from bringing back leads, in the order in which it was made.
+	Suppressed(ctx context.Context, caller access.Caller) ([]lead.Suppression, error)
+
+	// Release lets imports bring back leads again: by the suppressions themselves, or by the ids of leads. It returns how many
+	// suppressions are gone.
+	Release(ctx context.Context, caller access.Caller, which []id.Suppression, of []id.Lead) (released int, err error)
 }
 
 // LeadLine is a line of a file of leads.
 type LeadLine struct {
 	Number int64 // 1-based
+	Item   int64 // likewise, in a JSON list; 0: the file is none
 	End    int64 // bytes of the file up to the end of the line
 	Draft  lead.Draft
 }
@@ -42,6 +55,7 @@ type LeadLine struct {
 // CampaignLine is a line of a file of campaigns.
 type CampaignLine struct {
 	Number int64
+	Item   int64
 	End    int64
 	Draft  lead.CampaignDraft
 }
@@ -49,10 +63,11 @@ type CampaignLine struct {
 // ImportOptions control an import.
 type ImportOptions struct {
 	DryRun         bool                          // only validate: nothing is stored
-	Strict         bool                          // store nothing unless every line is valid
+	Strict         bool                          // store nothing unless every line is valid and none is merged
 	Whole          bool                          // store nothing unless the file can be read to its end
 	KeepTimestamps bool                          // take the timestamps from the lines
-	Report         func(lead.RejectedLine) error // is called with each invalid line; its error ends the import
+	Rules          lead.Rules                    // of leads
+	Report         func(lead.ReportedLine) error // is called with each line that is not imported as it stands; its error ends the import
 	Progress       func(lead.ImportProgress)     // is called now and then
 }
 
@@ -71,11 +86,11 @@ type Uploads interface {
 		ctx context.Context, caller access.Caller, filter lead.ImportFilter, after page.Position, size int,
 	) (page.Page[lead.Import], error)
 
-	// Rejected returns a page of the rejected lines of an import, in the order of the file: the first lead.ImportRejectsKept.
+	// Reported returns a page of the rejected lines of an import, in the order of the file: the first lead.ImportRejectsKept.
 	// Its fault is fault.NotFound.
-	Rejected(
+	Reported(
 		ctx context.Context, caller access.Caller, of id.Import, after page.Position, size int,
-	) (page.Page[lead.RejectedLine], error)
+	) (page.Page[lead.ReportedLine], error)
 }
 
 // Upload is a file that is being sent.

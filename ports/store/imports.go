@@ -18,9 +18,9 @@ type ImportReader interface {
 	// Running returns the imports that have not ended, in any order.
 	Running(ctx context.Context) ([]lead.Import, error)
 
-	// Rejected returns at most size of the rejected lines that are kept of an import and that come after a position, in the
+	// Reported returns at most size of the rejected lines that are kept of an import and that come after a position, in the
 	// order in which they were added.
-	Rejected(ctx context.Context, of id.Import, after page.Position, size int) (page.Page[lead.RejectedLine], error)
+	Reported(ctx context.Context, of id.Import, after page.Position, size int) (page.Page[lead.ReportedLine], error)
 }
 
 // Imports reads and changes imports of files.
@@ -34,8 +34,8 @@ type Imports interface {
 	// Save replaces an import that this unit has locked by its next version.
 	Save(ctx context.Context, saved lead.Import) error
 
-	// Reject adds rejected lines to an import that has before of them, unless they are there already. It needs no event.
-	Reject(ctx context.Context, to id.Import, before int, lines []lead.RejectedLine) error
+	// Report adds reported lines to an import that has before of them, unless they are there already. It needs no event.
+	Report(ctx context.Context, to id.Import, before int, lines []lead.ReportedLine) error
 
 	// Purge removes imports that have ended but the newest keep, with their rejected lines: at most most rows. It returns how
 	// many, and needs no event.

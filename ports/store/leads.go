@@ -53,6 +53,15 @@ type LeadReader interface {
 	// as lead.Summary.UpdatedAt and nothing else.
 	Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Summary, error)
 
+	// Contents returns the leads with these ids, with their campaigns; those that do not exist are left out.
+	Contents(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Lead, error)
+
+	// Suppressions returns all suppressions, in the order in which they were made.
+	Suppressions(ctx context.Context) ([]lead.Suppression, error)
+
+	// SuppressionKey returns the key of their digests, sealed; it is empty until there was a suppression.
+	SuppressionKey(ctx context.Context) (sealed string, err error)
+
 	// Removed returns a page of the leads that were removed at or after an instant and have not come back: sorted by the instant
 	// of their removal, and by id within one; with the exact total. A view shows those that it showed last. Of leads that were removed
 	// by a program that knows no views it is not known what they were: a view that narrows shows none of them.
@@ -130,7 +139,19 @@ type Leads interface {
 
 	// Remove removes leads, and keeps their ids and the instant for Removed. It returns those that existed.
 	Remove(ctx context.Context, ids []id.Lead, at time.Time) ([]lead.Summary, error)
+
+	// KeepSuppressionKey keeps the sealed key of the digests of suppressions, which is not replaced.
+	KeepSuppressionKey(ctx context.Context, sealed string) error
+
+	// Suppress adds suppressions, and moves lead.State.Suppressed.
+	Suppress(ctx context.Context, added []lead.Suppression) error
+
+	// Release removes suppressions, and moves lead.State.Suppressed. It returns how many existed.
+	Release(ctx context.Context, ids []id.Suppression) (int, error)
 }
+
+// SuppressionKeyOwner is what the key of suppressions is sealed for.
+const SuppressionKeyOwner = "leads"
 
 // MostKept is how many leads can be kept at once: about as many as can be written in 50 ms.
 const MostKept = 2000

@@ -19,6 +19,7 @@ func Fill(t *testing.T, opened Opened, clock *Clock, ids *IDs) {
 		f.update(some(f))
 	}
 	f.keepTaxonomy(f.newTaxonomy())
+	f.advancesLeads(someSuppression(f))
 	f.writeCases()
 	f.update(func(ctx context.Context, tx store.Tx) error { return tx.InstanceKey().Bind(ctx, "0123456789abcdef") })
 	f.update(chaining)

@@ -15,7 +15,7 @@ import (
 var importRules = anyImport.rules([]rule{
 	{"imports are listed by kind and by status", importsFiltered},
 	{"the running imports are those that have not ended", importsRunning},
-	{"rejected lines read back in their order, those of each import alone", rejectsReadBack},
+	{"reported lines read back in their order, those of each import alone", reportsReadBack},
 	{"purge removes ended imports but the newest, with their lines, so many rows at most", importsPurged},
 })
 
@@ -31,9 +31,13 @@ var anyImport = aggregate[id.Import, lead.Import]{
 	full: func(f *fixture, i *lead.Import) {
 		at := f.clock.Now()
 		i.Name, i.DryRun, i.Strict, i.KeepTimestamps = `Lists\ "'? $1 {}.csv`, true, true, true
+		i.Replace, i.Lenient, i.Key, i.Region, i.Encoding = true, true, "website,name", "DE", lead.UTF16
 		i.Progress = lead.ImportProgress{
 			Checking: true, Lines: 1<<53 + 1, Bytes: 1<<53 + 2,
-			ImportCount: lead.ImportCount{Change: lead.Change{Inserted: 1, Updated: 2, Unchanged: 3}, Read: 1<<53 + 3, Rejected: 1<<53 + 4},
+			ImportCount: lead.ImportCount{
+				Change: lead.Change{Inserted: 1, Updated: 2, Unchanged: 3}, Read: 1<<53 + 3, Rejected: 1<<53 + 4,
+				Merged: 1<<53 + 5, Suppressed: 1<<53 + 6, Dropped: 1<<53 + 7,
+			},
 		}
 		i.Code, i.Problem, i.EndedAt, i.Version = fault.InvalidFile, "The file is cut off.", at.Add(time.Minute), 1<<53+1
 	},
@@ -42,8 +46,9 @@ var anyImport = aggregate[id.Import, lead.Import]{
 		i.Status, i.Progress = lead.ImportInterrupted, lead.ImportProgress{}
 		i.Code, i.Problem, i.EndedAt, i.LiveUntil = "", "Cut.", time.Time{}, at.Add(time.Hour)
 	},
-	permanent: []string{"Kind", "Name", "Format", "DryRun", "Strict", "KeepTimestamps", "Size", "CreatedAt"},
-	texts:     func(i *lead.Import, text string) { i.Problem = text },
+	permanent: []string{"Kind", "Name", "Format", "DryRun", "Strict", "KeepTimestamps", "Replace", "Lenient", "Key", "Region", "Encoding",
+		"Size", "CreatedAt"},
+	texts: func(i *lead.Import, text string) { i.Problem = text },
 }
 
 // newImport makes an import that is in no store yet.
@@ -62,23 +67,23 @@ func keepingImport(i lead.Import) unit {
 	}
 }
 
-func rejecting(to id.Import, before int, lines ...lead.RejectedLine) unit {
-	return func(ctx context.Context, tx store.Tx) error { return tx.Imports().Reject(ctx, to, before, lines) }
+func reporting(to id.Import, before int, lines ...lead.ReportedLine) unit {
+	return func(ctx context.Context, tx store.Tx) error { return tx.Imports().Report(ctx, to, before, lines) }
 }
 
 func someImport(f *fixture) unit {
-	made, line := f.newImport(), rejectedLine(1)
+	made, line := f.newImport(), reportedLine(1)
 	return func(ctx context.Context, tx store.Tx) error {
 		if err := keepingImport(made)(ctx, tx); err != nil {
 			return err
 		}
-		return rejecting(made.ID, 0, line)(ctx, tx)
+		return reporting(made.ID, 0, line)(ctx, tx)
 	}
 }
 
-func rejectedLine(number int64) lead.RejectedLine {
-	return lead.RejectedLine{
-		Number: number, ID: fmt.Sprintf("cmp_%d", number),
+func reportedLine(number int64) lead.ReportedLine {
+	return lead.ReportedLine{
+		Number: number, Item: number, ID: fmt.Sprintf("cmp_%d", number), Outcome: lead.LineMerged, Into: 1<<53 + number, IntoItem: 2,
 		Problems: fault.Problems{
 			{Path: "name", Code: fault.Required, Message: "name must not be blank"},
 			{Path: `"\ 🦆`, Code: fault.UnknownField, Message: `"\ 🦆 is not a field here`},
@@ -121,27 +126,27 @@ func importsRunning(f *fixture) {
 	running()
 }
 
-func rejectsReadBack(f *fixture) {
+func reportsReadBack(f *fixture) {
 	of, other, none := anyImport.add(f), anyImport.add(f), anyImport.add(f)
-	bare := lead.RejectedLine{Number: 1<<53 + 1, Problems: fault.Problems{{Code: fault.InvalidFormat, Message: "Not JSON"}}}
-	want := []lead.RejectedLine{rejectedLine(7), rejectedLine(1), bare, rejectedLine(1)}
-	f.update(rejecting(of.ID, 0))
-	f.update(rejecting(of.ID, 0, want[:3]...))
-	f.update(rejecting(other.ID, 0, rejectedLine(2)))
-	f.update(rejecting(of.ID, 3, want[3]))
-	f.update(rejecting(of.ID, 3, want[3])) // after a commit whose outcome was unknown
-	expect := func(of lead.Import, want []lead.RejectedLine) {
+	bare := lead.ReportedLine{Number: 1<<53 + 1, Outcome: lead.LineRejected, Problems: fault.Problems{{Code: fault.InvalidFormat, Message: "Not JSON"}}}
+	want := []lead.ReportedLine{reportedLine(7), reportedLine(1), bare, reportedLine(1)}
+	f.update(reporting(of.ID, 0))
+	f.update(reporting(of.ID, 0, want[:3]...))
+	f.update(reporting(other.ID, 0, reportedLine(2)))
+	f.update(reporting(of.ID, 3, want[3]))
+	f.update(reporting(of.ID, 3, want[3])) // after a commit whose outcome was unknown
+	expect := func(of lead.Import, want []lead.ReportedLine) {
 		f.Helper()
 		for _, size := range []int{1, 2, 4, page.MaxSize} {
-			f.same(walk(f, size, func(after page.Position) (page.Page[lead.RejectedLine], error) {
-				return f.store.Imports().Rejected(f.ctx, of.ID, after, size)
+			f.same(walk(f, size, func(after page.Position) (page.Page[lead.ReportedLine], error) {
+				return f.store.Imports().Reported(f.ctx, of.ID, after, size)
 			}), want)
 		}
 	}
 	expect(of, want)
-	expect(other, []lead.RejectedLine{rejectedLine(2)})
+	expect(other, []lead.ReportedLine{reportedLine(2)})
 	expect(none, nil)
-	_, err := f.store.Imports().Rejected(f.ctx, of.ID, page.Position{ID: "x"}, 1)
+	_, err := f.store.Imports().Reported(f.ctx, of.ID, page.Position{ID: "x"}, 1)
 	f.code(err, fault.InvalidCursor)
 }
 
@@ -151,7 +156,7 @@ func importsPurged(f *fixture) {
 	for range 4 {
 		f.clock.Advance(time.Millisecond)
 		one := anyImport.add(f, endedImport)
-		f.update(rejecting(one.ID, 0, rejectedLine(1), rejectedLine(2), rejectedLine(3)))
+		f.update(reporting(one.ID, 0, reportedLine(1), reportedLine(2), reportedLine(3)))
 		all = append(all, one)
 	}
 	purge := func(most, want int) {
@@ -169,7 +174,7 @@ func importsPurged(f *fixture) {
 	purge(100, 0)
 	for i, one := range all {
 		_, err := f.store.Imports().Get(f.ctx, one.ID)
-		lines, errLines := f.store.Imports().Rejected(f.ctx, one.ID, page.Position{}, 10)
+		lines, errLines := f.store.Imports().Reported(f.ctx, one.ID, page.Position{}, 10)
 		f.ok(errLines)
 		if i < 2 {
 			f.code(err, fault.NotFound)
@@ -184,7 +189,7 @@ func importsPurged(f *fixture) {
 
 func (f *fixture) importWrites() map[string]writeCase {
 	kept, newcomer, old := anyImport.add(f), f.newImport(), anyImport.add(f, endedImport)
-	f.update(rejecting(old.ID, 0, rejectedLine(1)))
+	f.update(reporting(old.ID, 0, reportedLine(1)))
 	lock := func(ctx context.Context, tx store.Tx) (lead.Import, error) { return tx.Imports().Lock(ctx, kept.ID) }
 	return map[string]writeCase{
 		"Imports.Lock": {locks, func(ctx context.Context, tx store.Tx) error { _, err := lock(ctx, tx); return err }},
@@ -197,7 +202,7 @@ func (f *fixture) importWrites() map[string]writeCase {
 			locked.Progress.Lines, locked.Version = 1, locked.Version+1
 			return tx.Imports().Save(ctx, locked)
 		}},
-		"Imports.Reject": {notes, rejecting(kept.ID, 0, rejectedLine(1))},
+		"Imports.Report": {notes, reporting(kept.ID, 0, reportedLine(1))},
 		"Imports.Purge": {notes, func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.Imports().Purge(ctx, 0, 1)
 			return err

@@ -27,6 +27,8 @@ var leadRules = []rule{
 	{"the place of a removed lead is the earliest from which a stream resumes", leadRemovedPlace},
 	{"a lead that comes back is removed no more, and has its key again", leadReturns},
 	{"removed leads come by the instant and by id, in pages", leadsRemovedPages},
+	{"suppressions read back in their order until they are released, and each change moves their revision", leadsSuppressed},
+	{"the key of suppressions is kept, and is sealed anew with all else", leadSuppressionKey},
 }
 
 // leadCalled makes a lead that is in no store yet, altered by each of alter.
@@ -163,6 +165,12 @@ func (f *fixture) leadsAre(r store.LeadReader, revisions map[id.Lead]lead.Revisi
 		f.same(marks[kept.ID], markOf(marks[kept.ID].Key, kept))
 		ids[i], keys[i] = kept.ID, marks[kept.ID].Key
 	}
+	contents, err := r.Contents(f.ctx, ids)
+	f.ok(err)
+	f.same(len(contents), len(want))
+	for _, one := range want {
+		f.same(contents[one.ID], one.Lead)
+	}
 	stored, err := r.Summaries(f.ctx, ids)
 	f.ok(err)
 	keyed, err := r.Keyed(f.ctx, keys)
@@ -217,6 +225,9 @@ func leadNotFound(f *fixture) {
 	stored, err := f.store.Leads().Summaries(f.ctx, []id.Lead{"", "cmp_none", kept[0].ID, "cmp_'\"\\\x01"})
 	f.ok(err)
 	f.same(stored, map[id.Lead]lead.Summary{kept[0].ID: summaryOf(kept[0])})
+	contents, err := f.store.Leads().Contents(f.ctx, []id.Lead{"", "cmp_none", kept[0].ID, "cmp_'\"\\\x01"})
+	f.ok(err)
+	f.same(contents, map[id.Lead]lead.Lead{kept[0].ID: kept[0].Lead})
 	stored, err = f.store.Leads().Summaries(f.ctx, nil)
 	f.ok(err)
 	f.same(len(stored), 0)

@@ -58,6 +58,7 @@ func writingEverywhere(f *fixture) unit {
 	leaving := f.newCompany("leaving")
 	stub := f.newStub("")
 	imported, campaign, taxonomy := leadCalled("new"), f.newCampaign("new"), f.newTaxonomy()
+	suppressing := someSuppression(f)
 	var others []unit
 	for _, some := range ofTheInstance {
 		others = append(others, some(f))
@@ -78,6 +79,9 @@ func writingEverywhere(f *fixture) unit {
 			}
 		}
 		if _, err := importing(ctx, tx, imported); err != nil {
+			return err
+		}
+		if err := suppressing(ctx, tx); err != nil {
 			return err
 		}
 		if err := tx.Campaigns().Keep(ctx, []lead.Campaign{campaign}); err != nil {

@@ -204,6 +204,8 @@ func (f *fixture) leadWrites() map[string]writeCase {
 	f.imports(leadCalled("old"), leadCalled("leaving"))
 	f.keepCampaigns(f.newCampaign("old"))
 	campaign, taxonomy := f.newCampaign("new"), f.newTaxonomy()
+	suppressed, newcomer := f.newSuppression(), f.newSuppression()
+	f.suppresses(suppressed)
 	// advanced is a write that Leads.Advance has to go before.
 	advanced := func(write func(ctx context.Context, tx store.Tx, at time.Time) error) writeCase {
 		return writeCase{changes, func(ctx context.Context, tx store.Tx) error {
@@ -226,6 +228,16 @@ func (f *fixture) leadWrites() map[string]writeCase {
 		}),
 		"Leads.Remove": advanced(func(ctx context.Context, tx store.Tx, at time.Time) error {
 			_, err := tx.Leads().Remove(ctx, []id.Lead{"cmp_leaving"}, at)
+			return err
+		}),
+		"Leads.KeepSuppressionKey": advanced(func(ctx context.Context, tx store.Tx, _ time.Time) error {
+			return tx.Leads().KeepSuppressionKey(ctx, "sealed")
+		}),
+		"Leads.Suppress": advanced(func(ctx context.Context, tx store.Tx, _ time.Time) error {
+			return tx.Leads().Suppress(ctx, []lead.Suppression{newcomer})
+		}),
+		"Leads.Release": advanced(func(ctx context.Context, tx store.Tx, _ time.Time) error {
+			_, err := tx.Leads().Release(ctx, []id.Suppression{suppressed.ID})
 			return err
 		}),
 		"Campaigns.Keep": advanced(func(ctx context.Context, tx store.Tx, _ time.Time) error {

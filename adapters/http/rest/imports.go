@@ -50,6 +50,7 @@ func (h imports) start(r httpkit.Request) (httpkit.Answer, error) {
 		ImportDraft: lead.ImportDraft{
 			Kind: lead.ImportKind(r.Query()["kind"]), Name: r.Query()["name"], Format: formats[r.MediaType()],
 			DryRun: is("dryRun"), Strict: is("strict"), KeepTimestamps: is("keepTimestamps"),
+			Replace: is("replace"), Lenient: is("lenient"), Key: r.Query()["key"], Region: r.Query()["region"], Encoding: r.Query()["encoding"],
 		},
 		Repeats: r.OnceKey() != "",
 		Receive: func(draft lead.ImportDraft) (file inbound.ImportFile, err error) {
@@ -81,7 +82,7 @@ func (h imports) get(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h imports) errors(r httpkit.Request) (httpkit.Answer, error) {
 	of := httpkit.PathID[id.Import](r, "id")
-	return httpkit.List(r, "errors import="+string(of), func(after page.Position, size int) (page.Page[lead.RejectedLine], error) {
-		return h.port.Rejected(r.Context(), r.Caller(), of, after, size)
+	return httpkit.List(r, "errors import="+string(of), func(after page.Position, size int) (page.Page[lead.ReportedLine], error) {
+		return h.port.Reported(r.Context(), r.Caller(), of, after, size)
 	})
 }

@@ -51,6 +51,41 @@ var campaignFields = map[string]field[lead.CampaignDraft]{
 	"updated_at":   func(to *lead.CampaignDraft) *string { return &to.UpdatedAt },
 }
 
+// The names of columns, for people.
+var (
+	leadColumns = []string{
+		"id", "name", "phone", "email", "website", "google_rating", "enrichment_level", "social_media.instagram", "social_media.facebook",
+		"social_media.linkedin", "social_media.twitter", "social_media.tiktok", "industry_id", "vertical_id", "contacts.0.id",
+		"contacts.0.name", "contacts.0.title", "contacts.0.email", "contacts.0.is_primary_lead", "campaign_ids", "created_at", "updated_at",
+	}
+	campaignColumns = []string{"id", "name", "status", "industry_id", "vertical_id", "geography_id", "created_at", "updated_at"}
+)
+
+// sentBy are the fields of a lead that columns send; what is not here is always sent, or belongs to a list.
+var sentBy = map[string]lead.Fields{
+	"phone": lead.PhoneField, "email": lead.EmailField, "website": lead.WebsiteField, "google_rating": lead.RatingField,
+	"enrichment_level":       lead.EnrichmentField,
+	"social_media.instagram": lead.InstagramField, "social_media.facebook": lead.FacebookField, "social_media.linkedin": lead.LinkedInField,
+	"social_media.twitter": lead.TwitterField, "social_media.tiktok": lead.TikTokField,
+	"industry_id": lead.IndustryField, "vertical_id": lead.VerticalField,
+}
+
+// absentFrom returns the fields of leads that a header has no columns for.
+func absentFrom(header []string) lead.Fields {
+	absent := lead.Fields(lead.EveryField)
+	for _, name := range header {
+		switch list, _, _ := strings.Cut(name, "."); list {
+		case "contacts":
+			absent &^= lead.ContactsField
+		case "campaign_ids":
+			absent &^= lead.CampaignsField
+		default:
+			absent &^= sentBy[spelled(name)]
+		}
+	}
+	return absent
+}
+
 // ignored are columns that the store computes itself.
 var ignored = []string{
 	"industry.name", "industry.slug", "vertical.name", "vertical.slug", "vertical.industry_id",

@@ -48,13 +48,13 @@ func TestARecordIsALead(t *testing.T) {
 				fault.Fieldf("contacts.7.is_primary_lead", fault.WrongType, "contacts.7.is_primary_lead must be true or false"),
 			}},
 		},
-		{"what the domain refuses", "name,google_rating", "A\x00\xff,4;5", lead.Draft{Name: "A\x00\xff", Rating: "4;5"}},
+		{"what the domain refuses", "name,google_rating", "A\x00,4;5", lead.Draft{Name: "A\x00", Rating: "4;5"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, end := range []string{"\n", "\r\n"} {
 				found, err := gather(importer.Files{}.Leads(strings.NewReader("\xef\xbb\xbf"+c.header+end+c.record+end), importer.CSV))
-				if diff := cmp.Diff([]lead.Draft{c.want}, found); diff != "" || err != nil {
+				if diff := cmp.Diff([]lead.Draft{c.want}, found, ofAll); diff != "" || err != nil {
 					t.Errorf("%v\n%s", err, diff)
 				}
 			}
@@ -126,27 +126,29 @@ func TestAHeaderThatCannotBeMeantStopsAtOnce(t *testing.T) {
 	for header, want := range map[string]string{
 		"":                       "the file has no header",
 		"\n \n":                  "the file has no header",
-		"name,naem":              `the header names the unknown column "naem"; columns are separated by commas`,
-		"name;email":             `the header names the unknown column "name;email"; columns are separated by commas`,
-		"name,":                  `the header names the unknown column ""; columns are separated by commas`,
-		"Name":                   `the header names the unknown column "Name"; columns are separated by commas`,
-		"name,social_media":      `the header names the unknown column "social_media"; columns are separated by commas`,
-		"name,contacts":          `the header names the unknown column "contacts"; columns are separated by commas`,
-		"name,contacts.0":        `the header names the unknown column "contacts.0"; columns are separated by commas`,
-		"name,contacts.00.name":  `the header names the unknown column "contacts.00.name"; columns are separated by commas`,
-		"name,contacts.100.name": `the header names the unknown column "contacts.100.name"; columns are separated by commas`,
-		"name,contacts.-1.name":  `the header names the unknown column "contacts.-1.name"; columns are separated by commas`,
-		"name,campaign_ids.x":    `the header names the unknown column "campaign_ids.x"; columns are separated by commas`,
-		"name,\xff":              `the header names the unknown column "\xff"; columns are separated by commas`,
-		"name,email,name":        "the header names the column name twice",
-		"name,industry_id,email": "",
+		"name,naem":              `the header names the unknown column "naem"; the nearest is name`,
+		"name;email":             `the header names the unknown column "name;email"; the nearest is email`,
+		"name,":                  `the header names the unknown column ""; the nearest is id`,
+		"Name":                   `the header names the unknown column "Name"; the nearest is name`,
+		"name,social_media":      `the header names the unknown column "social_media"; the nearest is social_media.tiktok`,
+		"name,contacts":          `the header names the unknown column "contacts"; the nearest is contacts.0.id`,
+		"name,contacts.0":        `the header names the unknown column "contacts.0"; the nearest is contacts.0.id`,
+		"name,contacts.00.name":  `the header names the unknown column "contacts.00.name"; the nearest is contacts.0.name`,
+		"name,contacts.100.name": `the header names the unknown column "contacts.100.name"; the nearest is contacts.0.name`,
+		"name,contacts.-1.name":  `the header names the unknown column "contacts.-1.name"; the nearest is contacts.0.name`,
+		"name,campaign_ids.x":    `the header names the unknown column "campaign_ids.x"; the nearest is campaign_ids`,
+		"name,\xff": `the line is not in UTF-8: its byte 6 is 0xFF. In Windows-1252, in which Excel saves CSV, that reads "name,ÿ": ` +
+			`save the file as "CSV UTF-8", or pass --encoding windows-1252 (encoding=windows-1252 in a URL)`,
+		"name,email,name":                          "the header names the column name twice",
+		"name,industry_id,email":                   "",
 		"name,vertical_id,industry.id,vertical.id": "the header names the column vertical_id twice",
-		"email,phone": "the header lacks the column name",
-		`"name`:       "the header is not CSV: the line opens a quote that is never closed",
-		`na"me`:       `the header is not CSV: bare " in non-quoted-field`,
+		"email,phone":                              "the header lacks the column name",
+		`"name`:                                    "the header is not CSV: the line opens a quote that is never closed",
+		`na"me`:                                    `the header is not CSV: bare " in non-quoted-field`,
 	} {
 		found, err := gather(importer.Files{}.Leads(strings.NewReader(header+"\n"), importer.CSV))
-		if said(err) != want || found != nil {
+		got, columns, isUnknown := strings.Cut(said(err), ". Columns are separated by commas: ")
+		if got != want || found != nil || isUnknown && !strings.Contains(columns, "website, google_rating") {
 			t.Errorf("%q: %v, %v; want %s", header, found, err, want)
 		}
 	}
@@ -161,7 +163,7 @@ func TestCampaignsAreReadFromCSV(t *testing.T) {
 			ID: "cam_1", Name: "Spring", Status: "active", Industry: "ind_1", Vertical: "vrt_1", Geography: "geo_1",
 			CreatedAt: "2026-01-01T00:00:00Z", UpdatedAt: "2026-01-02T00:00:00Z",
 		}
-		if diff := cmp.Diff(want, line.Draft); diff != "" || err != nil {
+		if diff := cmp.Diff(want, line.Draft, ofAll); diff != "" || err != nil {
 			t.Error(err, diff)
 		}
 	}

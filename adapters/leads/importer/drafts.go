@@ -9,38 +9,40 @@ import (
 )
 
 func (w *walker) lead() lead.Draft {
-	var d lead.Draft
+	d := lead.Draft{Absent: lead.EveryField}
 	var industry, vertical string
 	w.object(func(name []byte) bool {
+		sent := lead.Fields(0)
 		switch string(name) {
 		case "id":
 			d.ID = w.text()
 		case "name":
 			d.Name = w.text()
 		case "phone":
-			d.Phone = w.text()
+			d.Phone, sent = w.text(), lead.PhoneField
 		case "email":
-			d.Email = w.text()
+			d.Email, sent = w.text(), lead.EmailField
 		case "website":
-			d.Website = w.text()
+			d.Website, sent = w.text(), lead.WebsiteField
 		case "google_rating":
-			d.Rating = money.Number(w.number())
+			d.Rating, sent = money.Number(w.number()), lead.RatingField
 		case "enrichment_level":
-			d.Enrichment = w.text()
+			d.Enrichment, sent = w.text(), lead.EnrichmentField
 		case "social_media":
-			w.social(&d.Social)
+			sent = w.social(&d.Social)
 		case "industry_id":
-			d.Industry = w.text()
+			d.Industry, sent = w.text(), lead.IndustryField
 		case "industry":
-			industry = w.reference()
+			industry, sent = w.reference(), lead.IndustryField
 		case "vertical_id":
-			d.Vertical = w.text()
+			d.Vertical, sent = w.text(), lead.VerticalField
 		case "vertical":
-			vertical = w.reference()
+			vertical, sent = w.reference(), lead.VerticalField
 		case "contacts":
 			w.list(func() { d.Contacts = append(d.Contacts, w.contact()) })
+			sent = lead.ContactsField
 		case "campaign_ids":
-			d.Campaigns = w.stringList()
+			d.Campaigns, sent = w.stringList(), lead.CampaignsField
 		case "created_at":
 			d.CreatedAt = w.loose()
 		case "updated_at":
@@ -48,6 +50,7 @@ func (w *walker) lead() lead.Draft {
 		default:
 			return false
 		}
+		d.Absent &^= sent
 		return true
 	})
 	d.Industry = w.eitherID("industry", d.Industry, industry)
@@ -55,24 +58,34 @@ func (w *walker) lead() lead.Draft {
 	return d
 }
 
-func (w *walker) social(s *lead.Social) {
+// social reads pages in social networks, and returns which there are; null stands for none in each.
+func (w *walker) social(s *lead.Social) (sent lead.Fields) {
+	if w.decoder.PeekKind() == 'n' {
+		sent = lead.SocialFields
+	}
 	w.object(func(name []byte) bool {
 		switch string(name) {
 		case "instagram":
 			s.Instagram = w.text()
+			sent |= lead.InstagramField
 		case "facebook":
 			s.Facebook = w.text()
+			sent |= lead.FacebookField
 		case "linkedin":
 			s.LinkedIn = w.text()
+			sent |= lead.LinkedInField
 		case "twitter":
 			s.Twitter = w.text()
+			sent |= lead.TwitterField
 		case "tiktok":
 			s.TikTok = w.text()
+			sent |= lead.TikTokField
 		default:
 			return false
 		}
 		return true
 	})
+	return sent
 }
 
 func (w *walker) contact() lead.ContactDraft {

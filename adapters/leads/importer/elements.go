@@ -10,6 +10,7 @@ import (
 type elements struct {
 	*source
 	begun, ended bool
+	items        int64 // that were read
 	text         []byte
 }
 
@@ -45,7 +46,10 @@ func (e *elements) next() (piece, error) {
 	case first && e.ended && len(e.text) == 0:
 		return piece{}, e.nothingAfter()
 	}
-	return e.piece(number, e.text), nil
+	e.items++
+	found := e.piece(number, e.text)
+	found.item = e.items
+	return found, nil
 }
 
 // element reads from a byte up to the comma after the element, or to the end of the list.

@@ -24,13 +24,26 @@ const (
 const MostLine = 1 << 20
 
 // Files reads files.
-type Files struct{}
+type Files struct {
+	Encoding string // of lead.Encodings; empty: UTF-8
+}
 
 // Leads reads leads. An error ends the file: it cannot be read, or its header or its list is broken.
-func (Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
+func (f Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
+	return leadLines(drafts(from, f.Encoding, format, leads))
+}
+
+// Suppressed is Leads for those that need no name.
+func (f Files) Suppressed(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
+	known := leads
+	known.required = nil
+	return leadLines(drafts(from, f.Encoding, format, known))
+}
+
+func leadLines(found iter.Seq2[numbered[lead.Draft], error]) iter.Seq2[inbound.LeadLine, error] {
 	return func(yield func(inbound.LeadLine, error) bool) {
-		for found, err := range drafts(from, format, leads) {
-			if !yield(inbound.LeadLine{Number: found.number, End: found.end, Draft: found.draft}, err) {
+		for found, err := range found {
+			if !yield(inbound.LeadLine{Number: found.number, Item: found.item, End: found.end, Draft: found.draft}, err) {
 				return
 			}
 		}
@@ -38,10 +51,10 @@ func (Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, er
 }
 
 // Campaigns is Leads for campaigns.
-func (Files) Campaigns(from io.Reader, format string) iter.Seq2[inbound.CampaignLine, error] {
+func (f Files) Campaigns(from io.Reader, format string) iter.Seq2[inbound.CampaignLine, error] {
 	return func(yield func(inbound.CampaignLine, error) bool) {
-		for found, err := range drafts(from, format, campaigns) {
-			if !yield(inbound.CampaignLine{Number: found.number, End: found.end, Draft: found.draft}, err) {
+		for found, err := range drafts(from, f.Encoding, format, campaigns) {
+			if !yield(inbound.CampaignLine{Number: found.number, Item: found.item, End: found.end, Draft: found.draft}, err) {
 				return
 			}
 		}
@@ -52,8 +65,8 @@ func (Files) Campaigns(from io.Reader, format string) iter.Seq2[inbound.Campaign
 const mostTaxonomy = 64 << 20
 
 // Taxonomy reads a taxonomy: one JSON object.
-func (Files) Taxonomy(from io.Reader) (lead.TaxonomyDraft, error) {
-	s, err := open(from)
+func (f Files) Taxonomy(from io.Reader) (lead.TaxonomyDraft, error) {
+	s, err := open(from, f.Encoding)
 	if err != nil {
 		return lead.TaxonomyDraft{}, err
 	}
@@ -74,18 +87,22 @@ func (Files) Taxonomy(from io.Reader) (lead.TaxonomyDraft, error) {
 type kind[D any] struct {
 	object   func(w *walker) D // reads a JSON object
 	columns  func(name string) (column[D], bool)
-	required []string   // the columns that a header must have
-	complete func(d *D) // is called with what a record has put into a draft
+	names    []string                    // of columns, for people
+	required []string                    // the columns that a header must have
+	begin    func(d *D, header []string) // is called with a draft before records are read under a header
+	complete func(d *D)                  // is called with what a record has put into a draft
 	problems func(d *D) *fault.Problems
 }
 
 var (
 	leads = kind[lead.Draft]{
-		object: (*walker).lead, columns: leadColumn, required: []string{"name"}, complete: present,
+		object: (*walker).lead, columns: leadColumn, names: leadColumns, required: []string{"name"},
+		begin: func(d *lead.Draft, header []string) { d.Absent = absentFrom(header) }, complete: present,
 		problems: func(d *lead.Draft) *fault.Problems { return &d.Problems },
 	}
 	campaigns = kind[lead.CampaignDraft]{
-		object: (*walker).campaign, columns: campaignColumn, required: []string{"id", "name"}, complete: func(*lead.CampaignDraft) {},
+		object: (*walker).campaign, columns: campaignColumn, names: campaignColumns, required: []string{"id", "name"},
+		begin: func(*lead.CampaignDraft, []string) {}, complete: func(*lead.CampaignDraft) {},
 		problems: func(d *lead.CampaignDraft) *fault.Problems { return &d.Problems },
 	}
 )
@@ -93,6 +110,7 @@ var (
 // piece is a part of a file that stands for one line.
 type piece struct {
 	number, end int64  // the line that it begins in, and the offset of its end in the file
+	item        int64  // its place in a JSON list, 1-based; otherwise 0
 	text        []byte // until the next piece is asked for
 	broken      string // why it cannot be taken; empty: it can
 	code        string // of what is broken
@@ -100,20 +118,23 @@ type piece struct {
 
 // numbered is a draft with the line that it comes from.
 type numbered[D any] struct {
-	number, end int64
-	draft       D
+	number, item, end int64
+	draft             D
 }
 
 // drafts reads the drafts of a file, one after the other.
-func drafts[D any](from io.Reader, format string, of kind[D]) iter.Seq2[numbered[D], error] {
+func drafts[D any](from io.Reader, encoding, format string, of kind[D]) iter.Seq2[numbered[D], error] {
 	return func(yield func(numbered[D], error) bool) {
-		pieces, draftOf, err := reader(from, format, of)
+		pieces, draftOf, err := reader(from, encoding, format, of)
 		for err == nil {
 			var p piece
 			if p, err = pieces(); err != nil {
 				break
 			}
-			found := numbered[D]{number: p.number, end: p.end}
+			found := numbered[D]{number: p.number, item: p.item, end: p.end}
+			if wrong := notUTF8(p.text); p.broken == "" && wrong != "" {
+				p.broken, p.code = wrong, fault.InvalidCharacters
+			}
 			if p.broken != "" {
 				of.problems(&found.draft).Add(fault.Fieldf("", p.code, "%s", p.broken))
 			} else {
@@ -130,8 +151,10 @@ func drafts[D any](from io.Reader, format string, of kind[D]) iter.Seq2[numbered
 }
 
 // reader returns what takes a file apart, and ends it with io.EOF, and what reads a piece of it.
-func reader[D any](from io.Reader, format string, of kind[D]) (pieces func() (piece, error), draft func(text []byte) D, err error) {
-	s, err := open(from)
+func reader[D any](
+	from io.Reader, encoding, format string, of kind[D],
+) (pieces func() (piece, error), draft func(text []byte) D, err error) {
+	s, err := open(from, encoding)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,7 +166,7 @@ func reader[D any](from io.Reader, format string, of kind[D]) (pieces func() (pi
 	}
 	switch format {
 	case NDJSON:
-		return s.nextLine, object, nil
+		return s.nextLine, hinting(object, of), nil
 	case JSON:
 		return (&elements{source: s}).next, object, nil
 	case CSV:
@@ -154,8 +177,26 @@ func reader[D any](from io.Reader, format string, of kind[D]) (pieces func() (pi
 	return nil, nil, fmt.Errorf("%q is none of the formats %s, %s and %s", format, NDJSON, CSV, JSON)
 }
 
-// open unpacks a file that is packed, and passes over a byte order mark.
-func open(from io.Reader) (*source, error) {
+// hinting adds to what is wrong with the first line of a file what that line looks like.
+func hinting[D any](object func(text []byte) D, of kind[D]) func(text []byte) D {
+	isFirst := true
+	return func(text []byte) D {
+		draft, problems := object(text), fault.Problems(nil)
+		if isFirst && len(*of.problems(&draft)) > 0 && text[0] != '{' {
+			problems = *of.problems(&draft)
+			hint := "of a CSV file say --format csv (Content-Type: text/csv)"
+			if text[0] == '[' {
+				hint = "of a JSON list say --format json (Content-Type: application/json)"
+			}
+			problems[0].Message += "; " + hint
+		}
+		isFirst = false
+		return draft
+	}
+}
+
+// open unpacks a file that is packed, converts it to UTF-8, and passes over a byte order mark.
+func open(from io.Reader, encoding string) (*source, error) {
 	const ahead = 64 << 10
 	s := &source{from: bufio.NewReaderSize(from, ahead)}
 	if magic, _ := s.from.Peek(2); bytes.Equal(magic, gzipMagic) {
@@ -165,6 +206,13 @@ func open(from io.Reader) (*source, error) {
 		}
 		s.packed = unpacked
 		s.from = bufio.NewReaderSize(unpacked, ahead)
+	}
+	text, err := decoded(s.from, encoding)
+	if err != nil {
+		return nil, err
+	}
+	if text != io.Reader(s.from) {
+		s.from = bufio.NewReaderSize(text, ahead)
 	}
 	if mark, _ := s.from.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		n, _ := s.from.Discard(len(mark))

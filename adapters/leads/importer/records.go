@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"holdco/domain/fault"
 )
 
@@ -69,6 +71,8 @@ type column[D any] func(to *D, cell string, problems *fault.Problems)
 type table[D any] struct {
 	of      kind[D]
 	columns []column[D]
+	header  []string
+	begin   D // each draft
 	feed    *bytes.Reader
 	parser  *csv.Reader // reads what is fed, one record at a time
 }
@@ -86,6 +90,9 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	case header.broken != "":
 		return nil, fmt.Errorf("the header is not CSV: %s", header.broken)
 	}
+	if wrong := notUTF8(header.text); wrong != "" {
+		return nil, errors.New(wrong)
+	}
 	names, err := t.cells(header.text)
 	if err != nil {
 		return nil, fmt.Errorf("the header is not CSV: %w", err)
@@ -95,12 +102,13 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 		name = strings.TrimSpace(name)
 		read, ok := of.columns(name)
 		if !ok {
-			return nil, fmt.Errorf("the header names the unknown column %.100q; columns are separated by commas", name)
+			return nil, errUnknownColumn(name, of.names)
 		}
 		if name = spelled(name); seen[name] {
 			return nil, fmt.Errorf("the header names the column %s twice", name)
 		}
 		seen[name] = true
+		t.header = append(t.header, name)
 		t.columns = append(t.columns, read)
 	}
 	for _, name := range of.required {
@@ -108,12 +116,23 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 			return nil, fmt.Errorf("the header lacks the column %s", name)
 		}
 	}
+	of.begin(&t.begin, t.header)
 	return t, nil
+}
+
+// errUnknownColumn names the nearest column that there is, and all of them.
+func errUnknownColumn(name string, names []string) error {
+	near := slices.MinFunc(names, func(a, b string) int {
+		lower := strings.ToLower(name)
+		return levenshtein.ComputeDistance(lower, a) - levenshtein.ComputeDistance(lower, b)
+	})
+	return fmt.Errorf("the header names the unknown column %.100q; the nearest is %s. Columns are separated by commas: %s", name, near,
+		strings.Join(names, ", "))
 }
 
 // draft reads a record.
 func (t *table[D]) draft(text []byte) D {
-	var draft D
+	draft := t.begin
 	cells, err := t.cells(text)
 	switch {
 	case err != nil:

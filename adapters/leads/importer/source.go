@@ -78,6 +78,9 @@ func (s *source) read() ([]byte, error) {
 		}
 		text = s.long
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) && s.packed != nil {
+		err = fmt.Errorf("what gzip packed is cut off after %d bytes, in line %d: %w", s.packed.read(), s.line, err)
+	}
 	if errors.Is(err, io.EOF) && len(text) > 0 {
 		err = nil // the last line has no end
 	}

@@ -123,11 +123,12 @@ type received struct {
 	file   *os.File
 	size   int64
 	format string
+	files  Files
 }
 
 // begins reads the beginning of a file: in most files of a wrong format that is enough to tell.
 func (f *received) begins(draft lead.ImportDraft) error {
-	f.format = draft.Format
+	f.format, f.files = draft.Format, Files{Encoding: draft.Encoding}
 	switch draft.Kind {
 	case lead.ImportLeads:
 		return firstOf(f.Leads())
@@ -148,18 +149,18 @@ func firstOf[L any](lines iter.Seq2[L, error]) error {
 func (f *received) Size() int64 { return f.size }
 
 func (f *received) Leads() iter.Seq2[inbound.LeadLine, error] {
-	return rewound(f, Files{}.Leads(f.file, f.format))
+	return rewound(f, f.files.Leads(f.file, f.format))
 }
 
 func (f *received) Campaigns() iter.Seq2[inbound.CampaignLine, error] {
-	return rewound(f, Files{}.Campaigns(f.file, f.format))
+	return rewound(f, f.files.Campaigns(f.file, f.format))
 }
 
 func (f *received) Taxonomy() (lead.TaxonomyDraft, error) {
 	if _, err := f.file.Seek(0, io.SeekStart); err != nil {
 		return lead.TaxonomyDraft{}, err
 	}
-	draft, err := Files{}.Taxonomy(f.file)
+	draft, err := f.files.Taxonomy(f.file)
 	if err != nil {
 		err = broken(err)
 	}

@@ -76,7 +76,7 @@ var geographies = []geography{
 	{"Houston", "US", "+1 713 555"}, {"Milan", "IT", "+39 02 5550"}, {"Barcelona", "ES", "+34 93 555"}, {"Vienna", "AT", "+43 1 5550"},
 	{"Zürich", "CH", "+41 44 555"}, {"Amsterdam", "NL", "+31 20 555"}, {"Brussels", "BE", "+32 2 555"}, {"Copenhagen", "DK", "+45 55 50"},
 	{"Stockholm", "SE", "+46 8 5550"}, {"Oslo", "NO", "+47 55 50"}, {"Helsinki", "FI", "+358 9 555"}, {"Dublin", "IE", "+353 1 555"},
-	{"Lisbon", "PT", "+351 21 555"}, {"Rome", "IT", "+39 06 5550"}, {"Warsaw", "PL", "+48 22 555"}, {"Prague", "CZ", "+420 555"},
+	{"Lisbon", "PT", "+351 21 555"}, {"Rome", "IT", "+39 06 5550"}, {"Warsaw", "PL", "+48 22 555"}, {"Prague", "CZ", "+420 25555"},
 	{"Kraków", "PL", "+48 12 555"}, {"Athens", "GR", "+30 21 0555"}, {"Istanbul", "TR", "+90 212 555"}, {"Tokyo", "JP", "+81 3 5550"},
 	{"Osaka", "JP", "+81 6 5550"}, {"Singapore", "SG", "+65 6555"}, {"Melbourne", "AU", "+61 3 5550"}, {"Auckland", "NZ", "+64 9 555"},
 	{"São Paulo", "BR", "+55 11 5550"}, {"Mexico City", "MX", "+52 55 5550"}, {"Montréal", "CA", "+1 514 555"}, {"Nairobi", "KE",

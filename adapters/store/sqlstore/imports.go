@@ -32,6 +32,11 @@ var importTable = tableOf("imports", fault.New(fault.NotFound, "There is no such
 	asBoolean("dry_run", func(i *lead.Import) *bool { return &i.DryRun }).fixed(),
 	asBoolean("strict", func(i *lead.Import) *bool { return &i.Strict }).fixed(),
 	asBoolean("keep_timestamps", func(i *lead.Import) *bool { return &i.KeepTimestamps }).fixed(),
+	asBoolean("replace", func(i *lead.Import) *bool { return &i.Replace }).fixed(),
+	asBoolean("lenient", func(i *lead.Import) *bool { return &i.Lenient }).fixed(),
+	asText("natural_key", func(i *lead.Import) *string { return &i.Key }).fixed(),
+	asText("region", func(i *lead.Import) *string { return &i.Region }).fixed(),
+	asText("encoding", func(i *lead.Import) *string { return &i.Encoding }).fixed(),
 	asInteger("bytes", func(i *lead.Import) *int64 { return &i.Size }).fixed(),
 	asText("status", func(i *lead.Import) *lead.ImportStatus { return &i.Status }).inIndex(),
 	asBoolean("checking", func(i *lead.Import) *bool { return &i.Progress.Checking }),
@@ -42,6 +47,9 @@ var importTable = tableOf("imports", fault.New(fault.NotFound, "There is no such
 	asInteger("updated", func(i *lead.Import) *int { return &i.Progress.Updated }),
 	asInteger("unchanged", func(i *lead.Import) *int { return &i.Progress.Unchanged }),
 	asInteger("rejected", func(i *lead.Import) *int64 { return &i.Progress.Rejected }),
+	asInteger("merged", func(i *lead.Import) *int64 { return &i.Progress.Merged }),
+	asInteger("suppressed", func(i *lead.Import) *int64 { return &i.Progress.Suppressed }),
+	asInteger("dropped", func(i *lead.Import) *int64 { return &i.Progress.Dropped }),
 	asText("code", func(i *lead.Import) *fault.Code { return &i.Code }),
 	asText("problem", func(i *lead.Import) *string { return &i.Problem }),
 	asInteger("version", func(i *lead.Import) *int64 { return &i.Version }),
@@ -71,11 +79,11 @@ func (i imports) Running(ctx context.Context) ([]lead.Import, error) {
 	return readEach(ctx, i.session, i.table, runningImports)
 }
 
-// rejectedLine is a rejected line in its table.
-type rejectedLine struct {
+// reportedLine is a reported line in its table.
+type reportedLine struct {
 	of    id.Import
 	place int64
-	lead.RejectedLine
+	lead.ReportedLine
 }
 
 // keptProblem is an invalid field as it is kept.
@@ -86,13 +94,17 @@ type keptProblem struct {
 }
 
 var rejectTable = tableOf("import_rejects", nil,
-	asText("import_id", func(r *rejectedLine) *id.Import { return &r.of }),
-	asInteger("place", func(r *rejectedLine) *int64 { return &r.place }).fixed(),
-	asInteger("line", func(r *rejectedLine) *int64 { return &r.Number }).fixed(),
-	asText("item_id", func(r *rejectedLine) *string { return &r.ID }).fixed(),
-	column[rejectedLine]{
+	asText("import_id", func(r *reportedLine) *id.Import { return &r.of }),
+	asInteger("place", func(r *reportedLine) *int64 { return &r.place }).fixed(),
+	asInteger("line", func(r *reportedLine) *int64 { return &r.Number }).fixed(),
+	asInteger("item", func(r *reportedLine) *int64 { return &r.Item }).fixed(),
+	asText("item_id", func(r *reportedLine) *string { return &r.ID }).fixed(),
+	asText("outcome", func(r *reportedLine) *lead.LineOutcome { return &r.Outcome }).fixed(),
+	asInteger("into_line", func(r *reportedLine) *int64 { return &r.Into }).fixed(),
+	asInteger("into_item", func(r *reportedLine) *int64 { return &r.IntoItem }).fixed(),
+	column[reportedLine]{
 		name: "problems", kind: textKind, permanent: true,
-		get: func(r *rejectedLine) any {
+		get: func(r *reportedLine) any {
 			kept := make([]keptProblem, len(r.Problems))
 			for i, field := range r.Problems {
 				kept[i] = keptProblem(field)
@@ -100,7 +112,7 @@ var rejectTable = tableOf("import_rejects", nil,
 			encoded, _ := json.Marshal(kept) // strings cannot fail
 			return string(encoded)
 		},
-		set: func(r *rejectedLine, c *cell) error {
+		set: func(r *reportedLine, c *cell) error {
 			var kept []keptProblem
 			err := json.Unmarshal([]byte(c.text), &kept)
 			for _, field := range kept {
@@ -115,38 +127,38 @@ var insertRejects = prepare(func(b builder) fmt.Stringer {
 	return rejectTable.insertsMany(b) + " ON CONFLICT (import_id, place) DO NOTHING"
 })
 
-func (i imports) Reject(ctx context.Context, to id.Import, before int, lines []lead.RejectedLine) error {
+func (i imports) Report(ctx context.Context, to id.Import, before int, lines []lead.ReportedLine) error {
 	if len(lines) == 0 {
 		return nil
 	}
 	rows := make([][]any, len(lines))
 	for n, line := range lines {
-		rows[n] = rejectTable.values(&rejectedLine{to, int64(before + n), line}, rejectTable.columns)
+		rows[n] = rejectTable.values(&reportedLine{to, int64(before + n), line}, rejectTable.columns)
 	}
 	return i.runRows(ctx, insertRejects, rows)
 }
 
-func (i imports) Rejected(
+func (i imports) Reported(
 	ctx context.Context, of id.Import, after page.Position, size int,
-) (page.Page[lead.RejectedLine], error) {
+) (page.Page[lead.ReportedLine], error) {
 	query := selectRows(i.session, rejectTable).Where("import_id = ?", of).Order("place").Limit(int64(size) + 1)
 	if !after.IsStart() {
 		place, err := strconv.ParseInt(after.ID, 10, 64)
 		if err != nil {
-			return page.Page[lead.RejectedLine]{}, page.ErrForeign
+			return page.Page[lead.ReportedLine]{}, page.ErrForeign
 		}
 		query = query.Where("place > ?", place)
 	}
 	rows, err := readAll(ctx, i.session, rejectTable, query)
 	if err != nil {
-		return page.Page[lead.RejectedLine]{}, err
+		return page.Page[lead.ReportedLine]{}, err
 	}
-	found := page.Of(rows, size, func(r rejectedLine) page.Position {
+	found := page.Of(rows, size, func(r reportedLine) page.Position {
 		return page.Position{ID: strconv.FormatInt(r.place, 10)}
 	})
-	result := page.Page[lead.RejectedLine]{Next: found.Next}
+	result := page.Page[lead.ReportedLine]{Next: found.Next}
 	for _, row := range found.Items {
-		result.Items = append(result.Items, row.RejectedLine)
+		result.Items = append(result.Items, row.ReportedLine)
 	}
 	return result, nil
 }

@@ -119,3 +119,17 @@ func (f documentForm) convert(e *lead.Exported, campaigns []id.Campaign) error {
 	e.Document = f.encode(l)
 	return nil
 }
+
+// content decodes a row and what the row beside it says.
+func (f documentForm) content(text string, by labels) (lead.Lead, error) {
+	found, err := f.parse(text, by.campaigns)
+	if err != nil {
+		return lead.Lead{}, err
+	}
+	content, err := f.decode(found.Exported.Document)
+	if err != nil {
+		return lead.Lead{}, fmt.Errorf("the document of lead %q: %w", found.Exported.Place.ID, err)
+	}
+	content.Industry, content.Vertical, content.Campaigns = found.Exported.Industry, found.Exported.Vertical, by.campaigns
+	return content, nil
+}

@@ -88,21 +88,24 @@ type leadStateRow struct {
 
 	ForgottenRevision int64 `bun:"forgotten_revision"`
 	ForgottenKey      int64 `bun:"forgotten_key"`
+
+	Suppressed int64 `bun:"suppressed"`
 }
 
 func (r *leadStateRow) columns() []any {
 	return []any{
-		&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil, &r.ForgottenRevision, &r.ForgottenKey,
+		&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil, &r.ForgottenRevision, &r.ForgottenKey, &r.Suppressed,
 	}
 }
 
 func (r leadStateRow) value() lead.State {
 	return lead.State{
-		Revision:  lead.Revision(r.Revision),
-		Taxonomy:  lead.Revision(r.Taxonomy),
-		ChangedAt: optionalInstant(r.ChangedAt),
-		LostAfter: optionalInstant(r.LostAfter),
-		LostUntil: optionalInstant(r.LostUntil),
-		Forgotten: lead.FeedPlace{Revision: lead.Revision(r.ForgottenRevision), Key: r.ForgottenKey},
+		Revision:   lead.Revision(r.Revision),
+		Taxonomy:   lead.Revision(r.Taxonomy),
+		Suppressed: lead.Revision(r.Suppressed),
+		ChangedAt:  optionalInstant(r.ChangedAt),
+		LostAfter:  optionalInstant(r.LostAfter),
+		LostUntil:  optionalInstant(r.LostUntil),
+		Forgotten:  lead.FeedPlace{Revision: lead.Revision(r.ForgottenRevision), Key: r.ForgottenKey},
 	}
 }

@@ -147,3 +147,33 @@ func (l leads) Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.S
 	}, leadSummaries, arg)
 	return found, err
 }
+
+var leadContents = prepare(func(b builder) fmt.Stringer {
+	return b.engine.InList(b.selects((*leadRow)(nil)).ColumnExpr("labels, entry").
+		Join("JOIN lead_entries ON lead_entries.key = ?TableAlias.key"), "id")
+})
+
+func (l leads) Contents(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Lead, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list := make([]string, len(ids))
+	for i, which := range ids {
+		list[i] = string(which)
+	}
+	arg, err := l.engine.List(list)
+	if err != nil {
+		return nil, err
+	}
+	found, labels := make(map[id.Lead]lead.Lead, len(ids)), newLabelReader()
+	err = l.rows(ctx, func(rows *sql.Rows) error {
+		var by, entry string
+		if err := rows.Scan(&by, &entry); err != nil {
+			return err
+		}
+		one, err := currentForm.content(entry, labels.read(by))
+		found[one.ID] = one
+		return err
+	}, leadContents, arg)
+	return found, err
+}

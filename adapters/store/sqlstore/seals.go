@@ -17,6 +17,7 @@ var sealedColumns = []struct{ table, owner, text string }{
 	{"webhooks", "id", "secret"},
 	{"webhooks", "id", "old_secret"},
 	{"secret_values", "place", "sealed"},
+	{"lead_suppression_keys", "id", "sealed"},
 }
 
 func (s seals) After(ctx context.Context, after store.Seal, most int) (found []store.Seal, err error) {

@@ -11,9 +11,9 @@ import looks from "./leads.module.css"
 import { nameOf, phase, State, share } from "./state"
 
 type Import = Schemas["Import"]
-type Line = Schemas["RejectedLine"]
+type Line = Schemas["ReportedLine"]
 
-// Open shows one import, how far it is, and the lines that it rejected.
+// Open shows one import, how far it is, and the lines that were not imported as they stand.
 export function Open({ of, onClose }: { of: string; onClose: () => void }) {
   const stale = useStale("imports", "instance")
   const found = useQuery({
@@ -34,7 +34,11 @@ export function Open({ of, onClose }: { of: string; onClose: () => void }) {
         <>
           {one.progress && <progress className={looks.progress} max={100} value={share(one)} aria-label={phase(one)} />}
           <About of={one} />
-          {one.rejected > 0 ? <Rejected of={one} /> : ended && <p className="muted">{words.leads.noneRejected}</p>}
+          {one.rejected + one.merged + one.dropped > 0 ? (
+            <Reported of={one} />
+          ) : (
+            ended && <p className="muted">{words.leads.noneRejected}</p>
+          )}
         </>
       )}
     </Sheet>
@@ -46,6 +50,11 @@ function About({ of }: { of: Import }) {
     of.dryRun && words.leads.dryRun,
     of.strict && words.leads.strict,
     of.keepTimestamps && words.leads.keepTimestamps,
+    of.replace && words.leads.replace,
+    of.lenient && words.leads.lenient,
+    of.key && words.leads.keyed(of.key),
+    of.region && words.leads.region(of.region),
+    of.encoding && words.leads.encoding(of.encoding),
   ].filter(Boolean)
   const facts: Parameters<typeof Facts>[0]["of"] = [
     [words.leads.state, <State key="state" of={of} />],
@@ -55,16 +64,20 @@ function About({ of }: { of: Import }) {
   if (of.error) facts.splice(1, 0, [words.leads.stopped, of.error.message])
   if (asked.length) facts.push([words.leads.options, asked.join("; ")])
   if (of.progress?.phase === "checking") facts.push([words.leads.linesChecked, whole(of.progress.lines)])
-  else
+  else {
     for (const name of ["read", "inserted", "updated", "unchanged", "rejected"] as const) {
       facts.push([words.leads[name], whole(of[name])])
     }
+    for (const name of ["merged", "suppressed", "dropped"] as const) {
+      if (of[name] > 0) facts.push([words.leads[name], whole(of[name])])
+    }
+  }
   facts.push([words.leads.started, <Time key="started" at={of.createdAt} />])
   if (of.endedAt) facts.push([words.leads.took, lasted(of.createdAt, of.endedAt)])
   return <Facts of={facts} />
 }
 
-function Rejected({ of }: { of: Import }) {
+function Reported({ of }: { of: Import }) {
   const list = usePages<Line>(["imports", "errors", of.id, of.endedAt], (cursor) =>
     ask(api.GET("/v1/imports/{id}/errors", { params: { path: { id: of.id }, query: { cursor } } })),
   )
@@ -72,14 +85,21 @@ function Rejected({ of }: { of: Import }) {
   return (
     <section className="stack" aria-label={words.leads.rejectedLines}>
       <h3>{words.leads.rejectedLines}</h3>
-      {of.rejected > most && <p className="muted">{words.leads.someKept(most, of.rejected)}</p>}
+      {of.rejected + of.merged > most && <p className="muted">{words.leads.someKept(most, of.rejected + of.merged)}</p>}
       <Failure error={list.error} retry={list.refetch} />
       <ul className="stack">
         {list.rows?.map((line, n) => (
           // They are only added to, and several can be of one line.
           <li key={n} className={looks.line}>
             <p>
-              <strong>{of.kind === "taxonomy" ? words.leads.whole : words.leads.line(line.line)}</strong>
+              <strong>
+                {of.kind === "taxonomy"
+                  ? words.leads.whole
+                  : line.item
+                    ? words.leads.item(line.item)
+                    : words.leads.line(line.line)}
+              </strong>
+              {line.outcome !== "rejected" && <span className="muted"> {words.leads.outcomes[line.outcome]}</span>}
               {line.id && <code> {line.id}</code>}
             </p>
             <ul>

@@ -1,0 +1,30 @@
+-- +goose Up
+ALTER TABLE imports ADD COLUMN merged BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE imports ADD COLUMN suppressed BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE imports ADD COLUMN dropped BIGINT NOT NULL DEFAULT 0; -- values
+ALTER TABLE imports ADD COLUMN replace BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE imports ADD COLUMN lenient BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE imports ADD COLUMN natural_key TEXT COLLATE "C" NOT NULL DEFAULT ''; -- names of columns; empty: the usual ones
+ALTER TABLE imports ADD COLUMN region TEXT COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE imports ADD COLUMN encoding TEXT COLLATE "C" NOT NULL DEFAULT '';
+
+-- Lines that were merged, and such that were imported without some values, are kept with the rejected ones.
+ALTER TABLE import_rejects ADD COLUMN item BIGINT NOT NULL DEFAULT 0; -- in a JSON list, from 1 on; 0: it is none
+ALTER TABLE import_rejects ADD COLUMN outcome TEXT COLLATE "C" NOT NULL DEFAULT 'rejected';
+ALTER TABLE import_rejects ADD COLUMN into_line BIGINT NOT NULL DEFAULT 0; -- which counts instead; 0: none
+ALTER TABLE import_rejects ADD COLUMN into_item BIGINT NOT NULL DEFAULT 0;
+
+-- What imports must not bring back.
+CREATE TABLE lead_suppressions (
+    id         TEXT COLLATE "C"    NOT NULL PRIMARY KEY,
+    digests    TEXT COLLATE "C"    NOT NULL, -- of the id of a lead and of what it is known by, between spaces
+    created_at BIGINT NOT NULL
+);
+CREATE INDEX lead_suppressions_by_age ON lead_suppressions (created_at, id);
+
+-- The key of these digests, sealed with the key of the instance: made for the first of them.
+CREATE TABLE lead_suppression_keys (
+    id     TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (id = 'leads'),
+    sealed TEXT COLLATE "C" NOT NULL
+);
+ALTER TABLE lead_state ADD COLUMN suppressed BIGINT NOT NULL DEFAULT 0; -- the revision in which suppressions changed last

@@ -1,0 +1,104 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/store"
+)
+
+var suppressionTable = tableOf("lead_suppressions", errors.New("there is no such suppression"),
+	asText("id", func(s *lead.Suppression) *id.Suppression { return &s.ID }),
+	column[lead.Suppression]{
+		name: "digests", kind: textKind, permanent: true,
+		get: func(s *lead.Suppression) any {
+			words := make([]string, len(s.Digests))
+			for i, digest := range s.Digests {
+				words[i] = string(digest)
+			}
+			return strings.Join(words, " ")
+		},
+		set: func(s *lead.Suppression, c *cell) error {
+			for word := range strings.FieldsSeq(c.text) {
+				s.Digests = append(s.Digests, lead.SuppressionDigest(word))
+			}
+			return nil
+		},
+	},
+	asMillis(createdAt, func(s *lead.Suppression) *time.Time { return &s.CreatedAt }).fixed(),
+)
+
+// suppressionKey is the sealed key of suppressions.
+type suppressionKey struct{ id, sealed string }
+
+var suppressionKeyTable = tableOf("lead_suppression_keys", fault.New(fault.NotFound, "There is no key of suppressions."),
+	asText("id", func(k *suppressionKey) *string { return &k.id }),
+	asText("sealed", func(k *suppressionKey) *string { return &k.sealed }),
+)
+
+var (
+	allSuppressions = prepare(func(b builder) fmt.Stringer {
+		return suppressionTable.selects(b.db()).OrderExpr("?, id", bun.Ident(createdAt))
+	})
+	insertSuppressions = prepare(func(b builder) fmt.Stringer { return suppressionTable.insertsMany(b) })
+)
+
+func (l leads) Suppressions(ctx context.Context) ([]lead.Suppression, error) {
+	return readEach(ctx, l.session, suppressionTable, allSuppressions)
+}
+
+func (l leads) SuppressionKey(ctx context.Context) (string, error) {
+	found, err := readOne(ctx, l.session, suppressionKeyTable, suppressionKeyTable.get, store.SuppressionKeyOwner)
+	if fault.CodeOf(err) == fault.NotFound {
+		err = nil
+	}
+	return found.sealed, err
+}
+
+func (l leads) KeepSuppressionKey(ctx context.Context, sealed string) error {
+	if _, err := l.unit.advanced(); err != nil {
+		return err
+	}
+	kept := suppressionKey{store.SuppressionKeyOwner, sealed}
+	return l.changeOne(ctx, l.run(suppressionKeyTable.insert, suppressionKeyTable.values(&kept, suppressionKeyTable.columns)...))
+}
+
+func (l leads) Suppress(ctx context.Context, added []lead.Suppression) error {
+	if len(added) == 0 {
+		return nil
+	}
+	if err := l.moveSuppressed(ctx); err != nil {
+		return err
+	}
+	rows := make([][]any, len(added))
+	for i := range added {
+		rows[i] = suppressionTable.values(&added[i], suppressionTable.columns)
+	}
+	return l.runRows(ctx, insertSuppressions, rows)
+}
+
+func (l leads) Release(ctx context.Context, ids []id.Suppression) (int, error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	if err := l.moveSuppressed(ctx); err != nil {
+		return 0, err
+	}
+	return l.change(ctx, l.engine.DB().NewDelete().Conn(l.conn).Table(suppressionTable.name).Where("id IN (?)", bun.List(ids)))
+}
+
+func (l leads) moveSuppressed(ctx context.Context) error {
+	revision, err := l.unit.advanced()
+	if err == nil {
+		_, err = l.change(ctx, l.updates((*leadStateRow)(nil)).Set("suppressed = ?", revision).Where("single = 1"))
+	}
+	return err
+}

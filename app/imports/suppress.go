@@ -1,0 +1,182 @@
+package imports
+
+import (
+	"context"
+	"iter"
+
+	"holdco/domain/access"
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+	"holdco/ports/store"
+)
+
+// suppressions reads which leads must not be brought back, and in which revision that changed last.
+func (s *Service) suppressions(ctx context.Context, kept store.LeadReader) (lead.Suppressions, lead.Revision, error) {
+	state, err := kept.State(ctx)
+	if err != nil || state.Suppressed == 0 {
+		return lead.Suppressions{}, state.Suppressed, err
+	}
+	all, err := kept.Suppressions(ctx)
+	if err != nil || len(all) == 0 {
+		return lead.Suppressions{}, state.Suppressed, err
+	}
+	sealed, err := kept.SuppressionKey(ctx)
+	if err != nil {
+		return lead.Suppressions{}, 0, err
+	}
+	key, err := s.vault.Open(store.SuppressionKeyOwner, sealed)
+	if err != nil {
+		return lead.Suppressions{}, 0, noKey(err)
+	}
+	return lead.NewSuppressions(lead.SuppressionKey(key), all), state.Suppressed, nil
+}
+
+// noKey is the fault of a process that cannot tell which leads were forgotten.
+func noKey(err error) error {
+	return fault.New(fault.Unavailable, "Leads were forgotten, and the instance's key, which tells which, is not there: "+
+		"run this where the key file is (HOLDCO_KEY_FILE).").Because(err)
+}
+
+// suppressionKey returns the key of digests, which it makes for the first suppression. The unit has advanced leads.
+func (s *Service) suppressionKey(ctx context.Context, tx store.Tx) (lead.SuppressionKey, error) {
+	sealed, err := tx.Leads().SuppressionKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	if sealed != "" {
+		key, err := s.vault.Open(store.SuppressionKeyOwner, sealed)
+		if err != nil {
+			err = noKey(err)
+		}
+		return lead.SuppressionKey(key), err
+	}
+	random := s.entropy.Bits256()
+	key := lead.SuppressionKey(random[:])
+	if sealed, err = store.SealIn(ctx, tx, s.vault, store.SuppressionKeyOwner, string(key)); err != nil {
+		return "", noKey(err)
+	}
+	return key, tx.Leads().KeepSuppressionKey(ctx, sealed)
+}
+
+// forget makes suppressions of leads that are about to be removed, and of ids that are of none.
+func (s *Service) forget(ctx context.Context, tx store.Tx, ids []id.Lead) error {
+	key, err := s.suppressionKey(ctx, tx)
+	if err != nil {
+		return err
+	}
+	contents, err := tx.Leads().Contents(ctx, ids)
+	if err != nil {
+		return err
+	}
+	made := make([]lead.Suppression, len(ids))
+	for i, which := range ids {
+		content := contents[which]
+		content.ID = which
+		made[i] = key.Forget(id.New[id.Suppression](s.ids.UUIDv7()), content, tx.Now())
+	}
+	return tx.Leads().Suppress(ctx, made)
+}
+
+// Suppress implements inbound.Imports.
+func (s *Service) Suppress(
+	ctx context.Context, caller access.Caller, lines iter.Seq2[inbound.LeadLine, error], options inbound.ImportOptions,
+) (lead.ImportCount, error) {
+	var count lead.ImportCount
+	if err := caller.Needs(access.Admin); err != nil {
+		return count, err
+	}
+	// Whether lines are valid does not depend on the key.
+	var drafts []lead.Draft
+	for line, err := range lines {
+		if err != nil {
+			return count, err
+		}
+		count.Read++
+		if _, err := lead.SuppressionKey("").Suppress("", line.Draft, options.Rules, s.clock.Now()); err != nil {
+			count.Rejected++
+			at := place{line.Number, line.Item}
+			if err := options.Report(*rejected(at, line.Draft.ID, "", fieldsOf(err))); err != nil {
+				return count, err
+			}
+			continue
+		}
+		drafts = append(drafts, line.Draft)
+	}
+	if count.Rejected > 0 {
+		return count, nil // all or nothing: a person who was overlooked would come back
+	}
+	for len(drafts) > 0 {
+		some := drafts[:min(len(drafts), usualPace.size)]
+		if err := s.suppressSome(ctx, caller.Actor, some, options.Rules); err != nil {
+			return count, err
+		}
+		count.Suppressed += int64(len(some))
+		drafts = drafts[len(some):]
+	}
+	return count, nil
+}
+
+func (s *Service) suppressSome(ctx context.Context, actor event.Actor, drafts []lead.Draft, rules lead.Rules) error {
+	_, err := s.update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if _, err := tx.Leads().Advance(ctx); err != nil {
+			return err
+		}
+		key, err := s.suppressionKey(ctx, tx)
+		if err != nil {
+			return err
+		}
+		made := make([]lead.Suppression, len(drafts))
+		for i, draft := range drafts {
+			if made[i], err = key.Suppress(id.New[id.Suppression](s.ids.UUIDv7()), draft, rules, tx.Now()); err != nil {
+				return err
+			}
+		}
+		if err := tx.Leads().Suppress(ctx, made); err != nil {
+			return err
+		}
+		return tx.Record(ctx, lead.Suppressed(len(made)).By(actor))
+	})
+	return err
+}
+
+// Suppressed implements inbound.Imports.
+func (s *Service) Suppressed(ctx context.Context, caller access.Caller) ([]lead.Suppression, error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return nil, err
+	}
+	return s.store.Leads().Suppressions(ctx)
+}
+
+// Release implements inbound.Imports.
+func (s *Service) Release(ctx context.Context, caller access.Caller, which []id.Suppression, of []id.Lead) (released int, err error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return 0, err
+	}
+	_, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
+		released = 0
+		if _, err := tx.Leads().Advance(ctx); err != nil {
+			return err
+		}
+		all := append([]id.Suppression(nil), which...)
+		if len(of) > 0 {
+			known, _, err := s.suppressions(ctx, tx.Leads())
+			if err != nil {
+				return err
+			}
+			for _, one := range of {
+				all = append(all, known.Of(one)...)
+			}
+		}
+		if released, err = tx.Leads().Release(ctx, all); err != nil {
+			return err
+		}
+		if released == 0 {
+			return errNothing
+		}
+		return tx.Record(ctx, lead.Released(released).By(caller.Actor))
+	})
+	return released, err
+}

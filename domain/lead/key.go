@@ -1,0 +1,129 @@
+package lead
+
+import (
+	"slices"
+	"strings"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/text"
+)
+
+// Key names the fields that tell leads without an id apart: the id of such a lead is derived from them. It is made by ParseKey; the zero
+// value is website and name, else email and name, else phone and name, else name.
+type Key string
+
+// keyFields are the fields of keys, in the order in which an id is derived from them.
+var keyFields = []string{"website", "email", "phone", "name"}
+
+// ParseKey parses the names of fields, separated by commas, in any order. An empty text is the usual key.
+func ParseKey(sent string) (Key, bool) {
+	if sent == "" {
+		return "", true
+	}
+	var found []string
+	for _, name := range strings.Split(sent, ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(keyFields, name) || slices.Contains(found, name) {
+			return "", false
+		}
+		found = append(found, name)
+	}
+	slices.SortFunc(found, func(a, b string) int { return slices.Index(keyFields, a) - slices.Index(keyFields, b) })
+	return Key(strings.Join(found, ",")), true
+}
+
+// KeyFields returns the names of the fields that a key can have, for people.
+func KeyFields() string { return strings.Join(keyFields, ", ") }
+
+// sentKeys are the values of a draft by which a lead can be known.
+type sentKeys struct {
+	name, email          string
+	website              website // empty if there is none, or if it is none
+	phone                string  // as E.164 spells it, likewise
+	rawWebsite, rawPhone string  // as they were sent
+}
+
+// value returns what a field counts for in a key.
+func (s sentKeys) value(field string) string {
+	switch field {
+	case "website":
+		return s.website.domain + s.website.rest
+	case "email":
+		return strings.ToLower(s.email)
+	case "phone":
+		return s.phone
+	}
+	return text.Fold(s.name)
+}
+
+// usual returns the usual key of these values.
+func (s sentKeys) usual() Key {
+	for _, field := range keyFields[:3] {
+		if s.value(field) != "" {
+			return Key(field + ",name")
+		}
+	}
+	return "name"
+}
+
+// derive derives the id of a lead that was sent without one. Without a name it is empty.
+func (c *checks) derive(key Key, from sentKeys) id.Lead {
+	if from.name == "" {
+		return ""
+	}
+	if key == "" {
+		key = from.usual()
+	}
+	parts := []string{"key"}
+	for field := range strings.SplitSeq(string(key), ",") {
+		value := from.value(field)
+		if value == "" {
+			c.problems.Add(fault.Fieldf(field, fault.Required,
+				"%s is required of a lead without an id: the key of such leads is %s", field, key))
+		}
+		parts = append(parts, field, value)
+	}
+	if key == "name" {
+		parts = []string{"name", text.Fold(from.name)}
+	}
+	return id.Derive[id.Lead](parts...)
+}
+
+// former returns the id that was derived from a lead before keys: from its website as it was sent, else its e-mail, phone or name.
+func (s sentKeys) former() id.Lead {
+	switch {
+	case s.rawWebsite != "":
+		return id.Derive[id.Lead]("website", strings.ToLower(s.rawWebsite))
+	case s.email != "":
+		return id.Derive[id.Lead]("email", strings.ToLower(s.email))
+	case s.rawPhone != "":
+		return id.Derive[id.Lead]("phone", s.rawPhone)
+	}
+	return ""
+}
+
+// isFormer reports whether a stored lead that has the id by the former rule is the same by the key of this one. What the former rule
+// has compared is the same; whatever else belongs to the key need not be.
+func (i *Incoming) isFormer(stored Lead) bool {
+	key := i.key
+	if key == "" {
+		key = "name"
+	}
+	for field := range strings.SplitSeq(string(key), ",") {
+		same := true
+		switch field {
+		case "name":
+			same = text.Fold(i.Name) == text.Fold(stored.Name)
+		case "email":
+			same = strings.EqualFold(i.Email, stored.Email)
+		case "phone":
+			phone, ok := parsePhone(stored.Phone, "")
+			same = stored.Phone == i.Phone || ok && phone == i.Phone
+		}
+		if !same {
+			return false
+		}
+	}
+	return true
+}
