@@ -1386,8 +1386,9 @@ export interface paths {
          *
          *     The file is read twice. In the first pass it is checked, and nothing is imported if it cannot be read to its end. In the
          *     second pass lines are imported in batches; an invalid line is passed over, see `GET /v1/imports/{id}/errors`, unless
-         *     `strict` is true. What has an id that is there already is replaced if it differs, so a file can be sent again after an
-         *     import was interrupted: what is there is unchanged, and the rest follows.
+         *     `strict` is true. What has an id that is there already is updated if it differs, so a file can be sent again after an
+         *     import was interrupted: what is there is unchanged, and the rest follows. Of several lines with one id the last valid one
+         *     counts, and those that differ from it are merged: they are listed with the invalid ones.
          */
         post: operations["startImport"];
         delete?: never;
@@ -1431,7 +1432,7 @@ export interface paths {
         };
         /**
          * List the rejected lines of an import
-         * @description In the order of the file. The first 10,000 are kept, each with at most 20 invalid fields.
+         * @description With those that were merged, and those that were imported without some values. The first 10,000 are kept, each with at most 20 invalid fields.
          */
         get: operations["listImportErrors"];
         put?: never;
@@ -1812,6 +1813,10 @@ export interface paths {
          * Create a partner
          * @description The answer shows the key of the partner, as `key`, this once.
          *
+         *     A key sees everything unless it is narrowed: to leads of campaigns, to leads of industries, or to leads without
+         *     their contacts. What it may not see is not there for it, in totals too. A key narrowed to both campaigns and
+         *     industries sees what is of both.
+         *
          *     A request with the key that a browser sends for a page names where the page comes from, in `Origin`: that must be
          *     one of the partner's `origins`, to the letter. Requests without `Origin`, from servers, need none.
          */
@@ -1835,7 +1840,7 @@ export interface paths {
         /**
          * Get a partner
          * @description One whose key is revoked or has expired, too. The key is never shown again. The `ETag` is of all but `lastUsedAt`,
-         *     so that use of the key keeps nobody from changing the partner.
+         *     `requests` and `leadsRead`, so that use of the key keeps nobody from changing the partner.
          */
         get: operations["getPartner"];
         put?: never;
@@ -1849,11 +1854,12 @@ export interface paths {
         head?: never;
         /**
          * Update a partner
-         * @description A JSON merge patch (RFC 7396): what is absent stays; `origins` is replaced as a whole; `expiresAt` alone can be
+         * @description A JSON merge patch (RFC 7396): what is absent stays; lists are replaced as a whole; `expiresAt` alone can be
          *     null. A patch that changes nothing, such as `{}`, leaves the version as it is. A key that has expired is
          *     valid again when its end is moved or taken away. One that is revoked cannot be changed: `invalid_transition` (409).
          *
-         *     Errors of its own: `immutable_field` for id, hint, key, createdAt, lastUsedAt and revokedAt, and
+         *     Errors of its own: `immutable_field` for id, hint, key, createdAt, lastUsedAt, requests,
+         *     leadsRead and revokedAt, and
          *     `validation_failed` (422).
          */
         patch: operations["updatePartner"];
@@ -2432,8 +2438,11 @@ export interface paths {
          *     |---|---|
          *     | `campaign.imported` | An import changed campaigns. |
          *     | `taxonomy.imported` | An import changed the taxonomy. |
-         *     | `lead.imported` | A batch of leads was imported. Sent only where `events` holds a name or a pattern that begins with `lead.`, as is the next. |
-         *     | `lead.removed` | Leads were removed. |
+         *     | `lead.imported` | A batch of leads was imported; `data` counts them and has the `ids` of those that are new, at most a thousand. Sent only where `events` holds a name or a pattern that begins with `lead.`, as are the next four. |
+         *     | `lead.updated` | Leads that were there were changed by an import; `data` has their `ids`, at most a thousand. |
+         *     | `lead.removed` | Leads were removed; `data` has their `ids`, at most a thousand. |
+         *     | `lead.suppressed` | Leads were put on the list of those that imports must not bring back; `data` has how many, and nothing of them. |
+         *     | `lead.released` | Leads were taken off that list. |
          *     | `price.imported` | The prices of all models were replaced; `data` counts what differs. |
          *     | `price.set` | The prices of a model were set, in US dollars per million tokens; `data.previous` has what these were before. |
          *     | `price.removed` | A model was removed from the price table. |
@@ -2777,7 +2786,7 @@ export interface components {
                 restorableUntil?: components["schemas"]["Instant"];
                 adapter?: string;
                 installed?: string[];
-                /** @description The place of a stream that is before its oldest entry. */
+                /** @description The place of a stream, or of an export, that is before its oldest entry. */
                 oldest?: string;
                 /** @example 100 */
                 limit?: number;
@@ -4294,10 +4303,29 @@ export interface components {
             bytes: number;
             /** @description It only checks. */
             dryRun: boolean;
-            /** @description Nothing is imported unless every line is valid. */
+            /** @description Nothing is imported unless every line is valid, and none is merged. */
             strict: boolean;
             /** @description Timestamps are taken from the file. */
             keepTimestamps: boolean;
+            /** @description What lines leave out is cleared. */
+            replace: boolean;
+            /** @description Lines are imported without invalid values. */
+            lenient: boolean;
+            /**
+             * @description The columns that tell leads without an id apart; null for the usual ones.
+             * @example website,name
+             */
+            key: string | null;
+            /**
+             * @description Of telephone numbers without a country code.
+             * @example DE
+             */
+            region: string | null;
+            /**
+             * @description Of the file; null for UTF-8.
+             * @example windows-1252
+             */
+            encoding: string | null;
             /**
              * @description `done`: the file was read to its end; `rejected` counts lines that were not imported. `failed`: `error` says why.
              *     `interrupted`: the server stopped or died. The last three are final. What was imported before stays.
@@ -4340,7 +4368,7 @@ export interface components {
             updated: number;
             /**
              * Format: int64
-             * @description Lines that change nothing, and those whose id a later line has too.
+             * @description Lines that change nothing, and those that say the same as a later line with the same id.
              * @example 8
              */
             unchanged: number;
@@ -4350,6 +4378,24 @@ export interface components {
              * @example 2
              */
             rejected: number;
+            /**
+             * Format: int64
+             * @description Lines that differ from a later one with the same id.
+             * @example 0
+             */
+            merged: number;
+            /**
+             * Format: int64
+             * @description Lines of leads that were forgotten.
+             * @example 0
+             */
+            suppressed: number;
+            /**
+             * Format: int64
+             * @description Values that were left out, of lines that are counted elsewhere.
+             * @example 0
+             */
+            dropped: number;
             /** @description Why it failed or was interrupted. */
             error: {
                 /**
@@ -4363,7 +4409,7 @@ export interface components {
             createdAt: components["schemas"]["Instant"];
             endedAt: components["schemas"]["OptionalInstant"];
         };
-        RejectedLine: {
+        ReportedLine: {
             /**
              * Format: int64
              * @description In which line of the file it begins; of a taxonomy 1.
@@ -4371,10 +4417,32 @@ export interface components {
              */
             line: number;
             /**
+             * Format: int64
+             * @description Its place in a JSON list; null in other files.
+             * @example 17
+             */
+            item: number | null;
+            /**
              * @description Of the lead or campaign; null if unknown.
              * @example cmp_17
              */
             id: string | null;
+            /**
+             * @description `rejected`: it is invalid. `merged`: a later line has the same id and differs, and counts instead. `trimmed`: it was imported without the values that `errors` names.
+             * @enum {string}
+             */
+            outcome: "rejected" | "merged" | "trimmed";
+            /**
+             * Format: int64
+             * @description The line that counts instead.
+             * @example 21
+             */
+            mergedIntoLine: number | null;
+            /**
+             * Format: int64
+             * @description Its place in a JSON list.
+             */
+            mergedIntoItem: number | null;
             errors: components["schemas"]["FieldError"][];
         };
         Instance: {
@@ -4870,6 +4938,23 @@ export interface components {
              */
             origins: string[];
             /**
+             * @description The key sees leads of these campaigns alone, and of campaigns these alone; empty for all.
+             * @example []
+             */
+            campaignIds: string[];
+            /**
+             * @description The key sees leads, campaigns and the part of the taxonomy of these industries alone; empty for all.
+             * @example [
+             *       "ind_01j5ze2c4nf8vtkkq4d9w6m7xv"
+             *     ]
+             */
+            industryIds: string[];
+            /**
+             * @description Whether the key sees the people at leads.
+             * @example true
+             */
+            contacts: boolean;
+            /**
              * @description Prefix and last four characters of the key.
              * @example hcp_...k3Zq
              */
@@ -4877,6 +4962,18 @@ export interface components {
             createdAt: components["schemas"]["Instant"];
             expiresAt: components["schemas"]["OptionalInstant"];
             lastUsedAt: components["schemas"]["OptionalInstant"];
+            /**
+             * Format: int64
+             * @description Requests that were let through. This, leadsRead and lastUsedAt are written every ten seconds.
+             * @example 5120
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Leads that were sent, each time that one was.
+             * @example 48210
+             */
+            leadsRead: number;
             revokedAt: components["schemas"]["OptionalInstant"];
             /** @description The key. Shown once in the answers to create and rotate. */
             key?: string;
@@ -4899,6 +4996,19 @@ export interface components {
              */
             origins: string[];
             /**
+             * @description Narrows the key to leads of these campaigns, and to these campaigns; empty or not given for all. Ids that
+             *     exist nowhere are taken: nothing is seen of them.
+             */
+            campaignIds?: string[];
+            /** @description Narrows the key to leads, campaigns and the taxonomy of these industries; empty or not given for all. */
+            industryIds?: string[];
+            /**
+             * @description Whether the key sees the people at leads. With false `contacts` is empty in each lead; its phone and e-mail,
+             *     which are those of the company, are shown.
+             * @default true
+             */
+            contacts?: boolean;
+            /**
              * Format: date-time
              * @description RFC 3339, in the future. The key never expires when it is null or not given.
              */
@@ -4918,6 +5028,11 @@ export interface components {
             name?: string;
             /** @description As in a new partner. The list is replaced as a whole. */
             origins?: string[];
+            /** @description As in a new partner. An empty list ends the narrowing. */
+            campaignIds?: string[];
+            /** @description As in a new partner. An empty list ends the narrowing. */
+            industryIds?: string[];
+            contacts?: boolean;
             /**
              * Format: date-time
              * @description RFC 3339, in the future; null takes the end away.
@@ -5408,7 +5523,7 @@ export interface components {
          * @description What happened. More events may come; ignore those that you do not know.
          * @enum {string}
          */
-        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.removed" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "store.restored" | "backup.completed" | "backup.failed" | "store.pruned" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.resumed" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
+        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.updated" | "lead.removed" | "lead.suppressed" | "lead.released" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "store.restored" | "backup.completed" | "backup.failed" | "store.pruned" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.resumed" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
         /**
          * @description The body of what is posted to a webhook.
          * @example {
@@ -5712,8 +5827,8 @@ export interface components {
             data: components["schemas"]["Import"];
             meta: components["schemas"]["Meta"];
         };
-        RejectedLineList: {
-            data: components["schemas"]["RejectedLine"][];
+        ReportedLineList: {
+            data: components["schemas"]["ReportedLine"][];
             meta: components["schemas"]["ListMeta"];
         };
         InstanceAnswer: {
@@ -6555,7 +6670,10 @@ export interface operations {
             query?: {
                 /** @description The format. */
                 format?: "csv" | "jsonl";
-                /** @description Only what comes after this entry. If there is none with this id, it is `invalid_cursor`. */
+                /**
+                 * @description Only what comes after this entry. If there is none with this id, because it was removed say, it is `invalid_cursor`, and
+                 *     `details.oldest` is what `after` may be to begin with the oldest entry that there is.
+                 */
                 after?: string;
                 /**
                  * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
@@ -9770,10 +9888,23 @@ export interface operations {
                 name?: string;
                 /** @description Only check: nothing is imported, and the counts say what would be. */
                 dryRun?: boolean;
-                /** @description Import nothing unless every line is valid. */
+                /** @description Import nothing unless every line is valid, and none is merged. */
                 strict?: boolean;
                 /** @description Take `created_at` and `updated_at` of leads and campaigns from the file, for a first load or a move. */
                 keepTimestamps?: boolean;
+                /** @description Of leads: clear what a line leaves out. Otherwise that stays as it is, and an empty cell or null clears it. */
+                replace?: boolean;
+                /** @description Of leads: import lines without values that are no website, phone, email, rating or page, and without each primary contact but the first; `dropped` counts these. */
+                lenient?: boolean;
+                /**
+                 * @description Of leads: the columns that tell those without an id apart, separated by commas: of `website`, `email`, `phone` and `name`.
+                 *     Without it `website,name`, else `email,name`, else `phone,name`, else `name`.
+                 */
+                key?: string;
+                /** @description Of leads: the country, by its two letters, of telephone numbers without a country code. Without it they are invalid. */
+                region?: string;
+                /** @description The encoding of a text that is not in UTF-8. */
+                encoding?: "utf-8" | "utf-16" | "windows-1252";
             };
             header?: {
                 /**
@@ -9887,7 +10018,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of rejected lines. */
+            /** @description A page of lines. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9897,7 +10028,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RejectedLineList"];
+                    "application/json": components["schemas"]["ReportedLineList"];
                 };
             };
             400: components["responses"]["BadRequest"];
