@@ -139,14 +139,14 @@ func TestAMoveBetweenSQLiteAndPostgresThatIsKilledGoesOn(t *testing.T) {
 			}, "move", "--from", way[0], "--to", way[1], "--json")
 			switch {
 			case isDone:
-				digests[way[0]], done = sumsOf(t, []byte(printed[strings.Index(printed, "{"):])), true
+				digests[way[0]], done = sumsOf(t, jsonIn(printed)), true
 			case !strings.Contains(printed, "holdco: "): // it was killed
 				kills++
 			case strings.Contains(printed, "this store was moved to "): // it was killed after its last step
 				mustRun(t, environ, "move", "--abandon", "--from", way[0])
 				again := fmt.Sprintf("sqlite://%s/again-%d/holdco.db", dir, n)
 				printed = mustRun(t, environ, "move", "--from", way[0], "--to", again, "--json")
-				digests[way[0]], done = sumsOf(t, []byte(printed[strings.Index(printed, "{"):])), true
+				digests[way[0]], done = sumsOf(t, jsonIn(printed)), true
 			default:
 				t.Fatalf("after %d kills: %s", kills, printed)
 			}
@@ -302,4 +302,10 @@ func TestAMoveThatIsRefusedLeavesNoTarget(t *testing.T) {
 			t.Errorf("%v: left are %v, %v", c.args, left, err)
 		}
 	}
+}
+
+// jsonIn is the JSON at the end of what a command printed.
+func jsonIn(printed string) []byte {
+	_, object, _ := strings.Cut(printed, "{")
+	return []byte("{" + object)
 }

@@ -147,7 +147,8 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 		flags.StringVar(&i.key, "key", "", "the columns that tell leads without an id apart: of "+lead.KeyFields())
 		flags.StringVar(&i.region, "region", "", "the country, such as DE, of telephone numbers without a country code")
 		flags.BoolVar(&i.rules.Replace, "replace", false, "clear what a line leaves out")
-		flags.BoolVar(&i.rules.Lenient, "lenient", false, "import lines without the values that are invalid: websites, phones, e-mails, ratings, pages")
+		flags.BoolVar(&i.rules.Lenient, "lenient", false,
+			"import lines without the values that are invalid: websites, phones, e-mails, ratings, pages")
 	}
 	jsonFlag(flags, &i.asJSON)
 	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(Formats(), cobra.ShellCompDirectiveNoFileComp))
@@ -269,7 +270,8 @@ func (i *imports) print(command *cobra.Command, s lead.ImportCount, took time.Du
 	if i.asJSON {
 		return printJSON(command.OutOrStdout(), event.Fields{
 			event.F("read", s.Read), event.F("inserted", s.Inserted), event.F("updated", s.Updated), event.F("unchanged", s.Unchanged),
-			event.F("rejected", s.Rejected), event.F("merged", s.Merged), event.F("suppressed", s.Suppressed), event.F("dropped", s.Dropped),
+			event.F("rejected", s.Rejected), event.F("merged", s.Merged), event.F("suppressed", s.Suppressed),
+			event.F("dropped", s.Dropped),
 			event.F("dryRun", i.dryRun), event.F("seconds", took.Seconds()), event.F("perSecond", rate),
 		})
 	}

@@ -84,7 +84,8 @@ func (r *rejects) verdict(stderr io.Writer, summary lead.ImportCount, strict boo
 		counted(summary.Merged, "line has", "lines have"), verb(summary.Merged, "does", "do"), r.path)
 	switch {
 	case summary.Rejected > 0:
-		invalid := fmt.Sprintf("%d of %s invalid; %s lists all of them", summary.Rejected, counted(summary.Read, "line is", "lines are"), r.path)
+		invalid := fmt.Sprintf("%d of %s invalid; %s lists all of them", summary.Rejected,
+			counted(summary.Read, "line is", "lines are"), r.path)
 		return errors.New(strings.Join(append([]string{invalid + nothing}, r.first[lead.LineRejected]...), "\n"))
 	case summary.Merged > 0 && strict:
 		return errors.New(strings.Join(append([]string{merged + nothing}, r.first[lead.LineMerged]...), "\n"))

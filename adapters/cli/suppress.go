@@ -20,9 +20,10 @@ func (a leadCommands) suppress() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "suppress FILE",
 		Short: "Keep imports from bringing back the leads of a file",
-		Long: "Keep imports from bringing back the leads of a file, in the form of \"holdco leads import\"; - is standard input. A line needs\n" +
-			"an id, or a website, an email or a phone; with a name these suppress only leads of that name. Keyed hashes of them are\n" +
-			"kept, and nothing else. Unless all lines are valid nothing is done. Leads that are there stay until \"holdco leads rm\".",
+		Long: "Keep imports from bringing back the leads of a file, in the form of \"holdco leads import\"; - is standard input. A line\n" +
+			"needs an id, or a website, an email or a phone; with a name these suppress only leads of that name. Keyed hashes of\n" +
+			"them are kept, and nothing else. Unless all lines are valid nothing is done. Leads that are there stay until\n" +
+			"\"holdco leads rm\".",
 		Example: "  holdco leads suppress objections.csv --region DE",
 		Args:    oneFile,
 		RunE: on(a.app, a.Keyed, func(command *cobra.Command, port inbound.Imports, args []string) error {
@@ -60,7 +61,8 @@ func (a leadCommands) suppress() *cobra.Command {
 			case err != nil:
 				return err
 			case count.Rejected > 0:
-				invalid := fmt.Sprintf("%d of %s invalid; nothing was suppressed", count.Rejected, counted(count.Read, "line is", "lines are"))
+				invalid := fmt.Sprintf("%d of %s invalid; nothing was suppressed", count.Rejected,
+					counted(count.Read, "line is", "lines are"))
 				return errors.New(strings.Join(append([]string{invalid}, wrong...), "\n"))
 			case asJSON:
 				return printJSON(command.OutOrStdout(), event.Fields{event.F("suppressed", count.Suppressed)})

@@ -420,7 +420,8 @@ func TestOfLinesWithOneIDTheLastCountsHoweverFarApartTheyAre(t *testing.T) {
 		}
 		before := f.state(t)
 		f.clock.now = f.clock.now.Add(time.Hour)
-		if got, want := f.leads(t, drafts, options), merging(summary(count+again+2, 0, 0, count, 1), again+1); got != want || f.state(t) != before {
+		if got, want := f.leads(t, drafts, options), merging(summary(count+again+2, 0, 0, count, 1), again+1); got != want ||
+			f.state(t) != before {
 			t.Errorf("again: %+v; want %+v", got, want)
 		}
 		for which, name := range map[id.Lead]string{"cmp_7": "Bolt", "cmp_8": "Acme", "cmp_1": "Acme", "cmp_2": "Last"} {
@@ -559,7 +560,8 @@ func TestALineThatLeavesOutCampaignsKeepsThem(t *testing.T) {
 		t.Errorf("a rating: %+v", got)
 	}
 	f.counts(t, 1, 0)
-	if got := f.exported(t, "cmp_1").Document.Head; !strings.Contains(got, `"email":"a@acme.example"`) || !strings.Contains(got, `"google_rating":4,`) {
+	if got := f.exported(t, "cmp_1").Document.Head; !strings.Contains(got, `"email":"a@acme.example"`) ||
+		!strings.Contains(got, `"google_rating":4,`) {
 		t.Error(got)
 	}
 	partial[0].Absent = 0
@@ -570,7 +572,9 @@ func TestALineThatLeavesOutCampaignsKeepsThem(t *testing.T) {
 func TestALeadThatIsForgottenDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	anna := lead.Draft{ID: "cmp_1", Name: "Anna & Co", Website: "https://anna.example/shop", Email: "anna@anna.example", Phone: "+49 30 123456"}
+	anna := lead.Draft{
+		ID: "cmp_1", Name: "Anna & Co", Website: "https://anna.example/shop", Email: "anna@anna.example", Phone: "+49 30 123456",
+	}
 	bolt := lead.Draft{Name: "Bolt", Website: "bolt.example"}
 	f.leads(t, []lead.Draft{anna, bolt}, inbound.ImportOptions{})
 	only := func(ids ...id.Lead) iter.Seq2[id.Lead, error] {
@@ -606,7 +610,8 @@ func TestALeadThatIsForgottenDoesNotComeBack(t *testing.T) {
 	if err != nil || len(all) != 2 || len(all[0].Digests) != 4 || len(all[1].Digests) != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if released, err := f.imports.Release(t.Context(), caller, []id.Suppression{all[1].ID}, []id.Lead{"cmp_1"}); released != 2 || err != nil {
+	released, err := f.imports.Release(t.Context(), caller, []id.Suppression{all[1].ID}, []id.Lead{"cmp_1"})
+	if released != 2 || err != nil {
 		t.Errorf("%d, %v", released, err)
 	}
 	if got, want := f.leads(t, again, inbound.ImportOptions{}), summary(8, 5, 0, 3, 0); got != want {

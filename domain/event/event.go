@@ -109,7 +109,7 @@ var (
 	BackupCompleted = define("backup.completed") // by a server, as it is scheduled
 	BackupFailed    = define("backup.failed")
 
-	LeadImported     = define("lead.imported") // one for each batch that changed anything, with at most lead.MostTold ids; so are those below
+	LeadImported     = define("lead.imported") // one or more for each batch, with lead.MostTold ids at most; so are those below
 	LeadUpdated      = define("lead.updated")
 	LeadRemoved      = define("lead.removed")
 	LeadSuppressed   = define("lead.suppressed") // imports must not bring back some

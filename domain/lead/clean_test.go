@@ -17,8 +17,9 @@ import (
 func TestAWebsiteIsKeptAsItsDomain(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]string{
-		"acme.example": "acme.example", "HTTP://www.Acme.Example:80/": "acme.example", "https://shop.acme.example/berlin?x=1#top": "shop.acme.example",
-		"//acme.example/a": "acme.example", "acme.example.": "acme.example", "acme.example:8080/a": "acme.example",
+		"acme.example": "acme.example", "HTTP://www.Acme.Example:80/": "acme.example",
+		"https://shop.acme.example/berlin?x=1#top": "shop.acme.example",
+		"//acme.example/a":                         "acme.example", "acme.example.": "acme.example", "acme.example:8080/a": "acme.example",
 		"www.acme.example": "acme.example", "www.com": "www.com", "www.co.uk": "www.co.uk", "acme.co.uk": "acme.co.uk",
 		"bücher.example": "xn--bcher-kva.example", "XN--BCHER-KVA.example": "xn--bcher-kva.example", "acme.github.io": "acme.github.io",
 		"github.io": "github.io", "co.uk": "", "com": "", "localhost": "", "intranet/a": "", "192.0.2.1": "", "http://[2001:db8::1]/": "",
@@ -96,9 +97,10 @@ func TestACleanValueStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		draft := lead.Draft{
-			Name:    "Acme",
-			Website: rapid.StringMatching(`(https?://)?(WWW\.|www\.)?[a-zäé0-9-]{1,5}\.(example|co\.uk|com)(:80)?(/[a-z]{0,3})?`).Draw(t, "website"),
-			Phone:   rapid.StringMatching(`(\+49|0)[ -]?(30|171)[ -]?[0-9]{5,8}`).Draw(t, "phone"),
+			Name: "Acme",
+			Website: rapid.StringMatching(`(https?://)?(WWW\.|www\.)?[a-zäé0-9-]{1,5}\.(example|co\.uk|com)(:80)?(/[a-z]{0,3})?`).
+				Draw(t, "website"),
+			Phone: rapid.StringMatching(`(\+49|0)[ -]?(30|171)[ -]?[0-9]{5,8}`).Draw(t, "phone"),
 		}
 		first, err := draft.Read(catalog, lead.Rules{Region: "DE"})
 		if err != nil {
@@ -157,7 +159,8 @@ func TestCompaniesOnOnePlatformAreTold(t *testing.T) {
 func TestLenientRulesDropWhatIsInvalid(t *testing.T) {
 	t.Parallel()
 	draft := lead.Draft{
-		Name: "Acme", Website: "none", Phone: "call me", Email: "acme", Rating: "6", Social: lead.Social{TikTok: "@acme", Twitter: "https://x.example"},
+		Name: "Acme", Website: "none", Phone: "call me", Email: "acme", Rating: "6",
+		Social:   lead.Social{TikTok: "@acme", Twitter: "https://x.example"},
 		Contacts: []lead.ContactDraft{{ID: "cnt_1", Name: "Anna", Primary: true}, {ID: "cnt_2", Name: "Ben", Primary: true}},
 	}
 	want := map[string]string{
@@ -172,7 +175,8 @@ func TestLenientRulesDropWhatIsInvalid(t *testing.T) {
 	if diff := cmp.Diff(want, codes(fault.Validation(read.Dropped))); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if !read.Contacts[0].Primary || read.Contacts[1].Primary || read.Website != "" || read.Social.Twitter == "" || read.Rating != lead.Unrated ||
+	if !read.Contacts[0].Primary || read.Contacts[1].Primary || read.Website != "" || read.Social.Twitter == "" ||
+		read.Rating != lead.Unrated ||
 		read.Absent != lead.WebsiteField|lead.PhoneField|lead.EmailField|lead.RatingField|lead.TikTokField {
 		t.Errorf("%+v", read)
 	}

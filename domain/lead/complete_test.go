@@ -45,7 +45,8 @@ func importing(t testing.TB, stored map[id.Lead]lead.Lead, rules lead.Rules, dra
 }
 
 var fullDraft = lead.Draft{
-	ID: "cmp_1", Name: "Acme", Phone: "+49 30 123456", Email: "info@acme.example", Website: "acme.example", Rating: "4.5", Enrichment: "deep",
+	ID: "cmp_1", Name: "Acme", Phone: "+49 30 123456", Email: "info@acme.example", Website: "acme.example", Rating: "4.5",
+	Enrichment: "deep",
 	Social: lead.Social{
 		Instagram: "https://i.example", Facebook: "https://f.example", LinkedIn: "https://l.example", Twitter: "https://x.example",
 		TikTok: "https://t.example",
@@ -58,7 +59,9 @@ func TestWhatALineLeavesOutStaysAndWhatIsEmptyIsCleared(t *testing.T) {
 	t.Parallel()
 	stored, _ := importing(t, nil, lead.Rules{}, fullDraft)
 	full := stored["cmp_1"]
-	bare := lead.Lead{ID: "cmp_1", Name: "Acme", Rating: lead.Unrated, Enrichment: lead.None, CreatedAt: full.CreatedAt, UpdatedAt: full.UpdatedAt}
+	bare := lead.Lead{
+		ID: "cmp_1", Name: "Acme", Rating: lead.Unrated, Enrichment: lead.None, CreatedAt: full.CreatedAt, UpdatedAt: full.UpdatedAt,
+	}
 	if now, change := importing(t, stored, lead.Rules{}, lead.Draft{ID: "cmp_1", Name: "Acme", Absent: lead.EveryField}); change.Any() {
 		t.Errorf("nothing but the name: %+v", now)
 	}

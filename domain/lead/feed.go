@@ -48,7 +48,7 @@ type FeedChangeKind string
 const (
 	Upserted        FeedChangeKind = "upserted" // a lead that the filter matches was inserted or changed
 	Gone            FeedChangeKind = "removed"  // a lead was removed for good
-	Left            FeedChangeKind = "left"     // the filter, or its view, does not have a lead that changed or was removed; perhaps it never had
+	Left            FeedChangeKind = "left"     // a lead changed or was removed, and the filter does not have it; perhaps it never had
 	TaxonomyChanged FeedChangeKind = "taxonomy" // an industry or vertical is new, or has another name or slug
 )
 

@@ -368,7 +368,8 @@ func (l ReportedLine) Fields() event.Fields {
 		errors[i] = event.Fields{event.F("field", field.Path), event.F("code", field.Code), event.F("message", field.Message)}
 	}
 	return event.Fields{
-		event.F("line", l.Number), event.F("item", optionalPlace(l.Item)), event.Optional("id", l.ID), event.F("outcome", string(l.Outcome)),
+		event.F("line", l.Number), event.F("item", optionalPlace(l.Item)), event.Optional("id", l.ID),
+		event.F("outcome", string(l.Outcome)),
 		event.F("mergedIntoLine", optionalPlace(l.Into)), event.F("mergedIntoItem", optionalPlace(l.IntoItem)), event.F("errors", errors),
 	}
 }

@@ -39,7 +39,8 @@ func (m Moved) Fields() event.Fields {
 	}
 	return event.Fields{
 		event.F("from", m.From), event.F("to", m.To), event.F("rows", m.Rows), event.F("verified", !m.Unmarked),
-		event.F("sourceKept", m.Kept), event.F("unmarked", m.Unmarked), event.F("took", fmt.Sprintf("%.1fs", m.Took.Seconds())), event.F("tables", tables),
+		event.F("sourceKept", m.Kept), event.F("unmarked", m.Unmarked), event.F("took", fmt.Sprintf("%.1fs", m.Took.Seconds())),
+		event.F("tables", tables),
 	}
 }
 

@@ -95,8 +95,8 @@ func (p Partner) Fields() event.Fields {
 	}
 }
 
-// Own returns the partner as the export shows it to itself: with what its key may see, the requests that it may make in a minute, 0 for any number, and when the
-// key that it uses ends.
+// Own returns the partner as the export shows it to itself: with what its key may see, the requests that it may make in a minute, 0 for
+// any number, and when the key that it uses ends.
 func (p Partner) Own(requests int64, endsAt time.Time) event.Fields {
 	var limit *int64
 	if requests > 0 {

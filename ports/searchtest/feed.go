@@ -97,6 +97,7 @@ func (f *fixture) checkCopy(r *feedReader, size int) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	taxonomy = r.filter.View.Of(taxonomy)
 	names := map[string]string{}
 	for _, one := range taxonomy.Industries {
 		names[string(one.ID)] = one.Name

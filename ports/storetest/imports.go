@@ -128,7 +128,9 @@ func importsRunning(f *fixture) {
 
 func reportsReadBack(f *fixture) {
 	of, other, none := anyImport.add(f), anyImport.add(f), anyImport.add(f)
-	bare := lead.ReportedLine{Number: 1<<53 + 1, Outcome: lead.LineRejected, Problems: fault.Problems{{Code: fault.InvalidFormat, Message: "Not JSON"}}}
+	bare := lead.ReportedLine{
+		Number: 1<<53 + 1, Outcome: lead.LineRejected, Problems: fault.Problems{{Code: fault.InvalidFormat, Message: "Not JSON"}},
+	}
 	want := []lead.ReportedLine{reportedLine(7), reportedLine(1), bare, reportedLine(1)}
 	f.update(reporting(of.ID, 0))
 	f.update(reporting(of.ID, 0, want[:3]...))

@@ -15,6 +15,7 @@ var leadFeedRules = []rule{
 	{"each lead and each name stands in the feed once, at its last change", feedOnce},
 	{"who begins with nothing is not told of what is gone", feedFresh},
 	{"a lead that a filter does not match any more has left", feedLeft},
+	{"who may not see all is told of what is seen, and of others no more than that they left", feedNarrowed},
 	{"many that do not match are passed over, so many at most in a page", feedPasses},
 	{"the feed goes on since an instant, and not much before it", feedSince},
 	{"the feed ends where a restoration or forgotten removals begin", feedLost},
@@ -105,6 +106,24 @@ func feedLeft(f *fixture) {
 	f.imports(leadCalled("b", func(l *lead.Lead) { l.Website = "never" }))
 	changes, _ = f.feed(filter, at)
 	f.same(told(changes), []string{"left cmp_a", "left cmp_b"})
+}
+
+func feedNarrowed(f *fixture) {
+	in := func(industry id.Industry) func(l *lead.Lead) { return func(l *lead.Lead) { l.Industry = industry } }
+	filter := lead.Filter{View: lead.View{Industries: []id.Industry{"ind_a"}}}
+	taxonomy := f.newTaxonomy()
+	f.keepTaxonomy(taxonomy)
+	f.imports(leadCalled("a", in("ind_a")), leadCalled("b", in("ind_A")), leadCalled("c", in("ind_a")), leadCalled("d", in("ind_a")))
+	changes, at := f.feed(filter, lead.FeedPosition{})
+	f.same(told(changes), []string{
+		"taxonomy ind_a " + taxonomy.Industries[1].Name, "taxonomy vrt_0 of ind_a two", "upserted cmp_a", "upserted cmp_c", "upserted cmp_d",
+	})
+	f.imports(leadCalled("a", in("ind_A")), leadCalled("d", in("ind_A")))
+	f.removes("cmp_b")
+	f.removes("cmp_c")
+	f.removes("cmp_d")
+	changes, _ = f.feed(filter, at)
+	f.same(told(changes), []string{"left cmp_a", "left cmp_b", "removed cmp_c", "left cmp_d"})
 }
 
 func feedPasses(f *fixture) {

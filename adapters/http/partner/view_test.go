@@ -134,7 +134,7 @@ func TestWhatAKeyIsUsedForIsNoted(t *testing.T) {
 	w.As("hcp_none").Get("leads").Is(t, 401, "unauthorized")
 	w.As(otherKey).Get("taxonomy")
 	w.keys.change(func() {
-		if got := w.keys.used; len(got) != 2 || got["prt_1"] != [2]int64{6, 38} || got["prt_2"] != [2]int64{1, 0} {
+		if got := w.keys.used; len(got) != 2 || got[id.New[id.Partner](uuid(1))] != [2]int64{6, 38} || got["prt_2"] != [2]int64{1, 0} {
 			t.Errorf("%v", got)
 		}
 	})

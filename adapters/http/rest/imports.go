@@ -50,7 +50,8 @@ func (h imports) start(r httpkit.Request) (httpkit.Answer, error) {
 		ImportDraft: lead.ImportDraft{
 			Kind: lead.ImportKind(r.Query()["kind"]), Name: r.Query()["name"], Format: formats[r.MediaType()],
 			DryRun: is("dryRun"), Strict: is("strict"), KeepTimestamps: is("keepTimestamps"),
-			Replace: is("replace"), Lenient: is("lenient"), Key: r.Query()["key"], Region: r.Query()["region"], Encoding: r.Query()["encoding"],
+			Replace: is("replace"), Lenient: is("lenient"), Key: r.Query()["key"], Region: r.Query()["region"],
+			Encoding: r.Query()["encoding"],
 		},
 		Repeats: r.OnceKey() != "",
 		Receive: func(draft lead.ImportDraft) (file inbound.ImportFile, err error) {

@@ -83,7 +83,8 @@ func TestAnotherFormatIsGuessedFromTheFirstLine(t *testing.T) {
 	t.Parallel()
 	for file, hint := range map[string]string{"name,phone\nAcme,\n": "--format csv", "[\n{}]": "--format json", "{\nname": ""} {
 		found, err := gather(importer.Files{}.Leads(strings.NewReader(file), importer.NDJSON))
-		if err != nil || !strings.Contains(found[0].Problems[0].Message, hint) || strings.Contains(found[1].Problems[0].Message, "--format") {
+		if err != nil || !strings.Contains(found[0].Problems[0].Message, hint) ||
+			strings.Contains(found[1].Problems[0].Message, "--format") {
 			t.Errorf("%q: %+v, %v", file, found, err)
 		}
 	}

@@ -16,6 +16,27 @@ import (
 	"holdco/domain/lead"
 )
 
+func TestAViewCutsWhatItDoesNotShow(t *testing.T) {
+	t.Parallel()
+	document := leadjson.Encode(lead.Lead{
+		ID: "cmp_1", Name: `"campaign_ids":["cam_a"]`, Campaigns: []id.Campaign{"cam_a", "cam_b", "cam_c"},
+		Contacts: []lead.Contact{{ID: "cnt_1", Name: `],"created_at":"`}},
+	})
+	for _, c := range []struct {
+		view lead.View
+		want string
+	}{
+		{lead.View{}, `"campaign_ids":["cam_a","cam_b","cam_c"],"contacts":[{`},
+		{lead.View{Campaigns: []id.Campaign{"cam_b", "cam_c", "cam_d"}}, `"campaign_ids":["cam_b","cam_c"],"contacts":[{`},
+		{lead.View{Campaigns: []id.Campaign{"cam_d"}, NoContacts: true}, `"campaign_ids":[],"contacts":[],"created_at":"`},
+	} {
+		got := string(leadjson.AppendFor(nil, c.view, lead.Exported{Document: document}, lead.Names{}))
+		if !json.Valid([]byte(got)) || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %s", c.view, got)
+		}
+	}
+}
+
 // shown is a lead as the public API describes it.
 type shown struct {
 	ID              string         `json:"id"`
