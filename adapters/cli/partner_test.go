@@ -19,7 +19,10 @@ func TestWrongUsageOfPartnersIsOneLineAndCode2(t *testing.T) {
 		{"partner", "partner", `"holdco partner" needs a command: create, list, revoke, rotate, update`},
 		{"partner create --name a", "partner create", `required flag(s) "origin" not set`},
 		{admit("--expires=never"), "partner create", notATime + `it is "never"`},
-		{change(""), "partner update", `at least one of the flags in the group [name origin expires campaign industry no-contacts] is required`},
+		{
+			change(""), "partner update",
+			`at least one of the flags in the group [name origin expires campaign industry no-contacts] is required`,
+		},
 		{change("--expires="), "partner update", notATime + `it is ""`},
 		{"partner rotate", "partner rotate",
 			`"holdco partner rotate" needs one argument, the id of a partner; "holdco partner list" shows them`},

@@ -113,10 +113,12 @@ func feedNarrowed(f *fixture) {
 	filter := lead.Filter{View: lead.View{Industries: []id.Industry{"ind_a"}}}
 	taxonomy := f.newTaxonomy()
 	f.keepTaxonomy(taxonomy)
-	f.imports(leadCalled("a", in("ind_a")), leadCalled("b", in("ind_A")), leadCalled("c", in("ind_a")), leadCalled("d", in("ind_a")))
+	f.imports(leadCalled("a", in("ind_a")), leadCalled("b", in("ind_A")), leadCalled("c", in("ind_a")),
+		leadCalled("d", in("ind_a")))
 	changes, at := f.feed(filter, lead.FeedPosition{})
 	f.same(told(changes), []string{
-		"taxonomy ind_a " + taxonomy.Industries[1].Name, "taxonomy vrt_0 of ind_a two", "upserted cmp_a", "upserted cmp_c", "upserted cmp_d",
+		"taxonomy ind_a " + taxonomy.Industries[1].Name, "taxonomy vrt_0 of ind_a two",
+		"upserted cmp_a", "upserted cmp_c", "upserted cmp_d",
 	})
 	f.imports(leadCalled("a", in("ind_A")), leadCalled("d", in("ind_A")))
 	f.removes("cmp_b")

@@ -100,7 +100,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	options.Synchronous = cmp.Or(options.Synchronous, Full)
 	if options.MustExist {
 		if _, err := os.Stat(options.Path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no store at %s; restore a backup, or for a new one run \"holdco migrate up\" or start a server",
+			return nil, fmt.Errorf("there is no store at %s; restore a backup, or run \"holdco migrate up\" for a new one",
 				options.Path)
 		}
 	}
