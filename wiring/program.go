@@ -14,6 +14,7 @@ import (
 	"holdco/adapters/system"
 	"holdco/app/backups"
 	"holdco/app/doctor"
+	"holdco/app/export"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 )
@@ -82,6 +83,15 @@ func opener[P any](needsKey func(config Config) bool, service func(s services) P
 		}
 		return service(opened.services), done, nil
 	}
+}
+
+// openExport opens the store for commands that read leads: by its tables, because it would take longer to build an index.
+func openExport(ctx context.Context, flags *pflag.FlagSet, stderr io.Writer) (inbound.Export, func(), error) {
+	opened, done, err := openCommand(ctx, flags, stderr, withKeyIfAny)
+	if err != nil {
+		return nil, nil, err
+	}
+	return export.New(opened.Store, opened.Store.Leads(), system.Clock{}), done, nil
 }
 
 // openLogin opens the store for the command login.

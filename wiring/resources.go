@@ -12,6 +12,7 @@ import (
 	"holdco/adapters/http/rest"
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
+	"holdco/adapters/leads/leadjson"
 	"holdco/adapters/leads/samples"
 	"holdco/adapters/system/workspaces"
 	"holdco/app/activity"
@@ -298,6 +299,8 @@ var resources = []resource{
 		commands: cli.LeadCommands(cli.LeadTools{
 			Imports: opener(withKeyIfAny, func(s services) inbound.Imports { return s.Imports }),
 			Keyed:   opener(withKey, func(s services) inbound.Imports { return s.Imports }),
+			Export:  openExport,
+			Spell:   leadjson.Append,
 			Files:   func(encoding string) cli.Files { return importer.Files{Encoding: encoding} },
 			Samples: func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
 		}),

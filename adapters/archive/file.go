@@ -99,7 +99,18 @@ func (Archives) Open(name string) (io.ReadCloser, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.NotFound, "There is no file %s.", name)
 	}
-	return opened, err
+	if err != nil {
+		return nil, err
+	}
+	found, err := opened.Stat()
+	if err == nil && found.IsDir() {
+		err = fault.New(fault.InvalidParameter, "%s is a folder; name the file of a backup.", name)
+	}
+	if err != nil {
+		_ = opened.Close() // it was only opened
+		return nil, err
+	}
+	return opened, nil
 }
 
 // List implements outbound.Archives.

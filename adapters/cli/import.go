@@ -29,8 +29,10 @@ type Files interface {
 // LeadTools are what the commands on leads, campaigns and the taxonomy work with.
 type LeadTools struct {
 	Imports Opener[inbound.Imports]
-	Keyed   Opener[inbound.Imports]     // with the key of the instance, or not at all
-	Files   func(encoding string) Files // of files with an encoding; empty: UTF-8
+	Keyed   Opener[inbound.Imports] // with the key of the instance, or not at all
+	Export  Opener[inbound.Export]
+	Spell   func(to []byte, of lead.Exported, names lead.Names) []byte // a lead as partners read it, on one line
+	Files   func(encoding string) Files                                // of files with an encoding; empty: UTF-8
 	Samples func(leads int, seed uint64) Samples
 }
 
@@ -51,11 +53,11 @@ type leadCommands struct {
 func (a leadCommands) campaigns() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "campaigns",
-		Short: "Import campaigns",
-		Long: "Import campaigns, which leads belong to. These commands work directly on the store, so they need no token; the\n" +
+		Short: "Import and list campaigns",
+		Long: "Import and list campaigns, which leads belong to. These commands work directly on the store, so they need no token; the\n" +
 			"server may be running, and shows what is imported at once.",
 	}
-	command.AddCommand(a.importing("campaigns",
+	command.AddCommand(a.listCampaigns(), a.importing("campaigns",
 		"the name and the id are required; status is draft unless given. industry_id, vertical_id and geography_id name\n"+
 			"what is in the taxonomy, so that is imported first.", a.importCampaigns))
 	return command
@@ -64,8 +66,8 @@ func (a leadCommands) campaigns() *cobra.Command {
 func (a leadCommands) leads() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "leads",
-		Short: "Import and remove leads, and make sample data",
-		Long: "Import and remove leads: companies outside, which partners read through the export API. These commands work\n" +
+		Short: "Import, show, export and remove leads, and make sample data",
+		Long: "Import, show, export and remove leads: companies outside, which partners read through the export API. These commands work\n" +
 			"directly on the store, so they need no token; the server may be running, and shows what is imported at once.",
 	}
 	command.AddCommand(a.importing("leads",
@@ -74,7 +76,7 @@ func (a leadCommands) leads() *cobra.Command {
 			"and name, else its phone and name; --key names other columns. Of a lead that is there already, a column or field that\n"+
 			"is left out keeps what stands, and an empty cell or null clears it; with --replace what is left out is cleared too.\n"+
 			"A website is kept as its domain, and a phone in the international format.", a.importLeads),
-		a.removeLeads(), a.suppress(), a.suppressed(), a.generate())
+		a.listLeads(), a.showLead(), a.exportLeads(), a.removeLeads(), a.suppress(), a.suppressed(), a.generate())
 	return command
 }
 

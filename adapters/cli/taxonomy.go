@@ -15,11 +15,11 @@ import (
 func (a leadCommands) taxonomy() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "taxonomy",
-		Short: "Import industries, verticals and geographies",
+		Short: "Import and list industries, verticals and geographies",
 		Long: "Import the taxonomy: industries, verticals, geographies and what is known of verticals. These commands work directly\n" +
 			"on the store, so they need no token; the server may be running, and shows what is imported at once.",
 	}
-	command.AddCommand(a.importTaxonomy())
+	command.AddCommand(a.listTaxonomy(), a.importTaxonomy())
 	return command
 }
 

@@ -103,7 +103,7 @@ func (s *Service) hasRoom(ctx context.Context, file outbound.ArchiveFile) error 
 
 func enough(wants, free int64, isKnown bool) error {
 	if isKnown && free < wants {
-		return fmt.Errorf("there is too little room: it wants %s, and %s are free", backup.Size(wants), backup.Size(free))
+		return fmt.Errorf("there is too little room: it wants %s, and %s are missing", backup.Size(wants), backup.Size(wants-free))
 	}
 	return nil
 }

@@ -289,7 +289,7 @@ func drop(ctx context.Context, of store.MovingTo) (string, error) {
 	case err != nil:
 		return "", err
 	case !isMarked:
-		return of.Name() + " is not being moved to", nil
+		return of.Name() + " is not being moved to; a store that was moved can be used again when --from names it", nil
 	case !mark.Target:
 		return "", fmt.Errorf("%s is being moved, or was; name it by --from", of.Name())
 	}

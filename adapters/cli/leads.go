@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"holdco/domain/event"
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+	"holdco/ports/inbound"
+)
+
+// leadFlags are the filters of leads, as flags.
+type leadFlags struct {
+	campaigns, industries, verticals, levels []string
+	domain, email                            string
+}
+
+func (f *leadFlags) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.campaigns, "campaign", nil, "only leads of these campaigns, by their `IDS`")
+	flags.StringSliceVar(&f.industries, "industry", nil, "only leads of these industries, by their `IDS`")
+	flags.StringSliceVar(&f.verticals, "vertical", nil, "only leads of these verticals, by their `IDS`")
+	flags.StringSliceVar(&f.levels, "enrichment-level", nil, "only leads of these `LEVELS`: none, basic, standard, deep")
+	flags.StringVar(&f.domain, "domain", "", "only leads whose website has this `DOMAIN`")
+	flags.StringVar(&f.email, "email", "", "only leads with this e-mail `ADDRESS` of their own")
+}
+
+// filter returns the filter. What is wrong with a flag is wrong usage.
+func (f *leadFlags) filter() (filter lead.Filter, err error) {
+	filter.Campaigns, err = foreignIDs[id.Campaign]("campaign", f.campaigns)
+	industries, wrong := foreignIDs[id.Industry]("industry", f.industries)
+	filter.Industries, err = industries, errors.Join(err, wrong)
+	verticals, wrong := foreignIDs[id.Vertical]("vertical", f.verticals)
+	filter.Verticals, err = verticals, errors.Join(err, wrong)
+	for _, level := range f.levels {
+		if !slices.Contains(lead.Enrichments(), lead.Enrichment(level)) {
+			err = errors.Join(err, fmt.Errorf("--enrichment-level must be none, basic, standard or deep; it is %q", level))
+		}
+		filter.Enrichments = append(filter.Enrichments, lead.Enrichment(level))
+	}
+	filter.Domain, filter.Email = lead.DomainOf(f.domain), lead.EmailOf(f.email)
+	if err != nil {
+		return lead.Filter{}, WrongUsage(err)
+	}
+	return filter, nil
+}
+
+// foreignIDs parses ids that other systems may have given.
+func foreignIDs[T id.ID](flag string, sent []string) (ids []T, err error) {
+	for _, text := range sent {
+		which, ok := id.ParseForeign[T](text)
+		if !ok {
+			return nil, fmt.Errorf("--%s must be ids that begin with %s; it is %q", flag, id.Prefix[T](), text)
+		}
+		ids = append(ids, which)
+	}
+	return ids, nil
+}
+
+// mostListed is how many leads a list has at most: more are for an export.
+const mostListed = 1000
+
+func (a leadCommands) listLeads() *cobra.Command {
+	var by leadFlags
+	var limit int
+	var asJSON bool
+	command := &cobra.Command{
+		Use:     "list",
+		Short:   "List leads, those that changed first before the others",
+		Long:    "List leads, in the order in which partners read them: those that changed first come first.",
+		Example: "  holdco leads list --industry ind_food --limit 20\n  holdco leads list --domain acme.example --json",
+		Args:    noArgs,
+		PreRunE: func(*cobra.Command, []string) error {
+			if limit < 1 || limit > mostListed {
+				return fmt.Errorf("--limit must be from 1 to %d; for more there is \"holdco leads export\"", mostListed)
+			}
+			return nil
+		},
+		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
+			filter, err := by.filter()
+			if err != nil {
+				return err
+			}
+			page, err := port.Leads(command.Context(), lead.Query{Filter: filter, Size: limit})
+			if err != nil {
+				return err
+			}
+			lines, rows := []json.RawMessage{}, [][]string{{"ID", "NAME", "WEBSITE", "EMAIL", "UPDATED"}}
+			for _, one := range page.Leads {
+				line := a.Spell(nil, one, page.Names)
+				var shown struct {
+					ID, Name       string
+					Website, Email *string
+					UpdatedAt      string `json:"updated_at"`
+				}
+				if err := json.Unmarshal(line, &shown); err != nil {
+					return err
+				}
+				lines = append(lines, line)
+				rows = append(rows, []string{shown.ID, shown.Name, orNone(shown.Website), orNone(shown.Email), shown.UpdatedAt})
+			}
+			if asJSON {
+				return printJSON(command.OutOrStdout(), lines)
+			}
+			if err := printTable(command.OutOrStdout(), rows); err != nil {
+				return err
+			}
+			if left := page.Total - int64(len(page.Leads)); left > 0 {
+				_, err = fmt.Fprintf(command.ErrOrStderr(), "%d more; --limit shows more, and \"holdco leads export\" all of them\n", left)
+			}
+			return err
+		}),
+	}
+	by.add(command.Flags())
+	const usual = 50
+	command.Flags().IntVar(&limit, "limit", usual, "how many are listed at most")
+	jsonFlag(command.Flags(), &asJSON)
+	a.program.StoreFlags(command.Flags())
+	return command
+}
+
+func orNone(text *string) string {
+	if text == nil {
+		return "-"
+	}
+	return *text
+}
+
+func (a leadCommands) showLead() *cobra.Command {
+	command := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show a lead, as partners read it",
+		Long:    "Show a lead in JSON, as partners read it, with its contacts and campaigns.",
+		Example: "  holdco leads show cmp_01jqvb2k3e8m0t9c5x7a4n6p1r",
+		Args:    cobra.ExactArgs(1),
+		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, args []string) error {
+			which, ok := id.ParseForeign[id.Lead](args[0])
+			if !ok {
+				return WrongUsage(fmt.Errorf("%q is no id of a lead, which begins with %s", args[0], id.Prefix[id.Lead]()))
+			}
+			found, err := port.Lead(command.Context(), lead.View{}, which)
+			if fault.CodeOf(err) == fault.NotFound {
+				return fmt.Errorf("there is no lead %s", which)
+			}
+			if err != nil {
+				return err
+			}
+			return printJSON(command.OutOrStdout(), json.RawMessage(a.Spell(nil, found.Exported, found.Names)))
+		}),
+	}
+	a.program.StoreFlags(command.Flags())
+	return command
+}
+
+func (a leadCommands) exportLeads() *cobra.Command {
+	var by leadFlags
+	command := &cobra.Command{
+		Use:   "export",
+		Short: "Write leads to standard output, as \"holdco leads import\" reads them",
+		Long: "Write leads to standard output, one JSON object on each line, in the order in which partners read them. It is what\n" +
+			"\"holdco leads import\" reads: to import it into the same store changes nothing, and into another one, which has the\n" +
+			"taxonomy and the campaigns, it makes the same leads; with --keep-timestamps they keep the instants that they have here.\n" +
+			"What changes meanwhile comes again at the end.",
+		Example: "  holdco leads export | gzip > leads.ndjson.gz\n  holdco leads export --campaign cam_spring > spring.ndjson",
+		Args:    noArgs,
+		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
+			filter, err := by.filter()
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(command.OutOrStdout())
+			var line []byte
+			err = port.Stream(command.Context(), filter, lead.Place{}, func(leads []lead.Exported, names lead.Names) error {
+				for _, one := range leads {
+					line = append(a.Spell(line[:0], one, names), '\n')
+					if _, err := out.Write(line); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			flushed := out.Flush() // also after an error, which it has too if it is of the output
+			return cmp.Or(err, flushed)
+		}),
+	}
+	by.add(command.Flags())
+	a.program.StoreFlags(command.Flags())
+	return command
+}
+
+func (a leadCommands) listCampaigns() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:     "list",
+		Short:   "List all campaigns, with their leads counted",
+		Long:    "List all campaigns, those that changed first before the others, with their leads counted.",
+		Example: "  holdco campaigns list",
+		Args:    noArgs,
+		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
+			shown, rows := []event.Fields{}, [][]string{{"ID", "NAME", "STATUS", "LEADS"}}
+			for query := (lead.CampaignQuery{Size: mostListed}); ; query.Skip += mostListed {
+				page, err := port.Campaigns(command.Context(), query)
+				if err != nil {
+					return err
+				}
+				for _, one := range page.Campaigns {
+					shown = append(shown, one.Fields(page.Names))
+					rows = append(rows, []string{string(one.ID), one.Name, string(one.Status), strconv.FormatInt(one.LeadCount, 10)})
+				}
+				if !page.More {
+					break
+				}
+			}
+			if asJSON {
+				return printJSON(command.OutOrStdout(), shown)
+			}
+			return printTable(command.OutOrStdout(), rows)
+		}),
+	}
+	jsonFlag(command.Flags(), &asJSON)
+	a.program.StoreFlags(command.Flags())
+	return command
+}
+
+func (a leadCommands) listTaxonomy() *cobra.Command {
+	command := &cobra.Command{
+		Use:     "list",
+		Short:   "List the industries and verticals that are active",
+		Long:    "List the industries and verticals that are active, as partners see them, each vertical under its industry.",
+		Example: "  holdco taxonomy list",
+		Args:    noArgs,
+		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
+			taxonomy, err := port.Taxonomy(command.Context(), lead.View{})
+			if err != nil {
+				return err
+			}
+			rows := [][]string{{"ID", "NAME", "SLUG"}}
+			for _, industry := range taxonomy.Industries {
+				rows = append(rows, []string{string(industry.ID), industry.Name, industry.Slug})
+				for _, vertical := range taxonomy.Verticals {
+					if vertical.Industry == industry.ID {
+						rows = append(rows, []string{"  " + string(vertical.ID), vertical.Name, vertical.Slug})
+					}
+				}
+			}
+			return printTable(command.OutOrStdout(), rows)
+		}),
+	}
+	a.program.StoreFlags(command.Flags())
+	return command
+}
