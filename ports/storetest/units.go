@@ -55,6 +55,7 @@ func changingAll(f *fixture) (unit, company.Company) {
 // writingEverywhere is a unit that writes to every table of a new store.
 func writingEverywhere(f *fixture) unit {
 	all, _ := changingAll(f)
+	f.imports(leadCalled("former")) // the instant of a change of leads is noted with the next one
 	leaving := f.newCompany("leaving")
 	stub := f.newStub("")
 	imported, campaign, taxonomy := leadCalled("new"), f.newCampaign("new"), f.newTaxonomy()
