@@ -71,7 +71,7 @@ func TestPeopleImportLeadsInABrowser(t *testing.T) {
 		tab.Focus("Only check: import nothing")
 		tab.Press(" ")
 		tab.Push("Import")
-		tab.See("No line was rejected.")
+		tab.See("No line was rejected or merged.")
 		tab.See("Checked only")
 		tab.Press("\u001b")
 		if found := s.leadsAddUp(t); found != 1 {

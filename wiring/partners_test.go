@@ -13,6 +13,7 @@ import (
 	"holdco/adapters/http/rest/resttest"
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/id"
 	"holdco/domain/webhook"
 )
 
@@ -137,7 +138,7 @@ func TestTheLastUseOfAKeyIsWrittenDownAtTheEndAndIsNoNewVersion(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		used, unused := s.admit(t), s.admit(t)
 		s.clock.advance(time.Minute)
-		s.opens(t, []bool{true}, used.Key)
+		s.keys.Used(id.Partner(used.ID), 1, 0)
 		s = s.again(t)
 		answer := s.Get(used.path())
 		if now := resttest.Data[apiPartner](t, answer); now.LastUsedAt == nil || *now.LastUsedAt != "2026-04-11T12:01:00.000Z" ||

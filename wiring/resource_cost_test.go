@@ -21,8 +21,8 @@ var beyondAResource = []string{
 	// They take some resources as samples.
 	"ports/storetest/history.go", "ports/storetest/model.go",
 	"adapters/store/sqlite/reads_test.go", "wiring/command_flags_test.go",
-	// Partners are callers too, and their requests are counted.
-	"adapters/http/httpkit/request.go", "domain/ratelimit/ratelimit.go",
+	// Partners are callers too, and what they do is counted.
+	"adapters/http/httpkit/request.go", "domain/ratelimit/ratelimit.go", "wiring/assemble.go",
 	// The instances of tests have an export API.
 	"wiring/harness_test.go",
 }

@@ -394,7 +394,7 @@ func TestAnImportShowsHowFarItIsAndKeepsOthersOut(t *testing.T) {
 func manyLeads(many int) string {
 	var file strings.Builder
 	for n := range many {
-		fmt.Fprintf(&file, `{"id":"cmp_%d","name":"Lead %d","website":"lead-%d.example","phone":"+49 30 %d"}`+"\n", n, n, n, n)
+		fmt.Fprintf(&file, `{"id":"cmp_%d","name":"Lead %d","website":"lead-%d.example","phone":"+49 30 %d"}`+"\n", n, n, n, 100_000+n)
 	}
 	return file.String()
 }
