@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 
@@ -120,13 +121,16 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	return t, nil
 }
 
-// errUnknownColumn names the nearest column that there is, and all of them.
+// errUnknownColumn names the columns that there are, and the nearest, if it may be meant.
 func errUnknownColumn(name string, names []string) error {
-	near := slices.MinFunc(names, func(a, b string) int {
-		lower := strings.ToLower(name)
-		return levenshtein.ComputeDistance(lower, a) - levenshtein.ComputeDistance(lower, b)
-	})
-	return fmt.Errorf("the header names the unknown column %.100q; the nearest is %s. Columns are separated by commas: %s", name, near,
+	lower := strings.ToLower(name)
+	distance := func(to string) int { return levenshtein.ComputeDistance(lower, to) }
+	near := slices.MinFunc(names, func(a, b string) int { return distance(a) - distance(b) })
+	hint := ""
+	if name != "" && (strings.HasPrefix(near, lower) || 2*distance(near) <= utf8.RuneCountInString(lower)) {
+		hint = "; the nearest is " + near
+	}
+	return fmt.Errorf("the header names the unknown column %.100q%s. Columns are separated by commas: %s", name, hint,
 		strings.Join(names, ", "))
 }
 
