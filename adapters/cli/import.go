@@ -67,8 +67,9 @@ func (a leadCommands) leads() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "leads",
 		Short: "Import, show, export and remove leads, and make sample data",
-		Long: "Import, show, export and remove leads: companies outside, which partners read through the export API. These commands work\n" +
-			"directly on the store, so they need no token; the server may be running, and shows what is imported at once.",
+		Long: "Import, show, export and remove leads: companies outside, which partners read through the export API. These\n" +
+			"commands work directly on the store, so they need no token; the server may be running, and shows what is imported\n" +
+			"at once.",
 	}
 	command.AddCommand(a.importing("leads",
 		"only the name is required. industry_id, vertical_id and campaign_ids name what is in the store, so the taxonomy and\n"+
