@@ -314,7 +314,7 @@ func TestPeopleDesignWorkflowsByKeyboardInABrowser(t *testing.T) {
 		tab.See("Ada")
 		tab.Look("secrets")
 		pick(tab, "anthropic", 0)
-		tab.Wait(`document.querySelector("[role=dialog] .once input").value === "holdco secret rotate acme anthropic"`)
+		tab.Wait(`document.querySelector("[role=dialog] .once input")?.value === "holdco secret rotate acme anthropic"`)
 	})
 }
 

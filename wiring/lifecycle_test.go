@@ -164,7 +164,9 @@ func TestWhatBelongsToACompanyThatIsBeingDeletedIsNotChanged(t *testing.T) {
 		s.Patch(sales.path(), `{"headcount":3}`).Is(t, 409, "invalid_transition")
 		s.Delete(sales.path()).Is(t, 409, "invalid_transition")
 		unblock()
-		s.Delete(acme.path()).Is(t, 200, "")
+		if answer := s.Delete(acme.path()); answer.Status != 404 { // the company may be gone by now
+			answer.Is(t, 200, "")
+		}
 	})
 }
 
