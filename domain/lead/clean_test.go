@@ -95,16 +95,23 @@ func TestAPhoneIsThatWhichTheLibraryReads(t *testing.T) {
 
 func TestACleanValueStaysAsItIs(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		draft := lead.Draft{
+	rules := lead.Rules{Region: "DE"}
+	drafts := rapid.Custom(func(t *rapid.T) lead.Draft {
+		return lead.Draft{
 			Name: "Acme",
 			Website: rapid.StringMatching(`(https?://)?(WWW\.|www\.)?[a-zäé0-9-]{1,5}\.(example|co\.uk|com)(:80)?(/[a-z]{0,3})?`).
 				Draw(t, "website"),
 			Phone: rapid.StringMatching(`(\+49|0)[ -]?(30|171)[ -]?[0-9]{5,8}`).Draw(t, "phone"),
 		}
-		first, err := draft.Read(catalog, lead.Rules{Region: "DE"})
+	}).Filter(func(draft lead.Draft) bool {
+		_, err := draft.Read(catalog, rules)
+		return err == nil
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		draft := drafts.Draw(t, "draft")
+		first, err := draft.Read(catalog, rules)
 		if err != nil {
-			t.Skip()
+			t.Fatal(err)
 		}
 		draft.Website, draft.Phone = first.Website, first.Phone
 		again, err := draft.Read(catalog, lead.Rules{})
