@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query"
 import { ArrowDown, ArrowUp, Trash2 } from "lucide-react"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
 import { type Company, useStaleIn, useTeams } from "../../kit/company"
 import { mergePatch } from "../../kit/format"
@@ -51,6 +51,7 @@ interface FieldsProps {
 
 // Steps are edited as a list, and are one field of the form.
 function Steps({ company, of, error }: FieldsProps) {
+  const adding = useRef<HTMLButtonElement>(null)
   const [steps, setSteps] = useState<Step[]>(() => (of ? stepsOf(of) : [empty(0, 1)]))
   const teams = useTeams(company.id).data?.rows
   const change = (n: number, part: Partial<Step>) =>
@@ -60,6 +61,10 @@ function Steps({ company, of, error }: FieldsProps) {
     const [step] = next.splice(n, 1)
     if (step) next.splice(n + by, 0, step)
     setSteps(next)
+  }
+  const remove = (n: number) => {
+    adding.current?.focus() // the button that has the focus goes with the step
+    setSteps(steps.filter((_, at) => at !== n))
   }
   const add = () => setSteps([...steps, empty(Math.max(-1, ...steps.map((s) => s.place)) + 1, steps.length + 1)])
   return (
@@ -95,7 +100,7 @@ function Steps({ company, of, error }: FieldsProps) {
                   className="button plain icon"
                   aria-label={words.workflows.removeStep(n + 1)}
                   disabled={steps.length === 1}
-                  onClick={() => setSteps(steps.filter((_, at) => at !== n))}
+                  onClick={() => remove(n)}
                 >
                   <Trash2 size={16} aria-hidden />
                 </button>
@@ -171,7 +176,7 @@ function Steps({ company, of, error }: FieldsProps) {
           </li>
         ))}
       </ol>
-      <button type="button" className="button" onClick={add}>
+      <button type="button" className="button" ref={adding} onClick={add}>
         {words.workflows.addStep}
       </button>
     </fieldset>
