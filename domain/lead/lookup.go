@@ -4,29 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"strings"
-
-	"golang.org/x/net/idna"
 )
 
-// DomainOf returns the domain of a website, which is a domain or a URL: in ASCII and lower case, without www. It is empty for
-// what has none.
+// DomainOf returns the domain of a website, which is a domain or an address: in ASCII and lower case, without www. It is empty for
+// what has none under which somebody can have a website, such as an IP address.
 func DomainOf(website string) string {
-	_, host, found := strings.Cut(website, "://")
-	if !found {
-		host = strings.TrimPrefix(website, "//")
+	parsed, ok := parseWebsite(strings.TrimSpace(website))
+	if !ok {
+		return ""
 	}
-	if end := strings.IndexAny(host, `/\?#`); end >= 0 {
-		host = host[:end]
-	}
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	if name, port, found := strings.Cut(host, ":"); found && strings.Trim(port, "0123456789") == "" {
-		host = name
-	}
-	host = strings.ToLower(strings.TrimSuffix(strings.TrimSpace(host), "."))
-	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
-		host = ascii
-	}
-	return strings.TrimPrefix(host, "www.")
+	return parsed.domain
 }
 
 // EmailOf returns an e-mail address as addresses are compared: in lower case.
