@@ -143,7 +143,7 @@ type Leads interface {
 	// KeepSuppressionKey keeps the sealed key of the digests of suppressions, which is not replaced.
 	KeepSuppressionKey(ctx context.Context, sealed string) error
 
-	// Suppress adds suppressions, and moves lead.State.Suppressed.
+	// Suppress adds suppressions, but for those whose digests are those of another one, and moves lead.State.Suppressed.
 	Suppress(ctx context.Context, added []lead.Suppression) error
 
 	// Release removes suppressions, and moves lead.State.Suppressed. It returns how many existed.

@@ -58,7 +58,9 @@ func leadsSuppressed(f *fixture) {
 	one, two, three := f.newSuppression(), f.newSuppression(), f.newSuppression()
 	f.suppresses(one)
 	expect(1, one)
-	f.suppresses(three, two)
+	again := f.newSuppression()
+	again.Digests = one.Digests
+	f.suppresses(three, again, two)
 	expect(2, one, two, three)
 	f.suppresses()
 	f.imports(fullLead("some"))

@@ -48,7 +48,9 @@ var (
 	allSuppressions = prepare(func(b builder) fmt.Stringer {
 		return suppressionTable.selects(b.db()).OrderExpr("?, id", bun.Ident(createdAt))
 	})
-	insertSuppressions = prepare(func(b builder) fmt.Stringer { return suppressionTable.insertsMany(b) })
+	insertSuppressions = prepare(func(b builder) fmt.Stringer {
+		return suppressionTable.insertsMany(b) + " ON CONFLICT (digests) DO NOTHING"
+	})
 )
 
 func (l leads) Suppressions(ctx context.Context) ([]lead.Suppression, error) {

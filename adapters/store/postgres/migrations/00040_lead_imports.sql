@@ -18,7 +18,8 @@ ALTER TABLE import_rejects ADD COLUMN into_item BIGINT NOT NULL DEFAULT 0;
 CREATE TABLE lead_suppressions (
     id         TEXT COLLATE "C"    NOT NULL PRIMARY KEY,
     digests    TEXT COLLATE "C"    NOT NULL, -- of the id of a lead and of what it is known by, between spaces
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    CONSTRAINT lead_suppressions_digests UNIQUE (digests) -- to forget twice is to forget once
 );
 CREATE INDEX lead_suppressions_by_age ON lead_suppressions (created_at, id);
 

@@ -18,7 +18,8 @@ ALTER TABLE import_rejects ADD COLUMN into_item INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE lead_suppressions (
     id         TEXT    NOT NULL PRIMARY KEY,
     digests    TEXT    NOT NULL, -- of the id of a lead and of what it is known by, between spaces
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    CONSTRAINT lead_suppressions_digests UNIQUE (digests) -- to forget twice is to forget once
 ) STRICT;
 CREATE INDEX lead_suppressions_by_age ON lead_suppressions (created_at, id);
 
