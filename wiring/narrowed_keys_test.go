@@ -71,7 +71,7 @@ func TestAKeyThatIsNarrowedOrRevokedEndsItsStreamsAtAnotherServerOnPostgres(t *t
 		var open []*bufio.Reader
 		for _, path := range []string{"leads", "leads/changes"} {
 			stream := reader.Open(partnertest.Request{Path: path, Header: map[string]string{"Accept": "application/x-ndjson"}})
-			defer stream.Body.Close() //nolint:gocritic // a few
+			defer stream.Body.Close()
 			lines := bufio.NewReader(stream.Body)
 			_, err := lines.ReadString('\n')
 			must(t, err)

@@ -11,15 +11,15 @@ import (
 
 // Keys is the application's inbound.Exports.
 type Keys struct {
-	real   *Service
+	stored *Service
 	sample func() *Service
 }
 
 var _ inbound.Exports = (*Keys)(nil)
 
-// NewKeys returns the exports of all keys: real, and for test keys a sample, which is made when the first of them is used.
-func NewKeys(real *Service, sample func() *lead.Sample, clock outbound.Clock) *Keys {
-	return &Keys{real, sync.OnceValue(func() *Service { return NewSampled(sample(), clock) })}
+// NewKeys returns the exports of all keys: stored, and for test keys a sample, which is made when the first of them is used.
+func NewKeys(stored *Service, sample func() *lead.Sample, clock outbound.Clock) *Keys {
+	return &Keys{stored, sync.OnceValue(func() *Service { return NewSampled(sample(), clock) })}
 }
 
 // Of returns what the key of a partner reads.
@@ -27,5 +27,5 @@ func (k *Keys) Of(p partner.Partner) inbound.Export {
 	if p.Test {
 		return k.sample()
 	}
-	return k.real
+	return k.stored
 }

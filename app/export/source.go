@@ -67,9 +67,9 @@ func NewSampled(s *lead.Sample, clock outbound.Clock) *Service {
 // sampled is a sample as a source. It never changes, so each read of it is one of the same snapshot.
 type sampled struct{ sample *lead.Sample }
 
-func (s sampled) Leads() Leads                   { return sampledLeads{s.sample} }
-func (s sampled) Campaigns() Campaigns           { return sampledCampaigns{s.sample} }
-func (s sampled) Taxonomy() store.TaxonomyReader { return sampledTaxonomy{s.sample} }
+func (s sampled) Leads() Leads                   { return sampledLeads(s) }
+func (s sampled) Campaigns() Campaigns           { return sampledCampaigns(s) }
+func (s sampled) Taxonomy() store.TaxonomyReader { return sampledTaxonomy(s) }
 
 func (s sampled) View(ctx context.Context, read func(ctx context.Context, r Reader) error) error {
 	return read(ctx, s)

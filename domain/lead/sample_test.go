@@ -53,7 +53,8 @@ func told(t *testing.T, s *lead.Sample, filter lead.Filter, from lead.FeedPositi
 			break
 		}
 	}
-	if again := s.Feed(lead.FeedQuery{Filter: filter, After: from, Size: size}); len(again.Changes) > 0 || again.More || again.Next != from {
+	again := s.Feed(lead.FeedQuery{Filter: filter, After: from, Size: size})
+	if len(again.Changes) > 0 || again.More || again.Next != from {
 		t.Errorf("after the end of the feed comes %+v", again)
 	}
 	return all

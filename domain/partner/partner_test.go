@@ -116,12 +116,13 @@ func TestAPartnerWithATestKeyKeepsIt(t *testing.T) {
 	if err != nil || !made.Test || key != access.NewTestKey([32]byte{1}) || made.NewKey([32]byte{2}) != access.NewTestKey([32]byte{2}) {
 		t.Errorf("%+v with %s, %v", made, key, err)
 	}
-	real := made
-	real.Test = false
-	if made.Sees() == "" || real.Sees() != "" || real.NewKey([32]byte{2}) != second {
-		t.Errorf("a test key sees %q, another one %q", made.Sees(), real.Sees())
+	usual := made
+	usual.Test = false
+	if made.Sees() == "" || usual.Sees() != "" || usual.NewKey([32]byte{2}) != second {
+		t.Errorf("a test key sees %q, another one %q", made.Sees(), usual.Sees())
 	}
-	_, _, err = made.Apply(partner.Patch{Problems: fault.Problems{fault.Fieldf("test", fault.UnknownField, "there is no field test")}}, noon)
+	patch := partner.Patch{Problems: fault.Problems{fault.Fieldf("test", fault.UnknownField, "there is no field test")}}
+	_, _, err = made.Apply(patch, noon)
 	if fault.CodeOf(err) != fault.ImmutableField {
 		t.Errorf("%v", err)
 	}

@@ -45,7 +45,8 @@ type world struct {
 func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 	t.Helper()
 	w := &world{
-		export: newExport(t), sample: newExport(t), keys: &keys{}, limiter: &fakeLimiter{}, clock: &clock{now: start.Add(time.Hour)}, log: &record{},
+		export: newExport(t), sample: newExport(t),
+		keys: &keys{}, limiter: &fakeLimiter{}, clock: &clock{now: start.Add(time.Hour)}, log: &record{},
 		stopping: httpkit.NewStopping(),
 	}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -173,14 +174,14 @@ func (r *record) String() string {
 	return string(r.text)
 }
 
-// exports are what real keys read, and test keys.
-type exports struct{ real, sample *fakeExport }
+// exports are what keys read, and what test keys do.
+type exports struct{ usual, sample *fakeExport }
 
 func (e exports) Of(p domain.Partner) inbound.Export {
 	if p.Test {
 		return e.sample
 	}
-	return e.real
+	return e.usual
 }
 
 // fakeExport is an inbound.Export over slices.

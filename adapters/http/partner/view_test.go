@@ -145,18 +145,18 @@ func TestATestKeyReadsTheSampleAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.sample.add(t, lead.Draft{ID: "cmp_sampled", Name: "Sampled"})
-	test, real := w.As(testKey), w.As(key)
+	test, usual := w.As(testKey), w.As(key)
 	for _, path := range []string{"leads", "leads?ids=cmp_sampled"} {
-		if !strings.Contains(string(test.Get(path).Body), "cmp_sampled") || strings.Contains(string(real.Get(path).Body), "cmp_sampled") {
+		if !strings.Contains(string(test.Get(path).Body), "cmp_sampled") || strings.Contains(string(usual.Get(path).Body), "cmp_sampled") {
 			t.Errorf("%s: %s", path, test.Get(path).Body)
 		}
 	}
 	test.Get("leads/cmp_sampled").Is(t, 200, "")
-	real.Get("leads/cmp_sampled").Is(t, 404, "not_found")
+	usual.Get("leads/cmp_sampled").Is(t, 404, "not_found")
 	if me := string(test.Get("me").Body); !strings.Contains(me, `"test":true`) {
 		t.Error(me)
 	}
-	if test.Get("campaigns").Header.Get("ETag") == real.Get("campaigns").Header.Get("ETag") {
+	if test.Get("campaigns").Header.Get("ETag") == usual.Get("campaigns").Header.Get("ETag") {
 		t.Error("a page of the sample is taken for a page of the store")
 	}
 	var page struct {
@@ -167,6 +167,6 @@ func TestATestKeyReadsTheSampleAlone(t *testing.T) {
 	if err := json.Unmarshal(test.Get("leads/changes").Body, &page); err != nil {
 		t.Fatal(err)
 	}
-	real.Get("leads/changes?cursor="+page.Pagination.Next).Is(t, 400, "invalid_cursor")
+	usual.Get("leads/changes?cursor="+page.Pagination.Next).Is(t, 400, "invalid_cursor")
 	test.Get("leads/changes?cursor="+page.Pagination.Next).Is(t, 200, "")
 }
