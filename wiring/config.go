@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
@@ -26,6 +25,7 @@ import (
 	"holdco/domain/money"
 	"holdco/domain/ratelimit"
 	"holdco/domain/retention"
+	"holdco/domain/text"
 	"holdco/ports/outbound"
 )
 
@@ -309,17 +309,11 @@ func unknown(variables map[string]string) (warnings []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if !slices.Contains(names, name) {
-			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name,
-				nearest(name, names)))
+			nearest, _ := text.Nearest(name, names)
+			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name, nearest))
 		}
 	}
 	return warnings
-}
-
-func nearest(name string, names []string) string {
-	return slices.MinFunc(names, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-	})
 }
 
 // flagValue is a flag that keeps its text and the kind of its value.
