@@ -245,12 +245,12 @@ func readFile(flags *pflag.FlagSet) (configFile, error) {
 		return configFile{}, nil
 	}
 	file := configFile{path: named.Value.String(), values: map[string]string{}}
-	text, err := os.ReadFile(file.path)
+	read, err := os.ReadFile(file.path)
 	if err != nil {
 		return file, fmt.Errorf("--%s names a file that cannot be read: %w", configFlag, err)
 	}
 	var entries map[string]yaml.Node
-	if err := yaml.Unmarshal(text, &entries); err != nil {
+	if err := yaml.Unmarshal(read, &entries); err != nil {
 		return file, fmt.Errorf("%s is not a YAML file of settings: %w", file.path, err)
 	}
 
@@ -263,7 +263,8 @@ func readFile(flags *pflag.FlagSet) (configFile, error) {
 		value, ok := plain(entries[key])
 		switch {
 		case !slices.Contains(names, key):
-			problems = append(problems, fmt.Errorf("%s has the unknown key %s; the nearest is %s", file.path, key, nearest(key, names)))
+			nearest, _ := text.Nearest(key, names)
+			problems = append(problems, fmt.Errorf("%s has the unknown key %s; the nearest is %s", file.path, key, nearest))
 		case !ok:
 			problems = append(problems, fmt.Errorf("%s in %s must be one value, or a list of values", key, file.path))
 		}
