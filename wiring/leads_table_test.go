@@ -19,7 +19,8 @@ import (
 
 // odd are leads that a table must not change.
 const odd = `{"id":"cmp_odd-1","name":"=HYPERLINK(\"https://evil.example\")","phone":"+4930123456","email":"+x@odd.example"}
-{"id":"cmp_odd-2","name":"'=1, 'n \"b\"","email":"'-y@odd.example","contacts":[{"name":"-A","title":"@"},{"name":"''+B","is_primary_lead":true},` +
+{"id":"cmp_odd-2","name":"'=1, 'n \"b\"","email":"'-y@odd.example","contacts":[` +
+	`{"name":"-A","title":"@"},{"name":"''+B","is_primary_lead":true},` +
 	`{"name":"C, D","email":"=c@odd.example"},{"name":"=D"},{"name":"E\\","title":"\"\"","email":"e@odd.example"}]}
 {"id":"cmp_odd-3","name":"'","social_media":{"tiktok":"https://t.example/=1,2"},"google_rating":0}
 `
@@ -77,7 +78,8 @@ func TestATableOfLeadsIsImportedAsTheSameLeads(t *testing.T) {
 
 		elsewhere := []string{dataDir + sqlitetest.Dir(t)}
 		for _, args := range [][]string{
-			{"taxonomy", "import", taxonomy}, {"campaigns", "import", campaigns}, {"leads", "import", table, "--strict", "--keep-timestamps"},
+			{"taxonomy", "import", taxonomy}, {"campaigns", "import", campaigns},
+			{"leads", "import", table, "--strict", "--keep-timestamps"},
 		} {
 			holdco(elsewhere, args...)
 		}
@@ -90,7 +92,8 @@ func TestATableOfLeadsIsImportedAsTheSameLeads(t *testing.T) {
 func TestPartnersChooseFieldsAndTheFormOfLeads(t *testing.T) {
 	t.Parallel()
 	stocked(t, func(t *testing.T, s *instance, partner *partnertest.Client) {
-		const want = `{"id":"cmp_000015","name":"Lead 15","google_rating":0.5,"industry":{"id":"ind_health","name":"Health","slug":"health"}}`
+		const want = `{"id":"cmp_000015","name":"Lead 15","google_rating":0.5,` +
+			`"industry":{"id":"ind_health","name":"Health","slug":"health"}}`
 		one := partner.Get("leads/" + leadID(15) + "?fields=industry,name,google_rating")
 		if string(one.Data) != want {
 			t.Errorf("%s", one.Data)
@@ -118,7 +121,8 @@ func TestPartnersChooseFieldsAndTheFormOfLeads(t *testing.T) {
 		if got := reader.Get("leads/" + leadID(1) + "?fields=contacts"); string(got.Data) != `{"id":"cmp_000001","contacts":[]}` {
 			t.Errorf("%s", got.Data)
 		}
-		if got := string(reader.Get("leads?format=csv").Body); strings.Contains(got, "Ada") || !strings.Contains(got, "hello@lead1.example") {
+		got := string(reader.Get("leads?format=csv").Body)
+		if strings.Contains(got, "Ada") || !strings.Contains(got, "hello@lead1.example") {
 			t.Errorf("%s", got)
 		}
 	})

@@ -35,7 +35,8 @@ func TestColumnsThatAreNotWrittenAreReadToo(t *testing.T) {
 	for name, want := range map[string]string{
 		"industry_id": "industry.id", "vertical_id": "vertical.id", "vertical.industry_id": "vertical.industry_id",
 		"campaign_ids.999": "campaign_ids.999", "contacts.99.title": "contacts.99.title",
-		"campaign_ids.1000": "", "campaign_ids.01": "", "campaign_ids.": "", "contacts.100.title": "", "contacts.0": "", "contacts.0.mood": "",
+		"campaign_ids.1000": "", "campaign_ids.01": "", "campaign_ids.": "", "contacts.100.title": "",
+		"contacts.0": "", "contacts.0.mood": "",
 		"contacts": "", "social_media": "", "industry": "", "Name": "", "": "",
 	} {
 		if found, ok := lead.FindColumn(name); found.Name != want || ok != (want != "") {
@@ -50,8 +51,9 @@ func TestColumnsAreToldToPeopleWithoutRepetition(t *testing.T) {
 	t.Parallel()
 	names := strings.Join(lead.ColumnNames(), ",")
 	for part, told := range map[string]bool{
-		"id,name,phone": true, "contacts.0.is_primary_lead,contacts.more,created_at": true, "campaign_ids": true, "industry.id,vertical.id": true,
-		"contacts.1": false, "industry.name": false,
+		"id,name,phone": true, "contacts.0.is_primary_lead,contacts.more,created_at": true, "campaign_ids": true,
+		"industry.id,vertical.id": true,
+		"contacts.1":              false, "industry.name": false,
 	} {
 		if strings.Contains(names, part) != told {
 			t.Errorf("%s: %s", part, names)

@@ -69,7 +69,8 @@ func TestFieldsThatThereAreNotAreRefused(t *testing.T) {
 	w := newWorld(t)
 	all := strings.Join(lead.FieldNames(), ", ")
 	for fields, want := range map[string]string{
-		"name,emial": "fields must hold items separated by commas, each of which must be one of " + all + `; the nearest to "emial" is email.`,
+		"name,emial": "fields must hold items separated by commas, each of which must be one of " + all +
+			`; the nearest to "emial" is email.`,
 		"industry_id": "fields must hold items separated by commas, each of which must be one of " + all +
 			`; the nearest to "industry_id" is industry.`,
 		"colour":    "fields must hold items separated by commas, each of which must be one of " + all + ".",

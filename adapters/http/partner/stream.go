@@ -58,7 +58,8 @@ func rowsOf(form string, shape leadjson.Shape) rows {
 // nothing would keep it open for ever.
 const writeTimeout = time.Minute
 
-// stream answers with all leads that the filter matches, one per line. What continues a stream goes on with the next line: it has no header.
+// stream answers with all leads that the filter matches, one per line. What continues a stream goes on with the next line, without a
+// header.
 func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter, rows rows) {
 	p.without("does not go with a stream", "page", "per_page", "cursor")
 	after := h.resumeFrom(c.Request.Context(), p, filter.View)
@@ -82,7 +83,8 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter, rows ro
 		header = nil
 	}
 	err := h.port.Stream(ctx, filter, after, func(leads []lead.Exported, names lead.Names) error {
-		text := append((*lines)[:0], header...)
+		text := (*lines)[:0]
+		text = append(text, header...)
 		for _, one := range leads {
 			text = rows.append(text, one, names)
 		}

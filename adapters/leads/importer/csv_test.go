@@ -45,7 +45,9 @@ func TestARecordIsALead(t *testing.T) {
 		{
 			"contacts in one cell, which come after those that have columns", "name,contacts.more,contacts.0.name,contacts.2.name",
 			`A,"[{""id"":""cnt_1"",""name"":null,""email"":""b@c.example"",""is_primary_lead"":true},{""name"":""C""}]",B,`,
-			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{{Name: "B"}, {ID: "cnt_1", Email: "b@c.example", Primary: true}, {Name: "C"}}},
+			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{
+				{Name: "B"}, {ID: "cnt_1", Email: "b@c.example", Primary: true}, {Name: "C"},
+			}},
 		},
 		{
 			"what is no list of contacts", "name,contacts.more", `A,"[{""name"":""C""}],""x"":[]"`,

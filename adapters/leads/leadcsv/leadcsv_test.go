@@ -21,8 +21,10 @@ import (
 var (
 	noon     = time.Date(2026, 4, 11, 12, 0, 0, 0, time.UTC)
 	taxonomy = lead.Taxonomy{
-		Industries: []lead.Industry{{ID: "ind_trade", Name: `Trade, "Crafts" & <Co>`, Slug: "trade"}, {ID: "ind_arts", Name: "Arts", Slug: "arts"}},
-		Verticals:  []lead.Vertical{{ID: "vrt_shops", Industry: "ind_trade", Name: "=Shops", Slug: "shops"}},
+		Industries: []lead.Industry{
+			{ID: "ind_trade", Name: `Trade, "Crafts" & <Co>`, Slug: "trade"}, {ID: "ind_arts", Name: "Arts", Slug: "arts"},
+		},
+		Verticals: []lead.Vertical{{ID: "vrt_shops", Industry: "ind_trade", Name: "=Shops", Slug: "shops"}},
 	}
 	catalog = taxonomy.Catalog([]id.Campaign{"cam_a", "cam_b", "cam_c-1"})
 )
@@ -66,10 +68,12 @@ func drafts() *rapid.Generator[lead.Draft] {
 		}
 		d := lead.Draft{
 			ID: rapid.StringMatching(`cmp_[0-9A-Za-z_-]{1,64}`).Draw(t, "id"), Name: line.Draw(t, "name"),
-			Phone:      maybe(t, "phone", func() string { return rapid.StringMatching(`\+4930[1-9][0-9]{5,6}`).Draw(t, "phone") }),
-			Email:      maybe(t, "email", func() string { return email(t) }),
-			Website:    maybe(t, "website", func() string { return rapid.StringMatching(`[a-z]{1,9}\.example`).Draw(t, "website") }),
-			Rating:     money.Number(maybe(t, "rating", func() string { return fmt.Sprintf("%.2f", float64(rapid.IntRange(0, 500).Draw(t, "rating"))/100) })),
+			Phone:   maybe(t, "phone", func() string { return rapid.StringMatching(`\+4930[1-9][0-9]{5,6}`).Draw(t, "phone") }),
+			Email:   maybe(t, "email", func() string { return email(t) }),
+			Website: maybe(t, "website", func() string { return rapid.StringMatching(`[a-z]{1,9}\.example`).Draw(t, "website") }),
+			Rating: money.Number(maybe(t, "rating", func() string {
+				return fmt.Sprintf("%.2f", float64(rapid.IntRange(0, 500).Draw(t, "rating"))/100)
+			})),
 			Enrichment: string(rapid.SampledFrom(lead.Enrichments()).Draw(t, "enrichment")),
 			Social: lead.Social{
 				Instagram: page("instagram"), Facebook: page("facebook"), LinkedIn: page("linkedin"), Twitter: page("twitter"),
@@ -82,7 +86,8 @@ func drafts() *rapid.Generator[lead.Draft] {
 		primary := rapid.IntRange(0, 6).Draw(t, "primary")
 		for n := range rapid.IntRange(0, 6).Draw(t, "contacts") {
 			d.Contacts = append(d.Contacts, lead.ContactDraft{
-				ID: fmt.Sprintf("cnt_%d", n), Name: line.Draw(t, "contact"), Title: maybe(t, "title", func() string { return line.Draw(t, "title") }),
+				ID: fmt.Sprintf("cnt_%d", n), Name: line.Draw(t, "contact"),
+				Title: maybe(t, "title", func() string { return line.Draw(t, "title") }),
 				Email: maybe(t, "email", func() string { return email(t) }), Primary: n == primary,
 			})
 		}
@@ -132,15 +137,17 @@ func TestATableIsReadAsTheLeadsThatItWasMadeOf(t *testing.T) {
 func TestATableLooksAsItAlwaysDid(t *testing.T) {
 	t.Parallel()
 	one := lead.Lead{
-		ID: "cmp_1", Name: `Acme "Größe", Co`, Phone: "+4930123456", Rating: 450, Enrichment: lead.Deep, Industry: "ind_trade", Vertical: "vrt_shops",
-		Social: lead.Social{LinkedIn: "https://l.example/a"}, Campaigns: []id.Campaign{"cam_a", "cam_b"}, CreatedAt: noon, UpdatedAt: noon,
+		ID: "cmp_1", Name: `Acme "Größe", Co`, Phone: "+4930123456", Rating: 450, Enrichment: lead.Deep,
+		Industry: "ind_trade", Vertical: "vrt_shops", Social: lead.Social{LinkedIn: "https://l.example/a"},
+		Campaigns: []id.Campaign{"cam_a", "cam_b"}, CreatedAt: noon, UpdatedAt: noon,
 	}
 	for n := range 5 {
 		one.Contacts = append(one.Contacts, lead.Contact{ID: id.Contact(fmt.Sprintf("cnt_%d", n)), Name: "=Anna", Primary: n == 1})
 	}
 	bare := lead.Lead{ID: "cmp_2", Name: "-", Rating: lead.Unrated, Enrichment: lead.None, CreatedAt: noon, UpdatedAt: noon}
-	want := "id,name,phone,email,website,google_rating,enrichment_level,social_media.instagram,social_media.facebook,social_media.linkedin," +
-		"social_media.twitter,social_media.tiktok,industry.id,industry.name,industry.slug,vertical.id,vertical.name,vertical.slug,campaign_ids," +
+	want := "id,name,phone,email,website,google_rating,enrichment_level,social_media.instagram,social_media.facebook," +
+		"social_media.linkedin,social_media.twitter,social_media.tiktok,industry.id,industry.name,industry.slug," +
+		"vertical.id,vertical.name,vertical.slug,campaign_ids," +
 		"contacts.0.id,contacts.0.name,contacts.0.title,contacts.0.email,contacts.0.is_primary_lead," +
 		"contacts.1.id,contacts.1.name,contacts.1.title,contacts.1.email,contacts.1.is_primary_lead," +
 		"contacts.2.id,contacts.2.name,contacts.2.title,contacts.2.email,contacts.2.is_primary_lead,contacts.more,created_at,updated_at\n" +
@@ -176,7 +183,8 @@ func TestATableHasTheColumnsOfTheFieldsThatAreShown(t *testing.T) {
 		}
 	}
 	only, _ := lead.Show([]string{"contacts"})
-	if got := spelled(t, leadjson.Shape{View: lead.View{NoContacts: true}, Only: only}, one); !strings.HasSuffix(got, "\ncmp_1"+strings.Repeat(",", 16)+"\n") {
+	got := spelled(t, leadjson.Shape{View: lead.View{NoContacts: true}, Only: only}, one)
+	if !strings.HasSuffix(got, "\ncmp_1"+strings.Repeat(",", 16)+"\n") {
 		t.Error(got)
 	}
 }
