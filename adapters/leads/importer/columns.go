@@ -87,8 +87,9 @@ func contactsIn(column, cell string) (contacts []lead.ContactDraft, problems fau
 	w := walker{what: column}
 	read(&w, []byte(`{"`+column+`":`+cell+"}"), func(w *walker) (none struct{}) {
 		w.object(func(name []byte) bool {
+			known := string(name) == column
 			w.list(func() { contacts = append(contacts, w.contact()) })
-			return string(name) == column
+			return known
 		})
 		return none
 	})
