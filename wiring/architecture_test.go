@@ -30,8 +30,8 @@ type layer struct {
 
 // layers is the architecture. Of several that fit a package the first holds.
 var layers = []layer{
-	{folders: []string{"domain/text"}, ours: domain, libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode"},
-		not: impure},
+	{folders: []string{"domain/text"}, ours: domain, not: impure,
+		libraries: []string{"golang.org/x/text", "github.com/mozillazg/go-unidecode", "github.com/agnivade/levenshtein"}},
 	{
 		folders: []string{"domain/webhook"}, ours: domain, not: impure,
 		libraries: []string{"net/url", "net/netip", "golang.org/x/net/idna"}, // which only read and spell
@@ -158,8 +158,9 @@ var layers = []layer{
 		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest"},
 	},
 	{
-		folders:   []string{"adapters/http/partner"},
-		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/leads/leadjson"}),
+		folders: []string{"adapters/http/partner"},
+		ours: slices.Concat(domain, driving,
+			[]string{"adapters/http/httpkit", "adapters/leads/leadcsv", "adapters/leads/leadjson"}),
 		libraries: []string{gin},
 		inTests:   []string{"adapters/http/partner/partnertest", "adapters/http/apitest", openapi, "github.com/klauspost/compress"},
 	},
@@ -197,11 +198,15 @@ var layers = []layer{
 	{
 		folders: []string{"adapters/leads/importer"}, ours: slices.Concat(domain, driving),
 		libraries: []string{
-			"github.com/go-json-experiment/json/jsontext", "github.com/agnivade/levenshtein",
-			"golang.org/x/text/encoding",
+			"github.com/go-json-experiment/json/jsontext", "golang.org/x/text/encoding",
 		},
 	},
 	{folders: []string{"adapters/leads/leadjson"}, ours: domain, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
+	{
+		folders: []string{"adapters/leads/leadcsv"}, ours: slices.Concat(domain, []string{"adapters/leads/leadjson"}),
+		libraries: []string{"github.com/go-json-experiment/json/jsontext"},
+		inTests:   []string{"adapters/leads/importer", "ports/inbound"},
+	},
 	{
 		folders:   []string{"adapters/leads/samples"},
 		ours:      slices.Concat(domain, []string{"adapters/leads/importer", "adapters/leads/leadjson"}),
@@ -286,8 +291,7 @@ var layers = []layer{
 	{
 		folders: []string{"wiring"}, ours: []string{"domain/*", "ports/*", "app/*", "adapters/*", "adapters/*/*"},
 		libraries: []string{
-			"github.com/google/wire", "github.com/spf13/pflag", yaml, "github.com/agnivade/levenshtein",
-			"github.com/lmittmann/tint", "golang.org/x/term", "golang.org/x/sync",
+			"github.com/google/wire", "github.com/spf13/pflag", yaml, "github.com/lmittmann/tint", "golang.org/x/term", "golang.org/x/sync",
 		},
 		inTests: []string{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,

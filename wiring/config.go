@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
@@ -26,6 +25,7 @@ import (
 	"holdco/domain/money"
 	"holdco/domain/ratelimit"
 	"holdco/domain/retention"
+	"holdco/domain/text"
 	"holdco/ports/outbound"
 )
 
@@ -245,12 +245,12 @@ func readFile(flags *pflag.FlagSet) (configFile, error) {
 		return configFile{}, nil
 	}
 	file := configFile{path: named.Value.String(), values: map[string]string{}}
-	text, err := os.ReadFile(file.path)
+	read, err := os.ReadFile(file.path)
 	if err != nil {
 		return file, fmt.Errorf("--%s names a file that cannot be read: %w", configFlag, err)
 	}
 	var entries map[string]yaml.Node
-	if err := yaml.Unmarshal(text, &entries); err != nil {
+	if err := yaml.Unmarshal(read, &entries); err != nil {
 		return file, fmt.Errorf("%s is not a YAML file of settings: %w", file.path, err)
 	}
 
@@ -263,7 +263,8 @@ func readFile(flags *pflag.FlagSet) (configFile, error) {
 		value, ok := plain(entries[key])
 		switch {
 		case !slices.Contains(names, key):
-			problems = append(problems, fmt.Errorf("%s has the unknown key %s; the nearest is %s", file.path, key, nearest(key, names)))
+			nearest, _ := text.Nearest(key, names)
+			problems = append(problems, fmt.Errorf("%s has the unknown key %s; the nearest is %s", file.path, key, nearest))
 		case !ok:
 			problems = append(problems, fmt.Errorf("%s in %s must be one value, or a list of values", key, file.path))
 		}
@@ -309,17 +310,11 @@ func unknown(variables map[string]string) (warnings []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if !slices.Contains(names, name) {
-			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name,
-				nearest(name, names)))
+			nearest, _ := text.Nearest(name, names)
+			warnings = append(warnings, fmt.Sprintf("the variable %s is not known and has no effect; the nearest is %s", name, nearest))
 		}
 	}
 	return warnings
-}
-
-func nearest(name string, names []string) string {
-	return slices.MinFunc(names, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-	})
 }
 
 // flagValue is a flag that keeps its text and the kind of its value.

@@ -11,6 +11,7 @@ import (
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/http/rest"
 	"holdco/adapters/leads/importer"
+	"holdco/adapters/leads/leadcsv"
 	"holdco/adapters/leads/leadindex"
 	"holdco/adapters/leads/leadjson"
 	"holdco/adapters/leads/samples"
@@ -301,6 +302,7 @@ var resources = []resource{
 			Keyed:   opener(withKey, func(s services) inbound.Imports { return s.Imports }),
 			Export:  openExport,
 			Spell:   leadjson.Append,
+			Table:   func() cli.Table { return leadcsv.New(leadjson.Shape{}) },
 			Files:   func(encoding string) cli.Files { return importer.Files{Encoding: encoding} },
 			Samples: func(leads int, seed uint64) cli.Samples { return samples.New(leads, seed) },
 		}),

@@ -27,12 +27,19 @@ type Files interface {
 	Taxonomy(from io.Reader) (lead.TaxonomyDraft, error)
 }
 
+// Table spells leads in CSV.
+type Table interface {
+	AppendHeader(to []byte) []byte
+	Append(to []byte, of lead.Exported, names lead.Names) []byte // on one line, with its end
+}
+
 // LeadTools are what the commands on leads, campaigns and the taxonomy work with.
 type LeadTools struct {
 	Imports Opener[inbound.Imports]
 	Keyed   Opener[inbound.Imports] // with the key of the instance, or not at all
 	Export  Opener[inbound.Export]
-	Spell   func(to []byte, of lead.Exported, names lead.Names) []byte // a lead as partners read it, on one line
+	Spell   func(to []byte, of lead.Exported, names lead.Names) []byte // a lead as partners read it, in JSON, on one line
+	Table   func() Table                                               // one that is new
 	Files   func(encoding string) Files                                // of files with an encoding; empty: UTF-8
 	Samples func(leads int, seed uint64) Samples
 }
@@ -77,6 +84,7 @@ func (a leadCommands) leads() *cobra.Command {
 			"campaigns are imported first. A lead without an id gets one that is derived from its website and name, else its email\n"+
 			"and name, else its phone and name; --key names other columns. Of a lead that is there already, a column or field that\n"+
 			"is left out keeps what stands, and an empty cell or null clears it; with --replace what is left out is cleared too.\n"+
+			"In CSV, of a cell that begins with an apostrophe and then with =, +, - or @ the apostrophe is not taken for a part.\n"+
 			"A website is kept as its domain, and a phone in the international format.", a.importLeads),
 		a.listLeads(), a.showLead(), a.exportLeads(), a.removeLeads(), a.suppress(), a.suppressed(), a.generate())
 	return command

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -163,15 +164,26 @@ func (a leadCommands) showLead() *cobra.Command {
 
 func (a leadCommands) exportLeads() *cobra.Command {
 	var by leadFlags
+	var format string
 	command := &cobra.Command{
 		Use:   "export",
 		Short: "Write leads to standard output, as \"holdco leads import\" reads them",
-		Long: "Write leads to standard output, one JSON object on each line, in the order in which partners read them. It is what\n" +
-			"\"holdco leads import\" reads: to import it into the same store changes nothing, and into another one, which has the\n" +
-			"taxonomy and the campaigns, it makes the same leads; with --keep-timestamps they keep the instants that they have here.\n" +
-			"What changes meanwhile comes again at the end.",
-		Example: "  holdco leads export | gzip > leads.ndjson.gz\n  holdco leads export --campaign cam_spring > spring.ndjson",
+		Long: "Write leads to standard output, one JSON object on each line, or in CSV, in the order in which partners read them. It\n" +
+			"is what \"holdco leads import\" reads: to import it into the same store changes nothing, and into another one, which has\n" +
+			"the taxonomy and the campaigns, it makes the same leads; with --keep-timestamps they keep the instants that they have\n" +
+			"here. What changes meanwhile comes again at the end.\n\n" +
+			"In CSV the name of a column is the path to its value in the JSON of a lead. The first three contacts have columns, and\n" +
+			"those after them are a JSON list in the column contacts.more. So that spreadsheets take no text for a formula, one that\n" +
+			"begins with =, +, - or @, as phones do, has an apostrophe before it, and so has one that begins with apostrophes and\n" +
+			"then one of these; an import takes it off again.",
+		Example: "  holdco leads export | gzip > leads.ndjson.gz\n  holdco leads export --campaign cam_spring --format csv > spring.csv",
 		Args:    noArgs,
+		PreRunE: func(*cobra.Command, []string) error {
+			if !slices.Contains(exportFormats(), format) {
+				return fmt.Errorf("--format must be %s; it is %q", strings.Join(exportFormats(), " or "), format)
+			}
+			return nil
+		},
 		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
 			filter, err := by.filter()
 			if err != nil {
@@ -179,23 +191,38 @@ func (a leadCommands) exportLeads() *cobra.Command {
 			}
 			out := bufio.NewWriter(command.OutOrStdout())
 			var line []byte
-			err = port.Stream(command.Context(), filter, lead.Place{}, func(leads []lead.Exported, names lead.Names) error {
-				for _, one := range leads {
-					line = append(a.Spell(line[:0], one, names), '\n')
-					if _, err := out.Write(line); err != nil {
-						return err
+			spell := func(to []byte, one lead.Exported, names lead.Names) []byte {
+				return append(a.Spell(to, one, names), '\n')
+			}
+			if format == lead.CSV {
+				table := a.Table()
+				line, spell = table.AppendHeader(line), table.Append
+			}
+			_, err = out.Write(line)
+			if err == nil {
+				err = port.Stream(command.Context(), filter, lead.Place{}, func(leads []lead.Exported, names lead.Names) error {
+					for _, one := range leads {
+						line = spell(line[:0], one, names)
+						if _, err := out.Write(line); err != nil {
+							return err
+						}
 					}
-				}
-				return nil
-			})
+					return nil
+				})
+			}
 			flushed := out.Flush() // also after an error, which it has too if it is of the output
 			return cmp.Or(err, flushed)
 		}),
 	}
 	by.add(command.Flags())
+	command.Flags().StringVar(&format, "format", lead.NDJSON, "the `FORMAT`: "+strings.Join(exportFormats(), " or "))
+	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats(), cobra.ShellCompDirectiveNoFileComp))
 	a.program.StoreFlags(command.Flags())
 	return command
 }
+
+// exportFormats are the formats in which leads are exported.
+func exportFormats() []string { return []string{lead.NDJSON, lead.CSV} }
 
 func (a leadCommands) listCampaigns() *cobra.Command {
 	var asJSON bool

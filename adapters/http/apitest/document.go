@@ -18,6 +18,7 @@ import (
 
 // Document is a published OpenAPI document.
 type Document struct {
+	text   string
 	doc    *openapi3.T
 	router routers.Router
 }
@@ -40,7 +41,20 @@ func Load(t testing.TB, client *http.Client, url string) *Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, _ := documents.LoadOrStore(string(text), sync.OnceValues(func() (*Document, error) { return parse(text) }))
+	return load(t, string(text), "")
+}
+
+// Cut returns the document for answers in which the objects of a schema may lack any of their fields, because the request said which
+// fields are wanted.
+func (d *Document) Cut(t testing.TB, schema string) *Document {
+	t.Helper()
+	return load(t, d.text, schema)
+}
+
+func load(t testing.TB, text, cut string) *Document {
+	t.Helper()
+	parsed := sync.OnceValues(func() (*Document, error) { return parse(text, cut) })
+	read, _ := documents.LoadOrStore(cut+"\n"+text, parsed)
 	document, err := read.(func() (*Document, error))()
 	if err != nil {
 		t.Fatal(err)
@@ -48,20 +62,23 @@ func Load(t testing.TB, client *http.Client, url string) *Document {
 	return document
 }
 
-// documents has a function for each text of a document, which returns what parse returned. Most tests load the same text,
-// and to parse it costs more than many of them.
+// documents has a function for each text of a document and what is cut, which returns what parse returned. Most tests load the same
+// text, and to parse it costs more than many of them.
 var documents sync.Map
 
-func parse(text []byte) (*Document, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(text)
+func parse(text, cut string) (*Document, error) {
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(text))
 	if err != nil {
 		return nil, err
 	}
-	for _, schema := range doc.Components.Schemas {
+	for name, schema := range doc.Components.Schemas {
 		closeSchema(schema)
+		if name == cut {
+			schema.Value.Required = nil
+		}
 	}
 	router, err := legacy.NewRouter(doc)
-	return &Document{doc, router}, err
+	return &Document{text, doc, router}, err
 }
 
 func closeSchema(schema *openapi3.SchemaRef) {
@@ -149,8 +166,11 @@ func (d *Document) CheckAnswer(t testing.TB, sent *http.Request, answer Answer) 
 	}
 }
 
-// Lines is the media type of answers that are one JSON object after the other.
-const Lines = "application/x-ndjson"
+// The media types of answers that are one JSON object after the other, and of tables.
+const (
+	Lines = "application/x-ndjson"
+	Table = "text/csv; charset=utf-8"
+)
 
 // CheckSchema fails the test unless a JSON text is as the document describes it under a name.
 func (d *Document) CheckSchema(t testing.TB, name string, text []byte) {

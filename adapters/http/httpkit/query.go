@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"holdco/domain/fault"
+	"holdco/domain/text"
 )
 
 // parameter is a parameter as the OpenAPI document describes it.
@@ -98,7 +100,15 @@ func (s schema) check(value string) string {
 	case s.Type == "boolean" && value != "true" && value != "false":
 		return "must be true or false"
 	case s.Enum != nil && !slices.Contains(s.Enum, value):
-		return "must be one of " + strings.Join(s.Enum, ", ")
+		return "must be one of " + strings.Join(s.Enum, ", ") + nearest(value, s.Enum)
+	}
+	return ""
+}
+
+// nearest names the value that may be meant by one that is not allowed.
+func nearest(value string, allowed []string) string {
+	if near, maybe := text.Nearest(value, allowed); maybe {
+		return fmt.Sprintf("; the nearest to %q is %s", value, near)
 	}
 	return ""
 }

@@ -26,12 +26,13 @@ var feedFilters = slices.DeleteFunc(slices.Clone(leadFilters), func(name string)
 func (h leads) changes(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
 	p := &parameters{Query: httpkit.QueryOf(c)}
-	streams := wantsStream(c.Request.Header.Values("Accept"))
+	streams := preferred(c, pageType, streamType) == streamType
 	if streams {
 		p.without("does not go with a stream", "per_page")
 	}
 	query := lead.FeedQuery{Filter: filterOf(p), Size: int(p.number("per_page", usualSize))}
-	query.Filter.Since, query.Filter.View = time.Time{}, viewOf(c)
+	shape := shapeOf(c, p)
+	query.Filter.Since, query.Filter.View = time.Time{}, shape.View
 	bound := boundTo(p, "changes", feedFilters...) + httpkit.PartnerOf(c).Sees() // a key that sees something else begins anew
 	query.After = h.feedPosition(c, p, bound)
 	wait := time.Duration(p.number("wait", 0)) * time.Second
@@ -54,7 +55,7 @@ func (h leads) changes(c *gin.Context) {
 		out.End(h.portOf(c).StreamChanges(ctx, query, wait, func(found inbound.ChangesPage) error {
 			text := (*buffer)[:0]
 			for _, change := range found.Changes {
-				text = append(appendChange(text, query.Filter.View, change, found.Names), '\n')
+				text = append(appendChange(text, shape, change, found.Names), '\n')
 			}
 			text = append(text, `{"change":"checkpoint","next_cursor":"`+feedCursor(bound, found.Next)+"\"}\n"...)
 			*buffer = text
@@ -78,7 +79,7 @@ func (h leads) changes(c *gin.Context) {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = appendChange(body, query.Filter.View, change, found.Names)
+		body = appendChange(body, shape, change, found.Names)
 	}
 	body = strconv.AppendInt(append(body, `],"pagination":{"per_page":`...), int64(query.Size), 10)
 	body = strconv.AppendBool(append(body, `,"more":`...), found.More)
@@ -100,7 +101,7 @@ func upserted(changes []lead.FeedChange) (leads int) {
 }
 
 // appendChange appends a change as a JSON object on one line.
-func appendChange(to []byte, view lead.View, change lead.FeedChange, names lead.Names) []byte {
+func appendChange(to []byte, shape leadjson.Shape, change lead.FeedChange, names lead.Names) []byte {
 	about := string(change.Lead)
 	switch {
 	case change.Industry != nil:
@@ -111,7 +112,7 @@ func appendChange(to []byte, view lead.View, change lead.FeedChange, names lead.
 	to = append(to, `{"id":"`+about+`","change":"`+string(change.Kind)+`"`...) // of letters that need no escapes
 	switch {
 	case change.Kind == lead.Upserted:
-		to = leadjson.AppendFor(append(to, `,"lead":`...), view, change.Exported, names)
+		to = shape.Append(append(to, `,"lead":`...), change.Exported, names)
 	case change.Kind == lead.Gone:
 		to = append(to, `,"at":"`+instant.Format(change.At)+`"`...)
 	case change.Industry != nil:

@@ -34,6 +34,7 @@ func TestAnswersLookAsTheyAlwaysDid(t *testing.T) {
 	}{
 		{name: "leads", request: partnertest.Request{Path: "leads?per_page=1"}},
 		{name: "leads_empty", request: partnertest.Request{Path: "leads?page=3&per_page=100&enrichment_level=standard"}},
+		{name: "leads_fields", request: partnertest.Request{Path: "leads?per_page=1&fields=website,contacts,vertical"}},
 		{name: "lead", request: partnertest.Request{Path: one}},
 		{name: "lead_changes", request: partnertest.Request{Path: "leads/changes"}, given: changed},
 		{name: "leads_removed", request: partnertest.Request{Path: "leads/removed"}, given: func(w *world) {

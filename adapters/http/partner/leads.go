@@ -2,6 +2,7 @@ package partner
 
 import (
 	"context"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -23,9 +24,10 @@ func (h leads) list(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
 	p := &parameters{Query: httpkit.QueryOf(c)}
 	filter := filterOf(p)
-	filter.View = viewOf(c)
-	if wantsStream(c.Request.Header.Values("Accept")) {
-		h.stream(c, p, filter)
+	shape := shapeOf(c, p)
+	filter.View = shape.View
+	if form := formOf(c, p); form != pageType {
+		h.stream(c, p, filter, rowsOf(form, shape))
 		return
 	}
 	p.without("is for streams alone", "after")
@@ -47,7 +49,7 @@ func (h leads) list(c *gin.Context) {
 			if i > 0 {
 				rows = append(rows, ',')
 			}
-			rows = leadjson.AppendFor(rows, filter.View, one, page.Names)
+			rows = shape.Append(rows, one, page.Names)
 			result.lastAt, result.lastID = one.Place.UpdatedAt, string(one.Place.ID)
 		}
 		return result, rows, nil
@@ -57,14 +59,14 @@ func (h leads) list(c *gin.Context) {
 // get answers GET /api/external/leads/{id}.
 func (h leads) get(c *gin.Context) {
 	which, _ := id.ParseForeign[id.Lead](c.Param("id"))
-	view := viewOf(c)
-	shown, err := h.portOf(c).Lead(c.Request.Context(), view, which)
+	shape := shapeOf(c, &parameters{Query: httpkit.QueryOf(c)})
+	shown, err := h.portOf(c).Lead(c.Request.Context(), shape.View, which)
 	if err != nil {
 		httpkit.Fail(c, err)
 		return
 	}
 	h.sent(c, 1)
-	writeData(c, leadjson.AppendFor(nil, view, shown.Exported, shown.Names), "")
+	writeData(c, shape.Append(nil, shown.Exported, shown.Names), "")
 }
 
 // removed answers GET /api/external/leads/removed.
@@ -122,5 +124,14 @@ func filterOf(p *parameters) lead.Filter {
 
 // viewOf is what the partner may see.
 func viewOf(c *gin.Context) lead.View { return httpkit.PartnerOf(c).View }
+
+// shapeOf is what is shown of leads: the fields that are asked for, of what the partner may see.
+func shapeOf(c *gin.Context, p *parameters) leadjson.Shape {
+	shape := leadjson.Shape{View: viewOf(c)}
+	if sent, found := p.Query["fields"]; found {
+		shape.Only, _ = lead.Show(strings.Split(sent, ",")) // the document names all that there are
+	}
+	return shape
+}
 
 func placeOf(p paging) lead.Place { return lead.Place{UpdatedAt: p.at, ID: id.Lead(p.after.ID)} }

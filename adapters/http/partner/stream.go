@@ -3,6 +3,7 @@ package partner
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,23 +11,55 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"holdco/adapters/http/httpkit"
+	"holdco/adapters/leads/leadcsv"
 	"holdco/adapters/leads/leadjson"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 )
 
+// The media types of answers.
 const (
 	pageType   = "application/json"
 	streamType = "application/x-ndjson"
+	tableType  = "text/csv"
 )
+
+// forms are the values of the parameter format.
+var forms = map[string]string{"json": pageType, "ndjson": streamType, "csv": tableType}
+
+// formOf returns the media type that a client wants leads in: format says it, or the header Accept.
+func formOf(c *gin.Context, p *parameters) string {
+	if asked, sent := p.Query["format"]; sent {
+		return forms[asked]
+	}
+	return preferred(c, pageType, streamType, tableType)
+}
+
+// rows spell the leads of a stream.
+type rows struct {
+	mediaType string
+	header    []byte // comes before the first lead of all
+	append    func(to []byte, one lead.Exported, names lead.Names) []byte
+}
+
+func rowsOf(form string, shape leadjson.Shape) rows {
+	if form == tableType {
+		table := leadcsv.New(shape)
+		return rows{tableType + "; charset=utf-8", table.AppendHeader(nil), table.Append}
+	}
+	return rows{mediaType: streamType, append: func(to []byte, one lead.Exported, names lead.Names) []byte {
+		return append(shape.Append(to, one, names), '\n')
+	}}
+}
 
 // writeTimeout is how long a client may take for one portion of a stream. Without it, a client that reads
 // nothing would keep it open for ever.
 const writeTimeout = time.Minute
 
-// stream answers with all leads that the filter matches, one per line.
-func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
+// stream answers with all leads that the filter matches, one per line. What continues a stream goes on with the next line, without a
+// header.
+func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter, rows rows) {
 	p.without("does not go with a stream", "page", "per_page", "cursor")
 	after := h.resumeFrom(c, p, filter.View)
 	if p.err != nil {
@@ -34,7 +67,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 		return
 	}
 	if c.Request.Method == http.MethodHead {
-		httpkit.BeginStream(c, streamType, writeTimeout)
+		httpkit.BeginStream(c, rows.mediaType, writeTimeout)
 		return
 	}
 	ctx, stop := h.stopping.Within(c.Request.Context())
@@ -42,20 +75,28 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 
 	lines := h.borrow()
 	defer h.giveBack(lines)
-	out := httpkit.BeginStream(c, streamType, writeTimeout)
+	out := httpkit.BeginStream(c, rows.mediaType, writeTimeout)
 	ctx, end := out.WhilePermitted(ctx)
+	header := rows.header
+	if _, continues := p.Query["after"]; continues {
+		header = nil
+	}
 	err := h.portOf(c).Stream(ctx, filter, after, func(leads []lead.Exported, names lead.Names) error {
 		text := (*lines)[:0]
+		text = append(text, header...)
 		for _, one := range leads {
-			text = append(leadjson.AppendFor(text, filter.View, one, names), '\n')
+			text = rows.append(text, one, names)
 		}
-		*lines = text
+		*lines, header = text, nil
 		err := out.Write(text)
 		if err == nil {
 			h.sent(c, len(leads))
 		}
 		return err
 	})
+	if err == nil && header != nil { // there are no leads
+		err = out.Write(header)
+	}
 	defer end() // End looks why the stream broke off
 	out.End(err)
 }
@@ -76,13 +117,13 @@ func (h leads) resumeFrom(c *gin.Context, p *parameters, view lead.View) lead.Pl
 	return place
 }
 
-// wantsStream reports whether a client prefers lines over a page: of the two that it names, the one with the greatest
-// weight, or the first of these.
-func wantsStream(accept []string) bool {
-	preferred, most := pageType, 0.0
-	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+// preferred returns the media type that a client prefers: of those that there are and that it names, the one with the greatest weight,
+// or the first of these. If it names none, it is the first that there is.
+func preferred(c *gin.Context, offered ...string) string {
+	best, most := offered[0], 0.0
+	for part := range strings.SplitSeq(strings.Join(c.Request.Header.Values("Accept"), ","), ",") {
 		mediaType, parameters, err := mime.ParseMediaType(part)
-		if err != nil || mediaType != streamType && mediaType != pageType {
+		if err != nil || !slices.Contains(offered, mediaType) {
 			continue
 		}
 		weight := 1.0
@@ -90,8 +131,8 @@ func wantsStream(accept []string) bool {
 			weight, _ = strconv.ParseFloat(sent, 64) // what is no number weighs nothing
 		}
 		if weight > most {
-			preferred, most = mediaType, weight
+			best, most = mediaType, weight
 		}
 	}
-	return preferred == streamType
+	return best
 }

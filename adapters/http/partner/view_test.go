@@ -73,7 +73,11 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 	for what, end := range map[string]func(k *keys){
 		"revoked": func(k *keys) { k.ended = true }, "narrowed": func(k *keys) { k.view.NoContacts = true },
 	} {
-		for _, taking := range []bool{true, false} {
+		for n := range 4 {
+			taking, request := n%2 == 0, streamed("leads")
+			if n/2 == 1 {
+				request = table("leads")
+			}
 			w := newWorld(t)
 			w.export.fill(t, 200)
 			if !taking {
@@ -92,7 +96,7 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 				<-ctx.Done() // there is always more
 				return ctx.Err()
 			}
-			response := w.Open(streamed("leads"))
+			response := w.Open(request)
 			if taking {
 				<-waits
 			} else {
@@ -104,7 +108,7 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			if log := w.log.String(); !strings.Contains(log, "a stream broke off") || strings.Contains(log, "level=ERROR") {
-				t.Errorf("%s, taking %v: %s", what, taking, log)
+				t.Errorf("%s, %v, taking %v: %s", what, request.Header, taking, log)
 			}
 			_ = response.Body.Close()
 		}

@@ -172,8 +172,8 @@ func activityLines(text []byte, entries []inbound.ChainedEntry) []byte {
 var activityHead = []byte("id,at,companyId,category,action,actor,subjectType,subjectId,issueId,agentId,runId,payload,place,hash\n")
 
 // activityRows appends entries to text as rows of CSV.
-func activityRows(text []byte, entries []inbound.ChainedEntry) []byte {
-	buffer := bytes.NewBuffer(text)
+func activityRows(to []byte, entries []inbound.ChainedEntry) []byte {
+	buffer := bytes.NewBuffer(to)
 	rows := csv.NewWriter(buffer)
 	for _, e := range entries {
 		related := e.Related()
@@ -183,7 +183,7 @@ func activityRows(text []byte, entries []inbound.ChainedEntry) []byte {
 			strconv.FormatInt(e.Number, 10), e.Hash.String(),
 		}
 		for n, cell := range row {
-			row[n] = guarded(cell)
+			row[n] = text.Cell(cell)
 		}
 		_ = rows.Write(row) // into memory
 	}

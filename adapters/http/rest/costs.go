@@ -11,6 +11,7 @@ import (
 	"holdco/domain/cost"
 	"holdco/domain/instant"
 	"holdco/domain/page"
+	"holdco/domain/text"
 	"holdco/ports/inbound"
 )
 
@@ -115,10 +116,10 @@ var costColumns = []struct {
 }{
 	{"id", func(e *cost.Entry) string { return string(e.ID) }},
 	{"at", func(e *cost.Entry) string { return instant.Format(e.At) }},
-	{"key", func(e *cost.Entry) string { return guarded(e.Key) }},
+	{"key", func(e *cost.Entry) string { return text.Cell(e.Key) }},
 	{"kind", func(e *cost.Entry) string { return string(e.Kind) }},
 	{"usd", func(e *cost.Entry) string { return e.USD.String() }},
-	{"model", func(e *cost.Entry) string { return guarded(e.Model) }},
+	{"model", func(e *cost.Entry) string { return text.Cell(e.Model) }},
 	{"inputTokens", func(e *cost.Entry) string { return strconv.FormatInt(e.Tokens.Input, 10) }},
 	{"outputTokens", func(e *cost.Entry) string { return strconv.FormatInt(e.Tokens.Output, 10) }},
 	{"cacheReadTokens", func(e *cost.Entry) string { return strconv.FormatInt(e.Tokens.CacheRead, 10) }},
@@ -126,7 +127,7 @@ var costColumns = []struct {
 	{"calls", func(e *cost.Entry) string { return strconv.FormatInt(e.Calls, 10) }},
 	{"unpriced", func(e *cost.Entry) string { return strconv.FormatBool(e.Unpriced) }},
 	{"late", func(e *cost.Entry) string { return strconv.FormatBool(e.Late) }},
-	{"billing", func(e *cost.Entry) string { return guarded(e.Billing) }},
+	{"billing", func(e *cost.Entry) string { return text.Cell(e.Billing) }},
 	{"revision", func(e *cost.Entry) string { return numberOrEmpty(e.Revision) }},
 	{"runId", func(e *cost.Entry) string { return string(e.Run) }},
 	{"issueId", func(e *cost.Entry) string { return string(e.Issue) }},
@@ -134,7 +135,7 @@ var costColumns = []struct {
 	{"teamId", func(e *cost.Entry) string { return string(e.Team) }},
 	{"projectId", func(e *cost.Entry) string { return string(e.Project) }},
 	{"adjusts", func(e *cost.Entry) string { return string(e.Adjusts) }},
-	{"reason", func(e *cost.Entry) string { return guarded(e.Reason) }},
+	{"reason", func(e *cost.Entry) string { return text.Cell(e.Reason) }},
 }
 
 var costHead = func() []byte {
@@ -166,12 +167,4 @@ func numberOrEmpty(n int64) string {
 		return ""
 	}
 	return strconv.FormatInt(n, 10)
-}
-
-// guarded keeps spreadsheets from taking text for a formula.
-func guarded(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }

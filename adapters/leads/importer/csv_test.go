@@ -43,6 +43,30 @@ func TestARecordIsALead(t *testing.T) {
 			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{{Email: "b@c.example"}}},
 		},
 		{
+			"contacts in one cell, which come after those that have columns", "name,contacts.more,contacts.0.name,contacts.2.name",
+			`A,"[{""id"":""cnt_1"",""name"":null,""email"":""b@c.example"",""is_primary_lead"":true},{""name"":""C""}]",B,`,
+			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{
+				{Name: "B"}, {ID: "cnt_1", Email: "b@c.example", Primary: true}, {Name: "C"},
+			}},
+		},
+		{
+			"what is no list of contacts", "name,contacts.more", `A,"[{""name"":""C""}],""x"":[]"`,
+			lead.Draft{Name: "A", Problems: fault.Problems{
+				fault.Fieldf("contacts.more", fault.InvalidFormat, "contacts.more must be a JSON list of contacts"),
+			}},
+		},
+		{
+			"a contact with a field that there is not", "name,contacts.more", `A,"[{""name"":""C"",""mood"":""fine""},null]"`,
+			lead.Draft{Name: "A", Contacts: []lead.ContactDraft{{Name: "C"}}, Problems: fault.Problems{
+				fault.Fieldf("contacts.more.0.mood", fault.UnknownField, "contacts.more.0.mood is not a field here"),
+				fault.Fieldf("contacts.more.1", fault.NotNull, "contacts.more.1 must not be null"),
+			}},
+		},
+		{
+			"what spreadsheets must not take for formulas", "name,phone,email,website", "'=A,'+49 30 123456,''@a,'n b",
+			lead.Draft{Name: "=A", Phone: "+49 30 123456", Email: "'@a", Website: "'n b"},
+		},
+		{
 			"what is neither true nor false", "name,contacts.7.is_primary_lead", "A,maybe",
 			lead.Draft{Name: "A", Problems: fault.Problems{
 				fault.Fieldf("contacts.7.is_primary_lead", fault.WrongType, "contacts.7.is_primary_lead must be true or false"),
@@ -142,7 +166,7 @@ func TestAHeaderThatCannotBeMeantStopsAtOnce(t *testing.T) {
 			`save the file as "CSV UTF-8", or pass --encoding windows-1252 (encoding=windows-1252 in a URL)`,
 		"name,email,name":                          "the header names the column name twice",
 		"name,industry_id,email":                   "",
-		"name,vertical_id,industry.id,vertical.id": "the header names the column vertical_id twice",
+		"name,vertical_id,industry.id,vertical.id": "the header names the column vertical.id twice",
 		"email,phone":                              "the header lacks the column name",
 		`"name`:                                    "the header is not CSV: the line opens a quote that is never closed",
 		`na"me`:                                    `the header is not CSV: bare " in non-quoted-field`,
@@ -180,6 +204,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add("name\n\"A\n\"B\nC\n\"D")
 	f.Add("name,phone\r\n\"a\"\"\n\",b\r\n,\n\"a\"x,\n")
 	f.Add("contacts.0.is_primary_lead,name,campaign_ids\nx,y,a;b\n")
+	f.Add("contacts.more,name,contacts.1.name\n\"[{\"\"name\"\":1},null]\",'=y,z\n")
 	f.Fuzz(func(t *testing.T, file string) {
 		check(t, file, importer.Files{}.Leads(strings.NewReader(file), importer.CSV))
 		for line, err := range (importer.Files{}).Campaigns(strings.NewReader(file), importer.CSV) {

@@ -96,7 +96,7 @@ type kind[D any] struct {
 
 var (
 	leads = kind[lead.Draft]{
-		object: (*walker).lead, columns: leadColumn, names: leadColumns, required: []string{"name"},
+		object: (*walker).lead, columns: leadColumn, names: lead.ColumnNames(), required: []string{"name"},
 		begin: func(d *lead.Draft, header []string) { d.Absent = absentFrom(header) }, complete: present,
 		problems: func(d *lead.Draft) *fault.Problems { return &d.Problems },
 	}

@@ -8,11 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/agnivade/levenshtein"
 
 	"holdco/domain/fault"
+	"holdco/domain/text"
 )
 
 // records takes a CSV file apart. A quoted field may continue over several lines; where the quotes never end, only
@@ -66,7 +64,12 @@ func goesOn(line []byte, quoted bool) bool {
 }
 
 // column puts what a cell holds into a draft.
-type column[D any] func(to *D, cell string, problems *fault.Problems)
+type column[D any] struct {
+	name string                   // of several that the column can have, always the same one
+	at   int                      // its place in a record
+	last bool                     // after those of the others
+	read func(to *D, cell string) // of a cell that is not blank; nil: passes over it
+}
 
 // table reads records under a header.
 type table[D any] struct {
@@ -99,19 +102,28 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 		return nil, fmt.Errorf("the header is not CSV: %w", err)
 	}
 	seen := map[string]bool{}
-	for _, name := range names {
+	for at, name := range names {
 		name = strings.TrimSpace(name)
 		read, ok := of.columns(name)
 		if !ok {
 			return nil, errUnknownColumn(name, of.names)
 		}
-		if name = spelled(name); seen[name] {
-			return nil, fmt.Errorf("the header names the column %s twice", name)
+		if seen[read.name] {
+			return nil, fmt.Errorf("the header names the column %s twice", read.name)
 		}
-		seen[name] = true
-		t.header = append(t.header, name)
+		seen[read.name], read.at = true, at
+		t.header = append(t.header, read.name)
 		t.columns = append(t.columns, read)
 	}
+	slices.SortStableFunc(t.columns, func(a, b column[D]) int {
+		switch {
+		case a.last == b.last:
+			return 0
+		case a.last:
+			return 1
+		}
+		return -1
+	})
 	for _, name := range of.required {
 		if !seen[name] {
 			return nil, fmt.Errorf("the header lacks the column %s", name)
@@ -123,11 +135,8 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 
 // errUnknownColumn names the columns that there are, and the nearest, if it may be meant.
 func errUnknownColumn(name string, names []string) error {
-	lower := strings.ToLower(name)
-	distance := func(to string) int { return levenshtein.ComputeDistance(lower, to) }
-	near := slices.MinFunc(names, func(a, b string) int { return distance(a) - distance(b) })
 	hint := ""
-	if name != "" && (strings.HasPrefix(near, lower) || 2*distance(near) <= utf8.RuneCountInString(lower)) {
+	if near, maybe := text.Nearest(name, names); maybe {
 		hint = "; the nearest is " + near
 	}
 	return fmt.Errorf("the header names the unknown column %.100q%s. Columns are separated by commas: %s", name, hint,
@@ -135,9 +144,9 @@ func errUnknownColumn(name string, names []string) error {
 }
 
 // draft reads a record.
-func (t *table[D]) draft(text []byte) D {
+func (t *table[D]) draft(record []byte) D {
 	draft := t.begin
-	cells, err := t.cells(text)
+	cells, err := t.cells(record)
 	switch {
 	case err != nil:
 		t.of.problems(&draft).Add(fault.Fieldf("", fault.InvalidFormat, "the line is not CSV: %s", err))
@@ -147,9 +156,9 @@ func (t *table[D]) draft(text []byte) D {
 			len(t.columns)))
 		return draft
 	}
-	for i, cell := range cells {
-		if cell = strings.TrimSpace(cell); cell != "" {
-			t.columns[i](&draft, cell, t.of.problems(&draft))
+	for _, column := range t.columns {
+		if cell := text.OfCell(strings.TrimSpace(cells[column.at])); cell != "" && column.read != nil {
+			column.read(&draft, cell)
 		}
 	}
 	t.of.complete(&draft)

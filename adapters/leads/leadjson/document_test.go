@@ -3,6 +3,8 @@ package leadjson_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +32,82 @@ func TestAViewCutsWhatItDoesNotShow(t *testing.T) {
 		{lead.View{Campaigns: []id.Campaign{"cam_b", "cam_c", "cam_d"}}, `"campaign_ids":["cam_b","cam_c"],"contacts":[{`},
 		{lead.View{Campaigns: []id.Campaign{"cam_d"}, NoContacts: true}, `"campaign_ids":[],"contacts":[],"created_at":"`},
 	} {
-		got := string(leadjson.AppendFor(nil, c.view, lead.Exported{Document: document}, lead.Names{}))
+		got := string(leadjson.Shape{View: c.view}.Append(nil, lead.Exported{Document: document}, lead.Names{}))
 		if !json.Valid([]byte(got)) || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %s", c.view, got)
+		}
+	}
+}
+
+// What is cut out of a lead is what is left of it when it is decoded, the other fields are dropped, and it is encoded anew.
+func TestALeadIsCutToItsFields(t *testing.T) {
+	t.Parallel()
+	names, err := taxonomy.Names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := rapid.OneOf(rapid.String(), rapid.StringMatching(`["\\\[\]{},:]{0,9}`))
+	rapid.Check(t, func(t *rapid.T) {
+		one := leads(texts).Draw(t, "lead")
+		e := lead.Exported{Industry: one.Industry, Vertical: one.Vertical, Document: leadjson.Encode(one)}
+		asked := rapid.SliceOfDistinct(rapid.SampledFrom(lead.FieldNames()), rapid.ID).Draw(t, "fields")
+		only, ok := lead.Show(asked)
+		if !ok {
+			t.Fatalf("there are no fields %v", asked)
+		}
+		shape := leadjson.Shape{Only: only}
+		if rapid.Bool().Draw(t, "a view") {
+			shape.View = lead.View{Campaigns: []id.Campaign{"cam_b"}, NoContacts: true}
+		}
+		var whole, cut map[string]json.RawMessage
+		if err := json.Unmarshal(leadjson.Shape{View: shape.View}.Append(nil, e, names), &whole); err != nil {
+			t.Fatal(err)
+		}
+		maps.DeleteFunc(whole, func(name string, _ json.RawMessage) bool { return name != "id" && !slices.Contains(asked, name) })
+		text := shape.Append(nil, e, names)
+		if err := json.Unmarshal(text, &cut); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(whole, cut); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestALeadIsShownWithTheFieldsThatHaveNames(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for name := range leadjson.Members(exported(t, lead.Lead{Name: "Acme"})) {
+		names = append(names, name)
+	}
+	if diff := cmp.Diff(lead.FieldNames(), names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsEncodedIsTakenApart(t *testing.T) {
+	t.Parallel()
+	members := map[string]string{}
+	for name, value := range leadjson.Members(`{"a":"\\\"]","b":{"c":["}",{"d":null}]},"e":-1.5,"f":true}`) {
+		members[name] = value
+	}
+	want := map[string]string{"a": `"\\\"]"`, "b": `{"c":["}",{"d":null}]}`, "e": "-1.5", "f": "true"}
+	if diff := cmp.Diff(want, members); diff != "" {
+		t.Error(diff)
+	}
+	var items []string
+	for item, rest := range leadjson.Items(`["a",[1,2],{"b":","}]`) {
+		items = append(items, item, rest)
+	}
+	if diff := cmp.Diff([]string{`"a"`, `"a",[1,2],{"b":","}`, "[1,2]", `[1,2],{"b":","}`, `{"b":","}`, `{"b":","}`}, items); diff != "" {
+		t.Error(diff)
+	}
+	for _, empty := range []string{"null", "[]", "{}"} {
+		for item := range leadjson.Items(empty) {
+			t.Errorf("%s has %s", empty, item)
+		}
+		for name := range leadjson.Members(empty) {
+			t.Errorf("%s has %s", empty, name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package leadjson_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -51,16 +52,33 @@ func BenchmarkEncode(b *testing.B) {
 			leadjson.Encode(one)
 		}
 	})
-	b.Run("append", func(b *testing.B) {
-		names, err := taxonomy.Names()
+	names, err := taxonomy.Names()
+	if err != nil {
+		b.Fatal(err)
+	}
+	exported := lead.Exported{Industry: health, Vertical: dental, Document: leadjson.Encode(one)}
+	run := func(name string, spell func(to []byte) []byte) {
+		b.Run(name, func(b *testing.B) {
+			var to []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				to = spell(to[:0])
+			}
+		})
+	}
+	run("append", func(to []byte) []byte { return leadjson.Append(to, exported, names) })
+	for name, fields := range map[string][]string{
+		"cut to id and name": {"name"}, "cut to a few": {"name", "email", "industry", "updated_at"}, "cut of contacts": slices.DeleteFunc(
+			lead.FieldNames(), func(name string) bool { return name == "contacts" }),
+	} {
+		only, _ := lead.Show(fields)
+		run(name, func(to []byte) []byte { return leadjson.Shape{Only: only}.Append(to, exported, names) })
+	}
+	run("decoded and encoded anew, to compare", func(to []byte) []byte {
+		decoded, err := leadjson.Decode(exported.Document)
 		if err != nil {
 			b.Fatal(err)
 		}
-		exported := lead.Exported{Industry: health, Vertical: dental, Document: leadjson.Encode(one)}
-		var to []byte
-		b.ReportAllocs()
-		for b.Loop() {
-			to = leadjson.Append(to[:0], exported, names)
-		}
+		return append(to, leadjson.Encode(decoded).Head...)
 	})
 }

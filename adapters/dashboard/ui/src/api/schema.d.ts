@@ -72,7 +72,7 @@ export interface paths {
          *     them, without filters, are a chain that `holdco audit verify` checks.
          *
          *     In CSV, text that begins with `=`, `+`, `-`, `@` or a tab has an apostrophe before it, so that no program takes it
-         *     for a formula.
+         *     for a formula; so has text that begins with apostrophes and then one of these.
          */
         get: operations["exportActivity"];
         put?: never;
@@ -1005,7 +1005,7 @@ export interface paths {
          *     that came in full. The CSV then has no headers. Two exports of the same entries are equal.
          *
          *     In CSV, text that begins with `=`, `+`, `-`, `@` or a tab has an apostrophe before it, so that no program takes it
-         *     for a formula.
+         *     for a formula; so has text that begins with apostrophes and then one of these.
          */
         get: operations["exportCosts"];
         put?: never;
