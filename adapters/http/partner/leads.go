@@ -37,7 +37,7 @@ func (h leads) list(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Leads(ctx, lead.Query{
+		page, err := h.portOf(c).Leads(ctx, lead.Query{
 			Filter: filter, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {
@@ -60,7 +60,7 @@ func (h leads) list(c *gin.Context) {
 func (h leads) get(c *gin.Context) {
 	which, _ := id.ParseForeign[id.Lead](c.Param("id"))
 	shape := shapeOf(c, &parameters{Query: httpkit.QueryOf(c)})
-	shown, err := h.port.Lead(c.Request.Context(), shape.View, which)
+	shown, err := h.portOf(c).Lead(c.Request.Context(), shape.View, which)
 	if err != nil {
 		httpkit.Fail(c, err)
 		return
@@ -79,7 +79,7 @@ func (h leads) removed(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Removed(ctx, lead.RemovedQuery{
+		page, err := h.portOf(c).Removed(ctx, lead.RemovedQuery{
 			Since: since, View: viewOf(c), After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {
