@@ -11,6 +11,7 @@ import (
 
 	"holdco/adapters/archive"
 	"holdco/adapters/cli"
+	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/backups"
 	"holdco/app/doctor"
@@ -70,7 +71,7 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 		return err
 	}
 	defer done()
-	server.Migrator = backedUp(server.Migrator, server.Backups, config, version, cli.BackupFirst(flags), log)
+	server.Migrator = backedUp(server.Migrator, server.Backups, server.Store, config, version, cli.BackupFirst(flags), log)
 	return server.Run(ctx, stdout, migrate)
 }
 
@@ -178,8 +179,10 @@ func openMigrator(
 	if err != nil {
 		return nil, nil, err
 	}
-	backups := newServerBackups(config, db.Source, system.Clock{})
-	return backedUp(db.Migrator, backups, config, version, cli.BackupFirst(flags), log), done, nil
+	clock, ids := system.Clock{}, system.IDs{}
+	backups := newServerBackups(config, db.Source, clock)
+	on := sqlstore.New(db.Engine, clock, ids, db.Migrator)
+	return backedUp(db.Migrator, backups, on, config, version, cli.BackupFirst(flags), log), done, nil
 }
 
 // configure reads the configuration and opens the log. What is wrong with the configuration is wrong usage.

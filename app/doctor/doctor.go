@@ -307,6 +307,9 @@ func (p Patient) outdated(ctx context.Context) error {
 	if pending := schema.Pending(); len(pending) > 0 {
 		return fmt.Errorf("the schema lacks the migration %s; run: holdco migrate up", pending[0].Name)
 	}
+	if schema.Unsettled {
+		return errors.New("the store was restored, and is not ready for work yet; run: holdco migrate up")
+	}
 	return nil
 }
 

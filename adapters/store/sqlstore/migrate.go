@@ -103,6 +103,10 @@ func (m *Migrator) Status(ctx context.Context) (found outbound.Schema, err error
 	if found.CompatibleFrom, err = m.compatibleFrom(ctx, looked.version); err != nil {
 		return found, err
 	}
+	err = m.settled(ctx, looked.version)
+	if found.Unsettled = errors.Is(err, errUnsettled); err != nil && !found.Unsettled {
+		return found, fmt.Errorf("read whether the store was restored: %w", err)
+	}
 	statuses, err := provider.Status(ctx)
 	if err != nil {
 		return found, fmt.Errorf("read the state of the schema: %w", err)
@@ -120,11 +124,31 @@ func (m *Migrator) Status(ctx context.Context) (found outbound.Schema, err error
 
 var errPending = errors.New("the schema of the store is older than this program needs; run \"holdco migrate up\"")
 
-// current fails unless this program can work with the schema.
+var errUnsettled = errors.New("the store was restored, and is not ready for work yet; run \"holdco migrate up\"")
+
+// current fails unless this program can work with the schema, and the store is ready for work.
 func (m *Migrator) current(ctx context.Context) error {
 	_, looked, err := m.look(ctx)
 	if err == nil && looked.version < looked.latest {
 		return errPending
+	}
+	if err != nil {
+		return err
+	}
+	return m.settled(ctx, looked.version)
+}
+
+// saysUnsettled is the version of the migration that makes RestorationTable.
+const saysUnsettled = 48
+
+// settled fails while the store was restored and not settled.
+func (m *Migrator) settled(ctx context.Context, version int64) error {
+	if version < saysUnsettled {
+		return nil
+	}
+	unsettled, err := ReadNumber(ctx, m.db, "SELECT count(*) FROM "+RestorationTable)
+	if err == nil && unsettled > 0 {
+		return errUnsettled
 	}
 	return err
 }
@@ -166,7 +190,7 @@ func (m *Migrator) Exact(ctx context.Context) error {
 	case looked.version > looked.latest:
 		return ErrNewer(looked.version, looked.latest)
 	}
-	return nil
+	return m.settled(ctx, looked.version)
 }
 
 // compatibleFrom returns the version that a program has to know to work with a schema of another; 0: it does not say.
