@@ -134,9 +134,9 @@ var checks = []check{
 	}, migrated, none, activity},
 	{doctor.Check{
 		Name: "outbox",
-		Compares: "no event is missing that a webhook has still to look at; deliveries have endpoints; no lease of a queue has " +
-			"lapsed for longer than 5 minutes",
-		Finds: "error", Fixes: "ends such leases",
+		Compares: "no event is missing that a webhook has still to look at, and no position was given that is beyond the length; " +
+			"deliveries have endpoints; no lease of a queue has lapsed for longer than 5 minutes",
+		Finds: "error", Fixes: "derives the length anew; ends such leases",
 	}, migrated, none, ofAll(func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error {
 		e.result.Seen = "nothing is missing"
 		return r.Audits().Outbox(ctx, e.Clock.Now(), differs)

@@ -32,7 +32,7 @@ func (f *fixture) backupWrites() map[string]writeCase {
 	saved := backup.Schedule{}.Begin("storetest", f.clock.Now().Add(time.Second))
 	return map[string]writeCase{
 		"Backups.Lock":   {locks, func(ctx context.Context, tx store.Tx) error { _, err := tx.Backups().Lock(ctx); return err }},
-		"Backups.Settle": {notes, func(ctx context.Context, tx store.Tx) error { return tx.Backups().Settle(ctx) }},
+		"Backups.Settle": {locks, func(ctx context.Context, tx store.Tx) error { return tx.Backups().Settle(ctx) }},
 		"Backups.Save":   {notes, savingSchedule(saved)},
 	}
 }

@@ -280,9 +280,29 @@ func (w issueAudit) compareIssue(i issue.Issue, runs []run.Run, retired map[id.A
 			differs("run.agent", fmt.Sprintf("%s works on it, and %s is assigned", r.Agent, cmp.Or(i.Agent, "nobody")), "the same agent")
 		}
 	}
-	if len(runs) > 0 {
-		if last := runs[len(runs)-1].Lease.Token; i.FencingToken < last {
-			differs("issue.token", plainly(i.FencingToken), fmt.Sprint(last, " at least"))
+	w.compareTokens(i, runs)
+}
+
+// compareTokens compares the fencing tokens of an issue and of its runs, which are in their order. The runs have each another one, from 1
+// on, and the issue has the last.
+func (w issueAudit) compareTokens(i issue.Issue, runs []run.Run) {
+	if len(runs) == 0 {
+		return
+	}
+	last := max(runs[len(runs)-1].Lease.Token, int64(len(runs)))
+	if i.FencingToken < last {
+		w.differs(store.Difference{
+			Rule: "issue.token", About: string(i.ID), Kept: plainly(i.FencingToken), Should: fmt.Sprint(last, " at least"),
+		})
+	}
+	before := int64(0)
+	for _, r := range runs {
+		if token := r.Lease.Token; token <= before {
+			w.differs(store.Difference{
+				Rule: "run.token", About: string(r.ID), Kept: plainly(token), Should: "one that no other run of the issue has, from 1 on",
+			})
+		} else {
+			before = token
 		}
 	}
 }
