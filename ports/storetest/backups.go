@@ -47,7 +47,7 @@ func (f *fixture) scheduleIs(want backup.Schedule) {
 func scheduleReadsBack(f *fixture) {
 	f.scheduleIs(backup.Schedule{})
 	begun := backup.Schedule{}.Begin("it's \"Ä\"", f.clock.Now())
-	for _, want := range []backup.Schedule{begun, begun.Done(1 << 40), begun.Fail(), {}} {
+	for _, want := range []backup.Schedule{begun, begun.Done(1 << 40), begun.Fail(f.clock.Now().Add(time.Second)), {}} {
 		f.update(savingSchedule(want))
 		f.scheduleIs(want)
 	}

@@ -73,7 +73,8 @@ func (w *outboxAudit) lengths(ctx context.Context) error {
 	w.differs(store.Difference{
 		Rule: "outbox.length", About: "outbox", Kept: plainly(w.length), Should: fmt.Sprint(last, " at least"),
 		Mend: mend(func(ctx context.Context, in session) error {
-			_, err := in.exec(ctx, in.engine.DB().NewUpdate().Conn(in.conn).Table("outbox").Set("length = ?", last).Where("length < ?", last))
+			update := in.engine.DB().NewUpdate().Conn(in.conn).Table("outbox").Set("length = ?", last)
+			_, err := in.exec(ctx, update.Where("length < ?", last))
 			return err
 		}),
 	})

@@ -27,6 +27,8 @@ var scheduleTable = tableOf("backup_schedule", errors.New("the row of the schedu
 	asText("holder", func(s *backup.Schedule) *string { return &s.Holder }),
 	asOptionalMillis("held_until", func(s *backup.Schedule) *time.Time { return &s.HeldUntil }),
 	asBoolean("failed", func(s *backup.Schedule) *bool { return &s.Failed }),
+	asInteger("failures", func(s *backup.Schedule) *int64 { return &s.Failures }),
+	asOptionalMillis("retry_at", func(s *backup.Schedule) *time.Time { return &s.RetryAt }),
 )
 
 func (b backups) Schedule(ctx context.Context) (backup.Schedule, error) {
@@ -75,7 +77,7 @@ var restorationsMade = regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS ` + Re
 
 // LeaveUnsettled marks a store, whose schema may be one before the migrations in a folder make the table for that.
 func LeaveUnsettled(ctx context.Context, db *bun.DB, files fs.FS, folder string, as backup.Unsettled) error {
-	text, err := fs.ReadFile(files, folder+"/00048_restorations.sql")
+	text, err := fs.ReadFile(files, folder+"/00048_restorations_and_retries.sql")
 	if err != nil {
 		return err
 	}

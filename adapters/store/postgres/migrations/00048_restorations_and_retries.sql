@@ -8,3 +8,7 @@ CREATE TABLE IF NOT EXISTS restorations (
     schema_version BIGINT           NOT NULL, -- of the backup
     actor          TEXT COLLATE "C" NOT NULL  -- who has restored it
 );
+
+-- How many scheduled backups have failed since one succeeded, and when the next is tried; NULL: the last one has not failed.
+ALTER TABLE backup_schedule ADD COLUMN failures BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE backup_schedule ADD COLUMN retry_at BIGINT;
