@@ -58,6 +58,9 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 	if err != nil {
 		return err
 	}
+	if err := config.hasDataDir(); err != nil {
+		return err
+	}
 	if err := config.hasBackupDir(); err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func RestoreCommand(open Opener[inbound.Backups]) Command {
 		flags.BoolVar(&wanted.Replaces, "replace", false, "keep what the store holds under another name, and take its place")
 		flags.DurationVar(&wanted.Timeout, "timeout", 10*time.Minute, "for how long each check of --check may run")
 		flags.BoolVar(&wanted.TriesOnly, "check", false, "only try: restore beside the store, check that, and drop it")
-		flags.BoolVar(&wanted.AsItIs, "no-migrate", false, "leave an older schema as it is; nothing works on it until it is migrated")
+		flags.BoolVar(&wanted.AsItIs, noMigration, false, "leave an older schema as it is; nothing works on it until it is migrated")
 		jsonFlag(flags, &asJSON)
 		a.program.StoreFlags(flags)
 		return command

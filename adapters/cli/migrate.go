@@ -71,7 +71,7 @@ func (a *app) migrate() *cobra.Command {
 	return command
 }
 
-const noBackup, backupFirst = "no-backup", "backup-first"
+const noMigration, noBackup, backupFirst = "no-migrate", "no-backup", "backup-first"
 
 // backupFirstFlags adds the flags that BackupFirst reads.
 func backupFirstFlags(command *cobra.Command) {

@@ -54,7 +54,7 @@ func (s Source) Copy(ctx context.Context, _ string) (_ store.Copy, err error) {
 	c := &snapshot{conn: conn, rows: map[string]int64{}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.Close())
+			err = errors.Join(sqlstore.ExplainRights(err), c.Close())
 		}
 	}()
 	const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; " +

@@ -197,9 +197,9 @@ func (r *restoration) makeUpTo(ctx context.Context, version int64) (rows map[str
 // explainRights says what an operator can do about rights that are missing.
 func explainRights(err error) error {
 	var answer *pgconn.PgError
-	if errors.As(err, &answer) && answer.Code == "42501" {
-		return fmt.Errorf("to restore, the user of the database URL has to own the tables, and needs the right to make schemas "+
-			"(GRANT CREATE ON DATABASE ...): %w", err)
+	if errors.As(err, &answer) && answer.Code == notPermitted {
+		return fmt.Errorf("to restore, the user of the database URL needs the right to make schemas (GRANT CREATE ON DATABASE ...), and has "+
+			"to own the tables: %w", err)
 	}
 	return err
 }

@@ -73,6 +73,9 @@ func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (
 	if err := os.MkdirAll(filepath.Dir(r.store), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the store: %w", err)
 	}
+	if err := refuseFolder(r.store); err != nil {
+		return nil, err
+	}
 	if resolved, err := filepath.EvalSymlinks(r.store); err == nil {
 		r.store, r.isThere = resolved, true
 	}

@@ -85,7 +85,7 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 	}
 	applied, err := provider.Up(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("migrate the schema: %w", err)
+		return nil, fmt.Errorf("migrate the schema: %w", ExplainRights(err))
 	}
 	now, err := m.Status(ctx)
 	return slices.DeleteFunc(now.Migrations, func(one outbound.Migration) bool {
@@ -109,7 +109,7 @@ func (m *Migrator) Status(ctx context.Context) (found outbound.Schema, err error
 	}
 	statuses, err := provider.Status(ctx)
 	if err != nil {
-		return found, fmt.Errorf("read the state of the schema: %w", err)
+		return found, fmt.Errorf("read the state of the schema: %w", ExplainRights(err))
 	}
 	for _, status := range statuses {
 		version := status.Source.Version
@@ -162,7 +162,7 @@ func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, looked v
 		return nil, looked, fmt.Errorf("read the migrations: %w", err)
 	}
 	if looked.version, looked.latest, err = provider.GetVersions(ctx); err != nil {
-		return nil, looked, fmt.Errorf("read the version of the schema: %w", err)
+		return nil, looked, fmt.Errorf("read the version of the schema: %w", ExplainRights(err))
 	}
 	if looked.version > looked.latest {
 		from, err := m.compatibleFrom(ctx, looked.version)
