@@ -203,8 +203,9 @@ var layers = []layer{
 	},
 	{folders: []string{"adapters/leads/leadjson"}, ours: domain, libraries: []string{"github.com/go-json-experiment/json/jsontext"}},
 	{
-		folders: []string{"adapters/leads/samples"}, ours: domain, libraries: []string{"github.com/brianvoe/gofakeit/v7"},
-		inTests: []string{"adapters/leads/importer", "ports/inbound"},
+		folders:   []string{"adapters/leads/samples"},
+		ours:      slices.Concat(domain, []string{"adapters/leads/importer", "adapters/leads/leadjson"}),
+		libraries: []string{"github.com/brianvoe/gofakeit/v7"},
 	},
 
 	{

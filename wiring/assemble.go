@@ -18,6 +18,7 @@ import (
 	"holdco/adapters/http/rest"
 	"holdco/adapters/leads/importer"
 	"holdco/adapters/leads/leadindex"
+	"holdco/adapters/leads/samples"
 	"holdco/adapters/limits/memlimit"
 	"holdco/adapters/limits/redislimit"
 	"holdco/adapters/posting"
@@ -336,11 +337,16 @@ func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {
 	return index
 }
 
+// newExports are what keys read: test keys a sample that is made up.
+func newExports(e *export.Service, clock outbound.Clock) *export.Keys {
+	return export.NewKeys(e, samples.Sample, clock)
+}
+
 // exportAPI is what partners read, with all that surrounds it.
 type exportAPI struct{ http.Handler }
 
-func newExportAPI(s surroundings, e *export.Service, auth *partners.Service) (exportAPI, error) {
-	api, err := partner.New(partner.Options{Service: s.service(partner.Root), Export: e, Auth: s.telemetry.metrics.Partners(auth)})
+func newExportAPI(s surroundings, e *export.Keys, auth *partners.Service) (exportAPI, error) {
+	api, err := partner.New(partner.Options{Service: s.service(partner.Root), Exports: e, Auth: s.telemetry.metrics.Partners(auth)})
 	if err != nil {
 		return exportAPI{}, err
 	}

@@ -89,6 +89,7 @@ func TestTheDashboardWorksByKeyboardInABrowser(t *testing.T) {
 		tab.See("Copy the key now")
 		tab.Push("Close")
 		tab.See("https://data.example")
+		narrowPartners(t, s, tab)
 		tab.Look("partners")
 
 		signIn(t, s, "token", string(rootToken)) // in a browser of another name

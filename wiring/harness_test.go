@@ -205,7 +205,7 @@ func open(ctx context.Context, t *testing.T, clock *clock, log *record, environ 
 var version = cli.Version{Number: "v0.0.0-test", Commit: "none"}
 
 // secret is the value of a token, or a password within a URL.
-var secret = regexp.MustCompile(`hc[a-z]_[0-9A-Za-z]{40,}|://[^ @/]+:[^ @/]+@`)
+var secret = regexp.MustCompile(`hc[a-z]_(test_)?[0-9A-Za-z]{40,}|://[^ @/]+:[^ @/]+@`)
 
 // again stops the server and starts another one on its store.
 func (s *instance) again(t *testing.T) *instance {

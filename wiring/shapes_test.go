@@ -56,6 +56,7 @@ func (t apiToken) path() string { return "/v1/tokens/" + t.ID }
 type apiPartner struct {
 	ID, Name, Hint, Key string
 	Origins             []string
+	Test                bool
 	CreatedAt           string
 
 	ExpiresAt, LastUsedAt, RevokedAt *string

@@ -32,7 +32,7 @@ func NewServer(
 		wire.FieldsOf(new(database), "Restored"),
 		storeSet, systemSet, workspaceSet, vaultSet, programSet, serviceSet, backgroundSet,
 		newLimiter, httpkit.NewStopping, wire.Struct(new(surroundings), "*"), newAPI, newDashboard, newGatewayAPI, newMetricsPages,
-		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExportAPI,
+		wire.Bind(new(store.LeadSearch), new(*leadindex.Index)), export.New, newExports, newExportAPI,
 		wire.Struct(new(Server), "*"),
 	))
 }

@@ -187,7 +187,8 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		return nil, nil, err
 	}
 	exportService := export.New(store, index, clock)
-	wiringExportAPI, err := newExportAPI(wiringSurroundings, exportService, partnersService)
+	exportKeys := newExports(exportService, clock)
+	wiringExportAPI, err := newExportAPI(wiringSurroundings, exportKeys, partnersService)
 	if err != nil {
 		cleanup4()
 		cleanup3()

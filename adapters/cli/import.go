@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -144,7 +145,7 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 	flags.BoolVar(&i.strict, "strict", false, "import nothing unless every line is fine, and none is merged")
 	flags.BoolVar(&i.keepTimestamps, "keep-timestamps", false, "take created_at and updated_at from the file, for a first load or a move")
 	flags.StringVar(&i.format, "format", "", "ndjson, csv or json (default by the name of FILE; of standard input ndjson)")
-	flags.StringVar(&i.encoding, "encoding", "", "the encoding of a text that is not UTF-8: "+strings.Join(lead.Encodings()[1:], " or "))
+	encodingFlag(flags, &i.encoding)
 	flags.StringVar(&i.errorsPath, "errors", "", "the file that lists invalid and merged lines (default FILE.errors.ndjson)")
 	if what == "leads" {
 		flags.StringVar(&i.key, "key", "", "the columns that tell leads without an id apart: of "+lead.KeyFields())
@@ -208,8 +209,17 @@ func (i *imports) readRules() error {
 		return fmt.Errorf("--key must be names of columns, separated by commas, of %s; it is %q", lead.KeyFields(), i.key)
 	case !isRegion:
 		return fmt.Errorf("--region must be a country by its two letters, such as DE; it is %q", i.region)
-	case i.encoding != "" && !slices.Contains(lead.Encodings(), i.encoding):
-		return fmt.Errorf("--encoding must be one of %s; it is %q", strings.Join(lead.Encodings(), ", "), i.encoding)
+	}
+	return checkEncoding(i.encoding)
+}
+
+func encodingFlag(flags *pflag.FlagSet, encoding *string) {
+	flags.StringVar(encoding, "encoding", "", "the encoding of a text that is not UTF-8: "+strings.Join(lead.Encodings()[1:], " or "))
+}
+
+func checkEncoding(encoding string) error {
+	if encoding != "" && !slices.Contains(lead.Encodings(), encoding) {
+		return fmt.Errorf("--encoding must be one of %s; it is %q", strings.Join(lead.Encodings(), ", "), encoding)
 	}
 	return nil
 }

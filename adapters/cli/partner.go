@@ -13,7 +13,6 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/id"
 	"holdco/domain/idempotency"
-	"holdco/domain/lead"
 	"holdco/domain/partner"
 	"holdco/domain/precondition"
 	"holdco/ports/inbound"
@@ -55,7 +54,9 @@ func (p *partners) create() *cobra.Command {
 			"A browser names the origin of the page that sends a request: that must be one of the partner's origins, to the\n" +
 			"letter. Requests of servers name none, and need none.\n\n" +
 			"A key sees everything, unless --campaign, --industry or --no-contacts narrows it. What it may not see is not\n" +
-			"there for it, in totals too.",
+			"there for it, in totals too.\n\n" +
+			"A test key reads 1,000 leads that are made up instead, and always the same: give one to who writes a client.\n" +
+			"Ids that narrow it are those of the sample.",
 		Example: "  holdco partner create --name 'Acme Data' --origin https://app.acme.example\n" +
 			"  holdco partner create --name Acme --origin https://acme.example --origin http://localhost:3000 --expires 2027-04-11 --json",
 		Args: noArgs,
@@ -75,6 +76,7 @@ func (p *partners) create() *cobra.Command {
 		return err
 	}
 	sent.add(command.Flags(), " (default never)")
+	command.Flags().BoolVar(&draft.Test, "test", false, "make a test key, which reads a sample that is made up, no leads of the store")
 	_ = command.MarkFlagRequired("name")
 	_ = command.MarkFlagRequired("origin")
 	return command
@@ -217,24 +219,27 @@ func partnerTable(p partner.Partner) [][]string {
 		{"id", string(p.ID)},
 		{"name", p.Name},
 		{"origins", strings.Join(p.Origins, " ")},
-		{"sees", viewOf(p.View)},
+		{"sees", viewOf(p)},
 		{"expires", shown(p.ExpiresAt, "never")},
 	}
 }
 
 // viewOf says in words what a key sees.
-func viewOf(v lead.View) string {
+func viewOf(p partner.Partner) string {
 	var words []string
-	for _, which := range v.Campaigns {
+	if p.Test {
+		words = append(words, "sample")
+	}
+	for _, which := range p.View.Campaigns {
 		words = append(words, string(which))
 	}
-	for _, which := range v.Industries {
+	for _, which := range p.View.Industries {
 		words = append(words, string(which))
 	}
 	if len(words) == 0 {
 		words = append(words, "all")
 	}
-	if v.NoContacts {
+	if p.View.NoContacts {
 		words = append(words, "without contacts")
 	}
 	return strings.Join(words, " ")
@@ -242,7 +247,7 @@ func viewOf(v lead.View) string {
 
 func partnerRow(p partner.Partner) []string {
 	return []string{
-		string(p.ID), p.Name, strings.Join(p.Origins, " "), viewOf(p.View), p.Hint, shown(p.CreatedAt, "-"),
+		string(p.ID), p.Name, strings.Join(p.Origins, " "), viewOf(p), p.Hint, shown(p.CreatedAt, "-"),
 		shown(p.ExpiresAt, "never"), shown(p.LastUsedAt, "never"), strconv.FormatInt(p.Requests, 10), strconv.FormatInt(p.LeadsRead, 10),
 		shown(p.RevokedAt, "-"),
 	}

@@ -15,7 +15,7 @@ import (
 
 // suppress is the command that keeps imports from bringing back what a file describes.
 func (a leadCommands) suppress() *cobra.Command {
-	var format, region string
+	var format, region, encoding string
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "suppress FILE",
@@ -32,7 +32,7 @@ func (a leadCommands) suppress() *cobra.Command {
 			if rules.Region, isRegion = lead.ParseRegion(region); !isRegion {
 				return WrongUsage(fmt.Errorf("--region must be a country by its two letters, such as DE; it is %q", region))
 			}
-			if err := checkFormat(format); err != nil {
+			if err := errors.Join(checkFormat(format), checkEncoding(encoding)); err != nil {
 				return WrongUsage(err)
 			}
 			if format == "" {
@@ -47,7 +47,7 @@ func (a leadCommands) suppress() *cobra.Command {
 			}
 			defer file.close()
 			var wrong []string
-			count, err := port.Suppress(command.Context(), a.caller, a.Files("").Suppressed(file, format), inbound.ImportOptions{
+			count, err := port.Suppress(command.Context(), a.caller, a.Files(encoding).Suppressed(file, format), inbound.ImportOptions{
 				Rules: rules,
 				Report: func(line lead.ReportedLine) error {
 					const shown = 5
@@ -73,6 +73,7 @@ func (a leadCommands) suppress() *cobra.Command {
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	}
 	command.Flags().StringVar(&format, "format", "", "ndjson, csv or json (default by the name of FILE; of standard input ndjson)")
+	encodingFlag(command.Flags(), &encoding)
 	command.Flags().StringVar(&region, "region", "", "the country, such as DE, of telephone numbers without a country code")
 	jsonFlag(command.Flags(), &asJSON)
 	a.program.StoreFlags(command.Flags())

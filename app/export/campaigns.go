@@ -2,12 +2,10 @@ package export
 
 import (
 	"context"
-	"slices"
 
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/inbound"
-	"holdco/ports/store"
 )
 
 // countedCampaigns returns a page of campaigns for a view of some industries: of the leads that a campaign has, the view shows those of
@@ -17,34 +15,26 @@ func (s *Service) countedCampaigns(ctx context.Context, query lead.CampaignQuery
 	if err != nil {
 		return found, err
 	}
-	found.Names, found.State = names, all.State
-	for _, one := range all.Campaigns {
+	oldest := all.State // so that nobody takes the page for one of a later revision
+	for i, one := range all.Campaigns {
 		counted, err := s.search.Search(ctx, lead.Query{
 			Filter: lead.Filter{Campaigns: []id.Campaign{one.ID}, View: query.Filter.View}, Size: 1,
 		})
 		if err != nil {
 			return found, err
 		}
-		if counted.State.Revision < found.State.Revision {
-			found.State = counted.State // so that nobody takes the page for one of a later revision
+		if counted.State.Revision < oldest.Revision {
+			oldest = counted.State
 		}
-		if one.LeadCount = counted.Total; query.Filter.Match(one) {
-			found.Campaigns = append(found.Campaigns, one)
-		}
+		all.Campaigns[i].LeadCount = counted.Total
 	}
-	found.Total = int64(len(found.Campaigns))
-	found.Campaigns = slices.DeleteFunc(found.Campaigns, func(c lead.Campaign) bool { return c.Place().Compare(query.After) <= 0 })
-	found.Campaigns = found.Campaigns[min(query.Skip, int64(len(found.Campaigns))):]
-	if found.More = len(found.Campaigns) > query.Size; found.More {
-		found.Campaigns = found.Campaigns[:query.Size]
-	}
-	return found, nil
+	return inbound.CampaignsPage{CampaignPage: query.Page(oldest, all.Campaigns), Names: names}, nil
 }
 
 // allCampaigns returns all campaigns that a filter matches, however many leads they have.
 func (s *Service) allCampaigns(ctx context.Context, filter lead.CampaignFilter) (all lead.CampaignPage, names lead.Names, err error) {
 	filter.HasLeads, filter.MinLeads = nil, 0
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		query := lead.CampaignQuery{Filter: filter, Size: portionSize}
 		for more := true; more; {
 			page, err := r.Campaigns().Search(ctx, query)

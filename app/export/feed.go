@@ -21,7 +21,7 @@ func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.D
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
-		found, err := s.store.Leads().Feed(ctx, query)
+		found, err := s.from.Leads().Feed(ctx, query)
 		if err != nil {
 			return inbound.ChangesPage{}, feedFault(err)
 		}
@@ -61,7 +61,7 @@ func (s *Service) StreamChanges(
 
 // ChangesSince returns a position from which the feed has all changes at or after an instant.
 func (s *Service) ChangesSince(ctx context.Context, since time.Time) (lead.FeedPosition, error) {
-	from, err := s.store.Leads().FeedSince(ctx, since)
+	from, err := s.from.Leads().FeedSince(ctx, since)
 	if errors.Is(err, store.ErrFeedLost) {
 		return from, fault.New(fault.InvalidParameter,
 			"since is so long ago that removals after it are forgotten; drop your copy, and start again without it.").

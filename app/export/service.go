@@ -13,7 +13,7 @@ import (
 
 // Service is the application's inbound.Export.
 type Service struct {
-	store  store.Store
+	from   Source
 	search store.LeadSearch
 	clock  outbound.Clock
 	cache  taxonomyCache
@@ -22,13 +22,13 @@ type Service struct {
 
 var _ inbound.Export = (*Service)(nil)
 
-// New returns the use cases. search is the store's own, or a faster index.
+// New returns the use cases on a store. search is the store's own, or a faster index.
 func New(s store.Store, search store.LeadSearch, clock outbound.Clock) *Service {
-	return &Service{store: s, search: search, clock: clock}
+	return &Service{from: stored{storedReader{s}, s}, search: search, clock: clock}
 }
 
 // State returns the current revision.
-func (s *Service) State(ctx context.Context) (lead.State, error) { return s.store.Leads().State(ctx) }
+func (s *Service) State(ctx context.Context) (lead.State, error) { return s.from.Leads().State(ctx) }
 
 // Leads returns a page of leads.
 func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPage, error) {
@@ -42,7 +42,7 @@ func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPag
 
 // Lead reads one lead and the names of its taxonomy from one snapshot.
 func (s *Service) Lead(ctx context.Context, view lead.View, which id.Lead) (shown inbound.LeadShown, err error) {
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		if shown.Exported, err = shownLead(ctx, r, view, which); err != nil {
 			return err
 		}
@@ -58,14 +58,14 @@ func (s *Service) Lead(ctx context.Context, view lead.View, which id.Lead) (show
 }
 
 // shownLead reads a lead that a view shows.
-func shownLead(ctx context.Context, r store.Reader, view lead.View, which id.Lead) (lead.Exported, error) {
+func shownLead(ctx context.Context, r Reader, view lead.View, which id.Lead) (lead.Exported, error) {
 	if view.IsAll() {
 		return r.Leads().Get(ctx, which)
 	}
 	query := lead.Query{Filter: lead.Filter{IDs: []id.Lead{which}, View: view}, Size: 1, Uncounted: true}
 	page, err := r.Leads().Search(ctx, query)
 	if err == nil && len(page.Leads) == 0 {
-		err = fault.New(fault.NotFound, "There is no such lead.")
+		err = errNoLead
 	}
 	if err != nil {
 		return lead.Exported{}, err
@@ -76,7 +76,7 @@ func shownLead(ctx context.Context, r store.Reader, view lead.View, which id.Lea
 // ResumeFrom returns the place from which a stream that ended after a lead continues, even if that lead was removed
 // meanwhile.
 func (s *Service) ResumeFrom(ctx context.Context, view lead.View, which id.Lead) (place lead.Place, err error) {
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		exported, err := shownLead(ctx, r, view, which)
 		if fault.CodeOf(err) == fault.NotFound {
 			place, err = r.Leads().RemovedPlace(ctx, view, which)
@@ -90,7 +90,7 @@ func (s *Service) ResumeFrom(ctx context.Context, view lead.View, which id.Lead)
 
 // Removed returns a page of the leads that were removed.
 func (s *Service) Removed(ctx context.Context, query lead.RemovedQuery) (found lead.RemovedPage, err error) {
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		found, err = r.Leads().Removed(ctx, query)
 		return err
 	})
@@ -102,7 +102,7 @@ func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (foun
 	if len(query.Filter.View.Industries) > 0 {
 		return s.countedCampaigns(ctx, query)
 	}
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (s *Service) taxonomyAt(ctx context.Context, least lead.Revision) (found ta
 	if found, ok := s.cache.cached(least); ok {
 		return found, nil
 	}
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		found, err = s.cache.at(ctx, r, least)
 		return err
 	})

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"holdco/domain/lead"
-	"holdco/ports/store"
 )
 
 // taxonomy is the part of a taxonomy that answers need.
@@ -20,7 +19,7 @@ type taxonomyCache struct{ last atomic.Pointer[taxonomy] }
 
 // at returns a taxonomy of this revision or a newer one. Nothing is ever removed from a taxonomy, so a newer one has
 // all names that an older answer needs.
-func (c *taxonomyCache) at(ctx context.Context, r store.Reader, least lead.Revision) (taxonomy, error) {
+func (c *taxonomyCache) at(ctx context.Context, r Reader, least lead.Revision) (taxonomy, error) {
 	if cached, ok := c.cached(least); ok {
 		return cached, nil
 	}

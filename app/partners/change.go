@@ -49,9 +49,11 @@ func (s *Service) Rotate(
 	if err := caller.Needs(access.Admin); err != nil {
 		return inbound.IssuedPartner{}, err
 	}
-	key := access.NewPartnerKey(s.entropy.Bits256())
+	var key access.Value
+	random := s.entropy.Bits256()
 	request := store.Request{Actor: caller.Actor, Match: match, Once: once}
 	rotated, err := s.change(ctx, request, which, func(p partner.Partner, at time.Time) (partner.Partner, *event.Event, error) {
+		key = p.NewKey(random)
 		next, happened, err := p.Rotate(key, rotation, at)
 		return next, &happened, err
 	})

@@ -20,7 +20,7 @@ func (s *Service) Create(
 		return inbound.IssuedPartner{}, err
 	}
 	defer s.invalidate()
-	newID, key := id.New[id.Partner](s.ids.UUIDv7()), access.NewPartnerKey(s.entropy.Bits256())
+	newID, key := id.New[id.Partner](s.ids.UUIDv7()), draft.NewKey(s.entropy.Bits256())
 	request := store.Request{Actor: caller.Actor, Once: once}
 	made, err := store.Create(ctx, s.store, request, store.Tx.Partners,
 		func(_ context.Context, tx store.Tx) (partner.Partner, event.Event, error) {

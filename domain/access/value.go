@@ -14,11 +14,11 @@ import (
 const (
 	tokenPrefix    = "hco_"
 	partnerPrefix  = "hcp_"
+	testPrefix     = "hcp_test_"
 	agentPrefix    = "hca_"
 	runPrefix      = "hcr_"
 	sessionPrefix  = "hcs_"
 	codePrefix     = "hcl_"
-	prefixLength   = 4
 	secretLength   = 43
 	checksumLength = 6
 	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -32,6 +32,10 @@ func NewAPIToken(random [32]byte) Value { return encode(tokenPrefix, random) }
 
 // NewPartnerKey encodes 256 random bits as the value of a partner's key.
 func NewPartnerKey(random [32]byte) Value { return encode(partnerPrefix, random) }
+
+// NewTestKey encodes 256 random bits as the value of a partner's test key. Programs that know no test keys refuse it, so they do not show
+// its bearer what is not for it.
+func NewTestKey(random [32]byte) Value { return encode(testPrefix, random) }
 
 // NewAgentToken encodes 256 random bits as the token of an agent.
 func NewAgentToken(random [32]byte) Value { return encode(agentPrefix, random) }
@@ -48,8 +52,13 @@ func NewLoginCode(random [32]byte) Value { return encode(codePrefix, random) }
 // ParseAPIToken parses the value of a token, and reports whether its form and checksum are right.
 func ParseAPIToken(text string) (Value, bool) { return parse(tokenPrefix, text) }
 
-// ParsePartnerKey parses the value of a partner's key, and reports whether its form and checksum are right.
-func ParsePartnerKey(text string) (Value, bool) { return parse(partnerPrefix, text) }
+// ParsePartnerKey parses the value of a partner's key, be it a test key or not, and reports whether its form and checksum are right.
+func ParsePartnerKey(text string) (Value, bool) {
+	if strings.HasPrefix(text, testPrefix) {
+		return parse(testPrefix, text)
+	}
+	return parse(partnerPrefix, text)
+}
 
 // ParseAgentToken parses the token of an agent, and reports whether its form and checksum are right.
 func ParseAgentToken(text string) (Value, bool) { return parse(agentPrefix, text) }
@@ -71,7 +80,9 @@ func (v Value) Hash() string {
 }
 
 // Hint returns what lists show of the value: its prefix and its last four characters.
-func (v Value) Hint() string { return string(v[:prefixLength]) + "..." + string(v[len(v)-4:]) }
+func (v Value) Hint() string {
+	return string(v[:len(v)-secretLength-checksumLength]) + "..." + string(v[len(v)-4:])
+}
 
 func encode(prefix string, random [32]byte) Value {
 	body := prefix + digits(new(big.Int).SetBytes(random[:]), secretLength)
@@ -79,11 +90,11 @@ func encode(prefix string, random [32]byte) Value {
 }
 
 func parse(prefix, text string) (Value, bool) {
-	if len(text) != prefixLength+secretLength+checksumLength || !strings.HasPrefix(text, prefix) {
+	if len(text) != len(prefix)+secretLength+checksumLength || !strings.HasPrefix(text, prefix) {
 		return "", false
 	}
 	body := text[:len(text)-checksumLength]
-	if strings.Trim(body[prefixLength:], base62) != "" || text[len(body):] != checksum(body) {
+	if strings.Trim(body[len(prefix):], base62) != "" || text[len(body):] != checksum(body) {
 		return "", false
 	}
 	return Value(text), true

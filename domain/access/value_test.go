@@ -101,6 +101,23 @@ func TestATokenIsNoPartnerKeyNorTheOtherWayRound(t *testing.T) {
 	refuseValue(t, "hco_"+string(key[4:]))
 }
 
+func TestATestKeyIsAPartnersKeyThatShowsWhatItIs(t *testing.T) {
+	t.Parallel()
+	key, usual := access.NewTestKey([32]byte{1}), access.NewPartnerKey([32]byte{1})
+	if again, ok := access.ParsePartnerKey(string(key)); again != key || !ok || !strings.HasPrefix(string(key), "hcp_test_") ||
+		key.Hint() != "hcp_test_..."+string(key[len(key)-4:]) {
+		t.Errorf("%s with the hint %s is refused", key, key.Hint())
+	}
+	for _, text := range []string{
+		"hcp_" + string(key[9:]), "hcp_test_" + string(usual[4:]), "hcp_test_", string(key[:len(key)-1]), string(key) + "0",
+	} {
+		if _, ok := access.ParsePartnerKey(text); ok {
+			t.Errorf("%s is taken for a partner's key", text)
+		}
+	}
+	refuseValue(t, string(key))
+}
+
 func TestATokenOfAnAgentIsOfAKindOfItsOwn(t *testing.T) {
 	t.Parallel()
 	agent := access.NewAgentToken([32]byte{1})

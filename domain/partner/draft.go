@@ -23,6 +23,7 @@ const (
 // Draft is what was sent to make a partner; nil fields were absent. Problems are errors of its form.
 type Draft struct {
 	Settings
+	Test     bool // see Partner.Test
 	Problems fault.Problems
 }
 
@@ -45,10 +46,13 @@ type Settings struct {
 	Contacts   *bool
 }
 
+// NewKey encodes 256 random bits as the value of the key that the partner gets.
+func (d Draft) NewKey(random [32]byte) access.Value { return Partner{Test: d.Test}.NewKey(random) }
+
 // New makes a partner whose key has the given value. It fails with fault.ValidationFailed, which lists every invalid
 // field.
 func New(newID id.Partner, draft Draft, key access.Value, at time.Time) (Partner, event.Event, error) {
-	p := Partner{ID: newID, Credential: access.NewCredential(key), CreatedAt: at, Version: 1}
+	p := Partner{ID: newID, Test: draft.Test, Credential: access.NewCredential(key), CreatedAt: at, Version: 1}
 	problems := slices.Clone(draft.Problems)
 	if draft.Name == nil {
 		problems.Add(fault.Fieldf("name", fault.Required, "name is required"))
@@ -64,7 +68,7 @@ func New(newID id.Partner, draft Draft, key access.Value, at time.Time) (Partner
 }
 
 // readOnly are the fields of the resource that no patch can change.
-var readOnly = []string{"id", "hint", "key", "createdAt", "lastUsedAt", "requests", "leadsRead", "revokedAt"}
+var readOnly = []string{"id", "test", "hint", "key", "createdAt", "lastUsedAt", "requests", "leadsRead", "revokedAt"}
 
 // Apply merges a patch. It returns the next partner and the event to record, or no event when nothing changed. A later
 // expiry makes an expired key valid again; a revoked one cannot be changed: fault.InvalidTransition. Other faults are

@@ -22,6 +22,7 @@ type Partner struct {
 	Name      string    // 1 to NameLength characters
 	Origins   []string  // 1 to MostOrigins, each as browsers send it; see checkOrigin
 	View      lead.View // what the key may see
+	Test      bool      // the key reads a sample that is made up, never leads of the store; never changes
 	CreatedAt time.Time
 	Version   int64 // grows by one with every change but of Usage; the ETag of the API
 }
@@ -48,6 +49,22 @@ func (p Partner) AllowsOrigin(origin string) bool { return slices.Contains(p.Ori
 
 // UsualGrace is the default grace of a rotation: a partner needs time to replace its key.
 const UsualGrace = 24 * time.Hour
+
+// Sees spells what the key may see: empty, if that is all. What two keys read whose texts are the same is the same.
+func (p Partner) Sees() string {
+	if p.Test {
+		return "sample " + p.View.Text()
+	}
+	return p.View.Text()
+}
+
+// NewKey encodes 256 random bits as a value of the partner's key.
+func (p Partner) NewKey(random [32]byte) access.Value {
+	if p.Test {
+		return access.NewTestKey(random)
+	}
+	return access.NewPartnerKey(random)
+}
 
 // Rotate gives the key a new value: see access.Credential.Rotate. The old one stays valid for UsualGrace, unless the
 // rotation says otherwise.
@@ -85,6 +102,7 @@ func (p Partner) Fields() event.Fields {
 		event.F("campaignIds", list(p.View.Campaigns)),
 		event.F("industryIds", list(p.View.Industries)),
 		event.F("contacts", !p.View.NoContacts),
+		event.F("test", p.Test),
 		event.F("hint", p.Hint),
 		event.F("createdAt", instant.Format(p.CreatedAt)),
 		event.F("expiresAt", instant.Optional(p.ExpiresAt)),
@@ -109,6 +127,7 @@ func (p Partner) Own(requests int64, endsAt time.Time) event.Fields {
 		event.F("campaign_ids", list(p.View.Campaigns)),
 		event.F("industry_ids", list(p.View.Industries)),
 		event.F("contacts", !p.View.NoContacts),
+		event.F("test", p.Test),
 		event.F("requests_per_minute", limit),
 		event.F("expires_at", instant.Optional(endsAt)),
 	}

@@ -56,7 +56,7 @@ func TestANewPartner(t *testing.T) {
 	}
 	data, err := json.Marshal(created.Data)
 	if want := `{"id":"` + string(partnerID) + `","name":"Acme Data","origins":["https://b.example","https://a.example"],` +
-		`"campaignIds":[],"industryIds":[],"contacts":true,"hint":"` + first.Hint() + `",` +
+		`"campaignIds":[],"industryIds":[],"contacts":true,"test":false,"hint":"` + first.Hint() + `",` +
 		`"createdAt":"2026-04-11T12:00:00.000Z","expiresAt":"2026-04-11T13:00:00.001Z",` +
 		`"lastUsedAt":null,"requests":0,"leadsRead":0,"revokedAt":null}`; err != nil || string(data) != want {
 		t.Errorf("the event shows %s, %v", data, err)
@@ -104,6 +104,27 @@ func TestANewPartnerIsRefusedForAllOfItsFaultsAtOnce(t *testing.T) {
 	}
 	if _, _, err := partner.New(partnerID, draft(slices.Repeat([]string{"https://a.b"}, partner.MostOrigins)), first, noon); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAPartnerWithATestKeyKeepsIt(t *testing.T) {
+	t.Parallel()
+	sent := draft([]string{"https://a.example"})
+	sent.Test = true
+	key := sent.NewKey([32]byte{1})
+	made, _, err := partner.New(partnerID, sent, key, noon)
+	if err != nil || !made.Test || key != access.NewTestKey([32]byte{1}) || made.NewKey([32]byte{2}) != access.NewTestKey([32]byte{2}) {
+		t.Errorf("%+v with %s, %v", made, key, err)
+	}
+	usual := made
+	usual.Test = false
+	if made.Sees() == "" || usual.Sees() != "" || usual.NewKey([32]byte{2}) != second {
+		t.Errorf("a test key sees %q, another one %q", made.Sees(), usual.Sees())
+	}
+	patch := partner.Patch{Problems: fault.Problems{fault.Fieldf("test", fault.UnknownField, "there is no field test")}}
+	_, _, err = made.Apply(patch, noon)
+	if fault.CodeOf(err) != fault.ImmutableField {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -266,7 +287,7 @@ func TestAPartnerSeesWhatItsKeyIs(t *testing.T) {
 		return string(text)
 	}
 	const who = `{"id":"prt_1","name":"Acme","origins":["https://app.acme.example"],` +
-		`"campaign_ids":[],"industry_ids":[],"contacts":true,`
+		`"campaign_ids":[],"industry_ids":[],"contacts":true,"test":false,`
 	for _, c := range []struct{ got, want string }{
 		{show(600, "new"), who + `"requests_per_minute":600,"expires_at":null}`},
 		{show(0, "old"), who + `"requests_per_minute":null,"expires_at":"2026-04-11T13:00:00.000Z"}`},

@@ -6,7 +6,14 @@ import (
 
 	"holdco/domain/id"
 	"holdco/domain/lead"
+	"holdco/domain/partner"
 )
+
+// Exports are what the keys of partners read.
+type Exports interface {
+	// Of returns what the key of a partner reads: what is exported of the store, or for a test key a sample that is made up.
+	Of(p partner.Partner) Export
+}
 
 // Export is what partners read. A view, of its own or of a filter, narrows it: what it does not show is not there.
 type Export interface {

@@ -147,12 +147,16 @@ func agentsNamed(f *fixture) {
 	failing, fine := f.newAgent(acme.ID, "tm_some"), f.newAgent(acme.ID, "tm_some")
 	f.update(hiring(failing))
 	f.update(hiring(fine))
+	var latest run.Run
 	ended := func(by agent.Agent, why run.Reason, charges int) {
 		f.clock.Advance(time.Second)
 		one := f.newRun(acme.ID, id.New[id.Issue](f.ids.UUIDv7()))
 		one.Agent, one.Charges = by.ID, charges
-		f.update(starting(one.End(why, "", f.clock.Now())))
+		latest = one.End(why, "", f.clock.Now())
+		f.update(starting(latest))
 	}
+	ended(fine, run.Completed, 0)
+	anyRun.edited(f, latest, func(late *run.Run) { late.Charges = 1 })
 	for _, why := range []run.Reason{run.Completed, run.GaveUp, run.RanOut, run.GaveUp} {
 		ended(failing, why, 1)
 		ended(fine, why, 0)

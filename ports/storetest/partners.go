@@ -30,6 +30,7 @@ var anyPartner = aggregate[id.Partner, partner.Partner]{
 		p.Origins = []string{"https://b.example:8443", "http://[::1]:3000", "https://a.example"}
 		p.OldHash, p.OldUntil = f.newKey().Hash(), at.Add(time.Hour)
 		p.ExpiresAt, p.RevokedAt, p.LastUsedAt = at.Add(time.Minute), at.Add(time.Second), at.Add(time.Millisecond)
+		p.Test = true
 		p.Requests, p.LeadsRead = 1<<40, 1<<53+1
 		p.View = lead.View{Campaigns: []id.Campaign{"cam_a", "cam_b"}, Industries: []id.Industry{"ind_a"}, NoContacts: true}
 		p.Version = 1<<53 + 1
@@ -42,7 +43,7 @@ var anyPartner = aggregate[id.Partner, partner.Partner]{
 		p.Requests, p.LeadsRead = 7, 8
 		p.View = lead.View{Industries: []id.Industry{"ind_b", "ind_c"}, NoContacts: !p.View.NoContacts}
 	},
-	permanent: []string{"CreatedAt", "LastUsedAt", "Requests", "LeadsRead"},
+	permanent: []string{"CreatedAt", "Test", "LastUsedAt", "Requests", "LeadsRead"},
 	touch:     touchingPartners,
 	used:      func(of *partner.Partner) *time.Time { return &of.LastUsedAt },
 	texts:     func(p *partner.Partner, text string) { p.Name, p.Hint = text, text },

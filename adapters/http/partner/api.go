@@ -22,8 +22,8 @@ const Root = "/api/external"
 type Options struct {
 	httpkit.Service
 
-	Export inbound.Export
-	Auth   inbound.PartnerAuthenticator
+	Exports inbound.Exports
+	Auth    inbound.PartnerAuthenticator
 }
 
 // New makes the handler of every operation of the OpenAPI document. It fails when that is not fit to be served, or when its operations
@@ -37,7 +37,7 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := lists{options.Export, options.Clock, options.Auth, httpkit.DigestTag(text), &buffers{}}
+	shown := lists{options.Exports, options.Clock, options.Auth, httpkit.DigestTag(text), &buffers{}}
 	leads := leads{shown, options.Stopping}
 
 	options.Bare, options.CORS = true, pagesOf(options.Auth)
@@ -48,7 +48,7 @@ func New(options Options) (http.Handler, error) {
 		"listRemovedLeads": leads.removed,
 		"getLead":          leads.get,
 		"listCampaigns":    campaigns{shown}.list,
-		"getTaxonomy":      taxonomy{options.Export}.get,
+		"getTaxonomy":      taxonomy{options.Exports}.get,
 		"getMe":            own{options.Limits.ByClass.Of(ratelimit.Partner)}.get,
 	})
 }

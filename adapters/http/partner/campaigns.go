@@ -32,7 +32,7 @@ func (h campaigns) list(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Campaigns(ctx, lead.CampaignQuery{
+		page, err := h.portOf(c).Campaigns(ctx, lead.CampaignQuery{
 			Filter: filter, After: lead.CampaignPlace{UpdatedAt: asked.at, ID: id.Campaign(asked.after.ID)},
 			Skip: asked.skip(), Size: int(asked.size),
 		})

@@ -1,7 +1,6 @@
 package partner
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,8 +32,8 @@ func (h leads) changes(c *gin.Context) {
 	}
 	query := lead.FeedQuery{Filter: filterOf(p), Size: int(p.number("per_page", usualSize))}
 	query.Filter.Since, query.Filter.View = time.Time{}, viewOf(c)
-	bound := boundTo(p, "changes", feedFilters...) + query.Filter.View.Text() // a key that sees something else begins anew
-	query.After = h.feedPosition(c.Request.Context(), p, bound)
+	bound := boundTo(p, "changes", feedFilters...) + httpkit.PartnerOf(c).Sees() // a key that sees something else begins anew
+	query.After = h.feedPosition(c, p, bound)
 	wait := time.Duration(p.number("wait", 0)) * time.Second
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
@@ -52,7 +51,7 @@ func (h leads) changes(c *gin.Context) {
 		out := httpkit.BeginStream(c, streamType, writeTimeout)
 		ctx, end := out.WhilePermitted(ctx)
 		defer end() // End looks why the stream broke off
-		out.End(h.port.StreamChanges(ctx, query, wait, func(found inbound.ChangesPage) error {
+		out.End(h.portOf(c).StreamChanges(ctx, query, wait, func(found inbound.ChangesPage) error {
 			text := (*buffer)[:0]
 			for _, change := range found.Changes {
 				text = append(appendChange(text, query.Filter.View, change, found.Names), '\n')
@@ -68,7 +67,7 @@ func (h leads) changes(c *gin.Context) {
 		return
 	}
 	httpkit.Wait(c, wait)
-	found, err := h.port.Changes(ctx, query, wait)
+	found, err := h.portOf(c).Changes(ctx, query, wait)
 	if err != nil {
 		httpkit.Fail(c, err)
 		return
@@ -124,12 +123,12 @@ func appendChange(to []byte, view lead.View, change lead.FeedChange, names lead.
 }
 
 // feedPosition reads where the feed is to begin.
-func (h leads) feedPosition(ctx context.Context, p *parameters, bound string) (from lead.FeedPosition) {
+func (h leads) feedPosition(c *gin.Context, p *parameters, bound string) (from lead.FeedPosition) {
 	since := p.instant("since")
 	if _, sent := p.Query["since"]; sent && p.err == nil {
 		p.without("does not go with since", "cursor")
 		if p.err == nil {
-			from, p.err = h.port.ChangesSince(ctx, since)
+			from, p.err = h.portOf(c).ChangesSince(c.Request.Context(), since)
 		}
 		return from
 	}

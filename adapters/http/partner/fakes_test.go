@@ -32,6 +32,7 @@ type world struct {
 	*partnertest.Client
 	url      string
 	export   *fakeExport
+	sample   *fakeExport // of test keys
 	keys     *keys
 	limiter  *fakeLimiter
 	clock    *clock
@@ -44,14 +45,15 @@ type world struct {
 func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 	t.Helper()
 	w := &world{
-		export: newExport(t), keys: &keys{}, limiter: &fakeLimiter{}, clock: &clock{now: start.Add(time.Hour)}, log: &record{},
+		export: newExport(t), sample: newExport(t),
+		keys: &keys{}, limiter: &fakeLimiter{}, clock: &clock{now: start.Add(time.Hour)}, log: &record{},
 		stopping: httpkit.NewStopping(),
 	}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	w.api, err = partner.New(partner.Options{
-		Export: w.export,
-		Auth:   w.keys,
+		Exports: exports{w.export, w.sample},
+		Auth:    w.keys,
 		Service: httpkit.Service{
 			Options: httpkit.Options{Clock: w.clock, IDs: w.clock, Log: log, Stopping: w.stopping},
 			Limits:  httpkit.Limits{Limiter: w.limiter, ByClass: ratelimit.Limits{Partner: 600}},
@@ -79,6 +81,7 @@ func newWorld(t testing.TB, settings ...func(*http.Server)) *world {
 const (
 	key      = "hcp_key"
 	otherKey = "hcp_other"
+	testKey  = "hcp_test_key"
 
 	home, elsewhere = "https://app.acme.example", "https://evil.example"
 	otherHome       = "https://other.example"
@@ -117,6 +120,8 @@ func (k *keys) Authenticate(_ context.Context, value string) (domain.Partner, er
 	switch {
 	case value == key && !k.ended:
 		return domain.Partner{ID: id.New[id.Partner](uuid(1)), Name: "Acme Data", Origins: []string{home}, View: k.view}, k.err
+	case value == testKey:
+		return domain.Partner{ID: id.New[id.Partner](uuid(3)), Name: "Acme Data", Origins: []string{home}, Test: true}, k.err
 	case value == otherKey:
 		return domain.Partner{ID: "prt_2", Origins: []string{otherHome}}, k.err
 	}
@@ -167,6 +172,16 @@ func (r *record) String() string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return string(r.text)
+}
+
+// exports are what keys read, and what test keys do.
+type exports struct{ usual, sample *fakeExport }
+
+func (e exports) Of(p domain.Partner) inbound.Export {
+	if p.Test {
+		return e.sample
+	}
+	return e.usual
 }
 
 // fakeExport is an inbound.Export over slices.

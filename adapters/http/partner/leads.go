@@ -35,7 +35,7 @@ func (h leads) list(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Leads(ctx, lead.Query{
+		page, err := h.portOf(c).Leads(ctx, lead.Query{
 			Filter: filter, After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {
@@ -58,7 +58,7 @@ func (h leads) list(c *gin.Context) {
 func (h leads) get(c *gin.Context) {
 	which, _ := id.ParseForeign[id.Lead](c.Param("id"))
 	view := viewOf(c)
-	shown, err := h.port.Lead(c.Request.Context(), view, which)
+	shown, err := h.portOf(c).Lead(c.Request.Context(), view, which)
 	if err != nil {
 		httpkit.Fail(c, err)
 		return
@@ -77,7 +77,7 @@ func (h leads) removed(c *gin.Context) {
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.port.Removed(ctx, lead.RemovedQuery{
+		page, err := h.portOf(c).Removed(ctx, lead.RemovedQuery{
 			Since: since, View: viewOf(c), After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
 		})
 		if err != nil {

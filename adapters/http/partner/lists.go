@@ -23,12 +23,15 @@ import (
 
 // lists answers with pages.
 type lists struct {
-	port  inbound.Export
+	ports inbound.Exports
 	clock outbound.Clock
 	auth  inbound.PartnerAuthenticator
 	seal  string // of the form in which this version of the program answers
 	*buffers
 }
+
+// portOf is what the key of a request reads.
+func (h lists) portOf(c *gin.Context) inbound.Export { return h.ports.Of(httpkit.PartnerOf(c)) }
 
 // sent notes how many leads a partner got.
 func (h lists) sent(c *gin.Context, leads int) { h.auth.Used(httpkit.PartnerOf(c).ID, 0, int64(leads)) }
@@ -112,7 +115,7 @@ func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Contex
 	ctx, header := c.Request.Context(), c.Request.Header
 	head := c.Request.Method == http.MethodHead
 	if head || header.Get("If-None-Match") != "" || header.Get("If-Modified-Since") != "" {
-		state, err := h.port.State(ctx)
+		state, err := h.portOf(c).State(ctx)
 		if err != nil {
 			httpkit.Fail(c, err)
 			return
@@ -171,11 +174,11 @@ func (p paging) appendPagination(to []byte, result found) []byte {
 // is set only when it is exact: not before the second of the last change is over, because another change could fall into it.
 func (h lists) representation(c *gin.Context, state lead.State) httpkit.Representation {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		h.seal, httpkit.PartnerOf(c).View.Text(),
+		h.seal, httpkit.PartnerOf(c).Sees(),
 		c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
 	}, "\n")))
 	r := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
-	if httpkit.PartnerOf(c).View.Text() != "" {
+	if httpkit.PartnerOf(c).Sees() != "" {
 		return r // when it was narrowed last is not known, so no instant says that the answer is the same
 	}
 	if changed := state.ChangedAt.Truncate(time.Second); !changed.IsZero() && h.clock.Now().Truncate(time.Second).After(changed) {

@@ -1,7 +1,6 @@
 package partner
 
 import (
-	"context"
 	"mime"
 	"net/http"
 	"strconv"
@@ -29,7 +28,7 @@ const writeTimeout = time.Minute
 // stream answers with all leads that the filter matches, one per line.
 func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	p.without("does not go with a stream", "page", "per_page", "cursor")
-	after := h.resumeFrom(c.Request.Context(), p, filter.View)
+	after := h.resumeFrom(c, p, filter.View)
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return
@@ -45,7 +44,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 	defer h.giveBack(lines)
 	out := httpkit.BeginStream(c, streamType, writeTimeout)
 	ctx, end := out.WhilePermitted(ctx)
-	err := h.port.Stream(ctx, filter, after, func(leads []lead.Exported, names lead.Names) error {
+	err := h.portOf(c).Stream(ctx, filter, after, func(leads []lead.Exported, names lead.Names) error {
 		text := (*lines)[:0]
 		for _, one := range leads {
 			text = append(leadjson.AppendFor(text, filter.View, one, names), '\n')
@@ -62,12 +61,12 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter) {
 }
 
 // resumeFrom is the place after the lead that the client received last.
-func (h leads) resumeFrom(ctx context.Context, p *parameters, view lead.View) lead.Place {
+func (h leads) resumeFrom(c *gin.Context, p *parameters, view lead.View) lead.Place {
 	last := foreign[id.Lead](p, "after")
 	if last == "" || p.err != nil {
 		return lead.Place{}
 	}
-	place, err := h.port.ResumeFrom(ctx, view, last)
+	place, err := h.portOf(c).ResumeFrom(c.Request.Context(), view, last)
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		p.refuse("after", "names no lead that there ever was")

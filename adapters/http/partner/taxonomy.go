@@ -8,14 +8,14 @@ import (
 )
 
 // taxonomy answers the operation on the taxonomy.
-type taxonomy struct{ port inbound.Export }
+type taxonomy struct{ ports inbound.Exports }
 
 // aDay lets clients keep an answer for a day.
 const aDay = "private, max-age=86400"
 
 // get answers GET /api/external/taxonomy.
 func (h taxonomy) get(c *gin.Context) {
-	active, err := h.port.Taxonomy(c.Request.Context(), viewOf(c))
+	active, err := h.ports.Of(httpkit.PartnerOf(c)).Taxonomy(c.Request.Context(), viewOf(c))
 	if err != nil {
 		httpkit.Fail(c, err)
 		return

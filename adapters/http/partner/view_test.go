@@ -2,6 +2,7 @@ package partner_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -138,4 +139,34 @@ func TestWhatAKeyIsUsedForIsNoted(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	})
+}
+
+func TestATestKeyReadsTheSampleAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sample.add(t, lead.Draft{ID: "cmp_sampled", Name: "Sampled"})
+	test, usual := w.As(testKey), w.As(key)
+	for _, path := range []string{"leads", "leads?ids=cmp_sampled"} {
+		if !strings.Contains(string(test.Get(path).Body), "cmp_sampled") || strings.Contains(string(usual.Get(path).Body), "cmp_sampled") {
+			t.Errorf("%s: %s", path, test.Get(path).Body)
+		}
+	}
+	test.Get("leads/cmp_sampled").Is(t, 200, "")
+	usual.Get("leads/cmp_sampled").Is(t, 404, "not_found")
+	if me := string(test.Get("me").Body); !strings.Contains(me, `"test":true`) {
+		t.Error(me)
+	}
+	if test.Get("campaigns").Header.Get("ETag") == usual.Get("campaigns").Header.Get("ETag") {
+		t.Error("a page of the sample is taken for a page of the store")
+	}
+	var page struct {
+		Pagination struct {
+			Next string `json:"next_cursor"`
+		}
+	}
+	if err := json.Unmarshal(test.Get("leads/changes").Body, &page); err != nil {
+		t.Fatal(err)
+	}
+	usual.Get("leads/changes?cursor="+page.Pagination.Next).Is(t, 400, "invalid_cursor")
+	test.Get("leads/changes?cursor="+page.Pagination.Next).Is(t, 200, "")
 }

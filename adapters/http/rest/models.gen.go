@@ -397,6 +397,10 @@ type PartnerDraft struct {
 	// the scheme's own, such as `https://app.acme.example` or `http://localhost:3000`. Nothing may follow, not even
 	// a slash, and `*` is not allowed. At most 255 characters. One that is given twice counts once.
 	Origins *[]string `json:"origins"`
+
+	// Test Whether the key is a test key: one that reads 1,000 leads which are made up, and always the same, instead of those
+	// of this instance. Its value begins with `hcp_test_`. This cannot be changed later.
+	Test *bool `json:"test,omitempty"`
 }
 
 // PartnerPatch What to change. Everything else of a partner is read-only.

@@ -69,6 +69,7 @@ func partnerDraft(r httpkit.Request) partner.Draft {
 			Name: sent.Name, Origins: sent.Origins, ExpiresAt: expiresAt,
 			Campaigns: sent.CampaignIds, Industries: sent.IndustryIds, Contacts: sent.Contacts,
 		},
+		Test:     sent.Test != nil && *sent.Test,
 		Problems: problems,
 	}
 }

@@ -510,6 +510,37 @@ func TestCompiledStatementsUseAnIndexThoughTheTableIsSmall(t *testing.T) {
 	}
 }
 
+// What each call of an agent changes is in no index, not even in the condition of one: otherwise the server would write a new entry to
+// every index of the table.
+func TestWhatChargesChangeIsInNoIndex(t *testing.T) {
+	t.Parallel()
+	engine := counters(t)
+	for table, columns := range map[string][]string{
+		"runs": {
+			"expires_at", "held_usd", "spent_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "charges",
+			"checkpoints", "filed", "context_at", "lease_seconds",
+		},
+		"issues":    {"spent_usd", "version"},
+		"agents":    {"spent_usd", "version"},
+		"envelopes": {"spent_usd", "held_usd"},
+	} {
+		var found []string
+		err := engine.DB().NewRaw(`SELECT i.relname || ': ' || a.attname FROM pg_depend d
+			JOIN pg_class i ON i.oid = d.objid AND i.relkind = 'i'
+			JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+			WHERE d.refobjid = to_regclass(?) AND a.attname IN (?)`, table, bun.List(columns)).Scan(t.Context(), &found)
+		if err != nil || len(found) > 0 {
+			t.Errorf("indexes of %s: %v, %v", table, found, err)
+		}
+		var known int
+		err = engine.DB().NewRaw("SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass(?) AND attname IN (?)", table,
+			bun.List(columns)).Scan(t.Context(), &known)
+		if err != nil || known != len(columns) {
+			t.Errorf("%s has %d of the columns %v: %v", table, known, columns, err)
+		}
+	}
+}
+
 // classify is the failure that an engine takes an error for.
 func classify(engine sqlstore.Engine, err error) sqlstore.Failure {
 	failure, _ := engine.Classify(err)

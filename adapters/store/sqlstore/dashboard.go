@@ -208,8 +208,8 @@ var (
 	liveLeases     = asked(`SELECT count(*) FROM runs
 			JOIN companies ON companies.id = runs.company_id AND companies.lease_epoch = runs.epoch
 		WHERE runs.company_id = {1} AND runs.ended_at IS NULL AND runs.expires_at > {2}`)
-	uncostedRuns = asked(fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM runs WHERE company_id = {1} AND charges = 0
-		AND ended_at IS NOT NULL AND ended_at >= {2} LIMIT %d) AS found`, dashboard.MostCounted))
+	uncostedRuns = asked(fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM runs WHERE company_id = {1}
+		AND uncosted_at > 0 AND uncosted_at >= {2} LIMIT %d) AS found`, dashboard.MostCounted))
 	failingAgents = asked(fmt.Sprintf(`SELECT id, name FROM agents WHERE company_id = {1} AND status = '%[2]s' AND %[1]d =
 		(SELECT count(*) FROM (SELECT status FROM runs WHERE runs.agent_id = agents.id AND ended_at IS NOT NULL
 			ORDER BY ended_at DESC, id DESC LIMIT %[1]d) AS latest WHERE latest.status IN ('%[3]s', '%[4]s')) ORDER BY id`,

@@ -32,6 +32,7 @@ var partnerTable = tableOf("partners", fault.New(fault.NotFound, "There is no su
 	asWords("campaigns", func(p *partner.Partner) *[]id.Campaign { return &p.View.Campaigns }),
 	asWords("industries", func(p *partner.Partner) *[]id.Industry { return &p.View.Industries }),
 	asBoolean("no_contacts", func(p *partner.Partner) *bool { return &p.View.NoContacts }),
+	asBoolean("test", func(p *partner.Partner) *bool { return &p.Test }).fixed(),
 	asInteger("version", func(p *partner.Partner) *int64 { return &p.Version }),
 ).with(credentialColumns(func(p *partner.Partner) *access.Credential { return &p.Credential })...)
 

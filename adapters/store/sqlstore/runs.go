@@ -53,6 +53,7 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asInteger("cache_read_tokens", func(r *run.Run) *int64 { return &r.Tokens.CacheRead }),
 	asInteger("cache_write_tokens", func(r *run.Run) *int64 { return &r.Tokens.CacheWrite }),
 	asInteger("charges", func(r *run.Run) *int { return &r.Charges }),
+	derivedInteger("uncosted_at", uncostedAt).inIndex(),
 	asInteger("checkpoints", func(r *run.Run) *int { return &r.Checkpoints }),
 	asInteger("filed", func(r *run.Run) *int { return &r.Filed }),
 	asMillis("context_at", func(r *run.Run) *time.Time { return &r.ContextAt }),
@@ -62,6 +63,15 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asText("answer", func(r *run.Run) *string { return &r.KeptAnswer.Answer }),
 	asMillis(createdAt, func(r *run.Run) *time.Time { return &r.StartedAt }).fixed(),
 )
+
+// uncostedAt is when a run ended that reported no costs, otherwise 0. An index over the number of charges itself would change with each
+// of them.
+func uncostedAt(r *run.Run) int64 {
+	if r.Charges > 0 || r.IsOpen() {
+		return 0
+	}
+	return millis(r.Lease.EndedAt)
+}
 
 func (r runs) Add(ctx context.Context, added run.Run) error { return r.addLater(ctx, added) }
 

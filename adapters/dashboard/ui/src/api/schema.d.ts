@@ -1858,7 +1858,7 @@ export interface paths {
          *     null. A patch that changes nothing, such as `{}`, leaves the version as it is. A key that has expired is
          *     valid again when its end is moved or taken away. One that is revoked cannot be changed: `invalid_transition` (409).
          *
-         *     Errors of its own: `immutable_field` for id, hint, key, createdAt, lastUsedAt, requests,
+         *     Errors of its own: `immutable_field` for id, test, hint, key, createdAt, lastUsedAt, requests,
          *     leadsRead and revokedAt, and
          *     `validation_failed` (422).
          */
@@ -4955,6 +4955,11 @@ export interface components {
              */
             contacts: boolean;
             /**
+             * @description Whether it is a test key, which reads a sample that is made up.
+             * @example false
+             */
+            test: boolean;
+            /**
              * @description Prefix and last four characters of the key.
              * @example hcp_...k3Zq
              */
@@ -5008,6 +5013,12 @@ export interface components {
              * @default true
              */
             contacts?: boolean;
+            /**
+             * @description Whether the key is a test key: one that reads 1,000 leads which are made up, and always the same, instead of those
+             *     of this instance. Its value begins with `hcp_test_`. This cannot be changed later.
+             * @default false
+             */
+            test?: boolean;
             /**
              * Format: date-time
              * @description RFC 3339, in the future. The key never expires when it is null or not given.

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, ask, once, type Schemas } from "../../api/client"
-import { mergePatch } from "../../kit/format"
+import { mergePatch, whole } from "../../kit/format"
 import { Actions, Confirm, Empty, Failure, Field, Form, Modal, Once, Pill, Table, Time } from "../../kit/parts"
 import { useMay, usePages, useStale } from "../../kit/queries"
 import { words } from "../../words/en"
@@ -39,18 +39,13 @@ export function Partners() {
             id={(p) => p.id}
             columns={[
               { head: words.partners.name, cell: (p) => p.name },
-              {
-                head: words.webhooks.state,
-                cell: (p) => (
-                  <Pill mood={p.revokedAt ? "quiet" : "good"}>
-                    {p.revokedAt ? words.tokens.revoked : words.tokens.live}
-                  </Pill>
-                ),
-              },
+              { head: words.webhooks.state, cell: (p) => <State of={p} /> },
+              { head: words.partners.sees, cell: sees },
               { head: words.partners.origins, cell: (p) => p.origins.join(", ") },
               { head: words.partners.key, cell: (p) => <code className="still">{p.hint}</code> },
+              { head: words.partners.requests, number: true, cell: (p) => whole(p.requests) },
+              { head: words.partners.leadsRead, number: true, cell: (p) => whole(p.leadsRead) },
               { head: words.partners.used, cell: (p) => <Time at={p.lastUsedAt} /> },
-              { head: words.partners.made, cell: (p) => <Time at={p.createdAt} /> },
             ]}
             actions={(p) => (
               <Actions
@@ -85,26 +80,71 @@ export function Partners() {
   )
 }
 
+const state = (p: Partner) =>
+  p.revokedAt ? "revoked" : p.expiresAt && Date.parse(p.expiresAt) <= Date.now() ? "expired" : "live"
+
+function State({ of }: { of: Partner }) {
+  const now = state(of)
+  return <Pill mood={now === "live" ? "good" : "quiet"}>{words.tokens[now]}</Pill>
+}
+
+// sees says what a key may see: it narrows what there is, or the sample.
+function sees({ test, campaignIds, industryIds, contacts }: Partner): string {
+  const narrowed = [
+    campaignIds.length > 0 && words.partners.someCampaigns(campaignIds.length),
+    industryIds.length > 0 && words.partners.someIndustries(industryIds.length),
+    !contacts && words.partners.noContacts,
+  ].filter(Boolean)
+  return [test ? words.partners.sample : narrowed.length === 0 && words.partners.all, ...narrowed]
+    .filter(Boolean)
+    .join(", ")
+}
+
 interface Making {
   onClose: () => void
   onMade: (key: string | undefined) => void
 }
 
+type Settings = Pick<Partner, "name" | "origins" | "campaignIds" | "industryIds" | "contacts">
+
+const none: Settings = { name: "", origins: [], campaignIds: [], industryIds: [], contacts: true }
+
+const settings = ({ name, origins, campaignIds, industryIds, contacts }: Settings): Settings => ({
+  name,
+  origins,
+  campaignIds,
+  industryIds,
+  contacts,
+})
+
+// lines is a field with one value in a line.
+const lines = (data: FormData, name: string) =>
+  String(data.get(name))
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean)
+
 function Edit({ of, onClose, onMade }: Making & { of: Partner | "new" }) {
   const stale = useStale("partners")
   const [key] = useState(once)
-  const former = of === "new" ? { name: "", origins: [] } : { name: of.name, origins: of.origins }
+  const [isTest, setTest] = useState(of !== "new" && of.test)
+  const former = settings(of === "new" ? none : of)
   const save = useMutation({
     mutationFn: async (data: FormData) => {
       const sent = {
         name: String(data.get("name")),
-        origins: String(data.get("origins"))
-          .split("\n")
-          .map((o) => o.trim())
-          .filter(Boolean),
+        origins: lines(data, "origins"),
+        campaignIds: lines(data, "campaigns"),
+        industryIds: lines(data, "industries"),
+        contacts: data.has("contacts"),
       }
       if (of === "new") {
-        const made = await ask(api.POST("/v1/partners", { params: { header: { "Idempotency-Key": key } }, body: sent }))
+        const made = await ask(
+          api.POST("/v1/partners", {
+            params: { header: { "Idempotency-Key": key } },
+            body: { ...sent, test: isTest },
+          }),
+        )
         return made.data.key
       }
       await ask(api.PATCH("/v1/partners/{id}", { params: { path: { id: of.id } }, body: mergePatch(former, sent) }))
@@ -130,6 +170,44 @@ function Edit({ of, onClose, onMade }: Making & { of: Partner | "new" }) {
         <Field label={words.partners.origins} name="origins" help={words.partners.originsHelp} error={save.error}>
           {(field) => <textarea {...field} className="input mono" defaultValue={former.origins.join("\n")} />}
         </Field>
+        {of === "new" ? (
+          <label className="choice">
+            <input type="checkbox" checked={isTest} onChange={(event) => setTest(event.target.checked)} />
+            <span>
+              {words.partners.test} <span className="muted">{words.partners.testHelp}</span>
+            </span>
+          </label>
+        ) : (
+          isTest && <p className="muted">{words.partners.isTest}</p>
+        )}
+        <Field
+          label={words.partners.campaigns}
+          name="campaigns"
+          at="campaignIds"
+          help={words.partners.campaignsHelp}
+          error={save.error}
+        >
+          {(field) => (
+            <textarea {...field} className="input mono" rows={2} defaultValue={former.campaignIds.join("\n")} />
+          )}
+        </Field>
+        <Field
+          label={words.partners.industries}
+          name="industries"
+          at="industryIds"
+          help={words.partners.industriesHelp}
+          error={save.error}
+        >
+          {(field) => (
+            <textarea {...field} className="input mono" rows={2} defaultValue={former.industryIds.join("\n")} />
+          )}
+        </Field>
+        <label className="choice">
+          <input type="checkbox" name="contacts" defaultChecked={former.contacts} />
+          <span>
+            {words.partners.contacts} <span className="muted">{words.partners.contactsHelp}</span>
+          </span>
+        </label>
       </Form>
     </Modal>
   )
