@@ -18,7 +18,9 @@ import (
 // logged is a log of what was said.
 type logged struct{ messages []string }
 
-func (l *logged) Error(_ context.Context, message string, _ error) { l.messages = append(l.messages, message) }
+func (l *logged) Error(_ context.Context, message string, _ error) {
+	l.messages = append(l.messages, message)
+}
 
 // scheduled are servers on a place, with a folder of backups each.
 func scheduled(t *testing.T, p place, count int) (on store.Store, folder string, all []*backups.Schedule) {

@@ -161,7 +161,8 @@ var checks = []check{
 	{doctor.Check{
 		Name: "issues",
 		Compares: "states and fencing tokens agree with runs, and states of issues with steps with these; parents and blockers do " +
-			"not go around; counts, labels, open blockers and the order of claims agree with the issues",
+			"not go around; counts, labels, open blockers and the order of claims agree with the issues, and by what runs without " +
+			"costs are found with the runs",
 		Finds: "error", Fixes: "derives what is counted and ordered anew",
 	}, migrated, none, ofCompanies(store.AuditReader.Issues)},
 	{doctor.Check{

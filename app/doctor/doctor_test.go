@@ -292,6 +292,8 @@ func TestWhatIsBrokenOnPostgresAndSQLiteIsFoundAndRepaired(t *testing.T) {
 				false},
 			{"slots of a team", "UPDATE teams SET headcount = 9 WHERE id = '" + string(ada.Team) + "'",
 				"team.slots", string(ada.Team), false},
+			{"a run with costs is found without", "UPDATE runs SET uncosted_at = 7 WHERE issue_id = '" + string(done.ID) + "'",
+				"run.derived", "", false},
 			{"several", "UPDATE tallies SET n = n + 1 WHERE scope = 'company'", "tally tally tally", string(w.of), false},
 
 			{"spent by a run", "UPDATE runs SET spent_usd = spent_usd + 1 WHERE issue_id = '" + string(done.ID) + "'",
