@@ -114,6 +114,10 @@ func TestAStoreOfAReleaseIsRestoredAsItIs(t *testing.T) {
 				t.Errorf("%s on an older schema: %s", command, printed)
 			}
 		}
+		status := mustRun(t, environ, "migrate", "status", "--json")
+		if !strings.Contains(status, `"version":36`) && !strings.Contains(status, `"version": 36`) {
+			t.Error(status)
+		}
 		if said := mustRun(t, environ, "migrate", "up", "--no-backup"); !strings.Contains(said, "made ready for work after a restoration") {
 			t.Error(said)
 		}

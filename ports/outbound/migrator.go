@@ -25,6 +25,14 @@ type Schema struct {
 	CopyBytes      int64       // about how many bytes a copy of the store has; 0: it is not known
 }
 
+// Newest returns the newest version that this program knows. That of a schema can be newer, if the program can work with it all the same.
+func (s Schema) Newest() int64 {
+	if len(s.Migrations) == 0 {
+		return 0
+	}
+	return s.Migrations[len(s.Migrations)-1].Version
+}
+
 // Pending returns the migrations that were not applied.
 func (s Schema) Pending() (pending []Migration) {
 	for _, one := range s.Migrations {
