@@ -204,7 +204,8 @@ func (p place) with(t *testing.T, use func(opened storetest.Opened)) {
 			AND name NOT IN ('goose_db_version', 'schema_compatibility', 'moves', 'restorations')`
 	if p.driver == "pgx" {
 		tables = `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-			AND relname NOT IN ('goose_db_version', 'schema_compatibility', 'moves', 'restorations') AND relname NOT LIKE 'turns!___' ESCAPE '!'`
+			AND relname NOT IN ('goose_db_version', 'schema_compatibility', 'moves', 'restorations')
+			AND relname NOT LIKE 'turns!___' ESCAPE '!'`
 	}
 	s := sqlstore.New(opened, p.clock, p.ids, opened.Migrator())
 	if p.driver == "pgx" {

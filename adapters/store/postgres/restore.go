@@ -198,8 +198,8 @@ func (r *restoration) makeUpTo(ctx context.Context, version int64) (rows map[str
 func explainRights(err error) error {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == notPermitted {
-		return fmt.Errorf("to restore, the user of the database URL needs the right to make schemas (GRANT CREATE ON DATABASE ...), and has "+
-			"to own the tables: %w", err)
+		return fmt.Errorf("to restore, the user of the database URL needs the right to make schemas (GRANT CREATE ON DATABASE ...), and "+
+			"has to own the tables: %w", err)
 	}
 	return err
 }
