@@ -79,8 +79,8 @@ func (a *app) migrate() *cobra.Command {
 // sayState says what the list of migrations does not.
 func sayState(out io.Writer, schema outbound.Schema) (err error) {
 	if newest := schema.Newest(); schema.Version > newest {
-		_, err = fmt.Fprintf(out, "The schema has version %d, which is newer than this program, which knows versions up to %d; it can work "+
-			"with the schema, as all programs from version %d on.\n", schema.Version, newest, schema.CompatibleFrom)
+		_, err = fmt.Fprintf(out, "The schema has version %d, which is newer than this program, which knows versions up to %d; it can "+
+			"work with the schema, as all programs from version %d on.\n", schema.Version, newest, schema.CompatibleFrom)
 	}
 	if schema.Unsettled && err == nil {
 		_, err = fmt.Fprintln(out, `The store was restored, and is not ready for work yet; run "holdco migrate up".`)
