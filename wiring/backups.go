@@ -98,7 +98,8 @@ func newSchedule(
 
 // backedUp has a store backed up before it is migrated. One in memory ends with its process, and so is never behind.
 func backedUp(
-	migrator outbound.Migrator, of *backups.Service, config Config, version cli.Version, whether backup.BeforeMigration, log *slog.Logger,
+	migrator outbound.Migrator, of *backups.Service, on store.Store, config Config, version cli.Version, whether backup.BeforeMigration,
+	log *slog.Logger,
 ) *backups.Migrator {
 	before := backups.Before{
 		Whether: whether, Folder: config.BackupDir, Recipients: config.BackupRecipients, Version: version.Number,
@@ -106,12 +107,15 @@ func backedUp(
 	if before.Folder == "" && config.Database.Postgres == "" {
 		before.Folder = filepath.Dir(config.Database.SQLite)
 	}
-	return backups.NewMigrator(migrator, of, before, backups.Report{
+	return backups.NewMigrator(migrator, of, on, before, backups.Report{
 		Written: func(ctx context.Context, written backup.Written) {
 			log.InfoContext(ctx, "backed up before the migration", "file", written.File, "bytes", written.Size)
 		},
 		None: func(ctx context.Context) {
 			log.WarnContext(ctx, "the store is migrated without a backup of it, because HOLDCO_BACKUP_DIR is not set")
+		},
+		Settled: func(ctx context.Context, after backup.Aftermath) {
+			log.InfoContext(ctx, "made ready for work after a restoration", "leasesEnded", after.Leases, "webhooksHeld", after.Webhooks)
 		},
 	})
 }

@@ -119,6 +119,21 @@ func (c Config) needsSession(what string) error {
 		"set HOLDCO_DATABASE_MIGRATE_URL to a URL that leads straight to the server", what))
 }
 
+// hasDataDir makes the data directory of a server, and fails unless the server can write to it.
+func (c Config) hasDataDir() error {
+	err := os.MkdirAll(c.DataDir, 0o700)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(c.DataDir, ".holdco-"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("HOLDCO_DATA_DIR must be a directory that the server can write to; let its user own it, or name another: %w", err)
+	}
+	return nil
+}
+
 // hasBackupDir fails if the server is to write backups into a directory that is not there. It makes none, because the one that is meant
 // may be a disk that is not mounted.
 func (c Config) hasBackupDir() error {

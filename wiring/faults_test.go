@@ -350,6 +350,10 @@ func TestASchemaOfANewerProgramIsRefusedUnlessThisOneCanWorkWithIt(t *testing.T)
 		const newer = "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, TRUE) RETURNING 1"
 		scalar[int](t, beside(s.environ), newer)
 		s.Get("/readyz").Is(t, 200, "")
+		printed := mustRun(t, s.environ, "migrate", "status")
+		if !strings.Contains(printed, "has version 999, which is newer than this program") || strings.Contains(printed, "pending") {
+			t.Error(printed)
+		}
 		more := s.create(t, draft(t, `"slug":"more"`))
 		const from = "UPDATE schema_compatibility SET compatible_from = %d RETURNING compatible_from"
 		scalar[int](t, beside(s.environ), fmt.Sprintf(from, 999))

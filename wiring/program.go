@@ -11,6 +11,7 @@ import (
 
 	"holdco/adapters/archive"
 	"holdco/adapters/cli"
+	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
 	"holdco/app/backups"
 	"holdco/app/doctor"
@@ -57,6 +58,9 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 	if err != nil {
 		return err
 	}
+	if err := config.hasDataDir(); err != nil {
+		return err
+	}
 	if err := config.hasBackupDir(); err != nil {
 		return err
 	}
@@ -70,7 +74,7 @@ func serve(ctx context.Context, flags *pflag.FlagSet, version cli.Version, stdou
 		return err
 	}
 	defer done()
-	server.Migrator = backedUp(server.Migrator, server.Backups, config, version, cli.BackupFirst(flags), log)
+	server.Migrator = backedUp(server.Migrator, server.Backups, server.Store, config, version, cli.BackupFirst(flags), log)
 	return server.Run(ctx, stdout, migrate)
 }
 
@@ -178,8 +182,10 @@ func openMigrator(
 	if err != nil {
 		return nil, nil, err
 	}
-	backups := newServerBackups(config, db.Source, system.Clock{})
-	return backedUp(db.Migrator, backups, config, version, cli.BackupFirst(flags), log), done, nil
+	clock, ids := system.Clock{}, system.IDs{}
+	backups := newServerBackups(config, db.Source, clock)
+	on := sqlstore.New(db.Engine, clock, ids, db.Migrator)
+	return backedUp(db.Migrator, backups, on, config, version, cli.BackupFirst(flags), log), done, nil
 }
 
 // configure reads the configuration and opens the log. What is wrong with the configuration is wrong usage.

@@ -87,3 +87,43 @@ func unpackStore(t *testing.T, from, to string) {
 		return
 	}
 }
+
+// What is restored as it is has to be migrated before anything works on it, and is ready for work then.
+func TestAStoreOfAReleaseIsRestoredAsItIs(t *testing.T) {
+	t.Parallel()
+	eachEnviron(t, func(t *testing.T, dir string, environ []string) {
+		engine := "sqlite"
+		if len(environ) > 1 {
+			engine = "postgres"
+		}
+		kept, err := filepath.Abs("../testdata/released/0.1.0/" + engine)
+		must(t, err)
+		key, err := os.ReadFile(kept + ".key")
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, "key"), key, 0o600))
+		if printed, ok := runHoldco(t, environ, "restore", "--no-migrate", "--check", kept+".tar.zst"); ok ||
+			!strings.Contains(printed, "--check does not go with --no-migrate") {
+			t.Errorf("a trial of what is not migrated: %s", printed)
+		}
+		printed := mustRun(t, environ, "restore", "--no-migrate", kept+".tar.zst")
+		if !strings.Contains(printed, "restored: schema 36,") || !strings.Contains(printed, `run "holdco migrate up"`) {
+			t.Error(printed)
+		}
+		for _, command := range []string{"serve --no-migrate", "token list", "doctor --only store.schema"} {
+			if printed, ok := runHoldco(t, environ, strings.Fields(command)...); ok || !strings.Contains(printed, "holdco migrate up") {
+				t.Errorf("%s on an older schema: %s", command, printed)
+			}
+		}
+		status := mustRun(t, environ, "migrate", "status", "--json")
+		if !strings.Contains(status, `"version":36`) && !strings.Contains(status, `"version": 36`) {
+			t.Error(status)
+		}
+		if said := mustRun(t, environ, "migrate", "up", "--no-backup"); !strings.Contains(said, "made ready for work after a restoration") {
+			t.Error(said)
+		}
+		startProcess(t, environ...)
+		if wrong := examine(t, environ...); wrong != nil {
+			t.Error(wrong)
+		}
+	})
+}

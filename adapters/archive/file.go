@@ -97,7 +97,7 @@ func (f *file) Close() error { return f.partial.Drop() }
 func (Archives) Open(name string) (io.ReadCloser, error) {
 	opened, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "There is no file %s.", name)
+		return nil, fault.New(fault.NotFound, "There is no such file.")
 	}
 	if err != nil {
 		return nil, err

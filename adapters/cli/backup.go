@@ -92,7 +92,7 @@ func RestoreCommand(open Opener[inbound.Backups]) Command {
 			Short: "Put a backup in the place of the store",
 			Long: "Put a backup, from a file or from standard input (-), in the place of the store, which must be empty and have no\n" +
 				"server. With --replace it may hold something, which is kept under another name. It happens at once or not at all.\n" +
-				"The schema is migrated to what this program needs.\n\n" +
+				"The schema is migrated to what this program needs, unless --no-migrate leaves that to \"holdco migrate up\".\n\n" +
 				"An older state must not act on the world twice. So leases are ended, and issues wait in the queue; what webhooks\n" +
 				"have still to send is held until \"holdco webhook resume\"; answers that are kept for retries of requests are\n" +
 				"dropped. The restoration is an entry in the activity log, store.restored.\n\n" +
@@ -104,6 +104,9 @@ func RestoreCommand(open Opener[inbound.Backups]) Command {
 			PreRunE: func(*cobra.Command, []string) error {
 				if wanted.TriesOnly && wanted.Replaces {
 					return errors.New("--check does not go with --replace: it replaces nothing")
+				}
+				if wanted.TriesOnly && wanted.AsItIs {
+					return errors.New("--check does not go with --no-migrate: what is checked is a migrated store")
 				}
 				if wanted.Timeout <= 0 {
 					return errors.New("--timeout must be more than 0")
@@ -140,6 +143,7 @@ func RestoreCommand(open Opener[inbound.Backups]) Command {
 		flags.BoolVar(&wanted.Replaces, "replace", false, "keep what the store holds under another name, and take its place")
 		flags.DurationVar(&wanted.Timeout, "timeout", 10*time.Minute, "for how long each check of --check may run")
 		flags.BoolVar(&wanted.TriesOnly, "check", false, "only try: restore beside the store, check that, and drop it")
+		flags.BoolVar(&wanted.AsItIs, noMigration, false, "leave an older schema as it is; nothing works on it until it is migrated")
 		jsonFlag(flags, &asJSON)
 		a.program.StoreFlags(flags)
 		return command
@@ -160,6 +164,10 @@ func sayRestored(out io.Writer, restored backup.Restored, isTrial bool) {
 	}
 	if restored.Newer > 0 {
 		fmt.Fprintf(out, "What was done after the backup is there alone; entries of its activity log: %d\n", restored.Newer)
+	}
+	if !restored.Settled {
+		fmt.Fprintf(out, "The schema was left as it is. Before a server starts run \"holdco migrate up\", which also ends leases and "+
+			"holds webhooks\n")
 	}
 	if restored.Leases > 0 {
 		fmt.Fprintf(out, "Leases were ended, and their issues are in the queue: %d\n", restored.Leases)

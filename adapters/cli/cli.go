@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -232,12 +233,17 @@ func trimmed(items []string) []string {
 	return items
 }
 
+// exclusive is what cobra says of flags that do not go together.
+var exclusive = regexp.MustCompile(`if any flags in the group \[[^]]*\] are set none of the others can be; \[([^]]*)\] were all set`)
+
 // explain words an error for an operator: of a fault the message, then the cause. The message about an unknown resource comes
 // without its id: that is an argument of the command. What a server answered keeps its code.
 func explain(command *cobra.Command, err error) string {
 	refused := fault.Of(err)
 	if refused == nil {
-		return err.Error()
+		return exclusive.ReplaceAllStringFunc(err.Error(), func(said string) string {
+			return "--" + strings.Join(strings.Fields(exclusive.FindStringSubmatch(said)[1]), " does not go with --")
+		})
 	}
 	words := strings.TrimSuffix(refused.Message, ".")
 	answered, isAnswer := errors.AsType[*client.Refusal](err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,11 +59,15 @@ func (a *app) migrate() *cobra.Command {
 				if asJSON {
 					return printJSON(command.OutOrStdout(), event.Fields{
 						event.F("version", schema.Version), event.F("compatibleFrom", schema.CompatibleFrom),
+						event.F("newestKnown", schema.Newest()), event.F("unsettled", schema.Unsettled),
 						event.F("pending", len(schema.Pending())), event.F("copyBytes", schema.CopyBytes),
 						event.F("migrations", migrationFields(schema.Migrations)),
 					})
 				}
-				return printMigrations(command, schema.Migrations, false)
+				if err := printMigrations(command, schema.Migrations, false); err != nil {
+					return err
+				}
+				return sayState(command.OutOrStdout(), schema)
 			}),
 		},
 	)
@@ -71,7 +76,19 @@ func (a *app) migrate() *cobra.Command {
 	return command
 }
 
-const noBackup, backupFirst = "no-backup", "backup-first"
+// sayState says what the list of migrations does not.
+func sayState(out io.Writer, schema outbound.Schema) (err error) {
+	if newest := schema.Newest(); schema.Version > newest {
+		_, err = fmt.Fprintf(out, "The schema has version %d, which is newer than this program, which knows versions up to %d; it can "+
+			"work with the schema, as all programs from version %d on.\n", schema.Version, newest, schema.CompatibleFrom)
+	}
+	if schema.Unsettled && err == nil {
+		_, err = fmt.Fprintln(out, `The store was restored, and is not ready for work yet; run "holdco migrate up".`)
+	}
+	return err
+}
+
+const noMigration, noBackup, backupFirst = "no-migrate", "no-backup", "backup-first"
 
 // backupFirstFlags adds the flags that BackupFirst reads.
 func backupFirstFlags(command *cobra.Command) {

@@ -21,8 +21,10 @@ func (a *app) serve() *cobra.Command {
 		}),
 	}
 	command.Flags().SortFlags = false
-	command.Flags().BoolVar(&noMigrate, "no-migrate", false, "refuse a store that needs migrations, instead of migrating it")
+	command.Flags().BoolVar(&noMigrate, noMigration, false, "refuse a store that needs migrations, instead of migrating it")
 	backupFirstFlags(command)
+	command.MarkFlagsMutuallyExclusive(noMigration, noBackup)
+	command.MarkFlagsMutuallyExclusive(noMigration, backupFirst)
 	a.program.Flags(command.Flags())
 	return command
 }

@@ -55,7 +55,7 @@ type place struct {
 	execute func(t *testing.T, statements ...string)
 	migrate func(t *testing.T, version int64)
 
-	migrator func(t *testing.T) (outbound.Migrator, func())
+	migrator func(t *testing.T) (outbound.Migrator, store.Store, func())
 	serve    func(t *testing.T) (stop func()) // as a server, which has the store until it stops
 	clock    *storetest.Clock
 	ids      *storetest.IDs
@@ -117,9 +117,9 @@ func onSQLite(t *testing.T, migrated bool) place {
 		engine := open(t, sqlite.Options{})
 		check(t, errors.Join(engine.Migrator().UpTo(t.Context(), version), engine.Close()))
 	}
-	p.migrator = func(t *testing.T) (outbound.Migrator, func()) {
+	p.migrator = func(t *testing.T) (outbound.Migrator, store.Store, func()) {
 		engine := open(t, sqlite.Options{Exclusive: true})
-		return engine.Migrator(), func() { check(t, engine.Close()) }
+		return engine.Migrator(), sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator()), func() { check(t, engine.Close()) }
 	}
 	p.serve = func(t *testing.T) func() {
 		engine := open(t, sqlite.Options{Exclusive: true})
@@ -152,7 +152,9 @@ func onPostgres(t *testing.T, migrated bool) place {
 	}
 	p.count, p.execute = onDatabase("pgx", options.URL)
 	p.migrate = func(t *testing.T, version int64) { check(t, engine.Migrator().UpTo(t.Context(), version)) }
-	p.migrator = func(*testing.T) (outbound.Migrator, func()) { return engine.Migrator(), func() {} }
+	p.migrator = func(*testing.T) (outbound.Migrator, store.Store, func()) {
+		return engine.Migrator(), sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator()), func() {}
+	}
 	p.serve = func(t *testing.T) func() {
 		options := options
 		options.Server = true
@@ -244,7 +246,7 @@ func recording(t *testing.T, on store.Store) {
 // schema is the version of the schema of the store.
 func (p place) schema(t *testing.T) int64 {
 	t.Helper()
-	migrator, done := p.migrator(t)
+	migrator, _, done := p.migrator(t)
 	defer done()
 	return must[outbound.Schema](t)(migrator.Status(t.Context())).Version
 }

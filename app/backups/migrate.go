@@ -9,12 +9,14 @@ import (
 	"holdco/domain/backup"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
+	"holdco/ports/store"
 )
 
-// Migrator migrates a store that it has backed up.
+// Migrator migrates a store that it has backed up, and settles one that was restored without being migrated.
 type Migrator struct {
 	outbound.Migrator
 	backups *Service
+	on      store.Store
 	before  Before
 	report  Report
 }
@@ -31,11 +33,12 @@ type Before struct {
 type Report struct {
 	Written func(ctx context.Context, written backup.Written)
 	None    func(ctx context.Context) // there is none, because no folder is set
+	Settled func(ctx context.Context, after backup.Aftermath)
 }
 
-// NewMigrator returns a migrator that makes a backup before it calls another.
-func NewMigrator(migrator outbound.Migrator, of *Service, before Before, report Report) *Migrator {
-	return &Migrator{Migrator: migrator, backups: of, before: before, report: report}
+// NewMigrator returns a migrator that makes a backup before it calls another, which migrates the store.
+func NewMigrator(migrator outbound.Migrator, of *Service, on store.Store, before Before, report Report) *Migrator {
+	return &Migrator{Migrator: migrator, backups: of, on: on, before: before, report: report}
 }
 
 // upgrade is who makes these backups.
@@ -52,7 +55,25 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 			return nil, err
 		}
 	}
-	return m.Migrator.Up(ctx)
+	applied, err := m.Migrator.Up(ctx)
+	if err != nil {
+		return applied, err
+	}
+	return applied, m.settle(ctx)
+}
+
+// settle does what is still to be done after a restoration. Of several processes that do, all do the same.
+func (m *Migrator) settle(ctx context.Context) error {
+	of, isThere, err := m.on.Backups().Unsettled(ctx)
+	if err != nil || !isThere {
+		return err
+	}
+	after, err := m.backups.settle(ctx, m.on, of)
+	if err != nil {
+		return fmt.Errorf("make the restored store ready for work: %w", err)
+	}
+	m.report.Settled(ctx, after)
+	return nil
 }
 
 // Status implements outbound.Migrator. It says how large a backup would be too.

@@ -25,16 +25,18 @@ type upgrading struct {
 
 	written []backup.Written
 	none    int
+	settled []backup.Aftermath
 }
 
 // on migrates the store of a place.
 func (u *upgrading) on(t *testing.T, p place) ([]outbound.Migration, error) {
 	t.Helper()
-	migrator, done := p.migrator(t)
+	migrator, on, done := p.migrator(t)
 	defer done()
-	return backups.NewMigrator(migrator, p.Service, u.Before, backups.Report{
+	return backups.NewMigrator(migrator, p.Service, on, u.Before, backups.Report{
 		Written: func(_ context.Context, written backup.Written) { u.written = append(u.written, written) },
 		None:    func(context.Context) { u.none++ },
+		Settled: func(_ context.Context, after backup.Aftermath) { u.settled = append(u.settled, after) },
 	}).Up(t.Context())
 }
 
@@ -118,8 +120,8 @@ func TestAMigrationThatCouldNotBeginAfterItsBackupIsTriedAgainWithAnother(t *tes
 		folder := t.TempDir()
 		u := &upgrading{Before: backups.Before{Folder: folder, Version: "feature/x y"}}
 		ctx, cancel := context.WithCancel(t.Context())
-		migrator, done := p.migrator(t)
-		_, err := backups.NewMigrator(migrator, p.Service, u.Before, backups.Report{
+		migrator, on, done := p.migrator(t)
+		_, err := backups.NewMigrator(migrator, p.Service, on, u.Before, backups.Report{
 			Written: func(context.Context, backup.Written) { cancel() },
 		}).Up(ctx)
 		done()
@@ -170,6 +172,81 @@ func TestABackupOfAStoreThatAnotherProcessMigratesMeanwhileIsDropped(t *testing.
 			if left := names(t, u.Folder); len(left) > 0 {
 				t.Errorf("%v: left is %v", fails, left)
 			}
+		}
+	})
+}
+
+// What an older state needs before anything works on it waits for the migration, and is done then, also if that was cut short.
+func TestAStoreThatIsRestoredAsItIsWaitsForItsMigration(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		p, migrated := another(true), another(false)
+		file, newest := releasedStores(t, p.parts.Engine)[0], p.parts.Target.Schema()
+		wanted := inbound.RestoreWanted{File: file, AsItIs: true}
+		restored := must[backup.Restored](t)(p.Restore(t.Context(), caller, wanted))
+		if restored.Settled || restored.MadeOf != released || restored.Aftermath != (backup.Aftermath{}) || p.schema(t) != released {
+			t.Fatalf("%+v", restored)
+		}
+		const open, told = "runs WHERE ended_at IS NULL", "activity WHERE type = 'store.restored'"
+		refuses := func(why string) {
+			t.Helper()
+			opened, done := p.open(t)
+			defer done()
+			if err := opened.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), why+`; run "holdco migrate up"`) {
+				t.Errorf("it can be used: %v", err)
+			}
+			if p.count(t, open) == 0 || p.count(t, told) > 0 {
+				t.Error("it was settled")
+			}
+		}
+		refuses("the schema of the store is older than this program needs")
+
+		// A backup of it is one of any store that is older: it takes no mark with it.
+		again := p.path("again.tar.zst")
+		p.write(t, inbound.BackupWanted{File: again})
+		for _, left := range []bool{true, false} {
+			other := another(false)
+			got := must[backup.Restored](t)(other.Restore(t.Context(), caller, inbound.RestoreWanted{File: again, AsItIs: left}))
+			if marks := other.count(t, "restorations"); got.Settled == left || (marks == 1) != left {
+				t.Errorf("%+v, %d marks", got, marks)
+			}
+		}
+
+		p.migrate(t, newest) // and was killed
+		refuses("the store was restored, and is not ready for work yet")
+		migrator, _, done := p.migrator(t)
+		if schema := must[outbound.Schema](t)(migrator.Status(t.Context())); !schema.Unsettled || len(schema.Pending()) > 0 {
+			t.Errorf("%+v", schema)
+		}
+		done()
+
+		u := &upgrading{Before: backups.Before{Whether: backup.Never}}
+		for range 2 {
+			must[[]outbound.Migration](t)(u.on(t, p))
+		}
+		want := must[backup.Restored](t)(migrated.Restore(t.Context(), caller, inbound.RestoreWanted{File: file}))
+		if len(u.settled) != 1 || u.settled[0] != want.Aftermath || want.Leases == 0 || !want.Settled {
+			t.Errorf("%+v, and with a migration at once %+v", u.settled, want)
+		}
+		if p.count(t, open) > 0 || p.count(t, told+" AND actor = '"+string(caller.Actor)+"'") != 1 || p.count(t, "restorations") > 0 {
+			t.Error("it was not settled")
+		}
+		opened, done := p.open(t)
+		defer done()
+		check(t, opened.Ready(t.Context()))
+	})
+}
+
+func TestAStoreOfTheNewestSchemaIsRestoredAsItIs(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		from, to := another(true), another(false)
+		from.record(t)
+		file := from.path("b.tar.zst")
+		from.write(t, inbound.BackupWanted{File: file})
+		restored := must[backup.Restored](t)(to.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, AsItIs: true}))
+		if !restored.Settled || to.count(t, "activity WHERE type = 'store.restored'") != 1 || to.count(t, "restorations") > 0 {
+			t.Errorf("%+v", restored)
 		}
 	})
 }

@@ -81,7 +81,7 @@ func TestStoresOfReleasesAreMigratedAndAllIsWellInThem(t *testing.T) {
 			if _, err := u.on(t, p); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
-			migrator, done := p.migrator(t)
+			migrator, _, done := p.migrator(t)
 			schema := must[outbound.Schema](t)(migrator.Status(t.Context()))
 			done()
 			if schema.Version != p.parts.Target.Schema() || len(schema.Pending()) > 0 || p.count(t, "activity") != before {

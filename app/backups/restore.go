@@ -10,6 +10,7 @@ import (
 	"holdco/domain/access"
 	"holdco/domain/backup"
 	"holdco/domain/doctor"
+	"holdco/domain/event"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -35,14 +36,18 @@ func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbo
 		return restored, err
 	}
 	defer archive.Close()
-	r := &restoring{Service: s, ctx: ctx, wanted: wanted}
+	r := &restoring{Service: s, ctx: ctx, wanted: wanted, actor: caller.Actor}
 	defer func() { err = errors.Join(err, r.close()) }()
 	manifest, err := read(ctx, archive, r.begin, r.take, r.end)
 	if err != nil {
 		return restored, err
 	}
-	restored = backup.Restored{Manifest: manifest, File: wanted.File, Rows: r.rows, MadeOf: s.Target.Schema()}
-	restored.Aftermath, err = s.settle(ctx, r.on, manifest, caller.Actor)
+	restored = backup.Restored{Manifest: manifest, File: wanted.File, Rows: r.rows, MadeOf: s.Target.Schema(), Settled: true}
+	if r.isLeft {
+		restored.MadeOf, restored.Settled = manifest.Schema, false
+	} else {
+		restored.Aftermath, err = s.settle(ctx, r.on, backup.Unsettled{Of: manifest, Actor: caller.Actor})
+	}
 	switch {
 	case wanted.TriesOnly && ctx.Err() == nil:
 		restored.Problems, err = s.examine(ctx, caller, r.on, wanted, err)
@@ -59,6 +64,9 @@ type restoring struct {
 	*Service
 	ctx    context.Context
 	wanted inbound.RestoreWanted
+	actor  event.Actor
+	of     backup.Manifest
+	isLeft bool                          // its schema is older than that of this program, and stays so
 	store  store.Restoration             // nil: not begun
 	spaces outbound.WorkspaceRestoration // nil: there are none
 	rows   map[string]int64
@@ -69,6 +77,7 @@ func (r *restoring) begin(m backup.Manifest) (err error) {
 	if err := m.Check(r.Engine, r.Target.Schema()); err != nil {
 		return err
 	}
+	r.of, r.isLeft = m, r.wanted.AsItIs && m.Schema < r.Target.Schema()
 	if r.wanted.TriesOnly {
 		r.store, err = r.Target.Try(r.ctx, m)
 	} else {
@@ -111,6 +120,9 @@ func (r *restoring) take(entry backup.Entry, content io.Reader) error {
 
 func (r *restoring) end(sums backup.Sums) (err error) {
 	r.rows = sums.Rows
+	if r.isLeft {
+		return r.store.Leave(r.ctx, sums.Rows, backup.Unsettled{Of: r.of, Actor: r.actor})
+	}
 	r.on, err = r.store.Open(r.ctx, sums.Rows)
 	return err
 }

@@ -3,13 +3,14 @@ package backups
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/backup"
-	"holdco/domain/event"
 	"holdco/domain/id"
+	"holdco/domain/instant"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -71,12 +72,23 @@ func (s *Schedule) Run(ctx context.Context) (more bool, err error) {
 			failure = errors.New("the server was stopped meanwhile")
 		}
 		s.failures.Add(1)
-		s.log.Error(ctx, "The scheduled backup failed.", failure)
 	}
-	if err := s.end(ctx, holder, written, failure); err != nil || failure != nil {
+	after, err := s.end(ctx, holder, written, failure)
+	if failure != nil {
+		s.log.Error(ctx, s.saysFailed(after), failure)
+	}
+	if err != nil || failure != nil {
 		return false, err
 	}
 	return false, s.removeOld(begun)
+}
+
+// saysFailed is what is said of a backup that has failed, with the schedule after it.
+func (s *Schedule) saysFailed(after backup.Schedule) string {
+	if next := after.Next(s.settings.Every); after.Failed && after.Holder == "" {
+		return fmt.Sprintf("The scheduled backup failed; the next try is at %s.", instant.Format(next))
+	}
+	return "The scheduled backup failed." // another server makes it, or the store is away
 }
 
 // ending is how long a server that stops may take to note that its backup has failed.
@@ -156,31 +168,39 @@ func (s *Schedule) hold(ctx context.Context, end context.CancelCauseFunc, holder
 	}
 }
 
-// end notes what became of the backup, with its event; the schedule changes only if this server still holds it. A server that stops has a
-// few seconds for that.
-func (s *Schedule) end(ctx context.Context, holder string, written backup.Written, failure error) error {
+// end notes what became of the backup, with its event: of failures in a row the first has one. The schedule changes only if this server
+// still holds it, and is returned as it is then. A server that stops has a few seconds for that.
+func (s *Schedule) end(
+	ctx context.Context, holder string, written backup.Written, failure error,
+) (after backup.Schedule, err error) {
 	if ctx.Err() != nil {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 		defer cancel()
 		ctx = limited
 	}
-	return s.change(ctx, func(ctx context.Context, tx store.Tx, _ time.Time, state backup.Schedule) (backup.Schedule, error) {
-		var happened event.Event
-		switch {
-		case failure != nil:
+	err = s.change(ctx, func(ctx context.Context, tx store.Tx, now time.Time, state backup.Schedule) (backup.Schedule, error) {
+		isTold := failure != nil && state.Failed
+		after = state
+		happened := written.Completed()
+		if failure != nil {
 			happened = backup.Failure(failure.Error())
-		default:
-			happened = written.Completed()
 		}
 		if state.Holder == holder {
 			if failure != nil {
-				state = state.Fail()
+				after = state.Fail(now)
 			} else {
-				state = state.Done(written.Size)
+				after = state.Done(written.Size)
 			}
 		}
-		return state, tx.Record(ctx, happened.By(itself.Actor))
+		if isTold {
+			return after, nil
+		}
+		return after, tx.Record(ctx, happened.By(itself.Actor))
 	})
+	if err != nil {
+		return backup.Schedule{}, err
+	}
+	return after, nil
 }
 
 // removeOld removes the scheduled backups that need not be kept, after one was verified. It is the newest, so it stays.

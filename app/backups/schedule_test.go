@@ -11,13 +11,16 @@ import (
 	"holdco/app/backups"
 	"holdco/domain/backup"
 	"holdco/domain/fault"
+	"holdco/domain/instant"
 	"holdco/ports/store"
 )
 
-// silent is a log.
-type silent struct{}
+// logged is a log of what was said.
+type logged struct{ messages []string }
 
-func (silent) Error(context.Context, string, error) {}
+func (l *logged) Error(_ context.Context, message string, _ error) {
+	l.messages = append(l.messages, message)
+}
 
 // scheduled are servers on a place, with a folder of backups each.
 func scheduled(t *testing.T, p place, count int) (on store.Store, folder string, all []*backups.Schedule) {
@@ -27,7 +30,7 @@ func scheduled(t *testing.T, p place, count int) (on store.Store, folder string,
 	folder = t.TempDir()
 	settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Selection{Days: 2}, Version: "v1"}
 	for range count {
-		all = append(all, backups.NewSchedule(p.Service, opened.Store, settings, silent{}))
+		all = append(all, backups.NewSchedule(p.Service, opened.Store, settings, &logged{}))
 	}
 	return opened.Store, folder, all
 }
@@ -87,46 +90,51 @@ func TestOfSeveralServersOneMakesABackup(t *testing.T) {
 	})
 }
 
-func TestABackupThatFailsIsTriedAgainAnHourLater(t *testing.T) {
+func TestABackupThatFailsIsTriedAgainSoonAndThenLessOften(t *testing.T) {
 	t.Parallel()
-	p := onSQLite(t, true)
-	on, folder, all := scheduled(t, p, 1)
-	one := all[0]
-	run := func() {
-		t.Helper()
-		if _, err := one.Run(t.Context()); err != nil {
-			t.Error(err)
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		p := another(true)
+		on, folder, _ := scheduled(t, p, 0)
+		said := &logged{}
+		settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Selection{Days: 2}, Version: "v1"}
+		one := backups.NewSchedule(p.Service, on, settings, said)
+		run := func() {
+			t.Helper()
+			if _, err := one.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	check(t, os.RemoveAll(folder))
-	run()
-	run()
-	if got := p.count(t, "activity WHERE type = 'backup.failed'"); got != 1 || one.Failures() != 1 {
-		t.Errorf("%d events, %d failures", got, one.Failures())
-	}
-	state := must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
-	if !state.Failed || state.Holder != "" || !state.DoneAt.IsZero() {
-		t.Errorf("%+v", state)
-	}
-	if got := p.count(t, "activity WHERE type = 'backup.failed' AND data LIKE '%no folder%'"); got != 1 {
-		t.Error("the event does not say why")
-	}
-	check(t, os.Mkdir(folder, 0o700))
-	p.clock.Advance(backup.RetryAfter - time.Millisecond)
-	run()
-	if got := names(t, folder); got != nil {
-		t.Errorf("it was tried again too early: %v", got)
-	}
-	p.clock.Advance(time.Millisecond)
-	run()
-	if got := names(t, folder); len(got) != 1 || !strings.HasPrefix(got[0], "holdco-") {
-		t.Error(got)
-	}
-
-	state = must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
-	if state.Failed || state.Holder != "" || !state.DoneAt.Equal(p.clock.Now()) || one.Failures() != 1 {
-		t.Errorf("%+v, %d failures", state, one.Failures())
-	}
+		check(t, os.RemoveAll(folder))
+		for n, pause := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, time.Hour} {
+			run()
+			want := "The scheduled backup failed; the next try is at " + instant.Format(p.clock.Now().Add(pause)) + "."
+			if one.Failures() != int64(n+1) || len(said.messages) != n+1 || said.messages[n] != want {
+				t.Errorf("%d failures, %q; want %q", one.Failures(), said.messages, want)
+			}
+			p.clock.Advance(pause - time.Millisecond)
+			run()
+			if one.Failures() != int64(n+1) {
+				t.Errorf("it was tried again before %s", pause)
+			}
+			p.clock.Advance(time.Millisecond)
+		}
+		if got := p.count(t, "activity WHERE type = 'backup.failed' AND data LIKE '%no folder%'"); got != 1 {
+			t.Errorf("%d events of failures in a row", got)
+		}
+		state := must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
+		if !state.Failed || state.Holder != "" || !state.DoneAt.IsZero() {
+			t.Errorf("%+v", state)
+		}
+		check(t, os.Mkdir(folder, 0o700))
+		run()
+		if got := names(t, folder); len(got) != 1 || !strings.HasPrefix(got[0], "holdco-") {
+			t.Error(got)
+		}
+		state = must[backup.Schedule](t)(on.Backups().Schedule(t.Context()))
+		if state.Failed || state.Holder != "" || !state.DoneAt.Equal(p.clock.Now()) || one.Failures() != 5 || len(said.messages) != 5 {
+			t.Errorf("%+v, %d failures, %q", state, one.Failures(), said.messages)
+		}
+	})
 }
 
 // A server that another has taken over from ends its backup, notes a failure, and leaves the schedule to the other.
@@ -152,7 +160,7 @@ func TestABackupThatIsTakenOverEnds(t *testing.T) {
 		return ctx.Err()
 	}}
 	settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Selection{Days: 2}}
-	one := backups.NewSchedule(backups.New(parts), on, settings, silent{}).AtPace(time.Millisecond)
+	one := backups.NewSchedule(backups.New(parts), on, settings, &logged{}).AtPace(time.Millisecond)
 	if _, err := one.Run(t.Context()); err != nil {
 		t.Error(err)
 	}

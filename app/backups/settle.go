@@ -14,8 +14,8 @@ import (
 )
 
 // settle does what a restored store needs before anything works on it: what its leases, its webhooks and its clients were about to do may
-// have been done since.
-func (s *Service) settle(ctx context.Context, on store.Store, m backup.Manifest, actor event.Actor) (after backup.Aftermath, err error) {
+// have been done since. If it is cut short, it is done again.
+func (s *Service) settle(ctx context.Context, on store.Store, r backup.Unsettled) (after backup.Aftermath, err error) {
 	err = on.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
 		tx.Unrecorded() // the event of the restoration is recorded when all is done
 		if _, err := tx.Activity().Reorder(ctx); err != nil {
@@ -29,13 +29,18 @@ func (s *Service) settle(ctx context.Context, on store.Store, m backup.Manifest,
 	if err != nil {
 		return after, err
 	}
-	if after.Leases, err = s.endLeases(ctx, on, actor); err != nil {
+	if after.Leases, err = s.endLeases(ctx, on, r.Actor); err != nil {
 		return after, err
 	}
 	if err := dropReceipts(ctx, on); err != nil {
 		return after, err
 	}
-	return after, on.Update(ctx, func(ctx context.Context, tx store.Tx) error { return tx.Record(ctx, m.Event(after).By(actor)) })
+	return after, on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := tx.Backups().Settle(ctx); err != nil {
+			return err
+		}
+		return tx.Record(ctx, r.Of.Event(after).By(r.Actor))
+	})
 }
 
 // forever is after the end of every lease, and after every receipt.

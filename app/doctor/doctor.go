@@ -134,9 +134,9 @@ var checks = []check{
 	}, migrated, none, activity},
 	{doctor.Check{
 		Name: "outbox",
-		Compares: "no event is missing that a webhook has still to look at; deliveries have endpoints; no lease of a queue has " +
-			"lapsed for longer than 5 minutes",
-		Finds: "error", Fixes: "ends such leases",
+		Compares: "no event is missing that a webhook has still to look at, and no position was given that is beyond the length; " +
+			"deliveries have endpoints; no lease of a queue has lapsed for longer than 5 minutes",
+		Finds: "error", Fixes: "derives the length anew; ends such leases",
 	}, migrated, none, ofAll(func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error {
 		e.result.Seen = "nothing is missing"
 		return r.Audits().Outbox(ctx, e.Clock.Now(), differs)
@@ -161,7 +161,8 @@ var checks = []check{
 	{doctor.Check{
 		Name: "issues",
 		Compares: "states and fencing tokens agree with runs, and states of issues with steps with these; parents and blockers do " +
-			"not go around; counts, labels, open blockers and the order of claims agree with the issues",
+			"not go around; counts, labels, open blockers and the order of claims agree with the issues, and by what runs without " +
+			"costs are found with the runs",
 		Finds: "error", Fixes: "derives what is counted and ordered anew",
 	}, migrated, none, ofCompanies(store.AuditReader.Issues)},
 	{doctor.Check{
@@ -306,6 +307,9 @@ func (p Patient) outdated(ctx context.Context) error {
 	}
 	if pending := schema.Pending(); len(pending) > 0 {
 		return fmt.Errorf("the schema lacks the migration %s; run: holdco migrate up", pending[0].Name)
+	}
+	if schema.Unsettled {
+		return errors.New("the store was restored, and is not ready for work yet; run: holdco migrate up")
 	}
 	return nil
 }

@@ -292,6 +292,8 @@ func TestWhatIsBrokenOnPostgresAndSQLiteIsFoundAndRepaired(t *testing.T) {
 				false},
 			{"slots of a team", "UPDATE teams SET headcount = 9 WHERE id = '" + string(ada.Team) + "'",
 				"team.slots", string(ada.Team), false},
+			{"a run with costs is found without", "UPDATE runs SET uncosted_at = 7 WHERE issue_id = '" + string(done.ID) + "'",
+				"run.derived", "", false},
 			{"several", "UPDATE tallies SET n = n + 1 WHERE scope = 'company'", "tally tally tally", string(w.of), false},
 
 			{"spent by a run", "UPDATE runs SET spent_usd = spent_usd + 1 WHERE issue_id = '" + string(done.ID) + "'",
@@ -301,6 +303,10 @@ func TestWhatIsBrokenOnPostgresAndSQLiteIsFoundAndRepaired(t *testing.T) {
 			{"charges of a run", "UPDATE runs SET charges = 2 WHERE issue_id = '" + string(done.ID) + "'", "run.charges", "", true},
 			{"a fencing token", "UPDATE issues SET fencing_token = 0 WHERE id = '" + string(running.ID) + "'", "issue.token",
 				string(running.ID), true},
+			{"a fencing token of a lease", "UPDATE runs SET fencing_token = 0 WHERE issue_id = '" + string(running.ID) + "'", "run.token",
+				"", true},
+			{"fencing tokens of a lease and its issue", "UPDATE runs SET fencing_token = 0; UPDATE issues SET fencing_token = 0",
+				"issue.token run.token issue.token run.token", "", true},
 			{"running without a run", `UPDATE runs SET ended_at = 1, held_usd = 0 WHERE ended_at IS NULL`, "account.held account.held " +
 				"account.held account.held account.held issue.runs", "", true},
 			{"a run without running", "UPDATE runs SET ended_at = NULL WHERE issue_id = '" + string(done.ID) + "'", "issue.runs",

@@ -164,6 +164,12 @@ func TestWhatIsWrongOnPostgresAndSQLiteIsFoundByOneCheckAlone(t *testing.T) {
 				"a cursor", "UPDATE queues SET cursor = (SELECT length + 2 FROM outbox)", "UPDATE queues SET cursor = NULL",
 				"outbox", found.Error, "outbox.cursor",
 			},
+			{"a length", "UPDATE outbox SET length = length - 1", "", "outbox", found.Error, "outbox.length"},
+			{
+				"no length", "UPDATE outbox SET length = 0; UPDATE queues SET cursor = (SELECT max(position) + 1 FROM activity)",
+				"UPDATE queues SET cursor = NULL; UPDATE outbox SET length = (SELECT max(position) FROM activity)",
+				"outbox", found.Error, "outbox.length",
+			},
 			{
 				"an endpoint", "UPDATE deliveries SET webhook_id = 'x' || webhook_id",
 				"UPDATE deliveries SET webhook_id = substr(webhook_id, 2)",

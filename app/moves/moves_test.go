@@ -200,10 +200,12 @@ func (p place) with(t *testing.T, use func(opened storetest.Opened)) {
 	opened := must[engine](t)(p.open(t.Context(), false))
 	defer func() { check(t, opened.Close()) }()
 	tables := `SELECT name FROM sqlite_schema
-		WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' AND name NOT IN ('goose_db_version', 'schema_compatibility', 'moves')`
+		WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
+			AND name NOT IN ('goose_db_version', 'schema_compatibility', 'moves', 'restorations')`
 	if p.driver == "pgx" {
 		tables = `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-			AND relname NOT IN ('goose_db_version', 'schema_compatibility', 'moves') AND relname NOT LIKE 'turns!___' ESCAPE '!'`
+			AND relname NOT IN ('goose_db_version', 'schema_compatibility', 'moves', 'restorations')
+			AND relname NOT LIKE 'turns!___' ESCAPE '!'`
 	}
 	s := sqlstore.New(opened, p.clock, p.ids, opened.Migrator())
 	if p.driver == "pgx" {
@@ -289,10 +291,10 @@ func TestEveryTableOfTheSchemaOnPostgresAndSQLiteIsMoved(t *testing.T) {
 		own   []string // of the engine, or of the move itself
 	}{
 		"sqlite": {onSQLite(t, true), "SELECT name FROM sqlite_schema WHERE type = 'table'",
-			[]string{"goose_db_version", "schema_compatibility", "moves", "sqlite_sequence"}},
+			[]string{"goose_db_version", "schema_compatibility", "moves", "restorations", "sqlite_sequence"}},
 		"postgres": {onPostgres(t, true),
 			"SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'm') AND relnamespace = 'public'::regnamespace",
-			append([]string{"goose_db_version", "schema_compatibility", "moves"}, turns()...)},
+			append([]string{"goose_db_version", "schema_compatibility", "moves", "restorations"}, turns()...)},
 	} {
 		db := must[*sql.DB](t)(sql.Open(c.place.driver, c.place.url))
 		defer db.Close()

@@ -169,9 +169,9 @@ func TestOneBackupIsDueHoweverManyWereMissed(t *testing.T) {
 	}
 	due(true, 0)
 	s = s.Begin("a", now)
-	due(false, backup.HoldTime-1)
 	due(false, backup.HoldTime) // it is known to have died, but is tried again later
-	due(true, backup.RetryAfter)
+	due(false, backup.HoldTime+time.Minute-1)
+	due(true, backup.HoldTime+time.Minute)
 	if _, holds := s.Renew("b", now); holds {
 		t.Error("another renews it")
 	}
@@ -182,11 +182,41 @@ func TestOneBackupIsDueHoweverManyWereMissed(t *testing.T) {
 	due(true, every)
 	due(true, 100*every)
 	due(true, -1) // the clock was set back
-	s = s.Begin("b", now.Add(100*every)).Fail()
-	due(false, 100*every+backup.RetryAfter-1)
-	due(true, 100*every+backup.RetryAfter)
+	begun := 100 * every
+	for _, pause := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, time.Hour} {
+		failed := begun + time.Minute // it took so long
+		s = s.Begin("b", now.Add(begun)).Fail(now.Add(failed))
+		begun = failed + pause
+		due(false, begun-1)
+		due(true, begun)
+		if next := s.Next(every); !next.Equal(now.Add(begun)) {
+			t.Errorf("the next is at %s, not at %s", next, now.Add(begun))
+		}
+	}
+	if next := s.Next(backup.ShortestEvery); !next.Equal(s.BegunAt.Add(backup.ShortestEvery)) {
+		t.Errorf("a retry is later than the next backup: %s", next)
+	}
 	if !s.DoneAt.Equal(now) || s.Bytes != 7 {
 		t.Errorf("%+v", s)
+	}
+	died := s.Begin("c", now.Add(begun))
+	if next := died.Next(every); !next.Equal(died.HeldUntil.Add(time.Hour)) {
+		t.Errorf("after a death it is tried at %s", next)
+	}
+	if again := died.Begin("d", now.Add(begun)); again.Failures != s.Failures+1 {
+		t.Errorf("a death is no failure: %+v", again)
+	}
+	s = s.Begin("b", now.Add(begun)).Done(8)
+	if s.Failures != 0 || s.Failed || !s.RetryAt.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	older := backup.Schedule{BegunAt: now, Failed: true, Failures: 2, RetryAt: now.Add(-every)} // by a program that does not count
+	if next := older.Next(every); !next.Equal(now.Add(backup.RetryAfter)) {
+		t.Errorf("what an older program has noted is tried at %s", next)
+	}
+	older.Failed = false
+	if next := older.Next(every); !next.Equal(now.Add(every)) || older.Begin("b", now).Failures != 0 {
+		t.Errorf("after what an older program has done the next is at %s", next)
 	}
 }
 

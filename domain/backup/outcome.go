@@ -71,12 +71,20 @@ type Aftermath struct {
 	Webhooks int // that are held
 }
 
+// Unsettled is a restoration after which all that is in Aftermath is still to be done, because the store was not migrated. Nothing works on
+// the store until that.
+type Unsettled struct {
+	Of    Manifest // with At, Version and Schema
+	Actor event.Actor
+}
+
 // Restored is a backup that was restored.
 type Restored struct {
 	Manifest
 	Aftermath
 	File     string // empty: it came from a stream
 	MadeOf   int64  // the schema that the store has now
+	Settled  bool   // what is in Aftermath was done; false: it is done when the store is migrated
 	Rows     map[string]int64
 	Kept     string // where the former store is; empty: there was none
 	Spaces   string // where the former workspaces are; empty: there were none, or they stay
@@ -93,6 +101,7 @@ func (r Restored) Fields() event.Fields {
 		event.F("at", instant.Format(r.At)),
 		event.F("schema", r.Schema),
 		event.F("migratedTo", r.MadeOf),
+		event.F("settled", r.Settled),
 		event.F("rows", r.Rows),
 		event.F("took", seconds(r.Took)),
 		event.F("keyFingerprint", r.Key),

@@ -11,15 +11,27 @@ type Schedule struct {
 	Holder    string    // the process that makes one; empty: none does
 	HeldUntil time.Time // unless it renews that: then another may
 	Failed    bool      // the last one has failed
+	Failures  int64     // since one succeeded, or was begun by a program that does not count them
+	RetryAt   time.Time // when one that has failed is tried again; zero: it has not, or a program that does not know this has noted it
 }
 
-// Of a schedule: for how long a process holds it unless it renews that, and how often it does; how soon a backup that failed is tried
-// again, unless the next one is due earlier.
+// Of a schedule: for how long a process holds it unless it renews that, and how often it does; how soon a backup that has often failed is
+// tried again, unless the next one is due earlier.
 const (
 	HoldTime   = 2 * time.Minute
 	RenewEvery = 20 * time.Second
 	RetryAfter = time.Hour
 )
+
+// retries are how soon a backup is tried again that has failed for the first time, the second, and so on; then it is RetryAfter.
+var retries = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+func retryAfter(failures int64) time.Duration {
+	if n := failures - 1; n >= 0 && n < int64(len(retries)) {
+		return retries[n]
+	}
+	return RetryAfter
+}
 
 // ShortestEvery is the shortest time between two scheduled backups.
 const ShortestEvery = 10 * time.Minute
@@ -33,14 +45,34 @@ func (s Schedule) IsDue(every time.Duration, now time.Time) bool {
 	if s.Holder != "" && now.Before(s.HeldUntil) {
 		return false
 	}
-	if s.Failed || s.Holder != "" { // failed, or died at it
-		every = min(every, RetryAfter)
-	}
-	return s.BegunAt.IsZero() || !now.Before(s.BegunAt.Add(every)) || s.BegunAt.After(now) // the clock was set back
+	return s.BegunAt.IsZero() || s.BegunAt.After(now) /* the clock was set back */ || !now.Before(s.Next(every))
 }
 
-// Begin gives the schedule to a process that begins a backup.
+// Next is when a backup is begun after one that was, unless a process still holds the schedule.
+func (s Schedule) Next(every time.Duration) time.Time {
+	regular, retry := s.BegunAt.Add(every), s.RetryAt
+	switch {
+	case s.Holder != "": // it died at it
+		retry = s.HeldUntil.Add(retryAfter(s.Failures + 1))
+	case !s.Failed:
+		return regular
+	case retry.Before(s.BegunAt):
+		retry = s.BegunAt.Add(RetryAfter)
+	}
+	if retry.Before(regular) {
+		return retry
+	}
+	return regular
+}
+
+// Begin gives the schedule to a process that begins a backup. If another died at one, that has failed.
 func (s Schedule) Begin(holder string, now time.Time) Schedule {
+	switch {
+	case s.Holder != "":
+		s.Failures++
+	case !s.Failed:
+		s.Failures = 0
+	}
 	s.Holder, s.HeldUntil, s.BegunAt = holder, now.Add(HoldTime), now
 	return s
 }
@@ -56,14 +88,16 @@ func (s Schedule) Renew(holder string, now time.Time) (next Schedule, holds bool
 
 // Done ends a backup of so many bytes.
 func (s Schedule) Done(bytes int64) Schedule {
-	s.DoneAt, s.Bytes, s.Failed = s.BegunAt, bytes, false
+	s.DoneAt, s.Bytes, s.Failed, s.Failures, s.RetryAt = s.BegunAt, bytes, false, 0, time.Time{}
 	s.Holder, s.HeldUntil = "", time.Time{}
 	return s
 }
 
 // Fail ends a backup that has failed.
-func (s Schedule) Fail() Schedule {
+func (s Schedule) Fail(now time.Time) Schedule {
 	s.Failed = true
+	s.Failures++
+	s.RetryAt = now.Add(retryAfter(s.Failures))
 	s.Holder, s.HeldUntil = "", time.Time{}
 	return s
 }

@@ -45,4 +45,5 @@ type RestoreWanted struct {
 	Replaces   bool          // what the store holds is kept elsewhere
 	TriesOnly  bool          // it is restored beside the store, examined and dropped
 	Timeout    time.Duration // of each check of that
+	AsItIs     bool          // its schema is not migrated, and what an older state needs is done when that is
 }

@@ -21,7 +21,16 @@ type Schema struct {
 	Version        int64       // of its newest migration; 0: it has none
 	CompatibleFrom int64       // a program can work with it that knows this version; 0: the schema does not say so
 	Migrations     []Migration // that this program knows, oldest first
+	Unsettled      bool        // the store was restored without being migrated, and is not ready for work until Up was called
 	CopyBytes      int64       // about how many bytes a copy of the store has; 0: it is not known
+}
+
+// Newest returns the newest version that this program knows. That of a schema can be newer, if the program can work with it all the same.
+func (s Schema) Newest() int64 {
+	if len(s.Migrations) == 0 {
+		return 0
+	}
+	return s.Migrations[len(s.Migrations)-1].Version
 }
 
 // Pending returns the migrations that were not applied.

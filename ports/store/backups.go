@@ -12,9 +12,12 @@ import (
 type BackupReader interface {
 	// Schedule returns the schedule. That of a new store is the zero value.
 	Schedule(ctx context.Context) (backup.Schedule, error)
+
+	// Unsettled returns the restoration that is still to be settled, and reports whether there is one. While there is, Ready fails.
+	Unsettled(ctx context.Context) (of backup.Unsettled, isThere bool, err error)
 }
 
-// Backups changes the schedule. Its writes need no event.
+// Backups changes the schedule, and ends restorations. Its writes need no event.
 type Backups interface {
 	BackupReader
 
@@ -23,6 +26,9 @@ type Backups interface {
 
 	// Save replaces the schedule.
 	Save(ctx context.Context, saved backup.Schedule) error
+
+	// Settle notes that no restoration is to be settled any more.
+	Settle(ctx context.Context) error
 }
 
 // Source is a store as backups copy it, in whatever version of the schema that this program knows. It works beside running servers.
@@ -95,6 +101,9 @@ type Restoration interface {
 
 	// Open checks what was taken, which must have so many rows by table, migrates it, and opens it, until Switch or Close.
 	Open(ctx context.Context, rows map[string]int64) (Restored, error)
+
+	// Leave is Open without a migration, and without opening it. The store says that the restoration is unsettled.
+	Leave(ctx context.Context, rows map[string]int64, as backup.Unsettled) error
 
 	// Switch puts it in the place of the store, at once or not at all, and says where the former one is.
 	Switch(ctx context.Context) (Former, error)

@@ -12,6 +12,7 @@ import (
 var backupRules = []rule{
 	{"the schedule of backups of a new store is empty, and reads back as it was saved", scheduleReadsBack},
 	{"of many who begin a backup at once, each sees what the ones before it did", scheduleTogether},
+	{"a new store has no restoration that is to be settled", nothingIsUnsettled},
 }
 
 func savingSchedule(saved backup.Schedule) unit {
@@ -30,8 +31,9 @@ func someSchedule(f *fixture) unit {
 func (f *fixture) backupWrites() map[string]writeCase {
 	saved := backup.Schedule{}.Begin("storetest", f.clock.Now().Add(time.Second))
 	return map[string]writeCase{
-		"Backups.Lock": {locks, func(ctx context.Context, tx store.Tx) error { _, err := tx.Backups().Lock(ctx); return err }},
-		"Backups.Save": {notes, savingSchedule(saved)},
+		"Backups.Lock":   {locks, func(ctx context.Context, tx store.Tx) error { _, err := tx.Backups().Lock(ctx); return err }},
+		"Backups.Settle": {locks, func(ctx context.Context, tx store.Tx) error { return tx.Backups().Settle(ctx) }},
+		"Backups.Save":   {notes, savingSchedule(saved)},
 	}
 }
 
@@ -45,7 +47,7 @@ func (f *fixture) scheduleIs(want backup.Schedule) {
 func scheduleReadsBack(f *fixture) {
 	f.scheduleIs(backup.Schedule{})
 	begun := backup.Schedule{}.Begin("it's \"Ä\"", f.clock.Now())
-	for _, want := range []backup.Schedule{begun, begun.Done(1 << 40), begun.Fail(), {}} {
+	for _, want := range []backup.Schedule{begun, begun.Done(1 << 40), begun.Fail(f.clock.Now().Add(time.Second)), {}} {
 		f.update(savingSchedule(want))
 		f.scheduleIs(want)
 	}
@@ -63,4 +65,12 @@ func scheduleTogether(f *fixture) {
 		})
 	}), map[fault.Code]int{"": crowd})
 	f.scheduleIs(backup.Schedule{Bytes: crowd})
+}
+
+func nothingIsUnsettled(f *fixture) {
+	_, isThere, err := f.store.Backups().Unsettled(f.ctx)
+	f.ok(err)
+	f.same(isThere, false)
+	f.update(func(ctx context.Context, tx store.Tx) error { return tx.Backups().Settle(ctx) })
+	f.ok(f.store.Ready(f.ctx))
 }

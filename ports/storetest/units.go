@@ -104,8 +104,8 @@ func writingEverywhere(f *fixture) unit {
 	}
 }
 
-// byOthers are the tables that no unit writes to, but migrations or a move.
-var byOthers = []string{"moves", "schema_compatibility"}
+// byOthers are the tables that no unit writes to, but migrations, a move or a restoration.
+var byOthers = []string{"moves", "restorations", "schema_compatibility"}
 
 // nothingOf fails if the store is not as it was before write, or if write does not write to every table of it.
 func (f *fixture) nothingOf(write unit, before map[string][]string) {

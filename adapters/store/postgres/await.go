@@ -109,6 +109,9 @@ func explain(config *pgx.ConnConfig, err error, options Options) error {
 	case refused && answer.Code == "3D000":
 		return fmt.Errorf("PostgreSQL at %s has no database %q; create it, or name another in the database URL: %s",
 			at, config.Database, reason)
+	case refused && answer.Code == notPermitted:
+		return fmt.Errorf("PostgreSQL at %s does not let the user %q into the database %q; GRANT CONNECT ON DATABASE to it, or name "+
+			"another in the database URL: %s", at, config.User, config.Database, reason)
 	case refused && isStartupRefused(answer) && options.Pooled:
 		return fmt.Errorf("the pooler at %s takes no parameters of sessions; take them out of the database URL: %s", at, reason)
 	case refused && isStartupRefused(answer):

@@ -54,7 +54,7 @@ func (s Source) Copy(ctx context.Context, _ string) (_ store.Copy, err error) {
 	c := &snapshot{conn: conn, rows: map[string]int64{}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.Close())
+			err = errors.Join(sqlstore.ExplainRights(err), c.Close())
 		}
 	}()
 	const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; " +
@@ -88,8 +88,9 @@ func (c *snapshot) look(ctx context.Context) (err error) {
 	if m.Key, m.FormerKey, err = sqlstore.KeysOf(ctx, c.conn); err != nil {
 		return err
 	}
+	// The mark of a restoration is left out: the next one is settled anew, and the table may be there before its migration.
 	for _, table := range tables {
-		if table != sqlstore.SchemaVersions && !isTurn(table) {
+		if table != sqlstore.SchemaVersions && table != sqlstore.RestorationTable && !isTurn(table) {
 			m.Tables = append(m.Tables, table)
 		}
 	}

@@ -136,9 +136,8 @@ func explainMoving(err error) error {
 		return err
 	}
 	switch answer.Code {
-	case "42501":
-		return fmt.Errorf("to move a store, the user of the database URL has to own its tables, and needs the right to make them "+
-			"(GRANT CREATE ON SCHEMA ...): %w", err)
+	case notPermitted:
+		return sqlstore.ExplainRights(err)
 	case "53100":
 		return fmt.Errorf("the disk of PostgreSQL is full; make room, and run the command again: %w", err)
 	}

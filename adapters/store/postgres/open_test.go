@@ -14,6 +14,7 @@ import (
 
 	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/adapters/store/sqlstore"
 )
 
 func TestOpenWaitsForTheServer(t *testing.T) {
@@ -70,6 +71,43 @@ func refusing(t *testing.T, address string) (attempts func(count int)) {
 	}
 }
 
+// Whatever a user of the database may not do is explained in one line, by whichever way it is met.
+func TestRightsThatAreMissingAreExplained(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	cluster.Execute(t, "CREATE ROLE outsider LOGIN PASSWORD 'secret'")
+	check := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(user string) *postgres.Engine {
+		engine, err := postgres.Open(t.Context(), postgres.Options{URL: strings.Replace(cluster.URL, "holdco:", user+":", 1)})
+		check(t, err)
+		t.Cleanup(func() { check(t, engine.Close()) })
+		return engine
+	}
+	outside := open("outsider")
+	says := func(what string, err error, denied string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "the user of the database URL has to own the tables of the store") ||
+			!strings.HasSuffix(err.Error(), "ERROR: permission denied for "+denied+" (SQLSTATE 42501)") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := outside.Migrator().Up(t.Context())
+	says("to migrate a new store", err, "schema public")
+	_, err = open("holdco").Migrator().Up(t.Context())
+	check(t, err)
+	_, err = outside.Migrator().Status(t.Context())
+	says("to look at the schema", err, "table goose_db_version")
+	_, err = outside.Source().Copy(t.Context(), "")
+	says("to back up", err, "table goose_db_version")
+	_, err = sqlstore.New(outside, nil, nil, outside.Migrator()).Tokens().HasLiveAdmin(t.Context(), time.Now())
+	says("to read", err, "table tokens")
+}
+
 // What waiting does not mend is refused at once, with words that help and without the password.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
@@ -83,7 +121,8 @@ func TestOpenRefuses(t *testing.T) {
 		"an unknown user":     {strings.Replace(cluster.URL, "holdco:", "nobody:", 1), `refuses the user "nobody"`},
 		"an unknown database": {strings.Replace(cluster.URL, "/postgres", "/none", 1), `has no database "none"; create it`},
 		"no right to connect": {
-			strings.NewReplacer("holdco:", "outsider:", "/postgres", "/closed").Replace(cluster.URL), "permission denied",
+			strings.NewReplacer("holdco:", "outsider:", "/postgres", "/closed").Replace(cluster.URL),
+			`does not let the user "outsider" into the database "closed"; GRANT CONNECT`,
 		},
 		"another encoding":      {strings.Replace(cluster.URL, "/postgres", "/latin", 1), "ENCODING 'UTF8'"},
 		"an old version":        {oldServer(t), "Holdco needs PostgreSQL 15 or newer"},

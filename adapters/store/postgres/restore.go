@@ -14,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/backup"
@@ -195,9 +197,9 @@ func (r *restoration) makeUpTo(ctx context.Context, version int64) (rows map[str
 // explainRights says what an operator can do about rights that are missing.
 func explainRights(err error) error {
 	var answer *pgconn.PgError
-	if errors.As(err, &answer) && answer.Code == "42501" {
-		return fmt.Errorf("to restore, the user of the database URL has to own the tables, and needs the right to make schemas "+
-			"(GRANT CREATE ON DATABASE ...): %w", err)
+	if errors.As(err, &answer) && answer.Code == notPermitted {
+		return fmt.Errorf("to restore, the user of the database URL needs the right to make schemas (GRANT CREATE ON DATABASE ...), and "+
+			"has to own the tables: %w", err)
 	}
 	return err
 }
@@ -278,35 +280,51 @@ func take(ctx context.Context, tx pgx.Tx, table string, from io.Reader) error {
 
 // Open implements store.Restoration.
 func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored store.Restored, err error) {
-	holds, err := rowsIn(ctx, r.inside.migrating, "current_schema()")
-	if err != nil {
-		return restored, err
-	}
-	for table, count := range holds {
-		if count != rows[table] {
-			return restored, backup.Broken("%s has %d rows, and its sums say %d", table, count, rows[table])
-		}
-	}
-	if err := setSequences(ctx, r.inside.migrating, r.of.Sequences); err != nil {
-		return restored, err
-	}
-	tables := strings.Join(quotedAll(slices.Sorted(maps.Keys(holds))), ", ")
-	if _, err := r.inside.migrating.ExecContext(ctx, "ANALYZE "+tables); err != nil {
+	if err := r.open(ctx, rows); err != nil {
 		return restored, err
 	}
 	if _, err := r.inside.migrator.Up(ctx); err != nil {
 		return restored, err
 	}
-	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating); err != nil {
-		return restored, err
-	}
-	// If the store was being moved when it was backed up, what is restored is not.
-	if _, err := r.inside.migrating.ExecContext(ctx, "DELETE FROM "+sqlstore.MarkTable); err != nil {
-		return restored, err
-	}
 	return store.Restored{
 		Store: sqlstore.New(r.inside, r.clock, r.ids, r.inside.migrator), Inspector: r.inside, Migrator: r.inside.migrator,
 	}, nil
+}
+
+// Leave implements store.Restoration.
+func (r *restoration) Leave(ctx context.Context, rows map[string]int64, as backup.Unsettled) error {
+	if err := r.open(ctx, rows); err != nil {
+		return err
+	}
+	return sqlstore.LeaveUnsettled(ctx, bun.NewDB(r.inside.migrating, pgdialect.New()), migrations, "migrations", as)
+}
+
+// open checks what was taken, and makes it a store, in the version of the schema that it has.
+func (r *restoration) open(ctx context.Context, rows map[string]int64) error {
+	holds, err := rowsIn(ctx, r.inside.migrating, "current_schema()")
+	if err != nil {
+		return err
+	}
+	for table, count := range holds {
+		if count != rows[table] {
+			return backup.Broken("%s has %d rows, and its sums say %d", table, count, rows[table])
+		}
+	}
+	if err := setSequences(ctx, r.inside.migrating, r.of.Sequences); err != nil {
+		return err
+	}
+	tables := strings.Join(quotedAll(slices.Sorted(maps.Keys(holds))), ", ")
+	if _, err := r.inside.migrating.ExecContext(ctx, "ANALYZE "+tables); err != nil {
+		return err
+	}
+	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating); err != nil {
+		return err
+	}
+	if _, hasMark := holds[sqlstore.MarkTable]; hasMark {
+		// If the store was being moved when it was backed up, what is restored is not.
+		_, err = r.inside.migrating.ExecContext(ctx, "DELETE FROM "+sqlstore.MarkTable)
+	}
+	return err
 }
 
 func quotedAll(names []string) []string {

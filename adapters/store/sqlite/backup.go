@@ -44,6 +44,9 @@ func (s Source) Bytes(context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := refuseFolder(s.path); err != nil {
+		return 0, err
+	}
 	bytes := found.Size()
 	if log, err := os.Stat(s.path + "-wal"); err == nil {
 		bytes += log.Size()

@@ -217,10 +217,13 @@ func makeFile(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("make the folder of the store: %w", err)
 	}
-	if found, err := os.Stat(path); err == nil && found.IsDir() {
-		return "", fmt.Errorf("%s is a folder; the store needs the name of a file, such as %s", path, filepath.Join(path, "holdco.db"))
+	if err := refuseFolder(path); err != nil {
+		return "", err
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrPermission) {
+		return "", fmt.Errorf("the store and its folder must be writable for the user that runs holdco: %w", err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("open the store for writing: %w", err)
 	}
@@ -232,6 +235,14 @@ func makeFile(path string) (string, error) {
 		return "", err
 	}
 	return filepath.EvalSymlinks(path)
+}
+
+// refuseFolder fails if a path is that of a folder.
+func refuseFolder(path string) error {
+	if found, err := os.Stat(path); err == nil && found.IsDir() {
+		return fmt.Errorf("%s is a folder; the store needs the name of a file, such as %s", path, filepath.Join(path, "holdco.db"))
+	}
+	return nil
 }
 
 // A server that starts waits for the lock of its store: one that was killed while it started a program holds it until that has

@@ -20,6 +20,7 @@ import (
 	"holdco/adapters/store/sqlite"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system/processtest"
+	"holdco/domain/backup"
 )
 
 func TestTheFileAndItsFolderAreMadeForTheOwnerAlone(t *testing.T) {
@@ -109,6 +110,20 @@ func TestWhatCannotBeOpenedIsExplained(t *testing.T) {
 				t.Errorf("got %v, want %s", err, refused.want)
 			}
 		})
+	}
+}
+
+func TestAFolderIsNeitherBackedUpNorRestored(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	target, err := sqlite.NewTarget(folder, nil, nil)
+	must(t, err)
+	_, backingUp := sqlite.NewSource(folder).Bytes(t.Context())
+	_, restoring := target.Begin(t.Context(), backup.Manifest{}, true)
+	for what, err := range map[string]error{"backup": backingUp, "restoration": restoring} {
+		if err == nil || !strings.HasPrefix(err.Error(), folder+" is a folder; the store needs the name of a file") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -70,6 +72,9 @@ func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (
 	}
 	if err := os.MkdirAll(filepath.Dir(r.store), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the store: %w", err)
+	}
+	if err := refuseFolder(r.store); err != nil {
+		return nil, err
 	}
 	if resolved, err := filepath.EvalSymlinks(r.store); err == nil {
 		r.store, r.isThere = resolved, true
@@ -187,29 +192,56 @@ func (r *restoration) Take(ctx context.Context, part string, from io.Reader) (er
 
 // Open implements store.Restoration.
 func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored store.Restored, err error) {
-	if _, err := os.Stat(r.path()); err != nil {
-		return restored, backup.Broken("the store is not in it")
-	}
-	if err := r.check(ctx, rows); err != nil {
-		return restored, err
-	}
-	// What is written until Switch is made durable there, at once.
-	r.engine, err = Open(ctx, Options{Path: r.path(), MustExist: true, Exclusive: true, Synchronous: Normal, Moves: true})
-	if err != nil {
+	if err := r.open(ctx, rows); err != nil {
 		return restored, err
 	}
 	migrator := r.engine.Migrator()
 	if _, err := migrator.Up(ctx); err != nil {
 		return restored, err
 	}
-	if r.last, err = sqlstore.LastEntry(ctx, r.engine.DB()); err != nil {
-		return restored, err
-	}
-	// If the store was being moved when it was backed up, what is restored is not.
-	if _, err := r.engine.writer.on.pool.ExecContext(ctx, "DELETE FROM "+sqlstore.MarkTable); err != nil {
+	if err := r.unmark(ctx); err != nil {
 		return restored, err
 	}
 	return store.Restored{Store: sqlstore.New(r.engine, r.clock, r.ids, migrator), Inspector: r.engine, Migrator: migrator}, nil
+}
+
+// Leave implements store.Restoration.
+func (r *restoration) Leave(ctx context.Context, rows map[string]int64, as backup.Unsettled) error {
+	if err := r.open(ctx, rows); err != nil {
+		return err
+	}
+	if err := r.unmark(ctx); err != nil {
+		return err
+	}
+	return sqlstore.LeaveUnsettled(ctx, bun.NewDB(r.engine.writer.on.pool, sqlitedialect.New()), migrations, "migrations", as)
+}
+
+// open checks the file and opens it.
+func (r *restoration) open(ctx context.Context, rows map[string]int64) (err error) {
+	if _, err := os.Stat(r.path()); err != nil {
+		return backup.Broken("the store is not in it")
+	}
+	if err := r.check(ctx, rows); err != nil {
+		return err
+	}
+	// What is written until Switch is made durable there, at once.
+	r.engine, err = Open(ctx, Options{Path: r.path(), MustExist: true, Exclusive: true, Synchronous: Normal, Moves: true})
+	if err != nil {
+		return err
+	}
+	r.last, err = sqlstore.LastEntry(ctx, r.engine.DB())
+	return err
+}
+
+// unmark removes the marks that the store had when it was backed up: what is restored is not being moved, and is settled anew.
+func (r *restoration) unmark(ctx context.Context) error {
+	tables, err := tableNames(ctx, r.engine.DB())
+	for _, table := range []string{sqlstore.MarkTable, sqlstore.RestorationTable} {
+		if err == nil && slices.Contains(tables, table) {
+			_, err = r.engine.writer.on.pool.ExecContext(ctx, "DELETE FROM "+table)
+		}
+	}
+	return err
 }
 
 // check reads all of the file before anything writes to it.

@@ -36,7 +36,9 @@ var auditedIssues = func() *table[issue.Issue] {
 }()
 
 // auditedRuns are the columns of runs that are compared.
-var auditedRuns = runTable.part("id", "issue_id", "agent_id", "fencing_token", "ended_at")
+var auditedRuns = runTable.part("id", "issue_id", "agent_id", "fencing_token", "ended_at", "charges", uncosted)
+
+const uncosted = "uncosted_at"
 
 // auditedAtOnce is how many issues are compared at once.
 const auditedAtOnce = 500
@@ -212,6 +214,12 @@ func (w issueAudit) compareRuns(ctx context.Context, some []issue.Issue) error {
 	query := auditedRuns.selects(w.engine.DB()).Where("issue_id IN (?)", bun.List(idsOf(some))).Order("issue_id", "fencing_token", "id")
 	err := w.each(ctx, query, func(rows *sql.Rows) error {
 		r, err := row.scan(rows)
+		if kept, should := row.cells[len(row.cells)-1].integer, uncostedAt(&r); err == nil && kept != should {
+			w.differs(store.Difference{
+				Rule: "run.derived", About: string(r.ID), Where: uncosted, Kept: plainly(kept), Should: plainly(should),
+				Mend: mend(func(ctx context.Context, in session) error { return rederiveRun(ctx, in, r.ID) }),
+			})
+		}
 		runs[r.Issue] = append(runs[r.Issue], r)
 		return err
 	})
@@ -226,6 +234,17 @@ func (w issueAudit) compareRuns(ctx context.Context, some []issue.Issue) error {
 		w.compareIssue(i, runs[i.ID], retired)
 	}
 	return nil
+}
+
+// rederiveRun derives anew by what a run without costs is found.
+func rederiveRun(ctx context.Context, s session, which id.Run) error {
+	r, err := runsOf(s).Lock(ctx, which)
+	if err != nil {
+		return err
+	}
+	update := s.engine.DB().NewUpdate().Conn(s.conn).Table(runTable.name)
+	_, err = s.exec(ctx, update.Set("? = ?", bun.Ident(uncosted), uncostedAt(&r)).Where("id = ?", which))
+	return err
 }
 
 // retired are those agents of open runs who no longer work there, as far as no settlement takes the runs from them.
@@ -280,9 +299,29 @@ func (w issueAudit) compareIssue(i issue.Issue, runs []run.Run, retired map[id.A
 			differs("run.agent", fmt.Sprintf("%s works on it, and %s is assigned", r.Agent, cmp.Or(i.Agent, "nobody")), "the same agent")
 		}
 	}
-	if len(runs) > 0 {
-		if last := runs[len(runs)-1].Lease.Token; i.FencingToken < last {
-			differs("issue.token", plainly(i.FencingToken), fmt.Sprint(last, " at least"))
+	w.compareTokens(i, runs)
+}
+
+// compareTokens compares the fencing tokens of an issue and of its runs, which are in their order. The runs have each another one, from 1
+// on, and the issue has the last.
+func (w issueAudit) compareTokens(i issue.Issue, runs []run.Run) {
+	if len(runs) == 0 {
+		return
+	}
+	last := max(runs[len(runs)-1].Lease.Token, int64(len(runs)))
+	if i.FencingToken < last {
+		w.differs(store.Difference{
+			Rule: "issue.token", About: string(i.ID), Kept: plainly(i.FencingToken), Should: fmt.Sprint(last, " at least"),
+		})
+	}
+	before := int64(0)
+	for _, r := range runs {
+		if token := r.Lease.Token; token <= before {
+			w.differs(store.Difference{
+				Rule: "run.token", About: string(r.ID), Kept: plainly(token), Should: "one that no other run of the issue has, from 1 on",
+			})
+		} else {
+			before = token
 		}
 	}
 }

@@ -21,14 +21,14 @@ func (a audits) Outbox(ctx context.Context, at time.Time, differs func(store.Dif
 	if err := w.read(ctx); err != nil {
 		return err
 	}
-	return all(ctx, w.gaps, w.endpoints, w.leases)
+	return all(ctx, w.lengths, w.gaps, w.endpoints, w.leases)
 }
 
 // outboxAudit compares all queues with the outbox.
 type outboxAudit struct {
 	audit
 	at     time.Time
-	length int64 // the last position
+	length int64 // the last position that was given
 	queues []auditedQueue
 }
 
@@ -59,6 +59,27 @@ func (w *outboxAudit) read(ctx context.Context) error {
 		w.queues = append(w.queues, one)
 		return err
 	})
+}
+
+// lengths compares the length of the outbox with the positions that were given. With a shorter one it would give some again, which is
+// refused, so webhooks would get nothing any more. What is compared after it goes by the positions.
+func (w *outboxAudit) lengths(ctx context.Context) error {
+	var last int64
+	query := w.selectFrom("activity").ColumnExpr("coalesce(max(position), 0)").Where("position IS NOT NULL")
+	err := w.each(ctx, query, func(rows *sql.Rows) error { return rows.Scan(&last) })
+	if err != nil || last <= w.length {
+		return err
+	}
+	w.differs(store.Difference{
+		Rule: "outbox.length", About: "outbox", Kept: plainly(w.length), Should: fmt.Sprint(last, " at least"),
+		Mend: mend(func(ctx context.Context, in session) error {
+			update := in.engine.DB().NewUpdate().Conn(in.conn).Table("outbox").Set("length = ?", last)
+			_, err := in.exec(ctx, update.Where("length < ?", last))
+			return err
+		}),
+	})
+	w.length = last
+	return nil
 }
 
 // gaps looks for positions at which a queue has still to look, and where nothing is. What was given up of a removed company is gone, so

@@ -93,7 +93,7 @@ func ErrNewer(version, newest int64) error {
 		version, newest)
 }
 
-var made = regexp.MustCompile(`(?:CREATE TABLE|RENAME TO) (\w+)`)
+var made = regexp.MustCompile(`(?:CREATE TABLE(?: IF NOT EXISTS)?|RENAME TO) (\w+)`)
 
 // TablesOf returns the names of all tables that the migrations in a folder make, those that they drop or rename too.
 func TablesOf(files fs.FS, folder string) (names []string, err error) {

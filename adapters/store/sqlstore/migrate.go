@@ -85,7 +85,7 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 	}
 	applied, err := provider.Up(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("migrate the schema: %w", err)
+		return nil, fmt.Errorf("migrate the schema: %w", ExplainRights(err))
 	}
 	now, err := m.Status(ctx)
 	return slices.DeleteFunc(now.Migrations, func(one outbound.Migration) bool {
@@ -103,9 +103,13 @@ func (m *Migrator) Status(ctx context.Context) (found outbound.Schema, err error
 	if found.CompatibleFrom, err = m.compatibleFrom(ctx, looked.version); err != nil {
 		return found, err
 	}
+	err = m.settled(ctx, looked.version)
+	if found.Unsettled = errors.Is(err, errUnsettled); err != nil && !found.Unsettled {
+		return found, fmt.Errorf("read whether the store was restored: %w", err)
+	}
 	statuses, err := provider.Status(ctx)
 	if err != nil {
-		return found, fmt.Errorf("read the state of the schema: %w", err)
+		return found, fmt.Errorf("read the state of the schema: %w", ExplainRights(err))
 	}
 	for _, status := range statuses {
 		version := status.Source.Version
@@ -120,11 +124,31 @@ func (m *Migrator) Status(ctx context.Context) (found outbound.Schema, err error
 
 var errPending = errors.New("the schema of the store is older than this program needs; run \"holdco migrate up\"")
 
-// current fails unless this program can work with the schema.
+var errUnsettled = errors.New("the store was restored, and is not ready for work yet; run \"holdco migrate up\"")
+
+// current fails unless this program can work with the schema, and the store is ready for work.
 func (m *Migrator) current(ctx context.Context) error {
 	_, looked, err := m.look(ctx)
 	if err == nil && looked.version < looked.latest {
 		return errPending
+	}
+	if err != nil {
+		return err
+	}
+	return m.settled(ctx, looked.version)
+}
+
+// saysUnsettled is the version of the migration that makes RestorationTable.
+const saysUnsettled = 48
+
+// settled fails while the store was restored and not settled.
+func (m *Migrator) settled(ctx context.Context, version int64) error {
+	if version < saysUnsettled {
+		return nil
+	}
+	unsettled, err := ReadNumber(ctx, m.db, "SELECT count(*) FROM "+RestorationTable)
+	if err == nil && unsettled > 0 {
+		return errUnsettled
 	}
 	return err
 }
@@ -138,7 +162,7 @@ func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, looked v
 		return nil, looked, fmt.Errorf("read the migrations: %w", err)
 	}
 	if looked.version, looked.latest, err = provider.GetVersions(ctx); err != nil {
-		return nil, looked, fmt.Errorf("read the version of the schema: %w", err)
+		return nil, looked, fmt.Errorf("read the version of the schema: %w", ExplainRights(err))
 	}
 	if looked.version > looked.latest {
 		from, err := m.compatibleFrom(ctx, looked.version)
@@ -166,7 +190,7 @@ func (m *Migrator) Exact(ctx context.Context) error {
 	case looked.version > looked.latest:
 		return ErrNewer(looked.version, looked.latest)
 	}
-	return nil
+	return m.settled(ctx, looked.version)
 }
 
 // compatibleFrom returns the version that a program has to know to work with a schema of another; 0: it does not say.

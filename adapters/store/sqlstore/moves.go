@@ -23,6 +23,7 @@ var unmoved = map[string]string{
 	SchemaVersions:         "the version of the schema, which a store gets as it is migrated",
 	"schema_compatibility": "likewise",
 	MarkTable:              "the mark of the move itself",
+	RestorationTable:       "the mark of a restoration that is to be settled, with which a store is not moved",
 }
 
 // IsMoved reports whether the rows of a table of the schema are moved.

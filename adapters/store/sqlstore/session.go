@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -258,13 +259,28 @@ func (s session) failure(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded): // a timeout of the store, unless the caller's has passed too
 	default:
 		if failure, _ := s.engine.Classify(err); failure != Unavailable {
-			return err
+			return ExplainRights(err)
 		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return NotAvailable(err)
+}
+
+// ExplainRights says what an operator can do if the server of a database has refused a statement because a right is missing. Where that
+// was noticed says no more, and is left out.
+func ExplainRights(err error) error {
+	var answer interface {
+		error
+		SQLState() string
+	}
+	const notPermitted = "42501"
+	if !errors.As(err, &answer) || answer.SQLState() != notPermitted {
+		return err
+	}
+	return fmt.Errorf("the user of the database URL has to own the tables of the store, and needs the right to make more (GRANT USAGE, "+
+		"CREATE ON SCHEMA ...): %w", answer)
 }
 
 // FailureOf is the error of a store for one of its engine, which a fault already is.

@@ -1,0 +1,14 @@
+-- +goose Up
+-- The store was restored without being migrated, and what a restoration has to do before anything works on it is still to be done: see
+-- app/backups. No row: it is not so. Such a restoration makes the table in the schema as it is, before this migration comes to it.
+CREATE TABLE IF NOT EXISTS restorations (
+    single         BIGINT           NOT NULL PRIMARY KEY CHECK (single = 1),
+    backup_at      BIGINT           NOT NULL,
+    version        TEXT COLLATE "C" NOT NULL, -- of the program that made the backup
+    schema_version BIGINT           NOT NULL, -- of the backup
+    actor          TEXT COLLATE "C" NOT NULL  -- who has restored it
+);
+
+-- How many scheduled backups have failed since one succeeded, and when the next is tried; NULL: the last one has not failed.
+ALTER TABLE backup_schedule ADD COLUMN failures BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE backup_schedule ADD COLUMN retry_at BIGINT;
