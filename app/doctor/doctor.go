@@ -139,7 +139,7 @@ var checks = []check{
 		Finds: "error", Fixes: "derives the length anew; ends such leases",
 	}, migrated, none, ofAll(func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error {
 		e.result.Seen = "nothing is missing"
-		return r.Audits().Outbox(ctx, e.Clock.Now(), differs)
+		return r.Checks().Outbox(ctx, e.Clock.Now(), differs)
 	})},
 	{doctor.Check{
 		Name: "companies",
@@ -148,23 +148,23 @@ var checks = []check{
 		Finds: "error; warning", Fixes: "counts anew",
 	}, migrated, none, both(
 		ofAll(func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error {
-			return r.Audits().Companies(ctx, e.Clock.Now(), differs)
+			return r.Checks().Companies(ctx, e.Clock.Now(), differs)
 		}),
-		ofCompanies(store.AuditReader.Staff),
+		ofCompanies(store.CheckReader.Staff),
 	)},
 	{doctor.Check{
 		Name: "budgets",
 		Compares: "sums of costs by hour, day, month and of all time, and what accounts, agents, issues and runs have spent, agree " +
 			"with the cost entries; what accounts hold with open runs; limits in accounts with those that were set",
 		Finds: "error", Fixes: "derives them anew",
-	}, migrated, none, ofCompanies(store.AuditReader.Budgets)},
+	}, migrated, none, ofCompanies(store.CheckReader.Budgets)},
 	{doctor.Check{
 		Name: "issues",
 		Compares: "states and fencing tokens agree with runs, and states of issues with steps with these; parents and blockers do " +
 			"not go around; counts, labels, open blockers and the order of claims agree with the issues, and by what runs without " +
 			"costs are found with the runs",
 		Finds: "error", Fixes: "derives what is counted and ordered anew",
-	}, migrated, none, ofCompanies(store.AuditReader.Issues)},
+	}, migrated, none, ofCompanies(store.CheckReader.Issues)},
 	{doctor.Check{
 		Name:     "leads",
 		Compares: "each lead has its entry, with the content that its digest is of: of 10,000 leads, or of all with `--full`",
@@ -346,7 +346,7 @@ func both(first, second func(ctx context.Context, e *examination) error) func(ct
 	}
 }
 
-// found is what an audit has found.
+// found is what a check has found.
 type found struct {
 	doctor.Found
 	fixable []store.Difference // mostFixed at most
@@ -398,7 +398,7 @@ func (e *examination) rounds(
 // mostFixed bounds how many differences are kept to be repaired after one look.
 const mostFixed = 10_000
 
-// ofAll is a check that audits everything on one snapshot, and mends what it finds, store.Portion in each unit.
+// ofAll is a check that compares everything on one snapshot, and mends what it finds, store.Portion in each unit.
 func ofAll(
 	by func(ctx context.Context, e *examination, r store.Reader, differs func(store.Difference)) error,
 ) func(ctx context.Context, e *examination) error {
@@ -412,7 +412,7 @@ func ofAll(
 	}
 }
 
-// whole audits what belongs to no company.
+// whole compares what belongs to no company.
 func (e *examination) whole(ctx context.Context, look func(last *found) error) error {
 	return e.rounds(
 		func() (last found, isThere bool, err error) {
@@ -422,7 +422,7 @@ func (e *examination) whole(ctx context.Context, look func(last *found) error) e
 		func(last found) (repaired int, err error) {
 			for some := range slices.Chunk(last.fixable, store.Portion) {
 				err := e.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-					if err := tx.Audits().MendAny(ctx, some); err != nil {
+					if err := tx.Checks().MendAny(ctx, some); err != nil {
 						return err
 					}
 					return e.record(ctx, tx, "", len(some), rulesOf(some))
@@ -489,11 +489,11 @@ func (e *examination) beside(
 	return failure
 }
 
-// companyAudit compares what is kept of a company.
-type companyAudit func(r store.AuditReader, ctx context.Context, of id.Company, differs func(store.Difference)) error
+// companyCheck compares what is kept of a company.
+type companyCheck func(r store.CheckReader, ctx context.Context, of id.Company, differs func(store.Difference)) error
 
-// ofCompanies is a check that audits one company after the other, each on a snapshot of its own: what is compared is all of one company.
-func ofCompanies(by companyAudit) func(ctx context.Context, e *examination) error {
+// ofCompanies is a check that compares one company after the other, each on a snapshot of its own: what is compared is all of one company.
+func ofCompanies(by companyCheck) func(ctx context.Context, e *examination) error {
 	return func(ctx context.Context, e *examination) error {
 		looked := 0
 		defer func() { e.result.Seen = fmt.Sprintf("companies: %d", looked) }()
@@ -525,8 +525,8 @@ func eachCompany(ctx context.Context, of store.CompanyReader, do func(one compan
 	}
 }
 
-// company audits one company, unless it is gone or is being deleted, and repairs what it finds.
-func (e *examination) company(ctx context.Context, by companyAudit, which id.Company) (wasThere bool, err error) {
+// company compares what is kept of one company, unless it is gone or is being deleted, and repairs what it finds.
+func (e *examination) company(ctx context.Context, by companyCheck, which id.Company) (wasThere bool, err error) {
 	var of company.Company
 	err = e.rounds(
 		func() (last found, isThere bool, err error) {
@@ -538,7 +538,7 @@ func (e *examination) company(ctx context.Context, by companyAudit, which id.Com
 					return err
 				}
 				of, isThere = c, true
-				return by(r.Audits(), ctx, which, func(one store.Difference) { last.add(which, one) })
+				return by(r.Checks(), ctx, which, func(one store.Difference) { last.add(which, one) })
 			})
 			wasThere = isThere
 			return last, isThere, err
@@ -558,7 +558,7 @@ func (e *examination) repair(ctx context.Context, of company.Company, fixable []
 			if err := tx.Turn(ctx, of.ID); err != nil {
 				return err
 			}
-			if isDone, err = tx.Audits().Mend(ctx, of.ID, version, some); err != nil || !isDone {
+			if isDone, err = tx.Checks().Mend(ctx, of.ID, version, some); err != nil || !isDone {
 				return err
 			}
 			return e.record(ctx, tx, of.ID, len(some), rulesOf(some))

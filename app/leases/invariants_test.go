@@ -141,7 +141,7 @@ func (w *world) audit(t reporter) {
 	for _, o := range w.offices {
 		err := w.store.View(w.ctx, func(ctx context.Context, r store.Reader) error {
 			differs := func(d store.Difference) { t.Errorf("%+v", d) }
-			return errors.Join(r.Audits().Budgets(ctx, o.id, differs), r.Audits().Issues(ctx, o.id, differs))
+			return errors.Join(r.Checks().Budgets(ctx, o.id, differs), r.Checks().Issues(ctx, o.id, differs))
 		})
 		if err != nil {
 			t.Errorf("an audit: %v", err)

@@ -97,7 +97,7 @@ type Reader interface {
 	Prices() PriceReader
 	Secrets() SecretReader
 	Seals() SealReader
-	Audits() AuditReader
+	Checks() CheckReader
 	Retention() RetentionReader
 	Dashboards() DashboardReader
 	Backups() BackupReader
@@ -143,7 +143,7 @@ type Tx interface {
 	Prices() Prices
 	Secrets() Secrets
 	Seals() Seals
-	Audits() Audits
+	Checks() Checks
 	Backups() Backups
 	Replicas() Replicas
 	Retention() Retention

@@ -120,10 +120,10 @@ func CostExportText(engine Engine, filter store.CostFilter, after cost.Entry, as
 
 // KeptAccountsText is the statement that reads accounts with what was spent in their periods.
 func KeptAccountsText(engine Engine, of id.Company) string {
-	return audit{session: session{engine: engine}, of: of}.keptAccounts().String()
+	return comparison{session: session{engine: engine}, of: of}.keptAccounts().String()
 }
 
-// For the tests of audits.
+// For the tests of checks.
 var (
 	ChargedTo = chargedTo
 	InCycles  = inCycles

@@ -177,7 +177,7 @@ func (r reader) Approvals() store.ApprovalReader         { return approvalsOf(r.
 func (r reader) ApprovalRules() store.ApprovalRuleReader { return approvalRulesOf(r.session) }
 func (r reader) Secrets() store.SecretReader             { return secretsOf(r.session) }
 func (r reader) Seals() store.SealReader                 { return seals(r) }
-func (r reader) Audits() store.AuditReader               { return audits(r) }
+func (r reader) Checks() store.CheckReader               { return checks(r) }
 func (r reader) Retention() store.RetentionReader        { return keeping(r) }
 func (r reader) Dashboards() store.DashboardReader       { return dashboards(r) }
 func (r reader) Backups() store.BackupReader             { return backupsOf(r.session) }
@@ -228,7 +228,7 @@ func (t tx) Approvals() store.Approvals         { return approvalsOf(t.session) 
 func (t tx) ApprovalRules() store.ApprovalRules { return approvalRulesOf(t.session) }
 func (t tx) Secrets() store.Secrets             { return secretsOf(t.session) }
 func (t tx) Seals() store.Seals                 { return seals{t.session} }
-func (t tx) Audits() store.Audits               { return audits{t.session} }
+func (t tx) Checks() store.Checks               { return checks{t.session} }
 func (t tx) Backups() store.Backups             { return backupsOf(t.session) }
 func (t tx) Replicas() store.Replicas           { return replicasOf(t.session) }
 func (t tx) Retention() store.Retention         { return keeping{t.session} }

@@ -21,12 +21,12 @@ import (
 )
 
 // budgets compares whatever is derived from cost entries.
-func (a audit) budgets(ctx context.Context) error {
+func (a comparison) budgets(ctx context.Context) error {
 	return all(ctx, a.unitSums, a.totals, a.spentOfRuns, a.spentOfIssues, a.spentOfAgents, a.accounts, a.limits)
 }
 
 // unitSums compares the sums by units of time, a month at a time.
-func (a audit) unitSums(ctx context.Context) error {
+func (a comparison) unitSums(ctx context.Context) error {
 	for from := int64(math.MinInt64); ; {
 		first, err := a.firstFrom(ctx, from)
 		if err != nil || first == nil {
@@ -42,7 +42,7 @@ func (a audit) unitSums(ctx context.Context) error {
 }
 
 // firstFrom is the first instant from one on of which there is an entry or a sum; nil: there is none.
-func (a audit) firstFrom(ctx context.Context, from int64) (first *int64, err error) {
+func (a comparison) firstFrom(ctx context.Context, from int64) (first *int64, err error) {
 	parts := []any{a.selectFrom("cost_entries").ColumnExpr("min(at) AS first").Where("company_id = ?", a.of).Where("at >= ?", from)}
 	for _, unit := range cost.Units {
 		for _, scope := range summedScopes {
@@ -58,7 +58,7 @@ func (a audit) firstFrom(ctx context.Context, from int64) (first *int64, err err
 
 // sumsOfMonth compares the sums by units that begin in a month. The entries, of which there may be many, are read once: they are
 // summed by hours, and by all that they are summed of, and these sums by whatever is kept.
-func (a audit) sumsOfMonth(ctx context.Context, month, next int64) error {
+func (a comparison) sumsOfMonth(ctx context.Context, month, next int64) error {
 	const hour = int64(time.Hour / time.Millisecond)
 	entries := a.selectFrom("cost_entries").ColumnExpr("at - at % ? AS start", hour).Column("model").Group("start", "model").
 		Where("company_id = ?", a.of).Where("at >= ?", month).Where("at < ?", next)
@@ -92,7 +92,7 @@ func (a audit) sumsOfMonth(ctx context.Context, month, next int64) error {
 }
 
 // totals compares the sums of all time.
-func (a audit) totals(ctx context.Context) error {
+func (a comparison) totals(ctx context.Context) error {
 	for _, scope := range totalScopes {
 		kept := a.selectFrom(costTotals.name).ColumnExpr("0 AS place").ColumnExpr("CAST(0 AS BIGINT) AS start").Column("scope_id", "model").
 			Where("company_id = ?", a.of).Where("scope = ?", scope.name)
@@ -123,7 +123,7 @@ func bothColumns(kept, right *bun.SelectQuery, name, of string) (_, _ *bun.Selec
 
 // sums compares sums that are kept in some places with what they should be. The parts select both by their place, start, scope_id
 // and model.
-func (a audit) sums(ctx context.Context, places []sumPlace, with *bun.RawQuery, parts []*bun.SelectQuery) error {
+func (a comparison) sums(ctx context.Context, places []sumPlace, with *bun.RawQuery, parts []*bun.SelectQuery) error {
 	all := make([]any, len(parts)+1)
 	all[0] = with
 	for n, part := range parts {
@@ -181,7 +181,7 @@ func sumDiffers(in sumTable, key sumKey, has, should cost.Sum) store.Difference 
 }
 
 // spentOfRuns compares what runs have cost with their entries. Of runs there is nothing to mend: they are what was said and done.
-func (a audit) spentOfRuns(ctx context.Context) error {
+func (a comparison) spentOfRuns(ctx context.Context) error {
 	kept := []struct{ column, of string }{
 		{"spent_usd", "usd"},
 		{"input_tokens", "input_tokens"},
@@ -227,7 +227,7 @@ func shownAs(column string) func(int64) string {
 	return plainly
 }
 
-func (a audit) spentOfIssues(ctx context.Context) error {
+func (a comparison) spentOfIssues(ctx context.Context) error {
 	return a.perRow(ctx, "issue.spent", "issues", "spent_usd", "issue_id", "usd", func(which string, more int64) mend {
 		return func(ctx context.Context, in session) error {
 			return rederive(ctx, in, id.Issue(which), money.USD(more))
@@ -235,7 +235,7 @@ func (a audit) spentOfIssues(ctx context.Context) error {
 	})
 }
 
-func (a audit) spentOfAgents(ctx context.Context) error {
+func (a comparison) spentOfAgents(ctx context.Context) error {
 	return a.perRow(ctx, "agent.spent", "agents", "spent_usd", "agent_id", "usd", func(which string, more int64) mend {
 		return func(ctx context.Context, in session) error {
 			return agentsOf(in).Count(ctx, id.Agent(which), agent.Work{Spent: money.USD(more)})
@@ -244,7 +244,7 @@ func (a audit) spentOfAgents(ctx context.Context) error {
 }
 
 // perRow compares a column of a table with the sum of what the entries of each row have.
-func (a audit) perRow(
+func (a comparison) perRow(
 	ctx context.Context, rule, table, column, by, of string, mends func(which string, more int64) mend,
 ) error {
 	return a.numbers(ctx, rule, shownAs(column), mends, a.raw(`SELECT kept.id, kept.?, coalesce(entries.n, 0) FROM ? AS kept
@@ -273,7 +273,7 @@ var chargedTo = func() []string {
 
 // accounts compares what accounts have spent in their periods and hold with the entries and the open runs. Issues have accounts
 // too, whose figures are kept with them and their runs.
-func (a audit) accounts(ctx context.Context) error {
+func (a comparison) accounts(ctx context.Context) error {
 	held, err := a.held(ctx)
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ var begunAnew = []string{"company_id", "team_id", "agent_id"}
 
 // keptAccounts selects the accounts of all but issues, with what the entries of their periods say that they have spent. What is not
 // counted yet has spent nothing, and neither an account without a start nor one with an empty id has entries.
-func (a audit) keptAccounts() *bun.RawQuery {
+func (a comparison) keptAccounts() *bun.RawQuery {
 	inPeriod := make([]string, len(begunAnew))
 	for n, column := range begunAnew {
 		inPeriod[n] = fmt.Sprintf(
@@ -322,7 +322,7 @@ func (a audit) keptAccounts() *bun.RawQuery {
 		budget.Always, a.of)
 }
 
-func (a audit) compareAccount(kept budget.Account, start int64, spent, held money.USD) {
+func (a comparison) compareAccount(kept budget.Account, start int64, spent, held money.USD) {
 	differs := func(rule string, has, should money.USD, change func(now *budget.Account)) {
 		if has == should {
 			return
@@ -349,7 +349,7 @@ func (a audit) compareAccount(kept budget.Account, start int64, spent, held mone
 }
 
 // held sums what the open runs hold by the ids of the accounts.
-func (a audit) held(ctx context.Context) (map[string]money.USD, error) {
+func (a comparison) held(ctx context.Context) (map[string]money.USD, error) {
 	held := map[string]money.USD{}
 	part := runTable.part(append([]string{"id", "held_usd"}, chargedTo...)...)
 	row := part.scanner()
@@ -365,7 +365,7 @@ func (a audit) held(ctx context.Context) (map[string]money.USD, error) {
 }
 
 // spentForEver sums what has been spent under the accounts that never begin anew: by the runs, whose entries need not have their ids.
-func (a audit) spentForEver(ctx context.Context) (map[string]money.USD, error) {
+func (a comparison) spentForEver(ctx context.Context) (map[string]money.USD, error) {
 	spent := map[string]money.USD{}
 	lasting := a.selectFrom("envelopes").Column("id").Where("company_id = ?", a.of).Where("period = ?", budget.Always)
 	for _, column := range chargedTo {
@@ -386,7 +386,7 @@ func (a audit) spentForEver(ctx context.Context) (map[string]money.USD, error) {
 }
 
 // limits compares the limits in accounts with those of what they are of: see setLimit.
-func (a audit) limits(ctx context.Context) error {
+func (a comparison) limits(ctx context.Context) error {
 	for _, scope := range budget.Scopes {
 		by, isKept := limitedBy[scope]
 		if !isKept || scope == budget.OfAgent || scope == budget.OfIssue { // who save these keep no second limit

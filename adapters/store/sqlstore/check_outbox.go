@@ -16,37 +16,37 @@ import (
 )
 
 // Outbox compares queues and deliveries with the outbox.
-func (a audits) Outbox(ctx context.Context, at time.Time, differs func(store.Difference)) error {
-	w := outboxAudit{audit: audit{session: a.session, differs: differs}, at: at}
+func (c checks) Outbox(ctx context.Context, at time.Time, differs func(store.Difference)) error {
+	w := outboxComparison{comparison: comparison{session: c.session, differs: differs}, at: at}
 	if err := w.read(ctx); err != nil {
 		return err
 	}
 	return all(ctx, w.lengths, w.gaps, w.endpoints, w.leases)
 }
 
-// outboxAudit compares all queues with the outbox.
-type outboxAudit struct {
-	audit
+// outboxComparison compares all queues with the outbox.
+type outboxComparison struct {
+	comparison
 	at     time.Time
 	length int64 // the last position that was given
-	queues []auditedQueue
+	queues []comparedQueue
 }
 
-// auditedQueue is a queue, as far as it has something to send.
-type auditedQueue struct {
+// comparedQueue is a queue, as far as it has something to send.
+type comparedQueue struct {
 	endpoint          string
 	cursor            int64
 	skipAfter, skipTo int64 // positions after the one, up to the other, are skipped
 }
 
-func (w *outboxAudit) read(ctx context.Context) error {
+func (w *outboxComparison) read(ctx context.Context) error {
 	err := w.each(ctx, w.selectFrom("outbox").Column("length"), func(rows *sql.Rows) error { return rows.Scan(&w.length) })
 	if err != nil {
 		return err
 	}
 	query := w.selectFrom("queues").Column("webhook_id", "cursor", "skip_after", "skip_to").Where("cursor IS NOT NULL").Order("webhook_id")
 	return w.each(ctx, query, func(rows *sql.Rows) error {
-		var one auditedQueue
+		var one comparedQueue
 		var after, to *int64
 		err := rows.Scan(&one.endpoint, &one.cursor, &after, &to)
 		one.skipAfter, one.skipTo = math.MaxInt64, math.MaxInt64 // the range may have no end yet
@@ -63,7 +63,7 @@ func (w *outboxAudit) read(ctx context.Context) error {
 
 // lengths compares the length of the outbox with the positions that were given. With a shorter one it would give some again, which is
 // refused, so webhooks would get nothing any more. What is compared after it goes by the positions.
-func (w *outboxAudit) lengths(ctx context.Context) error {
+func (w *outboxComparison) lengths(ctx context.Context) error {
 	var last int64
 	query := w.selectFrom("activity").ColumnExpr("coalesce(max(position), 0)").Where("position IS NOT NULL")
 	err := w.each(ctx, query, func(rows *sql.Rows) error { return rows.Scan(&last) })
@@ -84,7 +84,7 @@ func (w *outboxAudit) lengths(ctx context.Context) error {
 
 // gaps looks for positions at which a queue has still to look, and where nothing is. What was given up of a removed company is gone, so
 // a gap is nothing that is missing if it may be as old as that.
-func (w *outboxAudit) gaps(ctx context.Context) error {
+func (w *outboxComparison) gaps(ctx context.Context) error {
 	first := int64(math.MaxInt64)
 	for _, one := range w.queues {
 		if first = min(first, one.cursor); one.cursor > w.length+1 { // at most, the last one is finished
@@ -123,7 +123,7 @@ func (w *outboxAudit) gaps(ctx context.Context) error {
 
 // givenUp is the instant before which what webhooks had to send of removed companies may have been given up. Retention may have removed
 // the entry that tells of a removal: then there is a stub.
-func (w *outboxAudit) givenUp(ctx context.Context) (before int64, err error) {
+func (w *outboxComparison) givenUp(ctx context.Context) (before int64, err error) {
 	before = millis(w.at.Add(-webhook.LogRetention))
 	isAny, err := w.exists(ctx, w.selectFrom("activity").Where("type = ?", event.CompanyDeleted).Where("at < ?", before))
 	if err == nil && !isAny {
@@ -136,7 +136,7 @@ func (w *outboxAudit) givenUp(ctx context.Context) (before int64, err error) {
 }
 
 // gap reports that there is nothing at the positions from first to last, to the queues that have still to look there.
-func (w *outboxAudit) gap(first, last int64, isMissing bool) {
+func (w *outboxComparison) gap(first, last int64, isMissing bool) {
 	if first > last || !isMissing {
 		return
 	}
@@ -160,7 +160,7 @@ func (w *outboxAudit) gap(first, last int64, isMissing bool) {
 
 // endpoints looks for deliveries to endpoints that are not there and were not deleted. A job removes those of deleted ones, and what is
 // left of removed companies.
-func (w *outboxAudit) endpoints(ctx context.Context) error {
+func (w *outboxComparison) endpoints(ctx context.Context) error {
 	query := w.selectFrom("deliveries").ColumnExpr("webhook_id, count(*)").
 		Where("NOT EXISTS (SELECT 1 FROM webhooks WHERE id = webhook_id)").
 		Where("NOT EXISTS (SELECT 1 FROM activity WHERE subject_id = webhook_id AND type = ?)", event.WebhookDeleted).
@@ -180,7 +180,7 @@ func (w *outboxAudit) endpoints(ctx context.Context) error {
 }
 
 // leases looks for queues that were leased and left. While a server runs it takes them over, unless their endpoints are disabled.
-func (w *outboxAudit) leases(ctx context.Context) error {
+func (w *outboxComparison) leases(ctx context.Context) error {
 	query := w.selectFrom("queues").Column("webhook_id", "lease", "leased_until").Where("lease <> ''").
 		Where("leased_until < ?", millis(w.at.Add(-doctor.LapsedFor))).Order("webhook_id")
 	return w.each(ctx, query, func(rows *sql.Rows) error {

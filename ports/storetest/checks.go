@@ -17,8 +17,8 @@ import (
 )
 
 // What a change beside the store breaks is tested where companies are at work: with app/doctor.
-var auditRules = []rule{
-	{"what agrees is no difference, in whatever company", auditOfWhatAgrees},
+var checkRules = []rule{
+	{"what agrees is no difference, in whatever company", checksOfWhatAgrees},
 	{"what differs is found, and agrees once it is mended", auditsMend},
 	{"what was seen of another version of a company is not mended, nor what is being deleted", auditsOfAnother},
 	{"what has no mend of the store is refused, with all beside it", auditsOfNoMend},
@@ -32,8 +32,8 @@ func (f *fixture) differences(of id.Company) map[string]store.Difference {
 	add := func(one store.Difference) { found[one.Rule+" "+one.About] = one }
 	f.ok(f.store.View(f.ctx, func(ctx context.Context, r store.Reader) error {
 		return errors.Join(
-			r.Audits().Budgets(ctx, of, add), r.Audits().Issues(ctx, of, add), r.Audits().Staff(ctx, of, add),
-			r.Audits().Companies(ctx, f.clock.Now(), add), r.Audits().Outbox(ctx, f.clock.Now(), add),
+			r.Checks().Budgets(ctx, of, add), r.Checks().Issues(ctx, of, add), r.Checks().Staff(ctx, of, add),
+			r.Checks().Companies(ctx, f.clock.Now(), add), r.Checks().Outbox(ctx, f.clock.Now(), add),
 		)
 	}))
 	return found
@@ -92,7 +92,7 @@ func (f *fixture) mending(of id.Company, version int64, some map[string]store.Di
 			return err
 		}
 		tx.Unrecorded()
-		*isDone, err = tx.Audits().Mend(ctx, of, version, slices.Collect(maps.Values(some)))
+		*isDone, err = tx.Checks().Mend(ctx, of, version, slices.Collect(maps.Values(some)))
 		return err
 	}
 }
@@ -104,7 +104,7 @@ func (f *fixture) versionOf(of id.Company) int64 {
 	return found.Version
 }
 
-func auditOfWhatAgrees(f *fixture) {
+func checksOfWhatAgrees(f *fixture) {
 	f.same(f.differences(f.found("empty").ID), map[string]store.Difference{})
 	w := f.newWorkshop("workshop")
 	f.same(f.differences(w.of), map[string]store.Difference{})
@@ -235,14 +235,14 @@ func mendedBesideOthers(f *fixture) {
 	f.same(f.differences(w.of), map[string]store.Difference{})
 }
 
-func (f *fixture) auditWrites() map[string]writeCase {
-	acme := f.found("with-audits")
+func (f *fixture) checkWrites() map[string]writeCase {
+	acme := f.found("with-checks")
 	miscounted := f.found("miscounted", func(c *company.Company) { c.TeamCount = 7 })
 	found := slices.Collect(maps.Values(f.differences(miscounted.ID)))
 	return map[string]writeCase{
-		"Audits.MendAny": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Audits().MendAny(ctx, found) }},
-		"Audits.Mend": {changes, func(ctx context.Context, tx store.Tx) error {
-			_, err := tx.Audits().Mend(ctx, acme.ID, acme.Version, nil)
+		"Checks.MendAny": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Checks().MendAny(ctx, found) }},
+		"Checks.Mend": {changes, func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.Checks().Mend(ctx, acme.ID, acme.Version, nil)
 			return err
 		}},
 	}

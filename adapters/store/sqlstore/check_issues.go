@@ -20,12 +20,12 @@ import (
 )
 
 // issues compares issues with their runs, and whatever is derived from issues.
-func (a audit) issues(ctx context.Context) error {
+func (a comparison) issues(ctx context.Context) error {
 	return all(ctx, a.issueByIssue, a.blockerCycles)
 }
 
-// auditedIssues are the columns of issues that are compared, or that something is derived from: all but long texts.
-var auditedIssues = func() *table[issue.Issue] {
+// comparedIssues are the columns of issues that are compared, or that something is derived from: all but long texts.
+var comparedIssues = func() *table[issue.Issue] {
 	var names []string
 	for _, c := range issueTable.columns {
 		if !slices.Contains([]string{"title", "description", "result", "error"}, c.name) {
@@ -35,18 +35,18 @@ var auditedIssues = func() *table[issue.Issue] {
 	return issueTable.part(names...)
 }()
 
-// auditedRuns are the columns of runs that are compared.
-var auditedRuns = runTable.part("id", "issue_id", "agent_id", "fencing_token", "ended_at", "charges", uncosted)
+// comparedRuns are the columns of runs that are compared.
+var comparedRuns = runTable.part("id", "issue_id", "agent_id", "fencing_token", "ended_at", "charges", uncosted)
 
 const uncosted = "uncosted_at"
 
-// auditedAtOnce is how many issues are compared at once.
-const auditedAtOnce = 500
+// comparedAtOnce is how many issues are compared at once.
+const comparedAtOnce = 500
 
 // issueByIssue compares all issues, and what is counted of them.
-func (a audit) issueByIssue(ctx context.Context) error {
-	w := issueAudit{
-		audit: a, pending: map[settling]bool{}, tallies: map[tallyKey]int64{}, days: map[dayKey]int64{}, open: map[id.Agent]int{},
+func (a comparison) issueByIssue(ctx context.Context) error {
+	w := issueComparison{
+		comparison: a, pending: map[settling]bool{}, tallies: map[tallyKey]int64{}, days: map[dayKey]int64{}, open: map[id.Agent]int{},
 	}
 	if err := w.settlements(ctx); err != nil {
 		return err
@@ -83,9 +83,9 @@ type settling struct {
 // toCount is what is left to do for what waits for an issue.
 func toCount(blocker id.Issue) settling { return settling{store.CountBlockers, string(blocker)} }
 
-// issueAudit compares the issues of a company, one portion after the other.
-type issueAudit struct {
-	audit
+// issueComparison compares the issues of a company, one portion after the other.
+type issueComparison struct {
+	comparison
 	pending map[settling]bool
 
 	// What follows from the issues so far.
@@ -95,7 +95,7 @@ type issueAudit struct {
 	open    map[id.Agent]int // runs
 }
 
-func (w issueAudit) settlements(ctx context.Context) error {
+func (w issueComparison) settlements(ctx context.Context) error {
 	query := settlementTable.selects(w.engine.DB()).Where("company_id = ?", w.of)
 	row := settlementTable.scanner()
 	return w.each(ctx, query, func(rows *sql.Rows) error {
@@ -106,16 +106,16 @@ func (w issueAudit) settlements(ctx context.Context) error {
 }
 
 // some reads the next issues by number. It compares their derived columns.
-func (w issueAudit) some(ctx context.Context, after int64) (found []issue.Issue, err error) {
-	query := auditedIssues.selects(w.engine.DB()).Where("company_id = ?", w.of).Where("number > ?", after).Order("number").
-		Limit(auditedAtOnce)
-	row := auditedIssues.scanner()
+func (w issueComparison) some(ctx context.Context, after int64) (found []issue.Issue, err error) {
+	query := comparedIssues.selects(w.engine.DB()).Where("company_id = ?", w.of).Where("number > ?", after).Order("number").
+		Limit(comparedAtOnce)
+	row := comparedIssues.scanner()
 	err = w.each(ctx, query, func(rows *sql.Rows) error {
 		i, err := row.scan(rows)
 		if err != nil {
 			return err
 		}
-		for n, c := range auditedIssues.columns {
+		for n, c := range comparedIssues.columns {
 			if !c.computed {
 				continue
 			}
@@ -134,7 +134,7 @@ func (w issueAudit) some(ctx context.Context, after int64) (found []issue.Issue,
 }
 
 // issueDiffers reports what is derived from an issue.
-func (w issueAudit) issueDiffers(rule string, which id.Issue, where, kept, should string) {
+func (w issueComparison) issueDiffers(rule string, which id.Issue, where, kept, should string) {
 	w.differs(store.Difference{
 		Rule: rule, About: string(which), Where: where, Kept: kept, Should: should,
 		Mend: mend(func(ctx context.Context, in session) error { return rederive(ctx, in, which, 0) }),
@@ -181,7 +181,7 @@ func rederive(ctx context.Context, s session, which id.Issue, more money.USD) er
 }
 
 // compare compares a portion of issues, and adds to what follows from all of them.
-func (w issueAudit) compare(ctx context.Context, some []issue.Issue) error {
+func (w issueComparison) compare(ctx context.Context, some []issue.Issue) error {
 	for n := range some {
 		for _, key := range tallyKeys(&some[n]) {
 			w.tallies[key]++
@@ -208,10 +208,10 @@ func idsOf(issues []issue.Issue) []id.Issue {
 }
 
 // compareRuns compares states and fencing tokens with runs and leases.
-func (w issueAudit) compareRuns(ctx context.Context, some []issue.Issue) error {
+func (w issueComparison) compareRuns(ctx context.Context, some []issue.Issue) error {
 	runs := map[id.Issue][]run.Run{}
-	row := auditedRuns.scanner()
-	query := auditedRuns.selects(w.engine.DB()).Where("issue_id IN (?)", bun.List(idsOf(some))).Order("issue_id", "fencing_token", "id")
+	row := comparedRuns.scanner()
+	query := comparedRuns.selects(w.engine.DB()).Where("issue_id IN (?)", bun.List(idsOf(some))).Order("issue_id", "fencing_token", "id")
 	err := w.each(ctx, query, func(rows *sql.Rows) error {
 		r, err := row.scan(rows)
 		if kept, should := row.cells[len(row.cells)-1].integer, uncostedAt(&r); err == nil && kept != should {
@@ -248,7 +248,7 @@ func rederiveRun(ctx context.Context, s session, which id.Run) error {
 }
 
 // retired are those agents of open runs who no longer work there, as far as no settlement takes the runs from them.
-func (w issueAudit) retired(ctx context.Context, of map[id.Issue][]run.Run) (map[id.Agent]bool, error) {
+func (w issueComparison) retired(ctx context.Context, of map[id.Issue][]run.Run) (map[id.Agent]bool, error) {
 	retired := map[id.Agent]bool{}
 	for _, runs := range of {
 		for _, r := range runs {
@@ -271,7 +271,7 @@ func (w issueAudit) retired(ctx context.Context, of map[id.Issue][]run.Run) (map
 	return retired, err
 }
 
-func (w issueAudit) compareIssue(i issue.Issue, runs []run.Run, retired map[id.Agent]bool) {
+func (w issueComparison) compareIssue(i issue.Issue, runs []run.Run, retired map[id.Agent]bool) {
 	differs := func(rule, kept, should string) {
 		w.differs(store.Difference{Rule: rule, About: string(i.ID), Kept: kept, Should: should})
 	}
@@ -304,7 +304,7 @@ func (w issueAudit) compareIssue(i issue.Issue, runs []run.Run, retired map[id.A
 
 // compareTokens compares the fencing tokens of an issue and of its runs, which are in their order. The runs have each another one, from 1
 // on, and the issue has the last.
-func (w issueAudit) compareTokens(i issue.Issue, runs []run.Run) {
+func (w issueComparison) compareTokens(i issue.Issue, runs []run.Run) {
 	if len(runs) == 0 {
 		return
 	}
@@ -327,7 +327,7 @@ func (w issueAudit) compareTokens(i issue.Issue, runs []run.Run) {
 }
 
 // compareLabels compares the rows by which issues are found by their labels.
-func (w issueAudit) compareLabels(ctx context.Context, some []issue.Issue) error {
+func (w issueComparison) compareLabels(ctx context.Context, some []issue.Issue) error {
 	kept := map[id.Issue][]string{}
 	query := w.selectFrom("issue_labels").Column("issue_id", "label").Where("company_id = ?", w.of).
 		Where("issue_id IN (?)", bun.List(idsOf(some)))
@@ -353,7 +353,7 @@ func (w issueAudit) compareLabels(ctx context.Context, some []issue.Issue) error
 }
 
 // compareBlockers compares the rows by which issues are found by their blockers, and how many of these are open.
-func (w issueAudit) compareBlockers(ctx context.Context, some []issue.Issue) error {
+func (w issueComparison) compareBlockers(ctx context.Context, some []issue.Issue) error {
 	type blocker struct {
 		id     id.Issue
 		isOpen bool
@@ -378,7 +378,7 @@ func (w issueAudit) compareBlockers(ctx context.Context, some []issue.Issue) err
 			blockers[by] = ""
 		}
 	}
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(blockers)), auditedAtOnce) {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(blockers)), comparedAtOnce) {
 		query := issuesByIDs(w.engine, w.of, ids).Column("id", "status")
 		err := w.each(ctx, query, func(rows *sql.Rows) error {
 			var which id.Issue
@@ -430,7 +430,7 @@ func isOpenOrDone(isOpen bool) string {
 }
 
 // compareParents looks for issues that are below themselves, or deeper than issues can be.
-func (w issueAudit) compareParents(ctx context.Context, some []issue.Issue) error {
+func (w issueComparison) compareParents(ctx context.Context, some []issue.Issue) error {
 	query := w.raw(`WITH RECURSIVE up (id, parent_id, level) AS (
 			SELECT id, parent_id, 1 FROM issues WHERE id IN (?) AND parent_id <> ''
 			UNION ALL
@@ -451,7 +451,7 @@ func (w issueAudit) compareParents(ctx context.Context, some []issue.Issue) erro
 
 // compareContainers compares the states of containers with those of their steps. Those below a cancelled one are cancelled with it, or
 // by its settlement.
-func (w issueAudit) compareContainers(ctx context.Context, some []issue.Issue) error {
+func (w issueComparison) compareContainers(ctx context.Context, some []issue.Issue) error {
 	containers := slices.DeleteFunc(slices.Clone(some), func(i issue.Issue) bool { return !i.IsContainer })
 	if len(containers) == 0 {
 		return nil
@@ -488,7 +488,7 @@ func (w issueAudit) compareContainers(ctx context.Context, some []issue.Issue) e
 }
 
 // blockerCycles looks for issues that wait for themselves. It goes by numbers, of which many fit into memory.
-func (a audit) blockerCycles(ctx context.Context) error {
+func (a comparison) blockerCycles(ctx context.Context) error {
 	waits := map[int64][]int64{}
 	query := a.raw(`SELECT i.number, b.number FROM issue_blockers
 		JOIN issues i ON i.id = issue_blockers.issue_id JOIN issues b ON b.id = issue_blockers.blocker_id
@@ -506,7 +506,7 @@ func (a audit) blockerCycles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for numbers := range slices.Chunk(around, auditedAtOnce) {
+	for numbers := range slices.Chunk(around, comparedAtOnce) {
 		query := a.selectFrom("issues").Column("id").Where("company_id = ?", a.of).Where("number IN (?)", bun.List(numbers)).Order("number")
 		err := a.each(ctx, query, func(rows *sql.Rows) error {
 			var which string
@@ -569,7 +569,7 @@ func inCycles(ctx context.Context, to map[int64][]int64) ([]int64, error) {
 }
 
 // compareTallies compares the counts of issues by their states. A count that is not kept is 0.
-func (w issueAudit) compareTallies(ctx context.Context) error {
+func (w issueComparison) compareTallies(ctx context.Context) error {
 	query := w.selectFrom("tallies").Column("scope", "scope_id", "status", "n").Where("company_id = ?", w.of)
 	err := w.each(ctx, query, func(rows *sql.Rows) error {
 		var key tallyKey
@@ -592,7 +592,7 @@ func (w issueAudit) compareTallies(ctx context.Context) error {
 	return nil
 }
 
-func (w issueAudit) compareTally(key tallyKey, n int64) {
+func (w issueComparison) compareTally(key tallyKey, n int64) {
 	should := w.tallies[key]
 	delete(w.tallies, key)
 	if n == should {
@@ -607,7 +607,7 @@ func (w issueAudit) compareTally(key tallyKey, n int64) {
 }
 
 // compareDays compares how many issues became done and failed on each day.
-func (w issueAudit) compareDays(ctx context.Context) error {
+func (w issueComparison) compareDays(ctx context.Context) error {
 	query := w.selectFrom("day_tallies").Column("day", "what", "n").Where("company_id = ?", w.of)
 	err := w.each(ctx, query, func(rows *sql.Rows) error {
 		var key dayKey
@@ -629,7 +629,7 @@ func (w issueAudit) compareDays(ctx context.Context) error {
 	return nil
 }
 
-func (w issueAudit) compareDay(key dayKey, n int64) {
+func (w issueComparison) compareDay(key dayKey, n int64) {
 	should := w.days[key]
 	delete(w.days, key)
 	if n == should {

@@ -12,45 +12,45 @@ import (
 	"holdco/ports/store"
 )
 
-// audits implements store.Audits. What is compared is in the files audit_....go.
-type audits struct{ session }
+// checks implements store.Checks. What is compared is in the files check_....go.
+type checks struct{ session }
 
 // mend is what a store.Difference has to mend it, in a unit of work that has the turn of the company. It adds what was missing to
 // what is there by then, or derives that anew: every other unit since the comparison has changed what is derived by as much as what it
 // is derived from.
 type mend func(ctx context.Context, in session) error
 
-func (a audits) Budgets(ctx context.Context, of id.Company, differs func(store.Difference)) error {
-	return audit{a.session, of, differs}.budgets(ctx)
+func (c checks) Budgets(ctx context.Context, of id.Company, differs func(store.Difference)) error {
+	return comparison{c.session, of, differs}.budgets(ctx)
 }
 
-func (a audits) Issues(ctx context.Context, of id.Company, differs func(store.Difference)) error {
-	return audit{a.session, of, differs}.issues(ctx)
+func (c checks) Issues(ctx context.Context, of id.Company, differs func(store.Difference)) error {
+	return comparison{c.session, of, differs}.issues(ctx)
 }
 
-func (a audits) Staff(ctx context.Context, of id.Company, differs func(store.Difference)) error {
-	return audit{a.session, of, differs}.staff(ctx)
+func (c checks) Staff(ctx context.Context, of id.Company, differs func(store.Difference)) error {
+	return comparison{c.session, of, differs}.staff(ctx)
 }
 
-func (a audits) Mend(ctx context.Context, of id.Company, version int64, some []store.Difference) (isDone bool, err error) {
-	rows, err := a.change(ctx, a.engine.DB().NewUpdate().Conn(a.conn).Table("companies").Set("version = version + 1").
+func (c checks) Mend(ctx context.Context, of id.Company, version int64, some []store.Difference) (isDone bool, err error) {
+	rows, err := c.change(ctx, c.engine.DB().NewUpdate().Conn(c.conn).Table("companies").Set("version = version + 1").
 		Where("id = ?", of).Where("version = ?", version).Where("status <> ?", company.Deleting))
 	if err != nil || rows == 0 {
 		return false, err
 	}
-	if err := a.MendAny(ctx, some); err != nil {
+	if err := c.MendAny(ctx, some); err != nil {
 		return false, err
 	}
 	return true, nil
 }
 
-func (a audits) MendAny(ctx context.Context, some []store.Difference) error {
+func (c checks) MendAny(ctx context.Context, some []store.Difference) error {
 	for _, one := range some {
 		by, ok := one.Mend.(mend)
 		if !ok {
 			return fmt.Errorf("%s of %s has no mend of this store, but a %T", one.Rule, one.About, one.Mend)
 		}
-		if err := by(ctx, a.session); err != nil {
+		if err := by(ctx, c.session); err != nil {
 			return err
 		}
 	}
@@ -66,14 +66,14 @@ func MendBy(statement string) any {
 	})
 }
 
-// audit is one comparison.
-type audit struct {
+// comparison is one that is under way.
+type comparison struct {
 	session
 	of      id.Company
 	differs func(store.Difference)
 }
 
-// all runs the parts of an audit.
+// all runs the parts of a comparison.
 func all(ctx context.Context, parts ...func(ctx context.Context) error) error {
 	for _, part := range parts {
 		if err := part(ctx); err != nil {
@@ -84,7 +84,7 @@ func all(ctx context.Context, parts ...func(ctx context.Context) error) error {
 }
 
 // each is session.each for as long as ctx allows.
-func (a audit) each(ctx context.Context, query fmt.Stringer, scan func(rows *sql.Rows) error) error {
+func (a comparison) each(ctx context.Context, query fmt.Stringer, scan func(rows *sql.Rows) error) error {
 	a.use()
 	rows, err := a.conn.QueryContext(ctx, query.String())
 	if err == nil {
@@ -93,13 +93,13 @@ func (a audit) each(ctx context.Context, query fmt.Stringer, scan func(rows *sql
 	return a.failure(ctx, err)
 }
 
-func (a audit) raw(query string, args ...any) *bun.RawQuery {
+func (a comparison) raw(query string, args ...any) *bun.RawQuery {
 	return a.engine.DB().NewRaw(query, args...)
 }
 
 // numbers reports the numbers of rows that are not what they should be. The query selects for each of them an id, the kept and the
 // right number.
-func (a audit) numbers(
+func (a comparison) numbers(
 	ctx context.Context, rule string, shown func(int64) string, by func(which string, more int64) mend, query fmt.Stringer,
 ) error {
 	return a.each(ctx, query, func(rows *sql.Rows) error {

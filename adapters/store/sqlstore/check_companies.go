@@ -17,8 +17,8 @@ import (
 
 // Companies compares states with dates. A company that is being removed is listed nowhere, so this is where one is found whose removal
 // does not come to its end.
-func (a audits) Companies(ctx context.Context, at time.Time, differs func(store.Difference)) error {
-	w := audit{session: a.session, differs: differs}
+func (c checks) Companies(ctx context.Context, at time.Time, differs func(store.Difference)) error {
+	w := comparison{session: c.session, differs: differs}
 	query := w.selectFrom("companies").Column("id", "status", "archived_at", "restorable_until", "deleted_by", "updated_at").Order("id")
 	return w.each(ctx, query, func(rows *sql.Rows) error {
 		var which id.Company
@@ -62,7 +62,7 @@ func isKept(isSet bool) string {
 }
 
 // staff compares the counts of teams, agents and slots with these.
-func (a audit) staff(ctx context.Context) error {
+func (a comparison) staff(ctx context.Context) error {
 	for _, c := range []struct{ rule, table, column, of string }{
 		{"company.teams", "companies", "team_count", "SELECT count(*) FROM teams WHERE teams.company_id = kept.id"},
 		{

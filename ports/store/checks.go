@@ -8,11 +8,11 @@ import (
 	"holdco/domain/id"
 )
 
-// AuditReader compares what is kept of a company with what it follows from, and calls differs with each difference. It reads all that
+// CheckReader compares what is kept of a company with what it follows from, and calls differs with each difference. It reads all that
 // there is. In memory it keeps as much as sums, counts and settlements have rows, and two numbers for each open blocker, of which there
 // may be many: cycles are found among all of them. It is for a View, whose one snapshot it needs, and takes as long as its context
 // allows, or as the engine lets a View take.
-type AuditReader interface {
+type CheckReader interface {
 	// Budgets compares what costs are summed up to, what accounts, issues, agents and runs have spent, and what accounts hold, with
 	// the cost entries and the open runs.
 	Budgets(ctx context.Context, of id.Company, differs func(Difference)) error
@@ -43,12 +43,12 @@ type AuditReader interface {
 	Leads(ctx context.Context, most int, nth int64, differs func(Difference)) (looked int64, err error)
 }
 
-// Audits is AuditReader for a unit of work that mends what differs.
-type Audits interface {
-	AuditReader
+// Checks is CheckReader for a unit of work that mends what differs.
+type Checks interface {
+	CheckReader
 
 	// Mend makes what differs as it should be, as far as each Difference.Mend allows, and raises the version of the company and of
-	// what it changes. The differences are those of an AuditReader that saw the company with a version. If that is another now, or the
+	// what it changes. The differences are those of an CheckReader that saw the company with a version. If that is another now, or the
 	// company is gone or is being deleted, nothing is changed, and isDone is false: somebody may have mended it meanwhile. It fails if
 	// one has no Mend of this store. It is for a unit that has the turn of the company.
 	Mend(ctx context.Context, of id.Company, version int64, some []Difference) (isDone bool, err error)
@@ -64,13 +64,13 @@ type Difference struct {
 	Where  string // which of several values of it; empty: there is one
 	Kept   string // what the store has
 	Should string // what follows from the rows that it is derived from
-	Mend   any    // for Audits.Mend or MendAny; nil: it cannot be derived anew
+	Mend   any    // for Checks.Mend or MendAny; nil: it cannot be derived anew
 
 	IsMild bool   // nothing is wrong yet
 	Text   string // says it, with what to do; empty: the fields above do
 }
 
-// Inspector looks at the database that a store is in, rather than at its rows. What it calls differs with is mended by Audits.MendAny.
+// Inspector looks at the database that a store is in, rather than at its rows. What it calls differs with is mended by Checks.MendAny.
 type Inspector interface {
 	// Open returns what the database is, in a few words, and compares its settings with those that a store needs.
 	Open(ctx context.Context, differs func(Difference)) (what string, err error)

@@ -13,8 +13,8 @@ import (
 )
 
 // Leads compares entries with leads.
-func (a audits) Leads(ctx context.Context, most int, nth int64, differs func(store.Difference)) (looked int64, err error) {
-	w := audit{session: a.session, differs: differs}
+func (c checks) Leads(ctx context.Context, most int, nth int64, differs func(store.Difference)) (looked int64, err error) {
+	w := comparison{session: c.session, differs: differs}
 	if err := w.pairs(ctx); err != nil {
 		return 0, err
 	}
@@ -47,7 +47,7 @@ func (a audits) Leads(ctx context.Context, most int, nth int64, differs func(sto
 }
 
 // pairs looks for leads without an entry, and for entries without a lead. One that was removed has none.
-func (a audit) pairs(ctx context.Context) error {
+func (a comparison) pairs(ctx context.Context) error {
 	query := a.raw(`SELECT id, 'none', 'one' FROM leads
 			WHERE removed_at IS NULL AND NOT EXISTS (SELECT 1 FROM lead_entries WHERE lead_entries.key = leads.key)
 		UNION ALL
@@ -65,7 +65,7 @@ func (a audit) pairs(ctx context.Context) error {
 
 // compareLead compares a lead with its entry. The content is what the digest says that it is, or is damaged. Then whatever else the entry
 // and the row have follows from it, or from the row, and is derived anew.
-func (a audit) compareLead(row leadRow, by labels, entry string) {
+func (a comparison) compareLead(row leadRow, by labels, entry string) {
 	damaged := func(kept, should string) {
 		a.differs(store.Difference{Rule: "lead.digest", About: string(row.ID), Kept: kept, Should: should})
 	}

@@ -166,7 +166,7 @@ func activity(ctx context.Context, e *examination) error {
 	defer func() { e.result.Conclude(all.Found, all.Found, 0) }()
 	err := e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		all = found{}
-		return r.Audits().Activity(ctx, e.Clock.Now(), func(one store.Difference) { all.add("", one) })
+		return r.Checks().Activity(ctx, e.Clock.Now(), func(one store.Difference) { all.add("", one) })
 	})
 	if e.result.Seen = "nothing is missing"; err != nil || !e.wanted.Full {
 		return err
@@ -228,7 +228,7 @@ func leads(ctx context.Context, e *examination) error {
 	nth, looked := e.Clock.Now().Unix(), int64(0)
 	defer func() { e.result.Seen = fmt.Sprintf("leads: %d", looked) }()
 	return ofAll(func(ctx context.Context, _ *examination, r store.Reader, differs func(store.Difference)) (err error) {
-		looked, err = r.Audits().Leads(ctx, most, nth, differs)
+		looked, err = r.Checks().Leads(ctx, most, nth, differs)
 		return err
 	})(ctx, e)
 }
@@ -524,7 +524,7 @@ func clock(ctx context.Context, e *examination) error {
 		if kept, err = r.StoreNow(ctx); err != nil {
 			return err
 		}
-		newest, err = r.Audits().Newest(ctx)
+		newest, err = r.Checks().Newest(ctx)
 		return err
 	})
 	if err != nil {

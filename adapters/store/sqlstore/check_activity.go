@@ -19,8 +19,8 @@ import (
 )
 
 // Activity compares the activity log with what was made, with its own order, and with an instant.
-func (a audits) Activity(ctx context.Context, at time.Time, differs func(store.Difference)) error {
-	w := audit{session: a.session, differs: differs}
+func (c checks) Activity(ctx context.Context, at time.Time, differs func(store.Difference)) error {
+	w := comparison{session: c.session, differs: differs}
 	return all(ctx, w.entriesOfMaking, w.orderOfPlaces, func(ctx context.Context) error { return w.datesOfEntries(ctx, at) })
 }
 
@@ -48,7 +48,7 @@ func madeBy(of event.Type) (table string, isAny bool) {
 // entriesOfMaking looks for what has no entry that tells of its making. What belongs to a company that is being removed may have lost it,
 // and a webhook outlives its company. Retention may have removed the entry too: then a stub stands in the chain, made when the entry was
 // older than the least time for which entries are kept.
-func (a audit) entriesOfMaking(ctx context.Context) error {
+func (a comparison) entriesOfMaking(ctx context.Context) error {
 	for _, by := range event.Types() {
 		table, isAny := madeBy(by)
 		if !isAny {
@@ -88,7 +88,7 @@ func (a audit) entriesOfMaking(ctx context.Context) error {
 
 // orderOfPlaces looks for entries whose places are not in the order in which they were chained, or that no transaction of this database
 // has made: a stream that goes on after a place would miss them, or send them twice.
-func (a audit) orderOfPlaces(ctx context.Context) error {
+func (a comparison) orderOfPlaces(ctx context.Context) error {
 	_, next := a.engine.Horizon()
 	query := a.raw(`SELECT id, before FROM (
 			SELECT id, txid, seq, lag(id) OVER links AS before, lag(txid) OVER links AS txid_before, lag(seq) OVER links AS seq_before
@@ -116,7 +116,7 @@ func (a audit) orderOfPlaces(ctx context.Context) error {
 
 // datesOfEntries looks for entries that are later than an instant. If the newest one is, the clock is wrong rather than the entries, and
 // another check says so, once.
-func (a audit) datesOfEntries(ctx context.Context, at time.Time) error {
+func (a comparison) datesOfEntries(ctx context.Context, at time.Time) error {
 	latest := at.Add(doctor.Ahead)
 	query := a.selectFrom("activity").Column("id", "at").Where("at > ?", millis(latest)).Where("(?) <= ?", a.newest(), millis(latest)).
 		Order("at", "id")
@@ -139,8 +139,8 @@ func (s session) newest() *bun.SelectQuery {
 	return s.selectFrom("activity").Column("at").Order("txid DESC", "seq DESC").Limit(1)
 }
 
-func (a audits) Newest(ctx context.Context) (at time.Time, err error) {
-	err = a.each(ctx, a.newest(), func(rows *sql.Rows) error {
+func (c checks) Newest(ctx context.Context) (at time.Time, err error) {
+	err = c.each(ctx, c.newest(), func(rows *sql.Rows) error {
 		var ms int64
 		err := rows.Scan(&ms)
 		at = instant(ms)
