@@ -267,7 +267,7 @@ func TestAMoveThatTheServerOfPostgresRefusesSaysSo(t *testing.T) {
 	for _, c := range []struct{ to, says string }{
 		{strings.Replace(address, ":secret@", ":wr0ng@", 1), `refuses the user "holdco"`},
 		{strings.Replace(address, "/target?", "/none?", 1), `has no database "none"`},
-		{strings.Replace(address, "holdco:secret@", "weak:weak@", 1), "to move a store, the user of the database URL"},
+		{strings.Replace(address, "holdco:secret@", "weak:weak@", 1), "the user of the database URL has to own the tables of the store"},
 	} {
 		code, printed := moved(t, environ, "--to", c.to)
 		if code != 1 || !strings.Contains(printed, c.says) || strings.Contains(printed, "wr0ng") {

@@ -109,16 +109,22 @@ func (s *Stream) End(failed error) {
 var errNotPermitted = fault.New(fault.Unauthorized, "The key has ended since the request came, or what it may see has changed.").
 	Because(context.Canceled)
 
-// lookEvery is how often a stream looks whether its key still permits it: with what is cached of keys meanwhile, an end at another
+// lookEvery is how often a stream, or a request that waits, looks whether its key still permits it: with what is cached of keys meanwhile, an end at another
 // server is seen within a second.
 const lookEvery = 250 * time.Millisecond
 
-// WhilePermitted returns a context that ends as soon as what the request was let in by does not let it in any more, and lets the
-// stream end with it, even while its client takes nothing. The caller calls stop when the stream has ended.
+// WhilePermitted is the WhilePermitted of a request, and lets the stream end with the context, even while its client takes nothing.
 func (s *Stream) WhilePermitted(ctx context.Context) (permitted context.Context, stop func()) {
-	permitted, end := context.WithCancelCause(ctx)
+	permitted, stop = WhilePermitted(ctx, s.c)
 	s.permitted = permitted
-	refused := of(s.c).refused
+	return permitted, stop
+}
+
+// WhilePermitted returns a context that ends as soon as what the request was let in by does not let it in any more: for a request that
+// takes longer than a moment. Its cause is then an error to answer with. The caller calls stop at the end.
+func WhilePermitted(ctx context.Context, c *gin.Context) (permitted context.Context, stop func()) {
+	permitted, end := context.WithCancelCause(ctx)
+	refused := of(c).refused
 	ticker := time.NewTicker(lookEvery)
 	done := make(chan struct{})
 	go func() {
