@@ -133,6 +133,17 @@ func (s *Sample) RemovedPlace(view View, which id.Lead) (place Place, found bool
 // Campaigns returns a page of campaigns.
 func (s *Sample) Campaigns(query CampaignQuery) CampaignPage { return query.Page(s.state, s.campaigns) }
 
+// Industries are those of the campaigns that have one.
+func (s *Sample) Industries() map[id.Campaign]id.Industry {
+	of := map[id.Campaign]id.Industry{}
+	for _, one := range s.campaigns {
+		if one.Industry != "" {
+			of[one.ID] = one.Industry
+		}
+	}
+	return of
+}
+
 // Page returns the page of all campaigns there are, which are in the order of their places.
 func (q CampaignQuery) Page(state State, all []Campaign) CampaignPage {
 	matched := kept(all, q.Filter.Match)

@@ -268,6 +268,7 @@ func leadsOfAView(f *fixture) {
 	}
 	for _, view := range views {
 		f.finds(lead.Query{Filter: lead.Filter{View: view}, Size: 10}, kept)
+		f.finds(lead.Query{Filter: lead.Filter{View: view, None: true}, Size: 10}, kept)
 	}
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()

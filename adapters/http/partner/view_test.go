@@ -15,6 +15,9 @@ func TestWhatAKeyMayNotSeeIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.export.fill(t, 5)
+	w.export.leads[0].Campaigns = []id.Campaign{"cam_bare", spring}
+	one := first(w.export.filtered(lead.Filter{}, lead.Place{}))[0]
+	w.export.change(lead.FeedChange{Kind: lead.Upserted, Lead: leadID(1), Exported: one})
 	for _, view := range []lead.View{{Campaigns: []id.Campaign{spring}}, {Industries: []id.Industry{health}}} {
 		w.keys.change(func() { w.keys.view = view })
 		page := w.Get("leads")
@@ -29,6 +32,20 @@ func TestWhatAKeyMayNotSeeIsNotThere(t *testing.T) {
 		w.Send(streamed("leads?after="+string(leadID(2)))).Is(t, 400, "invalid_parameter")
 		if got := w.Get("campaigns"); len(got.IDs(t)) != 1 || got.Pagination.Total != 1 {
 			t.Errorf("%+v: %s", view, got.Body)
+		}
+		for what, got := range map[string]string{
+			"the page": string(page.Body), "the stream": w.Stream("leads")[0], "the lead": string(w.Get("leads/" + string(leadID(1))).Body),
+			"the fields": string(w.Get("leads?fields=campaign_ids").Body), "the table": string(w.Send(table("leads")).Body),
+			"the feed": string(w.Get("leads/changes").Body),
+		} {
+			if !strings.Contains(got, string(spring)) || strings.Contains(got, "cam_bare") {
+				t.Errorf("%+v: %s: %s", view, what, got)
+			}
+		}
+		for query, want := range map[string]int64{"cam_bare": 0, "cam_spring": 1, "cam_bare,cam_spring": 1} {
+			if got := w.Get("leads?campaign_id=" + query); got.Pagination.Total != want {
+				t.Errorf("%+v: %s: %s", view, query, got.Body)
+			}
 		}
 		if got := w.As(otherKey).Get("leads"); got.Pagination.Total != 5 {
 			t.Errorf("of another partner: %s", got.Body)

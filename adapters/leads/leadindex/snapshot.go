@@ -95,6 +95,9 @@ func (s *snapshot) find(query lead.Query) found {
 
 // matching returns the positions that a filter wants, whatever the instants of their places.
 func (s *snapshot) matching(f lead.Filter) *roaring.Bitmap {
+	if f.None {
+		return roaring.New()
+	}
 	q := ask(f)
 	if q.asksNothing() {
 		return s.live

@@ -50,6 +50,9 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 // matching finds the leads that lead.Filter.Match does. Others are the keys that lookedUp returned.
 func matching(query *bun.SelectQuery, filter lead.Filter, others []int64) *bun.SelectQuery {
 	query = lookingUp(shownBy(notRemoved(query), filter.View), filter, others)
+	if filter.None {
+		query = query.Where("1 = 0")
+	}
 	if len(filter.IDs) > 0 {
 		query = query.Where("id IN (?)", bun.List(filter.IDs))
 	}
