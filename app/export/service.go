@@ -107,6 +107,11 @@ func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (foun
 	if len(query.Filter.View.Industries) > 0 {
 		return s.countedCampaigns(ctx, query)
 	}
+	return s.campaignsPage(ctx, query)
+}
+
+// campaignsPage returns a page of campaigns as they are kept, with all leads that they have.
+func (s *Service) campaignsPage(ctx context.Context, query lead.CampaignQuery) (found inbound.CampaignsPage, err error) {
 	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err

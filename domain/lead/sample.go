@@ -100,6 +100,9 @@ func (s *Sample) Search(query Query) Page {
 	if !query.Uncounted {
 		page.Total = int64(len(matched))
 	}
+	if query.Size == 0 {
+		return page
+	}
 	after, page.More = cut(after, query.Skip, query.Size)
 	for _, one := range after {
 		page.Leads = append(page.Leads, one.exported())

@@ -59,6 +59,7 @@ func filters(f *fixture) {
 	} {
 		f.check(lead.Query{Filter: filter, Size: 100})
 		f.check(lead.Query{Filter: filter, Size: 1, Uncounted: true})
+		f.check(lead.Query{Filter: filter})
 	}
 	for bound := range lead.MostRating + 1 {
 		if bound%50 < 2 || bound%50 == 49 || bound&(bound-1) == 0 {

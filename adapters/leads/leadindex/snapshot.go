@@ -78,6 +78,9 @@ func (s *snapshot) find(query lead.Query) found {
 	if !query.Uncounted {
 		f.total = int64(matching.CardinalityInRange(first, end))
 	}
+	if query.Size == 0 {
+		return f
+	}
 	ahead := int64(matching.CardinalityInRange(start, end)) - query.Skip
 	if ahead <= 0 {
 		return f

@@ -28,6 +28,9 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 				return err
 			}
 		}
+		if query.Size == 0 {
+			return nil
+		}
 		found := matches().Column("key", "updated_at", "id", "labels").
 			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
 			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip)
