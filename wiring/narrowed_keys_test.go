@@ -95,6 +95,98 @@ func TestAKeyThatIsNarrowedOrRevokedEndsItsStreamsAtAnotherServerOnPostgres(t *t
 	}
 }
 
+// Of the campaigns that a lead is in, a key is told those that it is shown in the list of campaigns, and no others are found by their ids.
+func TestCampaignsThatAKeyMayNotSeeAreNotInItsLeads(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		keep := func(industryOfMoved id.Industry) {
+			s.changeLeads(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
+				var all []lead.Campaign
+				for which, industry := range map[id.Campaign]id.Industry{
+					"cam_food": "ind_food", "cam_moved": industryOfMoved, "cam_bare": "",
+				} {
+					all = append(all, lead.Campaign{
+						ID: which, Name: "C", Status: lead.StatusActive, Industry: industry, CreatedAt: at, UpdatedAt: at,
+					})
+				}
+				slices.SortFunc(all, func(a, b lead.Campaign) int { return strings.Compare(string(a.ID), string(b.ID)) })
+				return tx.Campaigns().Keep(ctx, all)
+			})
+		}
+		s.changeLeads(t, func(ctx context.Context, tx store.Tx, _ time.Time) error {
+			return tx.Taxonomy().Keep(ctx, lead.Taxonomy{Industries: []lead.Industry{
+				{ID: "ind_food", Name: "Food", Slug: "food", Active: true}, {ID: "ind_tools", Name: "Tools", Slug: "tools", Active: true},
+			}})
+		})
+		keep("ind_tools")
+		s.changeLeads(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
+			one := lead.Lead{
+				ID: id.Lead(leadID(1)), Name: "L", Rating: lead.Unrated, Enrichment: lead.None, Industry: "ind_food",
+				Campaigns: []id.Campaign{"cam_bare", "cam_food", "cam_moved"},
+			}
+			merged := lead.Merge([]lead.Incoming{one.Incoming()}, nil, at)
+			if err := tx.Campaigns().Count(ctx, merged.Members); err != nil {
+				return err
+			}
+			return tx.Leads().Keep(ctx, merged.Changed)
+		})
+		readers := map[string]*partnertest.Client{}
+		for _, narrowed := range []string{
+			`"industryIds":["ind_food"]`, `"industryIds":["ind_food"],"campaignIds":["cam_food","cam_moved"]`, `"campaignIds":["cam_food"]`,
+		} {
+			made := s.Post("/v1/partners", fmt.Sprintf(`{"name":"Acme","origins":[%q],%s}`, acmeOrigin, narrowed))
+			made.Is(t, 201, "")
+			readers[narrowed] = s.readerWith(t, resttest.Data[apiPartner](t, made).Key)
+		}
+		check := func(narrowed string, shown ...string) {
+			t.Helper()
+			reader := readers[narrowed]
+			table := reader.Send(partnertest.Request{Path: "leads?fields=campaign_ids&format=csv"})
+			if want := leadID(1) + "," + strings.Join(shown, " ") + "\n"; !strings.HasSuffix(string(table.Body), want) {
+				t.Errorf("%s: the table: %s", narrowed, table.Body)
+			}
+			want := `"campaign_ids":["` + strings.Join(shown, `","`) + `"]`
+			for _, path := range []string{
+				"leads", "leads/" + leadID(1), "leads?fields=campaign_ids", "leads?format=ndjson", "leads/changes",
+			} {
+				if got := string(reader.Send(partnertest.Request{Path: path}).Body); !strings.Contains(got, want) {
+					t.Errorf("%s: %s: %s", narrowed, path, got)
+				}
+			}
+			for _, one := range []string{"cam_food", "cam_moved", "cam_bare"} {
+				total := int64(0)
+				if slices.Contains(shown, one) {
+					total = 1
+				}
+				for query, total := range map[string]int64{one: total, one + ",cam_food": 1, one + ",cam_none": total} {
+					if got := reader.Get("leads?campaign_id=" + query); got.Pagination.Total != total {
+						t.Errorf("%s: %s: %s", narrowed, query, got.Body)
+					}
+					lead := strings.Contains(string(reader.Get("leads/changes?campaign_id="+query).Body), `"lead":`)
+					if lines := len(reader.Stream("leads?campaign_id=" + query)); int64(lines) != total || lead != (total > 0) {
+						t.Errorf("%s: %s: %d lines, in the feed %v", narrowed, query, lines, lead)
+					}
+				}
+			}
+		}
+		for narrowed := range readers {
+			check(narrowed, "cam_food")
+		}
+		keep("ind_food")
+		for narrowed := range readers {
+			if strings.Contains(narrowed, "ind_food") {
+				check(narrowed, "cam_food", "cam_moved")
+			} else {
+				check(narrowed, "cam_food")
+			}
+		}
+		keep("ind_tools")
+		for narrowed := range readers {
+			check(narrowed, "cam_food")
+		}
+	})
+}
+
 // A key of some industries is shown how many leads of these each campaign has, and what it asks of the number is asked of that.
 func TestCampaignsAreCountedForAKeyOfSomeIndustries(t *testing.T) {
 	t.Parallel()

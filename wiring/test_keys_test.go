@@ -48,6 +48,9 @@ func TestATestKeyReadsTheSampleAsIfItWereStored(t *testing.T) {
 			{test, stored}, {made(append(narrowed, "--test")...), made(narrowed...)},
 			{made(append(narrowed[:4:4], "--test")...), made(narrowed[:4]...)},
 		} {
+			if keys[0] != test {
+				namesOwnCampaignsAlone(t, keys[0])
+			}
 			for _, path := range sampledPaths(t, stored) {
 				of, want := keys[0].Get(path), keys[1].Get(path)
 				if diff := cmp.Diff(undated(want.Body), undated(of.Body)); diff != "" || of.Status != want.Status {
@@ -64,6 +67,25 @@ func TestATestKeyReadsTheSampleAsIfItWereStored(t *testing.T) {
 			}
 		}
 	})
+}
+
+// namesOwnCampaignsAlone fails if a lead names a campaign that the key does not see.
+func namesOwnCampaignsAlone(t *testing.T, key *partnertest.Client) {
+	t.Helper()
+	var shown, seen []string
+	for _, line := range key.Stream("leads") {
+		var one struct {
+			Campaigns []string `json:"campaign_ids"`
+		}
+		must(t, json.Unmarshal([]byte(line), &one))
+		shown = append(shown, one.Campaigns...)
+	}
+	seen = key.Get("campaigns?per_page=100").IDs(t)
+	for _, one := range shown {
+		if !slices.Contains(seen, one) {
+			t.Errorf("%s is in a lead, and not among %v", one, seen)
+		}
+	}
 }
 
 // sampledPaths are what is asked of both.

@@ -10,25 +10,36 @@ import (
 
 // countedCampaigns returns a page of campaigns for a view of some industries: of the leads that a campaign has, the view shows those of
 // these industries alone, so they are counted anew, and what is asked of their number is asked of that.
+//
+// Unless something is asked of their number, those of the page alone are counted.
 func (s *Service) countedCampaigns(ctx context.Context, query lead.CampaignQuery) (found inbound.CampaignsPage, err error) {
-	all, names, err := s.allCampaigns(ctx, query.Filter)
-	if err != nil {
+	if query.Filter.HasLeads == nil && query.Filter.MinLeads == 0 {
+		if found, err = s.campaignsPage(ctx, query); err == nil {
+			err = s.count(ctx, query.Filter.View, &found.CampaignPage)
+		}
 		return found, err
 	}
-	oldest := all.State // so that nobody takes the page for one of a later revision
-	for i, one := range all.Campaigns {
-		counted, err := s.search.Search(ctx, lead.Query{
-			Filter: lead.Filter{Campaigns: []id.Campaign{one.ID}, View: query.Filter.View}, Size: 1,
-		})
-		if err != nil {
-			return found, err
-		}
-		if counted.State.Revision < oldest.Revision {
-			oldest = counted.State
-		}
-		all.Campaigns[i].LeadCount = counted.Total
+	all, names, err := s.allCampaigns(ctx, query.Filter)
+	if err == nil {
+		err = s.count(ctx, query.Filter.View, &all)
 	}
-	return inbound.CampaignsPage{CampaignPage: query.Page(oldest, all.Campaigns), Names: names}, nil
+	return inbound.CampaignsPage{CampaignPage: query.Page(all.State, all.Campaigns), Names: names}, err
+}
+
+// count counts the leads of campaigns that a view shows. The page is of the oldest state then that anything in it is of, so that nobody
+// takes it for one of a later revision.
+func (s *Service) count(ctx context.Context, view lead.View, page *lead.CampaignPage) error {
+	for i, one := range page.Campaigns {
+		counted, err := s.search.Search(ctx, lead.Query{Filter: lead.Filter{Campaigns: []id.Campaign{one.ID}, View: view}})
+		if err != nil {
+			return err
+		}
+		if counted.State.Revision < page.State.Revision {
+			page.State = counted.State
+		}
+		page.Campaigns[i].LeadCount = counted.Total
+	}
+	return nil
 }
 
 // allCampaigns returns all campaigns that a filter matches, however many leads they have.

@@ -78,6 +78,60 @@ func TestTheTaxonomyIsReadOnceForEachOfItsRevisions(t *testing.T) {
 	}
 }
 
+// counted counts searches, and the leads that they read.
+type counted struct {
+	store.LeadSearch
+
+	searches, leads int
+}
+
+func (c *counted) Search(ctx context.Context, query lead.Query) (lead.Page, error) {
+	page, err := c.LeadSearch.Search(ctx, query)
+	c.searches, c.leads = c.searches+1, c.leads+len(page.Leads)
+	return page, err
+}
+
+func TestCampaignsOfAPageAreCountedAndNoOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.name(t, "Health")
+	const campaigns = 20
+	f.change(t, func(ctx context.Context, tx store.Tx, at time.Time) error {
+		var all []lead.Campaign
+		for n := range campaigns {
+			all = append(all, lead.Campaign{
+				ID: id.Campaign(fmt.Sprintf("cam_%02d", n)), Name: "C", Status: lead.StatusActive, Industry: "ind_1", CreatedAt: at, UpdatedAt: at,
+			})
+		}
+		if err := tx.Campaigns().Keep(ctx, all); err != nil {
+			return err
+		}
+		one := lead.Lead{
+			ID: leadID(1), Name: "L", Rating: lead.Unrated, Enrichment: lead.None, Industry: "ind_1", Campaigns: []id.Campaign{all[4].ID},
+		}
+		merged := lead.Merge([]lead.Incoming{one.Incoming()}, nil, at)
+		if err := tx.Campaigns().Count(ctx, merged.Members); err != nil {
+			return err
+		}
+		return tx.Leads().Keep(ctx, merged.Changed)
+	})
+	search := &counted{LeadSearch: f.store.Leads()}
+	service := export.New(f.store, search, f.clock)
+	view := lead.View{Industries: []id.Industry{"ind_1"}}
+	page, err := service.Campaigns(t.Context(), lead.CampaignQuery{Filter: lead.CampaignFilter{View: view}, Skip: 1, Size: 5})
+	must(t, err)
+	if page.Total != campaigns+1 || !page.More || search.searches != 5 || search.leads != 0 || page.Campaigns[4].LeadCount != 1 {
+		t.Errorf("%d searches read %d leads for %+v", search.searches, search.leads, page.CampaignPage)
+	}
+	has := true
+	asked := lead.CampaignQuery{Filter: lead.CampaignFilter{View: view, HasLeads: &has}, Size: 5}
+	page, err = service.Campaigns(t.Context(), asked)
+	must(t, err)
+	if page.Total != 1 || len(page.Campaigns) != 1 || search.leads != 0 {
+		t.Errorf("%d searches read %d leads for %+v", search.searches, search.leads, page.CampaignPage)
+	}
+}
+
 func TestEverythingIsAsOfOneState(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -21,20 +21,22 @@ func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.D
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
-		found, err := s.from.Leads().Feed(ctx, query)
+		var found inbound.ChangesPage
+		names, err := s.seen(ctx, query.Filter, func(filter lead.Filter) (_ lead.State, err error) {
+			asked := query
+			asked.Filter = filter
+			found.FeedPage, err = s.from.Leads().Feed(ctx, asked)
+			return found.State, err
+		})
 		if err != nil {
 			return inbound.ChangesPage{}, feedFault(err)
 		}
-		if len(found.Changes) > 0 {
-			taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
-			return inbound.ChangesPage{FeedPage: found, Names: taxonomy.names}, err
-		}
-		if found.More || wait <= 0 {
-			return inbound.ChangesPage{FeedPage: found}, nil
+		if found.Names = names; len(found.Changes) > 0 || found.More || wait <= 0 {
+			return found, nil
 		}
 		query.After = found.Next
 		if changed, err := s.watch.await(ctx, s.State, found.State.Revision, over.C); !changed {
-			return inbound.ChangesPage{FeedPage: found}, err
+			return found, err
 		}
 	}
 }

@@ -18,6 +18,8 @@ type Service struct {
 	clock  outbound.Clock
 	cache  taxonomyCache
 	watch  watch
+
+	campaigns campaignCache
 }
 
 var _ inbound.Export = (*Service)(nil)
@@ -31,13 +33,17 @@ func New(s store.Store, search store.LeadSearch, clock outbound.Clock) *Service 
 func (s *Service) State(ctx context.Context) (lead.State, error) { return s.from.Leads().State(ctx) }
 
 // Leads returns a page of leads.
-func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPage, error) {
-	found, err := s.search.Search(ctx, query)
+func (s *Service) Leads(ctx context.Context, query lead.Query) (found inbound.LeadsPage, err error) {
+	found.Names, err = s.seen(ctx, query.Filter, func(filter lead.Filter) (_ lead.State, err error) {
+		asked := query
+		asked.Filter = filter
+		found.Page, err = s.search.Search(ctx, asked)
+		return found.State, err
+	})
 	if err != nil {
 		return inbound.LeadsPage{}, err
 	}
-	taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
-	return inbound.LeadsPage{Page: found, Names: taxonomy.names}, err
+	return found, nil
 }
 
 // Lead reads one lead and the names of its taxonomy from one snapshot.
@@ -50,8 +56,7 @@ func (s *Service) Lead(ctx context.Context, view lead.View, which id.Lead) (show
 		if err != nil {
 			return err
 		}
-		taxonomy, err := s.cache.at(ctx, r, state.Taxonomy)
-		shown.Names = taxonomy.names
+		shown.Names, err = s.names(ctx, r, view, state)
 		return err
 	})
 	return shown, err
@@ -102,6 +107,11 @@ func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (foun
 	if len(query.Filter.View.Industries) > 0 {
 		return s.countedCampaigns(ctx, query)
 	}
+	return s.campaignsPage(ctx, query)
+}
+
+// campaignsPage returns a page of campaigns as they are kept, with all leads that they have.
+func (s *Service) campaignsPage(ctx context.Context, query lead.CampaignQuery) (found inbound.CampaignsPage, err error) {
 	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err

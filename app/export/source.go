@@ -41,6 +41,7 @@ type Leads interface {
 // Campaigns is what of a store.CampaignReader is asked for.
 type Campaigns interface {
 	Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error)
+	Industries(ctx context.Context) (map[id.Campaign]id.Industry, error)
 }
 
 // stored is a store as a source.
@@ -117,6 +118,10 @@ type sampledCampaigns struct{ sample *lead.Sample }
 
 func (s sampledCampaigns) Search(_ context.Context, query lead.CampaignQuery) (lead.CampaignPage, error) {
 	return s.sample.Campaigns(query), nil
+}
+
+func (s sampledCampaigns) Industries(context.Context) (map[id.Campaign]id.Industry, error) {
+	return s.sample.Industries(), nil
 }
 
 type sampledTaxonomy struct{ sample *lead.Sample }

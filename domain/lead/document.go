@@ -21,11 +21,13 @@ type Exported struct {
 	Document  Document
 }
 
-// Names are the names of a taxonomy, encoded in JSON to be shown in leads and campaigns.
+// Names are the names of a taxonomy, encoded in JSON to be shown in leads and campaigns. They may know which campaigns are of which
+// industry.
 type Names struct {
 	industries  map[id.Industry]json.RawMessage
 	verticals   map[id.Vertical]json.RawMessage
 	geographies map[id.Geography]json.RawMessage
+	campaigns   map[id.Campaign]id.Industry
 }
 
 // Names encodes the names of the taxonomy, including inactive ones.
@@ -52,6 +54,17 @@ func (t Taxonomy) Names() (Names, error) {
 		}
 	}
 	return names, nil
+}
+
+// WithCampaigns returns the names with the industries that campaigns have. Views of industries show none of the others.
+func (n Names) WithCampaigns(industries map[id.Campaign]id.Industry) Names {
+	n.campaigns = industries
+	return n
+}
+
+// ShowsCampaign reports whether a view shows the campaign with an id.
+func (n Names) ShowsCampaign(view View, which id.Campaign) bool {
+	return view.ShowsCampaign(Campaign{ID: which, Industry: n.campaigns[which]})
 }
 
 // Industry returns an industry as leads show it, in JSON; null if it does not exist.

@@ -23,15 +23,28 @@ type Filter struct {
 	Since         time.Time // updated at or after this instant; zero: any time
 	UpdatedBefore time.Time // updated before this instant, not at it; zero: any time
 	CreatedBefore time.Time
+	None          bool // whatever else is said, no lead is selected
 	View          View // of who asks
 }
 
 // MostListed is how many values a list of a filter names at most.
 const MostListed = 100
 
+// Seen returns the filter without the campaigns that its view does not show: they are not there, so no lead is in them. The names know
+// the campaigns.
+func (f Filter) Seen(names Names) Filter {
+	if len(f.Campaigns) == 0 || f.View.IsAll() {
+		return f
+	}
+	f.Campaigns = kept(f.Campaigns, func(one id.Campaign) bool { return names.ShowsCampaign(f.View, one) })
+	f.None = f.None || len(f.Campaigns) == 0
+	return f
+}
+
 // Match reports whether the filter selects the lead.
 func (f Filter) Match(l Lead) bool {
-	return among(f.IDs, l.ID) &&
+	return !f.None &&
+		among(f.IDs, l.ID) &&
 		(f.Domain == "" || f.Domain == DomainOf(l.Website)) &&
 		(f.Email == "" || f.Email == EmailOf(l.Email)) &&
 		anyAmong(f.Campaigns, l.Campaigns) &&

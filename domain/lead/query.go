@@ -11,7 +11,7 @@ type Query struct {
 	Filter    Filter
 	After     Place // the page starts after this place
 	Skip      int64 // how many leads after After to skip, 0 or more
-	Size      int   // maximum number of leads, 1 or more
+	Size      int   // maximum number of leads; 0: the page has State and Total alone, and no lead is read
 	Uncounted bool  // do not count the total, which may be expensive
 }
 
@@ -20,7 +20,7 @@ type Page struct {
 	State State // of the snapshot that was read
 	Leads []Exported
 	Total int64 // leads that the filter matches; 0 when Uncounted
-	More  bool  // whether there are leads after the page
+	More  bool  // whether there are leads after the page; not told with Size 0
 }
 
 // RemovedQuery asks for a page of removed leads.

@@ -100,6 +100,9 @@ func (s *Sample) Search(query Query) Page {
 	if !query.Uncounted {
 		page.Total = int64(len(matched))
 	}
+	if query.Size == 0 {
+		return page
+	}
 	after, page.More = cut(after, query.Skip, query.Size)
 	for _, one := range after {
 		page.Leads = append(page.Leads, one.exported())
@@ -132,6 +135,17 @@ func (s *Sample) RemovedPlace(view View, which id.Lead) (place Place, found bool
 
 // Campaigns returns a page of campaigns.
 func (s *Sample) Campaigns(query CampaignQuery) CampaignPage { return query.Page(s.state, s.campaigns) }
+
+// Industries are those of the campaigns that have one.
+func (s *Sample) Industries() map[id.Campaign]id.Industry {
+	of := map[id.Campaign]id.Industry{}
+	for _, one := range s.campaigns {
+		if one.Industry != "" {
+			of[one.ID] = one.Industry
+		}
+	}
+	return of
+}
 
 // Page returns the page of all campaigns there are, which are in the order of their places.
 func (q CampaignQuery) Page(state State, all []Campaign) CampaignPage {

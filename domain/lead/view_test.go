@@ -1,6 +1,7 @@
 package lead_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,24 @@ func TestAViewShowsWhatItIsNarrowedTo(t *testing.T) {
 	} {
 		if got := (lead.CampaignFilter{View: c.view}).Match(ofHealth); got != c.want {
 			t.Errorf("%+v: %v", c.view, got)
+		}
+	}
+	names := lead.Names{}.WithCampaigns(map[id.Campaign]id.Industry{spring: health, autumn: trade})
+	for _, c := range []struct {
+		view        lead.View
+		asked, want []id.Campaign
+	}{
+		{lead.View{}, []id.Campaign{spring, "cam_none"}, []id.Campaign{spring, "cam_none"}},
+		{lead.View{Industries: []id.Industry{health}}, nil, nil},
+		{lead.View{Industries: []id.Industry{health}}, []id.Campaign{autumn, spring, "cam_none"}, []id.Campaign{spring}},
+		{lead.View{Industries: []id.Industry{health}}, []id.Campaign{autumn}, nil},
+		{lead.View{Campaigns: []id.Campaign{autumn}}, []id.Campaign{spring, autumn}, []id.Campaign{autumn}},
+		{lead.View{Campaigns: []id.Campaign{autumn}, Industries: []id.Industry{health}}, []id.Campaign{spring, autumn}, nil},
+	} {
+		got := lead.Filter{Campaigns: c.asked, View: c.view}.Seen(names)
+		one := lead.Lead{Industry: health, Campaigns: []id.Campaign{autumn, spring}}
+		if !slices.Equal(got.Campaigns, c.want) || got.Match(one) != (len(c.want) > 0 || len(c.asked) == 0) {
+			t.Errorf("%+v of %v: %+v", c.view, c.asked, got)
 		}
 	}
 	if (lead.View{Industries: []id.Industry{health}}).ShowsCampaign(lead.Campaign{ID: spring}) {

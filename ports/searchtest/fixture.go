@@ -235,7 +235,7 @@ func expected(query lead.Query, state lead.State, leads []lead.Stored) lead.Page
 		case skip > 0:
 			skip--
 		case len(page.Leads) == query.Size:
-			page.More = true
+			page.More = query.Size > 0
 		default:
 			page.Leads = append(page.Leads, exported(one))
 		}

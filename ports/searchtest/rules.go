@@ -55,9 +55,11 @@ func filters(f *fixture) {
 		{View: lead.View{Industries: []id.Industry{"ind_food"}}},
 		{View: lead.View{Industries: []id.Industry{"ind_food"}, Campaigns: []id.Campaign{"cam_spring"}}, HasWebsite: &yes},
 		{View: lead.View{NoContacts: true}},
+		{None: true}, {None: true, Industries: []id.Industry{"ind_food"}},
 	} {
 		f.check(lead.Query{Filter: filter, Size: 100})
 		f.check(lead.Query{Filter: filter, Size: 1, Uncounted: true})
+		f.check(lead.Query{Filter: filter})
 	}
 	for bound := range lead.MostRating + 1 {
 		if bound%50 < 2 || bound%50 == 49 || bound&(bound-1) == 0 {

@@ -167,6 +167,9 @@ type CampaignReader interface {
 
 	// IDs returns the ids of all campaigns.
 	IDs(ctx context.Context) ([]id.Campaign, error)
+
+	// Industries returns the industries of all campaigns that have one.
+	Industries(ctx context.Context) (map[id.Campaign]id.Industry, error)
 }
 
 // Campaigns reads and changes campaigns. Changes need Leads.Advance first.

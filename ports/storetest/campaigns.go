@@ -68,6 +68,15 @@ func (f *fixture) campaignsAre(want ...lead.Campaign) {
 	f.ok(err)
 	slices.Sort(ids)
 	f.same(slices.Sorted(slices.Values(found)), ids)
+	industries := map[id.Campaign]id.Industry{}
+	for _, c := range want {
+		if c.Industry != "" {
+			industries[c.ID] = c.Industry
+		}
+	}
+	of, err := f.store.Campaigns().Industries(f.ctx)
+	f.ok(err)
+	f.same(of, industries)
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)
 	page, err := f.store.Campaigns().Search(f.ctx, lead.CampaignQuery{Size: len(want) + 1})
@@ -167,6 +176,7 @@ func campaignSearches(f *fixture) {
 	for i := range all {
 		all[i].LeadCount = by[all[i].ID]
 	}
+	f.campaignsAre(all...)
 	slices.SortFunc(all, func(a, b lead.Campaign) int { return a.Place().Compare(b.Place()) })
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)

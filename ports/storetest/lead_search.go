@@ -33,7 +33,7 @@ func (f *fixture) finds(query lead.Query, among []lead.Stored) lead.Page {
 	remaining = remaining[min(query.Skip, int64(len(remaining))):]
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)
-	want := lead.Page{State: state, Leads: allExported(remaining[:min(query.Size, len(remaining))]), More: len(remaining) > query.Size}
+	want := lead.Page{State: state, Leads: allExported(remaining[:min(query.Size, len(remaining))]), More: query.Size > 0 && len(remaining) > query.Size}
 	if !query.Uncounted {
 		want.Total = int64(len(matching))
 	}
@@ -63,6 +63,7 @@ func leadPages(f *fixture) {
 		f.finds(lead.Query{After: after, Size: size}, kept)
 	}
 	f.finds(lead.Query{Skip: 1 << 62, Size: 1}, kept)
+	f.finds(lead.Query{Skip: 1}, kept)
 	f.finds(lead.Query{After: lead.Place{UpdatedAt: kept[0].UpdatedAt, ID: "cmp_a"}, Size: 3}, kept)
 	f.finds(lead.Query{After: lead.Place{UpdatedAt: kept[0].UpdatedAt, ID: "cmp_none"}, Size: 3}, kept)
 	f.finds(lead.Query{After: lead.Place{UpdatedAt: kept[0].UpdatedAt.Add(time.Hour)}, Size: 3}, kept)
@@ -268,6 +269,7 @@ func leadsOfAView(f *fixture) {
 	}
 	for _, view := range views {
 		f.finds(lead.Query{Filter: lead.Filter{View: view}, Size: 10}, kept)
+		f.finds(lead.Query{Filter: lead.Filter{View: view, None: true}, Size: 10}, kept)
 	}
 	f.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()

@@ -25,14 +25,16 @@ func Spared(c *gin.Context, r Representation) bool {
 	return true
 }
 
-// WriteJSON answers with a body that is spelled already.
-func WriteJSON(c *gin.Context, r Representation, body []byte) {
+// WriteJSON answers with a body that is spelled already, and reports whether it was written: not when the client is gone, or asked for
+// the head alone.
+func WriteJSON(c *gin.Context, r Representation, body []byte) (written bool) {
 	WriteHead(c, r)
 	c.Header("Content-Length", strconv.Itoa(len(body)))
-	_, _ = c.Writer.Write(body) // fails when the client is gone, or asked for the head alone
+	_, err := c.Writer.Write(body)
+	return err == nil && c.Request.Method != http.MethodHead
 }
 
-// WriteHead answers HEAD as WriteJSON would, before anybody has spelled the body.
+// WriteHead answers HEAD as WriteJSON would, before anybody has spelled the body. A tag that is not known then is left out.
 func WriteHead(c *gin.Context, r Representation) {
 	r.announce(c)
 	c.Header("Content-Type", jsonAnswer)
@@ -40,7 +42,9 @@ func WriteHead(c *gin.Context, r Representation) {
 }
 
 func (r Representation) announce(c *gin.Context) {
-	c.Header("ETag", r.ETag)
+	if r.ETag != "" {
+		c.Header("ETag", r.ETag)
+	}
 	if !r.Modified.IsZero() {
 		c.Header("Last-Modified", r.Modified.UTC().Format(http.TimeFormat))
 	}
@@ -49,6 +53,9 @@ func (r Representation) announce(c *gin.Context) {
 		keep = "no-store"
 	}
 	c.Header("Cache-Control", keep)
+	if r.Keep != "" {
+		c.Writer.Header().Add("Vary", "Authorization") // who has another key may be shown something else
+	}
 }
 
 // isUnmodified is for clients that send no entity tag (RFC 9110, section 13.1.3).

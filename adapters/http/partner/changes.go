@@ -40,8 +40,12 @@ func (h leads) changes(c *gin.Context) {
 		httpkit.Fail(c, p.err)
 		return
 	}
-	if streams && c.Request.Method == http.MethodHead {
-		httpkit.BeginStream(c, streamType, writeTimeout)
+	if c.Request.Method == http.MethodHead {
+		if streams {
+			httpkit.BeginStream(c, streamType, writeTimeout)
+			return
+		}
+		h.changesHead(c, query.After)
 		return
 	}
 	ctx, stop := h.stopping.Within(c.Request.Context())
@@ -73,7 +77,6 @@ func (h leads) changes(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
-	h.sent(c, upserted(found.Changes))
 	body := append(*buffer, `{"data":[`...)
 	for i, change := range found.Changes {
 		if i > 0 {
@@ -84,10 +87,24 @@ func (h leads) changes(c *gin.Context) {
 	body = strconv.AppendInt(append(body, `],"pagination":{"per_page":`...), int64(query.Size), 10)
 	body = strconv.AppendBool(append(body, `,"more":`...), found.More)
 	body = append(body, `,"next_cursor":"`+feedCursor(bound, found.Next)+"\"}}\n"...)
-	if r := (httpkit.Representation{ETag: httpkit.DigestTag(body)}); !httpkit.Spared(c, r) {
-		httpkit.WriteJSON(c, r, body)
+	if r := (httpkit.Representation{ETag: httpkit.DigestTag(body)}); !httpkit.Spared(c, r) && httpkit.WriteJSON(c, r, body) {
+		h.sent(c, upserted(found.Changes))
 	}
 	*buffer = body
+}
+
+// changesHead answers HEAD of a page of the feed, for which nothing is looked for but whether the feed goes on from the position. The tag is
+// a digest of the page, so there is none.
+func (h leads) changesHead(c *gin.Context, from lead.FeedPosition) {
+	state, err := h.portOf(c).State(c.Request.Context())
+	if err == nil && from != (lead.FeedPosition{}) && !state.CanFollow(from) {
+		err = errLost
+	}
+	if err != nil {
+		httpkit.Fail(c, err)
+		return
+	}
+	httpkit.WriteHead(c, httpkit.Representation{})
 }
 
 // upserted is how many leads are sent with changes.

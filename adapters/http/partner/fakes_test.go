@@ -276,11 +276,16 @@ func (f *fakeExport) names() lead.Names {
 	if err != nil {
 		panic(err)
 	}
-	return names
+	industries := map[id.Campaign]id.Industry{}
+	for _, one := range f.campaigns {
+		industries[one.ID] = one.Industry
+	}
+	return names.WithCampaigns(industries)
 }
 
 // filtered returns the leads that a filter matches, after a place.
 func (f *fakeExport) filtered(filter lead.Filter, after lead.Place) (leads []lead.Exported, total int64) {
+	filter = filter.Seen(f.names())
 	for _, kept := range f.leads {
 		if !filter.Match(kept.Lead) {
 			continue

@@ -43,8 +43,7 @@ func (h leads) list(c *gin.Context) {
 		if err != nil {
 			return found{}, nil, err
 		}
-		result := found{state: page.State, total: page.Total, more: page.More}
-		h.sent(c, len(page.Leads))
+		result := found{state: page.State, total: page.Total, more: page.More, leads: len(page.Leads)}
 		for i, one := range page.Leads {
 			if i > 0 {
 				rows = append(rows, ',')
@@ -65,8 +64,9 @@ func (h leads) get(c *gin.Context) {
 		httpkit.Fail(c, err)
 		return
 	}
-	h.sent(c, 1)
-	writeData(c, shape.Append(nil, shown.Exported, shown.Names), "")
+	if writeData(c, shape.Append(nil, shown.Exported, shown.Names), "") {
+		h.sent(c, 1)
+	}
 }
 
 // removed answers GET /api/external/leads/removed.
@@ -74,6 +74,7 @@ func (h leads) removed(c *gin.Context) {
 	p := &parameters{Query: httpkit.QueryOf(c)}
 	since := p.instant("since")
 	asked := pagingOf(p, "removed", "since")
+	asked.forgets = true
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return

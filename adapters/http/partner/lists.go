@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -34,7 +35,11 @@ type lists struct {
 func (h lists) portOf(c *gin.Context) inbound.Export { return h.ports.Of(httpkit.PartnerOf(c)) }
 
 // sent notes how many leads a partner got.
-func (h lists) sent(c *gin.Context, leads int) { h.auth.Used(httpkit.PartnerOf(c).ID, 0, int64(leads)) }
+func (h lists) sent(c *gin.Context, leads int) {
+	if leads > 0 {
+		h.auth.Used(httpkit.PartnerOf(c).ID, 0, int64(leads))
+	}
+}
 
 // usualSize is the size of a page unless asked otherwise.
 const usualSize = 25
@@ -46,6 +51,8 @@ type paging struct {
 	after  page.Position
 	at     time.Time // of after
 	query  string    // the list and its filters, to which cursors are bound
+
+	forgets bool // retention removes rows of the list
 }
 
 // pagingOf reads which page is asked for. The parameters that are no filters are left out of what cursors are bound to.
@@ -107,6 +114,7 @@ type found struct {
 	more   bool
 	lastAt time.Time // of the last row
 	lastID string
+	leads  int // how many of the rows are leads
 }
 
 // answer shows a page, for which fill appends the rows. When the client has the page already, or asks for the head alone,
@@ -124,7 +132,7 @@ func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Contex
 			httpkit.Fail(c, errLost)
 			return
 		}
-		r := h.representation(c, state)
+		r := h.representation(c, asked, state)
 		if httpkit.Spared(c, r) {
 			return
 		}
@@ -145,7 +153,9 @@ func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Contex
 	}
 	body = append(body, `],"pagination":`...)
 	body = append(asked.appendPagination(body, result), '}', '\n')
-	httpkit.WriteJSON(c, h.representation(c, result.state), body)
+	if httpkit.WriteJSON(c, h.representation(c, asked, result.state), body) {
+		h.sent(c, result.leads)
+	}
 	*buffer = body
 }
 
@@ -171,14 +181,19 @@ func (p paging) appendPagination(to []byte, result found) []byte {
 }
 
 // representation makes the validators of a page from the state of the export and from what was asked. Last-Modified
-// is set only when it is exact: not before the second of the last change is over, because another change could fall into it.
-func (h lists) representation(c *gin.Context, state lead.State) httpkit.Representation {
-	sum := sha256.Sum256([]byte(strings.Join([]string{
+// is set only when it is exact: not before the second of the last change is over, because another change could fall into it. Retention
+// moves what is forgotten alone, and no instant tells of that.
+func (h lists) representation(c *gin.Context, asked paging, state lead.State) httpkit.Representation {
+	of := []string{
 		h.seal, httpkit.PartnerOf(c).Sees(),
 		c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
-	}, "\n")))
+	}
+	if asked.forgets {
+		of = append(of, fmt.Sprint(state.Forgotten.Revision, state.Forgotten.Key))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(of, "\n")))
 	r := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
-	if httpkit.PartnerOf(c).Sees() != "" {
+	if asked.forgets || httpkit.PartnerOf(c).Sees() != "" {
 		return r // when it was narrowed last is not known, so no instant says that the answer is the same
 	}
 	if changed := state.ChangedAt.Truncate(time.Second); !changed.IsZero() && h.clock.Now().Truncate(time.Second).After(changed) {

@@ -77,6 +77,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter, rows ro
 	defer h.giveBack(lines)
 	out := httpkit.BeginStream(c, rows.mediaType, writeTimeout)
 	ctx, end := out.WhilePermitted(ctx)
+	defer end() // End looks why the stream broke off
 	header := rows.header
 	if _, continues := p.Query["after"]; continues {
 		header = nil
@@ -97,7 +98,6 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter, rows ro
 	if err == nil && header != nil { // there are no leads
 		err = out.Write(header)
 	}
-	defer end() // End looks why the stream broke off
 	out.End(err)
 }
 

@@ -23,11 +23,9 @@ func (h taxonomy) get(c *gin.Context) {
 	writeData(c, active.Fields().Append(nil), aDay)
 }
 
-// writeData answers with one resource, whose entity tag is a digest of its content.
-func writeData(c *gin.Context, resource []byte, keep string) {
+// writeData answers with one resource, whose entity tag is a digest of its content, and reports whether it was written.
+func writeData(c *gin.Context, resource []byte, keep string) (written bool) {
 	body := append(append([]byte(`{"data":`), resource...), '}', '\n')
 	r := httpkit.Representation{ETag: httpkit.DigestTag(body), Keep: keep}
-	if !httpkit.Spared(c, r) {
-		httpkit.WriteJSON(c, r, body)
-	}
+	return !httpkit.Spared(c, r) && httpkit.WriteJSON(c, r, body)
 }

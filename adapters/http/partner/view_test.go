@@ -3,10 +3,13 @@ package partner_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"holdco/adapters/http/partner/partnertest"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 )
@@ -15,6 +18,9 @@ func TestWhatAKeyMayNotSeeIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.export.fill(t, 5)
+	w.export.leads[0].Campaigns = []id.Campaign{"cam_bare", spring}
+	one := first(w.export.filtered(lead.Filter{}, lead.Place{}))[0]
+	w.export.change(lead.FeedChange{Kind: lead.Upserted, Lead: leadID(1), Exported: one})
 	for _, view := range []lead.View{{Campaigns: []id.Campaign{spring}}, {Industries: []id.Industry{health}}} {
 		w.keys.change(func() { w.keys.view = view })
 		page := w.Get("leads")
@@ -29,6 +35,20 @@ func TestWhatAKeyMayNotSeeIsNotThere(t *testing.T) {
 		w.Send(streamed("leads?after="+string(leadID(2)))).Is(t, 400, "invalid_parameter")
 		if got := w.Get("campaigns"); len(got.IDs(t)) != 1 || got.Pagination.Total != 1 {
 			t.Errorf("%+v: %s", view, got.Body)
+		}
+		for what, got := range map[string]string{
+			"the page": string(page.Body), "the stream": w.Stream("leads")[0], "the lead": string(w.Get("leads/" + string(leadID(1))).Body),
+			"the fields": string(w.Get("leads?fields=campaign_ids").Body), "the table": string(w.Send(table("leads")).Body),
+			"the feed": string(w.Get("leads/changes").Body),
+		} {
+			if !strings.Contains(got, string(spring)) || strings.Contains(got, "cam_bare") {
+				t.Errorf("%+v: %s: %s", view, what, got)
+			}
+		}
+		for query, want := range map[string]int64{"cam_bare": 0, "cam_spring": 1, "cam_bare,cam_spring": 1} {
+			if got := w.Get("leads?campaign_id=" + query); got.Pagination.Total != want {
+				t.Errorf("%+v: %s: %s", view, query, got.Body)
+			}
 		}
 		if got := w.As(otherKey).Get("leads"); got.Pagination.Total != 5 {
 			t.Errorf("of another partner: %s", got.Body)
@@ -143,6 +163,81 @@ func TestWhatAKeyIsUsedForIsNoted(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	})
+}
+
+// A lead counts when it is written: not when the client has it already, asks for the head, or is refused.
+func TestLeadsThatWereNotSentDoNotCount(t *testing.T) {
+	t.Parallel()
+	w := aFeed(t)
+	count := func() (leads int64) {
+		w.keys.change(func() { leads = w.keys.used[id.New[id.Partner](uuid(1))][1] })
+		return leads
+	}
+	for _, path := range []string{"leads/" + string(leadID(1)), "leads?per_page=1", "leads/changes?per_page=100"} {
+		before := count()
+		answer := w.Get(path)
+		answer.Is(t, 200, "")
+		if got := count(); got != before+1 {
+			t.Errorf("%s: %d after %d", path, got, before)
+		}
+		before = count()
+		w.Get(path, "If-None-Match", answer.Header.Get("ETag")).Is(t, 304, "")
+		w.Send(partnertest.Request{Method: http.MethodHead, Path: path}).Is(t, 200, "")
+		if got := count(); got != before {
+			t.Errorf("%s: %d after %d", path, got, before)
+		}
+	}
+	before, cursor := count(), *w.Get("leads?per_page=1").Pagination.NextCursor
+	w.export.state.LostAfter, w.export.state.LostUntil = start.Add(-time.Hour), start.Add(time.Hour)
+	w.Get("leads?cursor="+cursor).Is(t, 400, "invalid_cursor")
+	if got := count(); got != before+1 {
+		t.Errorf("%d after %d", got, before)
+	}
+}
+
+func TestTheHeadOfTheFeedLooksForNothing(t *testing.T) {
+	t.Parallel()
+	w := aFeed(t)
+	page := w.changes(t, "?per_page=1")
+	w.export.asked = lead.FeedQuery{}
+	ask := func(query string) int {
+		return w.Send(partnertest.Request{Method: http.MethodHead, Path: "leads/changes" + query}).Status
+	}
+	if got := ask("?wait=30&cursor=" + page.Pagination.NextCursor); got != 200 || ask("") != 200 || w.export.asked.Size != 0 {
+		t.Errorf("%d, and it asked for %+v", got, w.export.asked)
+	}
+	w.export.state.Forgotten = lead.FeedPlace{Revision: 9}
+	if got := ask("?cursor=" + page.Pagination.NextCursor); got != 400 || ask("") != 200 {
+		t.Errorf("%d after changes are forgotten", got)
+	}
+}
+
+// Retention moves neither the revision nor the instant of the last change.
+func TestThatRemovalsAreForgottenIsNotHiddenByATag(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	removed, leads := w.Get("leads/removed"), w.Get("leads")
+	if modified := removed.Header.Get("Last-Modified"); modified != "" {
+		t.Errorf("the removals tell of %s", modified)
+	}
+	w.export.state.Forgotten = lead.FeedPlace{Revision: 5, Key: 7}
+	w.Get("leads/removed", "If-None-Match", removed.Header.Get("ETag")).Is(t, 200, "")
+	w.Get("leads", "If-None-Match", leads.Header.Get("ETag")).Is(t, 304, "")
+}
+
+// Where an answer may be kept, it is for the key alone that it was shown to.
+func TestATaxonomyThatIsKeptIsThatOfAKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.Get("taxonomy")
+	for _, answer := range []partnertest.Answer{first, w.Get("taxonomy", "If-None-Match", first.Header.Get("ETag"))} {
+		if !slices.Contains(answer.Header.Values("Vary"), "Authorization") {
+			t.Errorf("%d: %v", answer.Status, answer.Header)
+		}
+	}
+	if vary := w.Get("leads").Header.Values("Vary"); slices.Contains(vary, "Authorization") {
+		t.Errorf("an answer that is never kept varies by %v", vary)
+	}
 }
 
 func TestATestKeyReadsTheSampleAlone(t *testing.T) {

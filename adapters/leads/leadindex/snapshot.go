@@ -78,6 +78,9 @@ func (s *snapshot) find(query lead.Query) found {
 	if !query.Uncounted {
 		f.total = int64(matching.CardinalityInRange(first, end))
 	}
+	if query.Size == 0 {
+		return f
+	}
 	ahead := int64(matching.CardinalityInRange(start, end)) - query.Skip
 	if ahead <= 0 {
 		return f
@@ -95,6 +98,9 @@ func (s *snapshot) find(query lead.Query) found {
 
 // matching returns the positions that a filter wants, whatever the instants of their places.
 func (s *snapshot) matching(f lead.Filter) *roaring.Bitmap {
+	if f.None {
+		return roaring.New()
+	}
 	q := ask(f)
 	if q.asksNothing() {
 		return s.live

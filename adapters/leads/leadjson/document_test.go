@@ -31,8 +31,12 @@ func TestAViewCutsWhatItDoesNotShow(t *testing.T) {
 		{lead.View{}, `"campaign_ids":["cam_a","cam_b","cam_c"],"contacts":[{`},
 		{lead.View{Campaigns: []id.Campaign{"cam_b", "cam_c", "cam_d"}}, `"campaign_ids":["cam_b","cam_c"],"contacts":[{`},
 		{lead.View{Campaigns: []id.Campaign{"cam_d"}, NoContacts: true}, `"campaign_ids":[],"contacts":[],"created_at":"`},
+		{lead.View{Industries: []id.Industry{"ind_arts"}}, `"campaign_ids":["cam_a","cam_b"],"contacts":[{`},
+		{lead.View{Industries: []id.Industry{"ind_none"}}, `"campaign_ids":[],"contacts":[{`},
+		{lead.View{Industries: []id.Industry{"ind_arts"}, Campaigns: []id.Campaign{"cam_b", "cam_c"}}, `"campaign_ids":["cam_b"],`},
 	} {
-		got := string(leadjson.Shape{View: c.view}.Append(nil, lead.Exported{Document: document}, lead.Names{}))
+		names := lead.Names{}.WithCampaigns(map[id.Campaign]id.Industry{"cam_a": "ind_arts", "cam_b": "ind_arts", "cam_c": "ind_else"})
+		got := string(leadjson.Shape{View: c.view}.Append(nil, lead.Exported{Document: document}, names))
 		if !json.Valid([]byte(got)) || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %s", c.view, got)
 		}

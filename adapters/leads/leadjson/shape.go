@@ -11,14 +11,14 @@ import (
 
 // Shape is what is shown of leads. The zero value shows all there is.
 type Shape struct {
-	View lead.View // contacts that it does not show are left out, and the list of them is empty; so are campaigns
+	View lead.View // contacts that it does not show are left out, and the list of them is empty; so are campaigns: lead.Names.ShowsCampaign
 	Only lead.Shown
 }
 
 // Append is Append for what the shape shows.
 func (s Shape) Append(to []byte, e lead.Exported, names lead.Names) []byte {
 	if s.Only.IsAll() {
-		return Append(to, s.viewed(e), names)
+		return Append(to, s.viewed(e, names), names)
 	}
 	between := byte('{')
 	for name, value := range s.Fields(e, names) {
@@ -32,7 +32,7 @@ func (s Shape) Append(to []byte, e lead.Exported, names lead.Names) []byte {
 // Fields are the fields that the shape shows, with their values as JSON spells them.
 func (s Shape) Fields(e lead.Exported, names lead.Names) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
-		e = s.viewed(e)
+		e = s.viewed(e, names)
 		text := e.Document.Head[len("{"):]
 		for at, one := range order {
 			if at == taxonomyAt+2 {
@@ -102,9 +102,9 @@ func (m member) cut(text string) (value, rest string) {
 }
 
 // viewed is what the view shows.
-func (s Shape) viewed(e lead.Exported) lead.Exported {
-	if len(s.View.Campaigns) > 0 && s.Only.Has("campaign_ids") {
-		e.Document.Tail = withCampaigns(e.Document.Tail, s.View.Campaigns)
+func (s Shape) viewed(e lead.Exported, names lead.Names) lead.Exported {
+	if !s.View.IsAll() && s.Only.Has("campaign_ids") {
+		e.Document.Tail = withCampaigns(e.Document.Tail, func(one id.Campaign) bool { return names.ShowsCampaign(s.View, one) })
 	}
 	if s.View.NoContacts && s.Only.Has("contacts") {
 		e.Document.Tail = withoutContacts(e.Document.Tail)
@@ -125,7 +125,7 @@ func withoutContacts(tail string) string {
 }
 
 // withCampaigns leaves of the list of campaigns, with which a tail begins, those that are shown. Their ids have no quotes.
-func withCampaigns(tail string, shown []id.Campaign) string {
+func withCampaigns(tail string, shows func(id.Campaign) bool) string {
 	const begins, follows = `"campaign_ids":[`, `]`
 	list, isOne := strings.CutPrefix(tail, begins)
 	list, after, ends := strings.Cut(list, follows)
@@ -134,7 +134,7 @@ func withCampaigns(tail string, shown []id.Campaign) string {
 	}
 	var kept []string
 	for one := range strings.SplitSeq(list, ",") {
-		if slices.Contains(shown, id.Campaign(strings.Trim(one, `"`))) {
+		if list != "" && shows(id.Campaign(strings.Trim(one, `"`))) {
 			kept = append(kept, one)
 		}
 	}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,6 +93,18 @@ func (c campaigns) IDs(ctx context.Context) ([]id.Campaign, error) {
 	var ids []id.Campaign
 	err := c.scan(ctx, c.selectFrom(c.table.name).Column("id").Order("id"), &ids)
 	return ids, err
+}
+
+func (c campaigns) Industries(ctx context.Context) (map[id.Campaign]id.Industry, error) {
+	of := map[id.Campaign]id.Industry{}
+	query := c.selectFrom(c.table.name).Column("id", "industry_id").Where("industry_id <> ''")
+	return of, c.each(ctx, query, func(rows *sql.Rows) error {
+		var which id.Campaign
+		var industry id.Industry
+		err := rows.Scan(&which, &industry)
+		of[which] = industry
+		return err
+	})
 }
 
 func (c campaigns) Keep(ctx context.Context, kept []lead.Campaign) error {

@@ -28,6 +28,9 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 				return err
 			}
 		}
+		if query.Size == 0 {
+			return nil
+		}
 		found := matches().Column("key", "updated_at", "id", "labels").
 			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
 			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip)
@@ -50,6 +53,9 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 // matching finds the leads that lead.Filter.Match does. Others are the keys that lookedUp returned.
 func matching(query *bun.SelectQuery, filter lead.Filter, others []int64) *bun.SelectQuery {
 	query = lookingUp(shownBy(notRemoved(query), filter.View), filter, others)
+	if filter.None {
+		query = query.Where("1 = 0")
+	}
 	if len(filter.IDs) > 0 {
 		query = query.Where("id IN (?)", bun.List(filter.IDs))
 	}
