@@ -668,3 +668,29 @@ func TestWhatIsForgottenWhileAnImportRunsStaysForgotten(t *testing.T) {
 	}
 	f.total(t, 1)
 }
+
+func TestWhatAUnitThatFailsWouldHaveDoneIsNotCounted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, manyDrafts(1), inbound.ImportOptions{})
+	lost := errors.New("the commit fails")
+	one := func(yield func(id.Lead, error) bool) { yield("cmp_0", nil) }
+	f.store.lost = lost
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, one, true); removed != 0 || !errors.Is(err, lost) {
+		t.Errorf("%d, %v", removed, err)
+	}
+	f.total(t, 1)
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, one, true); removed != 1 || err != nil {
+		t.Errorf("%d, %v", removed, err)
+	}
+	f.store.lost = lost
+	if released, err := f.imports.Release(t.Context(), caller, nil, []id.Lead{"cmp_0"}); released != 0 || !errors.Is(err, lost) {
+		t.Errorf("%d, %v", released, err)
+	}
+	f.store.lost = lost
+	draft := taxonomy
+	draft.Industries = []lead.IndustryDraft{{ID: "ind_2", Name: "Trade"}}
+	if change, err := f.imports.Taxonomy(t.Context(), caller, draft, false); change.Any() || !errors.Is(err, lost) {
+		t.Errorf("%+v, %v", change, err)
+	}
+}

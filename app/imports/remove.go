@@ -84,7 +84,10 @@ func (s *Service) removeBatch(
 		}
 		return recordAll(ctx, tx, actor, lead.Removed(ids))
 	})
-	return gone, took, err
+	if err != nil {
+		return 0, 0, err // gone is what the unit would have removed
+	}
+	return gone, took, nil
 }
 
 // recordAll records events of an actor.

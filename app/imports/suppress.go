@@ -178,5 +178,8 @@ func (s *Service) Release(ctx context.Context, caller access.Caller, which []id.
 		}
 		return tx.Record(ctx, lead.Released(released).By(caller.Actor))
 	})
-	return released, err
+	if err != nil {
+		return 0, err // released is what the unit would have released
+	}
+	return released, nil
 }
