@@ -58,7 +58,8 @@ func (f *fake) runArgs(args ...string) result {
 			return f.fails
 		},
 		Commands: append(f.commands(), cli.LeadCommands(cli.LeadTools{
-			Imports: opener[inbound.Imports](f, interruptedImports{interrupt: cancel}), Files: func(string) cli.Files { return noFiles{} },
+			Imports: opener[inbound.Imports](f, interruptedImports{interrupt: cancel}),
+			Keyed:   opener[inbound.Imports](f, interruptedImports{interrupt: cancel}), Files: func(string) cli.Files { return noFiles{} },
 			Samples: func(int, uint64) cli.Samples { return struct{ cli.Samples }{} },
 		})...),
 		Migrator:  opener[outbound.Migrator](f, failingMigrator{f.tokens.fails}),

@@ -27,6 +27,10 @@ func TestAnInterruptedImportReportsWhatWasCommitted(t *testing.T) {
 	if got := new(fake).run("leads rm cmp_1 cmp_2"); got != want {
 		t.Errorf("%+v", got)
 	}
+	want = result{cli.Failed, "", "holdco: interrupted; 1 suppression was added, and the same command continues after that\n"}
+	if got := new(fake).run("leads suppress " + file(t, "b.csv", "name\n")); got != want {
+		t.Errorf("%+v", got)
+	}
 }
 
 // interruptedImports is interrupted in each of its calls, after one lead.
@@ -47,10 +51,19 @@ func (i interruptedImports) RemoveLeads(context.Context, access.Caller, iter.Seq
 	return 1, nil
 }
 
+func (i interruptedImports) Suppress(
+	ctx context.Context, _ access.Caller, _ iter.Seq2[inbound.LeadLine, error], _ inbound.ImportOptions,
+) (lead.ImportCount, error) {
+	i.interrupt()
+	return lead.ImportCount{Suppressed: 1}, ctx.Err()
+}
+
 // noFiles reads nothing.
 type noFiles struct{ cli.Files }
 
 func (noFiles) Leads(io.Reader, string) iter.Seq2[inbound.LeadLine, error] { return nil }
+
+func (noFiles) Suppressed(io.Reader, string) iter.Seq2[inbound.LeadLine, error] { return nil }
 
 func TestWhatCannotBeImportedIsSaid(t *testing.T) {
 	t.Parallel()

@@ -22,11 +22,13 @@ import (
 
 // leadFlags are the filters of leads, as flags.
 type leadFlags struct {
+	set                                      *pflag.FlagSet
 	campaigns, industries, verticals, levels []string
 	domain, email                            string
 }
 
 func (f *leadFlags) add(flags *pflag.FlagSet) {
+	f.set = flags
 	flags.StringSliceVar(&f.campaigns, "campaign", nil, "only leads of these campaigns, by their `IDS`")
 	flags.StringSliceVar(&f.industries, "industry", nil, "only leads of these industries, by their `IDS`")
 	flags.StringSliceVar(&f.verticals, "vertical", nil, "only leads of these verticals, by their `IDS`")
@@ -35,43 +37,61 @@ func (f *leadFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.email, "email", "", "only leads with this e-mail `ADDRESS` of their own")
 }
 
-// filter returns the filter. What is wrong with a flag is wrong usage.
-func (f *leadFlags) filter() (filter lead.Filter, err error) {
-	filter.Campaigns, err = foreignIDs[id.Campaign]("campaign", f.campaigns)
-	industries, wrong := foreignIDs[id.Industry]("industry", f.industries)
-	filter.Industries, err = industries, errors.Join(err, wrong)
-	verticals, wrong := foreignIDs[id.Vertical]("vertical", f.verticals)
-	filter.Verticals, err = verticals, errors.Join(err, wrong)
-	for _, level := range f.levels {
-		if !slices.Contains(lead.Enrichments(), lead.Enrichment(level)) {
-			err = errors.Join(err, fmt.Errorf("--enrichment-level must be none, basic, standard or deep; it is %q", level))
-		}
-		filter.Enrichments = append(filter.Enrichments, lead.Enrichment(level))
-	}
-	filter.Domain, filter.Email = lead.DomainOf(f.domain), lead.EmailOf(f.email)
-	if err != nil {
-		return lead.Filter{}, WrongUsage(err)
+// filter returns the filter. What is wrong with a flag is wrong usage, and so is one without a value: a script whose variable is not set
+// must not get all leads.
+func (f *leadFlags) filter() (lead.Filter, error) {
+	var filter lead.Filter
+	var wrong [6]error
+	filter.Campaigns, wrong[0] = filterList(f.set, "campaign", f.campaigns, mustBeIDs[id.Campaign](), id.ParseForeign[id.Campaign])
+	filter.Industries, wrong[1] = filterList(f.set, "industry", f.industries, mustBeIDs[id.Industry](), id.ParseForeign[id.Industry])
+	filter.Verticals, wrong[2] = filterList(f.set, "vertical", f.verticals, mustBeIDs[id.Vertical](), id.ParseForeign[id.Vertical])
+	filter.Enrichments, wrong[3] = filterList(f.set, "enrichment-level", f.levels, lead.MustBeEnrichments, lead.ParseEnrichment)
+	filter.Domain, wrong[4] = filterValue(f.set, "domain", f.domain, lead.MustBeDomain, lead.ParseDomain)
+	filter.Email, wrong[5] = filterValue(f.set, "email", f.email, lead.MustBeEmail, lead.ParseEmail)
+	if err := errors.Join(wrong[:]...); err != nil {
+		return lead.Filter{}, err
 	}
 	return filter, nil
 }
 
-// foreignIDs parses ids that other systems may have given.
-func foreignIDs[T id.ID](flag string, sent []string) (ids []T, err error) {
-	for _, text := range sent {
-		which, ok := id.ParseForeign[T](text)
-		if !ok {
-			return nil, fmt.Errorf("--%s must be ids that begin with %s; it is %q", flag, id.Prefix[T](), text)
-		}
-		ids = append(ids, which)
+// filterValue parses the value of a flag that was given.
+func filterValue[T any](flags *pflag.FlagSet, flag, sent, must string, parse func(string) (T, bool)) (value T, err error) {
+	if !flags.Changed(flag) {
+		return value, nil
 	}
-	return ids, nil
+	value, ok := parse(sent)
+	if !ok {
+		err = fmt.Errorf("--%s %s; it is %q", flag, must, sent)
+	}
+	return value, err
 }
+
+// filterList parses the values of a flag that was given.
+func filterList[T any](flags *pflag.FlagSet, flag string, sent []string, must string, parse func(string) (T, bool)) (all []T, err error) {
+	if !flags.Changed(flag) {
+		return nil, nil
+	}
+	if wrong := lead.WrongList(sent); wrong != "" {
+		return nil, fmt.Errorf("--%s %s", flag, wrong)
+	}
+	for _, text := range sent {
+		one, err := filterValue(flags, flag, text, must, parse)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func mustBeIDs[T id.ID]() string { return "must be ids that begin with " + id.Prefix[T]() }
 
 // mostListed is how many leads a list has at most: more are for an export.
 const mostListed = 1000
 
 func (a leadCommands) listLeads() *cobra.Command {
 	var by leadFlags
+	var filter lead.Filter
 	var limit int
 	var asJSON bool
 	command := &cobra.Command{
@@ -80,17 +100,14 @@ func (a leadCommands) listLeads() *cobra.Command {
 		Long:    "List leads, in the order in which partners read them: those that changed first come first.",
 		Example: "  holdco leads list --industry ind_food --limit 20\n  holdco leads list --domain acme.example --json",
 		Args:    noArgs,
-		PreRunE: func(*cobra.Command, []string) error {
+		PreRunE: func(*cobra.Command, []string) (err error) {
 			if limit < 1 || limit > mostListed {
 				return fmt.Errorf("--limit must be from 1 to %d; for more there is \"holdco leads export\"", mostListed)
 			}
-			return nil
+			filter, err = by.filter()
+			return err
 		},
 		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
-			filter, err := by.filter()
-			if err != nil {
-				return err
-			}
 			page, err := port.Leads(command.Context(), lead.Query{Filter: filter, Size: limit})
 			if err != nil {
 				return err
@@ -164,6 +181,7 @@ func (a leadCommands) showLead() *cobra.Command {
 
 func (a leadCommands) exportLeads() *cobra.Command {
 	var by leadFlags
+	var filter lead.Filter
 	var format string
 	command := &cobra.Command{
 		Use:   "export",
@@ -178,17 +196,14 @@ func (a leadCommands) exportLeads() *cobra.Command {
 			"then one of these; an import takes it off again.",
 		Example: "  holdco leads export | gzip > leads.ndjson.gz\n  holdco leads export --campaign cam_spring --format csv > spring.csv",
 		Args:    noArgs,
-		PreRunE: func(*cobra.Command, []string) error {
+		PreRunE: func(*cobra.Command, []string) (err error) {
 			if !slices.Contains(exportFormats(), format) {
 				return fmt.Errorf("--format must be %s; it is %q", strings.Join(exportFormats(), " or "), format)
 			}
-			return nil
+			filter, err = by.filter()
+			return err
 		},
 		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
-			filter, err := by.filter()
-			if err != nil {
-				return err
-			}
 			out := bufio.NewWriter(command.OutOrStdout())
 			var line []byte
 			spell := func(to []byte, one lead.Exported, names lead.Names) []byte {
@@ -198,7 +213,7 @@ func (a leadCommands) exportLeads() *cobra.Command {
 				table := a.Table()
 				line, spell = table.AppendHeader(line), table.Append
 			}
-			_, err = out.Write(line)
+			_, err := out.Write(line)
 			if err == nil {
 				err = port.Stream(command.Context(), filter, lead.Place{}, func(leads []lead.Exported, names lead.Names) error {
 					for _, one := range leads {

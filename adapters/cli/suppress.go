@@ -46,8 +46,12 @@ func (a leadCommands) suppress() *cobra.Command {
 				return err
 			}
 			defer file.close()
+			if err := file.makeSeekable(command.Context()); err != nil {
+				return err
+			}
 			var wrong []string
-			count, err := port.Suppress(command.Context(), a.caller, a.Files(encoding).Suppressed(file, format), inbound.ImportOptions{
+			lines := rewound(file, a.Files(encoding).Suppressed(file, format))
+			count, err := port.Suppress(command.Context(), a.caller, lines, inbound.ImportOptions{
 				Rules: rules,
 				Report: func(line lead.ReportedLine) error {
 					const shown = 5
@@ -58,6 +62,9 @@ func (a leadCommands) suppress() *cobra.Command {
 				},
 			})
 			switch {
+			case command.Context().Err() != nil:
+				return fmt.Errorf("interrupted; %s, and the same command continues after that",
+					counted(count.Suppressed, "suppression was added", "suppressions were added"))
 			case err != nil:
 				return err
 			case count.Rejected > 0:
@@ -65,9 +72,16 @@ func (a leadCommands) suppress() *cobra.Command {
 					counted(count.Read, "line is", "lines are"))
 				return errors.New(strings.Join(append([]string{invalid}, wrong...), "\n"))
 			case asJSON:
-				return printJSON(command.OutOrStdout(), event.Fields{event.F("suppressed", count.Suppressed)})
+				return printJSON(command.OutOrStdout(), event.Fields{
+					event.F("suppressed", count.Suppressed), event.F("unchanged", count.Unchanged),
+				})
 			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "Imports will not bring back %s.\n", counted(count.Suppressed, "lead", "leads"))
+			said := fmt.Sprintf("Imports will not bring back %s.", counted(count.Suppressed, "lead", "leads"))
+			if same := int64(count.Unchanged); same > 0 {
+				said = fmt.Sprintf("Imports will not bring back %s that they could before; %s nothing.",
+					counted(count.Suppressed, "lead", "leads"), counted(same, "line adds", "lines add"))
+			}
+			_, err = fmt.Fprintln(command.OutOrStdout(), said)
 			return err
 		}),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),

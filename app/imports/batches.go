@@ -89,11 +89,14 @@ func (i *importing[T]) passOver(line *lead.ReportedLine) error {
 	return i.report(line)
 }
 
-func (i *importing[T]) report(line *lead.ReportedLine) error {
-	if line == nil || i.options.Report == nil {
+func (i *importing[T]) report(line *lead.ReportedLine) error { return report(i.options, line) }
+
+// report reports a line to who wants that; nil is none.
+func report(options inbound.ImportOptions, line *lead.ReportedLine) error {
+	if line == nil || options.Report == nil {
 		return nil
 	}
-	return i.options.Report(*line)
+	return options.Report(*line)
 }
 
 // flush stores the batch.

@@ -179,6 +179,7 @@ func (c *clock) Now() time.Time { return c.now }
 type failing struct {
 	store.Store
 	fails     []error
+	lost      error  // of the next unit, which does all its work and is not committed
 	committed func() // is called after a unit; may be nil
 }
 
@@ -187,6 +188,10 @@ func (f *failing) Update(ctx context.Context, write func(ctx context.Context, tx
 		err := f.fails[0]
 		f.fails = f.fails[1:]
 		return err
+	}
+	if err := f.lost; err != nil {
+		f.lost = nil
+		return f.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error { return errors.Join(write(ctx, tx), err) })
 	}
 	err := f.Store.Update(ctx, write)
 	if f.committed != nil {

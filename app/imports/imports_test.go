@@ -668,3 +668,81 @@ func TestWhatIsForgottenWhileAnImportRunsStaysForgotten(t *testing.T) {
 	}
 	f.total(t, 1)
 }
+
+func TestWhatAUnitThatFailsWouldHaveDoneIsNotCounted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, manyDrafts(1), inbound.ImportOptions{})
+	lost := errors.New("the commit fails")
+	one := func(yield func(id.Lead, error) bool) { yield("cmp_0", nil) }
+	f.store.lost = lost
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, one, true); removed != 0 || !errors.Is(err, lost) {
+		t.Errorf("%d, %v", removed, err)
+	}
+	f.total(t, 1)
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, one, true); removed != 1 || err != nil {
+		t.Errorf("%d, %v", removed, err)
+	}
+	f.store.lost = lost
+	if released, err := f.imports.Release(t.Context(), caller, nil, []id.Lead{"cmp_0"}); released != 0 || !errors.Is(err, lost) {
+		t.Errorf("%d, %v", released, err)
+	}
+	f.store.lost = lost
+	draft := taxonomy
+	draft.Industries = []lead.IndustryDraft{{ID: "ind_2", Name: "Trade"}}
+	if change, err := f.imports.Taxonomy(t.Context(), caller, draft, false); change.Any() || !errors.Is(err, lost) {
+		t.Errorf("%+v, %v", change, err)
+	}
+}
+
+func TestToSuppressTheSameTwiceAddsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	drafts := []lead.Draft{{ID: "cmp_1"}, {ID: "cmp_1"}, {Email: "anna@anna.example"}}
+	got, err := f.imports.Suppress(t.Context(), caller, lines(drafts), inbound.ImportOptions{})
+	if err != nil || got.Suppressed != 2 || got.Unchanged != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	before := f.state(t)
+	got, err = f.imports.Suppress(t.Context(), caller, lines(drafts), inbound.ImportOptions{})
+	if err != nil || got.Suppressed != 0 || got.Unchanged != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	one := func(yield func(id.Lead, error) bool) { yield("cmp_1", nil) }
+	if removed, err := f.imports.RemoveLeads(t.Context(), caller, one, true); removed != 0 || err != nil {
+		t.Errorf("%d, %v", removed, err)
+	}
+	if after := f.state(t); after != before {
+		t.Errorf("%+v; it was %+v", after, before)
+	}
+	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.suppressed <nil> <nil>")
+}
+
+func TestASuppressionIsInterruptedBetweenItsUnits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.store.committed = cancel
+	got, err := f.imports.Suppress(ctx, caller, lines(manyDrafts(1200)), inbound.ImportOptions{})
+	if !errors.Is(err, context.Canceled) || got.Suppressed != 500 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	f.store.committed = nil
+	got, err = f.imports.Suppress(t.Context(), caller, lines(manyDrafts(1200)), inbound.ImportOptions{})
+	if err != nil || got.Suppressed != 700 || got.Unchanged != 500 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	f.store.lost = errors.New("the commit fails")
+	got, err = f.imports.Suppress(t.Context(), caller, lines([]lead.Draft{{ID: "cmp_new"}}), inbound.ImportOptions{})
+	if err == nil || got.Suppressed != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := f.imports.Suppress(ctx, caller, lines(nil), inbound.ImportOptions{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	// Who wants no reports gets none.
+	got, err = f.imports.Suppress(t.Context(), caller, lines(make([]lead.Draft, 1)), inbound.ImportOptions{})
+	if err != nil || got.Rejected != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

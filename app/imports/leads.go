@@ -131,9 +131,12 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		}
 		return recordAll(ctx, tx, k.actor, merged.Events())
 	})
+	if err != nil {
+		return lead.Change{}, 0, err
+	}
 	k.compareFirst = change.Unchanged > 0
 	k.late += int64(late)
-	return change, took, err
+	return change, took, nil
 }
 
 // notForgotten drops the leads of a batch that were forgotten after their lines were checked.

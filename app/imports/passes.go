@@ -58,23 +58,21 @@ func passes[L, T any](
 		return one
 	})
 	if isRefused {
-		return first.summary, reportMerged(ctx, checkedLines, i.options.Report)
+		return first.summary, reportMerged(ctx, checkedLines, i.options)
 	}
 	return i.run(ctx, checkedLines)
 }
 
 // reportMerged reports the merged lines, and stores nothing. The first pass has reported the others.
-func reportMerged[T any](ctx context.Context, portions <-chan portion[T], report func(lead.ReportedLine) error) error {
+func reportMerged[T any](ctx context.Context, portions <-chan portion[T], options inbound.ImportOptions) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case next, more := <-portions:
 			for _, line := range next.lines {
-				if line.merged != nil && report != nil {
-					if err := report(*line.merged); err != nil {
-						return err
-					}
+				if err := report(options, line.merged); err != nil {
+					return err
 				}
 			}
 			if next.err != nil || !more {
@@ -128,7 +126,7 @@ func (s *survey) take(line checked[surveyed]) {
 		return
 	}
 	s.summary.Rejected++
-	if s.options.Strict && s.options.Report != nil && s.failed == nil {
-		s.failed = s.options.Report(*line.rejected)
+	if s.options.Strict && s.failed == nil {
+		s.failed = report(s.options, line.rejected)
 	}
 }

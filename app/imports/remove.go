@@ -52,11 +52,9 @@ func (s *Service) removeBatch(
 		if err != nil {
 			return err
 		}
+		suppressed := 0
 		if forget {
-			if err := s.forget(ctx, tx, ids); err != nil {
-				return err
-			}
-			if err := tx.Record(ctx, lead.Suppressed(len(ids)).By(actor)); err != nil {
+			if suppressed, err = s.forget(ctx, tx, actor, ids); err != nil {
 				return err
 			}
 		}
@@ -65,7 +63,7 @@ func (s *Service) removeBatch(
 			return err
 		}
 		if len(removed) == 0 {
-			if forget {
+			if suppressed > 0 {
 				return nil
 			}
 			return errNothing
@@ -84,7 +82,10 @@ func (s *Service) removeBatch(
 		}
 		return recordAll(ctx, tx, actor, lead.Removed(ids))
 	})
-	return gone, took, err
+	if err != nil {
+		return 0, 0, err // gone is what the unit would have removed
+	}
+	return gone, took, nil
 }
 
 // recordAll records events of an actor.

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -62,14 +63,14 @@ func (s *Service) suppressionKey(ctx context.Context, tx store.Tx) (lead.Suppres
 }
 
 // forget makes suppressions of leads that are about to be removed, and of ids that are of none.
-func (s *Service) forget(ctx context.Context, tx store.Tx, ids []id.Lead) error {
+func (s *Service) forget(ctx context.Context, tx store.Tx, actor event.Actor, ids []id.Lead) (added int, err error) {
 	key, err := s.suppressionKey(ctx, tx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	contents, err := tx.Leads().Contents(ctx, ids)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	made := make([]lead.Suppression, len(ids))
 	for i, which := range ids {
@@ -77,7 +78,16 @@ func (s *Service) forget(ctx context.Context, tx store.Tx, ids []id.Lead) error 
 		content.ID = which
 		made[i] = key.Forget(id.New[id.Suppression](s.ids.UUIDv7()), content, tx.Now())
 	}
-	return tx.Leads().Suppress(ctx, made)
+	return suppress(ctx, tx, actor, made)
+}
+
+// suppress adds suppressions with their event, and returns how many were not there before. If none was, nothing is written.
+func suppress(ctx context.Context, tx store.Tx, actor event.Actor, made []lead.Suppression) (added int, err error) {
+	added, err = tx.Leads().Suppress(ctx, made)
+	if err != nil || added == 0 {
+		return 0, err
+	}
+	return added, tx.Record(ctx, lead.Suppressed(added).By(actor))
 }
 
 // Suppress implements inbound.Imports.
@@ -88,39 +98,53 @@ func (s *Service) Suppress(
 	if err := caller.Needs(access.Admin); err != nil {
 		return count, err
 	}
-	// Whether lines are valid does not depend on the key.
-	var drafts []lead.Draft
 	for line, err := range lines {
-		if err != nil {
+		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return count, err
 		}
 		count.Read++
+		// Whether a line is valid does not depend on the key.
 		if _, err := lead.SuppressionKey("").Suppress("", line.Draft, options.Rules, s.clock.Now()); err != nil {
 			count.Rejected++
 			at := place{line.Number, line.Item}
-			if err := options.Report(*rejected(at, line.Draft.ID, "", fieldsOf(err))); err != nil {
+			if err := report(options, rejected(at, line.Draft.ID, "", fieldsOf(err))); err != nil {
 				return count, err
 			}
-			continue
 		}
-		drafts = append(drafts, line.Draft)
 	}
 	if count.Rejected > 0 {
 		return count, nil // all or nothing: a person who was overlooked would come back
 	}
-	for len(drafts) > 0 {
-		some := drafts[:min(len(drafts), usualPace.size)]
-		if err := s.suppressSome(ctx, caller.Actor, some, options.Rules); err != nil {
+	batch := make([]lead.Draft, 0, usualPace.size)
+	flush := func() error {
+		if ctx.Err() != nil || len(batch) == 0 {
+			return ctx.Err()
+		}
+		added, err := s.suppressSome(ctx, caller.Actor, batch, options.Rules)
+		if err != nil {
+			return err
+		}
+		count.Suppressed += int64(added)
+		count.Unchanged += len(batch) - added
+		batch = batch[:0]
+		return nil
+	}
+	for line, err := range lines {
+		if err != nil {
 			return count, err
 		}
-		count.Suppressed += int64(len(some))
-		drafts = drafts[len(some):]
+		if batch = append(batch, line.Draft); len(batch) < usualPace.size {
+			continue
+		}
+		if err := flush(); err != nil {
+			return count, err
+		}
 	}
-	return count, nil
+	return count, flush()
 }
 
-func (s *Service) suppressSome(ctx context.Context, actor event.Actor, drafts []lead.Draft, rules lead.Rules) error {
-	_, err := s.update(ctx, func(ctx context.Context, tx store.Tx) error {
+func (s *Service) suppressSome(ctx context.Context, actor event.Actor, drafts []lead.Draft, rules lead.Rules) (added int, err error) {
+	_, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if _, err := tx.Leads().Advance(ctx); err != nil {
 			return err
 		}
@@ -134,12 +158,15 @@ func (s *Service) suppressSome(ctx context.Context, actor event.Actor, drafts []
 				return err
 			}
 		}
-		if err := tx.Leads().Suppress(ctx, made); err != nil {
-			return err
+		if added, err = suppress(ctx, tx, actor, made); err == nil && added == 0 {
+			err = errNothing
 		}
-		return tx.Record(ctx, lead.Suppressed(len(made)).By(actor))
+		return err
 	})
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
 }
 
 // Suppressed implements inbound.Imports.
@@ -178,5 +205,8 @@ func (s *Service) Release(ctx context.Context, caller access.Caller, which []id.
 		}
 		return tx.Record(ctx, lead.Released(released).By(caller.Actor))
 	})
-	return released, err
+	if err != nil {
+		return 0, err // released is what the unit would have released
+	}
+	return released, nil
 }

@@ -43,5 +43,8 @@ func (s *Service) Taxonomy(ctx context.Context, caller access.Caller, draft lead
 		}
 		return tx.Record(ctx, change.Imported(event.TaxonomyImported).By(caller.Actor))
 	})
-	return change, err
+	if err != nil {
+		return lead.Change{}, err // change is what the unit would have changed
+	}
+	return change, nil
 }

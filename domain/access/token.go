@@ -27,7 +27,7 @@ type Token struct {
 	Name       string // 1 to TokenNameLength characters
 	Scopes     Scopes // at least one
 	CreatedAt  time.Time
-	LastUsedAt time.Time // zero: never; up to a minute late
+	LastUsedAt time.Time // zero: never; about ten seconds late
 	Version    int64     // grows by one with every change but of LastUsedAt; the ETag of the API
 }
 

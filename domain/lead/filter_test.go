@@ -195,3 +195,30 @@ func TestDomainsAndAddressesAreComparedAsPeopleMeanThem(t *testing.T) {
 		t.Error("hashes")
 	}
 }
+
+func TestWhatAFilterAsksForIsSomething(t *testing.T) {
+	t.Parallel()
+	for domain, want := range map[string]bool{"WWW.Acme.example": true, "": false, " ": false, "localhost": false, "127.0.0.1": false} {
+		if got, ok := lead.ParseDomain(domain); ok != want || ok != (got != "") {
+			t.Errorf("%q: %q, %t", domain, got, ok)
+		}
+	}
+	for email, want := range map[string]bool{"Info@acme.example": true, "": false, " ": false, "acme": false, "a@b,c@d": false, "a b@c": false} {
+		if got, ok := lead.ParseEmail(email); ok != want || got != lead.EmailOf(email) {
+			t.Errorf("%q: %q, %t", email, got, ok)
+		}
+	}
+	for level, want := range map[string]bool{"none": true, "deep": true, "": false, "Deep": false} {
+		if _, ok := lead.ParseEnrichment(level); ok != want {
+			t.Errorf("%q: %t", level, ok)
+		}
+	}
+	for wrong, list := range map[string][]string{
+		"": slices.Repeat([]string{"a"}, lead.MostListed), "has no value": nil, "has an empty element": {"a", ""},
+		"names 101 values; at most 100 are allowed": slices.Repeat([]string{"a"}, lead.MostListed+1),
+	} {
+		if got := lead.WrongList(list); got != wrong {
+			t.Errorf("%q; want %q", got, wrong)
+		}
+	}
+}

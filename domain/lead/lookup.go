@@ -3,6 +3,8 @@ package lead
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +20,44 @@ func DomainOf(website string) string {
 
 // EmailOf returns an e-mail address as addresses are compared: in lower case.
 func EmailOf(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
+
+// The words for what ParseDomain, ParseEmail and ParseEnrichment take, after the name of what was sent.
+const (
+	MustBeDomain      = "must be one domain, such as example.com"
+	MustBeEmail       = "must be one e-mail address, such as info@example.com"
+	MustBeEnrichments = "must hold none, basic, standard or deep, or some of these separated by commas"
+)
+
+// ParseDomain parses the domain that a filter asks for, as DomainOf returns it. What has none is refused: an empty domain would be no
+// condition.
+func ParseDomain(sent string) (string, bool) {
+	domain := DomainOf(sent)
+	return domain, domain != ""
+}
+
+// ParseEmail parses the address that a filter asks for, as EmailOf returns it.
+func ParseEmail(sent string) (string, bool) {
+	return EmailOf(sent), strings.Contains(sent, "@") && !strings.ContainsAny(sent, " ,")
+}
+
+// ParseEnrichment parses a level of enrichment.
+func ParseEnrichment(sent string) (Enrichment, bool) {
+	return Enrichment(sent), slices.Contains(Enrichments(), Enrichment(sent))
+}
+
+// WrongList returns what is wrong with how many values were sent as a list of a filter, after the name of the list; empty: nothing. A
+// list without values is wrong, because it would be no condition.
+func WrongList(sent []string) string {
+	switch {
+	case len(sent) == 0:
+		return "has no value"
+	case len(sent) > MostListed:
+		return fmt.Sprintf("names %d values; at most %d are allowed", len(sent), MostListed)
+	case slices.Contains(sent, ""):
+		return "has an empty element"
+	}
+	return ""
+}
 
 // Hash stands for the domain or the address of a lead where these would take too much room. Two that differ have the same hash
 // once in 2^63 cases, so what has the hash is taken for the one that was asked for. Stores keep it, so it must not change.

@@ -27,7 +27,7 @@ type Partner struct {
 	Version   int64 // grows by one with every change but of Usage; the ETag of the API
 }
 
-// Usage is how much a key was used. What is stored of it is up to a minute late.
+// Usage is how much a key was used. What is stored of it is about ten seconds late.
 type Usage struct {
 	LastUsedAt time.Time // zero: never
 	Requests   int64     // that were let through

@@ -33,7 +33,8 @@ type Imports interface {
 	RemoveLeads(ctx context.Context, caller access.Caller, ids iter.Seq2[id.Lead, error], forget bool) (removed int, err error)
 
 	// Suppress keeps imports from bringing back leads that lines describe, which need no name. If a line is invalid, nothing is
-	// suppressed.
+	// suppressed. Lines are iterated twice, from the start each time; they are stored in batches, and those before an error stay
+	// committed. A line that adds nothing to what is suppressed is counted as unchanged.
 	Suppress(ctx context.Context, caller access.Caller, lines iter.Seq2[LeadLine, error], options ImportOptions) (lead.ImportCount, error)
 
 	// Suppressed returns what keeps imports from bringing back leads, in the order in which it was made.

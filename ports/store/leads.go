@@ -143,8 +143,9 @@ type Leads interface {
 	// KeepSuppressionKey keeps the sealed key of the digests of suppressions, which is not replaced.
 	KeepSuppressionKey(ctx context.Context, sealed string) error
 
-	// Suppress adds suppressions, but for those whose digests are those of another one, and moves lead.State.Suppressed.
-	Suppress(ctx context.Context, added []lead.Suppression) error
+	// Suppress adds suppressions, but for those whose digests are those of another one, and moves lead.State.Suppressed if it adds any.
+	// It returns how many it added.
+	Suppress(ctx context.Context, added []lead.Suppression) (int, error)
 
 	// Release removes suppressions, and moves lead.State.Suppressed. It returns how many existed.
 	Release(ctx context.Context, ids []id.Suppression) (int, error)

@@ -28,9 +28,14 @@ func (f *fixture) advancesLeads(write func(ctx context.Context, tx store.Tx) err
 	})
 }
 
-func (f *fixture) suppresses(added ...lead.Suppression) {
+// suppresses expects that a number of suppressions is added.
+func (f *fixture) suppresses(want int, some ...lead.Suppression) {
 	f.Helper()
-	f.advancesLeads(func(ctx context.Context, tx store.Tx) error { return tx.Leads().Suppress(ctx, added) })
+	f.advancesLeads(func(ctx context.Context, tx store.Tx) error {
+		added, err := tx.Leads().Suppress(ctx, some)
+		f.same(added, want)
+		return err
+	})
 }
 
 // someSuppression is for a unit that has advanced leads.
@@ -40,7 +45,8 @@ func someSuppression(f *fixture) unit {
 		if err := tx.Leads().KeepSuppressionKey(ctx, "sealed"); err != nil {
 			return err
 		}
-		return tx.Leads().Suppress(ctx, []lead.Suppression{made})
+		_, err := tx.Leads().Suppress(ctx, []lead.Suppression{made})
+		return err
 	}
 }
 
@@ -56,13 +62,14 @@ func leadsSuppressed(f *fixture) {
 	}
 	expect(0)
 	one, two, three := f.newSuppression(), f.newSuppression(), f.newSuppression()
-	f.suppresses(one)
+	f.suppresses(1, one)
 	expect(1, one)
 	again := f.newSuppression()
 	again.Digests = one.Digests
-	f.suppresses(three, again, two)
+	f.suppresses(2, three, again, two, three)
 	expect(2, one, two, three)
-	f.suppresses()
+	f.suppresses(0)
+	f.suppresses(0, again, two, again)
 	f.imports(fullLead("some"))
 	expect(2, one, two, three)
 	f.advancesLeads(func(ctx context.Context, tx store.Tx) error {
@@ -70,7 +77,7 @@ func leadsSuppressed(f *fixture) {
 		f.same(released, 2)
 		return err
 	})
-	expect(5, three)
+	expect(6, three)
 }
 
 func leadSuppressionKey(f *fixture) {

@@ -205,7 +205,7 @@ func (f *fixture) leadWrites() map[string]writeCase {
 	f.keepCampaigns(f.newCampaign("old"))
 	campaign, taxonomy := f.newCampaign("new"), f.newTaxonomy()
 	suppressed, newcomer := f.newSuppression(), f.newSuppression()
-	f.suppresses(suppressed)
+	f.suppresses(1, suppressed)
 	// advanced is a write that Leads.Advance has to go before.
 	advanced := func(write func(ctx context.Context, tx store.Tx, at time.Time) error) writeCase {
 		return writeCase{changes, func(ctx context.Context, tx store.Tx) error {
@@ -234,7 +234,8 @@ func (f *fixture) leadWrites() map[string]writeCase {
 			return tx.Leads().KeepSuppressionKey(ctx, "sealed")
 		}),
 		"Leads.Suppress": advanced(func(ctx context.Context, tx store.Tx, _ time.Time) error {
-			return tx.Leads().Suppress(ctx, []lead.Suppression{newcomer})
+			_, err := tx.Leads().Suppress(ctx, []lead.Suppression{newcomer})
+			return err
 		}),
 		"Leads.Release": advanced(func(ctx context.Context, tx store.Tx, _ time.Time) error {
 			_, err := tx.Leads().Release(ctx, []id.Suppression{suppressed.ID})

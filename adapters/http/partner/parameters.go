@@ -1,8 +1,6 @@
 package partner
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,19 +67,20 @@ func (p *parameters) rating(name string, parse func(text string) (lead.Rating, b
 
 func (p *parameters) domain(name string) string {
 	sent, found := p.Query[name]
-	domain := lead.DomainOf(sent)
-	if found && domain == "" {
-		p.refuse(name, "must be one domain, such as example.com")
+	domain, ok := lead.ParseDomain(sent)
+	if found && !ok {
+		p.refuse(name, lead.MustBeDomain)
 	}
 	return domain
 }
 
 func (p *parameters) address(name string) string {
 	sent, found := p.Query[name]
-	if found && (!strings.Contains(sent, "@") || strings.ContainsAny(sent, " ,")) {
-		p.refuse(name, "must be one e-mail address, such as info@example.com; in a URL a + stands for a space, so spell it as %2B")
+	address, ok := lead.ParseEmail(sent)
+	if found && !ok {
+		p.refuse(name, lead.MustBeEmail+"; in a URL a + stands for a space, so spell it as %2B")
 	}
-	return lead.EmailOf(sent)
+	return address
 }
 
 // list reads values that are separated by commas.
@@ -91,12 +90,8 @@ func (p *parameters) list(name string, take func(item string)) {
 		return
 	}
 	items := strings.Split(sent, ",")
-	switch {
-	case len(items) > lead.MostListed:
-		p.refuse(name, fmt.Sprintf("names %d values; at most %d are allowed", len(items), lead.MostListed))
-		return
-	case slices.Contains(items, ""):
-		p.refuse(name, "has an empty element")
+	if wrong := lead.WrongList(items); wrong != "" {
+		p.refuse(name, wrong)
 		return
 	}
 	for _, item := range items {
@@ -106,10 +101,11 @@ func (p *parameters) list(name string, take func(item string)) {
 
 func (p *parameters) enrichments(name string) (all []lead.Enrichment) {
 	p.list(name, func(item string) {
-		if !slices.Contains(lead.Enrichments(), lead.Enrichment(item)) {
-			p.refuse(name, "must hold none, basic, standard or deep, or some of these separated by commas")
+		level, ok := lead.ParseEnrichment(item)
+		if !ok {
+			p.refuse(name, lead.MustBeEnrichments)
 		}
-		all = append(all, lead.Enrichment(item))
+		all = append(all, level)
 	})
 	return all
 }

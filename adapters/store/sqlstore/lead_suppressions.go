@@ -19,13 +19,7 @@ var suppressionTable = tableOf("lead_suppressions", errors.New("there is no such
 	asText("id", func(s *lead.Suppression) *id.Suppression { return &s.ID }),
 	column[lead.Suppression]{
 		name: "digests", kind: textKind, permanent: true,
-		get: func(s *lead.Suppression) any {
-			words := make([]string, len(s.Digests))
-			for i, digest := range s.Digests {
-				words[i] = string(digest)
-			}
-			return strings.Join(words, " ")
-		},
+		get: func(s *lead.Suppression) any { return digestsOf(*s) },
 		set: func(s *lead.Suppression, c *cell) error {
 			for word := range strings.FieldsSeq(c.text) {
 				s.Digests = append(s.Digests, lead.SuppressionDigest(word))
@@ -35,6 +29,15 @@ var suppressionTable = tableOf("lead_suppressions", errors.New("there is no such
 	},
 	asMillis(createdAt, func(s *lead.Suppression) *time.Time { return &s.CreatedAt }).fixed(),
 )
+
+// digestsOf returns the digests of a suppression as they are kept.
+func digestsOf(s lead.Suppression) string {
+	words := make([]string, len(s.Digests))
+	for i, digest := range s.Digests {
+		words[i] = string(digest)
+	}
+	return strings.Join(words, " ")
+}
 
 // suppressionKey is the sealed key of suppressions.
 type suppressionKey struct{ id, sealed string }
@@ -48,8 +51,8 @@ var (
 	allSuppressions = prepare(func(b builder) fmt.Stringer {
 		return suppressionTable.selects(b.db()).OrderExpr("?, id", bun.Ident(createdAt))
 	})
-	insertSuppressions = prepare(func(b builder) fmt.Stringer {
-		return suppressionTable.insertsMany(b) + " ON CONFLICT (digests) DO NOTHING"
+	equalSuppressions = prepare(func(b builder) fmt.Stringer {
+		return suppressionTable.selects(b.db()).Where("digests IN (SELECT listed.value FROM ?)", bun.Safe(b.engine.Listed(1)))
 	})
 )
 
@@ -73,18 +76,37 @@ func (l leads) KeepSuppressionKey(ctx context.Context, sealed string) error {
 	return l.changeOne(ctx, l.run(suppressionKeyTable.insert, suppressionKeyTable.values(&kept, suppressionKeyTable.columns)...))
 }
 
-func (l leads) Suppress(ctx context.Context, added []lead.Suppression) error {
-	if len(added) == 0 {
-		return nil
+func (l leads) Suppress(ctx context.Context, added []lead.Suppression) (int, error) {
+	if _, err := l.unit.advanced(); err != nil || len(added) == 0 {
+		return 0, err
+	}
+	digests := make([]string, len(added))
+	for i, one := range added {
+		digests[i] = digestsOf(one)
+	}
+	// No other unit adds any before this one ends.
+	equal, err := readListed(ctx, l.session, suppressionTable, equalSuppressions, digests)
+	if err != nil {
+		return 0, err
+	}
+	known := make(map[string]bool, len(added))
+	for _, one := range equal {
+		known[digestsOf(one)] = true
+	}
+	var others []lead.Suppression
+	for i, one := range added {
+		if !known[digests[i]] {
+			known[digests[i]] = true
+			others = append(others, one)
+		}
+	}
+	if len(others) == 0 {
+		return 0, nil
 	}
 	if err := l.moveSuppressed(ctx); err != nil {
-		return err
+		return 0, err
 	}
-	rows := make([][]any, len(added))
-	for i := range added {
-		rows[i] = suppressionTable.values(&added[i], suppressionTable.columns)
-	}
-	return l.runRows(ctx, insertSuppressions, rows)
+	return len(others), insertMany(ctx, l.session, suppressionTable, others)
 }
 
 func (l leads) Release(ctx context.Context, ids []id.Suppression) (int, error) {

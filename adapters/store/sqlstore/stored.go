@@ -141,6 +141,15 @@ func readEach[T any](ctx context.Context, s session, t *table[T], statement *pre
 	return found, err
 }
 
+// readListed is readEach for a statement whose argument is a list, of Engine.Listed.
+func readListed[T any](ctx context.Context, s session, t *table[T], statement *prepared, list []string) ([]T, error) {
+	arg, err := s.engine.List(list)
+	if err != nil {
+		return nil, err
+	}
+	return readEach(ctx, s, t, statement, arg)
+}
+
 // insertMany inserts rows in one statement.
 func insertMany[T any](ctx context.Context, s session, t *table[T], added []T) error {
 	return writeMany(ctx, s, t, t.insertMany, added)
