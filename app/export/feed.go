@@ -44,7 +44,7 @@ func (s *Service) StreamChanges(
 	ctx context.Context, query lead.FeedQuery, wait time.Duration, take func(inbound.ChangesPage) error,
 ) error {
 	return ahead.Read(ctx, func(ctx context.Context, hand func(inbound.ChangesPage) error) error {
-		query.Size = portionSize
+		query.Size, query.Bytes = portionSize, portionBytes
 		for more := true; more; {
 			found, err := s.Changes(ctx, query, wait)
 			if err != nil {
