@@ -78,6 +78,23 @@ func TestTheTaxonomyIsReadOnceForEachOfItsRevisions(t *testing.T) {
 	}
 }
 
+func TestNamesAreThoseOfTheStoreThatReplacedAnother(t *testing.T) {
+	t.Parallel()
+	f, restored := newFixture(t), newFixture(t)
+	restored.clock.now = f.clock.now.Add(time.Hour)
+	f.name(t, "Health")
+	restored.name(t, "Wellness")
+	f.keep(t, 1)
+	restored.keep(t, 1)
+	f.shown(t)
+	f.store.Store = restored.store.Store
+	one, err := f.service.Lead(t.Context(), lead.View{}, leadID(1))
+	must(t, err)
+	if got := string(one.Names.Industry(one.Industry)); !strings.Contains(got, "Wellness") {
+		t.Errorf("the lead has the names of the former store: %s", got)
+	}
+}
+
 func TestEverythingIsAsOfOneState(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

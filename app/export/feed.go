@@ -26,7 +26,7 @@ func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.D
 			return inbound.ChangesPage{}, feedFault(err)
 		}
 		if len(found.Changes) > 0 {
-			taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
+			taxonomy, err := s.taxonomyAt(ctx, found.State)
 			return inbound.ChangesPage{FeedPage: found, Names: taxonomy.names}, err
 		}
 		if found.More || wait <= 0 {

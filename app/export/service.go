@@ -36,7 +36,7 @@ func (s *Service) Leads(ctx context.Context, query lead.Query) (inbound.LeadsPag
 	if err != nil {
 		return inbound.LeadsPage{}, err
 	}
-	taxonomy, err := s.taxonomyAt(ctx, found.State.Taxonomy)
+	taxonomy, err := s.taxonomyAt(ctx, found.State)
 	return inbound.LeadsPage{Page: found, Names: taxonomy.names}, err
 }
 
@@ -50,7 +50,7 @@ func (s *Service) Lead(ctx context.Context, view lead.View, which id.Lead) (show
 		if err != nil {
 			return err
 		}
-		taxonomy, err := s.cache.at(ctx, r, state.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, state)
 		shown.Names = taxonomy.names
 		return err
 	})
@@ -106,7 +106,7 @@ func (s *Service) Campaigns(ctx context.Context, query lead.CampaignQuery) (foun
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err
 		}
-		taxonomy, err := s.cache.at(ctx, r, found.State.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, found.State)
 		found.Names = taxonomy.names
 		return err
 	})
@@ -119,12 +119,12 @@ func (s *Service) Taxonomy(ctx context.Context, view lead.View) (lead.Taxonomy, 
 	if err != nil {
 		return lead.Taxonomy{}, err
 	}
-	taxonomy, err := s.taxonomyAt(ctx, state.Taxonomy)
+	taxonomy, err := s.taxonomyAt(ctx, state)
 	return view.Of(taxonomy.active), err
 }
 
 // taxonomyAt is taxonomyCache.at outside of a view: it opens one only to fill the cache.
-func (s *Service) taxonomyAt(ctx context.Context, least lead.Revision) (found taxonomy, err error) {
+func (s *Service) taxonomyAt(ctx context.Context, least lead.State) (found taxonomy, err error) {
 	if found, ok := s.cache.cached(least); ok {
 		return found, nil
 	}
