@@ -57,7 +57,7 @@ func (s *Service) allCampaigns(ctx context.Context, filter lead.CampaignFilter) 
 				query.After = page.Campaigns[len(page.Campaigns)-1].Place()
 			}
 		}
-		taxonomy, err := s.cache.at(ctx, r, all.State.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, all.State)
 		names = taxonomy.names
 		return err
 	})

@@ -78,6 +78,7 @@ func TestTheTaxonomyIsReadOnceForEachOfItsRevisions(t *testing.T) {
 	}
 }
 
+<<<<<<< HEAD
 // counted counts searches, and the leads that they read.
 type counted struct {
 	store.LeadSearch
@@ -129,6 +130,22 @@ func TestCampaignsOfAPageAreCountedAndNoOthers(t *testing.T) {
 	must(t, err)
 	if page.Total != 1 || len(page.Campaigns) != 1 || search.leads != 0 {
 		t.Errorf("%d searches read %d leads for %+v", search.searches, search.leads, page.CampaignPage)
+=======
+func TestNamesAreThoseOfTheStoreThatReplacedAnother(t *testing.T) {
+	t.Parallel()
+	f, restored := newFixture(t), newFixture(t)
+	restored.clock.now = f.clock.now.Add(time.Hour)
+	f.name(t, "Health")
+	restored.name(t, "Wellness")
+	f.keep(t, 1)
+	restored.keep(t, 1)
+	f.shown(t)
+	f.store.Store = restored.store.Store
+	one, err := f.service.Lead(t.Context(), lead.View{}, leadID(1))
+	must(t, err)
+	if got := string(one.Names.Industry(one.Industry)); !strings.Contains(got, "Wellness") {
+		t.Errorf("the lead has the names of the former store: %s", got)
+>>>>>>> mend2
 	}
 }
 

@@ -31,8 +31,17 @@ func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.D
 		if err != nil {
 			return inbound.ChangesPage{}, feedFault(err)
 		}
+<<<<<<< HEAD
 		if found.Names = names; len(found.Changes) > 0 || found.More || wait <= 0 {
 			return found, nil
+=======
+		if len(found.Changes) > 0 {
+			taxonomy, err := s.taxonomyAt(ctx, found.State)
+			return inbound.ChangesPage{FeedPage: found, Names: taxonomy.names}, err
+		}
+		if found.More || wait <= 0 {
+			return inbound.ChangesPage{FeedPage: found}, nil
+>>>>>>> mend2
 		}
 		query.After = found.Next
 		if changed, err := s.watch.await(ctx, s.State, found.State.Revision, over.C); !changed {
@@ -46,7 +55,7 @@ func (s *Service) StreamChanges(
 	ctx context.Context, query lead.FeedQuery, wait time.Duration, take func(inbound.ChangesPage) error,
 ) error {
 	return ahead.Read(ctx, func(ctx context.Context, hand func(inbound.ChangesPage) error) error {
-		query.Size = portionSize
+		query.Size, query.Bytes = portionSize, portionBytes
 		for more := true; more; {
 			found, err := s.Changes(ctx, query, wait)
 			if err != nil {

@@ -43,7 +43,12 @@ func (s *Service) Leads(ctx context.Context, query lead.Query) (found inbound.Le
 	if err != nil {
 		return inbound.LeadsPage{}, err
 	}
+<<<<<<< HEAD
 	return found, nil
+=======
+	taxonomy, err := s.taxonomyAt(ctx, found.State)
+	return inbound.LeadsPage{Page: found, Names: taxonomy.names}, err
+>>>>>>> mend2
 }
 
 // Lead reads one lead and the names of its taxonomy from one snapshot.
@@ -56,7 +61,12 @@ func (s *Service) Lead(ctx context.Context, view lead.View, which id.Lead) (show
 		if err != nil {
 			return err
 		}
+<<<<<<< HEAD
 		shown.Names, err = s.names(ctx, r, view, state)
+=======
+		taxonomy, err := s.cache.at(ctx, r, state)
+		shown.Names = taxonomy.names
+>>>>>>> mend2
 		return err
 	})
 	return shown, err
@@ -116,7 +126,7 @@ func (s *Service) campaignsPage(ctx context.Context, query lead.CampaignQuery) (
 		if found.CampaignPage, err = r.Campaigns().Search(ctx, query); err != nil {
 			return err
 		}
-		taxonomy, err := s.cache.at(ctx, r, found.State.Taxonomy)
+		taxonomy, err := s.cache.at(ctx, r, found.State)
 		found.Names = taxonomy.names
 		return err
 	})
@@ -129,12 +139,12 @@ func (s *Service) Taxonomy(ctx context.Context, view lead.View) (lead.Taxonomy, 
 	if err != nil {
 		return lead.Taxonomy{}, err
 	}
-	taxonomy, err := s.taxonomyAt(ctx, state.Taxonomy)
+	taxonomy, err := s.taxonomyAt(ctx, state)
 	return view.Of(taxonomy.active), err
 }
 
 // taxonomyAt is taxonomyCache.at outside of a view: it opens one only to fill the cache.
-func (s *Service) taxonomyAt(ctx context.Context, least lead.Revision) (found taxonomy, err error) {
+func (s *Service) taxonomyAt(ctx context.Context, least lead.State) (found taxonomy, err error) {
 	if found, ok := s.cache.cached(least); ok {
 		return found, nil
 	}

@@ -9,17 +9,17 @@ import (
 
 // taxonomy is the part of a taxonomy that answers need.
 type taxonomy struct {
-	revision lead.Revision // at least this one
-	names    lead.Names
-	active   lead.Taxonomy
+	state  lead.State // it was read at this state, or a later one
+	names  lead.Names
+	active lead.Taxonomy
 }
 
 // taxonomyCache caches the last taxonomy that was read: it rarely changes.
 type taxonomyCache struct{ last atomic.Pointer[taxonomy] }
 
-// at returns a taxonomy of this revision or a newer one. Nothing is ever removed from a taxonomy, so a newer one has
+// at returns a taxonomy of a state or a newer one. Nothing is ever removed from a taxonomy, so a newer one has
 // all names that an older answer needs.
-func (c *taxonomyCache) at(ctx context.Context, r Reader, least lead.Revision) (taxonomy, error) {
+func (c *taxonomyCache) at(ctx context.Context, r Reader, least lead.State) (taxonomy, error) {
 	if cached, ok := c.cached(least); ok {
 		return cached, nil
 	}
@@ -36,9 +36,13 @@ func (c *taxonomyCache) at(ctx context.Context, r Reader, least lead.Revision) (
 	return fresh, nil
 }
 
-func (c *taxonomyCache) cached(least lead.Revision) (taxonomy, bool) {
+// cached returns what was read last, unless the taxonomy has changed since, or the store was replaced by an older one: then another
+// change may have the revision. An answer that is a little older than what was read last is taken for one of such a store, and has the
+// taxonomy read again.
+func (c *taxonomyCache) cached(least lead.State) (taxonomy, bool) {
 	last := c.last.Load()
-	if last == nil || last.revision < least {
+	if last == nil || last.state.Revision < least.Taxonomy ||
+		least.IsOther(last.state) || !least.LostUntil.Equal(last.state.LostUntil) {
 		return taxonomy{}, false
 	}
 	return *last, true

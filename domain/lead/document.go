@@ -12,6 +12,9 @@ import (
 // them as opaque.
 type Document struct{ Head, Tail string }
 
+// Size is how many bytes it has.
+func (d Document) Size() int64 { return int64(len(d.Head) + len(d.Tail)) }
+
 // Exported is a lead as stores return it for the export.
 type Exported struct {
 	Place     Place

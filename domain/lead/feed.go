@@ -67,7 +67,8 @@ type FeedChange struct {
 type FeedQuery struct {
 	Filter Filter
 	After  FeedPosition
-	Size   int // maximum number of changes, 1 or more
+	Size   int   // maximum number of changes, 1 or more
+	Bytes  int64 // as that of Query
 }
 
 // FeedPage is a part of the feed.

@@ -201,6 +201,11 @@ type State struct {
 	Forgotten FeedPlace
 }
 
+// IsOther reports whether the store was replaced by an older one since it had another state.
+func (s State) IsOther(before State) bool {
+	return s.Revision < before.Revision || s.Revision == before.Revision && !s.ChangedAt.Equal(before.ChangedAt)
+}
+
 // HasLost reports whether a position with an instant is of a change that is gone since the store was restored: who went on from there
 // would keep what the store does not have any more.
 func (s State) HasLost(at time.Time) bool { return at.After(s.LostAfter) && at.Before(s.LostUntil) }

@@ -92,7 +92,7 @@ func (s *Sample) Get(which id.Lead) (one Exported, found bool) {
 	return s.leads[at].exported(), true
 }
 
-// Search returns a page of the leads that a filter matches.
+// Search returns a page of the leads that a filter matches, however large they are: they are in memory anyway.
 func (s *Sample) Search(query Query) Page {
 	matched := kept(s.leads, func(l Sampled) bool { return query.Filter.Match(l.Lead) })
 	after := kept(matched, func(l Sampled) bool { return l.Lead.Place().Compare(query.After) > 0 })

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"holdco/domain/id"
@@ -191,6 +192,55 @@ func (f *fixture) walk(query lead.Query) []id.Lead {
 			return ids
 		}
 		query.After = page.Leads[len(page.Leads)-1].Place
+	}
+}
+
+// largePages checks that pages end before they are too large, and add up to the whole; so do pages of the feed.
+func largePages(f *fixture) {
+	const each, bytes = 10_000, 35_000
+	var all []lead.Lead
+	for i, one := range numbered(20) {
+		if one.Name = strings.Repeat("x", each); i == 7 {
+			one.Name = strings.Repeat("x", 2*bytes) // alone
+		}
+		all = append(all, one)
+	}
+	f.keep(all...)
+	f.catchUp()
+	var sizes, fed []int
+	query := lead.Query{Size: len(all), Bytes: bytes}
+	for more := true; more; {
+		page, err := f.subject.Search(f.ctx, query)
+		if err != nil {
+			f.Fatal(err)
+		}
+		sizes, more = append(sizes, len(page.Leads)), page.More
+		query.After = page.Leads[len(page.Leads)-1].Place
+		for i, one := range page.Leads {
+			if one.Place.ID != all[i].ID || one.Document.Tail == "" {
+				f.Fatalf("%v comes where %v should", one.Place.ID, all[i].ID)
+			}
+		}
+		all = all[len(page.Leads):]
+	}
+	reader := newFeedReader(lead.Filter{})
+	for more := true; more; {
+		page, err := f.subject.Store.Leads().Feed(f.ctx, lead.FeedQuery{After: reader.at, Size: query.Size, Bytes: bytes})
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := reader.apply(page, query.Size); err != nil {
+			f.Fatal(err)
+		}
+		leads := slices.DeleteFunc(page.Changes, func(c lead.FeedChange) bool { return c.Kind != lead.Upserted })
+		if len(leads) > 0 {
+			fed = append(fed, len(leads))
+		}
+		more = page.More
+	}
+	want := []int{3, 3, 1, 1, 3, 3, 3, 3}
+	if !slices.Equal(sizes, want) || !slices.Equal(fed, want) {
+		f.Fatalf("pages of %v leads, and %v of the feed", sizes, fed)
 	}
 }
 

@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"leads are found by what others know of them":                 lookups,
 		"leads of one instant stand by the bytes of their ids":        ties,
 		"pages of any size add up to the whole":                       pages,
+		"pages end before they are too large":                         largePages,
 		"a page begins after a place, whether a lead is there or not": places,
 		"what is passed over may be more than there is":               skipping,
 		"a lead that changes moves to the end":                        changing,

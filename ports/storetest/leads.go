@@ -175,14 +175,18 @@ func (f *fixture) leadsAre(r store.LeadReader, revisions map[id.Lead]lead.Revisi
 	f.ok(err)
 	keyed, err := r.Keyed(f.ctx, keys)
 	f.ok(err)
+	sizes, err := r.KeyedSizes(f.ctx, append(keys, 1<<40)) // there is no such key
+	f.ok(err)
 	f.same(len(stored), len(want))
 	f.same(len(keyed), len(want))
+	f.same(len(sizes), len(want))
 	byKey := map[int64]store.KeyedLead{}
 	for _, one := range keyed {
 		byKey[one.Key] = one
 	}
 	for i, kept := range want {
 		f.same(stored[kept.ID], summaryOf(kept))
+		f.same(sizes[keys[i]] >= byKey[keys[i]].Exported.Document.Size(), true)
 		f.same(byKey[keys[i]], store.KeyedLead{Key: keys[i], Revision: revisions[kept.ID], Exported: exportedOf(kept)})
 	}
 }

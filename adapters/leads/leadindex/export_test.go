@@ -5,3 +5,6 @@ func (x *Index) ReadBy(most int) *Index {
 	x.mostRange = most
 	return x
 }
+
+// MostRemembered is how many bytes of answers an index remembers at most.
+const MostRemembered = 2 * mostRemembered

@@ -72,7 +72,7 @@ func (x *Index) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if x.draft != nil && isOther(state, x.state) {
+	if x.draft != nil && state.IsOther(x.state) {
 		x.forget()
 	}
 	if x.draft == nil {
@@ -88,11 +88,6 @@ func (x *Index) follow(ctx context.Context) error {
 		return nil
 	}
 	return x.catchUp(ctx)
-}
-
-// isOther reports whether the store was replaced by an older one since it had a state.
-func isOther(now, before lead.State) bool {
-	return now.Revision < before.Revision || now.Revision == before.Revision && !now.ChangedAt.Equal(before.ChangedAt)
 }
 
 // begin makes an empty draft, and finds out what is to be read. What changes from now on is read as a change.

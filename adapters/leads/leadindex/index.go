@@ -127,7 +127,7 @@ type Status struct {
 	Revision lead.Revision // to which its answers belong
 	Leads    int64
 	Dead     int64         // positions that leads had before, and that are not forgotten yet
-	Bytes    uint64        // of memory; at most twice mostRemembered come on top
+	Bytes    uint64        // of memory; the answers that are remembered come on top, twice mostRemembered at most
 	Built    time.Duration // how long it took to read the whole store
 }
 

@@ -2,6 +2,8 @@ package leadindex_test
 
 import (
 	"context"
+	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +13,8 @@ import (
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
+	"holdco/domain/id"
+	"holdco/domain/lead"
 	"holdco/ports/outbound"
 	"holdco/ports/searchtest"
 	"holdco/ports/store"
@@ -73,6 +77,29 @@ func closing(t *testing.T, err error) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// The heap is measured, so nothing runs beside this test.
+func TestTheMemoryOfAnswersIsBounded(t *testing.T) { //nolint:paralleltest // see above
+	index := leadindex.New(newPlenty(1000))
+	if _, err := index.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := heap()
+	const questions, campaigns = 8000, 100
+	for n := range questions {
+		query := lead.Query{Size: 1, Uncounted: true}
+		for i := range campaigns {
+			query.Filter.Campaigns = append(query.Filter.Campaigns, id.Campaign(fmt.Sprintf("cam_%032d", n*campaigns+i)))
+		}
+		if _, err := index.Search(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if grown := int64(heap()) - int64(before); grown > leadindex.MostRemembered {
+		t.Errorf("after %d questions the heap had grown by %d KiB", questions, grown>>10)
+	}
+	runtime.KeepAlive(index)
 }
 
 // catchUp returns when an index has all that its store has by now. After some changes it rests for a moment.

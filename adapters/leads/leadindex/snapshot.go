@@ -35,12 +35,19 @@ var errStale = errors.New("the store has moved on")
 // the snapshot any more.
 func (s *snapshot) page(ctx context.Context, from store.LeadReader, query lead.Query) (lead.Page, error) {
 	found := s.find(query)
-	page := lead.Page{State: s.state, Total: found.total, More: found.more, Leads: make([]lead.Exported, len(found.positions))}
 	keys := make([]int64, len(found.positions))
-	order := make(map[int64]int, len(keys))
 	for i, at := range found.positions {
 		keys[i] = s.columns.key(at)
-		order[keys[i]] = i
+	}
+	fit, err := fitting(ctx, from, keys, query.Bytes)
+	if err != nil {
+		return lead.Page{}, err
+	}
+	page := lead.Page{State: s.state, Total: found.total, More: found.more || len(fit) < len(keys), Leads: make([]lead.Exported, len(fit))}
+	keys = fit
+	order := make(map[int64]int, len(keys))
+	for i, key := range keys {
+		order[key] = i
 	}
 	for chunk := range slices.Chunk(keys, store.MostKeyed) {
 		rows, err := from.Keyed(ctx, chunk)
@@ -58,6 +65,28 @@ func (s *snapshot) page(ctx context.Context, from store.LeadReader, query lead.Q
 		}
 	}
 	return page, nil
+}
+
+// fitting returns as many keys as a page of some bytes has room for. What has changed since the snapshot may be of another size: page then
+// finds that it is stale.
+func fitting(ctx context.Context, from store.LeadReader, keys []int64, bytes int64) ([]int64, error) {
+	if bytes == 0 {
+		return keys, nil
+	}
+	room, fit := lead.RoomFor(bytes), 0
+	for chunk := range slices.Chunk(keys, store.MostKeyed) {
+		sizes, err := from.KeyedSizes(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range chunk {
+			if !room.Take(sizes[key]) {
+				return keys[:fit], nil
+			}
+			fit++
+		}
+	}
+	return keys, nil
 }
 
 // found is a page without its leads.

@@ -1,6 +1,7 @@
 package leadindex
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"iter"
 	"maps"
@@ -112,7 +113,7 @@ type question struct {
 	most          lead.Rating // at most this; Unrated: however rated
 	bornBefore    int64       // created before this, in milliseconds since 1970; always: whenever
 	domain, email lead.Hash   // 0: any or none
-	asked         string      // all of the above: what answers are remembered by
+	asked         asked       // of all of the above, what answers are remembered by; zero: every lead is an answer
 }
 
 const always = math.MaxInt64
@@ -142,13 +143,13 @@ func ask(f lead.Filter) question {
 	}
 	q.domain, q.email = lead.HashOf(f.Domain), lead.HashOf(f.Email)
 	if len(q.any) > 0 || q.domain != 0 || q.email != 0 || q.least != lead.Unrated || q.most != lead.Unrated || q.bornBefore != always {
-		q.asked = fmt.Sprint(q.any, q.least, q.most, q.bornBefore, q.domain, q.email)
+		q.asked = sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d %d %d", q.any, q.least, q.most, q.bornBefore, q.domain, q.email))
 	}
 	return q
 }
 
 // asksNothing reports whether every lead is an answer.
-func (q question) asksNothing() bool { return q.asked == "" }
+func (q question) asksNothing() bool { return q.asked == (asked{}) }
 
 // traitsOf returns the traits of which a list asks for one, each once.
 func traitsOf[T ~string](of kind, list []T) []trait {

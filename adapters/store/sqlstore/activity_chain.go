@@ -55,7 +55,8 @@ func (a activity) Heads(ctx context.Context, of []id.Company) (map[id.Company]st
 
 func (a activity) Length(ctx context.Context, of id.Company) (number int64, err error) {
 	query := a.selectFrom("audit_links").ColumnExpr("coalesce(max(number), 0)").Where("company_id = ?", of)
-	return number, a.scan(ctx, query, &number)
+	err = a.scan(ctx, query, &number)
+	return number, err
 }
 
 func (a activity) Links(ctx context.Context, of []id.Entry) (map[id.Entry]chain.Link, error) {

@@ -34,7 +34,7 @@ func (c checks) Leads(ctx context.Context, most int, nth int64, differs func(sto
 	query := w.raw(`SELECT leads.key, id, revision, updated_at, labels, rating, digest, created_at, moved_from, removed_at, hashes, entry
 		FROM leads JOIN lead_entries ON lead_entries.key = leads.key
 		WHERE removed_at IS NULL AND leads.key % ? = ? ORDER BY leads.key`, step, nth%step)
-	return looked, w.each(ctx, query, func(rows *sql.Rows) error {
+	err = w.each(ctx, query, func(rows *sql.Rows) error {
 		var row leadRow
 		var entry string
 		if err := rows.Scan(append(row.columns(), &entry)...); err != nil {
@@ -44,6 +44,7 @@ func (c checks) Leads(ctx context.Context, most int, nth int64, differs func(sto
 		w.compareLead(row, labels.read(row.Labels), entry)
 		return nil
 	})
+	return looked, err
 }
 
 // pairs looks for leads without an entry, and for entries without a lead. One that was removed has none.

@@ -144,7 +144,8 @@ func (e envelopes) Spent(
 	if !since.IsZero() {
 		query = query.Where("start >= ?", millis(since))
 	}
-	return spent, e.scan(ctx, query, &spent)
+	err = e.scan(ctx, query, &spent)
+	return spent, err
 }
 
 func (e envelopes) TeamBudgets(ctx context.Context, of id.Company, but id.Team) (sum money.USD, err error) {

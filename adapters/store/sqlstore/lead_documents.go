@@ -101,7 +101,8 @@ func (f documentForm) parse(text string, campaigns []id.Campaign) (store.KeyedLe
 		if hasCampaigns(text) {
 			campaigns = nil
 		}
-		return found, f.convert(&found.Exported, campaigns)
+		err := f.convert(&found.Exported, campaigns)
+		return found, err
 	}
 	return found, nil
 }

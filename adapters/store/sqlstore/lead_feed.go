@@ -151,7 +151,44 @@ func (r *feedReader) page(ctx context.Context, state lead.State) ([]lead.FeedCha
 		r.found, r.isMore = r.found[:r.Size], true
 		r.at = r.found[r.Size-1].Place
 	}
-	return r.found, r.document(ctx)
+	if err := r.fit(ctx); err != nil {
+		return nil, err
+	}
+	err := r.document(ctx)
+	return r.found, err
+}
+
+// fit cuts what was found to the bytes that are asked for.
+func (r *feedReader) fit(ctx context.Context) error {
+	if r.Bytes == 0 {
+		return nil
+	}
+	room := lead.RoomFor(r.Bytes)
+	for begin := 0; begin < len(r.found); begin += store.MostKeyed {
+		some := r.found[begin:min(begin+store.MostKeyed, len(r.found))]
+		sizes, err := r.KeyedSizes(ctx, upsertedKeys(some))
+		if err != nil {
+			return err
+		}
+		for i, change := range some {
+			if change.Kind == lead.Upserted && !room.Take(sizes[change.Place.Key]) {
+				r.found, r.isMore = r.found[:begin+i], true
+				r.at = r.found[begin+i-1].Place
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// upsertedKeys are the keys of the leads of which changes have the documents.
+func upsertedKeys(changes []lead.FeedChange) (keys []int64) {
+	for _, change := range changes {
+		if change.Kind == lead.Upserted {
+			keys = append(keys, change.Place.Key)
+		}
+	}
+	return keys
 }
 
 // names are the first changes of names after the position and up to a place.
@@ -192,15 +229,13 @@ func (r *feedReader) names(ctx context.Context, state lead.State, upTo lead.Feed
 
 // document reads the leads of what was found.
 func (r *feedReader) document(ctx context.Context) error {
-	at := map[int64]int{}
-	var keys []int64
+	at := make(map[int64]int, len(r.found))
 	for i, change := range r.found {
 		if change.Kind == lead.Upserted {
-			keys = append(keys, change.Place.Key)
 			at[change.Place.Key] = i
 		}
 	}
-	for some := range slices.Chunk(keys, store.MostKeyed) {
+	for some := range slices.Chunk(upsertedKeys(r.found), store.MostKeyed) {
 		leads, err := r.Keyed(ctx, some)
 		if err != nil {
 			return err

@@ -34,17 +34,22 @@ func (l leads) Search(ctx context.Context, query lead.Query) (lead.Page, error) 
 		found := matches().Column("key", "updated_at", "id", "labels").
 			Where("(updated_at, id) > (?, ?)", millis(query.After.UpdatedAt), query.After.ID).
 			OrderExpr("updated_at, id LIMIT ? OFFSET ?", query.Size+1, query.Skip)
-		labels := newLabelReader()
+		labels, room := newLabelReader(), lead.RoomFor(query.Bytes)
 		err = s.each(ctx, s.selects((*leadDocumentRow)(nil)).Column("entry").ColumnExpr("found.labels").
 			Join("JOIN (?) AS found USING (key)", found).OrderExpr("found.updated_at, found.id"),
 			func(rows *sql.Rows) error {
+				if page.More {
+					return nil
+				}
 				one, err := labels.lead(rows)
-				page.Leads = append(page.Leads, one.Exported)
-				return err
+				if err != nil {
+					return err
+				}
+				if page.More = len(page.Leads) == query.Size || !room.Take(one.Exported.Document.Size()); !page.More {
+					page.Leads = append(page.Leads, one.Exported)
+				}
+				return nil
 			})
-		if page.More = len(page.Leads) > query.Size; page.More {
-			page.Leads = page.Leads[:query.Size]
-		}
 		return err
 	})
 	return page, err

@@ -102,11 +102,35 @@ func (l leads) documents(ctx context.Context, keys []int64, statement *prepared,
 		return nil, err
 	}
 	labels := newLabelReader()
-	return found, l.rows(ctx, func(rows *sql.Rows) error {
+	err = l.rows(ctx, func(rows *sql.Rows) error {
 		one, err := labels.lead(rows)
 		found = append(found, one)
 		return err
 	}, leadsWithLabels, list)
+	return found, err
+}
+
+// leadSizes finds the sizes of documents. Neither engine reads a document for octet_length.
+var leadSizes = prepare(func(b builder) fmt.Stringer {
+	return b.engine.InList(b.selects((*leadDocumentRow)(nil)).ColumnExpr("?TableAlias.key, octet_length(entry)"), "key")
+})
+
+func (l leads) KeyedSizes(ctx context.Context, keys []int64) (map[int64]int64, error) {
+	found := make(map[int64]int64, len(keys))
+	if len(keys) == 0 {
+		return found, nil
+	}
+	list, err := l.engine.List(slices.Compact(slices.Sorted(slices.Values(keys))))
+	if err != nil {
+		return nil, err
+	}
+	err = l.rows(ctx, func(rows *sql.Rows) error {
+		var key, size int64
+		err := rows.Scan(&key, &size)
+		found[key] = size
+		return err
+	}, leadSizes, list)
+	return found, err
 }
 
 var leadSummaries = prepare(func(b builder) fmt.Stringer {
