@@ -78,7 +78,6 @@ func TestTheTaxonomyIsReadOnceForEachOfItsRevisions(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 // counted counts searches, and the leads that they read.
 type counted struct {
 	store.LeadSearch
@@ -130,7 +129,9 @@ func TestCampaignsOfAPageAreCountedAndNoOthers(t *testing.T) {
 	must(t, err)
 	if page.Total != 1 || len(page.Campaigns) != 1 || search.leads != 0 {
 		t.Errorf("%d searches read %d leads for %+v", search.searches, search.leads, page.CampaignPage)
-=======
+	}
+}
+
 func TestNamesAreThoseOfTheStoreThatReplacedAnother(t *testing.T) {
 	t.Parallel()
 	f, restored := newFixture(t), newFixture(t)
@@ -145,7 +146,6 @@ func TestNamesAreThoseOfTheStoreThatReplacedAnother(t *testing.T) {
 	must(t, err)
 	if got := string(one.Names.Industry(one.Industry)); !strings.Contains(got, "Wellness") {
 		t.Errorf("the lead has the names of the former store: %s", got)
->>>>>>> mend2
 	}
 }
 

@@ -31,17 +31,8 @@ func (s *Service) Changes(ctx context.Context, query lead.FeedQuery, wait time.D
 		if err != nil {
 			return inbound.ChangesPage{}, feedFault(err)
 		}
-<<<<<<< HEAD
 		if found.Names = names; len(found.Changes) > 0 || found.More || wait <= 0 {
 			return found, nil
-=======
-		if len(found.Changes) > 0 {
-			taxonomy, err := s.taxonomyAt(ctx, found.State)
-			return inbound.ChangesPage{FeedPage: found, Names: taxonomy.names}, err
-		}
-		if found.More || wait <= 0 {
-			return inbound.ChangesPage{FeedPage: found}, nil
->>>>>>> mend2
 		}
 		query.After = found.Next
 		if changed, err := s.watch.await(ctx, s.State, found.State.Revision, over.C); !changed {

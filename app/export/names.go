@@ -11,16 +11,16 @@ import (
 
 // campaigns are the industries that campaigns have.
 type campaigns struct {
-	revision   lead.Revision
+	state      lead.State // they were read at this state, or a later one
 	industries map[id.Campaign]id.Industry
 }
 
 // campaignCache caches the last that were read.
 type campaignCache struct{ last atomic.Pointer[campaigns] }
 
-// at returns those of this revision or a newer one. So an answer of an older revision may show less than there was, or more than the view
+// at returns those of a state or a newer one. So an answer of an older revision may show less than there was, or more than the view
 // showed then; but never what the view does not show any more.
-func (c *campaignCache) at(ctx context.Context, r Reader, least lead.Revision) (campaigns, error) {
+func (c *campaignCache) at(ctx context.Context, r Reader, least lead.State) (campaigns, error) {
 	if cached, ok := c.cached(least); ok {
 		return cached, nil
 	}
@@ -32,36 +32,36 @@ func (c *campaignCache) at(ctx context.Context, r Reader, least lead.Revision) (
 	if err != nil {
 		return campaigns{}, err
 	}
-	fresh := campaigns{state.Revision, industries}
+	fresh := campaigns{state, industries}
 	c.last.Store(&fresh)
 	return fresh, nil
 }
 
-func (c *campaignCache) cached(least lead.Revision) (campaigns, bool) {
+func (c *campaignCache) cached(least lead.State) (campaigns, bool) {
 	last := c.last.Load()
-	if last == nil || last.revision < least {
+	if last == nil || last.state.Revision < least.Revision || wasReplaced(last.state, least) {
 		return campaigns{}, false
 	}
 	return *last, true
 }
 
-// names returns the names that a view is shown leads with, of a state or a newer one. A view of industries needs to know the campaigns.
+// names returns the names that a view is shown leads with, of a state or a newer one; of the zero state, of any. A view of industries needs to know the campaigns.
 func (s *Service) names(ctx context.Context, r Reader, view lead.View, least lead.State) (lead.Names, error) {
-	taxonomy, err := s.cache.at(ctx, r, least.Taxonomy)
+	taxonomy, err := s.cache.at(ctx, r, least)
 	if err != nil || len(view.Industries) == 0 {
 		return taxonomy.names, err
 	}
-	known, err := s.campaigns.at(ctx, r, least.Revision)
+	known, err := s.campaigns.at(ctx, r, least)
 	return taxonomy.names.WithCampaigns(known.industries), err
 }
 
 // namesAt is names outside of a view of the source: it opens one only to fill the caches.
 func (s *Service) namesAt(ctx context.Context, view lead.View, least lead.State) (names lead.Names, err error) {
-	taxonomy, ok := s.cache.cached(least.Taxonomy)
+	taxonomy, ok := s.cache.cached(least)
 	if ok && len(view.Industries) == 0 {
 		return taxonomy.names, nil
 	}
-	if known, isKnown := s.campaigns.cached(least.Revision); ok && isKnown {
+	if known, isKnown := s.campaigns.cached(least); ok && isKnown {
 		return taxonomy.names.WithCampaigns(known.industries), nil
 	}
 	err = s.from.View(ctx, func(ctx context.Context, r Reader) error {

@@ -43,12 +43,7 @@ func (s *Service) Leads(ctx context.Context, query lead.Query) (found inbound.Le
 	if err != nil {
 		return inbound.LeadsPage{}, err
 	}
-<<<<<<< HEAD
 	return found, nil
-=======
-	taxonomy, err := s.taxonomyAt(ctx, found.State)
-	return inbound.LeadsPage{Page: found, Names: taxonomy.names}, err
->>>>>>> mend2
 }
 
 // Lead reads one lead and the names of its taxonomy from one snapshot.
@@ -61,12 +56,7 @@ func (s *Service) Lead(ctx context.Context, view lead.View, which id.Lead) (show
 		if err != nil {
 			return err
 		}
-<<<<<<< HEAD
 		shown.Names, err = s.names(ctx, r, view, state)
-=======
-		taxonomy, err := s.cache.at(ctx, r, state)
-		shown.Names = taxonomy.names
->>>>>>> mend2
 		return err
 	})
 	return shown, err

@@ -36,14 +36,17 @@ func (c *taxonomyCache) at(ctx context.Context, r Reader, least lead.State) (tax
 	return fresh, nil
 }
 
-// cached returns what was read last, unless the taxonomy has changed since, or the store was replaced by an older one: then another
-// change may have the revision. An answer that is a little older than what was read last is taken for one of such a store, and has the
-// taxonomy read again.
+// cached returns what was read last, unless the taxonomy has changed since.
 func (c *taxonomyCache) cached(least lead.State) (taxonomy, bool) {
 	last := c.last.Load()
-	if last == nil || last.state.Revision < least.Taxonomy ||
-		least.IsOther(last.state) || !least.LostUntil.Equal(last.state.LostUntil) {
+	if last == nil || last.state.Revision < least.Taxonomy || wasReplaced(last.state, least) {
 		return taxonomy{}, false
 	}
 	return *last, true
+}
+
+// wasReplaced is whether the store from which something was read last may have been replaced by an older one: then another change may have
+// the revision. An answer that is a little older than what was read last is taken for one of such a store, and has it read again.
+func wasReplaced(last, least lead.State) bool {
+	return least != (lead.State{}) && (least.IsOther(last) || !least.LostUntil.Equal(last.LostUntil))
 }

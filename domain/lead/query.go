@@ -11,12 +11,8 @@ type Query struct {
 	Filter    Filter
 	After     Place // the page starts after this place
 	Skip      int64 // how many leads after After to skip, 0 or more
-<<<<<<< HEAD
 	Size      int   // maximum number of leads; 0: the page has State and Total alone, and no lead is read
-=======
-	Size      int   // maximum number of leads, 1 or more
 	Bytes     int64 // maximum size of the documents together, see Room; 0: however large
->>>>>>> mend2
 	Uncounted bool  // do not count the total, which may be expensive
 }
 

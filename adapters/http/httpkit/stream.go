@@ -85,8 +85,8 @@ func (s *Stream) Write(portion []byte) error {
 // End ends the answer. After a failure the client must not take the part for the whole: when nothing was sent yet, it
 // gets the error as usual, otherwise the connection is aborted.
 func (s *Stream) End(failed error) {
-	if failed != nil && s.permitted != nil && errors.Is(context.Cause(s.permitted), errNotPermitted) {
-		failed = errNotPermitted
+	if failed != nil && s.permitted != nil && errors.Is(context.Cause(s.permitted), ErrNotPermitted) {
+		failed = ErrNotPermitted
 	}
 	if failed != nil && s.stopping.hasBegun() {
 		failed = fault.Stopping("try again").Because(context.Canceled)
@@ -105,8 +105,8 @@ func (s *Stream) End(failed error) {
 	}
 }
 
-// errNotPermitted ends a stream. It is no defect, which context.Canceled tells End.
-var errNotPermitted = fault.New(fault.Unauthorized, "The key has ended since the request came, or what it may see has changed.").
+// ErrNotPermitted ends what WhilePermitted watches. It is no defect, which context.Canceled tells End.
+var ErrNotPermitted = fault.New(fault.Unauthorized, "The key has ended since the request came, or what it may see has changed.").
 	Because(context.Canceled)
 
 // lookEvery is how often a stream, or a request that waits, looks whether its key still permits it: with what is cached of keys meanwhile, an end at another
@@ -121,7 +121,7 @@ func (s *Stream) WhilePermitted(ctx context.Context) (permitted context.Context,
 }
 
 // WhilePermitted returns a context that ends as soon as what the request was let in by does not let it in any more: for a request that
-// takes longer than a moment. Its cause is then an error to answer with. The caller calls stop at the end.
+// takes longer than a moment. Its cause is ErrNotPermitted then. The caller calls stop at the end.
 func WhilePermitted(ctx context.Context, c *gin.Context) (permitted context.Context, stop func()) {
 	permitted, end := context.WithCancelCause(ctx)
 	refused := of(c).refused
@@ -135,7 +135,7 @@ func WhilePermitted(ctx context.Context, c *gin.Context) (permitted context.Cont
 				return
 			case <-ticker.C:
 				if refused() {
-					end(errNotPermitted)
+					end(ErrNotPermitted)
 					return
 				}
 			}

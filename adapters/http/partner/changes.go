@@ -1,6 +1,8 @@
 package partner
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -72,7 +74,12 @@ func (h leads) changes(c *gin.Context) {
 		return
 	}
 	httpkit.Wait(c, wait)
+	ctx, end := httpkit.WhilePermitted(ctx, c)
 	found, err := h.portOf(c).Changes(ctx, query, wait)
+	if errors.Is(context.Cause(ctx), httpkit.ErrNotPermitted) {
+		err = httpkit.ErrNotPermitted
+	}
+	end()
 	if err != nil {
 		httpkit.Fail(c, err)
 		return
