@@ -100,7 +100,8 @@ func TestCampaignsOfAPageAreCountedAndNoOthers(t *testing.T) {
 		var all []lead.Campaign
 		for n := range campaigns {
 			all = append(all, lead.Campaign{
-				ID: id.Campaign(fmt.Sprintf("cam_%02d", n)), Name: "C", Status: lead.StatusActive, Industry: "ind_1", CreatedAt: at, UpdatedAt: at,
+				ID: id.Campaign(fmt.Sprintf("cam_%02d", n)), Name: "C", Status: lead.StatusActive, Industry: "ind_1",
+				CreatedAt: at, UpdatedAt: at,
 			})
 		}
 		if err := tx.Campaigns().Keep(ctx, all); err != nil {

@@ -33,7 +33,8 @@ func (f *fixture) finds(query lead.Query, among []lead.Stored) lead.Page {
 	remaining = remaining[min(query.Skip, int64(len(remaining))):]
 	state, err := f.store.Leads().State(f.ctx)
 	f.ok(err)
-	want := lead.Page{State: state, Leads: allExported(remaining[:min(query.Size, len(remaining))]), More: query.Size > 0 && len(remaining) > query.Size}
+	want := lead.Page{State: state, Leads: allExported(remaining[:min(query.Size, len(remaining))])}
+	want.More = query.Size > 0 && len(remaining) > query.Size
 	if !query.Uncounted {
 		want.Total = int64(len(matching))
 	}

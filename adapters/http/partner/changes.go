@@ -100,8 +100,8 @@ func (h leads) changes(c *gin.Context) {
 	*buffer = body
 }
 
-// changesHead answers HEAD of a page of the feed, for which nothing is looked for but whether the feed goes on from the position. The tag is
-// a digest of the page, so there is none.
+// changesHead answers HEAD of a page of the feed, for which nothing is looked for but whether the feed goes on from the position. The tag
+// is a digest of the page, so there is none.
 func (h leads) changesHead(c *gin.Context, from lead.FeedPosition) {
 	state, err := h.portOf(c).State(c.Request.Context())
 	if err == nil && from != (lead.FeedPosition{}) && !state.CanFollow(from) {
