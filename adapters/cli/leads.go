@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
@@ -238,65 +236,3 @@ func (a leadCommands) exportLeads() *cobra.Command {
 
 // exportFormats are the formats in which leads are exported.
 func exportFormats() []string { return []string{lead.NDJSON, lead.CSV} }
-
-func (a leadCommands) listCampaigns() *cobra.Command {
-	var asJSON bool
-	command := &cobra.Command{
-		Use:     "list",
-		Short:   "List all campaigns, with their leads counted",
-		Long:    "List all campaigns, those that changed first before the others, with their leads counted.",
-		Example: "  holdco campaigns list",
-		Args:    noArgs,
-		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
-			shown, rows := []event.Fields{}, [][]string{{"ID", "NAME", "STATUS", "LEADS"}}
-			for query := (lead.CampaignQuery{Size: mostListed}); ; query.Skip += mostListed {
-				page, err := port.Campaigns(command.Context(), query)
-				if err != nil {
-					return err
-				}
-				for _, one := range page.Campaigns {
-					shown = append(shown, one.Fields(page.Names))
-					rows = append(rows, []string{string(one.ID), one.Name, string(one.Status), strconv.FormatInt(one.LeadCount, 10)})
-				}
-				if !page.More {
-					break
-				}
-			}
-			if asJSON {
-				return printJSON(command.OutOrStdout(), shown)
-			}
-			return printTable(command.OutOrStdout(), rows)
-		}),
-	}
-	jsonFlag(command.Flags(), &asJSON)
-	a.program.StoreFlags(command.Flags())
-	return command
-}
-
-func (a leadCommands) listTaxonomy() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "list",
-		Short:   "List the industries and verticals that are active",
-		Long:    "List the industries and verticals that are active, as partners see them, each vertical under its industry.",
-		Example: "  holdco taxonomy list",
-		Args:    noArgs,
-		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
-			taxonomy, err := port.Taxonomy(command.Context(), lead.View{})
-			if err != nil {
-				return err
-			}
-			rows := [][]string{{"ID", "NAME", "SLUG"}}
-			for _, industry := range taxonomy.Industries {
-				rows = append(rows, []string{string(industry.ID), industry.Name, industry.Slug})
-				for _, vertical := range taxonomy.Verticals {
-					if vertical.Industry == industry.ID {
-						rows = append(rows, []string{"  " + string(vertical.ID), vertical.Name, vertical.Slug})
-					}
-				}
-			}
-			return printTable(command.OutOrStdout(), rows)
-		}),
-	}
-	a.program.StoreFlags(command.Flags())
-	return command
-}

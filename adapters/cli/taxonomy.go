@@ -9,6 +9,7 @@ import (
 
 	"holdco/domain/event"
 	"holdco/domain/fault"
+	"holdco/domain/lead"
 	"holdco/ports/inbound"
 )
 
@@ -20,6 +21,34 @@ func (a leadCommands) taxonomy() *cobra.Command {
 			"on the store, so they need no token; the server may be running, and shows what is imported at once.",
 	}
 	command.AddCommand(a.listTaxonomy(), a.importTaxonomy())
+	return command
+}
+
+func (a leadCommands) listTaxonomy() *cobra.Command {
+	command := &cobra.Command{
+		Use:     "list",
+		Short:   "List the industries and verticals that are active",
+		Long:    "List the industries and verticals that are active, as partners see them, each vertical under its industry.",
+		Example: "  holdco taxonomy list",
+		Args:    noArgs,
+		RunE: on(a.app, a.Export, func(command *cobra.Command, port inbound.Export, _ []string) error {
+			taxonomy, err := port.Taxonomy(command.Context(), lead.View{})
+			if err != nil {
+				return err
+			}
+			rows := [][]string{{"ID", "NAME", "SLUG"}}
+			for _, industry := range taxonomy.Industries {
+				rows = append(rows, []string{string(industry.ID), industry.Name, industry.Slug})
+				for _, vertical := range taxonomy.Verticals {
+					if vertical.Industry == industry.ID {
+						rows = append(rows, []string{"  " + string(vertical.ID), vertical.Name, vertical.Slug})
+					}
+				}
+			}
+			return printTable(command.OutOrStdout(), rows)
+		}),
+	}
+	a.program.StoreFlags(command.Flags())
 	return command
 }
 

@@ -10,7 +10,7 @@ import (
 	"holdco/ports/store"
 )
 
-// uploadNotes writes down how far an import is, and which lines it rejects.
+// uploadNotes writes down how far an import is, and which lines it reports.
 type uploadNotes struct {
 	*Service
 	of   lead.Import
@@ -18,7 +18,7 @@ type uploadNotes struct {
 
 	mutex    sync.Mutex
 	progress lead.ImportProgress
-	rejects  []lead.ReportedLine // those to be written down
+	reported []lead.ReportedLine // those to be written down
 	written  int                 // how many were
 
 	isLost bool // somebody has ended the import; of the goroutine that notes, until that has ended
@@ -37,12 +37,12 @@ func (n *uploadNotes) seen() lead.ImportProgress {
 	return n.progress
 }
 
-// report is told of a rejected line.
+// report is told of a line that is not imported as it stands.
 func (n *uploadNotes) report(line lead.ReportedLine) error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	if n.written+len(n.rejects) < lead.ImportRejectsKept {
-		n.rejects = append(n.rejects, line.Bounded())
+	if n.written+len(n.reported) < lead.ImportRejectsKept {
+		n.reported = append(n.reported, line.Bounded())
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (n *uploadNotes) begin(ctx context.Context) (stop func()) {
 
 // note writes down what there is to note. What fails is written at the next time: the import itself meets the same store.
 func (n *uploadNotes) note(ctx context.Context) {
-	if n.reject(ctx) != nil {
+	if n.writeReported(ctx) != nil {
 		return
 	}
 	progress := n.seen()
@@ -99,14 +99,14 @@ func (n *uploadNotes) note(ctx context.Context) {
 	}
 }
 
-// rejectsOfUnit is how many rejected lines are written in one unit.
-const rejectsOfUnit = 500
+// linesOfUnit is how many reported lines are written in one unit.
+const linesOfUnit = 500
 
-// reject writes down the rejected lines.
-func (n *uploadNotes) reject(ctx context.Context) error {
+// writeReported writes down the reported lines.
+func (n *uploadNotes) writeReported(ctx context.Context) error {
 	for {
 		n.mutex.Lock()
-		some, before := n.rejects[:min(len(n.rejects), rejectsOfUnit)], n.written
+		some, before := n.reported[:min(len(n.reported), linesOfUnit)], n.written
 		n.mutex.Unlock()
 		if len(some) == 0 {
 			return nil
@@ -118,7 +118,7 @@ func (n *uploadNotes) reject(ctx context.Context) error {
 			return err
 		}
 		n.mutex.Lock()
-		n.rejects, n.written = n.rejects[len(some):], before+len(some)
+		n.reported, n.written = n.reported[len(some):], before+len(some)
 		n.mutex.Unlock()
 	}
 }

@@ -30,7 +30,7 @@ func (s *Service) runUpload(ctx context.Context, one sent) error {
 		outcome = lead.ImportCut(notes.seen(), serverStopped)
 		err = nil
 	}
-	failed := errors.Join(notes.reject(last), s.endUpload(last, one, outcome))
+	failed := errors.Join(notes.writeReported(last), s.endUpload(last, one, outcome))
 	if outcome.Code == fault.Internal {
 		failed = errors.Join(failed, err)
 	}

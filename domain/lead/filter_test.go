@@ -203,7 +203,9 @@ func TestWhatAFilterAsksForIsSomething(t *testing.T) {
 			t.Errorf("%q: %q, %t", domain, got, ok)
 		}
 	}
-	for email, want := range map[string]bool{"Info@acme.example": true, "": false, " ": false, "acme": false, "a@b,c@d": false, "a b@c": false} {
+	for email, want := range map[string]bool{
+		"Info@acme.example": true, "": false, " ": false, "acme": false, "a@b,c@d": false, "a b@c": false,
+	} {
 		if got, ok := lead.ParseEmail(email); ok != want || got != lead.EmailOf(email) {
 			t.Errorf("%q: %q, %t", email, got, ok)
 		}

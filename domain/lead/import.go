@@ -45,8 +45,8 @@ const (
 // Bounds of imports.
 const (
 	ImportsKept       = 100    // imports that have ended, the newest; older ones are forgotten
-	ImportRejectsKept = 10_000 // rejected lines of an import, the first; the others are only counted
-	ImportFieldsKept  = 20     // invalid fields of a rejected line, the first
+	ImportRejectsKept = 10_000 // reported lines of an import, the first; the others are only counted
+	ImportFieldsKept  = 20     // invalid fields of a reported line, the first
 	ImportNameLength  = 200    // characters
 )
 

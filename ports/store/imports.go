@@ -18,7 +18,7 @@ type ImportReader interface {
 	// Running returns the imports that have not ended, in any order.
 	Running(ctx context.Context) ([]lead.Import, error)
 
-	// Reported returns at most size of the rejected lines that are kept of an import and that come after a position, in the
+	// Reported returns at most size of the reported lines that are kept of an import and that come after a position, in the
 	// order in which they were added.
 	Reported(ctx context.Context, of id.Import, after page.Position, size int) (page.Page[lead.ReportedLine], error)
 }
@@ -37,7 +37,7 @@ type Imports interface {
 	// Report adds reported lines to an import that has before of them, unless they are there already. It needs no event.
 	Report(ctx context.Context, to id.Import, before int, lines []lead.ReportedLine) error
 
-	// Purge removes imports that have ended but the newest keep, with their rejected lines: at most most rows. It returns how
+	// Purge removes imports that have ended but the newest keep, with their reported lines: at most most rows. It returns how
 	// many, and needs no event.
 	Purge(ctx context.Context, keep, most int) (int, error)
 }

@@ -58,19 +58,6 @@ type leadCommands struct {
 	LeadTools
 }
 
-func (a leadCommands) campaigns() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "campaigns",
-		Short: "Import and list campaigns",
-		Long: "Import and list campaigns, which leads belong to. These commands work directly on the store, so they need no token; the\n" +
-			"server may be running, and shows what is imported at once.",
-	}
-	command.AddCommand(a.listCampaigns(), a.importing("campaigns",
-		"the name and the id are required; status is draft unless given. industry_id, vertical_id and geography_id name\n"+
-			"what is in the taxonomy, so that is imported first.", a.importCampaigns))
-	return command
-}
-
 func (a leadCommands) leads() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "leads",
@@ -99,12 +86,6 @@ func (a leadCommands) importLeads(
 	ctx context.Context, port inbound.Imports, from *input, files Files, format string, options inbound.ImportOptions,
 ) (lead.ImportCount, error) {
 	return port.Leads(ctx, a.caller, rewound(from, files.Leads(from, format)), options)
-}
-
-func (a leadCommands) importCampaigns(
-	ctx context.Context, port inbound.Imports, from *input, files Files, format string, options inbound.ImportOptions,
-) (lead.ImportCount, error) {
-	return port.Campaigns(ctx, a.caller, rewound(from, files.Campaigns(from, format)), options)
 }
 
 // rewound reads lines from the beginning of their file, each time that they are iterated.
