@@ -29,8 +29,8 @@ type LeadReader interface {
 	// Keyed returns the leads with these keys, at most MostKeyed, in any order; those that do not exist are left out.
 	Keyed(ctx context.Context, keys []int64) ([]KeyedLead, error)
 
-	// KeyedSizes returns how many bytes the leads with these keys take, at most MostKeyed; those that do not exist are left out. It does not
-	// read the leads.
+	// KeyedSizes returns how many bytes the leads with these keys take, at most MostKeyed; those that do not exist are left out.
+	// It does not read the leads.
 	KeyedSizes(ctx context.Context, keys []int64) (map[int64]int64, error)
 
 	// Last returns the place of the last lead, or the zero place if there are no leads.
