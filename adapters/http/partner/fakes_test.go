@@ -369,8 +369,13 @@ func (f *fakeExport) change(happened lead.FeedChange) {
 	f.feed = append(f.feed, happened)
 }
 
-func (f *fakeExport) Changes(_ context.Context, query lead.FeedQuery, wait time.Duration) (inbound.ChangesPage, error) {
+func (f *fakeExport) Changes(ctx context.Context, query lead.FeedQuery, wait time.Duration) (inbound.ChangesPage, error) {
 	f.asked, f.waited = query, wait
+	if wait > 0 && f.pace != nil {
+		if err := f.pace(ctx); err != nil {
+			return inbound.ChangesPage{}, err
+		}
+	}
 	found := inbound.ChangesPage{FeedPage: lead.FeedPage{State: f.state, Next: query.After}, Names: f.names()}
 	for _, one := range f.feed {
 		if one.Place.Compare(query.After.Place) > 0 {

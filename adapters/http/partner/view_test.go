@@ -146,6 +146,29 @@ func TestAStreamWhoseKeyEndsBeforeAnythingIsSentIsRefused(t *testing.T) {
 	w.Send(streamed("leads")).Is(t, 401, "unauthorized")
 }
 
+func TestAPageThatWaitsEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	for what, end := range map[string]func(k *keys){
+		"revoked": func(k *keys) { k.ended = true }, "narrowed": func(k *keys) { k.view.NoContacts = true },
+	} {
+		for _, finds := range []bool{false, true} { // something, right when the key ends
+			w := newWorld(t)
+			w.export.pace = func(ctx context.Context) error {
+				w.keys.change(func() { end(w.keys) })
+				<-ctx.Done()
+				if finds {
+					return nil
+				}
+				return ctx.Err()
+			}
+			answer := w.Send(partnertest.Request{Path: "leads/changes?wait=20"})
+			if answer.Is(t, 401, "unauthorized"); strings.Contains(w.log.String(), "level=ERROR") {
+				t.Errorf("%s: %s", what, w.log)
+			}
+		}
+	}
+}
+
 func TestWhatAKeyIsUsedForIsNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
