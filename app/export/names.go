@@ -45,7 +45,8 @@ func (c *campaignCache) cached(least lead.State) (campaigns, bool) {
 	return *last, true
 }
 
-// names returns the names that a view is shown leads with, of a state or a newer one; of the zero state, of any. A view of industries needs to know the campaigns.
+// names returns the names that a view is shown leads with, of a state or a newer one; of the zero state, of any. A view of industries needs
+// to know the campaigns.
 func (s *Service) names(ctx context.Context, r Reader, view lead.View, least lead.State) (lead.Names, error) {
 	taxonomy, err := s.cache.at(ctx, r, least)
 	if err != nil || len(view.Industries) == 0 {

@@ -109,8 +109,8 @@ func (s *Stream) End(failed error) {
 var ErrNotPermitted = fault.New(fault.Unauthorized, "The key has ended since the request came, or what it may see has changed.").
 	Because(context.Canceled)
 
-// lookEvery is how often a stream, or a request that waits, looks whether its key still permits it: with what is cached of keys meanwhile, an end at another
-// server is seen within a second.
+// lookEvery is how often a stream, or a request that waits, looks whether its key still permits it: with what is cached of keys meanwhile,
+// an end at another server is seen within a second.
 const lookEvery = 250 * time.Millisecond
 
 // WhilePermitted is the WhilePermitted of a request, and lets the stream end with the context, even while its client takes nothing.
