@@ -8,7 +8,7 @@ import (
 )
 
 // Each line says what is wrong and what to do, with the exit code for that.
-func TestAStartThatCannotSucceedSaysWhatToDo(t *testing.T) {
+func TestAStartThatCannotSucceedSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
