@@ -62,14 +62,17 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 	return applied, m.settle(ctx)
 }
 
-// settle does what is still to be done after a restoration. Of several processes that do, all do the same.
+// settle does what is still to be done after a restoration.
 func (m *Migrator) settle(ctx context.Context) error {
 	of, isThere, err := m.on.Backups().Unsettled(ctx)
 	if err != nil || !isThere {
 		return err
 	}
-	after, err := m.backups.settle(ctx, m.on, of)
-	if err != nil {
+	after, err := settling{Service: m.backups, on: m.on, of: of, isMarked: true}.run(ctx)
+	switch {
+	case errors.Is(err, errSettled):
+		return nil
+	case err != nil:
 		return fmt.Errorf("make the restored store ready for work: %w", err)
 	}
 	m.report.Settled(ctx, after)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"holdco/app/backups"
@@ -25,6 +26,8 @@ type upgrading struct {
 
 	written []backup.Written
 	none    int
+
+	mutex   sync.Mutex
 	settled []backup.Aftermath
 }
 
@@ -36,7 +39,11 @@ func (u *upgrading) on(t *testing.T, p place) ([]outbound.Migration, error) {
 	return backups.NewMigrator(migrator, p.Service, on, u.Before, backups.Report{
 		Written: func(_ context.Context, written backup.Written) { u.written = append(u.written, written) },
 		None:    func(context.Context) { u.none++ },
-		Settled: func(_ context.Context, after backup.Aftermath) { u.settled = append(u.settled, after) },
+		Settled: func(_ context.Context, after backup.Aftermath) {
+			u.mutex.Lock()
+			defer u.mutex.Unlock()
+			u.settled = append(u.settled, after)
+		},
 	}).Up(t.Context())
 }
 
@@ -234,6 +241,31 @@ func TestAStoreThatIsRestoredAsItIsWaitsForItsMigration(t *testing.T) {
 		opened, done := p.open(t)
 		defer done()
 		check(t, opened.Ready(t.Context()))
+	})
+}
+
+// Several servers may start on such a store at once, and the first that is ready begins to work.
+func TestAStoreThatWasRestoredIsSettledOnce(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		p := another(true)
+		wanted := inbound.RestoreWanted{File: releasedStores(t, p.parts.Engine)[0], AsItIs: true}
+		must[backup.Restored](t)(p.Restore(t.Context(), caller, wanted))
+		p.migrate(t, p.parts.Target.Schema())
+		u := &upgrading{Before: backups.Before{Whether: backup.Never}}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, err := u.on(t, p); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		told, left := p.count(t, "activity WHERE type = 'store.restored'"), p.count(t, "runs WHERE ended_at IS NULL")
+		if len(u.settled) != 1 || told != 1 || left > 0 || p.count(t, "restorations") > 0 {
+			t.Errorf("settled %d times, told %d times, %d leases are left", len(u.settled), told, left)
+		}
 	})
 }
 

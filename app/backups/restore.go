@@ -46,7 +46,7 @@ func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbo
 	if r.isLeft {
 		restored.MadeOf, restored.Settled = manifest.Schema, false
 	} else {
-		restored.Aftermath, err = s.settle(ctx, r.on, backup.Unsettled{Of: manifest, Actor: caller.Actor})
+		restored.Aftermath, err = settling{Service: s, on: r.on, of: backup.Unsettled{Of: manifest, Actor: caller.Actor}}.run(ctx)
 	}
 	switch {
 	case wanted.TriesOnly && ctx.Err() == nil:

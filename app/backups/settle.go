@@ -1,23 +1,62 @@
 package backups
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"holdco/app/work"
 	"holdco/domain/backup"
 	"holdco/domain/company"
-	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/run"
 	"holdco/ports/store"
 )
 
-// settle does what a restored store needs before anything works on it: what its leases, its webhooks and its clients were about to do may
+// settling is what a restored store needs before anything works on it: what its leases, its webhooks and its clients were about to do may
 // have been done since. If it is cut short, it is done again.
-func (s *Service) settle(ctx context.Context, on store.Store, r backup.Unsettled) (after backup.Aftermath, err error) {
-	err = on.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
-		tx.Unrecorded() // the event of the restoration is recorded when all is done
+type settling struct {
+	*Service
+
+	on store.Store
+	of backup.Unsettled
+
+	// isMarked is whether the store itself says that it has to be done. Then another process may do the same, and let servers work on the
+	// store before this one has finished; what each counts is what it has done.
+	isMarked bool
+}
+
+// errSettled ends the settling of a store that another process has settled meanwhile.
+var errSettled = errors.New("the store has been settled")
+
+// update runs a unit of work, after begin, unless the store has been settled. A unit that began before that sees nothing that came after.
+func (s settling) update(ctx context.Context, begin, write func(ctx context.Context, tx store.Tx) error) error {
+	return s.on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		if err := begin(ctx, tx); err != nil {
+			return err
+		}
+		if s.isMarked {
+			if _, isThere, err := tx.Backups().Unsettled(ctx); err != nil || !isThere {
+				return cmp.Or(err, errSettled)
+			}
+		}
+		return write(ctx, tx)
+	})
+}
+
+// plain begins a unit as any other.
+func plain(context.Context, store.Tx) error { return nil }
+
+// unrecorded begins a unit whose event is recorded when all is done.
+func unrecorded(_ context.Context, tx store.Tx) error {
+	tx.Unrecorded()
+	return nil
+}
+
+func (s settling) run(ctx context.Context) (after backup.Aftermath, err error) {
+	err = s.update(ctx, unrecorded, func(ctx context.Context, tx store.Tx) (err error) {
 		if _, err := tx.Activity().Reorder(ctx); err != nil {
 			return err
 		}
@@ -29,17 +68,17 @@ func (s *Service) settle(ctx context.Context, on store.Store, r backup.Unsettled
 	if err != nil {
 		return after, err
 	}
-	if after.Leases, err = s.endLeases(ctx, on, r.Actor); err != nil {
+	if after.Leases, err = s.endLeases(ctx); err != nil {
 		return after, err
 	}
-	if err := dropReceipts(ctx, on); err != nil {
+	if err := s.dropReceipts(ctx); err != nil {
 		return after, err
 	}
-	return after, on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+	return after, s.update(ctx, plain, func(ctx context.Context, tx store.Tx) error {
 		if err := tx.Backups().Settle(ctx); err != nil {
 			return err
 		}
-		return tx.Record(ctx, r.Of.Event(after).By(r.Actor))
+		return tx.Record(ctx, s.of.Of.Event(after).By(s.of.Actor))
 	})
 }
 
@@ -48,9 +87,9 @@ var forever = time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // endLeases ends all leases, and returns how many. Those that ended with an epoch of their company, or that end with it, are left to
 // those who see to these.
-func (s *Service) endLeases(ctx context.Context, on store.Store, actor event.Actor) (ended int, err error) {
+func (s settling) endLeases(ctx context.Context) (ended int, err error) {
 	for {
-		open, err := on.Runs().Overdue(ctx, forever)
+		open, err := s.on.Runs().Overdue(ctx, forever)
 		if err != nil || len(open) == 0 {
 			return ended, err
 		}
@@ -59,19 +98,20 @@ func (s *Service) endLeases(ctx context.Context, on store.Store, actor event.Act
 			of[one.Company] = append(of[one.Company], one)
 		}
 		for which, runs := range of {
-			if err := s.endIn(ctx, on, which, runs, actor); err != nil {
+			some, err := s.endIn(ctx, which, runs)
+			if err != nil {
 				return ended, err
 			}
+			ended += some
 		}
-		ended += len(open)
 	}
 }
 
-func (s *Service) endIn(ctx context.Context, on store.Store, of id.Company, runs []store.OpenRun, actor event.Actor) error {
-	return on.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		if err := tx.Turn(ctx, of); err != nil {
-			return err
-		}
+// endIn ends leases of a company, but for those that another process has ended meanwhile.
+func (s settling) endIn(ctx context.Context, of id.Company, runs []store.OpenRun) (ended int, err error) {
+	turn := func(ctx context.Context, tx store.Tx) error { return tx.Turn(ctx, of) }
+	err = s.update(ctx, turn, func(ctx context.Context, tx store.Tx) error {
+		ended = 0
 		c, err := tx.Companies().Get(ctx, of)
 		if err != nil || c.Status == company.Deleting {
 			return err
@@ -80,8 +120,15 @@ func (s *Service) endIn(ctx context.Context, on store.Store, of id.Company, runs
 		if err != nil {
 			return err
 		}
-		unit := work.In(tx, s.IDs, of, actor)
+		unit := work.In(tx, s.IDs, of, s.of.Actor)
 		for _, one := range runs {
+			open, err := tx.Runs().OpenOf(ctx, one.Issue)
+			if fault.CodeOf(err) == fault.NotFound || err == nil && open.ID != one.ID {
+				continue
+			}
+			if err != nil {
+				return err
+			}
 			i, err := tx.Issues().Lock(ctx, one.Issue)
 			if err != nil {
 				return err
@@ -93,18 +140,20 @@ func (s *Service) endIn(ctx context.Context, on store.Store, of id.Company, runs
 			if err := unit.Move(ctx, i, next, happened, run.Restored); err != nil {
 				return err
 			}
+			ended++
 		}
 		return nil
 	})
+	return ended, err
 }
 
 // portion bounds how many receipts are dropped in a unit.
 const portion = 1000
 
-func dropReceipts(ctx context.Context, on store.Store) error {
+func (s settling) dropReceipts(ctx context.Context) error {
 	for {
 		var some int
-		err := on.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
+		err := s.update(ctx, plain, func(ctx context.Context, tx store.Tx) (err error) {
 			some, err = tx.Receipts().Purge(ctx, forever, portion)
 			return err
 		})
