@@ -298,7 +298,10 @@ var resources = []resource{
 	{ // leads, campaigns and the taxonomy
 		handlers: func(s services) httpkit.Handlers { return rest.Imports(s.Uploads, s.Spool) },
 		commands: cli.LeadCommands(cli.LeadTools{
-			Imports: opener(withKeyIfAny, func(s services) inbound.Imports { return s.Imports }),
+			Imports: opener(withKeyIfAny, func(s services) inbound.Imports {
+				collectSeldom()
+				return s.Imports
+			}),
 			Keyed:   opener(withKey, func(s services) inbound.Imports { return s.Imports }),
 			Export:  openExport,
 			Spell:   leadjson.Append,

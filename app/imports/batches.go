@@ -12,7 +12,7 @@ import (
 // importing is an import in progress.
 type importing[T any] struct {
 	options inbound.ImportOptions
-	keep    func(ctx context.Context, batch []T) (lead.Change, time.Duration, error)
+	keep    func(ctx context.Context, batch []T) (lead.Change, timing, error)
 
 	pace    pace
 	batch   []T
@@ -24,7 +24,7 @@ type importing[T any] struct {
 const bytesOfBatch = 4 << 20
 
 // run stores lines batch by batch. Those before an error are stored. When ctx ends it stops after a batch.
-func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (lead.ImportCount, error) {
+func (i *importing[T]) run(ctx context.Context, portions <-chan portion[checked[T]]) (lead.ImportCount, error) {
 	i.pace = usualPace
 	for {
 		select {
@@ -45,7 +45,7 @@ func (i *importing[T]) run(ctx context.Context, portions <-chan portion[T]) (lea
 	}
 }
 
-func (i *importing[T]) take(ctx context.Context, next portion[T]) (err error) {
+func (i *importing[T]) take(ctx context.Context, next portion[checked[T]]) (err error) {
 	for _, line := range next.lines {
 		switch {
 		case line.rejected != nil:
@@ -116,16 +116,20 @@ func (i *importing[T]) flush(ctx context.Context) error {
 	return nil
 }
 
-// pace is the size of batches. It aims at units of work of about 15 ms, because on SQLite other requests wait until a
-// unit has ended.
+// pace is the size of batches. On SQLite other requests wait until a unit of work has ended, so it aims at units of about 15 ms where
+// others write too, and of 40 ms where nobody does: large batches write each page of an index, and sync the disk, fewer times.
 type pace struct{ size int }
 
 var usualPace = pace{500}
 
-// after adjusts the pace to how long a unit of this size took.
-func (p pace) after(size int, took time.Duration) pace {
-	const long = 15 * time.Millisecond
+// after adjusts the pace to how long a unit of this size took. One that had to wait for its turn was not alone.
+func (p pace) after(size int, took timing) pace {
+	const beside, alone, atOnce = 15 * time.Millisecond, 40 * time.Millisecond, time.Millisecond
 	const least = 100
-	fits := size * int(long/time.Microsecond) / max(1, int(took/time.Microsecond))
+	long := alone
+	if took.wait > atOnce {
+		long = beside
+	}
+	fits := size * int(long/time.Microsecond) / max(1, int(took.work/time.Microsecond))
 	return pace{max(least, min(fits, 2*p.size, store.MostKept))}
 }

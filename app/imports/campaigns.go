@@ -28,10 +28,10 @@ func (s *Service) Campaigns(
 		return lead.ImportCount{}, err
 	}
 	check := campaignCheck{catalog: catalog, own: options.KeepTimestamps, at: s.clock.Now()}
-	keep := func(ctx context.Context, batch []lead.Campaign) (lead.Change, time.Duration, error) {
+	keep := func(ctx context.Context, batch []lead.Campaign) (lead.Change, timing, error) {
 		return s.keepCampaigns(ctx, caller.Actor, batch, options.DryRun)
 	}
-	of := reading[inbound.CampaignLine, lead.Campaign]{
+	of := reading[lead.CampaignDraft, lead.Campaign]{
 		check: check.line,
 		id:    func(c lead.Campaign) string { return string(c.ID) },
 		content: func(seed maphash.Seed, c lead.Campaign) uint64 {
@@ -74,14 +74,14 @@ func (c campaignCheck) line(line inbound.CampaignLine) checked[lead.Campaign] {
 // not need.
 func (s *Service) keepCampaigns(
 	ctx context.Context, actor event.Actor, batch []lead.Campaign, dryRun bool,
-) (change lead.Change, took time.Duration, err error) {
+) (change lead.Change, took timing, err error) {
 	err = retries.WhileUnavailable(ctx, retries.For(patience), func() error {
 		stored, err := storedCampaigns(ctx, s.store.Campaigns(), batch)
 		_, change = lead.MergeCampaigns(batch, stored, s.clock.Now())
 		return err
 	})
 	if err != nil || dryRun || !change.Any() {
-		return change, 0, err
+		return change, timing{}, err
 	}
 	took, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		at, err := tx.Leads().Advance(ctx)

@@ -6,6 +6,7 @@ import (
 
 	"holdco/domain/fault"
 	"holdco/domain/lead"
+	"holdco/ports/inbound"
 )
 
 // checked is a line after validation: its item, or why it is rejected.
@@ -40,55 +41,84 @@ func (c *checked[T]) supersede(by superseded, which string) {
 	c.merged = &merged
 }
 
-// portion is a group of lines, sent over the channel together. err ended the reading after them.
-type portion[T any] struct {
-	lines []checked[T]
+// portion is a group of lines, sent over a channel together. err ended the reading after them.
+type portion[L any] struct {
+	lines []L
 	err   error
 }
 
-// Bounds of reading ahead: the number of portions, and of each portion the lines and the bytes of the file, which the
-// last line may exceed.
+// Bounds of reading ahead: the number of portions that wait to be checked, and of those that wait to be stored, and of each portion
+// the lines and the bytes of the file, which the last line may exceed.
 const (
-	mostPortions   = 32
+	mostPortions   = 16
 	linesOfPortion = 64
 	bytesOfPortion = 256 << 10
 )
 
-// checkAhead reads and checks lines in a goroutine until they end or ctx does. Unlike app/ahead, which holds one portion ready and
-// waits for its reader, it checks many of them in advance, and does not wait for a reader that is blocked: on standard input, say.
-func checkAhead[L, T any](ctx context.Context, lines iter.Seq2[L, error], check func(line L) checked[T]) <-chan portion[T] {
-	portions := make(chan portion[T], mostPortions)
-	go func() {
-		defer close(portions)
-		var begun int64
-		next := portion[T]{}
-		hand := func() bool {
-			select {
-			case portions <- next:
-				next = portion[T]{lines: make([]checked[T], 0, linesOfPortion)}
-				return true
-			case <-ctx.Done():
-				return false
+// checkAhead reads lines in one goroutine and checks them in another, until they end or ctx does. Unlike app/ahead, which holds one
+// portion ready and waits for its reader, it checks many of them in advance, and does not wait for a reader that is blocked: on
+// standard input, say.
+func checkAhead[D, T any](
+	ctx context.Context, lines iter.Seq2[inbound.Line[D], error], check func(line inbound.Line[D]) checked[T],
+) <-chan portion[checked[T]] {
+	read := hand(ctx, func(send func(lines []inbound.Line[D]) bool) error { return divide(lines, send) })
+	return hand(ctx, func(send func(lines []checked[T]) bool) error {
+		for next := range read {
+			all := make([]checked[T], len(next.lines))
+			for i, line := range next.lines {
+				all[i] = check(line)
+			}
+			if !send(all) {
+				return ctx.Err()
+			}
+			if next.err != nil {
+				return next.err
 			}
 		}
-		// Nothing else recovers panics of this goroutine.
-		next.err = fault.Contain(func() error {
-			for line, err := range lines {
-				if err != nil {
-					return err
-				}
-				one := check(line)
-				next.lines = append(next.lines, one)
-				if len(next.lines) == linesOfPortion || one.end-begun > bytesOfPortion {
-					begun = one.end
-					if !hand() {
-						return ctx.Err()
-					}
-				}
+		return ctx.Err() // or else the lines that were not read would seem not to be there
+	})
+}
+
+// divide sends lines in portions, until send returns false.
+func divide[D any](lines iter.Seq2[inbound.Line[D], error], send func(lines []inbound.Line[D]) bool) error {
+	var next []inbound.Line[D]
+	var begun int64
+	defer func() { send(next) }() // what was read before an error, or a panic, counts
+	for line, err := range lines {
+		if err != nil {
+			return err
+		}
+		next = append(next, line)
+		if len(next) == linesOfPortion || line.End-begun > bytesOfPortion {
+			full := next
+			next, begun = make([]inbound.Line[D], 0, linesOfPortion), line.End
+			if !send(full) {
+				return nil
 			}
-			return nil
+		}
+	}
+	return nil
+}
+
+// hand runs work in a goroutine, and hands on the portions that it sends, until ctx ends: then send returns false. What work returns
+// comes with a last portion, which has no lines.
+func hand[L any](ctx context.Context, work func(send func(lines []L) bool) error) <-chan portion[L] {
+	portions := make(chan portion[L], mostPortions)
+	put := func(next portion[L]) bool {
+		select {
+		case portions <- next:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	go func() {
+		defer close(portions)
+		// Nothing else recovers panics of this goroutine.
+		err := fault.Contain(func() error {
+			return work(func(lines []L) bool { return put(portion[L]{lines: lines}) })
 		})
-		hand()
+		put(portion[L]{err: err})
 	}()
 	return portions
 }

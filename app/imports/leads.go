@@ -36,7 +36,7 @@ func (s *Service) Leads(
 		catalog: catalog, rules: options.Rules, own: options.KeepTimestamps, at: s.clock.Now(), suppressed: suppressed,
 	}
 	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true, since: since}
-	of := reading[inbound.LeadLine, lead.Incoming]{
+	of := reading[lead.Draft, lead.Incoming]{
 		check: check.line,
 		id:    func(l lead.Incoming) string { return string(l.ID) },
 		content: func(seed maphash.Seed, l lead.Incoming) uint64 {
@@ -97,11 +97,11 @@ type leadKeeper struct {
 	compareFirst bool
 }
 
-func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Change, time.Duration, error) {
+func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Change, timing, error) {
 	if k.compareFirst || k.dryRun {
 		change, err := k.compare(ctx, batch)
 		if err != nil || k.dryRun || !change.Any() {
-			return change, 0, err
+			return change, timing{}, err
 		}
 	}
 	var change lead.Change
@@ -132,7 +132,7 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		return recordAll(ctx, tx, k.actor, merged.Events())
 	})
 	if err != nil {
-		return lead.Change{}, 0, err
+		return lead.Change{}, timing{}, err
 	}
 	k.compareFirst = change.Unchanged > 0
 	k.late += int64(late)

@@ -10,21 +10,21 @@ import (
 )
 
 // reading is how one kind of lines is read.
-type reading[L, T any] struct {
-	check   func(line L) checked[T]
+type reading[D, T any] struct {
+	check   func(line inbound.Line[D]) checked[T]
 	id      func(item T) string
 	content func(seed maphash.Seed, item T) uint64 // a hash of what an item says
 }
 
 // passes imports lines in two passes: the first finds the last line of each id, the second stores these.
-func passes[L, T any](
-	ctx context.Context, lines iter.Seq2[L, error], of reading[L, T], i importing[T],
+func passes[D, T any](
+	ctx context.Context, lines iter.Seq2[inbound.Line[D], error], of reading[D, T], i importing[T],
 ) (lead.ImportCount, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	first := survey{options: i.options}
 	seed := first.ids.seed()
-	err := first.run(ctx, checkAhead(ctx, lines, func(line L) checked[surveyed] {
+	err := first.run(ctx, checkAhead(ctx, lines, func(line inbound.Line[D]) checked[surveyed] {
 		one := of.check(line)
 		found := checked[surveyed]{place: one.place, rejected: one.rejected, suppressed: one.suppressed, end: one.end}
 		if one.counts() {
@@ -48,7 +48,7 @@ func passes[L, T any](
 	}
 	// An error that ended the first pass ends the second at the same line. The lines before it are stored.
 	next := uint32(0)
-	checkedLines := checkAhead(ctx, lines, func(line L) checked[T] {
+	checkedLines := checkAhead(ctx, lines, func(line inbound.Line[D]) checked[T] {
 		one := of.check(line)
 		if len(found) > 0 && found[0].line == next {
 			one.supersede(found[0], of.id(one.item))
@@ -64,7 +64,7 @@ func passes[L, T any](
 }
 
 // reportMerged reports the merged lines, and stores nothing. The first pass has reported the others.
-func reportMerged[T any](ctx context.Context, portions <-chan portion[T], options inbound.ImportOptions) error {
+func reportMerged[T any](ctx context.Context, portions <-chan portion[checked[T]], options inbound.ImportOptions) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -97,7 +97,7 @@ type surveyed struct {
 }
 
 // run runs the first pass. It returns the error that ended the reading.
-func (s *survey) run(ctx context.Context, portions <-chan portion[surveyed]) error {
+func (s *survey) run(ctx context.Context, portions <-chan portion[checked[surveyed]]) error {
 	for {
 		select {
 		case <-ctx.Done():

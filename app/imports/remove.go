@@ -3,7 +3,6 @@ package imports
 import (
 	"context"
 	"iter"
-	"time"
 
 	"holdco/domain/access"
 	"holdco/domain/event"
@@ -45,7 +44,7 @@ func (s *Service) RemoveLeads(
 
 func (s *Service) removeBatch(
 	ctx context.Context, actor event.Actor, ids []id.Lead, forget bool,
-) (gone int, took time.Duration, err error) {
+) (gone int, took timing, err error) {
 	took, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		gone = 0
 		at, err := tx.Leads().Advance(ctx)
@@ -83,7 +82,7 @@ func (s *Service) removeBatch(
 		return recordAll(ctx, tx, actor, lead.Removed(ids))
 	})
 	if err != nil {
-		return 0, 0, err // gone is what the unit would have removed
+		return 0, timing{}, err // gone is what the unit would have removed
 	}
 	return gone, took, nil
 }

@@ -48,20 +48,23 @@ func (s *Service) catalog(ctx context.Context) (lead.Catalog, error) {
 // errNothing rolls back a unit that found nothing to change, so that it uses up no revision.
 var errNothing = errors.New("nothing differs")
 
-// update runs a unit of work, which may end with errNothing, and returns how long it took without the wait for its
-// turn. It ignores cancellation, because units are short, and retries.
-func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) (took time.Duration, err error) {
-	var begun time.Time
+// timing is how long a unit of work waited for its turn, and how long it took then.
+type timing struct{ wait, work time.Duration }
+
+// update runs a unit of work, which may end with errNothing. It ignores cancellation, because units are short, and retries.
+func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) (took timing, err error) {
+	var asked, begun time.Time
 	err = retries.WhileUnavailable(ctx, retries.For(patience), func() error {
+		asked = s.clock.Now()
 		return s.store.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx store.Tx) error {
 			begun = s.clock.Now()
 			return write(ctx, tx)
 		})
 	})
 	if err != nil && !errors.Is(err, errNothing) {
-		return 0, err
+		return timing{}, err
 	}
-	return s.clock.Now().Sub(begun), nil
+	return timing{wait: begun.Sub(asked), work: s.clock.Now().Sub(begun)}, nil
 }
 
 // patience is how long an import waits for a store that is unavailable. It can be tried again: what was committed before the

@@ -45,21 +45,18 @@ type Imports interface {
 	Release(ctx context.Context, caller access.Caller, which []id.Suppression, of []id.Lead) (released int, err error)
 }
 
-// LeadLine is a line of a file of leads.
-type LeadLine struct {
+// Line is a line of a file, with what was read of it.
+type Line[D any] struct {
 	Number int64 // 1-based
 	Item   int64 // likewise, in a JSON list; 0: the file is none
 	End    int64 // bytes of the file up to the end of the line
-	Draft  lead.Draft
+	Draft  D
 }
 
-// CampaignLine is a line of a file of campaigns.
-type CampaignLine struct {
-	Number int64
-	Item   int64
-	End    int64
-	Draft  lead.CampaignDraft
-}
+type (
+	LeadLine     = Line[lead.Draft]
+	CampaignLine = Line[lead.CampaignDraft]
+)
 
 // ImportOptions control an import.
 type ImportOptions struct {

@@ -30,35 +30,19 @@ type Files struct {
 
 // Leads reads leads. An error ends the file: it cannot be read, or its header or its list is broken.
 func (f Files) Leads(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
-	return leadLines(drafts(from, f.Encoding, format, leads))
+	return lines(from, f.Encoding, format, leads)
 }
 
 // Suppressed is Leads for those that need no name.
 func (f Files) Suppressed(from io.Reader, format string) iter.Seq2[inbound.LeadLine, error] {
 	known := leads
 	known.required = nil
-	return leadLines(drafts(from, f.Encoding, format, known))
-}
-
-func leadLines(found iter.Seq2[numbered[lead.Draft], error]) iter.Seq2[inbound.LeadLine, error] {
-	return func(yield func(inbound.LeadLine, error) bool) {
-		for found, err := range found {
-			if !yield(inbound.LeadLine{Number: found.number, Item: found.item, End: found.end, Draft: found.draft}, err) {
-				return
-			}
-		}
-	}
+	return lines(from, f.Encoding, format, known)
 }
 
 // Campaigns is Leads for campaigns.
 func (f Files) Campaigns(from io.Reader, format string) iter.Seq2[inbound.CampaignLine, error] {
-	return func(yield func(inbound.CampaignLine, error) bool) {
-		for found, err := range drafts(from, f.Encoding, format, campaigns) {
-			if !yield(inbound.CampaignLine{Number: found.number, Item: found.item, End: found.end, Draft: found.draft}, err) {
-				return
-			}
-		}
-	}
+	return lines(from, f.Encoding, format, campaigns)
 }
 
 // mostTaxonomy is how large a taxonomy may be, in bytes.
@@ -116,36 +100,30 @@ type piece struct {
 	code        string // of what is broken
 }
 
-// numbered is a draft with the line that it comes from.
-type numbered[D any] struct {
-	number, item, end int64
-	draft             D
-}
-
-// drafts reads the drafts of a file, one after the other.
-func drafts[D any](from io.Reader, encoding, format string, of kind[D]) iter.Seq2[numbered[D], error] {
-	return func(yield func(numbered[D], error) bool) {
+// lines reads the lines of a file, one after the other.
+func lines[D any](from io.Reader, encoding, format string, of kind[D]) iter.Seq2[inbound.Line[D], error] {
+	return func(yield func(inbound.Line[D], error) bool) {
 		pieces, draftOf, err := reader(from, encoding, format, of)
 		for err == nil {
 			var p piece
 			if p, err = pieces(); err != nil {
 				break
 			}
-			found := numbered[D]{number: p.number, item: p.item, end: p.end}
+			found := inbound.Line[D]{Number: p.number, Item: p.item, End: p.end}
 			if wrong := notUTF8(p.text); p.broken == "" && wrong != "" {
 				p.broken, p.code = wrong, fault.InvalidCharacters
 			}
 			if p.broken != "" {
-				of.problems(&found.draft).Add(fault.Fieldf("", p.code, "%s", p.broken))
+				of.problems(&found.Draft).Add(fault.Fieldf("", p.code, "%s", p.broken))
 			} else {
-				found.draft = draftOf(p.text)
+				found.Draft = draftOf(p.text)
 			}
 			if !yield(found, nil) {
 				return
 			}
 		}
 		if !errors.Is(err, io.EOF) {
-			yield(numbered[D]{}, err)
+			yield(inbound.Line[D]{}, err)
 		}
 	}
 }

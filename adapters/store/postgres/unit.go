@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"holdco/adapters/store/sqlstore"
+	"holdco/domain/fault"
 )
 
 // unit is the connection of one run of a unit of work, which it takes from the pool with the first statement that it sends. It
@@ -184,13 +186,22 @@ func (u *unit) scanRows(ctx context.Context, columns []any, take func() error, q
 	return u.send(ctx)
 }
 
-// copy copies rows into a table.
-func (u *unit) copy(ctx context.Context, table string, columns []string, rows [][]any) error {
+// copy copies rows into a table. The driver takes them in a goroutine of its own, where nothing else recovers a panic.
+func (u *unit) copy(ctx context.Context, table string, columns []string, rows iter.Seq[[]any]) error {
 	if err := u.send(ctx); err != nil {
 		return err
 	}
+	next, stop := iter.Pull(rows)
+	defer stop()
+	source := pgx.CopyFromFunc(func() (row []any, err error) {
+		err = fault.Contain(func() error {
+			row, _ = next() // nil ends them
+			return nil
+		})
+		return row, err
+	})
 	return u.on.Raw(func(driverConn any) error {
-		_, err := driverConn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+		_, err := driverConn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, source)
 		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,16 +135,22 @@ func (e *Engine) List(of any) (any, error) {
 }
 
 // InsertRows implements sqlstore.Engine. It inserts row by row: more rows per statement would not be faster.
-func (e *Engine) InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows [][]any) error {
-	if len(rows) == 0 {
-		return nil
+func (e *Engine) InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows iter.Seq[[]any]) error {
+	text := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") " + values(len(columns))
+	for row := range rows {
+		if _, err := conn.ExecContext(ctx, text, row...); err != nil {
+			return err
+		}
 	}
-	return e.RunRows(ctx, conn, "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") "+e.Rows(rows[0]), rows)
+	return nil
 }
 
 // Rows implements sqlstore.Engine.
-func (e *Engine) Rows(row []any) string {
-	return "VALUES (" + strings.Join(slices.Repeat([]string{"?"}, len(row)), ", ") + ")"
+func (e *Engine) Rows(row []any) string { return values(len(row)) }
+
+// values is a VALUES clause for a row of so many cells.
+func values(cells int) string {
+	return "VALUES (" + strings.Join(slices.Repeat([]string{"?"}, cells), ", ") + ")"
 }
 
 // RunRows implements sqlstore.Engine.

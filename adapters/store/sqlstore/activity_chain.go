@@ -149,7 +149,7 @@ func (a activity) Extend(ctx context.Context, portion store.ChainedPortion) (boo
 		}
 	}
 	return true, a.failure(ctx, a.engine.InsertRows(ctx, a.conn, "audit_links",
-		[]string{"company_id", "number", "entry_id", "hash"}, rows))
+		[]string{"company_id", "number", "entry_id", "hash"}, slices.Values(rows)))
 }
 
 // areThere reports whether all companies of some chains exist: the chain of the instance has none.

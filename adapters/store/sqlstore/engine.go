@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -59,8 +60,9 @@ type Engine interface {
 	// List makes an argument of a list of strings or integers.
 	List(of any) (any, error)
 
-	// InsertRows inserts rows with these columns into a table, in the unit on conn: thousands at once, in the fastest way.
-	InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows [][]any) error
+	// InsertRows inserts rows with these columns into a table, in the unit on conn: thousands at once, in the fastest way. It may take
+	// the rows in another goroutine, so that more of them are made while the store writes those before.
+	InsertRows(ctx context.Context, conn bun.IConn, table string, columns []string, rows iter.Seq[[]any]) error
 
 	// Rows is the VALUES clause of an INSERT for RunRows, which can have an ON CONFLICT clause. The types of the arguments
 	// are those of row.

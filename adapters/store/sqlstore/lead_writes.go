@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,13 +22,13 @@ func (l leads) Keep(ctx context.Context, kept []lead.Stored) error {
 	if err != nil {
 		return err
 	}
-	var added, replaced leadRows
+	var added, replaced keyedLeads
 	for i, one := range kept {
+		to := &replaced
 		if keys[i] > last {
-			added.add(one, keys[i], revision)
-		} else {
-			replaced.add(one, keys[i], revision)
+			to = &added
 		}
+		*to = append(*to, keyedLead{one, keys[i], revision})
 	}
 	l.unit.changed = true // what follows does not go through change
 	if err := l.insert(ctx, added); err != nil {
@@ -36,28 +37,52 @@ func (l leads) Keep(ctx context.Context, kept []lead.Stored) error {
 	return l.overwrite(ctx, replaced)
 }
 
-// leadRows are the arguments for rows of leads, and for as many documents.
-type leadRows struct{ leads, documents [][]any }
+// keyedLead is a lead that is to be written with a key, in a revision.
+type keyedLead struct {
+	lead.Stored
 
-func (r *leadRows) add(kept lead.Stored, key, revision int64) {
-	row, document := leadRowOf(kept, key, revision), currentForm.rowOf(kept, key, revision)
-	r.leads, r.documents = append(r.leads, arguments(row.columns())), append(r.documents, arguments(document.columns()))
+	key, revision int64
 }
 
-func (l leads) insert(ctx context.Context, rows leadRows) error {
+type keyedLeads []keyedLead
+
+// rows yields the arguments for rows of leads.
+func (k keyedLeads) rows(yield func([]any) bool) {
+	for _, one := range k {
+		row := leadRowOf(one.Stored, one.key, one.revision)
+		if !yield(arguments(row.columns())) {
+			return
+		}
+	}
+}
+
+// documents yields the arguments for rows of as many documents.
+func (k keyedLeads) documents(yield func([]any) bool) {
+	for _, one := range k {
+		row := currentForm.rowOf(one.Stored, one.key, one.revision)
+		if !yield(arguments(row.columns())) {
+			return
+		}
+	}
+}
+
+func (l leads) insert(ctx context.Context, added keyedLeads) error {
+	if len(added) == 0 {
+		return nil
+	}
 	db := l.engine.DB()
-	if err := l.engine.InsertRows(ctx, l.conn, "leads", columnNames(db, new(leadRow)), rows.leads); err != nil {
+	if err := l.engine.InsertRows(ctx, l.conn, "leads", columnNames(db, new(leadRow)), added.rows); err != nil {
 		return err
 	}
-	return l.engine.InsertRows(ctx, l.conn, "lead_entries", columnNames(db, new(leadDocumentRow)), rows.documents)
+	return l.engine.InsertRows(ctx, l.conn, "lead_entries", columnNames(db, new(leadDocumentRow)), added.documents)
 }
 
 // overwrite replaces rows. A lead that was removed has no document: that is inserted.
-func (l leads) overwrite(ctx context.Context, rows leadRows) error {
-	if err := l.runRows(ctx, replaceLeads, rows.leads); err != nil {
+func (l leads) overwrite(ctx context.Context, replaced keyedLeads) error {
+	if err := l.runRows(ctx, replaceLeads, slices.Collect(replaced.rows)); err != nil {
 		return err
 	}
-	return l.runRows(ctx, replaceLeadDocuments, rows.documents)
+	return l.runRows(ctx, replaceLeadDocuments, slices.Collect(replaced.documents))
 }
 
 var (
