@@ -72,6 +72,11 @@ func (s *Service) ChangesSince(ctx context.Context, since time.Time) (lead.FeedP
 	return from, err
 }
 
+// CanFollow fails when the feed does not go on from a position.
+func (s *Service) CanFollow(ctx context.Context, from lead.FeedPosition) error {
+	return feedFault(s.from.Leads().CanFollow(ctx, from))
+}
+
 // feedFault is what a partner is told of a feed that does not go on.
 func feedFault(err error) error {
 	if errors.Is(err, store.ErrFeedLost) {

@@ -34,6 +34,7 @@ type Leads interface {
 	Get(ctx context.Context, which id.Lead) (lead.Exported, error)
 	Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error)
 	FeedSince(ctx context.Context, since time.Time) (lead.FeedPosition, error)
+	CanFollow(ctx context.Context, from lead.FeedPosition) error
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 	RemovedPlace(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error)
 }
@@ -94,6 +95,13 @@ func (s sampledLeads) Feed(_ context.Context, query lead.FeedQuery) (lead.FeedPa
 
 func (s sampledLeads) FeedSince(_ context.Context, since time.Time) (lead.FeedPosition, error) {
 	return s.sample.FeedSince(since), nil
+}
+
+func (s sampledLeads) CanFollow(_ context.Context, from lead.FeedPosition) error {
+	if !s.sample.State().CanFollow(from, time.Time{}) {
+		return store.ErrFeedLost
+	}
+	return nil
 }
 
 func (s sampledLeads) Removed(_ context.Context, query lead.RemovedQuery) (lead.RemovedPage, error) {

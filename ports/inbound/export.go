@@ -41,6 +41,9 @@ type Export interface {
 	// then, or when ctx ends, the page is empty. It fails with fault.InvalidCursor when the feed does not go on from the position.
 	Changes(ctx context.Context, query lead.FeedQuery, wait time.Duration) (ChangesPage, error)
 
+	// CanFollow fails with fault.InvalidCursor when the feed does not go on from a position.
+	CanFollow(ctx context.Context, from lead.FeedPosition) error
+
 	// StreamChanges calls take with pages of the feed until there are no more: with one at least. Their size is not that of the query.
 	// It waits and fails as Changes does. An error of take ends the stream and is returned.
 	StreamChanges(ctx context.Context, query lead.FeedQuery, wait time.Duration, take func(ChangesPage) error) error

@@ -53,6 +53,9 @@ type LeadReader interface {
 	// that were made before it, up to FeedStep. It fails with ErrFeedLost when some of these are forgotten.
 	FeedSince(ctx context.Context, since time.Time) (lead.FeedPosition, error)
 
+	// CanFollow fails with ErrFeedLost when the feed does not go on from a position.
+	CanFollow(ctx context.Context, from lead.FeedPosition) error
+
 	// Summaries returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
 	// as lead.Summary.UpdatedAt and nothing else.
 	Summaries(ctx context.Context, ids []id.Lead) (map[id.Lead]lead.Summary, error)

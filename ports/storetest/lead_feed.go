@@ -19,6 +19,7 @@ var leadFeedRules = []rule{
 	{"many that do not match are passed over, so many at most in a page", feedPasses},
 	{"the feed goes on since an instant, and not much before it", feedSince},
 	{"the feed ends where a restoration or forgotten removals begin", feedLost},
+	{"the feed ends where the store is not the one that the reader has seen", feedOfAnother},
 }
 
 // feed reads the feed after a position to its end, in pages of three.
@@ -213,4 +214,31 @@ func feedLost(f *fixture) {
 	isLost(now, false)
 	now.SeenAt = now.SeenAt.Add(time.Millisecond)
 	isLost(now, true)
+}
+
+func feedOfAnother(f *fixture) {
+	var seen []lead.FeedPosition
+	for _, name := range []string{"a", "b", "c"} {
+		f.clock.Advance(time.Minute)
+		f.imports(leadCalled(name))
+		_, at := f.feed(lead.Filter{}, lead.FeedPosition{})
+		seen = append(seen, at)
+	}
+	follows := func(from lead.FeedPosition, want bool) {
+		f.Helper()
+		_, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{After: from, Size: 1})
+		f.same(errors.Is(err, store.ErrFeedLost), !want)
+		f.same(errors.Is(f.store.Leads().CanFollow(f.ctx, from), store.ErrFeedLost), !want)
+	}
+	for _, at := range seen {
+		follows(at, true)
+		other := at
+		other.SeenAt = at.SeenAt.Add(time.Second)
+		follows(other, false)
+		other.Seen = 0 // of a former version
+		follows(other, true)
+		other = at
+		other.Seen = 4
+		follows(other, false)
+	}
 }

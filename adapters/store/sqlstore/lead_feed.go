@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -24,10 +25,11 @@ func (l leads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, e
 			return err
 		}
 		if query.After == (lead.FeedPosition{}) {
-			query.After = lead.FeedPosition{Fresh: page.State.Revision, SeenAt: page.State.ChangedAt}
+			query.After = page.State.FromNothing()
 		}
-		if page.Next = query.After; !page.State.CanFollow(query.After) {
-			return store.ErrFeedLost
+		page.Next = query.After
+		if err := s.follows(ctx, page.State, query.After); err != nil {
+			return err
 		}
 		read := feedReader{leads: leads{session: s}, FeedQuery: query, labels: newLabelReader(), at: query.After.Place}
 		if err := read.scan(ctx); err != nil {
@@ -37,7 +39,8 @@ func (l leads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, e
 			return err
 		}
 		if page.More = read.isMore; read.at != query.After.Place {
-			page.Next.Place, page.Next.SeenAt = read.at, page.State.ChangedAt
+			page.Next.Place = read.at
+			page.Next = page.Next.At(page.State)
 		}
 		return nil
 	})
@@ -263,15 +266,61 @@ func (l leads) FeedSince(ctx context.Context, since time.Time) (lead.FeedPositio
 				return err
 			}
 		}
-		if from.SeenAt = state.ChangedAt; from.Place.Revision > 0 {
+		if from = from.At(state); from.Place.Revision > 0 {
 			from.Place.Key = math.MaxInt64
 		}
-		if !state.CanFollow(from) {
-			return store.ErrFeedLost
-		}
-		return nil
+		return s.follows(ctx, state, from)
 	})
 	return from, err
+}
+
+func (l leads) CanFollow(ctx context.Context, from lead.FeedPosition) error {
+	return l.snapshot(ctx, func(ctx context.Context, s session) error {
+		state, err := leadState(ctx, s)
+		if err != nil {
+			return err
+		}
+		return s.follows(ctx, state, from)
+	})
+}
+
+// revisionInstant finds the instant of the change that made a revision.
+var revisionInstant = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("lead_revisions").Column("at").Where("revision = ?", b.arg(1))
+})
+
+// follows fails with store.ErrFeedLost when the feed of a state does not go on from a position.
+func (s session) follows(ctx context.Context, state lead.State, from lead.FeedPosition) error {
+	var then time.Time
+	if from.Seen > 0 && from.Seen < state.Revision {
+		err := s.rows(ctx, func(rows *sql.Rows) error {
+			var at int64
+			err := rows.Scan(&at)
+			then = instant(at)
+			return err
+		}, revisionInstant, int64(from.Seen))
+		if err != nil {
+			return err
+		}
+	}
+	if !state.CanFollow(from, then) {
+		return store.ErrFeedLost
+	}
+	return nil
+}
+
+// mostNoted is how many of the newest revisions at least have their instants noted.
+const mostNoted = 100_000
+
+// noteRevision notes the instant of the change that makes a revision, and sometimes drops those of old ones.
+func (l leads) noteRevision(ctx context.Context, revision lead.Revision, at time.Time) error {
+	_, err := l.exec(ctx, l.engine.DB().NewRaw("INSERT INTO lead_revisions (revision, at) VALUES (?, ?)",
+		int64(revision), millis(at)).Conn(l.conn))
+	if err != nil || revision%1000 != 0 {
+		return err
+	}
+	_, err = l.exec(ctx, l.engine.DB().NewDelete().Conn(l.conn).Table("lead_revisions").Where("revision <= ?", int64(revision-mostNoted)))
+	return err
 }
 
 // noteInstant notes the instant of the change before that at an instant, unless that of another one shortly before is noted. So whatever

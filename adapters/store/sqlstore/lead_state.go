@@ -56,6 +56,9 @@ func (l leads) advance(ctx context.Context) (before lead.State, at time.Time, er
 		return before, at, err
 	}
 	l.unit.revision = before.Revision + 1
+	if err := l.noteRevision(ctx, l.unit.revision, at); err != nil {
+		return before, at, err
+	}
 	return before, at, l.noteInstant(ctx, before, at)
 }
 
