@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -18,12 +17,6 @@ import (
 	"holdco/ports/inbound"
 )
 
-// feedFilters are the filters of leads that the feed takes: since says where it begins, and what was updated before an instant is no copy
-// that can be kept.
-var feedFilters = slices.DeleteFunc(slices.Clone(leadFilters), func(name string) bool {
-	return name == "since" || name == "updated_before"
-})
-
 // changes answers GET /api/external/leads/changes, with a page of the feed or with a stream.
 func (h leads) changes(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
@@ -34,8 +27,8 @@ func (h leads) changes(c *gin.Context) {
 	}
 	query := lead.FeedQuery{Filter: filterOf(p), Size: int(p.number("per_page", usualSize))}
 	shape := shapeOf(c, p)
-	query.Filter.Since, query.Filter.View = time.Time{}, shape.View
-	bound := boundTo(p, "changes", feedFilters...) + httpkit.PartnerOf(c).Sees() // a key that sees something else begins anew
+	query.Filter.Since, query.Filter.View = time.Time{}, shape.View        // since says where it begins
+	bound := "changes" + query.Filter.Text() + httpkit.PartnerOf(c).Sees() // a key that sees something else begins anew
 	query.After = h.feedPosition(c, p, bound)
 	wait := time.Duration(p.number("wait", 0)) * time.Second
 	if p.err != nil {
@@ -85,12 +78,9 @@ func (h leads) changes(c *gin.Context) {
 		return
 	}
 	body := append(*buffer, `{"data":[`...)
-	for i, change := range found.Changes {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = appendChange(body, shape, change, found.Names)
-	}
+	body = appendList(body, found.Changes, func(body []byte, change lead.FeedChange) []byte {
+		return appendChange(body, shape, change, found.Names)
+	})
 	body = strconv.AppendInt(append(body, `],"pagination":{"per_page":`...), int64(query.Size), 10)
 	body = strconv.AppendBool(append(body, `,"more":`...), found.More)
 	body = append(body, `,"next_cursor":"`+feedCursor(bound, found.Next)+"\"}}\n"...)
