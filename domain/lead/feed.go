@@ -8,7 +8,8 @@ import (
 )
 
 // The feed is what happened to leads and to the names that they are shown with, in the order in which it happened. Each of them stands in
-// it once, at its last change. Whoever applies one change after the other has a copy of what a filter matches.
+// it once, at its last change. Whoever applies one change after the other has a copy of what a filter matches. A view of industries shows
+// campaigns of these alone, so for it a lead stands in the feed, too, where a campaign of the lead moved to another industry.
 
 // FeedPlace is where a change stands in the feed: by revision, and within one revision first the names, by their ids, then the leads, by
 // the keys that the store gave them. The zero value is before all changes.

@@ -184,7 +184,8 @@ type CampaignReader interface {
 type Campaigns interface {
 	CampaignReader
 
-	// Keep inserts or replaces campaigns, each id once. It does not change their lead counts.
+	// Keep inserts or replaces campaigns, each id once. It does not change their lead counts. The leads of one that gets another
+	// industry come again in the feed for views of industries, which may show other campaigns of them from now on.
 	Keep(ctx context.Context, campaigns []lead.Campaign) error
 
 	// Count adds to lead counts.

@@ -5,3 +5,7 @@ CREATE TABLE lead_revisions (
     revision BIGINT NOT NULL PRIMARY KEY,
     at       BIGINT NOT NULL
 );
+
+-- The revision since which a campaign is of its industry, if it was of another one before: what of its leads is shown to keys that are
+-- narrowed to industries changed then. 0: it is of the same since it is there.
+ALTER TABLE campaigns ADD COLUMN moved_revision BIGINT NOT NULL DEFAULT 0;

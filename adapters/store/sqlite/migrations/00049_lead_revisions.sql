@@ -5,3 +5,7 @@ CREATE TABLE lead_revisions (
     revision INTEGER NOT NULL PRIMARY KEY,
     at       INTEGER NOT NULL
 ) STRICT;
+
+-- The revision since which a campaign is of its industry, if it was of another one before: what of its leads is shown to keys that are
+-- narrowed to industries changed then. 0: it is of the same since it is there.
+ALTER TABLE campaigns ADD COLUMN moved_revision INTEGER NOT NULL DEFAULT 0;
