@@ -138,7 +138,7 @@ func TestAFeedThatDoesNotGoOnIsRefused(t *testing.T) {
 	}))
 	_, err = f.service.ChangesSince(t.Context(), f.clock.now.Add(-3*time.Hour))
 	if refused := fault.Of(err); refused == nil || refused.Code != fault.InvalidParameter || len(old) != 1 {
-		t.Errorf("%v; %d were forgotten", err, len(old))
+		t.Errorf("%v; %d were pruned", err, len(old))
 	}
 	_, err = f.service.ChangesSince(t.Context(), f.clock.now)
 	must(t, err)

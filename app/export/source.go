@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/outbound"
@@ -112,12 +111,9 @@ func (s sampledLeads) RemovedPlace(_ context.Context, view lead.View, which id.L
 	return found(s.sample.RemovedPlace(view, which))
 }
 
-// errNoLead is that of a lead that is not there.
-var errNoLead = fault.New(fault.NotFound, "There is no such lead.")
-
 func found[T any](one T, ok bool) (T, error) {
 	if !ok {
-		return one, errNoLead
+		return one, lead.ErrMissing
 	}
 	return one, nil
 }

@@ -48,14 +48,14 @@ func (p FeedPosition) At(s State) FeedPosition {
 }
 
 // CanFollow reports whether the feed of a state goes on from the position. It does not if what the reader was told is lost since an older
-// state was put in the place of the store, or if removals that the reader was not told of are forgotten. Then is the instant of the
+// state was put in the place of the store, or if removals that the reader was not told of are pruned. Then is the instant of the
 // change that made the revision which the reader has seen, as far as the store knows it; zero: it does not.
 func (s State) CanFollow(p FeedPosition, then time.Time) bool {
 	if p.Seen == s.Revision {
 		then = s.ChangedAt
 	}
 	isOther := p.Seen > s.Revision || p.Seen > 0 && !then.IsZero() && !then.Equal(p.SeenAt)
-	return !isOther && !s.HasLost(p.SeenAt) && (s.Forgotten.Revision <= p.Fresh || s.Forgotten.Compare(p.Place) <= 0)
+	return !isOther && !s.HasLost(p.SeenAt) && (s.Pruned.Revision <= p.Fresh || s.Pruned.Compare(p.Place) <= 0)
 }
 
 // FeedChangeKind is what happened.

@@ -19,7 +19,7 @@ var leadFeedRules = []rule{
 	{"leads of campaigns that moved to another industry come again for who is shown campaigns of some industries", feedMoved},
 	{"many that do not match are passed over, so many at most in a page", feedPasses},
 	{"the feed goes on since an instant, and not much before it", feedSince},
-	{"the feed ends where a restoration or forgotten removals begin", feedLost},
+	{"the feed ends where a restoration or pruned removals begin", feedLost},
 	{"the feed ends where the store is not the one that the reader has seen", feedOfAnother},
 }
 

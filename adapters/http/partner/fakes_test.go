@@ -313,7 +313,7 @@ func (f *fakeExport) Lead(_ context.Context, view lead.View, which id.Lead) (inb
 			return inbound.LeadShown{Exported: exported, Names: f.names()}, f.err
 		}
 	}
-	return inbound.LeadShown{}, cmpErr(f.err, fault.New(fault.NotFound, "There is no such lead."))
+	return inbound.LeadShown{}, cmpErr(f.err, lead.ErrMissing)
 }
 
 func (f *fakeExport) Stream(

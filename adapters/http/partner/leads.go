@@ -71,7 +71,7 @@ func (h leads) removed(c *gin.Context) {
 	p := &parameters{Query: httpkit.QueryOf(c)}
 	query := lead.RemovedQuery{Since: p.instant("since"), View: viewOf(c)}
 	asked := pagingOf(p, "removed"+query.Text())
-	asked.forgets = true
+	asked.pruned = true
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return

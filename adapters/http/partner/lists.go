@@ -52,7 +52,7 @@ type paging struct {
 	at     time.Time // of after
 	bound  string    // the list and what is asked of it, to which cursors are bound
 
-	forgets bool // retention removes rows of the list
+	pruned bool // retention removes rows of the list
 }
 
 // pagingOf reads which page is asked for. Cursors are bound to the list and what is asked of it, however that was spelled.
@@ -182,18 +182,18 @@ func (p paging) appendPagination(to []byte, result found) []byte {
 
 // representation makes the validators of a page from the state of the export and from what was asked. Last-Modified
 // is set only when it is exact: not before the second of the last change is over, because another change could fall into it. Retention
-// moves what is forgotten alone, and no instant tells of that.
+// moves what is pruned alone, and no instant tells of that.
 func (h lists) representation(c *gin.Context, asked paging, state lead.State) httpkit.Representation {
 	of := []string{
 		h.seal, httpkit.PartnerOf(c).Sees(),
 		c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
 	}
-	if asked.forgets {
-		of = append(of, fmt.Sprint(state.Forgotten.Revision, state.Forgotten.Key))
+	if asked.pruned {
+		of = append(of, fmt.Sprint(state.Pruned.Revision, state.Pruned.Key))
 	}
 	sum := sha256.Sum256([]byte(strings.Join(of, "\n")))
 	r := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
-	if asked.forgets || httpkit.PartnerOf(c).Sees() != "" {
+	if asked.pruned || httpkit.PartnerOf(c).Sees() != "" {
 		return r // when it was narrowed last is not known, so no instant says that the answer is the same
 	}
 	if changed := state.ChangedAt.Truncate(time.Second); !changed.IsZero() && h.clock.Now().Truncate(time.Second).After(changed) {

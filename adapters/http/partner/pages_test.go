@@ -203,7 +203,7 @@ func TestATimeIsToldWhenItCannotLie(t *testing.T) {
 		}
 	}
 	w.clock.now = start.Add(time.Hour)
-	for _, path := range []string{"leads", "campaigns"} { // removals are forgotten at no instant that is told
+	for _, path := range []string{"leads", "campaigns"} { // removals are pruned at no instant that is told
 		for since, status := range map[string]int{
 			stamp: 304, "Sat, 11 Apr 2026 10:42:18 GMT": 304, "Sat, 11 Apr 2026 10:42:16 GMT": 200, "yesterday": 200,
 		} {
