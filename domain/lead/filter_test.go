@@ -190,7 +190,8 @@ func TestDomainsAndAddressesAreComparedAsPeopleMeanThem(t *testing.T) {
 	}
 	for sent, want := range map[string]string{
 		"Info@B\u00dcCHER.example": "info@xn--bcher-kva.example", "info@XN--BCHER-KVA.example": "info@xn--bcher-kva.example",
-		"J\u00dcRGEN@acme.example": "j\u00fcrgen@acme.example", "info@b\u00fc_cher.example": "info@b\u00fc_cher.example", "b\u00fccher": "b\u00fccher",
+		"J\u00dcRGEN@acme.example": "j\u00fcrgen@acme.example", "info@b\u00fc_cher.example": "info@b\u00fc_cher.example",
+		"b\u00fccher": "b\u00fccher",
 	} {
 		if got := lead.EmailOf(sent); got != want {
 			t.Errorf("%s: %s", sent, got)

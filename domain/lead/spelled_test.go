@@ -19,8 +19,8 @@ func TestFiltersThatAskForTheSameHaveOneText(t *testing.T) {
 	same := one
 	same.Campaigns, same.Since = []id.Campaign{autumn, spring, autumn}, at.In(time.FixedZone("", 7200))
 	same.MinRating, same.View = new(lead.Rating(400)), lead.View{}
-	const want = "\ndomain=acme.example\ncampaign_id=cam_autumn,cam_spring\nvertical_id=vrt_dental\nhas_website=true\nmin_google_rating=4\n" +
-		"since=2026-04-11T12:00:00.000Z"
+	const want = "\ndomain=acme.example\ncampaign_id=cam_autumn,cam_spring\nvertical_id=vrt_dental\nhas_website=true\n" +
+		"min_google_rating=4\nsince=2026-04-11T12:00:00.000Z"
 	if one.Text() != want || same.Text() != want || (lead.Filter{}).Text() != "" {
 		t.Errorf("%q; %q", one.Text(), same.Text())
 	}

@@ -119,7 +119,9 @@ func lookups(f *fixture) {
 		f.walk(lead.Query{Filter: lead.Filter{Domain: domain}, Size: 2})
 		f.check(lead.Query{Filter: lead.Filter{Domain: domain, Email: "info@example.com"}, Size: 9})
 	}
-	for _, address := range []string{"info@example.com", "info@example.net", "nfo@example.com", "INFO@example.com", "info@xn--mnchen-3ya.example"} {
+	for _, address := range []string{
+		"info@example.com", "info@example.net", "nfo@example.com", "INFO@example.com", "info@xn--mnchen-3ya.example",
+	} {
 		f.walk(lead.Query{Filter: lead.Filter{Email: address}, Size: 1})
 	}
 	for _, ids := range [][]id.Lead{

@@ -21,7 +21,9 @@ func TestTheFeedEndsWhereACopyOfTheFileIsPutBack(t *testing.T) {
 	path, clock := filepath.Join(sqlitetest.Dir(t), "holdco.db"), storetest.NewClock()
 	during := func(use func(leads store.LeadReader, change func(times int))) {
 		t.Helper()
-		engine, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Exclusive: true, Synchronous: sqlite.Normal, UnitTimeout: time.Minute})
+		engine, err := sqlite.Open(t.Context(), sqlite.Options{
+			Path: path, Exclusive: true, Synchronous: sqlite.Normal, UnitTimeout: time.Minute,
+		})
 		must(t, err)
 		opened := sqlstore.New(engine, clock, storetest.NewIDs(), engine.Migrator())
 		use(opened.Leads(), func(times int) {
