@@ -88,7 +88,13 @@ func (s sampledLeads) Get(_ context.Context, which id.Lead) (lead.Exported, erro
 	return found(s.sample.Get(which))
 }
 
-func (s sampledLeads) Feed(_ context.Context, query lead.FeedQuery) (lead.FeedPage, error) {
+// Feed fails for a position in the sample of another release.
+func (s sampledLeads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error) {
+	if query.After != (lead.FeedPosition{}) {
+		if err := s.CanFollow(ctx, query.After); err != nil {
+			return lead.FeedPage{}, err
+		}
+	}
 	return s.sample.Feed(query), nil
 }
 
