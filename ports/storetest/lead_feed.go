@@ -147,7 +147,8 @@ func feedMoved(f *fixture) {
 	f.keepTaxonomy(f.newTaxonomy())
 	of("ind_a", "1", "2", "3")
 	f.imports(leadCalled("a", in("cam_1")), leadCalled("b", in("cam_2", "cam_1")), leadCalled("c", in("cam_3")),
-		leadCalled("d", in("cam_1")), leadCalled("e", in("cam_1", "cam_3")), leadCalled("f", in("cam_1", "cam_2")), leadCalled("gone", in("cam_1")))
+		leadCalled("d", in("cam_1")), leadCalled("e", in("cam_1", "cam_3")), leadCalled("f", in("cam_1", "cam_2")),
+		leadCalled("gone", in("cam_1")))
 	f.removes("cmp_gone")
 	all := lead.Filter{}
 	narrowed := lead.Filter{View: lead.View{Industries: []id.Industry{"ind_a"}}}
