@@ -66,17 +66,22 @@ func (s *Service) ChangesSince(ctx context.Context, since time.Time) (lead.FeedP
 	from, err := s.from.Leads().FeedSince(ctx, since)
 	if errors.Is(err, store.ErrFeedLost) {
 		return from, fault.New(fault.InvalidParameter,
-			"since is so long ago that removals after it are forgotten; drop your copy, and start again without it.").
+			"since is so long ago that removals after it are not kept any more; drop your copy, and start again without it.").
 			With("parameter", "since")
 	}
 	return from, err
+}
+
+// CanFollow fails when the feed does not go on from a position.
+func (s *Service) CanFollow(ctx context.Context, from lead.FeedPosition) error {
+	return feedFault(s.from.Leads().CanFollow(ctx, from))
 }
 
 // feedFault is what a partner is told of a feed that does not go on.
 func feedFault(err error) error {
 	if errors.Is(err, store.ErrFeedLost) {
 		return fault.New(fault.InvalidCursor, "What came after the cursor is not known any more, because an older state was restored, "+
-			"or because removals so long ago are forgotten; drop your copy, and start again without it.")
+			"or because removals so long ago are not kept any more; drop your copy, and start again without it.")
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"holdco/app/export"
 	"holdco/domain/fault"
 	"holdco/domain/lead"
 	"holdco/ports/inbound"
@@ -138,8 +139,29 @@ func TestAFeedThatDoesNotGoOnIsRefused(t *testing.T) {
 	}))
 	_, err = f.service.ChangesSince(t.Context(), f.clock.now.Add(-3*time.Hour))
 	if refused := fault.Of(err); refused == nil || refused.Code != fault.InvalidParameter || len(old) != 1 {
-		t.Errorf("%v; %d were forgotten", err, len(old))
+		t.Errorf("%v; %d were pruned", err, len(old))
 	}
 	_, err = f.service.ChangesSince(t.Context(), f.clock.now)
 	must(t, err)
+}
+
+func TestTheFeedOfASampleEndsWithAnotherSample(t *testing.T) {
+	t.Parallel()
+	sampled := func(at time.Time) *export.Service {
+		one := lead.Sampled{Lead: lead.Lead{ID: "cmp_a", Name: "A", CreatedAt: at, UpdatedAt: at}}
+		return export.NewSampled(lead.NewSample(lead.Taxonomy{}, nil, []lead.Sampled{one}), &clock{at})
+	}
+	at := time.Date(2026, time.April, 11, 12, 0, 0, 0, time.UTC)
+	first, other := sampled(at), sampled(at.Add(time.Hour))
+	page, err := first.Changes(t.Context(), lead.FeedQuery{Size: 5}, 0)
+	if err != nil || len(page.Changes) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if _, err := first.Changes(t.Context(), lead.FeedQuery{After: page.Next, Size: 5}, 0); err != nil {
+		t.Error(err)
+	}
+	_, err = other.Changes(t.Context(), lead.FeedQuery{After: page.Next, Size: 5}, 0)
+	if fault.CodeOf(err) != fault.InvalidCursor || fault.CodeOf(other.CanFollow(t.Context(), page.Next)) != fault.InvalidCursor {
+		t.Errorf("%v", err)
+	}
 }

@@ -70,7 +70,7 @@ func shownLead(ctx context.Context, r Reader, view lead.View, which id.Lead) (le
 	query := lead.Query{Filter: lead.Filter{IDs: []id.Lead{which}, View: view}, Size: 1, Uncounted: true}
 	page, err := r.Leads().Search(ctx, query)
 	if err == nil && len(page.Leads) == 0 {
-		err = errNoLead
+		err = lead.ErrMissing
 	}
 	if err != nil {
 		return lead.Exported{}, err

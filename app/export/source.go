@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/outbound"
@@ -34,6 +33,7 @@ type Leads interface {
 	Get(ctx context.Context, which id.Lead) (lead.Exported, error)
 	Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error)
 	FeedSince(ctx context.Context, since time.Time) (lead.FeedPosition, error)
+	CanFollow(ctx context.Context, from lead.FeedPosition) error
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 	RemovedPlace(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error)
 }
@@ -88,12 +88,25 @@ func (s sampledLeads) Get(_ context.Context, which id.Lead) (lead.Exported, erro
 	return found(s.sample.Get(which))
 }
 
-func (s sampledLeads) Feed(_ context.Context, query lead.FeedQuery) (lead.FeedPage, error) {
+// Feed fails for a position in the sample of another release.
+func (s sampledLeads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error) {
+	if query.After != (lead.FeedPosition{}) {
+		if err := s.CanFollow(ctx, query.After); err != nil {
+			return lead.FeedPage{}, err
+		}
+	}
 	return s.sample.Feed(query), nil
 }
 
 func (s sampledLeads) FeedSince(_ context.Context, since time.Time) (lead.FeedPosition, error) {
 	return s.sample.FeedSince(since), nil
+}
+
+func (s sampledLeads) CanFollow(_ context.Context, from lead.FeedPosition) error {
+	if !s.sample.State().CanFollow(from, time.Time{}) {
+		return store.ErrFeedLost
+	}
+	return nil
 }
 
 func (s sampledLeads) Removed(_ context.Context, query lead.RemovedQuery) (lead.RemovedPage, error) {
@@ -104,12 +117,9 @@ func (s sampledLeads) RemovedPlace(_ context.Context, view lead.View, which id.L
 	return found(s.sample.RemovedPlace(view, which))
 }
 
-// errNoLead is that of a lead that is not there.
-var errNoLead = fault.New(fault.NotFound, "There is no such lead.")
-
 func found[T any](one T, ok bool) (T, error) {
 	if !ok {
-		return one, errNoLead
+		return one, lead.ErrMissing
 	}
 	return one, nil
 }

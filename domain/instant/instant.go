@@ -22,6 +22,9 @@ func Optional(t time.Time) *string {
 // Cut truncates t to what the API shows: UTC and milliseconds.
 func Cut(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
+// MillisFrom returns the first whole millisecond since 1970 that is not before t.
+func MillisFrom(t time.Time) int64 { return t.Add(time.Millisecond - time.Nanosecond).UnixMilli() }
+
 // Parse parses a timestamp of RFC 3339, and reports whether it is one. Unlike time.Parse it takes no hour of one digit, no comma, and
 // no offset of a day.
 func Parse(text string) (time.Time, bool) {

@@ -452,10 +452,4 @@ func oneOf[W ~string](c *checks, path, sent string, usual W, allowed []W) W {
 
 func isBlank(sent string) bool { return text.IsBlank(sent) }
 
-func words[W ~string](all []W) string {
-	texts := make([]string, len(all))
-	for i, word := range all {
-		texts[i] = string(word)
-	}
-	return strings.Join(texts, ", ")
-}
+func words[W ~string](all []W) string { return joined(all, ", ") }

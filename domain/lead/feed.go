@@ -8,7 +8,8 @@ import (
 )
 
 // The feed is what happened to leads and to the names that they are shown with, in the order in which it happened. Each of them stands in
-// it once, at its last change. Whoever applies one change after the other has a copy of what a filter matches.
+// it once, at its last change. Whoever applies one change after the other has a copy of what a filter matches. A view of industries shows
+// campaigns of these alone, so for it a lead stands in the feed, too, where a campaign of the lead moved to another industry.
 
 // FeedPlace is where a change stands in the feed: by revision, and within one revision first the names, by their ids, then the leads, by
 // the keys that the store gave them. The zero value is before all changes.
@@ -31,14 +32,30 @@ type FeedPosition struct {
 	// need not be told of. 0: the reader began with a copy.
 	Fresh Revision
 
-	// SeenAt is State.ChangedAt of the state from which the reader was told last.
+	// Seen and SeenAt are State.Revision and State.ChangedAt of the state from which the reader was told last. Positions of former
+	// versions have no Seen; it is 0.
+	Seen   Revision
 	SeenAt time.Time
 }
 
-// CanFollow reports whether the feed of a state goes on from the position. It does not if what the reader was told is lost since the store
-// was restored, or if removals that the reader was not told of are forgotten.
-func (s State) CanFollow(p FeedPosition) bool {
-	return !s.HasLost(p.SeenAt) && (s.Forgotten.Revision <= p.Fresh || s.Forgotten.Compare(p.Place) <= 0)
+// FromNothing is the position of a reader who begins with nothing, at this state.
+func (s State) FromNothing() FeedPosition { return FeedPosition{Fresh: s.Revision}.At(s) }
+
+// At is the position as one of a reader who was told of it from a state.
+func (p FeedPosition) At(s State) FeedPosition {
+	p.Seen, p.SeenAt = s.Revision, s.ChangedAt
+	return p
+}
+
+// CanFollow reports whether the feed of a state goes on from the position. It does not if what the reader was told is lost since an older
+// state was put in the place of the store, or if removals that the reader was not told of are pruned. Then is the instant of the
+// change that made the revision which the reader has seen, as far as the store knows it; zero: it does not.
+func (s State) CanFollow(p FeedPosition, then time.Time) bool {
+	if p.Seen == s.Revision {
+		then = s.ChangedAt
+	}
+	isOther := p.Seen > s.Revision || p.Seen > 0 && !then.IsZero() && !then.Equal(p.SeenAt)
+	return !isOther && !s.HasLost(p.SeenAt) && (s.Pruned.Revision <= p.Fresh || s.Pruned.Compare(p.Place) <= 0)
 }
 
 // FeedChangeKind is what happened.

@@ -188,6 +188,19 @@ func TestDomainsAndAddressesAreComparedAsPeopleMeanThem(t *testing.T) {
 			t.Errorf("%q: %q", website, got)
 		}
 	}
+	for sent, want := range map[string]string{
+		"Info@B\u00dcCHER.example": "info@xn--bcher-kva.example", "info@XN--BCHER-KVA.example": "info@xn--bcher-kva.example",
+		"J\u00dcRGEN@acme.example": "j\u00fcrgen@acme.example", "info@b\u00fc_cher.example": "info@b\u00fc_cher.example",
+		"b\u00fccher": "b\u00fccher",
+	} {
+		if got := lead.EmailOf(sent); got != want {
+			t.Errorf("%s: %s", sent, got)
+		}
+	}
+	former := lead.HashOf("info@b\u00fccher.example") // as stores have it of before
+	if got := lead.EmailHashes("info@xn--bcher-kva.example"); len(got) != 2 || got[1] != former || len(lead.EmailHashes("")) != 0 {
+		t.Errorf("%v", got)
+	}
 	if got := lead.EmailOf(" Info@ACME.example "); got != "info@acme.example" {
 		t.Errorf("%q", got)
 	}

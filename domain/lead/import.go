@@ -44,7 +44,7 @@ const (
 
 // Bounds of imports.
 const (
-	ImportsKept       = 100    // imports that have ended, the newest; older ones are forgotten
+	ImportsKept       = 100    // imports that have ended, the newest; older ones are removed
 	ImportRejectsKept = 10_000 // reported lines of an import, the first; the others are only counted
 	ImportFieldsKept  = 20     // invalid fields of a reported line, the first
 	ImportNameLength  = 200    // characters

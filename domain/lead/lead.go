@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"holdco/domain/fault"
 	"holdco/domain/id"
 )
 
@@ -59,6 +60,9 @@ const (
 
 // Enrichments returns all levels, from the shallowest to the deepest.
 func Enrichments() []Enrichment { return []Enrichment{None, Basic, Standard, Deep} }
+
+// ErrMissing is the fault of a lead that is not there.
+var ErrMissing = fault.New(fault.NotFound, "There is no such lead.")
 
 // Place is where a lead stands in the order of the export: by UpdatedAt, then by id. A change moves a lead to the end,
 // so a reader that stores the last place it saw has seen all leads before it. The zero value is before all leads.

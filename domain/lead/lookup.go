@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // DomainOf returns the domain of a website, which is a domain or an address: in ASCII and lower case, without www. It is empty for
@@ -18,8 +21,36 @@ func DomainOf(website string) string {
 	return parsed.domain
 }
 
-// EmailOf returns an e-mail address as addresses are compared: in lower case.
-func EmailOf(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
+// EmailOf returns an e-mail address as addresses are compared: in lower case, with its domain in ASCII.
+func EmailOf(address string) string {
+	address = strings.ToLower(strings.TrimSpace(address))
+	if strings.IndexFunc(address, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 { // as most are
+		return address
+	}
+	return withDomain(address, idna.Lookup.ToASCII)
+}
+
+// withDomain returns an address with what spell makes of its domain. A domain that cannot be spelled so stays.
+func withDomain(address string, spell func(domain string) (string, error)) string {
+	at := strings.LastIndexByte(address, '@') + 1
+	if domain, err := spell(address[at:]); at > 0 && err == nil {
+		return address[:at] + domain
+	}
+	return address
+}
+
+// EmailHashes returns the hashes that stores keep of an address, which EmailOf returned: that of the address, and that of the address with
+// its domain in Unicode, which former versions made. There is none of an empty text.
+func EmailHashes(email string) []Hash {
+	if email == "" {
+		return nil
+	}
+	hashes := []Hash{HashOf(email)}
+	if former := withDomain(email, idna.Lookup.ToUnicode); former != email {
+		hashes = append(hashes, HashOf(former))
+	}
+	return hashes
+}
 
 // The words for what ParseDomain, ParseEmail and ParseEnrichment take, after the name of what was sent.
 const (

@@ -197,8 +197,9 @@ type State struct {
 	// The store was restored: changes after the first and before the second instant are gone. LostUntil is zero if it never was.
 	LostAfter, LostUntil time.Time
 
-	// Forgotten is the place of the last change that the store has forgotten: the removal of a lead that was kept for long enough.
-	Forgotten FeedPlace
+	// Pruned is the place of the last change that retention has removed from the store: the removal of a lead that was kept for long
+	// enough.
+	Pruned FeedPlace
 }
 
 // IsOther reports whether the store was replaced by an older one since it had another state.

@@ -159,7 +159,7 @@ func (q CampaignQuery) Page(state State, all []Campaign) CampaignPage {
 // Feed returns a page of the feed.
 func (s *Sample) Feed(query FeedQuery) FeedPage {
 	if query.After == (FeedPosition{}) {
-		query.After = FeedPosition{Fresh: s.state.Revision, SeenAt: s.state.ChangedAt}
+		query.After = s.state.FromNothing()
 	}
 	page := FeedPage{State: s.state, Next: query.After}
 	told := append(s.namesFor(query.Filter.View), s.changesFor(query)...)
@@ -225,7 +225,7 @@ func (s *Sample) changesFor(query FeedQuery) (changes []FeedChange) {
 func (s *Sample) FeedSince(since time.Time) FeedPosition {
 	before := func(l Sampled) bool { return l.instant().Before(since) }
 	number := len(kept(s.leads, before)) + len(kept(s.removed, before))
-	from := FeedPosition{SeenAt: s.state.ChangedAt}
+	from := FeedPosition{}.At(s.state)
 	if number > 0 {
 		from.Place = s.place(number)
 	}

@@ -31,7 +31,7 @@ type Export interface {
 	Stream(ctx context.Context, filter lead.Filter, after lead.Place, take func(leads []lead.Exported, names lead.Names) error) error
 
 	// ResumeFrom returns the place from which a stream that ended after a lead continues: see lead.Exported.ResumeFrom.
-	// It fails with fault.NotFound when there never was such a lead, or when the view does not show it.
+	// It fails with fault.NotFound unless the view shows the lead, or showed it when it was removed and that is still known.
 	ResumeFrom(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error)
 
 	// Removed returns a page of the leads that were removed.
@@ -41,12 +41,15 @@ type Export interface {
 	// then, or when ctx ends, the page is empty. It fails with fault.InvalidCursor when the feed does not go on from the position.
 	Changes(ctx context.Context, query lead.FeedQuery, wait time.Duration) (ChangesPage, error)
 
+	// CanFollow fails with fault.InvalidCursor when the feed does not go on from a position.
+	CanFollow(ctx context.Context, from lead.FeedPosition) error
+
 	// StreamChanges calls take with pages of the feed until there are no more: with one at least. Their size is not that of the query.
 	// It waits and fails as Changes does. An error of take ends the stream and is returned.
 	StreamChanges(ctx context.Context, query lead.FeedQuery, wait time.Duration, take func(ChangesPage) error) error
 
 	// ChangesSince returns a position from which the feed has all changes at or after an instant, and perhaps some before it, up to
-	// store.FeedStep. It fails with fault.InvalidParameter when some of these are forgotten.
+	// store.FeedStep. It fails with fault.InvalidParameter when removals since are pruned.
 	ChangesSince(ctx context.Context, since time.Time) (lead.FeedPosition, error)
 
 	// Campaigns returns a page of campaigns, and the names that they are shown with.

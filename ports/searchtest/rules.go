@@ -104,7 +104,9 @@ func lookups(f *fixture) {
 	} {
 		all = append(all, newLead("site"+strconv.Itoa(i), func(l *lead.Lead) {
 			l.Website = site
-			l.Email = []string{"", "info@example.com", "INFO@Example.com", "other@example.com"}[i%4]
+			l.Email = []string{
+				"", "info@example.com", "INFO@Example.com", "other@example.com", "Info@m\u00fcnchen.example", "info@XN--MNCHEN-3YA.example",
+			}[i%6]
 		}))
 	}
 	f.keep(all...)
@@ -117,7 +119,9 @@ func lookups(f *fixture) {
 		f.walk(lead.Query{Filter: lead.Filter{Domain: domain}, Size: 2})
 		f.check(lead.Query{Filter: lead.Filter{Domain: domain, Email: "info@example.com"}, Size: 9})
 	}
-	for _, address := range []string{"info@example.com", "info@example.net", "nfo@example.com", "INFO@example.com"} {
+	for _, address := range []string{
+		"info@example.com", "info@example.net", "nfo@example.com", "INFO@example.com", "info@xn--mnchen-3ya.example",
+	} {
 		f.walk(lead.Query{Filter: lead.Filter{Email: address}, Size: 1})
 	}
 	for _, ids := range [][]id.Lead{

@@ -50,8 +50,11 @@ type LeadReader interface {
 	Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error)
 
 	// FeedSince returns a position from which a reader is told of all changes that were made at or after an instant; and perhaps of some
-	// that were made before it, up to FeedStep. It fails with ErrFeedLost when some of these are forgotten.
+	// that were made before it, up to FeedStep. It fails with ErrFeedLost when removals since are pruned.
 	FeedSince(ctx context.Context, since time.Time) (lead.FeedPosition, error)
+
+	// CanFollow fails with ErrFeedLost when the feed does not go on from a position.
+	CanFollow(ctx context.Context, from lead.FeedPosition) error
 
 	// Summaries returns what is kept of the leads with these ids; of those that were removed, the instant in their RemovedPlace
 	// as lead.Summary.UpdatedAt and nothing else.
@@ -72,8 +75,8 @@ type LeadReader interface {
 	Removed(ctx context.Context, query lead.RemovedQuery) (lead.RemovedPage, error)
 
 	// RemovedPlace returns the place from which a stream resumes after a lead that was removed since: the place that the lead
-	// had, or an earlier one, see lead.Exported.ResumeFrom. It returns fault.NotFound if there was no such lead, or the view did
-	// not show it when it was removed.
+	// had, or an earlier one, see lead.Exported.ResumeFrom. It returns fault.NotFound if no such removal is
+	// known, or the view did not show the lead then.
 	RemovedPlace(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error)
 }
 
@@ -181,7 +184,8 @@ type CampaignReader interface {
 type Campaigns interface {
 	CampaignReader
 
-	// Keep inserts or replaces campaigns, each id once. It does not change their lead counts.
+	// Keep inserts or replaces campaigns, each id once. It does not change their lead counts. The leads of one that gets another
+	// industry come again in the feed for views of industries, which may show other campaigns of them from now on.
 	Keep(ctx context.Context, campaigns []lead.Campaign) error
 
 	// Count adds to lead counts.

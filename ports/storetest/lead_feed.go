@@ -16,9 +16,11 @@ var leadFeedRules = []rule{
 	{"who begins with nothing is not told of what is gone", feedFresh},
 	{"a lead that a filter does not match any more has left", feedLeft},
 	{"who may not see all is told of what is seen, and of others no more than that they left", feedNarrowed},
+	{"leads of campaigns that moved to another industry come again for who is shown campaigns of some industries", feedMoved},
 	{"many that do not match are passed over, so many at most in a page", feedPasses},
 	{"the feed goes on since an instant, and not much before it", feedSince},
-	{"the feed ends where a restoration or forgotten removals begin", feedLost},
+	{"the feed ends where a restoration or pruned removals begin", feedLost},
+	{"the feed ends where the store is not the one that the reader has seen", feedOfAnother},
 }
 
 // feed reads the feed after a position to its end, in pages of three.
@@ -128,6 +130,63 @@ func feedNarrowed(f *fixture) {
 	f.same(told(changes), []string{"left cmp_a", "left cmp_b", "removed cmp_c", "left cmp_d"})
 }
 
+func feedMoved(f *fixture) {
+	of := func(industry id.Industry, names ...string) {
+		f.Helper()
+		var all []lead.Campaign
+		for _, name := range names {
+			one := f.newCampaign(name)
+			one.Industry = industry
+			all = append(all, one)
+		}
+		f.keepCampaigns(all...)
+	}
+	in := func(some ...id.Campaign) func(l *lead.Lead) {
+		return func(l *lead.Lead) { l.Industry, l.Campaigns = "ind_a", some }
+	}
+	f.keepTaxonomy(f.newTaxonomy())
+	of("ind_a", "1", "2", "3")
+	f.imports(leadCalled("a", in("cam_1")), leadCalled("b", in("cam_2", "cam_1")), leadCalled("c", in("cam_3")),
+		leadCalled("d", in("cam_1")), leadCalled("e", in("cam_1", "cam_3")), leadCalled("f", in("cam_1", "cam_2")),
+		leadCalled("gone", in("cam_1")))
+	f.removes("cmp_gone")
+	all := lead.Filter{}
+	narrowed := lead.Filter{View: lead.View{Industries: []id.Industry{"ind_a"}}}
+	asked := narrowed
+	asked.Campaigns = []id.Campaign{"cam_2"} // app/export leaves out those that are not shown
+	_, ofAll := f.feed(all, lead.FeedPosition{})
+	_, at := f.feed(narrowed, lead.FeedPosition{})
+	_, ofAsked := f.feed(asked, lead.FeedPosition{})
+
+	of("ind_a", "1", "2") // they stay
+	changes, _ := f.feed(narrowed, at)
+	f.same(told(changes), []string(nil))
+	of("ind_A", "1")
+	f.imports(leadCalled("d", in("cam_1"), func(l *lead.Lead) { l.Website = "d.example" }))
+	of("", "3")
+	f.imports(leadCalled("e", in()))
+	changes, next := f.feed(narrowed, at)
+	f.same(told(changes), []string{
+		"upserted cmp_a", "upserted cmp_b", "upserted cmp_f", "upserted cmp_d", "upserted cmp_c", "upserted cmp_e",
+	})
+	for i, one := range changes {
+		f.same(one.Exported.Place.ID, one.Lead)
+		f.same(i == 0 || changes[i-1].Place.Compare(one.Place) < 0, true)
+	}
+	again, same := f.feed(narrowed, next)
+	f.same(len(again), 0)
+	f.same(same, next)
+	changes, _ = f.feed(all, ofAll)
+	f.same(told(changes), []string{"upserted cmp_d", "upserted cmp_e"})
+	changes, _ = f.feed(asked, ofAsked)
+	f.same(told(changes), []string{"left cmp_a", "upserted cmp_b", "upserted cmp_f", "left cmp_d", "left cmp_c", "left cmp_e"})
+	fresh, _ := f.feed(narrowed, lead.FeedPosition{})
+	f.same(len(fresh), 8) // two names, and each lead once
+	of("ind_a", "3")
+	changes, _ = f.feed(narrowed, next)
+	f.same(told(changes), []string{"upserted cmp_c"})
+}
+
 func feedPasses(f *fixture) {
 	const units = 6
 	for unit := range units {
@@ -213,4 +272,31 @@ func feedLost(f *fixture) {
 	isLost(now, false)
 	now.SeenAt = now.SeenAt.Add(time.Millisecond)
 	isLost(now, true)
+}
+
+func feedOfAnother(f *fixture) {
+	var seen []lead.FeedPosition
+	for _, name := range []string{"a", "b", "c"} {
+		f.clock.Advance(time.Minute)
+		f.imports(leadCalled(name))
+		_, at := f.feed(lead.Filter{}, lead.FeedPosition{})
+		seen = append(seen, at)
+	}
+	follows := func(from lead.FeedPosition, want bool) {
+		f.Helper()
+		_, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{After: from, Size: 1})
+		f.same(errors.Is(err, store.ErrFeedLost), !want)
+		f.same(errors.Is(f.store.Leads().CanFollow(f.ctx, from), store.ErrFeedLost), !want)
+	}
+	for _, at := range seen {
+		follows(at, true)
+		other := at
+		other.SeenAt = at.SeenAt.Add(time.Second)
+		follows(other, false)
+		other.Seen = 0 // of a former version
+		follows(other, true)
+		other = at
+		other.Seen = 4
+		follows(other, false)
+	}
 }

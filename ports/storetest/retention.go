@@ -24,7 +24,7 @@ var retentionRules = []rule{
 	{"removed entries are gone, and of their links only one right before an entry that stays is left", entriesRemoved},
 	{"the stub of a chain is kept, and goes with its company", stubKept},
 	{"old checkpoints come with their runs, and are removed without these", checkpointsOld},
-	{"leads that were removed are forgotten, but not their last key", leadsForgotten},
+	{"removals of leads are pruned, but not their last key", leadsPruned},
 }
 
 func retentionState(f *fixture) {
@@ -268,7 +268,7 @@ func checkpointsOld(f *fixture) {
 	}
 }
 
-func leadsForgotten(f *fixture) {
+func leadsPruned(f *fixture) {
 	f.imports(leadCalled("a"), leadCalled("b"), leadCalled("c"), leadCalled("d"))
 	f.clock.Advance(time.Minute)
 	f.removes("cmp_b", "cmp_a", "cmp_d")

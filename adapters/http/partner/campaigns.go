@@ -26,7 +26,7 @@ func (h campaigns) list(c *gin.Context) {
 		Since:     p.instant("since"),
 		View:      viewOf(c),
 	}
-	asked := pagingOf(p, "campaigns", "status", "industry_id", "vertical_id", "geography_id", "has_leads", "min_leads", "since")
+	asked := pagingOf(p, "campaigns"+filter.Text())
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return
@@ -40,13 +40,10 @@ func (h campaigns) list(c *gin.Context) {
 			return found{}, nil, err
 		}
 		result := found{state: page.State, total: page.Total, more: page.More}
-		for i, one := range page.Campaigns {
-			if i > 0 {
-				rows = append(rows, ',')
-			}
-			rows = one.Fields(page.Names).Append(rows)
+		rows = appendList(rows, page.Campaigns, func(rows []byte, one lead.Campaign) []byte {
 			result.lastAt, result.lastID = one.UpdatedAt, string(one.ID)
-		}
+			return one.Fields(page.Names).Append(rows)
+		})
 		return result, rows, nil
 	})
 }

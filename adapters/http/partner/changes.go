@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -18,12 +17,6 @@ import (
 	"holdco/ports/inbound"
 )
 
-// feedFilters are the filters of leads that the feed takes: since says where it begins, and what was updated before an instant is no copy
-// that can be kept.
-var feedFilters = slices.DeleteFunc(slices.Clone(leadFilters), func(name string) bool {
-	return name == "since" || name == "updated_before"
-})
-
 // changes answers GET /api/external/leads/changes, with a page of the feed or with a stream.
 func (h leads) changes(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
@@ -34,8 +27,8 @@ func (h leads) changes(c *gin.Context) {
 	}
 	query := lead.FeedQuery{Filter: filterOf(p), Size: int(p.number("per_page", usualSize))}
 	shape := shapeOf(c, p)
-	query.Filter.Since, query.Filter.View = time.Time{}, shape.View
-	bound := boundTo(p, "changes", feedFilters...) + httpkit.PartnerOf(c).Sees() // a key that sees something else begins anew
+	query.Filter.Since, query.Filter.View = time.Time{}, shape.View        // since says where it begins
+	bound := "changes" + query.Filter.Text() + httpkit.PartnerOf(c).Sees() // a key that sees something else begins anew
 	query.After = h.feedPosition(c, p, bound)
 	wait := time.Duration(p.number("wait", 0)) * time.Second
 	if p.err != nil {
@@ -85,12 +78,9 @@ func (h leads) changes(c *gin.Context) {
 		return
 	}
 	body := append(*buffer, `{"data":[`...)
-	for i, change := range found.Changes {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = appendChange(body, shape, change, found.Names)
-	}
+	body = appendList(body, found.Changes, func(body []byte, change lead.FeedChange) []byte {
+		return appendChange(body, shape, change, found.Names)
+	})
 	body = strconv.AppendInt(append(body, `],"pagination":{"per_page":`...), int64(query.Size), 10)
 	body = strconv.AppendBool(append(body, `,"more":`...), found.More)
 	body = append(body, `,"next_cursor":"`+feedCursor(bound, found.Next)+"\"}}\n"...)
@@ -103,13 +93,11 @@ func (h leads) changes(c *gin.Context) {
 // changesHead answers HEAD of a page of the feed, for which nothing is looked for but whether the feed goes on from the position. The tag
 // is a digest of the page, so there is none.
 func (h leads) changesHead(c *gin.Context, from lead.FeedPosition) {
-	state, err := h.portOf(c).State(c.Request.Context())
-	if err == nil && from != (lead.FeedPosition{}) && !state.CanFollow(from) {
-		err = errLost
-	}
-	if err != nil {
-		httpkit.Fail(c, err)
-		return
+	if from != (lead.FeedPosition{}) {
+		if err := h.portOf(c).CanFollow(c.Request.Context(), from); err != nil {
+			httpkit.Fail(c, err)
+			return
+		}
 	}
 	httpkit.WriteHead(c, httpkit.Representation{})
 }
@@ -168,41 +156,47 @@ const feedStart = "lead"
 
 // feedCursor spells a position. The numbers are short in base 36.
 func feedCursor(bound string, at lead.FeedPosition) string {
-	number := func(n int64) string { return strconv.FormatInt(n, 36) }
 	named := at.Place.ID
 	if named == "" {
 		named = feedStart
 	}
-	return page.Cursor(bound, page.Position{ID: named, Values: []string{
-		number(int64(at.Place.Revision)), number(at.Place.Key), number(int64(at.Fresh)), instant.Format(at.SeenAt),
-	}})
+	values := []string{3: instant.Format(at.SeenAt), 4: ""}
+	for i, number := range numbersOf(&at) {
+		values[i] = strconv.FormatInt(*number, 36)
+	}
+	return page.Cursor(bound, page.Position{ID: named, Values: values})
 }
 
-func parseFeedCursor(bound, cursor string) (lead.FeedPosition, error) {
+// numbersOf are the numbers of a position, by where they stand in a cursor.
+func numbersOf(at *lead.FeedPosition) map[int]*int64 {
+	return map[int]*int64{
+		0: (*int64)(&at.Place.Revision), 1: &at.Place.Key, 2: (*int64)(&at.Fresh), 4: (*int64)(&at.Seen),
+	}
+}
+
+func parseFeedCursor(bound, cursor string) (at lead.FeedPosition, err error) {
 	position, err := page.ParseCursor(bound, cursor)
 	if err != nil {
 		return lead.FeedPosition{}, err
 	}
-	const values = 4
-	if len(position.Values) != values {
+	values := position.Values
+	if len(values) == 4 {
+		values = append(values, "0") // a former version did not say which revision was seen
+	}
+	if len(values) != 5 {
 		return lead.FeedPosition{}, page.ErrForeign
 	}
-	var numbers [values - 1]int64
-	for i := range numbers {
-		if numbers[i], err = strconv.ParseInt(position.Values[i], 36, 64); err != nil || numbers[i] < 0 {
+	for i, number := range numbersOf(&at) {
+		if *number, err = strconv.ParseInt(values[i], 36, 64); err != nil || *number < 0 {
 			return lead.FeedPosition{}, page.ErrForeign
 		}
 	}
-	seenAt, ok := instant.Parse(position.Values[values-1])
-	if !ok {
+	var ok bool
+	if at.SeenAt, ok = instant.Parse(values[3]); !ok {
 		return lead.FeedPosition{}, page.ErrForeign
 	}
-	at := lead.FeedPosition{
-		Place: lead.FeedPlace{Revision: lead.Revision(numbers[0]), Key: numbers[1], ID: position.ID}, Fresh: lead.Revision(numbers[2]),
-		SeenAt: seenAt,
-	}
-	if position.ID == feedStart {
-		at.Place.ID = ""
+	if position.ID != feedStart {
+		at.Place.ID = position.ID
 	}
 	return at, nil
 }

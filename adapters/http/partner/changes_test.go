@@ -12,6 +12,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
+	"holdco/domain/page"
 )
 
 // aFeed is a world in whose feed there is a change of each kind.
@@ -93,7 +94,8 @@ func TestTheFeedIsReadInPages(t *testing.T) {
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Error(diff)
 	}
-	if at := w.export.asked.After; at.Place != (lead.FeedPlace{Revision: 5, Key: 1}) || at.Fresh != 3 || !at.SeenAt.Equal(start) {
+	if at := w.export.asked.After; at.Place != (lead.FeedPlace{Revision: 5, Key: 1}) || at.Fresh != 3 ||
+		!at.SeenAt.Equal(start) || at.Seen != w.export.state.Revision {
 		t.Errorf("%+v", at)
 	}
 }
@@ -162,5 +164,19 @@ func TestTheFeedBeginsWhereItIsAskedTo(t *testing.T) {
 	w.Send(streamed("leads/changes?per_page=3")).Blames(t, "per_page")
 	if head := w.Get("leads/changes"); w.Get("leads/changes", "If-None-Match", head.Header.Get("ETag")).Status != 304 {
 		t.Error("what the client has is sent again")
+	}
+}
+
+// Cursors of a former version do not say which revision was seen.
+func TestCursorsOfAFormerVersionAreTaken(t *testing.T) {
+	t.Parallel()
+	w := aFeed(t)
+	former := page.Position{ID: "lead", Values: []string{"4", "1", "3", "2026-04-11T10:42:17.000Z"}}
+	if found := w.changes(t, "?cursor="+page.Cursor("changes", former)); len(found.Data) != 1 || found.Data[0].Change != "left" {
+		t.Errorf("%+v", found)
+	}
+	want := lead.FeedPosition{Place: lead.FeedPlace{Revision: 4, Key: 1}, Fresh: 3, SeenAt: start}
+	if diff := cmp.Diff(want, w.export.asked.After); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -313,7 +313,7 @@ func (f *fakeExport) Lead(_ context.Context, view lead.View, which id.Lead) (inb
 			return inbound.LeadShown{Exported: exported, Names: f.names()}, f.err
 		}
 	}
-	return inbound.LeadShown{}, cmpErr(f.err, fault.New(fault.NotFound, "There is no such lead."))
+	return inbound.LeadShown{}, cmpErr(f.err, lead.ErrMissing)
 }
 
 func (f *fakeExport) Stream(
@@ -383,9 +383,16 @@ func (f *fakeExport) Changes(ctx context.Context, query lead.FeedQuery, wait tim
 		}
 	}
 	if found.Changes, found.More = cut(found.Changes, 0, query.Size); len(found.Changes) > 0 {
-		found.Next = lead.FeedPosition{Place: found.Changes[len(found.Changes)-1].Place, Fresh: 3, SeenAt: f.state.ChangedAt}
+		found.Next = lead.FeedPosition{Place: found.Changes[len(found.Changes)-1].Place, Fresh: 3}.At(f.state)
 	}
 	return found, f.err
+}
+
+func (f *fakeExport) CanFollow(_ context.Context, from lead.FeedPosition) error {
+	if !f.state.CanFollow(from, time.Time{}) {
+		return fault.New(fault.InvalidCursor, "It is lost.")
+	}
+	return f.err
 }
 
 func (f *fakeExport) StreamChanges(

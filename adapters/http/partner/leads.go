@@ -31,7 +31,7 @@ func (h leads) list(c *gin.Context) {
 		return
 	}
 	p.without("is for streams alone", "after")
-	asked := pagingOf(p, "leads", leadFilters...)
+	asked := pagingOf(p, "leads"+filter.Text())
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return
@@ -44,13 +44,10 @@ func (h leads) list(c *gin.Context) {
 			return found{}, nil, err
 		}
 		result := found{state: page.State, total: page.Total, more: page.More, leads: len(page.Leads)}
-		for i, one := range page.Leads {
-			if i > 0 {
-				rows = append(rows, ',')
-			}
-			rows = shape.Append(rows, one, page.Names)
+		rows = appendList(rows, page.Leads, func(rows []byte, one lead.Exported) []byte {
 			result.lastAt, result.lastID = one.Place.UpdatedAt, string(one.Place.ID)
-		}
+			return shape.Append(rows, one, page.Names)
+		})
 		return result, rows, nil
 	})
 }
@@ -72,36 +69,26 @@ func (h leads) get(c *gin.Context) {
 // removed answers GET /api/external/leads/removed.
 func (h leads) removed(c *gin.Context) {
 	p := &parameters{Query: httpkit.QueryOf(c)}
-	since := p.instant("since")
-	asked := pagingOf(p, "removed", "since")
-	asked.forgets = true
+	query := lead.RemovedQuery{Since: p.instant("since"), View: viewOf(c)}
+	asked := pagingOf(p, "removed"+query.Text())
+	asked.pruned = true
 	if p.err != nil {
 		httpkit.Fail(c, p.err)
 		return
 	}
 	h.answer(c, asked, func(ctx context.Context, rows []byte) (found, []byte, error) {
-		page, err := h.portOf(c).Removed(ctx, lead.RemovedQuery{
-			Since: since, View: viewOf(c), After: placeOf(asked), Skip: asked.skip(), Size: int(asked.size),
-		})
+		query.After, query.Skip, query.Size = placeOf(asked), asked.skip(), int(asked.size)
+		page, err := h.portOf(c).Removed(ctx, query)
 		if err != nil {
 			return found{}, nil, err
 		}
 		result := found{state: page.State, total: page.Total, more: page.More}
-		for i, one := range page.Leads {
-			if i > 0 {
-				rows = append(rows, ',')
-			}
-			rows = append(rows, `{"id":"`+string(one.ID)+`","removed_at":"`+instant.Format(one.RemovedAt)+`"}`...)
+		rows = appendList(rows, page.Leads, func(rows []byte, one lead.RemovedLead) []byte {
 			result.lastAt, result.lastID = one.RemovedAt, string(one.ID)
-		}
+			return append(rows, `{"id":"`+string(one.ID)+`","removed_at":"`+instant.Format(one.RemovedAt)+`"}`...)
+		})
 		return result, rows, nil
 	})
-}
-
-// leadFilters are the parameters that say which leads are wanted.
-var leadFilters = []string{
-	"ids", "domain", "email", "campaign_id", "industry_id", "vertical_id", "enrichment_level", "has_website",
-	"min_google_rating", "max_google_rating", "since", "updated_before", "created_before",
 }
 
 // filterOf reads the filters.

@@ -50,14 +50,14 @@ type paging struct {
 	size   int64
 	after  page.Position
 	at     time.Time // of after
-	query  string    // the list and its filters, to which cursors are bound
+	bound  string    // the list and what is asked of it, to which cursors are bound
 
-	forgets bool // retention removes rows of the list
+	pruned bool // retention removes rows of the list
 }
 
-// pagingOf reads which page is asked for. The parameters that are no filters are left out of what cursors are bound to.
-func pagingOf(p *parameters, list string, filters ...string) paging {
-	asked := paging{size: p.number("per_page", usualSize), query: boundTo(p, list, filters...)}
+// pagingOf reads which page is asked for. Cursors are bound to the list and what is asked of it, however that was spelled.
+func pagingOf(p *parameters, bound string) paging {
+	asked := paging{size: p.number("per_page", usualSize), bound: bound}
 	cursor, under := p.Query["cursor"]
 	if !under {
 		asked.number = p.number("page", 1)
@@ -65,24 +65,13 @@ func pagingOf(p *parameters, list string, filters ...string) paging {
 	}
 	p.without("does not go with cursor", "page")
 	if p.err == nil {
-		asked.after, asked.at, p.err = parseCursor(asked.query, cursor)
+		asked.after, asked.at, p.err = parseCursor(bound, cursor)
 	}
 	return asked
 }
 
-// boundTo spells what cursors are bound to: a list, and the filters that were sent.
-func boundTo(p *parameters, list string, filters ...string) string {
-	query := []string{list}
-	for _, name := range filters {
-		if value, sent := p.Query[name]; sent {
-			query = append(query, name+"="+value)
-		}
-	}
-	return strings.Join(query, "\n")
-}
-
-func parseCursor(query, cursor string) (page.Position, time.Time, error) {
-	position, err := page.ParseCursor(query, cursor)
+func parseCursor(bound, cursor string) (page.Position, time.Time, error) {
+	position, err := page.ParseCursor(bound, cursor)
 	if err != nil {
 		return page.Position{}, time.Time{}, err
 	}
@@ -159,6 +148,17 @@ func (h lists) answer(c *gin.Context, asked paging, fill func(ctx context.Contex
 	*buffer = body
 }
 
+// appendList appends the elements of a JSON list.
+func appendList[T any](to []byte, all []T, element func(to []byte, one T) []byte) []byte {
+	for i, one := range all {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		to = element(to, one)
+	}
+	return to
+}
+
 func (p paging) appendPagination(to []byte, result found) []byte {
 	to = append(to, `{"page":`...)
 	if p.number == 0 {
@@ -177,23 +177,23 @@ func (p paging) appendPagination(to []byte, result found) []byte {
 		return append(to, "null}"...)
 	}
 	next := page.Position{ID: result.lastID, Values: []string{instant.Format(result.lastAt)}}
-	return append(to, `"`+page.Cursor(p.query, next)+`"}`...) // of letters that need no escapes
+	return append(to, `"`+page.Cursor(p.bound, next)+`"}`...) // of letters that need no escapes
 }
 
 // representation makes the validators of a page from the state of the export and from what was asked. Last-Modified
 // is set only when it is exact: not before the second of the last change is over, because another change could fall into it. Retention
-// moves what is forgotten alone, and no instant tells of that.
+// moves what is pruned alone, and no instant tells of that.
 func (h lists) representation(c *gin.Context, asked paging, state lead.State) httpkit.Representation {
 	of := []string{
 		h.seal, httpkit.PartnerOf(c).Sees(),
 		c.Request.URL.Path, c.Request.URL.RawQuery, strconv.FormatInt(int64(state.Revision), 10), instant.Format(state.ChangedAt),
 	}
-	if asked.forgets {
-		of = append(of, fmt.Sprint(state.Forgotten.Revision, state.Forgotten.Key))
+	if asked.pruned {
+		of = append(of, fmt.Sprint(state.Pruned.Revision, state.Pruned.Key))
 	}
 	sum := sha256.Sum256([]byte(strings.Join(of, "\n")))
 	r := httpkit.Representation{ETag: `"` + hex.EncodeToString(sum[:16]) + `"`}
-	if asked.forgets || httpkit.PartnerOf(c).Sees() != "" {
+	if asked.pruned || httpkit.PartnerOf(c).Sees() != "" {
 		return r // when it was narrowed last is not known, so no instant says that the answer is the same
 	}
 	if changed := state.ChangedAt.Truncate(time.Second); !changed.IsZero() && h.clock.Now().Truncate(time.Second).After(changed) {

@@ -92,6 +92,38 @@ func TestACursorBelongsToItsListAndFilters(t *testing.T) {
 	}
 }
 
+func TestACursorGoesOnHoweverItsFiltersAreSpelled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.export.fill(t, 5)
+	changed(w)
+	for list, pairs := range map[string][][2]string{
+		"leads": {
+			{"has_website=false&since=2026-04-11", "since=2026-04-11T02:00:00%2B02:00&has_website=false"},
+			{"ids=" + string(leadID(1)) + "," + string(leadID(2)), "ids=" + string(leadID(2)) + "," + string(leadID(1))},
+		},
+		"leads/changes": {
+			{"min_google_rating=4.0&enrichment_level=deep,none", "min_google_rating=4&enrichment_level=none,deep,deep"},
+			{"domain=WWW.B%C3%BCcher.example&email=Info@acme.example", "domain=xn--bcher-kva.example&email=info@ACME.example"},
+		},
+		"campaigns": {{"since=2026-04-11", "since=2026-04-11T00:00:00Z&min_leads=0"}},
+	} {
+		for _, pair := range pairs {
+			for n := range pair {
+				var page struct {
+					Pagination struct {
+						Next string `json:"next_cursor"`
+					}
+				}
+				if err := json.Unmarshal(w.Get(list+"?per_page=1&"+pair[n]).Body, &page); err != nil || page.Pagination.Next == "" {
+					t.Fatalf("%s: %v", pair[n], err)
+				}
+				w.Get(list+"?cursor="+page.Pagination.Next+"&"+pair[1-n]).Is(t, 200, "")
+			}
+		}
+	}
+}
+
 // A store that was restored does not have what a cursor from after the backup stands for.
 func TestACursorFromAfterTheBackupIsRefused(t *testing.T) {
 	t.Parallel()
@@ -171,7 +203,7 @@ func TestATimeIsToldWhenItCannotLie(t *testing.T) {
 		}
 	}
 	w.clock.now = start.Add(time.Hour)
-	for _, path := range []string{"leads", "campaigns"} { // removals are forgotten at no instant that is told
+	for _, path := range []string{"leads", "campaigns"} { // removals are pruned at no instant that is told
 		for since, status := range map[string]int{
 			stamp: 304, "Sat, 11 Apr 2026 10:42:18 GMT": 304, "Sat, 11 Apr 2026 10:42:16 GMT": 200, "yesterday": 200,
 		} {

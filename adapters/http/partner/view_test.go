@@ -229,21 +229,21 @@ func TestTheHeadOfTheFeedLooksForNothing(t *testing.T) {
 	if got := ask("?wait=30&cursor=" + page.Pagination.NextCursor); got != 200 || ask("") != 200 || w.export.asked.Size != 0 {
 		t.Errorf("%d, and it asked for %+v", got, w.export.asked)
 	}
-	w.export.state.Forgotten = lead.FeedPlace{Revision: 9}
+	w.export.state.Pruned = lead.FeedPlace{Revision: 9}
 	if got := ask("?cursor=" + page.Pagination.NextCursor); got != 400 || ask("") != 200 {
-		t.Errorf("%d after changes are forgotten", got)
+		t.Errorf("%d after removals are pruned", got)
 	}
 }
 
 // Retention moves neither the revision nor the instant of the last change.
-func TestThatRemovalsAreForgottenIsNotHiddenByATag(t *testing.T) {
+func TestThatRemovalsArePrunedIsNotHiddenByATag(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	removed, leads := w.Get("leads/removed"), w.Get("leads")
 	if modified := removed.Header.Get("Last-Modified"); modified != "" {
 		t.Errorf("the removals tell of %s", modified)
 	}
-	w.export.state.Forgotten = lead.FeedPlace{Revision: 5, Key: 7}
+	w.export.state.Pruned = lead.FeedPlace{Revision: 5, Key: 7}
 	w.Get("leads/removed", "If-None-Match", removed.Header.Get("ETag")).Is(t, 200, "")
 	w.Get("leads", "If-None-Match", leads.Header.Get("ETag")).Is(t, 304, "")
 }

@@ -109,11 +109,11 @@ func (c *columns) bornBefore(instant int64) *roaring.Bitmap {
 	})
 }
 
-// hashed returns the positions that have a hash in one of the columns of hashes.
-func (c *columns) hashed(column func(in *chunk) []lead.Hash, hash lead.Hash) *roaring.Bitmap {
+// hashed returns the positions that have one of some hashes in one of the columns of hashes.
+func (c *columns) hashed(column func(in *chunk) []lead.Hash, hashes ...lead.Hash) *roaring.Bitmap {
 	return c.those(func(in *chunk, take func(row int)) {
 		for row, one := range column(in) {
-			if one == hash {
+			if slices.Contains(hashes, one) {
 				take(row)
 			}
 		}

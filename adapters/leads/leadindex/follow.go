@@ -73,7 +73,7 @@ func (x *Index) follow(ctx context.Context) error {
 		return err
 	}
 	if x.draft != nil && state.IsOther(x.state) {
-		x.forget()
+		x.reset()
 	}
 	if x.draft == nil {
 		if err := x.begin(ctx); err != nil {
@@ -230,8 +230,8 @@ func (x *Index) backOff() {
 	x.until = time.Now().Add(x.pause)
 }
 
-// forget makes the store answer until the index has read all of it again.
-func (x *Index) forget() {
+// reset makes the store answer until the index has read all of it again.
+func (x *Index) reset() {
 	x.follower = follower{pause: x.pause}
 	x.epoch.Store(new(epoch))
 	if old := x.published.Swap(nil); old != nil {

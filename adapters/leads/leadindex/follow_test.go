@@ -133,7 +133,7 @@ func TestAnotherStoreInPlaceOfTheFirstIsReadAnew(t *testing.T) {
 	}
 }
 
-func TestDeadPositionsAreForgotten(t *testing.T) {
+func TestDeadPositionsArePurged(t *testing.T) {
 	t.Parallel()
 	const leads = 40_000
 	p := newPlenty(leads)
@@ -159,7 +159,7 @@ func TestDeadPositionsAreForgotten(t *testing.T) {
 	}
 }
 
-func TestManyDeadPositionsAreForgottenInPortions(t *testing.T) {
+func TestManyDeadPositionsArePurgedInPortions(t *testing.T) {
 	t.Parallel()
 	const leads = 150_000 // more chunks than one portion has
 	p := newPlenty(leads)

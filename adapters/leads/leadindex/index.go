@@ -126,7 +126,7 @@ type Status struct {
 	Ready    bool          // whether the index answers, and not the store
 	Revision lead.Revision // to which its answers belong
 	Leads    int64
-	Dead     int64         // positions that leads had before, and that are not forgotten yet
+	Dead     int64         // positions that leads had before, and that are not purged yet
 	Bytes    uint64        // of memory; the answers that are remembered come on top, twice mostRemembered at most
 	Built    time.Duration // how long it took to read the whole store
 }

@@ -151,8 +151,8 @@ func (s *snapshot) intersect(q question) *roaring.Bitmap {
 	if q.domain != 0 {
 		wanted = append(wanted, s.columns.hashed(func(in *chunk) []lead.Hash { return in.domains }, q.domain))
 	}
-	if q.email != 0 {
-		wanted = append(wanted, s.columns.hashed(func(in *chunk) []lead.Hash { return in.emails }, q.email))
+	if len(q.emails) > 0 {
+		wanted = append(wanted, s.columns.hashed(func(in *chunk) []lead.Hash { return in.emails }, q.emails...))
 	}
 	slices.SortFunc(wanted, func(a, b *roaring.Bitmap) int { return cmp.Compare(a.GetCardinality(), b.GetCardinality()) })
 	all := roaring.And(wanted[0], s.live)

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
+	"holdco/domain/instant"
 	"holdco/domain/lead"
 	"holdco/ports/store"
 )
@@ -108,12 +108,13 @@ func website(has bool) kind {
 
 // question is a filter without what the order of positions answers, so that all who ask it share the answer.
 type question struct {
-	any           [][]trait   // of each list a lead has one trait at least
-	least         lead.Rating // at least this; Unrated: however rated
-	most          lead.Rating // at most this; Unrated: however rated
-	bornBefore    int64       // created before this, in milliseconds since 1970; always: whenever
-	domain, email lead.Hash   // 0: any or none
-	asked         asked       // of all of the above, what answers are remembered by; zero: every lead is an answer
+	any        [][]trait   // of each list a lead has one trait at least
+	least      lead.Rating // at least this; Unrated: however rated
+	most       lead.Rating // at most this; Unrated: however rated
+	bornBefore int64       // created before this, in milliseconds since 1970; always: whenever
+	domain     lead.Hash   // 0: any or none
+	emails     []lead.Hash // one of these; none: any or none
+	asked      asked       // of all of the above, what answers are remembered by; zero: every lead is an answer
 }
 
 const always = math.MaxInt64
@@ -139,11 +140,11 @@ func ask(f lead.Filter) question {
 		q.most = min(*f.MaxRating, lead.MostRating)
 	}
 	if !f.CreatedBefore.IsZero() {
-		q.bornBefore = millisFrom(f.CreatedBefore)
+		q.bornBefore = instant.MillisFrom(f.CreatedBefore)
 	}
-	q.domain, q.email = lead.HashOf(f.Domain), lead.HashOf(f.Email)
-	if len(q.any) > 0 || q.domain != 0 || q.email != 0 || q.least != lead.Unrated || q.most != lead.Unrated || q.bornBefore != always {
-		q.asked = sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d %d %d", q.any, q.least, q.most, q.bornBefore, q.domain, q.email))
+	q.domain, q.emails = lead.HashOf(f.Domain), lead.EmailHashes(f.Email)
+	if len(q.any) > 0 || q.domain != 0 || len(q.emails) > 0 || q.least != lead.Unrated || q.most != lead.Unrated || q.bornBefore != always {
+		q.asked = sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d %d %d", q.any, q.least, q.most, q.bornBefore, q.domain, q.emails))
 	}
 	return q
 }
@@ -158,9 +159,4 @@ func traitsOf[T ~string](of kind, list []T) []trait {
 		traits = append(traits, trait{of, string(text)})
 	}
 	return traits
-}
-
-// millisFrom returns the first whole millisecond at or after an instant: leads have no finer ones.
-func millisFrom(instant time.Time) int64 {
-	return instant.Add(time.Millisecond - time.Nanosecond).UnixMilli()
 }

@@ -108,7 +108,11 @@ func (c campaigns) Industries(ctx context.Context) (map[id.Campaign]id.Industry,
 }
 
 func (c campaigns) Keep(ctx context.Context, kept []lead.Campaign) error {
-	if _, err := c.unit.advanced(); err != nil || len(kept) == 0 {
+	revision, err := c.unit.advanced()
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	if err := c.noteMoves(ctx, kept, revision); err != nil {
 		return err
 	}
 	kept = slices.Clone(kept)
@@ -116,6 +120,31 @@ func (c campaigns) Keep(ctx context.Context, kept []lead.Campaign) error {
 		kept[i].LeadCount = 0 // of a new one
 	}
 	return replaceMany(ctx, c.session, c.table, kept)
+}
+
+// noteMoves notes which campaigns are about to get another industry: see feedReader.addMoved.
+func (c campaigns) noteMoves(ctx context.Context, kept []lead.Campaign, revision int64) error {
+	ids, of := make([]id.Campaign, len(kept)), make(map[id.Campaign]id.Industry, len(kept))
+	for i, one := range kept {
+		ids[i], of[one.ID] = one.ID, one.Industry
+	}
+	var moved []id.Campaign
+	query := c.selectFrom(c.table.name).Column("id", "industry_id").Where("id IN (?)", bun.List(ids))
+	err := c.each(ctx, query, func(rows *sql.Rows) error {
+		var which id.Campaign
+		var industry id.Industry
+		err := rows.Scan(&which, &industry)
+		if industry != of[which] {
+			moved = append(moved, which)
+		}
+		return err
+	})
+	if err != nil || len(moved) == 0 {
+		return err
+	}
+	_, err = c.change(ctx, c.engine.DB().NewUpdate().Conn(c.conn).Table(c.table.name).
+		Set("moved_revision = ?", revision).Where("id IN (?)", bun.List(moved)))
+	return err
 }
 
 func (c campaigns) Count(ctx context.Context, by map[id.Campaign]int64) error {

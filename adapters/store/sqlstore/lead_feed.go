@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -24,10 +25,11 @@ func (l leads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, e
 			return err
 		}
 		if query.After == (lead.FeedPosition{}) {
-			query.After = lead.FeedPosition{Fresh: page.State.Revision, SeenAt: page.State.ChangedAt}
+			query.After = page.State.FromNothing()
 		}
-		if page.Next = query.After; !page.State.CanFollow(query.After) {
-			return store.ErrFeedLost
+		page.Next = query.After
+		if err := s.follows(ctx, page.State, query.After); err != nil {
+			return err
 		}
 		read := feedReader{leads: leads{session: s}, FeedQuery: query, labels: newLabelReader(), at: query.After.Place}
 		if err := read.scan(ctx); err != nil {
@@ -37,7 +39,8 @@ func (l leads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, e
 			return err
 		}
 		if page.More = read.isMore; read.at != query.After.Place {
-			page.Next.Place, page.Next.SeenAt = read.at, page.State.ChangedAt
+			page.Next.Place = read.at
+			page.Next = page.Next.At(page.State)
 		}
 		return nil
 	})
@@ -86,10 +89,9 @@ func (r *feedReader) take(ctx context.Context, rows []leadRow) error {
 	}
 	for _, row := range rows {
 		r.at = lead.FeedPlace{Revision: lead.Revision(row.Revision), Key: row.Key}
-		change := lead.FeedChange{Place: r.at, Kind: lead.Left, Lead: row.ID}
+		change := changeOf(row, r.at, matched)
 		switch {
-		case matched[row.Key]:
-			change.Kind = lead.Upserted
+		case change.Kind == lead.Upserted:
 		case r.at.Revision <= r.After.Fresh:
 			continue
 		case row.RemovedAt != nil && r.shows(row):
@@ -98,6 +100,15 @@ func (r *feedReader) take(ctx context.Context, rows []leadRow) error {
 		r.found = append(r.found, change)
 	}
 	return nil
+}
+
+// changeOf is the change of a lead that a filter has matched, or has not.
+func changeOf(row leadRow, place lead.FeedPlace, matched map[int64]bool) lead.FeedChange {
+	change := lead.FeedChange{Place: place, Kind: lead.Left, Lead: row.ID}
+	if matched[row.Key] {
+		change.Kind = lead.Upserted
+	}
+	return change
 }
 
 // shows reports whether the view shows a lead. Of one that was removed the labels stay that it had.
@@ -130,23 +141,26 @@ func (r *feedReader) matched(ctx context.Context, rows []leadRow) (map[int64]boo
 	})
 }
 
-// page is what was found, with the names that changed up to there, cut to the size that is asked for, and with the documents of leads.
+// page is what was found, with the names that changed and the campaigns that moved up to there, cut to the size that is asked for, and
+// with the documents of leads.
 func (r *feedReader) page(ctx context.Context, state lead.State) ([]lead.FeedChange, error) {
+	upTo := lead.FeedPlace{Revision: state.Revision, Key: math.MaxInt64}
+	if r.isMore {
+		upTo = r.at
+	}
 	if state.Taxonomy >= r.After.Place.Revision {
-		upTo := lead.FeedPlace{Revision: state.Revision, Key: math.MaxInt64}
-		if r.isMore {
-			upTo = r.at
-		}
 		names, err := r.names(ctx, state, upTo)
 		if err != nil {
 			return nil, err
 		}
-		if n := len(names); n > 0 && names[n-1].Place.Compare(r.at) > 0 {
-			r.at = names[n-1].Place
-		}
-		r.found = append(r.found, names...)
-		slices.SortFunc(r.found, func(a, b lead.FeedChange) int { return a.Place.Compare(b.Place) })
+		r.add(names)
 	}
+	if len(r.Filter.View.Industries) > 0 {
+		if err := r.addMoved(ctx, upTo); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(r.found, func(a, b lead.FeedChange) int { return a.Place.Compare(b.Place) })
 	if len(r.found) > r.Size {
 		r.found, r.isMore = r.found[:r.Size], true
 		r.at = r.found[r.Size-1].Place
@@ -156,6 +170,103 @@ func (r *feedReader) page(ctx context.Context, state lead.State) ([]lead.FeedCha
 	}
 	err := r.document(ctx)
 	return r.found, err
+}
+
+// add adds changes in their order to what was found.
+func (r *feedReader) add(changes []lead.FeedChange) {
+	r.found = append(r.found, changes...)
+	if n := len(changes); n > 0 {
+		r.reach(changes[n-1].Place)
+	}
+}
+
+// reach notes that all was read up to a place.
+func (r *feedReader) reach(place lead.FeedPlace) {
+	if place.Compare(r.at) > 0 {
+		r.at = place
+	}
+}
+
+// addMoved adds the leads of campaigns that moved to another industry, where these moved, up to a place. What stands in the feed after
+// the position on its own account is told anyway.
+func (r *feedReader) addMoved(ctx context.Context, upTo lead.FeedPlace) error {
+	moves, err := r.moves(ctx, upTo.Revision)
+	if err != nil {
+		return err
+	}
+	for _, move := range moves {
+		place := lead.FeedPlace{Revision: move.revision, Key: math.MaxInt64} // the last that there can be
+		if place.Compare(r.After.Place) <= 0 {
+			continue
+		}
+		isLast, err := r.addLeadsOf(ctx, move, upTo)
+		if err != nil || !isLast {
+			return err
+		}
+		if !r.isMore {
+			r.reach(place) // so that the leads are not looked through again
+		}
+	}
+	return nil
+}
+
+// addLeadsOf adds the leads of campaigns that moved at once, by their keys, until there are enough for a page. It reports whether it came
+// to the last of them.
+func (r *feedReader) addLeadsOf(ctx context.Context, move campaignMove, upTo lead.FeedPlace) (isLast bool, err error) {
+	var from int64
+	if move.revision == r.After.Place.Revision {
+		from = r.After.Place.Key
+	}
+	upToKey := int64(math.MaxInt64)
+	if move.revision == upTo.Revision {
+		upToKey = upTo.Key
+	}
+	var rows []leadRow
+	err = r.all(ctx, labelled(notRemoved(r.selects(&rows)), move.campaigns).Column("key", "id").
+		Where("key > ?", from).Where("key <= ?", upToKey).
+		// By the sum no index on revisions serves, so that leads are read in the order of their keys until there are enough.
+		Where("(revision + 0, key) <= (?, ?)", r.After.Place.Revision, r.After.Place.Key).
+		OrderExpr("key LIMIT ?", r.Size+1))
+	if err != nil {
+		return false, err
+	}
+	matched, err := r.matched(ctx, rows)
+	if err != nil {
+		return false, err
+	}
+	changes := make([]lead.FeedChange, len(rows))
+	for i, row := range rows {
+		changes[i] = changeOf(row, lead.FeedPlace{Revision: move.revision, Key: row.Key}, matched)
+	}
+	r.add(changes)
+	return len(rows) <= r.Size, nil
+}
+
+// campaignMove is when campaigns moved to another industry.
+type campaignMove struct {
+	revision  lead.Revision
+	campaigns []id.Campaign
+}
+
+// moves are those after the position and up to a revision. Who began with nothing after one was shown what it led to.
+func (r *feedReader) moves(ctx context.Context, upTo lead.Revision) (moves []campaignMove, err error) {
+	query := r.selectFrom("campaigns").Column("id", "moved_revision").
+		Where("moved_revision >= ?", max(r.After.Place.Revision, r.After.Fresh+1)).Where("moved_revision <= ?", upTo).
+		OrderExpr("moved_revision, id")
+	err = r.each(ctx, query, func(rows *sql.Rows) error {
+		var which id.Campaign
+		var at lead.Revision
+		if err := rows.Scan(&which, &at); err != nil {
+			return err
+		}
+		if n := len(moves); n == 0 || moves[n-1].revision != at {
+			moves = append(moves, campaignMove{revision: at})
+		}
+		last := &moves[len(moves)-1]
+		last.campaigns = append(last.campaigns, which)
+		return nil
+	})
+	return moves, err
 }
 
 // fit cuts what was found to the bytes that are asked for.
@@ -263,15 +374,61 @@ func (l leads) FeedSince(ctx context.Context, since time.Time) (lead.FeedPositio
 				return err
 			}
 		}
-		if from.SeenAt = state.ChangedAt; from.Place.Revision > 0 {
+		if from = from.At(state); from.Place.Revision > 0 {
 			from.Place.Key = math.MaxInt64
 		}
-		if !state.CanFollow(from) {
-			return store.ErrFeedLost
-		}
-		return nil
+		return s.follows(ctx, state, from)
 	})
 	return from, err
+}
+
+func (l leads) CanFollow(ctx context.Context, from lead.FeedPosition) error {
+	return l.snapshot(ctx, func(ctx context.Context, s session) error {
+		state, err := leadState(ctx, s)
+		if err != nil {
+			return err
+		}
+		return s.follows(ctx, state, from)
+	})
+}
+
+// revisionInstant finds the instant of the change that made a revision.
+var revisionInstant = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("lead_revisions").Column("at").Where("revision = ?", b.arg(1))
+})
+
+// follows fails with store.ErrFeedLost when the feed of a state does not go on from a position.
+func (s session) follows(ctx context.Context, state lead.State, from lead.FeedPosition) error {
+	var then time.Time
+	if from.Seen > 0 && from.Seen < state.Revision {
+		err := s.rows(ctx, func(rows *sql.Rows) error {
+			var at int64
+			err := rows.Scan(&at)
+			then = instant(at)
+			return err
+		}, revisionInstant, int64(from.Seen))
+		if err != nil {
+			return err
+		}
+	}
+	if !state.CanFollow(from, then) {
+		return store.ErrFeedLost
+	}
+	return nil
+}
+
+// mostNoted is how many of the newest revisions at least have their instants noted.
+const mostNoted = 100_000
+
+// noteRevision notes the instant of the change that makes a revision, and sometimes drops those of old ones.
+func (l leads) noteRevision(ctx context.Context, revision lead.Revision, at time.Time) error {
+	_, err := l.exec(ctx, l.engine.DB().NewRaw("INSERT INTO lead_revisions (revision, at) VALUES (?, ?)",
+		int64(revision), millis(at)).Conn(l.conn))
+	if err != nil || revision%1000 != 0 {
+		return err
+	}
+	_, err = l.exec(ctx, l.engine.DB().NewDelete().Conn(l.conn).Table("lead_revisions").Where("revision <= ?", int64(revision-mostNoted)))
+	return err
 }
 
 // noteInstant notes the instant of the change before that at an instant, unless that of another one shortly before is noted. So whatever

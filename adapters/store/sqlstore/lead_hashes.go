@@ -99,7 +99,11 @@ func lookingUp(query *bun.SelectQuery, filter lead.Filter, others []int64) *bun.
 				query = query.Where("substr(hashes, 1, 11) = ?", hashText(lead.HashOf(filter.Domain)))
 			}
 			if filter.Email != "" {
-				query = query.Where("substr(hashes, 12, 11) = ?", hashText(lead.HashOf(filter.Email)))
+				var texts []string
+				for _, hash := range lead.EmailHashes(filter.Email) {
+					texts = append(texts, hashText(hash))
+				}
+				query = query.Where("substr(hashes, 12, 11) IN (?)", bun.List(texts))
 			}
 			return query
 		})

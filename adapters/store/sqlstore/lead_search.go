@@ -7,7 +7,6 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 )
@@ -145,6 +144,6 @@ func removedSince(rows *bun.SelectQuery, query lead.RemovedQuery) *bun.SelectQue
 func (l leads) RemovedPlace(ctx context.Context, view lead.View, which id.Lead) (lead.Place, error) {
 	var found leadRow
 	err := l.one(ctx, shownBy(l.selects(&found), view).Column("id", "updated_at").Where("id = ?", which).Where("removed_at IS NOT NULL"),
-		fault.New(fault.NotFound, "There was no such lead."))
+		lead.ErrMissing)
 	return lead.Place{UpdatedAt: instant(found.UpdatedAt), ID: found.ID}, err
 }

@@ -56,6 +56,9 @@ func (l leads) advance(ctx context.Context) (before lead.State, at time.Time, er
 		return before, at, err
 	}
 	l.unit.revision = before.Revision + 1
+	if err := l.noteRevision(ctx, l.unit.revision, at); err != nil {
+		return before, at, err
+	}
 	return before, at, l.noteInstant(ctx, before, at)
 }
 
@@ -86,15 +89,15 @@ type leadStateRow struct {
 	LostAfter *int64 `bun:"lost_after"`
 	LostUntil *int64 `bun:"lost_until"`
 
-	ForgottenRevision int64 `bun:"forgotten_revision"`
-	ForgottenKey      int64 `bun:"forgotten_key"`
+	PrunedRevision int64 `bun:"forgotten_revision"`
+	PrunedKey      int64 `bun:"forgotten_key"`
 
 	Suppressed int64 `bun:"suppressed"`
 }
 
 func (r *leadStateRow) columns() []any {
 	return []any{
-		&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil, &r.ForgottenRevision, &r.ForgottenKey, &r.Suppressed,
+		&r.Revision, &r.Taxonomy, &r.ChangedAt, &r.LostAfter, &r.LostUntil, &r.PrunedRevision, &r.PrunedKey, &r.Suppressed,
 	}
 }
 
@@ -106,6 +109,6 @@ func (r leadStateRow) value() lead.State {
 		ChangedAt:  optionalInstant(r.ChangedAt),
 		LostAfter:  optionalInstant(r.LostAfter),
 		LostUntil:  optionalInstant(r.LostUntil),
-		Forgotten:  lead.FeedPlace{Revision: lead.Revision(r.ForgottenRevision), Key: r.ForgottenKey},
+		Pruned:     lead.FeedPlace{Revision: lead.Revision(r.PrunedRevision), Key: r.PrunedKey},
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/store"
@@ -21,11 +20,9 @@ type leads struct {
 	now time.Time
 }
 
-var noLead = fault.New(fault.NotFound, "There is no such lead.")
-
 func (l leads) Get(ctx context.Context, which id.Lead) (lead.Exported, error) {
 	var text, labels string
-	if err := l.row(ctx, []any{&text, &labels}, noLead, leadByID, string(which)); err != nil {
+	if err := l.row(ctx, []any{&text, &labels}, lead.ErrMissing, leadByID, string(which)); err != nil {
 		return lead.Exported{}, err
 	}
 	found, err := currentForm.parse(text, newLabelReader().read(labels).campaigns)

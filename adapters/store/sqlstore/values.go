@@ -1,6 +1,10 @@
 package sqlstore
 
-import "time"
+import (
+	"time"
+
+	instants "holdco/domain/instant"
+)
 
 // Times are kept as milliseconds since 1970, and as NULL where the domain has the zero time.
 
@@ -9,7 +13,7 @@ func millis(t time.Time) int64 { return t.UnixMilli() }
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // millisFrom is the first millisecond that is not before t.
-func millisFrom(t time.Time) int64 { return millis(t.Add(time.Millisecond - 1)) }
+func millisFrom(t time.Time) int64 { return instants.MillisFrom(t) }
 
 func optionalMillis(t time.Time) *int64 {
 	if t.IsZero() {
