@@ -159,6 +159,9 @@ func (a *stormAgent) claim() *stormLeaseHeld {
 func (a *stormAgent) claimTwice(body, key string, lasts time.Duration) stormReply {
 	first, second := a.both("claim", http.MethodPost, leases, body, key, isGone, isArchived)
 	if first.status == http.StatusOK && second.status == http.StatusOK {
+		if second.sent.Before(first.sent) { // the lease runs from the first of them
+			first, second = second, first
+		}
 		one, two := a.granted(first, lasts), a.granted(second, lasts)
 		a.mutex.Lock()
 		a.pairs = append(a.pairs, [2]string{one.lease, two.lease})

@@ -74,8 +74,8 @@ type Outbox interface {
 	// Save replaces a queue that this unit found to be leased.
 	Save(ctx context.Context, queue webhook.Queue) error
 
-	// Hold keeps the queues from being claimed in which something waits, also of disabled endpoints, until Resume.
-	// Events without a position get theirs before. It returns how many queues it held. It needs no event.
+	// Hold keeps the queues from being claimed in which something waits, also of disabled endpoints, until Resume, and ends all leases
+	// of queues. Events without a position get theirs before. It returns how many queues it held. It needs no event.
 	Hold(ctx context.Context) (int, error)
 
 	// Held returns the endpoints whose queues are held, by their ids, most at most.

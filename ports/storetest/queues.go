@@ -286,7 +286,7 @@ func holds(f *fixture) {
 		})
 	}
 	hold(3)
-	f.release(leased.ID, "lease")
+	f.notHeld(leased.ID, "lease")
 	f.send(idle.ID)
 	f.clock.Advance(time.Hour)
 	f.claimable(idle.ID)

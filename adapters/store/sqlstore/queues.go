@@ -104,6 +104,9 @@ func (o outbox) Hold(ctx context.Context) (int, error) {
 	if err := o.enqueueAll(ctx); err != nil {
 		return 0, err
 	}
+	if _, err := o.exec(ctx, o.updates((*queueRow)(nil)).Set("lease = ''").Set("leased_until = NULL").Where("lease <> ''")); err != nil {
+		return 0, err
+	}
 	pending := o.selectFrom("deliveries").ColumnExpr("1").Where("deliveries.webhook_id = queue_row.webhook_id").
 		Where("status = ?", webhook.Pending)
 	return o.exec(ctx, o.updates((*queueRow)(nil)).
