@@ -105,11 +105,12 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 	if rules.Replace {
 		c.absent = 0
 	}
-	sent := sentKeys{name: c.name("name", d.Name)}
+	sent := sentKeys{}
+	sent.name, sent.raw.name = c.tidyName("name", d.Name)
 	l := Lead{
 		Name:    sent.name,
 		Phone:   c.optional(PhoneField, func() string { return c.phone("phone", d.Phone, rules.Region, &sent) }),
-		Email:   c.optional(EmailField, func() string { return c.email("email", d.Email) }),
+		Email:   c.optional(EmailField, func() string { return c.email("email", d.Email, &sent) }),
 		Website: c.optional(WebsiteField, func() string { return c.website("website", d.Website, &sent) }),
 		Rating:  c.rating("google_rating", d.Rating),
 		Social: Social{
@@ -121,7 +122,9 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 		},
 		Enrichment: oneOf(&c, "enrichment_level", d.Enrichment, None, Enrichments()),
 	}
-	sent.email = l.Email
+	if sent.email = l.Email; sent.email == "" { // it was dropped
+		sent.raw.email = ""
+	}
 	l.Industry, l.Vertical = c.branch(catalog, d.Industry, d.Vertical)
 	if l.Vertical != "" {
 		c.absent &^= IndustryField
@@ -131,7 +134,10 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 	read := Incoming{}
 	if isBlank(d.ID) {
 		l.ID = c.derive(rules.Key, sent)
-		read.former, read.key = sent.former(), rules.Key
+		read.formers, read.key = sent.formers(rules.Key, l.ID), rules.Key
+	}
+	if sent.raw.name != l.Name || sent.raw.email != l.Email {
+		read.raw = &sent.raw
 	}
 	l.Contacts = c.contacts(l.ID, d.Contacts)
 	if len(c.problems) > 0 {
@@ -213,21 +219,43 @@ func (c *checks) add(sent string, wrong []fault.Field) {
 	}
 }
 
+// tidyName validates a name, and returns it as it is kept, and as it was sent.
+func (c *checks) tidyName(path, sent string) (name, raw string) {
+	tidy := text.Tidy(sent)
+	if name = c.name(path, tidy); tidy == sent {
+		return name, name
+	}
+	raw, _ = text.Name(path, sent, NameLength)
+	return name, raw
+}
+
 // line validates a text of one line, which may be blank.
 func (c *checks) line(path, sent string, most int) string {
 	if isBlank(sent) {
 		return ""
 	}
-	line, wrong := text.Name(path, sent, most)
+	line, wrong := text.Name(path, text.Tidy(sent), most)
 	c.add(sent, wrong)
 	return line
 }
 
-func (c *checks) email(path, sent string) string {
-	email := c.line(path, sent, EmailLength)
-	local, domain, found := strings.Cut(email, "@")
-	wrong := !found || local == "" || domain == "" || strings.Contains(domain, "@") || strings.ContainsFunc(email, unicode.IsSpace)
-	if email != "" && wrong {
+// formerly returns a text as former versions took it, of which line made another one.
+func formerly(sent, line string) string {
+	if line == sent {
+		return line
+	}
+	raw, _ := text.Name("", sent, AddressLength)
+	return raw
+}
+
+func (c *checks) email(path, sent string, into *sentKeys) string {
+	line := c.line(path, sent, EmailLength)
+	if line == "" {
+		return ""
+	}
+	into.raw.email = formerly(sent, line)
+	email := bareEmail(line)
+	if !isEmail(email) || strings.ContainsFunc(email, unicode.IsSpace) {
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address such as anna@example.com", path))
 	}
 	return email
@@ -239,7 +267,7 @@ func (c *checks) website(path, sent string, into *sentKeys) string {
 	if line == "" {
 		return ""
 	}
-	into.rawWebsite = line
+	into.raw.website = formerly(sent, line)
 	found, ok := parseWebsite(line)
 	if !ok {
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
@@ -255,7 +283,7 @@ func (c *checks) phone(path, sent string, region Region, into *sentKeys) string 
 	if line == "" {
 		return ""
 	}
-	into.rawPhone = line
+	into.raw.phone = formerly(sent, line)
 	number, ok := parsePhone(line, region)
 	switch {
 	case ok:
@@ -380,7 +408,7 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 		contact := Contact{
 			Name:    c.line(at+"name", draft.Name, NameLength),
 			Title:   c.line(at+"title", draft.Title, NameLength),
-			Email:   c.email(at+"email", draft.Email),
+			Email:   c.email(at+"email", draft.Email, &sentKeys{}),
 			Primary: draft.Primary,
 		}
 		contact.ID = foreign[id.Contact](c, at+"id", draft.ID)
