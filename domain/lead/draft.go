@@ -30,7 +30,8 @@ const (
 
 // Draft is what was sent to insert or change a lead. Problems are errors of its form.
 type Draft struct {
-	Absent Fields // were not sent at all, and keep what is stored; a blank text that was sent clears it
+	Absent    Fields // were not sent at all, and keep what is stored; a blank text that was sent clears it
+	Converted bool   // from another encoding: U+FFFD is in the place of what stands for no character there
 
 	ID         string // blank: derived from the content
 	Name       string
@@ -101,7 +102,7 @@ func (d Draft) Lead(catalog Catalog) (Lead, error) {
 
 // Read makes the lead as Lead does, with what an import has to know of it.
 func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
-	c := checks{problems: slices.Clone(d.Problems), lenient: rules.Lenient, absent: d.Absent}
+	c := checks{problems: slices.Clone(d.Problems), converted: d.Converted, lenient: rules.Lenient, absent: d.Absent}
 	if rules.Replace {
 		c.absent = 0
 	}
@@ -175,10 +176,11 @@ func timestamps(sentCreated, sentUpdated string, at time.Time) (created, updated
 
 // checks parses and validates fields, and collects what is wrong.
 type checks struct {
-	problems fault.Problems
-	lenient  bool           // what optional parses is dropped where it is wrong
-	dropped  fault.Problems // why it was
-	absent   Fields         // of the draft, and what was dropped
+	problems  fault.Problems
+	converted bool           // see Draft
+	lenient   bool           // what optional parses is dropped where it is wrong
+	dropped   fault.Problems // why it was
+	absent    Fields         // of the draft, and what was dropped
 }
 
 // optional parses a field that may be dropped.
@@ -200,12 +202,16 @@ func (c *checks) page(field Fields, path, sent string) string {
 
 func (c *checks) name(path, sent string) string {
 	name, wrong := text.Name(path, sent, NameLength)
-	c.add(sent, wrong)
+	c.add(path, sent, wrong)
 	return name
 }
 
 // add adds what is wrong with a text, and of a forbidden character which it is.
-func (c *checks) add(sent string, wrong []fault.Field) {
+func (c *checks) add(path, sent string, wrong []fault.Field) {
+	if len(wrong) == 0 && c.converted && strings.ContainsRune(sent, utf8.RuneError) {
+		wrong = []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
+			"%s has bytes that stand for no character in the encoding of the file", path)}
+	}
 	for _, one := range wrong {
 		if one.Code == fault.InvalidCharacters {
 			for _, r := range sent {
@@ -235,7 +241,7 @@ func (c *checks) line(path, sent string, most int) string {
 		return ""
 	}
 	line, wrong := text.Name(path, text.Tidy(sent), most)
-	c.add(sent, wrong)
+	c.add(path, sent, wrong)
 	return line
 }
 
@@ -270,8 +276,9 @@ func (c *checks) website(path, sent string, into *sentKeys) string {
 	into.raw.website = formerly(sent, line)
 	found, ok := parseWebsite(line)
 	if !ok {
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
-			"%s must be a domain such as example.com, or an address below one; %.100q is neither", path, line))
+		quoted := fmt.Sprintf("%.100q", line)
+		c.problems.Add(fault.Quotef(path, fault.InvalidFormat, quoted,
+			"%s must be a domain such as example.com, or an address below one; %s is neither", path, quoted))
 	}
 	into.website = found
 	return found.domain
@@ -285,15 +292,19 @@ func (c *checks) phone(path, sent string, region Region, into *sentKeys) string 
 	}
 	into.raw.phone = formerly(sent, line)
 	number, ok := parsePhone(line, region)
+	quoted := ""
+	if !ok {
+		quoted = fmt.Sprintf("%.60q", line)
+	}
 	switch {
 	case ok:
 	case region == "" && !strings.HasPrefix(line, "+"):
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
-			"%s must be a telephone number with its country code, such as +49 30 123456; %.60q has none: say of which country such "+
-				"numbers are", path, line))
+		c.problems.Add(fault.Quotef(path, fault.InvalidFormat, quoted,
+			"%s must be a telephone number with its country code, such as +49 30 123456; %s has none: say of which country such "+
+				"numbers are", path, quoted))
 	default:
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
-			"%s must be a telephone number such as +49 30 123456; %.60q cannot be one", path, line))
+		c.problems.Add(fault.Quotef(path, fault.InvalidFormat, quoted,
+			"%s must be a telephone number such as +49 30 123456; %s cannot be one", path, quoted))
 	}
 	into.phone = number
 	return number

@@ -93,7 +93,7 @@ func (k SuppressionKey) digests(which id.Lead, of known) (all []SuppressionDiges
 // Suppress makes the suppression of a draft, which needs no name: then its website, its e-mail or its phone alone is enough to suppress a
 // lead. A name alone is not, because many can have it. It fails with fault.ValidationFailed.
 func (k SuppressionKey) Suppress(newID id.Suppression, d Draft, rules Rules, at time.Time) (Suppression, error) {
-	c, sent := checks{problems: d.Problems}, sentKeys{}
+	c, sent := checks{problems: d.Problems, converted: d.Converted}, sentKeys{}
 	name := c.line("name", d.Name, NameLength)
 	of := knownOf(name, c.website("website", d.Website, &sent), c.email("email", d.Email, &sent),
 		c.phone("phone", d.Phone, rules.Region, &sent))

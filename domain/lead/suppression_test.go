@@ -24,7 +24,9 @@ func incoming(t testing.TB, d lead.Draft) lead.Incoming {
 	return read
 }
 
-func suppressing(made ...lead.Suppression) lead.Suppressions { return lead.NewSuppressions(suppressionKey, made) }
+func suppressing(made ...lead.Suppression) lead.Suppressions {
+	return lead.NewSuppressions(suppressionKey, made)
+}
 
 // spellings are ways to write the same name and address.
 var spellings = []struct{ name, email string }{
