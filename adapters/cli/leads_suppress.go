@@ -77,7 +77,8 @@ func (a leadCommands) suppress() *cobra.Command {
 					event.F("suppressed", count.Suppressed), event.F("unchanged", count.Unchanged),
 				})
 			}
-			said := fmt.Sprintf("Imports will not bring back the leads that %s.", counted(count.Suppressed, "line describes", "lines describe"))
+			said := fmt.Sprintf("Imports will not bring back the leads that %s.",
+				counted(count.Suppressed, "line describes", "lines describe"))
 			if same := int64(count.Unchanged); same > 0 {
 				said += fmt.Sprintf(" What %s was suppressed already.", counted(same, "other line describes", "other lines describe"))
 			}

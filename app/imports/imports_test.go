@@ -630,7 +630,8 @@ func TestWhatWasForgottenDoesNotComeBackInParts(t *testing.T) {
 	first := []lead.Draft{{ID: "cmp_2", Name: "Bolt", Website: "anna.example"}, {ID: "cmp_3", Name: "Cog"}}
 	f.leads(t, first, inbound.ImportOptions{})
 	second := []lead.Draft{
-		{ID: "cmp_2", Name: "Anna  &\u200b Co", Absent: lead.EveryField}, {ID: "cmp_3", Name: "Cog", Phone: "+49 30 654321", Absent: lead.EmailField},
+		{ID: "cmp_2", Name: "Anna  &\u200b Co", Absent: lead.EveryField},
+		{ID: "cmp_3", Name: "Cog", Phone: "+49 30 654321", Absent: lead.EmailField},
 	}
 	for _, options := range []inbound.ImportOptions{{DryRun: true}, {}} {
 		got := f.leads(t, second, options)

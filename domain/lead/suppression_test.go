@@ -150,7 +150,8 @@ func TestALeadThatWasForgottenDoesNotComeBackInParts(t *testing.T) {
 		want         int // lines that are left out
 	}{
 		"the name comes after the website": {
-			lead.Draft{ID: "cmp_2", Name: "Bolt", Website: "acme.example"}, lead.Draft{ID: "cmp_2", Name: "Acme", Absent: lead.EveryField}, 1,
+			lead.Draft{ID: "cmp_2", Name: "Bolt", Website: "acme.example"},
+			lead.Draft{ID: "cmp_2", Name: "Acme", Absent: lead.EveryField}, 1,
 		},
 		"the address comes after the name": {
 			lead.Draft{ID: "cmp_2", Name: "Acme"},
@@ -189,11 +190,14 @@ func TestANameAloneSuppressesNothing(t *testing.T) {
 func TestWhatIsWrittenAroundAnAddressIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]string{
-		"Anna@Acme.example": "Anna@Acme.example", "mailto:anna@acme.example": "anna@acme.example", "anna@acme.example.": "anna@acme.example",
-		"an\u200bna@acme.example": "anna@acme.example", "ａｎｎａ@acme.example": "anna@acme.example", "anna@bücher.example": "anna@bücher.example",
-		"anna@a_b.example": "anna@a_b.example", "anna@[192.0.2.1]": "anna@[192.0.2.1]", `"anna"@acme.example`: `"anna"@acme.example`,
+		"Anna@Acme.example": "Anna@Acme.example", "mailto:anna@acme.example": "anna@acme.example",
+		"anna@acme.example.":      "anna@acme.example",
+		"an\u200bna@acme.example": "anna@acme.example", "ａｎｎａ@acme.example": "anna@acme.example",
+		"anna@bücher.example": "anna@bücher.example",
+		"anna@a_b.example":    "anna@a_b.example", "anna@[192.0.2.1]": "anna@[192.0.2.1]", `"anna"@acme.example`: `"anna"@acme.example`,
 		"anna@localhost": "anna@localhost", "anna.o'neil+news@acme.example": "anna.o'neil+news@acme.example",
-		"mailto:": "", "mailto:mailto:anna@acme.example": "", "<anna@acme.example>": "", "Anna<anna@acme.example": "", "anna@acme..example": "",
+		"mailto:": "", "mailto:mailto:anna@acme.example": "", "<anna@acme.example>": "",
+		"Anna<anna@acme.example": "", "anna@acme..example": "",
 		"anna@acme.example..": "", "anna@acme.example,ben@acme.example": "", "anna@-.example": "", "anna@xn--a.example": "",
 		"anna\u202e@acme.example": "",
 	} {
