@@ -65,7 +65,7 @@ func Compatible(text string) string {
 		case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // is shown
 		case unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
 			return -1
-		case unicode.Is(blanks, r):
+		case unicode.Is(blanks, r), unicode.Is(unicode.Zs, r): // NFKC leaves one of the latter alone
 			return ' '
 		}
 		return r
