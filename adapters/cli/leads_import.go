@@ -125,7 +125,7 @@ func (a leadCommands) importing(what, fields string, do importer) *cobra.Command
 			"  holdco " + what + " import " + what + ".csv --strict\n" +
 			"  zcat " + what + ".ndjson.gz | holdco " + what + " import - --dry-run --json",
 		Args:              oneFile,
-		PreRunE:           func(_ *cobra.Command, args []string) (err error) { return i.settle(args[0]) },
+		PreRunE:           func(command *cobra.Command, args []string) error { return i.settle(command.Flags(), args[0]) },
 		RunE:              on(a.app, a.Imports, i.run),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // names of files
 	}
@@ -164,11 +164,11 @@ type imports struct {
 }
 
 // settle finds out what the flags leave open.
-func (i *imports) settle(path string) (err error) {
+func (i *imports) settle(flags *pflag.FlagSet, path string) (err error) {
 	if err := checkFormat(i.format); err != nil {
 		return err
 	}
-	if err := i.readRules(); err != nil {
+	if err := i.readRules(flags); err != nil {
 		return err
 	}
 	if err := i.mustExist(path); err != nil {
@@ -189,7 +189,12 @@ func (i *imports) settle(path string) (err error) {
 }
 
 // readRules parses what flags say of how lines are read.
-func (i *imports) readRules() error {
+func (i *imports) readRules(flags *pflag.FlagSet) error {
+	for _, name := range []string{"key", "region", "encoding"} { // of a script whose variable is not set
+		if flag := flags.Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
+			return fmt.Errorf("--%s has no value; without it the file is read in the usual way", name)
+		}
+	}
 	var isKey, isRegion bool
 	i.rules.Key, isKey = lead.ParseKey(i.key)
 	i.rules.Region, isRegion = lead.ParseRegion(i.region)

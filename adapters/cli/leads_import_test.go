@@ -80,6 +80,12 @@ func TestWhatCannotBeImportedIsSaid(t *testing.T) {
 		"leads import " + text: {cli.Misuse, "",
 			`holdco: the name of "` + text + `" does not say its format; pass --format ndjson, csv or json; ` +
 				`see "holdco leads import --help"` + "\n"},
+		"leads import a.csv --key=": {cli.Misuse, "",
+			`holdco: --key has no value; without it the file is read in the usual way; see "holdco leads import --help"` + "\n"},
+		"leads import a.csv --region=": {cli.Misuse, "",
+			`holdco: --region has no value; without it the file is read in the usual way; see "holdco leads import --help"` + "\n"},
+		"campaigns import a.csv --encoding=": {cli.Misuse, "",
+			`holdco: --encoding has no value; without it the file is read in the usual way; see "holdco campaigns import --help"` + "\n"},
 		"leads import a.csv --format xml": {cli.Misuse, "",
 			`holdco: --format must be ndjson, csv or json; it is "xml"; see "holdco leads import --help"` + "\n"},
 		"leads import " + dir + "/a.csv":     {cli.Failed, "", "holdco: open " + dir + "/a.csv: no such file or directory\n"},

@@ -21,7 +21,8 @@ func (a leadCommands) suppress() *cobra.Command {
 		Use:   "suppress FILE",
 		Short: "Keep imports from bringing back the leads of a file",
 		Long: "Keep imports from bringing back the leads of a file, in the form of \"holdco leads import\"; - is standard input. A line\n" +
-			"needs an id, or a website, an email or a phone; with a name these suppress only leads of that name. Keyed hashes of\n" +
+			"needs an id, or a website, an email or a phone; with a name these suppress only leads of that name. A name alone is\n" +
+			"refused. However these are spelled, they suppress the same: LEADS.md says what makes no difference. Keyed hashes of\n" +
 			"them are kept, and nothing else. Unless all lines are valid nothing is done. Leads that are there stay until\n" +
 			"\"holdco leads rm\".",
 		Example: "  holdco leads suppress objections.csv --region DE",
@@ -76,10 +77,10 @@ func (a leadCommands) suppress() *cobra.Command {
 					event.F("suppressed", count.Suppressed), event.F("unchanged", count.Unchanged),
 				})
 			}
-			said := fmt.Sprintf("Imports will not bring back %s.", counted(count.Suppressed, "lead", "leads"))
+			said := fmt.Sprintf("Imports will not bring back the leads that %s.",
+				counted(count.Suppressed, "line describes", "lines describe"))
 			if same := int64(count.Unchanged); same > 0 {
-				said = fmt.Sprintf("Imports will not bring back %s that they could before; %s nothing.",
-					counted(count.Suppressed, "lead", "leads"), counted(same, "line adds", "lines add"))
+				said += fmt.Sprintf(" What %s was suppressed already.", counted(same, "other line describes", "other lines describe"))
 			}
 			_, err = fmt.Fprintln(command.OutOrStdout(), said)
 			return err

@@ -65,6 +65,7 @@ func (p *partners) create() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p.warnOfUnknown(command, port, issued.Partner)
 			return p.printIssued(command, issued)
 		}),
 	}
@@ -99,11 +100,15 @@ func (p *partners) update() *cobra.Command {
 		Example: "  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --origin https://new.acme.example\n" +
 			"  holdco partner update prt_01jqvb2k3e8m0t9c5x7a4n6p1r --expires never",
 		Args: oneID[id.Partner]("partner"),
-		RunE: onResource(p.app, p.open, &p.asJSON,
-			func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
-				return port.Update(ctx, p.caller, id.Partner(args[0]), patch, precondition.Any())
-			}, func(out io.Writer, next partner.Partner) error { return printTable(out, partnerTable(next)) }),
 	}
+	command.RunE = onResource(p.app, p.open, &p.asJSON,
+		func(ctx context.Context, port inbound.Partners, args []string) (partner.Partner, error) {
+			next, err := port.Update(ctx, p.caller, id.Partner(args[0]), patch, precondition.Any())
+			if err == nil && (patch.Campaigns != nil || patch.Industries != nil) {
+				p.warnOfUnknown(command, port, next)
+			}
+			return next, err
+		}, func(out io.Writer, next partner.Partner) error { return printTable(out, partnerTable(next)) })
 	command.PreRunE = func(command *cobra.Command, _ []string) (err error) {
 		patch.Settings = sent.settings(command.Flags())
 		switch {
@@ -154,6 +159,18 @@ func (p *partners) revoke() *cobra.Command {
 				_, err := fmt.Fprintf(out, "The key of the partner %s (%s) is revoked.\n", last.ID, last.Name)
 				return err
 			}),
+	}
+}
+
+// warnOfUnknown says what a key is narrowed to and is not there: what is mistyped hides everything.
+func (p *partners) warnOfUnknown(command *cobra.Command, port inbound.Partners, of partner.Partner) {
+	unknown, err := port.Unknown(command.Context(), p.caller, of)
+	if err != nil { // the partner is made or changed all the same
+		fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: whether what the key is narrowed to is there could not be read: %s\n", err)
+		return
+	}
+	for _, which := range unknown {
+		fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: there is no %s; until it is imported, the key sees nothing of it\n", which)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"holdco/app/retries"
 	"holdco/domain/access"
 	"holdco/domain/event"
-	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
 	"holdco/ports/inbound"
@@ -106,15 +105,17 @@ func (s *Service) keepCampaigns(
 
 // storedCampaigns reads the stored campaigns with the ids of a batch.
 func storedCampaigns(ctx context.Context, kept store.CampaignReader, batch []lead.Campaign) (map[id.Campaign]lead.Campaign, error) {
-	stored := make(map[id.Campaign]lead.Campaign, len(batch))
-	for _, one := range batch {
-		found, err := kept.Get(ctx, one.ID)
-		switch {
-		case err == nil:
-			stored[one.ID] = found
-		case fault.CodeOf(err) != fault.NotFound:
-			return nil, err
-		}
+	ids := make([]id.Campaign, len(batch))
+	for i, one := range batch {
+		ids[i] = one.ID
+	}
+	found, err := kept.Listed(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	stored := make(map[id.Campaign]lead.Campaign, len(found))
+	for _, one := range found {
+		stored[one.ID] = one
 	}
 	return stored, nil
 }

@@ -621,6 +621,33 @@ func TestALeadThatIsForgottenDoesNotComeBack(t *testing.T) {
 		"lead.removed <nil> <nil>", "lead.imported 2 0", "lead.released <nil> <nil>", "lead.imported 5 0")
 }
 
+func TestWhatWasForgottenDoesNotComeBackInParts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Anna & Co", Website: "anna.example", Phone: "+49 30 123456"}}, inbound.ImportOptions{})
+	_, err := f.imports.RemoveLeads(t.Context(), caller, func(yield func(id.Lead, error) bool) { yield("cmp_1", nil) }, true)
+	must(t, err)
+	first := []lead.Draft{{ID: "cmp_2", Name: "Bolt", Website: "anna.example"}, {ID: "cmp_3", Name: "Cog"}}
+	f.leads(t, first, inbound.ImportOptions{})
+	second := []lead.Draft{
+		{ID: "cmp_2", Name: "Anna  &\u200b Co", Absent: lead.EveryField},
+		{ID: "cmp_3", Name: "Cog", Phone: "+49 30 654321", Absent: lead.EmailField},
+	}
+	for _, options := range []inbound.ImportOptions{{DryRun: true}, {}} {
+		got := f.leads(t, second, options)
+		if got.Suppressed != 1 || got.Updated != 1 || got.Unchanged != 0 || got.Read != 2 {
+			t.Errorf("dry run %v: %+v", options.DryRun, got)
+		}
+	}
+	if got := f.leads(t, second[:1], inbound.ImportOptions{}); got.Suppressed != 1 || got.Unchanged != 0 {
+		t.Errorf("that alone: %+v", got)
+	}
+	f.total(t, 2)
+	if found, err := f.imports.Suppressed(t.Context(), caller); len(found) != 1 || err != nil {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 func TestAFileSuppressesWhatItDescribesOrNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -35,7 +35,9 @@ func (s *Service) Leads(
 	check := leadCheck{
 		catalog: catalog, rules: options.Rules, own: options.KeepTimestamps, at: s.clock.Now(), suppressed: suppressed,
 	}
-	keeper := leadKeeper{Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true, since: since}
+	keeper := leadKeeper{
+		Service: s, actor: caller.Actor, dryRun: options.DryRun, compareFirst: true, suppressed: suppressed, since: since,
+	}
 	of := reading[lead.Draft, lead.Incoming]{
 		check: check.line,
 		id:    func(l lead.Incoming) string { return string(l.ID) },
@@ -89,8 +91,9 @@ type leadKeeper struct {
 	actor  event.Actor
 	dryRun bool
 
-	since lead.Revision // of the suppressions that lines were checked by
-	late  int64         // how many lines were suppressed after they were checked
+	suppressed lead.Suppressions // by which lines were checked
+	since      lead.Revision     // of these
+	late       int64             // how many lines others suppressed since, or what is stored of their leads
 
 	// compareFirst: the last batch had unchanged leads, so the next may be unchanged as a whole. Then it is compared
 	// before a unit of work is begun.
@@ -99,27 +102,28 @@ type leadKeeper struct {
 
 func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Change, timing, error) {
 	if k.compareFirst || k.dryRun {
-		change, err := k.compare(ctx, batch)
+		change, late, err := k.compare(ctx, batch)
 		if err != nil || k.dryRun || !change.Any() {
+			k.late += late
 			return change, timing{}, err
 		}
 	}
 	var change lead.Change
-	late := 0
+	var late int64
 	took, err := k.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		at, err := tx.Leads().Advance(ctx)
 		if err != nil {
 			return err
 		}
-		left, err := k.notForgotten(ctx, tx, batch)
+		suppressed, left, err := k.notForgotten(ctx, tx, batch)
 		if err != nil {
 			return err
 		}
-		late = len(batch) - len(left)
-		merged, err := merge(ctx, tx.Leads(), left, at)
+		merged, more, err := merge(ctx, tx.Leads(), left, suppressed, at)
 		if err != nil {
 			return err
 		}
+		late = int64(len(batch) - len(left) + more)
 		if change = merged.Change; !change.Any() {
 			return errNothing
 		}
@@ -135,50 +139,55 @@ func (k *leadKeeper) keep(ctx context.Context, batch []lead.Incoming) (lead.Chan
 		return lead.Change{}, timing{}, err
 	}
 	k.compareFirst = change.Unchanged > 0
-	k.late += int64(late)
+	k.late += late
 	return change, took, nil
 }
 
-// notForgotten drops the leads of a batch that were forgotten after their lines were checked.
-func (k *leadKeeper) notForgotten(ctx context.Context, tx store.Tx, batch []lead.Incoming) ([]lead.Incoming, error) {
+// notForgotten drops the leads of a batch that were forgotten after their lines were checked. It returns what is suppressed by now, too.
+func (k *leadKeeper) notForgotten(
+	ctx context.Context, tx store.Tx, batch []lead.Incoming,
+) (lead.Suppressions, []lead.Incoming, error) {
 	state, err := tx.Leads().State(ctx)
 	if err != nil || state.Suppressed == k.since {
-		return batch, err
+		return k.suppressed, batch, err
 	}
 	suppressed, _, err := k.suppressions(ctx, tx.Leads())
 	if err != nil {
-		return nil, err
+		return suppressed, nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(batch), suppressed.Has), nil
+	return suppressed, slices.DeleteFunc(slices.Clone(batch), suppressed.Has), nil
 }
 
-// compare returns what storing a batch would change.
-func (k *leadKeeper) compare(ctx context.Context, batch []lead.Incoming) (change lead.Change, err error) {
+// compare returns what storing a batch would change, and how many lines would be suppressed by what is stored of their leads.
+func (k *leadKeeper) compare(ctx context.Context, batch []lead.Incoming) (change lead.Change, late int64, err error) {
 	err = retries.WhileUnavailable(ctx, retries.For(patience), func() error {
 		return k.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-			merged, err := merge(ctx, r.Leads(), batch, k.clock.Now())
-			change = merged.Change
+			merged, leftOut, err := merge(ctx, r.Leads(), batch, k.suppressed, k.clock.Now())
+			change, late = merged.Change, int64(leftOut)
 			return err
 		})
 	})
-	return change, err
+	return change, late, err
 }
 
-// merge compares a batch with what is stored.
-func merge(ctx context.Context, kept store.LeadReader, batch []lead.Incoming, at time.Time) (lead.Merged, error) {
+// merge compares a batch with what is stored. It leaves out the leads that are suppressed by what is stored of them.
+func merge(
+	ctx context.Context, kept store.LeadReader, batch []lead.Incoming, suppressed lead.Suppressions, at time.Time,
+) (merged lead.Merged, leftOut int, err error) {
 	ids := make([]id.Lead, 0, len(batch))
 	for i := range batch {
 		ids = batch[i].Sought(ids)
 	}
 	stored, err := kept.Summaries(ctx, ids)
 	if err != nil {
-		return lead.Merged{}, err
+		return lead.Merged{}, 0, err
 	}
 	contents, err := kept.Contents(ctx, lead.Partial(batch, stored))
 	if err != nil {
-		return lead.Merged{}, err
+		return lead.Merged{}, 0, err
 	}
-	return lead.Merge(lead.Complete(batch, stored, contents), stored, at), nil
+	whole, leftOut := lead.Complete(batch, stored, contents, suppressed)
+	return lead.Merge(whole, stored, at), leftOut, nil
 }
 
 // fieldsOf returns the invalid fields of a refused draft.

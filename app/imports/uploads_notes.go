@@ -41,8 +41,8 @@ func (n *uploadNotes) seen() lead.ImportProgress {
 func (n *uploadNotes) report(line lead.ReportedLine) error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	if n.written+len(n.reported) < lead.ImportRejectsKept {
-		n.reported = append(n.reported, line.Bounded())
+	if n.written+len(n.reported) < lead.ImportReportsKept {
+		n.reported = append(n.reported, line.Kept())
 	}
 	return nil
 }

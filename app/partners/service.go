@@ -50,6 +50,26 @@ func (s *Service) Get(ctx context.Context, caller access.Caller, which id.Partne
 	return s.store.Partners().Get(ctx, which)
 }
 
+// Unknown implements inbound.Partners.
+func (s *Service) Unknown(ctx context.Context, caller access.Caller, of partner.Partner) (unknown []string, err error) {
+	if err := caller.Needs(access.Admin); err != nil {
+		return nil, err
+	}
+	if of.Test || len(of.View.Campaigns)+len(of.View.Industries) == 0 {
+		return nil, nil
+	}
+	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		taxonomy, err := r.Taxonomy().Get(ctx)
+		if err != nil {
+			return err
+		}
+		campaigns, err := r.Campaigns().Listed(ctx, of.View.Campaigns)
+		unknown = of.View.Unknown(taxonomy, campaigns)
+		return err
+	})
+	return unknown, err
+}
+
 // invalidate empties the caches. It is called after every change of a partner, even a failed one.
 func (s *Service) invalidate() {
 	s.cached.Invalidate()

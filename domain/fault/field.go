@@ -11,6 +11,7 @@ type Field struct {
 	Path    string // such as "budget.usd" or "startingTeams.0.name"; empty: all of what was sent
 	Code    string // one of the constants below
 	Message string
+	Quoted  string // what Message quotes of the value that was sent, as it is spelled there; empty: nothing
 }
 
 // What can be wrong with a field.
@@ -33,6 +34,21 @@ const (
 // Fieldf returns an error of one field; the message is formatted as by fmt.Sprintf.
 func Fieldf(path, code, format string, args ...any) Field {
 	return Field{Path: path, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Quotef is Fieldf for a message that quotes the value that was sent. Only one of the arguments is that value, as the message spells it.
+func Quotef(path, code, quoted, format string, args ...any) Field {
+	f := Fieldf(path, code, format, args...)
+	f.Quoted = quoted
+	return f
+}
+
+// Unquoted returns the error without the value that was sent.
+func (f Field) Unquoted() Field {
+	if f.Quoted != "" {
+		f.Message, f.Quoted = strings.ReplaceAll(f.Message, f.Quoted, "the value"), ""
+	}
+	return f
 }
 
 // Problems collects errors of fields, to report all of them at once.

@@ -28,19 +28,16 @@ func (c Change) Imported(what event.Type) event.Event {
 // MostTold is how many ids an event of leads has at most.
 const MostTold = 1000
 
-// Events are those of a batch of leads that was kept: lead.imported with the ids of the leads that are new, and, if any were there
-// before, lead.updated with the ids of these.
-func (m Merged) Events() []event.Event {
-	events := told(event.LeadImported, m.InsertedIDs, func(ids []id.Lead, isFirst bool) event.Fields {
+// Events are those of a batch of leads that was kept: lead.imported with the ids of the leads that are new, and lead.updated with the ids
+// of those that were there before, each if there are any.
+func (m Merged) Events() (events []event.Event) {
+	events = told(event.LeadImported, m.InsertedIDs, func(ids []id.Lead, isFirst bool) event.Fields {
 		updated := 0
 		if isFirst {
 			updated = m.Updated
 		}
 		return event.Fields{event.F("inserted", len(ids)), event.F("updated", updated)}
 	})
-	if len(m.UpdatedIDs) == 0 {
-		return events
-	}
 	return append(events, told(event.LeadUpdated, m.UpdatedIDs, func(ids []id.Lead, _ bool) event.Fields {
 		return event.Fields{event.F("updated", len(ids))}
 	})...)
@@ -51,9 +48,9 @@ func Removed(ids []id.Lead) []event.Event {
 	return told(event.LeadRemoved, ids, func(ids []id.Lead, _ bool) event.Fields { return event.Fields{event.F("removed", len(ids))} })
 }
 
-// told makes events of so many leads, one at least. The counts of them add up.
+// told makes events of so many leads. The counts of them add up.
 func told(what event.Type, all []id.Lead, counts func(ids []id.Lead, isFirst bool) event.Fields) (events []event.Event) {
-	for first := 0; first == 0 || first < len(all); first += MostTold {
+	for first := 0; first < len(all); first += MostTold {
 		ids := all[first:min(first+MostTold, len(all))]
 		shown := make([]string, len(ids))
 		for i, which := range ids {

@@ -6,55 +6,65 @@ import (
 	"holdco/domain/id"
 )
 
-// Sought appends the ids under which a lead may be stored: its own, and the one by the former rule.
-func (i *Incoming) Sought(to []id.Lead) []id.Lead {
-	to = append(to, i.ID)
-	if i.former != "" && i.former != i.ID {
-		to = append(to, i.former)
-	}
-	return to
-}
+// Sought appends the ids under which a lead may be stored: its own, and those by former rules.
+func (i *Incoming) Sought(to []id.Lead) []id.Lead { return append(append(to, i.ID), i.formers...) }
 
 // Partial returns the stored leads whose content Complete needs.
 func Partial(batch []Incoming, stored map[id.Lead]Summary) []id.Lead {
 	var needed []id.Lead
 	for i := range batch {
 		one := &batch[i]
-		switch {
-		case stored[one.ID].ID != "":
+		if stored[one.ID].ID != "" {
 			if one.Absent != 0 {
 				needed = append(needed, one.ID)
 			}
-		case one.former != "" && stored[one.former].ID != "":
-			needed = append(needed, one.former)
+			continue
+		}
+		for _, former := range one.formers {
+			if stored[former].ID != "" {
+				needed = append(needed, former)
+			}
 		}
 	}
 	return needed
 }
 
-// Complete fills in what leads of a batch leave out: with what is stored of them, or as of a new lead. A lead that is stored under the id
-// by the former rule keeps that. The batch itself stays as it is.
-func Complete(batch []Incoming, stored map[id.Lead]Summary, contents map[id.Lead]Lead) []Incoming {
+// Complete fills in what leads of a batch leave out: with what is stored of them, or as of a new lead. A lead that is stored under an id
+// by a former rule keeps that. What is suppressed then is left out: a lead that was forgotten does not come back in parts. The batch
+// itself stays as it is.
+func Complete(
+	batch []Incoming, stored map[id.Lead]Summary, contents map[id.Lead]Lead, suppressed Suppressions,
+) (whole []Incoming, leftOut int) {
 	if len(contents) == 0 {
-		return batch
+		return batch, 0
 	}
-	whole := slices.Clone(batch)
-	for i := range whole {
-		one := &whole[i]
-		before, found := contents[one.ID]
-		if stored[one.ID].ID == "" {
-			if before, found = contents[one.former]; found && one.isFormer(before) {
-				one.rename(before.ID)
-			} else {
-				found = false
+	whole = make([]Incoming, 0, len(batch))
+	for _, one := range batch {
+		if !one.complete(stored, contents) || !suppressed.Has(one) {
+			whole = append(whole, one)
+		}
+	}
+	return whole, len(batch) - len(whole)
+}
+
+// complete reports whether it has changed the lead, to what is stored then.
+func (i *Incoming) complete(stored map[id.Lead]Summary, contents map[id.Lead]Lead) (changed bool) {
+	before, found := contents[i.ID]
+	if stored[i.ID].ID == "" {
+		found = false
+		for _, former := range i.formers {
+			if before, found = contents[former]; found && i.isFormer(before) {
+				i.rename(before.ID)
+				break
 			}
-		}
-		if found {
-			one.fill(before)
-			*one = one.Digested()
+			found = false
 		}
 	}
-	return whole
+	if found {
+		i.fill(before)
+		*i = i.Digested()
+	}
+	return found
 }
 
 // rename gives the lead another id, and so its contacts without ids of their own.

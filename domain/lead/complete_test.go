@@ -29,7 +29,8 @@ func importing(t testing.TB, stored map[id.Lead]lead.Lead, rules lead.Rules, dra
 	for _, which := range lead.Partial(batch, summaries) {
 		contents[which] = stored[which]
 	}
-	merged := lead.Merge(lead.Complete(batch, summaries, contents), summaries, noon)
+	whole, _ := lead.Complete(batch, summaries, contents, lead.Suppressions{})
+	merged := lead.Merge(whole, summaries, noon)
 	now := map[id.Lead]lead.Lead{}
 	for which, one := range stored {
 		now[which] = one

@@ -30,7 +30,8 @@ const (
 
 // Draft is what was sent to insert or change a lead. Problems are errors of its form.
 type Draft struct {
-	Absent Fields // were not sent at all, and keep what is stored; a blank text that was sent clears it
+	Absent    Fields // were not sent at all, and keep what is stored; a blank text that was sent clears it
+	Converted bool   // from another encoding: U+FFFD is in the place of what stands for no character there
 
 	ID         string // blank: derived from the content
 	Name       string
@@ -101,15 +102,16 @@ func (d Draft) Lead(catalog Catalog) (Lead, error) {
 
 // Read makes the lead as Lead does, with what an import has to know of it.
 func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
-	c := checks{problems: slices.Clone(d.Problems), lenient: rules.Lenient, absent: d.Absent}
+	c := checks{problems: slices.Clone(d.Problems), converted: d.Converted, lenient: rules.Lenient, absent: d.Absent}
 	if rules.Replace {
 		c.absent = 0
 	}
-	sent := sentKeys{name: c.name("name", d.Name)}
+	sent := sentKeys{}
+	sent.name, sent.raw.name = c.tidyName("name", d.Name)
 	l := Lead{
 		Name:    sent.name,
 		Phone:   c.optional(PhoneField, func() string { return c.phone("phone", d.Phone, rules.Region, &sent) }),
-		Email:   c.optional(EmailField, func() string { return c.email("email", d.Email) }),
+		Email:   c.optional(EmailField, func() string { return c.email("email", d.Email, &sent) }),
 		Website: c.optional(WebsiteField, func() string { return c.website("website", d.Website, &sent) }),
 		Rating:  c.rating("google_rating", d.Rating),
 		Social: Social{
@@ -121,7 +123,9 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 		},
 		Enrichment: oneOf(&c, "enrichment_level", d.Enrichment, None, Enrichments()),
 	}
-	sent.email = l.Email
+	if sent.email = l.Email; sent.email == "" { // it was dropped
+		sent.raw.email = ""
+	}
 	l.Industry, l.Vertical = c.branch(catalog, d.Industry, d.Vertical)
 	if l.Vertical != "" {
 		c.absent &^= IndustryField
@@ -131,7 +135,10 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 	read := Incoming{}
 	if isBlank(d.ID) {
 		l.ID = c.derive(rules.Key, sent)
-		read.former, read.key = sent.former(), rules.Key
+		read.formers, read.key = sent.formers(rules.Key, l.ID), rules.Key
+	}
+	if sent.raw.name != l.Name || sent.raw.email != l.Email {
+		read.raw = &sent.raw
 	}
 	l.Contacts = c.contacts(l.ID, d.Contacts)
 	if len(c.problems) > 0 {
@@ -169,10 +176,11 @@ func timestamps(sentCreated, sentUpdated string, at time.Time) (created, updated
 
 // checks parses and validates fields, and collects what is wrong.
 type checks struct {
-	problems fault.Problems
-	lenient  bool           // what optional parses is dropped where it is wrong
-	dropped  fault.Problems // why it was
-	absent   Fields         // of the draft, and what was dropped
+	problems  fault.Problems
+	converted bool           // see Draft
+	lenient   bool           // what optional parses is dropped where it is wrong
+	dropped   fault.Problems // why it was
+	absent    Fields         // of the draft, and what was dropped
 }
 
 // optional parses a field that may be dropped.
@@ -194,12 +202,16 @@ func (c *checks) page(field Fields, path, sent string) string {
 
 func (c *checks) name(path, sent string) string {
 	name, wrong := text.Name(path, sent, NameLength)
-	c.add(sent, wrong)
+	c.add(path, sent, wrong)
 	return name
 }
 
 // add adds what is wrong with a text, and of a forbidden character which it is.
-func (c *checks) add(sent string, wrong []fault.Field) {
+func (c *checks) add(path, sent string, wrong []fault.Field) {
+	if len(wrong) == 0 && c.converted && strings.ContainsRune(sent, utf8.RuneError) {
+		wrong = []fault.Field{fault.Fieldf(path, fault.InvalidCharacters,
+			"%s has bytes that stand for no character in the encoding of the file", path)}
+	}
 	for _, one := range wrong {
 		if one.Code == fault.InvalidCharacters {
 			for _, r := range sent {
@@ -213,21 +225,43 @@ func (c *checks) add(sent string, wrong []fault.Field) {
 	}
 }
 
+// tidyName validates a name, and returns it as it is kept, and as it was sent.
+func (c *checks) tidyName(path, sent string) (name, raw string) {
+	tidy := text.Tidy(sent)
+	if name = c.name(path, tidy); tidy == sent {
+		return name, name
+	}
+	raw, _ = text.Name(path, sent, NameLength)
+	return name, raw
+}
+
 // line validates a text of one line, which may be blank.
 func (c *checks) line(path, sent string, most int) string {
 	if isBlank(sent) {
 		return ""
 	}
-	line, wrong := text.Name(path, sent, most)
-	c.add(sent, wrong)
+	line, wrong := text.Name(path, text.Tidy(sent), most)
+	c.add(path, sent, wrong)
 	return line
 }
 
-func (c *checks) email(path, sent string) string {
-	email := c.line(path, sent, EmailLength)
-	local, domain, found := strings.Cut(email, "@")
-	wrong := !found || local == "" || domain == "" || strings.Contains(domain, "@") || strings.ContainsFunc(email, unicode.IsSpace)
-	if email != "" && wrong {
+// formerly returns a text as former versions took it, of which line made another one.
+func formerly(sent, line string) string {
+	if line == sent {
+		return line
+	}
+	raw, _ := text.Name("", sent, AddressLength)
+	return raw
+}
+
+func (c *checks) email(path, sent string, into *sentKeys) string {
+	line := c.line(path, sent, EmailLength)
+	if line == "" {
+		return ""
+	}
+	into.raw.email = formerly(sent, line)
+	email := bareEmail(line)
+	if !isEmail(email) || strings.ContainsFunc(email, unicode.IsSpace) {
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address such as anna@example.com", path))
 	}
 	return email
@@ -239,11 +273,12 @@ func (c *checks) website(path, sent string, into *sentKeys) string {
 	if line == "" {
 		return ""
 	}
-	into.rawWebsite = line
+	into.raw.website = formerly(sent, line)
 	found, ok := parseWebsite(line)
 	if !ok {
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
-			"%s must be a domain such as example.com, or an address below one; %.100q is neither", path, line))
+		quoted := fmt.Sprintf("%.100q", line)
+		c.problems.Add(fault.Quotef(path, fault.InvalidFormat, quoted,
+			"%s must be a domain such as example.com, or an address below one; %s is neither", path, quoted))
 	}
 	into.website = found
 	return found.domain
@@ -255,17 +290,21 @@ func (c *checks) phone(path, sent string, region Region, into *sentKeys) string 
 	if line == "" {
 		return ""
 	}
-	into.rawPhone = line
+	into.raw.phone = formerly(sent, line)
 	number, ok := parsePhone(line, region)
+	quoted := ""
+	if !ok {
+		quoted = fmt.Sprintf("%.60q", line)
+	}
 	switch {
 	case ok:
 	case region == "" && !strings.HasPrefix(line, "+"):
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
-			"%s must be a telephone number with its country code, such as +49 30 123456; %.60q has none: say of which country such "+
-				"numbers are", path, line))
+		c.problems.Add(fault.Quotef(path, fault.InvalidFormat, quoted,
+			"%s must be a telephone number with its country code, such as +49 30 123456; %s has none: say of which country such "+
+				"numbers are", path, quoted))
 	default:
-		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat,
-			"%s must be a telephone number such as +49 30 123456; %.60q cannot be one", path, line))
+		c.problems.Add(fault.Quotef(path, fault.InvalidFormat, quoted,
+			"%s must be a telephone number such as +49 30 123456; %s cannot be one", path, quoted))
 	}
 	into.phone = number
 	return number
@@ -380,7 +419,7 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 		contact := Contact{
 			Name:    c.line(at+"name", draft.Name, NameLength),
 			Title:   c.line(at+"title", draft.Title, NameLength),
-			Email:   c.email(at+"email", draft.Email),
+			Email:   c.email(at+"email", draft.Email, &sentKeys{}),
 			Primary: draft.Primary,
 		}
 		contact.ID = foreign[id.Contact](c, at+"id", draft.ID)

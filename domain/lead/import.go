@@ -45,7 +45,7 @@ const (
 // Bounds of imports.
 const (
 	ImportsKept       = 100    // imports that have ended, the newest; older ones are removed
-	ImportRejectsKept = 10_000 // reported lines of an import, the first; the others are only counted
+	ImportReportsKept = 10_000 // reported lines of an import, the first; the others are only counted
 	ImportFieldsKept  = 20     // invalid fields of a reported line, the first
 	ImportNameLength  = 200    // characters
 )
@@ -355,9 +355,18 @@ func (l ReportedLine) Merge(into, intoItem int64) ReportedLine {
 	return l
 }
 
-// Bounded is the line with no more fields than are kept.
-func (l ReportedLine) Bounded() ReportedLine {
-	l.Problems = slices.Clone(l.Problems[:min(len(l.Problems), ImportFieldsKept)])
+// Kept is the line as stores keep it: without what its messages quote of it, nor what was sent instead of an id, because nobody could
+// tell later that these are of a person who was forgotten, and with no more fields than are kept.
+func (l ReportedLine) Kept() ReportedLine {
+	_, isLead := id.ParseForeign[id.Lead](l.ID)
+	if _, isCampaign := id.ParseForeign[id.Campaign](l.ID); !isLead && !isCampaign {
+		l.ID = ""
+	}
+	problems := make(fault.Problems, min(len(l.Problems), ImportFieldsKept))
+	for i := range problems {
+		problems[i] = l.Problems[i].Unquoted()
+	}
+	l.Problems = problems
 	return l
 }
 

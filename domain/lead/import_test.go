@@ -116,11 +116,34 @@ func TestHowAnImportEndedFollowsFromItsError(t *testing.T) {
 func TestOfALineTheFirstFieldsAreKept(t *testing.T) {
 	t.Parallel()
 	line := lead.ReportedLine{Number: 1, Problems: make(fault.Problems, lead.ImportFieldsKept+1)}
-	if got := line.Bounded(); len(got.Problems) != lead.ImportFieldsKept || len(line.Problems) != lead.ImportFieldsKept+1 {
+	if got := line.Kept(); len(got.Problems) != lead.ImportFieldsKept || len(line.Problems) != lead.ImportFieldsKept+1 {
 		t.Errorf("%d of %d", len(got.Problems), len(line.Problems))
 	}
-	got, err := line.Bounded().Fields()[1:3].MarshalJSON()
+	got, err := line.Kept().Fields()[1:3].MarshalJSON()
 	if err != nil || string(got) != `{"item":null,"id":null}` {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestOfALineNoValueIsKept(t *testing.T) {
+	t.Parallel()
+	_, err := lead.Draft{Name: "Acme", Website: "secret 1", Phone: "secret 2", Email: "secret 3", Rating: "secret 4"}.
+		Read(catalog, lead.Rules{Region: "DE"})
+	_, regionless := lead.Draft{Name: "Acme", Phone: "secret 5"}.Lead(catalog)
+	for _, problems := range []fault.Problems{fault.Of(err).Fields, fault.Of(regionless).Fields} {
+		line := lead.ReportedLine{Number: 1, ID: "secret@acme.example", Problems: problems}
+		for _, field := range line.Kept().Problems {
+			if strings.Contains(field.Message+field.Quoted, "secret") || field.Message == "" {
+				t.Errorf("%+v", field)
+			}
+		}
+		if line.Kept().ID != "" || !strings.Contains(line.Problems[0].Message, `"secret `) {
+			t.Errorf("%+v", line)
+		}
+	}
+	for _, which := range []string{"cmp_1", "cam_1"} {
+		if got := (lead.ReportedLine{ID: which}).Kept().ID; got != which {
+			t.Errorf("%s: %s", which, got)
+		}
 	}
 }

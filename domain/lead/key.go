@@ -38,11 +38,14 @@ func KeyFields() string { return strings.Join(keyFields, ", ") }
 
 // sentKeys are the values of a draft by which a lead can be known.
 type sentKeys struct {
-	name, email          string
-	website              website // empty if there is none, or if it is none
-	phone                string  // as E.164 spells it, likewise
-	rawWebsite, rawPhone string  // as they were sent
+	name, email string
+	website     website // empty if there is none, or if it is none
+	phone       string  // as E.164 spells it, likewise
+	raw         rawKeys
 }
+
+// rawKeys are such values as they were sent, but in NFC and without spaces at their ends: former versions took them so.
+type rawKeys struct{ name, email, website, phone string }
 
 // value returns what a field counts for in a key.
 func (s sentKeys) value(field string) string {
@@ -50,11 +53,23 @@ func (s sentKeys) value(field string) string {
 	case "website":
 		return s.website.domain + s.website.rest
 	case "email":
-		return strings.ToLower(s.email)
+		return emailKey(s.email)
 	case "phone":
 		return s.phone
 	}
-	return text.Fold(s.name)
+	return text.Key(s.name)
+}
+
+// rawValue returns what a field counted for when spaces within a name, the width of letters, the spelling of the domain of an address,
+// and characters that show nothing made a difference.
+func (s sentKeys) rawValue(field string) string {
+	switch field {
+	case "email":
+		return strings.ToLower(s.raw.email)
+	case "name":
+		return text.Fold(s.raw.name)
+	}
+	return s.value(field)
 }
 
 // usual returns the usual key of these values.
@@ -75,35 +90,57 @@ func (c *checks) derive(key Key, from sentKeys) id.Lead {
 	if key == "" {
 		key = from.usual()
 	}
-	parts := []string{"key"}
 	for field := range strings.SplitSeq(string(key), ",") {
-		value := from.value(field)
-		if value == "" {
+		if from.value(field) == "" {
 			c.problems.Add(fault.Fieldf(field, fault.Required,
 				"%s is required of a lead without an id: the key of such leads is %s", field, key))
 		}
-		parts = append(parts, field, value)
 	}
-	if key == "name" {
-		parts = []string{"name", text.Fold(from.name)}
+	return key.derive(from.value)
+}
+
+// derive derives an id from the values of the fields of a key, which is not the zero value.
+func (k Key) derive(value func(field string) string) id.Lead {
+	if k == "name" {
+		return id.Derive[id.Lead]("name", value("name"))
+	}
+	parts := []string{"key"}
+	for field := range strings.SplitSeq(string(k), ",") {
+		parts = append(parts, field, value(field))
 	}
 	return id.Derive[id.Lead](parts...)
+}
+
+// formers returns the ids that former versions derived from a lead, beside the one that is derived now.
+func (s sentKeys) formers(key Key, now id.Lead) (ids []id.Lead) {
+	if key == "" {
+		key = s.usual()
+	}
+	if s.rawValue("name") != s.value("name") || s.rawValue("email") != s.value("email") {
+		if spelled := key.derive(s.rawValue); spelled != now {
+			ids = append(ids, spelled)
+		}
+	}
+	if former := s.former(); former != "" && former != now {
+		ids = append(ids, former)
+	}
+	return ids
 }
 
 // former returns the id that was derived from a lead before keys: from its website as it was sent, else its e-mail, phone or name.
 func (s sentKeys) former() id.Lead {
 	switch {
-	case s.rawWebsite != "":
-		return id.Derive[id.Lead]("website", strings.ToLower(s.rawWebsite))
-	case s.email != "":
-		return id.Derive[id.Lead]("email", strings.ToLower(s.email))
-	case s.rawPhone != "":
-		return id.Derive[id.Lead]("phone", s.rawPhone)
+	case s.raw.website != "":
+		return id.Derive[id.Lead]("website", strings.ToLower(s.raw.website))
+	case s.raw.email != "":
+		return id.Derive[id.Lead]("email", strings.ToLower(s.raw.email))
+	case s.raw.phone != "":
+		return id.Derive[id.Lead]("phone", s.raw.phone)
 	}
 	return ""
 }
 
-// isFormer reports whether a stored lead that has the id by the former rule is the same by the key of this one. What the former rule
+// isFormer reports whether a stored lead that has an id by a former rule is the same by the key of this one. What the former rule
 // has compared is the same; whatever else belongs to the key need not be.
 func (i *Incoming) isFormer(stored Lead) bool {
 	key := i.key
@@ -114,9 +151,9 @@ func (i *Incoming) isFormer(stored Lead) bool {
 		same := true
 		switch field {
 		case "name":
-			same = text.Fold(i.Name) == text.Fold(stored.Name)
+			same = text.Key(i.Name) == text.Key(stored.Name)
 		case "email":
-			same = strings.EqualFold(i.Email, stored.Email)
+			same = emailKey(i.Email) == emailKey(stored.Email)
 		case "phone":
 			phone, ok := parsePhone(stored.Phone, "")
 			same = stored.Phone == i.Phone || ok && phone == i.Phone

@@ -19,9 +19,10 @@ type Incoming struct {
 	Absent  Fields         // keep what is stored
 	Dropped fault.Problems // why values were left out
 
-	digest Digest
-	former id.Lead // the id by the former rule, if the lead came without one
-	key    Key     // by which its id was derived, then
+	digest  Digest
+	formers []id.Lead // the other ids by former rules, if the lead came without one
+	key     Key       // by which its id was derived, then
+	raw     *rawKeys  // if its name or e-mail was not sent as it is kept
 }
 
 // Digest is a hash of the content of a lead: everything but its timestamps. Stores keep it, so what is hashed, and in

@@ -258,7 +258,7 @@ func TestABatchTellsTheIDsOfItsLeads(t *testing.T) {
 		want   string // of each its type, its counts and how many ids it has
 	}{
 		{of(2, 0).Events(), "lead.imported 2 0 (2)"},
-		{of(0, 3).Events(), "lead.imported 0 3 (0), lead.updated 3 (3)"},
+		{of(0, 3).Events(), "lead.updated 3 (3)"},
 		{
 			of(1500, 1001).Events(),
 			"lead.imported 1000 1001 (1000), lead.imported 500 0 (500), lead.updated 1000 (1000), lead.updated 1 (1)",

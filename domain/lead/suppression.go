@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,19 @@ func (k SuppressionKey) digest(of ...string) SuppressionDigest {
 type known struct{ name, domain, email, phone string }
 
 func knownOf(name, domain, email, phone string) known {
-	return known{text.Fold(name), domain, strings.ToLower(email), phone}
+	return known{text.Key(name), domain, emailKey(email), phone}
+}
+
+// known returns the values by which a lead is known, which may have been stored before websites were kept as domains and phones as E.164.
+func (l Lead) known() known {
+	domain, phone := l.Website, l.Phone
+	if parsed, ok := parseWebsite(domain); ok {
+		domain = parsed.domain
+	}
+	if parsed, ok := parsePhone(phone, ""); ok {
+		phone = parsed
+	}
+	return knownOf(l.Name, domain, l.Email, phone)
 }
 
 // each calls a function with each of the values that is known.
@@ -56,14 +69,14 @@ func (k known) each(yield func(field, value string)) {
 
 // Forget makes the suppression of a stored lead: of its id, and of its website, e-mail and phone, each with its name.
 func (k SuppressionKey) Forget(newID id.Suppression, l Lead, at time.Time) Suppression {
-	domain, phone := l.Website, l.Phone
-	if parsed, ok := parseWebsite(domain); ok { // one that was stored before websites were kept as domains
-		domain = parsed.domain
+	of := l.known()
+	digests := k.digests(l.ID, of)
+	if l.ID == Key("name").derive(func(string) string { return text.Fold(l.Name) }) { // from how the name was spelled, maybe
+		if now := Key("name").derive(func(string) string { return of.name }); now != l.ID {
+			digests = append(digests, k.digest("id", string(now)))
+		}
 	}
-	if parsed, ok := parsePhone(phone, ""); ok {
-		phone = parsed
-	}
-	return Suppression{newID, k.digests(l.ID, knownOf(l.Name, domain, l.Email, phone)), at}
+	return Suppression{newID, digests, at}
 }
 
 // digests are those of an id, which may be empty, and of each value with the name, or alone when there is no name.
@@ -71,26 +84,27 @@ func (k SuppressionKey) digests(which id.Lead, of known) (all []SuppressionDiges
 	if which != "" {
 		all = append(all, k.digest("id", string(which)))
 	}
-	count := len(all)
 	of.each(func(field, value string) {
 		all = append(all, k.digest(field, value, "name", of.name))
 	})
-	if of.name != "" && which == "" && len(all) == count { // the id is derived from it
-		all = append(all, k.digest("name", of.name))
-	}
 	return all
 }
 
 // Suppress makes the suppression of a draft, which needs no name: then its website, its e-mail or its phone alone is enough to suppress a
-// lead. It fails with fault.ValidationFailed.
+// lead. A name alone is not, because many can have it. It fails with fault.ValidationFailed.
 func (k SuppressionKey) Suppress(newID id.Suppression, d Draft, rules Rules, at time.Time) (Suppression, error) {
-	c, sent := checks{problems: d.Problems}, sentKeys{}
-	sent.name = c.line("name", d.Name, NameLength)
-	of := knownOf(sent.name, c.website("website", d.Website, &sent), c.email("email", d.Email),
+	c, sent := checks{problems: d.Problems, converted: d.Converted}, sentKeys{}
+	name := c.line("name", d.Name, NameLength)
+	of := knownOf(name, c.website("website", d.Website, &sent), c.email("email", d.Email, &sent),
 		c.phone("phone", d.Phone, rules.Region, &sent))
 	made := Suppression{newID, k.digests(foreign[id.Lead](&c, "id", d.ID), of), at}
-	if len(c.problems) == 0 && len(made.Digests) == 0 {
-		c.problems.Add(fault.Fieldf("", fault.Required, "the line has neither an id nor a website, an email, a phone or a name"))
+	switch {
+	case len(c.problems) > 0 || len(made.Digests) > 0:
+	case name != "":
+		c.problems.Add(fault.Fieldf("name", fault.Required,
+			"the line has a name alone, which others can have too: add an id, or a website, an email or a phone"))
+	default:
+		c.problems.Add(fault.Fieldf("", fault.Required, "the line has neither an id nor a website, an email or a phone"))
 	}
 	if len(c.problems) > 0 {
 		return Suppression{}, fault.Validation(c.problems)
@@ -122,20 +136,41 @@ func NewSuppressions(key SuppressionKey, all []Suppression) Suppressions {
 	return s
 }
 
-// Has reports whether a lead is suppressed.
+// Has reports whether a lead is suppressed, by how its values are compared now or by how former versions did: digests that these have
+// made stay as they are.
 func (s Suppressions) Has(i Incoming) bool {
 	if len(s.digests) == 0 {
 		return false
 	}
-	has := func(of ...string) bool { return len(s.digests[s.key.digest(of...)]) > 0 }
-	if has("id", string(i.ID)) || i.former != "" && has("id", string(i.former)) {
+	isThis := func(which id.Lead) bool { return s.has("id", string(which)) }
+	if isThis(i.ID) || slices.ContainsFunc(i.formers, isThis) {
 		return true
 	}
-	of, found := knownOf(i.Name, i.Website, i.Email, i.Phone), false
+	of := i.known()
+	before := i.formerlyKnown(of)
+	return s.hasAny(of) || before != of && s.hasAny(before)
+}
+
+func (s Suppressions) has(of ...string) bool { return len(s.digests[s.key.digest(of...)]) > 0 }
+
+func (s Suppressions) hasAny(of known) (found bool) {
 	of.each(func(field, value string) {
-		found = found || has(field, value, "name", of.name) || has(field, value, "name", "")
+		found = found || s.has(field, value, "name", of.name) || s.has(field, value, "name", "")
 	})
-	return found || has("name", of.name) && i.former == "" && of.domain+of.email+of.phone == ""
+	// Former versions suppressed a name alone too, of lines with an id or without one.
+	return found || of.domain+of.email+of.phone == "" && s.has("name", of.name)
+}
+
+// formerlyKnown returns the values by which former versions would have known the lead.
+func (i *Incoming) formerlyKnown(now known) known {
+	name, email := i.Name, i.Email
+	if i.raw != nil {
+		name = i.raw.name
+		if i.raw.email != "" {
+			email = i.raw.email
+		}
+	}
+	return known{text.Fold(name), now.domain, strings.ToLower(email), now.phone}
 }
 
 // Of returns the suppressions that have the id of a lead.

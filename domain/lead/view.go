@@ -1,6 +1,8 @@
 package lead
 
 import (
+	"slices"
+
 	"fmt"
 
 	"holdco/domain/id"
@@ -61,4 +63,19 @@ func (v View) Of(t Taxonomy) Taxonomy {
 		}
 	}
 	return shown
+}
+
+// Unknown returns the ids of campaigns and industries in the view that are neither among these campaigns nor in the taxonomy.
+func (v View) Unknown(taxonomy Taxonomy, campaigns []Campaign) (unknown []string) {
+	for _, which := range v.Campaigns {
+		if !slices.ContainsFunc(campaigns, func(c Campaign) bool { return c.ID == which }) {
+			unknown = append(unknown, string(which))
+		}
+	}
+	for _, which := range v.Industries {
+		if !slices.ContainsFunc(taxonomy.Industries, func(i Industry) bool { return i.ID == which }) {
+			unknown = append(unknown, string(which))
+		}
+	}
+	return unknown
 }

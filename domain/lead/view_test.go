@@ -69,3 +69,15 @@ func TestAViewShowsWhatItIsNarrowedTo(t *testing.T) {
 		seen[view.Text()] = true
 	}
 }
+
+func TestAViewNamesWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	taxonomy := lead.Taxonomy{Industries: []lead.Industry{{ID: "ind_food"}}}
+	view := lead.View{Campaigns: []id.Campaign{"cam_1", "cam_nope"}, Industries: []id.Industry{"ind_food", "ind_nope"}}
+	if got := view.Unknown(taxonomy, []lead.Campaign{{ID: "cam_1"}}); !slices.Equal(got, []string{"cam_nope", "ind_nope"}) {
+		t.Error(got)
+	}
+	if got := (lead.View{}).Unknown(taxonomy, nil); len(got) != 0 {
+		t.Error(got)
+	}
+}

@@ -84,7 +84,7 @@ type Uploads interface {
 		ctx context.Context, caller access.Caller, filter lead.ImportFilter, after page.Position, size int,
 	) (page.Page[lead.Import], error)
 
-	// Reported returns a page of the reported lines of an import, in the order of the file: the first lead.ImportRejectsKept.
+	// Reported returns a page of the reported lines of an import, in the order of the file: the first lead.ImportReportsKept.
 	// Its fault is fault.NotFound.
 	Reported(
 		ctx context.Context, caller access.Caller, of id.Import, after page.Position, size int,

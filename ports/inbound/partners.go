@@ -24,6 +24,10 @@ type Partners interface {
 		ctx context.Context, caller access.Caller, which id.Partner, patch partner.Patch, match precondition.Match,
 	) (partner.Partner, error)
 
+	// Unknown returns the ids of campaigns and of industries that a key is narrowed to and that are not there. They may be mistyped, or
+	// imported later: until then the key sees nothing of them. Of a test key, which reads a sample, there are none.
+	Unknown(ctx context.Context, caller access.Caller, of partner.Partner) ([]string, error)
+
 	// Rotate gives a key a new value and accepts the old one for the grace of the rotation. The faults are
 	// fault.PreconditionFailed and those of partner.Partner.Rotate.
 	Rotate(

@@ -169,6 +169,9 @@ type CampaignReader interface {
 	// Get returns a campaign, or fault.NotFound.
 	Get(ctx context.Context, which id.Campaign) (lead.Campaign, error)
 
+	// Listed returns the campaigns with these ids, in no order; those that do not exist are left out.
+	Listed(ctx context.Context, ids []id.Campaign) ([]lead.Campaign, error)
+
 	// Search returns a page of the campaigns that the filter matches, by UpdatedAt and within one instant by id, with the
 	// exact total.
 	Search(ctx context.Context, query lead.CampaignQuery) (lead.CampaignPage, error)

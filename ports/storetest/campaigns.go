@@ -64,6 +64,10 @@ func (f *fixture) campaignsAre(want ...lead.Campaign) {
 		f.same(got, c)
 		ids = append(ids, c.ID)
 	}
+	listed, err := f.store.Campaigns().Listed(f.ctx, append(slices.Clone(ids), "cam_never", "cam_'"))
+	f.ok(err)
+	slices.SortFunc(listed, func(a, b lead.Campaign) int { return a.Place().Compare(b.Place()) })
+	f.same(listed, want)
 	found, err := f.store.Campaigns().IDs(f.ctx)
 	f.ok(err)
 	slices.Sort(ids)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -44,10 +45,23 @@ func isUTF16(begin []byte) bool {
 	return len(begin) == 4 && (begin[0] == 0) != (begin[1] == 0) && (begin[0] == 0) == (begin[2] == 0) && (begin[1] == 0) == (begin[3] == 0)
 }
 
-// notUTF8 says why a text cannot be read, or is empty.
-func notUTF8(text []byte) string {
-	if utf8.Valid(text) {
+// isConverted reports whether a file with an encoding is converted to UTF-8.
+func isConverted(encoding string) bool { return encoding == lead.UTF16 || encoding == lead.Windows1252 }
+
+// notConverted says why a text that was converted cannot be read: decoders put U+FFFD in the place of bytes that stand for no character.
+func notConverted(text []byte, from string) string {
+	at := bytes.IndexRune(text, utf8.RuneError)
+	if !isConverted(from) || at < 0 {
 		return ""
+	}
+	return fmt.Sprintf("the line is not in %s: what is in the place of its character %d stands for none there", from,
+		utf8.RuneCount(text[:at])+1)
+}
+
+// notUTF8 says why a text cannot be read, and what that quotes of it, or is empty.
+func notUTF8(text []byte) (why, quoted string) {
+	if utf8.Valid(text) {
+		return "", ""
 	}
 	at := 0
 	for {
@@ -59,7 +73,7 @@ func notUTF8(text []byte) string {
 	}
 	const around = 15 // bytes
 	shown, _ := charmap.Windows1252.NewDecoder().Bytes(text[max(0, at-around):min(len(text), at+around)])
-	return fmt.Sprintf("the line is not in UTF-8: its byte %d is 0x%02X. In Windows-1252, in which Excel saves CSV, that reads %q: "+
-		`save the file as "CSV UTF-8", or pass --encoding windows-1252 (encoding=windows-1252 in a URL)`, at+1, text[at],
-		bytes.ToValidUTF8(shown, nil))
+	quoted = strconv.Quote(string(bytes.ToValidUTF8(shown, nil)))
+	return fmt.Sprintf("the line is not in UTF-8: its byte %d is 0x%02X. In Windows-1252, in which Excel saves CSV, that reads %s: "+
+		`save the file as "CSV UTF-8", or pass --encoding windows-1252 (encoding=windows-1252 in a URL)`, at+1, text[at], quoted), quoted
 }

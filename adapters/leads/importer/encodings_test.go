@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"holdco/adapters/leads/importer"
+	"holdco/domain/fault"
 	"holdco/domain/lead"
 )
 
@@ -86,6 +87,62 @@ func TestAnotherFormatIsGuessedFromTheFirstLine(t *testing.T) {
 		if err != nil || !strings.Contains(found[0].Problems[0].Message, hint) ||
 			strings.Contains(found[1].Problems[0].Message, "--format") {
 			t.Errorf("%q: %+v, %v", file, found, err)
+		}
+	}
+}
+
+func TestATableWithoutCommasIsNamed(t *testing.T) {
+	t.Parallel()
+	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String("name\twebsite\r\nAcme\tacme.example\r\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ file, encoding, want string }{
+		{wide, lead.UTF16, `the header has '\t' between its columns. Columns are separated by commas: save the file as "CSV UTF-8`},
+		{"name;website\nAcme;acme.example\n", "", `the header has ';' between its columns. Columns are separated by commas`},
+		{"sep=;\r\nname;website\r\n", "", `the first line says that columns are separated by ";". Columns are separated by commas`},
+		{"name,website,\nAcme,acme.example,\n", "", "column 3 of the header has no name: name it, or take it out of the file"},
+		{"\u4e00\x00n\x00a\n", "", "in UTF-16"},
+		{"n\x81me\n", lead.Windows1252, "the line is not in windows-1252: what is in the place of its character 2"},
+	} {
+		if _, err := gather(importer.Files{Encoding: c.encoding}.Leads(strings.NewReader(c.file), importer.CSV)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v", c.file, err)
+		}
+	}
+	found, err := gather(importer.Files{}.Leads(strings.NewReader("SEP=,\r\nname,website\r\nAcme,acme.example\r\n"), importer.CSV))
+	if err != nil || len(found) != 1 || found[0].Website != "acme.example" {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestWhatStandsForNothingInAnEncodingIsRefused(t *testing.T) {
+	t.Parallel()
+	wide, err := unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewEncoder().String("name,email\nAcme,a@acme.example\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide = strings.Replace(wide, "\x00a\x00@", "\xd8\x00\x00@", 1) // half of a pair
+	for encoding, file := range map[string]string{
+		lead.Windows1252: "name,email\nAcme,\x8d@acme.example\n", lead.UTF16: wide,
+	} {
+		found, err := gather(importer.Files{Encoding: encoding}.Leads(strings.NewReader(file), importer.CSV))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: %+v, %v", encoding, found, err)
+		}
+		_, err = found[0].Lead(lead.Catalog{})
+		if fields := fault.Of(err).Fields; len(fields) != 1 || fields[0].Path != "email" || fields[0].Code != fault.InvalidCharacters {
+			t.Errorf("%s: %+v", encoding, fields)
+		}
+		read, err := found[0].Read(lead.Catalog{}, lead.Rules{Lenient: true})
+		if err != nil || read.Email != "" || len(read.Dropped) != 1 {
+			t.Errorf("%s, lenient: %+v, %v", encoding, read, err)
+		}
+	}
+	campaigns := importer.Files{Encoding: lead.Windows1252}.Campaigns(strings.NewReader("id,name\ncam_1,A\x81\n"), importer.CSV)
+	for line, err := range campaigns {
+		if err != nil || len(line.Draft.Problems) != 1 || line.Draft.Problems[0].Code != fault.InvalidCharacters {
+			t.Errorf("%+v, %v", line, err)
 		}
 	}
 }

@@ -76,6 +76,7 @@ type kind[D any] struct {
 	begin    func(d *D, header []string) // is called with a draft before records are read under a header
 	complete func(d *D)                  // is called with what a record has put into a draft
 	problems func(d *D) *fault.Problems
+	lossy    func(d *D) // notes that the file was converted to UTF-8; nil: a line that could not be converted is at fault as a whole
 }
 
 var (
@@ -83,6 +84,7 @@ var (
 		object: (*walker).lead, columns: leadColumn, names: lead.ColumnNames(), required: []string{"name"},
 		begin: func(d *lead.Draft, header []string) { d.Absent = absentFrom(header) }, complete: present,
 		problems: func(d *lead.Draft) *fault.Problems { return &d.Problems },
+		lossy:    func(d *lead.Draft) { d.Converted = true },
 	}
 	campaigns = kind[lead.CampaignDraft]{
 		object: (*walker).campaign, columns: campaignColumn, names: campaignColumns, required: []string{"id", "name"},
@@ -110,13 +112,21 @@ func lines[D any](from io.Reader, encoding, format string, of kind[D]) iter.Seq2
 				break
 			}
 			found := inbound.Line[D]{Number: p.number, Item: p.item, End: p.end}
-			if wrong := notUTF8(p.text); p.broken == "" && wrong != "" {
-				p.broken, p.code = wrong, fault.InvalidCharacters
+			quoted := ""
+			if p.broken == "" {
+				p.broken, quoted = notUTF8(p.text)
+				p.code = fault.InvalidCharacters
+			}
+			if p.broken == "" && of.lossy == nil {
+				p.broken = notConverted(p.text, encoding)
 			}
 			if p.broken != "" {
-				of.problems(&found.Draft).Add(fault.Fieldf("", p.code, "%s", p.broken))
+				of.problems(&found.Draft).Add(fault.Quotef("", p.code, quoted, "%s", p.broken))
 			} else {
 				found.Draft = draftOf(p.text)
+				if of.lossy != nil && isConverted(encoding) {
+					of.lossy(&found.Draft)
+				}
 			}
 			if !yield(found, nil) {
 				return
@@ -149,7 +159,7 @@ func reader[D any](
 		return (&elements{source: s}).next, object, nil
 	case CSV:
 		r := &records{source: s}
-		t, err := tableOf(r, of)
+		t, err := tableOf(r, of, encoding)
 		return r.next, t.draft, err
 	}
 	return nil, nil, fmt.Errorf("%q is none of the formats %s, %s and %s", format, NDJSON, CSV, JSON)

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -82,10 +83,16 @@ type table[D any] struct {
 }
 
 // tableOf reads the header.
-func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
+func tableOf[D any](r *records, of kind[D], encoding string) (*table[D], error) {
 	t := &table[D]{of: of}
 	t.reset()
 	header, err := r.next()
+	if err == nil && isSeparatorLine(header.text) { // Excel reads it, and shows nothing of it
+		if separator := header.text[len("sep="):]; string(separator) != "," {
+			return nil, fmt.Errorf("the first line says that columns are separated by %q. "+mustHaveCommas, separator)
+		}
+		header, err = r.next()
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("the file has no header")
@@ -94,7 +101,11 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	case header.broken != "":
 		return nil, fmt.Errorf("the header is not CSV: %s", header.broken)
 	}
-	if wrong := notUTF8(header.text); wrong != "" {
+	if bytes.IndexByte(header.text, 0) >= 0 {
+		return nil, errUTF16
+	}
+	wrong, _ := notUTF8(header.text)
+	if wrong = cmp.Or(wrong, notConverted(header.text, encoding)); wrong != "" {
 		return nil, errors.New(wrong)
 	}
 	names, err := t.cells(header.text)
@@ -105,7 +116,14 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	for at, name := range names {
 		name = strings.TrimSpace(name)
 		read, ok := of.columns(name)
-		if !ok {
+		switch separator := strings.IndexAny(name, "\t;"); {
+		case ok:
+		case len(names) == 1 && separator >= 0:
+			return nil, fmt.Errorf("the header has %q between its columns. "+mustHaveCommas, name[separator])
+		case name == "":
+			return nil, fmt.Errorf("column %d of the header has no name: name it, or take it out of the file. Columns are: %s", at+1,
+				strings.Join(of.names, ", "))
+		default:
 			return nil, errUnknownColumn(name, of.names)
 		}
 		if seen[read.name] {
@@ -131,6 +149,14 @@ func tableOf[D any](r *records, of kind[D]) (*table[D], error) {
 	}
 	of.begin(&t.begin, t.header)
 	return t, nil
+}
+
+// mustHaveCommas says what to do about a table with something else.
+const mustHaveCommas = `Columns are separated by commas: save the file as "CSV UTF-8 (Comma delimited)", or put commas between them`
+
+// isSeparatorLine reports whether a line tells a spreadsheet what separates columns.
+func isSeparatorLine(line []byte) bool {
+	return len(line) == len("sep=,") && bytes.EqualFold(line[:len("sep=")], []byte("sep="))
 }
 
 // errUnknownColumn names the columns that there are, and the nearest, if it may be meant.

@@ -151,7 +151,7 @@ func (e *Engine) openWrites(ctx context.Context, path string, options Options) (
 	// The first pragma says how a new file is laid out, and does nothing to one that has a page.
 	pragmas := []string{
 		"auto_vacuum(incremental)", cache.pragma(), "foreign_keys(1)", "journal_mode(wal)",
-		"synchronous(" + string(options.Synchronous) + ")",
+		"synchronous(" + string(options.Synchronous) + ")", noTraces,
 	}
 	if !options.Exclusive {
 		pragmas = append(pragmas, "wal_autocheckpoint(0)") // see writer.checkpoint
@@ -168,6 +168,10 @@ func (e *Engine) openWrites(ctx context.Context, path string, options Options) (
 	}
 	return writes, nil
 }
+
+// noTraces is for connections that write: what is deleted or replaced is overwritten with zeros, so that nothing of a person who was
+// forgotten stays in the file.
+const noTraces = "secure_delete(on)"
 
 // openReads opens the pool of readers that may take long, and that of lookups.
 func (e *Engine) openReads(path string) error {
@@ -186,7 +190,7 @@ func (e *Engine) openReads(path string) error {
 
 // openMigrations opens a connection for the migrator, because the writer keeps its own.
 func (e *Engine) openMigrations(path string, synchronous Synchronous) error {
-	migrations, err := e.openPool(path, 1, "foreign_keys(1)", "synchronous("+string(synchronous)+")")
+	migrations, err := e.openPool(path, 1, "foreign_keys(1)", "synchronous("+string(synchronous)+")", noTraces)
 	if err != nil {
 		return err
 	}

@@ -24,16 +24,13 @@ func (e *Engine) Ready(ctx context.Context) error {
 }
 
 // probe writes as much as a large unit and leaves nothing but free pages. A page or two would not do: what a failed commit
-// has written of the log is overwritten by the next one, so that a small commit succeeds on a full disk. Without
-// secure_delete the pages that are freed in their own transaction would not be written at all; after a probe that fails it
-// stays on, for the next probe.
+// has written of the log is overwritten by the next one, so that a small commit succeeds on a full disk. Pages that are freed in their own
+// transaction are written because of noTraces alone.
 func probe(ctx context.Context, conn bun.IConn) error {
 	_, err := conn.ExecContext(ctx, `
-		PRAGMA secure_delete = ON;
 		CREATE TABLE IF NOT EXISTS readiness_probe (filler BLOB);
 		INSERT INTO readiness_probe VALUES (randomblob(262144));
-		DROP TABLE readiness_probe;
-		PRAGMA secure_delete = OFF;`)
+		DROP TABLE readiness_probe;`)
 	return err
 }
 

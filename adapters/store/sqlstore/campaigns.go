@@ -89,6 +89,21 @@ func wanted(query *bun.SelectQuery, filter lead.CampaignFilter) *bun.SelectQuery
 	return query.Where("lead_count >= ?", filter.MinLeads)
 }
 
+var listedCampaigns = prepare(func(b builder) fmt.Stringer {
+	return campaignTable.selects(b.db()).Where("id IN (SELECT listed.value FROM ?)", bun.Safe(b.engine.Listed(1)))
+})
+
+func (c campaigns) Listed(ctx context.Context, ids []id.Campaign) ([]lead.Campaign, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	texts := make([]string, len(ids))
+	for i, which := range ids {
+		texts[i] = string(which)
+	}
+	return readListed(ctx, c.session, campaignTable, listedCampaigns, texts)
+}
+
 func (c campaigns) IDs(ctx context.Context) ([]id.Campaign, error) {
 	var ids []id.Campaign
 	err := c.scan(ctx, c.selectFrom(c.table.name).Column("id").Order("id"), &ids)

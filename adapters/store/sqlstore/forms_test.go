@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"holdco/adapters/store/sqlstore"
 	"holdco/domain/access"
 	"holdco/domain/event"
+	"holdco/domain/fault"
 	"holdco/domain/lead"
 	"holdco/domain/page"
 	"holdco/ports/store"
@@ -64,6 +67,43 @@ func TestWhatWasKeptBeforeThereWereFormsIsRead(t *testing.T) {
 			must(t, d.writes.QueryRowContext(t.Context(), "SELECT min(form), count(*) FROM activity WHERE form = 1").Scan(&first, &events))
 			if first != 1 || events != 2 {
 				t.Errorf("%d events of form %d", events, first)
+			}
+		})
+	}
+}
+
+// Errors of imports were kept with the values that they quote, and with what was sent instead of an id.
+func TestErrorsOfImportsLoseTheirValues(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) database{"sqlite": openSQLite, "postgres": openPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := open(t)
+			const before = 48
+			d.migrateTo(t, before)
+			for _, statement := range []string{
+				`INSERT INTO import_rejects (import_id, place, line, item_id, problems) VALUES ('imp_1', 0, 1, 'anna@secret.example',
+					'[{"field":"website","code":"invalid_format","message":"website must be a domain; \"secret \\\"1\" is neither"},` +
+					`{"field":"name","code":"required","message":"name must not be blank"}]')`,
+				`INSERT INTO import_rejects (import_id, place, line, item_id, problems) VALUES ('imp_1', 1, 2, 'cmp_1',
+					'[{"field":"name","code":"required","message":"name must not be blank"}]')`,
+			} {
+				_, err := d.writes.ExecContext(t.Context(), statement)
+				must(t, err)
+			}
+			_, err := d.migrator.Up(t.Context())
+			must(t, err)
+			s := sqlstore.New(d.Engine, storetest.NewClock(), storetest.NewIDs(), d.migrator)
+			found, err := s.Imports().Reported(t.Context(), "imp_1", page.Position{}, 10)
+			must(t, err)
+			blank := fault.Field{Path: "name", Code: fault.Required, Message: "name must not be blank"}
+			website := fault.Field{Path: "website", Code: fault.InvalidFormat, Message: "website must be a domain; ..."}
+			want := []lead.ReportedLine{
+				{Number: 1, Outcome: lead.LineRejected, Problems: fault.Problems{website, blank}},
+				{Number: 2, ID: "cmp_1", Outcome: lead.LineRejected, Problems: fault.Problems{blank}},
+			}
+			if diff := cmp.Diff(want, found.Items); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

@@ -107,7 +107,7 @@ var rejectTable = tableOf("import_rejects", nil,
 		get: func(r *reportedLine) any {
 			kept := make([]keptProblem, len(r.Problems))
 			for i, field := range r.Problems {
-				kept[i] = keptProblem(field)
+				kept[i] = keptProblem{field.Path, field.Code, field.Message}
 			}
 			encoded, _ := json.Marshal(kept) // strings cannot fail
 			return string(encoded)
@@ -116,7 +116,7 @@ var rejectTable = tableOf("import_rejects", nil,
 			var kept []keptProblem
 			err := json.Unmarshal([]byte(c.text), &kept)
 			for _, field := range kept {
-				r.Problems = append(r.Problems, fault.Field(field))
+				r.Problems = append(r.Problems, fault.Field{Path: field.Path, Code: field.Code, Message: field.Message})
 			}
 			return err
 		},

@@ -15,7 +15,7 @@ import (
 
 // hashes are those of the domain and of the e-mail address of a lead. A row has them in one text, before the digest of the lead
 // that they were made of: a program that does not know them yet replaces the lead and the digest alone, and the hashes are then
-// made of the document, until noteHashes writes them down.
+// made of the document whenever they are needed, until the lead changes. That takes longer, and finds the same.
 type hashes struct{ domain, email lead.Hash }
 
 const (

@@ -1,0 +1,227 @@
+package lead_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"holdco/domain/fault"
+	"holdco/domain/id"
+	"holdco/domain/lead"
+)
+
+const suppressionKey = lead.SuppressionKey("key")
+
+// incoming reads a draft, which must be valid.
+func incoming(t testing.TB, d lead.Draft) lead.Incoming {
+	t.Helper()
+	read, err := d.Read(catalog, lead.Rules{})
+	if err != nil {
+		t.Fatalf("%+v: %v", d, err)
+	}
+	return read
+}
+
+func suppressing(made ...lead.Suppression) lead.Suppressions {
+	return lead.NewSuppressions(suppressionKey, made)
+}
+
+// spellings are ways to write the same name and address.
+var spellings = []struct{ name, email string }{
+	{"Müller & Söhne GmbH", "anna@bücher.example"},
+	{"MÜLLER & SÖHNE GMBH", "Anna@BÜCHER.example"},
+	{"Müller  & Söhne GmbH", "mailto:anna@bücher.example"},
+	{"Müller &\u00a0Söhne\u2003GmbH", "MAILTO:anna@b%C3%BCcher.example?subject=Hello"},
+	{"Mü\u200bller & Sö\u00adhne GmbH\ufeff", "anna@xn--bcher-kva.example"},
+	{"Mu\u0308ller & So\u0308hne G\u2060mbH", "anna@bücher.example."},
+	{"M\u200eüller & S\u200cöhne GmbH\ufe0f", "an\u200bna@b\u00adücher.example"},
+	{"\u3000Ｍüller ＆ Söhne Ｇｍｂｈ", "ａｎｎａ＠bücher。example"},
+}
+
+func TestALeadIsForgottenHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
+	for _, first := range spellings {
+		stored := incoming(t, lead.Draft{ID: "cmp_crm", Name: first.name, Email: first.email, Website: "acme.example"}).Lead
+		described, err := suppressionKey.Suppress("sup_2", lead.Draft{Name: first.name, Email: first.email}, lead.Rules{}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := suppressionKey.Suppress("sup_3", lead.Draft{Email: first.email}, lead.Rules{}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, made := range []lead.Suppression{suppressionKey.Forget("sup_1", stored, noon), described, alone} {
+			for _, then := range spellings {
+				if !suppressing(made).Has(incoming(t, lead.Draft{Name: then.name, Email: then.email})) {
+					t.Errorf("%s of %+q lets %+q in", made.ID, first, then)
+				}
+			}
+			if suppressing(made).Has(incoming(t, lead.Draft{Name: "Müller", Email: "ben@bücher.example"})) {
+				t.Errorf("%s suppresses another one", made.ID)
+			}
+		}
+	}
+}
+
+// What released programs have made must hold: a digest of the name in lower case, and of the address likewise, as they were sent.
+func TestASuppressionOfAFormerVersionHolds(t *testing.T) {
+	t.Parallel()
+	digest := func(parts ...string) lead.SuppressionDigest {
+		mac := hmac.New(sha256.New, []byte(suppressionKey))
+		_, _ = mac.Write([]byte(strings.Join(parts, "\x00") + "\x00"))
+		return lead.SuppressionDigest(base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16]))
+	}
+	has := func(d lead.Draft, parts ...string) bool {
+		made := lead.Suppression{ID: "sup_1", Digests: []lead.SuppressionDigest{digest(parts...)}}
+		return suppressing(made).Has(incoming(t, d))
+	}
+	if !has(lead.Draft{Name: "Acme \u200b GmbH", Email: "mailto:Anna@acme.example"},
+		"email", "mailto:anna@acme.example", "name", "acme \u200b gmbh") {
+		t.Error("one that was spelled in an odd way does not hold against this way")
+	}
+	for _, then := range []lead.Draft{
+		{Name: "ACME GmbH", Email: "Anna@Acme.example"}, {Name: "Acme \u200b GmbH", Email: "mailto:anna@acme.example."},
+	} {
+		if !has(then, "email", "anna@acme.example", "name", "acme gmbh") {
+			t.Errorf("one that was spelled as usual does not hold against %+q", then.Name)
+		}
+	}
+	if !has(lead.Draft{Name: " Acme  GmbH"}, "name", "acme  gmbh") || !has(lead.Draft{Name: "Acme  GmbH"}, "name", "acme gmbh") {
+		t.Error("of a name alone")
+	}
+}
+
+// In the store of a former version a lead that is known by its name alone has the id of how that was spelled.
+func TestALeadKnownByItsNameIsForgottenHoweverThatIsSpelled(t *testing.T) {
+	t.Parallel()
+	stored := lead.Lead{ID: id.Derive[id.Lead]("name", "acme  gmbh"), Name: "Acme  GmbH"}
+	known := suppressing(suppressionKey.Forget("sup_1", stored, noon))
+	for _, name := range []string{"Acme GmbH", "ACME  GmbH", "Acme\u00a0GmbH"} {
+		if !known.Has(incoming(t, lead.Draft{Name: name})) {
+			t.Errorf("%+q comes in", name)
+		}
+	}
+	if known.Has(incoming(t, lead.Draft{Name: "Acme"})) {
+		t.Error("another one is suppressed")
+	}
+}
+
+func TestALeadKeepsAnIDThatItsSpellingMade(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stored id.Lead
+		draft  lead.Draft
+		usual  bool // the spelling is: the id is derived from it now as it was
+	}{
+		{id.Derive[id.Lead]("name", "müller & söhne gmbh"), lead.Draft{Name: "Müller & Söhne GmbH"}, true},
+		{id.Derive[id.Lead]("name", "acme  gmbh"), lead.Draft{Name: "Acme  GmbH"}, false},
+		{id.Derive[id.Lead]("name", "acme™"), lead.Draft{Name: "Acme™"}, false},
+		{id.Derive[id.Lead]("key", "email", "info@bücher.example", "name", "acme"),
+			lead.Draft{Name: "Acme", Email: "info@bücher.example"}, false},
+		{id.Derive[id.Lead]("key", "email", "mailto:info@acme.example", "name", "acme"),
+			lead.Draft{Name: "Acme", Email: "mailto:info@acme.example"}, false},
+		{id.Derive[id.Lead]("email", "mailto:info@acme.example"), lead.Draft{Name: "Acme", Email: "mailto:info@acme.example"}, false},
+	} {
+		if got := incoming(t, c.draft).ID; (got == c.stored) != c.usual {
+			t.Errorf("%+q: %s is the id of %s: %v", c.draft.Name, got, c.stored, !c.usual)
+		}
+		former := lead.Lead{
+			ID: c.stored, Name: c.draft.Name, Email: c.draft.Email, Rating: lead.Unrated, Enrichment: lead.None,
+			CreatedAt: acme().CreatedAt, UpdatedAt: acme().UpdatedAt,
+		}
+		now, change := importing(t, map[id.Lead]lead.Lead{c.stored: former}, lead.Rules{}, c.draft)
+		if len(now) != 1 || change.Inserted > 0 {
+			t.Errorf("%+q: %+v: %+v", c.draft.Name, change, now)
+		}
+		if _, again := importing(t, now, lead.Rules{}, c.draft); again != (lead.Change{Unchanged: 1}) {
+			t.Errorf("%+q, again: %+v", c.draft.Name, again)
+		}
+	}
+}
+
+func TestALeadThatWasForgottenDoesNotComeBackInParts(t *testing.T) {
+	t.Parallel()
+	forgotten := incoming(t, lead.Draft{ID: "cmp_1", Name: "Acme", Website: "acme.example", Email: "anna@acme.example"}).Lead
+	known := suppressing(suppressionKey.Forget("sup_1", forgotten, noon))
+	for name, c := range map[string]struct {
+		stored, then lead.Draft
+		want         int // lines that are left out
+	}{
+		"the name comes after the website": {
+			lead.Draft{ID: "cmp_2", Name: "Bolt", Website: "acme.example"},
+			lead.Draft{ID: "cmp_2", Name: "Acme", Absent: lead.EveryField}, 1,
+		},
+		"the address comes after the name": {
+			lead.Draft{ID: "cmp_2", Name: "Acme"},
+			lead.Draft{ID: "cmp_2", Name: "acme", Email: "mailto:anna@acme.example", Absent: lead.WebsiteField}, 1,
+		},
+		"the website is another one then": {
+			lead.Draft{ID: "cmp_2", Name: "Bolt", Website: "acme.example"},
+			lead.Draft{ID: "cmp_2", Name: "Acme", Website: "bolt.example", Absent: lead.PhoneField}, 0,
+		},
+	} {
+		stored, then := incoming(t, c.stored).Lead, incoming(t, c.then).Digested()
+		if c.want == 1 && c.then.Email == "" && known.Has(then) {
+			t.Errorf("%s: the line alone is suppressed", name)
+		}
+		_, leftOut := lead.Complete([]lead.Incoming{then}, map[id.Lead]lead.Summary{"cmp_2": {ID: "cmp_2"}},
+			map[id.Lead]lead.Lead{"cmp_2": stored}, known)
+		if leftOut != c.want {
+			t.Errorf("%s: %d lines are left out", name, leftOut)
+		}
+	}
+}
+
+func TestANameAloneSuppressesNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		draft lead.Draft
+		path  string
+	}{{lead.Draft{Name: "Acme"}, "name"}, {lead.Draft{}, ""}} {
+		_, err := suppressionKey.Suppress("sup_1", c.draft, lead.Rules{}, noon)
+		if got := codes(err); len(got) != 1 || got[c.path] != fault.Required {
+			t.Errorf("%+v: %v", c.draft, got)
+		}
+	}
+}
+
+func TestWhatIsWrittenAroundAnAddressIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]string{
+		"Anna@Acme.example": "Anna@Acme.example", "mailto:anna@acme.example": "anna@acme.example",
+		"anna@acme.example.":      "anna@acme.example",
+		"an\u200bna@acme.example": "anna@acme.example", "ａｎｎａ@acme.example": "anna@acme.example",
+		"anna@bücher.example": "anna@bücher.example",
+		"anna@a_b.example":    "anna@a_b.example", "anna@[192.0.2.1]": "anna@[192.0.2.1]", `"anna"@acme.example`: `"anna"@acme.example`,
+		"anna@localhost": "anna@localhost", "anna.o'neil+news@acme.example": "anna.o'neil+news@acme.example",
+		"mailto:": "", "mailto:mailto:anna@acme.example": "", "<anna@acme.example>": "",
+		"Anna<anna@acme.example": "", "anna@acme..example": "",
+		"anna@acme.example..": "", "anna@acme.example,ben@acme.example": "", "anna@-.example": "", "anna@xn--a.example": "",
+		"anna\u202e@acme.example": "",
+	} {
+		made, err := lead.Draft{Name: "Acme", Email: sent}.Lead(catalog)
+		if (err != nil) != (want == "") || made.Email != want {
+			t.Errorf("%q: %q, %v; want %q", sent, made.Email, err, want)
+		}
+	}
+}
+
+func TestANameIsKeptWithoutWhatNobodySees(t *testing.T) {
+	t.Parallel()
+	made := incoming(t, lead.Draft{
+		Name: "Ac\u00adme \u00a0 GmbH\u200b", Contacts: []lead.ContactDraft{{Name: "Anna\u2003Muster", Title: "\ufeffCEO"}},
+	})
+	if made.Name != "Acme GmbH" || made.Contacts[0].Name != "Anna Muster" || made.Contacts[0].Title != "CEO" {
+		t.Errorf("%+q", made.Name)
+	}
+	for _, kept := range []string{"می\u200cخواهم", "\u200f\u05d0", "ＮＴＴ", "Acme™"} {
+		if got := incoming(t, lead.Draft{Name: kept}).Name; got != kept {
+			t.Errorf("%+q: %+q", kept, got)
+		}
+	}
+	if _, err := (lead.Draft{Name: "\xff Acme  "}).Lead(catalog); codes(err)["name"] != fault.InvalidCharacters {
+		t.Error(err)
+	}
+}
