@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,12 +106,38 @@ func TestATeamThatWasDeletedIsNull(t *testing.T) {
 	}
 }
 
+// A call of a tool is logged with the address that it came from, as the request to its operation would be.
+func TestACallOfAToolIsLoggedWithItsClient(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":{}}}`
+	call := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/gateway/mcp", strings.NewReader(message))
+	call.Header = http.Header{
+		"Authorization": {"Bearer any"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+	}
+	answer := httptest.NewRecorder()
+	handler(t, broken{log: &log}).ServeHTTP(answer, call)
+	if answer.Code != http.StatusOK {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+	if lines := strings.Count(log.String(), "remote=192.0.2.1 "); lines != 2 || !strings.Contains(log.String(), "route=/gateway/v1/me") {
+		t.Errorf("%s", &log)
+	}
+}
+
 // serve starts an API, and returns a client of it.
 func serve(t *testing.T, b broken) *resttest.Client {
 	t.Helper()
-	handler, err := gateway.New(gateway.Options{
+	server := httptest.NewServer(handler(t, b))
+	t.Cleanup(server.Close)
+	return resttest.NewBy(t, server.URL, "/gateway/openapi.json", "any")
+}
+
+func handler(t *testing.T, b broken) http.Handler {
+	t.Helper()
+	made, err := gateway.New(gateway.Options{
 		Service: httpkit.Service{
-			Options: httpkit.Options{Clock: b, IDs: b, Log: slog.New(slog.NewTextHandler(io.Discard, nil))},
+			Options: httpkit.Options{Clock: b, IDs: b, Log: slog.New(slog.NewTextHandler(b, nil))},
 			Limits:  httpkit.Limits{Limiter: b, ByClass: ratelimit.Limits{Gateway: 1200}},
 			Ready:   func(context.Context) error { return nil },
 		},
@@ -119,9 +147,7 @@ func serve(t *testing.T, b broken) *resttest.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	return resttest.NewBy(t, server.URL, "/gateway/openapi.json", "any")
+	return made
 }
 
 // broken lets every agent in, and then fails if it has an error. It is also a clock that stands still, a source of one id, and
@@ -131,6 +157,15 @@ type broken struct {
 	inbound.AgentApprovals
 
 	failure error
+	log     io.Writer // nil: nobody reads it
+}
+
+// Write takes the log.
+func (b broken) Write(line []byte) (int, error) {
+	if b.log == nil {
+		return len(line), nil
+	}
+	return b.log.Write(line)
 }
 
 func (b broken) Claim(context.Context, agent.Caller, inbound.Claim) (*inbound.Lease, error) {

@@ -45,7 +45,7 @@ func newMCP(operations http.Handler, options Options) gin.HandlerFunc {
 		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
 	})
 	return func(c *gin.Context) {
-		request := c.Request.WithContext(httpkit.WithAgent(c.Request.Context(), httpkit.AgentOf(c)))
+		request := c.Request.WithContext(httpkit.Within(c))
 		request.Body = httpkit.BodyOf(c)
 		handler.ServeHTTP(&refusals{ResponseWriter: c.Writer, message: httpkit.BodyOf(c)}, request)
 	}

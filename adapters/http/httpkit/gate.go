@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -94,7 +95,7 @@ func (t Table) AgentGate(auth inbound.AgentAuthenticator, limits Limits) gin.Han
 	})
 }
 
-// InnerAgentGate is AgentGate for requests within the process, whose context says which agent calls: see WithAgent. They are
+// InnerAgentGate is AgentGate for requests within the process, whose context says which agent calls: see Within. They are
 // counted where they came from.
 func (t Table) InnerAgentGate() gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, _ operation) error {
@@ -107,7 +108,13 @@ func (t Table) InnerAgentGate() gin.HandlerFunc {
 	})
 }
 
-type agentKey struct{}
+// inner is what a request within the process has from the one that it is made for.
+type inner struct {
+	agent  agent.Caller
+	client netip.Addr
+}
+
+type innerKey struct{}
 
 // known tells who calls, as the part of the program knows that passes the request on.
 type known func() (access.Caller, error)
@@ -128,15 +135,15 @@ func callerOf(r *http.Request, auth inbound.Authenticator) (access.Caller, error
 	return auth.Authenticate(r.Context(), credentials(r))
 }
 
-// WithAgent makes a context for requests of an agent within the process.
-func WithAgent(ctx context.Context, caller agent.Caller) context.Context {
-	return context.WithValue(ctx, agentKey{}, caller)
+// Within makes the context for requests within the process that are made for a request of an agent.
+func Within(c *gin.Context) context.Context {
+	return context.WithValue(c.Request.Context(), innerKey{}, inner{of(c).agent, of(c).client})
 }
 
-// AgentIn returns the agent of a context that WithAgent made, and whether it has one.
+// AgentIn returns the agent of a context that Within made, and whether it has one.
 func AgentIn(ctx context.Context) (agent.Caller, bool) {
-	caller, ok := ctx.Value(agentKey{}).(agent.Caller)
-	return caller, ok
+	from, ok := ctx.Value(innerKey{}).(inner)
+	return from.agent, ok
 }
 
 // gate makes the checks in the order of the public APIs: of several faults the first is answered. Who may enter an

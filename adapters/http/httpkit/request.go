@@ -101,9 +101,6 @@ func (r Request) page(query string) (after page.Position, size int, err error) {
 // QueryOf returns the query parameters of a request that has passed the gate.
 func QueryOf(c *gin.Context) Query { return of(c).query }
 
-// AgentOf returns the agent whose token a request carries that has passed the gate.
-func AgentOf(c *gin.Context) agent.Caller { return of(c).agent }
-
 // BodyOf returns the body of a request that has passed the gate.
 func BodyOf(c *gin.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(of(c).body)) }
 
@@ -128,8 +125,12 @@ func TakeBody[T any](c *gin.Context) (T, fault.Problems, error) {
 // begin gives a request its id, and its answer the headers that all answers have.
 func begin(options Options) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs),
-			client: options.Proxies.clientOf(c.Request)}
+		r := &request{options: options, id: requestID(c.GetHeader("X-Request-Id"), options.IDs)}
+		if from, isInner := c.Request.Context().Value(innerKey{}).(inner); isInner {
+			r.client = from.client
+		} else {
+			r.client = options.Proxies.clientOf(c.Request)
+		}
 		c.Set(requestKey, r)
 		c.Header("X-Request-Id", r.id)
 		c.Header("X-Content-Type-Options", "nosniff")
