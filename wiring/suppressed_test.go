@@ -45,7 +45,8 @@ func TestNothingOfALeadThatWasForgottenStaysInTheFile(t *testing.T) {
 	f.run("migrate", "up")
 	var leads, ids strings.Builder
 	for n := range 600 { // enough for pages that are freed as a whole
-		fmt.Fprintf(&leads, `{"id":"cmp_%d","name":"Traceable %d","email":"traceable-%d@acme.example","contacts":[{"name":"Traceable"}]}`+"\n",
+		fmt.Fprintf(&leads,
+			`{"id":"cmp_%d","name":"Traceable %d","email":"traceable-%d@acme.example","contacts":[{"name":"Traceable"}]}`+"\n",
 			n, n, n)
 		if n%3 != 0 {
 			fmt.Fprintf(&ids, "cmp_%d\n", n)
