@@ -300,7 +300,7 @@ func (r *restoration) open(ctx context.Context, rows map[string]int64) error {
 	if err := r.analyze(ctx, slices.Sorted(maps.Keys(holds))); err != nil {
 		return err
 	}
-	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating); err != nil {
+	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating, r.of.Schema); err != nil {
 		return err
 	}
 	if _, hasMark := holds[sqlstore.MarkTable]; hasMark {
