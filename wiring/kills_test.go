@@ -30,7 +30,7 @@ var (
 	killed = flag.String("killed", "", "which commands it kills, separated by commas; empty: all")
 )
 
-// toKill are the commands, in the order in which they are killed.
+// toKill are the commands, in the order in which they are killed: a move ends on another store, which has no backup.
 var toKill = []string{
 	"backup", "restore", "restore --replace", "doctor --fix", "prune", "key rotate", "leads import", "migrate", "move",
 }
@@ -55,18 +55,21 @@ type victim struct {
 // finds nothing.
 func TestCommandsThatAreKilledLoseNothingOnPostgresAndSQLite(t *testing.T) {
 	t.Parallel()
-	names := toKill
+	names := slices.Clone(toKill)
 	if *killed != "" {
-		names = strings.Split(*killed, ",")
+		wanted := strings.Split(*killed, ",")
+		for _, name := range wanted {
+			if !slices.Contains(toKill, name) {
+				t.Fatalf("no command to kill is %q; there are %q", name, toKill)
+			}
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(wanted, name) })
 	}
 	eachDatabase(t, func(t *testing.T, environ ...string) {
 		k := &killedStore{environ: environ, isPostgres: len(environ) > 1, dir: t.TempDir()}
 		k.fill(t)
 		victims := k.victims(t)
 		for _, name := range names {
-			if !slices.Contains(toKill, name) {
-				t.Fatalf("no command to kill is %q; there are %q", name, toKill)
-			}
 			began, cut := time.Now(), 0
 			long := 300 * time.Millisecond // a run takes, until one has said so
 			for n := range *kills {
