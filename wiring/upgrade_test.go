@@ -171,7 +171,7 @@ func stateOf(t *testing.T, environ []string) (found schemaState) {
 	decoder := json.NewDecoder(strings.NewReader(printed))
 	decoder.DisallowUnknownFields()
 	must(t, decoder.Decode(&found))
-	for _, name := range []string{"version", "compatibleFrom", "newestKnown", "copyBytes", "unsettled", "pending", "migrations", "rewrites"} {
+	for _, name := range strings.Fields("version compatibleFrom newestKnown copyBytes unsettled pending migrations rewrites") {
 		if !strings.Contains(printed, `"`+name+`":`) {
 			t.Errorf("%s is not in %s", name, printed)
 		}
