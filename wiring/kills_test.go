@@ -25,7 +25,15 @@ import (
 	"holdco/ports/store"
 )
 
-var kills = flag.Int("kills", 2, "how often TestCommandsThatAreKilledLoseNothingOnPostgresAndSQLite kills each command, on each store")
+var (
+	kills  = flag.Int("kills", 2, "how often TestCommandsThatAreKilledLoseNothingOnPostgresAndSQLite kills each command, on each store")
+	killed = flag.String("killed", "", "which commands it kills, separated by commas; empty: all")
+)
+
+// toKill are the commands, in the order in which they are killed: a move ends on another store, which has no backup.
+var toKill = []string{
+	"backup", "restore", "restore --replace", "doctor --fix", "prune", "key rotate", "leads import", "migrate", "move",
+}
 
 // victim is a command that is killed at random instants.
 type victim struct {
@@ -47,13 +55,21 @@ type victim struct {
 // finds nothing.
 func TestCommandsThatAreKilledLoseNothingOnPostgresAndSQLite(t *testing.T) {
 	t.Parallel()
+	names := slices.Clone(toKill)
+	if *killed != "" {
+		wanted := strings.Split(*killed, ",")
+		for _, name := range wanted {
+			if !slices.Contains(toKill, name) {
+				t.Fatalf("no command to kill is %q; there are %q", name, toKill)
+			}
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(wanted, name) })
+	}
 	eachDatabase(t, func(t *testing.T, environ ...string) {
-		k := &killed{environ: environ, isPostgres: len(environ) > 1, dir: t.TempDir()}
+		k := &killedStore{environ: environ, isPostgres: len(environ) > 1, dir: t.TempDir()}
 		k.fill(t)
 		victims := k.victims(t)
-		for _, name := range []string{
-			"backup", "restore", "restore --replace", "doctor --fix", "prune", "key rotate", "leads import", "migrate", "move",
-		} {
+		for _, name := range names {
 			began, cut := time.Now(), 0
 			long := 300 * time.Millisecond // a run takes, until one has said so
 			for n := range *kills {
@@ -68,8 +84,8 @@ func TestCommandsThatAreKilledLoseNothingOnPostgresAndSQLite(t *testing.T) {
 	})
 }
 
-// killed is a store on which commands are killed.
-type killed struct {
+// killedStore is one on which commands are killed.
+type killedStore struct {
 	environ    []string
 	isPostgres bool
 	dir        string // for files beside the store
@@ -78,13 +94,13 @@ type killed struct {
 }
 
 // count counts rows of a table of the store.
-func (k *killed) count(t *testing.T, table string) string {
+func (k *killedStore) count(t *testing.T, table string) string {
 	t.Helper()
 	return strconv.FormatInt(scalar[int64](t, k.store(), "SELECT count(*) FROM "+table), 10)
 }
 
 // store is where the rows are.
-func (k *killed) store() sqlDriver {
+func (k *killedStore) store() sqlDriver {
 	if len(k.environ) > 1 && !k.isPostgres { // it was moved
 		return sqlDriver{"sqlite", strings.TrimPrefix(k.environ[1], databaseURL+"sqlite://")}
 	}
@@ -92,7 +108,7 @@ func (k *killed) store() sqlDriver {
 }
 
 // fill makes a store of a company at work, long ago, with leads and a secret.
-func (k *killed) fill(t *testing.T) {
+func (k *killedStore) fill(t *testing.T) {
 	t.Helper()
 	clock := newClock()
 	clock.ms.Store(time.Now().Add(-200 * 24 * time.Hour).UnixMilli())
@@ -141,20 +157,22 @@ func (k *killed) fill(t *testing.T) {
 }
 
 // base is a backup of the store as it was filled.
-func (k *killed) base() string { return filepath.Join(k.dir, "base.tar.zst") }
+func (k *killedStore) base() string { return filepath.Join(k.dir, "base.tar.zst") }
 
 const sampledLeads = 2000
 
 // sample is a folder with leads, others for each seed.
-func (k *killed) sample(seed int) string { return filepath.Join(k.dir, fmt.Sprint("sample-", seed)) }
+func (k *killedStore) sample(seed int) string {
+	return filepath.Join(k.dir, fmt.Sprint("sample-", seed))
+}
 
-func (k *killed) generate(t *testing.T, seed int) {
+func (k *killedStore) generate(t *testing.T, seed int) {
 	t.Helper()
 	mustRun(t, nil, "leads", "generate", "--count", strconv.Itoa(sampledLeads), "--seed", strconv.Itoa(seed), "--out", k.sample(seed))
 }
 
 // empty goes on with a store that has nothing.
-func (k *killed) empty(t *testing.T) {
+func (k *killedStore) empty(t *testing.T) {
 	t.Helper()
 	if k.isPostgres {
 		k.environ = withDatabase(strings.TrimPrefix(k.environ[0], dataDir), postgrestest.Options(t, postgrestest.EmptyURL(t)))
@@ -168,7 +186,7 @@ func (k *killed) empty(t *testing.T) {
 }
 
 // victims are the commands. Each leaves the store with what it was filled with.
-func (k *killed) victims(t *testing.T) map[string]victim {
+func (k *killedStore) victims(t *testing.T) map[string]victim {
 	t.Helper()
 	always := func(args ...string) func() []string { return func() []string { return args } }
 	file, seed, to := filepath.Join(k.dir, "b.tar.zst"), 1, ""
@@ -253,7 +271,7 @@ func (k *killed) victims(t *testing.T) map[string]victim {
 }
 
 // round kills a command and runs it again. It reports whether the command was killed before it had ended, and how long one takes.
-func (k *killed) round(t *testing.T, what string, of victim, long time.Duration, isLast bool) (isCut bool, took time.Duration) {
+func (k *killedStore) round(t *testing.T, what string, of victim, long time.Duration, isLast bool) (isCut bool, took time.Duration) {
 	t.Helper()
 	if of.prepare != nil {
 		of.prepare()
@@ -293,7 +311,7 @@ func (k *killed) round(t *testing.T, what string, of victim, long time.Duration,
 }
 
 // isWell fails unless the doctor finds nothing and all is there. The checks that take long are made in the last round alone.
-func (k *killed) isWell(t *testing.T, what string, isLast bool) {
+func (k *killedStore) isWell(t *testing.T, what string, isLast bool) {
 	t.Helper()
 	if isLast {
 		for _, wrong := range examine(t, k.environ...) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"holdco/adapters/archive"
 	"holdco/adapters/http/rest/resttest"
@@ -114,16 +115,66 @@ func TestAStoreOfAReleaseIsRestoredAsItIs(t *testing.T) {
 				t.Errorf("%s on an older schema: %s", command, printed)
 			}
 		}
-		status := mustRun(t, environ, "migrate", "status", "--json")
-		if !strings.Contains(status, `"version":36`) && !strings.Contains(status, `"version": 36`) {
-			t.Error(status)
+		before := stateOf(t, environ)
+		isPending := func(one migrationState) bool { return one.AppliedAt == nil }
+		newer := func(one migrationState) bool { return one.Version > 36 }
+		rewrites := func(one migrationState) bool { return len(one.Rewrites) > 0 }
+		if before.Version != 36 || before.CompatibleFrom != 0 || !before.Unsettled || before.CopyBytes == 0 ||
+			before.NewestKnown != before.Migrations[len(before.Migrations)-1].Version || before.Pending == 0 ||
+			before.Pending != before.count(isPending) || before.Pending != before.count(newer) || before.count(rewrites) == 0 {
+			t.Errorf("%+v", before)
 		}
 		if said := mustRun(t, environ, "migrate", "up", "--no-backup"); !strings.Contains(said, "made ready for work after a restoration") {
 			t.Error(said)
+		}
+		after := stateOf(t, environ)
+		if after.Version != before.NewestKnown || after.NewestKnown != before.NewestKnown || after.CompatibleFrom == 0 || after.Unsettled ||
+			after.Pending != 0 || after.count(isPending) > 0 {
+			t.Errorf("%+v", after)
 		}
 		startProcess(t, environ...)
 		if wrong := examine(t, environ...); wrong != nil {
 			t.Error(wrong)
 		}
 	})
+}
+
+// schemaState is what "holdco migrate status --json" prints.
+type schemaState struct {
+	Version, CompatibleFrom, NewestKnown, CopyBytes int64
+
+	Unsettled  bool
+	Pending    int
+	Migrations []migrationState
+}
+
+type migrationState struct {
+	Version   int64
+	Name      string
+	AppliedAt *time.Time
+	Rewrites  []string
+}
+
+func (s schemaState) count(is func(one migrationState) bool) (count int) {
+	for _, one := range s.Migrations {
+		if is(one) {
+			count++
+		}
+	}
+	return count
+}
+
+// stateOf fails if there is anything else in what is printed, or less.
+func stateOf(t *testing.T, environ []string) (found schemaState) {
+	t.Helper()
+	printed := mustRun(t, environ, "migrate", "status", "--json")
+	decoder := json.NewDecoder(strings.NewReader(printed))
+	decoder.DisallowUnknownFields()
+	must(t, decoder.Decode(&found))
+	for _, name := range strings.Fields("version compatibleFrom newestKnown copyBytes unsettled pending migrations rewrites") {
+		if !strings.Contains(printed, `"`+name+`":`) {
+			t.Errorf("%s is not in %s", name, printed)
+		}
+	}
+	return found
 }

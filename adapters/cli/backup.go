@@ -129,7 +129,7 @@ func RestoreCommand(open Opener[inbound.Backups]) Command {
 					sayRestored(command.OutOrStdout(), restored, wanted.TriesOnly)
 				}
 				if restored.Lacks != "" {
-					fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: the server will not start: %s\n", restored.Lacks)
+					fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: the server will not start: HOLDCO_KEY_FILE: %s\n", restored.Lacks)
 				}
 				if len(restored.Problems) > 0 {
 					err = errors.Join(err, fmt.Errorf("the backup can be restored, but not all is well in it: %s",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"holdco/app/backups"
 	"holdco/domain/backup"
@@ -98,6 +99,25 @@ func TestAStoreIsBackedUpBeforeItIsMigrated(t *testing.T) {
 		restored := must[backup.Restored](t)(back.Restore(t.Context(), caller, inbound.RestoreWanted{File: made.File}))
 		if restored.Schema != released || restored.MadeOf != newest {
 			t.Errorf("%+v", restored)
+		}
+	})
+}
+
+// The first start of a program may be cut short between any two migrations.
+func TestAStoreWhoseFirstMigrationsWereCutShortGoesOn(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		for _, version := range []int64{1, 2} {
+			p := another(false)
+			p.migrate(t, version)
+			u := &upgrading{Before: backups.Before{Folder: t.TempDir(), Version: "v1.2.0"}}
+			if _, err := u.on(t, p); err != nil || len(u.written) != 1 || u.written[0].Schema != version {
+				t.Fatalf("from %d: %v, %+v", version, err, u)
+			}
+			wanted := inbound.RestoreWanted{File: u.written[0].File, TriesOnly: true, Timeout: time.Minute}
+			if tried := must[backup.Restored](t)(p.Restore(t.Context(), caller, wanted)); len(tried.Problems) > 0 {
+				t.Errorf("from %d: %v", version, tried.Problems)
+			}
 		}
 	})
 }

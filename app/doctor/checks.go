@@ -133,7 +133,7 @@ func (e *examination) sealedOnce(ctx context.Context) (bound string, all []docto
 			return err
 		}
 		if _, err := e.Vault.Unlock(bound, former); err != nil {
-			all = append(all, doctor.Finding{Rule: "key.file", About: bound, Text: err.Error()})
+			all = append(all, doctor.Finding{Rule: "key.file", About: bound, Text: "HOLDCO_KEY_FILE: " + err.Error()})
 			return nil //nolint:nilerr // it is what was found
 		}
 		const portion = 100

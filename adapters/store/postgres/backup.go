@@ -85,7 +85,7 @@ func (c *snapshot) look(ctx context.Context) (err error) {
 	if newest, err := newestSchema(); err != nil || m.Schema > newest {
 		return cmp.Or(err, sqlstore.ErrNewer(m.Schema, newest))
 	}
-	if m.Key, m.FormerKey, err = sqlstore.KeysOf(ctx, c.conn); err != nil {
+	if m.Key, m.FormerKey, err = sqlstore.KeysOf(ctx, c.conn, m.Schema); err != nil {
 		return err
 	}
 	// The mark of a restoration is left out: the next one is settled anew, and the table may be there before its migration.

@@ -188,6 +188,8 @@ func (e *Engine) openPool(config *pgx.ConnConfig, size int, areSessions bool) *s
 	return pool
 }
 
+const hasTable = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = "
+
 // newMigrator makes a migrator on a pool without statement timeouts: migrations may take long. One process migrates; others
 // wait for it, which takes a session.
 func newMigrator(pool *sql.DB, hasSessions bool) (*sqlstore.Migrator, error) {
@@ -196,7 +198,7 @@ func newMigrator(pool *sql.DB, hasSessions bool) (*sqlstore.Migrator, error) {
 		return nil, err
 	}
 	if !hasSessions {
-		migrator, err := sqlstore.NewMigrator(pool, goose.DialectPostgres, files)
+		migrator, err := sqlstore.NewMigrator(pool, goose.DialectPostgres, hasTable, files)
 		return migrator.Refusing(errNoSession), err
 	}
 	const everySecond, forFiveMinutes = 1, 300
@@ -204,5 +206,5 @@ func newMigrator(pool *sql.DB, hasSessions bool) (*sqlstore.Migrator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.NewMigrator(pool, goose.DialectPostgres, files, goose.WithSessionLocker(locker))
+	return sqlstore.NewMigrator(pool, goose.DialectPostgres, hasTable, files, goose.WithSessionLocker(locker))
 }

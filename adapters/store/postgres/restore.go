@@ -54,6 +54,7 @@ type restoration struct {
 	fresh    map[string]int64 // rows that migrations leave, by table, up to the schema of the backup
 	empty    map[string]int64 // likewise, up to the newest: what an empty store holds
 	inside   *Engine          // on the schema
+	later    postponed        // inside
 	last     int64            // the sequence number of the last entry of the activity log that was restored
 }
 
@@ -170,11 +171,14 @@ func (r *restoration) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var tables []string
-	for table := range r.fresh {
-		tables = append(tables, quoted(table))
+	if err := r.dropReferences(ctx); err != nil {
+		return err
 	}
-	_, err = r.inside.migrating.ExecContext(ctx, "TRUNCATE "+strings.Join(tables, ", "))
+	for table, count := range r.fresh {
+		if count > 0 && err == nil {
+			_, err = r.inside.migrating.ExecContext(ctx, "TRUNCATE "+quoted(table))
+		}
+	}
 	return err
 }
 
@@ -227,29 +231,18 @@ func rowsIn(ctx context.Context, on queryer, schema string) (map[string]int64, e
 // Free implements store.Restoration. The server does not tell.
 func (r *restoration) Free() (bytes int64, isKnown bool, err error) { return 0, false, nil }
 
-// Take implements store.Restoration. The server reads the rows as it has written them, so that no value is converted on its way.
+// Take implements store.Restoration.
 func (r *restoration) Take(ctx context.Context, part string, from io.Reader) error {
 	table := backup.TableOf(part)
 	if _, isThere := r.fresh[table]; !isThere {
 		return backup.Broken("version %d of the schema has no table %q", r.of.Schema, table)
 	}
-	conn, err := r.inside.migrating.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
 	source := &noting{Reader: from}
-	return onConn(conn, func(conn *pgx.Conn) error {
-		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return take(ctx, tx, table, source) })
-		if source.failure != nil { // of which the server says only that there is one
-			return source.failure
-		}
-		var answer *pgconn.PgError
-		if errors.As(err, &answer) && (answer.Code[:2] == "22" || answer.Code[:2] == "23") { // the data, or its integrity
-			return backup.Broken("the rows of %s cannot be restored: %s", table, answer.Message)
-		}
-		return err
-	})
+	err := r.load(ctx, table, source)
+	if source.failure != nil { // the server was sent less than there is
+		return source.failure
+	}
+	return err
 }
 
 // noting is a reader that notes why it cannot be read, unless it has ended.
@@ -264,18 +257,6 @@ func (r *noting) Read(into []byte) (int, error) {
 		r.failure = err
 	}
 	return n, err
-}
-
-func take(ctx context.Context, tx pgx.Tx, table string, from io.Reader) error {
-	if _, err := tx.Exec(ctx, "CREATE TEMPORARY TABLE taken (line text) ON COMMIT DROP"); err != nil {
-		return err
-	}
-	if _, err := tx.Conn().PgConn().CopyFrom(ctx, from, "COPY pg_temp.taken FROM STDIN"+asLines); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, "INSERT INTO "+quoted(table)+" OVERRIDING SYSTEM VALUE "+
-		"SELECT row.* FROM pg_temp.taken, json_populate_record(NULL::"+quoted(table)+", line::json) AS row")
-	return err
 }
 
 // Open implements store.Restoration.
@@ -310,14 +291,16 @@ func (r *restoration) open(ctx context.Context, rows map[string]int64) error {
 			return backup.Broken("%s has %d rows, and its sums say %d", table, count, rows[table])
 		}
 	}
+	if err := r.makePostponed(ctx); err != nil {
+		return err
+	}
 	if err := setSequences(ctx, r.inside.migrating, r.of.Sequences); err != nil {
 		return err
 	}
-	tables := strings.Join(quotedAll(slices.Sorted(maps.Keys(holds))), ", ")
-	if _, err := r.inside.migrating.ExecContext(ctx, "ANALYZE "+tables); err != nil {
+	if err := r.analyze(ctx, slices.Sorted(maps.Keys(holds))); err != nil {
 		return err
 	}
-	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating); err != nil {
+	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating, r.of.Schema); err != nil {
 		return err
 	}
 	if _, hasMark := holds[sqlstore.MarkTable]; hasMark {
@@ -325,14 +308,6 @@ func (r *restoration) open(ctx context.Context, rows map[string]int64) error {
 		_, err = r.inside.migrating.ExecContext(ctx, "DELETE FROM "+sqlstore.MarkTable)
 	}
 	return err
-}
-
-func quotedAll(names []string) []string {
-	all := make([]string, len(names))
-	for n, name := range names {
-		all[n] = quoted(name)
-	}
-	return all
 }
 
 // setSequences lets columns go on numbering where they did: no number is given twice, also if its row is gone.

@@ -183,7 +183,7 @@ func (c *fileCopy) look(ctx context.Context) (err error) {
 	if newest, err := newestSchema(); err != nil || c.manifest.Schema > newest {
 		return cmp.Or(err, sqlstore.ErrNewer(c.manifest.Schema, newest))
 	}
-	c.manifest.Key, c.manifest.FormerKey, err = sqlstore.KeysOf(ctx, c.db)
+	c.manifest.Key, c.manifest.FormerKey, err = sqlstore.KeysOf(ctx, c.db, c.manifest.Schema)
 	return err
 }
 

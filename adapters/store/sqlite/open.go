@@ -348,13 +348,15 @@ func explain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
+const hasTable = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = "
+
 func newMigrator(writes *sql.DB, path string) (*sqlstore.Migrator, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
 	lock := migrationLock{flock.New(path + ".migrating")}
-	return sqlstore.NewMigrator(writes, goose.DialectSQLite3, files, goose.WithSessionLocker(lock))
+	return sqlstore.NewMigrator(writes, goose.DialectSQLite3, hasTable, files, goose.WithSessionLocker(lock))
 }
 
 // migrationLock lets one process at a time migrate a file. Within a process the one connection that writes does.

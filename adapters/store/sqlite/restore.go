@@ -229,7 +229,7 @@ func (r *restoration) open(ctx context.Context, rows map[string]int64) (err erro
 	if err != nil {
 		return err
 	}
-	r.last, err = sqlstore.LastEntry(ctx, r.engine.DB())
+	r.last, err = sqlstore.LastEntry(ctx, r.engine.DB(), r.of.Schema)
 	return err
 }
 

@@ -21,9 +21,16 @@ type Queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// KeysOf returns the fingerprints of the keys that secrets in a store are sealed with: the present one and, while it is being rotated, the
-// former one, which older schemas do not have. Empty: there is none.
-func KeysOf(ctx context.Context, db Queryer) (key, former string, err error) {
+// complete is the version of the schema from which on a store has the table with the fingerprint of its key, and numbers the entries of its
+// activity log. One before that is of a program whose first start was cut short: it holds nothing.
+const complete = 2
+
+// KeysOf returns the fingerprints of the keys that secrets in a store, whose schema has a version, are sealed with: the present one and,
+// while it is being rotated, the former one, which older schemas do not have. Empty: there is none.
+func KeysOf(ctx context.Context, db Queryer, version int64) (key, former string, err error) {
+	if version < complete {
+		return "", "", nil
+	}
 	rows, err := db.QueryContext(ctx, "SELECT * FROM instance_key")
 	if err != nil {
 		return "", "", err
@@ -47,8 +54,11 @@ func KeysOf(ctx context.Context, db Queryer) (key, former string, err error) {
 	return key, former, rows.Scan(into...)
 }
 
-// LastEntry returns the sequence number of the last entry of the activity log; 0: there is none.
-func LastEntry(ctx context.Context, db Queryer) (last int64, err error) {
+// LastEntry returns the sequence number of the last entry of the activity log of a store whose schema has a version; 0: there is none.
+func LastEntry(ctx context.Context, db Queryer, version int64) (last int64, err error) {
+	if version < complete {
+		return 0, nil
+	}
 	return ReadNumber(ctx, db, "SELECT coalesce(max(seq), 0) FROM activity")
 }
 

@@ -22,13 +22,17 @@ type Migrator struct {
 	open     func() (*goose.Provider, error)
 	db       *sql.DB
 	rewrites map[int64][]string // by version
+	hasTable string             // see NewMigrator
 	refuses  error              // to migrate; nil: it does not
 }
 
 var _ outbound.Migrator = (*Migrator)(nil)
 
-// NewMigrator makes a migrator of the *.sql files at the root of files, for a database that can be written to.
-func NewMigrator(db *sql.DB, dialect goose.Dialect, files fs.FS, options ...goose.ProviderOption) (*Migrator, error) {
+// NewMigrator makes a migrator of the *.sql files at the root of files, for a database that can be written to. HasTable begins a query that
+// counts the tables of a name, which follows as a literal.
+func NewMigrator(
+	db *sql.DB, dialect goose.Dialect, hasTable string, files fs.FS, options ...goose.ProviderOption,
+) (*Migrator, error) {
 	options = append(options, goose.WithDisableGlobalRegistry(true))
 	open := func() (*goose.Provider, error) { return goose.NewProvider(dialect, db, files, options...) }
 	if _, err := open(); err != nil {
@@ -38,7 +42,7 @@ func NewMigrator(db *sql.DB, dialect goose.Dialect, files fs.FS, options ...goos
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)
 	}
-	return &Migrator{open: open, db: db, rewrites: rewrites}, nil
+	return &Migrator{open: open, db: db, rewrites: rewrites, hasTable: hasTable}, nil
 }
 
 // A table whose rows a migration may all change: it is copied into one that takes its place, its rows are updated, or a column gets
@@ -138,13 +142,15 @@ func (m *Migrator) current(ctx context.Context) error {
 	return m.settled(ctx, looked.version)
 }
 
-// saysUnsettled is the version of the migration that makes RestorationTable.
+// saysUnsettled is the version of the migration that makes RestorationTable, which a restoration can have made before.
 const saysUnsettled = 48
 
 // settled fails while the store was restored and not settled.
 func (m *Migrator) settled(ctx context.Context, version int64) error {
 	if version < saysUnsettled {
-		return nil
+		if count, err := ReadNumber(ctx, m.db, m.hasTable+"'"+RestorationTable+"'"); err != nil || count == 0 {
+			return err
+		}
 	}
 	unsettled, err := ReadNumber(ctx, m.db, "SELECT count(*) FROM "+RestorationTable)
 	if err == nil && unsettled > 0 {

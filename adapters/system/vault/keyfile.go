@@ -24,20 +24,29 @@ const (
 func readFile(path string) (key []byte, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the key file: %w", err)
+		return nil, unreadable(path, err)
 	}
 	if err := check(path, info); err != nil {
 		return nil, err
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the key file: %w", err)
+		return nil, unreadable(path, err)
 	}
 	key, ok := parse(string(content))
 	if !ok {
 		return nil, malformed(path)
 	}
 	return key, nil
+}
+
+// unreadable says why a file cannot be read, and what to do where that is known.
+func unreadable(path string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("read the key file: %w; let the user that runs holdco read %s and its folders, as root: chown USER %s",
+			err, path, path)
+	}
+	return fmt.Errorf("read the key file: %w", err)
 }
 
 // fingerprintIn is the fingerprint of the key in the file at a path, "" if there is no file.
