@@ -266,7 +266,7 @@ func TestWhatIsDamagedInSQLiteIsFound(t *testing.T) {
 		}
 		w.suffers(t, harm{
 			name: "an index",
-			does: redefine(" WHERE updated_at < 0") + "; INSERT INTO campaigns VALUES ('cpg_1', 'A', 'active', '', '', '', 0, 1, 1); " +
+			does: redefine(" WHERE updated_at < 0") + "; INSERT INTO campaigns VALUES ('cpg_1', 'A', 'active', '', '', '', 0, 1, 1, 0); " +
 				redefine(""),
 			check: "store.integrity", severity: found.Error, rules: "store.integrity",
 		})
