@@ -247,7 +247,7 @@ func enabledContinues(f *fixture) {
 	f.claimable(endpoint.ID)
 }
 
-// holdingForAMoment holds queues and resumes them, so that others can be claimed.
+// holdingForAMoment holds queues and resumes them, and claims them as they were, so that others find them so.
 func holdingForAMoment(ctx context.Context, tx store.Tx) error {
 	tx.Unrecorded()
 	if _, err := tx.Outbox().Hold(ctx); err != nil {
@@ -259,7 +259,10 @@ func holdingForAMoment(ctx context.Context, tx store.Tx) error {
 			_, err = tx.Outbox().Resume(ctx, one.ID)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return claiming("lease", webhook.MostEndpoints, new([]webhook.Queue))(ctx, tx)
 }
 
 func holds(f *fixture) {
