@@ -136,7 +136,8 @@ var countWork = prepare(func(b builder) fmt.Stringer {
 })
 
 func (a agents) Count(ctx context.Context, of id.Agent, more agent.Work) error {
-	return a.changeOneLater(ctx, countWork, int64(more.Completed), int64(more.Failed), int64(more.Spent), string(of))
+	return a.changeReadLater(ctx, rowKey{a.table.name, string(of)}, countWork,
+		int64(more.Completed), int64(more.Failed), int64(more.Spent), string(of))
 }
 
 var runnableAgents = prepare(func(b builder) fmt.Stringer {

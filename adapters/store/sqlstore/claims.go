@@ -302,6 +302,8 @@ func (r runs) lockFor(
 		found.Issue, err = of.value()
 	}
 	if err == nil {
+		r.unit.read[rowKey{workingAgents.name, string(found.Agent.ID)}] = true
+		r.unit.read[rowKey{issueTable.name, string(found.Issue.ID)}] = true
 		found.Accounts, err = accountsByID(accounts)
 	}
 	return found, err

@@ -202,7 +202,7 @@ var chargeIssue = prepare(func(b builder) fmt.Stringer {
 })
 
 func (i issues) Charge(ctx context.Context, which id.Issue, usd money.USD) error {
-	return i.changeOneLater(ctx, chargeIssue, int64(usd), string(which))
+	return i.changeReadLater(ctx, rowKey{i.table.name, string(which)}, chargeIssue, int64(usd), string(which))
 }
 
 var issuesAbove = prepare(func(b builder) fmt.Stringer {

@@ -238,6 +238,16 @@ func (s session) changeOneLater(ctx context.Context, of *prepared, args ...any) 
 	return s.failure(ctx, s.engine.LaterOne(ctx, s.conn, s.statements.text(of), args...))
 }
 
+// changeReadLater is changeOneLater for an UPDATE by nothing but the id of a row. If the unit has read the row, nothing is counted, which
+// takes Postgres as long as the UPDATE itself of a small row: the row is there in the snapshot of the unit, and if another unit has changed
+// it since, the UPDATE fails.
+func (s session) changeReadLater(ctx context.Context, row rowKey, of *prepared, args ...any) error {
+	if s.unit.hasRead(row) {
+		return s.changeLater(ctx, of, args...)
+	}
+	return s.changeOneLater(ctx, of, args...)
+}
+
 // exec writes rows that need no event, and returns how many.
 func (s session) exec(ctx context.Context, write statement) (int, error) {
 	s.use()

@@ -267,14 +267,18 @@ type unitState struct {
 	sends    bool              // the unit made work for webhooks: see Outgoing
 	logs     bool              // an event was recorded: see Recorded
 	raises   bool              // the unit raised a work revision: see Raised
-	locked   map[lockedRow]any // the aggregates that the unit has locked, with what it saved since
+	locked   map[rowKey]any    // the aggregates that the unit has locked, with what it saved since
+	read     map[rowKey]bool   // other rows that the unit has read: see session.changeReadLater
 	revision lead.Revision     // of the unit's changes to leads; 0: Advance was not called
 	keys     map[id.Lead]int64 // of the leads that the unit has looked up; 0: there is no such lead
 }
 
 func newUnitState() *unitState {
-	return &unitState{locked: map[lockedRow]any{}, keys: map[id.Lead]int64{}}
+	return &unitState{locked: map[rowKey]any{}, read: map[rowKey]bool{}, keys: map[id.Lead]int64{}}
 }
+
+// hasRead reports whether the unit has read a row, and so knows that it is there.
+func (u *unitState) hasRead(row rowKey) bool { return u.read[row] || u.locked[row] != nil }
 
 var errUnrecorded = errors.New("a unit of work changed rows, but recorded no event")
 

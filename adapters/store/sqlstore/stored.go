@@ -65,6 +65,9 @@ func (s stored[I, T]) saveLater(ctx context.Context, saved T) error {
 	if err != nil {
 		return err
 	}
+	if s.table.column("version") == nil {
+		return s.changeReadLater(ctx, rowKey{s.table.name, s.table.key(&saved)}, statement, args...)
+	}
 	return s.changeOneLater(ctx, statement, args...)
 }
 
@@ -92,16 +95,16 @@ func (s stored[I, T]) Remove(ctx context.Context, which I) error {
 
 // locked is what was locked in this unit under the key of a value, with what the unit has saved since.
 func (s stored[I, T]) locked(of T) (T, bool) {
-	found, isLocked := s.unit.locked[lockedRow{s.table.name, s.table.key(&of)}].(T)
+	found, isLocked := s.unit.locked[rowKey{s.table.name, s.table.key(&of)}].(T)
 	return found, isLocked
 }
 
 func (s stored[I, T]) hasLocked(which string, found T) {
-	s.unit.locked[lockedRow{s.table.name, which}] = found
+	s.unit.locked[rowKey{s.table.name, which}] = found
 }
 
-// lockedRow is a row that was locked in a unit.
-type lockedRow struct{ table, id string }
+// rowKey names a row.
+type rowKey struct{ table, id string }
 
 // readOne reads the row that a prepared statement finds, or fails with the table's missing.
 func readOne[T any](ctx context.Context, s session, t *table[T], statement *prepared, args ...any) (T, error) {
