@@ -20,9 +20,6 @@ type importing[T any] struct {
 	summary lead.ImportCount
 }
 
-// bytesOfBatch bounds the bytes of the file in one batch, which its last line may exceed.
-const bytesOfBatch = 4 << 20
-
 // run stores lines batch by batch. Those before an error are stored. When ctx ends it stops after a batch.
 func (i *importing[T]) run(ctx context.Context, portions <-chan portion[checked[T]]) (lead.ImportCount, error) {
 	i.pace = usualPace
@@ -70,7 +67,7 @@ func (i *importing[T]) take(ctx context.Context, next portion[checked[T]]) (err 
 		if err != nil {
 			return err
 		}
-		if len(i.batch) >= i.pace.size || line.end-i.flushed > bytesOfBatch {
+		if len(i.batch) >= i.pace.size || line.end-i.flushed > i.pace.bytes() {
 			i.flushed = line.end
 			if err := i.flush(ctx); err != nil {
 				return err
@@ -117,19 +114,29 @@ func (i *importing[T]) flush(ctx context.Context) error {
 }
 
 // pace is the size of batches. On SQLite other requests wait until a unit of work has ended, so it aims at units of about 15 ms where
-// others write too, and of 40 ms where nobody does: large batches write each page of an index, and sync the disk, fewer times.
+// others write too, of 40 ms where nobody does, and of 400 ms while no server runs: large batches write each page of an index, and sync
+// the disk, fewer times.
 type pace struct{ size int }
 
 var usualPace = pace{500}
 
-// after adjusts the pace to how long a unit of this size took. One that had to wait for its turn was not alone.
+// after adjusts the pace to how long a unit of this size took. One that had to wait for its turn was not the only one.
 func (p pace) after(size int, took timing) pace {
-	const beside, alone, atOnce = 15 * time.Millisecond, 40 * time.Millisecond, time.Millisecond
+	const beside, quiet, alone, atOnce = 15 * time.Millisecond, 40 * time.Millisecond, 400 * time.Millisecond, time.Millisecond
 	const least = 100
-	long := alone
-	if took.wait > atOnce {
+	long := quiet
+	switch {
+	case took.isAlone: // it may have waited for a checkpoint of its own
+		long = alone
+	case took.wait > atOnce:
 		long = beside
 	}
 	fits := size * int(long/time.Microsecond) / max(1, int(took.work/time.Microsecond))
 	return pace{max(least, min(fits, 2*p.size, store.MostKept))}
+}
+
+// bytes bounds the bytes of the file in one batch, which its last line may exceed.
+func (p pace) bytes() int64 {
+	const least, ofLead = 4 << 20, 2 << 10
+	return max(least, int64(p.size)*ofLead)
 }

@@ -7,28 +7,32 @@ import (
 	"holdco/ports/store"
 )
 
-// Batches grow to units of 40 ms while nobody else writes, and shrink to units of 15 ms as soon as somebody does.
+// Batches grow to units of 40 ms while nobody else writes, and of 400 ms while no server runs. They shrink to units of 15 ms as soon as
+// somebody writes.
 func TestBatchesAreLargerWhereNobodyElseWrites(t *testing.T) {
 	t.Parallel()
-	const perLead = 30 * time.Microsecond
+	const perLead = 50 * time.Microsecond
 	p := usualPace
-	steps := func(wait time.Duration) {
-		for range 5 {
-			p = p.after(p.size, timing{wait: wait, work: time.Duration(p.size) * perLead})
-		}
-	}
 	for _, step := range []struct {
-		wait time.Duration
-		size int
-	}{{0, 1333}, {2 * time.Millisecond, 500}, {0, 1333}} {
-		if steps(step.wait); p.size != step.size {
-			t.Errorf("after units that waited for %s: %d, want %d", step.wait, p.size, step.size)
+		wait    time.Duration
+		isAlone bool
+		size    int
+	}{
+		{0, false, 800}, {2 * time.Millisecond, false, 300}, {0, true, 8000}, {2 * time.Millisecond, true, 8000},
+		{2 * time.Millisecond, false, 300}, {0, false, 800},
+	} {
+		for range 6 {
+			p = p.after(p.size, timing{wait: step.wait, work: time.Duration(p.size) * perLead, isAlone: step.isAlone})
+		}
+		if p.size != step.size {
+			t.Errorf("after units that waited for %s, alone %t: %d, want %d", step.wait, step.isAlone, p.size, step.size)
 		}
 	}
-	if slow := p.after(1333, timing{work: time.Second}); slow.size != 100 {
+	if slow := p.after(800, timing{work: time.Second}); slow.size != 100 {
 		t.Errorf("of a slow store: %d, want 100", slow.size)
 	}
-	if p = (pace{store.MostKept}).after(store.MostKept, timing{work: time.Millisecond}); p.size != store.MostKept {
+	fast := timing{work: time.Millisecond, isAlone: true}
+	if p = (pace{store.MostKept}).after(store.MostKept, fast); p.size != store.MostKept {
 		t.Errorf("of a fast store: %d, want %d", p.size, store.MostKept)
 	}
 }

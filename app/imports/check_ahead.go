@@ -47,10 +47,11 @@ type portion[L any] struct {
 	err   error
 }
 
-// Bounds of reading ahead: the number of portions that wait to be checked, and of those that wait to be stored, and of each portion
-// the lines and the bytes of the file, which the last line may exceed.
+// Bounds of reading ahead: the number of portions that wait to be checked, and of those that wait to be stored, about as many as a large
+// batch has, and of each portion the lines and the bytes of the file, which the last line may exceed.
 const (
-	mostPortions   = 16
+	mostRead       = 8
+	mostChecked    = 128
 	linesOfPortion = 64
 	bytesOfPortion = 256 << 10
 )
@@ -61,8 +62,8 @@ const (
 func checkAhead[D, T any](
 	ctx context.Context, lines iter.Seq2[inbound.Line[D], error], check func(line inbound.Line[D]) checked[T],
 ) <-chan portion[checked[T]] {
-	read := hand(ctx, func(send func(lines []inbound.Line[D]) bool) error { return divide(lines, send) })
-	return hand(ctx, func(send func(lines []checked[T]) bool) error {
+	read := hand(ctx, mostRead, func(send func(lines []inbound.Line[D]) bool) error { return divide(lines, send) })
+	return hand(ctx, mostChecked, func(send func(lines []checked[T]) bool) error {
 		for next := range read {
 			all := make([]checked[T], len(next.lines))
 			for i, line := range next.lines {
@@ -100,10 +101,10 @@ func divide[D any](lines iter.Seq2[inbound.Line[D], error], send func(lines []in
 	return nil
 }
 
-// hand runs work in a goroutine, and hands on the portions that it sends, until ctx ends: then send returns false. What work returns
-// comes with a last portion, which has no lines.
-func hand[L any](ctx context.Context, work func(send func(lines []L) bool) error) <-chan portion[L] {
-	portions := make(chan portion[L], mostPortions)
+// hand runs work in a goroutine, and hands on the portions that it sends, so many of which may wait, until ctx ends: then send returns
+// false. What work returns comes with a last portion, which has no lines.
+func hand[L any](ctx context.Context, most int, work func(send func(lines []L) bool) error) <-chan portion[L] {
+	portions := make(chan portion[L], most)
 	put := func(next portion[L]) bool {
 		select {
 		case portions <- next:

@@ -9,6 +9,7 @@ import (
 	"holdco/app/retries"
 	"holdco/domain/fault"
 	"holdco/domain/lead"
+	"holdco/domain/replica"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -48,8 +49,11 @@ func (s *Service) catalog(ctx context.Context) (lead.Catalog, error) {
 // errNothing rolls back a unit that found nothing to change, so that it uses up no revision.
 var errNothing = errors.New("nothing differs")
 
-// timing is how long a unit of work waited for its turn, and how long it took then.
-type timing struct{ wait, work time.Duration }
+// timing is how long a unit of work waited for its turn, how long it took then, and whether no server runs on the store.
+type timing struct {
+	wait, work time.Duration
+	isAlone    bool
+}
 
 // update runs a unit of work, which may end with errNothing. It ignores cancellation, because units are short, and retries.
 func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) (took timing, err error) {
@@ -64,7 +68,18 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 	if err != nil && !errors.Is(err, errNothing) {
 		return timing{}, err
 	}
-	return timing{wait: begun.Sub(asked), work: s.clock.Now().Sub(begun)}, nil
+	ended := s.clock.Now()
+	return timing{wait: begun.Sub(asked), work: ended.Sub(begun), isAlone: s.isAlone(ctx, ended)}, nil
+}
+
+// isAlone reports whether the store can be read, and no server says there that it runs.
+func (s *Service) isAlone(ctx context.Context, at time.Time) (alone bool) {
+	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		all, err := r.Replicas().List(ctx)
+		alone = err == nil && len(replica.Live(all, at)) == 0
+		return err
+	})
+	return alone && err == nil
 }
 
 // patience is how long an import waits for a store that is unavailable. It can be tried again: what was committed before the

@@ -161,8 +161,8 @@ type Leads interface {
 // SuppressionKeyOwner is what the key of suppressions is sealed for.
 const SuppressionKeyOwner = "leads"
 
-// MostKept is how many leads can be kept at once: about as many as can be written in 50 ms.
-const MostKept = 2000
+// MostKept is how many leads can be kept at once.
+const MostKept = 10_000
 
 // CampaignReader reads campaigns.
 type CampaignReader interface {

@@ -188,9 +188,9 @@ func feedMoved(f *fixture) {
 }
 
 func feedPasses(f *fixture) {
-	const units = 6
+	const units, leads = 6, 2000
 	for unit := range units {
-		batch := manyLeads(store.MostKept)
+		batch := manyLeads(leads)
 		for i := range batch {
 			batch[i].ID += id.Lead("-" + string(rune('a'+unit)))
 		}

@@ -25,7 +25,7 @@ type plenty struct {
 	instants  []time.Time // by revision: the UpdatedAt of these
 }
 
-const batch = store.MostKept
+const batch = 2000 // leads that are kept at once
 
 // newPlenty makes a store of n leads.
 func newPlenty(n int) *plenty {
