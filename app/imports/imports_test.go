@@ -15,6 +15,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
+	"holdco/domain/replica"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -188,6 +189,24 @@ func TestManyLeadsAreKeptInManyUnits(t *testing.T) {
 	}
 	if got := f.state(t).Revision; got != revision+1 {
 		t.Errorf("one more lead is %d revisions", got-revision)
+	}
+}
+
+func TestUnitsAreLongOnlyWhileNoServerRuns(t *testing.T) {
+	t.Parallel()
+	for _, isRunning := range []bool{false, true} {
+		f := newFixture(t)
+		if isRunning {
+			must(t, f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+				return tx.Replicas().Beat(ctx, replica.Replica{ID: "rep_1", Version: "v1", Since: noon, SeenAt: noon})
+			}))
+		}
+		f.store.committed = func() { f.clock.now = f.clock.now.Add(50 * time.Millisecond) } // is what a unit takes
+		before := f.state(t).Revision
+		f.leads(t, manyDrafts(10_000), inbound.ImportOptions{})
+		if units := f.state(t).Revision - before; isRunning != (units > 20) {
+			t.Errorf("%d units; a server runs: %t", units, isRunning)
+		}
 	}
 }
 

@@ -68,18 +68,22 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 	if err != nil && !errors.Is(err, errNothing) {
 		return timing{}, err
 	}
-	ended := s.clock.Now()
-	return timing{wait: begun.Sub(asked), work: ended.Sub(begun), isAlone: s.isAlone(ctx, ended)}, nil
+	return timing{wait: begun.Sub(asked), work: s.clock.Now().Sub(begun), isAlone: s.isAlone(ctx)}, nil
 }
 
-// isAlone reports whether the store can be read, and no server says there that it runs.
-func (s *Service) isAlone(ctx context.Context, at time.Time) (alone bool) {
+// isAlone reports whether no server says in the store that it runs. If the store cannot be read, one may.
+func (s *Service) isAlone(ctx context.Context) bool {
+	var live []replica.Replica
 	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		now, err := r.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
 		all, err := r.Replicas().List(ctx)
-		alone = err == nil && len(replica.Live(all, at)) == 0
+		live = replica.Live(all, now)
 		return err
 	})
-	return alone && err == nil
+	return err == nil && len(live) == 0
 }
 
 // patience is how long an import waits for a store that is unavailable. It can be tried again: what was committed before the
