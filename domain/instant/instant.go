@@ -8,7 +8,10 @@ import (
 const layout = "2006-01-02T15:04:05.000Z"
 
 // Format formats t, such as 2026-04-11T10:42:17.000Z.
-func Format(t time.Time) string { return t.UTC().Format(layout) }
+func Format(t time.Time) string { return string(Append(nil, t)) }
+
+// Append appends what Format returns.
+func Append(to []byte, t time.Time) []byte { return t.UTC().AppendFormat(to, layout) }
 
 // Optional formats t, or returns nil for the zero time.
 func Optional(t time.Time) *string {

@@ -127,7 +127,7 @@ type Merged struct {
 // the others are unchanged. New and changed leads keep the timestamps that they have, or else are changed at the given
 // instant, which must be later than every stored UpdatedAt.
 func Merge(batch []Incoming, stored map[id.Lead]Summary, at time.Time) Merged {
-	merged := Merged{Members: map[id.Campaign]int64{}}
+	merged := Merged{Changed: make([]Stored, 0, len(batch)), Members: map[id.Campaign]int64{}}
 	last, order := make(map[id.Lead]int, len(batch)), make([]int, len(batch))
 	for i := range batch {
 		last[batch[i].ID], order[i] = i, i

@@ -39,8 +39,8 @@ func Encode(l lead.Lead) lead.Document {
 	head := len(to)
 	to = appendCampaigns(append(to, `"campaign_ids":`...), l.Campaigns)
 	to = appendContacts(append(to, `,"contacts":`...), l.Contacts)
-	to = append(append(append(to, `,"created_at":"`...), instant.Format(l.CreatedAt)...), '"')
-	to = append(append(append(to, `,"updated_at":"`...), instant.Format(l.UpdatedAt)...), `"}`...)
+	to = append(instant.Append(append(to, `,"created_at":"`...), l.CreatedAt), '"')
+	to = append(instant.Append(append(to, `,"updated_at":"`...), l.UpdatedAt), `"}`...)
 	text := string(to)
 	return lead.Document{Head: text[:head], Tail: text[head:]}
 }

@@ -109,7 +109,9 @@ type labels struct {
 const websiteLabel = "website"
 
 func labelsOf(l lead.Lead) string {
+	const usual = 128 // bytes
 	var text strings.Builder
+	text.Grow(usual)
 	text.WriteByte(' ')
 	add := func(label string) {
 		if label != "" {
