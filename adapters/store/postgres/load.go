@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"golang.org/x/sync/errgroup"
 
 	"holdco/domain/backup"
@@ -165,8 +165,7 @@ func orBroken(table string, err error) error {
 	return err
 }
 
-// load brings the rows of a table in, each a line of JSON. The server reads them as it has written them, so that no value is converted on
-// its way.
+// load brings the rows of a table in, each a line of JSON.
 func (r *restoration) load(ctx context.Context, table string, from io.Reader) error {
 	lines := &batches{of: table, from: bufio.NewReaderSize(from, 64<<10)}
 	first, err := lines.next()
@@ -177,8 +176,12 @@ func (r *restoration) load(ctx context.Context, table string, from io.Reader) er
 	if err != nil {
 		return err
 	}
+	columns, err := r.columns(ctx, table)
+	if err != nil {
+		return err
+	}
 	if second == nil {
-		return r.session(ctx, func(conn *pgx.Conn) error { return insert(ctx, conn, table, first) })
+		return r.session(ctx, func(conn *pgx.Conn) error { return insert(ctx, conn, table, columns, first) })
 	}
 	if err := r.dropIndexes(ctx, table); err != nil {
 		return err
@@ -203,7 +206,7 @@ func (r *restoration) load(ctx context.Context, table string, from io.Reader) er
 		group.Go(func() error {
 			return r.session(ctx, func(conn *pgx.Conn) error {
 				for batch := range queue {
-					if err := insert(ctx, conn, table, batch); err != nil {
+					if err := insert(ctx, conn, table, columns, batch); err != nil {
 						return err
 					}
 				}
@@ -224,44 +227,68 @@ func send(ctx context.Context, queue chan<- []byte, batch []byte) bool {
 	}
 }
 
-func insert(ctx context.Context, conn *pgx.Conn, table string, batch []byte) error {
-	into := quoted(table)
-	query := "INSERT INTO " + into + " OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_recordset(NULL::" + into + ", $1)"
-	_, err := conn.PgConn().ExecParams(ctx, query, [][]byte{batch}, []uint32{pgtype.JSONOID}, nil, nil).Close()
+// columns returns the names of a table's columns, sorted.
+func (r *restoration) columns(ctx context.Context, table string) (names []string, err error) {
+	err = r.session(ctx, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, `SELECT column_name::text FROM information_schema.columns
+			WHERE table_schema = current_schema() AND table_name = $1`, table)
+		if err != nil {
+			return err
+		}
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	slices.Sort(names)
+	return names, err
+}
+
+// insert inserts a batch of rows into a table with these columns, sorted.
+func insert(ctx context.Context, conn *pgx.Conn, table string, columns []string, batch []byte) error {
+	made, err := copiedOf(table, batch)
+	if err != nil {
+		return err
+	}
+	names := made.columns()
+	if !slices.Equal(slices.Sorted(slices.Values(names)), columns) {
+		return backup.Broken("the rows of %s have the columns %q instead of %q", table, names, columns)
+	}
+	for i, name := range names {
+		names[i] = quoted(name)
+	}
+	_, err = conn.PgConn().CopyFrom(ctx, bytes.NewReader(made.rows),
+		"COPY "+quoted(table)+" ("+strings.Join(names, ", ")+") FROM STDIN")
 	return orBroken(table, err)
 }
 
-// batches cuts lines of JSON into arrays of JSON.
+// batches cuts lines into batches of whole lines.
 type batches struct {
 	of   string // the table
 	from *bufio.Reader
 }
 
-// next returns an array with the next lines; nil: there are no more.
-func (b *batches) next() (array []byte, err error) {
-	array = append(make([]byte, 0, batchBytes+batchBytes/4), '[')
-	begun := len(array) // where the line that is being read begins
-	for err == nil && (len(array) < batchBytes || begun < len(array)) {
+// next returns the next lines; nil: there are no more.
+func (b *batches) next() (lines []byte, err error) {
+	lines = make([]byte, 0, batchBytes+batchBytes/4)
+	begun := 0 // where the line that is being read begins
+	for err == nil && (len(lines) < batchBytes || begun < len(lines)) {
 		var some []byte
 		some, err = b.from.ReadSlice('\n')
-		array = append(array, some...)
+		lines = append(lines, some...)
 		switch {
 		case err == nil:
-			array[len(array)-1], begun = ',', len(array)
+			begun = len(lines)
 		case errors.Is(err, bufio.ErrBufferFull):
 			err = nil
 		}
-		if len(array)-begun > lineBytes {
+		if len(lines)-begun > lineBytes {
 			return nil, backup.Broken("a row of %s has more than %d bytes", b.of, lineBytes)
 		}
 	}
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
-	case len(array) == 1:
-		return nil, nil
-	case begun == len(array):
-		array = array[:len(array)-1] // the comma
 	}
-	return append(array, ']'), nil
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	return lines, nil
 }

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,10 @@ func TestManyRowsAreRestoredWithTheirConstraintsOnPostgres(t *testing.T) {
 		(id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unqueued, position)
 		SELECT 'act_' || n, 'cmp_' || n % 7, 'task', 'issue.created', 'system:test', 'issue', 'iss_' || n, repeat('a, "ä"\n', n % 300) ||
 			repeat(',', n / 4999 * 300000), '', n, 0, nullif(n, 5) FROM generate_series(1, 5000) n`)
+	for n, odd := range []string{`\N`, `\.`, "\\N", "\t\n\r\b\f\v\x01\x7f", `\u0041 \\u0041`, `null`, `{"a":[1,null]}`, `/"`, "😀\u2028"} {
+		query[int64](t, address, "WITH done AS (UPDATE activity SET data = $1 WHERE id = $2 RETURNING 1) SELECT count(*) FROM done",
+			odd, fmt.Sprint("act_", 100+n))
+	}
 	execute(`INSERT INTO companies (id, slug, name, description, default_adapter, fiscal_period, budget_usd, budget_period,
 		reserve_percent, team_count, agent_count, status, created_at, updated_at, deleted_by, version)
 		VALUES ('cmp_1', 'acme', 'Acme', '', '', 'month', 5, 'month', 0, 0, 0, 'active', 1, 1, '', 1)`)
@@ -99,7 +104,12 @@ func TestManyRowsAreRestoredWithTheirConstraintsOnPostgres(t *testing.T) {
 		"could not create unique index": {activity: slices.Concat(parts[activity], slices.Collect(bytes.Lines(parts[activity]))[0])},
 		"violates foreign key":          {companies: nil},
 		"violates not-null":             {activity: bytes.Replace(parts[activity], []byte(`"id":"act_4000"`), []byte(`"id":null`), 1)},
-		"invalid input syntax":          {activity: bytes.Replace(parts[activity], []byte(`"at":4321`), []byte(`"at":`), 1)},
+		"invalid input syntax":          {activity: bytes.Replace(parts[activity], []byte(`"at":4321`), []byte(`"at":"x"`), 1)},
+		"null value in column":          {activity: bytes.Replace(parts[activity], []byte(`"at":4321`), []byte(`"at":null`), 1)},
+		"is not JSON":                   {activity: bytes.Replace(parts[activity], []byte(`"at":4321`), []byte(`"at":`), 1)},
+		"other columns than the first":  {activity: bytes.Replace(parts[activity], []byte(`"at":4321`), []byte(`"it":4321`), 1)},
+		"have the columns":              {activity: bytes.ReplaceAll(parts[activity], []byte(`"at":`), []byte(`"it":`))},
+		"is no object":                  {activity: slices.Concat(parts[activity], []byte("[]\n"))},
 	} {
 		if err := take(change); fault.CodeOf(err) != fault.InvalidFile || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
