@@ -49,8 +49,8 @@ func paceCollector() []jobs.Job {
 	return []jobs.Job{{Name: "pace garbage collection", Every: time.Second, Run: run}}
 }
 
-// collectSeldom lets the heap of a command grow to five times what lives. An import holds a few MiB and throws away all that it reads:
-// with less room it spent a seventh of its processor time collecting garbage.
+// collectSeldom lets the heap of a command grow to five times what lives. An import throws away all that it reads, and keeps some bytes of
+// each line: with less room it spent a seventh of its processor time collecting garbage.
 func collectSeldom() {
 	const percent = 400
 	if os.Getenv("GOGC") == "" {

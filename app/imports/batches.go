@@ -107,7 +107,9 @@ func (i *importing[T]) flush(ctx context.Context) error {
 	}
 	i.summary.Change = i.summary.Plus(change)
 	i.summary.Read += int64(len(i.batch))
-	i.pace = i.pace.after(len(i.batch), took)
+	if took != (timing{}) { // else there was nothing to write, which says nothing of how long that takes
+		i.pace = i.pace.after(len(i.batch), took)
+	}
 	clear(i.batch) // so that stored items can be freed
 	i.batch = i.batch[:0]
 	return nil

@@ -17,6 +17,7 @@ var leadFeedRules = []rule{
 	{"a lead that a filter does not match any more has left", feedLeft},
 	{"who may not see all is told of what is seen, and of others no more than that they left", feedNarrowed},
 	{"leads of campaigns that moved to another industry come again for who is shown campaigns of some industries", feedMoved},
+	{"leads of a campaign that moved are looked for among some leads in a page", feedMovedFar},
 	{"many that do not match are passed over, so many at most in a page", feedPasses},
 	{"the feed goes on since an instant, and not much before it", feedSince},
 	{"the feed ends where a restoration or pruned removals begin", feedLost},
@@ -183,8 +184,53 @@ func feedMoved(f *fixture) {
 	fresh, _ := f.feed(narrowed, lead.FeedPosition{})
 	f.same(len(fresh), 8) // two names, and each lead once
 	of("ind_a", "3")
-	changes, _ = f.feed(narrowed, next)
+	changes, next = f.feed(narrowed, next)
 	f.same(told(changes), []string{"upserted cmp_c"})
+
+	f.imports(leadCalled("twice", in("cam_2", "cam_3")))
+	_, next = f.feed(narrowed, next)
+	of("ind_A", "2")
+	of("ind_A", "3")
+	changes, _ = f.feed(narrowed, next)
+	f.same(told(changes), []string{
+		"upserted cmp_b", "upserted cmp_f", "upserted cmp_twice", "upserted cmp_c", "upserted cmp_twice",
+	})
+	for _, one := range changes {
+		f.same(one.Exported.Place.ID, one.Lead)
+	}
+}
+
+func feedMovedFar(f *fixture) {
+	const units, leads = 3, 7000
+	one := f.newCampaign("1")
+	one.Industry = "ind_a"
+	f.keepTaxonomy(f.newTaxonomy())
+	f.keepCampaigns(one)
+	for unit := range units {
+		batch := manyLeads(leads)
+		for i := range batch {
+			batch[i].ID += id.Lead("-" + string(rune('a'+unit)))
+		}
+		if unit == 0 {
+			batch[0].Campaigns = []id.Campaign{one.ID}
+		}
+		f.imports(batch...)
+	}
+	f.imports(leadCalled("z", func(l *lead.Lead) { l.Campaigns = []id.Campaign{one.ID} }))
+	filter := lead.Filter{View: lead.View{Industries: []id.Industry{"ind_a", "ind_A"}}}
+	_, at := f.feed(filter, lead.FeedPosition{})
+	one.Industry = "ind_A"
+	f.keepCampaigns(one)
+	f.imports(leadCalled("y"))
+	page, err := f.store.Leads().Feed(f.ctx, lead.FeedQuery{Filter: filter, After: at, Size: 5})
+	f.ok(err)
+	f.same(len(page.Changes), 1)
+	f.same(page.More, true)
+	changes, next := f.feed(filter, at)
+	f.same(len(changes), 3)
+	f.same(told(changes)[1:], []string{"left cmp_z", "left cmp_y"})
+	changes, _ = f.feed(filter, next)
+	f.same(len(changes), 0)
 }
 
 func feedPasses(f *fixture) {

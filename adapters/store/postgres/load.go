@@ -197,8 +197,11 @@ func (r *restoration) load(ctx context.Context, table string, from io.Reader) er
 		}
 		for {
 			batch, err := lines.next()
-			if err != nil || batch == nil || !send(ctx, queue, batch) {
+			if err != nil || batch == nil {
 				return err
+			}
+			if !send(ctx, queue, batch) {
+				return ctx.Err()
 			}
 		}
 	})

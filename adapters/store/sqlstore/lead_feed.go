@@ -15,8 +15,9 @@ import (
 	"holdco/ports/store"
 )
 
-// mostScanned bounds how many changes a page of the feed looks at, and mostInStep how many of them at once.
-const mostScanned, mostInStep = 10_000, 1000
+// mostScanned bounds how many changes a page of the feed looks at, and mostInStep how many of them at once. mostLookedThrough bounds among
+// how many leads it looks for those of campaigns that moved.
+const mostScanned, mostInStep, mostLookedThrough = 10_000, 1000, 20_000
 
 func (l leads) Feed(ctx context.Context, query lead.FeedQuery) (lead.FeedPage, error) {
 	var page lead.FeedPage
@@ -188,45 +189,69 @@ func (r *feedReader) reach(place lead.FeedPlace) {
 }
 
 // addMoved adds the leads of campaigns that moved to another industry, where these moved, up to a place. What stands in the feed after
-// the position on its own account is told anyway.
+// the position on its own account is told anyway. No index finds the leads of a campaign: they are looked through by their keys, and those
+// that are left for the next page are at most as far away as that was cut.
 func (r *feedReader) addMoved(ctx context.Context, upTo lead.FeedPlace) error {
 	moves, err := r.moves(ctx, upTo.Revision)
-	if err != nil {
+	if err != nil || len(moves) == 0 {
 		return err
 	}
+	var last int64
+	if err := r.row(ctx, []any{&last}, nil, lastLeadKey, 0); err != nil {
+		return err
+	}
+	left := int64(mostLookedThrough)
 	for _, move := range moves {
-		place := lead.FeedPlace{Revision: move.revision, Key: math.MaxInt64} // the last that there can be
-		if place.Compare(r.After.Place) <= 0 {
-			continue
+		from, to := int64(0), last
+		if move.revision == r.After.Place.Revision {
+			from = r.After.Place.Key
 		}
-		isLast, err := r.addLeadsOf(ctx, move, upTo)
-		if err != nil || !isLast {
-			return err
+		if move.revision == upTo.Revision {
+			to = min(to, upTo.Key)
+		}
+		if from < to {
+			end := min(to, from+left)
+			isAll, err := r.addLeadsOf(ctx, move, from, end)
+			if err != nil || !isAll {
+				return err
+			}
+			if end < to {
+				r.cut(lead.FeedPlace{Revision: move.revision, Key: end})
+				return nil
+			}
+			left -= end - from
 		}
 		if !r.isMore {
-			r.reach(place) // so that the leads are not looked through again
+			r.reach(lead.FeedPlace{Revision: move.revision, Key: math.MaxInt64}) // so that the leads are not looked through again
 		}
 	}
 	return nil
 }
 
-// addLeadsOf adds the leads of campaigns that moved at once, by their keys, until there are enough for a page. It reports whether it came
-// to the last of them.
-func (r *feedReader) addLeadsOf(ctx context.Context, move campaignMove, upTo lead.FeedPlace) (isLast bool, err error) {
-	var from int64
-	if move.revision == r.After.Place.Revision {
-		from = r.After.Place.Key
-	}
-	upToKey := int64(math.MaxInt64)
-	if move.revision == upTo.Revision {
-		upToKey = upTo.Key
-	}
+// cut drops what was found after a place, up to which all was read.
+func (r *feedReader) cut(place lead.FeedPlace) {
+	r.found = slices.DeleteFunc(r.found, func(one lead.FeedChange) bool { return one.Place.Compare(place) > 0 })
+	r.at, r.isMore = place, true
+}
+
+// addLeadsOf adds the leads of campaigns that moved at once, which have these keys, until there are enough for a page. It reports whether
+// those are all.
+func (r *feedReader) addLeadsOf(ctx context.Context, move campaignMove, after, upTo int64) (isAll bool, err error) {
 	var rows []leadRow
-	err = r.all(ctx, labelled(notRemoved(r.selects(&rows)), move.campaigns).Column("key", "id").
-		Where("key > ?", from).Where("key <= ?", upToKey).
-		// By the sum no index on revisions serves, so that leads are read in the order of their keys until there are enough.
-		Where("(revision + 0, key) <= (?, ?)", r.After.Place.Revision, r.After.Place.Key).
-		OrderExpr("key LIMIT ?", r.Size+1))
+	query := notRemoved(r.selects((*leadRow)(nil))).Column("key", "id", "labels").
+		Where("key > ?", after).Where("key <= ?", upTo).
+		// By the sum no index on revisions serves, so that leads are read in the order of their keys.
+		Where("(revision + 0, key) <= (?, ?)", r.After.Place.Revision, r.After.Place.Key).OrderExpr("key")
+	err = r.each(ctx, query, func(found *sql.Rows) error {
+		var row leadRow
+		if err := found.Scan(&row.Key, &row.ID, &row.Labels); err != nil {
+			return err
+		}
+		if len(rows) <= r.Size && slices.ContainsFunc(r.labels.read(row.Labels).campaigns, move.has) {
+			rows = append(rows, row)
+		}
+		return nil
+	})
 	if err != nil {
 		return false, err
 	}
@@ -245,8 +270,10 @@ func (r *feedReader) addLeadsOf(ctx context.Context, move campaignMove, upTo lea
 // campaignMove is when campaigns moved to another industry.
 type campaignMove struct {
 	revision  lead.Revision
-	campaigns []id.Campaign
+	campaigns map[id.Campaign]bool
 }
+
+func (m campaignMove) has(which id.Campaign) bool { return m.campaigns[which] }
 
 // moves are those after the position and up to a revision. Who began with nothing after one was shown what it led to.
 func (r *feedReader) moves(ctx context.Context, upTo lead.Revision) (moves []campaignMove, err error) {
@@ -260,10 +287,9 @@ func (r *feedReader) moves(ctx context.Context, upTo lead.Revision) (moves []cam
 			return err
 		}
 		if n := len(moves); n == 0 || moves[n-1].revision != at {
-			moves = append(moves, campaignMove{revision: at})
+			moves = append(moves, campaignMove{at, map[id.Campaign]bool{}})
 		}
-		last := &moves[len(moves)-1]
-		last.campaigns = append(last.campaigns, which)
+		moves[len(moves)-1].campaigns[which] = true
 		return nil
 	})
 	return moves, err
@@ -340,10 +366,10 @@ func (r *feedReader) names(ctx context.Context, state lead.State, upTo lead.Feed
 
 // document reads the leads of what was found.
 func (r *feedReader) document(ctx context.Context) error {
-	at := make(map[int64]int, len(r.found))
+	at := make(map[int64][]int, len(r.found)) // a lead of two campaigns that moved can come twice
 	for i, change := range r.found {
 		if change.Kind == lead.Upserted {
-			at[change.Place.Key] = i
+			at[change.Place.Key] = append(at[change.Place.Key], i)
 		}
 	}
 	for some := range slices.Chunk(upsertedKeys(r.found), store.MostKeyed) {
@@ -352,7 +378,9 @@ func (r *feedReader) document(ctx context.Context) error {
 			return err
 		}
 		for _, one := range leads {
-			r.found[at[one.Key]].Exported = one.Exported
+			for _, i := range at[one.Key] {
+				r.found[i].Exported = one.Exported
+			}
 		}
 	}
 	return nil

@@ -162,7 +162,7 @@ func (c *Cluster) start() error {
 	}
 	defer func() { _ = log.Close() }()
 	server := c.command("postgres", slices.Concat([]string{"-D", c.data(), "-k", c.folder,
-		"-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=200",
+		"-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-c", "max_connections=400",
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "autovacuum=off",
 	}, c.more)...)
 	server.Stdout, server.Stderr = log, log
