@@ -317,9 +317,17 @@ func (k *killedStore) isWell(t *testing.T, what string, isLast bool) {
 		for _, wrong := range examine(t, k.environ...) {
 			t.Errorf("%s: %s", what, wrong)
 		}
-	} else if printed, ok := runHoldco(t, k.environ, "doctor", "--strict", "--only",
-		"key,activity,outbox,companies,budgets,issues,leads,workspaces,backup"); !ok {
-		t.Errorf("%s: %s", what, printed)
+	} else {
+		var printed string
+		var ok bool
+		await(t, time.Minute, "PostgreSQL to notice that a restoration is gone", func() bool {
+			printed, ok = runHoldco(t, k.environ, "doctor", "--strict", "--only",
+				"key,activity,outbox,companies,budgets,issues,leads,workspaces,backup")
+			return !strings.Contains(printed, "the store is being restored")
+		})
+		if !ok {
+			t.Errorf("%s: %s", what, printed)
+		}
 	}
 	got := [3]string{k.count(t, "companies"), k.count(t, "issues"), k.count(t, "leads")}
 	if want := [3]string{k.companies, k.issues, cmp.Or(k.leads, got[2])}; got != want {
