@@ -67,14 +67,12 @@ func (s *Schedule) Run(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	written, failure := s.write(ctx, holder, begun)
-	if failure != nil {
-		if ctx.Err() != nil { // the server stops: the next one tries again
-			failure = errors.New("the server was stopped meanwhile")
-		}
-		s.failures.Add(1)
+	if failure != nil && ctx.Err() != nil {
+		return false, s.breakOff(ctx, holder)
 	}
 	after, err := s.end(ctx, holder, written, failure)
 	if failure != nil {
+		s.failures.Add(1)
 		s.log.Error(ctx, s.saysFailed(after), failure)
 	}
 	if err != nil || failure != nil {
@@ -91,8 +89,28 @@ func (s *Schedule) saysFailed(after backup.Schedule) string {
 	return "The scheduled backup failed." // another server makes it, or the store is away
 }
 
-// ending is how long a server that stops may take to note that its backup has failed.
+// ending is how long a server that stops may take to note what became of its backup.
 const ending = 5 * time.Second
+
+// breakOff gives the schedule back when the server stops.
+func (s *Schedule) breakOff(ctx context.Context, holder string) error {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	return s.change(ctx, func(_ context.Context, _ store.Tx, now time.Time, state backup.Schedule) (backup.Schedule, error) {
+		if state.Holder == holder {
+			state = state.BreakOff(now)
+		}
+		return state, nil
+	})
+}
+
+// lasting lasts a little longer than a context that has ended.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), ending)
+}
 
 // begin takes the schedule, unless another has, and returns the instant of the backup; zero: another has.
 func (s *Schedule) begin(ctx context.Context, holder string) (begun time.Time, err error) {
@@ -173,13 +191,10 @@ func (s *Schedule) hold(ctx context.Context, end context.CancelCauseFunc, holder
 func (s *Schedule) end(
 	ctx context.Context, holder string, written backup.Written, failure error,
 ) (after backup.Schedule, err error) {
-	if ctx.Err() != nil {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	err = s.change(ctx, func(ctx context.Context, tx store.Tx, now time.Time, state backup.Schedule) (backup.Schedule, error) {
-		isTold := failure != nil && state.Failed
+		isTold := failure != nil && state.Failed && state.Failures > 0
 		after = state
 		happened := written.Completed()
 		if failure != nil {

@@ -173,6 +173,34 @@ func TestABackupThatIsTakenOverEnds(t *testing.T) {
 	}
 }
 
+// A server that stops breaks its backup off, which is no failure, and the next one makes it soon.
+func TestABackupWhoseServerStopsIsMadeByTheNext(t *testing.T) {
+	t.Parallel()
+	p := onSQLite(t, true)
+	on, folder, _ := scheduled(t, p, 0)
+	said := &logged{}
+	settings := backups.Settings{Folder: folder, Every: 24 * time.Hour, Keep: backup.Selection{Days: 2}, Version: "v1"}
+	for range 3 {
+		ctx, stop := context.WithCancel(t.Context())
+		parts := p.parts
+		parts.Source = source{Source: parts.Source, before: func(ctx context.Context) error {
+			stop()
+			return ctx.Err()
+		}}
+		one := backups.NewSchedule(backups.New(parts), on, settings, said)
+		if _, err := one.Run(ctx); err != nil || one.Failures() != 0 {
+			t.Errorf("%d failures, %v", one.Failures(), err)
+		}
+		p.clock.Advance(time.Minute)
+	}
+	if got := p.count(t, "activity WHERE type = 'backup.failed'"); got != 0 || len(said.messages) != 0 {
+		t.Errorf("%d events, %q", got, said.messages)
+	}
+	if _, err := backups.NewSchedule(p.Service, on, settings, said).Run(t.Context()); err != nil || len(names(t, folder)) != 1 {
+		t.Errorf("%v, %v", names(t, folder), err)
+	}
+}
+
 func TestAScheduledBackupIsChecked(t *testing.T) {
 	t.Parallel()
 	p := onSQLite(t, true)

@@ -10,7 +10,7 @@ type Schedule struct {
 	Bytes     int64     // of that
 	Holder    string    // the process that makes one; empty: none does
 	HeldUntil time.Time // unless it renews that: then another may
-	Failed    bool      // the last one has failed
+	Failed    bool      // the last one has failed, or was broken off
 	Failures  int64     // since one succeeded, or was begun by a program that does not count them
 	RetryAt   time.Time // when one that has failed is tried again; zero: it has not, or a program that does not know this has noted it
 }
@@ -89,6 +89,14 @@ func (s Schedule) Renew(holder string, now time.Time) (next Schedule, holds bool
 // Done ends a backup of so many bytes.
 func (s Schedule) Done(bytes int64) Schedule {
 	s.DoneAt, s.Bytes, s.Failed, s.Failures, s.RetryAt = s.BegunAt, bytes, false, 0, time.Time{}
+	s.Holder, s.HeldUntil = "", time.Time{}
+	return s
+}
+
+// BreakOff ends a backup whose server stops: that is no failure, and the next server makes it.
+func (s Schedule) BreakOff(now time.Time) Schedule {
+	s.Failed = true
+	s.RetryAt = now.Add(retries[0])
 	s.Holder, s.HeldUntil = "", time.Time{}
 	return s
 }
