@@ -319,10 +319,16 @@ func (a *stormAgent) charge(held *stormLeaseHeld, isLate string) bool {
 		return false
 	}
 	held.charge = made[0]
-	if into[apiState](a.workStorm, r).Late {
+	state := into[apiState](a.workStorm, r)
+	if state.Late {
 		return false
 	}
-	return a.took(held, r)
+	for _, one := range state.Entries {
+		if !one.Duplicate {
+			return a.took(held, r)
+		}
+	}
+	return true // such charges are taken whether the lease has ended or not
 }
 
 // conflicts uses the key of a charge for another one, which is refused with all that comes with it. It reports whether the agent still

@@ -342,7 +342,7 @@ func explain(path string, err error) error {
 		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
 			return fmt.Errorf("%s cannot be written to; see whether its disk is full: %w", path, err)
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-			return fmt.Errorf("%s is locked by another program; stop it first: %w", path, err)
+			return fmt.Errorf("%s is locked by another program for longer than this one waits; try again, or stop it first: %w", path, err)
 		}
 	}
 	return fmt.Errorf("%s: %w", path, err)
