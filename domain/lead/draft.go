@@ -264,6 +264,8 @@ func (c *checks) email(path, sent string, into *sentKeys) string {
 	if !isEmail(email) || strings.ContainsFunc(email, unicode.IsSpace) {
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address such as anna@example.com", path))
 	}
+	_, wrong := text.Name(path, email, EmailLength) // escapes stand for any byte, and some letters are several in NFKC
+	c.add(path, email, wrong)
 	return email
 }
 
