@@ -140,7 +140,7 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 	if sent.raw.name != l.Name || sent.raw.email != l.Email {
 		read.raw = &sent.raw
 	}
-	l.Contacts = c.contacts(l.ID, d.Contacts)
+	l.Contacts, read.rawContacts = c.contacts(l.ID, d.Contacts)
 	if len(c.problems) > 0 {
 		return Incoming{Lead: Lead{ID: l.ID}}, fault.Validation(c.problems)
 	}
@@ -247,7 +247,7 @@ func (c *checks) line(path, sent string, most int) string {
 
 // formerly returns a text as former versions took it, of which line made another one.
 func formerly(sent, line string) string {
-	if line == sent {
+	if line == sent || line == "" {
 		return line
 	}
 	raw, _ := text.Name("", sent, AddressLength)
@@ -410,23 +410,32 @@ func (c *checks) campaigns(catalog Catalog, sent []string) []id.Campaign {
 	return slices.Compact(campaigns)
 }
 
-func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
+// contacts validates contacts, and returns those of which the id is derived from a spelling that is not kept: their places, with it.
+func (c *checks) contacts(of id.Lead, sent []ContactDraft) (contacts []Contact, raw map[int]Contact) {
 	if len(sent) > MostContacts {
 		c.problems.Add(fault.Fieldf("contacts", fault.TooMany, "contacts has %d items; at most %d are allowed", len(sent), MostContacts))
-		return nil
+		return nil, nil
 	}
-	contacts, primary := make([]Contact, len(sent)), -1
+	contacts = make([]Contact, len(sent))
+	primary := -1
 	for i, draft := range sent {
 		at := "contacts." + strconv.Itoa(i) + "."
+		keys := sentKeys{}
 		contact := Contact{
 			Name:    c.line(at+"name", draft.Name, NameLength),
 			Title:   c.line(at+"title", draft.Title, NameLength),
-			Email:   c.email(at+"email", draft.Email, &sentKeys{}),
+			Email:   c.email(at+"email", draft.Email, &keys),
 			Primary: draft.Primary,
 		}
 		contact.ID = foreign[id.Contact](c, at+"id", draft.ID)
 		if isBlank(draft.ID) {
-			contact.ID = deriveContact(of, contact)
+			spelled := Contact{Name: formerly(draft.Name, contact.Name), Email: keys.raw.email}
+			if contact.ID = deriveContact(of, spelled); spelled.Name != contact.Name || spelled.Email != contact.Email {
+				if raw == nil { // as in most leads
+					raw = map[int]Contact{}
+				}
+				raw[i] = spelled
+			}
 		}
 		if contact.Name == "" && contact.Email == "" {
 			c.problems.Add(fault.Fieldf(at+"name", fault.Required, "a contact must have a name or an email"))
@@ -452,11 +461,11 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 		}
 		contacts[i] = contact
 	}
-	return contacts
+	return contacts, raw
 }
 
-// deriveContact derives an id from the lead and the e-mail of the contact, or its name if it has no e-mail. Without
-// either the id is empty.
+// deriveContact derives an id from the lead and the e-mail of the contact, or its name if it has no e-mail, both as they were sent: unlike
+// leads, contacts are not looked for by former ids. Without either the id is empty.
 func deriveContact(of id.Lead, contact Contact) id.Contact {
 	if contact.Email != "" {
 		return id.Derive[id.Contact](string(of), "email", strings.ToLower(contact.Email))
