@@ -373,19 +373,24 @@ func (c *checks) instant(path, sent string, now time.Time) time.Time {
 func (c *checks) branch(catalog Catalog, sentIndustry, sentVertical string) (id.Industry, id.Vertical) {
 	industry, vertical := foreign[id.Industry](c, "industry_id", sentIndustry), foreign[id.Vertical](c, "vertical_id", sentVertical)
 	if industry != "" && !catalog.Industries[industry] {
-		c.problems.Add(fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: %s", industry))
+		c.problems.Add(unknown("industry_id", "industry", industry))
 	}
 	within, found := catalog.Verticals[vertical]
 	switch {
 	case vertical == "":
 	case !found:
-		c.problems.Add(fault.Fieldf("vertical_id", fault.UnknownValue, "vertical_id names no vertical: %s", vertical))
+		c.problems.Add(unknown("vertical_id", "vertical", vertical))
 	case isBlank(sentIndustry):
 		industry = within
 	case catalog.Industries[industry] && industry != within:
 		c.problems.Add(fault.Fieldf("vertical_id", fault.UnknownValue, "vertical_id names a vertical of another industry, %s", within))
 	}
 	return industry, vertical
+}
+
+// unknown is the error of an id that names nothing.
+func unknown[I id.ID](path, what string, which I) fault.Field {
+	return fault.Quotef(path, fault.UnknownValue, string(which), "%s names no %s: %s", path, what, which)
 }
 
 // campaigns parses ids of campaigns and drops duplicates.
@@ -400,7 +405,7 @@ func (c *checks) campaigns(catalog Catalog, sent []string) []id.Campaign {
 		path := "campaign_ids." + strconv.Itoa(i)
 		campaign := foreign[id.Campaign](c, path, one)
 		if campaign != "" && !catalog.Campaigns[campaign] {
-			c.problems.Add(fault.Fieldf(path, fault.UnknownValue, "%s names no campaign: %s", path, campaign))
+			c.problems.Add(unknown(path, "campaign", campaign))
 		}
 		if campaign != "" {
 			campaigns = append(campaigns, campaign)
