@@ -88,12 +88,12 @@ func TestALineAtFaultIsReportedAndTheRestIsKept(t *testing.T) {
 		{Number: 2, ID: "cmp_2", Outcome: lead.LineRejected, Problems: []fault.Field{
 			fault.Fieldf("title", fault.UnknownField, "title is not a field here"),
 			fault.Fieldf("name", fault.Required, "name must not be blank"),
-			fault.Fieldf("campaign_ids.0", fault.UnknownValue, "campaign_ids.0 names no campaign: cam_9"),
+			fault.Quotef("campaign_ids.0", fault.UnknownValue, "cam_9", "campaign_ids.0 names no campaign: cam_9"),
 		}},
 		{Number: 3, Outcome: lead.LineRejected, Problems: []fault.Field{fault.Fieldf("", fault.InvalidFormat, "the line is not JSON")}},
 		{
 			Number: 4, ID: string(id.Derive[id.Lead]("key", "website", "bolt.example", "name", "bolt")), Outcome: lead.LineRejected,
-			Problems: []fault.Field{fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: ind_9")},
+			Problems: []fault.Field{fault.Quotef("industry_id", fault.UnknownValue, "ind_9", "industry_id names no industry: ind_9")},
 		},
 	}
 	if diff := cmp.Diff(want, reported); diff != "" {

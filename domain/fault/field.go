@@ -43,9 +43,12 @@ func Quotef(path, code, quoted, format string, args ...any) Field {
 	return f
 }
 
-// Unquoted returns the error without the value that was sent.
+// Unquoted returns the error without what was sent: the value that it quotes, and the name of a field that does not exist.
 func (f Field) Unquoted() Field {
-	if f.Quoted != "" {
+	switch {
+	case f.Code == UnknownField:
+		return Fieldf("", f.Code, "a field that was sent is not a field here")
+	case f.Quoted != "":
 		f.Message, f.Quoted = strings.ReplaceAll(f.Message, f.Quoted, "the value"), ""
 	}
 	return f

@@ -34,7 +34,7 @@ func (d CampaignDraft) Campaign(catalog Catalog) (Campaign, error) {
 	}
 	made.Industry, made.Vertical = c.branch(catalog, d.Industry, d.Vertical)
 	if made.Geography != "" && !catalog.Geographies[made.Geography] {
-		c.problems.Add(fault.Fieldf("geography_id", fault.UnknownValue, "geography_id names no geography: %s", made.Geography))
+		c.problems.Add(unknown("geography_id", "geography", made.Geography))
 	}
 	if len(c.problems) > 0 {
 		return Campaign{ID: made.ID}, fault.Validation(c.problems)

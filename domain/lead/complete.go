@@ -71,8 +71,12 @@ func (i *Incoming) complete(stored map[id.Lead]Summary, contents map[id.Lead]Lea
 func (i *Incoming) rename(to id.Lead) {
 	i.Contacts = slices.Clone(i.Contacts)
 	for n, contact := range i.Contacts {
-		if contact.ID == deriveContact(i.ID, contact) {
-			i.Contacts[n].ID = deriveContact(to, contact)
+		spelled, isRaw := i.rawContacts[n]
+		if !isRaw {
+			spelled = contact
+		}
+		if contact.ID == deriveContact(i.ID, spelled) {
+			i.Contacts[n].ID = deriveContact(to, spelled)
 		}
 	}
 	i.ID = to

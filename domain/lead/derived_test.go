@@ -76,6 +76,39 @@ func TestAContactWithoutAnIDGetsThatOfItsContent(t *testing.T) {
 	}
 }
 
+// Former versions kept contacts as they were spelled, and so derived their ids.
+func TestAContactKeepsTheIDThatItsSpellingMade(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		draft lead.ContactDraft
+		of    []string // what the id is derived from, after the id of the lead
+	}{
+		{lead.ContactDraft{Email: "Anna@acme.example"}, []string{"email", "anna@acme.example"}},
+		{lead.ContactDraft{Email: " mailto:Anna@acme.example"}, []string{"email", "mailto:anna@acme.example"}},
+		{lead.ContactDraft{Email: "an\u200bna@acme.example."}, []string{"email", "an\u200bna@acme.example."}},
+		{lead.ContactDraft{Name: "Anna  M "}, []string{"name", "anna  m"}},
+		{lead.ContactDraft{Name: "Anna M"}, []string{"name", "anna m"}},
+		{lead.ContactDraft{Name: "A\u00adnna", Email: "\u200b"}, []string{"name", "a\u00adnna"}},
+		{lead.ContactDraft{Name: "\u200b", Email: "ａ@acme.example"}, []string{"email", "ａ@acme.example"}},
+	} {
+		want := func(of id.Lead) id.Contact { return id.Derive[id.Contact](append([]string{string(of)}, c.of...)...) }
+		draft := lead.Draft{Name: "Acme  GmbH", Contacts: []lead.ContactDraft{{Name: "Ben"}, c.draft}}
+		made := incoming(t, draft)
+		if got := made.Contacts[1].ID; got != want(made.ID) {
+			t.Errorf("%+q: %s", c.of, got)
+		}
+		former := acme()
+		former.ID, former.Name = id.Derive[id.Lead]("name", "acme  gmbh"), "Acme  GmbH"
+		now, _ := importing(t, map[id.Lead]lead.Lead{former.ID: former}, lead.Rules{}, draft)
+		if got := now[former.ID].Contacts[1].ID; got != want(former.ID) {
+			t.Errorf("%+q, of a lead that keeps its id: %s", c.of, got)
+		}
+	}
+	incoming(t, lead.Draft{Name: "Acme", Contacts: []lead.ContactDraft{
+		{Name: "Anna  M"}, {Name: "Anna M"}, {Email: "mailto:anna@acme.example"}, {Email: "anna@acme.example"},
+	}})
+}
+
 func TestContactsOfALeadDiffer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

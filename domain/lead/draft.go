@@ -140,7 +140,7 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 	if sent.raw.name != l.Name || sent.raw.email != l.Email {
 		read.raw = &sent.raw
 	}
-	l.Contacts = c.contacts(l.ID, d.Contacts)
+	l.Contacts, read.rawContacts = c.contacts(l.ID, d.Contacts)
 	if len(c.problems) > 0 {
 		return Incoming{Lead: Lead{ID: l.ID}}, fault.Validation(c.problems)
 	}
@@ -247,7 +247,7 @@ func (c *checks) line(path, sent string, most int) string {
 
 // formerly returns a text as former versions took it, of which line made another one.
 func formerly(sent, line string) string {
-	if line == sent {
+	if line == sent || line == "" {
 		return line
 	}
 	raw, _ := text.Name("", sent, AddressLength)
@@ -264,6 +264,8 @@ func (c *checks) email(path, sent string, into *sentKeys) string {
 	if !isEmail(email) || strings.ContainsFunc(email, unicode.IsSpace) {
 		c.problems.Add(fault.Fieldf(path, fault.InvalidFormat, "%s must be an address such as anna@example.com", path))
 	}
+	_, wrong := text.Name(path, email, EmailLength) // escapes stand for any byte, and some letters are several in NFKC
+	c.add(path, email, wrong)
 	return email
 }
 
@@ -371,19 +373,24 @@ func (c *checks) instant(path, sent string, now time.Time) time.Time {
 func (c *checks) branch(catalog Catalog, sentIndustry, sentVertical string) (id.Industry, id.Vertical) {
 	industry, vertical := foreign[id.Industry](c, "industry_id", sentIndustry), foreign[id.Vertical](c, "vertical_id", sentVertical)
 	if industry != "" && !catalog.Industries[industry] {
-		c.problems.Add(fault.Fieldf("industry_id", fault.UnknownValue, "industry_id names no industry: %s", industry))
+		c.problems.Add(unknown("industry_id", "industry", industry))
 	}
 	within, found := catalog.Verticals[vertical]
 	switch {
 	case vertical == "":
 	case !found:
-		c.problems.Add(fault.Fieldf("vertical_id", fault.UnknownValue, "vertical_id names no vertical: %s", vertical))
+		c.problems.Add(unknown("vertical_id", "vertical", vertical))
 	case isBlank(sentIndustry):
 		industry = within
 	case catalog.Industries[industry] && industry != within:
 		c.problems.Add(fault.Fieldf("vertical_id", fault.UnknownValue, "vertical_id names a vertical of another industry, %s", within))
 	}
 	return industry, vertical
+}
+
+// unknown is the error of an id that names nothing.
+func unknown[I id.ID](path, what string, which I) fault.Field {
+	return fault.Quotef(path, fault.UnknownValue, string(which), "%s names no %s: %s", path, what, which)
 }
 
 // campaigns parses ids of campaigns and drops duplicates.
@@ -398,7 +405,7 @@ func (c *checks) campaigns(catalog Catalog, sent []string) []id.Campaign {
 		path := "campaign_ids." + strconv.Itoa(i)
 		campaign := foreign[id.Campaign](c, path, one)
 		if campaign != "" && !catalog.Campaigns[campaign] {
-			c.problems.Add(fault.Fieldf(path, fault.UnknownValue, "%s names no campaign: %s", path, campaign))
+			c.problems.Add(unknown(path, "campaign", campaign))
 		}
 		if campaign != "" {
 			campaigns = append(campaigns, campaign)
@@ -408,23 +415,32 @@ func (c *checks) campaigns(catalog Catalog, sent []string) []id.Campaign {
 	return slices.Compact(campaigns)
 }
 
-func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
+// contacts validates contacts, and returns those of which the id is derived from a spelling that is not kept: their places, with it.
+func (c *checks) contacts(of id.Lead, sent []ContactDraft) (contacts []Contact, raw map[int]Contact) {
 	if len(sent) > MostContacts {
 		c.problems.Add(fault.Fieldf("contacts", fault.TooMany, "contacts has %d items; at most %d are allowed", len(sent), MostContacts))
-		return nil
+		return nil, nil
 	}
-	contacts, primary := make([]Contact, len(sent)), -1
+	contacts = make([]Contact, len(sent))
+	primary := -1
 	for i, draft := range sent {
 		at := "contacts." + strconv.Itoa(i) + "."
+		keys := sentKeys{}
 		contact := Contact{
 			Name:    c.line(at+"name", draft.Name, NameLength),
 			Title:   c.line(at+"title", draft.Title, NameLength),
-			Email:   c.email(at+"email", draft.Email, &sentKeys{}),
+			Email:   c.email(at+"email", draft.Email, &keys),
 			Primary: draft.Primary,
 		}
 		contact.ID = foreign[id.Contact](c, at+"id", draft.ID)
 		if isBlank(draft.ID) {
-			contact.ID = deriveContact(of, contact)
+			spelled := Contact{Name: formerly(draft.Name, contact.Name), Email: keys.raw.email}
+			if contact.ID = deriveContact(of, spelled); spelled.Name != contact.Name || spelled.Email != contact.Email {
+				if raw == nil { // as in most leads
+					raw = map[int]Contact{}
+				}
+				raw[i] = spelled
+			}
 		}
 		if contact.Name == "" && contact.Email == "" {
 			c.problems.Add(fault.Fieldf(at+"name", fault.Required, "a contact must have a name or an email"))
@@ -450,11 +466,11 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) []Contact {
 		}
 		contacts[i] = contact
 	}
-	return contacts
+	return contacts, raw
 }
 
-// deriveContact derives an id from the lead and the e-mail of the contact, or its name if it has no e-mail. Without
-// either the id is empty.
+// deriveContact derives an id from the lead and the e-mail of the contact, or its name if it has no e-mail, both as they were sent: unlike
+// leads, contacts are not looked for by former ids. Without either the id is empty.
 func deriveContact(of id.Lead, contact Contact) id.Contact {
 	if contact.Email != "" {
 		return id.Derive[id.Contact](string(of), "email", strings.ToLower(contact.Email))

@@ -272,7 +272,7 @@ func TestALeadReadAgainIsTheSame(t *testing.T) {
 		}
 		again, err := lead.Draft{
 			Name: made.Name, Phone: made.Phone, Email: made.Email, Website: made.Website,
-			Contacts: []lead.ContactDraft{{Name: made.Contacts[0].Name, Title: made.Contacts[0].Title}},
+			Contacts: []lead.ContactDraft{{ID: string(made.Contacts[0].ID), Name: made.Contacts[0].Name, Title: made.Contacts[0].Title}},
 		}.Lead(catalog)
 		if diff := cmp.Diff(made, again); diff != "" || err != nil {
 			t.Fatal(diff, err)

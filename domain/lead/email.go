@@ -1,6 +1,7 @@
 package lead
 
 import (
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -10,7 +11,8 @@ import (
 )
 
 // bareEmail returns an address without what is written around it: the scheme of a link, what that adds to the address, and the dot
-// that ends a domain; with letters of one width, and without characters that show nothing. It need not be an address then.
+// that ends a domain; with letters of one width, and without characters that show nothing. It need not be an address then, nor UTF-8, and
+// it can be longer, and have characters that the link had as escapes.
 func bareEmail(sent string) string {
 	const scheme = "mailto:"
 	bare := strings.TrimSpace(text.Compatible(sent))
@@ -43,7 +45,9 @@ func isEmail(bare string) bool {
 func emailHost(domain string) (string, bool) {
 	host := strings.TrimSuffix(strings.ToLower(domain), ".")
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
-		return host, true
+		number, isTagged := strings.CutPrefix(host[1:len(host)-1], "ipv6:")
+		address, err := netip.ParseAddr(number)
+		return host, err == nil && address.Zone() == "" && (address.Is6() || !isTagged)
 	}
 	if isHost(strings.ReplaceAll(host, "_", "0")) && !strings.Contains(host, "xn--") {
 		return host, true

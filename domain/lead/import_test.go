@@ -130,14 +130,24 @@ func TestOfALineNoValueIsKept(t *testing.T) {
 	_, err := lead.Draft{Name: "Acme", Website: "secret 1", Phone: "secret 2", Email: "secret 3", Rating: "secret 4"}.
 		Read(catalog, lead.Rules{Region: "DE"})
 	_, regionless := lead.Draft{Name: "Acme", Phone: "secret 5"}.Lead(catalog)
-	for _, problems := range []fault.Problems{fault.Of(err).Fields, fault.Of(regionless).Fields} {
-		line := lead.ReportedLine{Number: 1, ID: "secret@acme.example", Problems: problems}
+	_, unknown := lead.Draft{
+		Name: "Acme", Campaigns: []string{"cam_secret-anna"}, Industry: "ind_secret-anna", Vertical: "vrt_secret-anna",
+		Problems: fault.Problems{
+			fault.Fieldf("contacts.0.secret@acme.example", fault.UnknownField, "contacts.0.secret@acme.example is not a field here"),
+		},
+	}.Lead(catalog)
+	_, nowhere := lead.CampaignDraft{ID: "cam_1", Name: "Spring", Geography: "geo_secret-anna"}.Campaign(catalog)
+	if len(fault.Of(unknown).Fields) != 4 {
+		t.Errorf("%v", unknown)
+	}
+	for _, err := range []error{err, regionless, unknown, nowhere} {
+		line := lead.ReportedLine{Number: 1, ID: "secret@acme.example", Problems: fault.Of(err).Fields}
 		for _, field := range line.Kept().Problems {
-			if strings.Contains(field.Message+field.Quoted, "secret") || field.Message == "" {
+			if strings.Contains(field.Path+field.Message+field.Quoted, "secret") || field.Message == "" {
 				t.Errorf("%+v", field)
 			}
 		}
-		if line.Kept().ID != "" || !strings.Contains(line.Problems[0].Message, `"secret `) {
+		if line.Kept().ID != "" || !strings.Contains(line.Problems[0].Message, "secret") {
 			t.Errorf("%+v", line)
 		}
 	}

@@ -127,17 +127,66 @@ func (s sentKeys) formers(key Key, now id.Lead) (ids []id.Lead) {
 	return ids
 }
 
-// former returns the id that was derived from a lead before keys: from its website as it was sent, else its e-mail, phone or name.
+// former returns the id that was derived from a lead before keys: from its website as it was sent, else its e-mail or its phone.
 func (s sentKeys) former() id.Lead {
-	switch {
-	case s.raw.website != "":
-		return id.Derive[id.Lead]("website", strings.ToLower(s.raw.website))
-	case s.raw.email != "":
-		return id.Derive[id.Lead]("email", strings.ToLower(s.raw.email))
-	case s.raw.phone != "":
-		return id.Derive[id.Lead]("phone", s.raw.phone)
+	for _, field := range keyFields[:3] {
+		if former := s.formerOf(field); former != "" {
+			return former
+		}
 	}
 	return ""
+}
+
+// formerOf returns the id that was derived from a field alone before keys; empty, if the lead has none.
+func (s sentKeys) formerOf(field string) id.Lead {
+	sent := ""
+	switch field {
+	case "website":
+		sent = strings.ToLower(s.raw.website)
+	case "email":
+		sent = strings.ToLower(s.raw.email)
+	case "phone":
+		sent = s.raw.phone
+	}
+	if sent == "" {
+		return ""
+	}
+	return id.Derive[id.Lead](field, sent)
+}
+
+// keys returns the values of a stored lead, which may have been stored before websites were kept as domains and phones as E.164. Of the
+// website there is then what follows the domain; otherwise it is not known.
+func (l Lead) keys() sentKeys {
+	s := sentKeys{name: l.Name, email: l.Email, phone: l.Phone, raw: rawKeys{l.Name, l.Email, l.Website, l.Phone}}
+	s.website.domain = l.Website
+	if parsed, ok := parseWebsite(l.Website); ok {
+		s.website = parsed
+	}
+	if parsed, ok := parsePhone(l.Phone, ""); ok {
+		s.phone = parsed
+	}
+	return s
+}
+
+// respelled returns the ids that lines of a stored lead get now, however they are spelled: by each key from which its id was derived when
+// the spelling made a difference.
+func (s sentKeys) respelled(stored id.Lead) (ids []id.Lead) {
+	for chosen := 1; chosen < 1<<len(keyFields); chosen++ {
+		var fields []string
+		for i, field := range keyFields {
+			if chosen&(1<<i) != 0 {
+				fields = append(fields, field)
+			}
+		}
+		key := Key(strings.Join(fields, ","))
+		if stored != key.derive(s.rawValue) && stored != s.formerOf(string(key)) {
+			continue
+		}
+		if now := key.derive(s.value); now != stored {
+			ids = append(ids, now)
+		}
+	}
+	return ids
 }
 
 // isFormer reports whether a stored lead that has an id by a former rule is the same by the key of this one. What the former rule

@@ -23,6 +23,8 @@ type Incoming struct {
 	formers []id.Lead // the other ids by former rules, if the lead came without one
 	key     Key       // by which its id was derived, then
 	raw     *rawKeys  // if its name or e-mail was not sent as it is kept
+
+	rawContacts map[int]Contact // what ids of contacts are derived from, where that is not kept
 }
 
 // Digest is a hash of the content of a lead: everything but its timestamps. Stores keep it, so what is hashed, and in

@@ -46,17 +46,8 @@ func knownOf(name, domain, email, phone string) known {
 	return known{text.Key(name), domain, emailKey(email), phone}
 }
 
-// known returns the values by which a lead is known, which may have been stored before websites were kept as domains and phones as E.164.
-func (l Lead) known() known {
-	domain, phone := l.Website, l.Phone
-	if parsed, ok := parseWebsite(domain); ok {
-		domain = parsed.domain
-	}
-	if parsed, ok := parsePhone(phone, ""); ok {
-		phone = parsed
-	}
-	return knownOf(l.Name, domain, l.Email, phone)
-}
+// known returns the values by which a lead is known.
+func (s sentKeys) known() known { return knownOf(s.name, s.website.domain, s.email, s.phone) }
 
 // each calls a function with each of the values that is known.
 func (k known) each(yield func(field, value string)) {
@@ -69,12 +60,10 @@ func (k known) each(yield func(field, value string)) {
 
 // Forget makes the suppression of a stored lead: of its id, and of its website, e-mail and phone, each with its name.
 func (k SuppressionKey) Forget(newID id.Suppression, l Lead, at time.Time) Suppression {
-	of := l.known()
-	digests := k.digests(l.ID, of)
-	if l.ID == Key("name").derive(func(string) string { return text.Fold(l.Name) }) { // from how the name was spelled, maybe
-		if now := Key("name").derive(func(string) string { return of.name }); now != l.ID {
-			digests = append(digests, k.digest("id", string(now)))
-		}
+	of := l.keys()
+	digests := k.digests(l.ID, of.known())
+	for _, now := range of.respelled(l.ID) {
+		digests = append(digests, k.digest("id", string(now)))
 	}
 	return Suppression{newID, digests, at}
 }
@@ -146,7 +135,7 @@ func (s Suppressions) Has(i Incoming) bool {
 	if isThis(i.ID) || slices.ContainsFunc(i.formers, isThis) {
 		return true
 	}
-	of := i.known()
+	of := i.keys().known()
 	before := i.formerlyKnown(of)
 	return s.hasAny(of) || before != of && s.hasAny(before)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/lead"
@@ -108,6 +110,44 @@ func TestALeadKnownByItsNameIsForgottenHoweverThatIsSpelled(t *testing.T) {
 	}
 }
 
+// By a key of few fields a line is of a lead that has another name by now, or another website.
+func TestALeadIsForgottenByTheKeyThatMadeItsID(t *testing.T) {
+	t.Parallel()
+	const spelled, respelled = "anna@bücher.example", "mailto:Anna@xn--bcher-kva.example"
+	for _, c := range []struct {
+		stored     id.Lead
+		key        string
+		now, other lead.Draft // what is of the lead that was stored, if anything, and of another one
+	}{
+		{id.Derive[id.Lead]("key", "email", spelled), "email", lead.Draft{Email: respelled}, lead.Draft{Email: "ben@bücher.example"}},
+		{id.Derive[id.Lead]("email", spelled), "email", lead.Draft{Email: respelled}, lead.Draft{Email: "ben@bücher.example"}},
+		{id.Derive[id.Lead]("key", "website", "acme.example", "email", spelled), "website,email",
+			lead.Draft{Website: "https://acme.example", Email: respelled}, lead.Draft{Website: "bolt.example", Email: respelled}},
+		{id.Derive[id.Lead]("website", "https://www.acme.example/"), "website",
+			lead.Draft{Website: "acme.example"}, lead.Draft{Website: "bolt.example"}},
+		{id.Derive[id.Lead]("phone", "+49 30 123456"), "phone", lead.Draft{Phone: "+49-30-123456"}, lead.Draft{Phone: "+49 30 123457"}},
+		{"cmp_crm", "email", lead.Draft{}, lead.Draft{Email: respelled}},
+		{id.Derive[id.Lead]("phone", "+49 30 123456"), "email", lead.Draft{}, lead.Draft{Email: respelled}},
+	} {
+		stored := lead.Lead{ID: c.stored, Name: "Acme", Website: "https://www.acme.example/", Email: spelled, Phone: "+49 30 123456"}
+		known := suppressing(suppressionKey.Forget("sup_1", stored, noon))
+		has := func(d lead.Draft) bool {
+			d.Name = "Bolt"
+			read, err := d.Read(catalog, lead.Rules{Key: lead.Key(c.key)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return known.Has(read)
+		}
+		if c.now.Email+c.now.Website+c.now.Phone != "" && !has(c.now) {
+			t.Errorf("%s, by %s: %+v comes in", c.stored, c.key, c.now)
+		}
+		if has(c.other) {
+			t.Errorf("%s, by %s: %+v is suppressed", c.stored, c.key, c.other)
+		}
+	}
+}
+
 func TestALeadKeepsAnIDThatItsSpellingMade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -206,6 +246,66 @@ func TestWhatIsWrittenAroundAnAddressIsLeftOut(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", sent, made.Email, err, want)
 		}
 	}
+}
+
+// What is written in an address stands for other characters than are sent, and is looked at again.
+func TestAnAddressIsRefusedForWhatItsEscapesAndLettersStandFor(t *testing.T) {
+	t.Parallel()
+	const long, most = "\uFDF2", 61 // U+FDF2 is four letters in NFKC
+	for sent, want := range map[string]string{
+		"mailto:a%00b@acme.example": fault.InvalidCharacters, "mailto:a%7Fb@acme.example": fault.InvalidCharacters,
+		"mailto:a%FFb@acme.example": fault.InvalidCharacters, "mailto:anna@acme%00.example": fault.InvalidFormat,
+		"mailto:a%E2%80%A9b@acme.example": fault.InvalidFormat, "mailto:a%0Ab@acme.example": fault.InvalidFormat,
+		strings.Repeat(long, most) + "@b.example":           "",
+		strings.Repeat(long, most+1) + "@b.example":         fault.TooLong,
+		"mailto:" + strings.Repeat("a", 244) + "@b.example": fault.TooLong, // as long as it was sent
+	} {
+		draft := lead.Draft{Name: "Acme", Email: sent, Contacts: []lead.ContactDraft{{Email: sent}}}
+		made, err := draft.Lead(catalog)
+		if got := codes(err); got["email"] != want || got["contacts.0.email"] != want || len(made.Email) > 4*lead.EmailLength {
+			t.Errorf("%.80q: %v; want %q", sent, got, want)
+		}
+		if read, err := draft.Read(catalog, lead.Rules{Lenient: true}); want != "" && read.Email != "" {
+			t.Errorf("%.80q: %q, %v", sent, read.Email, err)
+		}
+	}
+}
+
+func TestAnAddressInBracketsIsANumber(t *testing.T) {
+	t.Parallel()
+	for domain, want := range map[string]bool{
+		"[192.0.2.1]": true, "[2001:db8::1]": true, "[IPv6:2001:db8::1]": true, "[ipv6:::1]": true, "[]": false, "[<script>]": false,
+		"[IPv6:]": false, "[IPv6:192.0.2.1]": false, "[192.0.2]": false, "[fe80::1%<script>]": false, "[IPv6:fe80::1%a]": false,
+		"[[192.0.2.1]]": false, "[": false, "[acme.example]": false,
+	} {
+		if _, err := (lead.Draft{Name: "Acme", Email: "a@" + domain}).Lead(catalog); (err == nil) != want {
+			t.Errorf("a@%s: %v", domain, err)
+		}
+	}
+}
+
+// What is exported can be imported.
+func TestAKeptAddressIsKeptAsItIs(t *testing.T) {
+	t.Parallel()
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{"a", "B", ".", "@", "\"", "%00", "%FF", "%20", "%40", "%2541", "%C3%BC", "%E2%80%AE", "\uFDF2", "ü", "¨",
+			"．", "\u00ad", "\u200f", "[", "]", ":", "mailto:", "mailto%3A", "?", "e\u0301"}),
+		rapid.StringN(1, 1, -1))
+	rapid.Check(t, func(t *rapid.T) {
+		sent := rapid.SampledFrom([]string{"", "mailto:", "MAILTO:"}).Draw(t, "scheme") +
+			strings.Join(rapid.SliceOfN(piece, 1, 5).Draw(t, "local"), "") + rapid.SampledFrom([]string{
+			"@b.example", "@bücher.example.", "@b。example。", "@b.example?subject=a", "@[192.0.2.1]", "@b%2Eexample%2E.",
+			"@b.example\u00ad.",
+		}).Draw(t, "domain")
+		made, err := lead.Draft{Name: "Acme", Email: sent}.Lead(catalog)
+		if err != nil {
+			t.Skip()
+		}
+		again, err := lead.Draft{Name: "Acme", Email: made.Email}.Lead(catalog)
+		if err != nil || again.Email != made.Email || again.ID != made.ID {
+			t.Fatalf("%+q: %+q %s, and of that %+q %s, %v", sent, made.Email, made.ID, again.Email, again.ID, err)
+		}
+	})
 }
 
 func TestANameIsKeptWithoutWhatNobodySees(t *testing.T) {

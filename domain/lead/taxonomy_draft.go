@@ -163,7 +163,7 @@ func (c *checks) vertical(path string, sent VerticalDraft, industries map[id.Ind
 		Active:   sent.Active == nil || *sent.Active,
 	}
 	if v.Industry != "" && !industries[v.Industry] {
-		c.problems.Add(fault.Fieldf(path+".industry_id", fault.UnknownValue, "%s.industry_id names no industry: %s", path, v.Industry))
+		c.problems.Add(unknown(path+".industry_id", "industry", v.Industry))
 	}
 	if before, exists := there[v.ID]; exists && v.Industry != before {
 		c.problems.Add(fault.Fieldf(path+".industry_id", fault.Immutable,
@@ -200,7 +200,7 @@ func (c *checks) intelligence(path string, sent IntelligenceDraft, verticals map
 	c.problems.Add(wrong...)
 	i.Summary = summary
 	if _, found := verticals[i.Vertical]; i.Vertical != "" && !found {
-		c.problems.Add(fault.Fieldf(path+".vertical_id", fault.UnknownValue, "%s.vertical_id names no vertical: %s", path, i.Vertical))
+		c.problems.Add(unknown(path+".vertical_id", "vertical", i.Vertical))
 	}
 	return i
 }

@@ -1,9 +1,8 @@
 package lead
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"holdco/domain/id"
 )

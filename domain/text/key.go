@@ -55,9 +55,10 @@ func Key(text string) string {
 	return collapsed(Compatible(cases.Fold().String(Compatible(text))))
 }
 
-// Compatible returns a text in NFKC, in which a letter has one width and one form, without characters that show nothing.
+// Compatible returns a text in NFKC, in which a letter has one width and one form, without characters that show nothing. What is not UTF-8
+// stays as it is.
 func Compatible(text string) string {
-	if isPlain(text) {
+	if isPlain(text) || !utf8.ValidString(text) {
 		return text
 	}
 	return norm.NFKC.String(strings.Map(func(r rune) rune {

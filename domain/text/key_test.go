@@ -32,3 +32,11 @@ func TestTextsThatLookTheSameHaveOneKey(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsNotUTF8StaysSo(t *testing.T) {
+	t.Parallel()
+	const broken = "a\xffb\u200b"
+	if got := text.Compatible(broken); got != broken {
+		t.Errorf("%+q", got)
+	}
+}

@@ -110,7 +110,7 @@ func (h leads) resumeFrom(c *gin.Context, p *parameters, view lead.View) lead.Pl
 	place, err := h.portOf(c).ResumeFrom(c.Request.Context(), view, last)
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
-		p.refuse("after", "names no lead that your key sees, or of which it is still known that it was removed and your key saw it")
+		p.refuse("after", "names no lead that your key sees, nor a removed one that it saw, as far as that is still known")
 	case err != nil:
 		p.err = err
 	}

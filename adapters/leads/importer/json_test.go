@@ -113,6 +113,23 @@ func TestALineIsALead(t *testing.T) {
 	}
 }
 
+func TestNamesThatWereSentAreNotKept(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		`{"secret@acme.example":1}`, `{"contacts":[{"secret":1}]}`, `{"secret":1,"secret":2}`,
+		`{"industry":{"name":{"secret":1,"secret":2}}}`,
+	} {
+		found, err := gather(importer.Files{}.Leads(strings.NewReader(line), importer.NDJSON))
+		if err != nil || len(found) != 1 || len(found[0].Problems) != 1 {
+			t.Fatalf("%s: %+v, %v", line, found, err)
+		}
+		sent := found[0].Problems[0]
+		if kept := sent.Unquoted(); !strings.Contains(sent.Message, "secret") || strings.Contains(kept.Path+kept.Message, "secret") {
+			t.Errorf("%s: %+v", line, kept)
+		}
+	}
+}
+
 // What is wrong with a line as a whole is reported under the empty path.
 func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 	t.Parallel()
@@ -126,11 +143,11 @@ func TestABrokenLineIsOneProblemAndTheNextIsRead(t *testing.T) {
 		{"a list", `[{"name":"A"}]`, fault.WrongType, "the line must be a JSON object"},
 		{"two objects", `{"name":"A"} {"name":"B"}`, fault.InvalidFormat, "the line continues after its JSON object"},
 		{"rubbish after it", `{"name":"A"}x`, fault.InvalidFormat, "the line continues after its JSON object"},
-		{"a name twice", `{"name":"A","name":"B"}`, fault.Duplicate, "the line names name twice"},
+		{"a name twice", `{"name":"A","name":"B"}`, fault.Duplicate, `the line names "name" twice`},
 		{"a name twice, deep within", `{"contacts":[{"email":"a","\u0065mail":"b"}]}`, fault.Duplicate,
-			"the line names contacts.0.email twice"},
+			`the line names "contacts.0.email" twice`},
 		{"a name twice, in what is ignored", `{"industry":{"id":"ind_1","name":{"a":1,"a":2}}}`, fault.Duplicate,
-			"the line names industry.name.a twice"},
+			`the line names "industry.name.a" twice`},
 		{"invalid UTF-8", "{\"name\":\"\xfc\"}", fault.InvalidCharacters, "the line is not in UTF-8: its byte 10 is 0xFC. " +
 			`In Windows-1252, in which Excel saves CSV, that reads "{\"name\":\"ü\"}": save the file as "CSV UTF-8", ` +
 			"or pass --encoding windows-1252 (encoding=windows-1252 in a URL)"},
@@ -270,7 +287,7 @@ func TestATaxonomyIsOneObject(t *testing.T) {
 		"":                                  "the file is truncated: its JSON object has no end",
 		"[]":                                "the file must be a JSON object",
 		"{} {}":                             "the file continues after its JSON object",
-		`{"industries":[],"industries":[]}`: "the file names industries twice",
+		`{"industries":[],"industries":[]}`: `the file names "industries" twice`,
 	} {
 		found, err := importer.Files{}.Taxonomy(strings.NewReader(file))
 		if err != nil || len(found.Problems) != 1 || found.Problems[0].Message != message || found.Problems[0].Path != "" {

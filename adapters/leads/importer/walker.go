@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -62,7 +63,8 @@ func (w *walker) syntax() fault.Field {
 	case !errors.As(w.broken, &wrong):
 		return fault.Fieldf("", fault.InvalidFormat, "%s is not JSON: %s", w.what, w.broken)
 	case errors.Is(wrong, jsontext.ErrDuplicateName):
-		return fault.Fieldf("", fault.Duplicate, "%s names %s twice", w.what, path(wrong.JSONPointer))
+		twice := strconv.Quote(path(wrong.JSONPointer))
+		return fault.Quotef("", fault.Duplicate, twice, "%s names %s twice", w.what, twice)
 	}
 	return fault.Fieldf("", fault.InvalidFormat, "%s is not JSON in UTF-8: see its byte %d", w.what, wrong.ByteOffset+1)
 }
