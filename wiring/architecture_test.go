@@ -227,7 +227,7 @@ var layers = []layer{
 	{folders: []string{"adapters/store/sqlite/sqlitetest"}, ours: []string{"adapters/store/sqlite"}, libraries: testLibraries},
 	{
 		folders: []string{"adapters/store/postgres"}, ours: slices.Concat(domain, ports, []string{"adapters/store/sqlstore"}),
-		libraries: []string{bun, goose, pgx, "golang.org/x/sync"},
+		libraries: []string{bun, goose, pgx, "golang.org/x/sync", "github.com/go-json-experiment/json/jsontext"},
 		inTests:   []string{"ports/storetest", "adapters/store/postgres/postgrestest"},
 	},
 	{
