@@ -57,8 +57,8 @@ func (s Source) Copy(ctx context.Context, _ string) (_ store.Copy, err error) {
 			err = errors.Join(sqlstore.ExplainRights(err), c.Close())
 		}
 	}()
-	const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; " +
-		"SET LOCAL idle_in_transaction_session_timeout = 0" // who reads the backup may be slow
+	// Who reads the backup may be slow. A pooler gives the transaction a session that has timeouts.
+	begin := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + withoutTimeouts(endless, true)
 	if _, err := conn.ExecContext(ctx, begin, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return nil, err
 	}
