@@ -130,11 +130,16 @@ func onSQLite(t *testing.T, migrated bool) place {
 
 func onPostgres(t *testing.T, migrated bool) place {
 	t.Helper()
-	parts, dir := partsOf(t, backup.Postgres)
-	options := postgres.Options{URL: postgrestest.EmptyURL(t)}
 	if migrated {
-		options.URL = postgrestest.URL(t)
+		return onPostgresAt(t, postgrestest.URL(t))
 	}
+	return onPostgresAt(t, postgrestest.EmptyURL(t))
+}
+
+func onPostgresAt(t *testing.T, address string) place {
+	t.Helper()
+	parts, dir := partsOf(t, backup.Postgres)
+	options := postgres.Options{URL: address, Wait: 5 * time.Second}
 	restoring := options
 	restoring.Restores = true
 	engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), restoring))

@@ -27,7 +27,14 @@ func (s *Service) Write(ctx context.Context, caller access.Caller, wanted inboun
 	if err != nil {
 		return written, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() {
+		closing := file.Close()
+		if err != nil && ctx.Err() != nil { // what else went wrong followed from that
+			err = interrupted{"the backup was interrupted: nothing of it is kept; run it again", ctx.Err()}
+			return
+		}
+		err = errors.Join(err, closing)
+	}()
 	if err := s.hasRoom(ctx, file); err != nil {
 		return written, err
 	}
@@ -56,6 +63,11 @@ func (s *Service) Stream(
 	if err := s.admit(caller, wanted); err != nil {
 		return written, err
 	}
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = interrupted{"the backup was interrupted: what was written of it is none; run it again", ctx.Err()}
+		}
+	}()
 	began := s.Clock.Now()
 	// Whatever can be wrong with the store is found before the first byte: after it, a stream can only break off.
 	bytes, err := s.Source.Bytes(ctx)

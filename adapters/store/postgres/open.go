@@ -110,6 +110,9 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 		without = unhurried
 	}
 	e.pool = e.openPool(config, cmp.Or(options.MaxConns, defaultConns), !options.Pooled, without)
+	if options.Restores {
+		e.pool.SetMaxIdleConns(0) // little goes by it, and a restoration has connections of its own
+	}
 	e.db = bun.NewDB(e.pool, pgdialect.New())
 	defer func() {
 		if err != nil {
