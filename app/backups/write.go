@@ -108,7 +108,7 @@ func (s *Service) hasRoom(ctx context.Context, file outbound.ArchiveFile) error 
 	if _, isCopied, err := s.Source.Free(); err != nil {
 		return err
 	} else if isCopied { // the copy lies beside the archive, until that is written
-		wants += bytes
+		wants = backup.RoomForBoth(bytes)
 	}
 	return enough(wants, free, isKnown)
 }
