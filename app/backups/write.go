@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 
 	"holdco/domain/access"
 	"holdco/domain/backup"
@@ -31,6 +32,10 @@ func (s *Service) Write(ctx context.Context, caller access.Caller, wanted inboun
 		closing := file.Close()
 		if err != nil && ctx.Err() != nil { // what else went wrong followed from that
 			err = interrupted{"the backup was interrupted: nothing of it is kept; run it again", ctx.Err()}
+			return
+		}
+		if _, looking := s.Archives.List(s.Archives.Folder(wanted.File)); err != nil && errors.Is(looking, fs.ErrNotExist) {
+			err = fmt.Errorf("the folder of the backup went away while it was written; see whether its disk is there: %w", looking)
 			return
 		}
 		err = errors.Join(err, closing)
