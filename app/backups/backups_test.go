@@ -738,7 +738,8 @@ func TestWorkspacesComeBackWithTheirLinks(t *testing.T) {
 		}
 		return content
 	})
-	if _, err := to.Restore(t.Context(), caller, inbound.RestoreWanted{From: bytes.NewReader(hostile), Replaces: true}); fault.CodeOf(err) != fault.InvalidFile ||
+	_, err = to.Restore(t.Context(), caller, inbound.RestoreWanted{From: bytes.NewReader(hostile), Replaces: true})
+	if fault.CodeOf(err) != fault.InvalidFile ||
 		!strings.Contains(err.Error(), `This is no backup, or a damaged one: its entry "workspaces/cmp_1/outside/run.sh" is below a link`) {
 		t.Errorf("a file was written through a link: %v", err)
 	}

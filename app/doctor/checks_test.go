@@ -335,7 +335,8 @@ func TestWithoutRoomADiskIsAnError(t *testing.T) {
 		patient.Disk, patient.Settings.BackupDir = roomAt{"/backups": 1 << 10}, "/backups"
 		report, err := doctor.New(patient).Examine(t.Context(), caller, inbound.Examination{Only: []string{"disk"}, Timeout: time.Minute})
 		check(t, err)
-		if one := report.Checks[0]; one.Severity() != found.Warning || !strings.Contains(one.Message(), "left at /backups, and a backup of") {
+		one := report.Checks[0]
+		if one.Severity() != found.Warning || !strings.Contains(one.Message(), "left at /backups, and a backup of") {
 			t.Errorf("no room for a backup: %+v", one)
 		}
 		patient.Settings.BackupDir = ""

@@ -21,7 +21,10 @@ func TestAStoreNeedsRoomForABackup(t *testing.T) {
 		{of: doctor.Space{Store: 10 * gibibyte, Room: 21 * gibibyte}},
 		{of: doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte, Backups: "x", BackupRoom: 21 * gibibyte}},
 		{of: doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte, Backups: "x", BackupRoom: -1}},
-		{doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte, Backups: "x", BackupRoom: 21*gibibyte - 1}, "disk.backup_room", doctor.Warning},
+		{
+			doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte, Backups: "x", BackupRoom: 21*gibibyte - 1},
+			"disk.backup_room", doctor.Warning,
+		},
 		{doctor.Space{Store: 10 * gibibyte, Room: 11*gibibyte - 1, Backups: "x", BackupRoom: -1}, "disk.room", doctor.Warning},
 		{of: doctor.Space{Backups: "x", Room: gibibyte}},
 		{of: doctor.Space{Store: 10 * gibibyte, Room: -1}},
