@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -81,9 +82,18 @@ func locked(from *bufio.Reader) error {
 			recipients++
 		}
 	}
-	return fault.New(fault.InvalidParameter, "The backup is encrypted, for %d of age's recipients; name a file with the identity of one "+
-		"by --identity.", recipients).Because(outbound.ErrEncrypted)
+	return fault.New(fault.InvalidParameter, "The backup is encrypted.").Because(encrypted(recipients))
 }
+
+// encrypted is for how many recipients a backup is encrypted.
+type encrypted int
+
+func (e encrypted) Error() string {
+	return fmt.Sprintf("it is for %d of age's recipients; name a file with the identity of one by --identity", int(e))
+}
+
+// Is reports whether it is an error of a kind, for package errors.
+func (e encrypted) Is(target error) bool { return target == outbound.ErrEncrypted }
 
 func decrypt(from io.Reader, identities string) (io.Reader, error) {
 	file, err := os.Open(identities)
@@ -98,7 +108,8 @@ func decrypt(from io.Reader, identities string) (io.Reader, error) {
 	plain, err := age.Decrypt(from, parsed...)
 	var unfit *age.NoIdentityMatchError
 	if errors.As(err, &unfit) {
-		return nil, fault.New(fault.InvalidParameter, "The backup is encrypted for others than the identities in %s.", identities)
+		return nil, fault.New(fault.InvalidParameter, "The backup is encrypted for others than the identities in %s, or its head "+
+			"is damaged.", identities)
 	}
 	if err != nil {
 		return nil, backup.Broken("its encryption cannot be read")

@@ -130,11 +130,16 @@ func onSQLite(t *testing.T, migrated bool) place {
 
 func onPostgres(t *testing.T, migrated bool) place {
 	t.Helper()
-	parts, dir := partsOf(t, backup.Postgres)
-	options := postgres.Options{URL: postgrestest.EmptyURL(t)}
 	if migrated {
-		options.URL = postgrestest.URL(t)
+		return onPostgresAt(t, postgrestest.URL(t))
 	}
+	return onPostgresAt(t, postgrestest.EmptyURL(t))
+}
+
+func onPostgresAt(t *testing.T, address string) place {
+	t.Helper()
+	parts, dir := partsOf(t, backup.Postgres)
+	options := postgres.Options{URL: address, Wait: 5 * time.Second}
 	restoring := options
 	restoring.Restores = true
 	engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), restoring))
@@ -657,10 +662,13 @@ func TestEncryptedBackupsNeedAnIdentity(t *testing.T) {
 		t.Error("it was not read back")
 	}
 	for identities, want := range map[string]string{
-		"": "for 1 of age's recipients", otherKey: "for others than", file: "has no identities", from.path("missing"): "cannot be read",
+		"":       "it is for 1 of age's recipients; name a file with the identity of one by --identity",
+		otherKey: "for others than the identities in " + otherKey + ", or its head is damaged",
+		file:     "has no identities", from.path("missing"): "cannot be read",
 	} {
 		_, err := to.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, Identities: identities})
-		if fault.CodeOf(err) != fault.InvalidParameter || !strings.Contains(err.Error(), want) {
+		if fault.CodeOf(err) != fault.InvalidParameter || !strings.Contains(err.Error(), want) ||
+			errors.Is(err, outbound.ErrEncrypted) != (identities == "") {
 			t.Errorf("%s: %v", identities, err)
 		}
 	}
@@ -730,8 +738,10 @@ func TestWorkspacesComeBackWithTheirLinks(t *testing.T) {
 		}
 		return content
 	})
-	if _, err := to.Restore(t.Context(), caller, inbound.RestoreWanted{From: bytes.NewReader(hostile), Replaces: true}); err == nil {
-		t.Error("a file was written through a link")
+	_, err = to.Restore(t.Context(), caller, inbound.RestoreWanted{From: bytes.NewReader(hostile), Replaces: true})
+	if fault.CodeOf(err) != fault.InvalidFile ||
+		!strings.Contains(err.Error(), `This is no backup, or a damaged one: its entry "workspaces/cmp_1/outside/run.sh" is below a link`) {
+		t.Errorf("a file was written through a link: %v", err)
 	}
 	if left := leftovers(t, to.dir); left != nil {
 		t.Error(left)

@@ -50,6 +50,28 @@ func TestEveryRowOfReleasesIsThereAfterMigrations(t *testing.T) {
 	})
 }
 
+// A run whose issue is not there keeps no store from being used.
+func TestALeaseWithoutItsIssueIsEndedByARestoration(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
+		file := releasedStores(t, "full-"+another(false).parts.Engine)[0]
+		for _, isLeft := range []bool{false, true} {
+			p := another(false)
+			must[backup.Restored](t)(p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, AsItIs: isLeft}))
+			const open = "runs WHERE ended_at IS NULL"
+			if isLeft {
+				if p.count(t, open+" AND issue_id NOT IN (SELECT id FROM issues)") == 0 {
+					t.Fatal("each lease has its issue")
+				}
+				must[[]outbound.Migration](t)((&upgrading{Before: backups.Before{Whether: backup.Never}}).on(t, p))
+			}
+			if got := p.count(t, open); got != 0 {
+				t.Errorf("leases are open: %d", got)
+			}
+		}
+	})
+}
+
 func releasedStores(t *testing.T, name string) []string {
 	t.Helper()
 	found := must[[]string](t)(filepath.Glob("../../testdata/released/*/" + name + ".tar.zst"))

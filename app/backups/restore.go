@@ -1,6 +1,7 @@
 package backups
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,14 @@ func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbo
 	}
 	defer archive.Close()
 	r := &restoring{Service: s, ctx: ctx, wanted: wanted, actor: caller.Actor}
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() {
+		closing := r.close()
+		if err != nil && ctx.Err() != nil && !r.isSwitched { // what else went wrong followed from that
+			err = interrupted{"the restoration was interrupted: the store is as it was; run it again", ctx.Err()}
+			return
+		}
+		err = errors.Join(err, closing)
+	}()
 	manifest, err := read(ctx, archive, r.begin, r.take, r.end)
 	if err != nil {
 		return restored, err
@@ -49,7 +57,9 @@ func (s *Service) Restore(ctx context.Context, caller access.Caller, wanted inbo
 		restored.Aftermath, err = settling{Service: s, on: r.on, of: backup.Unsettled{Of: manifest, Actor: caller.Actor}}.run(ctx)
 	}
 	switch {
-	case wanted.TriesOnly && ctx.Err() == nil:
+	case ctx.Err() != nil:
+		return restored, ctx.Err()
+	case wanted.TriesOnly:
 		restored.Problems, err = s.examine(ctx, caller, r.on, wanted, err)
 	case err == nil:
 		err = r.switchOver(ctx, &restored)
@@ -71,7 +81,18 @@ type restoring struct {
 	spaces outbound.WorkspaceRestoration // nil: there are none
 	rows   map[string]int64
 	on     store.Restored
+
+	isSwitched bool // the backup may be in the place of the store
 }
+
+// interrupted is what is said of what ended with its context.
+type interrupted struct {
+	says string
+	error
+}
+
+func (i interrupted) Error() string { return i.says }
+func (i interrupted) Unwrap() error { return i.error }
 
 func (r *restoring) begin(m backup.Manifest) (err error) {
 	if err := m.Check(r.Engine, r.Target.Schema()); err != nil {
@@ -130,6 +151,7 @@ func (r *restoring) end(sums backup.Sums) (err error) {
 // switchOver puts the store in its place, and then the workspaces: an instance can run without these, whose directories are made anew.
 func (r *restoring) switchOver(ctx context.Context, restored *backup.Restored) error {
 	former, err := r.store.Switch(ctx)
+	r.isSwitched = err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err())
 	restored.Kept, restored.Newer = former.Kept, former.Newer
 	if err != nil || r.spaces == nil {
 		return err
@@ -170,7 +192,7 @@ func (s *Service) examine(
 		problems = append(problems, fmt.Sprintf("it cannot be made ready for work: %v", unsettled))
 	}
 	report, err := s.Doctor(on).Examine(ctx, caller, inbound.Examination{Only: s.Checks, Timeout: wanted.Timeout})
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	for _, one := range report.Checks {

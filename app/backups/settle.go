@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"holdco/app/work"
@@ -129,22 +130,36 @@ func (s settling) endIn(ctx context.Context, of id.Company, runs []store.OpenRun
 			if err != nil {
 				return err
 			}
-			i, err := tx.Issues().Lock(ctx, one.Issue)
-			if err != nil {
-				return err
-			}
-			next, happened, err := i.Revoke(string(run.Restored), at)
-			if err != nil {
-				return err
-			}
-			if err := unit.Move(ctx, i, next, happened, run.Restored); err != nil {
-				return err
+			if err := s.endOne(ctx, tx, unit, open, at); err != nil {
+				return fmt.Errorf("end the run %s of the issue %s: %w", one.ID, one.Issue, err)
 			}
 			ended++
 		}
 		return nil
 	})
 	return ended, err
+}
+
+// endOne ends a lease of an issue, which goes back into the queue. A lease whose issue is not there, in a store that was damaged before, is
+// ended by itself: nothing could ever work on it, and it would keep the store from being used at all.
+func (s settling) endOne(ctx context.Context, tx store.Tx, unit *work.Unit, open run.Run, at time.Time) error {
+	i, err := tx.Issues().Lock(ctx, open.Issue)
+	if fault.CodeOf(err) == fault.NotFound {
+		tx.Unrecorded()
+		locked, err := tx.Runs().Lock(ctx, open.ID)
+		if err != nil {
+			return err
+		}
+		return unit.EndAlone(ctx, locked, run.Restored, at)
+	}
+	if err != nil {
+		return err
+	}
+	next, happened, err := i.Revoke(string(run.Restored), at)
+	if err != nil {
+		return err
+	}
+	return unit.Move(ctx, i, next, happened, run.Restored)
 }
 
 // portion bounds how many receipts are dropped in a unit.

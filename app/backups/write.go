@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 
 	"holdco/domain/access"
 	"holdco/domain/backup"
@@ -27,7 +28,18 @@ func (s *Service) Write(ctx context.Context, caller access.Caller, wanted inboun
 	if err != nil {
 		return written, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() {
+		closing := file.Close()
+		if err != nil && ctx.Err() != nil { // what else went wrong followed from that
+			err = interrupted{"the backup was interrupted: nothing of it is kept; run it again", ctx.Err()}
+			return
+		}
+		if _, looking := s.Archives.List(s.Archives.Folder(wanted.File)); err != nil && errors.Is(looking, fs.ErrNotExist) {
+			err = fmt.Errorf("the folder of the backup went away while it was written; see whether its disk is there: %w", looking)
+			return
+		}
+		err = errors.Join(err, closing)
+	}()
 	if err := s.hasRoom(ctx, file); err != nil {
 		return written, err
 	}
@@ -56,6 +68,11 @@ func (s *Service) Stream(
 	if err := s.admit(caller, wanted); err != nil {
 		return written, err
 	}
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = interrupted{"the backup was interrupted: what was written of it is none; run it again", ctx.Err()}
+		}
+	}()
 	began := s.Clock.Now()
 	// Whatever can be wrong with the store is found before the first byte: after it, a stream can only break off.
 	bytes, err := s.Source.Bytes(ctx)
@@ -96,7 +113,7 @@ func (s *Service) hasRoom(ctx context.Context, file outbound.ArchiveFile) error 
 	if _, isCopied, err := s.Source.Free(); err != nil {
 		return err
 	} else if isCopied { // the copy lies beside the archive, until that is written
-		wants += bytes
+		wants = backup.RoomForBoth(bytes)
 	}
 	return enough(wants, free, isKnown)
 }

@@ -405,6 +405,12 @@ func disk(ctx context.Context, e *examination) error {
 		if !isHere {
 			space.Store = 0
 		}
+		if space.Backups = e.Settings.BackupDir; space.Backups != "" {
+			room, err := e.Disk.Room(space.Backups)
+			if space.BackupRoom = room.Free; err != nil {
+				space.BackupRoom = -1 // the folder of backups may be missing, which their check finds
+			}
+		}
 		return space.Findings(), nil
 	}
 	mend := func(one doctor.Finding) error {

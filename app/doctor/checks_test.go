@@ -332,6 +332,14 @@ func TestWithoutRoomADiskIsAnError(t *testing.T) {
 		patient.Disk = room(50 << 20)
 		w.doctor = doctor.New(patient)
 		w.isSick(t, harm{name: "no room", undoes: "-", check: "disk", severity: found.Error, rules: "disk.room"})
+		patient.Disk, patient.Settings.BackupDir = roomAt{"/backups": 1 << 10}, "/backups"
+		report, err := doctor.New(patient).Examine(t.Context(), caller, inbound.Examination{Only: []string{"disk"}, Timeout: time.Minute})
+		check(t, err)
+		one := report.Checks[0]
+		if one.Severity() != found.Warning || !strings.Contains(one.Message(), "left at /backups, and a backup of") {
+			t.Errorf("no room for a backup: %+v", one)
+		}
+		patient.Settings.BackupDir = ""
 		patient.Disk, patient.Inspector = room(1<<40), &longLog{Inspector: patient.Inspector, log: 2 << 30}
 		w.doctor = doctor.New(patient)
 		long := harm{name: "a long log", check: "disk", severity: found.Warning, rules: "disk.log"}

@@ -182,8 +182,9 @@ var checks = []check{
 	}, migrated, none, tokens},
 	{doctor.Check{
 		Name: "disk",
-		Compares: "there is room for a copy of the store and a tenth more (an error: less than 200 MiB); the log of SQLite is below" +
-			" 1 GiB; less than half of its pages are free, and it gives them back",
+		Compares: "there is room for a backup where it goes, twice the store and a tenth, and for a copy beside the store, once that and" +
+			" a tenth (an error: less than 200 MiB); the log of SQLite is below 1 GiB; less than half of its pages are free, and it gives" +
+			" them back",
 		Finds: "error; warning; note",
 		Fixes: "empties the log; with `--only disk`, and without a server, lets an old store give free pages back",
 	}, opened, none, disk},

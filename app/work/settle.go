@@ -48,6 +48,11 @@ func (u *Unit) endRun(ctx context.Context, of issue.Issue, why run.Reason, at ti
 	if err != nil {
 		return err
 	}
+	return u.EndAlone(ctx, r, why, at)
+}
+
+// EndAlone ends a run, and leaves its issue, which is ended otherwise or is not there.
+func (u *Unit) EndAlone(ctx context.Context, r run.Run, why run.Reason, at time.Time) error {
 	if err := u.giveBack(ctx, r); err != nil {
 		return err
 	}

@@ -65,6 +65,10 @@ func seconds(took time.Duration) string { return fmt.Sprintf("%.1fs", took.Secon
 // Room is how many bytes have to be free for a copy of so many: a tenth more.
 func Room(bytes int64) int64 { return bytes + bytes/10 }
 
+// RoomForBoth is how many bytes have to be free for a backup of a store of so many that is copied first: the archive lies beside the copy,
+// and is as large if nothing in it can be compressed.
+func RoomForBoth(bytes int64) int64 { return bytes + Room(bytes) }
+
 // Aftermath is what was done to a store after it was restored, so that an older state does not act on the world twice.
 type Aftermath struct {
 	Leases   int // that were ended

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"holdco/domain/backup"
 	"holdco/domain/retention"
 )
 
@@ -38,7 +39,7 @@ const (
 const KeepsFree = "disk.keeps_free"
 
 // CanRewrite reports whether there is room to write the store anew.
-func (s Space) CanRewrite() bool { return s.Room < 0 || s.Room >= s.Store+s.Store/10 }
+func (s Space) CanRewrite() bool { return s.Room < 0 || s.Room >= backup.Room(s.Store) }
 
 // Space is what the files of a store take and have, in bytes.
 type Space struct {
@@ -50,22 +51,33 @@ type Space struct {
 	KeepsFree bool // it never gives free pages back to the disk
 
 	Where string // the disk
+
+	Backups    string // the folder of backups; empty: they go beside the store
+	BackupRoom int64  // that is left there; less than 0: not known
 }
 
-// Findings says what is wrong with it. A copy of the store needs its size, and a tenth for what is written meanwhile.
+// Findings says what is wrong with it.
 func (s Space) Findings() (found []Finding) {
 	add := func(rule string, severity Severity, kept, should, text string) {
 		found = append(found, Finding{Severity: severity, Rule: rule, About: s.Where, Kept: kept, Should: should, Text: text})
 	}
-	if wanted := s.Store + s.Store/10; s.Room >= 0 {
+	wanted, what := backup.Room(s.Store), "a copy of the store needs"
+	if s.Backups == "" {
+		wanted, what = backup.RoomForBoth(s.Store), "a backup of the store needs up to"
+	}
+	if s.Room >= 0 {
 		switch {
 		case s.Room < leastRoom:
 			add("disk.room", Error, size(s.Room), size(leastRoom), fmt.Sprintf(
 				"only %s are left at %s; make room now, the server takes no writes until there is", size(s.Room), s.Where))
 		case s.Room < wanted:
 			add("disk.room", Warning, size(s.Room), size(wanted), fmt.Sprintf(
-				"%s are left at %s, and a copy of the store needs %s; make room", size(s.Room), s.Where, size(wanted)))
+				"%s are left at %s, and %s %s; make room", size(s.Room), s.Where, what, size(wanted)))
 		}
+	}
+	if wanted := backup.RoomForBoth(s.Store); s.Backups != "" && s.BackupRoom >= 0 && s.BackupRoom < wanted {
+		add("disk.backup_room", Warning, size(s.BackupRoom), size(wanted), fmt.Sprintf(
+			"%s are left at %s, and a backup of the store needs up to %s; make room", size(s.BackupRoom), s.Backups, size(wanted)))
 	}
 	if s.Log > mostLog {
 		add("disk.log", Warning, size(s.Log), size(mostLog), "")
@@ -77,7 +89,7 @@ func (s Space) Findings() (found []Finding) {
 	}
 	if s.KeepsFree {
 		add(KeepsFree, Note, "kept", "given back", fmt.Sprintf("the store keeps what becomes free of its file; stop the server, and run: "+
-			"holdco doctor --fix --only disk, which needs %s of room", size(s.Store+s.Store/10)))
+			"holdco doctor --fix --only disk, which needs %s of room", size(backup.Room(s.Store))))
 	}
 	return found
 }

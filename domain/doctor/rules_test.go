@@ -10,7 +10,7 @@ import (
 
 const gibibyte = 1 << 30
 
-func TestAStoreNeedsRoomForACopyAndATenth(t *testing.T) {
+func TestAStoreNeedsRoomForABackup(t *testing.T) {
 	t.Parallel()
 	const mebibyte = 1 << 20
 	for _, c := range []struct {
@@ -18,17 +18,25 @@ func TestAStoreNeedsRoomForACopyAndATenth(t *testing.T) {
 		rule     string
 		severity doctor.Severity
 	}{
-		{of: doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte}},
+		{of: doctor.Space{Store: 10 * gibibyte, Room: 21 * gibibyte}},
+		{of: doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte, Backups: "x", BackupRoom: 21 * gibibyte}},
+		{of: doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte, Backups: "x", BackupRoom: -1}},
+		{
+			doctor.Space{Store: 10 * gibibyte, Room: 11 * gibibyte, Backups: "x", BackupRoom: 21*gibibyte - 1},
+			"disk.backup_room", doctor.Warning,
+		},
+		{doctor.Space{Store: 10 * gibibyte, Room: 11*gibibyte - 1, Backups: "x", BackupRoom: -1}, "disk.room", doctor.Warning},
+		{of: doctor.Space{Backups: "x", Room: gibibyte}},
 		{of: doctor.Space{Store: 10 * gibibyte, Room: -1}},
-		{doctor.Space{Store: 10 * gibibyte, Room: 11*gibibyte - 1}, "disk.room", doctor.Warning},
+		{doctor.Space{Store: 10 * gibibyte, Room: 21*gibibyte - 1}, "disk.room", doctor.Warning},
 		{of: doctor.Space{Room: 200 * mebibyte}},
 		{doctor.Space{Room: 200*mebibyte - 1}, "disk.room", doctor.Error},
 		{of: doctor.Space{Log: gibibyte, Room: gibibyte}},
 		{doctor.Space{Log: gibibyte + 1, Room: gibibyte}, "disk.log", doctor.Warning},
-		{of: doctor.Space{Store: gibibyte, Free: gibibyte / 2, Room: 2 * gibibyte}},
-		{doctor.Space{Store: gibibyte, Free: gibibyte/2 + 1, Room: 2 * gibibyte}, "disk.free_pages", doctor.Warning},
+		{of: doctor.Space{Store: gibibyte, Free: gibibyte / 2, Room: 3 * gibibyte}},
+		{doctor.Space{Store: gibibyte, Free: gibibyte/2 + 1, Room: 3 * gibibyte}, "disk.free_pages", doctor.Warning},
 		{of: doctor.Space{Store: 16 * mebibyte, Free: 16 * mebibyte, Room: gibibyte}}, // not worth it
-		{doctor.Space{Store: gibibyte, Room: 2 * gibibyte, KeepsFree: true}, doctor.KeepsFree, doctor.Note},
+		{doctor.Space{Store: gibibyte, Room: 3 * gibibyte, KeepsFree: true}, doctor.KeepsFree, doctor.Note},
 	} {
 		found := c.of.Findings()
 		isIt := len(found) == 1 && found[0].Rule == c.rule && found[0].Severity == c.severity

@@ -101,6 +101,9 @@ func explain(config *pgx.ConnConfig, err error, options Options) error {
 	refused := errors.As(err, &answer)
 	reason := lastAttempt(err)
 	switch {
+	case refused && answer.Code == tooMany:
+		return fmt.Errorf("PostgreSQL at %s has no connection left for the user %q; raise its CONNECTION LIMIT, that of the database, or "+
+			"max_connections, or end others: %w", at, config.User, answer)
 	case !isRefusal(err):
 		return fmt.Errorf("PostgreSQL at %s cannot be reached; see whether it runs, and whether the database URL is right: %s", at, reason)
 	case refused && strings.HasPrefix(answer.Code, "28"):

@@ -49,16 +49,16 @@ func (s Source) Free() (bytes int64, isKnown bool, err error) { return 0, false,
 func (s Source) Copy(ctx context.Context, _ string) (_ store.Copy, err error) {
 	conn, err := s.engine.migrating.Conn(ctx) // of the pool without timeouts
 	if err != nil {
-		return nil, err
+		return nil, explainBackup(err)
 	}
 	c := &snapshot{conn: conn, rows: map[string]int64{}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(sqlstore.ExplainRights(err), c.Close())
+			err = errors.Join(explainBackup(sqlstore.ExplainRights(err)), c.Close())
 		}
 	}()
-	const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; " +
-		"SET LOCAL idle_in_transaction_session_timeout = 0" // who reads the backup may be slow
+	// Who reads the backup may be slow. A pooler gives the transaction a session that has timeouts.
+	begin := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + withoutTimeouts(endless, true)
 	if _, err := conn.ExecContext(ctx, begin, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return nil, err
 	}
@@ -203,11 +203,14 @@ const asLines = ` (FORMAT csv, QUOTE e'\x01', DELIMITER e'\x02')`
 // Write implements store.Copy.
 func (c *snapshot) Write(ctx context.Context, part backup.Sum, to io.Writer) error {
 	table := backup.TableOf(part.Name)
-	return onConn(c.conn, func(conn *pgx.Conn) error {
+	return explainBackup(onConn(c.conn, func(conn *pgx.Conn) error {
 		_, err := conn.PgConn().CopyTo(ctx, to, "COPY (SELECT row_to_json(t) FROM "+quoted(table)+" t) TO STDOUT"+asLines)
 		return err
-	})
+	}))
 }
+
+// explainBackup says what an operator can do about a server that has broken off a backup.
+func explainBackup(err error) error { return explainBroken(err, "there is no backup") }
 
 // onConn runs what only the driver can do.
 func onConn(conn *sql.Conn, run func(conn *pgx.Conn) error) error {
@@ -224,7 +227,7 @@ func (c *snapshot) Check(ctx context.Context) error {
 	if err == nil && unfit != "" {
 		err = fmt.Errorf("the constraint %s of the store was never validated", strconv.Quote(unfit))
 	}
-	return err
+	return explainBackup(err)
 }
 
 // Close implements store.Copy.
@@ -232,5 +235,5 @@ func (c *snapshot) Close() error {
 	if transactionStatus(c.conn) != idle {
 		_, _ = c.conn.ExecContext(context.Background(), "ROLLBACK") // nothing was written
 	}
-	return c.conn.Close()
+	return cleaned(c.conn.Close())
 }

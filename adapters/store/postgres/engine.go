@@ -21,7 +21,6 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"holdco/adapters/store/sqlstore"
-	"holdco/domain/fault"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
 )
@@ -129,7 +128,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 		}
 	}
 	if readOnly != "off" {
-		return fault.New(fault.Unavailable, "PostgreSQL takes no writes: it is a standby, or its sessions are read-only.")
+		return errReadOnly
 	}
 	return nil
 }
@@ -362,7 +361,7 @@ func meaning(code string) sqlstore.Failure {
 	switch code {
 	case "23505": // unique_violation
 		return sqlstore.Duplicate
-	case "25006", // read_only_sql_transaction: a standby
+	case readOnly, // read_only_sql_transaction: a standby
 		"25P03",          // idle_in_transaction_session_timeout
 		"25P04",          // transaction_timeout
 		"40001", "40P01", // serialization_failure, deadlock_detected: even after all retries

@@ -132,16 +132,10 @@ func (m *Moving) Unmark(ctx context.Context) error {
 // explainMoving says what an operator can do about a server that does not let rows be moved.
 func explainMoving(err error) error {
 	var answer *pgconn.PgError
-	if !errors.As(err, &answer) {
-		return err
-	}
-	switch answer.Code {
-	case notPermitted:
+	if errors.As(err, &answer) && answer.Code == notPermitted {
 		return sqlstore.ExplainRights(err)
-	case "53100":
-		return fmt.Errorf("the disk of PostgreSQL is full; make room, and run the command again: %w", err)
 	}
-	return err
+	return explainServer(err)
 }
 
 // Tables implements store.Moving.

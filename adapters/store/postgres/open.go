@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -97,13 +98,21 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	default:
 		e.hasSessions = true
 	}
-	e.migrating = e.openPool(apart, 4, e.hasSessions) // two migrate, one says that this is a server, one reads for a backup
+	// Two migrate, one says that this is a server, one reads for a backup.
+	e.migrating = e.openPool(apart, 4, e.hasSessions, endless)
 	if options.Pooled {
 		withoutSession(config)
 	} else {
 		withDefaults(config, e.limits)
 	}
-	e.pool = e.openPool(config, cmp.Or(options.MaxConns, defaultConns), !options.Pooled)
+	var without []string
+	if options.Unhurried {
+		without = unhurried
+	}
+	e.pool = e.openPool(config, cmp.Or(options.MaxConns, defaultConns), !options.Pooled, without)
+	if options.Restores {
+		e.pool.SetMaxIdleConns(0) // little goes by it, and a restoration has connections of its own
+	}
 	e.db = bun.NewDB(e.pool, pgdialect.New())
 	defer func() {
 		if err != nil {
@@ -164,6 +173,19 @@ func limitsOf(options Options) limits {
 	return of
 }
 
+// Timeouts that sessions may get from their role, their database, or a pooler that keeps none of the parameters of a client. Servers have
+// them against clients that hang. Not every version of the server has each.
+var (
+	unhurried = []string{"statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout", "idle_session_timeout"}
+	endless   = append([]string{"lock_timeout"}, unhurried...)
+)
+
+// withoutTimeouts is a statement that takes timeouts from a session, or from a transaction alone.
+func withoutTimeouts(names []string, forTransaction bool) string {
+	return "SELECT set_config(name, '0', " + strconv.FormatBool(forTransaction) + ") FROM pg_settings WHERE name IN ('" +
+		strings.Join(names, "', '") + "')"
+}
+
 // withDefaults sets parameters of the session that the URL does not set.
 func withDefaults(config *pgx.ConnConfig, defaults map[string]string) {
 	given := config.RuntimeParams
@@ -173,12 +195,23 @@ func withDefaults(config *pgx.ConnConfig, defaults map[string]string) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// openPool makes a pool that connects on demand. Connections stay open: a new one costs more than a query. Those that are sessions share
-// the lock of the store.
-func (e *Engine) openPool(config *pgx.ConnConfig, size int, areSessions bool) *sql.DB {
+// openPool makes a pool that connects on demand. Connections stay open: a new one costs more than a query. Those that are sessions have
+// none of some timeouts, and share the lock of the store.
+func (e *Engine) openPool(config *pgx.ConnConfig, size int, areSessions bool, without []string) *sql.DB {
 	options := []stdlib.OptionOpenDB{stdlib.OptionShouldPing(e.lastLoss.mustPing)}
-	if e.fence != nil && areSessions {
-		options = append(options, stdlib.OptionAfterConnect(e.fence.enter))
+	if areSessions {
+		options = append(options, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+			if len(without) > 0 {
+				if err := conn.PgConn().Exec(ctx, withoutTimeouts(without, false)).Close(); err != nil {
+					_ = conn.Close(ctx) // database/sql never saw it
+					return err
+				}
+			}
+			if e.fence == nil {
+				return nil
+			}
+			return e.fence.enter(ctx, conn)
+		}))
 	}
 	pool := stdlib.OpenDB(*config.Copy(), options...)
 	pool.SetMaxOpenConns(size)
@@ -190,7 +223,7 @@ func (e *Engine) openPool(config *pgx.ConnConfig, size int, areSessions bool) *s
 
 const hasTable = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = "
 
-// newMigrator makes a migrator on a pool without statement timeouts: migrations may take long. One process migrates; others
+// newMigrator makes a migrator on a pool without timeouts: migrations may take long. One process migrates; others
 // wait for it, which takes a session.
 func newMigrator(pool *sql.DB, hasSessions bool) (*sqlstore.Migrator, error) {
 	files, err := fs.Sub(migrations, "migrations")

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -90,6 +91,47 @@ func TestEachTransactionThroughAPoolerHasItsLimits(t *testing.T) {
 	var after string
 	if err := engine.Conn().QueryRowContext(t.Context(), limits).Scan(&after); err != nil || after != "0 0 0 on" {
 		t.Errorf("after it: %q, %v", after, err)
+	}
+}
+
+// What takes long has none of the timeouts that a database, a role or a pooler in session mode gives to sessions, and the checks of a
+// restored store may take as long as they are let.
+func TestWhatTakesLongHasNoTimeoutsOfTheDatabaseOnPostgres(t *testing.T) {
+	t.Parallel()
+	address := postgrestest.EmptyURL(t)
+	name := query[string](t, address, "SELECT current_database()::text")
+	const timeouts = "('lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout', " +
+		"'idle_session_timeout')"
+	names := strings.Fields(query[string](t, address, "SELECT string_agg(name, ' ') FROM pg_settings WHERE name IN "+timeouts))
+	if len(names) < 4 {
+		t.Fatal(names)
+	}
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, timeout := range names {
+		if _, err := db.ExecContext(t.Context(), "ALTER DATABASE "+name+" SET "+timeout+" = '7s'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pooler := postgrestest.NewPooler(t, address, postgrestest.Pooling{Mode: "session", Takes: postgrestest.Ignored})
+	for _, url := range []string{address, pooler.URL(address)} {
+		engine := openWith(t, postgres.Options{URL: url, MaxConns: 2, Unhurried: true})
+		const read = "SELECT coalesce(string_agg(name || ' ' || setting, ', '), '') FROM pg_settings " +
+			"WHERE setting <> '0' AND name IN " + timeouts
+		var got string
+		if err := engine.Migrating().QueryRowContext(t.Context(), read).Scan(&got); err != nil || got != "" {
+			t.Errorf("%q, %v", got, err)
+		}
+		err := engine.Conn().QueryRowContext(t.Context(), read+" AND name <> 'lock_timeout'").Scan(&got)
+		if err != nil || got != "" {
+			t.Errorf("unhurried: %q, %v", got, err)
+		}
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -86,13 +87,20 @@ func (t *Target) Try(ctx context.Context, of backup.Manifest) (store.Restoration
 func (t *Target) begin(ctx context.Context, of backup.Manifest, check func(r *restoration) error) (_ store.Restoration, err error) {
 	r := &restoration{Target: t, of: of}
 	if r.conn, err = t.engine.migrating.Conn(ctx); err != nil {
-		return nil, err
+		return nil, explainRestoring(err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.Close())
+			err = errors.Join(explainRestoring(err), r.Close())
 		}
 	}()
+	var isReadOnly bool
+	if err := r.conn.QueryRowContext(ctx, "SELECT current_setting('transaction_read_only')::bool").Scan(&isReadOnly); err != nil {
+		return nil, err
+	}
+	if isReadOnly {
+		return nil, errReadOnly
+	}
 	if err := r.clean(ctx); err != nil {
 		return nil, err
 	}
@@ -103,6 +111,11 @@ func (t *Target) begin(ctx context.Context, of backup.Manifest, check func(r *re
 		return nil, err
 	}
 	return r, nil
+}
+
+// explainRestoring says what an operator can do about a server that does not let a backup be restored, or has broken that off.
+func explainRestoring(err error) error {
+	return explainBroken(explainServer(err), "the store is as it was")
 }
 
 // onlyOne takes the lock of the store alone.
@@ -242,7 +255,7 @@ func (r *restoration) Take(ctx context.Context, part string, from io.Reader) err
 	if source.failure != nil { // the server was sent less than there is
 		return source.failure
 	}
-	return err
+	return explainRestoring(err)
 }
 
 // noting is a reader that notes why it cannot be read, unless it has ended.
@@ -262,10 +275,10 @@ func (r *noting) Read(into []byte) (int, error) {
 // Open implements store.Restoration.
 func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored store.Restored, err error) {
 	if err := r.open(ctx, rows); err != nil {
-		return restored, err
+		return restored, explainRestoring(err)
 	}
 	if _, err := r.inside.migrator.Up(ctx); err != nil {
-		return restored, err
+		return restored, explainRestoring(err)
 	}
 	return store.Restored{
 		Store: sqlstore.New(r.inside, r.clock, r.ids, r.inside.migrator), Inspector: r.inside, Migrator: r.inside.migrator,
@@ -275,9 +288,9 @@ func (r *restoration) Open(ctx context.Context, rows map[string]int64) (restored
 // Leave implements store.Restoration.
 func (r *restoration) Leave(ctx context.Context, rows map[string]int64, as backup.Unsettled) error {
 	if err := r.open(ctx, rows); err != nil {
-		return err
+		return explainRestoring(err)
 	}
-	return sqlstore.LeaveUnsettled(ctx, bun.NewDB(r.inside.migrating, pgdialect.New()), migrations, "migrations", as)
+	return explainRestoring(sqlstore.LeaveUnsettled(ctx, bun.NewDB(r.inside.migrating, pgdialect.New()), migrations, "migrations", as))
 }
 
 // open checks what was taken, and makes it a store, in the version of the schema that it has.
@@ -300,6 +313,9 @@ func (r *restoration) open(ctx context.Context, rows map[string]int64) error {
 	if err := r.analyze(ctx, slices.Sorted(maps.Keys(holds))); err != nil {
 		return err
 	}
+	// From here on it is migrated, by two connections, and worked on by one.
+	r.inside.migrating.SetMaxIdleConns(2)
+	r.inside.pool.SetMaxIdleConns(1)
 	if r.last, err = sqlstore.LastEntry(ctx, r.inside.migrating, r.of.Schema); err != nil {
 		return err
 	}
@@ -327,18 +343,21 @@ func setSequences(ctx context.Context, on queryer, last map[string]int64) error 
 	return nil
 }
 
-// Switch implements store.Restoration.
+// Switch implements store.Restoration. It is not interrupted any more: who interrupts it would not know whether it has happened.
 func (r *restoration) Switch(ctx context.Context) (former store.Former, err error) {
-	if err := r.closeInside(); err != nil {
+	if err := cmp.Or(ctx.Err(), cleaned(r.closeInside())); err != nil {
 		return former, err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), switchTimeout)
+	defer cancel()
 	var current string
 	if err := r.conn.QueryRowContext(ctx, "SELECT coalesce(current_schema(), '')").Scan(&current); err != nil {
-		return former, err
+		return former, explainRestoring(err)
 	}
 	if current == "" {
 		return former, errors.New("the schema that the database URL names does not exist")
 	}
+	isWhole := false // but for COMMIT
 	err = onConn(r.conn, func(conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
 			if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '10s'"); err != nil {
@@ -359,11 +378,16 @@ func (r *restoration) Switch(ctx context.Context) (former store.Former, err erro
 				return err
 			}
 			_, err = tx.Exec(ctx, "DROP SCHEMA "+quoted(r.schema))
+			isWhole = err == nil
 			return err
 		})
 	})
-	if err != nil {
-		return store.Former{}, explainRights(err)
+	switch {
+	case err != nil && isWhole && isBroken(err):
+		return store.Former{}, fmt.Errorf("the connection to PostgreSQL was lost in the last moment: if the schema %s is still there, the "+
+			"store is as it was, so run the command again, and else it is restored: %s", r.schema, lastAttempt(err))
+	case err != nil:
+		return store.Former{}, explainRestoring(explainRights(err))
 	}
 	r.schema = ""
 	return former, nil
@@ -445,15 +469,18 @@ func (r *restoration) closeInside() error {
 	return inside.Close()
 }
 
+// switchTimeout bounds the transaction that switches. It counts what was done after the backup.
+const switchTimeout = 5 * time.Minute
+
 // Close implements store.Restoration. The locks are given back, because the connection stays in its pool.
 func (r *restoration) Close() error {
-	err := r.closeInside()
+	err := cleaned(r.closeInside())
 	if r.schema != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), unitTimeout)
 		defer cancel()
 		_, dropping := r.conn.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(r.schema)+" CASCADE")
-		err = errors.Join(err, dropping)
+		err = errors.Join(err, cleaned(dropping))
 	}
 	_, unlocking := r.conn.ExecContext(context.Background(), "SELECT pg_advisory_unlock_all()")
-	return errors.Join(err, cmp.Or(unlocking, r.conn.Close()))
+	return errors.Join(err, cleaned(cmp.Or(unlocking, r.conn.Close())))
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -325,7 +326,7 @@ func (r *restoration) keepFormer(ctx context.Context) (former store.Former, err 
 	newer, takingIn := takeInLog(ctx, r.store, r.last)
 	isDamaged := takingIn != nil && isDamage(takingIn)
 	if takingIn != nil && !isDamaged {
-		return former, takingIn
+		return former, cmp.Or(ctx.Err(), takingIn)
 	}
 	isOpen := func(log string) bool {
 		_, err := os.Stat(r.store + log)

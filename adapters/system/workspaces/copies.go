@@ -133,9 +133,22 @@ func (r *restoration) Free() (bytes int64, isKnown bool, err error) {
 // Take implements outbound.WorkspaceRestoration. The root refuses whatever would lead out of it, through links too.
 func (r *restoration) Take(entry backup.Entry, content io.Reader) error {
 	if err := r.take(entry, content); err != nil {
+		if r.isBelowLink(entry.Name) {
+			return backup.Broken("its entry %q is below a link", backup.Workspaces+entry.Name)
+		}
 		return fmt.Errorf("the workspace %s cannot be restored: %w", entry.Name, err)
 	}
 	return nil
+}
+
+// isBelowLink reports whether what is to be restored would lie where a link leads.
+func (r *restoration) isBelowLink(name string) bool {
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if found, err := r.root.Lstat(at); err == nil && found.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *restoration) take(entry backup.Entry, content io.Reader) error {
