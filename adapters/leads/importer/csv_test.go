@@ -257,7 +257,8 @@ func TestALineOfBlanksThatIsTooLongIsNotTakenForABlankOne(t *testing.T) {
 			t.Errorf("%+v, %v", line.Draft.Problems, err)
 		}
 	}
-	if got, err := gather((importer.Files{}).Leads(strings.NewReader(blanks[:importer.MostLine-1]+"A"+"\r\n"), importer.NDJSON)); err != nil ||
+	longest := blanks[:importer.MostLine-1] + "A\r\n"
+	if got, err := gather((importer.Files{}).Leads(strings.NewReader(longest), importer.NDJSON)); err != nil ||
 		len(got) != 1 || len(got[0].Problems) != 1 || got[0].Problems[0].Code != fault.InvalidFormat {
 		t.Errorf("a line of the greatest length: %+v, %v", got, err)
 	}
