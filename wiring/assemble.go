@@ -337,6 +337,10 @@ func newLeadIndex(s store.Store, tel telemetry) *leadindex.Index {
 	return index
 }
 
+func newPartners(s store.Store, clock outbound.Clock, ids outbound.IDs, entropy outbound.Entropy) *partners.Service {
+	return partners.New(s, clock, ids, entropy, samples.Sample)
+}
+
 // newExports are what keys read: test keys a sample that is made up.
 func newExports(e *export.Service, clock outbound.Clock) *export.Keys {
 	return export.NewKeys(e, samples.Sample, clock)

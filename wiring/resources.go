@@ -85,7 +85,7 @@ type services struct {
 }
 
 var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
-	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, sessions.New, webhooks.New, partners.New,
+	companies.New, teams.New, agents.New, issues.New, leases.New, tokens.New, sessions.New, webhooks.New, newPartners,
 	imports.New, imports.NewUploads, newSpool,
 	budgets.New,
 	prices.New, newPrices,

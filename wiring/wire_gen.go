@@ -33,7 +33,6 @@ import (
 	"holdco/app/issues"
 	"holdco/app/keys"
 	"holdco/app/leases"
-	"holdco/app/partners"
 	"holdco/app/prices"
 	"holdco/app/secrets"
 	"holdco/app/sessions"
@@ -88,7 +87,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	sessionsService := sessions.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
-	partnersService := partners.New(store, clock, iDs, entropy)
+	partnersService := newPartners(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock, iDs, entropy, vault)
 	uploads := imports.NewUploads(importsService, iDs)
 	pricesService := prices.New(store, cachePrices)
@@ -273,7 +272,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	sessionsService := sessions.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
-	partnersService := partners.New(store, clock, iDs, entropy)
+	partnersService := newPartners(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock, iDs, entropy, vault)
 	uploads := imports.NewUploads(importsService, iDs)
 	pricesService := prices.New(store, cachePrices)
@@ -385,7 +384,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	sessionsService := sessions.New(store, clock, iDs, entropy)
 	vault := newVault(config)
 	webhooksService := webhooks.New(store, iDs, entropy, vault)
-	partnersService := partners.New(store, clock, iDs, entropy)
+	partnersService := newPartners(store, clock, iDs, entropy)
 	importsService := imports.New(store, clock, iDs, entropy, vault)
 	uploads := imports.NewUploads(importsService, iDs)
 	pricesService := prices.New(store, cachePrices)

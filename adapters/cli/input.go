@@ -131,6 +131,9 @@ func (i *input) makeSeekable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := os.Remove(spool.Name()); err != nil { // at once: it ends with the process, however that ends
+		return errors.Join(err, spool.Close())
+	}
 	from := i.Reader
 	copied := make(chan error, 1)
 	go func() {
@@ -142,7 +145,7 @@ func (i *input) makeSeekable(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if err := errors.Join(err, os.Remove(spool.Name())); err != nil {
+	if err != nil {
 		return errors.Join(err, spool.Close())
 	}
 	i.close()

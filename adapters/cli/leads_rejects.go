@@ -45,7 +45,7 @@ func newRejects(path string, from *input) (*rejects, error) {
 
 func (r *rejects) add(line lead.ReportedLine) error {
 	if r.file == nil {
-		file, err := os.Create(r.path)
+		file, err := os.OpenFile(r.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) // it quotes people
 		if err != nil {
 			return err
 		}

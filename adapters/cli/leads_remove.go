@@ -99,7 +99,11 @@ func gatherIDs(args []string, stdin io.Reader) ([]id.Lead, error) {
 		lines := bufio.NewScanner(file)
 		for lines.Scan() {
 			number++
-			if line := strings.TrimSpace(lines.Text()); line != "" && !add(line) {
+			text := lines.Text()
+			if number == 1 {
+				text = strings.TrimPrefix(text, "\ufeff") // a byte order mark, as editors and spreadsheets write it
+			}
+			if line := strings.TrimSpace(text); line != "" && !add(line) {
 				return nil, fmt.Errorf("%s: line %d is not the id of a lead; nothing was removed", arg, number)
 			}
 		}

@@ -170,7 +170,11 @@ func (p *partners) warnOfUnknown(command *cobra.Command, port inbound.Partners, 
 		return
 	}
 	for _, which := range unknown {
-		fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: there is no %s; until it is imported, the key sees nothing of it\n", which)
+		missing := fmt.Sprintf("there is no %s; until it is imported, the key sees nothing of it", which)
+		if of.Test {
+			missing = fmt.Sprintf("there is no %s in the sample, so the test key sees nothing of it", which)
+		}
+		fmt.Fprintf(command.ErrOrStderr(), "holdco: warning: %s\n", missing)
 	}
 }
 

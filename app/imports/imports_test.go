@@ -766,6 +766,63 @@ func TestToSuppressTheSameTwiceAddsNothing(t *testing.T) {
 	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.suppressed <nil> <nil>")
 }
 
+// What is on the list is not added again in parts: of a lead that is gone its id alone is known.
+func TestToForgetTheSameTwiceAddsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.leads(t, []lead.Draft{{ID: "cmp_1", Name: "Anna & Co", Website: "anna.example", Phone: "+49 30 123456"}}, inbound.ImportOptions{})
+	one := func(yield func(id.Lead, error) bool) { yield("cmp_1", nil) }
+	var before lead.State
+	for n := range 3 {
+		if removed, err := f.imports.RemoveLeads(t.Context(), caller, one, true); (removed == 1) != (n == 0) || err != nil {
+			t.Errorf("time %d: %d, %v", n, removed, err)
+		}
+		if n == 0 {
+			before = f.state(t)
+		}
+	}
+	drafts := []lead.Draft{{Name: "Anna & Co", Website: "anna.example"}, {ID: "cmp_1", Name: "Anna & Co", Email: "a@anna.example"}}
+	got, err := f.imports.Suppress(t.Context(), caller, lines(drafts[:1]), inbound.ImportOptions{})
+	if after := f.state(t); err != nil || got.Suppressed != 0 || got.Unchanged != 1 || after != before {
+		t.Errorf("%+v, %v; %+v, it was %+v", got, err, after, before)
+	}
+	got, err = f.imports.Suppress(t.Context(), caller, lines(drafts), inbound.ImportOptions{}) // of one the e-mail is new
+	if all, listErr := f.imports.Suppressed(t.Context(), caller); errors.Join(err, listErr) != nil || got.Suppressed != 1 || len(all) != 2 {
+		t.Errorf("%+v, %v; %+v, %v", got, err, all, listErr)
+	}
+	f.happened(t, "taxonomy.imported 3 0", "campaign.imported 2 0", "lead.imported 1 0", "lead.suppressed <nil> <nil>",
+		"lead.removed <nil> <nil>", "lead.suppressed <nil> <nil>")
+}
+
+// A list that is read once is not taken for what it is when others change it.
+func TestWhatIsReleasedMeanwhileIsSuppressedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	many := manyDrafts(1200)
+	for i := range many {
+		many[i] = lead.Draft{ID: fmt.Sprintf("cmp_%d", i%500)} // in each unit the same, but for the last
+	}
+	units := 0
+	f.store.committed = func() {
+		if units++; units > 1 {
+			return
+		}
+		all, err := f.imports.Suppressed(t.Context(), caller)
+		must(t, err)
+		released, err := f.imports.Release(t.Context(), caller, []id.Suppression{all[7].ID}, nil)
+		if released != 1 || err != nil {
+			t.Errorf("%d, %v", released, err)
+		}
+	}
+	got, err := f.imports.Suppress(t.Context(), caller, lines(many), inbound.ImportOptions{})
+	if err != nil || got.Suppressed != 501 || got.Unchanged != 699 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if all, err := f.imports.Suppressed(t.Context(), caller); err != nil || len(all) != 500 {
+		t.Errorf("%d, %v", len(all), err)
+	}
+}
+
 func TestASuppressionIsInterruptedBetweenItsUnits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

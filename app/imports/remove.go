@@ -18,12 +18,12 @@ func (s *Service) RemoveLeads(
 	if err := caller.Needs(access.Admin); err != nil {
 		return 0, err
 	}
-	pace, batch := usualPace, []id.Lead{}
+	pace, batch, list := usualPace, []id.Lead{}, &suppressionList{Service: s}
 	remove := func() error {
 		if ctx.Err() != nil || len(batch) == 0 {
 			return ctx.Err()
 		}
-		gone, took, err := s.removeBatch(ctx, caller.Actor, batch, forget)
+		gone, took, err := list.removeBatch(ctx, caller.Actor, batch, forget)
 		removed += gone
 		pace, batch = pace.after(len(batch), took), batch[:0]
 		return err
@@ -42,10 +42,10 @@ func (s *Service) RemoveLeads(
 	return removed, remove()
 }
 
-func (s *Service) removeBatch(
+func (l *suppressionList) removeBatch(
 	ctx context.Context, actor event.Actor, ids []id.Lead, forget bool,
 ) (gone int, took timing, err error) {
-	took, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
+	took, err = l.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		gone = 0
 		at, err := tx.Leads().Advance(ctx)
 		if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) removeBatch(
 		}
 		suppressed := 0
 		if forget {
-			if suppressed, err = s.forget(ctx, tx, actor, ids); err != nil {
+			if suppressed, err = l.forget(ctx, tx, actor, ids); err != nil {
 				return err
 			}
 		}
@@ -84,6 +84,7 @@ func (s *Service) removeBatch(
 	if err != nil {
 		return 0, timing{}, err // gone is what the unit would have removed
 	}
+	l.committed()
 	return gone, took, nil
 }
 

@@ -63,7 +63,8 @@ func (s *Service) suppressionKey(ctx context.Context, tx store.Tx) (lead.Suppres
 }
 
 // forget makes suppressions of leads that are about to be removed, and of ids that are of none.
-func (s *Service) forget(ctx context.Context, tx store.Tx, actor event.Actor, ids []id.Lead) (added int, err error) {
+func (l *suppressionList) forget(ctx context.Context, tx store.Tx, actor event.Actor, ids []id.Lead) (added int, err error) {
+	s := l.Service
 	key, err := s.suppressionKey(ctx, tx)
 	if err != nil {
 		return 0, err
@@ -78,16 +79,47 @@ func (s *Service) forget(ctx context.Context, tx store.Tx, actor event.Actor, id
 		content.ID = which
 		made[i] = key.Forget(id.New[id.Suppression](s.ids.UUIDv7()), content, tx.Now())
 	}
-	return suppress(ctx, tx, actor, made)
+	return l.suppress(ctx, tx, actor, made)
 }
 
-// suppress adds suppressions with their event, and returns how many were not there before. If none was, nothing is written.
-func suppress(ctx context.Context, tx store.Tx, actor event.Actor, made []lead.Suppression) (added int, err error) {
-	added, err = tx.Leads().Suppress(ctx, made)
+// suppressionList knows the suppressions of the store, from one unit that adds to them to the next.
+type suppressionList struct {
+	*Service
+	known lead.Suppressions
+	since lead.Revision // of known; 0: nothing was read, and there may be none
+
+	added   []lead.Suppression // by the unit that was run last, in a revision
+	changed lead.Revision
+}
+
+// suppress adds suppressions with their event, and returns how many hold against what was not suppressed before. If none does, nothing is
+// written.
+func (l *suppressionList) suppress(ctx context.Context, tx store.Tx, actor event.Actor, made []lead.Suppression) (added int, err error) {
+	state, err := tx.Leads().State(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if state.Suppressed != l.since {
+		if l.known, l.since, err = l.suppressions(ctx, tx.Leads()); err != nil {
+			return 0, err
+		}
+	}
+	l.added, l.changed = l.known.Lack(made), l.since
+	added, err = tx.Leads().Suppress(ctx, l.added)
 	if err != nil || added == 0 {
 		return 0, err
 	}
+	if state, err = tx.Leads().State(ctx); err != nil {
+		return 0, err
+	}
+	l.changed = state.Suppressed
 	return added, tx.Record(ctx, lead.Suppressed(added).By(actor))
+}
+
+// committed says that the unit that was run last is.
+func (l *suppressionList) committed() {
+	l.known.Add(l.added)
+	l.since, l.added = l.changed, nil
 }
 
 // Suppress implements inbound.Imports.
@@ -115,12 +147,12 @@ func (s *Service) Suppress(
 	if count.Rejected > 0 {
 		return count, nil // all or nothing: a person who was overlooked would come back
 	}
-	batch := make([]lead.Draft, 0, usualPace.size)
+	batch, list := make([]lead.Draft, 0, usualPace.size), &suppressionList{Service: s}
 	flush := func() error {
 		if ctx.Err() != nil || len(batch) == 0 {
 			return ctx.Err()
 		}
-		added, err := s.suppressSome(ctx, caller.Actor, batch, options.Rules)
+		added, err := list.suppressSome(ctx, caller.Actor, batch, options.Rules)
 		if err != nil {
 			return err
 		}
@@ -143,7 +175,10 @@ func (s *Service) Suppress(
 	return count, flush()
 }
 
-func (s *Service) suppressSome(ctx context.Context, actor event.Actor, drafts []lead.Draft, rules lead.Rules) (added int, err error) {
+func (l *suppressionList) suppressSome(
+	ctx context.Context, actor event.Actor, drafts []lead.Draft, rules lead.Rules,
+) (added int, err error) {
+	s := l.Service
 	_, err = s.update(ctx, func(ctx context.Context, tx store.Tx) error {
 		if _, err := tx.Leads().Advance(ctx); err != nil {
 			return err
@@ -158,7 +193,7 @@ func (s *Service) suppressSome(ctx context.Context, actor event.Actor, drafts []
 				return err
 			}
 		}
-		if added, err = suppress(ctx, tx, actor, made); err == nil && added == 0 {
+		if added, err = l.suppress(ctx, tx, actor, made); err == nil && added == 0 {
 			err = errNothing
 		}
 		return err
@@ -166,6 +201,7 @@ func (s *Service) suppressSome(ctx context.Context, actor event.Actor, drafts []
 	if err != nil {
 		return 0, err
 	}
+	l.committed()
 	return added, nil
 }
 

@@ -167,8 +167,8 @@ func newFixture(t *testing.T) fixture {
 	engine := sqlitetest.Open(t)
 	f := fixture{clock: &clock{time.Date(2026, time.April, 11, 12, 0, 0, 0, time.UTC)}}
 	f.store = &watched{Store: sqlstore.New(engine, f.clock, system.IDs{}, engine.Migrator())}
-	f.here = partners.New(f.store, f.clock, system.IDs{}, system.Entropy{})
-	f.elsewhere = partners.New(f.store, f.clock, system.IDs{}, system.Entropy{})
+	f.here = partners.New(f.store, f.clock, system.IDs{}, system.Entropy{}, nil)
+	f.elsewhere = partners.New(f.store, f.clock, system.IDs{}, system.Entropy{}, nil)
 	var err error
 	f.issued, err = f.elsewhere.Create(t.Context(), admin, partner.Draft{Settings: partner.Settings{
 		Name: new("Acme Data"), Origins: &[]string{"https://a.example"}, ExpiresAt: new(f.clock.now.Add(time.Hour)),

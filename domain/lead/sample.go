@@ -136,6 +136,9 @@ func (s *Sample) RemovedPlace(view View, which id.Lead) (place Place, found bool
 // Campaigns returns a page of campaigns.
 func (s *Sample) Campaigns(query CampaignQuery) CampaignPage { return query.Page(s.state, s.campaigns) }
 
+// Unknown returns the ids in a view that are not in the sample.
+func (s *Sample) Unknown(v View) []string { return v.Unknown(s.Taxonomy, s.campaigns) }
+
 // Industries are those of the campaigns that have one.
 func (s *Sample) Industries() map[id.Campaign]id.Industry {
 	of := map[id.Campaign]id.Industry{}

@@ -117,12 +117,33 @@ type Suppressions struct {
 // NewSuppressions returns suppressions whose digests have a key.
 func NewSuppressions(key SuppressionKey, all []Suppression) Suppressions {
 	s := Suppressions{key, make(map[SuppressionDigest][]id.Suppression, len(all))}
-	for _, one := range all {
+	s.Add(all)
+	return s
+}
+
+// Add adds suppressions, whose digests have the same key.
+func (s *Suppressions) Add(some []Suppression) {
+	if s.digests == nil {
+		s.digests = make(map[SuppressionDigest][]id.Suppression, len(some))
+	}
+	for _, one := range some {
 		for _, digest := range one.Digests {
 			s.digests[digest] = append(s.digests[digest], one.ID)
 		}
 	}
-	return s
+}
+
+// Lack returns those of some suppressions that hold against anything against which neither s nor one of them alone holds: nothing is
+// gained by others, such as that of a lead which was forgotten and is gone, and is forgotten again by its id.
+func (s Suppressions) Lack(some []Suppression) (lacking []Suppression) {
+	var added Suppressions
+	for _, one := range some {
+		if slices.ContainsFunc(one.Digests, func(d SuppressionDigest) bool { return len(s.digests[d])+len(added.digests[d]) == 0 }) {
+			lacking = append(lacking, one)
+			added.Add([]Suppression{one})
+		}
+	}
+	return lacking
 }
 
 // Has reports whether a lead is suppressed, by how its values are compared now or by how former versions did: digests that these have

@@ -63,6 +63,8 @@ func Compatible(text string) string {
 	}
 	return norm.NFKC.String(strings.Map(func(r rune) rune {
 		switch {
+		case r == hangulFiller, r == halfwidthFiller:
+			return ' '
 		case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // is shown
 		case unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
 			return -1
@@ -72,6 +74,12 @@ func Compatible(text string) string {
 		return r
 	}, text))
 }
+
+// The fillers of Hangul that stand alone are as wide as a letter, and written for spaces. To Unicode they show nothing.
+const (
+	hangulFiller    = '\u3164'
+	halfwidthFiller = '\uffa0'
+)
 
 // collapsed returns a text with single spaces instead of white space, and none at the ends.
 func collapsed(text string) string {

@@ -13,7 +13,7 @@ func TestTextsThatLookTheSameHaveOneKey(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "", "Acme": "acme", " Acme  Inc. ": "acme inc.", "Ａｃｍｅ": "acme", "Acme\u00a0\u3000Inc.": "acme inc.", "ﬁne": "fine",
 		"Straße": "strasse", "A\u200b\u200c\u200d\u00ad\u2060\ufeff\u200f\u034f\ufe0fB": "ab",
-		"ㅤA": "a", "A\u2800B": "a b", "A\u1680B": "a b", "A\t\nB": "a\t\nb",
+		"ㅤA": "a", "A\u2800B": "a b", "A\u3164B": "a b", "A \uffa0B\u3164": "a b", "A\u1680B": "a b", "A\t\nB": "a\t\nb",
 		"e\u0301": "é", "\u0600A": "\u0600a",
 	} {
 		if got := text.Key(raw); got != want {

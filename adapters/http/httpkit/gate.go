@@ -42,9 +42,9 @@ func (t Table) Gate(auth inbound.Authenticator, limits Limits) gin.HandlerFunc {
 			return limits.orFailedTooOften(c, err)
 		}
 		of(c).caller = caller
-		of(c).refused = func() bool {
+		of(c).permits = func() (ended, changed bool) {
 			_, err := callerOf(c.Request, auth)
-			return fault.CodeOf(err) == fault.Unauthorized
+			return fault.CodeOf(err) == fault.Unauthorized, false
 		}
 		if err := limits.admit(c, ratelimit.ByToken(caller.Token, op.class)); err != nil {
 			return err
@@ -64,9 +64,9 @@ func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin
 		}
 		key, _ := access.ParsePartnerKey(sent)
 		of(c).partner, of(c).endsAt = partner, partner.EndsAt(key.Hash())
-		of(c).refused = func() bool {
+		of(c).permits = func() (ended, changed bool) {
 			now, err := auth.Authenticate(c.Request.Context(), sent)
-			return fault.CodeOf(err) == fault.Unauthorized || err == nil && !now.View.Equal(partner.View)
+			return fault.CodeOf(err) == fault.Unauthorized, err == nil && !now.View.Equal(partner.View)
 		}
 		if err := limits.admit(c, ratelimit.ByPartner(partner.ID, op.class)); err != nil {
 			return err

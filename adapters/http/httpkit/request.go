@@ -28,7 +28,7 @@ type request struct {
 	id      string
 	client  netip.Addr      // who sent it
 	caller  access.Caller   // set by Gate
-	refused func() bool     // set by Gate and PartnerGate: see IsRefused
+	permits permission      // set by Gate and PartnerGate
 	partner partner.Partner // set by PartnerGate
 	endsAt  time.Time       // of the key of a partner; zero: never
 	agent   agent.Caller    // set by AgentGate
@@ -39,6 +39,9 @@ type request struct {
 
 	deprecated bool // it uses what is deprecated
 }
+
+// permission reports whether the token or the key of a request has ended since it came, and whether what the key may see has changed.
+type permission func() (ended, changed bool)
 
 const requestKey = "holdco.request"
 
@@ -54,7 +57,10 @@ func (r Request) Context() context.Context { return r.c.Request.Context() }
 func (r Request) Caller() access.Caller { return of(r.c).caller }
 
 // IsRefused reports whether the token would be refused now: it was revoked or rotated, or has expired, since the request came.
-func (r Request) IsRefused() bool { return of(r.c).refused() }
+func (r Request) IsRefused() bool {
+	ended, _ := of(r.c).permits()
+	return ended
+}
 
 // PartnerOf is the partner whose key a request carries.
 func PartnerOf(c *gin.Context) partner.Partner { return of(c).partner }

@@ -60,6 +60,10 @@ func (s *Stream) Write(portion []byte) error {
 		s.lost = true
 		return context.Canceled
 	}
+	if s.permitted != nil && s.permitted.Err() != nil { // likewise
+		s.lost = true
+		return context.Cause(s.permitted)
+	}
 	giveUp := func() { _ = s.controller.SetWriteDeadline(time.Now()) }
 	defer s.stopping.whenBegun(giveUp)()
 	err := s.controller.SetWriteDeadline(time.Now().Add(s.writeTimeout))
@@ -85,8 +89,8 @@ func (s *Stream) Write(portion []byte) error {
 // End ends the answer. After a failure the client must not take the part for the whole: when nothing was sent yet, it
 // gets the error as usual, otherwise the connection is aborted.
 func (s *Stream) End(failed error) {
-	if failed != nil && s.permitted != nil && errors.Is(context.Cause(s.permitted), ErrNotPermitted) {
-		failed = ErrNotPermitted
+	if failed != nil && s.permitted != nil {
+		failed = OrNotPermitted(s.permitted, failed)
 	}
 	if failed != nil && s.stopping.hasBegun() {
 		failed = fault.Stopping("try again").Because(context.Canceled)
@@ -105,26 +109,25 @@ func (s *Stream) End(failed error) {
 	}
 }
 
-// ErrNotPermitted ends what WhilePermitted watches. It is no defect, which context.Canceled tells End.
-var ErrNotPermitted = fault.New(fault.Unauthorized, "The key has ended since the request came, or what it may see has changed.").
-	Because(context.Canceled)
+// errEnded ends what WhilePermitted watches. It is no defect, which context.Canceled tells End.
+var errEnded = fault.New(fault.Unauthorized, "The key has ended since the request came.").Because(context.Canceled)
 
 // lookEvery is how often a stream, or a request that waits, looks whether its key still permits it: with what is cached of keys meanwhile,
 // an end at another server is seen within a second.
 const lookEvery = 250 * time.Millisecond
 
 // WhilePermitted is the WhilePermitted of a request, and lets the stream end with the context, even while its client takes nothing.
-func (s *Stream) WhilePermitted(ctx context.Context) (permitted context.Context, stop func()) {
-	permitted, stop = WhilePermitted(ctx, s.c)
+func (s *Stream) WhilePermitted(ctx context.Context, changed *fault.Error) (permitted context.Context, stop func()) {
+	permitted, stop = WhilePermitted(ctx, s.c, changed)
 	s.permitted = permitted
 	return permitted, stop
 }
 
 // WhilePermitted returns a context that ends as soon as what the request was let in by does not let it in any more: for a request that
-// takes longer than a moment. Its cause is ErrNotPermitted then. The caller calls stop at the end.
-func WhilePermitted(ctx context.Context, c *gin.Context) (permitted context.Context, stop func()) {
+// takes longer than a moment. So it does when what the key may see is not what it was, with changed. The caller calls stop at the end.
+func WhilePermitted(ctx context.Context, c *gin.Context, changed *fault.Error) (permitted context.Context, stop func()) {
 	permitted, end := context.WithCancelCause(ctx)
-	refused := of(c).refused
+	look := of(c).permits
 	ticker := time.NewTicker(lookEvery)
 	done := make(chan struct{})
 	go func() {
@@ -134,8 +137,12 @@ func WhilePermitted(ctx context.Context, c *gin.Context) (permitted context.Cont
 			case <-permitted.Done():
 				return
 			case <-ticker.C:
-				if refused() {
-					end(ErrNotPermitted)
+				switch hasEnded, hasChanged := look(); {
+				case hasEnded:
+					end(errEnded)
+					return
+				case hasChanged:
+					end(changed.Because(context.Canceled)) // no defect either
 					return
 				}
 			}
@@ -146,6 +153,14 @@ func WhilePermitted(ctx context.Context, c *gin.Context) (permitted context.Cont
 		end(context.Canceled)
 		<-done
 	}
+}
+
+// OrNotPermitted returns why a context of WhilePermitted has ended, if it has by what the request was let in by; otherwise an error.
+func OrNotPermitted(permitted context.Context, otherwise error) error {
+	if why := context.Cause(permitted); fault.Of(why) != nil {
+		return why
+	}
+	return otherwise
 }
 
 // Feed is an answer that is written in portions, of another media type than JSON.

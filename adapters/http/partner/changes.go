@@ -1,8 +1,6 @@
 package partner
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -11,11 +9,16 @@ import (
 
 	"holdco/adapters/http/httpkit"
 	"holdco/adapters/leads/leadjson"
+	"holdco/domain/fault"
 	"holdco/domain/instant"
 	"holdco/domain/lead"
 	"holdco/domain/page"
 	"holdco/ports/inbound"
 )
+
+// errBeginAnew refuses a request during which what its key may see has changed, as the next one with its cursor would be.
+var errBeginAnew = fault.New(fault.InvalidCursor, "What the key may see has changed since the request came; drop your copy, and start "+
+	"again without the cursor.")
 
 // changes answers GET /api/external/leads/changes, with a page of the feed or with a stream.
 func (h leads) changes(c *gin.Context) {
@@ -49,7 +52,7 @@ func (h leads) changes(c *gin.Context) {
 	defer h.giveBack(buffer)
 	if streams {
 		out := httpkit.BeginStream(c, streamType, writeTimeout)
-		ctx, end := out.WhilePermitted(ctx)
+		ctx, end := out.WhilePermitted(ctx, errBeginAnew)
 		defer end() // End looks why the stream broke off
 		out.End(h.portOf(c).StreamChanges(ctx, query, wait, func(found inbound.ChangesPage) error {
 			text := (*buffer)[:0]
@@ -67,11 +70,9 @@ func (h leads) changes(c *gin.Context) {
 		return
 	}
 	httpkit.Wait(c, wait)
-	ctx, end := httpkit.WhilePermitted(ctx, c)
+	ctx, end := httpkit.WhilePermitted(ctx, c, errBeginAnew)
 	found, err := h.portOf(c).Changes(ctx, query, wait)
-	if errors.Is(context.Cause(ctx), httpkit.ErrNotPermitted) {
-		err = httpkit.ErrNotPermitted
-	}
+	err = httpkit.OrNotPermitted(ctx, err)
 	end()
 	if err != nil {
 		httpkit.Fail(c, err)

@@ -57,6 +57,9 @@ func rowsOf(form string, shape leadjson.Shape) rows {
 // nothing would keep it open for ever.
 const writeTimeout = time.Minute
 
+// errSeesOther refuses a stream of which nothing was sent yet.
+var errSeesOther = fault.New(fault.Unavailable, "What the key may see has changed since the request came; try again.")
+
 // stream answers with all leads that the filter matches, one per line. What continues a stream goes on with the next line, without a
 // header.
 func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter, rows rows) {
@@ -76,7 +79,7 @@ func (h leads) stream(c *gin.Context, p *parameters, filter lead.Filter, rows ro
 	lines := h.borrow()
 	defer h.giveBack(lines)
 	out := httpkit.BeginStream(c, rows.mediaType, writeTimeout)
-	ctx, end := out.WhilePermitted(ctx)
+	ctx, end := out.WhilePermitted(ctx, errSeesOther)
 	defer end() // End looks why the stream broke off
 	header := rows.header
 	if _, continues := p.Query["after"]; continues {

@@ -135,35 +135,39 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 	}
 }
 
-func TestAStreamWhoseKeyEndsBeforeAnythingIsSentIsRefused(t *testing.T) {
+// Whose key has ended is not let in any more. Who may see something else begins anew: the feed at once, since its next cursor would be
+// refused, and a list when it is asked for again.
+func TestAnAnswerWhoseKeyEndsBeforeAnythingIsSentIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.export.pace = func(ctx context.Context) error {
-		w.keys.change(func() { w.keys.ended = true })
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	w.Send(streamed("leads")).Is(t, 401, "unauthorized")
-}
-
-func TestAPageThatWaitsEndsWithItsKey(t *testing.T) {
-	t.Parallel()
-	for what, end := range map[string]func(k *keys){
-		"revoked": func(k *keys) { k.ended = true }, "narrowed": func(k *keys) { k.view.NoContacts = true },
+	revoked, narrowed := func(k *keys) { k.ended = true }, func(k *keys) { k.view.NoContacts = true }
+	page := partnertest.Request{Path: "leads/changes?wait=20"}
+	for _, c := range []struct {
+		what    string
+		end     func(k *keys)
+		request partnertest.Request
+		status  int
+		code    string
+	}{
+		{"leads, revoked", revoked, streamed("leads"), 401, "unauthorized"},
+		{"leads, narrowed", narrowed, streamed("leads"), 503, "unavailable"},
+		{"the feed, revoked", revoked, streamed("leads/changes?wait=20"), 401, "unauthorized"},
+		{"the feed, narrowed", narrowed, streamed("leads/changes?wait=20"), 400, "invalid_cursor"},
+		{"a page of the feed, revoked", revoked, page, 401, "unauthorized"},
+		{"a page of the feed, narrowed", narrowed, page, 400, "invalid_cursor"},
 	} {
 		for _, finds := range []bool{false, true} { // something, right when the key ends
 			w := newWorld(t)
 			w.export.pace = func(ctx context.Context) error {
-				w.keys.change(func() { end(w.keys) })
+				w.keys.change(func() { c.end(w.keys) })
 				<-ctx.Done()
 				if finds {
 					return nil
 				}
 				return ctx.Err()
 			}
-			answer := w.Send(partnertest.Request{Path: "leads/changes?wait=20"})
-			if answer.Is(t, 401, "unauthorized"); strings.Contains(w.log.String(), "level=ERROR") {
-				t.Errorf("%s: %s", what, w.log)
+			answer := w.Send(c.request)
+			if answer.Is(t, c.status, c.code); strings.Contains(w.log.String(), "level=ERROR") {
+				t.Errorf("%s: %s", c.what, w.log)
 			}
 		}
 	}

@@ -219,3 +219,49 @@ func BenchmarkCSV(b *testing.B) {
 		benchmark(b, fullHeader+"\n"+strings.Repeat(fullRecord+"\n", 1000), importer.CSV)
 	}
 }
+
+// Nobody is lost between blanks: of a line that is too long not all is looked at.
+func TestALineOfBlanksThatIsTooLongIsNotTakenForABlankOne(t *testing.T) {
+	t.Parallel()
+	blanks := strings.Repeat(" ", 2*importer.MostLine)
+	for _, c := range []struct {
+		what, format, file string
+		lines              int
+		problems           map[int]string // by lines
+	}{
+		{"an object behind them", importer.NDJSON, blanks + `{"name":"A"}` + "\n" + `{"name":"B"}`, 2, map[int]string{1: tooLong}},
+		{"an object before and behind them", importer.NDJSON, `{"name":"A"}` + blanks + `{"name":"B"}`, 1, map[int]string{1: tooLong}},
+		{"no JSON behind them", importer.NDJSON, "\n" + blanks + "x\r\n", 2, map[int]string{2: tooLong}},
+		{"nothing behind them", importer.NDJSON, blanks, 1, map[int]string{1: tooLong}},
+		{"a record behind them", importer.CSV, "name\n" + blanks + "A\nB\n", 3, map[int]string{2: tooLong}},
+		{"a quote before them", importer.CSV, "name\n\"A\n" + blanks + "B\nC\n", 4, map[int]string{
+			2: "the line opens a quote that is never closed", 3: tooLong,
+		}},
+	} {
+		last, found := 0, map[int]string{}
+		for line, err := range (importer.Files{}).Leads(strings.NewReader(c.file), c.format) {
+			if err != nil {
+				t.Fatalf("%s: %v", c.what, err)
+			}
+			last = int(line.Number)
+			for _, problem := range line.Draft.Problems {
+				found[last] = problem.Message
+			}
+		}
+		if diff := cmp.Diff(c.problems, found); diff != "" || last != c.lines {
+			t.Errorf("%s: %d lines, %s", c.what, last, diff)
+		}
+	}
+	for line, err := range (importer.Files{}).Suppressed(strings.NewReader(blanks+`{"email":"a@a.example"}`), importer.NDJSON) {
+		if err != nil || len(line.Draft.Problems) != 1 || line.Draft.Problems[0].Code != fault.TooLong {
+			t.Errorf("%+v, %v", line.Draft.Problems, err)
+		}
+	}
+	longest := blanks[:importer.MostLine-1] + "A\r\n"
+	if got, err := gather((importer.Files{}).Leads(strings.NewReader(longest), importer.NDJSON)); err != nil ||
+		len(got) != 1 || len(got[0].Problems) != 1 || got[0].Problems[0].Code != fault.InvalidFormat {
+		t.Errorf("a line of the greatest length: %+v, %v", got, err)
+	}
+}
+
+const tooLong = "the line has more than 1048576 bytes"

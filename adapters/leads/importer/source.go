@@ -30,14 +30,17 @@ func (s *source) end() int64 {
 	return s.offset
 }
 
-// nextLine returns the next line that is not blank.
+// nextLine returns the next line that is not blank. Of one that is too long nobody knows if it is: only its beginning was kept.
 func (s *source) nextLine() (piece, error) {
 	for {
 		text, err := s.read()
 		if err != nil {
 			return piece{}, err
 		}
-		if text = bytes.TrimSpace(text); len(text) > 0 {
+		if len(bytes.TrimRight(text, "\r\n")) <= MostLine {
+			text = bytes.TrimSpace(text)
+		}
+		if len(text) > 0 {
 			return s.piece(s.line, text), nil
 		}
 	}
@@ -53,7 +56,7 @@ func (s *source) piece(number int64, text []byte) piece {
 }
 
 // read returns the next line with its end, until the next call. Of one that is longer than MostLine, enough is
-// returned to detect it.
+// returned to detect it, and the end.
 func (s *source) read() ([]byte, error) {
 	s.line++
 	if len(s.unread) > 0 {
@@ -72,8 +75,11 @@ func (s *source) read() ([]byte, error) {
 		for errors.Is(err, bufio.ErrBufferFull) {
 			text, err = s.from.ReadSlice('\n')
 			s.offset += int64(len(text))
-			if len(s.long) <= MostLine {
+			switch {
+			case len(s.long) <= MostLine:
 				s.long = append(s.long, text...)
+			case err == nil:
+				s.long = append(s.long, '\n') // the next line is another one, also when both are read again
 			}
 		}
 		text = s.long

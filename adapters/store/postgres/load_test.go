@@ -50,7 +50,9 @@ func TestManyRowsAreRestoredWithTheirConstraintsOnPostgres(t *testing.T) {
 		(id, company_id, category, type, actor, subject_type, subject_id, data, previous, at, unqueued, position)
 		SELECT 'act_' || n, 'cmp_' || n % 7, 'task', 'issue.created', 'system:test', 'issue', 'iss_' || n, repeat('a, "ä"\n', n % 300) ||
 			repeat(',', n / 4999 * 300000), '', n, 0, nullif(n, 5) FROM generate_series(1, 5000) n`)
-	for n, odd := range []string{`\N`, `\.`, "\\N", "\t\n\r\b\f\v\x01\x7f", `\u0041 \\u0041`, `null`, `{"a":[1,null]}`, `/"`, "😀\u2028"} {
+	for n, odd := range []string{
+		`\N`, `\.`, "\\N", "\t\n\r\b\f\v\x01\x7f", `\u0041 \\u0041`, `null`, `{"a":[1,null]}`, `/"`, "😀\u2028",
+	} {
 		query[int64](t, address, "WITH done AS (UPDATE activity SET data = $1 WHERE id = $2 RETURNING 1) SELECT count(*) FROM done",
 			odd, fmt.Sprint("act_", 100+n))
 	}

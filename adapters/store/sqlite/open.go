@@ -169,8 +169,8 @@ func (e *Engine) openWrites(ctx context.Context, path string, options Options) (
 	return writes, nil
 }
 
-// noTraces is for connections that write to a store in use: what is deleted or replaced is overwritten with zeros, so that nothing of a person who was
-// forgotten stays in the file.
+// noTraces is for connections that write to a store in use: what is deleted or replaced is overwritten with zeros, so that nothing of a
+// person who was forgotten stays in the file.
 const noTraces = "secure_delete(on)"
 
 // openReads opens the pool of readers that may take long, and that of lookups.

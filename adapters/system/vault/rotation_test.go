@@ -136,6 +136,9 @@ func TestARunningVaultFindsAKeyThatAnotherProcessMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := vault.New(path).Open("whk_1", sealed); err == nil || !strings.Contains(err.Error(), "none was read from "+path) {
+		t.Errorf("without a key: %v", err)
+	}
 	another := vault.New(path)
 	if _, err := another.Unlock(next, keptFingerprint); err != nil {
 		t.Fatal(err)

@@ -227,6 +227,9 @@ func (v *Vault) open(owner, sealed string) (secret, by string, err error) {
 	if !ok || err != nil {
 		return "", "", fmt.Errorf("the sealed secret of %s is damaged, or from a newer Holdco", owner)
 	}
+	if len(v.known()) == 0 {
+		return "", "", fmt.Errorf("the secret of %s needs the instance's key, and none was read from %s", owner, v.path)
+	}
 	for again := true; again; again = v.look() {
 		for fingerprint, key := range v.known() {
 			if secret, err := key.seal.Open(nil, nil, raw, []byte(owner)); err == nil {
