@@ -30,7 +30,7 @@ type Options struct {
 	// Path names the file. Open creates it, with its folder, if it is missing. Memory needs no file.
 	Path string
 
-	// MustExist makes Open fail if the file is missing.
+	// MustExist makes Open fail if the file is missing, or empty.
 	MustExist bool
 
 	// Image is the content of a database file, for Memory alone: the new database starts as its copy. Nil: empty.
@@ -99,9 +99,13 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	options.Synchronous = cmp.Or(options.Synchronous, Full)
 	if options.MustExist {
-		if _, err := os.Stat(options.Path); errors.Is(err, fs.ErrNotExist) {
+		switch found, err := os.Stat(options.Path); {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("there is no store at %s; restore a backup, or run \"holdco migrate up\" for a new one",
 				options.Path)
+		case err == nil && found.Mode().IsRegular() && found.Size() == 0: // SQLite would make a database of it
+			return nil, fmt.Errorf("%s is empty, as a loss of power may leave a file; restore a backup, or run \"holdco migrate up\" for "+
+				"a new store", options.Path)
 		}
 	}
 	path, err := makeFile(options.Path)

@@ -311,3 +311,18 @@ func TestAStoreThatMustExistIsNotMade(t *testing.T) {
 		t.Errorf("the folder was made: %v", err)
 	}
 }
+
+func TestAnEmptyFileIsNoStore(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "holdco.db")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: file, MustExist: true})
+	if err == nil || !strings.Contains(err.Error(), file+" is empty, as a loss of power may leave a file; restore a backup") {
+		t.Error(err)
+	}
+	if found, err := os.Stat(file); err != nil || found.Size() > 0 {
+		t.Errorf("it was written to: %v, %v", found, err)
+	}
+}
