@@ -78,7 +78,7 @@ func integrity(ctx context.Context, e *examination) error {
 	})
 }
 
-// key looks at the key file and, unless others could have read it, at what is sealed with it.
+// key looks at the key file and, unless others can use it, at what is sealed with it. No server starts with a file that others can use.
 func key(ctx context.Context, e *examination) error {
 	const exposed = "key.mode"
 	look := func() ([]doctor.Finding, error) {
@@ -89,16 +89,43 @@ func key(ctx context.Context, e *examination) error {
 		var all []doctor.Finding
 		for _, file := range files {
 			all = append(all, doctor.Finding{
-				Severity: doctor.Warning, Rule: exposed, About: file, Kept: "open to others", Should: "mode 0600, or 0640",
+				Rule: exposed, About: file, Kept: "open to others", Should: "mode 0600, or 0640",
 			})
 		}
 		if len(all) > 0 { // it is not used, by nobody, until it is closed
-			e.result.Seen = "not opened"
-			return all, nil
+			lacks, err := e.lacksKey(ctx)
+			return append(all, lacks...), err
 		}
 		return e.sealed(ctx)
 	}
 	return e.beside(ctx, look, func(doctor.Finding) error { return e.Keys.Protect() }, exposed)
+}
+
+// lacksKey finds keys of the store that no key file has, without using one.
+func (e *examination) lacksKey(ctx context.Context) (all []doctor.Finding, err error) {
+	has, err := e.Keys.Fingerprints()
+	if err != nil {
+		return []doctor.Finding{{Rule: "key.file", About: "the key", Text: "HOLDCO_KEY_FILE: " + err.Error()}}, nil
+	}
+	err = e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		all = nil
+		bound, err := r.InstanceKey().Fingerprint(ctx)
+		if err != nil {
+			return err
+		}
+		former, err := r.InstanceKey().Former(ctx)
+		for _, one := range []string{bound, former} {
+			if one != "" && !slices.Contains(has, one) {
+				all = append(all, doctor.Finding{
+					Rule: "key.file", About: one, Kept: strings.Join(has, ", "), Should: one,
+					Text: fmt.Sprintf("HOLDCO_KEY_FILE: no key file has the fingerprint %s, by which secrets in the store are sealed; "+
+						"put the right file in its place", one),
+				})
+			}
+		}
+		return err
+	})
+	return all, err
 }
 
 // sealed opens everything that is sealed. A rotation that ends meanwhile takes away a key that a snapshot still needs: then it is read

@@ -298,8 +298,15 @@ func TestWhatIsBesideTheStoreIsFoundAndMended(t *testing.T) {
 		w.clock.Advance(2 * time.Minute)
 		key := filepath.Join(w.data, "key")
 		check(t, os.Chmod(key, 0o644))
-		exposed := harm{name: "mode", check: "key", severity: found.Warning, rules: "key.mode"}
+		exposed := harm{name: "mode", check: "key", severity: found.Error, rules: "key.mode"}
 		w.isSick(t, exposed)
+		right, another := must[[]byte](t)(os.ReadFile(key)), "holdco-key-v1:"+strings.Repeat("A", 43)+"=\n"
+		check(t, os.WriteFile(key, []byte(another), 0o600)) // its mode stays
+		one := result(t, w.examine(t, false), "key")
+		if one.Count != 2 || one.Fixable != 1 || one.Examples[1].Rule != "key.file" || !strings.Contains(one.Examples[1].Text, "no key file has") {
+			t.Errorf("another key, open to others: %+v", one)
+		}
+		check(t, os.WriteFile(key, right, 0o600))
 		w.isCured(t, exposed)
 		if info := must[os.FileInfo](t)(os.Stat(key)); info.Mode().Perm() != 0o600 {
 			t.Errorf("its mode is %v", info.Mode())

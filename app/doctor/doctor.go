@@ -124,7 +124,7 @@ var checks = []check{
 	{doctor.Check{
 		Name:     "key",
 		Compares: "the key file is that of the store; with it every sealed value opens; others cannot read it",
-		Finds:    "error; warning", Fixes: "takes it from others",
+		Finds:    "error", Fixes: "takes it from others",
 	}, migrated, none, key},
 	{doctor.Check{
 		Name: "activity",
