@@ -486,7 +486,7 @@ func TestATargetOnPostgresOrSQLiteIsOfOneMove(t *testing.T) {
 		refused(t, err, "is a part of another move")
 		mustMove(t, from, to)
 		_, err = moving(other, to, nil).Move(t.Context(), caller, those(other, to))
-		refused(t, err, "holds 1 rows of geographies; move into a store that is empty or new")
+		refused(t, err, "holds 1 row of geographies; move into a store that is empty or new")
 	})
 }
 
@@ -729,7 +729,7 @@ func TestATargetOnPostgresOrSQLiteIsEmptyOrNew(t *testing.T) {
 		}
 		to.execute(t, "INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', '', '', '')")
 		_, err := moving(from, to, nil).Move(t.Context(), caller, those(from, to))
-		refused(t, err, "holds 1 rows of geographies; move into a store that is empty or new")
+		refused(t, err, "holds 1 row of geographies; move into a store that is empty or new")
 		if !canOpen(t, from) || !canOpen(t, to) {
 			t.Error("what was refused left a mark")
 		}

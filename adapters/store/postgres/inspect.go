@@ -96,14 +96,24 @@ func schemaOn(ctx context.Context, on bun.IConn, namespace string) (sqlstore.Sch
 	return schema, nil
 }
 
+// ownTables is the condition for a table t in pg_class to be one of the store.
+func ownTables() (condition string, err error) {
+	list, err := sqlstore.OwnTables(migrations, "migrations")
+	return "t.relnamespace = current_schema()::regnamespace AND (t.relname IN (" + list + ") OR starts_with(t.relname, '" + turns + "'))", err
+}
+
 // Integrity implements store.Inspector. Where the extension amcheck is installed, and the user may call it, it looks into the indexes too.
 func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) error {
 	damaged := func(about, kept, should string, mend any) {
 		differs(store.Difference{Rule: "store.integrity", About: about, Kept: kept, Should: should, Mend: mend})
 	}
-	const ours = " AND t.relnamespace = current_schema()::regnamespace"
+	ours, err := ownTables()
+	if err != nil {
+		return err
+	}
+	ours = " AND " + ours
 	var indexes []string
-	err := e.View(ctx, func(ctx context.Context, on bun.IConn) error {
+	err = e.View(ctx, func(ctx context.Context, on bun.IConn) error {
 		var isInstalled bool
 		isIt := "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'amcheck')"
 		return errors.Join(
@@ -173,9 +183,13 @@ func (e *Engine) Space(ctx context.Context) (doctor.Space, error) {
 
 // Tables implements store.Inspector.
 func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err error) {
+	ours, err := ownTables()
+	if err != nil {
+		return nil, err
+	}
 	err = e.View(ctx, func(ctx context.Context, on bun.IConn) (err error) {
-		tables, err = sqlstore.TableSizes(ctx, e.db, on, `SELECT relname, pg_total_relation_size(oid) FROM pg_class
-			WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
+		tables, err = sqlstore.TableSizes(ctx, e.db, on, "SELECT t.relname, pg_total_relation_size(t.oid) FROM pg_class t "+
+			"WHERE t.relkind = 'r' AND "+ours)
 		return err
 	})
 	return tables, sqlstore.FailureOf(ctx, e, err)

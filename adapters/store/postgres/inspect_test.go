@@ -88,3 +88,35 @@ func TestInspectionTellsThatTheServerIsGone(t *testing.T) {
 		}
 	}
 }
+
+// Others may have tables beside those of the store, which its user may not read.
+func TestTablesOfOthersArePassedOver(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	cluster.Execute(t, "CREATE ROLE plain LOGIN PASSWORD 'secret'")
+	cluster.Execute(t, "GRANT CREATE, USAGE ON SCHEMA public TO plain")
+	cluster.Execute(t, "CREATE TABLE strange (a int PRIMARY KEY); INSERT INTO strange VALUES (1); "+
+		"ALTER TABLE strange ADD CONSTRAINT small CHECK (a < 1) NOT VALID")
+	engine := open(t, strings.Replace(cluster.URL, "holdco:secret", "plain:secret", 1))
+	if _, err := engine.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := engine.Tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, one := range tables {
+		names[one.Name] = true
+	}
+	if names["strange"] || !names["companies"] || !names["turns_00"] || !names["goose_db_version"] {
+		t.Errorf("%v", names)
+	}
+	for name, look := range map[string]func(context.Context, func(store.Difference)) error{
+		"schema": engine.Schema, "integrity": engine.Integrity,
+	} {
+		if err := look(t.Context(), func(one store.Difference) { t.Errorf("%s: %+v", name, one) }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
