@@ -114,7 +114,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	e.path = path
 	if options.Exclusive {
-		if err := e.lockFile(ctx, path); err != nil {
+		if err := e.lockFile(ctx, options, path); err != nil {
 			return nil, cmp.Or(e.refuseMarked(ctx, options), err) // what has the lock moves the store
 		}
 	}
@@ -261,7 +261,7 @@ const (
 )
 
 // lockFile keeps other servers from opening the file. The system releases the lock when the process ends.
-func (e *Engine) lockFile(ctx context.Context, path string) error {
+func (e *Engine) lockFile(ctx context.Context, options Options, path string) error {
 	lock := flock.New(path + ".lock")
 	waiting, cancel := context.WithTimeout(ctx, serverWait)
 	defer cancel()
@@ -272,6 +272,9 @@ func (e *Engine) lockFile(ctx context.Context, path string) error {
 		return nil
 	case err != nil && waiting.Err() == nil || ctx.Err() != nil:
 		return fmt.Errorf("lock the store: %w", err)
+	}
+	if options.Moves {
+		return fmt.Errorf("a server has %s open; stop it first", path)
 	}
 	return fmt.Errorf("another server has %s open; stop it first, or give this server a store of its own", path)
 }

@@ -162,6 +162,10 @@ func TestASecondServerIsRefused(t *testing.T) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
+		_, err = sqlite.OpenMoving(t.Context(), path) // which needs no store of its own
+		if err == nil || !strings.HasSuffix(err.Error(), "a server has "+path+" open; stop it first") {
+			t.Errorf("a move: %v", err)
+		}
 		open(t, sqlite.Options{Path: path}) // a command beside the server
 		must(t, first.Close())
 		open(t, sqlite.Options{Path: path, Exclusive: true})
