@@ -82,7 +82,8 @@ func TestAnEmptyFileIsLeftAsItIs(t *testing.T) {
 	mustRun(t, []string{dataDir + other}, "backup", archive)
 	must(t, os.WriteFile(filepath.Join(dir, "holdco.db"), nil, 0o600))
 	for _, args := range [][]string{{"doctor"}, {"token", "list"}} {
-		if printed, ok := runHoldco(t, environ, args...); ok || !strings.Contains(printed, "holdco.db is empty, as a loss of power may leave") {
+		printed, ok := runHoldco(t, environ, args...)
+		if ok || !strings.Contains(printed, "holdco.db is empty, as a loss of power may leave") {
 			t.Errorf("%v: %s", args, printed)
 		}
 	}

@@ -287,7 +287,8 @@ func TestAMoveToPostgresThatIsAbandonedFreesTheConfiguredStore(t *testing.T) {
 	mustRun(t, environ, "migrate", "up")
 	db, err := sql.Open("sqlite", filepath.Join(dir, "holdco.db"))
 	must(t, err)
-	_, err = db.ExecContext(t.Context(), "INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', 'a' || char(0), 'a', 'DE')")
+	_, err = db.ExecContext(t.Context(),
+		"INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', 'a' || char(0), 'a', 'DE')")
 	must(t, errors.Join(err, db.Close()))
 	if code, printed := moved(t, environ, "--to", address); code != 1 || !strings.Contains(printed, "has a NUL character") {
 		t.Fatalf("%d, %s", code, printed)

@@ -477,17 +477,39 @@ func replicas(ctx context.Context, e *examination) error {
 	return nil
 }
 
-// growth looks for what should have been removed long ago. If there is nothing of that, it says how large the tables are.
+// growth looks for what should have been removed long ago, and for what killed restorations have left. If there is nothing of that, it
+// says how large the tables are.
 func growth(ctx context.Context, e *examination) error {
-	const old = "growth.old"
+	const old, left = "growth.old", "growth.restoration"
 	mend := func(one doctor.Finding) error {
+		if one.Rule == left {
+			return e.Inspector.RemoveLeftover(ctx, one.About)
+		}
 		if err := e.unlock(ctx); err != nil {
 			return err
 		}
 		_, err := e.Retention.Prune(ctx, e.caller, inbound.Pruning{Only: []string{one.About}})
 		return err
 	}
-	err := e.beside(ctx, func() ([]doctor.Finding, error) { return e.lagging(ctx, old) }, mend, old)
+	fixable := []string{old}
+	if e.outdated(ctx) == nil { // else a repair could not be recorded
+		fixable = append(fixable, left)
+	}
+	err := e.beside(ctx, func() ([]doctor.Finding, error) {
+		all, err := e.lagging(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		names, err := e.Inspector.Leftovers(ctx)
+		for _, name := range names {
+			all = append(all, doctor.Finding{
+				Severity: doctor.Warning, Rule: left, About: name, Kept: "a schema", Should: "none",
+				Text: fmt.Sprintf("the schema %s has what a restoration, or its check, has left that was killed; the next one removes it, or "+
+					`DROP SCHEMA "%s" CASCADE`, name, name),
+			})
+		}
+		return all, err
+	}, mend, fixable...)
 	if err != nil || e.result.Count > 0 {
 		return err
 	}

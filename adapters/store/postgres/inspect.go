@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
@@ -99,7 +100,8 @@ func schemaOn(ctx context.Context, on bun.IConn, namespace string) (sqlstore.Sch
 // ownTables is the condition for a table t in pg_class to be one of the store.
 func ownTables() (condition string, err error) {
 	list, err := sqlstore.OwnTables(migrations, "migrations")
-	return "t.relnamespace = current_schema()::regnamespace AND (t.relname IN (" + list + ") OR starts_with(t.relname, '" + turns + "'))", err
+	return "t.relnamespace = current_schema()::regnamespace AND (t.relname IN (" + list + ") " +
+		"OR starts_with(t.relname, '" + turns + "'))", err
 }
 
 // Integrity implements store.Inspector. Where the extension amcheck is installed, and the user may call it, it looks into the indexes too.
@@ -193,6 +195,39 @@ func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err err
 		return err
 	})
 	return tables, sqlstore.FailureOf(ctx, e, err)
+}
+
+// Leftovers implements store.Inspector. To see whether somebody works on a schema, it takes its lock until the statement ends.
+func (e *Engine) Leftovers(ctx context.Context) (names []string, err error) {
+	err = sqlstore.EachRow(ctx, e.Conn(), func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, "SELECT nspname FROM pg_namespace WHERE CASE WHEN starts_with(nspname, '"+restoring+"') "+
+		"THEN pg_try_advisory_xact_lock(hashtextextended('holdco schema ' || nspname, 0)) ELSE false END ORDER BY 1")
+	return names, sqlstore.FailureOf(ctx, e, err)
+}
+
+// RemoveLeftover implements store.Inspector.
+func (e *Engine) RemoveLeftover(ctx context.Context, name string) error {
+	if !strings.HasPrefix(name, restoring) {
+		return fmt.Errorf("the schema %q is not that of a restoration", name)
+	}
+	tx, err := e.migrating.BeginTx(ctx, nil)
+	if err != nil {
+		return sqlstore.FailureOf(ctx, e, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var locked bool
+	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock("+schemaLock+")", name).Scan(&locked)
+	if err == nil && locked {
+		_, err = tx.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(name)+" CASCADE")
+	}
+	if err == nil {
+		err = tx.Commit()
+	}
+	return sqlstore.FailureOf(ctx, e, err)
 }
 
 // TruncateLog implements store.Inspector. The server keeps its log itself.

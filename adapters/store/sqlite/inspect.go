@@ -187,6 +187,12 @@ func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err err
 	return tables, err
 }
 
+// Leftovers implements store.Inspector. A restoration works beside the file.
+func (e *Engine) Leftovers(context.Context) ([]string, error) { return nil, nil }
+
+// RemoveLeftover implements store.Inspector.
+func (e *Engine) RemoveLeftover(context.Context, string) error { return nil }
+
 // TruncateLog implements store.Inspector.
 func (e *Engine) TruncateLog(ctx context.Context) error {
 	db, err := openFile(e.path, "rw", busyTimeout(checkpointWait))

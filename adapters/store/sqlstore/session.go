@@ -295,8 +295,8 @@ func ExplainRights(err error) error {
 	}
 	switch refused.SQLState() {
 	case notPermitted:
-		return fmt.Errorf("the user of the database URL has to own the tables of the store, and needs the right to make more (GRANT USAGE, "+
-			"CREATE ON SCHEMA ...): %w", refused)
+		return fmt.Errorf("the user of the database URL has to own the tables of the store, and needs the right to make more (GRANT "+
+			"USAGE, CREATE ON SCHEMA ...): %w", refused)
 	case noSchema:
 		return withoutSchema(refused)
 	}
