@@ -105,7 +105,7 @@ func key(ctx context.Context, e *examination) error {
 func (e *examination) lacksKey(ctx context.Context) (all []doctor.Finding, err error) {
 	has, err := e.Keys.Fingerprints()
 	if err != nil {
-		return []doctor.Finding{{Rule: "key.file", About: "the key", Text: "HOLDCO_KEY_FILE: " + err.Error()}}, nil
+		return []doctor.Finding{{Rule: "key.file", About: "the key", Text: "HOLDCO_KEY_FILE: " + err.Error()}}, nil //nolint:nilerr // it is what was found
 	}
 	err = e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		all = nil
@@ -504,8 +504,8 @@ func growth(ctx context.Context, e *examination) error {
 		for _, name := range names {
 			all = append(all, doctor.Finding{
 				Severity: doctor.Warning, Rule: left, About: name, Kept: "a schema", Should: "none",
-				Text: fmt.Sprintf("the schema %s has what a restoration, or its check, has left that was killed; the next one removes it, or "+
-					`DROP SCHEMA "%s" CASCADE`, name, name),
+				Text: fmt.Sprintf("the schema %s has what a restoration, or its check, has left that was killed; the next one removes it, "+
+					`or DROP SCHEMA "%s" CASCADE`, name, name),
 			})
 		}
 		return all, err

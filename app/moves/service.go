@@ -271,7 +271,7 @@ func (s *Service) abandonFromConfigured(ctx context.Context, wanted inbound.Move
 	}
 	done = append(done, undone)
 	if s.Check(wanted.From, wanted.To) != nil {
-		return done, nil // the configured store cannot be the source, since it is the target, say
+		return done, nil //nolint:nilerr // the configured store cannot be the source, since it is the target, say
 	}
 	undone, err = abandon(ctx, s.Source, wanted.From, func(ctx context.Context, of store.Moving) (string, error) {
 		mark, isSource, err := of.Mark(ctx)
