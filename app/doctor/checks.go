@@ -105,7 +105,8 @@ func key(ctx context.Context, e *examination) error {
 func (e *examination) lacksKey(ctx context.Context) (all []doctor.Finding, err error) {
 	has, err := e.Keys.Fingerprints()
 	if err != nil {
-		return []doctor.Finding{{Rule: "key.file", About: "the key", Text: "HOLDCO_KEY_FILE: " + err.Error()}}, nil //nolint:nilerr // it is what was found
+		all = append(all, doctor.Finding{Rule: "key.file", About: "the key", Text: "HOLDCO_KEY_FILE: " + err.Error()})
+		return all, nil //nolint:nilerr // it is what was found
 	}
 	err = e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
 		all = nil
