@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -39,6 +40,65 @@ func examine(t *testing.T, environ ...string) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// What only looks leaves nothing, also where there is no store yet.
+func TestCommandsThatLookWriteNothingToAnEmptyPostgres(t *testing.T) {
+	t.Parallel()
+	address := postgrestest.EmptyURL(t)
+	environ := []string{dataDir + t.TempDir(), databaseURL + address}
+	for _, c := range []struct {
+		args []string
+		ok   bool
+		says string
+	}{
+		{[]string{"migrate", "status"}, true, "pending"},
+		{[]string{"doctor"}, false, "the schema lacks the migration 00001_companies.sql; run: holdco migrate up"},
+		{[]string{"prune", "--dry-run"}, false, `run "holdco migrate up"`},
+		{[]string{"token", "list"}, false, `run "holdco migrate up"`},
+		{[]string{"audit", "verify", "instance"}, false, `run "holdco migrate up"`},
+	} {
+		if printed, ok := runHoldco(t, environ, c.args...); ok != c.ok || !strings.Contains(printed, c.says) {
+			t.Errorf("%v: %s", c.args, printed)
+		}
+	}
+	db, err := sql.Open("pgx", address)
+	must(t, err)
+	defer db.Close()
+	var tables int
+	must(t, db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables))
+	if tables != 0 {
+		t.Errorf("there are %d tables", tables)
+	}
+}
+
+func TestAnEmptyFileIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	environ := []string{dataDir + dir}
+	other := t.TempDir()
+	mustRun(t, []string{dataDir + other}, "migrate", "up")
+	archive := filepath.Join(other, "backup.tar.zst")
+	mustRun(t, []string{dataDir + other}, "backup", archive)
+	must(t, os.WriteFile(filepath.Join(dir, "holdco.db"), nil, 0o600))
+	for _, args := range [][]string{{"doctor"}, {"token", "list"}} {
+		printed, ok := runHoldco(t, environ, args...)
+		if ok || !strings.Contains(printed, "holdco.db is empty, as a loss of power may leave") {
+			t.Errorf("%v: %s", args, printed)
+		}
+	}
+	if left := mustGlob(t, filepath.Join(dir, "holdco.db*")); len(left) != 1 {
+		t.Errorf("there are %v", left)
+	}
+	mustRun(t, environ, "restore", archive)
+	mustRun(t, environ, "token", "list")
+}
+
+func mustGlob(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	must(t, err)
+	return found
 }
 
 func TestTheStoreOfAServerThatWasKilledIsWell(t *testing.T) {

@@ -279,6 +279,27 @@ func TestAMoveThatTheServerOfPostgresRefusesSaysSo(t *testing.T) {
 	}
 }
 
+// What one command has marked, the same command with --abandon frees: both stores.
+func TestAMoveToPostgresThatIsAbandonedFreesTheConfiguredStore(t *testing.T) {
+	t.Parallel()
+	dir, address := t.TempDir(), postgrestest.EmptyURL(t)
+	environ := []string{dataDir + dir}
+	mustRun(t, environ, "migrate", "up")
+	db, err := sql.Open("sqlite", filepath.Join(dir, "holdco.db"))
+	must(t, err)
+	_, err = db.ExecContext(t.Context(),
+		"INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', 'a' || char(0), 'a', 'DE')")
+	must(t, errors.Join(err, db.Close()))
+	if code, printed := moved(t, environ, "--to", address); code != 1 || !strings.Contains(printed, "has a NUL character") {
+		t.Fatalf("%d, %s", code, printed)
+	}
+	code, printed := moved(t, environ, "--abandon", "--to", address)
+	if code != 0 || !strings.Contains(printed, "is empty again\n") || !strings.Contains(printed, "holdco.db can be used again\n") {
+		t.Errorf("%d, %s", code, printed)
+	}
+	mustRun(t, environ, "token", "list")
+}
+
 // A target that was missing is missing again when nothing is moved to it.
 func TestAMoveThatIsRefusedLeavesNoTarget(t *testing.T) {
 	t.Parallel()

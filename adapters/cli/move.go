@@ -22,8 +22,8 @@ goes on where it was when it is run again. While it lasts, no server and no comm
 source is marked as moved, and opens no more: set HOLDCO_DATABASE_URL to the target, and keep the data directory and the key file.
 With --keep-source it still opens, for a test: what is written to it then is not in the target.
 
-With --abandon a move that did not end is undone: the source, of --from, can be used again, and the target, of --to, loses the
-tables that it got.
+With --abandon a move that did not end is undone: the source, which is configured or of --from, can be used again, and the target, of
+--to, loses the tables that it got. A source that was moved can be used again too, if --from names it or --to is left out.
 
 Other users of the machine see what follows --from and --to, with a password in it. PostgreSQL also takes it from PGPASSWORD or
 ~/.pgpass.`
@@ -60,8 +60,8 @@ func MoveCommand(open Opener[MoveTools]) Command {
 			},
 			RunE: on(a, open, func(command *cobra.Command, tools MoveTools, _ []string) error {
 				out := command.OutOrStdout()
-				if wanted.From == "" && (!abandons || wanted.To == "") {
-					wanted.From = tools.From
+				if wanted.From == "" {
+					wanted.From, wanted.IsConfigured = tools.From, true
 				}
 				if abandons {
 					done, err := tools.Abandon(command.Context(), a.caller, wanted)

@@ -78,7 +78,7 @@ func integrity(ctx context.Context, e *examination) error {
 	})
 }
 
-// key looks at the key file and, unless others could have read it, at what is sealed with it.
+// key looks at the key file and, unless others can use it, at what is sealed with it. No server starts with a file that others can use.
 func key(ctx context.Context, e *examination) error {
 	const exposed = "key.mode"
 	look := func() ([]doctor.Finding, error) {
@@ -89,16 +89,44 @@ func key(ctx context.Context, e *examination) error {
 		var all []doctor.Finding
 		for _, file := range files {
 			all = append(all, doctor.Finding{
-				Severity: doctor.Warning, Rule: exposed, About: file, Kept: "open to others", Should: "mode 0600, or 0640",
+				Rule: exposed, About: file, Kept: "open to others", Should: "mode 0600, or 0640",
 			})
 		}
 		if len(all) > 0 { // it is not used, by nobody, until it is closed
-			e.result.Seen = "not opened"
-			return all, nil
+			lacks, err := e.lacksKey(ctx)
+			return append(all, lacks...), err
 		}
 		return e.sealed(ctx)
 	}
 	return e.beside(ctx, look, func(doctor.Finding) error { return e.Keys.Protect() }, exposed)
+}
+
+// lacksKey finds keys of the store that no key file has, without using one.
+func (e *examination) lacksKey(ctx context.Context) (all []doctor.Finding, err error) {
+	has, err := e.Keys.Fingerprints()
+	if err != nil {
+		all = append(all, doctor.Finding{Rule: "key.file", About: "the key", Text: "HOLDCO_KEY_FILE: " + err.Error()})
+		return all, nil //nolint:nilerr // it is what was found
+	}
+	err = e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
+		all = nil
+		bound, err := r.InstanceKey().Fingerprint(ctx)
+		if err != nil {
+			return err
+		}
+		former, err := r.InstanceKey().Former(ctx)
+		for _, one := range []string{bound, former} {
+			if one != "" && !slices.Contains(has, one) {
+				all = append(all, doctor.Finding{
+					Rule: "key.file", About: one, Kept: strings.Join(has, ", "), Should: one,
+					Text: fmt.Sprintf("HOLDCO_KEY_FILE: no key file has the fingerprint %s, by which secrets in the store are sealed; "+
+						"put the right file in its place", one),
+				})
+			}
+		}
+		return err
+	})
+	return all, err
 }
 
 // sealed opens everything that is sealed. A rotation that ends meanwhile takes away a key that a snapshot still needs: then it is read
@@ -456,17 +484,39 @@ func replicas(ctx context.Context, e *examination) error {
 	return nil
 }
 
-// growth looks for what should have been removed long ago. If there is nothing of that, it says how large the tables are.
+// growth looks for what should have been removed long ago, and for what killed restorations have left. If there is nothing of that, it
+// says how large the tables are.
 func growth(ctx context.Context, e *examination) error {
-	const old = "growth.old"
+	const old, left = "growth.old", "growth.restoration"
 	mend := func(one doctor.Finding) error {
+		if one.Rule == left {
+			return e.Inspector.RemoveLeftover(ctx, one.About)
+		}
 		if err := e.unlock(ctx); err != nil {
 			return err
 		}
 		_, err := e.Retention.Prune(ctx, e.caller, inbound.Pruning{Only: []string{one.About}})
 		return err
 	}
-	err := e.beside(ctx, func() ([]doctor.Finding, error) { return e.lagging(ctx, old) }, mend, old)
+	fixable := []string{old}
+	if e.outdated(ctx) == nil { // else a repair could not be recorded
+		fixable = append(fixable, left)
+	}
+	err := e.beside(ctx, func() ([]doctor.Finding, error) {
+		all, err := e.lagging(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		names, err := e.Inspector.Leftovers(ctx)
+		for _, name := range names {
+			all = append(all, doctor.Finding{
+				Severity: doctor.Warning, Rule: left, About: name, Kept: "a schema", Should: "none",
+				Text: fmt.Sprintf("the schema %s has what a restoration, or its check, has left that was killed; the next one removes it, "+
+					`or DROP SCHEMA "%s" CASCADE`, name, name),
+			})
+		}
+		return all, err
+	}, mend, fixable...)
 	if err != nil || e.result.Count > 0 {
 		return err
 	}

@@ -298,8 +298,16 @@ func TestWhatIsBesideTheStoreIsFoundAndMended(t *testing.T) {
 		w.clock.Advance(2 * time.Minute)
 		key := filepath.Join(w.data, "key")
 		check(t, os.Chmod(key, 0o644))
-		exposed := harm{name: "mode", check: "key", severity: found.Warning, rules: "key.mode"}
+		exposed := harm{name: "mode", check: "key", severity: found.Error, rules: "key.mode"}
 		w.isSick(t, exposed)
+		right, another := must[[]byte](t)(os.ReadFile(key)), "holdco-key-v1:"+strings.Repeat("A", 43)+"=\n"
+		check(t, os.WriteFile(key, []byte(another), 0o600)) // its mode stays
+		one := result(t, w.examine(t, false), "key")
+		if one.Count != 2 || one.Fixable != 1 || one.Examples[1].Rule != "key.file" ||
+			!strings.Contains(one.Examples[1].Text, "no key file has") {
+			t.Errorf("another key, open to others: %+v", one)
+		}
+		check(t, os.WriteFile(key, right, 0o600))
 		w.isCured(t, exposed)
 		if info := must[os.FileInfo](t)(os.Stat(key)); info.Mode().Perm() != 0o600 {
 			t.Errorf("its mode is %v", info.Mode())
@@ -415,6 +423,26 @@ func (l *longLog) Space(ctx context.Context) (found.Space, error) {
 func (l *longLog) TruncateLog(ctx context.Context) error {
 	l.log = 0
 	return l.Inspector.TruncateLog(ctx)
+}
+
+func TestWhatAKilledRestorationHasLeftIsRemovedOnPostgres(t *testing.T) {
+	t.Parallel()
+	onPostgres(t, func(t *testing.T, w *world) {
+		w.also = []string{"growth"}
+		w.exec(t, "CREATE SCHEMA holdco_restoring_x CREATE TABLE companies (id text)")
+		w.isSick(t, harm{name: "a schema", check: "growth", severity: found.Warning, rules: "growth.restoration"})
+		before := len(w.repairs(t))
+		if one := result(t, w.examine(t, true), "growth"); one.Fixed != 1 {
+			t.Errorf("%+v", one)
+		}
+		if got := len(w.repairs(t)); got != before+1 {
+			t.Errorf("%d repairs are recorded", got-before)
+		}
+		if got := w.scalar(t, "SELECT count(*) FROM pg_namespace WHERE nspname = 'holdco_restoring_x'"); got != "0" {
+			t.Error("it is still there")
+		}
+		w.isWell(t)
+	})
 }
 
 func TestTheDocumentsHaveTheTableOfChecks(t *testing.T) {

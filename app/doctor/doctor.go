@@ -124,7 +124,7 @@ var checks = []check{
 	{doctor.Check{
 		Name:     "key",
 		Compares: "the key file is that of the store; with it every sealed value opens; others cannot read it",
-		Finds:    "error; warning", Fixes: "takes it from others",
+		Finds:    "error", Fixes: "takes it from others",
 	}, migrated, none, key},
 	{doctor.Check{
 		Name: "activity",
@@ -201,9 +201,9 @@ var checks = []check{
 	}, migrated, none, replicas},
 	{doctor.Check{
 		Name: "growth",
-		Compares: "nothing is there that is older than twice the time for which it is kept; else it says how many rows and bytes the " +
-			"tables have, the largest first",
-		Finds: "warning; note", Fixes: "removes what is old enough, as `holdco prune` does",
+		Compares: "nothing is there that is older than twice the time for which it is kept, nor a schema of PostgreSQL that a killed " +
+			"restoration has left; else it says how many rows and bytes the tables have, the largest first",
+		Finds: "warning; note", Fixes: "removes what is old enough, as `holdco prune` does, and such schemas",
 	}, opened, none, growth},
 	{doctor.Check{
 		Name: "clock",

@@ -486,7 +486,7 @@ func TestATargetOnPostgresOrSQLiteIsOfOneMove(t *testing.T) {
 		refused(t, err, "is a part of another move")
 		mustMove(t, from, to)
 		_, err = moving(other, to, nil).Move(t.Context(), caller, those(other, to))
-		refused(t, err, "holds 1 rows of geographies; move into a store that is empty or new")
+		refused(t, err, "holds 1 row of geographies; move into a store that is empty or new")
 	})
 }
 
@@ -560,6 +560,66 @@ func TestWhatDiffersOnPostgresOrSQLiteIsNamed(t *testing.T) {
 			t.Error("what was abandoned cannot be opened")
 		}
 		mustMove(t, from, to)
+	})
+}
+
+// What is configured is the source, unless it has no part in the move to the store that is named.
+func TestTheConfiguredStoreOnPostgresOrSQLiteIsFreedWithTheTarget(t *testing.T) {
+	t.Parallel()
+	between(t, func(t *testing.T, from, to place) {
+		from.execute(t, "INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', 'Bonn', 'bonn', 'DE')")
+		interrupt := func() {
+			left := 3
+			_, err := moving(from, to, func(of store.MovingTo) store.MovingTo { return failing{of, &left, true} }).
+				Move(t.Context(), caller, those(from, to))
+			if !errors.Is(err, errInterrupted) || canOpen(t, from) || canOpen(t, to) {
+				t.Fatal(err)
+			}
+		}
+		configured := func(of place) inbound.MoveWanted {
+			return inbound.MoveWanted{From: of.url, To: to.url, IsConfigured: true}
+		}
+		abandon := func(of place, says ...string) {
+			t.Helper()
+			done, err := moving(of, to, nil).Abandon(t.Context(), caller, configured(of))
+			if err != nil || len(done) != len(says) {
+				t.Fatalf("%q, %v", done, err)
+			}
+			for n, one := range says {
+				if !strings.Contains(done[n], one) {
+					t.Errorf("%q lacks %q", done[n], one)
+				}
+			}
+		}
+		interrupt()
+		abandon(from, "is empty again", "can be used again")
+		if !canOpen(t, from) {
+			t.Error("what was abandoned cannot be opened")
+		}
+		abandon(from, "is not being moved to")
+
+		interrupt() // and what undoes it is, between the two
+		must[[]string](t)(moving(from, to, nil).Abandon(t.Context(), caller, inbound.MoveWanted{To: to.url}))
+		abandon(from, "is not being moved to", "can be used again")
+
+		interrupt()
+		other := onSQLite(t, true)
+		abandon(other, "is empty again", "was not being moved there, but")
+		if !canOpen(t, other) || canOpen(t, from) {
+			t.Error("another store than that of the move was freed")
+		}
+		abandon(from, "is not being moved to", "can be used again")
+
+		interrupt()
+		_, err := moving(onSQLite(t, false), to, nil).Abandon(t.Context(), caller, configured(onSQLite(t, false)))
+		refused(t, err, "whether the configured store can be used again is not known")
+		abandon(from, "is not being moved to", "can be used again")
+
+		mustMove(t, from, to) // both could be in use: the source has to be named
+		abandon(from, "is not being moved to", "stays as it is: it is being moved to")
+		if canOpen(t, from) || !canOpen(t, to) {
+			t.Error("a move that ended was undone")
+		}
 	})
 }
 
@@ -669,7 +729,7 @@ func TestATargetOnPostgresOrSQLiteIsEmptyOrNew(t *testing.T) {
 		}
 		to.execute(t, "INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', '', '', '')")
 		_, err := moving(from, to, nil).Move(t.Context(), caller, those(from, to))
-		refused(t, err, "holds 1 rows of geographies; move into a store that is empty or new")
+		refused(t, err, "holds 1 row of geographies; move into a store that is empty or new")
 		if !canOpen(t, from) || !canOpen(t, to) {
 			t.Error("what was refused left a mark")
 		}

@@ -233,6 +233,9 @@ func (s *Service) Abandon(ctx context.Context, caller access.Caller, wanted inbo
 	if err := caller.NeedsEverywhere(access.Admin); err != nil {
 		return nil, err
 	}
+	if wanted.IsConfigured && wanted.To != "" {
+		return s.abandonFromConfigured(ctx, wanted)
+	}
 	if wanted.From != "" {
 		undone, err := abandon(ctx, s.Source, wanted.From, unmark)
 		if err != nil {
@@ -245,6 +248,51 @@ func (s *Service) Abandon(ctx context.Context, caller access.Caller, wanted inbo
 		if err != nil {
 			return done, fmt.Errorf("--to: %w", err)
 		}
+		done = append(done, undone)
+	}
+	return done, nil
+}
+
+// abandonFromConfigured empties the target of a move, and lets the configured store be used again if it is the source. First the target:
+// its mark tells which store that is. If this is interrupted between the two, the source still has the name of the target.
+func (s *Service) abandonFromConfigured(ctx context.Context, wanted inbound.MoveWanted) (done []string, err error) {
+	var target move.Mark
+	var isMarked bool
+	var name string
+	undone, err := abandon(ctx, s.Target, wanted.To, func(ctx context.Context, of store.MovingTo) (_ string, err error) {
+		if target, isMarked, err = of.Mark(ctx); err != nil {
+			return "", err
+		}
+		name = of.Name()
+		return drop(ctx, of)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--to: %w", err)
+	}
+	done = append(done, undone)
+	if s.Check(wanted.From, wanted.To) != nil {
+		return done, nil //nolint:nilerr // the configured store cannot be the source, since it is the target, say
+	}
+	undone, err = abandon(ctx, s.Source, wanted.From, func(ctx context.Context, of store.Moving) (string, error) {
+		mark, isSource, err := of.Mark(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case isSource && mark.IsOfMoveTo(name, target):
+			return unmark(ctx, of)
+		case isSource && !mark.Target:
+			return fmt.Sprintf("%s stays as it is: it is being moved to %s, or was", of.Name(), mark.Other), nil
+		case isMarked:
+			return fmt.Sprintf("%s was not being moved there, but %s was; unless that can be used again, name it by --from", of.Name(),
+				target.Other), nil
+		}
+		return "", nil
+	})
+	if err != nil {
+		return done, fmt.Errorf("whether the configured store can be used again is not known; if another one was being moved, name it by "+
+			"--from: %w", err)
+	}
+	if undone != "" {
 		done = append(done, undone)
 	}
 	return done, nil

@@ -300,6 +300,10 @@ func TestABackupHasItsEntriesAndNoOthers(t *testing.T) {
 			t.Errorf("%+v: %v", first, err)
 		}
 	}
+	device := begun(t, store).Admit(backup.Entry{Name: "store.db", Kind: backup.Other})
+	if device == nil || !strings.Contains(device.Error(), `it has the entry "store.db", which is neither a file nor a folder`) {
+		t.Error(device)
+	}
 	twice := begun(t, rows)
 	if err := twice.Admit(file("rows/teams.ndjson", 1)); err != nil {
 		t.Error(err)

@@ -131,14 +131,22 @@ func (r *Reading) admitStore(e Entry) error {
 	isStore := r.manifest.Engine == SQLite && e.Name == StoreName
 	isRows := r.manifest.Engine == Postgres && slices.Contains(r.manifest.Tables, TableOf(e.Name))
 	if e.Kind != File || !isStore && !isRows {
-		return Broken("it has the entry %q, a %s, which no backup has", e.Name, e.Kind)
+		return strange(e)
 	}
 	return nil
 }
 
+// strange is the error of an entry that no backup has.
+func strange(e Entry) error {
+	if e.Kind == Other {
+		return Broken("it has the entry %q, which is neither a file nor a folder", e.Name)
+	}
+	return Broken("it has the entry %q, a %s, which no backup has", e.Name, e.Kind)
+}
+
 func (r *Reading) admitWorkspace(e Entry) error {
 	if !r.manifest.HasSpaces || e.Kind == Other || !isLocal(strings.TrimPrefix(e.Name, Workspaces)) || e.Bytes < 0 {
-		return Broken("it has the entry %q, a %s, which no backup has", e.Name, e.Kind)
+		return strange(e)
 	}
 	return nil
 }

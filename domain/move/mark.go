@@ -14,6 +14,15 @@ type Mark struct {
 	At     Place  // of a target
 }
 
+// IsOfMoveTo reports whether the mark is that of the source of the move to a store, which has a name and the mark target; its zero value:
+// it has none any more, because that move was being undone. A move that ended is another matter: both stores may be in use.
+func (m Mark) IsOfMoveTo(name string, target Mark) bool {
+	if target.ID != "" {
+		return !m.Target && m.ID == target.ID
+	}
+	return !m.Target && !m.Done && m.Other == name
+}
+
 // Place is how far the rows were copied: all those of the tables before Table, and those of Table up to the one with the key After.
 type Place struct {
 	Table string // empty: nothing was copied

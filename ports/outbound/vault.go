@@ -56,6 +56,9 @@ type KeyFiles interface {
 	// Exposed returns the files that others than their owner, and who may read them of its group, can use, each with its mode.
 	Exposed() ([]string, error)
 
+	// Fingerprints returns those of the key and of the former one, as far as they are there, whoever can use their files.
+	Fingerprints() ([]string, error)
+
 	// Protect leaves them to their owner.
 	Protect() error
 }

@@ -88,6 +88,12 @@ type Inspector interface {
 	// Tables returns how large the tables are, with their indexes.
 	Tables(ctx context.Context) ([]doctor.TableSize, error)
 
+	// Leftovers returns what restorations have left in the database that were killed, and that nobody works on. The next one removes it.
+	Leftovers(ctx context.Context) (names []string, err error)
+
+	// RemoveLeftover removes one of them, unless it is gone, or somebody works on it.
+	RemoveLeftover(ctx context.Context, name string) error
+
 	// TruncateLog copies the write-ahead log into the store and empties it, if there is one, as far as others let it.
 	TruncateLog(ctx context.Context) error
 

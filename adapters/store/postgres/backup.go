@@ -99,7 +99,10 @@ func (c *snapshot) look(ctx context.Context) (err error) {
 }
 
 // isTurn reports whether a table is empty, and for locks alone: see turnTables.
-func isTurn(table string) bool { return strings.HasPrefix(table, "turns_") }
+func isTurn(table string) bool { return strings.HasPrefix(table, turns) }
+
+// turns begins the names of the tables for locks.
+const turns = "turns_"
 
 func newestSchema() (int64, error) { return sqlstore.NewestOf(migrations, "migrations") }
 

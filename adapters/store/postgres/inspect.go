@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
@@ -96,14 +97,25 @@ func schemaOn(ctx context.Context, on bun.IConn, namespace string) (sqlstore.Sch
 	return schema, nil
 }
 
+// ownTables is the condition for a table t in pg_class to be one of the store.
+func ownTables() (condition string, err error) {
+	list, err := sqlstore.OwnTables(migrations, "migrations")
+	return "t.relnamespace = current_schema()::regnamespace AND (t.relname IN (" + list + ") " +
+		"OR starts_with(t.relname, '" + turns + "'))", err
+}
+
 // Integrity implements store.Inspector. Where the extension amcheck is installed, and the user may call it, it looks into the indexes too.
 func (e *Engine) Integrity(ctx context.Context, differs func(store.Difference)) error {
 	damaged := func(about, kept, should string, mend any) {
 		differs(store.Difference{Rule: "store.integrity", About: about, Kept: kept, Should: should, Mend: mend})
 	}
-	const ours = " AND t.relnamespace = current_schema()::regnamespace"
+	ours, err := ownTables()
+	if err != nil {
+		return err
+	}
+	ours = " AND " + ours
 	var indexes []string
-	err := e.View(ctx, func(ctx context.Context, on bun.IConn) error {
+	err = e.View(ctx, func(ctx context.Context, on bun.IConn) error {
 		var isInstalled bool
 		isIt := "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'amcheck')"
 		return errors.Join(
@@ -173,12 +185,49 @@ func (e *Engine) Space(ctx context.Context) (doctor.Space, error) {
 
 // Tables implements store.Inspector.
 func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err error) {
+	ours, err := ownTables()
+	if err != nil {
+		return nil, err
+	}
 	err = e.View(ctx, func(ctx context.Context, on bun.IConn) (err error) {
-		tables, err = sqlstore.TableSizes(ctx, e.db, on, `SELECT relname, pg_total_relation_size(oid) FROM pg_class
-			WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
+		tables, err = sqlstore.TableSizes(ctx, e.db, on, "SELECT t.relname, pg_total_relation_size(t.oid) FROM pg_class t "+
+			"WHERE t.relkind = 'r' AND "+ours)
 		return err
 	})
 	return tables, sqlstore.FailureOf(ctx, e, err)
+}
+
+// Leftovers implements store.Inspector. To see whether somebody works on a schema, it takes its lock until the statement ends.
+func (e *Engine) Leftovers(ctx context.Context) (names []string, err error) {
+	err = sqlstore.EachRow(ctx, e.Conn(), func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, "SELECT nspname FROM pg_namespace WHERE CASE WHEN starts_with(nspname, '"+restoring+"') "+
+		"THEN pg_try_advisory_xact_lock(hashtextextended('holdco schema ' || nspname, 0)) ELSE false END ORDER BY 1")
+	return names, sqlstore.FailureOf(ctx, e, err)
+}
+
+// RemoveLeftover implements store.Inspector.
+func (e *Engine) RemoveLeftover(ctx context.Context, name string) error {
+	if !strings.HasPrefix(name, restoring) {
+		return fmt.Errorf("the schema %q is not that of a restoration", name)
+	}
+	tx, err := e.migrating.BeginTx(ctx, nil)
+	if err != nil {
+		return sqlstore.FailureOf(ctx, e, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var locked bool
+	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock("+schemaLock+")", name).Scan(&locked)
+	if err == nil && locked {
+		_, err = tx.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(name)+" CASCADE")
+	}
+	if err == nil {
+		err = tx.Commit()
+	}
+	return sqlstore.FailureOf(ctx, e, err)
 }
 
 // TruncateLog implements store.Inspector. The server keeps its log itself.

@@ -11,8 +11,10 @@ import (
 
 	"holdco/adapters/store/postgres"
 	"holdco/adapters/store/postgres/postgrestest"
+	"holdco/domain/backup"
 	"holdco/domain/fault"
 	"holdco/ports/store"
+	"holdco/ports/storetest"
 )
 
 // Whether commits are kept when the server is gone is up to its settings, and to standbys, of which ordinary users see that they are there.
@@ -87,4 +89,93 @@ func TestInspectionTellsThatTheServerIsGone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Others may have tables beside those of the store, which its user may not read.
+func TestTablesOfOthersArePassedOver(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	cluster.Execute(t, "CREATE ROLE plain LOGIN PASSWORD 'secret'")
+	cluster.Execute(t, "GRANT CREATE, USAGE ON SCHEMA public TO plain")
+	cluster.Execute(t, "CREATE TABLE strange (a int PRIMARY KEY); INSERT INTO strange VALUES (1); "+
+		"ALTER TABLE strange ADD CONSTRAINT small CHECK (a < 1) NOT VALID")
+	engine := open(t, strings.Replace(cluster.URL, "holdco:secret", "plain:secret", 1))
+	if _, err := engine.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := engine.Tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, one := range tables {
+		names[one.Name] = true
+	}
+	if names["strange"] || !names["companies"] || !names["turns_00"] || !names["goose_db_version"] {
+		t.Errorf("%v", names)
+	}
+	for name, look := range map[string]func(context.Context, func(store.Difference)) error{
+		"schema": engine.Schema, "integrity": engine.Integrity,
+	} {
+		if err := look(t.Context(), func(one store.Difference) { t.Errorf("%s: %+v", name, one) }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a killed restoration has left is found and removed; what one works on is neither.
+func TestWhatRestorationsHaveLeftIsFoundOnPostgres(t *testing.T) {
+	t.Parallel()
+	address := postgrestest.URL(t)
+	engine := open(t, address)
+	r := mustTry(t, address)
+	const left = "holdco_restoring_left"
+	if _, err := engine.DB().ExecContext(t.Context(), "CREATE SCHEMA "+left+" CREATE TABLE companies (id text)"); err != nil {
+		t.Fatal(err)
+	}
+	find := func() []string {
+		names, err := engine.Leftovers(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	if names := find(); !slices.Equal(names, []string{left}) {
+		t.Errorf("%v", names)
+	}
+	working := query[string](t, address, "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'holdco!_restoring!_%' ESCAPE '!' "+
+		"AND nspname <> $1", left)
+	for _, name := range []string{left, working, left} {
+		if err := engine.RemoveLeftover(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := engine.RemoveLeftover(t.Context(), "public"); err == nil {
+		t.Error("the store itself was removed")
+	}
+	if names := find(); names != nil {
+		t.Errorf("%v", names)
+	}
+	if got := query[int64](t, address, "SELECT count(*) FROM pg_namespace WHERE nspname = $1", working); got != 1 {
+		t.Error("what a restoration works on was removed")
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustTry begins to check a backup without rows, beside a store.
+func mustTry(t *testing.T, address string) store.Restoration {
+	t.Helper()
+	options := postgres.Options{URL: address, Restores: true}
+	engine := openWith(t, options)
+	target, err := engine.Target(options, storetest.NewClock(), storetest.NewIDs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := target.Try(t.Context(), backup.Manifest{Engine: backup.Postgres, Schema: target.Schema()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -106,6 +106,20 @@ func TestRightsThatAreMissingAreExplained(t *testing.T) {
 	says("to back up", err, "table goose_db_version")
 	_, err = sqlstore.New(outside, nil, nil, outside.Migrator()).Tokens().HasLiveAdmin(t.Context(), time.Now())
 	says("to read", err, "table tokens")
+
+	cluster.Execute(t, "REVOKE USAGE ON SCHEMA public FROM PUBLIC")
+	nowhere := open("outsider").Migrator()
+	if schema, err := nowhere.Status(t.Context()); err != nil || schema.Version != 0 {
+		t.Errorf("to look where there is no schema: %+v, %v", schema, err)
+	}
+	for range 2 { // beside the tables of others, and without any
+		_, err = nowhere.Up(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "there is no schema that the user of the database URL may use; make one") ||
+			strings.Count(err.Error(), "there is no schema") > 1 {
+			t.Errorf("to migrate where there is no schema: %v", err)
+		}
+		cluster.Execute(t, "DROP SCHEMA IF EXISTS public CASCADE")
+	}
 }
 
 // What waiting does not mend is refused at once, with words that help and without the password.

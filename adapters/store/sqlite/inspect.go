@@ -174,14 +174,24 @@ func (e *Engine) Space(ctx context.Context) (doctor.Space, error) {
 
 // Tables implements store.Inspector.
 func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err error) {
+	ours, err := sqlstore.OwnTables(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
 	err = e.inspect(ctx, func(ctx context.Context, on bun.IConn) (err error) {
 		tables, err = sqlstore.TableSizes(ctx, e.db, on, `SELECT s.tbl_name, sum(d.pgsize)
 			FROM dbstat d JOIN sqlite_schema s ON s.name = d.name
-			WHERE d.aggregate = TRUE AND s.tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\' GROUP BY 1`)
+			WHERE d.aggregate = TRUE AND s.tbl_name IN (`+ours+`) GROUP BY 1`)
 		return err
 	})
 	return tables, err
 }
+
+// Leftovers implements store.Inspector. A restoration works beside the file.
+func (e *Engine) Leftovers(context.Context) ([]string, error) { return nil, nil }
+
+// RemoveLeftover implements store.Inspector.
+func (e *Engine) RemoveLeftover(context.Context, string) error { return nil }
 
 // TruncateLog implements store.Inspector.
 func (e *Engine) TruncateLog(ctx context.Context) error {

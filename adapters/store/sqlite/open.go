@@ -30,7 +30,7 @@ type Options struct {
 	// Path names the file. Open creates it, with its folder, if it is missing. Memory needs no file.
 	Path string
 
-	// MustExist makes Open fail if the file is missing.
+	// MustExist makes Open fail if the file is missing, or empty.
 	MustExist bool
 
 	// Image is the content of a database file, for Memory alone: the new database starts as its copy. Nil: empty.
@@ -99,9 +99,13 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	options.Synchronous = cmp.Or(options.Synchronous, Full)
 	if options.MustExist {
-		if _, err := os.Stat(options.Path); errors.Is(err, fs.ErrNotExist) {
+		switch found, err := os.Stat(options.Path); {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("there is no store at %s; restore a backup, or run \"holdco migrate up\" for a new one",
 				options.Path)
+		case err == nil && found.Mode().IsRegular() && found.Size() == 0: // SQLite would make a database of it
+			return nil, fmt.Errorf("%s is empty, as a loss of power may leave a file; restore a backup, or run \"holdco migrate up\" for "+
+				"a new store", options.Path)
 		}
 	}
 	path, err := makeFile(options.Path)
@@ -110,7 +114,7 @@ func Open(ctx context.Context, options Options) (_ *Engine, err error) {
 	}
 	e.path = path
 	if options.Exclusive {
-		if err := e.lockFile(ctx, path); err != nil {
+		if err := e.lockFile(ctx, options, path); err != nil {
 			return nil, cmp.Or(e.refuseMarked(ctx, options), err) // what has the lock moves the store
 		}
 	}
@@ -257,7 +261,7 @@ const (
 )
 
 // lockFile keeps other servers from opening the file. The system releases the lock when the process ends.
-func (e *Engine) lockFile(ctx context.Context, path string) error {
+func (e *Engine) lockFile(ctx context.Context, options Options, path string) error {
 	lock := flock.New(path + ".lock")
 	waiting, cancel := context.WithTimeout(ctx, serverWait)
 	defer cancel()
@@ -268,6 +272,9 @@ func (e *Engine) lockFile(ctx context.Context, path string) error {
 		return nil
 	case err != nil && waiting.Err() == nil || ctx.Err() != nil:
 		return fmt.Errorf("lock the store: %w", err)
+	}
+	if options.Moves {
+		return fmt.Errorf("a server has %s open; stop it first", path)
 	}
 	return fmt.Errorf("another server has %s open; stop it first, or give this server a store of its own", path)
 }

@@ -162,6 +162,10 @@ func TestASecondServerIsRefused(t *testing.T) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
+		_, err = sqlite.OpenMoving(t.Context(), path) // which needs no store of its own
+		if err == nil || !strings.HasSuffix(err.Error(), "a server has "+path+" open; stop it first") {
+			t.Errorf("a move: %v", err)
+		}
 		open(t, sqlite.Options{Path: path}) // a command beside the server
 		must(t, first.Close())
 		open(t, sqlite.Options{Path: path, Exclusive: true})
@@ -309,5 +313,20 @@ func TestAStoreThatMustExistIsNotMade(t *testing.T) {
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder was made: %v", err)
+	}
+}
+
+func TestAnEmptyFileIsNoStore(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "holdco.db")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: file, MustExist: true})
+	if err == nil || !strings.Contains(err.Error(), file+" is empty, as a loss of power may leave a file; restore a backup") {
+		t.Error(err)
+	}
+	if found, err := os.Stat(file); err != nil || found.Size() > 0 {
+		t.Errorf("it was written to: %v, %v", found, err)
 	}
 }

@@ -124,6 +124,13 @@ func TablesOf(files fs.FS, folder string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
+// OwnTables returns the names of TablesOf, and that of the table of the migrator, as SQL lists them after IN. Others may have tables beside
+// these, which they need not let the user of the store read.
+func OwnTables(files fs.FS, folder string) (list string, err error) {
+	names, err := TablesOf(files, folder)
+	return "'" + strings.Join(append(names, SchemaVersions), "', '") + "'", err
+}
+
 // UpTo applies the migrations up to a version.
 func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 	provider, _, err := m.look(ctx)
@@ -146,11 +153,14 @@ const (
 func RefuseRows(name string, holds, fresh map[string]int64, instead string) error {
 	for _, table := range slices.Concat([]string{"companies"}, slices.Sorted(maps.Keys(holds))) {
 		if table != SchemaVersions && holds[table] > fresh[table] {
-			what := "rows of " + table
+			one, many := "row of "+table, "rows of "+table
 			if table == "companies" {
-				what = table
+				one, many = "company", table
 			}
-			return fmt.Errorf("%s holds %d %s; %s", name, holds[table], what, instead)
+			if holds[table] == 1 {
+				many = one
+			}
+			return fmt.Errorf("%s holds %d %s; %s", name, holds[table], many, instead)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
 
 	"holdco/ports/outbound"
 )
@@ -21,6 +22,7 @@ type Migrator struct {
 	// open makes a provider for one call. A provider that once failed to create its table of versions does not retry.
 	open     func() (*goose.Provider, error)
 	db       *sql.DB
+	versions database.Store     // reads the table of versions; a provider would make it if it is missing, also when it only looks
 	rewrites map[int64][]string // by version
 	hasTable string             // see NewMigrator
 	refuses  error              // to migrate; nil: it does not
@@ -42,7 +44,11 @@ func NewMigrator(
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)
 	}
-	return &Migrator{open: open, db: db, rewrites: rewrites, hasTable: hasTable}, nil
+	versions, err := database.NewStore(dialect, SchemaVersions)
+	if err != nil {
+		return nil, fmt.Errorf("read the migrations: %w", err)
+	}
+	return &Migrator{open: open, db: db, versions: versions, rewrites: rewrites, hasTable: hasTable}, nil
 }
 
 // A table whose rows a migration may all change: it is copied into one that takes its place, its rows are updated, or a column gets
@@ -83,11 +89,15 @@ func (m *Migrator) Up(ctx context.Context) ([]outbound.Migration, error) {
 	if m.refuses != nil {
 		return nil, m.refuses
 	}
-	provider, _, err := m.look(ctx)
+	provider, looked, err := m.look(ctx)
 	if err != nil {
 		return nil, err
 	}
 	applied, err := provider.Up(ctx)
+	var refused answer
+	if looked.version == 0 && errors.As(err, &refused) && refused.SQLState() == noTable {
+		err = withoutSchema(refused) // where there is none, goose looks for the table of versions in those that others use
+	}
 	if err != nil {
 		return nil, fmt.Errorf("migrate the schema: %w", ExplainRights(err))
 	}
@@ -111,15 +121,16 @@ func (m *Migrator) Status(ctx context.Context) (found outbound.Schema, err error
 	if found.Unsettled = errors.Is(err, errUnsettled); err != nil && !found.Unsettled {
 		return found, fmt.Errorf("read whether the store was restored: %w", err)
 	}
-	statuses, err := provider.Status(ctx)
-	if err != nil {
-		return found, fmt.Errorf("read the state of the schema: %w", ExplainRights(err))
-	}
-	for _, status := range statuses {
-		version := status.Source.Version
-		one := outbound.Migration{Version: version, Name: path.Base(status.Source.Path), Rewrites: m.rewrites[version]}
-		if status.State == goose.StateApplied {
-			one.AppliedAt = status.AppliedAt.UTC()
+	for _, source := range provider.ListSources() {
+		one := outbound.Migration{Version: source.Version, Name: path.Base(source.Path), Rewrites: m.rewrites[source.Version]}
+		if looked.version > 0 {
+			applied, err := m.versions.GetMigration(ctx, m.db, source.Version)
+			switch {
+			case err == nil:
+				one.AppliedAt = applied.Timestamp.UTC()
+			case !errors.Is(err, database.ErrVersionNotFound):
+				return found, fmt.Errorf("read the state of the schema: %w", ExplainRights(err))
+			}
 		}
 		found.Migrations = append(found.Migrations, one)
 	}
@@ -167,7 +178,9 @@ func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, looked v
 	if provider, err = m.open(); err != nil {
 		return nil, looked, fmt.Errorf("read the migrations: %w", err)
 	}
-	if looked.version, looked.latest, err = provider.GetVersions(ctx); err != nil {
+	sources := provider.ListSources()
+	looked.latest = sources[len(sources)-1].Version
+	if looked.version, err = m.version(ctx); err != nil {
 		return nil, looked, fmt.Errorf("read the version of the schema: %w", ExplainRights(err))
 	}
 	if looked.version > looked.latest {
@@ -180,6 +193,18 @@ func (m *Migrator) look(ctx context.Context) (provider *goose.Provider, looked v
 		}
 	}
 	return provider, looked, nil
+}
+
+// version returns the version of the schema, and changes nothing; 0: there is none yet.
+func (m *Migrator) version(ctx context.Context) (int64, error) {
+	if count, err := ReadNumber(ctx, m.db, m.hasTable+"'"+SchemaVersions+"'"); err != nil || count == 0 {
+		return 0, err
+	}
+	version, err := m.versions.GetLatestVersion(ctx, m.db)
+	if errors.Is(err, database.ErrVersionNotFound) {
+		return 0, nil
+	}
+	return version, err
 }
 
 // saysCompatible is the version of the migration from which on a schema says with which programs it works.

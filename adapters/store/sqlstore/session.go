@@ -278,19 +278,34 @@ func (s session) failure(ctx context.Context, err error) error {
 	return NotAvailable(err)
 }
 
+// answer is what the server of a database has refused a statement with.
+type answer interface {
+	error
+	SQLState() string
+}
+
+const notPermitted, noSchema, noTable = "42501", "3F000", "42P01"
+
 // ExplainRights says what an operator can do if the server of a database has refused a statement because a right is missing. Where that
 // was noticed says no more, and is left out.
 func ExplainRights(err error) error {
-	var answer interface {
-		error
-		SQLState() string
-	}
-	const notPermitted = "42501"
-	if !errors.As(err, &answer) || answer.SQLState() != notPermitted {
+	var refused answer
+	if !errors.As(err, &refused) {
 		return err
 	}
-	return fmt.Errorf("the user of the database URL has to own the tables of the store, and needs the right to make more (GRANT USAGE, "+
-		"CREATE ON SCHEMA ...): %w", answer)
+	switch refused.SQLState() {
+	case notPermitted:
+		return fmt.Errorf("the user of the database URL has to own the tables of the store, and needs the right to make more (GRANT "+
+			"USAGE, CREATE ON SCHEMA ...): %w", refused)
+	case noSchema:
+		return withoutSchema(refused)
+	}
+	return err
+}
+
+func withoutSchema(refused answer) error {
+	return fmt.Errorf("there is no schema that the user of the database URL may use; make one (CREATE SCHEMA ... AUTHORIZATION ...), "+
+		"or let it use another (GRANT USAGE, CREATE ON SCHEMA ...): %w", refused)
 }
 
 // FailureOf is the error of a store for one of its engine, which a fault already is.

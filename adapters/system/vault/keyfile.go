@@ -22,6 +22,14 @@ const (
 // readFile reads the key in the file at a path. Errors name the path and what to do, and never show the key; one for a
 // missing file wraps fs.ErrNotExist.
 func readFile(path string) (key []byte, err error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && isExposed(info.Mode()) {
+		return nil, fmt.Errorf("the key file %s is open to strangers (mode %04o); run: chmod 600 %s", path, info.Mode().Perm(), path)
+	}
+	return readExposed(path)
+}
+
+// readExposed is readFile for a file that strangers may be able to read: its key is not to be used.
+func readExposed(path string) (key []byte, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -77,8 +85,6 @@ func check(path string, info fs.FileInfo) error {
 		return fmt.Errorf("%s is a folder; the key needs the name of a file, such as %s", path, filepath.Join(path, "key"))
 	case !mode.IsRegular():
 		return fmt.Errorf("the key file %s is not a regular file", path)
-	case isExposed(mode):
-		return fmt.Errorf("the key file %s is open to strangers (mode %04o); run: chmod 600 %s", path, mode.Perm(), path)
 	case info.Size() > mostOfFile:
 		return malformed(path)
 	}

@@ -168,4 +168,19 @@ func (v *Vault) Protect() error {
 	return nil
 }
 
+// Fingerprints implements outbound.KeyFiles.
+func (v *Vault) Fingerprints() (all []string, err error) {
+	for _, path := range []string{v.path, v.oldPath()} {
+		key, err := readExposed(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, fingerprintOf(key))
+	}
+	return all, nil
+}
+
 func (v *Vault) paths() []string { return []string{v.path, v.oldPath(), v.newPath()} }
