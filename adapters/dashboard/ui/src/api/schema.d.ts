@@ -2438,7 +2438,7 @@ export interface paths {
          *     |---|---|
          *     | `campaign.imported` | An import changed campaigns. |
          *     | `taxonomy.imported` | An import changed the taxonomy. |
-         *     | `lead.imported` | A batch of leads was imported; `data` counts them and has the `ids` of those that are new, at most a thousand. Sent only where `events` holds a name or a pattern that begins with `lead.`, as are the next four. |
+         *     | `lead.imported` | New leads were imported; `data` has their `ids`, at most a thousand, and counts them and the others of their batch. Sent only where `events` holds a name or a pattern that begins with `lead.`, as are the next four. |
          *     | `lead.updated` | Leads that were there were changed by an import; `data` has their `ids`, at most a thousand. |
          *     | `lead.removed` | Leads were removed; `data` has their `ids`, at most a thousand. |
          *     | `lead.suppressed` | Leads were put on the list of those that imports must not bring back; `data` has how many, and nothing of them. |
@@ -2448,7 +2448,7 @@ export interface paths {
          *     | `price.removed` | A model was removed from the price table. |
          *     | `price.fallback` | What tokens of a model without a price cost was changed; `data.previous` has what it was before. |
          *     | `store.repaired` | `holdco doctor --fix` has derived values of a company anew; `data` has the `check`, the `count` and the `rules` that they broke. |
-         *     | `store.restored` | The store was restored from a backup; `data` has when that was made (`backupAt`), its `schema`, and how many leases were ended (`leasesEnded`) and webhooks are held (`webhooksHeld`). |
+         *     | `store.restored` | The store was restored from a backup; `data` has when that was made (`backupAt`), its `schema`, and how many leases were ended (`leasesEnded`; of a restoration that was cut short, since it went on) and webhooks are held (`webhooksHeld`). |
          *     | `backup.completed` | A server has written the backup that was due; `data` has the `file`, its `bytes`, and the `schema`. |
          *     | `backup.failed` | A server could not write the backup that was due; `data.error` says why. |
          *     | `store.pruned` | What was old enough was removed, by a server or by `holdco prune`: `data` has the `kind`, the `count`, and the instant `before` which it was made. |
