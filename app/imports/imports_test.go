@@ -202,7 +202,8 @@ func TestUnitsAreLongOnlyWhileNoServerRuns(t *testing.T) {
 			}))
 		}
 		f.store.committed = func() { f.clock.now = f.clock.now.Add(50 * time.Millisecond) } // is what a unit takes
-		for _, many := range []int{10_000, 20_000} {                                        // of the latter, the first half is there already: nothing is written for it
+		// Of the latter the first half is there already: nothing is written for it.
+		for _, many := range []int{10_000, 20_000} {
 			before := f.state(t).Revision
 			f.leads(t, manyDrafts(many), inbound.ImportOptions{})
 			if units := f.state(t).Revision - before; isRunning != (units > 20) {
